@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Thin words over CMakePresets.json. `make run` shows what Steelyard does, `make test` checks that it does.
+MODEL ?= examples/bert-base-mlm-b4-s128.pt2
+STEELYARD := build/release/steelyard
+VENV := .venv/bin
+
+.PHONY: run build test bench fuzz format lint docs
+
+run: build
+	$(STEELYARD) weigh $(MODEL)
+
+build:
+	tools/install_debian.sh build
+	cmake --preset release
+	cmake --build --preset release
+
+test: .venv/ready
+	tools/install_debian.sh build test
+	cmake --preset dev
+	cmake --build --preset dev
+	ctest --preset dev
+
+bench: build
+	tools/install_debian.sh bench
+	hyperfine --shell=none --warmup 5 '$(STEELYARD) weigh $(MODEL)'
+
+# Each importer for FUZZ_SECONDS, starting from the models in examples/.
+FUZZ_SECONDS ?= 60
+fuzz:
+	tools/install_debian.sh build fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	mkdir -p build/fuzz/corpus
+	for target in build/fuzz/fuzz/fuzz_*; do \
+	  $$target -max_total_time=$(FUZZ_SECONDS) -max_len=65536 build/fuzz/corpus examples || exit 1; \
+	done
+
+# The documentation that is generated from the program, and the expected output of the golden tests.
+docs: build
+	python3 tools/gen_docs.py --binary $(STEELYARD)
+
+format: .venv/ready
+	$(VENV)/python tools/check_format.py --fix
+
+lint: .venv/ready
+	$(VENV)/python tools/check_format.py
+	$(VENV)/ruff check tools tests
+	$(VENV)/mypy
+	$(VENV)/python tools/check_layers.py
+	$(VENV)/python tools/house_score.py
+	cmake --preset dev
+	git ls-files '*.cc' | grep '^src/' | xargs -P 2 -n 4 $(VENV)/clang-tidy -p build/dev --quiet
+
+.venv/ready: tools/make_venv.sh tools/cpu_torch.py requirements/test.txt requirements/lint.txt
+	tools/install_debian.sh build test
+	tools/make_venv.sh .venv
+	touch $@

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The libraries that Steelyard is linked with. Installed beside steelyard-config.cmake too, because a
+# program that links to our static libraries needs the same ones.
+find_package(fmt REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(tl-expected REQUIRED)
+
+# Debian's libzip and libdeflate come without a CMake package, or with one that wants libzip's tools.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libzip REQUIRED QUIET IMPORTED_TARGET GLOBAL libzip)
+pkg_check_modules(libdeflate REQUIRED QUIET IMPORTED_TARGET GLOBAL libdeflate)
