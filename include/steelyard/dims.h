@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Element types, sizes and the arithmetic of symbolic sizes.
+//
+// A Dim is a size, stride or integer argument: a number, or, before `bind`, an expression over the
+// symbols of the file ("30522 * s70").
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace steelyard {
+
+enum class DType : std::uint8_t {
+  kBool,
+  kInt4,
+  kUInt4,
+  kInt8,
+  kUInt8,
+  kInt16,
+  kUInt16,
+  kInt32,
+  kUInt32,
+  kInt64,
+  kUInt64,
+  kFloat8E4M3,
+  kFloat8E5M2,
+  kFloat16,
+  kBFloat16,
+  kFloat32,
+  kFloat64,
+  kComplex32,
+  kComplex64,
+  kComplex128,
+};
+
+// Width of one element in bits: 4 for the packed integers, 8 for bool.
+int BitsOf(DType dtype);
+// PyTorch's name: "float32", "bfloat16", "int64", "float8_e4m3fn".
+std::string_view NameOf(DType dtype);
+std::optional<DType> DTypeNamed(std::string_view name);
+// Short name of the text form: "f32", "bf16", "i64", "f8e4m3".
+std::string_view ShortNameOf(DType dtype);
+std::optional<DType> DTypeShortNamed(std::string_view name);
+bool IsFloating(DType dtype);  // float8 to float64
+bool IsComplex(DType dtype);
+bool IsIntegral(DType dtype);  // without bool
+
+// A number, or the index of an expression. Numbers below -2^62 are taken by expressions.
+class Dim {
+ public:
+  constexpr explicit Dim(std::int64_t value) : raw_(value) {}
+  static constexpr Dim Expression(std::uint32_t index) { return Dim(kFirst + index); }
+  static constexpr Dim Unknown() { return Dim(kUnknown); }
+  static constexpr Dim FromRaw(std::int64_t raw) { return Dim(raw); }
+
+  constexpr bool is_number() const { return raw_ >= kLeast; }
+  constexpr bool is_unknown() const { return raw_ == kUnknown; }
+  constexpr bool is_expression() const { return raw_ < kLeast && raw_ != kUnknown; }
+  constexpr std::int64_t number() const { return raw_; }
+  constexpr std::uint32_t expression() const { return static_cast<std::uint32_t>(raw_ - kFirst); }
+  constexpr std::int64_t raw() const { return raw_; }
+  friend constexpr bool operator==(Dim, Dim) = default;
+
+ private:
+  static constexpr std::int64_t kUnknown = INT64_MIN;
+  static constexpr std::int64_t kFirst = INT64_MIN + 1;
+  static constexpr std::int64_t kLeast = -(std::int64_t{1} << 62);
+  std::int64_t raw_;
+};
+
+// Sizes or strides under construction: at most kMaxRank, no heap.
+class Dims {
+ public:
+  static constexpr int kMaxRank = 64;  // PyTorch's own limit
+  using value_type = std::int64_t;
+  using const_iterator = const std::int64_t*;
+
+  Dims() : count_(0) {}
+  Dims(std::initializer_list<std::int64_t> list) : Dims(std::span(list.begin(), list.size())) {}
+  explicit Dims(std::span<const std::int64_t> list) : count_(0) {
+    for (std::int64_t v : list) push_back(v);
+  }
+  Dims(const Dims& other) : Dims(std::span<const std::int64_t>(other)) {}
+  Dims& operator=(const Dims& other) {
+    count_ = 0;
+    for (std::int64_t v : std::span<const std::int64_t>(other)) push_back(v);
+    return *this;
+  }
+  static Dims Filled(int count, std::int64_t value);
+
+  int size() const { return count_; }
+  bool empty() const { return count_ == 0; }
+  std::int64_t& operator[](int i) { return values_[static_cast<std::size_t>(i)]; }
+  std::int64_t operator[](int i) const { return values_[static_cast<std::size_t>(i)]; }
+  // Ignored beyond kMaxRank: callers check ranks before they build.
+  void push_back(std::int64_t value) {
+    if (count_ < kMaxRank) values_[static_cast<std::size_t>(count_++)] = value;
+  }
+  void insert(int at, std::int64_t value);
+  void erase(int at);
+  // A contiguous range, and so converts to std::span<const std::int64_t>.
+  const std::int64_t* begin() const { return values_.data(); }
+  const std::int64_t* end() const { return values_.data() + count_; }
+
+ private:
+  std::array<std::int64_t, kMaxRank> values_;
+  int count_;
+};
+
+// Storage of all sizes and strides. Spans stay valid while the pool grows.
+class DimPool {
+ public:
+  DimPool() = default;
+  DimPool(const DimPool& other);
+  DimPool& operator=(const DimPool& other);
+  DimPool(DimPool&&) = default;
+  DimPool& operator=(DimPool&&) = default;
+
+  // Room for `count` numbers (at most 2 * Dims::kMaxRank): its offset.
+  std::uint32_t Allocate(std::uint32_t count);
+  // Whether `count` numbers from `offset` on are within what was allocated, in one piece.
+  bool Contains(std::uint32_t offset, std::uint32_t count) const {
+    return count == 0 ||
+           (offset < used_ && count <= used_ - offset && offset % kChunk + count <= kChunk);
+  }
+  std::span<std::int64_t> span(std::uint32_t offset, std::uint32_t count) {
+    return {chunks_.empty() ? nullptr : &chunks_[offset / kChunk][offset % kChunk], count};
+  }
+  std::span<const std::int64_t> span(std::uint32_t offset, std::uint32_t count) const {
+    return {chunks_.empty() ? nullptr : &chunks_[offset / kChunk][offset % kChunk], count};
+  }
+
+ private:
+  static constexpr std::uint32_t kChunk = 8192;
+  std::vector<std::unique_ptr<std::int64_t[]>> chunks_;
+  std::uint32_t used_ = 0;
+};
+
+// An operation on sizes. Relations give 0 or 1. Division and modulo round down, as Python's do.
+enum class ExprOp : std::uint8_t {
+  kConstant,  // value
+  kSymbol,    // value: index into Program::symbols
+  kAdd,
+  kMul,
+  kFloorDiv,
+  kTrueDiv,  // exact where the file says so; rounds down otherwise
+  kCeilDiv,
+  kMod,
+  kMin,
+  kMax,
+  kPow,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kAnd,
+  kOr,
+  kNot,
+  kSelect,  // a ? b : c
+};
+
+struct Expression {
+  ExprOp op = ExprOp::kConstant;
+  Dim a = Dim(0);  // operands: numbers or earlier expressions
+  Dim b = Dim(0);
+  Dim c = Dim(0);
+  std::int64_t value = 0;
+};
+
+// Expressions in order of construction: operands come before their users.
+class ExpressionTable {
+ public:
+  // The expression, folded to a number where its operands are numbers.
+  Dim Make(ExprOp op, Dim a, Dim b = Dim(0), Dim c = Dim(0));
+  Dim MakeSymbol(std::uint32_t symbol);
+  const Expression& at(Dim d) const { return table_[d.expression()]; }
+  std::size_t size() const { return table_.size(); }
+
+  // Values of all expressions under `symbols` (by symbol index; nullopt: unbound). An entry is
+  // nullopt where a symbol is unbound, a division is by zero or the result does not fit.
+  std::vector<std::optional<std::int64_t>> Evaluate(
+      std::span<const std::optional<std::int64_t>> symbols) const;
+
+ private:
+  std::vector<Expression> table_;
+};
+
+// One operation on numbers; nullopt on overflow or division by zero.
+std::optional<std::int64_t> Apply(ExprOp op, std::int64_t a, std::int64_t b, std::int64_t c);
+
+}  // namespace steelyard

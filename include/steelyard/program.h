@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Program is one model as a flat graph of PyTorch operators: what every importer produces, every
+// pass rewrites and every runtime reads. All of it is dense ids into vectors: copying is a copy of
+// a few arrays, and a million nodes stay cheap. Nothing in it points to anything else.
+//
+//   Result<Program> program = ImportFile("bert.pt2", {});
+//   for (const Node& node : program->main().nodes) {
+//     std::string_view op = program->op_name(node.op);  // "aten::linear"
+//   }
+//
+// Sizes may be symbolic until the pass `bind` has made them numbers; the functions that return
+// spans of int64 require that.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "steelyard/dims.h"
+#include "steelyard/strings.h"
+
+namespace steelyard {
+
+using ValueId = std::uint32_t;
+using NodeId = std::uint32_t;  // index of a node within its graph
+using OpId = std::uint32_t;    // index into Program::op_names
+using ModuleId = std::uint32_t;
+using SourceId = std::uint32_t;
+using StorageId = std::uint32_t;
+using GraphId = std::uint32_t;
+using FrameId = std::uint32_t;
+inline constexpr std::uint32_t kNoId = 0xffffffffu;
+
+// What a tensor is to the program. Every byte of memory is reported under exactly one of these.
+enum class Role : std::uint8_t {
+  kParameter,
+  kBuffer,  // tensor constants included
+  kInput,
+  kActivation,
+  kGradient,
+  kOptimizerState,
+  kOutput,  // an activation that the caller receives
+};
+
+enum class ValueKind : std::uint8_t { kTensor, kInt, kFloat, kBool, kOther };
+
+enum class Phase : std::uint8_t { kForward, kLoss, kBackward, kOptimizer };
+
+// A result of a node or an input of a graph. Sizes and strides (in elements) stand in the
+// program's dims pool: `rank` sizes, then `rank` strides. A scalar (kInt, kFloat, kBool) keeps its
+// value, a number or an expression, in `scalar`.
+struct Value {
+  StringId name = kNoString;
+  std::uint32_t dims = 0;
+  std::uint8_t rank = 0;
+  ValueKind kind = ValueKind::kTensor;
+  DType dtype = DType::kFloat32;
+  Role role = Role::kActivation;
+  bool requires_grad = false;
+  bool wrapped_number = false;  // a Python number boxed as a tensor: weakest in type promotion
+  bool has_layout = true;       // false: the file gives no sizes for it (an opaque object, a None)
+  StorageId storage = kNoId;    // values with the same storage share their bytes
+  Dim scalar = Dim::Unknown();
+};
+
+enum class ArgKind : std::uint8_t {
+  kNone,
+  kValue,   // value
+  kInt,     // dim: a number, or an expression before `bind`
+  kFloat,   // real
+  kBool,    // dim is 0 or 1
+  kString,  // text; devices and layouts too
+  kDType,   // dtype
+  kList,    // list: a run of the argument pool
+  kGraph,   // graph
+};
+
+// One argument of a call. `name` is the parameter's name where the file gives it.
+struct Argument {
+  struct Run {
+    std::uint32_t begin;
+    std::uint32_t count;
+  };
+  ArgKind kind = ArgKind::kNone;
+  StringId name = kNoString;
+  union {
+    Dim dim = Dim(0);
+    double real;
+    ValueId value;
+    StringId text;
+    DType dtype;
+    GraphId graph;
+    Run list;
+  };
+
+  static Argument None() { return {}; }
+  static Argument OfValue(ValueId v) {
+    Argument a;
+    a.kind = ArgKind::kValue;
+    a.value = v;
+    return a;
+  }
+  static Argument OfInt(Dim d) {
+    Argument a;
+    a.kind = ArgKind::kInt;
+    a.dim = d;
+    return a;
+  }
+  static Argument OfInt(std::int64_t i) { return OfInt(Dim(i)); }
+  static Argument OfFloat(double r) {
+    Argument a;
+    a.kind = ArgKind::kFloat;
+    a.real = r;
+    return a;
+  }
+  static Argument OfBool(bool b) {
+    Argument a;
+    a.kind = ArgKind::kBool;
+    a.dim = Dim(b ? 1 : 0);
+    return a;
+  }
+  static Argument OfString(StringId s) {
+    Argument a;
+    a.kind = ArgKind::kString;
+    a.text = s;
+    return a;
+  }
+  static Argument OfDType(DType t) {
+    Argument a;
+    a.kind = ArgKind::kDType;
+    a.dtype = t;
+    return a;
+  }
+  static Argument OfList(Run run) {
+    Argument a;
+    a.kind = ArgKind::kList;
+    a.list = run;
+    return a;
+  }
+  static Argument OfGraph(GraphId g) {
+    Argument a;
+    a.kind = ArgKind::kGraph;
+    a.graph = g;
+    return a;
+  }
+};
+
+// A call of an operator. `arguments` and `outputs` are runs of the program's pools.
+struct Node {
+  OpId op = 0;
+  Argument::Run arguments{0, 0};
+  Argument::Run outputs{0, 0};
+  ModuleId module = 0;
+  SourceId source = kNoId;
+  FrameId frame = 0;      // the composite operator inside which it runs; 0: the program itself
+  NodeId origin = kNoId;  // after `decompose`: the node of the imported program it comes from
+  Phase phase = Phase::kForward;
+};
+
+// The node that `decompose` writes where the last reference to its one argument goes: a mark in the
+// order of nodes, not an operator.
+inline constexpr std::string_view kDropMark = "steelyard::drop";
+
+// A body of nodes. Graph 0 is the program; others are operands of higher-order operators.
+struct Graph {
+  std::vector<ValueId> inputs;
+  std::vector<Node> nodes;
+  std::vector<Argument> outputs;  // values, numbers or None, as the caller receives them
+};
+
+// A module of the model: `path` as the user writes it ("encoder.layer.0", "" is the model itself).
+struct Module {
+  StringId path = kNoString;
+  StringId class_name = kNoString;
+  ModuleId parent = kNoId;
+};
+
+struct SourceLine {
+  StringId file = kNoString;
+  std::uint32_t line = 0;
+  StringId function = kNoString;
+  StringId code = kNoString;
+};
+
+// A parameter, buffer or constant as the model names it; tied names share one value's storage.
+struct NamedTensor {
+  ValueId value = kNoId;
+  StringId name = kNoString;  // "bert.embeddings.word_embeddings.weight"
+  bool persistent = true;
+  NodeId tied_to = kNoId;  // index in the same list of the first name of the same tensor
+};
+
+// A symbolic size of the file: its admissible range and the value it had when it was exported.
+struct Symbol {
+  StringId name = kNoString;
+  std::int64_t min = 0;
+  std::int64_t max = std::int64_t{1} << 62;
+  std::int64_t example = -1;  // -1: the file gives none
+};
+
+// An operator inside which nodes run ("aten::linear" around its addmm); frame 0 is the program.
+struct Frame {
+  OpId op = kNoId;
+  FrameId parent = 0;
+};
+
+class Program {
+ public:
+  Program();
+
+  // --- Tables, all indexed by the ids above -----------------------------------------------------
+  StringTable strings;
+  DimPool dims;
+  ExpressionTable expressions;
+  std::vector<StringId> op_names;
+  std::vector<Value> values;
+  std::vector<Argument> arguments;  // pool of arguments and list elements
+  std::vector<ValueId> outputs;     // pool of node outputs; kNoId where a result is None
+  std::vector<Graph> graphs;        // [0] is the program
+  std::vector<Module> modules;      // [0] is the model; parents come before children
+  std::vector<SourceLine> sources;
+  std::vector<Symbol> symbols;
+  std::vector<Frame> frames;
+  std::vector<NamedTensor> parameters;  // in the order of module.parameters()
+  std::vector<NamedTensor> buffers;
+  std::vector<ValueId> inputs;   // what the user passes, in order
+  std::vector<ValueId> mutated;  // buffers and inputs that the program writes to
+  std::uint32_t storage_count = 0;
+  bool ties_known = false;  // the file says which names are one tensor: nothing is to be assumed
+  StringId name = kNoString;      // of the model: class or file name
+  StringId producer = kNoString;  // "torch 2.15.0 (schema 8.20)"
+  std::vector<StringId> notes;    // what a reader or pass wants the report to say, a line each
+
+  // --- Reading ----------------------------------------------------------------------------------
+  const Graph& main() const { return graphs[0]; }
+  Graph& main() { return graphs[0]; }
+  std::string_view text(StringId id) const { return strings.view(id); }
+  std::string_view op_name(OpId op) const { return strings.view(op_names[op]); }
+  std::span<const Argument> args(const Node& node) const { return list(node.arguments); }
+  std::span<const Argument> list(Argument::Run run) const {
+    return {arguments.data() + run.begin, run.count};
+  }
+  std::span<const ValueId> results(const Node& node) const {
+    return {outputs.data() + node.outputs.begin, node.outputs.count};
+  }
+  // Sizes and strides in elements. Requires: concrete (after `bind`).
+  std::span<const std::int64_t> sizes(ValueId id) const {
+    return dims.span(values[id].dims, values[id].rank);
+  }
+  std::span<const std::int64_t> strides(ValueId id) const {
+    return dims.span(values[id].dims, 2u * values[id].rank).subspan(values[id].rank);
+  }
+  Dim size(ValueId id, int i) const {
+    return Dim::FromRaw(dims.span(values[id].dims, values[id].rank)[static_cast<std::size_t>(i)]);
+  }
+  // True when no size, stride or number depends on a symbol.
+  bool is_concrete() const { return symbols.empty(); }
+
+  // --- Building; the public way to build is builder.h -------------------------------------------
+  OpId AddOpName(std::string_view name);
+  OpId FindOpName(std::string_view name) const;  // kNoId if no node has it
+  // A tensor in a storage of its own; a view's builder then sets `storage`.
+  ValueId AddTensor(StringId value_name, DType dtype, std::span<const std::int64_t> sizes,
+                    std::span<const std::int64_t> strides, Role role = Role::kActivation);
+  ValueId AddScalar(StringId value_name, ValueKind kind, Dim value);
+  Argument::Run AddArguments(std::span<const Argument> args);
+  Argument::Run AddOutputs(std::span<const ValueId> ids);
+
+ private:
+  std::vector<OpId> op_of_string_;  // indexed by StringId
+};
+
+// Bytes of the storage that a fresh tensor of this layout needs: up to its last element, nothing
+// when it is empty. Sub-byte dtypes round up to whole bytes. Requires: no overflow (see
+// `CheckLayout`).
+std::int64_t StorageBytes(DType dtype, std::span<const std::int64_t> sizes,
+                          std::span<const std::int64_t> strides);
+
+// False when a size or stride is negative or the byte count does not fit in an int64.
+bool CheckLayout(DType dtype, std::span<const std::int64_t> sizes,
+                 std::span<const std::int64_t> strides);
+
+}  // namespace steelyard

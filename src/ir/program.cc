@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steelyard/program.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "ir/layout.h"
+#include "support/checked.h"
+
+namespace steelyard {
+namespace {
+
+// Elements from the first to the last that a non-empty layout reaches.
+CheckedInt Extent(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides) {
+  CheckedInt extent = 1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    extent += CheckedInt(sizes[i] - 1) * CheckedInt(strides[i]);
+  }
+  return extent;
+}
+
+// Whole bytes of `count` elements.
+CheckedInt BytesOf(DType dtype, CheckedInt count) {
+  const std::int64_t bits = BitsOf(dtype);
+  if (bits >= 8) return count * CheckedInt(bits / 8);
+  if (!count.ok()) return count;
+  const std::int64_t per_byte = 8 / bits;
+  return count.value() / per_byte + (count.value() % per_byte != 0 ? 1 : 0);
+}
+
+// `items` may be a part of `pool`, as when a pass copies a node's arguments.
+template <class T>
+Argument::Run Append(std::span<const T> items, std::vector<T>& pool) {
+  const std::size_t begin = pool.size();
+  const T* base = pool.data();
+  const bool inside =
+      std::greater_equal<>{}(items.data(), base) && std::less<>{}(items.data(), base + begin);
+  const std::size_t offset = inside ? static_cast<std::size_t>(items.data() - base) : 0;
+  pool.resize(begin + items.size());
+  std::copy_n(inside ? pool.data() + offset : items.data(), items.size(), pool.data() + begin);
+  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(items.size())};
+}
+
+}  // namespace
+
+Program::Program() : graphs(1), modules(1), frames(1) {}
+
+OpId Program::AddOpName(std::string_view op) {
+  const StringId id = strings.Intern(op);
+  if (op_of_string_.size() <= id) op_of_string_.resize(strings.size(), kNoId);
+  if (op_of_string_[id] == kNoId) {
+    op_of_string_[id] = static_cast<OpId>(op_names.size());
+    op_names.push_back(id);
+  }
+  return op_of_string_[id];
+}
+
+OpId Program::FindOpName(std::string_view op) const {
+  const StringId id = strings.Find(op);
+  return id < op_of_string_.size() ? op_of_string_[id] : kNoId;
+}
+
+ValueId Program::AddTensor(StringId value_name, DType dtype, std::span<const std::int64_t> sizes,
+                           std::span<const std::int64_t> strides, Role role) {
+  Value value;
+  value.name = value_name;
+  value.dtype = dtype;
+  value.role = role;
+  value.storage = storage_count++;
+  value.rank = static_cast<std::uint8_t>(std::min<std::size_t>(sizes.size(), Dims::kMaxRank));
+  value.dims = dims.Allocate(2u * value.rank);
+  const std::span<std::int64_t> out = dims.span(value.dims, 2u * value.rank);
+  std::copy_n(sizes.begin(), value.rank, out.begin());
+  std::copy_n(strides.begin(), std::min<std::size_t>(strides.size(), value.rank),
+              out.begin() + value.rank);
+  values.push_back(value);
+  return static_cast<ValueId>(values.size() - 1);
+}
+
+ValueId Program::AddScalar(StringId value_name, ValueKind kind, Dim scalar) {
+  Value value;
+  value.name = value_name;
+  value.kind = kind;
+  value.has_layout = false;
+  value.scalar = scalar;
+  values.push_back(value);
+  return static_cast<ValueId>(values.size() - 1);
+}
+
+Argument::Run Program::AddArguments(std::span<const Argument> args) {
+  return Append(args, arguments);
+}
+
+Argument::Run Program::AddOutputs(std::span<const ValueId> ids) { return Append(ids, outputs); }
+
+std::int64_t StorageBytes(DType dtype, std::span<const std::int64_t> sizes,
+                          std::span<const std::int64_t> strides) {
+  if (std::ranges::find(sizes, 0) != sizes.end()) return 0;
+  return BytesOf(dtype, Extent(sizes, strides)).Get().value_or(INT64_MAX);
+}
+
+bool CheckLayout(DType dtype, std::span<const std::int64_t> sizes,
+                 std::span<const std::int64_t> strides) {
+  if (sizes.size() != strides.size()) return false;
+  const auto negative = [](std::int64_t n) { return n < 0; };
+  if (std::ranges::any_of(strides, negative)) return false;
+  // Counted elements matter too: an expanded tensor takes little memory and much work.
+  const std::optional<std::int64_t> count = NumElements(sizes);
+  if (!count || !BytesOf(dtype, *count).ok()) return false;
+  return *count == 0 || BytesOf(dtype, Extent(sizes, strides)).ok();
+}
+
+}  // namespace steelyard

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of a text program below the statement: names and types of values, arguments.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ir/text_expression.h"
+#include "ir/text_scanner.h"
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+// "%x", "%x~1" or "%3" as a key: the name's id and the number after it.
+struct ValueName {
+  StringId name = kNoString;
+  std::uint32_t number = 0;
+  std::size_t position = 0;
+  std::uint64_t key() const { return std::uint64_t{name} << 32U | number; }
+};
+
+// All that stands after a value's name, before the value exists.
+struct ValueText {
+  ValueName name;
+  enum class Storage : std::uint8_t { kOwn, kNone, kShared };
+  Value value;  // but its storage, rank and dims
+  std::vector<std::int64_t> sizes, strides;
+  bool typed = false;
+  bool role_given = false;
+  Storage storage = Storage::kOwn;
+  ValueId shares = kNoId;  // whose, if it is shared
+};
+
+class TextValueReader {
+ public:
+  TextValueReader(TextScanner& scan, Program& program)
+      : scan_(scan), program_(program), dims_(scan, program) {}
+
+  DimReader& dims() { return dims_; }
+
+  // A reference to a value of this graph.
+  bool Reference(ValueId& out);
+  bool Name(ValueName& out);
+  bool IsDefined(const ValueName& name) const { return scope_.contains(name.key()); }
+  ValueId Defined(const ValueName& name) const { return scope_.at(name.key()); }
+  // ": f32[2,8]{1,2}" after a name, if it is there, and the words that describe the value.
+  bool Type(ValueText& out);
+  bool Flags(ValueText& out);
+  // The value itself; false when its name is taken.
+  bool Define(const ValueText& text, ValueId& out);
+
+  // Arguments up to (and with) `close`, or to the end of the line where it is empty.
+  bool Arguments(std::string_view close, std::vector<Argument>& out);
+
+  // Lets an argument be a tensor written where it is used, as "f32[2,8]": it becomes an input.
+  void AllowTensorArguments() { tensor_arguments_ = true; }
+
+  // Opens the names of another graph; returns those of the one before for RestoreScope.
+  using Scope = std::unordered_map<std::uint64_t, ValueId>;
+  Scope BeginScope() { return std::exchange(scope_, {}); }
+  void RestoreScope(Scope scope) { scope_ = std::move(scope); }
+
+  // The graph called "@name", known or not yet.
+  bool GraphName(GraphId& out);
+  struct GraphMention {
+    std::string name;
+    std::size_t position;
+    std::uint32_t defined_as = kNoId;  // index among the definitions
+  };
+  std::vector<GraphMention>& graph_mentions() { return graph_mentions_; }
+
+ private:
+  bool Sizes(std::string_view close, std::vector<std::int64_t>& out);
+  bool TensorType(DType dtype, ValueText& out);
+  bool ScalarType(ValueKind kind, ValueText& out);
+  bool Flag(std::string_view word, ValueText& out);
+  bool NamedArgument(Argument& out);
+  bool ArgumentValue(Argument& out);
+  bool WordArgument(Argument& out, bool& done);
+  bool TensorArgument(DType dtype, Argument& out);
+
+  TextScanner& scan_;
+  Program& program_;
+  DimReader dims_;
+  Scope scope_;
+  std::vector<GraphMention> graph_mentions_;
+  std::unordered_map<std::string, GraphId> graphs_by_name_;
+  int depth_ = 0;
+  bool tensor_arguments_ = false;
+};
+
+}  // namespace steelyard

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steelyard/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace steelyard {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Program, BeginsWithARootOfEachKind) {
+  Program program;
+  EXPECT_EQ(program.graphs.size(), 1u);
+  ASSERT_EQ(program.modules.size(), 1u);
+  EXPECT_EQ(program.modules[0].parent, kNoId);
+  EXPECT_EQ(program.text(program.modules[0].path), "");
+  ASSERT_EQ(program.frames.size(), 1u);
+  EXPECT_EQ(program.frames[0].op, kNoId);
+  EXPECT_TRUE(program.is_concrete());
+}
+
+TEST(Program, OperatorsAreNamedOnce) {
+  Program program;
+  program.strings.Intern("between");
+  const OpId relu = program.AddOpName("aten::relu");
+  const OpId add = program.AddOpName("aten::add.Tensor");
+  EXPECT_NE(relu, add);
+  EXPECT_EQ(program.AddOpName("aten::relu"), relu);
+  EXPECT_EQ(program.op_name(add), "aten::add.Tensor");
+  EXPECT_EQ(program.op_names.size(), 2u);
+}
+
+TEST(Program, TensorHasItsSizesAndAStorageOfItsOwn) {
+  Program program;
+  const std::array<std::int64_t, 2> sizes = {2, 8};
+  const std::array<std::int64_t, 2> strides = {1, 2};
+  const ValueId a = program.AddTensor(program.strings.Intern("a"), DType::kInt64, sizes, strides);
+  const ValueId b = program.AddTensor(kNoString, DType::kFloat32, {}, {}, Role::kInput);
+  EXPECT_THAT(program.sizes(a), ElementsAre(2, 8));
+  EXPECT_THAT(program.strides(a), ElementsAre(1, 2));
+  EXPECT_EQ(program.size(a, 1), Dim(8));
+  EXPECT_TRUE(program.sizes(b).empty());
+  EXPECT_EQ(program.values[b].role, Role::kInput);
+  EXPECT_NE(program.values[a].storage, program.values[b].storage);
+  EXPECT_EQ(program.storage_count, 2u);
+}
+
+TEST(Program, ScalarHasAValueAndNoLayout) {
+  Program program;
+  const ValueId n = program.AddScalar(kNoString, ValueKind::kInt, Dim(7));
+  EXPECT_EQ(program.values[n].scalar, Dim(7));
+  EXPECT_FALSE(program.values[n].has_layout);
+  EXPECT_EQ(program.values[n].storage, kNoId);
+}
+
+TEST(Program, RunsOfThePoolsCanBeCopiedWithinThem) {
+  Program program;
+  const std::array args = {Argument::OfInt(1), Argument::OfFloat(0.5)};
+  const Argument::Run first = program.AddArguments(args);
+  // Many growths while the source is in the pool itself.
+  for (int i = 0; i < 100; ++i) {
+    const Argument::Run copy = program.AddArguments(program.list(first));
+    ASSERT_EQ(copy.count, 2u);
+    EXPECT_EQ(program.list(copy)[0].dim, Dim(1));
+    EXPECT_EQ(program.list(copy)[1].real, 0.5);
+  }
+}
+
+TEST(Program, CopyIsIndependent) {
+  Program program;
+  const std::array<std::int64_t, 1> size = {3};
+  const std::array<std::int64_t, 1> stride = {1};
+  const ValueId id = program.AddTensor(kNoString, DType::kFloat32, size, stride);
+  Program copy = program;
+  copy.dims.span(copy.values[id].dims, 1)[0] = 4;
+  EXPECT_THAT(program.sizes(id), ElementsAre(3));
+}
+
+TEST(StorageBytes, ReachesToTheLastElement) {
+  const std::array<std::int64_t, 2> sizes = {3, 4};
+  EXPECT_EQ(StorageBytes(DType::kFloat32, sizes, std::array<std::int64_t, 2>{4, 1}), 3 * 4 * 4);
+  // Rows ten elements apart: the last row needs its own four only.
+  EXPECT_EQ(StorageBytes(DType::kFloat32, sizes, std::array<std::int64_t, 2>{10, 1}),
+            (2 * 10 + 4) * 4);
+  EXPECT_EQ(StorageBytes(DType::kFloat32, sizes, std::array<std::int64_t, 2>{0, 1}), 4 * 4);
+  EXPECT_EQ(StorageBytes(DType::kComplex128, {}, {}), 16);
+  EXPECT_EQ(StorageBytes(DType::kBool, std::array<std::int64_t, 2>{3, 0},
+                         std::array<std::int64_t, 2>{1, 1}),
+            0);
+}
+
+TEST(StorageBytes, PackedIntegersRoundUpToBytes) {
+  const std::array<std::int64_t, 1> stride = {1};
+  EXPECT_EQ(StorageBytes(DType::kInt4, std::array<std::int64_t, 1>{5}, stride), (5 + 1) / 2);
+  EXPECT_EQ(StorageBytes(DType::kUInt4, std::array<std::int64_t, 1>{6}, stride), 6 / 2);
+}
+
+TEST(CheckLayout, RefusesWhatCannotBe) {
+  using Two = std::array<std::int64_t, 2>;
+  const std::int64_t big = std::int64_t{1} << 31;
+  EXPECT_TRUE(CheckLayout(DType::kFloat32, Two{2, 3}, Two{3, 1}));
+  EXPECT_FALSE(CheckLayout(DType::kFloat32, Two{2, -3}, Two{3, 1}));
+  EXPECT_FALSE(CheckLayout(DType::kFloat32, Two{2, 3}, Two{-3, 1}));
+  EXPECT_FALSE(CheckLayout(DType::kFloat32, Two{2, 3}, std::array<std::int64_t, 1>{1}));
+  // 2^62 elements fit as bytes, not as floats.
+  EXPECT_TRUE(CheckLayout(DType::kInt8, Two{big, big}, Two{big, 1}));
+  EXPECT_FALSE(CheckLayout(DType::kFloat32, Two{big, big}, Two{big, 1}));
+  // Expanded: no memory, but a count that does not fit.
+  EXPECT_FALSE(CheckLayout(DType::kInt8, Two{big * 2, big * 2}, Two{0, 0}));
+  EXPECT_TRUE(CheckLayout(DType::kFloat32, Two{0, INT64_MAX}, Two{INT64_MAX, 1}));
+}
+
+}  // namespace
+}  // namespace steelyard
