@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention on the CPU: the fused kernel where it applies, else products and a softmax
+// (ATen/native/transformers/attention.cpp, sdp_utils_cpp.cpp; cpu/FlashAttentionKernel.cpp).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/product.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+bool IsHalf(DType dtype) { return dtype == DType::kBFloat16 || dtype == DType::kFloat16; }
+DType WideType(DType dtype) { return IsHalf(dtype) ? DType::kFloat32 : dtype; }
+
+// --- _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p, is_causal, mask,
+// scale): [batch, heads, length, size] ------------------------------------------------------------
+
+// Heads of the query in groups may share one of key and value.
+bool HeadsFit(std::span<const std::int64_t> query, std::span<const std::int64_t> key,
+              std::span<const std::int64_t> value) {
+  return key[1] == value[1] && key[1] > 0 && query[1] % key[1] == 0;
+}
+
+void FlashShape(const OpView& op, Outputs& out) {
+  const TensorView query = op.self(), key = op.tensor(1), value = op.tensor(2);
+  for (const TensorView& t : {query, key, value}) {
+    shape::RequireRank("query, key and value", t, 4);
+    shape::RequireEqual("head sizes", t.size(3), query.size(3));
+    shape::RequireEqual("batch sizes", t.size(0), query.size(0));
+    product::RequireSameDType(t, query);
+  }
+  shape::RequireEqual("lengths of key and value", key.size(2), value.size(2));
+  if (!HeadsFit(query.sizes(), key.sizes(), value.sizes())) {
+    Refuse(fmt::format("{} heads of the query for {} of key and {} of value", query.size(1),
+                       key.size(1), value.size(1)));
+  }
+  shape::Like(query, query.dtype(), out);
+  const std::int64_t heads = query.size(1), length = query.size(2);
+  // Made as [batch, length, heads], given as [batch, heads, length].
+  const Dims made = ContiguousStrides(Dims{query.size(0), length, heads});
+  out.Add(WideType(query.dtype()), Dims{query.size(0), heads, length},
+          Dims{made[0], made[2], made[1]});
+}
+
+// Queries per block: the longest of these that is no more than the limit's length
+// (cpu_flash_attention in FlashAttentionKernel.cpp).
+struct QueryBlock {
+  std::int64_t least_length, rows;
+};
+constexpr std::array kQueryBlocks{QueryBlock{768, 256}, QueryBlock{192, 64}, QueryBlock{0, 32}};
+// Keys per block.
+constexpr std::int64_t kKeyBlock = 512;
+
+std::int64_t QueryRows(std::int64_t length) {
+  const auto* block = std::ranges::find_if(
+      kQueryBlocks, [&](const QueryBlock& b) { return length >= b.least_length; });
+  return std::min(length, block->rows);
+}
+
+using Scratch = std::optional<Allocations::Scratch>;
+
+// Operands are copied unless their last dimension lies densely; a mask's may also be expanded.
+Scratch Packed(const TensorView& t, Allocations& memory) {
+  return t.stride(-1) == 1 ? std::nullopt : allocations::Contiguous(t, memory);
+}
+Scratch PackedMask(const TensorView& mask, Allocations& memory) {
+  if (!mask.defined() || mask.rank() == 0) return std::nullopt;
+  return mask.size(-1) == 1 || mask.stride(-1) == 0 ? std::nullopt : Packed(mask, memory);
+}
+
+// Besides the outputs each thread needs the scores of a block, two numbers per query and its rows
+// of the result; half-precision scores are kept a second time in their own dtype.
+void FlashAllocations(const OpView& op, Allocations& memory) {
+  const TensorView query = op.self();
+  memory.Output(0, "aten::empty_strided");
+  memory.Output(1, "aten::empty");
+  const std::array packed{Packed(query, memory), Packed(op.tensor(1), memory),
+                          Packed(op.tensor(2), memory)};
+  const Scratch mask = PackedMask(op.tensor(5), memory);
+  const std::int64_t rows = QueryRows(query.size(2));
+  const std::int64_t columns = std::min(op.tensor(1).size(2), kKeyBlock);
+  const Count scores = Count(rows) * columns;
+  const Count buffer = scores + Count(2) * rows + Count(rows) * query.size(3);
+  const Allocations::Scratch wide = memory.Allocate(
+      allocations::Bytes(buffer * op.target().threads, WideType(query.dtype())), "aten::empty");
+  if (IsHalf(query.dtype())) {
+    memory.Free(memory.Allocate(allocations::Bytes(scores * op.target().threads, query.dtype()),
+                                "aten::empty"));
+  }
+  memory.Free(wide);
+  for (const Scratch& copy : {packed[2], packed[1], packed[0], mask}) allocations::Free(copy, memory);
+}
+
+// Two products per score; causal attention is counted in full, as are masked scores. A score is
+// scaled, perhaps masked, and goes through a softmax: maximum, subtraction, exponential, sum and
+// division.
+Work FlashWork(const OpView& op) {
+  const TensorView query = op.self();
+  const Count scores = Count(query.size(0)) * query.size(1) * query.size(2) * op.tensor(1).size(2);
+  const bool masked = op.given(5) || op.boolean(4);
+  return {.mac = scores * query.size(3) * 2, .alu = scores * (masked ? 6 : 5), .special = scores};
+}
+
+// --- Composites
+// -----------------------------------------------------------------------------------
+
+// _safe_softmax(self, dim, dtype): rows that are masked entirely become 0 instead of NaN.
+std::vector<Tensor> SafeSoftmax(Dispatcher& d, const OpView& op) {
+  const Tensor out = d.Call("aten::softmax.int", op.arg(0), op.arg(1), op.arg(2));
+  const Tensor masked = d.Call("aten::isneginf", op.arg(0));
+  const Tensor rows = d.Call("aten::all.dim", masked, op.arg(1), true);
+  const Tensor zero = d.Call("aten::scalar_tensor", 0.0, out.dtype());
+  d.Call("aten::masked_fill_.Tensor", out, rows, zero);
+  return {out};
+}
+
+// A mask of booleans as one to add: 0 where it is true, else minus infinity.
+Tensor AdditiveMask(Dispatcher& d, const Tensor& mask, DType dtype) {
+  if (!mask.defined() || mask.dtype() != DType::kBool) return mask;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return d.Call("aten::where.ScalarOther", mask, d.Call("aten::scalar_tensor", 0.0, dtype),
+                -kInfinity);
+}
+
+Tensor CausalMask(Dispatcher& d, const Tensor& query, const Tensor& key) {
+  const Dims sizes{query.size(-2), key.size(-2)};
+  const Tensor lower = d.Call("aten::tril", d.Call("aten::ones", sizes, DType::kBool));
+  return AdditiveMask(d, lower, query.dtype());
+}
+
+// Key or value with its heads repeated for those of the query.
+Tensor ForEachHead(Dispatcher& d, const Tensor& t, const Tensor& query) {
+  if (t.rank() < 3 || query.rank() < 3 || t.size(-3) == 0 || query.size(-3) % t.size(-3) != 0) {
+    Refuse(fmt::format("the heads of {} do not repeat to those of {}", shape::Text(t.view()),
+                       shape::Text(query.view())));
+  }
+  return d.Call("aten::repeat_interleave.self_int", t, query.size(-3) / t.size(-3), -3);
+}
+
+// _scaled_dot_product_attention_math(query, key, value, attn_mask, dropout_p, is_causal,
+// dropout_mask, scale, enable_gqa): the result and the scores. Half-precision operands are computed
+// in float32.
+std::vector<Tensor> AttentionByProducts(Dispatcher& d, const OpView& op) {
+  if (op.given(6)) Refuse("attention with a given dropout mask");
+  const DType dtype = op.self().dtype(), wide = WideType(dtype);
+  const Tensor wide_query = d.Call("aten::to.dtype", op.arg(0), wide);
+  Tensor key = d.Call("aten::to.dtype", op.arg(1), wide);
+  Tensor value = d.Call("aten::to.dtype", op.arg(2), wide);
+  Tensor mask = d.tensor(op, 3);
+  // The root of the scale, which no size depends on.
+  constexpr double kRootOfScale = 1.0;
+  const Tensor query = d.Call("aten::mul.Scalar", wide_query, kRootOfScale);
+  if (op.boolean(5)) {
+    if (mask.defined()) Refuse("causal attention takes no mask");
+    mask = CausalMask(d, query, key);
+  }
+  // The repeated heads die before the query and, the key first, in the order of a tuple.
+  Tensor value_heads = value, key_heads = key;
+  if (op.boolean(8) && (key.size(-3) != query.size(-3) || value.size(-3) != query.size(-3))) {
+    key_heads = ForEachHead(d, key, query);
+    value_heads = ForEachHead(d, value, query);
+  }
+  Tensor scores = d.Call(
+      "aten::matmul", query,
+      d.Call("aten::mul.Scalar", d.Call("aten::transpose.int", key_heads, -2, -1), kRootOfScale));
+  if (mask.defined()) d.Call("aten::add_.Tensor", scores, mask);
+  scores = d.Call("aten::_safe_softmax", scores, -1);
+  if (op.real(4) > 0.0) scores = d.Call("aten::dropout", scores, op.arg(4), true);
+  // The scores are converted before the result is computed: arguments are evaluated last first.
+  const Tensor given_scores = d.Call("aten::to.dtype", scores, dtype);
+  return {d.Call("aten::to.dtype", d.Call("aten::matmul", scores, value_heads), dtype),
+          given_scores};
+}
+
+void RequireAttention(const TensorView& query, const TensorView& key, const TensorView& value) {
+  for (const TensorView& t : {query, key, value}) {
+    if (t.rank() < 2)
+      Refuse(fmt::format("attention needs two dimensions or more: {}", shape::Text(t)));
+    product::RequireSameDType(query, t);
+  }
+  shape::RequireEqual("head sizes of query and key", query.size(-1), key.size(-1));
+  shape::RequireEqual("lengths of key and value", key.size(-2), value.size(-2));
+}
+
+bool MaskFitsFlash(const Tensor& mask, const TensorView& query, const TensorView& key) {
+  if (!mask.defined()) return true;
+  if (mask.rank() != 2 && mask.rank() != query.rank()) return false;
+  const auto fits = [&](int dim, std::int64_t size) {
+    return mask.size(dim) == 1 || mask.size(dim) == size;
+  };
+  return fits(-2, query.size(-2)) && fits(-1, key.size(-2));
+}
+
+// The conditions of the fused kernel (sdp_utils_cpp.cpp, use_flash_attention_cpp).
+bool UsesFlash(Dispatcher& d, const OpView& op, const Tensor& mask) {
+  const TensorView query = op.self(), key = op.tensor(1), value = op.tensor(2);
+  if (op.real(4) > 0.0 || !IsFloating(query.dtype())) return false;
+  if (d.grad_enabled() && mask.defined() && mask.requires_grad()) return false;
+  for (const TensorView& t : {query, key, value}) {
+    if ((t.rank() != 3 && t.rank() != 4) || t.rank() != query.rank()) return false;
+    if (t.size(0) != query.size(0) || t.size(-1) != query.size(-1)) return false;
+    if (t.stride(-1) != 1 || t.size(-2) == 0) return false;
+  }
+  if (query.rank() == 4 && !HeadsFit(query.sizes(), key.sizes(), value.sizes())) return false;
+  return MaskFitsFlash(mask, query, key);
+}
+
+// The fused kernel takes four dimensions; images of three are one batch.
+Tensor CallFlash(Dispatcher& d, const OpView& op, const Tensor& mask) {
+  Tensor query = d.tensor(op, 0), key = d.tensor(op, 1), value = d.tensor(op, 2), bias = mask;
+  const bool unbatched = query.rank() == 3;
+  if (unbatched) {
+    for (Tensor* t : {&query, &key, &value}) *t = d.Call("aten::unsqueeze", *t, 0);
+    if (bias.defined() && bias.rank() == 3) bias = d.Call("aten::unsqueeze", bias, 0);
+  }
+  const Tensor out = d.Call("aten::_scaled_dot_product_flash_attention_for_cpu", query, key, value,
+                            op.arg(4), op.arg(5), bias, op.arg(6));
+  return unbatched ? d.Call("aten::squeeze.dim", out, 0) : out;
+}
+
+// scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale,
+// enable_gqa).
+std::vector<Tensor> Attend(Dispatcher& d, const OpView& op) {
+  RequireAttention(op.self(), op.tensor(1), op.tensor(2));
+  const Tensor given = d.tensor(op, 3);
+  const Tensor mask = AdditiveMask(d, given, op.self().dtype());
+  if (UsesFlash(d, op, mask)) return {CallFlash(d, op, mask)};
+  return {d.Call("aten::_scaled_dot_product_attention_math", op.arg(0), op.arg(1), op.arg(2), mask,
+                 op.arg(4), op.arg(5), std::nullopt, op.arg(6), op.arg(7))};
+}
+
+// --- Rows
+// -----------------------------------------------------------------------------------------
+
+constexpr std::array kRows{
+    OpDef{.name = "aten::_scaled_dot_product_flash_attention_for_cpu",
+          .summary = "Attention block by block, without keeping the scores.",
+          .signature =
+              "(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, "
+              "*, Tensor? attn_mask=None, float? scale=None) -> (Tensor output, Tensor logsumexp)",
+          .example = "aten::_scaled_dot_product_flash_attention_for_cpu(f32[2,4,200,8], "
+                     "f32[2,2,600,8], f32[2,2,600,8])",
+          .family = Family::kAttention,
+          .shape = FlashShape,
+          .alias = Alias::kNone,
+          .decompose = kIsKernel,
+          .allocations = FlashAllocations,
+          .work = FlashWork,
+          .traffic = traffic::ReadAllWriteAll},
+    Composite("aten::_safe_softmax", "Softmax whose entirely masked rows are 0.",
+              "(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+              "aten::_safe_softmax(f32[2,8], -1)", Family::kAttention, SafeSoftmax),
+    Composite("aten::_scaled_dot_product_attention_math",
+              "Attention by two products, with its scores.",
+              "(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
+              "dropout_p=0., bool is_causal=False, Tensor? dropout_mask=None, *, float? "
+              "scale=None, bool enable_gqa=False) -> (Tensor, Tensor)",
+              "aten::_scaled_dot_product_attention_math(bf16[2,4,9,8], bf16[2,2,7,8], "
+              "bf16[2,2,7,6], None, 0.1, True, enable_gqa=True)",
+              Family::kAttention, AttentionByProducts),
+    Composite(
+        "aten::scaled_dot_product_attention",
+        "Softmax of scaled products of queries and keys, applied to values.",
+        "(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool "
+        "is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+        "aten::scaled_dot_product_attention(f32[2,4,9,8], f32[2,4,7,8], f32[2,4,7,8], bool[9,7])",
+        Family::kAttention, Attend),
+};
+
+}  // namespace
+
+std::span<const OpDef> Attention() { return kRows; }
+
+}  // namespace steelyard::ops

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/bind_arguments.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace steelyard {
+namespace {
+
+// The enumeration torch's schemas print by name where Python passes a number.
+constexpr std::string_view kReductions[] = {"None", "Mean", "Sum"};
+
+Argument ParseNumber(std::string_view text) {
+  std::int64_t integer = 0;
+  const char* end = text.data() + text.size();
+  if (auto r = std::from_chars(text.data(), end, integer); r.ec == std::errc() && r.ptr == end) {
+    return Argument::OfInt(integer);
+  }
+  double real = 0;
+  std::from_chars(text.data(), end, real);
+  return Argument::OfFloat(real);
+}
+
+// A default as the schema writes it: None, True, 1e-05, [0, 1], Mean, contiguous_format.
+Argument ParseDefault(Program& program, const Param& param) {
+  const std::string_view text = param.default_text;
+  if (text == "None" || text.empty()) return Argument::None();
+  if (text == "True" || text == "False") return Argument::OfBool(text == "True");
+  if (text == "Mean" || text == "Sum") {
+    return Argument::OfInt(text == kReductions[1] ? 1 : 2);
+  }
+  if (text[0] == '[') {
+    std::vector<Argument> list;
+    std::size_t begin = 1;
+    for (std::size_t i = 1; i < text.size(); ++i) {
+      if (text[i] != ',' && text[i] != ']') continue;
+      std::string_view item = text.substr(begin, i - begin);
+      while (!item.empty() && item[0] == ' ') item.remove_prefix(1);
+      if (!item.empty()) {
+        const bool truth = item == "True" || item == "False";
+        list.push_back(truth ? Argument::OfBool(item == "True") : ParseNumber(item));
+      }
+      begin = i + 1;
+    }
+    return Argument::OfList(program.AddArguments(list));
+  }
+  const char first = text[0];
+  if ((first >= '0' && first <= '9') || first == '-' || first == '.') return ParseNumber(text);
+  return Argument::OfString(program.strings.Intern(text));
+}
+
+bool Accepts(const Param& param, const Argument& argument) {
+  if (argument.kind == ArgKind::kNone)
+    return param.optional || param.type == ParamType::kOther || param.list;
+  if (param.type == ParamType::kTensor && !param.list) {
+    return argument.kind == ArgKind::kValue || argument.kind == ArgKind::kInt ||
+           argument.kind == ArgKind::kFloat || argument.kind == ArgKind::kBool;
+  }
+  if (param.type == ParamType::kTensor) return argument.kind == ArgKind::kList;
+  return true;  // rules check numbers as they read them
+}
+
+}  // namespace
+
+void BindArguments(Program& program, const OpDef& def, std::span<const Argument> given,
+                   BoundArguments& bound) {
+  const std::span<const Param> params = def.signature->params();
+  std::uint32_t filled = 0;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    std::size_t at = i;
+    const std::string_view name = program.text(given[i].name);
+    if (!name.empty() && (i >= params.size() || params[i].name != name)) {
+      const int found = def.signature->IndexOf(name);
+      if (found < 0) Refuse(fmt::format("{} has no argument \"{}\"", def.name->text(), name));
+      at = static_cast<std::size_t>(found);
+    }
+    if (at >= params.size()) {
+      Refuse(fmt::format("{} takes {} arguments", def.name->text(), params.size()));
+    }
+    if ((filled >> at & 1u) != 0) {
+      Refuse(fmt::format("argument \"{}\" is given twice", params[at].name));
+    }
+    if (!Accepts(params[at], given[i])) {
+      Refuse(fmt::format("argument \"{}\" must be a tensor", params[at].name));
+    }
+    bound[at] = given[i];
+    filled |= 1u << at;
+  }
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if ((filled >> i & 1u) != 0) continue;
+    const bool required = params[i].default_text.empty() && !params[i].optional &&
+                          params[i].type != ParamType::kOther;
+    if (required) Refuse(fmt::format("argument \"{}\" is missing", params[i].name));
+    bound[i] = ParseDefault(program, params[i]);
+  }
+}
+
+}  // namespace steelyard

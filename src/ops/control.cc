@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Higher-order operators, which run graphs of the program, and bookkeeping that runs nothing.
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+std::vector<Tensor> WithSetGradEnabled(Dispatcher& d, const OpView& op) {
+  const bool before = d.grad_enabled();
+  // A program weighed without gradients stays so: the flag can only switch them off.
+  d.set_grad_enabled(before && op.boolean(0));
+  std::vector<Tensor> out = d.RunGraph(op.graph(1), d.tensors(op, 2));
+  d.set_grad_enabled(before);
+  return out;
+}
+
+// The body alone: what the wrapper adds (autocast, hints, recomputation) is not of a forward pass.
+std::vector<Tensor> RunBody(Dispatcher& d, const OpView& op) {
+  return d.RunGraph(op.graph(0), d.tensors(op, 1));
+}
+
+std::vector<Tensor> Cond(Dispatcher& d, const OpView& op) {
+  d.Note("cond: which branch runs depends on data; the first is weighed");
+  return d.RunGraph(op.graph(1), d.tensors(op, 3));
+}
+
+void NoOutputs(const OpView& op, Outputs& out) {
+  (void)op;
+  (void)out;
+}
+
+constexpr OpDef ControlRow(OpName name, std::string_view summary, Signature signature,
+                           DecomposeFn decompose) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = "",  // a graph cannot be written in a call
+               .family = Family::kControl,
+               .shape = kShapeFromParts,
+               .alias = Alias::kNone,
+               .decompose = decompose,
+               .allocations = kAllocationsFromParts,
+               .work = kWorkFromParts,
+               .traffic = kTrafficFromParts};
+}
+
+constexpr OpDef Bookkeeping(OpName name, std::string_view summary, Signature signature,
+                            std::string_view example) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kBookkeeping,
+               .shape = NoOutputs,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations::None,
+               .work = work::None,
+               .traffic = traffic::None};
+}
+
+constexpr std::array kRows{
+    ControlRow("higher_order::wrap_with_set_grad_enabled",
+               "Runs a graph with gradients switched on or off.",
+               "(bool enabled, Graph body, Any... operands) -> Any[]", WithSetGradEnabled),
+    ControlRow("higher_order::tag_activation_checkpoint",
+               "Runs a graph that training recomputes in backward.",
+               "(Graph body, Any... operands) -> Any[]", RunBody),
+    ControlRow("higher_order::wrap", "Runs a graph.", "(Graph body, Any... operands) -> Any[]",
+               RunBody),
+    ControlRow("higher_order::cond", "Runs one of two graphs.",
+               "(Any pred, Graph if_true, Graph if_false, Any[] operands) -> Any[]", Cond),
+    Bookkeeping("aten::_assert_tensor_metadata", "Checks a tensor's sizes, strides and dtype.",
+                "(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, "
+                "Device? device=None, "
+                "Layout? layout=None) -> ()",
+                "aten::_assert_tensor_metadata(f32[2])"),
+};
+
+}  // namespace
+
+std::span<const OpDef> Control() { return kRows; }
+
+}  // namespace steelyard::ops

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions: the kernels that `_convolution` chooses between (convolve.cc) and what they
+// allocate (ATen/native/mkldnn/Conv.cpp, ConvolutionMM2d.cpp, NaiveDilatedConvolution.cpp).
+
+#include "ops/rules/convolution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/convolve.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/memory_format.h"
+#include "ops/rules/onednn.h"
+#include "ops/rules/product.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/window.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+using convolution::Geometry;
+using convolution::SpatialRank;
+
+// --- mkldnn_convolution(self, weight, bias, padding, stride, dilation, groups) ------------------
+
+Geometry OneDnnGeometry(const OpView& op) {
+  const int n = SpatialRank(op.tensor(1));
+  return {.stride = window::PerDimension("stride", op.ints(4), n),
+          .padding = window::PerDimension("padding", op.ints(3), n),
+          .dilation = window::PerDimension("dilation", op.ints(5), n),
+          .groups = op.integer(6)};
+}
+
+void OneDnnShape(const OpView& op, Outputs& out) {
+  convolution::AddImage(op.self(), op.tensor(1), op.tensor(2), OneDnnGeometry(op), out);
+}
+
+// Copies of image and weight in blocks, the result in blocks, then the result as PyTorch wants it;
+// in channels-last order the images are used as they are.
+void OneDnnAllocations(const OpView& op, Allocations& memory) {
+  const TensorView input = op.self(), weight = op.tensor(1), out = op.output();
+  const Geometry g = OneDnnGeometry(op);
+  const bool last = convolution::UsesChannelsLast(input, weight);
+  const onednn::Buffers buffers = onednn::ForwardBuffers({.source = input.sizes(),
+                                                          .weight = weight.sizes(),
+                                                          .result = out.sizes(),
+                                                          .stride = g.stride,
+                                                          .groups = g.groups,
+                                                          .dtype = input.dtype(),
+                                                          .has_bias = op.given(2),
+                                                          .channels_last = last},
+                                                         op.target());
+  if (last) memory.Output(0, "aten::resize_");
+  const Allocations::Scratch scratch = memory.Allocate(buffers.scratch);
+  const Allocations::Scratch source = memory.Allocate(buffers.source);
+  const Allocations::Scratch weights = memory.Allocate(buffers.weight);
+  const Allocations::Scratch result = memory.Allocate(buffers.result);
+  memory.Free(weights);
+  memory.Free(source);
+  memory.Free(scratch);
+  if (!last) memory.Output(0, "aten::empty");
+  memory.Free(result);
+}
+
+Work OneDnnWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), op.tensor(2)); }
+
+// --- _slow_conv2d_forward and its relatives: (self, weight, kernel_size, bias, stride, padding[,
+// dilation])
+// ---------------------------------------------------------------------------------------
+
+Geometry SlowGeometry(const OpView& op) {
+  const int n = SpatialRank(op.tensor(1));
+  const bool dilated = op.given(6);
+  return {
+      .stride = window::PerDimension("stride", op.ints(4), n),
+      .padding = window::PerDimension("padding", op.ints(5), n),
+      .dilation = dilated ? window::PerDimension("dilation", op.ints(6), n) : Dims::Filled(n, 1),
+      .groups = 1};
+}
+
+void SlowShape(const OpView& op, Outputs& out) {
+  convolution::AddImage(op.self(), op.tensor(1), op.tensor(3), SlowGeometry(op), out);
+}
+
+// Every window of `images` images as a column of one matrix.
+std::int64_t ColumnBytes(const OpView& op, std::int64_t images) {
+  const TensorView weight = op.tensor(1);
+  const Count window = work::Elements(window::Spatial(weight.sizes())) * weight.size(1);
+  const Count pixels = work::Elements(window::Spatial(op.output().sizes()));
+  return allocations::Bytes(window * pixels * images, weight.dtype());
+}
+
+// A 1 x 1 kernel that touches every pixel once multiplies the image as it is.
+bool NeedsColumns(const OpView& op) {
+  const Geometry g = SlowGeometry(op);
+  return work::Elements(window::Spatial(op.tensor(1).sizes())) != Count(1) ||
+         std::ranges::any_of(std::span<const std::int64_t>(g.stride),
+                             [](auto s) { return s != 1; }) ||
+         std::ranges::any_of(std::span<const std::int64_t>(g.padding),
+                             [](auto p) { return p != 0; });
+}
+
+void SlowAllocations(const OpView& op, Allocations& memory) {
+  const std::int64_t bytes = NeedsColumns(op) ? ColumnBytes(op, op.self().size(0)) : 0;
+  const Allocations::Scratch columns = memory.Allocate(bytes, "aten::empty");
+  memory.Output(0, "aten::resize_");
+  memory.Free(columns);
+}
+
+void DilatedAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  memory.Free(memory.Allocate(ColumnBytes(op, 1), "aten::resize_"));
+}
+
+Work SlowWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), op.tensor(3)); }
+
+// --- steelyard::transposed_convolution(self, weight, bias, stride, padding, output_padding,
+// dilation, groups)
+// ----------------------------------------------------------------------------------
+
+void TransposedShape(const OpView& op, Outputs& out) {
+  const TensorView input = op.self(), weight = op.tensor(1);
+  const int n = SpatialRank(weight);
+  const std::int64_t groups = op.integer(7);
+  if (n < 1 || input.rank() != weight.rank() || groups <= 0 || input.size(1) != weight.size(0) ||
+      input.size(1) % groups != 0) {
+    Refuse(fmt::format("a transposed convolution of {} with {} in {} groups", shape::Text(input),
+                       shape::Text(weight), groups));
+  }
+  const Dims stride = window::PerDimension("stride", op.ints(3), n);
+  const Dims padding = window::PerDimension("padding", op.ints(4), n);
+  const Dims extra = window::PerDimension("output padding", op.ints(5), n);
+  const Dims dilation = window::PerDimension("dilation", op.ints(6), n);
+  Dims sizes{input.size(0)};
+  const Count channels = Count(weight.size(1)) * groups;
+  sizes.push_back(channels.value());
+  for (int i = 0; i < n; ++i) {
+    const Count reach =
+        Count(input.size(i + 2) - 1) * stride[i] + Count(dilation[i]) * (weight.size(i + 2) - 1);
+    const std::int64_t size =
+        reach.overflowed() ? -1 : reach.value() - 2 * padding[i] + extra[i] + 1;
+    if (stride[i] <= 0 || dilation[i] <= 0 || padding[i] < 0 || extra[i] < 0 || size <= 0) {
+      Refuse(fmt::format("a transposed convolution of {} with {} gives no image",
+                         shape::Text(input), shape::Text(weight)));
+    }
+    sizes.push_back(size);
+  }
+  shape::RequireSizes(sizes);
+  out.Add(input.dtype(), sizes);
+}
+
+// The weight is copied in blocks; oneDNN's result is dense with the channels last and is copied
+// into the order PyTorch wants. Its scratch is not modelled.
+void TransposedAllocations(const OpView& op, Allocations& memory) {
+  const TensorView weight = op.tensor(1), out = op.output();
+  const Count blocks = Count(onednn::Padded(weight.size(0), op.target())) *
+                       onednn::Padded(weight.size(1), op.target()) *
+                       work::Elements(window::Spatial(weight.sizes()));
+  constexpr std::string_view kLabel = Allocations::kCaller;
+  const Allocations::Scratch source = memory.Allocate(op.self().bytes(), kLabel);
+  const Allocations::Scratch weights =
+      memory.Allocate(allocations::Bytes(blocks, weight.dtype()), kLabel);
+  const Allocations::Scratch result = memory.Allocate(out.bytes(), kLabel);
+  memory.Free(weights, kLabel);
+  memory.Free(source, kLabel);
+  const Allocations::Scratch plain = memory.Allocate(out.bytes(), "aten::empty");
+  memory.Output(0, "aten::empty");
+  memory.Free(plain, kLabel);
+  memory.Free(result, kLabel);
+}
+
+// Each input element is multiplied with the kernel and the output channels of its group.
+Work TransposedWork(const OpView& op) {
+  const TensorView weight = op.tensor(1);
+  Work w{.mac = work::Elements(op.self()) * weight.size(1) *
+                work::Elements(window::Spatial(weight.sizes()))};
+  if (op.given(2)) w.alu = work::Elements(op.output());
+  return w;
+}
+
+// --- Rows
+// -----------------------------------------------------------------------------------------
+
+constexpr OpDef ConvolutionKernel(OpName name, std::string_view summary, Signature signature,
+                                  std::string_view example, ShapeFn shape,
+                                  AllocationsFn allocations, WorkFn work) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kConvolution,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll};
+}
+
+constexpr std::array kRows{
+    ConvolutionKernel(
+        "aten::mkldnn_convolution", "Convolution by oneDNN, in layouts of its own.",
+        "(Tensor self, Tensor weight, Tensor? bias, SymInt[] padding, SymInt[] stride, SymInt[] "
+        "dilation, SymInt groups) -> Tensor",
+        "aten::mkldnn_convolution(f32[2,20,8,8], f32[24,20,3,3], f32[24], [1,1], [1,1], [1,1], 1)",
+        OneDnnShape, OneDnnAllocations, OneDnnWork),
+    ConvolutionKernel(
+        "aten::_slow_conv2d_forward", "Convolution as a matrix product over gathered windows.",
+        "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, SymInt[2] stride, "
+        "SymInt[2] padding) -> Tensor",
+        "aten::_slow_conv2d_forward(f32[1,3,8,8], f32[5,3,3,3], [3,3], f32[5], [1,1], [1,1])",
+        SlowShape, SlowAllocations, SlowWork),
+    ConvolutionKernel("aten::slow_conv3d_forward",
+                      "Convolution of volumes as a matrix product over gathered windows.",
+                      "(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, SymInt[3] "
+                      "stride, SymInt[3] padding) -> Tensor",
+                      "aten::slow_conv3d_forward(f32[1,3,4,6,6], f32[5,3,1,3,3], [1,3,3], None, "
+                      "[1,1,1], [0,1,1])",
+                      SlowShape, SlowAllocations, SlowWork),
+    ConvolutionKernel(
+        "aten::slow_conv_dilated2d", "Dilated convolution as matrix products, image by image.",
+        "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] "
+        "stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1]) -> Tensor",
+        "aten::slow_conv_dilated2d(f64[2,3,8,8], f64[5,3,3,3], [3,3], dilation=[2,2])", SlowShape,
+        DilatedAllocations, SlowWork),
+    ConvolutionKernel(
+        "steelyard::transposed_convolution", "Transposed convolution, inside `_convolution`.",
+        "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] "
+        "output_padding, SymInt[] dilation, SymInt groups) -> Tensor",
+        "steelyard::transposed_convolution(f32[2,4,5,5], f32[4,3,3,3], None, [2,2], [1,1], [1,1], "
+        "[1,1], 1)",
+        TransposedShape, TransposedAllocations, TransposedWork),
+    Composite("aten::_convolution", "Convolution by the kernel that fits the operands.",
+              "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
+              "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool "
+              "benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
+              "aten::_convolution(f32[2,4,9], f32[6,2,3], f32[6], [1], [1], [1], False, [0], 2, "
+              "False, False, False, False)",
+              Family::kConvolution, convolve::Choose),
+    Composite(
+        "aten::convolution", "Convolution over the last dimensions of an image.",
+        "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] "
+        "dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+        "aten::convolution(f32[1,3,8,8], f32[5,3,1,1], None, [1,1], [0,0], [1,1], False, [0,0], 1)",
+        Family::kConvolution, convolve::Any),
+    Composite("aten::conv1d", "Convolution over one dimension.",
+              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] "
+              "padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
+              "aten::conv1d(f32[2,4,10], f32[6,4,3], f32[6], padding=[1])", Family::kConvolution,
+              convolve::OfRank<1>),
+    Composite("aten::conv2d", "Convolution over two dimensions.",
+              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] "
+              "padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
+              "aten::conv2d(f32[2,32,8,8], f32[64,32,3,3], None, [2,2], [1,1])",
+              Family::kConvolution, convolve::OfRank<2>),
+    Composite(
+        "aten::conv3d", "Convolution over three dimensions.",
+        "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] "
+        "padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
+        "aten::conv3d(f32[2,3,4,8,8], f32[5,3,2,3,3])", Family::kConvolution, convolve::OfRank<3>),
+    Composite("aten::conv1d.padding", "Convolution over one dimension, padded as named.",
+              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str "
+              "padding=\"valid\", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
+              "aten::conv1d.padding(f32[2,4,10], f32[6,4,3], padding='same')", Family::kConvolution,
+              convolve::ByName<1>),
+    Composite("aten::conv2d.padding", "Convolution over two dimensions, padded as named.",
+              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], str "
+              "padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
+              "aten::conv2d.padding(f32[2,4,8,8], f32[6,4,2,2], padding='same')",
+              Family::kConvolution, convolve::ByName<2>),
+    Composite("aten::conv3d.padding", "Convolution over three dimensions, padded as named.",
+              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str "
+              "padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
+              "aten::conv3d.padding(f32[2,4,8,8,8], f32[6,4,3,3,3])", Family::kConvolution,
+              convolve::ByName<3>),
+    Composite("aten::conv_transpose1d", "Transposed convolution over one dimension.",
+              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] "
+              "padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) "
+              "-> Tensor",
+              "aten::conv_transpose1d(f32[2,4,10], f32[4,6,3], None, [2])", Family::kConvolution,
+              convolve::Transposed<1>),
+    Composite("aten::conv_transpose2d.input", "Transposed convolution over two dimensions.",
+              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] "
+              "padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] "
+              "dilation=[1, 1]) -> Tensor",
+              "aten::conv_transpose2d.input(f32[2,4,5,5], f32[4,6,2,2], f32[6], [2,2])",
+              Family::kConvolution, convolve::Transposed<2>),
+    Composite("aten::conv_transpose3d.input", "Transposed convolution over three dimensions.",
+              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], "
+              "SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, "
+              "SymInt[3] dilation=[1, 1, 1]) -> Tensor",
+              "aten::conv_transpose3d.input(f32[2,4,5,5,5], f32[4,6,2,2,2], None, [2,2,2])",
+              Family::kConvolution, convolve::Transposed<3>),
+};
+
+}  // namespace
+
+std::span<const OpDef> Convolution() { return kRows; }
+
+}  // namespace steelyard::ops

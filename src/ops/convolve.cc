@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which kernel convolves depends on dtype, sizes and number of threads; before it runs, the
+// operands are made dense in its memory format (ATen/native/Convolution.cpp).
+
+#include "ops/convolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ops/rules/convolution.h"
+#include "ops/rules/memory_format.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/window.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops::convolve {
+namespace {
+
+using convolution::Geometry;
+using convolution::SpatialRank;
+
+enum class Backend : std::uint8_t { kOneDnn, kSlow2d, kSlow3d, kSlowDilated };
+
+bool AnyNot(std::int64_t usual, const Dims& list) {
+  return std::ranges::any_of(std::span<const std::int64_t>(list),
+                             [usual](auto v) { return v != usual; });
+}
+
+// Images from this batch size on, and images of more elements than this, go to oneDNN
+// (Convolution.cpp, ConvParams::use_mkldnn).
+constexpr std::int64_t kOneDnnBatch = 16;
+constexpr std::int64_t kOneDnnElements = 20480;
+// A kernel larger than this in its last two dimensions does too.
+constexpr std::int64_t kOneDnnKernel = 3;
+
+bool UsesOneDnn(const Tensor& input, const Tensor& weight, const Geometry& g, int threads) {
+  if (input.dtype() == DType::kBFloat16) return true;
+  if (input.dtype() != DType::kFloat32) return false;
+  const std::int64_t width = weight.size(-1), height = weight.size(-2);
+  const bool worth = AnyNot(1, g.stride) || AnyNot(1, g.dilation) ||
+                     input.size(0) >= kOneDnnBatch || width != 1 || height != 1 || threads > 1;
+  if (!worth) return false;
+  if (g.groups > 1 || (width > kOneDnnKernel && height > kOneDnnKernel) || input.size(0) > 1)
+    return true;
+  const Count elements = work::Elements(input.sizes().first(4));
+  return elements.overflowed() || elements.value() > kOneDnnElements;
+}
+
+Backend ChooseBackend(const Tensor& input, const Tensor& weight, const Geometry& g, int threads) {
+  if (UsesOneDnn(input, weight, g, threads)) return Backend::kOneDnn;
+  if (weight.rank() == 5) return Backend::kSlow3d;
+  return AnyNot(1, g.dilation) ? Backend::kSlowDilated : Backend::kSlow2d;
+}
+
+// The numbers c10::MemoryFormat has for the two formats of images.
+constexpr std::int64_t kChannelsLast2d = 2;
+constexpr std::int64_t kChannelsLast3d = 3;
+
+std::int64_t FormatFor(const Tensor& input, const Tensor& weight) {
+  if (input.dtype() == DType::kFloat64 ||
+      !convolution::UsesChannelsLast(input.view(), weight.view()))
+    return kContiguousFormat;
+  return input.rank() == 5 ? kChannelsLast3d : kChannelsLast2d;
+}
+
+Tensor CallSlow(Dispatcher& d, Backend backend, const Tensor& input, const Tensor& weight,
+                const Tensor& bias, const Geometry& g) {
+  const Dims kernel(window::Spatial(weight.sizes()));
+  switch (backend) {
+    case Backend::kSlow3d:
+      return d.Call("aten::slow_conv3d_forward", input, weight, kernel, bias, g.stride, g.padding);
+    case Backend::kSlowDilated:
+      return d.Call("aten::slow_conv_dilated2d", input, weight, kernel, bias, g.stride, g.padding,
+                    g.dilation);
+    case Backend::kSlow2d:
+    case Backend::kOneDnn:
+      return d.Call("aten::_slow_conv2d_forward", input, weight, kernel, bias, g.stride, g.padding);
+  }
+  __builtin_unreachable();
+}
+
+Tensor Part(Dispatcher& d, const Tensor& t, int dim, std::int64_t index, std::int64_t parts) {
+  if (!t.defined()) return {};
+  const std::int64_t length = t.size(dim) / parts;
+  return d.Call("aten::contiguous", d.Call("aten::narrow", t, dim, index * length, length));
+}
+
+// More groups than this can only come from a damaged file.
+constexpr std::int64_t kMostGroups = 1 << 16;
+
+// The plain kernels know no groups: each is convolved on its own, then they are put together.
+Tensor CallSlowInGroups(Dispatcher& d, Backend backend, const Tensor& input, const Tensor& weight,
+                        const Tensor& bias, const Geometry& g) {
+  if (g.groups == 1) return CallSlow(d, backend, input, weight, bias, g);
+  if (g.groups > kMostGroups) Refuse(fmt::format("{} groups are too many", g.groups));
+  std::vector<Tensor> outputs;
+  for (std::int64_t i = 0; i < g.groups; ++i) {
+    const Tensor input_part = Part(d, input, 1, i, g.groups);
+    const Tensor weight_part = Part(d, weight, 0, i, g.groups);
+    outputs.push_back(
+        CallSlow(d, backend, input_part, weight_part, Part(d, bias, 0, i, g.groups), g));
+  }
+  return d.Call("aten::cat", outputs, 1);
+}
+
+// A one-dimensional convolution is one of images with a single row.
+void AddRow(Geometry& g) {
+  g.stride.insert(0, 1);
+  g.padding.insert(0, 0);
+  g.dilation.insert(0, 1);
+}
+
+// Runs `convolve` on an image that may come without a batch dimension.
+template <class Convolve>
+Tensor WithBatch(Dispatcher& d, const Tensor& input, int rank, const Convolve& convolve) {
+  if (input.rank() == rank - 1) {
+    return d.Call("aten::squeeze.dim", convolve(d.Call("aten::unsqueeze", input, 0)), 0);
+  }
+  if (input.rank() != rank) {
+    Refuse(
+        fmt::format("a convolution over {} dimensions of {}", rank - 2, shape::Text(input.view())));
+  }
+  return convolve(input);
+}
+
+// "same" keeps the image's size; where that takes an odd number of pixels, the last side is padded
+// before the convolution.
+Tensor ConvolveSame(Dispatcher& d, const OpView& op, const Tensor& input, int n) {
+  const TensorView weight = op.tensor(1);
+  shape::RequireRank("the weight", weight, n + 2);
+  const Dims dilation = window::PerDimension("dilation", op.ints(5), n);
+  if (AnyNot(1, window::PerDimension("stride", op.ints(3), n))) {
+    Refuse("padding 'same' needs a stride of 1");
+  }
+  Dims padding, before_and_after = Dims::Filled(2 * n, 0);
+  bool uneven = false;
+  for (int i = 0; i < n; ++i) {
+    const Count total = Count(dilation[i]) * (weight.size(i + 2) - 1);
+    if (total.overflowed()) Refuse(fmt::format("a dilation of {}", dilation[i]));
+    padding.push_back(total.value() / 2);
+    // The list of `constant_pad_nd` starts with the last dimension.
+    before_and_after[2 * (n - 1 - i) + 1] = total.value() % 2;
+    uneven = uneven || total.value() % 2 != 0;
+  }
+  const Tensor padded = uneven ? d.Call("aten::constant_pad_nd", input, before_and_after) : input;
+  return d.Call("aten::convolution", padded, op.arg(1), op.arg(2), op.arg(3), padding, dilation,
+                false, Dims::Filled(n, 0), op.arg(6));
+}
+
+}  // namespace
+
+// _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups,
+// ...).
+std::vector<Tensor> Choose(Dispatcher& d, const OpView& op) {
+  Tensor input = d.tensor(op, 0), weight = d.tensor(op, 1), bias = d.tensor(op, 2);
+  const int n = SpatialRank(weight.view());
+  Geometry g{.stride = window::PerDimension("stride", op.ints(3), n),
+             .padding = window::PerDimension("padding", op.ints(4), n),
+             .dilation = window::PerDimension("dilation", op.ints(5), n),
+             .groups = op.integer(8)};
+  if (op.boolean(6)) {
+    return {d.Call("steelyard::transposed_convolution", input, weight, bias, g.stride, g.padding,
+                   window::PerDimension("output padding", op.ints(7), n), g.dilation, g.groups)};
+  }
+  convolution::RequireOperands(input.view(), weight.view(),
+                               bias.defined() ? bias.view() : op.tensor(2), g.groups);
+  const bool one_dimensional = n == 1;
+  if (one_dimensional) {
+    input = d.Call("aten::contiguous", input);
+    AddRow(g);
+    input = d.Call("aten::unsqueeze", input, 2);
+    weight = d.Call("aten::unsqueeze", weight, 2);
+  }
+  const Backend backend = ChooseBackend(input, weight, g, d.target().threads);
+  const std::int64_t format = FormatFor(input, weight);
+  input = d.Call("aten::contiguous", input, format);
+  weight = d.Call("aten::contiguous", weight, format);
+  if (bias.defined()) bias = d.Call("aten::contiguous", bias);
+  const Tensor out = backend == Backend::kOneDnn
+                         ? d.Call("aten::mkldnn_convolution", input, weight, bias, g.padding,
+                                  g.stride, g.dilation, g.groups)
+                         : CallSlowInGroups(d, backend, input, weight, bias, g);
+  if (one_dimensional) return {d.Call("aten::squeeze.dim", out, 2)};
+  return {out};
+}
+
+std::vector<Tensor> Any(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::_convolution", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4),
+                 op.arg(5), op.arg(6), op.arg(7), op.arg(8), false, false, false, false)};
+}
+
+// convNd(input, weight, bias, stride, padding, dilation, groups).
+std::vector<Tensor> OfRank(Dispatcher& d, const OpView& op, int rank) {
+  const auto convolve = [&](const Tensor& input) {
+    return d.Call("aten::convolution", input, op.arg(1), op.arg(2), op.arg(3), op.arg(4), op.arg(5),
+                  false, Dims::Filled(rank, 0), op.arg(6));
+  };
+  return {WithBatch(d, d.tensor(op, 0), rank + 2, convolve)};
+}
+
+// convNd.padding: the padding is "same" or "valid".
+std::vector<Tensor> ByName(Dispatcher& d, const OpView& op, int rank) {
+  const std::string_view mode = op.given(4) ? op.text(4) : "valid";
+  const bool same = mode.find("same") != std::string_view::npos;
+  if (!same && mode.find("valid") == std::string_view::npos)
+    Refuse(fmt::format("padding '{}'", mode));
+  const auto convolve = [&](const Tensor& input) {
+    if (same) return ConvolveSame(d, op, input, rank);
+    return d.Call("aten::convolution", input, op.arg(1), op.arg(2), op.arg(3),
+                  Dims::Filled(rank, 0), op.arg(5), false, Dims::Filled(rank, 0), op.arg(6));
+  };
+  return {WithBatch(d, d.tensor(op, 0), rank + 2, convolve)};
+}
+
+// conv_transposeNd(input, weight, bias, stride, padding, output_padding, groups, dilation).
+std::vector<Tensor> Transposed(Dispatcher& d, const OpView& op, int rank) {
+  const auto convolve = [&](const Tensor& input) {
+    return d.Call("aten::convolution", input, op.arg(1), op.arg(2), op.arg(3), op.arg(4), op.arg(7),
+                  true, op.arg(5), op.arg(6));
+  };
+  return {WithBatch(d, d.tensor(op, 0), rank + 2, convolve)};
+}
+
+}  // namespace steelyard::ops::convolve

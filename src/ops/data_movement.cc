@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies: contiguous, clone, casts and copies between layouts.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+enum class MemoryFormat : std::uint8_t { kPreserve, kContiguous, kChannelsLast };
+
+// Files name the format; schemas and decompositions number it as c10::MemoryFormat does.
+MemoryFormat FormatOf(const OpView& op, int i, MemoryFormat missing) {
+  if (!op.given(i)) return missing;
+  if (op.arg(i).kind == ArgKind::kString) {
+    const std::string_view text = op.text(i);
+    if (text.find("channels_last") != std::string_view::npos) return MemoryFormat::kChannelsLast;
+    return text.find("preserve") != std::string_view::npos ? MemoryFormat::kPreserve
+                                                           : MemoryFormat::kContiguous;
+  }
+  constexpr std::array kFormats{MemoryFormat::kContiguous, MemoryFormat::kPreserve,
+                                MemoryFormat::kChannelsLast, MemoryFormat::kChannelsLast};
+  const std::int64_t number = op.integer(i);
+  if (number < 0 || number > 3) Refuse("an unknown memory format");
+  return kFormats[static_cast<std::size_t>(number)];
+}
+
+Dims StridesIn(MemoryFormat format, const TensorView& t) {
+  switch (format) {
+    case MemoryFormat::kPreserve:
+      return EmptyLikeStrides(t.sizes(), t.strides());
+    case MemoryFormat::kContiguous:
+      return ContiguousStrides(t.sizes());
+    case MemoryFormat::kChannelsLast:
+      if (t.rank() != 4 && t.rank() != 5) Refuse("channels_last needs 4 or 5 dimensions");
+      return ChannelsLastStrides(t.sizes());
+  }
+  __builtin_unreachable();
+}
+
+void CloneShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  out.Add(self.dtype(), self.sizes(), StridesIn(FormatOf(op, 1, MemoryFormat::kPreserve), self));
+}
+
+void CopyBlockTo(const TensorView& to, const TensorView& from, Allocations& memory) {
+  allocations::CopyBlock(from, to.strides(), to.dtype(), memory);
+}
+
+// Strides that are preserved are given to empty_strided; a format is given to empty.
+std::string_view FactoryOf(MemoryFormat format) {
+  return format == MemoryFormat::kPreserve ? "aten::empty_strided" : "aten::empty";
+}
+
+void CloneAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, FactoryOf(FormatOf(op, 1, MemoryFormat::kPreserve)));
+  CopyBlockTo(op.output(), op.self(), memory);
+}
+
+void ToCopyShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  out.Add(op.dtype(1).value_or(self.dtype()), self.sizes(),
+          StridesIn(FormatOf(op, 6, MemoryFormat::kPreserve), self));
+}
+
+void ToCopyAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, FactoryOf(FormatOf(op, 6, MemoryFormat::kPreserve)));
+  CopyBlockTo(op.output(), op.self(), memory);
+}
+
+void CopyShape(const OpView& op, Outputs& out) {
+  shape::Broadcast({op.self(), op.tensor(1)});
+  out.AddLike(op.self());
+}
+
+void CopyAllocations(const OpView& op, Allocations& memory) {
+  const TensorView from = op.tensor(1);
+  if (std::ranges::equal(op.self().sizes(), from.sizes())) CopyBlockTo(op.self(), from, memory);
+}
+
+std::vector<Tensor> Contiguous(Dispatcher& d, const OpView& op) {
+  const TensorView self = op.self();
+  const MemoryFormat format = FormatOf(op, 1, MemoryFormat::kContiguous);
+  const bool ready = format == MemoryFormat::kChannelsLast
+                         ? IsContiguousChannelsLast(self.sizes(), self.strides())
+                         : self.is_contiguous();
+  if (ready) return {d.tensor(op, 0)};
+  return {d.Call("aten::clone", d.tensor(op, 0), op.arg(1))};
+}
+
+// What all overloads of `to` do: nothing if dtype and layout are as wanted, else one copy.
+std::vector<Tensor> ConvertTo(Dispatcher& d, const OpView& op, DType dtype, bool copy,
+                              int format_at) {
+  const TensorView self = op.self();
+  const MemoryFormat format = FormatOf(op, format_at, MemoryFormat::kPreserve);
+  const bool placed = format == MemoryFormat::kPreserve ||
+                      (format == MemoryFormat::kChannelsLast
+                           ? IsContiguousChannelsLast(self.sizes(), self.strides())
+                           : self.is_contiguous());
+  if (dtype == self.dtype() && !copy && placed) return {d.tensor(op, 0)};
+  return {d.Call("aten::_to_copy", d.tensor(op, 0), dtype, std::nullopt, std::nullopt, std::nullopt,
+                 false, op.arg(format_at))};
+}
+
+std::vector<Tensor> ToDType(Dispatcher& d, const OpView& op) {
+  return ConvertTo(d, op, op.dtype(1).value_or(op.self().dtype()), op.boolean(3), 4);
+}
+std::vector<Tensor> ToDevice(Dispatcher& d, const OpView& op) {
+  return ConvertTo(d, op, op.dtype(2).value_or(op.self().dtype()), op.boolean(4), 5);
+}
+std::vector<Tensor> ToDTypeLayout(Dispatcher& d, const OpView& op) {
+  return ConvertTo(d, op, op.dtype(1).value_or(op.self().dtype()), op.boolean(6), 7);
+}
+std::vector<Tensor> ToOther(Dispatcher& d, const OpView& op) {
+  return ConvertTo(d, op, op.tensor(1).dtype(), op.boolean(3), 4);
+}
+std::vector<Tensor> TypeAs(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::to.dtype", d.tensor(op, 0), op.tensor(1).dtype())};
+}
+constexpr std::int64_t kContiguousFormat = 0;  // as c10::MemoryFormat numbers it
+
+std::vector<Tensor> LiftFreshCopy(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::clone", d.tensor(op, 0), kContiguousFormat)};
+}
+
+// repeat_interleave(self, repeats, dim, output_size) by one number.
+std::vector<Tensor> RepeatInterleave(Dispatcher& d, const OpView& op) {
+  Tensor input = op.given(2) ? d.tensor(op, 0) : d.Call("aten::flatten.using_ints", op.arg(0));
+  const int dim = op.given(2) ? op.dim(2, input.rank()) : 0;
+  const std::int64_t repeats = op.integer(1);
+  if (repeats < 0) Refuse(fmt::format("{} repetitions", repeats));
+  input = d.Call("aten::unsqueeze", input, dim + 1);
+  Dims sizes(input.sizes());
+  sizes[dim + 1] = repeats;
+  input = d.Call("aten::expand", input, sizes);
+  return {d.Call("aten::flatten.using_ints", d.Call("aten::clone", input, kContiguousFormat), dim,
+                 dim + 1)};
+}
+
+constexpr OpDef MovementComposite(OpName name, std::string_view summary, Signature signature,
+                                  std::string_view example, DecomposeFn decompose) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kDataMovement,
+               .shape = kShapeFromParts,
+               .alias = Alias::kNone,
+               .decompose = decompose,
+               .allocations = kAllocationsFromParts,
+               .work = kWorkFromParts,
+               .traffic = kTrafficFromParts};
+}
+
+constexpr std::array kRows{
+    OpDef{.name = "aten::clone",
+          .summary = "A copy; dense tensors keep their strides unless a memory format is given.",
+          .signature = "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+          .example = "aten::clone(f32[3,4]{1,3})",
+          .family = Family::kDataMovement,
+          .shape = CloneShape,
+          .alias = Alias::kNone,
+          .decompose = kIsKernel,
+          .allocations = CloneAllocations,
+          .work = work::Move,
+          .traffic = traffic::ReadAllWriteAll},
+    OpDef{
+        .name = "aten::_to_copy",
+        .summary = "A copy in another dtype or layout.",
+        .signature =
+            "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+            "bool? "
+            "pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+        .example = "aten::_to_copy(f32[3,4], dtype=bf16)",
+        .family = Family::kDataMovement,
+        .shape = ToCopyShape,
+        .alias = Alias::kNone,
+        .decompose = kIsKernel,
+        .allocations = ToCopyAllocations,
+        .work = work::Move,
+        .traffic = traffic::ReadAllWriteAll},
+    OpDef{.name = "aten::copy_",
+          .summary = "Overwrites a tensor with another, broadcast and cast to it.",
+          .signature = "(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+          .example = "aten::copy_(f32[3,4], f32[4])",
+          .family = Family::kDataMovement,
+          .shape = CopyShape,
+          .alias = Alias::kInPlace,
+          .decompose = kIsKernel,
+          .allocations = CopyAllocations,
+          .work = work::Move,
+          .traffic = traffic::ReadWhatIsWritten},
+    MovementComposite("aten::contiguous",
+                      "The tensor itself if it is contiguous, else a copy that is.",
+                      "(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
+                      "aten::contiguous(f32[3,4]{1,3})", Contiguous),
+    MovementComposite("aten::to.dtype",
+                      "The tensor itself if it has the dtype, else a copy that has.",
+                      "(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool "
+                      "copy=False, MemoryFormat? "
+                      "memory_format=None) -> Tensor(a)",
+                      "aten::to.dtype(f32[3,4], f16)", ToDType),
+    MovementComposite(
+        "aten::to.device",
+        "The tensor itself if it has the dtype, else a copy that has; the device is the target's.",
+        "(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool "
+        "copy=False, "
+        "MemoryFormat? memory_format=None) -> Tensor(a)",
+        "aten::to.device(f32[3,4], 'cpu', i64)", ToDevice),
+    MovementComposite("aten::to.dtype_layout",
+                      "The tensor itself if it has the dtype, else a copy that has.",
+                      "(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+                      "device=None, bool? "
+                      "pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? "
+                      "memory_format=None) -> Tensor(a)",
+                      "aten::to.dtype_layout(f32[3,4], dtype=bf16)", ToDTypeLayout),
+    MovementComposite(
+        "aten::to.other", "The tensor itself if it has the dtype of another, else a copy that has.",
+        "(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? "
+        "memory_format=None) -> Tensor(a)",
+        "aten::to.other(f32[3,4], f16[1])", ToOther),
+    MovementComposite("aten::type_as", "Cast to the dtype of another tensor.",
+                      "(Tensor self, Tensor other) -> Tensor", "aten::type_as(f32[3,4], f16[1])",
+                      TypeAs),
+    MovementComposite("aten::lift_fresh_copy", "A copy of a constant.", "(Tensor self) -> Tensor",
+                      "aten::lift_fresh_copy(f32[3])", LiftFreshCopy),
+    MovementComposite("aten::repeat_interleave.self_int",
+                      "Each element of a dimension repeated a number of times in place.",
+                      "(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> "
+                      "Tensor",
+                      "aten::repeat_interleave.self_int(f32[2,3,4], 5, 1)", RepeatInterleave),
+};
+
+}  // namespace
+
+std::span<const OpDef> DataMovement() { return kRows; }
+
+}  // namespace steelyard::ops

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides the order of everything: which kernels run, what each reference counts for, and where a
+// value dies. A drop is written into the program as a node of its own, `steelyard::drop`, inside
+// the frame of the operator whose C++ variable held the last reference (or of the program itself),
+// since that is where PyTorch's profiler sees the free.
+
+#include "ops/dispatcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "ir/layout.h"
+#include "ops/bind_arguments.h"
+
+namespace steelyard {
+namespace {
+
+// Composites call composites; anything deeper than this is a cycle in the table or in the file.
+constexpr int kMaxDepth = 64;
+// Differences between file and rule that are spelled out in the report.
+constexpr int kShownMismatches = 3;
+
+std::string DescribeTensor(const Program& program, ValueId id) {
+  if (id == kNoId) return "None";
+  return fmt::format("{}[{}]", ShortNameOf(program.values[id].dtype),
+                     fmt::join(program.sizes(id), ","));
+}
+
+}  // namespace
+
+// --- Tensor
+// ---------------------------------------------------------------------------------------
+
+Tensor::Tensor(Dispatcher* dispatcher, ValueId id) : dispatcher_(dispatcher), id_(id) {
+  if (id_ != kNoId) ++dispatcher_->references_[id_];
+}
+
+Tensor::Tensor(const Tensor& other) : Tensor(other.dispatcher_, other.id_) {}
+
+void Tensor::reset() {
+  if (id_ == kNoId) return;
+  dispatcher_->Release(id_);
+  id_ = kNoId;
+}
+
+TensorView Tensor::view() const { return {dispatcher_->out_, id_}; }
+
+// --- Locals: the variables of a graph being run
+// -----------------------------------------------------
+
+struct Dispatcher::Locals {
+  const Graph* graph = nullptr;
+  std::vector<Tensor> tensors;  // by value of the source program
+  // last_use[i]: which values die right after node i, in order.
+  std::vector<std::uint32_t> death_begin;
+  std::vector<ValueId> deaths;
+};
+
+namespace {
+
+// Visits the values an argument refers to, nested lists flattened, in order.
+template <class Visit>
+void VisitValues(const Program& program, const Argument& argument, const Visit& visit) {
+  if (argument.kind == ArgKind::kValue) visit(argument.value);
+  if (argument.kind != ArgKind::kList) return;
+  for (const Argument& element : program.list(argument.list)) VisitValues(program, element, visit);
+}
+
+// Arithmetic on sizes and checks of them touch no tensor: nothing runs on the device.
+bool OnlyNumbers(const Program& program, const Node& node) {
+  bool tensors = false;
+  const auto look = [&](ValueId id) {
+    tensors |= id != kNoId && program.values[id].kind == ValueKind::kTensor;
+  };
+  for (ValueId id : program.results(node)) look(id);
+  if (!program.results(node).empty()) return !tensors;
+  for (const Argument& argument : program.args(node)) VisitValues(program, argument, look);
+  return !tensors;
+}
+
+// The generated code of a graph module sets each local to None right after the node that uses it
+// last, in the order of that node's arguments; a result nobody uses dies after its own node.
+void FindDeaths(const Program& program, const Graph& graph, std::vector<std::uint32_t>& begin,
+                std::vector<ValueId>& deaths) {
+  std::vector<bool> seen(program.values.size(), false);
+  std::vector<std::uint32_t> count(graph.nodes.size(), 0);
+  std::vector<ValueId> reversed;  // runs of each node, last node first, each run in its own order
+  const auto mark = [&](ValueId id) { seen[id] = true; };
+  for (const Argument& output : graph.outputs) VisitValues(program, output, mark);
+  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
+    const std::size_t before = reversed.size();
+    const auto note = [&](ValueId id) {
+      if (id == kNoId || seen[id]) return;
+      seen[id] = true;
+      reversed.push_back(id);
+    };
+    for (const Argument& argument : program.args(graph.nodes[i]))
+      VisitValues(program, argument, note);
+    for (ValueId id : program.results(graph.nodes[i])) note(id);
+    std::reverse(reversed.begin() + static_cast<std::ptrdiff_t>(before), reversed.end());
+    count[i] = static_cast<std::uint32_t>(reversed.size() - before);
+  }
+  deaths.assign(reversed.rbegin(), reversed.rend());
+  begin.resize(graph.nodes.size() + 1, 0);
+  for (std::size_t i = 0; i < count.size(); ++i) begin[i + 1] = begin[i] + count[i];
+}
+
+}  // namespace
+
+// --- Dispatcher
+// -----------------------------------------------------------------------------------
+
+Dispatcher::Dispatcher(const Program& source, const Target& target)
+    : source_(source), target_(target) {
+  CopyTables();
+  drop_op_ = out_.AddOpName(kDropMark);
+}
+
+// The built program shares ids of strings, modules and sources with its source.
+void Dispatcher::CopyTables() {
+  out_.strings = source_.strings;
+  out_.modules = source_.modules;
+  out_.sources = source_.sources;
+  out_.notes = source_.notes;
+  out_.name = source_.name;
+  out_.producer = source_.producer;
+  const std::size_t expected = source_.main().nodes.size() * 4;
+  out_.values.reserve(source_.values.size() + expected);
+  out_.main().nodes.reserve(expected * 2);
+  references_.reserve(out_.values.capacity());
+}
+
+// Parameters, buffers and inputs are there before the program starts and after it ends.
+void Dispatcher::AdoptResidents(Locals& locals) {
+  out_.storage_count = source_.storage_count;
+  for (ValueId id : source_.main().inputs) {
+    const Value& value = source_.values[id];
+    if (value.kind != ValueKind::kTensor || !value.has_layout) continue;
+    const ValueId adopted =
+        out_.AddTensor(value.name, value.dtype, source_.sizes(id), source_.strides(id), value.role);
+    out_.values[adopted].requires_grad = value.requires_grad;
+    out_.values[adopted].storage = value.storage == kNoId ? out_.storage_count++ : value.storage;
+    out_.main().inputs.push_back(adopted);
+    references_.push_back(1);  // the module's or the caller's own
+    locals.tensors[id] = Tensor(this, adopted);
+  }
+  const auto translate = [&](const std::vector<NamedTensor>& from, std::vector<NamedTensor>& to) {
+    for (NamedTensor named : from) {
+      named.value = locals.tensors[named.value].id();
+      to.push_back(named);
+    }
+  };
+  translate(source_.parameters, out_.parameters);
+  translate(source_.buffers, out_.buffers);
+  for (ValueId id : source_.inputs) {
+    if (locals.tensors[id].defined()) out_.inputs.push_back(locals.tensors[id].id());
+  }
+}
+
+Result<Program> Dispatcher::Run() {
+  Locals locals;
+  locals.graph = &source_.main();
+  locals.tensors.resize(source_.values.size());
+  AdoptResidents(locals);
+  FindDeaths(source_, *locals.graph, locals.death_begin, locals.deaths);
+  const std::vector<Node>& nodes = locals.graph->nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    context_ = nodes[i];
+    context_.origin = static_cast<NodeId>(i);
+    try {
+      RunNode(nodes[i], locals);
+    } catch (const RuleError& error) {
+      return Unexpected(Locate(nodes[i], error, locals));
+    }
+    for (std::uint32_t d = locals.death_begin[i]; d < locals.death_begin[i + 1]; ++d) {
+      locals.tensors[locals.deaths[d]].reset();
+    }
+  }
+  for (const Argument& output : locals.graph->outputs) {
+    const Argument argument = Translate(output, locals);
+    out_.main().outputs.push_back(argument);
+    VisitValues(out_, argument, [&](ValueId id) {
+      if (out_.values[id].role == Role::kActivation) out_.values[id].role = Role::kOutput;
+    });
+  }
+  // The caller holds the outputs: their references end outside the program.
+  references_.assign(references_.size(), UINT32_MAX / 2);
+  if (mismatches_ > kShownMismatches) {
+    Note(fmt::format("{} results differ from the sizes in the file", mismatches_));
+  }
+  locals.tensors.clear();
+  return std::move(out_);
+}
+
+std::vector<Tensor> Dispatcher::RunGraph(GraphId graph, std::vector<Tensor> operands) {
+  if (++depth_ > kMaxDepth) Refuse("graphs are nested too deeply");
+  Locals locals;
+  locals.graph = &source_.graphs[graph];
+  if (operands.size() != locals.graph->inputs.size()) {
+    Refuse(fmt::format("a graph of {} inputs is given {} operands", locals.graph->inputs.size(),
+                       operands.size()));
+  }
+  locals.tensors.resize(source_.values.size());
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    locals.tensors[locals.graph->inputs[i]] = std::move(operands[i]);
+  }
+  FindDeaths(source_, *locals.graph, locals.death_begin, locals.deaths);
+  const Node caller = context_;
+  const FrameId frame = std::exchange(frame_, 0);
+  for (std::size_t i = 0; i < locals.graph->nodes.size(); ++i) {
+    const Node& node = locals.graph->nodes[i];
+    context_ = node;
+    context_.origin = caller.origin;
+    RunNode(node, locals);
+    for (std::uint32_t d = locals.death_begin[i]; d < locals.death_begin[i + 1]; ++d) {
+      locals.tensors[locals.deaths[d]].reset();
+    }
+  }
+  std::vector<Tensor> results;
+  for (const Argument& output : locals.graph->outputs) {
+    results.push_back(output.kind == ArgKind::kValue ? locals.tensors[output.value] : Tensor());
+  }
+  locals.tensors.clear();
+  context_ = caller;
+  frame_ = frame;
+  --depth_;
+  return results;
+}
+
+// The argument in terms of the built program.
+Argument Dispatcher::Translate(const Argument& arg, const Locals& locals) {
+  Argument out = arg;
+  if (arg.kind == ArgKind::kValue) {
+    const Value& value = source_.values[arg.value];
+    if (value.kind == ValueKind::kTensor) {
+      const Tensor& tensor = locals.tensors[arg.value];
+      if (!tensor.defined() && value.has_layout)
+        Refuse(fmt::format("\"{}\" is used before it exists", source_.text(value.name)));
+      if (!tensor.defined()) out.kind = ArgKind::kNone;
+      out.value = tensor.id();
+    } else if (value.scalar.is_number()) {
+      out = value.kind == ValueKind::kBool ? Argument::OfBool(value.scalar.number() != 0)
+                                           : Argument::OfInt(value.scalar);
+      out.name = arg.name;
+    } else {
+      out = Argument::None();  // a number only the running program knows
+      out.name = arg.name;
+    }
+  } else if (arg.kind == ArgKind::kList) {
+    const std::span<const Argument> list = source_.list(arg.list);
+    std::vector<Argument> elements;
+    elements.reserve(list.size());
+    for (const Argument& element : list) elements.push_back(Translate(element, locals));
+    out.list = out_.AddArguments(elements);
+  }
+  return out;
+}
+
+void Dispatcher::RunNode(const Node& node, Locals& locals) {
+  const OpDef* def = FindOp(OpName::FromRuntime(source_.op_name(node.op)));
+  const std::span<const ValueId> results = source_.results(node);
+  if (def == nullptr) {
+    if (OnlyNumbers(source_, node)) return;
+    BindResults(node, EmitOpaque(node, locals), locals);
+    return;
+  }
+  std::vector<Argument> given;
+  for (const Argument& argument : source_.args(node)) given.push_back(Translate(argument, locals));
+  PackVariadic(*def, given);
+  BoundArguments bound;
+  BindArguments(out_, *def, given, bound);
+  BindResults(node, Execute(*def, {bound.data(), def->signature->params().size()}), locals);
+}
+
+// "Any... operands" takes all arguments from its place on as one list.
+void Dispatcher::PackVariadic(const OpDef& def, std::vector<Argument>& given) {
+  const std::span<const Param> params = def.signature->params();
+  if (params.empty() || !params.back().variadic) return;
+  for (Argument& argument : given) argument.name = kNoString;
+  if (given.size() + 1 < params.size()) return;  // refused when the arguments are bound
+  const std::span<const Argument> tail = std::span(given).subspan(params.size() - 1);
+  const Argument packed = Argument::OfList(out_.AddArguments(tail));
+  given.resize(params.size() - 1);
+  given.push_back(packed);
+}
+
+void Dispatcher::BindResults(const Node& node, std::vector<Tensor> results, Locals& locals) {
+  const std::span<const ValueId> ids = source_.results(node);
+  for (std::size_t i = 0; i < ids.size() && i < results.size(); ++i) {
+    if (ids[i] == kNoId || source_.values[ids[i]].kind != ValueKind::kTensor) continue;
+    if (results[i].defined()) {
+      Value& value = out_.values[results[i].id()];
+      if (value.name == kNoString) value.name = source_.values[ids[i]].name;
+      CompareWithFile(node, ids[i], results[i].id());
+    }
+    locals.tensors[ids[i]] = std::move(results[i]);
+  }
+}
+
+// The rule wins, but a difference is said: either the file is wrong or the rule is.
+void Dispatcher::CompareWithFile(const Node& node, ValueId recorded, ValueId computed) {
+  const Value& file = source_.values[recorded];
+  if (!file.has_layout) return;
+  const bool same = file.dtype == out_.values[computed].dtype &&
+                    std::ranges::equal(source_.sizes(recorded), out_.sizes(computed));
+  if (same || ++mismatches_ > kShownMismatches) return;
+  out_.notes.push_back(out_.strings.Intern(fmt::format(
+      "{} \"{}\": the file says {}, its operands give {}", source_.op_name(node.op),
+      source_.text(file.name), DescribeTensor(source_, recorded), DescribeTensor(out_, computed))));
+}
+
+// A Python number where the schema says Tensor is boxed before the operator starts, and the box
+// dies when the operator has returned.
+std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> args) {
+  std::vector<Tensor> boxes;
+  const std::span<const Param> params = def.signature->params();
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (params[i].type != ParamType::kTensor || params[i].list) continue;
+    const ArgKind kind = args[i].kind;
+    if (kind == ArgKind::kInt || kind == ArgKind::kFloat || kind == ArgKind::kBool) {
+      boxes.push_back(Box(args[i]));
+      args[i] = Argument::OfValue(boxes.back().id());
+    }
+  }
+  if (def.is_kernel() && boxes.empty()) return EmitKernel(def, args);
+  if (++depth_ > kMaxDepth) Refuse("operators are nested too deeply");
+  const FrameId caller = frame_;
+  frame_ = static_cast<FrameId>(out_.frames.size());
+  out_.frames.push_back({out_.AddOpName(def.name->text()), caller});
+  std::vector<Tensor> results;
+  if (def.is_kernel()) {
+    results = EmitKernel(def, args);
+  } else {
+    results = (*def.decompose)(*this, OpView(out_, def, args, {}, target_));
+  }
+  boxes.clear();
+  frame_ = caller;
+  --depth_;
+  return results;
+}
+
+std::vector<Tensor> Dispatcher::Invoke(OpName op, std::span<const Arg> args) {
+  const OpDef* def = FindOp(op);
+  if (def == nullptr) Refuse(fmt::format("no row for {}", op.text()));
+  std::array<Argument, Signature::kMaxParams> given;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    given[i] = args[i].argument_;
+    given[i].name = kNoString;
+    if (!args[i].is_ints_ && args[i].tensors_ == nullptr) continue;
+    std::vector<Argument> list;
+    for (std::int64_t v : args[i].ints_) list.push_back(Argument::OfInt(v));
+    if (args[i].tensors_ != nullptr) {
+      for (const Tensor& t : *args[i].tensors_) {
+        list.push_back(t.defined() ? Argument::OfValue(t.id()) : Argument::None());
+      }
+    }
+    given[i] = Argument::OfList(out_.AddArguments(list));
+  }
+  BoundArguments bound;
+  BindArguments(out_, *def, {given.data(), args.size()}, bound);
+  return Execute(*def, {bound.data(), def->signature->params().size()});
+}
+
+std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Argument> args) {
+  const Argument::Run run = out_.AddArguments(args);
+  outputs_.Clear();
+  (*def.shape)(OpView(out_, def, out_.list(run), {}, target_), outputs_);
+  // A view says what its base says, in the no_grad mode too.
+  bool differentiable = *def.alias != Alias::kNone && out_.values[args[0].value].requires_grad;
+  if (grad_enabled_) {
+    for (const Argument& a : args) {
+      VisitValues(out_, a, [&](ValueId id) { differentiable |= out_.values[id].requires_grad; });
+    }
+  }
+  std::vector<Tensor> results;
+  std::vector<ValueId> ids;
+  results.reserve(outputs_.metas().size());
+  for (const Outputs::Meta& meta : outputs_.metas()) {
+    if (!CheckLayout(meta.dtype, meta.sizes, meta.strides)) {
+      Refuse(fmt::format("the result {}[{}] is too large", ShortNameOf(meta.dtype),
+                         fmt::join(std::span<const std::int64_t>(meta.sizes), ",")));
+    }
+    const ValueId id = out_.AddTensor(kNoString, meta.dtype, meta.sizes, meta.strides);
+    Value& value = out_.values[id];
+    value.wrapped_number = meta.wrapped_number;
+    value.requires_grad = differentiable && (IsFloating(meta.dtype) || IsComplex(meta.dtype));
+    value.storage =
+        *def.alias == Alias::kNone ? out_.storage_count++ : out_.values[args[0].value].storage;
+    references_.push_back(0);
+    ids.push_back(id);
+    results.emplace_back(this, id);
+  }
+  AppendNode(out_.AddOpName(def.name->text()), run, out_.AddOutputs(ids));
+  return results;
+}
+
+// An operator without a row: fresh tensors of the sizes the file gives.
+std::vector<Tensor> Dispatcher::EmitOpaque(const Node& node, const Locals& locals) {
+  std::vector<Argument> args;
+  for (const Argument& a : source_.args(node)) {
+    if (a.kind != ArgKind::kGraph) args.push_back(Translate(a, locals));
+  }
+  std::vector<Tensor> results;
+  std::vector<ValueId> ids;
+  for (ValueId recorded : source_.results(node)) {
+    if (recorded == kNoId || source_.values[recorded].kind != ValueKind::kTensor) {
+      results.emplace_back();
+      continue;
+    }
+    const Value& file = source_.values[recorded];
+    if (!file.has_layout) {
+      Refuse(fmt::format("no rule for {}, and the file gives no sizes for its result",
+                         source_.op_name(node.op)));
+    }
+    const ValueId id =
+        out_.AddTensor(file.name, file.dtype, source_.sizes(recorded), source_.strides(recorded));
+    out_.values[id].storage = out_.storage_count++;
+    references_.push_back(0);
+    ids.push_back(id);
+    results.emplace_back(this, id);
+  }
+  AppendNode(out_.AddOpName(source_.op_name(node.op)), out_.AddArguments(args),
+             out_.AddOutputs(ids));
+  return results;
+}
+
+void Dispatcher::AppendNode(OpId op, Argument::Run arguments, Argument::Run outputs) {
+  Node node = context_;
+  node.op = op;
+  node.arguments = arguments;
+  node.outputs = outputs;
+  node.frame = frame_;
+  out_.main().nodes.push_back(node);
+}
+
+void Dispatcher::Release(ValueId id) {
+  if (--references_[id] > 0) return;
+  const Argument argument = Argument::OfValue(id);
+  AppendNode(drop_op_, out_.AddArguments({&argument, 1}), {0, 0});
+}
+
+Tensor Dispatcher::tensor(const OpView& op, int i) { return {this, op.tensor(i).id()}; }
+
+std::vector<Tensor> Dispatcher::tensors(const OpView& op, int i) {
+  std::vector<Tensor> out;
+  for (const TensorView& view : op.tensors(i)) out.emplace_back(this, view.id());
+  return out;
+}
+
+void Dispatcher::Note(std::string_view line) {
+  const StringId id = out_.strings.Intern(line);
+  if (std::ranges::find(out_.notes, id) == out_.notes.end()) out_.notes.push_back(id);
+}
+
+Tensor Dispatcher::Box(const Argument& number) { return Call("steelyard::box", number); }
+
+Error Dispatcher::Locate(const Node& node, const RuleError& error, const Locals& locals) const {
+  const std::span<const ValueId> results = source_.results(node);
+  std::string where = "node";
+  if (!results.empty() && results[0] != kNoId) {
+    where = fmt::format("node \"{}\"", source_.text(source_.values[results[0]].name));
+  }
+  const OpDef* def = FindOp(OpName::FromRuntime(source_.op_name(node.op)));
+  const std::span<const Argument> args = source_.args(node);
+  std::string operands;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const Argument& a = args[i];
+    if (a.kind != ArgKind::kValue || !locals.tensors[a.value].defined()) continue;
+    std::string_view name = source_.text(a.name);
+    if (name.empty() && def != nullptr && i < def->signature->params().size()) {
+      name = def->signature->params()[i].name;
+    }
+    operands += fmt::format("{}{}{}{}", operands.empty() ? "" : ", ", name, name.empty() ? "" : "=",
+                            DescribeTensor(out_, locals.tensors[a.value].id()));
+  }
+  return InvalidInput(error.message,
+                      fmt::format("{}: {} ({})", where, source_.op_name(node.op), operands),
+                      error.hint);
+}
+
+}  // namespace steelyard

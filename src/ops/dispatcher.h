@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a program as PyTorch's dispatcher would, but only in metadata: operators become kernels,
+// composites are taken apart by their rows, and every reference to a tensor is counted, so that the
+// resulting program says where each value dies. Decompositions are written as ATen's C++ is: a
+// Tensor is a counted handle, and lifetimes are those of C++ variables and temporaries.
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "steelyard/error.h"
+#include "steelyard/op.h"
+
+namespace steelyard {
+
+// A counted reference to a value of the program being built. When the last one goes, the program
+// records that the value dies there. An undefined Tensor stands for None.
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(Dispatcher* dispatcher, ValueId id);  // takes a reference
+  Tensor(const Tensor& other);
+  Tensor(Tensor&& other) noexcept
+      : dispatcher_(std::exchange(other.dispatcher_, nullptr)),
+        id_(std::exchange(other.id_, kNoId)) {}
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(dispatcher_, other.dispatcher_);
+    std::swap(id_, other.id_);
+    return *this;
+  }
+  ~Tensor() { reset(); }
+
+  bool defined() const { return id_ != kNoId; }
+  ValueId id() const { return id_; }
+  void reset();  // gives the reference up here, not at the end of the scope
+
+  TensorView view() const;  // Requires: defined.
+  DType dtype() const { return view().dtype(); }
+  int rank() const { return view().rank(); }
+  std::span<const std::int64_t> sizes() const { return view().sizes(); }
+  std::span<const std::int64_t> strides() const { return view().strides(); }
+  std::int64_t size(int dim) const { return view().size(dim); }
+  std::int64_t count() const { return view().count(); }
+  bool is_contiguous() const { return view().is_contiguous(); }
+  bool requires_grad() const { return view().value().requires_grad; }
+
+ private:
+  Dispatcher* dispatcher_ = nullptr;
+  ValueId id_ = kNoId;
+};
+
+class Dispatcher {
+ public:
+  // One argument of a call made by a decomposition.
+  class Arg {
+   public:
+    Arg(const Tensor& t) : argument_(t.defined() ? Argument::OfValue(t.id()) : Argument::None()) {}
+    Arg(std::nullopt_t) : argument_(Argument::None()) {}
+    Arg(const Argument& a) : argument_(a) {}  // an argument of the composite, passed on
+    template <std::integral T>
+    Arg(T i)
+        : argument_(std::same_as<T, bool> ? Argument::OfBool(i)
+                                          : Argument::OfInt(static_cast<std::int64_t>(i))) {}
+    Arg(double r) : argument_(Argument::OfFloat(r)) {}
+    Arg(DType t) : argument_(Argument::OfDType(t)) {}
+    Arg(const Dims& list) : ints_(list), is_ints_(true) {}
+    Arg(std::span<const std::int64_t> list) : ints_(list), is_ints_(true) {}
+    Arg(const std::vector<Tensor>& list) : tensors_(&list) {}
+
+   private:
+    friend class Dispatcher;
+    Argument argument_;
+    std::span<const std::int64_t> ints_;
+    bool is_ints_ = false;
+    const std::vector<Tensor>* tensors_ = nullptr;
+  };
+
+  // `source` is the program to run; it must be concrete and outlive the dispatcher.
+  Dispatcher(const Program& source, const Target& target);
+
+  // Runs the main graph with its parameters, buffers and inputs present, and gives the program of
+  // kernels. The error names the node, its operands and their shapes.
+  Result<Program> Run();
+
+  // --- For decompositions
+  // --------------------------------------------------------------------------- The i-th argument
+  // of the composite being decomposed; undefined where it is None.
+  Tensor tensor(const OpView& op, int i);
+  std::vector<Tensor> tensors(const OpView& op, int i);
+
+  // Calls an operator with arguments in the order of its signature; the rest take their defaults.
+  template <class... Args>
+  Tensor Call(OpName op, const Args&... args) {
+    std::vector<Tensor> out = CallMany(op, args...);
+    return out.empty() ? Tensor() : std::move(out[0]);
+  }
+  template <class... Args>
+  std::vector<Tensor> CallMany(OpName op, const Args&... args) {
+    const Arg list[] = {Arg(args)...};
+    return Invoke(op, list);
+  }
+  // A Python number as a 0-dim tensor: 8 bytes, weakest in type promotion.
+  Tensor Box(const Argument& number);
+  Tensor Box(double number) { return Box(Argument::OfFloat(number)); }
+
+  // Runs a graph of the program on these operands; locals die after their last use, as in the code
+  // that PyTorch generates for a graph module.
+  std::vector<Tensor> RunGraph(GraphId graph, std::vector<Tensor> operands);
+
+  // A line for the report: what the program does not say and was assumed.
+  void Note(std::string_view line);
+
+  bool grad_enabled() const { return grad_enabled_; }
+  void set_grad_enabled(bool enabled) { grad_enabled_ = enabled; }
+  const Target& target() const { return target_; }
+
+ private:
+  friend class Tensor;
+  struct Locals;
+
+  std::vector<Tensor> Invoke(OpName op, std::span<const Arg> args);
+  std::vector<Tensor> Execute(const OpDef& def, std::span<Argument> args);
+  std::vector<Tensor> EmitKernel(const OpDef& def, std::span<const Argument> args);
+  std::vector<Tensor> EmitOpaque(const Node& node, const Locals& locals);
+  void AppendNode(OpId op, Argument::Run arguments, Argument::Run outputs);
+  void RunNode(const Node& node, Locals& locals);
+  void BindResults(const Node& node, std::vector<Tensor> results, Locals& locals);
+  Argument Translate(const Argument& arg, const Locals& locals);
+  void PackVariadic(const OpDef& def, std::vector<Argument>& given);
+  void AdoptResidents(Locals& locals);
+  void CopyTables();
+  void Release(ValueId id);
+  void CompareWithFile(const Node& node, ValueId recorded, ValueId computed);
+  Error Locate(const Node& node, const RuleError& error, const Locals& locals) const;
+
+  const Program& source_;
+  Target target_;
+  Program out_;
+  std::vector<std::uint32_t> references_;  // by value of out_
+  Outputs outputs_;
+  FrameId frame_ = 0;
+  Node context_;  // module, source, origin and phase of the nodes being emitted
+  OpId drop_op_ = 0;
+  bool grad_enabled_ = false;
+  int depth_ = 0;
+  int mismatches_ = 0;
+};
+
+}  // namespace steelyard

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fresh tensors, filled or not, and what fills tensors in place.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/memory_format.h"
+#include "ops/rules/promote.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+Dims SizesAt(const OpView& op, int i) {
+  const Dims sizes = op.ints(i);
+  shape::RequireSizes(sizes);
+  return sizes;
+}
+
+// The dtype of a tensor filled with that number, if none is asked for.
+DType FilledType(const Argument& number) {
+  const DType boxed = BoxedType(number);
+  return IsFloating(boxed) ? kDefaultFloat : boxed;
+}
+
+// --- Of given sizes -----------------------------------------------------------------------------
+
+template <int kSizes, int kDType>
+void NewShape(const OpView& op, Outputs& out) {
+  out.Add(op.dtype(kDType).value_or(kDefaultFloat), SizesAt(op, kSizes));
+}
+template <int kSizes, int kDType>
+void NewLongShape(const OpView& op, Outputs& out) {
+  out.Add(op.dtype(kDType).value_or(DType::kInt64), SizesAt(op, kSizes));
+}
+template <int kDType>
+void NewOfSelfShape(const OpView& op, Outputs& out) {
+  out.Add(op.dtype(kDType).value_or(op.self().dtype()), SizesAt(op, 1));
+}
+void FullShape(const OpView& op, Outputs& out) {
+  out.Add(op.dtype(2).value_or(FilledType(op.arg(1))), SizesAt(op, 0));
+}
+void EmptyShape(const OpView& op, Outputs& out) {
+  const Dims sizes = SizesAt(op, 0);
+  const MemoryFormat format = FormatOf(op, 5, MemoryFormat::kContiguous);
+  out.Add(op.dtype(1).value_or(kDefaultFloat), sizes, StridesIn(format, sizes));
+}
+void EmptyStridedOf(const OpView& op, int sizes_at, DType dtype, Outputs& out) {
+  const Dims sizes = SizesAt(op, sizes_at);
+  const Dims strides = SizesAt(op, sizes_at + 1);
+  shape::RequireEqual("numbers of sizes and strides", sizes.size(), strides.size());
+  out.Add(dtype, sizes, strides);
+}
+void EmptyStridedShape(const OpView& op, Outputs& out) {
+  EmptyStridedOf(op, 0, op.dtype(2).value_or(kDefaultFloat), out);
+}
+void NewEmptyStridedShape(const OpView& op, Outputs& out) {
+  EmptyStridedOf(op, 1, op.dtype(3).value_or(op.self().dtype()), out);
+}
+
+// --- Like another -------------------------------------------------------------------------------
+
+template <int kDType>
+void LikeShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  const MemoryFormat format = FormatOf(op, kDType + 4, MemoryFormat::kPreserve);
+  out.Add(op.dtype(kDType).value_or(self.dtype()), self.sizes(), StridesIn(format, self));
+}
+
+template <int kDType>
+void LikeAllocations(const OpView& op, Allocations& memory) {
+  const bool preserved =
+      FormatOf(op, kDType + 4, MemoryFormat::kPreserve) == MemoryFormat::kPreserve;
+  memory.Output(0, preserved ? "aten::empty_strided" : "aten::empty");
+}
+
+// --- arange -------------------------------------------------------------------------------------
+
+struct Range {
+  Argument start, end, step;
+  std::optional<DType> asked;
+};
+
+double RealOfNumber(const Argument& number) {
+  return number.kind == ArgKind::kFloat ? number.real : static_cast<double>(number.dim.number());
+}
+
+// The number of elements, exact if all three are integers, else in double (arange_out in
+// ATen/native/RangeFactories.cpp).
+std::int64_t LengthOf(double start, double end, double step) {
+  constexpr double kMost = 9.2e18;
+  const double length = (end - start) / step;
+  if (!(length >= 0) || length > kMost) {
+    Refuse(fmt::format("no range from {} to {} by {}", start, end, step));
+  }
+  return static_cast<std::int64_t>(std::ceil(length));
+}
+std::int64_t LengthOf(std::int64_t start, std::int64_t end, std::int64_t step) {
+  std::int64_t span = 0;
+  if (__builtin_sub_overflow(end, start, &span) || step == INT64_MIN ||
+      (span != 0 && (span > 0) != (step > 0))) {
+    Refuse(fmt::format("no range from {} to {} by {}", start, end, step));
+  }
+  return span / step + (span % step != 0);
+}
+
+void RequireNumber(const Argument& a) {
+  const bool number = a.kind == ArgKind::kFloat ||
+                      ((a.kind == ArgKind::kInt || a.kind == ArgKind::kBool) && a.dim.is_number());
+  if (!number) Refuse("the bounds of a range must be known numbers");
+}
+
+void AddRange(const Range& range, Outputs& out) {
+  bool whole = true;
+  for (const Argument* a : {&range.start, &range.end, &range.step}) {
+    RequireNumber(*a);
+    whole = whole && a->kind != ArgKind::kFloat;
+  }
+  const DType dtype = range.asked.value_or(whole ? DType::kInt64 : kDefaultFloat);
+  const double step = RealOfNumber(range.step);
+  if (step == 0) Refuse("the step of a range is 0");
+  const std::int64_t length =
+      whole ? LengthOf(range.start.dim.number(), range.end.dim.number(), range.step.dim.number())
+            : LengthOf(RealOfNumber(range.start), RealOfNumber(range.end), step);
+  out.Add(dtype, Dims{length});
+}
+
+void ArangeShape(const OpView& op, Outputs& out) {
+  AddRange({Argument::OfInt(0), op.arg(0), Argument::OfInt(1), op.dtype(1)}, out);
+}
+void ArangeStartShape(const OpView& op, Outputs& out) {
+  AddRange({op.arg(0), op.arg(1), Argument::OfInt(1), op.dtype(2)}, out);
+}
+void ArangeStepShape(const OpView& op, Outputs& out) {
+  AddRange({op.arg(0), op.arg(1), op.arg(2), op.dtype(3)}, out);
+}
+
+// --- Others -------------------------------------------------------------------------------------
+
+void EyeShape(const OpView& op, Outputs& out) {
+  const std::int64_t n = op.integer(0);
+  const Dims sizes{n, n};
+  shape::RequireSizes(sizes);
+  out.Add(op.dtype(1).value_or(kDefaultFloat), sizes);
+}
+
+void ScalarTensorShape(const OpView& op, Outputs& out) {
+  out.Add(op.dtype(1).value_or(FilledType(op.arg(0))), Dims());
+}
+
+void BoxShape(const OpView& op, Outputs& out) { out.AddWrappedNumber(BoxedType(op.arg(0))); }
+void BoxAllocations(const OpView&, Allocations& memory) { memory.Output(0, Allocations::kCaller); }
+
+std::vector<Tensor> Fill(Dispatcher& d, const OpView& op) {
+  const Tensor out = d.Call("aten::empty_like", d.tensor(op, 0));
+  return {d.Call("aten::fill_.Scalar", out, op.arg(1))};
+}
+
+// --- Makers -------------------------------------------------------------------------------------
+
+constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
+                      std::string_view example, ShapeFn shape,
+                      AllocationsFn allocations = allocations::Via<"aten::empty">) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kFactory,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work::Move,
+               .traffic = traffic::WriteOnly};
+}
+
+// Nothing is written into it.
+constexpr OpDef Unfilled(OpName name, std::string_view summary, Signature signature,
+                         std::string_view example, ShapeFn shape, AllocationsFn allocations) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kFactory,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work::None,
+               .traffic = traffic::None};
+}
+
+constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
+                          std::string_view example) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kFactory,
+               .shape = shape::SameAs<0>,
+               .alias = Alias::kInPlace,
+               .decompose = kIsKernel,
+               .allocations = allocations::None,
+               .work = work::Move,
+               .traffic = traffic::WriteOnly};
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+constexpr std::array kRows{
+    OpDef{.name = "steelyard::box",
+          .summary = "A Python number as a 0-dim tensor, weakest in type promotion.",
+          .signature = "(Scalar value) -> Tensor",
+          .example = "steelyard::box(0.5)",
+          .family = Family::kFactory,
+          .shape = BoxShape,
+          .alias = Alias::kNone,
+          .decompose = kIsKernel,
+          .allocations = BoxAllocations,
+          .work = work::None,
+          .traffic = traffic::None},
+    Fresh("aten::scalar_tensor", "A number as a 0-dim tensor.",
+          "(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+          "pin_memory=None) -> Tensor",
+          "aten::scalar_tensor(1, dtype=f16)", ScalarTensorShape, allocations::OutputsOnly),
+    Fresh("aten::zeros", "Zeros.",
+          "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+          "bool? pin_memory=None) -> Tensor",
+          "aten::zeros([2,8], dtype=i64)", NewShape<0, 1>),
+    Fresh("aten::ones", "Ones.",
+          "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+          "bool? pin_memory=None) -> Tensor",
+          "aten::ones([2,8])", NewShape<0, 1>),
+    Fresh("aten::full", "A number repeated.",
+          "(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
+          "Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::full([2,8], True)", FullShape),
+    Unfilled("aten::empty.memory_format", "A tensor with any content.",
+             "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+             "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+             "aten::empty.memory_format([2,3,4,5], memory_format=2)", EmptyShape,
+             allocations::Via<"aten::empty">),
+    Unfilled("aten::empty_strided", "A tensor with any content, laid out as the strides say.",
+             "(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, "
+             "Device? device=None, bool? pin_memory=None) -> Tensor",
+             "aten::empty_strided([2,8], [1,2])", EmptyStridedShape,
+             allocations::Via<"aten::empty_strided">),
+    Fresh("aten::new_zeros", "Zeros of the tensor's dtype.",
+          "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+          "device=None, bool? pin_memory=None) -> Tensor",
+          "aten::new_zeros(f16[1], [2,8])", NewOfSelfShape<2>),
+    Fresh("aten::new_ones", "Ones of the tensor's dtype.",
+          "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+          "device=None, bool? pin_memory=None) -> Tensor",
+          "aten::new_ones(f16[1], [2,8])", NewOfSelfShape<2>),
+    Fresh("aten::new_full", "A number repeated, of the tensor's dtype.",
+          "(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? "
+          "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::new_full(f16[1], [2,8], 1)", NewOfSelfShape<3>),
+    Unfilled("aten::new_empty", "A tensor of the tensor's dtype with any content.",
+             "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+             "device=None, bool? pin_memory=None) -> Tensor",
+             "aten::new_empty(f16[1], [2,8])", NewOfSelfShape<2>, allocations::Via<"aten::empty">),
+    Unfilled("aten::new_empty_strided", "A tensor laid out as the strides say, with any content.",
+             "(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? "
+             "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+             "aten::new_empty_strided(f16[1], [2,8], [1,2])", NewEmptyStridedShape,
+             allocations::Via<"aten::empty_strided">),
+    Fresh("aten::zeros_like", "Zeros of the tensor's layout.",
+          "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+          "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+          "aten::zeros_like(f32[2,8]{1,2})", LikeShape<1>, LikeAllocations<1>),
+    Fresh("aten::ones_like", "Ones of the tensor's layout.",
+          "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+          "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+          "aten::ones_like(f32[2,8], dtype=bool)", LikeShape<1>, LikeAllocations<1>),
+    Fresh("aten::full_like", "A number repeated in the tensor's layout.",
+          "(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
+          "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+          "aten::full_like(f32[2,8], 1)", LikeShape<2>, LikeAllocations<2>),
+    Unfilled("aten::empty_like", "A tensor of the tensor's layout with any content.",
+             "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+             "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+             "aten::empty_like(f32[4,2,8]{8,0,1})", LikeShape<1>, LikeAllocations<1>),
+    Fresh("aten::arange", "0, 1, ... up to `end`.",
+          "(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+          "pin_memory=None) -> Tensor",
+          "aten::arange(5.5)", ArangeShape, allocations::Via<"aten::resize_">),
+    Fresh("aten::arange.start", "`start`, `start` + 1, ... up to `end`.",
+          "(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+          "device=None, bool? pin_memory=None) -> Tensor",
+          "aten::arange.start(2, 8)", ArangeStartShape, allocations::Via<"aten::resize_">),
+    Fresh("aten::arange.start_step", "`start`, `start` + `step`, ... up to `end`.",
+          "(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
+          "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::arange.start_step(8, 1, -2, dtype=f32)", ArangeStepShape,
+          allocations::Via<"aten::resize_">),
+    Fresh("aten::eye", "An identity matrix.",
+          "(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+          "pin_memory=None) -> Tensor",
+          "aten::eye(8)", EyeShape, allocations::Via<"aten::resize_">),
+    Overwrite("aten::fill_.Scalar", "Overwrites with a number.",
+              "(Tensor(a!) self, Scalar value) -> Tensor(a!)", "aten::fill_.Scalar(f32[2,8], 1)"),
+    Overwrite("aten::fill_.Tensor", "Overwrites with a 0-dim tensor.",
+              "(Tensor(a!) self, Tensor value) -> Tensor(a!)",
+              "aten::fill_.Tensor(f32[2,8], f32[])"),
+    Overwrite("aten::zero_", "Overwrites with zeros.", "(Tensor(a!) self) -> Tensor(a!)",
+              "aten::zero_(f32[2,8])"),
+    Composite("aten::fill.Scalar", "A number repeated in the tensor's layout.",
+              "(Tensor self, Scalar value) -> Tensor", "aten::fill.Scalar(f32[2,8], 1)",
+              Family::kFactory, Fill),
+};
+
+}  // namespace
+
+std::span<const OpDef> Factory() { return kRows; }
+
+}  // namespace steelyard::ops

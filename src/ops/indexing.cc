@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gathers, scatters and concatenations. Advanced indexing is a TensorIterator over the operand,
+// the indexed dimensions of which do not advance, and the index tensors (ATen/native/
+// TensorAdvancedIndexing.cpp); that decides the strides of its result.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/promote.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+bool IsMask(const TensorView& index) {
+  return index.dtype() == DType::kBool || index.dtype() == DType::kUInt8;
+}
+
+void RequireIndex(const TensorView& index) {
+  if (index.dtype() == DType::kInt64 || index.dtype() == DType::kInt32) return;
+  Refuse("an index must be int64 or int32, not " + shape::Text(index));
+}
+
+// --- index --------------------------------------------------------------------------------------
+
+// What indexing with a list of tensors comes to: the indexed dimensions lie next to each other, at
+// the front if they did not, and the joint shape of the indices stands in their place.
+struct Advanced {
+  Dims sizes;
+  Dims strides;  // of the operand: 0 where it is indexed
+  Dims joint;
+  int before = 0;  // dimensions in front of the joint ones
+};
+
+std::vector<TensorView> Defined(const std::vector<TensorView>& indices) {
+  std::vector<TensorView> out;
+  for (const TensorView& index : indices) {
+    if (index.defined()) out.push_back(index);
+  }
+  return out;
+}
+
+void RequireIndices(const TensorView& self, const std::vector<TensorView>& indices) {
+  if (static_cast<int>(indices.size()) > self.rank()) {
+    Refuse(fmt::format("{} indices for {}", indices.size(), shape::Text(self)));
+  }
+  const std::vector<TensorView> defined = Defined(indices);
+  if (defined.empty()) Refuse("there is no index");
+  for (const TensorView& index : defined) {
+    if (IsMask(index)) {
+      Refuse("a mask selects as many elements as its values say", "Use where or masked_fill.");
+    }
+    RequireIndex(index);
+  }
+}
+
+Advanced Plan(const TensorView& self, const std::vector<TensorView>& indices) {
+  RequireIndices(self, indices);
+  const auto indexed = [&](int d) {
+    return d < static_cast<int>(indices.size()) && indices[static_cast<std::size_t>(d)].defined();
+  };
+  int first = self.rank();
+  int last = -1;
+  int count = 0;
+  for (int d = 0; d < self.rank(); ++d) {
+    if (!indexed(d)) continue;
+    first = std::min(first, d);
+    last = d;
+    ++count;
+  }
+  Advanced plan;
+  plan.joint = shape::Broadcast(Defined(indices));
+  plan.before = last - first + 1 == count ? first : 0;
+  if (self.rank() - count + plan.joint.size() > Dims::kMaxRank) Refuse("too many dimensions");
+  const auto add_joint = [&] {
+    for (std::int64_t size : std::span<const std::int64_t>(plan.joint)) {
+      plan.sizes.push_back(size);
+      plan.strides.push_back(0);
+    }
+  };
+  if (plan.before == 0) add_joint();
+  for (int d = 0; d < self.rank(); ++d) {
+    if (indexed(d)) continue;
+    plan.sizes.push_back(self.size(d));
+    plan.strides.push_back(self.stride(d));
+    if (plan.before > 0 && plan.sizes.size() == plan.before) add_joint();
+  }
+  return plan;
+}
+
+// Strides of an index expanded to the joint shape, a copy if it had to become int64.
+Dims ExpandedStrides(const TensorView& index, const Dims& joint) {
+  Dims out = Dims::Filled(joint.size(), 0);
+  const int shift = joint.size() - index.rank();
+  for (int d = 0; d < index.rank(); ++d) {
+    const bool repeated = index.size(d) == 1 && joint[d + shift] != 1;
+    out[d + shift] = repeated ? 0 : index.stride(d);
+  }
+  return index.dtype() == DType::kInt64 ? out : EmptyLikeStrides(joint, out);
+}
+
+void IndexShape(const OpView& op, Outputs& out) {
+  const std::vector<TensorView> indices = op.tensors(1);
+  const Advanced plan = Plan(op.self(), indices);
+  const int after = plan.sizes.size() - plan.before - plan.joint.size();
+  Dims sizes;  // of an index among the other dimensions
+  for (int i = 0; i < plan.before; ++i) sizes.push_back(1);
+  for (std::int64_t size : std::span<const std::int64_t>(plan.joint)) sizes.push_back(size);
+  for (int i = 0; i < after; ++i) sizes.push_back(1);
+  std::vector<Dims> strides;
+  for (const TensorView& index : Defined(indices)) {
+    const Dims expanded = ExpandedStrides(index, plan.joint);
+    strides.push_back(ViewStrides(plan.joint, expanded, sizes).value_or(ContiguousStrides(sizes)));
+  }
+  std::vector<Layout> layouts{{plan.sizes, plan.strides}};
+  for (const Dims& s : strides) layouts.push_back({sizes, s});
+  out.Add(op.self().dtype(), plan.sizes, IteratorStrides(plan.sizes, layouts));
+}
+
+// int32 indices are expanded and then made int64.
+std::vector<Allocations::Scratch> WidenIndices(const OpView& op, Allocations& memory) {
+  std::vector<Allocations::Scratch> out;
+  const std::vector<TensorView> indices = Defined(op.tensors(1));
+  const Dims joint = shape::Broadcast(indices);
+  const std::int64_t bytes = allocations::Bytes(work::Elements(joint), DType::kInt64);
+  for (const TensorView& index : indices) {
+    if (index.dtype() == DType::kInt32)
+      out.push_back(memory.Allocate(bytes, "aten::empty_strided"));
+  }
+  return out;
+}
+
+void IndexAllocations(const OpView& op, Allocations& memory) {
+  const std::vector<Allocations::Scratch> wide = WidenIndices(op, memory);
+  memory.Output(0);
+  for (std::size_t i = wide.size(); i-- > 0;) memory.Free(wide[i]);
+}
+
+// --- index_put ----------------------------------------------------------------------------------
+
+// One value written through masks is a masked_fill, whose extent does not matter.
+bool FillsMasks(const OpView& op) {
+  const std::vector<TensorView> indices = Defined(op.tensors(1));
+  return op.tensor(2).count() == 1 && !indices.empty() &&
+         std::ranges::all_of(indices, [](const TensorView& index) { return IsMask(index); });
+}
+
+void IndexPutShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  const TensorView values = op.tensor(2);
+  if (values.dtype() != self.dtype()) {
+    Refuse(fmt::format("{} cannot be written into {}", shape::Text(values), shape::Text(self)));
+  }
+  if (!FillsMasks(op)) {
+    const Advanced plan = Plan(self, op.tensors(1));
+    const std::array<Sizes, 2> shapes{plan.sizes, values.sizes()};
+    const std::optional<Dims> common = BroadcastShapes(shapes);
+    if (!common || !std::ranges::equal(Sizes(*common), Sizes(plan.sizes))) {
+      Refuse(fmt::format("{} does not fit the indexed shape {}", shape::Text(values),
+                         shape::Text(plan.sizes)));
+    }
+  }
+  out.AddLike(self);
+}
+
+void IndexPutAllocations(const OpView& op, Allocations& memory) {
+  if (FillsMasks(op)) return;
+  const std::vector<Allocations::Scratch> wide = WidenIndices(op, memory);
+  for (std::size_t i = wide.size(); i-- > 0;) memory.Free(wide[i], "aten::_index_put_impl_");
+}
+
+Work IndexPutWork(const OpView& op) {
+  if (FillsMasks(op)) return {.compare = work::Elements(op.self())};
+  const Count count = work::Elements(Plan(op.self(), op.tensors(1)).sizes);
+  return op.boolean(3) ? Work{.alu = count} : Work{.move = count};
+}
+
+// The values and indices are read, and where they accumulate also what they are added to.
+Traffic IndexPutTraffic(const OpView& op) {
+  if (FillsMasks(op)) return traffic::ReadAllWriteAll(op);
+  const Count count = work::Elements(Plan(op.self(), op.tensors(1)).sizes);
+  const Count touched = count * (BitsOf(op.self().dtype()) / 8);
+  Traffic total{.read = traffic::Bytes(op.tensor(2)), .written = touched};
+  for (const TensorView& index : Defined(op.tensors(1))) total.read += traffic::Bytes(index);
+  if (op.boolean(3)) total.read += touched;
+  return total;
+}
+
+std::vector<Tensor> IndexPut(Dispatcher& d, const OpView& op) {
+  const Tensor out = d.Call("aten::clone", d.tensor(op, 0));
+  return {d.Call("aten::index_put_", out, op.arg(1), op.arg(2), op.arg(3))};
+}
+
+// --- index_select, embedding, gather ------------------------------------------------------------
+
+void IndexSelectShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  const TensorView index = op.tensor(2);
+  RequireIndex(index);
+  if (index.rank() > 1) Refuse("the index has more than one dimension: " + shape::Text(index));
+  const int dim = op.dim(1, self.rank());
+  Dims sizes(self.sizes());
+  if (self.rank() > 0) {
+    if (self.size(dim) == 0 && index.count() > 0) Refuse("there is nothing to select from");
+    sizes[dim] = index.count();
+  }
+  out.Add(self.dtype(), sizes);
+}
+
+// The index is made contiguous; along dimension 1, for which there is a kernel, the operand too.
+void IndexSelectAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  if (op.output().count() == 0) return;
+  const auto index = allocations::Contiguous(op.tensor(2), memory);
+  if (op.self().rank() > 1 && op.dim(1, op.self().rank()) == 1) {
+    allocations::Free(allocations::Contiguous(op.self(), memory), memory);
+  }
+  allocations::Free(index, memory);
+}
+
+std::vector<Tensor> Embedding(Dispatcher& d, const OpView& op) {
+  shape::RequireRank("weight", op.self(), 2);
+  const TensorView ids = op.tensor(1);
+  if (ids.rank() == 1) {
+    return {d.Call("aten::index_select", d.tensor(op, 0), 0, d.tensor(op, 1))};
+  }
+  Dims sizes(ids.sizes());
+  sizes.push_back(op.self().size(1));
+  return {d.Call("aten::view",
+                 d.Call("aten::index_select", d.tensor(op, 0), 0,
+                        d.Call("aten::reshape", d.tensor(op, 1), Dims{-1})),
+                 sizes)};
+}
+
+void GatherShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  const TensorView index = op.tensor(2);
+  RequireIndex(index);
+  const int dim = op.dim(1, self.rank());
+  if (std::max(self.rank(), 1) != std::max(index.rank(), 1)) {
+    Refuse(fmt::format("{} cannot be gathered by {}", shape::Text(self), shape::Text(index)));
+  }
+  for (int d = 0; d < std::min(self.rank(), index.rank()); ++d) {
+    if (d != dim && index.size(d) > self.size(d)) {
+      Refuse(
+          fmt::format("the index exceeds dimension {}: {} vs {}", d, index.size(d), self.size(d)));
+    }
+  }
+  out.Add(self.dtype(), index.sizes());
+}
+
+// Half-precision results are computed in a float32 buffer of their size (ScatterGatherKernel.cpp).
+bool IsHalf(const TensorView& t) {
+  return t.dtype() == DType::kFloat16 || t.dtype() == DType::kBFloat16;
+}
+void FloatBuffer(const TensorView& result, std::string_view freed_by, Allocations& memory) {
+  if (!IsHalf(result)) return;
+  const std::int64_t bytes = allocations::Bytes(result.count(), DType::kFloat32);
+  memory.Free(memory.Allocate(bytes, "aten::empty"), freed_by);
+}
+
+// An index that says the same for a whole row moves whole rows, without that buffer
+// (can_use_expanded_index_path).
+bool IsRepeatedInRows(const TensorView& index) {
+  if (index.rank() == 0 || index.stride(0) == 0) return false;
+  for (int d = 1; d < index.rank(); ++d) {
+    if (index.stride(d) != 0 && (index.size(d) != 1 || index.stride(d) != 1)) return false;
+  }
+  return true;
+}
+bool HaveEqualRows(const TensorView& a, const TensorView& b) {
+  return a.rank() > 0 && a.rank() == b.rank() &&
+         std::ranges::equal(a.sizes().subspan(1), b.sizes().subspan(1));
+}
+
+void GatherAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.self();
+  const TensorView index = op.tensor(2);
+  const bool rows = op.dim(1, self.rank()) == 0 && self.is_contiguous() &&
+                    IsRepeatedInRows(index) && HaveEqualRows(self, index);
+  if (!rows && index.count() > 0) FloatBuffer(op.output(), {}, memory);
+}
+
+// --- Scatters -----------------------------------------------------------------------------------
+
+void RowMajorCopyShape(const OpView& op, Outputs& out) {
+  op.dim(1, op.self().rank());
+  RequireIndex(op.tensor(2));
+  out.Add(op.self().dtype(), op.self().sizes());
+}
+void ScatterInPlaceShape(const OpView& op, Outputs& out) {
+  shape::RequireWritable(op.self());
+  op.dim(1, op.self().rank());
+  RequireIndex(op.tensor(2));
+  out.AddLike(op.self());
+}
+
+void ScatterAllocations(const OpView& op, Allocations& memory) {
+  if (*op.def().alias == Alias::kNone) memory.Output(0);
+  if (op.tensor(2).count() > 0) FloatBuffer(op.output(), {}, memory);
+}
+
+// Rows at least this long are added one after the other, through one float32 row per thread.
+constexpr std::int64_t kLongRow = 16;
+void AddRows(const OpView& op, bool by_rows, std::string_view freed_by, Allocations& memory) {
+  const TensorView source = op.tensor(3);
+  if (*op.def().alias == Alias::kNone) memory.Output(0);
+  if (source.count() == 0 || !IsHalf(op.output())) return;
+  const std::int64_t row = source.count() / (source.rank() == 0 ? 1 : source.size(0));
+  if (!by_rows || row < kLongRow) return FloatBuffer(op.output(), freed_by, memory);
+  const Count elements = Count(row) * op.target().threads;
+  memory.Free(memory.Allocate(allocations::Bytes(elements, DType::kFloat32), "aten::empty"),
+              freed_by);
+}
+void ScatterAddAllocations(const OpView& op, Allocations& memory) {
+  const bool by_rows = op.dim(1, op.self().rank()) == 0 && op.self().is_contiguous() &&
+                       op.tensor(3).is_contiguous() && IsRepeatedInRows(op.tensor(2)) &&
+                       HaveEqualRows(op.self(), op.tensor(3));
+  AddRows(op, by_rows, {}, memory);
+}
+// A scatter_add_ with the index repeated in rows.
+void IndexAddAllocations(const OpView& op, Allocations& memory) {
+  const bool by_rows = op.dim(1, op.self().rank()) == 0 && op.output().is_contiguous() &&
+                       op.tensor(3).is_contiguous();
+  AddRows(op, by_rows, "aten::scatter_add_", memory);
+}
+
+Work MoveByIndex(const OpView& op) { return {.move = work::Elements(op.tensor(2))}; }
+Work AddByIndex(const OpView& op) { return {.alu = work::Elements(op.tensor(3))}; }
+
+constexpr OpDef Scatter(OpName name, std::string_view summary, Signature signature,
+                        std::string_view example, WorkFn work, AllocationsFn allocations) {
+  const bool in_place = signature.params()[0].written;
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kIndexing,
+               .shape = in_place ? ScatterInPlaceShape : RowMajorCopyShape,
+               .alias = in_place ? Alias::kInPlace : Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll};
+}
+
+// --- cat, stack ---------------------------------------------------------------------------------
+
+// An empty vector may be among the parts, whatever the others are.
+bool IsSkipped(const TensorView& part) { return part.rank() == 1 && part.count() == 0; }
+
+// Channels-last if all parts suggest it.
+Dims JoinedStrides(const std::vector<TensorView>& parts, const Dims& sizes) {
+  const bool channels_last = std::ranges::all_of(
+      parts, [](const TensorView& part) { return IsChannelsLast(part.sizes(), part.strides()); });
+  return channels_last && (sizes.size() == 4 || sizes.size() == 5) ? ChannelsLastStrides(sizes)
+                                                                   : ContiguousStrides(sizes);
+}
+
+void CatShape(const OpView& op, Outputs& out) {
+  const std::vector<TensorView> parts = op.tensors(0);
+  if (parts.empty()) Refuse("there is nothing to concatenate");
+  std::optional<Dims> sizes;
+  int dim = 0;
+  Count length = 0;
+  for (const TensorView& part : parts) {
+    if (!part.defined() || part.rank() == 0) Refuse("0-dim tensors cannot be concatenated");
+    if (IsSkipped(part)) continue;
+    if (!sizes) {
+      sizes = Dims(part.sizes());
+      dim = op.dim(1, part.rank());
+    }
+    shape::RequireEqual("numbers of dimensions", sizes->size(), part.rank());
+    for (int d = 0; d < part.rank(); ++d) {
+      if (d != dim)
+        shape::RequireEqual(fmt::format("sizes in dimension {}", d), (*sizes)[d], part.size(d));
+    }
+    length += part.size(dim);
+  }
+  if (length.overflowed()) Refuse("the concatenation is too long");
+  if (!sizes) sizes = Dims{0};
+  if (length.value() > 0) (*sizes)[dim] = length.value();
+  out.Add(ResultType(parts), *sizes, JoinedStrides(parts, *sizes));
+}
+
+// A part of another dtype is copied through a buffer of its own dtype for that slice of the output.
+void CatAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  for (const TensorView& part : op.tensors(0)) {
+    if (part.dtype() == op.output().dtype()) continue;
+    memory.Free(memory.Allocate(allocations::Bytes(part.count(), part.dtype()), "aten::empty"));
+  }
+}
+
+std::vector<Tensor> Stack(Dispatcher& d, const OpView& op) {
+  std::vector<Tensor> parts = d.tensors(op, 0);
+  if (parts.empty() || !parts[0].defined()) Refuse("there is nothing to stack");
+  for (const Tensor& part : parts) {
+    if (!part.defined() || !std::ranges::equal(part.sizes(), parts[0].sizes())) {
+      Refuse("only tensors of one shape can be stacked");
+    }
+  }
+  const int rank = parts[0].rank();
+  if (rank == Dims::kMaxRank) Refuse("too many dimensions");
+  const int dim = op.dim(1, rank + 1);
+  if (dim < rank) {
+    Dims sizes(parts[0].sizes());
+    sizes.insert(dim, static_cast<std::int64_t>(parts.size()));
+    return {d.Call("aten::view", d.Call("aten::cat", parts, dim), sizes)};
+  }
+  for (Tensor& part : parts) part = d.Call("aten::unsqueeze", part, dim);
+  return {d.Call("aten::cat", parts, dim)};
+}
+
+// --- Triangles ----------------------------------------------------------------------------------
+
+void TriangleShape(const OpView& op, Outputs& out) {
+  if (op.self().rank() < 2) Refuse("a matrix is needed, not " + shape::Text(op.self()));
+  out.Add(op.self().dtype(), op.self().sizes());
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
+                       std::string_view example, ShapeFn shape, AllocationsFn allocations,
+                       TrafficFn traffic = traffic::ReadPartOfFirst) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kIndexing,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work::Move,
+               .traffic = traffic};
+}
+
+constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
+                     std::string_view example, DecomposeFn decompose) {
+  return Composite(name, summary, signature, example, Family::kIndexing, decompose);
+}
+
+constexpr std::array kRows{
+    Kernel("aten::index_select", "Rows of a dimension chosen by an index.",
+           "(Tensor self, int dim, Tensor index) -> Tensor",
+           "aten::index_select(f32[4,6,8]{48,8,1}, 1, i64[3])", IndexSelectShape,
+           IndexSelectAllocations),
+    Call("aten::embedding", "Rows of a table chosen by ids of any shape.",
+         "(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, "
+         "bool sparse=False) -> Tensor",
+         "aten::embedding(f32[100,16], i64[3,4])", Embedding),
+    Kernel("aten::gather", "Elements chosen along a dimension by an index for each.",
+           "(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+           "aten::gather(f32[4,6], 1, i64[4,2])", GatherShape, GatherAllocations),
+    Kernel("aten::index.Tensor", "Elements chosen by a list of index tensors.",
+           "(Tensor self, Tensor?[] indices) -> Tensor",
+           "aten::index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])", IndexShape,
+           IndexAllocations),
+    OpDef{.name = "aten::index_put_",
+          .summary = "Overwrites, or adds to, elements chosen by a list of index tensors.",
+          .signature = "(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) "
+                       "-> Tensor(a!)",
+          .example = "aten::index_put_(f32[4,6], [i64[3]], f32[3,6], True)",
+          .family = Family::kIndexing,
+          .shape = IndexPutShape,
+          .alias = Alias::kInPlace,
+          .decompose = kIsKernel,
+          .allocations = IndexPutAllocations,
+          .work = IndexPutWork,
+          .traffic = IndexPutTraffic},
+    Call("aten::index_put", "A copy in which elements chosen by index tensors are overwritten.",
+         "(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+         "aten::index_put(f32[4,6], [i64[3]], f32[6])", IndexPut),
+    Scatter("aten::scatter.src", "A copy in which elements of `src` go where the index says.",
+            "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+            "aten::scatter.src(f32[4,6], 0, i64[2,6], f32[2,6])", MoveByIndex, ScatterAllocations),
+    Scatter("aten::scatter_.src", "Elements of `src` go where the index says.",
+            "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+            "aten::scatter_.src(f32[4,6], 0, i64[2,6], f32[2,6])", MoveByIndex, ScatterAllocations),
+    Scatter("aten::scatter.value", "A copy in which a number goes where the index says.",
+            "(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+            "aten::scatter.value(f32[4,6], 0, i64[2,6], 1)", MoveByIndex, ScatterAllocations),
+    Scatter("aten::scatter_.value", "A number goes where the index says.",
+            "(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+            "aten::scatter_.value(f32[4,6], 0, i64[2,6], 1)", MoveByIndex, ScatterAllocations),
+    Scatter("aten::scatter_add", "A copy to which `src` is added where the index says.",
+            "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+            "aten::scatter_add(f32[4,6], 0, i64[2,6], f32[2,6])", AddByIndex,
+            ScatterAddAllocations),
+    Scatter("aten::scatter_add_", "Adds `src` where the index says.",
+            "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+            "aten::scatter_add_(f32[4,6], 0, i64[2,6], f32[2,6])", AddByIndex,
+            ScatterAddAllocations),
+    Scatter("aten::index_add", "A copy to rows of which `source` is added.",
+            "(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+            "aten::index_add(f32[4,6], 0, i64[2], f32[2,6])", AddByIndex, IndexAddAllocations),
+    Scatter(
+        "aten::index_add_", "Adds `source` to rows chosen by an index.",
+        "(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
+        "aten::index_add_(f32[4,6], 0, i64[2], f32[2,6])", AddByIndex, IndexAddAllocations),
+    Kernel("aten::cat", "Tensors one after the other along a dimension.",
+           "(Tensor[] tensors, int dim=0) -> Tensor", "aten::cat([f32[2,8], bf16[3,8]], 0)",
+           CatShape, CatAllocations, traffic::ReadAllWriteAll),
+    Call("aten::stack", "Tensors one after the other along a new dimension.",
+         "(Tensor[] tensors, int dim=0) -> Tensor", "aten::stack([f32[2,8], f32[2,8]], -1)", Stack),
+    Kernel("aten::tril", "The lower triangle; zero elsewhere.",
+           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])", TriangleShape,
+           allocations::OutputsOnly, traffic::ReadAllWriteAll),
+    Kernel("aten::triu", "The upper triangle; zero elsewhere.",
+           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::triu(f32[8,8], 1)", TriangleShape,
+           allocations::OutputsOnly, traffic::ReadAllWriteAll),
+};
+
+}  // namespace
+
+std::span<const OpDef> Indexing() { return kRows; }
+
+}  // namespace steelyard::ops

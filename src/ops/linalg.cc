@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix products. The kernels are mm, bmm and their relatives; matmul and linear decide which of
+// them runs on which views and copies (ATen/native/LinearAlgebra.cpp, Linear.cpp).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/einsum.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/product.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// --- Kernels: the factors are the arguments kFirst and kFirst + 1 -------------------------------
+
+void RequireBroadcast(const TensorView& bias, std::span<const std::int64_t> sizes) {
+  const std::optional<Dims> common = BroadcastShapes(bias.sizes(), sizes);
+  if (common && std::ranges::equal(std::span<const std::int64_t>(*common), sizes)) return;
+  Refuse(fmt::format("{} does not broadcast to the product's shape {}", shape::Text(bias),
+                     shape::Text(sizes)));
+}
+
+// Where the factors do not come first, the argument before them is added to their product.
+template <int kFirst>
+void AddProduct(const OpView& op, const Dims& sizes, Outputs& out) {
+  if (kFirst == 1) RequireBroadcast(op.self(), sizes);
+  out.Add(op.tensor(kFirst).dtype(), sizes);
+}
+
+template <int kFirst>
+void MatrixShape(const OpView& op, Outputs& out) {
+  const TensorView a = op.tensor(kFirst), b = op.tensor(kFirst + 1);
+  shape::RequireRank("the first factor", a, 2);
+  shape::RequireRank("the second factor", b, 2);
+  product::RequireInner(a, b);
+  product::RequireSameDType(a, b);
+  AddProduct<kFirst>(op, {a.size(0), b.size(1)}, out);
+}
+
+template <int kFirst>
+void BatchShape(const OpView& op, Outputs& out) {
+  const TensorView a = op.tensor(kFirst), b = op.tensor(kFirst + 1);
+  shape::RequireRank("the first factor", a, 3);
+  shape::RequireRank("the second factor", b, 3);
+  shape::RequireEqual("batch sizes", a.size(0), b.size(0));
+  product::RequireInner(a, b);
+  product::RequireSameDType(a, b);
+  AddProduct<kFirst>(op, {a.size(0), a.size(1), b.size(2)}, out);
+}
+
+template <int kFirst>
+void VectorShape(const OpView& op, Outputs& out) {
+  const TensorView a = op.tensor(kFirst), v = op.tensor(kFirst + 1);
+  shape::RequireRank("the matrix", a, 2);
+  shape::RequireRank("the vector", v, 1);
+  shape::RequireEqual("inner dimensions", a.size(1), v.size(0));
+  product::RequireSameDType(a, v);
+  AddProduct<kFirst>(op, {a.size(0)}, out);
+}
+
+void DotShape(const OpView& op, Outputs& out) {
+  shape::RequireRank("the first factor", op.self(), 1);
+  shape::RequireRank("the second factor", op.tensor(1), 1);
+  shape::RequireEqual("lengths", op.self().size(0), op.tensor(1).size(0));
+  product::RequireSameDType(op.self(), op.tensor(1));
+  out.Add(op.self().dtype(), {});
+}
+
+// The second factor comes first: a row-major product is computed as the column-major product of the
+// transposed factors, except that a single column is column-major as it is.
+void CopyUnread(const TensorView& a, const TensorView& b, bool swapped,
+                product::FactorCopies& copies) {
+  const std::array factors{swapped ? b : a, swapped ? a : b};
+  for (const TensorView& factor : factors) {
+    if (product::BlasReads(factor)) continue;
+    copies.Add(Count(factor.size(-2)) * factor.size(-1), factor.dtype());
+  }
+}
+
+template <int kFirst>
+void MatrixAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView a = op.tensor(kFirst), b = op.tensor(kFirst + 1);
+  if (op.output().count() == 0 || a.size(1) == 0) return;
+  product::FactorCopies copies(memory);
+  CopyUnread(a, b, b.size(1) != 1, copies);
+  copies.FreeAll();
+}
+
+// Batches of smaller products than this run in a loop that reads any layout
+// (LinearAlgebra.cpp, bmm_out_or_baddbmm_).
+constexpr std::int64_t kSmallBatchItem = 400;
+// Each matrix of a batch is copied and freed on its own. Their events are alike, and a batch of
+// more matrices than this can only come from a damaged file.
+constexpr std::int64_t kMostCopiedItems = 1 << 16;
+
+template <int kFirst>
+void BatchAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView a = op.tensor(kFirst), b = op.tensor(kFirst + 1);
+  if (op.output().count() == 0 || a.size(2) == 0) return;
+  product::FactorCopies copies(memory);
+  if (product::BatchUsesOneDnn(a, b)) {
+    if (!product::OneDnnReads(a)) copies.Add(work::Elements(a), a.dtype());
+    if (!product::OneDnnReads(b)) copies.Add(work::Elements(b), b.dtype());
+    copies.FreeAll();
+    return;
+  }
+  const Count item = Count(a.size(1)) * a.size(2) * b.size(2);
+  if (!item.overflowed() && item.value() < kSmallBatchItem) return;
+  if (product::BlasReads(a) && product::BlasReads(b)) return;
+  for (std::int64_t i = 0; i < std::min(a.size(0), kMostCopiedItems); ++i) {
+    CopyUnread(a, b, b.size(2) != 1, copies);
+    copies.FreeAll(kFirst == 0 ? "" : "aten::addmm_");
+  }
+}
+
+void CopyMatrix(const TensorView& matrix, Allocations& memory, std::string_view free_label) {
+  if (product::BlasReads(matrix)) return;
+  product::FactorCopies copies(memory);
+  copies.Add(work::Elements(matrix), matrix.dtype());
+  copies.FreeAll(free_label);
+}
+
+void MvAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  CopyMatrix(op.self(), memory, "aten::addmv_");
+}
+
+void AddmvAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  CopyMatrix(op.tensor(1), memory, {});
+}
+
+// Multiply-adds: as many as the result has elements, times the inner dimension. What is added to
+// the product costs an addition per element unless its factor `beta` is 0.
+template <int kFirst>
+Work ProductWork(const OpView& op) {
+  const Count elements = work::Elements(op.output());
+  Work w{.mac = elements * op.tensor(kFirst).size(-1)};
+  if (kFirst == 1 && op.real(3, 1.0) != 0.0) w.alu = elements;
+  return w;
+}
+
+constexpr OpDef ProductKernel(OpName name, std::string_view summary, Signature signature,
+                              std::string_view example, ShapeFn shape, AllocationsFn allocations,
+                              WorkFn work) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kContraction,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll};
+}
+
+// --- Composites ---------------------------------------------------------------------------------
+
+std::int64_t ProductOf(std::span<const std::int64_t> sizes) {
+  const std::optional<std::int64_t> count = NumElements(sizes);
+  if (!count) Refuse(fmt::format("{} has more than 2^63 elements", shape::Text(sizes)));
+  return *count;
+}
+
+Dims Batch(const Tensor& t) {
+  return Dims(t.sizes().first(static_cast<std::size_t>(std::max(t.rank() - 2, 0))));
+}
+
+// Whether the batch of the larger factor becomes rows of one matrix, so that mm or mv replaces bmm:
+// if that needs no copy, or if it spares a gradient the size of the expanded smaller factor
+// (LinearAlgebra.cpp, should_fold).
+bool FoldsBatch(const Tensor& a, const Tensor& b) {
+  const bool a_is_larger = a.rank() >= b.rank();
+  const Tensor& larger = a_is_larger ? a : b;
+  const Tensor& smaller = a_is_larger ? b : a;
+  if (larger.rank() < 3 || smaller.rank() > 2) return false;
+  if (smaller.requires_grad()) return true;
+  if (a.rank() == 2) return false;
+  const int last = larger.rank() - 1;
+  Dims sizes(larger.sizes()), strides(larger.strides());
+  if (!a_is_larger) {
+    std::swap(sizes[last - 1], sizes[last]);
+    std::swap(strides[last - 1], strides[last]);
+  }
+  for (int i = 0; i + 1 < last; ++i) {
+    const bool joins = sizes[i] == 1 || Count(strides[i]) == Count(strides[i + 1]) * sizes[i + 1];
+    if (!joins) return ProductOf(sizes) == 0;
+  }
+  return true;
+}
+
+Tensor MultiplyFolded(Dispatcher& d, const Tensor& a, const Tensor& b) {
+  const bool transposed = b.rank() > a.rank();
+  const Tensor larger = transposed ? d.Call("aten::mT", b) : a;
+  const Tensor smaller = !transposed ? b : a.rank() == 2 ? d.Call("aten::t", a) : a;
+  Dims sizes(larger.sizes().first(static_cast<std::size_t>(larger.rank() - 1)));
+  const std::int64_t rows = ProductOf(sizes);
+  const Tensor folded = d.Call("aten::reshape", larger, Dims{rows, larger.size(-1)});
+  if (smaller.rank() == 1) {
+    return d.Call("aten::_unsafe_view", d.Call("aten::mv", folded, smaller), sizes);
+  }
+  sizes.push_back(smaller.size(1));
+  const Tensor out = d.Call("aten::_unsafe_view", d.Call("aten::mm", folded, smaller), sizes);
+  return transposed ? d.Call("aten::contiguous", d.Call("aten::mT", out)) : out;
+}
+
+Tensor MultiplyBatched(Dispatcher& d, const Tensor& a, const Tensor& b) {
+  const std::int64_t rows = a.rank() > 1 ? a.size(-2) : 1;
+  const std::int64_t columns = b.rank() > 1 ? b.size(-1) : 1;
+  const Dims batch_a = Batch(a), batch_b = Batch(b);
+  const std::optional<Dims> batch = BroadcastShapes(batch_a, batch_b);
+  if (!batch) {
+    Refuse(fmt::format("batch dimensions do not broadcast: {} and {}", shape::Text(batch_a),
+                       shape::Text(batch_b)));
+  }
+  const std::int64_t count = ProductOf(*batch);
+  const auto with = [&](std::initializer_list<std::int64_t> tail) {
+    Dims sizes = *batch;
+    for (std::int64_t size : tail) sizes.push_back(size);
+    return sizes;
+  };
+  const std::int64_t inner = b.rank() > 1 ? b.size(-2) : b.size(0);
+  const Tensor left = d.Call("aten::reshape", d.Call("aten::expand", a, with({rows, a.size(-1)})),
+                             Dims{count, rows, a.size(-1)});
+  Dims sizes = *batch;
+  if (a.rank() > 1) sizes.push_back(rows);
+  if (b.rank() == 1) {
+    const Tensor vectors =
+        d.Call("aten::reshape", d.Call("aten::expand", b, with({inner})), Dims{count, inner});
+    const Tensor right = d.Call("aten::unsqueeze", vectors, 2);
+    return d.Call("aten::_unsafe_view",
+                  d.Call("aten::squeeze.dim", d.Call("aten::bmm", left, right), -1), sizes);
+  }
+  sizes.push_back(columns);
+  const Tensor right = d.Call("aten::reshape", d.Call("aten::expand", b, with({inner, columns})),
+                              Dims{count, inner, columns});
+  return d.Call("aten::_unsafe_view", d.Call("aten::bmm", left, right), sizes);
+}
+
+Tensor Multiply(Dispatcher& d, const Tensor& a, const Tensor& b) {
+  if (a.rank() == 0 || b.rank() == 0) {
+    Refuse(fmt::format("matmul needs at least one dimension: {} and {}", shape::Text(a.view()),
+                       shape::Text(b.view())));
+  }
+  if (a.rank() == 1 && b.rank() == 1) return d.Call("aten::dot", a, b);
+  if (a.rank() == 2 && b.rank() == 1) return d.Call("aten::mv", a, b);
+  if (a.rank() == 1 && b.rank() == 2) {
+    return d.Call("aten::squeeze.dim", d.Call("aten::mm", d.Call("aten::unsqueeze", a, 0), b), 0);
+  }
+  if (a.rank() == 2 && b.rank() == 2) return d.Call("aten::mm", a, b);
+  if (FoldsBatch(a, b)) return MultiplyFolded(d, a, b);
+  // A batch of one that will be broadcast is dropped where that spares an expanded gradient.
+  if (a.rank() == 3 && b.rank() == 3 && a.size(0) != b.size(0)) {
+    if (a.size(0) == 1 && a.requires_grad())
+      return Multiply(d, d.Call("aten::squeeze.dim", a, 0), b);
+    if (b.size(0) == 1 && b.requires_grad())
+      return Multiply(d, a, d.Call("aten::squeeze.dim", b, 0));
+  }
+  return MultiplyBatched(d, a, b);
+}
+
+std::vector<Tensor> Matmul(Dispatcher& d, const OpView& op) {
+  return {Multiply(d, d.tensor(op, 0), d.tensor(op, 1))};
+}
+
+// The product with a bias in one kernel, on the input as a matrix.
+Tensor LinearOnRows(Dispatcher& d, const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  Dims sizes(input.sizes().first(static_cast<std::size_t>(input.rank() - 1)));
+  const Tensor rows = d.Call("aten::reshape", input, Dims{ProductOf(sizes), input.size(-1)});
+  const Tensor result = d.Call("aten::addmm", bias, rows, d.Call("aten::t", weight));
+  sizes.push_back(result.size(1));
+  return d.Call("aten::_unsafe_view", result, sizes);
+}
+
+std::vector<Tensor> Linear(Dispatcher& d, const OpView& op) {
+  const Tensor input = d.tensor(op, 0), weight = d.tensor(op, 1), bias = d.tensor(op, 2);
+  if (input.rank() == 0 || weight.rank() == 0 || weight.rank() > 2) {
+    Refuse(
+        fmt::format("linear needs an input with dimensions and a weight with one or two: {} and {}",
+                    shape::Text(input.view()), shape::Text(weight.view())));
+  }
+  shape::RequireEqual("inner dimensions", input.size(-1), weight.size(-1),
+                      "Is the weight transposed?");
+  if (bias.defined() && input.rank() == 2) {
+    return {d.Call("aten::addmm", bias, input, d.Call("aten::t", weight))};
+  }
+  const bool fused =
+      bias.defined() && bias.rank() == 1 && bias.is_contiguous() && input.is_contiguous();
+  if (fused) return {LinearOnRows(d, input, weight, bias)};
+  const Tensor out = d.Call("aten::matmul", input, d.Call("aten::t", weight));
+  if (bias.defined()) d.Call("aten::add_.Tensor", out, bias);
+  return {out};
+}
+
+std::vector<Tensor> Outer(Dispatcher& d, const OpView& op) {
+  shape::RequireRank("the first vector", op.self(), 1);
+  shape::RequireRank("the second vector", op.tensor(1), 1);
+  const Tensor column = d.Call("aten::reshape", d.tensor(op, 0), Dims{op.self().size(0), 1});
+  return {d.Call("aten::mul.Tensor", column, d.tensor(op, 1))};
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+constexpr std::array kRows{
+    ProductKernel("aten::mm", "Product of two matrices.", "(Tensor self, Tensor mat2) -> Tensor",
+                  "aten::mm(f32[2,3], f32[3,5])", MatrixShape<0>, MatrixAllocations<0>,
+                  ProductWork<0>),
+    ProductKernel(
+        "aten::addmm", "Product of two matrices plus a matrix or row.",
+        "(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        "aten::addmm(f32[5], f32[2,3], f32[3,5]{1,3})", MatrixShape<1>, MatrixAllocations<1>,
+        ProductWork<1>),
+    ProductKernel("aten::bmm", "Products of a batch of matrices.",
+                  "(Tensor self, Tensor mat2) -> Tensor",
+                  "aten::bmm(f32[2,8,9]{144,18,2}, f32[2,9,7])", BatchShape<0>, BatchAllocations<0>,
+                  ProductWork<0>),
+    ProductKernel(
+        "aten::baddbmm", "Products of a batch of matrices plus a tensor.",
+        "(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        "aten::baddbmm(f32[2,1,5], f32[2,4,3], f32[2,3,5])", BatchShape<1>, BatchAllocations<1>,
+        ProductWork<1>),
+    ProductKernel("aten::mv", "Product of a matrix and a vector.",
+                  "(Tensor self, Tensor vec) -> Tensor", "aten::mv(f32[2,3]{6,2}, f32[3])",
+                  VectorShape<0>, MvAllocations, ProductWork<0>),
+    ProductKernel(
+        "aten::addmv", "Product of a matrix and a vector plus a vector.",
+        "(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        "aten::addmv(f32[2], f32[2,3], f32[3])", VectorShape<1>, AddmvAllocations, ProductWork<1>),
+    ProductKernel("aten::dot", "Inner product of two vectors.",
+                  "(Tensor self, Tensor tensor) -> Tensor", "aten::dot(f32[3], f32[3])", DotShape,
+                  allocations::Via<"aten::empty">, ProductWork<0>),
+    Composite("aten::matmul",
+              "Product of vectors, matrices or batches of them, as their ranks say.",
+              "(Tensor self, Tensor other) -> Tensor",
+              "aten::matmul(f32[2,4,3,5]{60,5,20,1}, f32[2,1,5,7])", Family::kContraction, Matmul),
+    Composite("aten::linear", "Product with a transposed weight, plus a bias.",
+              "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+              "aten::linear(f32[2,3,8], f32[5,8], f32[5])", Family::kContraction, Linear),
+    Composite("aten::outer", "Products of all pairs of two vectors' elements.",
+              "(Tensor self, Tensor vec2) -> Tensor", "aten::outer(f32[2], f32[3])",
+              Family::kContraction, Outer),
+    Composite("aten::einsum", "Sum of products over named dimensions.",
+              "(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
+              "aten::einsum('bqhd,bkhd->bhqk', [f32[2,9,4,8], f32[2,7,4,8]])", Family::kContraction,
+              Einsum),
+};
+
+}  // namespace
+
+std::span<const OpDef> Linalg() { return kRows; }
+
+}  // namespace steelyard::ops

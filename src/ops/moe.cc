@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What mixtures of experts need besides: choosing, sorting and counting experts, and the products
+// of each expert with its rows (ATen/native/Sorting.cpp, cpu/SortingKernel.cpp, Histogram.cpp,
+// GroupedMMUtils.h).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/product.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// Comparisons of a binary decision among `n`: its logarithm rounded up.
+std::int64_t Decisions(std::int64_t n) {
+  return n <= 1 ? 1 : std::bit_width(static_cast<std::uint64_t>(n - 1));
+}
+
+// --- topk(self, k, dim, largest, sorted)
+// ----------------------------------------------------------
+
+void TopkShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  const std::int64_t k = op.integer(1);
+  const int dim = op.dim(2, self.rank());
+  Dims sizes(self.sizes());
+  const std::int64_t size = self.rank() == 0 ? 1 : self.size(dim);
+  if (k < 0 || k > size) Refuse(fmt::format("the {} largest of {}", k, size));
+  if (self.rank() > 0) sizes[dim] = k;
+  out.Add(self.dtype(), sizes);
+  out.Add(DType::kInt64, sizes);
+}
+
+Work TopkWork(const OpView& op) {
+  return {.compare = work::Elements(op.self()) * Decisions(op.integer(1))};
+}
+
+// --- sort(self, dim, descending)
+// ------------------------------------------------------------------
+
+template <int kDim>
+void SortShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  op.dim(kDim, self.rank());  // refused where there is none
+  shape::Like(self, self.dtype(), out);
+  shape::Like(self, DType::kInt64, out);
+}
+
+// The positions 0, 1, ... of one row, from which the indices start.
+template <int kDim>
+void SortAllocations(const OpView& op, Allocations& memory) {
+  allocations::OutputsOnly(op, memory);
+  const TensorView self = op.self();
+  const int dim = op.dim(kDim, self.rank());
+  if (self.rank() == 0) return;
+  memory.Free(memory.Allocate(allocations::Bytes(self.size(dim), DType::kInt64), "aten::resize_"));
+}
+
+template <int kDim>
+Work SortWork(const OpView& op) {
+  const TensorView self = op.self();
+  const int dim = op.dim(kDim, self.rank());
+  const Count elements = work::Elements(self);
+  return {.compare = elements * Decisions(self.rank() == 0 ? 1 : self.size(dim)), .move = elements};
+}
+
+std::vector<Tensor> Argsort(Dispatcher& d, const OpView& op) {
+  return {d.CallMany("aten::sort", op.arg(0), op.arg(1), op.arg(2))[1]};
+}
+
+// --- histc(self, bins, min, max)
+// ------------------------------------------------------------------
+
+void HistcShape(const OpView& op, Outputs& out) {
+  const std::int64_t bins = op.integer(1);
+  if (bins <= 0) Refuse(fmt::format("a histogram of {} bins", bins));
+  out.Add(op.self().dtype(), Dims{bins});
+}
+
+// The edges of the bins, and the counts of a thread; equal limits are replaced by the least and the
+// largest element.
+void HistcAllocations(const OpView& op, Allocations& memory) {
+  const DType dtype = op.self().dtype();
+  const std::int64_t bins = op.integer(1);
+  const TensorView self = op.self();
+  const bool flat = ViewStrides(self.sizes(), self.strides(), Dims{self.count()}).has_value();
+  const auto copy = flat ? std::nullopt : allocations::Contiguous(self, memory);
+  const Allocations::Scratch edges = memory.Allocate(allocations::Bytes(Count(bins) + 1, dtype));
+  memory.Output(0);
+  if (op.real(2) == op.real(3)) {
+    const Allocations::Scratch least =
+        memory.Allocate(allocations::Bytes(1, dtype), "aten::aminmax");
+    const Allocations::Scratch largest =
+        memory.Allocate(allocations::Bytes(1, dtype), "aten::aminmax");
+    memory.Free(largest);
+    memory.Free(least);
+  }
+  const Count counts = Count(bins) * op.target().threads;
+  memory.Free(memory.Allocate(allocations::Bytes(counts, dtype), "aten::empty"));
+  allocations::Free(copy, memory);
+  memory.Free(edges);
+}
+
+// --- _grouped_mm(self, mat2, offs, bias, out_dtype)
+// -----------------------------------------------
+
+// A group's rows of `self` (or columns of `mat2`, or part of the inner dimension) end at its
+// offset; only the offsets' values, which no graph holds, say how many there are. Where both
+// operands have three dimensions the groups are a batch.
+void RequireGrouped(const TensorView& a, const TensorView& b, const TensorView& offsets) {
+  if ((a.rank() != 2 && a.rank() != 3) || (b.rank() != 2 && b.rank() != 3)) {
+    Refuse(fmt::format("grouped products of {} and {}", shape::Text(a), shape::Text(b)));
+  }
+  product::RequireInner(a, b);
+  product::RequireSameDType(a, b);
+  if (a.rank() == 3 && b.rank() == 3) {
+    shape::RequireEqual("groups", a.size(0), b.size(0));
+    return;
+  }
+  if (!offsets.defined()) Refuse("grouped products of a matrix need the offsets of the groups");
+  shape::RequireRank("the offsets", offsets, 1);
+  if (a.rank() == 3) shape::RequireEqual("groups", a.size(0), offsets.size(0));
+  if (b.rank() == 3) shape::RequireEqual("groups", b.size(0), offsets.size(0));
+}
+
+Dims GroupedSizes(const TensorView& a, const TensorView& b, const TensorView& offsets) {
+  RequireGrouped(a, b, offsets);
+  if (a.rank() == 3 && b.rank() == 3) return {a.size(0), a.size(1), b.size(2)};
+  if (a.rank() == 2 && b.rank() == 2) return {offsets.size(0), a.size(0), b.size(1)};
+  return {a.size(-2), b.size(-1)};
+}
+
+// Rows of the result start at multiples of this (GroupedMMUtils.h, for TMA loads).
+constexpr std::int64_t kRowAlignmentBits = 16 * 8;
+
+void GroupedShape(const OpView& op, Outputs& out) {
+  const Dims sizes = GroupedSizes(op.self(), op.tensor(1), op.tensor(2));
+  const DType dtype = op.dtype(4).value_or(op.self().dtype());
+  const std::int64_t step = std::max<std::int64_t>(kRowAlignmentBits / BitsOf(dtype), 1);
+  Dims padded = sizes;
+  std::int64_t& row = padded[padded.size() - 1];
+  if (row > INT64_MAX - step) Refuse(fmt::format("a row of {} elements", row));
+  row = (row + step - 1) / step * step;
+  out.Add(dtype, sizes, ContiguousStrides(padded));
+}
+
+// Every row is multiplied by the one matrix of its group: a mixture of experts does the work of the
+// experts that were chosen. Rows behind the last offset are counted as if they belonged to a group.
+Work GroupedWork(const OpView& op) {
+  const TensorView a = op.self(), b = op.tensor(1);
+  const Count batch = a.rank() == 3 && b.rank() == 3 ? a.size(0) : 1;
+  return {.mac = batch * a.size(-2) * a.size(-1) * b.size(-1)};
+}
+
+// --- transformers::grouped_mm_fallback(input, weight, offs)
+// ---------------------------------------
+
+void FallbackShape(const OpView& op, Outputs& out) {
+  shape::RequireRank("the rows", op.self(), 2);
+  shape::RequireRank("the weights", op.tensor(1), 3);
+  out.Add(op.self().dtype(), GroupedSizes(op.self(), op.tensor(1), op.tensor(2)));
+}
+
+// --- Rows
+// -----------------------------------------------------------------------------------------
+
+constexpr OpDef RoutingKernel(OpName name, std::string_view summary, Signature signature,
+                              std::string_view example, ShapeFn shape, AllocationsFn allocations,
+                              WorkFn work) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kRouting,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll};
+}
+
+constexpr OpDef GroupedProduct(OpName name, std::string_view summary, Signature signature,
+                               std::string_view example, ShapeFn shape, AllocationsFn allocations) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kContraction,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = GroupedWork,
+               .traffic = traffic::ReadAllWriteAll};
+}
+
+constexpr std::array kRows{
+    RoutingKernel("aten::topk", "The largest elements along a dimension, and where they are.",
+                  "(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> "
+                  "(Tensor values, Tensor indices)",
+                  "aten::topk(f32[6,8], 2)", TopkShape, allocations::OutputsOnly, TopkWork),
+    RoutingKernel(
+        "aten::sort", "Elements in order along a dimension, and where they were.",
+        "(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+        "aten::sort(f32[4,6]{1,4}, 0)", SortShape<1>, SortAllocations<1>, SortWork<1>),
+    RoutingKernel(
+        "aten::sort.stable", "Elements in order, equal ones as they stood, and where they were.",
+        "(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, "
+        "Tensor indices)",
+        "aten::sort.stable(i64[12], stable=True)", SortShape<2>, SortAllocations<2>, SortWork<2>),
+    Composite("aten::argsort", "Positions of the elements in order.",
+              "(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+              "aten::argsort(f32[4,6])", Family::kRouting, Argsort),
+    RoutingKernel("aten::histc", "Counts of the elements between evenly spaced limits.",
+                  "(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+                  "aten::histc(f32[12], 8, 0, 7)", HistcShape, HistcAllocations,
+                  work::PerInput<work::PerElement{.alu = 2, .compare = 2}>),
+    GroupedProduct("aten::_grouped_mm",
+                   "Product of each group of rows with the matrix of its group.",
+                   "(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "
+                   "out_dtype=None) -> Tensor",
+                   "aten::_grouped_mm(bf16[12,8], bf16[4,8,16], i32[4])", GroupedShape,
+                   allocations::Via<"aten::empty_strided">),
+    GroupedProduct("transformers::grouped_mm_fallback",
+                   "Product of each group of rows with the matrix of its group, one mm per group.",
+                   "(Tensor input, Tensor weight, Tensor offs) -> Tensor",
+                   "transformers::grouped_mm_fallback(f32[12,8], f32[4,8,5], i32[4])",
+                   FallbackShape, allocations::Via<"aten::empty">),
+};
+
+}  // namespace
+
+std::span<const OpDef> Moe() { return kRows; }
+
+}  // namespace steelyard::ops

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Normalizations. The native_* kernels also give the statistics that a gradient needs; the
+// operators around them drop those (ATen/native/layer_norm.cpp, Normalization.cpp,
+// group_norm.cpp).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/memory_format.h"
+#include "ops/rules/promote.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/window.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// The dtype in which a kernel of `dtype` adds up.
+DType AccumulateType(DType dtype) {
+  return dtype == DType::kBFloat16 || dtype == DType::kFloat16 ? DType::kFloat32 : dtype;
+}
+
+// Statistics have the input's dtype, unless parameters of another make them float32.
+DType StatisticsType(const TensorView& input, std::initializer_list<TensorView> parameters) {
+  const bool mixed = std::ranges::any_of(
+      parameters, [&](const TensorView& p) { return p.defined() && p.dtype() != input.dtype(); });
+  return mixed ? DType::kFloat32 : input.dtype();
+}
+
+void RequireChannels(std::string_view name, const TensorView& t, std::int64_t channels) {
+  if (t.defined()) shape::RequireEqual(name, Count(work::Elements(t)).value(), channels);
+}
+
+// --- native_layer_norm(input, normalized_shape, weight, bias, eps) ------------------------------
+
+void RequireNormalized(const TensorView& input, const Dims& normalized) {
+  const int lead = input.rank() - normalized.size();
+  if (normalized.empty() || lead < 0 ||
+      !std::ranges::equal(input.sizes().subspan(static_cast<std::size_t>(lead)),
+                          std::span<const std::int64_t>(normalized))) {
+    Refuse(fmt::format("{} does not end in the normalized shape {}", shape::Text(input),
+                       shape::Text(normalized)));
+  }
+}
+
+// Groups of elements that are normalized together.
+Count RowsOf(const OpView& op) {
+  const int lead = op.self().rank() - op.ints(1).size();
+  return work::Elements(op.self().sizes().first(static_cast<std::size_t>(lead)));
+}
+
+void LayerNormShape(const OpView& op, Outputs& out) {
+  const TensorView input = op.self(), weight = op.tensor(2), bias = op.tensor(3);
+  const Dims normalized = op.ints(1);
+  RequireNormalized(input, normalized);
+  for (const TensorView& parameter : {weight, bias}) {
+    if (parameter.defined() &&
+        !std::ranges::equal(parameter.sizes(), std::span<const std::int64_t>(normalized))) {
+      Refuse(fmt::format("a parameter {} for the normalized shape {}", shape::Text(parameter),
+                         shape::Text(normalized)));
+    }
+  }
+  Dims statistics(input.sizes());
+  for (int i = input.rank() - normalized.size(); i < input.rank(); ++i) statistics[i] = 1;
+  const DType dtype = StatisticsType(input, {weight, bias});
+  out.Add(input.dtype(), input.sizes());
+  out.Add(dtype, statistics);
+  out.Add(dtype, statistics);
+}
+
+void LayerNormAllocations(const OpView& op, Allocations& memory) {
+  std::array<std::optional<Allocations::Scratch>, 3> copies;
+  const std::array operands{op.self(), op.tensor(2), op.tensor(3)};
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i].defined()) copies[i] = allocations::Contiguous(operands[i], memory);
+  }
+  allocations::Via<"aten::empty">(op, memory);
+  for (std::size_t i = operands.size(); i-- > 0;) allocations::Free(copies[i], memory);
+}
+
+// Per element: two sums for mean and variance, subtract, square, scale, multiply by the weight and
+// add the bias; per row: two divisions, an addition of eps and a reciprocal root.
+Work LayerNormWork(const OpView& op) {
+  const Count elements = work::Elements(op.self());
+  const Count rows = RowsOf(op);
+  return {.alu = elements * 7 + rows * 3, .special = rows};
+}
+
+std::vector<Tensor> LayerNorm(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::native_layer_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4))};
+}
+
+// --- native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+// ---
+
+DType BatchStatisticsType(const OpView& op) {
+  return StatisticsType(op.self(), {op.tensor(1), op.tensor(2), op.tensor(3), op.tensor(4)});
+}
+
+void BatchNormShape(const OpView& op, Outputs& out) {
+  const TensorView input = op.self();
+  if (input.rank() < 2) Refuse(fmt::format("{} has no channels", shape::Text(input)));
+  const std::int64_t channels = input.size(1);
+  RequireChannels("channels of the weight", op.tensor(1), channels);
+  RequireChannels("channels of the bias", op.tensor(2), channels);
+  RequireChannels("channels of the running mean", op.tensor(3), channels);
+  RequireChannels("channels of the running variance", op.tensor(4), channels);
+  const Dims statistics{op.boolean(5) ? channels : 0};
+  const DType dtype = BatchStatisticsType(op);
+  out.Add(input.dtype(), input.sizes(), window::StridesLike(input, input.sizes()));
+  out.Add(dtype, statistics);
+  out.Add(dtype, statistics);
+}
+
+bool IsDenseImage(const TensorView& t) {
+  return t.is_contiguous() || IsContiguousChannelsLast(t.sizes(), t.strides());
+}
+
+// Images of one pixel are read like channels-last ones: channels are adjacent.
+bool ChannelsAreAdjacent(const TensorView& t) {
+  if (!t.is_contiguous()) return true;
+  return work::Elements(window::Spatial(t.sizes())) == Count(1);
+}
+
+// Two tensors of one number per channel that live only here.
+void AllocatePair(std::int64_t bytes, Allocations& memory, std::int64_t buffer = 0) {
+  const Allocations::Scratch first = memory.Allocate(bytes, "aten::empty");
+  const Allocations::Scratch second = memory.Allocate(bytes, "aten::empty");
+  memory.Free(memory.Allocate(buffer, "aten::empty"));
+  memory.Free(second);
+  memory.Free(first);
+}
+
+// What an operator with a Python number gives, if not in place, after the number's box and its cast
+// to `dtype`, which die with the operator.
+Allocations::Scratch AllocateWithNumber(std::string_view label, DType dtype, std::int64_t bytes,
+                                        Allocations& memory) {
+  const Allocations::Scratch box = memory.Allocate(8, label);
+  const std::int64_t cast_bytes = dtype == DType::kFloat64 ? 0 : BitsOf(dtype) / 8;
+  const Allocations::Scratch cast = memory.Allocate(cast_bytes, "aten::empty_strided");
+  const Allocations::Scratch result = memory.Allocate(bytes, label);
+  memory.Free(cast, label);
+  memory.Free(box, label);
+  return result;
+}
+
+// The mean of each channel, as `mean` makes it: sums divided by a number, in the accumulation
+// dtype.
+void AllocateMean(const OpView& op, Allocations& memory) {
+  const TensorView input = op.self();
+  const DType wide = AccumulateType(input.dtype());
+  memory.Output(1, "aten::mean");
+  Allocations::Scratch sums = memory.Allocate(0);
+  if (BatchStatisticsType(op) != wide) {
+    sums = memory.Allocate(allocations::Bytes(input.size(1), wide), "aten::empty_strided");
+  }
+  if (input.dtype() != wide) {
+    const std::int64_t bytes = allocations::Bytes(work::Elements(input), wide);
+    memory.Free(memory.Allocate(bytes, "aten::empty_strided"), "aten::sum");
+  }
+  AllocateWithNumber("aten::div_", wide, 0, memory);
+  memory.Free(sums, "aten::mean");
+}
+
+// Images in no dense order: the mean is an operator of its own, and so are the steps from the
+// running variance to its reciprocal root.
+void StridedBatchNormAllocations(const OpView& op, Allocations& memory) {
+  const DType dtype = BatchStatisticsType(op);
+  const std::int64_t channel_bytes = allocations::Bytes(op.self().size(1), dtype);
+  std::vector<Allocations::Scratch> scratch;
+  if (op.boolean(5)) {
+    AllocateMean(op, memory);
+    memory.Output(2, "aten::empty");
+  } else {
+    scratch = {AllocateWithNumber("aten::add", dtype, channel_bytes, memory),
+               memory.Allocate(channel_bytes, "aten::sqrt"),
+               memory.Allocate(channel_bytes, "aten::empty_strided")};
+  }
+  // A missing weight or bias is a number.
+  for (int parameter : {1, 2}) {
+    if (!op.given(parameter)) scratch.push_back(memory.Allocate(BitsOf(dtype) / 8));
+  }
+  for (std::size_t i = scratch.size(); i-- > 0;) memory.Free(scratch[i]);
+}
+
+void BatchNormAllocations(const OpView& op, Allocations& memory) {
+  const TensorView input = op.self();
+  const DType wide = AccumulateType(input.dtype());
+  memory.Output(0, "aten::empty");
+  if (!IsDenseImage(input)) return StridedBatchNormAllocations(op, memory);
+  if (op.boolean(5)) {
+    memory.Output(1, "aten::empty");
+    memory.Output(2, "aten::empty");
+    // Adjacent channels are added up in one buffer per thread.
+    const Count sums = Count(input.size(1)) * op.target().threads;
+    AllocatePair(allocations::Bytes(input.size(1), BatchStatisticsType(op)), memory,
+                 ChannelsAreAdjacent(input) ? allocations::Bytes(sums, wide) : 0);
+  }
+  // What each channel is multiplied by and what is added to it.
+  AllocatePair(allocations::Bytes(input.size(1), wide), memory);
+}
+
+// In training two sums, a subtraction and the scaling per element; otherwise only the scaling. Per
+// channel the scale and shift, in training also the running statistics.
+Work BatchNormWork(const OpView& op) {
+  const Count elements = work::Elements(op.self());
+  const Count channels = op.self().size(1);
+  if (op.boolean(5)) return {.alu = elements * 5 + channels * 17, .special = channels};
+  return {.alu = elements * 2 + channels * 5, .special = channels};
+}
+
+std::vector<Tensor> BatchNorm(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::native_batch_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4),
+                 op.arg(5), op.arg(6), op.arg(7))};
+}
+
+std::vector<Tensor> BatchNormInference(Dispatcher& d, const OpView& op) {
+  return d.CallMany("aten::_native_batch_norm_legit", op.arg(0), op.arg(1), op.arg(2), op.arg(3),
+                    op.arg(4), false, op.arg(5), op.arg(6));
+}
+
+// The running statistics are updated in copies, which are outputs too.
+std::vector<Tensor> BatchNormFunctional(Dispatcher& d, const OpView& op) {
+  const Tensor mean = d.Call("aten::clone", op.arg(3)), variance = d.Call("aten::clone", op.arg(4));
+  std::vector<Tensor> out = d.CallMany("aten::_native_batch_norm_legit", op.arg(0), op.arg(1),
+                                       op.arg(2), mean, variance, op.arg(5), op.arg(6), op.arg(7));
+  out.push_back(mean);
+  out.push_back(variance);
+  return out;
+}
+
+// --- native_group_norm(input, weight, bias, N, C, HxW, group, eps)
+// --------------------------------
+
+void GroupNormShape(const OpView& op, Outputs& out) {
+  const TensorView input = op.self();
+  const std::int64_t groups = op.integer(6);
+  if (input.rank() < 2 || groups <= 0 || input.size(1) % groups != 0) {
+    Refuse(fmt::format("the channels of {} in {} groups", shape::Text(input), groups));
+  }
+  RequireChannels("channels of the weight", op.tensor(1), input.size(1));
+  RequireChannels("channels of the bias", op.tensor(2), input.size(1));
+  const Dims statistics{input.size(0), groups};
+  const DType dtype = StatisticsType(input, {op.tensor(1), op.tensor(2)});
+  out.Add(input.dtype(), input.sizes(), window::StridesLike(input, input.sizes()));
+  out.Add(dtype, statistics);
+  out.Add(dtype, statistics);
+}
+
+void GroupNormAllocations(const OpView& op, Allocations& memory) {
+  const TensorView input = op.self();
+  allocations::Via<"aten::empty">(op, memory);
+  if (IsDenseImage(input) && !input.is_contiguous()) {
+    // Adjacent channels: sums and squares of each channel of each image.
+    const Count sums = Count(input.size(0)) * input.size(1) * 2;
+    memory.Free(
+        memory.Allocate(allocations::Bytes(sums, AccumulateType(input.dtype())), "aten::empty"));
+    return;
+  }
+  allocations::Free(allocations::Contiguous(input, memory), memory);
+}
+
+// As layer_norm, with a row for each group of each image.
+Work GroupNormWork(const OpView& op) {
+  const Count rows = Count(op.self().size(0)) * op.integer(6);
+  return {.alu = work::Elements(op.self()) * 7 + rows * 3, .special = rows};
+}
+
+std::vector<Tensor> GroupNorm(Dispatcher& d, const OpView& op) {
+  const TensorView input = op.self();
+  if (input.rank() < 2) Refuse(fmt::format("{} has no channels", shape::Text(input)));
+  const Count pixels = work::Elements(window::Spatial(input.sizes()));
+  return {d.Call("aten::native_group_norm", op.arg(0), op.arg(2), op.arg(3), input.size(0),
+                 input.size(1), pixels.value(), op.arg(1), op.arg(4))};
+}
+
+// --- rms_norm(input, normalized_shape, weight, eps)
+// -----------------------------------------------
+
+// The result and the reciprocal roots it was scaled by.
+std::vector<Tensor> NormalizeByRoot(Dispatcher& d, const OpView& op) {
+  const Dims normalized = op.ints(1);
+  RequireNormalized(op.self(), normalized);
+  Dims dims;
+  for (int i = op.self().rank() - normalized.size(); i < op.self().rank(); ++i) dims.push_back(i);
+  // What torch.finfo gives for a missing eps changes no size.
+  const double eps = op.real(3, 1e-6);
+  Tensor input = d.Call("aten::to.dtype", op.arg(0), AccumulateType(op.self().dtype()));
+  const Tensor root = d.Call(
+      "aten::rsqrt",
+      d.Call("aten::add_.Scalar",
+             d.Call("aten::mean.dim", d.Call("aten::pow.Tensor_Scalar", input, 2), dims, true),
+             eps));
+  Tensor out = d.Call("aten::mul.Tensor", input, root);
+  if (op.given(2)) out = d.Call("aten::mul.Tensor", out, op.arg(2));
+  out = d.Call("aten::contiguous", out);
+  input.reset();
+  return {d.Call("aten::to.dtype", out, op.self().dtype()), root};
+}
+
+std::vector<Tensor> RmsNorm(Dispatcher& d, const OpView& op) {
+  const bool mixed = op.given(2) && op.tensor(2).dtype() != op.self().dtype();
+  if (mixed) return {NormalizeByRoot(d, op)[0]};
+  return {d.Call("aten::_fused_rms_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3))};
+}
+
+// --- Rows
+// -----------------------------------------------------------------------------------------
+
+constexpr OpDef NormalizationKernel(OpName name, std::string_view summary, Signature signature,
+                                    std::string_view example, ShapeFn shape,
+                                    AllocationsFn allocations, WorkFn work) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kNormalization,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll};
+}
+
+constexpr OpDef NormalizationOf(OpName name, std::string_view summary, Signature signature,
+                                std::string_view example, DecomposeFn decompose) {
+  return Composite(name, summary, signature, example, Family::kNormalization, decompose);
+}
+
+constexpr std::array kRows{
+    NormalizationKernel("aten::native_layer_norm",
+                        "Rows scaled to mean 0 and variance 1, with both.",
+                        "(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
+                        "float eps) -> (Tensor, Tensor, Tensor)",
+                        "aten::native_layer_norm(f32[2,3,8], [8], f32[8], f32[8], 1e-05)",
+                        LayerNormShape, LayerNormAllocations, LayerNormWork),
+    NormalizationOf(
+        "aten::layer_norm", "Rows scaled to mean 0 and variance 1.",
+        "(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
+        "eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
+        "aten::layer_norm(f32[2,3,8]{8,16,1}, [3,8])", LayerNorm),
+    NormalizationKernel(
+        "aten::native_batch_norm", "Channels scaled to mean 0 and variance 1, with both.",
+        "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
+        "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        "aten::native_batch_norm(f32[2,3,4,4], f32[3], f32[3], f32[3], f32[3], True, 0.1, 1e-05)",
+        BatchNormShape, BatchNormAllocations, BatchNormWork),
+    NormalizationKernel(
+        "aten::_native_batch_norm_legit", "As native_batch_norm; says what it overwrites.",
+        "(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) "
+        "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        "aten::_native_batch_norm_legit(bf16[2,3], f32[3], f32[3], f32[3], f32[3], True, 0.1, "
+        "1e-05)",
+        BatchNormShape, BatchNormAllocations, BatchNormWork),
+    NormalizationOf("aten::_native_batch_norm_legit_no_training",
+                    "Channels scaled by the running statistics.",
+                    "(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor "
+                    "running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+                    "aten::_native_batch_norm_legit_no_training(f32[2,3,4,4], None, None, f32[3], "
+                    "f32[3], 0.1, 1e-05)",
+                    BatchNormInference),
+    NormalizationOf("aten::_native_batch_norm_legit_functional",
+                    "As native_batch_norm, with new running statistics.",
+                    "(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor "
+                    "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, "
+                    "Tensor, Tensor running_mean_out, Tensor running_var_out)",
+                    "aten::_native_batch_norm_legit_functional(f32[2,3,4,4], f32[3], f32[3], "
+                    "f32[3], f32[3], True, 0.1, 1e-05)",
+                    BatchNormFunctional),
+    NormalizationOf(
+        "aten::batch_norm", "Channels scaled to mean 0 and variance 1, or by running statistics.",
+        "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
+        "bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+        "aten::batch_norm(f32[2,3,4,4], f32[3], f32[3], f32[3], f32[3], True, 0.1, 1e-05, True)",
+        BatchNorm),
+    NormalizationKernel("aten::native_group_norm",
+                        "Groups of channels scaled to mean 0 and variance 1, with both.",
+                        "(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt "
+                        "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+                        "aten::native_group_norm(f32[2,6,4], f32[6], f32[6], 2, 6, 4, 3, 1e-05)",
+                        GroupNormShape, GroupNormAllocations, GroupNormWork),
+    NormalizationOf("aten::group_norm", "Groups of channels scaled to mean 0 and variance 1.",
+                    "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
+                    "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
+                    "aten::group_norm(f32[2,6,4], 3, f32[6], f32[6])", GroupNorm),
+    NormalizationOf(
+        "aten::_fused_rms_norm", "Rows scaled to mean square 1, with the scales.",
+        "(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)",
+        "aten::_fused_rms_norm(bf16[2,3,8], [8], bf16[8], 1e-06)", NormalizeByRoot),
+    NormalizationOf(
+        "aten::rms_norm", "Rows scaled to mean square 1.",
+        "(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+        "aten::rms_norm(f32[2,3,8], [8], f32[8])", RmsNorm),
+};
+
+}  // namespace
+
+std::span<const OpDef> Normalization() { return kRows; }
+
+}  // namespace steelyard::ops

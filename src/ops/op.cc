@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a rule reads its operands. Every access that an input could get wrong (a rank, a kind of
+// argument) is checked here once and refused by throwing RuleError, so that the rules can be
+// written plainly; the dispatcher catches it and names the node.
+
+#include "steelyard/op.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "ir/layout.h"
+
+namespace steelyard {
+
+const Target OpView::kDefaultTarget{};
+
+void Refuse(std::string message, std::string hint) {
+  throw RuleError{std::move(message), std::move(hint)};
+}
+
+std::string_view NameOf(Family family) {
+  switch (family) {
+    case Family::kContraction:
+      return "contraction";
+    case Family::kConvolution:
+      return "convolution";
+    case Family::kAttention:
+      return "attention";
+    case Family::kNormalization:
+      return "normalization";
+    case Family::kElementwise:
+      return "elementwise";
+    case Family::kReduction:
+      return "reduction";
+    case Family::kPooling:
+      return "pooling";
+    case Family::kIndexing:
+      return "indexing";
+    case Family::kView:
+      return "view";
+    case Family::kDataMovement:
+      return "data movement";
+    case Family::kFactory:
+      return "factory";
+    case Family::kRandom:
+      return "random";
+    case Family::kLoss:
+      return "loss";
+    case Family::kRouting:
+      return "routing";
+    case Family::kControl:
+      return "control";
+    case Family::kBookkeeping:
+      return "bookkeeping";
+  }
+  __builtin_unreachable();
+}
+
+std::string_view OpDef::label() const {
+  const std::string_view full = name->text();
+  const std::size_t dot = full.find('.');
+  return dot == std::string_view::npos ? full : full.substr(0, dot);
+}
+
+std::size_t TensorView::At(int dim) const {
+  const int wrapped = dim < 0 ? dim + rank() : dim;
+  if (wrapped < 0 || wrapped >= rank()) {
+    Refuse(fmt::format("a tensor of {} dimensions has no dimension {}", rank(), dim));
+  }
+  return static_cast<std::size_t>(wrapped);
+}
+
+std::int64_t TensorView::count() const {
+  // The dispatcher admits only layouts whose byte count fits, so this cannot overflow.
+  std::int64_t n = 1;
+  for (std::int64_t size : sizes()) n *= size;
+  return n;
+}
+
+std::int64_t TensorView::bytes() const { return (count() * BitsOf(dtype()) + 7) / 8; }
+
+std::int64_t TensorView::storage_bytes() const { return StorageBytes(dtype(), sizes(), strides()); }
+
+bool TensorView::is_contiguous() const { return IsContiguous(sizes(), strides()); }
+
+TensorView OpView::tensor(int i) const {
+  if (!given(i)) return {*program_, kNoId};
+  if (arg(i).kind != ArgKind::kValue || program_->values[arg(i).value].kind != ValueKind::kTensor) {
+    Refuse(fmt::format("argument {} must be a tensor", i + 1));
+  }
+  return {*program_, arg(i).value};
+}
+
+std::vector<TensorView> OpView::tensors(int i) const {
+  std::vector<TensorView> out;
+  if (!given(i)) return out;
+  if (arg(i).kind != ArgKind::kList)
+    Refuse(fmt::format("argument {} must be a list of tensors", i + 1));
+  for (const Argument& element : program_->list(arg(i).list)) {
+    if (element.kind == ArgKind::kNone) {
+      out.emplace_back(*program_, kNoId);
+    } else if (element.kind == ArgKind::kValue &&
+               program_->values[element.value].kind == ValueKind::kTensor) {
+      out.emplace_back(*program_, element.value);
+    } else {
+      Refuse(fmt::format("argument {} must be a list of tensors", i + 1));
+    }
+  }
+  return out;
+}
+
+namespace {
+
+std::optional<std::int64_t> IntegerOf(const Argument& a) {
+  switch (a.kind) {
+    case ArgKind::kInt:
+    case ArgKind::kBool:
+      return a.dim.is_number() ? std::optional(a.dim.number()) : std::nullopt;
+    case ArgKind::kFloat:
+      if (!(std::abs(a.real) < 9.2e18)) return std::nullopt;
+      return static_cast<std::int64_t>(std::floor(a.real));
+    case ArgKind::kNone:
+    case ArgKind::kValue:
+    case ArgKind::kString:
+    case ArgKind::kDType:
+    case ArgKind::kList:
+    case ArgKind::kGraph:
+      return std::nullopt;
+  }
+  __builtin_unreachable();
+}
+
+}  // namespace
+
+std::int64_t OpView::integer(int i, std::int64_t missing) const {
+  if (!given(i)) return missing;
+  const std::optional<std::int64_t> value = IntegerOf(arg(i));
+  if (!value) Refuse(fmt::format("argument {} must be a known integer", i + 1));
+  return *value;
+}
+
+double OpView::real(int i, double missing) const {
+  if (!given(i)) return missing;
+  if (arg(i).kind == ArgKind::kFloat) return arg(i).real;
+  return static_cast<double>(integer(i));
+}
+
+bool OpView::boolean(int i, bool missing) const { return given(i) ? integer(i) != 0 : missing; }
+
+Dims OpView::ints(int i) const {
+  Dims out;
+  if (!given(i)) return out;
+  if (arg(i).kind != ArgKind::kList) {
+    out.push_back(integer(i));
+    return out;
+  }
+  const std::span<const Argument> list = program_->list(arg(i).list);
+  if (list.size() > Dims::kMaxRank) {
+    Refuse(fmt::format("argument {} has {} elements; {} are possible", i + 1, list.size(),
+                       Dims::kMaxRank));
+  }
+  for (const Argument& element : list) {
+    const std::optional<std::int64_t> value = IntegerOf(element);
+    if (!value) Refuse(fmt::format("argument {} must be a list of known integers", i + 1));
+    out.push_back(*value);
+  }
+  return out;
+}
+
+int OpView::dim(int i, int rank) const {
+  const std::int64_t d = integer(i);
+  // PyTorch lets a 0-dim tensor be addressed as if it had one dimension.
+  const int n = rank == 0 ? 1 : rank;
+  if (d < -n || d >= n) {
+    Refuse(fmt::format("dimension {} is out of range for a tensor of {} dimensions", d, rank));
+  }
+  return static_cast<int>(d < 0 ? d + n : d);
+}
+
+std::optional<DType> OpView::dtype(int i) const {
+  if (!given(i) || arg(i).kind != ArgKind::kDType) return std::nullopt;
+  return arg(i).dtype;
+}
+
+std::string_view OpView::text(int i) const {
+  if (!given(i) || arg(i).kind != ArgKind::kString) return {};
+  return program_->text(arg(i).text);
+}
+
+GraphId OpView::graph(int i) const {
+  if (!given(i) || arg(i).kind != ArgKind::kGraph)
+    Refuse(fmt::format("argument {} must be a graph", i + 1));
+  return arg(i).graph;
+}
+
+void Outputs::Add(DType dtype, std::span<const std::int64_t> sizes) {
+  metas_.push_back({dtype, Dims(sizes), ContiguousStrides(sizes)});
+}
+
+void Outputs::Add(DType dtype, std::span<const std::int64_t> sizes,
+                  std::span<const std::int64_t> strides) {
+  metas_.push_back({dtype, Dims(sizes), Dims(strides)});
+}
+
+void Outputs::AddLike(const TensorView& other) {
+  Add(other.dtype(), other.sizes(), other.strides());
+}
+
+void Outputs::AddWrappedNumber(DType dtype) { metas_.push_back({dtype, Dims(), Dims(), true}); }
+
+}  // namespace steelyard

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random numbers, and dropout, which is made of them.
+
+#include <array>
+#include <vector>
+
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/memory_format.h"
+#include "ops/rules/promote.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// --- Shapes -------------------------------------------------------------------------------------
+
+void AddNew(const OpView& op, int sizes_at, DType dtype, Outputs& out) {
+  const Dims sizes = op.ints(sizes_at);
+  shape::RequireSizes(sizes);
+  out.Add(dtype, sizes);
+}
+void NewShape(const OpView& op, Outputs& out) {
+  AddNew(op, 0, op.dtype(1).value_or(kDefaultFloat), out);
+}
+template <int kSizes>
+void NewIntegersShape(const OpView& op, Outputs& out) {
+  AddNew(op, kSizes, op.dtype(kSizes + 1).value_or(DType::kInt64), out);
+}
+
+void LikeShape(const OpView& op, Outputs& out) {
+  const MemoryFormat format = FormatOf(op, 5, MemoryFormat::kPreserve);
+  out.Add(op.dtype(1).value_or(op.self().dtype()), op.self().sizes(), StridesIn(format, op.self()));
+}
+void LikeAllocations(const OpView& op, Allocations& memory) {
+  const bool preserved = FormatOf(op, 5, MemoryFormat::kPreserve) == MemoryFormat::kPreserve;
+  memory.Output(0, preserved ? "aten::empty_strided" : "aten::empty");
+}
+void RowMajorShape(const OpView& op, Outputs& out) {
+  out.Add(op.self().dtype(), op.self().sizes());
+}
+
+// --- Dropout ------------------------------------------------------------------------------------
+// _dropout_impl in aten/src/ATen/native/Dropout.cpp.
+
+// Whether the operand is returned as it is.
+bool DropsNothing(const OpView& op) {
+  const double p = op.real(1);
+  if (!(p >= 0 && p <= 1)) Refuse("the probability of dropout must be between 0 and 1");
+  return p == 0 || !op.boolean(2) || op.self().count() == 0;
+}
+
+// What the operand is multiplied by: a mask, scaled so that the mean stays.
+Tensor Noise(Dispatcher& d, const OpView& op, Tensor noise) {
+  const double kept = 1 - op.real(1);
+  d.Call("aten::bernoulli_.float", noise, kept);
+  d.Call("aten::div_.Scalar", noise, kept);
+  return noise;
+}
+Tensor ElementNoise(Dispatcher& d, const OpView& op) {
+  return Noise(d, op, d.Call("aten::empty_like", d.tensor(op, 0)));
+}
+// One number for each channel.
+Tensor ChannelNoise(Dispatcher& d, const OpView& op) {
+  const TensorView self = op.self();
+  if (self.rank() < 2) Refuse("a batch of channels is needed, not " + shape::Text(self));
+  Dims sizes = Dims::Filled(self.rank(), 1);
+  sizes[0] = self.size(0);
+  sizes[1] = self.size(1);
+  return Noise(d, op, d.Call("aten::new_empty", d.tensor(op, 0), sizes));
+}
+
+template <Label kMultiply, Tensor (*kNoise)(Dispatcher&, const OpView&)>
+std::vector<Tensor> Dropout(Dispatcher& d, const OpView& op) {
+  if (DropsNothing(op)) return {d.tensor(op, 0)};
+  const Tensor self = d.tensor(op, 0);
+  if (op.real(1) == 1) {
+    return {d.Call(kOpNamed<kMultiply>, self, d.Call("aten::zeros", Dims(), self.dtype()))};
+  }
+  const Tensor noise = kNoise(d, op);
+  return {d.Call(kOpNamed<kMultiply>, self, noise)};
+}
+
+// --- Makers -------------------------------------------------------------------------------------
+
+constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
+                      std::string_view example, ShapeFn shape,
+                      AllocationsFn allocations = allocations::Via<"aten::empty">,
+                      TrafficFn traffic = traffic::WriteOnly) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kRandom,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work::Move,
+               .traffic = traffic};
+}
+
+constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
+                          std::string_view example) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kRandom,
+               .shape = shape::SameAs<0>,
+               .alias = Alias::kInPlace,
+               .decompose = kIsKernel,
+               .allocations = allocations::None,
+               .work = work::Move,
+               .traffic = traffic::WriteOnly};
+}
+
+constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
+                     std::string_view example, DecomposeFn decompose) {
+  return Composite(name, summary, signature, example, Family::kRandom, decompose);
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+constexpr std::array kRows{
+    Call("aten::dropout", "Zeroes elements with probability `p` and scales the others.",
+         "(Tensor input, float p, bool train) -> Tensor", "aten::dropout(f32[2,8], 0.1, True)",
+         Dropout<"aten::mul.Tensor", ElementNoise>),
+    Call("aten::dropout_", "Zeroes elements with probability `p` in place.",
+         "(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+         "aten::dropout_(f32[2,8], 0.1, True)", Dropout<"aten::mul_.Tensor", ElementNoise>),
+    Call("aten::feature_dropout", "Zeroes channels with probability `p`.",
+         "(Tensor input, float p, bool train) -> Tensor",
+         "aten::feature_dropout(f32[2,3,8], 0.1, True)", Dropout<"aten::mul.Tensor", ChannelNoise>),
+    Call("aten::feature_dropout_", "Zeroes channels with probability `p` in place.",
+         "(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+         "aten::feature_dropout_(f32[2,3,8], 0.1, True)",
+         Dropout<"aten::mul_.Tensor", ChannelNoise>),
+    Overwrite("aten::bernoulli_.float", "Overwrites with 1 with probability `p`, else 0.",
+              "(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
+              "aten::bernoulli_.float(f32[2,8], 0.9)"),
+    Overwrite("aten::normal_", "Overwrites with normally distributed numbers.",
+              "(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> "
+              "Tensor(a!)",
+              "aten::normal_(f32[2,8])"),
+    Overwrite(
+        "aten::uniform_", "Overwrites with equally distributed numbers.",
+        "(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) -> Tensor(a!)",
+        "aten::uniform_(f32[2,8])"),
+    Fresh("aten::bernoulli", "1 with the probability that the element says, else 0.",
+          "(Tensor self, *, Generator? generator=None) -> Tensor", "aten::bernoulli(f32[2,8])",
+          RowMajorShape, allocations::Via<"aten::empty">, traffic::ReadAllWriteAll),
+    Fresh("aten::bernoulli.p", "1 with probability `p`, else 0.",
+          "(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+          "aten::bernoulli.p(f32[2,8], 0.5)", RowMajorShape),
+    Fresh("aten::rand", "Equally distributed numbers of [0, 1).",
+          "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+          "bool? pin_memory=None) -> Tensor",
+          "aten::rand([2,8])", NewShape),
+    Fresh("aten::randn", "Normally distributed numbers.",
+          "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+          "bool? pin_memory=None) -> Tensor",
+          "aten::randn([2,8], dtype=bf16)", NewShape),
+    Fresh("aten::randint", "Whole numbers from 0 to below `high`.",
+          "(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? "
+          "device=None, bool? pin_memory=None) -> Tensor",
+          "aten::randint(5, [2,8])", NewIntegersShape<1>),
+    Fresh("aten::randint.low", "Whole numbers from `low` to below `high`.",
+          "(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, "
+          "Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::randint.low(1, 5, [2,8])", NewIntegersShape<2>),
+    Fresh("aten::rand_like", "Equally distributed numbers in the tensor's layout.",
+          "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+          "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+          "aten::rand_like(f32[2,8])", LikeShape, LikeAllocations),
+    Fresh("aten::randn_like", "Normally distributed numbers in the tensor's layout.",
+          "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+          "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+          "aten::randn_like(f32[2,8])", LikeShape, LikeAllocations),
+};
+
+}  // namespace
+
+std::span<const OpDef> Random() { return kRows; }
+
+}  // namespace steelyard::ops

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions, cumulative sums and softmax. A reduction's result is row-major whatever its operand
+// is; where it accumulates in another dtype, the operand is cast as a whole.
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/promote.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// --- Shapes -------------------------------------------------------------------------------------
+
+// Where an operator's arguments stand; -1: it has none.
+struct Places {
+  int dim = -1;
+  int keep = -1;
+  int dtype = -1;
+  bool empty_is_none = false;  // an empty list of dimensions reduces none, not all
+};
+
+shape::DimSet ReducedDims(const OpView& op, const Places& at) {
+  if (at.dim < 0) return ~shape::DimSet{0};
+  const bool none = at.empty_is_none && op.given(at.dim) && op.ints(at.dim).empty();
+  return none ? 0 : shape::DimsOf(op, at.dim, op.self().rank());
+}
+
+Dims ReducedSizes(const OpView& op, const Places& at) {
+  const TensorView self = op.self();
+  const shape::DimSet set = ReducedDims(op, at);
+  const bool keep = at.keep >= 0 && op.boolean(at.keep);
+  return shape::Without(self.sizes(), set,
+                        keep ? shape::Reduced::kKeptAsOne : shape::Reduced::kDropped);
+}
+
+std::optional<DType> AskedType(const OpView& op, const Places& at) {
+  return at.dtype < 0 ? std::nullopt : op.dtype(at.dtype);
+}
+
+// Sums of integers are int64.
+DType SumType(const OpView& op, const Places& at) {
+  const DType own = op.self().dtype();
+  const DType wide = IsFloating(own) || IsComplex(own) ? own : DType::kInt64;
+  return AskedType(op, at).value_or(wide);
+}
+
+// uint8 stays, for the sake of old masks; everything else becomes bool.
+DType TruthType(const OpView& op, const Places&) {
+  return op.self().dtype() == DType::kUInt8 ? DType::kUInt8 : DType::kBool;
+}
+
+DType FloatingType(const OpView& op, const Places& at) {
+  const DType type = AskedType(op, at).value_or(op.self().dtype());
+  if (!IsFloating(type) && !IsComplex(type)) {
+    Refuse("a floating-point tensor is needed, not " + shape::Text(op.self()));
+  }
+  return type;
+}
+
+DType OwnType(const OpView& op, const Places&) { return op.self().dtype(); }
+DType IndexType(const OpView&, const Places&) { return DType::kInt64; }
+DType NormType(const OpView& op, const Places& at) { return RealOf(FloatingType(op, at)); }
+
+// Whether the reduced dimension must have an element to choose.
+void RequireElements(const OpView& op, const Places& at) {
+  if (shape::Fan(op.self().sizes(), ReducedDims(op, at)) == Count(0)) {
+    Refuse("there is no element to choose in " + shape::Text(op.self()));
+  }
+}
+
+template <DType (*kType)(const OpView&, const Places&), Places kAt>
+void ReduceShape(const OpView& op, Outputs& out) {
+  out.Add(kType(op, kAt), ReducedSizes(op, kAt));
+}
+template <DType (*kType)(const OpView&, const Places&), Places kAt>
+void ChooseShape(const OpView& op, Outputs& out) {
+  RequireElements(op, kAt);
+  out.Add(kType(op, kAt), ReducedSizes(op, kAt));
+}
+// The chosen values and where they stand.
+template <Places kAt>
+void ValuesAndIndicesShape(const OpView& op, Outputs& out) {
+  RequireElements(op, kAt);
+  out.Add(op.self().dtype(), ReducedSizes(op, kAt));
+  out.Add(DType::kInt64, ReducedSizes(op, kAt));
+}
+
+// --- Allocations --------------------------------------------------------------------------------
+
+// Whether a TensorIterator over `self` has two innermost dimensions that are both reduced: those
+// that lie densely behind each other have become one.
+bool ReducesInTwo(const TensorView& self, shape::DimSet set) {
+  std::vector<int> dims;
+  for (int d = 0; d < self.rank(); ++d) {
+    if (shape::Has(set, d) && self.size(d) != 1) dims.push_back(d);
+  }
+  std::ranges::stable_sort(dims, {}, [&](int d) { return self.stride(d); });
+  for (std::size_t i = 1; i < dims.size(); ++i) {
+    const std::int64_t end = self.size(dims[i - 1]) * self.stride(dims[i - 1]);
+    if (end != self.stride(dims[i])) return true;
+  }
+  return false;
+}
+
+// Half-precision sums that run in two dimensions are made in float32 as a whole (sum_out in
+// ATen/native/ReduceOps.cpp).
+void SumAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.self();
+  const DType dtype = op.output().dtype();
+  const auto cast = allocations::Cast(self, dtype, memory);
+  const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+  if (half && self.count() > 0 && ReducesInTwo(self, shape::DimsOf(op, 1, self.rank()))) {
+    const std::int64_t bytes =
+        allocations::Bytes(work::Elements(op.output()), DType::kFloat32);
+    const Allocations::Scratch wide = memory.Allocate(bytes, "aten::empty");
+    allocations::Free(allocations::Cast(self, DType::kFloat32, memory), memory);
+    memory.Free(wide);
+  }
+  allocations::Free(cast, memory);
+}
+
+// Norms of complex numbers read them as they are.
+template <Places kAt>
+void NormAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const DType read = AskedType(op, kAt).value_or(op.self().dtype());
+  allocations::Free(allocations::Cast(op.self(), read, memory), memory);
+}
+
+// The output, then the operand in its dtype.
+void CastToOutput(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  allocations::Free(allocations::Cast(op.self(), op.output().dtype(), memory), memory);
+}
+void CastToOutputByFactory(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  allocations::Free(allocations::Cast(op.self(), op.output().dtype(), memory), memory);
+}
+void ContiguousByFactory(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  allocations::Free(allocations::Contiguous(op.self(), memory), memory);
+}
+// Over all dimensions the operand is first flattened.
+void ArgMaxAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.self();
+  const Dims flat{self.count()};
+  if (op.given(1) || ViewStrides(self.sizes(), self.strides(), flat)) return;
+  allocations::Free(allocations::Contiguous(self, memory), memory);
+}
+
+// A sum that is then divided by a boxed count, both in float32 for half-precision results
+// (mean_out in ATen/native/ReduceOps.cpp).
+void MeanAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const DType dtype = op.output().dtype();
+  const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+  const DType summed = half ? DType::kFloat32 : dtype;
+  const auto wide = allocations::Cast(op.output(), summed, memory);
+  if (const auto cast = allocations::Cast(op.self(), summed, memory)) {
+    memory.Free(*cast, "aten::sum");
+  }
+  const auto box = memory.Allocate(BitsOf(DType::kInt64) / 8, "aten::div_");
+  const auto divisor = memory.Allocate(BitsOf(summed) / 8, "aten::empty_strided");
+  memory.Free(divisor, "aten::div_");
+  memory.Free(box, "aten::div_");
+  allocations::Free(wide, memory);
+}
+
+// --- Work ---------------------------------------------------------------------------------------
+
+// One operation for each element and one for each result.
+Work MeanWork(const OpView& op) {
+  return {.alu = work::Elements(op.self()) + work::Elements(op.output())};
+}
+// Squares and sums, and a root for each result.
+Work NormWork(const OpView& op) {
+  return {.alu = work::Elements(op.self()) * 2, .special = work::Elements(op.output())};
+}
+
+// --- Makers -------------------------------------------------------------------------------------
+
+constexpr OpDef Reduce(OpName name, std::string_view summary, Signature signature,
+                       std::string_view example, ShapeFn shape, AllocationsFn allocations,
+                       WorkFn work = work::PerInput<{.alu = 1}>) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kReduction,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll};
+}
+
+constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
+                     std::string_view example, DecomposeFn decompose) {
+  return Composite(name, summary, signature, example, Family::kReduction, decompose);
+}
+
+// --- Cumulative sums and differences ------------------------------------------------------------
+
+template <Places kAt>
+void CumulativeShape(const OpView& op, Outputs& out) {
+  op.dim(kAt.dim, op.self().rank());
+  out.Add(SumType(op, kAt), op.self().sizes());
+}
+
+void CumulativeAllocations(const OpView& op, Allocations& memory) {
+  if (op.self().rank() > 0) return CastToOutput(op, memory);
+  memory.Output(0);
+}
+
+// Each round is a node; more of them than this is no model.
+constexpr std::int64_t kMaxDifferences = 64;
+
+Tensor Difference(Dispatcher& d, const Tensor& t, int dim) {
+  const std::int64_t size = t.size(dim);
+  const OpName minus = t.dtype() == DType::kBool ? OpName("aten::logical_xor") : "aten::sub.Tensor";
+  return d.Call(minus, d.Call("aten::slice.Tensor", t, dim, 1, size),
+                d.Call("aten::slice.Tensor", t, dim, 0, size - 1));
+}
+
+Tensor Extended(Dispatcher& d, const OpView& op, int dim) {
+  std::vector<Tensor> parts;
+  for (int i : {3, 0, 4}) {  // prepend, self, append
+    if (op.given(i)) parts.push_back(d.tensor(op, i));
+  }
+  return parts.size() == 1 ? parts[0] : d.Call("aten::cat", parts, dim);
+}
+
+std::vector<Tensor> Diff(Dispatcher& d, const OpView& op) {
+  if (op.self().rank() == 0) Refuse("diff needs at least one dimension");
+  const int dim = op.dim(2, op.self().rank());
+  const std::int64_t asked = op.integer(1);
+  if (asked < 0 || asked > kMaxDifferences) Refuse("diff is repeated 0 to 64 times");
+  if (asked == 0) return {d.Call("aten::zeros_like", d.tensor(op, 0))};  // then overwritten
+  const Tensor extended = Extended(d, op, dim);
+  Tensor result = extended;
+  for (std::int64_t i = std::min(asked, extended.size(dim)); i > 0; --i) {
+    result = Difference(d, result, dim);
+  }
+  return {result};
+}
+
+// --- Composites ---------------------------------------------------------------------------------
+
+std::vector<Tensor> SumOfAll(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::sum.dim_IntList", d.tensor(op, 0), Dims(), false, op.arg(1))};
+}
+std::vector<Tensor> MeanOfAll(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::mean.dim", d.tensor(op, 0), Dims(), false, op.arg(1))};
+}
+
+// --- Softmax ------------------------------------------------------------------------------------
+
+// Row-major whatever the operand is.
+void SoftmaxShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  op.dim(1, self.rank());
+  const bool widen = op.boolean(2);
+  if (!IsFloating(self.dtype())) {
+    Refuse("a floating-point tensor is needed, not " + shape::Text(self));
+  }
+  out.Add(widen ? DType::kFloat32 : self.dtype(), self.sizes());
+}
+
+void SoftmaxAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  allocations::Free(allocations::Contiguous(op.self(), memory), memory);
+}
+
+// A logarithm for each row besides.
+Work LogSoftmaxWork(const OpView& op) {
+  const TensorView self = op.self();
+  const shape::DimSet row = shape::DimSet{1} << op.dim(1, self.rank());
+  const Count rows = work::Elements(shape::Without(self.sizes(), row, shape::Reduced::kDropped));
+  return work::Times({.alu = 5, .special = 1}, work::Elements(self)) + Work{.special = rows};
+}
+
+template <Label kKernel>
+std::vector<Tensor> Softmax(Dispatcher& d, const OpView& op) {
+  const Tensor self =
+      op.given(2) ? d.Call("aten::to.dtype", d.tensor(op, 0), op.arg(2)) : d.tensor(op, 0);
+  return {d.Call(kOpNamed<kKernel>, self, op.arg(1), false)};
+}
+
+constexpr OpDef SoftmaxKernel(OpName name, std::string_view summary, std::string_view example,
+                              WorkFn work) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = "(Tensor self, int dim, bool half_to_float) -> Tensor",
+               .example = example,
+               .family = Family::kNormalization,
+               .shape = SoftmaxShape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = SoftmaxAllocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll};
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+constexpr WorkFn kCompare = work::PerInput<{.compare = 1}>;
+
+constexpr std::array kRows{
+    Call("aten::sum", "The sum of all elements.",
+         "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::sum(i32[2,8])", SumOfAll),
+    Reduce("aten::sum.dim_IntList", "Sums over dimensions.",
+           "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           "aten::sum.dim_IntList(bool[2,3,8], [0,-1], True)",
+           ReduceShape<SumType, {.dim = 1, .keep = 2, .dtype = 3}>, SumAllocations),
+    Call("aten::mean", "The mean of all elements.",
+         "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::mean(bf16[2,8])", MeanOfAll),
+    Reduce("aten::mean.dim", "Means over dimensions.",
+           "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           "aten::mean.dim(f32[2,3,8], [-1], True)",
+           ReduceShape<FloatingType, {.dim = 1, .keep = 2, .dtype = 3}>, MeanAllocations, MeanWork),
+    Reduce("aten::prod", "The product of all elements.",
+           "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::prod(i32[2,8])",
+           ReduceShape<SumType, {.dtype = 1}>, CastToOutputByFactory),
+    Reduce("aten::prod.dim_int", "Products over a dimension.",
+           "(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           "aten::prod.dim_int(f32[2,8], 1)",
+           ReduceShape<SumType, {.dim = 1, .keep = 2, .dtype = 3}>, CastToOutput),
+    Reduce("aten::any", "Whether one element is not zero.", "(Tensor self) -> Tensor",
+           "aten::any(f32[2,8])", ReduceShape<TruthType, {}>, CastToOutput),
+    Reduce("aten::any.dim", "Whether one element of a dimension is not zero.",
+           "(Tensor self, int dim, bool keepdim=False) -> Tensor", "aten::any.dim(bool[2,8], 1)",
+           ReduceShape<TruthType, {.dim = 1, .keep = 2}>, CastToOutput),
+    Reduce("aten::any.dims", "Whether one element of some dimensions is not zero.",
+           "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+           "aten::any.dims(bool[2,8], [0,1])",
+           ReduceShape<TruthType, {.dim = 1, .keep = 2, .empty_is_none = true}>, CastToOutput),
+    Reduce("aten::all", "Whether no element is zero.", "(Tensor self) -> Tensor",
+           "aten::all(bool[2,8])", ReduceShape<TruthType, {}>, CastToOutput),
+    Reduce("aten::all.dim", "Whether no element of a dimension is zero.",
+           "(Tensor self, int dim, bool keepdim=False) -> Tensor",
+           "aten::all.dim(f32[2,8], 1, True)", ReduceShape<TruthType, {.dim = 1, .keep = 2}>,
+           CastToOutput),
+    Reduce("aten::all.dims", "Whether no element of some dimensions is zero.",
+           "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+           "aten::all.dims(bool[2,8])",
+           ReduceShape<TruthType, {.dim = 1, .keep = 2, .empty_is_none = true}>, CastToOutput),
+    Reduce("aten::amax", "The largest elements of dimensions.",
+           "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+           "aten::amax(f32[2,3,8], [0,2], True)", ChooseShape<OwnType, {.dim = 1, .keep = 2}>,
+           allocations::OutputsOnly),
+    Reduce("aten::amin", "The smallest elements of dimensions.",
+           "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", "aten::amin(f32[2,8])",
+           ChooseShape<OwnType, {.dim = 1, .keep = 2}>, allocations::OutputsOnly),
+    Reduce("aten::max", "The largest element.", "(Tensor self) -> Tensor",
+           "aten::max(f32[8,2]{1,8})", ChooseShape<OwnType, {}>, ContiguousByFactory),
+    Reduce("aten::min", "The smallest element.", "(Tensor self) -> Tensor", "aten::min(f32[2,8])",
+           ChooseShape<OwnType, {}>, ContiguousByFactory),
+    Reduce("aten::max.dim", "The largest elements of a dimension, and where they stand.",
+           "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+           "aten::max.dim(f32[2,8], 1)", ValuesAndIndicesShape<{.dim = 1, .keep = 2}>,
+           allocations::OutputsOnly, kCompare),
+    Reduce("aten::min.dim", "The smallest elements of a dimension, and where they stand.",
+           "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+           "aten::min.dim(f32[2,8], 1, True)", ValuesAndIndicesShape<{.dim = 1, .keep = 2}>,
+           allocations::OutputsOnly, kCompare),
+    Reduce("aten::argmax", "Where the largest element stands.",
+           "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+           "aten::argmax(f32[2,8], 1)", ChooseShape<IndexType, {.dim = 1, .keep = 2}>,
+           ArgMaxAllocations, kCompare),
+    Reduce("aten::argmin", "Where the smallest element stands.",
+           "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "aten::argmin(f32[2,8])",
+           ChooseShape<IndexType, {.dim = 1, .keep = 2}>, ArgMaxAllocations, kCompare),
+    Reduce("aten::linalg_vector_norm", "Norms over dimensions.",
+           "(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+           "dtype=None) -> Tensor",
+           "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)",
+           ReduceShape<NormType, {.dim = 2, .keep = 3, .dtype = 4}>,
+           NormAllocations<{.dim = 2, .keep = 3, .dtype = 4}>, NormWork),
+    Reduce("aten::cumsum", "Sums of all elements up to each.",
+           "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+           "aten::cumsum(bool[2,8], -1)", CumulativeShape<{.dim = 1, .dtype = 2}>,
+           CumulativeAllocations),
+    Reduce("aten::cumprod", "Products of all elements up to each.",
+           "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+           "aten::cumprod(f32[2,8], -1)", CumulativeShape<{.dim = 1, .dtype = 2}>,
+           CumulativeAllocations),
+    Call("aten::diff", "Differences of neighbours, `n` times over.",
+         "(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+         "aten::diff(i64[2,8], prepend=i64[2,1])", Diff),
+    SoftmaxKernel("aten::_softmax", "Exponentials along `dim`, scaled to sum to one.",
+                  "aten::_softmax(f32[2,8], -1, False)", work::PerOutput<{.alu = 4, .special = 1}>),
+    SoftmaxKernel("aten::_log_softmax", "The logarithm of softmax along `dim`.",
+                  "aten::_log_softmax(f32[2,8], 0, False)", LogSoftmaxWork),
+    Call("aten::softmax.int", "Exponentials along `dim`, scaled to sum to one.",
+         "(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+         "aten::softmax.int(bf16[2,8], -1, dtype=f32)", Softmax<"aten::_softmax">),
+    Call("aten::log_softmax.int", "The logarithm of softmax along `dim`.",
+         "(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+         "aten::log_softmax.int(f32[2,8], 1)", Softmax<"aten::_log_softmax">),
+};
+
+}  // namespace
+
+std::span<const OpDef> Reduction() { return kRows; }
+
+}  // namespace steelyard::ops

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/registry.h"
+
+#include <array>
+#include <cstddef>
+
+namespace steelyard {
+namespace {
+
+using Rows = std::span<const OpDef> (*)();
+constexpr std::array kFamilies{
+    &ops::Linalg,      &ops::Convolution,  &ops::Attention, &ops::Normalization, &ops::Activation,
+    &ops::Elementwise, &ops::Comparison,   &ops::Reduction, &ops::Pooling,       &ops::Indexing,
+    &ops::View,        &ops::DataMovement, &ops::Factory,   &ops::Random,        &ops::Loss,
+    &ops::Moe,         &ops::Control,
+};
+
+// Open addressing over the hashes that the compiler computed.
+class Index {
+ public:
+  Index() {
+    for (Rows rows : kFamilies) {
+      for (const OpDef& def : rows()) Insert(def);
+    }
+  }
+  const OpDef* Find(OpName name) const {
+    for (std::size_t i = name.hash() % kSlots;; i = (i + 1) % kSlots) {
+      const OpDef* def = slots_[i];
+      if (def == nullptr) return nullptr;
+      if (def->name->hash() == name.hash() && def->name->text() == name.text()) return def;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kSlots = 4096;  // some eight times the rows
+  void Insert(const OpDef& def) {
+    std::size_t i = def.name->hash() % kSlots;
+    while (slots_[i] != nullptr) i = (i + 1) % kSlots;
+    slots_[i] = &def;
+  }
+  std::array<const OpDef*, kSlots> slots_{};
+};
+
+}  // namespace
+
+const OpDef* FindOp(OpName name) {
+  static const Index index;
+  return index.Find(name);
+}
+
+std::vector<const OpDef*> AllOps() {
+  std::vector<const OpDef*> out;
+  for (Rows rows : kFamilies) {
+    for (const OpDef& def : rows()) out.push_back(&def);
+  }
+  return out;
+}
+
+}  // namespace steelyard

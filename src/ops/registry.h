@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The families of the operator table. Each function gives the rows of the file of its name.
+#pragma once
+
+#include <span>
+
+#include "steelyard/op.h"
+
+namespace steelyard::ops {
+
+std::span<const OpDef> Linalg();
+std::span<const OpDef> Convolution();
+std::span<const OpDef> Attention();
+std::span<const OpDef> Normalization();
+std::span<const OpDef> Activation();
+std::span<const OpDef> Elementwise();
+std::span<const OpDef> Comparison();
+std::span<const OpDef> Reduction();
+std::span<const OpDef> Pooling();
+std::span<const OpDef> Indexing();
+std::span<const OpDef> View();
+std::span<const OpDef> DataMovement();
+std::span<const OpDef> Factory();
+std::span<const OpDef> Random();
+std::span<const OpDef> Loss();
+std::span<const OpDef> Moe();
+std::span<const OpDef> Control();
+
+}  // namespace steelyard::ops

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of TensorIterator (aten/src/ATen/TensorIterator.cpp): `compute_types` casts, then the
+// outputs are made; a buffer for an overwritten output is dropped by `cast_outputs`, the casts of
+// the operands when the iterator's operands are destroyed, last first.
+
+#include "ops/rules/allocations.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/rules/promote.h"
+
+namespace steelyard::allocations {
+namespace {
+
+constexpr std::string_view kEmptyLabel = "aten::empty";
+constexpr std::string_view kStridedLabel = "aten::empty_strided";
+
+// copy_transpose_valid and its block in aten/src/ATen/native/Copy.cpp.
+constexpr std::int64_t kBlockElements = 60 * 60;
+constexpr std::int64_t kByteBlockElements = 120 * 120;  // of uint8
+
+bool CopiesByBlocks(const TensorView& from, std::span<const std::int64_t> strides, DType dtype) {
+  return from.rank() == 2 && from.stride(0) == 1 && from.stride(1) == from.size(0) &&
+         from.dtype() == dtype && !from.is_contiguous() && IsContiguous(from.sizes(), strides) &&
+         from.count() >= kBlockElements;
+}
+
+std::vector<TensorView> Given(const OpView& op, std::span<const int> operands) {
+  std::vector<TensorView> out;
+  for (int i : operands) {
+    if (op.given(i)) out.push_back(op.tensor(i));
+  }
+  return out;
+}
+
+using Scratches = std::vector<std::optional<Allocations::Scratch>>;
+
+Scratches CastAll(std::span<const TensorView> operands, DType dtype, Allocations& memory) {
+  Scratches casts;
+  for (const TensorView& operand : operands) casts.push_back(Cast(operand, dtype, memory));
+  return casts;
+}
+
+void FreeLastFirst(const Scratches& casts, Allocations& memory) {
+  for (std::size_t i = casts.size(); i-- > 0;) Free(casts[i], memory);
+}
+
+bool EmptyMakes(const TensorView& t) {
+  // The strides themselves: those of dimensions of size 1 tell the order of the dimensions too.
+  return std::ranges::equal(t.strides(), std::span<const std::int64_t>(ContiguousStrides(t.sizes()))) ||
+         (t.rank() == 4 && IsContiguousChannelsLast(t.sizes(), t.strides()));
+}
+
+void IterateLabelled(const OpView& op, Promotion promotion, std::span<const int> operands,
+                     std::string_view label, Allocations& memory) {
+  const std::vector<TensorView> given = Given(op, operands);
+  const Scratches casts = CastAll(given, shape::ComputeType(promotion, given), memory);
+  memory.Output(0, label);
+  FreeLastFirst(casts, memory);
+}
+
+}  // namespace
+
+void None(const OpView&, Allocations&) {}
+
+void OutputsOnly(const OpView& op, Allocations& memory) {
+  for (int i = 0; i < op.output_count(); ++i) memory.Output(i);
+}
+
+void IterateOver(const OpView& op, Promotion promotion, std::span<const int> operands,
+                 Allocations& memory) {
+  IterateLabelled(op, promotion, operands, {}, memory);
+}
+
+void IterateByFactoryOver(const OpView& op, Promotion promotion, std::span<const int> operands,
+                          Allocations& memory) {
+  const bool plain = EmptyMakes(op.output());
+  IterateLabelled(op, promotion, operands, plain ? kEmptyLabel : kStridedLabel, memory);
+}
+
+void OverwriteFrom(const OpView& op, Promotion promotion, std::span<const int> operands,
+                   Allocations& memory) {
+  const std::vector<TensorView> given = Given(op, operands);
+  const DType common = shape::ComputeType(promotion, given);
+  // A comparison's result is not cast: its output is of another dtype by design.
+  const bool buffered = promotion != Promotion::kCompare && op.self().dtype() != common;
+  Allocations::Scratch buffer = 0;
+  if (buffered) buffer = memory.Allocate(Bytes(op.self().count(), common), kEmptyLabel);
+  const Scratches casts = CastAll(given, common, memory);
+  if (buffered) memory.Free(buffer);
+  FreeLastFirst(casts, memory);
+}
+
+std::int64_t Bytes(Count count, DType dtype) {
+  const Count bits = count * BitsOf(dtype);
+  if (bits.overflowed()) Refuse("a temporary is larger than 2^63 bits");
+  return bits.value() / 8 + (bits.value() % 8 != 0);
+}
+
+std::int64_t BoxBytes(const Argument& number) { return BitsOf(BoxedType(number)) / 8; }
+
+std::optional<Allocations::Scratch> Cast(const TensorView& tensor, DType dtype,
+                                         Allocations& memory) {
+  if (tensor.dtype() == dtype) return std::nullopt;
+  const Dims strides = EmptyLikeStrides(tensor.sizes(), tensor.strides());
+  return memory.Allocate(StorageBytes(dtype, tensor.sizes(), strides), kStridedLabel);
+}
+
+std::optional<Allocations::Scratch> Contiguous(const TensorView& tensor, Allocations& memory) {
+  if (tensor.is_contiguous()) return std::nullopt;
+  const Dims strides = ContiguousStrides(tensor.sizes());
+  const Allocations::Scratch copy =
+      memory.Allocate(StorageBytes(tensor.dtype(), tensor.sizes(), strides), kEmptyLabel);
+  CopyBlock(tensor, strides, tensor.dtype(), memory);
+  return copy;
+}
+
+void CopyBlock(const TensorView& from, std::span<const std::int64_t> strides, DType dtype,
+               Allocations& memory) {
+  if (!CopiesByBlocks(from, strides, dtype)) return;
+  const std::int64_t elements = dtype == DType::kUInt8 ? kByteBlockElements : kBlockElements;
+  memory.Free(memory.Allocate(Bytes(elements, dtype), kEmptyLabel), "aten::copy_");
+}
+
+void Free(std::optional<Allocations::Scratch> scratch, Allocations& memory) {
+  if (scratch) memory.Free(*scratch);
+}
+
+}  // namespace steelyard::allocations

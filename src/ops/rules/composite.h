@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of operators that only call others, and the decompositions many of them share.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "ops/dispatcher.h"
+#include "ops/rules/label.h"
+#include "steelyard/op.h"
+
+namespace steelyard {
+
+// The row of a composite: everything but its parts follows from them.
+constexpr OpDef Composite(OpName name, std::string_view summary, Signature signature,
+                          std::string_view example, Family family, DecomposeFn decompose) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = family,
+               .shape = kShapeFromParts,
+               .alias = Alias::kNone,
+               .decompose = decompose,
+               .allocations = kAllocationsFromParts,
+               .work = kWorkFromParts,
+               .traffic = kTrafficFromParts};
+}
+
+namespace decompose {
+
+// Calls `target` with the arguments of `op`, the one at `boxed` (if not negative) made a tensor.
+std::vector<Tensor> CallWith(Dispatcher& d, const OpView& op, OpName target, int boxed);
+
+// Another name of the same operator.
+template <Label kTarget>
+std::vector<Tensor> SameAs(Dispatcher& d, const OpView& op) {
+  return CallWith(d, op, kOpNamed<kTarget>, -1);
+}
+
+// The overload for a Python number: boxes argument kBoxed and calls the overload for tensors.
+template <Label kTarget, int kBoxed>
+std::vector<Tensor> BoxAndCall(Dispatcher& d, const OpView& op) {
+  return CallWith(d, op, kOpNamed<kTarget>, kBoxed);
+}
+
+}  // namespace decompose
+}  // namespace steelyard

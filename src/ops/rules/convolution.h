@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernels of convolutions have in common with the code that chooses between them.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/rules/window.h"
+#include "steelyard/op.h"
+
+namespace steelyard::convolution {
+
+// The lists that say how the kernel passes over the image, one number per spatial dimension.
+struct Geometry {
+  Dims stride, padding, dilation;
+  std::int64_t groups = 1;
+};
+
+// Dimensions of a weight besides its channels.
+int SpatialRank(const TensorView& weight);
+
+// Refuses operands whose ranks, dtypes or channels do not fit together.
+void RequireOperands(const TensorView& input, const TensorView& weight, const TensorView& bias,
+                     std::int64_t groups);
+
+// Whether the kernels compute in channels-last order: if either operand suggests it.
+bool UsesChannelsLast(const TensorView& input, const TensorView& weight);
+
+// Adds the image that such a convolution gives.
+void AddImage(const TensorView& input, const TensorView& weight, const TensorView& bias,
+              const Geometry& geometry, Outputs& out);
+
+// Each element of the result is a sum over the kernel and the input channels of its group.
+Work WorkOf(const OpView& op, const TensorView& weight, const TensorView& bias);
+
+}  // namespace steelyard::convolution

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/rules/memory_format.h"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "ir/layout.h"
+
+namespace steelyard {
+namespace {
+
+MemoryFormat FormatNamed(std::string_view text) {
+  if (text.find("channels_last") != std::string_view::npos) return MemoryFormat::kChannelsLast;
+  if (text.find("preserve") != std::string_view::npos) return MemoryFormat::kPreserve;
+  return MemoryFormat::kContiguous;
+}
+
+Dims ChannelsLast(std::span<const std::int64_t> sizes) {
+  if (sizes.size() != 4 && sizes.size() != 5) Refuse("channels_last needs 4 or 5 dimensions");
+  return ChannelsLastStrides(sizes);
+}
+
+}  // namespace
+
+MemoryFormat FormatOf(const OpView& op, int i, MemoryFormat missing) {
+  if (!op.given(i)) return missing;
+  if (op.arg(i).kind == ArgKind::kString) return FormatNamed(op.text(i));
+  constexpr std::array kFormats{MemoryFormat::kContiguous, MemoryFormat::kPreserve,
+                                MemoryFormat::kChannelsLast, MemoryFormat::kChannelsLast};
+  const std::int64_t number = op.integer(i);
+  if (number < 0 || number >= std::ssize(kFormats)) Refuse("an unknown memory format");
+  return kFormats[static_cast<std::size_t>(number)];
+}
+
+Dims StridesIn(MemoryFormat format, const TensorView& tensor) {
+  if (format == MemoryFormat::kPreserve) {
+    return EmptyLikeStrides(tensor.sizes(), tensor.strides());
+  }
+  return StridesIn(format, tensor.sizes());
+}
+
+Dims StridesIn(MemoryFormat format, std::span<const std::int64_t> sizes) {
+  return format == MemoryFormat::kChannelsLast ? ChannelsLast(sizes) : ContiguousStrides(sizes);
+}
+
+}  // namespace steelyard

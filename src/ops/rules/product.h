@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What matrix products share: which layouts of a factor the libraries read as they are, and the
+// copies of those they do not (ATen/native/LinearAlgebra.cpp, mkldnn/Matmul.cpp).
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "steelyard/op.h"
+
+namespace steelyard::product {
+
+// Refuses factors of different dtypes; `a` decides the result's.
+void RequireSameDType(const TensorView& a, const TensorView& b);
+// Refuses unless the columns of `a` and the rows of `b` agree. Requires: two dimensions each.
+void RequireInner(const TensorView& a, const TensorView& b);
+
+// Whether BLAS reads the matrices of the last two dimensions in place: one of them is dense and the
+// other does not overlap.
+bool BlasReads(const TensorView& factor);
+// Whether oneDNN does: contiguous, or a batch of transposed contiguous matrices.
+bool OneDnnReads(const TensorView& factor);
+// Whether a batched product goes to oneDNN: bfloat16 with enough multiplications.
+bool BatchUsesOneDnn(const TensorView& a, const TensorView& b);
+
+// Contiguous copies of factors for the duration of a product: freed last first.
+class FactorCopies {
+ public:
+  explicit FactorCopies(Allocations& memory) : memory_(&memory) {}
+  void Add(Count elements, DType dtype);
+  void FreeAll(std::string_view label = {});
+
+ private:
+  Allocations* memory_;
+  std::vector<Allocations::Scratch> copies_;
+};
+
+}  // namespace steelyard::product

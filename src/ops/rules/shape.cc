@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What TensorIterator gives (aten/src/ATen/TensorIterator.cpp: compute_shape, compute_types,
+// allocate_or_resize_outputs) and reductions leave over (ReduceOpsUtils.h).
+
+#include "ops/rules/shape.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/rules/promote.h"
+
+namespace steelyard::shape {
+namespace {
+
+std::vector<TensorView> Given(const OpView& op, std::span<const int> operands) {
+  std::vector<TensorView> out;
+  out.reserve(operands.size());
+  for (int i : operands) {
+    if (op.given(i)) out.push_back(op.tensor(i));
+  }
+  return out;
+}
+
+int CategoryOf(DType dtype) {
+  if (IsComplex(dtype)) return 3;
+  if (IsFloating(dtype)) return 2;
+  return IsIntegral(dtype) ? 1 : 0;
+}
+
+Dims Broadcast(std::span<const Sizes> shapes) {
+  const std::optional<Dims> common = BroadcastShapes(shapes);
+  if (common) return *common;
+  std::vector<std::string> texts;
+  texts.reserve(shapes.size());
+  for (Sizes sizes : shapes) texts.push_back(Text(sizes));
+  Refuse(fmt::format("the shapes do not broadcast: {}", fmt::join(texts, " and ")));
+}
+
+DType GivenType(Promotion promotion, DType computed) {
+  return promotion == Promotion::kCompare ? DType::kBool : computed;
+}
+
+}  // namespace
+
+void Like(const TensorView& other, DType dtype, Outputs& out) {
+  out.Add(dtype, other.sizes(), EmptyLikeStrides(other.sizes(), other.strides()));
+}
+
+void IterateOver(const OpView& op, Promotion promotion, std::span<const int> operands,
+                 Outputs& out) {
+  const std::vector<TensorView> given = Given(op, operands);
+  const DType computed = ComputeType(promotion, given);
+  AddIterated(GivenType(promotion, computed), computed, given, out);
+}
+
+void OverwriteFrom(const OpView& op, Promotion promotion, std::span<const int> operands,
+                   Outputs& out) {
+  const std::vector<TensorView> given = Given(op, operands);
+  const TensorView self = op.self();
+  RequireWritable(self);
+  const DType computed = GivenType(promotion, ComputeType(promotion, given));
+  if (CategoryOf(computed) > CategoryOf(self.dtype())) {
+    Refuse(fmt::format("a result of {} cannot be written into {}", NameOf(computed), Text(self)));
+  }
+  const Dims sizes = Broadcast(given);
+  if (!std::ranges::equal(std::span<const std::int64_t>(sizes), self.sizes())) {
+    Refuse(fmt::format("a result of shape {} cannot be written into {}", Text(sizes), Text(self)));
+  }
+  out.AddLike(self);
+}
+
+std::string Text(const TensorView& tensor) {
+  return fmt::format("{}[{}]", ShortNameOf(tensor.dtype()), fmt::join(tensor.sizes(), ","));
+}
+
+std::string Text(std::span<const std::int64_t> sizes) {
+  return fmt::format("[{}]", fmt::join(sizes, ", "));
+}
+
+void RequireEqual(std::string_view what, std::int64_t a, std::int64_t b, std::string hint) {
+  if (a != b) Refuse(fmt::format("{} differ: {} vs {}", what, a, b), std::move(hint));
+}
+
+void RequireRank(std::string_view name, const TensorView& tensor, int rank) {
+  if (tensor.rank() != rank) {
+    Refuse(
+        fmt::format("{} has {} dimensions, not {}: {}", name, tensor.rank(), rank, Text(tensor)));
+  }
+}
+
+void RequireIntegral(std::span<const TensorView> operands) {
+  for (const TensorView& operand : operands) {
+    if (CategoryOf(operand.dtype()) > 1) {
+      Refuse("integers or bool are needed, not " + Text(operand));
+    }
+  }
+}
+
+void RequireWritable(const TensorView& tensor) {
+  for (int i = 0; i < tensor.rank(); ++i) {
+    if (tensor.size(i) > 1 && tensor.stride(i) == 0) {
+      Refuse("an expanded tensor cannot be overwritten: " + Text(tensor), "Clone it first.");
+    }
+  }
+}
+
+void RequireSizes(std::span<const std::int64_t> sizes) {
+  for (std::int64_t size : sizes) {
+    if (size < 0) Refuse(fmt::format("a size is negative: {}", Text(sizes)));
+  }
+}
+
+Dims Broadcast(std::span<const TensorView> operands) {
+  std::vector<Sizes> shapes;
+  shapes.reserve(operands.size());
+  for (const TensorView& operand : operands) shapes.push_back(operand.sizes());
+  return Broadcast(shapes);
+}
+
+Dims Broadcast(std::initializer_list<TensorView> operands) {
+  return Broadcast(std::span(operands.begin(), operands.size()));
+}
+
+DType ComputeType(Promotion promotion, std::span<const TensorView> operands) {
+  const DType common = ResultType(operands);
+  return promotion == Promotion::kFloat ? FloatOf(common) : common;
+}
+
+Dims CastStrides(const TensorView& operand, DType dtype) {
+  if (operand.dtype() == dtype) return Dims(operand.strides());
+  return EmptyLikeStrides(operand.sizes(), operand.strides());
+}
+
+void AddIterated(DType dtype, std::span<const Layout> operands, Outputs& out) {
+  std::vector<Sizes> shapes;
+  shapes.reserve(operands.size());
+  for (const Layout& operand : operands) shapes.push_back(operand.sizes);
+  const Dims sizes = Broadcast(shapes);
+  out.Add(dtype, sizes, IteratorStrides(sizes, operands));
+}
+
+void AddIterated(DType dtype, DType computed, std::span<const TensorView> operands, Outputs& out) {
+  std::vector<Dims> strides;  // the layouts below point into it
+  strides.reserve(operands.size());
+  std::vector<Layout> layouts;
+  layouts.reserve(operands.size());
+  for (const TensorView& operand : operands) {
+    strides.push_back(CastStrides(operand, computed));
+    layouts.push_back({operand.sizes(), strides.back()});
+  }
+  AddIterated(dtype, layouts, out);
+}
+
+DimSet DimsOf(const OpView& op, int i, int rank) {
+  const DimSet all = rank == 0 ? 1 : ~DimSet{0} >> (Dims::kMaxRank - rank);
+  const Dims list = op.ints(i);
+  if (list.empty()) return all;
+  // PyTorch lets a 0-dim tensor be reduced as if it had one dimension.
+  const int dims = rank == 0 ? 1 : rank;
+  DimSet set = 0;
+  for (std::int64_t d : std::span<const std::int64_t>(list)) {
+    if (d < -dims || d >= dims) {
+      Refuse(fmt::format("dimension {} is out of range for a tensor of {} dimensions", d, rank));
+    }
+    const DimSet bit = DimSet{1} << (d < 0 ? d + dims : d);
+    if ((set & bit) != 0) Refuse(fmt::format("dimension {} is reduced twice", d));
+    set |= bit;
+  }
+  return set;
+}
+
+Dims Without(std::span<const std::int64_t> sizes, DimSet set, Reduced reduced) {
+  Dims out;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (!Has(set, static_cast<int>(i))) {
+      out.push_back(sizes[i]);
+    } else if (reduced == Reduced::kKeptAsOne) {
+      out.push_back(1);
+    }
+  }
+  return out;
+}
+
+Count Fan(std::span<const std::int64_t> sizes, DimSet set) {
+  Count fan = 1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (Has(set, static_cast<int>(i))) fan = fan * sizes[i];
+  }
+  return fan;
+}
+
+}  // namespace steelyard::shape

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/dispatcher.h"
+
+#include <gmock/gmock.h>
+
+#include "calls.h"
+#include "ir/text_reader.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Result<Program> Run(std::string_view text) {
+  Result<Program> program = ParseText(text, "test.syt");
+  EXPECT_TRUE(program) << Describe(program.error());
+  return Dispatcher(*program, Target{}).Run();
+}
+
+std::vector<std::string> Names(const Program& program) {
+  std::vector<std::string> out;
+  for (const Node& node : program.main().nodes) out.emplace_back(program.op_name(node.op));
+  return out;
+}
+
+TEST(Dispatcher, CompositesDropTheirVariablesInReverse) {
+  // The view of the input, the transposed weight (a temporary of the call), then the result's base.
+  EXPECT_THAT(NodesOf("aten::linear(f32[2,3,8], f32[5,8], f32[5])"),
+              ElementsAre("view", "t", "addmm", "drop", "_unsafe_view", "drop", "drop"));
+}
+
+TEST(Dispatcher, ValuesDieAfterTheirLastUse) {
+  const Result<Program> kernels = Run(
+      "program \"chain\"\n"
+      "input %x: f32[4]\n"
+      "%a: f32[4] = aten::tanh(%x)\n"
+      "%b: f32[4] = aten::tanh(%a)\n"
+      "%c: f32[4] = aten::add.Tensor(%a, %b)\n"
+      "return %c\n");
+  ASSERT_TRUE(kernels);
+  // Both die at the sum, in the order of its arguments.
+  EXPECT_THAT(Names(*kernels), ElementsAre("aten::tanh", "aten::tanh", "aten::add.Tensor", kDropMark, kDropMark));
+}
+
+TEST(Dispatcher, AnUnusedResultDiesAtOnce) {
+  const Result<Program> kernels = Run(
+      "input %x: f32[4]\n"
+      "%a: f32[4] = aten::tanh(%x)\n"
+      "%b: f32[4] = aten::tanh(%x)\n"
+      "return %b\n");
+  ASSERT_TRUE(kernels);
+  EXPECT_THAT(Names(*kernels), ElementsAre("aten::tanh", kDropMark, "aten::tanh"));
+}
+
+TEST(Dispatcher, ANumberForATensorIsBoxed) {
+  EXPECT_THAT(NodesOf("aten::add.Tensor(f32[2], 2)"), ElementsAre("box", "add.Tensor", "drop"));
+}
+
+TEST(Dispatcher, OperatorsWithoutARowKeepTheFilesSizes) {
+  const Result<Program> kernels = Run(
+      "input %x: f32[4]\n"
+      "%a: f32[7,3] = mylib::mystery(%x, mode=\"fast\")\n"
+      "return %a\n");
+  ASSERT_TRUE(kernels);
+  EXPECT_THAT(Names(*kernels), ElementsAre("mylib::mystery"));
+  EXPECT_THAT(std::vector<std::int64_t>(kernels->sizes(kernels->main().outputs[0].value).begin(),
+                                        kernels->sizes(kernels->main().outputs[0].value).end()),
+              ElementsAre(7, 3));
+}
+
+TEST(Dispatcher, ADifferenceFromTheFileIsNoted) {
+  const Result<Program> kernels = Run(
+      "input %x: f32[4]\n"
+      "%a: f32[5] = aten::tanh(%x)\n"
+      "return %a\n");
+  ASSERT_TRUE(kernels);
+  ASSERT_EQ(kernels->notes.size(), 1u);
+  EXPECT_THAT(std::string(kernels->text(kernels->notes[0])), HasSubstr("the file says f32[5], its operands give f32[4]"));
+}
+
+TEST(Dispatcher, ErrorsNameTheNodeAndItsOperands) {
+  const Result<Program> kernels = Run(
+      "input %x: f32[2,3]\n"
+      "input %w: f32[4,5]\n"
+      "%y: f32[2,4] = aten::linear(%x, %w)\n"
+      "return %y\n");
+  ASSERT_FALSE(kernels);
+  EXPECT_THAT(kernels.error().where, HasSubstr("node \"y\": aten::linear (input=f32[2,3], weight=f32[4,5])"));
+  EXPECT_EQ(kernels.error().code, ErrorCode::kInvalidInput);
+}
+
+TEST(Dispatcher, OverflowingResultsAreRefused) {
+  EXPECT_THAT(RefusalOf("aten::add.Tensor(f32[1000000000,1], f32[1,10000000000])"), HasSubstr("too large"));
+}
+
+TEST(Dispatcher, KernelsKnowWhereTheyComeFrom) {
+  const Program kernels = KernelsOf("aten::linear(f32[2,3,8], f32[5,8], f32[5])");
+  for (const Node& node : kernels.main().nodes) {
+    EXPECT_EQ(node.origin, 0u);
+    EXPECT_NE(node.frame, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace steelyard

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include "events.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(Random, DropoutMultipliesByAScaledMask) {
+  const std::int64_t bytes = 2 * 8 * 4;
+  EXPECT_THAT(EventsOf("aten::dropout(f32[2,8], 0.1, True)"),
+              ElementsAre(Event(bytes, "empty_strided"), Event(8, "div_"), Event(4, "empty_strided"), Event(-4, "div_"),
+                          Event(-8, "div_"), Event(bytes, "mul"), Event(-bytes, "dropout")));
+}
+
+TEST(Random, DropoutThatDropsNothingIsTheTensorItself) {
+  EXPECT_THAT(NodesOf("aten::dropout(f32[2,8], 0.1, False)"), IsEmpty());
+  EXPECT_THAT(NodesOf("aten::dropout(f32[2,8], 0, True)"), IsEmpty());
+  EXPECT_THAT(NodesOf("aten::dropout(f32[0,8], 0.1, True)"), IsEmpty());
+}
+
+TEST(Random, DropoutThatDropsAllMultipliesByZero) {
+  EXPECT_THAT(EventsOf("aten::dropout(f32[2,8], 1, True)"),
+              ElementsAre(Event(4, "empty"), Event(2 * 8 * 4, "mul"), Event(-4, "dropout")));
+}
+
+TEST(Random, DropoutInPlaceOnlyNeedsTheMask) {
+  const std::int64_t bytes = 2 * 8 * 2;
+  EXPECT_THAT(EventsOf("aten::dropout_(bf16[2,8], 0.1, True)"),
+              ElementsAre(Event(bytes, "empty_strided"), Event(8, "div_"), Event(2, "empty_strided"), Event(-2, "div_"),
+                          Event(-8, "div_"), Event(-bytes, "dropout_")));
+}
+
+TEST(Random, FeatureDropoutDrawsOneNumberForEachChannel) {
+  EXPECT_THAT(EventsOf("aten::feature_dropout(f32[2,3,8], 0.1, True)"),
+              ElementsAre(Event(2 * 3 * 4, "empty"), Event(8, "div_"), Event(4, "empty_strided"), Event(-4, "div_"),
+                          Event(-8, "div_"), Event(2 * 3 * 8 * 4, "mul"), Event(-2 * 3 * 4, "feature_dropout")));
+}
+
+TEST(Random, RefusesOtherProbabilities) {
+  EXPECT_THAT(RefusalOf("aten::dropout(f32[2,8], 1.5, True)"), HasSubstr("between 0 and 1"));
+}
+
+TEST(Random, FreshNumbers) {
+  EXPECT_EQ(ResultOf("aten::randint(5, [2,8])"), "i64[2,8]");
+  EXPECT_EQ(ResultOf("aten::randn([2,8], dtype=bf16)"), "bf16[2,8]");
+  EXPECT_THAT(EventsOf("aten::rand([2,8])"), ElementsAre(Event(2 * 8 * 4, "empty")));
+  EXPECT_EQ(ResultOf("aten::rand_like(f32[8,2]{1,8})"), "f32[8,2]{1,8}");
+  EXPECT_EQ(ResultOf("aten::bernoulli.p(f32[8,2]{1,8}, 0.5)"), "f32[8,2]");
+}
+
+}  // namespace
+}  // namespace steelyard
