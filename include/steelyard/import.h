@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading model files. Whatever the format, the outcome is a `Program`: the graph as the file has
+// it, symbolic sizes included, with nothing bound, inferred or decomposed yet. Weights are never
+// read, so that a file of twenty gigabytes opens as fast as the description in it.
+//
+//   Result<Program> program = ImportFile("bert.pt2", {});
+//   if (!program) return Report(Describe(program.error()));
+//   for (const Node& node : program->main().nodes) ...
+//
+// Files are not trusted: one that is cut, forged or absurd gives an error, never a crash, and costs
+// memory and time in proportion to its size. Nothing in a file is ever executed.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "steelyard/error.h"
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+struct ImportOptions {
+  // Name of the importer to use, whatever the file looks like. Empty: found by the file's first
+  // bytes, and by its extension where those do not tell.
+  std::string from = {};
+};
+
+// Returns the model in the file at `path`. The error's place begins with the file's name and then
+// says which node, key or line of it; its hint says what would help.
+Result<Program> ImportFile(const std::string& path, const ImportOptions& options);
+
+// A file format that models can be read from: one row of `Importers`.
+struct Importer {
+  // As `--from` takes it.
+  std::string_view name;
+  // With the dot, in lower case.
+  std::span<const std::string_view> extensions;
+  // Whether a file that begins with `head` may be of this format. `head` is up to `kHeadBytes`
+  // long. Formats do not overlap: at most one row says yes.
+  bool (*sniff)(std::string_view head);
+  // Reads the file at `path`, which is a non-empty regular file. The place of an error begins with
+  // `path`.
+  Result<Program> (*read)(const std::string& path);
+  // One sentence: what the format is and who writes it.
+  std::string_view summary;
+};
+
+// How much of a file `sniff` sees: more than any format needs to be told by its magic number.
+inline constexpr std::size_t kHeadBytes = 512;
+
+// All importers, in the order in which they are tried.
+std::span<const Importer> Importers();
+
+}  // namespace steelyard

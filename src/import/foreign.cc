@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/foreign.h"
+
+#include <cstdint>
+#include <string>
+
+namespace steelyard {
+namespace {
+
+constexpr char kExportHint[] =
+    "In Python, load it, and export the model: ep = torch.export.export(model, (example_input,)); "
+    "torch.export.save(ep, \"model.pt2\")";
+constexpr char kWeightsHint[] =
+    "It holds weights and no graph. Export the model that they belong to with torch.export.save.";
+
+struct Format {
+  bool (*sniff)(std::string_view head);
+  std::string_view what;
+  std::string_view hint;
+};
+
+std::uint64_t LittleEndian64(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 8; i-- > 0;) value = value << 8U | static_cast<unsigned char>(bytes[i]);
+  return value;
+}
+
+// Protocols 2 to 5 begin with their number; 0 and 1 are no longer written by anyone.
+bool IsPickle(std::string_view head) {
+  return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
+}
+
+// The length of a JSON header, and the header.
+bool IsSafetensors(std::string_view head) {
+  constexpr std::uint64_t kMaxHeader = 100'000'000;  // the format's own limit
+  return head.size() >= 9 && head[8] == '{' && LittleEndian64(head) <= kMaxHeader;
+}
+
+// A protobuf whose first field is `ir_version` (1, a small number) and whose second is a string.
+bool IsOnnx(std::string_view head) {
+  return head.size() >= 3 && head[0] == '\x08' && head[1] > 0 && head[1] < 32 &&
+         (head[2] == '\x12' || head[2] == '\x1a' || head[2] == '\x22');
+}
+
+bool IsJson(std::string_view head) {
+  const std::size_t start = head.find_first_not_of(" \t\r\n");
+  return start != std::string_view::npos && head[start] == '{';
+}
+
+constexpr Format kFormats[] = {
+    {IsPickle, "a Python pickle (an old torch.save); pickles can run code and are never opened",
+     kExportHint},
+    {[](std::string_view head) { return head.starts_with("GGUF"); }, "a GGUF file", kWeightsHint},
+    {[](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
+     "an HDF5 file (Keras)", kExportHint},
+    {IsSafetensors, "a safetensors file", kWeightsHint},
+    {[](std::string_view head) { return head.substr(0, 8).substr(4) == "TFL3"; },
+     "a TensorFlow Lite model", kExportHint},
+    {[](std::string_view head) { return head.substr(0, 6).substr(4) == "ET"; },
+     "an ExecuTorch program (.pte)", kExportHint},
+    {[](std::string_view head) {
+       return head.starts_with(
+           "\x7f"
+           "ELF");
+     },
+     "a shared library", kExportHint},
+    {[](std::string_view head) { return head.starts_with("\x1f\x8b"); }, "a gzip file",
+     "Unpack it first."},
+    {IsOnnx, "an ONNX model", kExportHint},
+    {IsJson, "a JSON file", kExportHint},
+};
+
+}  // namespace
+
+std::optional<Error> ForeignFormat(std::string_view head) {
+  for (const Format& format : kFormats) {
+    if (!format.sniff(head)) continue;
+    return Unsupported("it is " + std::string(format.what) +
+                           ", which is known but not supported by this build yet",
+                       {}, std::string(format.hint));
+  }
+  return std::nullopt;
+}
+
+}  // namespace steelyard

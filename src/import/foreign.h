@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Formats that models come in and that no importer reads, so that the user is told what the file is
+// and what to do instead of that it is not understood.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "steelyard/error.h"
+
+namespace steelyard {
+
+// What to say about a file that begins with `head`, if it is of a format that is known.
+std::optional<Error> ForeignFormat(std::string_view head);
+
+}  // namespace steelyard

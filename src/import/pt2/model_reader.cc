@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The outermost level of the schema: graph, signature, ranges of symbols, versions. Torch writes
+// the version last, so it is looked at when everything has been read or something was wrong: a file
+// of an unknown version is refused as that, whatever the first thing was that did not fit.
+#include "import/pt2/model_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "import/pt2/graph_reader.h"
+#include "import/pt2/json.h"
+#include "import/pt2/signature.h"
+
+namespace steelyard::pt2 {
+namespace {
+
+constexpr char kDamagedHint[] =
+    "The file is damaged or was not written by torch.export.save; export the model again.";
+
+struct SchemaVersion {
+  std::int64_t major = -1;
+  std::int64_t minor = 0;
+};
+
+class ModelReader {
+ public:
+  ModelReader(Program& program, JsonReader& json)
+      : program_(program), json_(json), graph_(program, json), signature_(program, json, graph_) {}
+
+  bool Read(JsonValue root) {
+    bool has_graph = false;
+    const bool ok = json_.Object(root, [&](std::string_view key, JsonValue field) {
+      if (key == "graph_module") {
+        if (has_graph) return json_.Fail("it is there twice");
+        has_graph = true;
+        return ReadGraphModule(field);
+      }
+      if (key == "range_constraints") return ReadRanges(field);
+      if (key == "schema_version") return ReadVersion(field);
+      if (key == "torch_version") return json_.Text(field, torch_version_);
+      return true;
+    });
+    if (!ok) return false;
+    if (!has_graph) return json_.Fail("the JSON describes no exported program (no graph_module)");
+    if (version_.major < 0) return json_.Fail("schema_version is missing");
+    if (!graph_.Finish()) return false;
+    SetRanges();
+    SetProducer();
+    SetName();
+    return true;
+  }
+
+  const SchemaVersion& version() const { return version_; }
+
+  // An object of two numbers; before schema 2, one number.
+  bool ReadVersion(JsonValue value) {
+    std::int64_t number = 0;
+    if (value.get_int64().get(number) == simdjson::SUCCESS) {
+      version_ = {number, 0};
+      return true;
+    }
+    return json_.Object(value, [&](std::string_view key, JsonValue field) {
+      if (key == "major") return json_.Int(field, version_.major);
+      return key != "minor" || json_.Int(field, version_.minor);
+    });
+  }
+
+ private:
+  struct Range {
+    std::string_view symbol;
+    std::optional<double> min, max;
+  };
+
+  bool ReadGraphModule(JsonValue value) {
+    simdjson::ondemand::object object;
+    if (!json_.GetObject(value, object)) return false;
+    JsonValue part;
+    if (object.find_field_unordered("graph").get(part) != simdjson::SUCCESS) {
+      return json_.Fail("there is no graph");
+    }
+    if (!graph_.ReadMain(part)) return json_.Inside("graph");
+    if (object.find_field_unordered("signature").get(part) != simdjson::SUCCESS) {
+      return json_.Fail("there is no signature");
+    }
+    return signature_.Read(part) || json_.Inside("signature");
+  }
+
+  bool ReadRanges(JsonValue value) {
+    return json_.Object(value, [&](std::string_view symbol, JsonValue field) {
+      Range& range = ranges_.emplace_back(Range{symbol, {}, {}});
+      return json_.Object(field, [&](std::string_view key, JsonValue bound) {
+        double number = 0;
+        if ((key != "min_val" && key != "max_val") || JsonReader::IsNull(bound)) return true;
+        if (!json_.Real(bound, number)) return false;
+        (key == "min_val" ? range.min : range.max) = number;
+        return true;
+      });
+    });
+  }
+
+  // Bounds beyond what a size can be, infinite ones among them, are none.
+  void SetRanges() {
+    constexpr double kLimit = 4611686018427387904.0;  // 2^62
+    std::vector<std::uint32_t> symbol_of(program_.strings.size(), kNoId);
+    for (std::uint32_t i = 0; i < program_.symbols.size(); ++i) {
+      symbol_of[program_.symbols[i].name] = i;
+    }
+    for (const Range& range : ranges_) {
+      const std::uint32_t index = symbol_of[program_.strings.Find(range.symbol)];
+      if (index == kNoId) continue;
+      Symbol& symbol = program_.symbols[index];
+      if (range.min && *range.min > -kLimit && *range.min < kLimit) {
+        symbol.min = static_cast<std::int64_t>(*range.min);
+      }
+      if (range.max && *range.max > -kLimit && *range.max < kLimit) {
+        symbol.max = static_cast<std::int64_t>(*range.max);
+      }
+    }
+  }
+
+  // "torch 2.15.0 (schema 8.20)", without the build's "+cu132".
+  void SetProducer() {
+    std::string producer = "torch";
+    const std::string_view release = torch_version_.substr(0, torch_version_.find('+'));
+    if (!release.empty()) producer.append(" ").append(release);
+    producer.append(" (schema " + std::to_string(version_.major) + "." +
+                    std::to_string(version_.minor) + ")");
+    program_.producer = program_.strings.Intern(producer);
+  }
+
+  // The class of the model, without the modules it stands in.
+  void SetName() {
+    const std::string name(program_.text(program_.modules[0].class_name));
+    program_.name = program_.strings.Intern(name.substr(name.rfind('.') + 1));
+  }
+
+  Program& program_;
+  JsonReader& json_;
+  GraphReader graph_;
+  SignatureReader signature_;
+  SchemaVersion version_;
+  std::string_view torch_version_;
+  std::vector<Range> ranges_;
+};
+
+Result<JsonValue> Root(simdjson::ondemand::parser& parser, const PaddedText& text,
+                       simdjson::ondemand::document& document) {
+  JsonValue root;
+  auto code = parser.iterate(text.view().data(), text.size(), text.capacity()).get(document);
+  if (code == simdjson::SUCCESS) code = document.get_value().get(root);
+  if (code == simdjson::SUCCESS) return root;
+  if (code == simdjson::UTF8_ERROR) {
+    return Unexpected(InvalidInput("the JSON is not valid UTF-8", {}, kDamagedHint));
+  }
+  if (code == simdjson::CAPACITY || code == simdjson::MEMALLOC) {
+    return Unexpected(Unsupported("the JSON is too large for the memory there is"));
+  }
+  return Unexpected(InvalidInput(
+      std::string("the JSON is malformed or cut short (") + simdjson::error_message(code) + ")", {},
+      kDamagedHint));
+}
+
+bool IsSupported(const SchemaVersion& version) {
+  return version.major >= kOldestSchema && version.major <= kNewestSchema;
+}
+
+Error UnsupportedVersion(const SchemaVersion& version) {
+  return Unsupported("the export schema is version " + std::to_string(version.major) + "." +
+                         std::to_string(version.minor) + "; versions " +
+                         std::to_string(kOldestSchema) + " to " + std::to_string(kNewestSchema) +
+                         " are read (torch 2.3 to 2.15)",
+                     {}, "Export the model again with one of those versions of torch.");
+}
+
+// The version alone, as far as it can be found in a text that could not be read.
+SchemaVersion FindVersion(const PaddedText& text) {
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object object;
+  JsonValue field;
+  const Result<JsonValue> root = Root(parser, text, document);
+  if (!root || JsonValue(*root).get_object().get(object) != simdjson::SUCCESS ||
+      object.find_field_unordered("schema_version").get(field) != simdjson::SUCCESS) {
+    return {};
+  }
+  Program unused;
+  JsonReader json;
+  ModelReader reader(unused, json);
+  return reader.ReadVersion(field) ? reader.version() : SchemaVersion{};
+}
+
+}  // namespace
+
+Result<Model> ReadModel(const PaddedText& json) {
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  SY_ASSIGN_OR_RETURN(const JsonValue root, Root(parser, json, document));
+  Program program;
+  JsonReader reader;
+  ModelReader model(program, reader);
+  bool ok = model.Read(root);
+  if (ok && document.current_location().error() == simdjson::SUCCESS)
+    ok = reader.Fail("something follows the end of the JSON");
+  if (ok && IsSupported(model.version())) {
+    return Model{std::move(program), model.version().major};
+  }
+  const SchemaVersion version = ok ? model.version() : FindVersion(json);
+  if (version.major >= 0 && !IsSupported(version)) return Unexpected(UnsupportedVersion(version));
+  Error error = reader.TakeError();
+  if (error.hint.empty()) error.hint = kDamagedHint;
+  return Unexpected(std::move(error));
+}
+
+}  // namespace steelyard::pt2

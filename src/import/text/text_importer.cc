@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/text/text_importer.h"
+
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include "ir/text_reader.h"
+
+namespace steelyard {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+Result<Program> ReadText(const std::string& path) {
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
+  std::string text;
+  std::array<char, 65536> buffer;
+  while (file != nullptr) {
+    const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get());
+    text.append(buffer.data(), got);
+    if (got < buffer.size()) break;
+  }
+  if (file == nullptr || std::ferror(file.get()) != 0) {
+    return Unexpected(InvalidInput("the file cannot be read", path));
+  }
+  return ParseText(text, path);
+}
+
+constexpr std::string_view kExtensions[] = {".syt"};
+
+}  // namespace
+
+const Importer kTextImporter = {
+    .name = "text",
+    .extensions = kExtensions,
+    // Almost any text is the beginning of a program; the extension tells.
+    .sniff = [](std::string_view) { return false; },
+    .read = ReadText,
+    .summary = "Steelyard's own text form, for tests and for writing models by hand",
+};
+
+}  // namespace steelyard
