@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Passes: functions from a program to a program. They are rows of a table; the runner is the only
+// one that calls them, times each and, where asked, verifies and dumps what it gave.
+//
+//   Result<Program> kernels = RunPasses(std::move(program), {"tie_parameters", "bind", "decompose"},
+//                                       options);
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steelyard/error.h"
+#include "steelyard/op.h"
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+// Sizes of an input the user names: `--input input_ids=32x128`.
+struct InputShape {
+  std::string name;
+  std::vector<std::int64_t> sizes;
+};
+
+struct BindOptions {
+  std::vector<InputShape> inputs = {};
+  // The symbolic dimension that is first (batch) or second (seq) of the inputs.
+  std::optional<std::int64_t> batch = {};
+  std::optional<std::int64_t> seq = {};
+};
+
+struct PassOptions {
+  BindOptions bind;
+  Target target;
+  bool verify = false;  // check the program's rules after every pass
+};
+
+struct PassInfo {
+  std::string_view name;
+  std::string_view summary;
+  Result<Program> (*run)(Program program, const PassOptions& options);
+};
+
+// Every pass, in the order in which a weighing runs them.
+std::span<const PassInfo> Passes();
+const PassInfo* FindPass(std::string_view name);
+
+// What a pass took and gave, in order, for whoever wants to show it.
+struct PassRun {
+  std::string_view name;
+  double seconds = 0;
+  std::size_t nodes = 0;  // of the main graph, afterwards
+};
+
+// Runs the named passes in order. The error of a pass, or of verification after it, names the pass.
+Result<Program> RunPasses(Program program, std::span<const std::string_view> names,
+                          const PassOptions& options, std::vector<PassRun>* runs = nullptr);
+
+}  // namespace steelyard

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happened to memory, in order: the common form of a predicted, a measured and a recorded run.
+// Every analysis reads a Timeline and nothing knows where it came from.
+//
+//   Timeline timeline = RunEager(kernels, target);
+//   std::int64_t now = 0;
+//   for (const Event& event : timeline.events) now += event.bytes;
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "steelyard/strings.h"
+
+namespace steelyard {
+
+// Every byte is reported under exactly one of these.
+enum class Category : std::uint8_t {
+  kParameters,      // tied tensors once
+  kBuffers,         // tensor constants included
+  kInputs,          // what the caller passes
+  kGradients,       // of parameters
+  kOptimizerState,  // moments, master weights, the gradient scaler
+  kActivations,     // saved for the backward pass
+  kTemporaries,     // all else that the step allocates
+  kOutputs,         // what the caller holds when the step has run, saved or not
+};
+inline constexpr std::size_t kCategoryCount = 8;
+// The key of a category in reports: "optimizer_state".
+std::string_view NameOf(Category category);
+
+using ByCategory = std::array<std::int64_t, kCategoryCount>;  // bytes
+inline std::int64_t& Of(ByCategory& bytes, Category c) { return bytes[static_cast<std::size_t>(c)]; }
+inline std::int64_t Of(const ByCategory& bytes, Category c) { return bytes[static_cast<std::size_t>(c)]; }
+
+// One allocation (bytes > 0) or free (bytes < 0). `label` is the innermost operator, as PyTorch's
+// profiler names it, empty where the program itself (Python) frees. `node` is the node of the
+// executed program during which it happens.
+struct Event {
+  std::int64_t bytes = 0;
+  std::uint32_t block = 0;
+  StringId label = kNoString;
+  std::uint32_t node = 0;
+};
+
+// One stretch of memory from its allocation to its free. `value` is the first value that lived in
+// it, kNoValue for a kernel's scratch.
+struct Block {
+  static constexpr std::uint32_t kNoValue = 0xffffffffu;
+  static constexpr std::uint32_t kNever = 0xffffffffu;
+  std::int64_t bytes = 0;
+  std::uint32_t value = kNoValue;
+  std::uint32_t allocated = 0;    // index of the event
+  std::uint32_t freed = kNever;   // index of the event; kNever: still there at the end
+  Category category = Category::kTemporaries;
+};
+
+struct Timeline {
+  StringTable labels;
+  std::vector<Event> events;
+  std::vector<Block> blocks;
+  ByCategory resident{};  // bytes that are there before the first event
+
+  std::int64_t resident_bytes() const {
+    std::int64_t sum = 0;
+    for (std::int64_t bytes : resident) sum += bytes;
+    return sum;
+  }
+};
+
+}  // namespace steelyard

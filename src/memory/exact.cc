@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <vector>
+
+#include "memory/allocator.h"
+
+namespace steelyard {
+namespace {
+
+class ExactAllocator final : public Allocator {
+ public:
+  void Allocate(std::uint32_t block, std::int64_t bytes) override {
+    if (bytes_.size() <= block) bytes_.resize(block + std::size_t{1}, 0);
+    bytes_[block] = bytes;
+    now_ += bytes;
+    peak_ = std::max(peak_, now_);
+  }
+  void Free(std::uint32_t block) override { now_ -= bytes_[block]; }
+  std::int64_t Finish() override { return peak_; }
+
+ private:
+  std::vector<std::int64_t> bytes_;
+  std::int64_t now_ = 0;
+  std::int64_t peak_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Allocator> MakeExactAllocator() { return std::make_unique<ExactAllocator>(); }
+
+}  // namespace steelyard

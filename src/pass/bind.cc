@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the user asks for goes to the solver of sizes; its numbers are put in place of all
+// expressions.
+#include "pass/bind.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "ir/text_expression.h"
+#include "pass/size_solver.h"
+
+namespace steelyard {
+namespace {
+
+// "[s72, 128]": the sizes of a value as the file has them.
+std::string SizesText(const Program& p, ValueId id) {
+  const Value& value = p.values[id];
+  if (value.kind != ValueKind::kTensor) return DimText(p, value.scalar);
+  std::string out = "[";
+  for (int i = 0; i < value.rank; ++i) {
+    if (i > 0) out.append(", ");
+    AppendDim(p, p.size(id, i), out);
+  }
+  return out + "]";
+}
+
+std::string InputsText(const Program& p) {
+  std::string out;
+  for (ValueId id : p.inputs) {
+    if (!out.empty()) out.append(", ");
+    out.append(p.text(p.values[id].name)).append(" ").append(SizesText(p, id));
+  }
+  return out.empty() ? "none" : out;
+}
+
+class Binder {
+ public:
+  Binder(Program program, const BindOptions& options)
+      : program_(std::move(program)), options_(options), solver_(program_) {}
+
+  Result<Program> Run() {
+    SY_RETURN_IF_ERROR(AskForInputs());
+    SY_RETURN_IF_ERROR(solver_.Solve());
+    SY_RETURN_IF_ERROR(AskForPosition(options_.batch, 0, "--batch"));
+    SY_RETURN_IF_ERROR(AskForPosition(options_.seq, 1, "--seq"));
+    SY_RETURN_IF_ERROR(solver_.Solve());
+    SY_RETURN_IF_ERROR(solver_.Finish());
+    SY_RETURN_IF_ERROR(CheckUnknownNames());
+    AddNotes();
+    SY_RETURN_IF_ERROR(Replace());
+    program_.symbols.clear();
+    program_.expressions = ExpressionTable();
+    return std::move(program_);
+  }
+
+ private:
+  Status AskForInputs();
+  Status CheckUnknownNames();
+  Status AskForInput(const InputShape& shape, ValueId id);
+  Status AskForPosition(std::optional<std::int64_t> size, int position, const std::string& option);
+  void AddNotes();
+  Status Replace();
+  Status ReplaceLayout(ValueId id);
+  Status ReplaceArgument(Argument& argument);
+  std::string NodeOf(const Argument& argument) const;
+
+  Program program_;
+  const BindOptions& options_;
+  SizeSolver solver_;  // of program_
+  std::vector<std::string> unknown_;  // names given with --input that no input has
+};
+
+Status Binder::AskForInput(const InputShape& shape, ValueId id) {
+  const Value& value = program_.values[id];
+  const std::string where = "input \"" + shape.name + "\"";
+  if (value.kind != ValueKind::kTensor) {
+    if (value.kind != ValueKind::kInt || shape.sizes.size() != 1) {
+      return Unexpected(InvalidInput("it is no tensor", where,
+                                     "A scalar input takes one number: --input " + shape.name +
+                                         "=4. Others cannot be given."));
+    }
+    solver_.Ask({value.scalar, shape.sizes[0], where});
+    return {};
+  }
+  if (!value.has_layout || shape.sizes.size() != value.rank) {
+    return Unexpected(InvalidInput(std::to_string(shape.sizes.size()) + " sizes were given for " +
+                                       std::to_string(value.rank) + " dimensions",
+                                   where,
+                                   "Its shape in the file is " + SizesText(program_, id) + "."));
+  }
+  for (int i = 0; i < value.rank; ++i) {
+    solver_.Ask({program_.size(id, i), shape.sizes[static_cast<std::size_t>(i)],
+                 where + ", dimension " + std::to_string(i)});
+  }
+  return {};
+}
+
+Status Binder::AskForInputs() {
+  for (const InputShape& shape : options_.inputs) {
+    const StringId name = program_.strings.Find(shape.name);
+    const auto found = std::ranges::find_if(program_.inputs, [&](ValueId id) {
+      return name != kNoString && program_.values[id].name == name;
+    });
+    if (found == program_.inputs.end()) {
+      unknown_.push_back(shape.name);
+      continue;
+    }
+    SY_RETURN_IF_ERROR(AskForInput(shape, *found));
+  }
+  return {};
+}
+
+// One command may serve several models, with `--input labels=...` for those that compute a loss. So a
+// name that this model does not have is refused only where a size may have been meant for it: when the
+// other inputs leave a symbol to its example size, or when there is nothing symbolic at all.
+Status Binder::CheckUnknownNames() {
+  if (unknown_.empty()) return {};
+  const bool harmless = !program_.symbols.empty() && solver_.from_examples().empty() &&
+                        unknown_.size() < options_.inputs.size();
+  if (!harmless) {
+    return Unexpected(NotFound("there is no input \"" + unknown_[0] + "\"", "--input",
+                               "The inputs are: " + InputsText(program_) + "."));
+  }
+  for (const std::string& name : unknown_) {
+    program_.notes.push_back(program_.strings.Intern("--input " + name + ": the model has no such input"));
+  }
+  return {};
+}
+
+// The symbols that stand first or second in the shapes of the inputs. A list of token positions is
+// [seq], not [batch]: inputs of one dimension come last, and only with symbols that are no matrix's
+// second.
+Status Binder::AskForPosition(std::optional<std::int64_t> size, int position,
+                              const std::string& option) {
+  if (!size) return {};
+  bool any = false;
+  const auto collect = [&](ValueId id) {
+    const Dim dim = program_.size(id, position);
+    any = any || dim.is_expression() || dim == Dim(*size);
+    if (dim.is_expression()) {
+      const std::string name(program_.text(program_.values[id].name));
+      solver_.Ask({dim, *size, option + " (input \"" + name + "\")"});
+    }
+  };
+  const auto has_layout = [&](ValueId id) { return program_.values[id].has_layout; };
+  const auto is_matrix = [&](ValueId id) {
+    return has_layout(id) && program_.values[id].rank >= 2;
+  };
+  const auto second_of_matrix = [&](std::uint32_t symbol) {
+    return std::ranges::any_of(program_.inputs, [&](ValueId id) {
+      if (!is_matrix(id)) return false;
+      const std::vector<std::uint32_t> symbols = solver_.SymbolsOf(program_.size(id, 1));
+      return std::ranges::find(symbols, symbol) != symbols.end();
+    });
+  };
+  for (ValueId id : program_.inputs) {
+    if (is_matrix(id)) collect(id);
+  }
+  SY_RETURN_IF_ERROR(solver_.Solve());
+  for (ValueId id : program_.inputs) {
+    if (position != 0 || !has_layout(id) || program_.values[id].rank != 1) continue;
+    const auto symbol = solver_.UnboundSymbolOf(program_.size(id, 0));
+    if (symbol && !second_of_matrix(*symbol)) collect(id);
+  }
+  if (any) return {};
+  const std::string which = position == 0 ? "first" : "second";
+  return Unexpected(InvalidInput("no input has a symbolic " + which + " dimension",
+                                 option + " " + std::to_string(*size),
+                                 "The sizes are fixed in the file: " + InputsText(program_) +
+                                     ". Export the model with dynamic_shapes to vary them."));
+}
+
+void Binder::AddNotes() {
+  for (std::uint32_t symbol : solver_.from_examples()) {
+    const std::string remedy = solver_.RemedyFor(symbol);
+    std::string note = solver_.NameOf(symbol) + " = " +
+                       std::to_string(program_.symbols[symbol].example) +
+                       " is the file's example size; ";
+    note.append(remedy.empty() ? "no input's shape determines it" : "bind it with " + remedy);
+    program_.notes.push_back(program_.strings.Intern(note));
+  }
+}
+
+Status Binder::ReplaceLayout(ValueId id) {
+  Value& value = program_.values[id];
+  const std::span<std::int64_t> raw = program_.dims.span(value.dims, 2u * value.rank);
+  if (std::ranges::find(raw, Dim::Unknown().raw()) != raw.end()) {
+    value.has_layout = false;  // for a shape rule to find out
+    return {};
+  }
+  for (std::int64_t& entry : raw) {
+    const Dim dim = Dim::FromRaw(entry);
+    if (dim.is_number()) continue;
+    const std::optional<std::int64_t> number = solver_.NumberOf(dim);
+    const std::string where = "%" + std::string(program_.text(value.name));
+    if (!number) return Unexpected(solver_.NoNumber(dim, where));
+    entry = *number;
+  }
+  if (CheckLayout(value.dtype, program_.sizes(id), program_.strides(id))) return {};
+  return Unexpected(
+      InvalidInput("sizes " + SizesText(program_, id) + " with these strides make no tensor",
+                   "%" + std::string(program_.text(value.name)),
+                   "A size is negative, or the tensor would have more than 2^63 bytes."));
+}
+
+// The node that has `argument`, within a list or not, for an error.
+std::string Binder::NodeOf(const Argument& argument) const {
+  const auto holds = [](const Argument::Run& run, std::size_t index) {
+    return index >= run.begin && index - run.begin < run.count;
+  };
+  std::size_t index = 0;
+  while (index < program_.arguments.size() && &program_.arguments[index] != &argument) ++index;
+  // A list comes after its elements, so that one walk leads from the element to the outermost list.
+  for (std::size_t i = index; i < program_.arguments.size(); ++i) {
+    const Argument& list = program_.arguments[i];
+    if (list.kind == ArgKind::kList && holds(list.list, index)) index = i;
+  }
+  for (const Graph& graph : program_.graphs) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      if (!holds(graph.nodes[i].arguments, index)) continue;
+      const std::string_view op = program_.op_name(graph.nodes[i].op);
+      return "node " + std::to_string(i) + " (" + std::string(op) + ")";
+    }
+  }
+  return "return";
+}
+
+Status Binder::ReplaceArgument(Argument& argument) {
+  if (argument.kind == ArgKind::kValue) {
+    if (argument.value >= program_.values.size()) return {};  // left behind by a pass
+    const Value& value = program_.values[argument.value];
+    if (!value.scalar.is_number()) return {};
+    const std::int64_t number = value.scalar.number();
+    if (value.kind == ValueKind::kInt) {
+      argument.kind = ArgKind::kInt;
+      argument.dim = Dim(number);
+    } else if (value.kind == ValueKind::kBool) {
+      argument.kind = ArgKind::kBool;
+      argument.dim = Dim(number != 0 ? 1 : 0);
+    }
+    return {};
+  }
+  if (argument.kind != ArgKind::kInt || !argument.dim.is_expression()) return {};
+  const std::optional<std::int64_t> number = solver_.NumberOf(argument.dim);
+  if (!number) return Unexpected(solver_.NoNumber(argument.dim, NodeOf(argument)));
+  argument.dim = Dim(*number);
+  return {};
+}
+
+Status Binder::Replace() {
+  for (ValueId id = 0; id < program_.values.size(); ++id) {
+    Value& value = program_.values[id];
+    if (value.scalar.is_expression()) {
+      // What only the data tells stays unknown; it is an error where a size needs it.
+      const std::optional<std::int64_t> number = solver_.NumberOf(value.scalar);
+      value.scalar = number ? Dim(*number) : Dim::Unknown();
+    }
+    if (!value.has_layout) continue;
+    SY_RETURN_IF_ERROR(ReplaceLayout(id));
+  }
+  for (Argument& argument : program_.arguments) SY_RETURN_IF_ERROR(ReplaceArgument(argument));
+  for (Graph& graph : program_.graphs) {
+    for (Argument& argument : graph.outputs) SY_RETURN_IF_ERROR(ReplaceArgument(argument));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Program> Bind(Program program, const BindOptions& options) {
+  return Binder(std::move(program), options).Run();
+}
+
+}  // namespace steelyard

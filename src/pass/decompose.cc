@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "pass/decompose.h"
+
+#include "ops/dispatcher.h"
+
+namespace steelyard {
+
+Result<Program> Decompose(const Program& program, const Target& target) {
+  return Dispatcher(program, target).Run();
+}
+
+}  // namespace steelyard

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+
+#include "pass/bind.h"
+#include "pass/decompose.h"
+#include "pass/tie_parameters.h"
+#include "steelyard/pass.h"
+
+namespace steelyard {
+namespace {
+
+constexpr std::array kPasses{
+    PassInfo{.name = "tie_parameters",
+             .summary = "finds parameters that are a second name of another",
+             .run = [](Program p, const PassOptions&) -> Result<Program> {
+               return TieParameters(std::move(p));
+             }},
+    PassInfo{.name = "bind",
+             .summary = "makes symbolic sizes numbers",
+             .run = [](Program p, const PassOptions& o) { return Bind(std::move(p), o.bind); }},
+    PassInfo{.name = "decompose",
+             .summary = "takes operators apart into the kernels PyTorch runs",
+             .run = [](Program p, const PassOptions& o) { return Decompose(p, o.target); }},
+};
+
+}  // namespace
+
+std::span<const PassInfo> Passes() { return kPasses; }
+
+}  // namespace steelyard

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tied weights in files that do not say so.
+#pragma once
+
+#include "steelyard/error.h"
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+// Takes a parameter that no node uses for a second name of the one used parameter of its sizes and
+// dtype, if there is exactly one: an export keeps all names of a tied weight and uses one of them.
+// Every name then stands for the used value, whose storage the unused ones share; `tied_to` tells
+// the names after the first, and a note says what was assumed. Does nothing where the file itself
+// says which names are one tensor (`ties_known`). Takes time linear in the program.
+Result<Program> TieParameters(Program program);
+
+}  // namespace steelyard

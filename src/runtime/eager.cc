@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of events is the program's: `decompose` has written down every kernel and, as
+// kDropMark, the place where each reference dies. What is left is to count references to
+// storages and to let each kernel's row say what it allocates.
+
+#include "runtime/eager.h"
+
+#include <utility>
+#include <vector>
+
+namespace steelyard {
+namespace {
+
+constexpr std::uint32_t kNoBlock = 0xffffffffu;
+
+class EagerRun final : public Allocations {
+ public:
+  EagerRun(const Program& program, const Target& target) : program_(program), target_(target) {
+    storages_.resize(program.storage_count);
+    drop_ = program.FindOpName(kDropMark);
+    defs_.reserve(program.op_names.size());
+    labels_.reserve(program.op_names.size());
+    for (OpId op = 0; op < program.op_names.size(); ++op) {
+      const std::string_view name = program.op_name(op);
+      const OpDef* def = FindOp(OpName::FromRuntime(name));
+      defs_.push_back(def);
+      labels_.push_back(timeline_.labels.Intern(name.substr(0, name.find('.'))));
+    }
+    timeline_.events.reserve(program.main().nodes.size());
+    timeline_.blocks.reserve(program.main().nodes.size());
+  }
+
+  Timeline Run() {
+    AddResidents();
+    const std::vector<Node>& nodes = program_.main().nodes;
+    for (node_ = 0; node_ < nodes.size(); ++node_) RunNode(nodes[node_]);
+    ReleaseOutputs();
+    return std::move(timeline_);
+  }
+
+  void Output(int i, std::string_view label) override {
+    const ValueId id = outputs_[static_cast<std::size_t>(i)];
+    Storage& storage = storages_[program_.values[id].storage];
+    if (storage.block != kNoBlock || storage.resident) return;  // a view, or returned in place
+    const std::int64_t bytes = StorageBytes(program_.values[id].dtype, program_.sizes(id), program_.strides(id));
+    storage.block = Open(bytes, id, LabelOf(label));
+  }
+
+  Scratch Allocate(std::int64_t bytes, std::string_view label) override {
+    return Open(bytes, Block::kNoValue, LabelOf(label));
+  }
+
+  void Free(Scratch scratch, std::string_view label) override { Close(scratch, LabelOf(label)); }
+
+ private:
+  struct Storage {
+    std::uint32_t references = 0;
+    std::uint32_t block = kNoBlock;
+    bool resident = false;
+  };
+
+  void AddResidents() {
+    const auto add = [&](ValueId id, Category category) {
+      if (id == kNoId) return;
+      Storage& storage = storages_[program_.values[id].storage];
+      if (std::exchange(storage.resident, true)) return;
+      Of(timeline_.resident, category) +=
+          StorageBytes(program_.values[id].dtype, program_.sizes(id), program_.strides(id));
+    };
+    for (const NamedTensor& p : program_.parameters) add(p.value, Category::kParameters);
+    for (const NamedTensor& b : program_.buffers) add(b.value, Category::kBuffers);
+    for (ValueId id : program_.main().inputs) add(id, Category::kInputs);
+  }
+
+  void RunNode(const Node& node) {
+    const OpDef* def = defs_[node.op];
+    frame_label_ = node.frame == 0 ? kNoString : labels_[program_.frames[node.frame].op];
+    own_label_ = labels_[node.op];
+    outputs_ = program_.results(node);
+    for (ValueId id : outputs_) {
+      if (id != kNoId) ++storages_[program_.values[id].storage].references;
+    }
+    if (node.op == drop_) {
+      Drop(program_.args(node)[0].value);
+      return;
+    }
+    if (def != nullptr) {
+      (**def->allocations)(OpView(program_, *def, program_.args(node), outputs_, target_), *this);
+      return;
+    }
+    // An operator without a row: its results, as far as the file tells.
+    for (int i = 0; i < static_cast<int>(outputs_.size()); ++i) Output(i, {});
+  }
+
+  void Drop(ValueId id) {
+    Storage& storage = storages_[program_.values[id].storage];
+    if (--storage.references > 0 || storage.block == kNoBlock) return;
+    Close(storage.block, frame_label_);
+    storage.block = kNoBlock;
+  }
+
+  // The caller lets the outputs go, in order, after everything else.
+  void ReleaseOutputs() {
+    frame_label_ = kNoString;
+    for (const Argument& output : program_.main().outputs) {
+      if (output.kind != ArgKind::kValue) continue;
+      const std::uint32_t block = storages_[program_.values[output.value].storage].block;
+      if (block != kNoBlock) timeline_.blocks[block].category = Category::kOutputs;
+    }
+    for (const Argument& output : program_.main().outputs) {
+      if (output.kind != ArgKind::kValue) continue;
+      Storage& storage = storages_[program_.values[output.value].storage];
+      if (storage.block == kNoBlock) continue;
+      Close(storage.block, kNoString);
+      storage.block = kNoBlock;
+    }
+  }
+
+  StringId LabelOf(std::string_view label) {
+    if (label.empty()) return own_label_;
+    return label == kCaller ? frame_label_ : timeline_.labels.Intern(label);
+  }
+
+  std::uint32_t Open(std::int64_t bytes, ValueId value, StringId label) {
+    const auto block = static_cast<std::uint32_t>(timeline_.blocks.size());
+    timeline_.blocks.push_back({bytes, value, static_cast<std::uint32_t>(timeline_.events.size())});
+    if (bytes > 0) timeline_.events.push_back({bytes, block, label, node_});
+    return block;
+  }
+
+  void Close(std::uint32_t block, StringId label) {
+    Block& b = timeline_.blocks[block];
+    b.freed = static_cast<std::uint32_t>(timeline_.events.size());
+    if (b.bytes > 0) timeline_.events.push_back({-b.bytes, block, label, node_});
+  }
+
+  const Program& program_;
+  const Target& target_;
+  Timeline timeline_;
+  std::vector<Storage> storages_;
+  std::vector<const OpDef*> defs_;
+  std::vector<StringId> labels_;  // by operator
+  std::span<const ValueId> outputs_;
+  StringId frame_label_ = kNoString;
+  StringId own_label_ = kNoString;
+  OpId drop_ = kNoId;
+  NodeId node_ = 0;
+};
+
+}  // namespace
+
+Timeline RunEager(const Program& kernels, const Target& target) { return EagerRun(kernels, target).Run(); }
+
+}  // namespace steelyard

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/bind.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "ir/text_printer.h"
+#include "ir/text_reader.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// What a language model exported with dynamic batch and length looks like.
+constexpr std::string_view kModel = R"(
+symbol batch: 1..4096 = 2
+symbol seq: 2..512 = 64
+buffer %ids: i64[1,512]
+input %input_ids: i64[batch,seq]
+input %mask: f32[batch,1,1,seq]
+%n: int(seq) = aten::sym_size.int(%input_ids, 1)
+%e: f32[batch,seq,768] = aten::embedding(%ids, %input_ids)
+%v: f32[batch*seq,768] = aten::view(%e, [batch*seq, 768, [%n]])
+%t: f32[768,batch*seq]{1,768} = aten::t(%v)
+return %t, %n, seq//2
+)";
+
+Result<Program> BindText(std::string_view text, const BindOptions& options) {
+  Result<Program> program = ParseText(text, "");
+  if (!program) return program;
+  return Bind(*std::move(program), options);
+}
+
+std::string Refusal(std::string_view text, const BindOptions& options) {
+  const Result<Program> bound = BindText(text, options);
+  return bound ? "none" : Describe(bound.error());
+}
+
+std::vector<std::string> NotesOf(const Program& program) {
+  std::vector<std::string> notes;
+  for (StringId note : program.notes) notes.emplace_back(program.text(note));
+  return notes;
+}
+
+TEST(Bind, InputShapesGiveEverySize) {
+  const Result<Program> p = BindText(kModel, {.inputs = {{"input_ids", {4, 128}}}});
+  ASSERT_TRUE(p) << Describe(p.error());
+  EXPECT_TRUE(p->is_concrete());
+  EXPECT_EQ(p->expressions.size(), 0u);
+  EXPECT_TRUE(p->notes.empty());
+  EXPECT_EQ(Print(*p), R"(buffer %ids: i64[1,512]
+
+input %input_ids: i64[4,128]
+input %mask: f32[4,1,1,128]
+
+%n: int(128) = aten::sym_size.int(%input_ids, 1)
+%e: f32[4,128,768] = aten::embedding(%ids, %input_ids)
+%v: f32[512,768] = aten::view(%e, [512, 768, [128]])
+%t: f32[768,512]{1,768} = aten::t(%v)
+return %t, 128, 64
+)");
+}
+
+TEST(Bind, WhatIsNotGivenIsTheExampleAndANote) {
+  const Result<Program> p = BindText(kModel, {});
+  ASSERT_TRUE(p) << Describe(p.error());
+  EXPECT_THAT(p->sizes(p->inputs[0]), ElementsAre(2, 64));
+  EXPECT_THAT(
+      NotesOf(*p),
+      ElementsAre("batch = 2 is the file's example size; bind it with --input input_ids=2x64",
+                  "seq = 64 is the file's example size; bind it with --input input_ids=2x64"));
+}
+
+TEST(Bind, BatchAndSeqBindTheFirstAndSecondDimensions) {
+  const Result<Program> p = BindText(kModel, {.batch = 8, .seq = 32});
+  ASSERT_TRUE(p) << Describe(p.error());
+  EXPECT_THAT(p->sizes(p->inputs[0]), ElementsAre(8, 32));
+  EXPECT_THAT(p->sizes(p->inputs[1]), ElementsAre(8, 1, 1, 32));
+  const Result<Program> batch = BindText(kModel, {.batch = 8});
+  ASSERT_TRUE(batch) << Describe(batch.error());
+  EXPECT_THAT(batch->sizes(batch->inputs[0]), ElementsAre(8, 64));
+  EXPECT_EQ(batch->notes.size(), 1u);
+}
+
+TEST(Bind, AListOfPositionsIsNotABatch) {
+  constexpr std::string_view kPositions = R"(
+symbol b = 2
+symbol s = 4
+input %positions: i64[s]
+input %ids: i64[b,s]
+input %labels: i64[b]
+)";
+  const Result<Program> p = BindText(kPositions, {.batch = 8});
+  ASSERT_TRUE(p) << Describe(p.error());
+  EXPECT_THAT(p->sizes(p->inputs[0]), ElementsAre(4));
+  EXPECT_THAT(p->sizes(p->inputs[2]), ElementsAre(8));
+  const Result<Program> lone = BindText("symbol n = 2\ninput %x: f32[n]\n", {.batch = 8});
+  ASSERT_TRUE(lone) << Describe(lone.error());
+  EXPECT_THAT(lone->sizes(lone->inputs[0]), ElementsAre(8));
+}
+
+TEST(Bind, ContradictionsAreShownWithBothSides) {
+  EXPECT_EQ(Refusal(kModel, {.inputs = {{"input_ids", {2, 64}}, {"mask", {3, 1, 1, 64}}}}),
+            "input \"mask\", dimension 0: the size batch is 3 here, 2 by the rest, batch = 2 by "
+            "input \"input_ids\", dimension 0. Sizes of the same symbol must agree over all "
+            "inputs.");
+  EXPECT_EQ(Refusal(kModel, {.inputs = {{"mask", {2, 5, 1, 64}}}}),
+            "input \"mask\", dimension 1: the size is 1 in the file, 5 was asked for. This size is "
+            "fixed. Export the model with dynamic_shapes to vary it.");
+  EXPECT_THAT(Refusal(kModel, {.inputs = {{"input_ids", {2, 64}}}, .batch = 4}),
+              HasSubstr("the size batch is 4 here, 2 by the rest"));
+  EXPECT_EQ(Refusal(kModel, {.seq = 1024}),
+            "--seq (input \"input_ids\"): seq = 1024 is outside the file's range of 2 to 512. "
+            "Choose a size in this range, or export the model with a wider one (dynamic_shapes).");
+}
+
+TEST(Bind, InputsAreNamedAsTheUserNamesThem) {
+  EXPECT_EQ(Refusal(kModel, {.inputs = {{"ids", {1, 512}}}}),
+            "--input: there is no input \"ids\". The inputs are: input_ids [batch, seq], mask "
+            "[batch, 1, 1, seq].");
+  EXPECT_EQ(Refusal(kModel, {.inputs = {{"input_ids", {64}}}}),
+            "input \"input_ids\": 1 sizes were given for 2 dimensions. Its shape in the file is "
+            "[batch, seq].");
+}
+
+TEST(Bind, FixedModelTakesItsOwnSizesOnly) {
+  constexpr std::string_view kFixed = "input %x: f32[4,128]\n";
+  EXPECT_TRUE(BindText(kFixed, {.inputs = {{"x", {4, 128}}}, .batch = 4, .seq = 128}));
+  EXPECT_EQ(Refusal(kFixed, {.batch = 8}),
+            "--batch 8: no input has a symbolic first dimension. The sizes are fixed in the file: "
+            "x [4, 128]. Export the model with dynamic_shapes to vary them.");
+}
+
+TEST(Bind, SymbolsWithoutAnyValueAreRefused) {
+  EXPECT_EQ(Refusal("symbol n\ninput %x: f32[n,8]\n", {}),
+            "%x: the size n needs n, which has no value and no example in the file. Bind it with "
+            "--input x=Nx8.");
+  // A size that the data tell, as of aten::nonzero.
+  EXPECT_EQ(Refusal("symbol u0\ninput %x: f32[8]\n%y: f32[u0 + 1] = aten::nonzero(%x)\n", {}),
+            "%y: the size u0 + 1 needs u0, which has no value and no example in the file. No "
+            "input's shape determines it: it depends on the data.");
+  EXPECT_THAT(Refusal("symbol u0\nf([g, [u0]])\n", {}), HasSubstr("no symbol"));
+  EXPECT_THAT(Refusal("symbol u0\nf(1)\nf([2, [u0]])\n", {}), HasSubstr("node 1 (f): the size u0"));
+  // Nobody asks for it.
+  EXPECT_TRUE(BindText("symbol u0\ninput %x: f32[8]\n", {}));
+}
+
+TEST(Bind, UnknownScalarsStayArguments) {
+  const Result<Program> p = BindText(R"(input %x: f32[8]
+%i: int = aten::item(%x)
+%c: bool(True) = aten::eq(%x, 1)
+%y: f32[2] = f(%i, %c)
+)",
+                                     {});
+  ASSERT_TRUE(p) << Describe(p.error());
+  const auto args = p->args(p->main().nodes[2]);
+  EXPECT_EQ(args[0].kind, ArgKind::kValue);
+  EXPECT_EQ(args[1].kind, ArgKind::kBool);
+  EXPECT_EQ(args[1].dim, Dim(1));
+}
+
+TEST(Bind, NamesOfArgumentsStay) {
+  const Result<Program> p =
+      BindText("symbol s = 3\ninput %n: int(s)\nf(size=%n, k=2*s)\n", {.inputs = {{"n", {5}}}});
+  ASSERT_TRUE(p) << Describe(p.error());
+  EXPECT_EQ(Print(*p), "input %n: int(5)\n\nf(size=5, k=10)\nreturn\n");
+  EXPECT_THAT(Refusal("symbol s = 3\ninput %n: int(s)\n", {.inputs = {{"n", {5, 6}}}}),
+              HasSubstr("--input n=4"));
+}
+
+TEST(Bind, UnknownSizesAreLeftToShapeRules) {
+  const Result<Program> p = BindText("input %x: f32[2]\n%y: f32[?,2] = f(%x)\n", {});
+  ASSERT_TRUE(p) << Describe(p.error());
+  EXPECT_FALSE(p->values[1].has_layout);
+}
+
+TEST(Bind, AbsurdSizesAreRefused) {
+  EXPECT_THAT(Refusal("symbol n = 2\ninput %x: f32[n,n]\n",
+                      {.inputs = {{"x", {std::int64_t{1} << 31, std::int64_t{1} << 31}}}}),
+              HasSubstr("more than 2^63 bytes"));
+  EXPECT_THAT(Refusal("symbol n = 2\ninput %x: f32[n - 3]\n", {}), HasSubstr("make no tensor"));
+  EXPECT_THAT(Refusal("symbol n = 2\ninput %x: f32[n//0]\n", {}), HasSubstr("division by zero"));
+  EXPECT_THAT(Refusal("symbol n = 4611686018427387904\ninput %x: f32[n*n]\n", {}),
+              HasSubstr("has no value"));
+}
+
+}  // namespace
+}  // namespace steelyard

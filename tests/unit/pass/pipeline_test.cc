@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include "ir/text_reader.h"
+#include "steelyard/pass.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+Program Example() {
+  return ParseText("parameter %w: f32[5,8]\ninput %x: f32[2,8]\n%y: f32[2,5] = aten::linear(%x, %w)\nreturn %y\n", "t").value();
+}
+
+TEST(RunPasses, InOrderAndTimed) {
+  std::vector<PassRun> runs;
+  constexpr std::array<std::string_view, 3> kNames{"tie_parameters", "bind", "decompose"};
+  PassOptions options;
+  options.verify = true;
+  const Result<Program> kernels = RunPasses(Example(), kNames, options, &runs);
+  ASSERT_TRUE(kernels) << Describe(kernels.error());
+  ASSERT_EQ(runs.size(), 3u);
+  EXPECT_EQ(runs[2].name, "decompose");
+  EXPECT_EQ(runs[2].nodes, kernels->main().nodes.size());
+  EXPECT_GE(runs[0].seconds, 0.0);
+}
+
+TEST(RunPasses, AnUnknownNameListsTheKnown) {
+  constexpr std::array<std::string_view, 1> kNames{"fuse"};
+  const Result<Program> program = RunPasses(Example(), kNames, {});
+  ASSERT_FALSE(program);
+  EXPECT_THAT(Describe(program.error()), HasSubstr("decompose"));
+}
+
+TEST(Passes, HaveUniqueNamesAndSummaries) {
+  std::set<std::string_view> names;
+  for (const PassInfo& pass : Passes()) {
+    EXPECT_TRUE(names.insert(pass.name).second);
+    EXPECT_FALSE(pass.summary.empty());
+    EXPECT_EQ(FindPass(pass.name), &pass);
+  }
+}
+
+}  // namespace
+}  // namespace steelyard

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "runtime/eager.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+#include "ir/text_reader.h"
+#include "ops/dispatcher.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::ElementsAre;
+
+Timeline Run(std::string_view text) {
+  const Result<Program> program = ParseText(text, "test.syt");
+  EXPECT_TRUE(program) << Describe(program.error());
+  const Result<Program> kernels = Dispatcher(*program, Target{}).Run();
+  EXPECT_TRUE(kernels) << Describe(kernels.error());
+  return RunEager(*kernels, Target{});
+}
+
+std::vector<std::string> Events(const Timeline& timeline) {
+  std::vector<std::string> out;
+  for (const Event& e : timeline.events) {
+    out.push_back(std::string(timeline.labels.view(e.label)) + " " + std::to_string(e.bytes));
+  }
+  return out;
+}
+
+TEST(RunEager, FreesAtTheLastReference) {
+  // f32[8] is 32 bytes. %a dies at the sum; %c is the caller's until the end.
+  EXPECT_THAT(Events(Run("input %x: f32[8]\n"
+                         "%a: f32[8] = aten::tanh(%x)\n"
+                         "%c: f32[8] = aten::add.Tensor(%a, %x)\n"
+                         "return %c\n")),
+              ElementsAre("aten::tanh 32", "aten::add 32", " -32", " -32"));
+}
+
+TEST(RunEager, AViewKeepsItsStorage) {
+  EXPECT_THAT(Events(Run("input %x: f32[8]\n"
+                         "%a: f32[8] = aten::tanh(%x)\n"
+                         "%v: f32[2,4] = aten::view(%a, [2, 4])\n"
+                         "%b: f32[2,4] = aten::tanh(%v)\n"
+                         "return %b\n")),
+              ElementsAre("aten::tanh 32", "aten::tanh 32", " -32", " -32"));
+}
+
+TEST(RunEager, InPlaceAllocatesNothing) {
+  EXPECT_THAT(Events(Run("input %x: f32[8]\n"
+                         "%a: f32[8] = aten::tanh(%x)\n"
+                         "%b: f32[8] = aten::relu_(%a)\n"
+                         "return %b\n")),
+              ElementsAre("aten::tanh 32", " -32"));
+}
+
+TEST(RunEager, ResidentsAreCountedOnceAndNeverFreed) {
+  const Timeline timeline = Run(
+      "parameter %w: f32[8]\n"
+      "input %x: f32[8]\n"
+      "%a: f32[8] = aten::add.Tensor(%x, %w)\n"
+      "return %a\n");
+  EXPECT_EQ(Of(timeline.resident, Category::kParameters), 8 * 4);
+  EXPECT_EQ(Of(timeline.resident, Category::kInputs), 8 * 4);
+  EXPECT_EQ(timeline.resident_bytes(), 2 * 8 * 4);
+}
+
+TEST(RunEager, OutputsAreTheCallers) {
+  const Timeline timeline = Run("input %x: f32[8]\n%a: f32[8] = aten::tanh(%x)\nreturn %a, %x\n");
+  ASSERT_EQ(timeline.blocks.size(), 1u);
+  EXPECT_EQ(timeline.blocks[0].category, Category::kOutputs);
+  EXPECT_EQ(timeline.blocks[0].freed, 1u);
+}
+
+TEST(RunEager, AllocationsAndFreesCancel) {
+  std::int64_t sum = 0;
+  for (const Event& e : Run("input %x: f32[4,8]\nparameter %w: f32[8,8]\nparameter %b: f32[8]\n"
+                            "%y: f32[4,8] = aten::linear(%x, %w, %b)\n%z: f32[4,8] = aten::gelu(%y)\nreturn %z\n")
+                           .events) {
+    sum += e.bytes;
+  }
+  EXPECT_EQ(sum, 0);
+}
+
+TEST(RunEager, EmptyTensorsMakeNoEvents) {
+  EXPECT_THAT(Events(Run("input %x: f32[0,8]\n%a: f32[0,8] = aten::tanh(%x)\nreturn %a\n")), ElementsAre());
+}
+
+TEST(RunEager, UnmodelledResultsTakeTheFilesSizes) {
+  EXPECT_THAT(Events(Run("input %x: f32[8]\n%a: i64[3] = mylib::mystery(%x)\nreturn %a\n")),
+              ElementsAre("mylib::mystery 24", " -24"));
+}
+
+}  // namespace
+}  // namespace steelyard
