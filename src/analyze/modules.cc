@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analyze/modules.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace steelyard {
+namespace {
+
+// The deepest module whose path is a prefix of a tensor's name: "encoder.layer.0" of
+// "encoder.layer.0.weight".
+class ModuleFinder {
+ public:
+  explicit ModuleFinder(const Program& program) : program_(program) {
+    by_path_.resize(program.strings.size(), kNoId);
+    for (ModuleId m = 0; m < program.modules.size(); ++m) {
+      ModuleId& slot = by_path_[program.modules[m].path];
+      if (slot == kNoId) slot = m;  // a module called twice has several entries: the first is its own
+    }
+  }
+  ModuleId Owner(std::string_view name) const {
+    for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos; dot = name.rfind('.', dot - 1)) {
+      const StringId path = program_.strings.Find(name.substr(0, dot));
+      if (path != kNoString && by_path_[path] != kNoId) return by_path_[path];
+      if (dot == 0) break;
+    }
+    return 0;
+  }
+
+ private:
+  const Program& program_;
+  std::vector<ModuleId> by_path_;
+};
+
+// Children after their parent, in the order in which the program has them.
+void AppendTree(const std::vector<std::vector<ModuleId>>& children, ModuleId module, int depth,
+                std::vector<std::pair<ModuleId, int>>& order) {
+  std::vector<std::pair<ModuleId, int>> stack{{module, depth}};
+  while (!stack.empty()) {
+    const auto [m, d] = stack.back();
+    stack.pop_back();
+    order.push_back({m, d});
+    for (auto child = children[m].rbegin(); child != children[m].rend(); ++child) stack.push_back({*child, d + 1});
+  }
+}
+
+std::vector<std::pair<ModuleId, int>> TreeOrder(const Program& program) {
+  std::vector<std::vector<ModuleId>> children(program.modules.size());
+  for (ModuleId m = 1; m < program.modules.size(); ++m) children[program.modules[m].parent].push_back(m);
+  std::vector<std::pair<ModuleId, int>> order;
+  AppendTree(children, 0, 0, order);
+  return order;
+}
+
+struct ByteTally {
+  DType dtype;
+  std::int64_t bytes;
+};
+
+void AddDType(std::vector<ByteTally>& tally, DType dtype, std::int64_t bytes) {
+  auto found = std::ranges::find(tally, dtype, &ByteTally::dtype);
+  if (found == tally.end()) found = tally.insert(found, {dtype, 0});
+  found->bytes += bytes;
+}
+
+// Parameters and buffers at the modules their names say; ancestors are added by `RollUp`.
+void AddTensors(const Program& kernels, std::vector<ModuleReport>& own, std::vector<std::vector<ByteTally>>& dtypes) {
+  const ModuleFinder finder(kernels);
+  std::vector<bool> seen(kernels.storage_count, false);
+  const auto add = [&](const NamedTensor& named, bool parameter) {
+    if (named.value == kNoId) return;
+    const Value& value = kernels.values[named.value];
+    if (seen[value.storage]) return;
+    seen[value.storage] = true;
+    const ModuleId module = finder.Owner(kernels.text(named.name));
+    std::int64_t count = 1;
+    for (std::int64_t size : kernels.sizes(named.value)) count *= size;
+    const std::int64_t bytes = (count * BitsOf(value.dtype) + 7) / 8;
+    if (!parameter) {
+      own[module].buffer_bytes += bytes;
+      return;
+    }
+    own[module].parameters += count;
+    own[module].parameter_bytes += bytes;
+    AddDType(dtypes[module], value.dtype, bytes);
+  };
+  for (const NamedTensor& p : kernels.parameters) add(p, true);
+  for (const NamedTensor& b : kernels.buffers) add(b, false);
+}
+
+void AddRuns(const Program& imported, const Program& kernels, const WorkReport& work,
+             const Timeline& timeline, std::vector<ModuleReport>& own) {
+  for (const Node& node : imported.main().nodes) ++own[node.module].calls;
+  const std::vector<Node>& nodes = kernels.main().nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) own[nodes[i].module].work += work.by_node[i];
+  for (const Block& block : timeline.blocks) {
+    if (block.value == Block::kNoValue || block.bytes == 0) continue;
+    own[nodes[timeline.events[block.allocated].node].module].activation_bytes += block.bytes;
+  }
+}
+
+}  // namespace
+
+std::vector<ModuleReport> CountModules(const Program& imported, const Program& kernels,
+                                       const WorkReport& work, const Timeline& timeline) {
+  std::vector<ModuleReport> own(kernels.modules.size());
+  std::vector<std::vector<ByteTally>> dtypes(kernels.modules.size());
+  AddTensors(kernels, own, dtypes);
+  AddRuns(imported, kernels, work, timeline, own);
+  // Parents come before children, so one sweep from the end rolls everything up.
+  for (ModuleId m = static_cast<ModuleId>(own.size()); m-- > 1;) {
+    ModuleReport& parent = own[kernels.modules[m].parent];
+    parent.parameters += own[m].parameters;
+    parent.parameter_bytes += own[m].parameter_bytes;
+    parent.buffer_bytes += own[m].buffer_bytes;
+    parent.calls += own[m].calls;
+    parent.activation_bytes += own[m].activation_bytes;
+    parent.work += own[m].work;
+    for (const ByteTally& t : dtypes[m]) AddDType(dtypes[kernels.modules[m].parent], t.dtype, t.bytes);
+  }
+  std::vector<ModuleReport> out;
+  out.reserve(own.size());
+  for (const auto& [module, depth] : TreeOrder(kernels)) {
+    ModuleReport& report = own[module];
+    report.module = module;
+    report.depth = depth;
+    std::ranges::stable_sort(dtypes[module], std::greater(), &ByteTally::bytes);
+    for (const ByteTally& t : dtypes[module]) report.dtypes.push_back(t.dtype);
+    out.push_back(std::move(report));
+  }
+  return out;
+}
+
+}  // namespace steelyard

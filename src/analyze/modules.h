@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The module tree with what each module has and does, its children included.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyze/work.h"
+#include "steelyard/program.h"
+#include "steelyard/timeline.h"
+
+namespace steelyard {
+
+struct ModuleReport {
+  ModuleId module = 0;  // index into Program::modules
+  int depth = 0;        // 0: the model
+  std::int64_t parameters = 0;         // elements, tied tensors at their first name
+  std::int64_t parameter_bytes = 0;
+  std::int64_t buffer_bytes = 0;
+  std::vector<DType> dtypes;           // of its parameters, most bytes first
+  int calls = 0;                       // nodes of the imported program inside it
+  std::int64_t activation_bytes = 0;   // results of its operators, allocated in the step
+  NodeWork work;
+};
+
+// Modules in the order of the tree: a module, then its children in the order of the program.
+// Parameters belong to the module that their name says, and to its ancestors.
+std::vector<ModuleReport> CountModules(const Program& imported, const Program& kernels,
+                                       const WorkReport& work, const Timeline& timeline);
+
+}  // namespace steelyard

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where memory is highest, and what fills it there.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "steelyard/timeline.h"
+
+namespace steelyard {
+
+struct PeakReport {
+  std::int64_t resident = 0;     // bytes before the first event
+  std::int64_t peak = 0;         // highest total, resident included
+  std::int64_t peak_delta = 0;   // peak - resident
+  std::uint32_t event = 0;       // the allocation that reaches it (the first, if several do)
+  bool reached_in_step = false;  // false: nothing is allocated above the resident bytes
+  ByCategory at_peak{};          // sums to `peak`
+  std::vector<std::uint32_t> live;  // blocks alive there, largest first
+};
+
+PeakReport FindPeak(const Timeline& timeline);
+
+// The total after each of `points` equal stretches of the timeline: the highest in each stretch, so
+// that a peak is never lost. For charts.
+std::vector<std::int64_t> Profile(const Timeline& timeline, int points);
+
+}  // namespace steelyard

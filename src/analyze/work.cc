@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analyze/work.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace steelyard {
+namespace {
+
+// The sum, kept negative (as Count does) once anything did not fit.
+std::int64_t Sum(std::int64_t a, std::int64_t b) { return (Count(a) + Count(b)).value(); }
+
+bool Overflowed(const NodeWork& w) {
+  return w.macs < 0 || w.flops < 0 || w.flops_all < 0 || w.read < 0 || w.written < 0;
+}
+
+NodeWork WorkOf(const OpView& op, const Convention& convention, const Convention& all) {
+  const OpDef& def = op.def();
+  const Work work = (**def.work)(op);
+  const Traffic traffic = (**def.traffic)(op);
+  return {.macs = work.mac.value(),
+          .flops = Weigh(work, *def.family, convention).value(),
+          .flops_all = Weigh(work, *def.family, all).value(),
+          .read = traffic.read.value(),
+          .written = traffic.written.value()};
+}
+
+// One line per operator of the imported program, as the user wrote it: a linear is a linear, not
+// the view, transpose and addmm it dispatches to.
+class ByOperator {
+ public:
+  ByOperator(const Program& imported, const Program& kernels) : imported_(imported) {
+    const std::size_t count = imported.op_names.size();
+    for (OpId op = 0; op < count; ++op) {
+      // Names are interned in both programs alike: the later one's strings extend the earlier's.
+      lines_.emplace_back().name = kernels.text(imported.op_names[op]);
+      lines_.back().modelled = FindOp(OpName::FromRuntime(imported.op_name(op))) != nullptr;
+    }
+  }
+  OperatorWork& Line(const Node& imported_node) { return lines_[imported_node.op]; }
+  OperatorWork* LineOfOrigin(NodeId origin) {
+    return origin == kNoId ? nullptr : &lines_[imported_.main().nodes[origin].op];
+  }
+  std::vector<OperatorWork> Take() && { return std::move(lines_); }
+
+ private:
+  const Program& imported_;
+  std::vector<OperatorWork> lines_;
+};
+
+// Whether an operator runs on tensors at all; arithmetic on sizes does not count as a call.
+bool TouchesTensors(const Program& program, const Node& node) {
+  const auto tensor = [&](ValueId id) {
+    return id != kNoId && program.values[id].kind == ValueKind::kTensor;
+  };
+  if (std::ranges::any_of(program.results(node), tensor)) return true;
+  return program.results(node).empty() &&
+         std::ranges::any_of(program.args(node), [&](const Argument& a) {
+           return a.kind == ArgKind::kValue && tensor(a.value);
+         });
+}
+
+void CountCalls(const Program& imported, ByOperator& lines, WorkReport& report) {
+  for (const Graph& graph : imported.graphs) {
+    for (const Node& node : graph.nodes) {
+      if (!TouchesTensors(imported, node)) continue;
+      OperatorWork& line = lines.Line(node);
+      ++line.calls;
+      ++report.calls;
+      report.modelled_calls += line.modelled ? 1 : 0;
+    }
+  }
+}
+
+}  // namespace
+
+NodeWork& NodeWork::operator+=(const NodeWork& other) {
+  macs = Sum(macs, other.macs);
+  flops = Sum(flops, other.flops);
+  flops_all = Sum(flops_all, other.flops_all);
+  read = Sum(read, other.read);
+  written = Sum(written, other.written);
+  return *this;
+}
+
+Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
+                             const Convention& convention, const Target& target) {
+  WorkReport report;
+  report.convention = &convention;
+  const Convention& all = *FindConvention("all");
+  std::vector<const OpDef*> defs;
+  for (OpId op = 0; op < kernels.op_names.size(); ++op) {
+    defs.push_back(FindOp(OpName::FromRuntime(kernels.op_name(op))));
+  }
+  ByOperator lines(imported, kernels);
+  CountCalls(imported, lines, report);
+  const std::vector<Node>& nodes = kernels.main().nodes;
+  report.by_node.resize(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const OpDef* def = defs[nodes[i].op];
+    if (def == nullptr) continue;
+    const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
+    report.by_node[i] = WorkOf(view, convention, all);
+    report.by_phase[static_cast<std::size_t>(nodes[i].phase)] += report.by_node[i];
+    if (OperatorWork* line = lines.LineOfOrigin(nodes[i].origin)) line->work += report.by_node[i];
+  }
+  for (const NodeWork& total : report.by_phase) {
+    if (Overflowed(total)) {
+      return Unexpected(InvalidInput("the work of the program does not fit in 64 bits", "",
+                                     "Check the sizes given with --input."));
+    }
+  }
+  for (OperatorWork& line : std::move(lines).Take()) {
+    if (line.calls == 0) continue;
+    (line.modelled ? report.by_operator : report.unmodelled).push_back(line);
+  }
+  std::ranges::stable_sort(report.by_operator, std::greater(),
+                           [](const OperatorWork& o) { return std::pair(o.work.flops, o.work.read + o.work.written); });
+  std::ranges::stable_sort(report.unmodelled, std::greater(), &OperatorWork::calls);
+  return report;
+}
+
+}  // namespace steelyard

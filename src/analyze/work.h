@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The work of a program: what each kernel computes and moves, in total, by phase, by module and by
+// operator.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analyze/counting.h"
+#include "steelyard/error.h"
+#include "steelyard/op.h"
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+inline constexpr int kPhaseCount = 4;
+
+// Work of one node of the executed program, weighed.
+struct NodeWork {
+  std::int64_t macs = 0;
+  std::int64_t flops = 0;      // in the chosen convention
+  std::int64_t flops_all = 0;  // arithmetic of every operator
+  std::int64_t read = 0;       // bytes
+  std::int64_t written = 0;
+  NodeWork& operator+=(const NodeWork& other);
+};
+
+// Calls of one operator of the imported program.
+struct OperatorWork {
+  std::string_view name;  // of the kernel program's strings
+  int calls = 0;
+  bool modelled = true;
+  NodeWork work;
+};
+
+struct WorkReport {
+  const Convention* convention = nullptr;
+  std::array<NodeWork, kPhaseCount> by_phase{};
+  std::vector<NodeWork> by_node;           // of the kernel program
+  std::vector<OperatorWork> by_operator;   // most work first
+  std::vector<OperatorWork> unmodelled;    // operators without a row, most calls first
+  int modelled_calls = 0;                  // of the imported program
+  int calls = 0;
+
+  const NodeWork& of(Phase phase) const { return by_phase[static_cast<std::size_t>(phase)]; }
+};
+
+// `imported` is the program before `decompose`, `kernels` the one after. An error if a total does
+// not fit in 64 bits.
+Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
+                             const Convention& convention, const Target& target);
+
+}  // namespace steelyard

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analyze/work.h"
+
+#include <gmock/gmock.h>
+
+#include "weighed.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kLinearAndGelu =
+    "parameter %w: f32[16,8]\n"
+    "parameter %b: f32[16]\n"
+    "input %x: f32[2,3,8]\n"
+    "%y: f32[2,3,16] = aten::linear(%x, %w, %b)\n"
+    "%z: f32[2,3,16] = aten::gelu(%y)\n"
+    "return %z\n";
+
+TEST(CountWork, ContractionsInTheTorchConvention) {
+  const WorkReport work = WeighText(kLinearAndGelu).work;
+  EXPECT_EQ(work.of(Phase::kForward).macs, 2 * 3 * 8 * 16);
+  EXPECT_EQ(work.of(Phase::kForward).flops, 2 * (2 * 3 * 8 * 16));
+}
+
+TEST(CountWork, EveryOperatorInTheOther) {
+  // The bias is an addition per element; gelu four and a special function.
+  const WorkReport work = WeighText(kLinearAndGelu).work;
+  EXPECT_EQ(work.of(Phase::kForward).flops_all, 2 * (2 * 3 * 8 * 16) + 2 * 3 * 16 + 2 * 3 * 16 * (4 + 1));
+}
+
+TEST(CountWork, BelongsToTheOperatorTheUserWrote) {
+  const WorkReport work = WeighText(kLinearAndGelu).work;
+  ASSERT_EQ(work.by_operator.size(), 2u);
+  EXPECT_EQ(work.by_operator[0].name, "aten::linear");
+  EXPECT_EQ(work.by_operator[0].calls, 1);
+  EXPECT_EQ(work.by_operator[0].work.macs, 2 * 3 * 8 * 16);
+  EXPECT_EQ(work.calls, 2);
+  EXPECT_EQ(work.modelled_calls, 2);
+}
+
+TEST(CountWork, TrafficReadsOperandsAndWritesResults) {
+  const WorkReport work = WeighText("input %x: f32[8]\n%y: f32[8] = aten::tanh(%x)\nreturn %y\n").work;
+  EXPECT_EQ(work.of(Phase::kForward).read, 8 * 4);
+  EXPECT_EQ(work.of(Phase::kForward).written, 8 * 4);
+}
+
+TEST(CountWork, OperatorsWithoutARowAreListed) {
+  const WorkReport work = WeighText(
+                              "input %x: f32[8]\n%a: f32[8] = mylib::mystery(%x)\n"
+                              "%b: f32[8] = mylib::mystery(%a)\n%y: f32[8] = aten::tanh(%b)\nreturn %y\n")
+                              .work;
+  ASSERT_EQ(work.unmodelled.size(), 1u);
+  EXPECT_EQ(work.unmodelled[0].name, "mylib::mystery");
+  EXPECT_EQ(work.unmodelled[0].calls, 2);
+  EXPECT_EQ(work.modelled_calls, 1);
+  EXPECT_EQ(work.calls, 3);
+}
+
+TEST(CountWork, ExactAtTenToTheEighteen) {
+  // 10^6 x 10^6 x 10^6 multiply-adds, of tensors that nobody could hold.
+  const WorkReport work =
+      WeighText("input %x: f32[1000000,1000000]\ninput %w: f32[1000000,1000000]\n"
+                "%y: f32[1000000,1000000] = aten::mm(%x, %w)\nreturn %y\n").work;
+  EXPECT_EQ(work.of(Phase::kForward).macs, 1'000'000'000'000'000'000);
+  EXPECT_EQ(work.of(Phase::kForward).flops, 2'000'000'000'000'000'000);
+}
+
+TEST(CountWork, OverflowIsAnError) {
+  const Result<Program> imported = ParseText(
+      "input %x: i8[1000000000,1000000000]\n%y: i8[1000000000,1000000000] = aten::mm(%x, %x)\nreturn %y\n", "t");
+  ASSERT_TRUE(imported);
+  const Result<Program> kernels = Dispatcher(*imported, Target{}).Run();
+  ASSERT_TRUE(kernels);
+  const Result<WorkReport> work = CountWork(*imported, *kernels, *FindConvention("torch"), Target{});
+  ASSERT_FALSE(work);
+  EXPECT_THAT(work.error().message, HasSubstr("does not fit in 64 bits"));
+}
+
+}  // namespace
+}  // namespace steelyard
