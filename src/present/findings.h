@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What there is to tell about one weighing: the programs, their timeline, and the numbers that the
+// analyses took from them. The builders of this folder read it and compute no more than sums and
+// shares.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "analyze/modules.h"
+#include "analyze/parameters.h"
+#include "analyze/peak.h"
+#include "analyze/work.h"
+#include "steelyard/op.h"
+#include "steelyard/program.h"
+#include "steelyard/report.h"
+#include "steelyard/timeline.h"
+
+namespace steelyard::present {
+
+// Borrowed from whoever weighed; valid while that is.
+struct Findings {
+  const Program& imported;  // with its sizes bound, before `decompose`
+  const Program& kernels;   // after it
+  const Timeline& timeline;
+  const ParameterReport& parameters;
+  const WorkReport& work;
+  const PeakReport& peak;
+  const std::vector<ModuleReport>& modules;
+  const Target& target;
+  std::string_view path;  // of the file
+  double elapsed_seconds = 0;
+
+  // Totals over a program with operators that nobody modelled are lower bounds.
+  report::Claim claim() const {
+    return work.unmodelled.empty() ? report::Claim::kExact : report::Claim::kAtLeast;
+  }
+};
+
+// What of it a reader asked to see.
+struct Shown {
+  int depth = 2;          // levels of the module tree
+  int top = 10;           // operators in the table of operators
+  bool detailed = false;  // repeated modules one by one, more of the largest tensors
+  bool events = false;    // every allocation and free, in the data
+};
+
+}  // namespace steelyard::present

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/memory.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "present/names.h"
+#include "present/tensors.h"
+
+namespace steelyard::present {
+namespace {
+
+using report::Bar;
+using report::Sentence;
+
+// How many of the largest tensors are named at the peak.
+constexpr std::size_t kLargest = 5;
+constexpr std::size_t kLargestDetailed = 40;
+
+// Stretches of the run in the chart: at least one for each column of the widest terminal.
+constexpr int kChartPoints = 240;
+
+// More outputs than this are counted and not named.
+constexpr std::size_t kNamedOutputs = 2;
+
+struct CategoryWords {
+  Category category;
+  std::string_view label;
+};
+// In the order of the report: what stays first.
+constexpr std::array kCategoryWords = {
+    CategoryWords{Category::kParameters, "parameters"},
+    CategoryWords{Category::kBuffers, "buffers"},
+    CategoryWords{Category::kOptimizerState, "optimizer"},
+    CategoryWords{Category::kInputs, "inputs"},
+    CategoryWords{Category::kGradients, "gradients"},
+    CategoryWords{Category::kActivations, "activations"},
+    CategoryWords{Category::kTemporaries, "temporaries"},
+    CategoryWords{Category::kOutputs, "held outputs"},
+};
+
+Sentence BytesPerParameter(const Findings& findings) {
+  const TensorTotal& parameters = findings.parameters.parameters;
+  if (parameters.count == 0) return {};
+  if (parameters.bytes % parameters.count == 0) {
+    return {std::to_string(parameters.bytes / parameters.count) + " B/param"};
+  }
+  return {report::Quantity{.value = FractionOf(parameters.bytes, parameters.count)}, " B/param"};
+}
+
+// The outputs that the caller holds at the peak, largest first.
+Sentence OutputWords(const Findings& findings) {
+  std::vector<const Block*> held;
+  for (std::uint32_t id : findings.peak.live) {
+    const Block& block = findings.timeline.blocks[id];
+    if (block.category == Category::kOutputs) held.push_back(&block);
+  }
+  Sentence words;
+  for (std::size_t i = 0; i < std::min(held.size(), kNamedOutputs); ++i) {
+    const BlockWords block = Describe(findings, *held[i]);
+    words.emplace_back((i == 0 ? "" : ", ") + block.tensor + " " + block.layout);
+  }
+  if (held.size() > kNamedOutputs) {
+    words.emplace_back(" and " +
+                       Counted(static_cast<std::int64_t>(held.size() - kNamedOutputs), "other"));
+  }
+  if (!words.empty()) words.emplace_back(", until the caller drops them");
+  return words;
+}
+
+report::BarList Anatomy(const Findings& findings) {
+  report::BarList list;
+  for (const auto& [category, label] : kCategoryWords) {
+    const std::int64_t bytes = Of(findings.peak.at_peak, category);
+    if (bytes == 0) continue;
+    Bar bar{.label = std::string(label),
+            .amount = In(Unit::kBytes, bytes),
+            .fraction = FractionOf(bytes, findings.peak.peak)};
+    if (category == Category::kParameters) bar.rate = BytesPerParameter(findings);
+    if (category == Category::kTemporaries) bar.note = {"results still needed, and scratch"};
+    if (category == Category::kOutputs) bar.note = OutputWords(findings);
+    list.bars.push_back(std::move(bar));
+  }
+  return list;
+}
+
+report::Chart MemoryChart(const Findings& findings) {
+  const std::vector<std::int64_t> profile = Profile(findings.timeline, kChartPoints);
+  report::Chart chart{.unit = Unit::kBytes, .baseline = findings.peak.resident};
+  report::ChartSeries series{.name = "memory"};
+  for (std::size_t i = 0; i < profile.size(); ++i) {
+    series.points.push_back({static_cast<double>(i), profile[i]});
+  }
+  chart.series.push_back(std::move(series));
+  chart.phases.push_back({"forward", 0.0, static_cast<double>(profile.size())});
+  return chart;
+}
+
+// "Peak at aten::addmm of aten::linear, in module cls.decoder (modeling_bert.py:545)."
+Sentence PeakSentence(const Findings& findings) {
+  const EventPlace place = PlaceOf(findings, findings.peak.event);
+  Sentence text{"Peak at ", {place.op, report::Style::kStrong}};
+  if (place.kernel != place.op) text.emplace_back(" (its " + std::string(place.kernel) + ")");
+  if (!place.module.empty()) text.emplace_back(" in " + std::string(place.module));
+  const std::string source = SourceText(findings.kernels, place.source);
+  if (!source.empty()) text.emplace_back(", " + source);
+  text.emplace_back(". Largest of what the pass holds there:");
+  return text;
+}
+
+report::Table LargestTensors(const Findings& findings, std::size_t limit) {
+  report::Table table{.level = 2};
+  table.columns = {{.key = "bytes", .unit = Unit::kBytes, .align = report::Align::kRight},
+                   {.key = "tensor"},
+                   {.key = "layout", .priority = 1},
+                   {.key = "held"},
+                   {.key = "module", .priority = 2},
+                   {.key = "source", .priority = 3}};
+  const std::vector<std::uint32_t>& live = findings.peak.live;
+  for (std::size_t i = 0; i < std::min(live.size(), limit); ++i) {
+    const Block& block = findings.timeline.blocks[live[i]];
+    const BlockWords words = Describe(findings, block);
+    report::Row row;
+    row.cells = {In(Unit::kBytes, block.bytes),
+                 words.tensor,
+                 words.layout,
+                 words.holder,
+                 words.made.module,
+                 {SourceText(findings.kernels, words.made.source), report::Style::kDim}};
+    table.rows.push_back(std::move(row));
+  }
+  if (live.size() > limit) {
+    std::int64_t rest = 0;
+    for (std::size_t i = limit; i < live.size(); ++i) {
+      rest += findings.timeline.blocks[live[i]].bytes;
+    }
+    report::Row row;
+    row.cells = {
+        In(Unit::kBytes, rest),
+        {Counted(static_cast<std::int64_t>(live.size() - limit), "other"), report::Style::kDim}};
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// The path of the module in which an event happens.
+std::string_view ModuleOf(const Program& program, const Event& event) {
+  const std::vector<Node>& nodes = program.main().nodes;
+  // What the program lets go at its very end happens after its last node.
+  if (event.node >= nodes.size()) return {};
+  return program.text(program.modules[nodes[event.node].module].path);
+}
+
+report::Table EventTable(const Findings& findings) {
+  report::Table table;
+  table.columns = {
+      {.key = "op", .header = "Events"},
+      {.key = "bytes", .header = "bytes", .unit = Unit::kBytes, .align = report::Align::kRight},
+      {.key = "total", .header = "total", .unit = Unit::kBytes, .align = report::Align::kRight},
+      {.key = "module", .header = "module", .priority = 1}};
+  std::int64_t total = findings.peak.resident;
+  for (const Event& event : findings.timeline.events) {
+    total += event.bytes;
+    const std::string_view label = findings.timeline.labels.view(event.label);
+    report::Row row;
+    row.cells = {
+        label.empty() ? "(the program)" : label,
+        report::Quantity{.value = event.bytes, .unit = Unit::kBytes, .sign = Sign::kAlways},
+        In(Unit::kBytes, total), ModuleOf(findings.kernels, event)};
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void AddEvents(const Findings& findings, report::Data* data) {
+  data->OpenArray("events");
+  for (const Event& event : findings.timeline.events) {
+    data->OpenArray();
+    data->AddText(findings.timeline.labels.view(event.label));
+    data->AddInt(event.bytes, Unit::kBytes);
+    data->AddText(ModuleOf(findings.kernels, event));
+    data->Close();
+  }
+  data->Close();
+}
+
+}  // namespace
+
+void AppendMemory(const Findings& findings, const Shown& shown, report::Document* document) {
+  const PeakReport& peak = findings.peak;
+  document->body.push_back(
+      report::Headline{"Memory",
+                       {"peak ",
+                        {In(Unit::kBytes, peak.peak, findings.claim()), report::Style::kStrong},
+                        " = ",
+                        In(Unit::kBytes, peak.resident),
+                        " resident + ",
+                        In(Unit::kBytes, peak.peak_delta, findings.claim()),
+                        " in the pass"}});
+  document->body.push_back(Anatomy(findings));
+  if (!peak.reached_in_step) return;
+  document->body.push_back(MemoryChart(findings));
+  document->body.push_back(report::Paragraph{PeakSentence(findings), 1});
+  document->body.push_back(LargestTensors(findings, shown.detailed ? kLargestDetailed : kLargest));
+  if (shown.events) document->body.push_back(EventTable(findings));
+}
+
+void AddMemoryData(const Findings& findings, const Shown& shown, report::Data* data) {
+  const PeakReport& peak = findings.peak;
+  data->OpenObject("memory");
+  data->SetInt("resident", peak.resident, Unit::kBytes);
+  data->SetInt("peak", peak.peak, Unit::kBytes);
+  data->SetInt("peak_delta", peak.peak_delta, Unit::kBytes);
+  data->OpenObject("at_peak");
+  for (std::size_t c = 0; c < kCategoryCount; ++c) {
+    data->SetInt(NameOf(static_cast<Category>(c)), peak.at_peak[c], Unit::kBytes);
+  }
+  data->Close();
+  const EventPlace place = peak.reached_in_step ? PlaceOf(findings, peak.event) : EventPlace{};
+  data->SetText("peak_op", place.kernel);
+  data->SetText("peak_module", place.module);
+  data->SetText("peak_source", SourceText(findings.kernels, place.source));
+  if (shown.events) AddEvents(findings, data);
+  data->Close();
+}
+
+}  // namespace steelyard::present

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of the tree conserve their sums: what a folded row says is the sum over all it stands for,
+// so are the rows inside it, and what a module has besides its children gets a row of its own.
+#include "present/modules.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "present/module_tree.h"
+#include "present/names.h"
+
+namespace steelyard::present {
+namespace {
+
+using report::Align;
+using report::Row;
+using report::Span;
+using report::Style;
+
+// What a row shows.
+struct Figures {
+  std::int64_t parameters = 0;
+  std::int64_t macs = 0;
+  std::int64_t flops = 0;
+
+  friend bool operator==(const Figures&, const Figures&) = default;
+};
+
+Figures FiguresOf(const ModuleReport& module, std::int64_t times) {
+  return {times * module.parameters, times * module.work.macs, times * module.work.flops};
+}
+
+Figures Without(const Figures& all, const Figures& part) {
+  return {all.parameters - part.parameters, all.macs - part.macs, all.flops - part.flops};
+}
+
+// The cells of a row that are no figures.
+struct RowWords {
+  Span name = "";
+  std::string dtypes = {};
+  std::string class_name = {};
+  Span each = "";
+};
+
+std::string DTypesText(const ModuleReport& module) {
+  std::string text;
+  for (DType dtype : module.dtypes) {
+    text.append(text.empty() ? "" : ", ").append(steelyard::NameOf(dtype));
+  }
+  return text;
+}
+
+class TreeWriter {
+ public:
+  TreeWriter(const Findings& findings, const Shown& shown)
+      : findings_(findings), shown_(shown), tree_(findings.kernels, findings.modules) {
+    table_.columns = {
+        {.key = "module", .header = "By module"},
+        {.key = "parameters", .header = "parameters", .unit = Unit::kCount, .align = Align::kRight},
+        {.key = "parameter_share",
+         .header = "share",
+         .unit = Unit::kPercent,
+         .align = Align::kRight},
+        {.key = "dtype", .header = "dtype", .priority = 3},
+        {.key = "macs",
+         .header = "MACs",
+         .unit = Unit::kMacs,
+         .align = Align::kRight,
+         .priority = 2},
+        {.key = "flops", .header = "work", .unit = Unit::kFlops, .align = Align::kRight},
+        {.key = "flops_share", .header = "share", .unit = Unit::kPercent, .align = Align::kRight},
+        {.key = "class", .header = "class"},
+        {.key = "each",
+         .header = "each",
+         .unit = Unit::kCount,
+         .align = Align::kRight,
+         .priority = 1}};
+  }
+
+  report::Table Write() && {
+    WriteChildren(0, 1, 0);
+    return std::move(table_);
+  }
+
+ private:
+  std::vector<Repeat> ChildrenOf(std::size_t module) const {
+    return shown_.detailed ? tree_.Children(module) : tree_.FoldedChildren(module);
+  }
+
+  // `times`: how many modules like this one the rows stand for.
+  void WriteChildren(std::size_t module, int times, int level) {
+    Figures inside;
+    for (const Repeat& child : ChildrenOf(module)) {
+      const Figures figures = FiguresOf(report(child.first), times * child.count);
+      inside.parameters += figures.parameters;
+      inside.macs += figures.macs;
+      inside.flops += figures.flops;
+      WriteModule(module, child, times, level, figures);
+    }
+    const Figures own = Without(FiguresOf(report(module), times), inside);
+    if (!(own == Figures{})) AddRow({.name = {"(itself)", Style::kDim}}, level, own);
+  }
+
+  void WriteModule(std::size_t parent, const Repeat& repeat, int times, int level,
+                   const Figures& figures) {
+    const int count = times * repeat.count;
+    const bool open = level + 1 < shown_.depth && tree_.has_children(repeat.first);
+    const std::string_view class_name = tree_.class_name(repeat.first);
+    RowWords words{.name = LabelOf(repeat, tree_.path(parent)),
+                   .dtypes = DTypesText(report(repeat.first)),
+                   .class_name = std::string(class_name)};
+    if (count > 1) {
+      words.class_name = fmt::format("{} × {}", count, class_name);
+      words.each = In(Unit::kCount, report(repeat.first).parameters);
+    } else if (!open) {
+      AddInside(repeat.first, &words);
+    }
+    AddRow(std::move(words), level, figures);
+    if (open) WriteChildren(repeat.first, count, level + 1);
+  }
+
+  // "embeddings", "layer.0–11".
+  Span LabelOf(const Repeat& repeat, std::string_view parent) const {
+    std::string name(RelativePath(tree_.path(repeat.first), parent));
+    if (repeat.count == 1) return name;
+    const std::string_view last = tree_.path(repeat.last);
+    return name.append("–").append(last.substr(last.rfind('.') + 1));
+  }
+
+  // What a module whose children are not shown repeats most often: "BertEncoder: 12 × BertLayer".
+  void AddInside(std::size_t module, RowWords* words) const {
+    Repeat most;
+    for (const Repeat& child : tree_.FoldedChildren(module)) {
+      if (child.count > most.count) most = child;
+    }
+    if (most.count == 1) return;
+    words->class_name += fmt::format(": {} × {}", most.count, tree_.class_name(most.first));
+    words->each = In(Unit::kCount, report(most.first).parameters);
+  }
+
+  void AddRow(RowWords words, int level, const Figures& figures) {
+    const Figures all = FiguresOf(report(0), 1);
+    Row row{.cells = {}, .level = level};
+    row.cells = {std::move(words.name),
+                 In(Unit::kCount, figures.parameters),
+                 ShareOf(figures.parameters, all.parameters),
+                 std::move(words.dtypes),
+                 In(Unit::kMacs, figures.macs),
+                 In(Unit::kFlops, figures.flops),
+                 ShareOf(figures.flops, all.flops),
+                 std::move(words.class_name),
+                 std::move(words.each)};
+    table_.rows.push_back(std::move(row));
+  }
+
+  const ModuleReport& report(std::size_t module) const { return findings_.modules[module]; }
+
+  const Findings& findings_;
+  const Shown& shown_;
+  ModuleTree tree_;
+  report::Table table_;
+};
+
+}  // namespace
+
+void AppendModules(const Findings& findings, const Shown& shown, report::Document* document) {
+  const bool has_children = findings.modules.size() > 1;
+  if (!has_children || shown.depth <= 0) return;
+  document->body.push_back(TreeWriter(findings, shown).Write());
+}
+
+void AddModuleData(const Findings& findings, report::Data* data) {
+  const Program& program = findings.kernels;
+  data->OpenArray("modules");
+  for (const ModuleReport& module : findings.modules) {
+    const Module& named = program.modules[module.module];
+    data->OpenObject();
+    data->SetText("path", program.text(named.path));
+    data->SetText("class", program.text(named.class_name));
+    data->SetInt("depth", module.depth, Unit::kNone);
+    data->SetInt("parameters", module.parameters, Unit::kCount);
+    data->SetInt("parameter_bytes", module.parameter_bytes, Unit::kBytes);
+    data->SetInt("buffer_bytes", module.buffer_bytes, Unit::kBytes);
+    data->SetInt("operators", module.calls, Unit::kCount);
+    data->SetInt("macs", module.work.macs, Unit::kMacs);
+    data->SetInt("flops", ContractionFlops(module.work), Unit::kFlops);
+    data->SetInt("flops_all", module.work.flops_all, Unit::kFlops);
+    data->SetInt("read", module.work.read, Unit::kTraffic);
+    data->SetInt("written", module.work.written, Unit::kTraffic);
+    data->SetInt("activation_bytes", module.activation_bytes, Unit::kBytes);
+    data->Close();
+  }
+  data->Close();
+}
+
+}  // namespace steelyard::present

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a report calls things: by the names that stand in the user's code (module paths, source
+// lines, arguments) and by PyTorch's names for operators and dtypes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyze/work.h"
+#include "steelyard/program.h"
+#include "steelyard/report.h"
+
+namespace steelyard::present {
+
+// "4×128"; "scalar" for no dimensions.
+std::string SizesText(std::span<const std::int64_t> sizes);
+
+// "float32 4×128".
+std::string LayoutText(const Program& program, ValueId id);
+
+// "BertLayer" of "transformers.models.bert.modeling_bert.BertLayer".
+std::string_view ShortClass(std::string_view class_name);
+
+// The class of the model, or what its file calls it.
+std::string_view ModelName(const Program& program);
+
+// "transformers/models/bert/modeling_bert.py:99"; empty where the file does not say.
+std::string SourceText(const Program& program, SourceId source);
+
+// What follows the parent's path in the path of a module: "layer.0" of "bert.encoder.layer.0".
+std::string_view RelativePath(std::string_view path, std::string_view parent);
+
+// "1 tensor", "3 tensors": `noun` with an s unless there is one.
+std::string Counted(std::int64_t count, std::string_view noun);
+
+// A number as a report shows it.
+inline report::Quantity In(Unit unit, std::int64_t value,
+                           report::Claim claim = report::Claim::kExact) {
+  return {.value = value, .unit = unit, .claim = claim};
+}
+
+// Sums and products stop at what fits: totals were checked, but not every sum of them.
+inline std::int64_t SumOf(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+
+// Bytes that an operator reads and writes.
+inline std::int64_t Moved(const NodeWork& work) { return SumOf(work.read, work.written); }
+
+// The `flops` of the JSON contract: of contractions only, whatever convention the text follows.
+inline std::int64_t ContractionFlops(const NodeWork& work) { return SumOf(work.macs, work.macs); }
+
+// `part` of `whole` as a fraction; 0 of nothing.
+inline double FractionOf(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+inline report::Quantity ShareOf(std::int64_t part, std::int64_t whole) {
+  return {.value = FractionOf(part, whole), .unit = Unit::kPercent};
+}
+
+}  // namespace steelyard::present

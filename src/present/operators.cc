@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/operators.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "present/names.h"
+
+namespace steelyard::present {
+namespace {
+
+using report::Align;
+using report::Row;
+
+Row OperatorRow(std::string_view name, std::int64_t calls, const NodeWork& work,
+                std::int64_t all_flops, report::Style style) {
+  Row row;
+  row.cells = {{name, style},
+               In(Unit::kCount, calls),
+               In(Unit::kFlops, work.flops),
+               ShareOf(work.flops, all_flops),
+               In(Unit::kFlops, work.flops_all),
+               In(Unit::kTraffic, Moved(work))};
+  return row;
+}
+
+report::Table EmptyTable() {
+  report::Table table;
+  table.columns = {
+      {.key = "operator", .header = "By operator"},
+      {.key = "calls", .header = "calls", .unit = Unit::kCount, .align = Align::kRight},
+      {.key = "flops", .header = "work", .unit = Unit::kFlops, .align = Align::kRight},
+      {.key = "share", .header = "share", .unit = Unit::kPercent, .align = Align::kRight},
+      {.key = "flops_all",
+       .header = "all arithmetic",
+       .unit = Unit::kFlops,
+       .align = Align::kRight,
+       .priority = 1},
+      {.key = "moved", .header = "moved", .unit = Unit::kTraffic, .align = Align::kRight}};
+  return table;
+}
+
+void AddOperator(const OperatorWork& op, report::Data* data) {
+  data->OpenObject();
+  data->SetText("op", op.name);
+  data->SetInt("calls", op.calls, Unit::kCount);
+  data->SetInt("macs", op.work.macs, Unit::kMacs);
+  data->SetInt("flops", ContractionFlops(op.work), Unit::kFlops);
+  data->SetInt("flops_all", op.work.flops_all, Unit::kFlops);
+  data->SetInt("read", op.work.read, Unit::kTraffic);
+  data->SetInt("written", op.work.written, Unit::kTraffic);
+  data->Close();
+}
+
+}  // namespace
+
+void AppendOperators(const Findings& findings, int top, report::Document* document) {
+  const std::vector<OperatorWork>& operators = findings.work.by_operator;
+  if (operators.empty() || top <= 0) return;
+  report::Table table = EmptyTable();
+  const std::int64_t all_flops = findings.work.of(Phase::kForward).flops;
+  const std::size_t shown = std::min(operators.size(), static_cast<std::size_t>(top));
+  for (std::size_t i = 0; i < shown; ++i) {
+    const OperatorWork& op = operators[i];
+    table.rows.push_back(OperatorRow(op.name, op.calls, op.work, all_flops, report::Style::kPlain));
+  }
+  if (shown < operators.size()) {
+    OperatorWork rest;
+    for (std::size_t i = shown; i < operators.size(); ++i) {
+      rest.calls += operators[i].calls;
+      rest.work += operators[i].work;
+    }
+    const auto others = static_cast<std::int64_t>(operators.size() - shown);
+    table.rows.push_back(OperatorRow(Counted(others, "other"), rest.calls, rest.work, all_flops,
+                                     report::Style::kDim));
+  }
+  document->body.push_back(std::move(table));
+}
+
+void AppendUnmodelled(const Findings& findings, report::Document* document) {
+  const std::vector<OperatorWork>& unmodelled = findings.work.unmodelled;
+  if (unmodelled.empty()) return;
+  report::NoteList warning{.style = report::Style::kWarning};
+  warning.notes.push_back(
+      {"totals are lower bounds: the work and the scratch memory of the operators below are not "
+       "known. Their results are counted as the file gives them."});
+  document->body.push_back(std::move(warning));
+  report::Table table;
+  table.columns = {
+      {.key = "operator", .header = "Not modelled"},
+      {.key = "calls", .header = "calls", .unit = Unit::kCount, .align = Align::kRight},
+      {.key = "share", .header = "of all", .unit = Unit::kPercent, .align = Align::kRight}};
+  for (const OperatorWork& op : unmodelled) {
+    Row row;
+    row.cells = {op.name, In(Unit::kCount, op.calls), ShareOf(op.calls, findings.work.calls)};
+    table.rows.push_back(std::move(row));
+  }
+  document->body.push_back(std::move(table));
+}
+
+void AddOperatorData(const Findings& findings, report::Data* data) {
+  data->OpenArray("operators");
+  for (const OperatorWork& op : findings.work.by_operator) AddOperator(op, data);
+  data->Close();
+  data->OpenArray("unmodelled");
+  for (const OperatorWork& op : findings.work.unmodelled) {
+    data->OpenObject();
+    data->SetText("op", op.name);
+    data->SetInt("count", op.calls, Unit::kCount);
+    data->Close();
+  }
+  data->Close();
+  data->OpenObject("modelled");
+  data->SetInt("operators", findings.work.modelled_calls, Unit::kCount);
+  data->SetInt("of", findings.work.calls, Unit::kCount);
+  data->Close();
+}
+
+}  // namespace steelyard::present

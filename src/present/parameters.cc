@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "present/names.h"
+
+namespace steelyard::present {
+namespace {
+
+using report::Sentence;
+
+// More inputs than this are counted and not named in the headline.
+constexpr std::size_t kNamedInputs = 4;
+
+std::vector<ValueId> TensorInputs(const Program& program) {
+  std::vector<ValueId> tensors;
+  std::ranges::copy_if(program.inputs, std::back_inserter(tensors), [&](ValueId id) {
+    const Value& value = program.values[id];
+    return value.kind == ValueKind::kTensor && value.has_layout;
+  });
+  return tensors;
+}
+
+void AddParameterWords(const ParameterReport& parameters, Sentence* text) {
+  if (parameters.tensors == 0) {
+    text->emplace_back("no parameters");
+    return;
+  }
+  text->emplace_back(In(Unit::kCount, parameters.parameters.count), report::Style::kStrong);
+  text->emplace_back(" parameters, ");
+  text->emplace_back(In(Unit::kBytes, parameters.parameters.bytes), report::Style::kStrong);
+  for (const DTypeTotal& part : parameters.by_dtype) {
+    text->emplace_back(", " + std::string(NameOf(part.dtype)));
+  }
+  if (parameters.tied > 0) text->emplace_back(" (" + Counted(parameters.tied, "tensor") + " tied)");
+}
+
+void AddInputWords(const Program& program, Sentence* text) {
+  const std::vector<ValueId> inputs = TensorInputs(program);
+  const std::size_t named = inputs.size() <= kNamedInputs + 1 ? inputs.size() : kNamedInputs;
+  for (std::size_t i = 0; i < named; ++i) {
+    text->emplace_back(fmt::format("{}{} {}", i == 0 ? "   " : "  ",
+                                   program.text(program.values[inputs[i]].name),
+                                   SizesText(program.sizes(inputs[i]))));
+  }
+  if (named < inputs.size()) {
+    text->emplace_back(fmt::format("  and {} more inputs", inputs.size() - named));
+  }
+}
+
+void AddExperts(const ParameterReport& parameters, report::Document* document) {
+  if (parameters.experts == 0) return;
+  Sentence text{fmt::format("{} in a layer, {} chosen for a token: of ", parameters.experts,
+                            parameters.active_experts),
+                In(Unit::kCount, parameters.parameters.count),
+                " parameters ",
+                {In(Unit::kCount, parameters.active), report::Style::kStrong},
+                " are active ("};
+  text.emplace_back(ShareOf(parameters.active, parameters.parameters.count));
+  text.emplace_back(")");
+  document->body.push_back(report::Headline{"Experts", std::move(text)});
+}
+
+void SetTotal(const TensorTotal& total, report::Data* data) {
+  data->SetInt("count", total.count, Unit::kCount);
+  data->SetInt("bytes", total.bytes, Unit::kBytes);
+}
+
+void AddInputData(const Program& program, report::Data* data) {
+  data->OpenArray("inputs");
+  for (ValueId id : TensorInputs(program)) {
+    data->OpenObject();
+    data->SetText("name", program.text(program.values[id].name));
+    data->SetText("dtype", NameOf(program.values[id].dtype));
+    data->OpenArray("shape");
+    for (std::int64_t size : program.sizes(id)) data->AddInt(size, Unit::kNone);
+    data->Close();
+    data->SetInt("bytes",
+                 StorageBytes(program.values[id].dtype, program.sizes(id), program.strides(id)),
+                 Unit::kBytes);
+    data->Close();
+  }
+  data->Close();
+}
+
+void AddParameterData(const ParameterReport& parameters, report::Data* data) {
+  data->OpenObject("parameters");
+  SetTotal(parameters.parameters, data);
+  data->OpenObject("by_dtype");
+  for (const DTypeTotal& part : parameters.by_dtype) {
+    data->OpenObject(NameOf(part.dtype));
+    SetTotal(part.total, data);
+    data->Close();
+  }
+  data->Close();
+  data->OpenObject("trainable");
+  SetTotal(parameters.trainable, data);
+  data->Close();
+  data->SetInt("tensors", parameters.tensors, Unit::kCount);
+  data->SetInt("tied", parameters.tied, Unit::kCount);
+  data->SetInt("active", parameters.active, Unit::kCount);
+  data->SetInt("experts", parameters.experts, Unit::kCount);
+  data->SetInt("active_experts", parameters.active_experts, Unit::kCount);
+  data->Close();
+  data->OpenObject("buffers");
+  SetTotal(parameters.buffers, data);
+  data->Close();
+}
+
+}  // namespace
+
+void AppendModel(const Findings& findings, report::Document* document) {
+  Sentence text;
+  AddParameterWords(findings.parameters, &text);
+  AddInputWords(findings.kernels, &text);
+  document->body.push_back(
+      report::Headline{std::string(ModelName(findings.kernels)), std::move(text)});
+  document->body.push_back(
+      report::Paragraph{{"Eager PyTorch on cpu: one forward pass without gradients"}});
+  AddExperts(findings.parameters, document);
+}
+
+void AddModelData(const Findings& findings, report::Data* data) {
+  const Program& program = findings.kernels;
+  data->OpenObject("model");
+  data->SetText("name", ModelName(program));
+  data->SetText("class", program.text(program.modules[0].class_name));
+  data->SetText("path", findings.path);
+  data->SetText("producer", program.text(program.producer));
+  data->Close();
+  AddInputData(program, data);
+  data->OpenObject("run");
+  data->SetText("runtime", "eager");
+  data->SetText("device", "cpu");
+  data->SetInt("threads", findings.target.threads, Unit::kNone);
+  data->SetText("step", "forward");
+  data->Close();
+  AddParameterData(findings.parameters, data);
+}
+
+}  // namespace steelyard::present

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the model is: its name, its parameters, its inputs; of a mixture of experts, how much of it
+// one token uses.
+#pragma once
+
+#include "present/findings.h"
+#include "steelyard/report.h"
+
+namespace steelyard::present {
+
+void AppendModel(const Findings& findings, report::Document* document);
+void AddModelData(const Findings& findings, report::Data* data);
+
+}  // namespace steelyard::present

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel of the executed program knows the node of the imported program that it comes from; that
+// node's operator and results bear the names that the user can find in the code and in the exported
+// graph, so those are the names used here.
+#include "present/tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "present/names.h"
+
+namespace steelyard::present {
+namespace {
+
+const Node* OriginOf(const Findings& findings, const Node& kernel) {
+  return kernel.origin == kNoId ? nullptr : &findings.imported.main().nodes[kernel.origin];
+}
+
+std::string_view WithoutOverload(std::string_view op) { return op.substr(0, op.find('.')); }
+std::string_view WithoutNamespace(std::string_view op) {
+  const std::size_t colons = op.rfind("::");
+  return colons == std::string_view::npos ? op : op.substr(colons + 2);
+}
+
+// The operator as the model calls it.
+std::string_view ModelOp(const Findings& findings, const Node& kernel) {
+  const Node* origin = OriginOf(findings, kernel);
+  return WithoutOverload(origin == nullptr ? findings.kernels.op_name(kernel.op)
+                                           : findings.imported.op_name(origin->op));
+}
+
+// The first result of the model's operator: what the exported graph calls the call.
+std::string_view CallName(const Findings& findings, const Node& kernel) {
+  const Node* origin = OriginOf(findings, kernel);
+  if (origin == nullptr) return {};
+  for (ValueId id : findings.imported.results(*origin)) {
+    if (id != kNoId) return findings.imported.text(findings.imported.values[id].name);
+  }
+  return {};
+}
+
+// The kernel during which an event happens. Marks of dropped references come after the kernel that
+// let them go.
+const Node& KernelOf(const Findings& findings, std::uint32_t event) {
+  const Program& program = findings.kernels;
+  const OpId drop = program.FindOpName(kDropMark);
+  const std::vector<Node>& nodes = program.main().nodes;
+  std::size_t at = std::min<std::size_t>(findings.timeline.events[event].node, nodes.size() - 1);
+  while (at > 0 && nodes[at].op == drop) --at;
+  return nodes[at];
+}
+
+std::string TensorWords(const Findings& findings, const Block& block, const Node& kernel) {
+  const std::string_view call = CallName(findings, kernel);
+  if (block.value == Block::kNoValue) {
+    return fmt::format("scratch of {}", call.empty() ? ModelOp(findings, kernel) : call);
+  }
+  const std::string_view name = findings.kernels.text(findings.kernels.values[block.value].name);
+  if (!name.empty()) return std::string(name);
+  const std::string_view op =
+      WithoutNamespace(WithoutOverload(findings.kernels.op_name(kernel.op)));
+  return call.empty() ? std::string(op) : fmt::format("{} inside {}", op, call);
+}
+
+std::string HolderWords(const Findings& findings, const Block& block) {
+  if (block.category == Category::kOutputs) return "output, held by the caller";
+  const bool freed = block.freed < findings.timeline.events.size();
+  if (!freed) return "until the end";
+  return fmt::format("until {}", ModelOp(findings, KernelOf(findings, block.freed)));
+}
+
+}  // namespace
+
+EventPlace PlaceOf(const Findings& findings, std::uint32_t event) {
+  const Program& program = findings.kernels;
+  const Node& kernel = KernelOf(findings, event);
+  return {.kernel = WithoutOverload(program.op_name(kernel.op)),
+          .op = ModelOp(findings, kernel),
+          .module = program.text(program.modules[kernel.module].path),
+          .source = kernel.source};
+}
+
+BlockWords Describe(const Findings& findings, const Block& block) {
+  const Node& kernel = KernelOf(findings, block.allocated);
+  BlockWords words{.tensor = TensorWords(findings, block, kernel),
+                   .holder = HolderWords(findings, block),
+                   .made = PlaceOf(findings, block.allocated)};
+  if (block.value != Block::kNoValue) words.layout = LayoutText(findings.kernels, block.value);
+  return words;
+}
+
+}  // namespace steelyard::present

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/weigh.h"
+
+#include <string>
+#include <utility>
+
+#include "present/memory.h"
+#include "present/modules.h"
+#include "present/names.h"
+#include "present/operators.h"
+#include "present/parameters.h"
+#include "present/work.h"
+#include "steelyard/version.h"
+
+namespace steelyard::present {
+namespace {
+
+void AppendNotes(const Findings& findings, report::Document* document) {
+  report::NoteList list;
+  for (StringId note : findings.kernels.notes) {
+    list.notes.push_back({findings.kernels.text(note)});
+  }
+  if (!list.notes.empty()) document->body.push_back(std::move(list));
+}
+
+// "Modelled: 2,431 of 2,431 operators in 6.2 ms."
+void AppendModelled(const Findings& findings, report::Document* document) {
+  document->body.push_back(report::Paragraph{
+      {"Modelled: ", In(Unit::kNone, findings.work.modelled_calls), " of ",
+       In(Unit::kNone, findings.work.calls), " operators in ",
+       report::Quantity{.value = findings.elapsed_seconds, .unit = Unit::kSeconds}, "."}});
+}
+
+void AddNoteData(const Findings& findings, report::Data* data) {
+  data->OpenArray("notes");
+  for (StringId note : findings.kernels.notes) {
+    data->OpenObject();
+    data->SetText("severity", "note");
+    data->SetText("message", findings.kernels.text(note));
+    data->Close();
+  }
+  data->Close();
+}
+
+}  // namespace
+
+void PresentBody(const Findings& findings, const Shown& shown, report::Document* document) {
+  AppendModel(findings, document);
+  AppendMemory(findings, shown, document);
+  AppendWork(findings, document);
+  AppendModules(findings, shown, document);
+  AppendOperators(findings, shown.top, document);
+  AppendUnmodelled(findings, document);
+  AppendNotes(findings, document);
+  AppendModelled(findings, document);
+}
+
+void PresentData(const Findings& findings, const Shown& shown, report::Document* document) {
+  report::Data& data = document->data;
+  data.SetText("schema", kReportSchema);
+  data.SetText("steelyard", kVersion);
+  AddModelData(findings, &data);
+  AddWorkData(findings, &data);
+  AddMemoryData(findings, shown, &data);
+  AddModuleData(findings, &data);
+  AddOperatorData(findings, &data);
+  AddNoteData(findings, &data);
+  data.SetDouble("elapsed_seconds", findings.elapsed_seconds, Unit::kSeconds);
+}
+
+}  // namespace steelyard::present

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "render/json.h"
+#include "render/renderer.h"
+#include "render/text.h"
+#include "steelyard/error.h"
+#include "steelyard/report.h"
+
+namespace steelyard {
+namespace render {
+namespace {
+
+constexpr std::array kRenderers = {
+    Renderer{.name = "text",
+             .extension = ".txt",
+             .summary = "tables, bars and charts for a terminal",
+             .part = Part::kBody,
+             .write = WriteText},
+    Renderer{.name = "json",
+             .extension = ".json",
+             .summary = "every exact value, for programs",
+             .part = Part::kData,
+             .write = WriteJson},
+};
+
+}  // namespace
+
+std::span<const Renderer> Renderers() { return kRenderers; }
+
+const Renderer* FindRenderer(std::string_view name) {
+  for (const Renderer& renderer : kRenderers) {
+    if (renderer.name == name) return &renderer;
+  }
+  return nullptr;
+}
+
+const Renderer* FindRendererForFile(std::string_view path) {
+  for (const Renderer& renderer : kRenderers) {
+    if (path.ends_with(renderer.extension)) return &renderer;
+  }
+  return nullptr;
+}
+
+}  // namespace render
+
+Result<std::string> report::Render(const Document& document, std::string_view format,
+                                   const RenderOptions& options) {
+  const render::Renderer* renderer = render::FindRenderer(format);
+  if (renderer == nullptr) {
+    std::string names;
+    for (const render::Renderer& known : render::Renderers()) {
+      names.append(names.empty() ? "" : ", ").append(known.name);
+    }
+    return Unexpected(UsageError("there is no report format \"" + std::string(format) + "\"", {},
+                                 "The formats are: " + names + "."));
+  }
+  std::string out;
+  renderer->write(document, options, &out);
+  return out;
+}
+
+}  // namespace steelyard

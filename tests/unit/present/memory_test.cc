@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/memory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "weighed_model.h"
+
+namespace steelyard::present {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::int64_t kParameterBytes = kFloat * (8 * 8 + 8 * 8 + 4 * 8);
+constexpr std::int64_t kInputBytes = kFloat * 2 * 8;
+constexpr std::int64_t kResident = kParameterBytes + kInputBytes;
+constexpr std::int64_t kPeakDelta = kFloat * 2 * 8 + kFloat * 4 * 8;  // a and the scratch
+
+std::string MemoryText(const Findings& findings) {
+  report::Document document;
+  AppendMemory(findings, {}, &document);
+  return TextOf(document);
+}
+
+TEST(MemoryTest, TheHeadlineAddsUp) {
+  const WeighedModel model;
+  static_assert(kResident + kPeakDelta == 896);
+  EXPECT_THAT(MemoryText(model.findings()),
+              HasSubstr("peak 896 B = 704 B resident + 192 B in the pass"));
+}
+
+TEST(MemoryTest, BarsShowWhatIsThereAndNothingElse) {
+  const WeighedModel model;
+  const std::string text = MemoryText(model.findings());
+  EXPECT_THAT(text, HasSubstr("4 B/param"));
+  EXPECT_THAT(text, HasSubstr("temporaries"));
+  EXPECT_THAT(text, Not(HasSubstr("gradients")));
+  EXPECT_THAT(text, Not(HasSubstr("held outputs"))) << "y comes after the peak";
+}
+
+TEST(MemoryTest, ThePeakIsNamedAsTheUserNamesThings) {
+  const WeighedModel model;
+  const std::string text = MemoryText(model.findings());
+  EXPECT_THAT(text,
+              HasSubstr("Peak at aten::linear (its aten::mm) in encoder.layer.0, models.py:10."));
+  EXPECT_THAT(text, HasSubstr("scratch of a"));
+}
+
+TEST(MemoryTest, WhatIsNotNamedAtThePeakIsSummed) {
+  WeighedModel model;
+  // Seven more blocks live at the peak: two of them and the two that were there are not named.
+  constexpr int kMore = 5;
+  for (int i = 0; i < kMore; ++i) {
+    model.peak.live.push_back(static_cast<std::uint32_t>(model.timeline.blocks.size()));
+    model.timeline.blocks.push_back({.bytes = 16, .value = 0, .allocated = 0});
+  }
+  EXPECT_THAT(MemoryText(model.findings()), HasSubstr("32 B  2 others"));
+}
+
+TEST(MemoryTest, APassWithoutAllocationsHasNoPeakOfItsOwn) {
+  WeighedModel model;
+  model.timeline.events.clear();
+  model.timeline.blocks.clear();
+  model.peak = FindPeak(model.timeline);
+  const std::string text = MemoryText(model.findings());
+  EXPECT_THAT(text, HasSubstr("peak 704 B = 704 B resident + 0 B in the pass"));
+  EXPECT_THAT(text, Not(HasSubstr("Peak at")));
+}
+
+TEST(MemoryTest, UnmodelledOperatorsMakeItALowerBound) {
+  WeighedModel model;
+  model.work.unmodelled = {{.name = "my::op", .calls = 1, .modelled = false, .work = {}}};
+  EXPECT_THAT(MemoryText(model.findings()),
+              HasSubstr("peak at least 896 B = 704 B resident + at least 192 B"));
+}
+
+TEST(MemoryTest, DataHasEveryCategoryAndTheySumUp) {
+  const WeighedModel model;
+  report::Data data;
+  AddMemoryData(model.findings(), {}, &data);
+  EXPECT_EQ(At(data, "memory.resident").AsInt(), kResident);
+  EXPECT_EQ(At(data, "memory.peak").AsInt(), kResident + kPeakDelta);
+  EXPECT_EQ(At(data, "memory.peak_delta").AsInt(), kPeakDelta);
+  std::int64_t sum = 0;
+  int categories = 0;
+  for (const report::DataView part : At(data, "memory.at_peak")) {
+    sum += part.AsInt();
+    ++categories;
+  }
+  EXPECT_EQ(sum, kResident + kPeakDelta);
+  EXPECT_EQ(categories, static_cast<int>(kCategoryCount));
+  EXPECT_EQ(At(data, "memory.peak_op").AsText(), "aten::mm");
+  EXPECT_EQ(At(data, "memory.peak_module").AsText(), "encoder.layer.0");
+  EXPECT_FALSE(data.root().Find("memory.events"));
+}
+
+TEST(MemoryTest, EventsAreListedInOrderWhenAskedFor) {
+  const WeighedModel model;
+  report::Data data;
+  AddMemoryData(model.findings(), {.events = true}, &data);
+  std::vector<std::int64_t> bytes;
+  std::vector<std::string> modules;
+  for (const report::DataView event : At(data, "memory.events")) {
+    auto part = event.begin();
+    ++part;
+    bytes.push_back((*part).AsInt());
+    ++part;
+    modules.emplace_back((*part).AsText());
+  }
+  EXPECT_THAT(bytes, ::testing::ElementsAre(64, 128, -128, 64, -64, 32, -64, -32));
+  EXPECT_EQ(modules.front(), "encoder.layer.0");
+  EXPECT_EQ(modules.back(), "") << "the caller lets the output go, in no module";
+}
+
+}  // namespace
+}  // namespace steelyard::present

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "render/text_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "steelyard/report.h"
+#include "steelyard/units.h"
+
+namespace steelyard::render {
+namespace {
+
+using report::Align;
+using report::Claim;
+using report::Quantity;
+using report::RenderOptions;
+using report::Table;
+
+std::string Text(const Table& table, const RenderOptions& options = {}) {
+  std::string out;
+  WriteTable(table, options, &out);
+  return out;
+}
+
+Quantity Of(std::int64_t value, Unit unit) { return {.value = value, .unit = unit}; }
+
+// A tree of modules; the share goes before the note when there is little room.
+Table Modules() {
+  Table table;
+  table.columns = {{.key = "module", .header = "By module"},
+                   {.key = "parameters", .header = "parameters", .align = Align::kRight},
+                   {.key = "share", .align = Align::kRight, .priority = 2},
+                   {.key = "note", .priority = 1}};
+  const auto count = [](std::int64_t n) { return Of(n, Unit::kCount); };
+  table.rows.push_back({.cells = {"bert", count(108'900'000), Quantity{0.994, Unit::kPercent}}});
+  table.rows.push_back(
+      {.cells = {"encoder", count(85'100'000), Quantity{0.777, Unit::kPercent}, "12 × BertLayer"},
+       .level = 1});
+  return table;
+}
+
+TEST(TextTableTest, AlignsColumnsAndIndentsTheTree) {
+  EXPECT_EQ(Text(Modules()),
+            "By module         parameters\n"
+            "  bert               108.9 M  99.4 %\n"
+            "    encoder           85.1 M  77.7 %  12 × BertLayer\n");
+}
+
+TEST(TextTableTest, WithoutHeadersThereIsNoHeaderLine) {
+  Table table{.columns = {{.key = "bytes", .align = Align::kRight}, {.key = "name"}}, .level = 2};
+  table.rows.push_back({.cells = {Of(512, Unit::kBytes), "logits"}});
+  table.rows.push_back({.cells = {Of(2048, Unit::kBytes), "loss"}});
+  EXPECT_EQ(Text(table),
+            "      512 B  logits\n"
+            "    2.0 KiB  loss\n");
+}
+
+TEST(TextTableTest, DropsColumnsByPriority) {
+  // The whole takes 16 + 2 + 10 + 2 + 6 + 2 + 14 = 52 columns, without shares 44, then 28.
+  EXPECT_EQ(Text(Modules(), {.width = 51}),
+            "By module         parameters\n"
+            "  bert               108.9 M\n"
+            "    encoder           85.1 M  12 × BertLayer\n");
+  EXPECT_EQ(Text(Modules(), {.width = 43}),
+            "By module         parameters\n"
+            "  bert               108.9 M\n"
+            "    encoder           85.1 M\n");
+}
+
+TEST(TextTableTest, GivesUpPaddingThenHeadersThenNamesButNoNumber) {
+  // Names need 4 + 7 = 11 columns, numbers 7: padding gone 11 + 2 + 10 = 23, header cut 20.
+  EXPECT_EQ(Text(Modules(), {.width = 23}),
+            "By module    parameters\n"
+            "  bert          108.9 M\n"
+            "    encoder      85.1 M\n");
+  EXPECT_EQ(Text(Modules(), {.width = 20}),
+            "By module    parame…\n"
+            "  bert       108.9 M\n"
+            "    encoder   85.1 M\n");
+}
+
+TEST(TextTableTest, ShortensNamesInTheMiddle) {
+  Table table{.columns = {{.key = "name"}, {.key = "bytes", .align = Align::kRight}}};
+  table.rows.push_back({.cells = {"bert.encoder.layer.11.output.dense", Of(512, Unit::kBytes)}});
+  // 22 columns less 5 for the number and 2 for the gap leave 15: 7, the mark, 7.
+  EXPECT_EQ(Text(table, {.width = 22}), "bert.en…t.dense  512 B\n");
+  EXPECT_EQ(Text(table, {.width = 22, .unicode = false}), "bert.e..t.dense  512 B\n");
+}
+
+TEST(TextTableTest, ARowInOneScaleNamesItOnce) {
+  Table table{.columns = {{.key = "work", .header = "Work"},
+                          {.key = "forward", .header = "forward", .align = Align::kRight},
+                          {.key = "optimizer", .header = "optimizer", .align = Align::kRight},
+                          {.key = "share", .header = "share", .align = Align::kRight}}};
+  table.rows.push_back({.cells = {"", Of(114'000'000'000, Unit::kFlops), Of(0, Unit::kFlops),
+                                  Quantity{0.5, Unit::kPercent}},
+                        .one_scale = true});
+  table.rows.push_back({.cells = {"moved",
+                                  Quantity{.value = std::int64_t{14'000'000'000},
+                                           .unit = Unit::kTraffic,
+                                           .claim = Claim::kAtLeast},
+                                  Of(500'000'000, Unit::kTraffic)},
+                        .one_scale = true});
+  EXPECT_EQ(Text(table),
+            "Work              forward  optimizer   share\n"
+            "  GFLOP             114.0          0  50.0 %\n"
+            "  GB moved        ≥ 14.00       0.50\n");
+}
+
+TEST(TextTableTest, ARowInOneScaleIsExactWhereAsked) {
+  Table table{.columns = {{.key = "work"}, {.key = "step"}}};
+  // One more than 2^53, which a double does not hold.
+  table.rows.push_back(
+      {.cells = {"", Of((std::int64_t{1} << 53) + 1, Unit::kFlops)}, .one_scale = true});
+  EXPECT_EQ(Text(table, {.units = UnitStyle::kExact}), "FLOP  9,007,199,254,740,993\n");
+}
+
+TEST(TextTableTest, ARowInOneScaleMayHaveNoNumbers) {
+  Table table{.columns = {{.key = "a"}, {.key = "b"}}};
+  table.rows.push_back({.cells = {"x", "y"}, .one_scale = true});
+  EXPECT_EQ(Text(table), "x  y\n");
+}
+
+TEST(TextTableTest, CellsTooManyOrTooFewDoNoHarm) {
+  Table table{.columns = {{.key = "a"}, {.key = "b"}}};
+  table.rows.push_back({.cells = {"x"}});
+  table.rows.push_back({.cells = {"x", "y", "z"}});
+  table.rows.push_back({});
+  EXPECT_EQ(Text(table), "x\nx  y\n\n");
+  EXPECT_EQ(Text(Table{}), "");
+  Table no_columns;
+  no_columns.rows.push_back({.cells = {Of(1, Unit::kBytes)}, .one_scale = true});
+  EXPECT_EQ(Text(no_columns), "");
+}
+
+TEST(TextTableTest, ADeepTreeKeepsSomethingOfTheNames) {
+  Table table{.columns = {{.key = "name"}}};
+  table.rows.push_back({.cells = {"attention"}, .level = 20});
+  const std::string text = Text(table, {.width = 14});
+  // Half of the column is indentation, the other half the name: (7 - 1) / 2 = 3 on both sides.
+  EXPECT_EQ(text, "       att…ion\n");
+}
+
+TEST(TextTableTest, ControlCharactersDoNotReachTheTerminal) {
+  Table table{.columns = {{.key = "name", .header = "\x1b[2J"}}};
+  table.rows.push_back({.cells = {"a\x1b]0;title\x07"}});
+  EXPECT_EQ(Text(table).find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace steelyard::render
