@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weighing a model: what it costs, statically, in milliseconds. This is the one door to everything
+// else: it reads the file, runs the passes, the simulated runtime and the analyses, and writes the
+// report.
+//
+//   Result<Weighing> weighing = Weigh({.path = "bert.pt2", .bind = {.batch = 32}});
+//   if (!weighing) return Report(Describe(weighing.error()));
+//   std::int64_t bytes = weighing->totals.peak_bytes;
+//   std::int64_t flops = weighing->totals.forward_flops;
+//   Result<std::string> text = WriteReport(*weighing, "text", {});
+//
+// Nothing here prints, reads the environment or keeps state between calls; weighings of different
+// models may run in different threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "steelyard/error.h"
+#include "steelyard/op.h"
+#include "steelyard/pass.h"
+#include "steelyard/program.h"
+#include "steelyard/report.h"
+#include "steelyard/timeline.h"
+
+namespace steelyard {
+
+// What is weighed, and how it is counted.
+struct WeighOptions {
+  // The model's file.
+  std::string path = {};
+
+  // The importer that reads it, by its name. Empty: found from the file.
+  std::string from = {};
+
+  // Sizes of the inputs. A symbolic size that nothing here decides takes the one that the file was
+  // exported with, and the report says so.
+  BindOptions bind = {};
+
+  // Where the program is to run.
+  Target target = {};
+
+  // The convention in which work is counted: a name of `CountingConventions`.
+  std::string count = "torch";
+
+  // Refuses a program with operators that have no row in the operator table. Otherwise it is
+  // weighed without them, and every total says that it is a lower bound.
+  bool strict = false;
+};
+
+// The numbers that most callers want. Bytes, elements and operations; one forward pass without
+// gradients.
+struct Totals {
+  std::int64_t parameter_count = 0;  // Tied parameters once.
+  std::int64_t parameter_bytes = 0;
+  std::int64_t buffer_bytes = 0;
+  std::int64_t forward_macs = 0;       // Multiply-adds of contractions.
+  std::int64_t forward_flops = 0;      // As the convention counts.
+  std::int64_t forward_flops_all = 0;  // The arithmetic of every operator.
+  std::int64_t resident_bytes = 0;     // Parameters, buffers and inputs.
+  std::int64_t peak_bytes = 0;         // The highest total, what is resident included.
+  int operators = 0;                   // Calls in the program as the file has it.
+  int modelled_operators = 0;          // Those of them that the operator table knows.
+};
+
+struct Analyses;  // What the report is made from, besides.
+
+// A weighed model. Movable; cheap to ask for any number of reports.
+struct Weighing {
+  Weighing();
+  ~Weighing();
+  Weighing(Weighing&&) noexcept;
+  Weighing& operator=(Weighing&&) noexcept;
+
+  WeighOptions options;
+  Totals totals;
+  Program imported;            // As the file has it, with its sizes bound.
+  Program kernels;             // As PyTorch runs it.
+  Timeline timeline;           // Every allocation and free of one forward pass.
+  double elapsed_seconds = 0;  // What weighing took.
+  std::unique_ptr<const Analyses> analyses;
+};
+
+// Weighs the model that `options` name. Returns the error of the file, of the sizes or of an
+// operator that cannot take its operands; a usage error when there is no such convention; when
+// `strict`, an unsupported error that lists the operators without a row. Time and memory grow in
+// proportion to the description in the file; weights are never read.
+[[nodiscard]] Result<Weighing> Weigh(const WeighOptions& options);
+
+// What of a weighing a report shows. The JSON has all of it, events excepted.
+struct ReportOptions {
+  // How many levels of the module tree are shown, and how many operators.
+  int depth = 2;
+  int top = 10;
+
+  // Shows repeated modules one by one, and more of the tensors at the peak.
+  bool detailed = false;
+
+  // Lists every allocation and free.
+  bool events = false;
+};
+
+// Returns the report as a document with both its halves: data for programs, blocks for people.
+[[nodiscard]] report::Document Describe(const Weighing& weighing, const ReportOptions& options);
+
+// Returns the report in the format of that name, one of `ReportFormats`; a usage error that lists
+// them when there is none such. Builds no more of the document than that format needs.
+[[nodiscard]] Result<std::string> WriteReport(const Weighing& weighing, std::string_view format,
+                                              const ReportOptions& options,
+                                              const report::RenderOptions& render = {});
+
+// A thing that is chosen by its name.
+struct Choice {
+  std::string_view name;
+  std::string_view summary;
+  // Of the files that hold it, with the dot; empty where there are none.
+  std::string_view extension = {};
+};
+
+// Every format of reports, every counting convention; the default first.
+[[nodiscard]] std::vector<Choice> ReportFormats();
+[[nodiscard]] std::vector<Choice> CountingConventions();
+
+}  // namespace steelyard

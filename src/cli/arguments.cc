@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The only file that knows CLI11, which is slow to compile. It splits words into flags and values;
+// what a value may be, and how a mistake is told, is decided by the rows.
+#include "cli/arguments.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "cli/message.h"
+
+namespace steelyard::cli {
+namespace {
+
+std::string SeeHelp(const CommandInfo& command) {
+  return fmt::format("See steelyard {} --help.", command.name);
+}
+
+// Feeds CLI11 from one row.
+void AddRow(const Flag& flag, CLI::App* app, Status* status) {
+  std::string names(flag.name);
+  if (!flag.short_name.empty()) names.append(",").append(flag.short_name);
+  const auto set = [&flag, status](const CLI::results_t& values) {
+    for (const std::string& value : values) {
+      if (*status) *status = SetField(flag, value);
+    }
+    return true;
+  };
+  if (flag.is_switch()) {
+    app->add_flag(names, *std::get<bool*>(flag.field));
+    return;
+  }
+  CLI::Option* option = app->add_option(names, set);
+  option->type_name(std::string(flag.arg))->required(flag.need == Need::kRequired);
+  // One value each time, or a repeatable flag would take the file name that follows it.
+  const bool repeatable = std::holds_alternative<std::vector<std::string>*>(flag.field);
+  option->expected(1)->allow_extra_args(false)->multi_option_policy(
+      repeatable ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+}
+
+Error UnknownWord(const CommandInfo& command, std::span<const Flag> flags,
+                  const std::string& word) {
+  if (!word.starts_with("-")) {
+    return UsageError(fmt::format("\"{}\" is one word too many", word), {}, SeeHelp(command));
+  }
+  const std::string name = word.substr(0, word.find('='));
+  std::vector<std::string_view> names;
+  for (const Flag& flag : flags) names.push_back(flag.name);
+  const std::string_view meant = NearestWord(name, names);
+  return UsageError(fmt::format("steelyard {} has no option {}", command.name, name), {},
+                    meant.empty() ? SeeHelp(command) : fmt::format("Did you mean {}?", meant));
+}
+
+// What CLI11 found wrong, in our words.
+Error Translate(const CommandInfo& command, const CLI::ParseError& problem) {
+  const std::string_view what = problem.what();
+  const std::string name(what.substr(0, what.find_first_of(": ")));
+  if (dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
+    return UsageError(fmt::format("{} is missing", name), {},
+                      fmt::format("Example: {}.", command.example));
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr) {
+    return UsageError(fmt::format("{} needs a value", name), {}, SeeHelp(command));
+  }
+  return UsageError(std::string(what), {}, SeeHelp(command));
+}
+
+}  // namespace
+
+Result<Asked> ReadArguments(const CommandInfo& command, std::span<const Flag> flags,
+                            std::span<const std::string> words) {
+  CLI::App app;
+  app.set_help_flag("-h,--help");
+  app.allow_extras();
+  Status status;
+  for (const Flag& flag : flags) AddRow(flag, &app, &status);
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 wants them
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    return Asked::kHelp;
+  } catch (const CLI::ParseError& problem) {
+    return Unexpected(Translate(command, problem));
+  }
+  // An unknown option takes no value, so the word after it is in excess too: the option comes
+  // first.
+  if (const std::vector<std::string> rest = app.remaining(); !rest.empty()) {
+    const auto option = std::ranges::find_if(
+        rest, [](const std::string& word) { return word.starts_with("-") && word != "--"; });
+    return Unexpected(UnknownWord(command, flags, option == rest.end() ? rest[0] : *option));
+  }
+  SY_RETURN_IF_ERROR(std::move(status));
+  return Asked::kRun;
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/docs_pages.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "steelyard/op.h"
+#include "steelyard/weigh.h"
+
+namespace steelyard::cli {
+namespace {
+
+constexpr std::string_view kGenerated = "<!-- Written by tools/gen_docs.py. -->\n";
+
+// A cell must neither end nor be taken for a tag.
+std::string Cell(std::string_view text) {
+  std::string cell;
+  for (char c : text) {
+    if (c == '|') cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
+std::string ChoiceTable(std::string_view what, const std::vector<Choice>& choices) {
+  std::string out = fmt::format("\n| {} | |\n| --- | --- |\n", what);
+  for (const Choice& choice : choices) {
+    out += fmt::format("| `{}` | {} |\n", choice.name, Cell(choice.summary));
+  }
+  return out;
+}
+
+std::string CliPage() {
+  std::string out = fmt::format("{}# The command line\n", kGenerated);
+  for (const CommandInfo& info : Commands()) {
+    if (info.audience != Audience::kUsers) continue;
+    const std::unique_ptr<Command> command = info.make();
+    const std::vector<Flag> flags = command->Flags();
+    out += fmt::format("\n## `{}`\n\n`steelyard {}` {}. Example:\n\n```\n{}\n```\n",
+                       UsageOf(info, flags), info.name, info.summary, info.example);
+    out += "\n| option | meaning |\n| --- | --- |\n";
+    for (const Flag& flag : flags) {
+      out += fmt::format("| `{}` | {} |\n", Cell(FlagText(flag)), Cell(FlagHelp(flag)));
+    }
+  }
+  out += "\n## Formats and conventions\n";
+  out += ChoiceTable("`--format`", ReportFormats());
+  out += ChoiceTable("`--count`", CountingConventions());
+  out += "\nThe keys of the JSON report are those of [report.schema.json](report.schema.json).\n";
+  return out;
+}
+
+std::string OpsPage() {
+  const std::vector<const OpDef*> ops = AllOps();
+  std::string out = fmt::format(
+      "{}# Operators\n\nThe {} operators that are modelled, by family. A composite is weighed as "
+      "the kernels it dispatches to.\n",
+      kGenerated, ops.size());
+  std::string_view family;
+  for (const OpDef* op : ops) {
+    if (NameOf(*op->family) != family) {
+      family = NameOf(*op->family);
+      out += fmt::format("\n## {}\n\n| operator | | example |\n| --- | --- | --- |\n", family);
+    }
+    out +=
+        fmt::format("| `{}`{} | {} | `{}` |\n", op->name->text(),
+                    op->is_kernel() ? "" : " (composite)", Cell(*op->summary), Cell(*op->example));
+  }
+  return out;
+}
+
+struct ErrorKind {
+  ErrorCode code;
+  std::string_view meaning;
+};
+constexpr std::array kErrorKinds = {
+    ErrorKind{ErrorCode::kInvalidInput,
+              "the input contradicts its own format or the rules of its operators"},
+    ErrorKind{ErrorCode::kUnsupported,
+              "the input may be right, but Steelyard does not handle it yet"},
+    ErrorKind{ErrorCode::kNotFound, "a file or a name that was asked for does not exist"},
+    ErrorKind{ErrorCode::kUsage, "the question itself is wrong: an option, or its value"},
+    ErrorKind{ErrorCode::kInternal, "a defect of Steelyard's own"},
+};
+
+std::string DiagnosticsPage() {
+  std::string out = fmt::format(
+      "{}# Messages\n\nWhat is refused is told in one line on standard error: the place, what is "
+      "wrong with it, and what would help.\n\n```\n{}```\n\n"
+      "| exit status | when |\n| --- | --- |\n| {} | the report was written |\n",
+      kGenerated,
+      ErrorLine(InvalidInput("matmul inner dims differ: 768 vs 1024",
+                             "bert.pt2: node \"linear_3\" (x=f32[32,128,768], w=f32[1024,768])",
+                             "Is the weight transposed?")),
+      kDone);
+  for (const ErrorKind& kind : kErrorKinds) {
+    out += fmt::format("| {} | {} |\n", ExitStatusOf(kind.code), kind.meaning);
+  }
+  out +=
+      "\nWhat is only assumed stands in the report itself, as a note, and under `notes` in the "
+      "JSON. A model with operators that are not modelled is weighed without them; its totals "
+      "then say \"at least\".\n";
+  return out;
+}
+
+constexpr std::array kPages = {
+    DocsPage{"cli", CliPage},
+    DocsPage{"ops", OpsPage},
+    DocsPage{"diagnostics", DiagnosticsPage},
+};
+
+}  // namespace
+
+std::span<const DocsPage> DocsPages() { return kPages; }
+
+}  // namespace steelyard::cli

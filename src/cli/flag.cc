@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/flag.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace steelyard::cli {
+namespace {
+
+template <class Number>
+Status SetNumber(const Flag& flag, std::string_view value, Number* field) {
+  const char* end = value.data() + value.size();
+  const auto [stopped, problem] = std::from_chars(value.data(), end, *field);
+  if (problem == std::errc::result_out_of_range) {
+    return Unexpected(
+        UsageError(fmt::format("{} is too large a number", value), std::string(flag.name)));
+  }
+  if (problem != std::errc() || stopped != end || *field < 0) {
+    return Unexpected(UsageError(fmt::format("\"{}\" is not a whole number", value),
+                                 std::string(flag.name),
+                                 fmt::format("Write it as {} {}.", flag.name, 16)));
+  }
+  return {};
+}
+
+// Puts a value into a field of any kind.
+struct Setter {
+  const Flag& flag;
+  std::string_view value;
+
+  Status operator()(bool* field) const {
+    *field = true;
+    return {};
+  }
+  Status operator()(int* field) const { return SetNumber(flag, value, field); }
+  Status operator()(std::optional<std::int64_t>* field) const {
+    return SetNumber(flag, value, &field->emplace());
+  }
+  Status operator()(std::string* field) const {
+    *field = value;
+    return {};
+  }
+  Status operator()(std::vector<std::string>* field) const {
+    field->emplace_back(value);
+    return {};
+  }
+};
+
+}  // namespace
+
+Status SetField(const Flag& flag, std::string_view value) {
+  const bool known =
+      flag.choices.empty() || std::ranges::find(flag.choices, value) != flag.choices.end();
+  if (!known) {
+    return Unexpected(UsageError(
+        fmt::format("there is no \"{}\"", value), std::string(flag.name),
+        fmt::format("{}: {}.", flag.choices.size() == 1 ? "So far there is only" : "There are",
+                    fmt::join(flag.choices, ", "))));
+  }
+  return std::visit(Setter{flag, value}, flag.field);
+}
+
+std::string DefaultText(const Flag& flag) {
+  if (const auto* number = std::get_if<int*>(&flag.field)) return fmt::format("{}", **number);
+  if (const auto* word = std::get_if<std::string*>(&flag.field)) return **word;
+  return {};
+}
+
+}  // namespace steelyard::cli

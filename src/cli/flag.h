@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Flags are rows: parsing, help and docs/cli.md all read them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "steelyard/error.h"
+
+namespace steelyard::cli {
+
+// Where a flag's value goes, which also says what it may be: a switch, a whole number that is not
+// negative, one word, or one word each time the flag is given.
+using Field = std::variant<bool*, int*, std::optional<std::int64_t>*, std::string*,
+                           std::vector<std::string>*>;
+
+// Whether a command can do without.
+enum class Need : unsigned char { kOptional, kRequired };
+
+struct Flag {
+  std::string_view name;             // "--output"; without dashes for what is told by its place.
+  std::string_view short_name = {};  // "-o"
+  std::string_view arg = {};         // What the help calls its value; empty for a switch.
+  std::string_view help;             // One phrase.
+  Field field;                       // What stands there beforehand is the default.
+  std::vector<std::string_view> choices = {};  // All the words it may be; empty: any.
+  Need need = Need::kOptional;
+
+  bool is_positional() const { return !name.starts_with('-'); }
+  bool is_switch() const { return std::holds_alternative<bool*>(field); }
+};
+
+// Puts `value` where the flag says. Returns a usage error that names the flag when it cannot.
+Status SetField(const Flag& flag, std::string_view value);
+
+// What the flag is when it is not given, as text; empty where that is nothing.
+std::string DefaultText(const Flag& flag);
+
+}  // namespace steelyard::cli

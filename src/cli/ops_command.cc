@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/ops_command.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "steelyard/op.h"
+#include "steelyard/report.h"
+
+namespace steelyard::cli {
+
+std::vector<Flag> OpsCommand::Flags() {
+  return {{.name = "PATTERN",
+           .help = "show only operators whose name or family contains it",
+           .field = &pattern_}};
+}
+
+Status OpsCommand::Run() {
+  report::Table table;
+  table.columns = {{.key = "op", .header = "Operator"},
+                   {.key = "family", .header = "family", .priority = 1},
+                   {.key = "summary", .header = "what it does"}};
+  for (const OpDef* op : AllOps()) {
+    const std::string_view name = op->name->text();
+    const std::string_view family = NameOf(*op->family);
+    if (name.find(pattern_) == std::string_view::npos && family != pattern_) continue;
+    report::Row row;
+    row.cells = {name, family, *op->summary};
+    table.rows.push_back(std::move(row));
+  }
+  if (table.rows.empty()) {
+    return Unexpected(NotFound(fmt::format("no modelled operator is called \"{}\"", pattern_), {},
+                               "steelyard ops lists all."));
+  }
+  report::Document document;
+  document.body.push_back(std::move(table));
+  SY_ASSIGN_OR_RETURN(const std::string text,
+                      report::Render(document, "text", StandardOutputLook()));
+  return WriteOutput(text);
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <string_view>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/message.h"
+#include "cli/output.h"
+#include "steelyard/version.h"
+
+namespace steelyard::cli {
+namespace {
+
+Error UnknownCommand(const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const CommandInfo& command : Commands()) {
+    if (command.audience == Audience::kUsers) names.push_back(command.name);
+  }
+  std::string hint = "See steelyard --help.";
+  std::error_code ignored;
+  if (const std::string_view meant = NearestWord(word, names); !meant.empty()) {
+    hint = fmt::format("Did you mean {}?", meant);
+  } else if (std::filesystem::is_regular_file(word, ignored)) {
+    hint = fmt::format("Did you mean steelyard weigh {}?", word);
+  }
+  return UsageError(fmt::format("there is no command \"{}\"", word), {}, std::move(hint));
+}
+
+Status RunCommand(const CommandInfo& info, std::span<const std::string> words) {
+  const std::unique_ptr<Command> command = info.make();
+  const std::vector<Flag> flags = command->Flags();
+  SY_ASSIGN_OR_RETURN(const Asked asked, ReadArguments(info, flags, words));
+  if (asked == Asked::kHelp) return WriteOutput(HelpOf(info, flags));
+  return command->Run();
+}
+
+Status Dispatch(std::span<const std::string> words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    return WriteOutput(Overview());
+  }
+  if (words[0] == "--version") return WriteOutput(fmt::format("steelyard {}\n", kVersion));
+  const CommandInfo* command = FindCommand(words[0]);
+  if (command == nullptr) return Unexpected(UnknownCommand(words[0]));
+  return RunCommand(*command, words.subspan(1));
+}
+
+int Refuse(const Error& error) {
+  const std::string line = ErrorLine(error);
+  // Where standard error is closed there is nobody to tell.
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  return ExitStatusOf(error.code);
+}
+
+}  // namespace
+
+int RunProgram(std::span<const std::string> words) {
+  try {
+    const Status status = Dispatch(words);
+    return status ? kDone : Refuse(status.error());
+  } catch (const std::bad_alloc&) {
+    return Refuse(Unsupported("there is not enough memory on this machine to weigh it"));
+  } catch (const std::exception& defect) {
+    return Refuse(InternalError(fmt::format("a defect of Steelyard: {}", defect.what()), {},
+                                "Please report it with the command that you gave."));
+  }
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "cli/command.h"
+#include "cli/docs_command.h"
+#include "cli/ops_command.h"
+#include "cli/weigh_command.h"
+
+namespace steelyard::cli {
+namespace {
+
+template <class Kind>
+std::unique_ptr<Command> Make() {
+  return std::make_unique<Kind>();
+}
+
+constexpr std::array kCommands = {
+    CommandInfo{.name = "weigh",
+                .summary = "tells what a model costs: parameters, memory to the byte, work",
+                .example = "steelyard weigh bert.pt2 --input input_ids=32x128",
+                .audience = Audience::kUsers,
+                .make = Make<WeighCommand>},
+    CommandInfo{.name = "ops",
+                .summary = "lists the operators that are modelled",
+                .example = "steelyard ops softmax",
+                .audience = Audience::kUsers,
+                .make = Make<OpsCommand>},
+    CommandInfo{.name = "docs",
+                .summary = "prints a page of the documentation that is made from the program",
+                .example = "steelyard docs cli",
+                .audience = Audience::kBuild,
+                .make = Make<DocsCommand>},
+};
+
+}  // namespace
+
+std::span<const CommandInfo> Commands() { return kCommands; }
+
+const CommandInfo* FindCommand(std::string_view name) {
+  for (const CommandInfo& command : kCommands) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+}  // namespace steelyard::cli

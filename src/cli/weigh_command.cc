@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/weigh_command.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "steelyard/import.h"
+
+namespace steelyard::cli {
+namespace {
+
+std::vector<std::string_view> NamesOf(const std::vector<Choice>& choices) {
+  std::vector<std::string_view> names;
+  for (const Choice& choice : choices) names.push_back(choice.name);
+  return names;
+}
+
+std::vector<std::string_view> ImporterNames() {
+  std::vector<std::string_view> names;
+  for (const Importer& importer : Importers()) names.push_back(importer.name);
+  return names;
+}
+
+Result<std::int64_t> ReadSize(std::string_view text) {
+  std::int64_t size = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, problem] = std::from_chars(text.data(), end, size);
+  if (problem != std::errc() || stopped != end || size < 0) {
+    return Unexpected(UsageError(fmt::format("\"{}\" is not a size", text)));
+  }
+  return size;
+}
+
+}  // namespace
+
+Result<InputShape> ReadInputShape(std::string_view text) {
+  const std::string_view form = "Write it as --input input_ids=2x128.";
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size()) {
+    return Unexpected(UsageError(fmt::format("\"{}\" is not a name and its sizes", text), "--input",
+                                 std::string(form)));
+  }
+  InputShape shape{.name = std::string(text.substr(0, equals)), .sizes = {}};
+  std::string_view rest = text.substr(equals + 1);
+  while (true) {
+    const std::size_t cross = rest.find_first_of("x,");
+    const Result<std::int64_t> size = ReadSize(rest.substr(0, cross));
+    if (!size) {
+      return Unexpected(UsageError(fmt::format("{}: {}", text, size.error().message), "--input",
+                                   std::string(form)));
+    }
+    shape.sizes.push_back(*size);
+    if (cross == std::string_view::npos) return shape;
+    rest.remove_prefix(cross + 1);
+  }
+}
+
+std::vector<Flag> WeighCommand::Flags() {
+  return {
+      {.name = "MODEL",
+       .help = "the model's file, such as torch.export.save writes",
+       .field = &model_,
+       .need = Need::kRequired},
+      {.name = "--input",
+       .arg = "NAME=2x128",
+       .help = "sizes of an input; once for each",
+       .field = &inputs_},
+      {.name = "--batch",
+       .arg = "N",
+       .help = "the symbolic size that is first in the inputs",
+       .field = &batch_},
+      {.name = "--seq",
+       .arg = "N",
+       .help = "the symbolic size that is second in the inputs",
+       .field = &seq_},
+      {.name = "--runtime",
+       .arg = "NAME",
+       .help = "how it runs",
+       .field = &runtime_,
+       .choices = {"eager"}},
+      {.name = "--device",
+       .arg = "NAME",
+       .help = "where it runs; cpu is one thread with AVX-512",
+       .field = &device_,
+       .choices = {"cpu"}},
+      {.name = "--as",
+       .arg = "PROGRAM",
+       .help = "which program is weighed",
+       .field = &program_,
+       .choices = {"exported"}},
+      {.name = "--count",
+       .arg = "CONVENTION",
+       .help = "how work is counted",
+       .field = &count_,
+       .choices = NamesOf(CountingConventions())},
+      {.name = "--strict",
+       .help = "refuse a model with operators that are not modelled",
+       .field = &strict_},
+      {.name = "--depth",
+       .arg = "N",
+       .help = "levels of the module tree to show",
+       .field = &report_.depth},
+      {.name = "--top", .arg = "N", .help = "operators to show", .field = &report_.top},
+      {.name = "--detailed",
+       .help = "show repeated modules one by one, and more of what is held at the peak",
+       .field = &report_.detailed},
+      {.name = "--events",
+       .help = "list every allocation and free, in order",
+       .field = &report_.events},
+      {.name = "--units",
+       .arg = "STYLE",
+       .help = "how numbers are written",
+       .field = &units_,
+       .choices = {"auto", "exact"}},
+      {.name = "--format",
+       .arg = "NAME",
+       .help = "how the report is written; by default as the name of FILE says, or text",
+       .field = &format_,
+       .choices = NamesOf(ReportFormats())},
+      {.name = "--output",
+       .short_name = "-o",
+       .arg = "FILE",
+       .help = "where the report goes instead of standard output",
+       .field = &output_},
+      {.name = "--from",
+       .arg = "IMPORTER",
+       .help = "read the file as this, whatever it looks like",
+       .field = &from_,
+       .choices = ImporterNames()},
+  };
+}
+
+Result<WeighOptions> WeighCommand::Options() const {
+  WeighOptions options{.path = model_, .from = from_, .count = count_, .strict = strict_};
+  options.bind.batch = batch_;
+  options.bind.seq = seq_;
+  for (const std::string& input : inputs_) {
+    SY_ASSIGN_OR_RETURN(InputShape shape, ReadInputShape(input));
+    options.bind.inputs.push_back(std::move(shape));
+  }
+  return options;
+}
+
+Result<std::string> WeighCommand::Format() const {
+  const std::vector<Choice> formats = ReportFormats();
+  if (!format_.empty()) return format_;
+  if (output_.empty()) return std::string(formats.front().name);
+  std::string extensions;
+  for (const Choice& format : formats) {
+    if (output_.ends_with(format.extension)) return std::string(format.name);
+    extensions.append(extensions.empty() ? "" : ", ").append(format.extension);
+  }
+  return Unexpected(
+      UsageError("its name does not say in which format the report shall be", output_,
+                 fmt::format("Say it with --format, or end it in one of {}.", extensions)));
+}
+
+Status WeighCommand::Run() {
+  SY_ASSIGN_OR_RETURN(const WeighOptions options, Options());
+  SY_ASSIGN_OR_RETURN(const std::string format, Format());
+  report::RenderOptions look = output_.empty() ? StandardOutputLook() : report::RenderOptions{};
+  if (units_ == "exact") look.units = UnitStyle::kExact;
+  SY_ASSIGN_OR_RETURN(const Weighing weighing, Weigh(options));
+  SY_ASSIGN_OR_RETURN(const std::string text, WriteReport(weighing, format, report_, look));
+  return output_.empty() ? WriteOutput(text) : WriteFile(output_, text);
+}
+
+}  // namespace steelyard::cli

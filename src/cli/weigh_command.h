@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command.h"
+#include "steelyard/pass.h"
+#include "steelyard/weigh.h"
+
+namespace steelyard::cli {
+
+// steelyard weigh MODEL
+class WeighCommand final : public Command {
+ public:
+  std::vector<Flag> Flags() override;
+  Status Run() override;
+
+ private:
+  Result<WeighOptions> Options() const;
+  Result<std::string> Format() const;
+
+  std::string model_;
+  std::vector<std::string> inputs_;
+  std::optional<std::int64_t> batch_;
+  std::optional<std::int64_t> seq_;
+  std::string count_ = "torch";
+  std::string runtime_ = "eager";
+  std::string device_ = "cpu";
+  std::string program_ = "exported";
+  std::string from_;
+  ReportOptions report_;
+  std::string units_ = "auto";
+  bool strict_ = false;
+  std::string format_;
+  std::string output_;
+};
+
+// Reads "NAME=2x128": an input and its sizes.
+Result<InputShape> ReadInputShape(std::string_view text);
+
+}  // namespace steelyard::cli

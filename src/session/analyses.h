@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the analyses found: the part of a `Weighing` that only reports read.
+#pragma once
+
+#include <vector>
+
+#include "analyze/modules.h"
+#include "analyze/parameters.h"
+#include "analyze/peak.h"
+#include "analyze/work.h"
+
+namespace steelyard {
+
+struct Analyses {
+  ParameterReport parameters;
+  WorkReport work;  // Names operators by the texts of the kernel program, which may be moved but
+                    // not copied.
+  PeakReport peak;
+  std::vector<ModuleReport> modules;
+};
+
+}  // namespace steelyard

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/weigh.h"
+#include "render/renderer.h"
+#include "session/analyses.h"
+#include "steelyard/weigh.h"
+#include "support/assert.h"
+
+namespace steelyard {
+namespace {
+
+present::Findings FindingsOf(const Weighing& weighing) {
+  SY_ASSERT(weighing.analyses != nullptr, "only what was weighed is described");
+  return {.imported = weighing.imported,
+          .kernels = weighing.kernels,
+          .timeline = weighing.timeline,
+          .parameters = weighing.analyses->parameters,
+          .work = weighing.analyses->work,
+          .peak = weighing.analyses->peak,
+          .modules = weighing.analyses->modules,
+          .target = weighing.options.target,
+          .path = weighing.options.path,
+          .elapsed_seconds = weighing.elapsed_seconds};
+}
+
+present::Shown ShownOf(const ReportOptions& options) {
+  return {.depth = options.depth,
+          .top = options.top,
+          .detailed = options.detailed,
+          .events = options.events};
+}
+
+}  // namespace
+
+report::Document Describe(const Weighing& weighing, const ReportOptions& options) {
+  report::Document document;
+  const present::Findings findings = FindingsOf(weighing);
+  present::PresentData(findings, ShownOf(options), &document);
+  present::PresentBody(findings, ShownOf(options), &document);
+  return document;
+}
+
+Result<std::string> WriteReport(const Weighing& weighing, std::string_view format,
+                                const ReportOptions& options, const report::RenderOptions& render) {
+  const render::Renderer* renderer = render::FindRenderer(format);
+  if (renderer == nullptr) return report::Render({}, format, render);  // says which there are
+  report::Document document;
+  const present::Findings findings = FindingsOf(weighing);
+  switch (renderer->part) {
+    case render::Part::kBody:
+      present::PresentBody(findings, ShownOf(options), &document);
+      break;
+    case render::Part::kData:
+      present::PresentData(findings, ShownOf(options), &document);
+      break;
+  }
+  std::string out;
+  renderer->write(document, render, &out);
+  return out;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order in which a model is weighed. Every step is somebody else's; this file calls them.
+#include "steelyard/weigh.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "runtime/eager.h"
+#include "session/analyses.h"
+#include "steelyard/import.h"
+
+namespace steelyard {
+namespace {
+
+// More operators than this are counted and not named in the refusal of `strict`.
+constexpr std::size_t kNamedOperators = 5;
+
+Result<const Convention*> ConventionNamed(std::string_view name) {
+  if (const Convention* convention = FindConvention(name)) return convention;
+  std::string names;
+  for (const Choice& choice : CountingConventions()) {
+    names.append(names.empty() ? "" : ", ").append(choice.name);
+  }
+  return Unexpected(UsageError(fmt::format("there is no counting convention \"{}\"", name), {},
+                               fmt::format("The conventions are: {}.", names)));
+}
+
+Status RefuseUnmodelled(const WorkReport& work, const std::string& path) {
+  if (work.unmodelled.empty()) return {};
+  std::string names;
+  for (std::size_t i = 0; i < work.unmodelled.size() && i < kNamedOperators; ++i) {
+    const OperatorWork& op = work.unmodelled[i];
+    names += fmt::format("{}{} ({}×)", i == 0 ? "" : ", ", op.name, op.calls);
+  }
+  if (work.unmodelled.size() > kNamedOperators) {
+    names += fmt::format(" and {} more", work.unmodelled.size() - kNamedOperators);
+  }
+  return Unexpected(Unsupported(
+      fmt::format("{} of {} operators are not modelled: {}", work.calls - work.modelled_calls,
+                  work.calls, names),
+      path, "Without --strict the model is weighed with totals that are lower bounds."));
+}
+
+Totals TotalsOf(const Analyses& analyses) {
+  NodeWork forward = analyses.work.of(Phase::kForward);
+  forward += analyses.work.of(Phase::kLoss);
+  return {.parameter_count = analyses.parameters.parameters.count,
+          .parameter_bytes = analyses.parameters.parameters.bytes,
+          .buffer_bytes = analyses.parameters.buffers.bytes,
+          .forward_macs = forward.macs,
+          .forward_flops = forward.flops,
+          .forward_flops_all = forward.flops_all,
+          .resident_bytes = analyses.peak.resident,
+          .peak_bytes = analyses.peak.peak,
+          .operators = analyses.work.calls,
+          .modelled_operators = analyses.work.modelled_calls};
+}
+
+// Fills in the programs, from the file on.
+Status Load(const WeighOptions& options, Weighing* weighing) {
+  constexpr std::array<std::string_view, 2> kPrepare = {"tie_parameters", "bind"};
+  constexpr std::array<std::string_view, 1> kLower = {"decompose"};
+  const PassOptions passes{.bind = options.bind, .target = options.target};
+  SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, {.from = options.from}));
+  SY_ASSIGN_OR_RETURN(weighing->imported, RunPasses(std::move(program), kPrepare, passes));
+  SY_ASSIGN_OR_RETURN(weighing->kernels, RunPasses(weighing->imported, kLower, passes));
+  return {};
+}
+
+Status Analyze(const Convention& convention, Weighing* weighing) {
+  auto analyses = std::make_unique<Analyses>();
+  const Program& kernels = weighing->kernels;
+  const Target& target = weighing->options.target;
+  weighing->timeline = RunEager(kernels, target);
+  analyses->parameters = CountParameters(kernels);
+  SY_ASSIGN_OR_RETURN(analyses->work, CountWork(weighing->imported, kernels, convention, target));
+  analyses->peak = FindPeak(weighing->timeline);
+  analyses->modules = CountModules(weighing->imported, kernels, analyses->work, weighing->timeline);
+  weighing->totals = TotalsOf(*analyses);
+  weighing->analyses = std::move(analyses);
+  return {};
+}
+
+}  // namespace
+
+Weighing::Weighing() = default;
+Weighing::~Weighing() = default;
+Weighing::Weighing(Weighing&&) noexcept = default;
+Weighing& Weighing::operator=(Weighing&&) noexcept = default;
+
+Result<Weighing> Weigh(const WeighOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
+  Weighing weighing;
+  weighing.options = options;
+  SY_RETURN_IF_ERROR(Load(options, &weighing));
+  if (Status status = Analyze(*convention, &weighing); !status) {
+    return Unexpected(Within(options.path, std::move(status).error()));
+  }
+  if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing.analyses->work, options.path));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  weighing.elapsed_seconds = taken.count();
+  return weighing;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/flag.h"
+
+#include <gtest/gtest.h>
+
+namespace steelyard::cli {
+namespace {
+
+std::string Refusal(const Flag& flag, std::string_view value) {
+  const Status status = SetField(flag, value);
+  return status ? "not refused" : Describe(status.error());
+}
+
+TEST(FlagTest, NumbersAreWholeAndNotNegative) {
+  int depth = 7;
+  const Flag flag{.name = "--depth", .arg = "N", .help = "", .field = &depth};
+  ASSERT_TRUE(SetField(flag, "0"));
+  EXPECT_EQ(depth, 0);
+  EXPECT_EQ(Refusal(flag, "-1"), "--depth: \"-1\" is not a whole number. Write it as --depth 16.");
+  EXPECT_EQ(Refusal(flag, "2.5"),
+            "--depth: \"2.5\" is not a whole number. Write it as --depth 16.");
+  EXPECT_EQ(Refusal(flag, ""), "--depth: \"\" is not a whole number. Write it as --depth 16.");
+  EXPECT_EQ(Refusal(flag, "99999999999999999999"),
+            "--depth: 99999999999999999999 is too large a number");
+}
+
+TEST(FlagTest, AnOptionalNumberIsThereOnceSet) {
+  std::optional<std::int64_t> batch;
+  const Flag flag{.name = "--batch", .arg = "N", .help = "", .field = &batch};
+  EXPECT_EQ(DefaultText(flag), "");
+  ASSERT_TRUE(SetField(flag, "5000000000"));
+  EXPECT_EQ(batch, 5'000'000'000);
+}
+
+TEST(FlagTest, WordsMayBeLimitedToChoices) {
+  std::string device = "cpu";
+  const Flag flag{
+      .name = "--device", .arg = "NAME", .help = "", .field = &device, .choices = {"cpu"}};
+  EXPECT_EQ(DefaultText(flag), "cpu");
+  EXPECT_EQ(Refusal(flag, "h100"), "--device: there is no \"h100\". So far there is only: cpu.");
+  EXPECT_EQ(device, "cpu");
+}
+
+TEST(FlagTest, ListsGrow) {
+  std::vector<std::string> inputs;
+  const Flag flag{.name = "--input", .arg = "NAME=2x128", .help = "", .field = &inputs};
+  ASSERT_TRUE(SetField(flag, "a=1"));
+  ASSERT_TRUE(SetField(flag, "b=2"));
+  EXPECT_EQ(inputs.size(), 2U);
+}
+
+TEST(FlagTest, ANameWithoutDashesIsToldByItsPlace) {
+  bool on = false;
+  std::string model;
+  EXPECT_TRUE((Flag{.name = "MODEL", .help = "", .field = &model}.is_positional()));
+  EXPECT_FALSE((Flag{.name = "--strict", .help = "", .field = &on}.is_positional()));
+  EXPECT_TRUE((Flag{.name = "--strict", .help = "", .field = &on}.is_switch()));
+}
+
+}  // namespace
+}  // namespace steelyard::cli

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/weigh_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "captured.h"
+
+namespace steelyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kModel =
+    "input %x: f32[batch,8]\n"
+    "%y: f32[batch,8] = aten::relu(%x)\n"
+    "return %y\n";
+
+std::string Model() { return WriteTemporary("steelyard_weigh_test.syt", kModel); }
+
+std::string InputRefusal(std::string_view text) {
+  const Result<InputShape> shape = ReadInputShape(text);
+  return shape ? "not refused" : Describe(shape.error());
+}
+
+TEST(WeighCommandTest, InputShapes) {
+  const InputShape shape = ReadInputShape("input_ids=2x128").value();
+  EXPECT_EQ(shape.name, "input_ids");
+  EXPECT_EQ(shape.sizes, (std::vector<std::int64_t>{2, 128}));
+  EXPECT_EQ(ReadInputShape("x=5")->sizes, (std::vector<std::int64_t>{5}));
+  EXPECT_EQ(ReadInputShape("x=2,3,4")->sizes, (std::vector<std::int64_t>{2, 3, 4}));
+  EXPECT_EQ(ReadInputShape("a=b=2")->name, "a=b");
+}
+
+TEST(WeighCommandTest, InputShapesThatAreNone) {
+  EXPECT_EQ(InputRefusal("input_ids"),
+            "--input: \"input_ids\" is not a name and its sizes. Write it as --input "
+            "input_ids=2x128.");
+  EXPECT_EQ(InputRefusal("x=2xbig"),
+            "--input: x=2xbig: \"big\" is not a size. Write it as --input input_ids=2x128.");
+  EXPECT_THAT(InputRefusal("x=2x"), HasSubstr("\"\" is not a size"));
+  EXPECT_THAT(InputRefusal("x=-2"), HasSubstr("\"-2\" is not a size"));
+  EXPECT_THAT(InputRefusal("=2"), HasSubstr("not a name"));
+  EXPECT_THAT(InputRefusal("x=99999999999999999999"), HasSubstr("is not a size"));
+}
+
+TEST(WeighCommandTest, WritesTheReportWhereItIsAsked) {
+  const std::string path = ::testing::TempDir() + "steelyard_report.json";
+  const Captured run = RunCaptured({"weigh", Model(), "--batch", "2", "-o", path});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out, "");
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_THAT(text.str(), HasSubstr("\"schema\": \"steelyard.report/1\"")) << "as the name says";
+}
+
+TEST(WeighCommandTest, TheFormatThatIsAskedForBeatsTheName) {
+  const std::string path = ::testing::TempDir() + "steelyard_text.json";
+  EXPECT_EQ(RunCaptured({"weigh", Model(), "--batch", "2", "-o", path, "--format", "text"}).status,
+            0);
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_THAT(text.str(), HasSubstr("Memory"));
+}
+
+TEST(WeighCommandTest, AFileNameThatSaysNoFormatIsRefused) {
+  const Captured run = RunCaptured({"weigh", Model(), "-o", "report.pdf"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("report.pdf: its name does not say in which format"));
+}
+
+TEST(WeighCommandTest, ExactUnitsShowEveryDigit) {
+  const Captured run = RunCaptured({"weigh", Model(), "--batch", "512", "--units", "exact"});
+  EXPECT_THAT(run.out, HasSubstr("16,384 B"));  // 512 * 8 * 4
+}
+
+}  // namespace
+}  // namespace steelyard::cli

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "steelyard/weigh.h"
+
+namespace steelyard {
+namespace {
+
+TEST(ChoicesTest, TheDefaultComesFirst) {
+  EXPECT_EQ(ReportFormats().front().name, "text");
+  EXPECT_EQ(CountingConventions().front().name, WeighOptions().count);
+}
+
+TEST(ChoicesTest, EachSaysWhatItIs) {
+  for (const Choice& format : ReportFormats()) {
+    EXPECT_FALSE(format.summary.empty());
+    EXPECT_TRUE(format.extension.starts_with('.'));
+  }
+  for (const Choice& convention : CountingConventions()) EXPECT_FALSE(convention.summary.empty());
+}
+
+}  // namespace
+}  // namespace steelyard

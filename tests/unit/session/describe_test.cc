@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "steelyard/weigh.h"
+#include "written_model.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+Weighing Weighed() { return Weigh({.path = WrittenModel(kLinear)}).value(); }
+
+TEST(DescribeTest, ADocumentHasBothHalves) {
+  const report::Document document = Describe(Weighed(), {});
+  EXPECT_FALSE(document.body.empty());
+  EXPECT_EQ(document.data.root().Find("parameters.count")->AsInt(), 4 * 8);
+}
+
+TEST(DescribeTest, EachFormatSaysTheSameWhetherBuiltForItOrNot) {
+  const Weighing weighing = Weighed();
+  const report::Document document = Describe(weighing, {});
+  for (const Choice& format : ReportFormats()) {
+    EXPECT_EQ(WriteReport(weighing, format.name, {}).value(),
+              report::Render(document, format.name).value());
+  }
+}
+
+TEST(DescribeTest, AWeighingMayBeMoved) {
+  Weighing first = Weighed();
+  const std::string before = WriteReport(first, "text", {}).value();
+  const Weighing second = std::move(first);
+  EXPECT_EQ(WriteReport(second, "text", {}).value(), before);
+}
+
+TEST(DescribeTest, UnknownFormatsAreRefused) {
+  const Result<std::string> text = WriteReport(Weighed(), "pdf", {});
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code, ErrorCode::kUsage);
+  EXPECT_THAT(Describe(text.error()), HasSubstr("text, json"));
+}
+
+}  // namespace
+}  // namespace steelyard
