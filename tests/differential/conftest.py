@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs each test that takes a `row` for every row, on calls that are made once for all tests."""
+
+import pytest
+from table import Row, rows
+from trials import Trial, try_rows
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "row" in metafunc.fixturenames:
+        metafunc.parametrize("row", rows(), ids=[row.name for row in rows()])
+
+
+@pytest.fixture(scope="session")
+def trials(request: pytest.FixtureRequest) -> dict[str, list[Trial]]:
+    """The trials of the rows that are selected, by name."""
+    chosen: dict[str, Row] = {}
+    for item in request.session.items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            row = item.callspec.params.get("row")
+            if isinstance(row, Row):
+                chosen[row.name] = row
+    return try_rows(chosen.values())

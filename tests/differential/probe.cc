@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the operator table says, for comparison with PyTorch: one JSON object a line.
+//
+//   probe --rows                     # every row: name, signature, example ...
+//   echo 'aten::t(f32[2,8])' | probe # every call on stdin: outputs, events and multiply-adds
+//
+// A call's storages are named after what first lives in them: "x0" is the first tensor passed,
+// "y0" the first output. `is` names the tensor that an output is, not merely shares bytes with.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iostream>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "ir/text_call.h"
+#include "pass/decompose.h"
+#include "runtime/eager.h"
+#include "steelyard/error.h"
+#include "steelyard/op.h"
+#include "steelyard/program.h"
+#include "steelyard/timeline.h"
+
+namespace steelyard {
+namespace {
+
+std::string Quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out.append({'\\', c});
+    } else if (static_cast<unsigned char>(c) < ' ') {
+      out.append(fmt::format("\\u{:04x}", static_cast<unsigned char>(c)));
+    } else {
+      out.push_back(c);
+    }
+  }
+  return out + '"';
+}
+
+std::string_view WordOf(Alias alias) {
+  switch (alias) {
+    case Alias::kNone: return "none";
+    case Alias::kView: return "view";
+    case Alias::kInPlace: return "in_place";
+  }
+  __builtin_unreachable();
+}
+
+std::string RowJson(const OpDef& def) {
+  return fmt::format(
+      R"({{"name":{},"signature":{},"example":{},"alias":{},"family":{},"kernel":{}}})",
+      Quoted(def.name->text()), Quoted(def.signature->text()), Quoted(*def.example),
+      Quoted(WordOf(*def.alias)), Quoted(NameOf(*def.family)), def.is_kernel());
+}
+
+// Which tensor and storage each value of a decomposed call is, by the names above.
+class Names {
+ public:
+  explicit Names(const Program& program) : program_(program) {
+    const std::vector<ValueId>& inputs = program.main().inputs;
+    for (std::size_t i = 0; i < inputs.size(); ++i) Name(inputs[i], fmt::format("x{}", i));
+    for (const Node& node : program.main().nodes) {
+      const OpDef* def = FindOp(OpName::FromRuntime(program.op_name(node.op)));
+      if (def == nullptr || *def->alias != Alias::kInPlace) continue;
+      for (ValueId id : program.results(node)) same_[id] = Root(program.args(node)[0].value);
+    }
+    const std::vector<Argument>& outputs = program.main().outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].kind == ArgKind::kValue) Name(Root(outputs[i].value), fmt::format("y{}", i));
+    }
+  }
+
+  const std::string& Tensor(ValueId id) const { return tensors_.at(Root(id)); }
+  const std::string& Storage(ValueId id) const { return storages_.at(program_.values[id].storage); }
+
+ private:
+  ValueId Root(ValueId id) const {
+    const auto found = same_.find(id);
+    return found == same_.end() ? id : found->second;
+  }
+  void Name(ValueId id, const std::string& name) {
+    tensors_.try_emplace(id, name);
+    storages_.try_emplace(program_.values[id].storage, name);
+  }
+
+  const Program& program_;
+  std::map<ValueId, ValueId> same_;  // results of in-place kernels
+  std::map<ValueId, std::string> tensors_;
+  std::map<StorageId, std::string> storages_;
+};
+
+std::string OutputsJson(const Program& program) {
+  const Names names(program);
+  std::vector<std::string> out;
+  std::size_t present = 0;
+  for (const Argument& output : program.main().outputs) {
+    if (output.kind != ArgKind::kValue) {
+      out.emplace_back("null");
+      continue;
+    }
+    const ValueId id = output.value;
+    out.push_back(fmt::format(
+        R"({{"dtype":{},"sizes":[{}],"strides":[{}],"storage":{},"is":{}}})",
+        Quoted(ShortNameOf(program.values[id].dtype)), fmt::join(program.sizes(id), ","),
+        fmt::join(program.strides(id), ","), Quoted(names.Storage(id)), Quoted(names.Tensor(id))));
+    present = out.size();
+  }
+  out.resize(present);  // a call is given more results than its operator has
+  return fmt::format("[{}]", fmt::join(out, ","));
+}
+
+std::string EventsJson(const Timeline& timeline) {
+  std::vector<std::string> out;
+  for (const Event& event : timeline.events) {
+    out.push_back(
+        fmt::format("[{},{}]", Quoted(timeline.labels.view(event.label)), event.bytes));
+  }
+  return fmt::format("[{}]", fmt::join(out, ","));
+}
+
+Count MacsOf(const Program& program) {
+  Count macs = 0;
+  for (const Node& node : program.main().nodes) {
+    const OpDef* def = FindOp(OpName::FromRuntime(program.op_name(node.op)));
+    if (def == nullptr) continue;
+    macs += (**def->work)(OpView(program, *def, program.args(node), program.results(node))).mac;
+  }
+  return macs;
+}
+
+std::string CallJson(std::string_view call) {
+  const Target target;
+  Result<Program> kernels = ProgramOfCall(call).and_then(
+      [&](const Program& program) { return Decompose(program, target); });
+  if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
+  return fmt::format(R"({{"outputs":{},"events":{},"macs":{}}})", OutputsJson(*kernels),
+                     EventsJson(RunEager(*kernels, target)), MacsOf(*kernels).value());
+}
+
+}  // namespace
+}  // namespace steelyard
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "--rows") {
+    for (const steelyard::OpDef* def : steelyard::AllOps()) {
+      std::cout << steelyard::RowJson(*def) << '\n';
+    }
+    return 0;
+  }
+  for (std::string call; std::getline(std::cin, call);) {
+    std::cout << steelyard::CallJson(call) << '\n' << std::flush;
+  }
+  return 0;
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of PyTorch's buffers depend on the processor that runs it.
+
+oneDNN chooses its kernels, and with them the layouts and scratch it asks PyTorch for, by the
+instructions there are. The rows state what AVX-512 gives, and for 16-bit products what AVX-512 with
+bfloat16 and without AMX gives. Results, and whatever else the call allocates, are the same
+everywhere, but a private buffer cannot be told from those: on another processor the events of such
+calls are not compared at all.
+"""
+
+import torch
+from calls import Call
+from table import Row
+
+WANTED = "the rows state oneDNN's buffers for a processor with {}"
+PRODUCTS = ("contraction", "convolution", "attention")
+
+
+def obstacle(row: Row, call: Call) -> str | None:
+    """Why the events of this call cannot be compared here; None if they can."""
+    if row.family == "convolution" and not torch.cpu._is_avx512_supported():
+        return WANTED.format("AVX-512")
+    low = any(t.dtype in ("bf16", "f16") for t in call.tensors())
+    if row.family in PRODUCTS and low:
+        if not torch.cpu._is_avx512_bf16_supported():
+            return WANTED.format("AVX-512 for bfloat16")
+        if torch.cpu._is_amx_tile_supported():
+            return WANTED.format("no AMX")
+    return None

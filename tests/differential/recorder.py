@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What PyTorch does when it is asked to make a call: results, and every allocation and free."""
+
+import faulthandler
+import gc
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+from calls import DTYPES, Call, DType, Tensor
+from compare import Seen
+from torch.profiler import ProfilerActivity, profile, record_function
+
+MARK = "steelyard call "
+SHORT_NAMES = {getattr(torch, name): short for short, name in DTYPES.items()}
+MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
+
+torch.set_num_threads(1)
+warnings.filterwarnings("ignore")
+
+
+def overload(op: str) -> Any:
+    """The operator "aten::sum.dim_IntList" as PyTorch's Python has it."""
+    namespace, name = op.split("::")
+    packet, _, which = name.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), packet), which or "default")
+
+
+def filled(tensor: Tensor, number: int) -> torch.Tensor:
+    dtype = getattr(torch, DTYPES[tensor.dtype])
+    base = torch.full((tensor.storage_elements(),), number, dtype=dtype)
+    return base.as_strided(tensor.sizes, tensor.strides)
+
+
+class Made:
+    """A call with its tensors made, filled with `number` (zeros are no divisors)."""
+
+    def __init__(self, call: Call, number: int) -> None:
+        self.inputs: list[torch.Tensor] = []
+        self.function = overload(call.op)
+        self.args = [self.make(value, number) for value in call.args]
+        self.kwargs = {name: self.make(value, number) for name, value in call.kwargs}
+
+    def make(self, value: Any, number: int) -> Any:
+        if isinstance(value, Tensor):
+            self.inputs.append(filled(value, number))
+            return self.inputs[-1]
+        if isinstance(value, DType):
+            return getattr(torch, DTYPES[value.name])
+        if isinstance(value, str) and value in MEMORY_FORMATS:
+            return getattr(torch, value)
+        if isinstance(value, tuple):
+            return [self.make(element, number) for element in value]
+        return value
+
+    def run(self) -> Any:
+        return self.function(*self.args, **self.kwargs)
+
+
+def tensors_in(result: Any) -> Iterator[torch.Tensor | None]:
+    """Tensors of a result, and None for what the operator left out."""
+    if result is None or isinstance(result, torch.Tensor):
+        yield result
+    elif isinstance(result, (tuple, list)):
+        for element in result:
+            yield from tensors_in(element)
+
+
+def describe(inputs: Sequence[torch.Tensor], result: Any) -> list[dict[str, Any] | None]:
+    """The outputs as the probe describes them."""
+    outputs = list(tensors_in(result))
+    while outputs and outputs[-1] is None:
+        outputs.pop()
+    tensors: dict[int, str] = {}
+    storages: dict[int, str] = {}
+    for letter, group in (("x", inputs), ("y", outputs)):
+        for i, t in enumerate(group):
+            if t is not None:
+                tensors.setdefault(id(t), f"{letter}{i}")
+                storages.setdefault(t.untyped_storage()._cdata, f"{letter}{i}")
+
+    def described(t: torch.Tensor) -> dict[str, Any]:
+        return {
+            "dtype": SHORT_NAMES[t.dtype],
+            "sizes": list(t.shape),
+            "strides": list(t.stride()),
+            "storage": storages[t.untyped_storage()._cdata],
+            "is": tensors[id(t)],
+        }
+
+    return [None if t is None else described(t) for t in outputs]
+
+
+def record(runs: Sequence[Callable[[], Any]]) -> list[list[list[Any]]]:
+    """The events of each run, in one session: [innermost operator, signed bytes]."""
+    cpu = [ProfilerActivity.CPU]
+    with profile(activities=cpu, profile_memory=True, acc_events=True) as session:
+        for i, run in enumerate(runs):
+            with record_function(f"{MARK}{i}"):
+                outputs = list(tensors_in(run()))
+                while outputs:
+                    outputs.pop(0)
+    out: list[list[list[Any]]] = [[] for _ in runs]
+    for open_operators, size in memory_events(session.profiler.kineto_results.events()):
+        if open_operators:  # else between two calls
+            name = open_operators[-1]
+            call = int(open_operators[0].removeprefix(MARK))
+            out[call].append(["" if name.startswith(MARK) else name, size])
+    return out
+
+
+def memory_events(events: Sequence[Any]) -> Iterator[tuple[list[str], int]]:
+    """Each allocation and free in order: the operators that are running, outermost first."""
+    ops, memory = [], []
+    for k, event in enumerate(events):
+        start = event.start_ns()
+        if event.name() == "[memory]":
+            memory.append((start, k, event.nbytes()))
+        else:
+            # Of two operators that start together, the outer one takes longer.
+            ops.append((start, -event.duration_ns(), event.name()))
+    ops.sort()
+    memory.sort()
+    running: list[tuple[int, str]] = []  # end and name
+    begun = 0
+    for at, _, size in memory:
+        while begun < len(ops) and ops[begun][0] <= at:
+            start, negative_duration, name = ops[begun]
+            running.append((start - negative_duration, name))
+            begun += 1
+        running = [entry for entry in running if entry[0] >= at]
+        yield [name for _, name in running], size
+
+
+def attempt(call: Call) -> tuple[Made | None, Seen]:
+    """The call ready to run again, and its outputs; None and why, where PyTorch refuses it."""
+    why = ""
+    for number in (0, 1):
+        try:
+            made = Made(call, number)
+            outputs = describe(made.inputs, made.run())
+            return Made(call, number), {"outputs": outputs}
+        except Exception as error:  # whatever an operator raises
+            why = why or str(error).split("\n")[0]
+    return None, {"refused": why}
+
+
+def judge(calls: Sequence[Call]) -> list[Seen]:
+    """What each call gives, tried in a child process: some calls end PyTorch itself."""
+    seen: list[Seen] = []
+    while len(seen) < len(calls):
+        read_end, write_end = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(read_end)
+            faulthandler.disable()
+            with os.fdopen(write_end, "w") as pipe, torch.no_grad():
+                for call in calls[len(seen) :]:
+                    print(json.dumps(attempt(call)[1]), file=pipe, flush=True)
+            os._exit(0)
+        os.close(write_end)
+        with os.fdopen(read_end) as pipe:
+            seen += [json.loads(line) for line in pipe]
+        os.waitpid(child, 0)
+        if len(seen) < len(calls):
+            seen.append({"refused": "PyTorch crashes"})
+    return seen
+
+
+def observe(calls: Sequence[Call]) -> list[Seen]:
+    """For each call {"outputs": ..., "events": ...}, or {"refused": why}.
+
+    Each runs once more before it is recorded, so that nothing happens for the first time then.
+    """
+    found = judge(calls)
+    gc.disable()
+    with torch.no_grad():
+        accepted = [
+            (seen, made)
+            for call, seen in zip(calls, found, strict=True)
+            if "refused" not in seen and (made := attempt(call)[0]) is not None
+        ]
+        events = record([made.run for _, made in accepted])
+    gc.enable()
+    for (seen, _), of_call in zip(accepted, events, strict=True):
+        seen["events"] = of_call
+    return found

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The calls the tests compare, each made once by either side."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import known
+from calls import Call, parse
+from compare import Seen
+from recorder import observe
+from table import Row, weigh
+from variants import variants
+
+# How many variants of each example PyTorch is asked; it accepts four of five.
+VARIANTS = 60
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One call and what came of it on either side."""
+
+    call: Call
+    ours: Seen
+    theirs: Seen
+
+
+def try_rows(rows: Iterable[Row]) -> dict[str, list[Trial]]:
+    """By row: the example, then its variants. Rows that PyTorch cannot be asked about have none."""
+    calls = {
+        row.name: [
+            parse(row.example),
+            *variants(row, 0 if row.name in known.TRUSTING else VARIANTS),
+        ]
+        for row in rows
+        if row.example and not known.namespace_reason(row.name)
+    }
+    flat = [call for of_row in calls.values() for call in of_row]
+    ours, theirs = weigh([str(call) for call in flat]), observe(flat)
+    found = (Trial(*trial) for trial in zip(flat, ours, theirs, strict=True))
+    return {name: [next(found) for _ in of_row] for name, of_row in calls.items()}

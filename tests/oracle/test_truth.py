@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Predictions against what PyTorch was measured to do with real models (tests/data/README.md)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, Weigh
+
+MODELS = ROOT / "tests/data/models"
+TRUTH = {
+    p.name.removesuffix(".truth.json"): json.loads(p.read_text())
+    for p in sorted(MODELS.glob("*.truth.json"))
+}
+MEASURED = [name for name, truth in TRUTH.items() if "forward_no_grad" in truth]
+CONVOLUTION_SLACK = 0.02  # oneDNN's private copies depend on the CPU
+
+
+def has_convolutions(truth: dict[str, Any]) -> bool:
+    return any("convolution" in op for op in truth.get("flops_by_op", {}))
+
+
+def binding(size: dict[str, int], symbolic: bool) -> list[str]:
+    if not symbolic:
+        return []
+    shape = f"{size['batch']}x{size['seq']}"
+    return ["--input", f"input_ids={shape}", "--input", f"labels={shape}"]
+
+
+def outside_convolutions(events: list[list[Any]]) -> list[list[Any]]:
+    return [event[:2] for event in events if "onvolution" not in event[0]]
+
+
+@pytest.mark.parametrize("name", TRUTH)
+def test_parameters(name: str, weigh: Weigh) -> None:
+    truth, sizes = TRUTH[name], TRUTH[name].get("sizes", [])
+    report = weigh(MODELS / f"{name}.pt2", *(binding(sizes[0], len(sizes) > 1) if sizes else []))
+    assert report["parameters"]["count"] == truth["params"]
+    assert {f"torch.{k}": v["bytes"] for k, v in report["parameters"]["by_dtype"].items()} == truth[
+        "param_bytes"
+    ]
+    assert report["buffers"]["bytes"] == truth["buffer_bytes"]
+
+
+SIZED = [(name, i) for name, truth in TRUTH.items() for i in range(len(truth.get("sizes", [])))]
+
+
+@pytest.mark.parametrize(("name", "index"), SIZED)
+def test_flops_at_size(name: str, index: int, weigh: Weigh) -> None:
+    sizes = TRUTH[name]["sizes"]
+    report = weigh(MODELS / f"{name}.pt2", *binding(sizes[index], len(sizes) > 1))
+    assert report["flops"]["forward"] == sizes[index]["flops_forward"]
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_flops(name: str, weigh: Weigh) -> None:
+    assert weigh(MODELS / f"{name}.pt2")["flops"]["forward"] == TRUTH[name]["flops_forward"]
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_forward_peak(name: str, weigh: Weigh) -> None:
+    truth = TRUTH[name]
+    slack = CONVOLUTION_SLACK if has_convolutions(truth) else 0.0
+    peak = weigh(MODELS / f"{name}.pt2")["memory"]["peak_delta"]
+    assert peak == pytest.approx(truth["forward_no_grad"]["peak"], rel=slack, abs=0)
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_forward_events(name: str, weigh: Weigh) -> None:
+    """Every event in order: the innermost operator's name and the bytes, the tiny ones too."""
+    predicted = outside_convolutions(weigh(MODELS / f"{name}.pt2", "--events")["memory"]["events"])
+    measured = outside_convolutions(TRUTH[name]["forward_no_grad"]["events"])
+    first = next(
+        (i for i, (a, b) in enumerate(zip(predicted, measured, strict=False)) if a != b), None
+    )
+    if first is not None:
+        around = slice(max(0, first - 5), first + 5)
+        pytest.fail(f"event {first}: predicted {predicted[around]}, measured {measured[around]}")
+    assert len(predicted) == len(measured)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "tests/data/older_torch").glob("*.pt2")), ids=lambda p: Path(p).stem
+)
+def test_older_archives(path: Path, weigh: Weigh) -> None:
+    assert (
+        weigh(path)["parameters"]["count"]
+        == json.loads(path.with_suffix(".json").read_text())["params"]
+    )
+    assert weigh(path)["unmodelled"] == []

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON report keeps the contract that docs/report.schema.json states."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text())
+
+MODEL = """
+module "": models.Perceptron
+module first: torch.nn.modules.linear.Linear
+module act: torch.nn.modules.activation.GELU
+parameter %w: f32[8,4] "first.weight"
+parameter %b: f32[8] "first.bias"
+input %x: f32[batch,4]
+%h: f32[batch,8] = aten::linear(%x, %w, %b) in first
+%g: f32[batch,8] = aten::gelu(%h) in act
+return %g
+"""
+
+UNMODELLED = """
+input %x: f32[4,8]
+%y: f32[4,8] = my::own_op(%x)
+return %y
+"""
+
+
+@pytest.fixture
+def weigh(steelyard: str, tmp_path: Path) -> Any:
+    def run(model: str, *options: str) -> dict[str, Any]:
+        path = tmp_path / "model.syt"
+        path.write_text(model)
+        done = subprocess.run(
+            [steelyard, "weigh", str(path), "--format", "json", *options],
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        report: dict[str, Any] = json.loads(done.stdout)
+        return report
+
+    return run
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("options", [(), ("--events",), ("--count", "raf"), ("--batch", "0")])
+def test_reports_follow_it(weigh: Any, options: tuple[str, ...]) -> None:
+    batch = () if "--batch" in options else ("--batch", "2")
+    jsonschema.validate(weigh(MODEL, *batch, *options), SCHEMA)
+
+
+def test_a_report_with_unmodelled_operators_follows_it(weigh: Any) -> None:
+    report = weigh(UNMODELLED)
+    jsonschema.validate(report, SCHEMA)
+    assert report["unmodelled"] == [{"op": "my::own_op", "count": 1}]
+
+
+def test_categories_sum_up_to_the_peak(weigh: Any) -> None:
+    memory = weigh(MODEL, "--batch", "2")["memory"]
+    assert sum(memory["at_peak"].values()) == memory["peak"]
+    assert memory["resident"] + memory["peak_delta"] == memory["peak"]
+
+
+def test_events_lead_to_the_peak(weigh: Any) -> None:
+    memory = weigh(MODEL, "--batch", "2", "--events")["memory"]
+    total = highest = 0
+    for _, change, _ in memory["events"]:
+        total += change
+        highest = max(highest, total)
+    assert highest == memory["peak_delta"]
+    assert total == 0
+
+
+def test_the_root_module_has_everything(weigh: Any) -> None:
+    report = weigh(MODEL, "--batch", "2")
+    root = report["modules"][0]
+    assert root["path"] == ""
+    assert root["parameters"] == report["parameters"]["count"] == 8 * 4 + 8
+    assert root["flops"] == report["flops"]["forward"] == 2 * 2 * 4 * 8
