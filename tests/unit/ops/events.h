@@ -28,8 +28,8 @@ inline std::vector<std::string> EventsOf(std::string_view call) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view label = timeline.labels.view(timeline.events[i].label);
-    out.push_back(Event(timeline.events[i].bytes,
-                        label.starts_with("aten::") ? label.substr(6) : label));
+    out.push_back(
+        Event(timeline.events[i].bytes, label.starts_with("aten::") ? label.substr(6) : label));
   }
   return out;
 }
@@ -41,7 +41,8 @@ inline Work WorkOf(std::string_view call) {
   for (const Node& node : kernels.main().nodes) {
     const OpDef* def = FindOp(OpName::FromRuntime(kernels.op_name(node.op)));
     if (def == nullptr) continue;
-    const Work work = (**def->work)(OpView(kernels, *def, kernels.args(node), kernels.results(node)));
+    const Work work =
+        (**def->work)(OpView(kernels, *def, kernels.args(node), kernels.results(node)));
     total.mac += work.mac;
     total.alu += work.alu;
     total.special += work.special;
@@ -56,7 +57,8 @@ inline Traffic TrafficOf(std::string_view call) {
   for (const Node& node : kernels.main().nodes) {
     const OpDef* def = FindOp(OpName::FromRuntime(kernels.op_name(node.op)));
     if (def == nullptr) continue;
-    const Traffic t = (**def->traffic)(OpView(kernels, *def, kernels.args(node), kernels.results(node)));
+    const Traffic t =
+        (**def->traffic)(OpView(kernels, *def, kernels.args(node), kernels.results(node)));
     total.read += t.read;
     total.written += t.written;
   }

@@ -14,8 +14,10 @@ using ::testing::IsEmpty;
 TEST(Factory, LabelsAreThoseOfTheInnermostFactory) {
   EXPECT_THAT(EventsOf("aten::zeros([2,8])"), ElementsAre(Event(2 * 8 * 4, "empty")));
   EXPECT_THAT(EventsOf("aten::new_ones(f16[1], [2,8])"), ElementsAre(Event(2 * 8 * 2, "empty")));
-  EXPECT_THAT(EventsOf("aten::ones_like(f32[2,8])"), ElementsAre(Event(2 * 8 * 4, "empty_strided")));
-  EXPECT_THAT(EventsOf("aten::ones_like(f32[2,8], memory_format=0)"), ElementsAre(Event(2 * 8 * 4, "empty")));
+  EXPECT_THAT(EventsOf("aten::ones_like(f32[2,8])"),
+              ElementsAre(Event(2 * 8 * 4, "empty_strided")));
+  EXPECT_THAT(EventsOf("aten::ones_like(f32[2,8], memory_format=0)"),
+              ElementsAre(Event(2 * 8 * 4, "empty")));
   EXPECT_THAT(EventsOf("aten::arange(4)"), ElementsAre(Event(4 * 8, "resize_")));
   EXPECT_THAT(EventsOf("aten::scalar_tensor(1.0)"), ElementsAre(Event(4, "scalar_tensor")));
 }
@@ -30,15 +32,17 @@ TEST(Factory, DTypesOfNumbers) {
 
 TEST(Factory, LengthsOfRanges) {
   EXPECT_EQ(ResultOf("aten::arange.start(2, 8)"), "i64[6]");
-  EXPECT_EQ(ResultOf("aten::arange.start_step(8, 1, -2)"), "i64[4]");                // 8, 6, 4, 2
-  EXPECT_EQ(ResultOf("aten::arange.start_step(3, 9, 0.5, dtype=i64)"), "i64[12]");   // (9 - 3) / 0.5
+  EXPECT_EQ(ResultOf("aten::arange.start_step(8, 1, -2)"), "i64[4]");               // 8, 6, 4, 2
+  EXPECT_EQ(ResultOf("aten::arange.start_step(3, 9, 0.5, dtype=i64)"), "i64[12]");  // (9 - 3) / 0.5
   EXPECT_EQ(ResultOf("aten::arange.start(3, 3)"), "i64[0]");
 }
 
 TEST(Factory, RefusesRangesWithoutEnd) {
   EXPECT_THAT(RefusalOf("aten::arange.start_step(1, 5, 0)"), HasSubstr("step of a range is 0"));
-  EXPECT_THAT(RefusalOf("aten::arange.start_step(5, 1, 2)"), HasSubstr("no range from 5 to 1 by 2"));
-  EXPECT_THAT(RefusalOf("aten::arange.start(-9223372036854775807, 9223372036854775807)"), HasSubstr("no range"));
+  EXPECT_THAT(RefusalOf("aten::arange.start_step(5, 1, 2)"),
+              HasSubstr("no range from 5 to 1 by 2"));
+  EXPECT_THAT(RefusalOf("aten::arange.start(-9223372036854775807, 9223372036854775807)"),
+              HasSubstr("no range"));
 }
 
 TEST(Factory, LikeKeepsDenseStrides) {
@@ -49,8 +53,10 @@ TEST(Factory, LikeKeepsDenseStrides) {
 }
 
 TEST(Factory, EmptyInChannelsLast) {
-  EXPECT_EQ(ResultOf("aten::empty.memory_format([2,3,4,5], memory_format=2)"), "f32[2,3,4,5]{60,1,15,3}");
-  EXPECT_THAT(RefusalOf("aten::empty.memory_format([2,3], memory_format=2)"), HasSubstr("4 or 5 dimensions"));
+  EXPECT_EQ(ResultOf("aten::empty.memory_format([2,3,4,5], memory_format=2)"),
+            "f32[2,3,4,5]{60,1,15,3}");
+  EXPECT_THAT(RefusalOf("aten::empty.memory_format([2,3], memory_format=2)"),
+              HasSubstr("4 or 5 dimensions"));
 }
 
 TEST(Factory, RefusesSizesThatCannotBe) {

@@ -18,24 +18,29 @@ TEST(Indexing, AdjacentIndicesStayInPlace) {
 }
 
 TEST(Indexing, TheResultFollowsTheOperandsStrides) {
-  EXPECT_EQ(ResultOf("aten::index.Tensor(f32[5,6,4]{1,5,30}, [None, i64[2]])"), "f32[5,2,4]{1,5,10}");
+  EXPECT_EQ(ResultOf("aten::index.Tensor(f32[5,6,4]{1,5,30}, [None, i64[2]])"),
+            "f32[5,2,4]{1,5,10}");
 }
 
 TEST(Indexing, Int32IndicesAreExpandedAndWidened) {
   EXPECT_THAT(EventsOf("aten::index.Tensor(f32[4,6], [i32[2,1], i64[3]])"),
-              ElementsAre(Event(2 * 3 * 8, "empty_strided"), Event(2 * 3 * 4, "index"), Event(-2 * 3 * 8, "index")));
+              ElementsAre(Event(2 * 3 * 8, "empty_strided"), Event(2 * 3 * 4, "index"),
+                          Event(-2 * 3 * 8, "index")));
 }
 
 TEST(Indexing, RefusesWhatItCannotKnow) {
-  EXPECT_THAT(RefusalOf("aten::index.Tensor(f32[4], [bool[4]])"), HasSubstr("as many elements as its values say"));
+  EXPECT_THAT(RefusalOf("aten::index.Tensor(f32[4], [bool[4]])"),
+              HasSubstr("as many elements as its values say"));
   EXPECT_THAT(RefusalOf("aten::index.Tensor(f32[4], [f32[4]])"), HasSubstr("int64 or int32"));
   EXPECT_THAT(RefusalOf("aten::index.Tensor(f32[4], [i64[1], i64[1]])"), HasSubstr("2 indices"));
-  EXPECT_THAT(RefusalOf("aten::index.Tensor(f32[4,4], [i64[2], i64[3]])"), HasSubstr("[2] and [3]"));
+  EXPECT_THAT(RefusalOf("aten::index.Tensor(f32[4,4], [i64[2], i64[3]])"),
+              HasSubstr("[2] and [3]"));
 }
 
 TEST(Indexing, IndexPutOverwrites) {
   EXPECT_THAT(EventsOf("aten::index_put_(f32[4,6], [i64[3]], f32[6], True)"), IsEmpty());
-  EXPECT_THAT(EventsOf("aten::index_put(f32[4,6], [i64[3]], f32[6])"), ElementsAre(Event(4 * 6 * 4, "empty_strided")));
+  EXPECT_THAT(EventsOf("aten::index_put(f32[4,6], [i64[3]], f32[6])"),
+              ElementsAre(Event(4 * 6 * 4, "empty_strided")));
   EXPECT_THAT(EventsOf("aten::index_put_(f32[4], [bool[4]], f32[])"), IsEmpty());
   EXPECT_THAT(RefusalOf("aten::index_put_(f32[4,6], [i64[3]], f32[5])"), HasSubstr("does not fit"));
   EXPECT_EQ(WorkOf("aten::index_put_(f32[4,6], [i64[3]], f32[6], True)").alu, Count(3 * 6));
@@ -43,26 +48,35 @@ TEST(Indexing, IndexPutOverwrites) {
 
 TEST(Indexing, IndexSelectCopiesForDimensionOne) {
   EXPECT_THAT(EventsOf("aten::index_select(f32[4,6]{1,4}, 1, i64[2])"),
-              ElementsAre(Event(4 * 2 * 4, "index_select"), Event(4 * 6 * 4, "empty"), Event(-4 * 6 * 4, "index_select")));
-  EXPECT_THAT(EventsOf("aten::index_select(f32[4,6]{1,4}, 0, i64[2])"), ElementsAre(Event(2 * 6 * 4, "index_select")));
-  EXPECT_THAT(RefusalOf("aten::index_select(f32[4,6], 0, i64[2,2])"), HasSubstr("more than one dimension"));
+              ElementsAre(Event(4 * 2 * 4, "index_select"), Event(4 * 6 * 4, "empty"),
+                          Event(-4 * 6 * 4, "index_select")));
+  EXPECT_THAT(EventsOf("aten::index_select(f32[4,6]{1,4}, 0, i64[2])"),
+              ElementsAre(Event(2 * 6 * 4, "index_select")));
+  EXPECT_THAT(RefusalOf("aten::index_select(f32[4,6], 0, i64[2,2])"),
+              HasSubstr("more than one dimension"));
 }
 
 TEST(Indexing, EmbeddingFlattensItsIds) {
   EXPECT_EQ(ResultOf("aten::embedding(f32[100,16], i64[3,4])"), "f32[3,4,16]");
   EXPECT_THAT(NodesOf("aten::embedding(f32[100,16], i64[4])"), ElementsAre("index_select"));
   EXPECT_THAT(EventsOf("aten::embedding(f32[100,16], i64[3,4]{0,1})"),
-              ElementsAre(Event(3 * 4 * 8, "empty"), Event(3 * 4 * 16 * 4, "index_select"), Event(-3 * 4 * 8, "embedding")));
-  EXPECT_THAT(RefusalOf("aten::embedding(f32[100], i64[3,4])"), HasSubstr("weight has 1 dimensions, not 2"));
+              ElementsAre(Event(3 * 4 * 8, "empty"), Event(3 * 4 * 16 * 4, "index_select"),
+                          Event(-3 * 4 * 8, "embedding")));
+  EXPECT_THAT(RefusalOf("aten::embedding(f32[100], i64[3,4])"),
+              HasSubstr("weight has 1 dimensions, not 2"));
 }
 
 TEST(Indexing, GatherOfHalvesNeedsAFloatBuffer) {
-  EXPECT_THAT(EventsOf("aten::gather(f32[4,6], 1, i64[4,2])"), ElementsAre(Event(4 * 2 * 4, "gather")));
+  EXPECT_THAT(EventsOf("aten::gather(f32[4,6], 1, i64[4,2])"),
+              ElementsAre(Event(4 * 2 * 4, "gather")));
   EXPECT_THAT(EventsOf("aten::gather(bf16[4,6], 1, i64[4,2])"),
-              ElementsAre(Event(4 * 2 * 2, "gather"), Event(4 * 2 * 4, "empty"), Event(-4 * 2 * 4, "gather")));
+              ElementsAre(Event(4 * 2 * 2, "gather"), Event(4 * 2 * 4, "empty"),
+                          Event(-4 * 2 * 4, "gather")));
   // One row after the other.
-  EXPECT_THAT(EventsOf("aten::gather(bf16[4,6], 0, i64[2,6]{1,0})"), ElementsAre(Event(2 * 6 * 2, "gather")));
-  EXPECT_THAT(RefusalOf("aten::gather(f32[4,6], 1, i64[5,2])"), HasSubstr("exceeds dimension 0: 5 vs 4"));
+  EXPECT_THAT(EventsOf("aten::gather(bf16[4,6], 0, i64[2,6]{1,0})"),
+              ElementsAre(Event(2 * 6 * 2, "gather")));
+  EXPECT_THAT(RefusalOf("aten::gather(f32[4,6], 1, i64[5,2])"),
+              HasSubstr("exceeds dimension 0: 5 vs 4"));
 }
 
 TEST(Indexing, RowsOfHalvesAreAddedThroughOneFloatRow) {
@@ -74,20 +88,24 @@ TEST(Indexing, RowsOfHalvesAreAddedThroughOneFloatRow) {
 }
 
 TEST(Indexing, CatCopiesOtherDTypesThroughABuffer) {
-  EXPECT_THAT(EventsOf("aten::cat([f32[2,8], bf16[3,8]], 0)"),
-              ElementsAre(Event(5 * 8 * 4, "cat"), Event(3 * 8 * 2, "empty"), Event(-3 * 8 * 2, "cat")));
+  EXPECT_THAT(
+      EventsOf("aten::cat([f32[2,8], bf16[3,8]], 0)"),
+      ElementsAre(Event(5 * 8 * 4, "cat"), Event(3 * 8 * 2, "empty"), Event(-3 * 8 * 2, "cat")));
   EXPECT_EQ(ResultOf("aten::cat([f32[0], f32[2,8]], 1)"), "f32[2,8]");
   EXPECT_EQ(ResultOf("aten::cat([f32[0], f32[0]])"), "f32[0]");
 }
 
 TEST(Indexing, CatKeepsChannelsLastIfAllPartsAre) {
-  EXPECT_EQ(ResultOf("aten::cat([f32[2,3,4,5]{60,1,15,3}, f32[2,3,4,5]{60,1,15,3}], 1)"), "f32[2,6,4,5]{120,1,30,6}");
+  EXPECT_EQ(ResultOf("aten::cat([f32[2,3,4,5]{60,1,15,3}, f32[2,3,4,5]{60,1,15,3}], 1)"),
+            "f32[2,6,4,5]{120,1,30,6}");
   EXPECT_EQ(ResultOf("aten::cat([f32[2,3,4,5]{60,1,15,3}, f32[2,3,4,5]], 1)"), "f32[2,6,4,5]");
 }
 
 TEST(Indexing, CatRefusesOtherSizes) {
-  EXPECT_THAT(RefusalOf("aten::cat([f32[2,8], f32[2,7]], 0)"), HasSubstr("sizes in dimension 1 differ: 8 vs 7"));
-  EXPECT_THAT(RefusalOf("aten::cat([f32[2,8], f32[2]], 0)"), HasSubstr("numbers of dimensions differ: 2 vs 1"));
+  EXPECT_THAT(RefusalOf("aten::cat([f32[2,8], f32[2,7]], 0)"),
+              HasSubstr("sizes in dimension 1 differ: 8 vs 7"));
+  EXPECT_THAT(RefusalOf("aten::cat([f32[2,8], f32[2]], 0)"),
+              HasSubstr("numbers of dimensions differ: 2 vs 1"));
   EXPECT_THAT(RefusalOf("aten::cat([])"), HasSubstr("nothing to concatenate"));
 }
 

@@ -14,8 +14,9 @@ using ::testing::IsEmpty;
 TEST(Random, DropoutMultipliesByAScaledMask) {
   const std::int64_t bytes = 2 * 8 * 4;
   EXPECT_THAT(EventsOf("aten::dropout(f32[2,8], 0.1, True)"),
-              ElementsAre(Event(bytes, "empty_strided"), Event(8, "div_"), Event(4, "empty_strided"), Event(-4, "div_"),
-                          Event(-8, "div_"), Event(bytes, "mul"), Event(-bytes, "dropout")));
+              ElementsAre(Event(bytes, "empty_strided"), Event(8, "div_"),
+                          Event(4, "empty_strided"), Event(-4, "div_"), Event(-8, "div_"),
+                          Event(bytes, "mul"), Event(-bytes, "dropout")));
 }
 
 TEST(Random, DropoutThatDropsNothingIsTheTensorItself) {
@@ -31,15 +32,17 @@ TEST(Random, DropoutThatDropsAllMultipliesByZero) {
 
 TEST(Random, DropoutInPlaceOnlyNeedsTheMask) {
   const std::int64_t bytes = 2 * 8 * 2;
-  EXPECT_THAT(EventsOf("aten::dropout_(bf16[2,8], 0.1, True)"),
-              ElementsAre(Event(bytes, "empty_strided"), Event(8, "div_"), Event(2, "empty_strided"), Event(-2, "div_"),
-                          Event(-8, "div_"), Event(-bytes, "dropout_")));
+  EXPECT_THAT(
+      EventsOf("aten::dropout_(bf16[2,8], 0.1, True)"),
+      ElementsAre(Event(bytes, "empty_strided"), Event(8, "div_"), Event(2, "empty_strided"),
+                  Event(-2, "div_"), Event(-8, "div_"), Event(-bytes, "dropout_")));
 }
 
 TEST(Random, FeatureDropoutDrawsOneNumberForEachChannel) {
   EXPECT_THAT(EventsOf("aten::feature_dropout(f32[2,3,8], 0.1, True)"),
-              ElementsAre(Event(2 * 3 * 4, "empty"), Event(8, "div_"), Event(4, "empty_strided"), Event(-4, "div_"),
-                          Event(-8, "div_"), Event(2 * 3 * 8 * 4, "mul"), Event(-2 * 3 * 4, "feature_dropout")));
+              ElementsAre(Event(2 * 3 * 4, "empty"), Event(8, "div_"), Event(4, "empty_strided"),
+                          Event(-4, "div_"), Event(-8, "div_"), Event(2 * 3 * 8 * 4, "mul"),
+                          Event(-2 * 3 * 4, "feature_dropout")));
 }
 
 TEST(Random, RefusesOtherProbabilities) {

@@ -23,29 +23,32 @@ TEST(Reduction, ResultsAreRowMajor) {
 }
 
 TEST(Reduction, SumsOfIntegersAreInt64) {
-  EXPECT_THAT(EventsOf("aten::sum(bool[2,8])"),
-              ElementsAre(Event(8, "sum"), Event(2 * 8 * 8, "empty_strided"), Event(-2 * 8 * 8, "sum")));
+  EXPECT_THAT(
+      EventsOf("aten::sum(bool[2,8])"),
+      ElementsAre(Event(8, "sum"), Event(2 * 8 * 8, "empty_strided"), Event(-2 * 8 * 8, "sum")));
   EXPECT_THAT(EventsOf("aten::sum(i64[2,8])"), ElementsAre(Event(8, "sum")));
   EXPECT_THAT(EventsOf("aten::sum(bf16[2,8])"), ElementsAre(Event(2, "sum")));
 }
 
 TEST(Reduction, MeanIsASumDividedByABoxedCount) {
   EXPECT_THAT(EventsOf("aten::mean.dim(f32[2,8], [-1])"),
-              ElementsAre(Event(2 * 4, "mean"), Event(8, "div_"), Event(4, "empty_strided"), Event(-4, "div_"),
-                          Event(-8, "div_")));
+              ElementsAre(Event(2 * 4, "mean"), Event(8, "div_"), Event(4, "empty_strided"),
+                          Event(-4, "div_"), Event(-8, "div_")));
 }
 
 TEST(Reduction, MeanOfHalvesIsComputedInFloat) {
-  EXPECT_THAT(EventsOf("aten::mean(bf16[2,8])"),
-              ElementsAre(Event(2, "mean"), Event(4, "empty_strided"), Event(2 * 8 * 4, "empty_strided"),
-                          Event(-2 * 8 * 4, "sum"), Event(8, "div_"), Event(4, "empty_strided"), Event(-4, "div_"),
-                          Event(-8, "div_"), Event(-4, "mean")));
+  EXPECT_THAT(
+      EventsOf("aten::mean(bf16[2,8])"),
+      ElementsAre(Event(2, "mean"), Event(4, "empty_strided"), Event(2 * 8 * 4, "empty_strided"),
+                  Event(-2 * 8 * 4, "sum"), Event(8, "div_"), Event(4, "empty_strided"),
+                  Event(-4, "div_"), Event(-8, "div_"), Event(-4, "mean")));
   EXPECT_THAT(RefusalOf("aten::mean(i64[2])"), HasSubstr("floating-point"));
 }
 
 TEST(Reduction, CumsumCastsToItsResult) {
   EXPECT_THAT(EventsOf("aten::cumsum(bool[2,8], -1)"),
-              ElementsAre(Event(2 * 8 * 8, "cumsum"), Event(2 * 8 * 8, "empty_strided"), Event(-2 * 8 * 8, "cumsum")));
+              ElementsAre(Event(2 * 8 * 8, "cumsum"), Event(2 * 8 * 8, "empty_strided"),
+                          Event(-2 * 8 * 8, "cumsum")));
 }
 
 TEST(Reduction, DiffSubtractsSlices) {
@@ -58,16 +61,19 @@ TEST(Reduction, DiffSubtractsSlices) {
 
 TEST(Reduction, SoftmaxReadsAContiguousCopy) {
   EXPECT_THAT(EventsOf("aten::softmax.int(f32[8,2]{1,8}, -1)"),
-              ElementsAre(Event(8 * 2 * 4, "_softmax"), Event(8 * 2 * 4, "empty"), Event(-8 * 2 * 4, "_softmax")));
+              ElementsAre(Event(8 * 2 * 4, "_softmax"), Event(8 * 2 * 4, "empty"),
+                          Event(-8 * 2 * 4, "_softmax")));
   // A transposed matrix of at least 60 x 60 is copied through a block of that size.
   EXPECT_THAT(EventsOf("aten::_log_softmax(f32[60,60]{1,60}, 0, False)"),
-              ElementsAre(Event(60 * 60 * 4, "_log_softmax"), Event(60 * 60 * 4, "empty"), Event(60 * 60 * 4, "empty"),
-                          Event(-60 * 60 * 4, "copy_"), Event(-60 * 60 * 4, "_log_softmax")));
+              ElementsAre(Event(60 * 60 * 4, "_log_softmax"), Event(60 * 60 * 4, "empty"),
+                          Event(60 * 60 * 4, "empty"), Event(-60 * 60 * 4, "copy_"),
+                          Event(-60 * 60 * 4, "_log_softmax")));
 }
 
 TEST(Reduction, SoftmaxInAnotherDType) {
   EXPECT_THAT(EventsOf("aten::softmax.int(bf16[2,8], -1, dtype=f32)"),
-              ElementsAre(Event(2 * 8 * 4, "empty_strided"), Event(2 * 8 * 4, "_softmax"), Event(-2 * 8 * 4, "softmax")));
+              ElementsAre(Event(2 * 8 * 4, "empty_strided"), Event(2 * 8 * 4, "_softmax"),
+                          Event(-2 * 8 * 4, "softmax")));
 }
 
 TEST(Reduction, WorkOfSoftmax) {
