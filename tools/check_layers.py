@@ -16,7 +16,7 @@ from pathlib import Path
 LAYERS = {
     "support": [],
     "timeline": ["support"],
-    "memory": ["support"],
+    "memory": ["timeline"],
     "hardware": ["support"],
     "document": ["support"],
     "ir": ["support"],

@@ -3,7 +3,8 @@
 // Passes: functions from a program to a program. They are rows of a table; the runner is the only
 // one that calls them, times each and, where asked, verifies and dumps what it gave.
 //
-//   Result<Program> kernels = RunPasses(std::move(program), {"tie_parameters", "bind", "decompose"},
+//   Result<Program> kernels = RunPasses(std::move(program), {"tie_parameters", "bind",
+//   "decompose"},
 //                                       options);
 #pragma once
 

@@ -230,8 +230,8 @@ class Program {
   std::vector<ValueId> inputs;   // what the user passes, in order
   std::vector<ValueId> mutated;  // buffers and inputs that the program writes to
   std::uint32_t storage_count = 0;
-  bool ties_known = false;  // the file says which names are one tensor: nothing is to be assumed
-  StringId name = kNoString;      // of the model: class or file name
+  bool ties_known = false;    // the file says which names are one tensor: nothing is to be assumed
+  StringId name = kNoString;  // of the model: class or file name
   StringId producer = kNoString;  // "torch 2.15.0 (schema 8.20)"
   std::vector<StringId> notes;    // what a reader or pass wants the report to say, a line each
 

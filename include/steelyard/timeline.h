@@ -34,8 +34,12 @@ inline constexpr std::size_t kCategoryCount = 8;
 std::string_view NameOf(Category category);
 
 using ByCategory = std::array<std::int64_t, kCategoryCount>;  // bytes
-inline std::int64_t& Of(ByCategory& bytes, Category c) { return bytes[static_cast<std::size_t>(c)]; }
-inline std::int64_t Of(const ByCategory& bytes, Category c) { return bytes[static_cast<std::size_t>(c)]; }
+inline std::int64_t& Of(ByCategory& bytes, Category c) {
+  return bytes[static_cast<std::size_t>(c)];
+}
+inline std::int64_t Of(const ByCategory& bytes, Category c) {
+  return bytes[static_cast<std::size_t>(c)];
+}
 
 // One allocation (bytes > 0) or free (bytes < 0). `label` is the innermost operator, as PyTorch's
 // profiler names it, empty where the program itself (Python) frees. `node` is the node of the
@@ -54,8 +58,8 @@ struct Block {
   static constexpr std::uint32_t kNever = 0xffffffffu;
   std::int64_t bytes = 0;
   std::uint32_t value = kNoValue;
-  std::uint32_t allocated = 0;    // index of the event
-  std::uint32_t freed = kNever;   // index of the event; kNever: still there at the end
+  std::uint32_t allocated = 0;   // index of the event
+  std::uint32_t freed = kNever;  // index of the event; kNever: still there at the end
   Category category = Category::kTemporaries;
 };
 

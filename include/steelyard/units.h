@@ -22,12 +22,12 @@ namespace steelyard {
 // What a number counts. Bytes that are held go by powers of 1024, as allocators and nvidia-smi
 // count them; everything else goes by powers of 1000.
 enum class Unit : std::uint8_t {
-  kNone,            // A plain number, always written in full: `30,522`.
-  kCount,           // How many (parameters, nodes): `768`, `109.5 M`. In full below 10,000.
-  kBytes,           // Bytes held in memory or in a file: `512 B`, `417.8 MiB`, `1.89 GiB`.
-  kTraffic,         // Bytes moved through a memory: `3.21 GB`. Work, hence powers of 1000.
-  kFlops,           // Floating-point operations: `114.0 GFLOP`.
-  kMacs,            // Multiply-adds; one is two operations: `57.01 GMAC`.
+  kNone,     // A plain number, always written in full: `30,522`.
+  kCount,    // How many (parameters, nodes): `768`, `109.5 M`, `46.70 B`. In full below 10,000.
+  kBytes,    // Bytes held in memory or in a file: `512 B`, `417.8 MiB`, `1.89 GiB`.
+  kTraffic,  // Bytes moved through a memory: `3.21 GB`. Work, hence powers of 1000.
+  kFlops,    // Floating-point operations: `114.0 GFLOP`.
+  kMacs,     // Multiply-adds; one is two operations: `57.01 GMAC`.
   kBytesPerSecond,  // Bandwidth: `3.35 TB/s`.
   kFlopsPerSecond,  // Speed: `989.5 TFLOP/s`.
   kFlopsPerByte,    // Arithmetic intensity: `12.3 FLOP/B`.

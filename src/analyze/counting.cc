@@ -8,11 +8,12 @@ namespace steelyard {
 namespace {
 
 constexpr std::array kConventions{
-    Convention{.name = "torch",
-               .summary = "contractions, 2 x multiply-adds",
-               .source = "torch.utils.flop_counter, 2.15: matrix products, convolutions and attention",
-               .weights = {.mac = 2},
-               .exceptions = {}},
+    Convention{
+        .name = "torch",
+        .summary = "contractions, 2 x multiply-adds",
+        .source = "torch.utils.flop_counter, 2.15: matrix products, convolutions and attention",
+        .weights = {.mac = 2},
+        .exceptions = {}},
     Convention{.name = "all",
                .summary = "arithmetic of every operator; a multiply-add is 2, a special function 1",
                .source = "every addition, multiplication, comparison and function evaluation once",
@@ -23,11 +24,13 @@ constexpr std::array kConventions{
                .source = "DeepSpeed Flops Profiler, deepspeed.profiling.flops_profiler: MACs",
                .weights = {.mac = 1},
                .exceptions = {}},
-    Convention{.name = "raf",
-               .summary = "tensor-expression arithmetic: special functions, casts and float comparisons are free",
-               .source = "RAF estimate_flops over TVM's ComputeDAG",
-               .weights = {.mac = 2, .alu = 1},
-               .exceptions = {}},
+    Convention{
+        .name = "raf",
+        .summary =
+            "tensor-expression arithmetic: special functions, casts and float comparisons are free",
+        .source = "RAF estimate_flops over TVM's ComputeDAG",
+        .weights = {.mac = 2, .alu = 1},
+        .exceptions = {}},
 };
 
 }  // namespace

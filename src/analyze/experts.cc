@@ -14,9 +14,12 @@ struct Selection {
   std::int64_t choices, chosen;
 };
 
-bool IsSelection(const OpDef& def) { return *def.family == Family::kRouting && def.signature->returns() == 2; }
+bool IsSelection(const OpDef& def) {
+  return *def.family == Family::kRouting && def.signature->returns() == 2;
+}
 
-std::vector<Selection> FindSelections(const Program& program, const std::vector<const OpDef*>& defs) {
+std::vector<Selection> FindSelections(const Program& program,
+                                      const std::vector<const OpDef*>& defs) {
   std::vector<Selection> out;
   for (const Node& node : program.main().nodes) {
     const OpDef* def = defs[node.op];

@@ -17,11 +17,13 @@ class ModuleFinder {
     by_path_.resize(program.strings.size(), kNoId);
     for (ModuleId m = 0; m < program.modules.size(); ++m) {
       ModuleId& slot = by_path_[program.modules[m].path];
-      if (slot == kNoId) slot = m;  // a module called twice has several entries: the first is its own
+      if (slot == kNoId)
+        slot = m;  // a module called twice has several entries: the first is its own
     }
   }
   ModuleId Owner(std::string_view name) const {
-    for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos; dot = name.rfind('.', dot - 1)) {
+    for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos;
+         dot = name.rfind('.', dot - 1)) {
       const StringId path = program_.strings.Find(name.substr(0, dot));
       if (path != kNoString && by_path_[path] != kNoId) return by_path_[path];
       if (dot == 0) break;
@@ -42,13 +44,15 @@ void AppendTree(const std::vector<std::vector<ModuleId>>& children, ModuleId mod
     const auto [m, d] = stack.back();
     stack.pop_back();
     order.push_back({m, d});
-    for (auto child = children[m].rbegin(); child != children[m].rend(); ++child) stack.push_back({*child, d + 1});
+    for (auto child = children[m].rbegin(); child != children[m].rend(); ++child)
+      stack.push_back({*child, d + 1});
   }
 }
 
 std::vector<std::pair<ModuleId, int>> TreeOrder(const Program& program) {
   std::vector<std::vector<ModuleId>> children(program.modules.size());
-  for (ModuleId m = 1; m < program.modules.size(); ++m) children[program.modules[m].parent].push_back(m);
+  for (ModuleId m = 1; m < program.modules.size(); ++m)
+    children[program.modules[m].parent].push_back(m);
   std::vector<std::pair<ModuleId, int>> order;
   AppendTree(children, 0, 0, order);
   return order;
@@ -66,7 +70,8 @@ void AddDType(std::vector<ByteTally>& tally, DType dtype, std::int64_t bytes) {
 }
 
 // Parameters and buffers at the modules their names say; ancestors are added by `RollUp`.
-void AddTensors(const Program& kernels, std::vector<ModuleReport>& own, std::vector<std::vector<ByteTally>>& dtypes) {
+void AddTensors(const Program& kernels, std::vector<ModuleReport>& own,
+                std::vector<std::vector<ByteTally>>& dtypes) {
   const ModuleFinder finder(kernels);
   std::vector<bool> seen(kernels.storage_count, false);
   const auto add = [&](const NamedTensor& named, bool parameter) {
@@ -118,7 +123,8 @@ std::vector<ModuleReport> CountModules(const Program& imported, const Program& k
     parent.calls += own[m].calls;
     parent.activation_bytes += own[m].activation_bytes;
     parent.work += own[m].work;
-    for (const ByteTally& t : dtypes[m]) AddDType(dtypes[kernels.modules[m].parent], t.dtype, t.bytes);
+    for (const ByteTally& t : dtypes[m])
+      AddDType(dtypes[kernels.modules[m].parent], t.dtype, t.bytes);
   }
   std::vector<ModuleReport> out;
   out.reserve(own.size());

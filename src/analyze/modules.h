@@ -13,14 +13,14 @@
 namespace steelyard {
 
 struct ModuleReport {
-  ModuleId module = 0;  // index into Program::modules
-  int depth = 0;        // 0: the model
-  std::int64_t parameters = 0;         // elements, tied tensors at their first name
+  ModuleId module = 0;          // index into Program::modules
+  int depth = 0;                // 0: the model
+  std::int64_t parameters = 0;  // elements, tied tensors at their first name
   std::int64_t parameter_bytes = 0;
   std::int64_t buffer_bytes = 0;
-  std::vector<DType> dtypes;           // of its parameters, most bytes first
-  int calls = 0;                       // nodes of the imported program inside it
-  std::int64_t activation_bytes = 0;   // results of its operators, allocated in the step
+  std::vector<DType> dtypes;          // of its parameters, most bytes first
+  int calls = 0;                      // nodes of the imported program inside it
+  std::int64_t activation_bytes = 0;  // results of its operators, allocated in the step
   NodeWork work;
 };
 

@@ -64,7 +64,8 @@ ParameterReport CountParameters(const Program& kernels) {
     report.buffers.count += Elements(kernels, b.value);
     report.buffers.bytes += Bytes(kernels, b.value);
   }
-  std::ranges::stable_sort(report.by_dtype, std::greater(), [](const DTypeTotal& t) { return t.total.bytes; });
+  std::ranges::stable_sort(report.by_dtype, std::greater(),
+                           [](const DTypeTotal& t) { return t.total.bytes; });
   return report;
 }
 

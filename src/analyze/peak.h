@@ -11,12 +11,12 @@
 namespace steelyard {
 
 struct PeakReport {
-  std::int64_t resident = 0;     // bytes before the first event
-  std::int64_t peak = 0;         // highest total, resident included
-  std::int64_t peak_delta = 0;   // peak - resident
-  std::uint32_t event = 0;       // the allocation that reaches it (the first, if several do)
-  bool reached_in_step = false;  // false: nothing is allocated above the resident bytes
-  ByCategory at_peak{};          // sums to `peak`
+  std::int64_t resident = 0;        // bytes before the first event
+  std::int64_t peak = 0;            // highest total, resident included
+  std::int64_t peak_delta = 0;      // peak - resident
+  std::uint32_t event = 0;          // the allocation that reaches it (the first, if several do)
+  bool reached_in_step = false;     // false: nothing is allocated above the resident bytes
+  ByCategory at_peak{};             // sums to `peak`
   std::vector<std::uint32_t> live;  // blocks alive there, largest first
 };
 

@@ -115,8 +115,9 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
     if (line.calls == 0) continue;
     (line.modelled ? report.by_operator : report.unmodelled).push_back(line);
   }
-  std::ranges::stable_sort(report.by_operator, std::greater(),
-                           [](const OperatorWork& o) { return std::pair(o.work.flops, o.work.read + o.work.written); });
+  std::ranges::stable_sort(report.by_operator, std::greater(), [](const OperatorWork& o) {
+    return std::pair(o.work.flops, o.work.read + o.work.written);
+  });
   std::ranges::stable_sort(report.unmodelled, std::greater(), &OperatorWork::calls);
   return report;
 }

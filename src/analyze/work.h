@@ -39,10 +39,10 @@ struct OperatorWork {
 struct WorkReport {
   const Convention* convention = nullptr;
   std::array<NodeWork, kPhaseCount> by_phase{};
-  std::vector<NodeWork> by_node;           // of the kernel program
-  std::vector<OperatorWork> by_operator;   // most work first
-  std::vector<OperatorWork> unmodelled;    // operators without a row, most calls first
-  int modelled_calls = 0;                  // of the imported program
+  std::vector<NodeWork> by_node;          // of the kernel program
+  std::vector<OperatorWork> by_operator;  // most work first
+  std::vector<OperatorWork> unmodelled;   // operators without a row, most calls first
+  int modelled_calls = 0;                 // of the imported program
   int calls = 0;
 
   const NodeWork& of(Phase phase) const { return by_phase[static_cast<std::size_t>(phase)]; }

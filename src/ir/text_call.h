@@ -17,7 +17,7 @@
 namespace steelyard {
 
 // What a call may return of a list whose length only the operator's rule knows.
-inline constexpr int kMaxCallOutputs = 64;
+inline constexpr int kMaxCallOutputs = 256;
 
 // The program that makes this one call: its tensors are the inputs, in the order in which they are
 // written. It returns kMaxCallOutputs results without sizes; those that the operator does not have

@@ -104,7 +104,8 @@ void FlashAllocations(const OpView& op, Allocations& memory) {
                                 "aten::empty"));
   }
   memory.Free(wide);
-  for (const Scratch& copy : {packed[2], packed[1], packed[0], mask}) allocations::Free(copy, memory);
+  for (const Scratch& copy : {packed[2], packed[1], packed[0], mask})
+    allocations::Free(copy, memory);
 }
 
 // Two products per score; causal attention is counted in full, as are masked scores. A score is

@@ -51,7 +51,9 @@ Argument ParseDefault(Program& program, const Param& param) {
   }
   const char first = text[0];
   if ((first >= '0' && first <= '9') || first == '-' || first == '.') return ParseNumber(text);
-  return Argument::OfString(program.strings.Intern(text));
+  const bool quoted = text.size() >= 2 && first == '"';
+  return Argument::OfString(
+      program.strings.Intern(quoted ? text.substr(1, text.size() - 2) : text));
 }
 
 bool Accepts(const Param& param, const Argument& argument) {

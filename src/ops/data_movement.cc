@@ -236,11 +236,12 @@ constexpr std::array kRows{
                       TypeAs),
     MovementComposite("aten::lift_fresh_copy", "A copy of a constant.", "(Tensor self) -> Tensor",
                       "aten::lift_fresh_copy(f32[3])", LiftFreshCopy),
-    MovementComposite("aten::repeat_interleave.self_int",
-                      "Each element of a dimension repeated a number of times in place.",
-                      "(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> "
-                      "Tensor",
-                      "aten::repeat_interleave.self_int(f32[2,3,4], 5, 1)", RepeatInterleave),
+    MovementComposite(
+        "aten::repeat_interleave.self_int",
+        "Each element of a dimension repeated a number of times in place.",
+        "(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> "
+        "Tensor",
+        "aten::repeat_interleave.self_int(f32[2,3,4], 5, 1)", RepeatInterleave),
 };
 
 }  // namespace

@@ -404,10 +404,9 @@ constexpr std::array kRows{
     Binary<Promotion::kFloat>("aten::atan2", "The angle of a point.",
                               "(Tensor self, Tensor other) -> Tensor",
                               "aten::atan2(f32[2,8], f32[8])", work::PerOutput<{.special = 1}>),
-    Binary<Promotion::kFloat>("aten::xlogy.Tensor", "Products with a logarithm.",
-                              "(Tensor self, Tensor other) -> Tensor",
-                              "aten::xlogy.Tensor(f32[2,8], f32[8])",
-                              work::PerOutput<{.alu = 1, .special = 1}>),
+    Binary<Promotion::kFloat>(
+        "aten::xlogy.Tensor", "Products with a logarithm.", "(Tensor self, Tensor other) -> Tensor",
+        "aten::xlogy.Tensor(f32[2,8], f32[8])", work::PerOutput<{.alu = 1, .special = 1}>),
     Clamp("aten::clamp", "Limits to [`min`, `max`].",
           "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
           "aten::clamp(i64[2,8], 0.5, 1)"),

@@ -249,6 +249,7 @@ void GatherShape(const OpView& op, Outputs& out) {
   const TensorView index = op.tensor(2);
   RequireIndex(index);
   const int dim = op.dim(1, self.rank());
+  if (index.count() == 0) return out.Add(self.dtype(), index.sizes());
   if (std::max(self.rank(), 1) != std::max(index.rank(), 1)) {
     Refuse(fmt::format("{} cannot be gathered by {}", shape::Text(self), shape::Text(index)));
   }
@@ -266,9 +267,19 @@ bool IsHalf(const TensorView& t) {
   return t.dtype() == DType::kFloat16 || t.dtype() == DType::kBFloat16;
 }
 void FloatBuffer(const TensorView& result, std::string_view freed_by, Allocations& memory) {
-  if (!IsHalf(result)) return;
   const std::int64_t bytes = allocations::Bytes(result.count(), DType::kFloat32);
   memory.Free(memory.Allocate(bytes, "aten::empty"), freed_by);
+}
+// The kernels read int64: another index is cast, until the buffer is filled.
+void CastIndexAndBuffer(const TensorView& index, const TensorView& result, Allocations& memory) {
+  const auto cast = allocations::Cast(index, DType::kInt64, memory);
+  std::optional<Allocations::Scratch> buffer;
+  if (IsHalf(result)) {
+    const std::int64_t bytes = allocations::Bytes(result.count(), DType::kFloat32);
+    buffer = memory.Allocate(bytes, "aten::empty");
+  }
+  allocations::Free(cast, memory);
+  allocations::Free(buffer, memory);
 }
 
 // An index that says the same for a whole row moves whole rows, without that buffer
@@ -291,7 +302,9 @@ void GatherAllocations(const OpView& op, Allocations& memory) {
   const TensorView index = op.tensor(2);
   const bool rows = op.dim(1, self.rank()) == 0 && self.is_contiguous() &&
                     IsRepeatedInRows(index) && HaveEqualRows(self, index);
-  if (!rows && index.count() > 0) FloatBuffer(op.output(), {}, memory);
+  if (index.count() == 0) return;
+  if (!rows) return CastIndexAndBuffer(index, op.output(), memory);
+  allocations::Free(allocations::Cast(index, DType::kInt64, memory), memory);
 }
 
 // --- Scatters -----------------------------------------------------------------------------------
@@ -310,14 +323,13 @@ void ScatterInPlaceShape(const OpView& op, Outputs& out) {
 
 void ScatterAllocations(const OpView& op, Allocations& memory) {
   if (*op.def().alias == Alias::kNone) memory.Output(0);
-  if (op.tensor(2).count() > 0) FloatBuffer(op.output(), {}, memory);
+  if (op.tensor(2).count() > 0) CastIndexAndBuffer(op.tensor(2), op.output(), memory);
 }
 
 // Rows at least this long are added one after the other, through one float32 row per thread.
 constexpr std::int64_t kLongRow = 16;
 void AddRows(const OpView& op, bool by_rows, std::string_view freed_by, Allocations& memory) {
   const TensorView source = op.tensor(3);
-  if (*op.def().alias == Alias::kNone) memory.Output(0);
   if (source.count() == 0 || !IsHalf(op.output())) return;
   const std::int64_t row = source.count() / (source.rank() == 0 ? 1 : source.size(0));
   if (!by_rows || row < kLongRow) return FloatBuffer(op.output(), freed_by, memory);
@@ -329,13 +341,22 @@ void ScatterAddAllocations(const OpView& op, Allocations& memory) {
   const bool by_rows = op.dim(1, op.self().rank()) == 0 && op.self().is_contiguous() &&
                        op.tensor(3).is_contiguous() && IsRepeatedInRows(op.tensor(2)) &&
                        HaveEqualRows(op.self(), op.tensor(3));
+  if (*op.def().alias == Alias::kNone) memory.Output(0);
+  const auto cast = op.tensor(2).count() > 0
+                        ? allocations::Cast(op.tensor(2), DType::kInt64, memory)
+                        : std::nullopt;
   AddRows(op, by_rows, {}, memory);
+  allocations::Free(cast, memory);
 }
-// A scatter_add_ with the index repeated in rows.
+// A scatter_add_ with the index repeated in rows, where the index is int64 and nothing is scaled.
 void IndexAddAllocations(const OpView& op, Allocations& memory) {
+  if (*op.def().alias == Alias::kNone) memory.Output(0);
+  const auto index = allocations::Contiguous(op.tensor(2), memory);
   const bool by_rows = op.dim(1, op.self().rank()) == 0 && op.output().is_contiguous() &&
                        op.tensor(3).is_contiguous();
-  AddRows(op, by_rows, "aten::scatter_add_", memory);
+  const bool scattered = op.tensor(2).dtype() == DType::kInt64 && op.real(4, 1.0) == 1.0;
+  if (scattered) AddRows(op, by_rows, "aten::scatter_add_", memory);
+  allocations::Free(index, memory);
 }
 
 Work MoveByIndex(const OpView& op) { return {.move = work::Elements(op.tensor(2))}; }
@@ -432,6 +453,20 @@ void TriangleShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), op.self().sizes());
 }
 
+// Matrices that do not lie densely one after the other are copied (checkTrilTriuBatchContiguous in
+// ATen/native/TriangularOpsUtils.h).
+void TriangleAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.self();
+  bool dense = true;
+  Count step = Count(self.size(-1)) * self.size(-2);
+  for (int d = self.rank() - 3; d >= 0; --d) {
+    dense = dense && step == Count(self.stride(d));
+    step = step * self.size(d);
+  }
+  if (!dense) allocations::Free(allocations::Contiguous(self, memory), memory);
+}
+
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
@@ -520,10 +555,10 @@ constexpr std::array kRows{
          "(Tensor[] tensors, int dim=0) -> Tensor", "aten::stack([f32[2,8], f32[2,8]], -1)", Stack),
     Kernel("aten::tril", "The lower triangle; zero elsewhere.",
            "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])", TriangleShape,
-           allocations::OutputsOnly, traffic::ReadAllWriteAll),
+           TriangleAllocations, traffic::ReadAllWriteAll),
     Kernel("aten::triu", "The upper triangle; zero elsewhere.",
            "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::triu(f32[8,8], 1)", TriangleShape,
-           allocations::OutputsOnly, traffic::ReadAllWriteAll),
+           TriangleAllocations, traffic::ReadAllWriteAll),
 };
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "ir/layout.h"
@@ -86,6 +88,8 @@ template <int kSpatial>
 void AveragePoolShape(const OpView& op, Outputs& out) {
   const TensorView image = op.self();
   const Dims sizes = PooledSizes(image, AverageWindow(op, kSpatial));
+  // In three dimensions the result is row-major whatever the image is.
+  if (kSpatial == 3) return out.Add(image.dtype(), sizes);
   out.Add(image.dtype(), sizes, window::StridesLike(image, sizes));
 }
 
@@ -102,6 +106,7 @@ template <int kSpatial>
 void AdaptiveShape(const OpView& op, Outputs& out) {
   const TensorView image = op.self();
   const Dims sizes = WithLast(image, AdaptiveSizes(op, kSpatial));
+  if (kSpatial == 3) return out.Add(image.dtype(), sizes);
   out.Add(image.dtype(), sizes, window::StridesLike(image, sizes));
 }
 
@@ -119,9 +124,22 @@ void CopyStrided(const TensorView& image, Allocations& memory) {
   allocations::Free(allocations::Contiguous(image, memory), memory);
 }
 
+void ContiguousPoolAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  allocations::Free(allocations::Contiguous(op.self(), memory), memory);
+}
+
 void PoolAllocations(const OpView& op, Allocations& memory) {
   allocations::OutputsOnly(op, memory);
   CopyStrided(op.self(), memory);
+}
+
+// The operator that calls frees the copy.
+void MaxPool1dAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  if (const auto copy = allocations::Contiguous(op.self(), memory)) {
+    memory.Free(*copy, Allocations::kCaller);
+  }
 }
 
 void ResizedPoolAllocations(const OpView& op, Allocations& memory) {
@@ -192,24 +210,23 @@ std::vector<Tensor> AdaptiveAverage1d(Dispatcher& d, const OpView& op) {
 }
 
 // An average over the whole image is a mean; other sizes have a kernel.
-std::vector<Tensor> AdaptiveAverage2d(Dispatcher& d, const OpView& op) {
+template <int kSpatial, Label kKernel>
+std::vector<Tensor> AdaptiveAverage(Dispatcher& d, const OpView& op) {
   const TensorView image = op.self();
-  const Dims wanted = AdaptiveSizes(op, 2);
-  if (wanted[0] != 1 || wanted[1] != 1)
-    return {d.Call("aten::_adaptive_avg_pool2d", op.arg(0), op.arg(1))};
-  const Tensor mean = d.Call("aten::mean.dim", op.arg(0), Dims{-1, -2}, true);
-  if (!IsChannelsLast(image.sizes(), image.strides())) return {mean};
-  const std::int64_t channels = image.size(1);
-  return {d.Call("aten::as_strided", mean, Dims{image.size(0), channels, 1, 1},
-                 Dims{channels, 1, channels, channels})};
-}
-
-std::vector<Tensor> AdaptiveAverage3d(Dispatcher& d, const OpView& op) {
-  const Dims wanted = AdaptiveSizes(op, 3);
+  const Dims wanted = AdaptiveSizes(op, kSpatial);
   const bool whole =
       std::ranges::all_of(std::span<const std::int64_t>(wanted), [](auto n) { return n == 1; });
-  if (whole) return {d.Call("aten::mean.dim", op.arg(0), Dims{-1, -2, -3}, true)};
-  return {d.Call("aten::_adaptive_avg_pool3d", op.arg(0), op.arg(1))};
+  if (!whole) return {d.Call(kOpNamed<kKernel>, op.arg(0), op.arg(1))};
+  Dims last;
+  for (int dim = -1; dim >= -kSpatial; --dim) last.push_back(dim);
+  const Tensor mean = d.Call("aten::mean.dim", op.arg(0), last, true);
+  if (!IsChannelsLast(image.sizes(), image.strides())) return {mean};
+  Dims sizes{image.size(0), image.size(1)}, strides{image.size(1), 1};
+  for (int dim = 0; dim < kSpatial; ++dim) {
+    sizes.push_back(1);
+    strides.push_back(image.size(1));
+  }
+  return {d.Call("aten::as_strided", mean, sizes, strides)};
 }
 
 // --- Upsampling: upsample_*2d(self, output_size, ...) -------------------------------------------
@@ -223,14 +240,44 @@ void UpsampleShape(const OpView& op, Outputs& out) {
   out.Add(image.dtype(), sizes, window::StridesLike(image, sizes));
 }
 
-// Computed in channels-last order: other images are copied into it, and the result out of it.
+// Small results are computed in channels-last order, large ones as they lie unless that is their
+// order or, interpolated, they have three colours (_use_vectorized_kernel_cond_2d and
+// upsample_bilinear2d_kernel_impl in UpSampleKernel.cpp).
+constexpr std::int64_t kSmallSides = 128;  // height and width together
+constexpr std::int64_t kColours = 3;
+
+bool IsLastOrdered(const TensorView& t) {
+  return IsContiguousChannelsLast(t.sizes(), t.strides());
+}
+
+// Images that are not in that order are copied into it, and the result out of it.
+void ReorderAllocations(const OpView& op, Allocations& memory) {
+  constexpr std::string_view kFactory = "aten::empty";
+  std::optional<Allocations::Scratch> image, result;
+  if (!IsLastOrdered(op.self())) image = memory.Allocate(op.self().bytes(), kFactory);
+  if (!IsLastOrdered(op.output())) result = memory.Allocate(op.output().bytes(), kFactory);
+  allocations::Free(result, memory);
+  allocations::Free(image, memory);
+}
+
+// For every row and column of the result the places and weights of its neighbours.
+template <int kNeighbours>
 void UpsampleAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0);
-  if (IsContiguousChannelsLast(op.self().sizes(), op.self().strides())) return;
-  const Allocations::Scratch image = memory.Allocate(op.self().bytes(), "aten::empty");
-  const Allocations::Scratch result = memory.Allocate(op.output().bytes(), "aten::empty");
-  memory.Free(result);
-  memory.Free(image);
+  const TensorView image = op.self(), result = op.output();
+  const bool small = result.size(2) + result.size(3) <= kSmallSides;
+  const bool ordered = IsLastOrdered(image) && image.size(1) > kColours;
+  const bool colours = kNeighbours > 1 && image.size(1) == kColours;
+  if (small || ordered || colours) return ReorderAllocations(op, memory);
+  const DType weights = IsFloating(image.dtype()) ? image.dtype() : DType::kFloat32;
+  std::vector<Allocations::Scratch> tables;
+  for (int i = 0; i < 2 * kNeighbours; ++i) {
+    const std::int64_t size = result.size(i < kNeighbours ? 2 : 3);
+    for (const DType dtype : {DType::kInt64, weights}) {
+      tables.push_back(memory.Allocate(allocations::Bytes(size, dtype), "aten::empty"));
+    }
+  }
+  for (const Allocations::Scratch table : tables) memory.Free(table);
 }
 
 // upsample_*2d.vec: the output's sizes (argument 1) or factors (argument kFactors).
@@ -330,7 +377,7 @@ constexpr std::array kRows{
                "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
                "dilation=[1], bool ceil_mode=False) -> Tensor",
                "steelyard::max_pool1d_values(f32[2,3,9], [3], [2], [1], [1], True)",
-               MaxPoolShape<1, Gives::kValues>, allocations::Via<"aten::empty">, MaxPoolWork<1>),
+               MaxPoolShape<1, Gives::kValues>, MaxPool1dAllocations, MaxPoolWork<1>),
     PoolOf("aten::max_pool1d", "Largest value of each window.",
            "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
            "dilation=[1], bool ceil_mode=False) -> Tensor",
@@ -353,7 +400,7 @@ constexpr std::array kRows{
         "aten::avg_pool3d", "Mean of each window.",
         "(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
         "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-        "aten::avg_pool3d(f32[2,3,4,6,6], [2,2,2])", AveragePoolShape<3>, PoolAllocations,
+        "aten::avg_pool3d(f32[2,3,4,6,6], [2,2,2])", AveragePoolShape<3>, ContiguousPoolAllocations,
         AveragePoolWork<3>),
     PoolOf("aten::avg_pool1d", "Mean of each window.",
            "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool "
@@ -366,7 +413,7 @@ constexpr std::array kRows{
     PoolKernel("aten::_adaptive_avg_pool3d", "Means of as many windows as the output has pixels.",
                "(Tensor self, SymInt[3] output_size) -> Tensor",
                "aten::_adaptive_avg_pool3d(f32[2,3,4,8,8], [2,3,3])", AdaptiveShape<3>,
-               ResizedPoolAllocations, AdaptiveWork),
+               allocations::Via<"aten::resize_">, AdaptiveWork),
     PoolKernel("aten::adaptive_max_pool2d",
                "Largest values of as many windows as the output has pixels.",
                "(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
@@ -377,25 +424,27 @@ constexpr std::array kRows{
            "aten::adaptive_avg_pool1d(f32[2,3,8], [4])", AdaptiveAverage1d),
     PoolOf("aten::adaptive_avg_pool2d", "Means of as many windows as the output has pixels.",
            "(Tensor self, SymInt[2] output_size) -> Tensor",
-           "aten::adaptive_avg_pool2d(f32[2,3,8,8]{192,1,24,3}, [1,1])", AdaptiveAverage2d),
+           "aten::adaptive_avg_pool2d(f32[2,3,8,8]{192,1,24,3}, [1,1])",
+           AdaptiveAverage<2, "aten::_adaptive_avg_pool2d">),
     PoolOf("aten::adaptive_avg_pool3d", "Means of as many windows as the output has pixels.",
            "(Tensor self, SymInt[3] output_size) -> Tensor",
-           "aten::adaptive_avg_pool3d(f32[2,3,4,8,8], [1,1,1])", AdaptiveAverage3d),
+           "aten::adaptive_avg_pool3d(f32[2,3,4,8,8], [1,1,1])",
+           AdaptiveAverage<3, "aten::_adaptive_avg_pool3d">),
     PoolKernel("aten::upsample_nearest2d", "The nearest pixel of a smaller or larger image.",
                "(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) "
                "-> Tensor",
-               "aten::upsample_nearest2d(f32[2,3,4,4], [8,8])", UpsampleShape, UpsampleAllocations,
-               work::Move),
+               "aten::upsample_nearest2d(f32[2,3,4,4], [8,8])", UpsampleShape,
+               UpsampleAllocations<1>, work::Move),
     PoolKernel("aten::_upsample_nearest_exact2d", "The nearest pixel of a smaller or larger image.",
                "(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) "
                "-> Tensor",
                "aten::_upsample_nearest_exact2d(f32[2,3,4,4], [8,8])", UpsampleShape,
-               UpsampleAllocations, work::Move),
+               UpsampleAllocations<1>, work::Move),
     PoolKernel("aten::upsample_bilinear2d", "Pixels between those of a smaller or larger image.",
                "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, "
                "float? scales_w=None) -> Tensor",
                "aten::upsample_bilinear2d(f32[2,3,4,4], [6,6], False)", UpsampleShape,
-               UpsampleAllocations, kInterpolation<4>),
+               UpsampleAllocations<2>, kInterpolation<4>),
     PoolOf("aten::upsample_nearest2d.vec", "The nearest pixel, by sizes or factors.",
            "(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",
            "aten::upsample_nearest2d.vec(f32[2,3,4,4], None, [2.0,2.0])",

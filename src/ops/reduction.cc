@@ -123,8 +123,7 @@ void SumAllocations(const OpView& op, Allocations& memory) {
   const auto cast = allocations::Cast(self, dtype, memory);
   const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
   if (half && self.count() > 0 && ReducesInTwo(self, shape::DimsOf(op, 1, self.rank()))) {
-    const std::int64_t bytes =
-        allocations::Bytes(work::Elements(op.output()), DType::kFloat32);
+    const std::int64_t bytes = allocations::Bytes(work::Elements(op.output()), DType::kFloat32);
     const Allocations::Scratch wide = memory.Allocate(bytes, "aten::empty");
     allocations::Free(allocations::Cast(self, DType::kFloat32, memory), memory);
     memory.Free(wide);

@@ -21,6 +21,7 @@ std::span<const OpDef> Pooling();
 std::span<const OpDef> Indexing();
 std::span<const OpDef> View();
 std::span<const OpDef> DataMovement();
+std::span<const OpDef> Rearrange();
 std::span<const OpDef> Factory();
 std::span<const OpDef> Random();
 std::span<const OpDef> Loss();

@@ -68,7 +68,7 @@ class Binder {
 
   Program program_;
   const BindOptions& options_;
-  SizeSolver solver_;  // of program_
+  SizeSolver solver_;                 // of program_
   std::vector<std::string> unknown_;  // names given with --input that no input has
 };
 
@@ -112,9 +112,10 @@ Status Binder::AskForInputs() {
   return {};
 }
 
-// One command may serve several models, with `--input labels=...` for those that compute a loss. So a
-// name that this model does not have is refused only where a size may have been meant for it: when the
-// other inputs leave a symbol to its example size, or when there is nothing symbolic at all.
+// One command may serve several models, with `--input labels=...` for those that compute a loss. So
+// a name that this model does not have is refused only where a size may have been meant for it:
+// when the other inputs leave a symbol to its example size, or when there is nothing symbolic at
+// all.
 Status Binder::CheckUnknownNames() {
   if (unknown_.empty()) return {};
   const bool harmless = !program_.symbols.empty() && solver_.from_examples().empty() &&
@@ -124,7 +125,8 @@ Status Binder::CheckUnknownNames() {
                                "The inputs are: " + InputsText(program_) + "."));
   }
   for (const std::string& name : unknown_) {
-    program_.notes.push_back(program_.strings.Intern("--input " + name + ": the model has no such input"));
+    program_.notes.push_back(
+        program_.strings.Intern("--input " + name + ": the model has no such input"));
   }
   return {};
 }

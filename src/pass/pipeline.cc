@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "ir/verify.h"
 #include "steelyard/pass.h"
@@ -23,7 +23,8 @@ Result<Program> RunPasses(Program program, std::span<const std::string_view> nam
     const PassInfo* pass = FindPass(name);
     if (pass == nullptr) {
       std::string known;
-      for (const PassInfo& p : Passes()) known += fmt::format("{}{}", known.empty() ? "" : ", ", p.name);
+      for (const PassInfo& p : Passes())
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", p.name);
       return Unexpected(Error{ErrorCode::kUsage, fmt::format("there is no pass \"{}\"", name), "",
                               fmt::format("Passes are {}.", known)});
     }

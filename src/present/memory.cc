@@ -22,9 +22,6 @@ constexpr std::size_t kLargestDetailed = 40;
 // Stretches of the run in the chart: at least one for each column of the widest terminal.
 constexpr int kChartPoints = 240;
 
-// More outputs than this are counted and not named.
-constexpr std::size_t kNamedOutputs = 2;
-
 struct CategoryWords {
   Category category;
   std::string_view label;
@@ -50,24 +47,21 @@ Sentence BytesPerParameter(const Findings& findings) {
   return {report::Quantity{.value = FractionOf(parameters.bytes, parameters.count)}, " B/param"};
 }
 
-// The outputs that the caller holds at the peak, largest first.
+// The outputs that the caller holds at the peak: "linear_73 4×128×30522 and 1 other".
 Sentence OutputWords(const Findings& findings) {
-  std::vector<const Block*> held;
-  for (std::uint32_t id : findings.peak.live) {
+  const Block* largest = nullptr;
+  std::int64_t others = -1;
+  for (std::uint32_t id : findings.peak.live) {  // largest first
     const Block& block = findings.timeline.blocks[id];
-    if (block.category == Category::kOutputs) held.push_back(&block);
+    if (block.category != Category::kOutputs) continue;
+    if (largest == nullptr) largest = &block;
+    ++others;
   }
-  Sentence words;
-  for (std::size_t i = 0; i < std::min(held.size(), kNamedOutputs); ++i) {
-    const BlockWords block = Describe(findings, *held[i]);
-    words.emplace_back((i == 0 ? "" : ", ") + block.tensor + " " + block.layout);
-  }
-  if (held.size() > kNamedOutputs) {
-    words.emplace_back(" and " +
-                       Counted(static_cast<std::int64_t>(held.size() - kNamedOutputs), "other"));
-  }
-  if (!words.empty()) words.emplace_back(", until the caller drops them");
-  return words;
+  if (largest == nullptr) return {};
+  const BlockWords words = Describe(findings, *largest);
+  Sentence text{words.tensor + " " + words.layout};
+  if (others > 0) text.emplace_back(" and " + Counted(others, "other"));
+  return text;
 }
 
 report::BarList Anatomy(const Findings& findings) {
@@ -79,7 +73,7 @@ report::BarList Anatomy(const Findings& findings) {
             .amount = In(Unit::kBytes, bytes),
             .fraction = FractionOf(bytes, findings.peak.peak)};
     if (category == Category::kParameters) bar.rate = BytesPerParameter(findings);
-    if (category == Category::kTemporaries) bar.note = {"results still needed, and scratch"};
+    if (category == Category::kTemporaries) bar.note = {"results and scratch"};
     if (category == Category::kOutputs) bar.note = OutputWords(findings);
     list.bars.push_back(std::move(bar));
   }
@@ -114,8 +108,8 @@ report::Table LargestTensors(const Findings& findings, std::size_t limit) {
   report::Table table{.level = 2};
   table.columns = {{.key = "bytes", .unit = Unit::kBytes, .align = report::Align::kRight},
                    {.key = "tensor"},
-                   {.key = "layout", .priority = 1},
-                   {.key = "held"},
+                   {.key = "layout"},
+                   {.key = "held", .priority = 1},
                    {.key = "module", .priority = 2},
                    {.key = "source", .priority = 3}};
   const std::vector<std::uint32_t>& live = findings.peak.live;

@@ -6,8 +6,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "present/module_tree.h"
 #include "present/names.h"
@@ -37,12 +40,13 @@ Figures Without(const Figures& all, const Figures& part) {
   return {all.parameters - part.parameters, all.macs - part.macs, all.flops - part.flops};
 }
 
-// The cells of a row that are no figures.
+// The cells of a row that are no totals.
 struct RowWords {
   Span name = "";
   std::string dtypes = {};
   std::string class_name = {};
-  Span each = "";
+  std::string repeated = {};  // "12 × BertLayer": what the row stands for, or holds unseen
+  Span each = "";             // parameters of one of them
 };
 
 std::string DTypesText(const ModuleReport& module) {
@@ -53,35 +57,56 @@ std::string DTypesText(const ModuleReport& module) {
   return text;
 }
 
+bool IsEmpty(const Span& cell) {
+  const auto* text = std::get_if<std::string>(&cell.content);
+  return text != nullptr && text->empty();
+}
+
+// Leaves out the columns that say nothing in any row.
+void DropEmptyColumns(report::Table* table) {
+  for (std::size_t column = table->columns.size(); column-- > 1;) {
+    const auto says_nothing = [&](const Row& row) { return IsEmpty(row.cells[column]); };
+    if (!std::ranges::all_of(table->rows, says_nothing)) continue;
+    const auto at = static_cast<std::ptrdiff_t>(column);
+    table->columns.erase(table->columns.begin() + at);
+    for (Row& row : table->rows) row.cells.erase(row.cells.begin() + at);
+  }
+}
+
+report::Table EmptyTree() {
+  const auto figures = [](std::string key, std::string header, Unit unit, int priority) {
+    return report::Column{.key = std::move(key),
+                          .header = std::move(header),
+                          .unit = unit,
+                          .align = Align::kRight,
+                          .priority = priority};
+  };
+  report::Table table;
+  table.columns = {{.key = "module", .header = "By module"},
+                   figures("parameters", "parameters", Unit::kCount, 0),
+                   figures("parameter_share", "share", Unit::kPercent, 0),
+                   {.key = "dtype", .header = "dtype", .priority = 5},
+                   figures("macs", "MACs", Unit::kMacs, 4),
+                   figures("flops", "work", Unit::kFlops, 0),
+                   figures("flops_share", "share", Unit::kPercent, 0),
+                   {.key = "class", .header = "class", .priority = 3},
+                   {.key = "repeated", .header = "repeated", .priority = 1},
+                   figures("each", "each", Unit::kCount, 2)};
+  return table;
+}
+
 class TreeWriter {
  public:
   TreeWriter(const Findings& findings, const Shown& shown)
-      : findings_(findings), shown_(shown), tree_(findings.kernels, findings.modules) {
-    table_.columns = {
-        {.key = "module", .header = "By module"},
-        {.key = "parameters", .header = "parameters", .unit = Unit::kCount, .align = Align::kRight},
-        {.key = "parameter_share",
-         .header = "share",
-         .unit = Unit::kPercent,
-         .align = Align::kRight},
-        {.key = "dtype", .header = "dtype", .priority = 3},
-        {.key = "macs",
-         .header = "MACs",
-         .unit = Unit::kMacs,
-         .align = Align::kRight,
-         .priority = 2},
-        {.key = "flops", .header = "work", .unit = Unit::kFlops, .align = Align::kRight},
-        {.key = "flops_share", .header = "share", .unit = Unit::kPercent, .align = Align::kRight},
-        {.key = "class", .header = "class"},
-        {.key = "each",
-         .header = "each",
-         .unit = Unit::kCount,
-         .align = Align::kRight,
-         .priority = 1}};
-  }
+      : findings_(findings),
+        shown_(shown),
+        tree_(findings.kernels, findings.modules),
+        mixed_(findings.parameters.by_dtype.size() > 1),
+        table_(EmptyTree()) {}
 
   report::Table Write() && {
     WriteChildren(0, 1, 0);
+    DropEmptyColumns(&table_);
     return std::move(table_);
   }
 
@@ -108,15 +133,14 @@ class TreeWriter {
                    const Figures& figures) {
     const int count = times * repeat.count;
     const bool open = level + 1 < shown_.depth && tree_.has_children(repeat.first);
-    const std::string_view class_name = tree_.class_name(repeat.first);
     RowWords words{.name = LabelOf(repeat, tree_.path(parent)),
-                   .dtypes = DTypesText(report(repeat.first)),
-                   .class_name = std::string(class_name)};
+                   .class_name = std::string(tree_.class_name(repeat.first))};
+    // Where all parameters are of one dtype, the headline has said so.
+    if (mixed_) words.dtypes = DTypesText(report(repeat.first));
     if (count > 1) {
-      words.class_name = fmt::format("{} × {}", count, class_name);
-      words.each = In(Unit::kCount, report(repeat.first).parameters);
+      SetRepeated({repeat.first, repeat.last, count}, &words);
     } else if (!open) {
-      AddInside(repeat.first, &words);
+      SetRepeated(MostRepeated(repeat.first), &words);
     }
     AddRow(std::move(words), level, figures);
     if (open) WriteChildren(repeat.first, count, level + 1);
@@ -130,15 +154,19 @@ class TreeWriter {
     return name.append("–").append(last.substr(last.rfind('.') + 1));
   }
 
-  // What a module whose children are not shown repeats most often: "BertEncoder: 12 × BertLayer".
-  void AddInside(std::size_t module, RowWords* words) const {
+  // What a module repeats most often among its children.
+  Repeat MostRepeated(std::size_t module) const {
     Repeat most;
     for (const Repeat& child : tree_.FoldedChildren(module)) {
       if (child.count > most.count) most = child;
     }
-    if (most.count == 1) return;
-    words->class_name += fmt::format(": {} × {}", most.count, tree_.class_name(most.first));
-    words->each = In(Unit::kCount, report(most.first).parameters);
+    return most;
+  }
+
+  void SetRepeated(const Repeat& repeat, RowWords* words) const {
+    if (repeat.count == 1) return;
+    words->repeated = fmt::format("{} × {}", repeat.count, tree_.class_name(repeat.first));
+    words->each = In(Unit::kCount, report(repeat.first).parameters);
   }
 
   void AddRow(RowWords words, int level, const Figures& figures) {
@@ -152,6 +180,7 @@ class TreeWriter {
                  In(Unit::kFlops, figures.flops),
                  ShareOf(figures.flops, all.flops),
                  std::move(words.class_name),
+                 std::move(words.repeated),
                  std::move(words.each)};
     table_.rows.push_back(std::move(row));
   }
@@ -161,6 +190,7 @@ class TreeWriter {
   const Findings& findings_;
   const Shown& shown_;
   ModuleTree tree_;
+  const bool mixed_;  // whether parameters are of several dtypes
   report::Table table_;
 };
 

@@ -52,20 +52,40 @@ const Node& KernelOf(const Findings& findings, std::uint32_t event) {
   return nodes[at];
 }
 
-std::string TensorWords(const Findings& findings, const Block& block, const Node& kernel) {
+// The value by which the model knows a block: a kernel's result without a name may be what the call
+// as a whole returns, seen through a view (`linear` of three dimensions is a view of an addmm of
+// two).
+ValueId NamedValue(const Findings& findings, const Block& block) {
+  const Program& program = findings.kernels;
+  if (block.value == Block::kNoValue || program.values[block.value].name != kNoString) {
+    return block.value;
+  }
+  const StorageId storage = program.values[block.value].storage;
+  const std::vector<Node>& nodes = program.main().nodes;
+  std::size_t at = findings.timeline.events[block.allocated].node;
+  for (const NodeId call = nodes[at].origin; at < nodes.size() && nodes[at].origin == call; ++at) {
+    for (ValueId id : program.results(nodes[at])) {
+      const bool named = id != kNoId && program.values[id].name != kNoString;
+      if (named && program.values[id].storage == storage) return id;
+    }
+  }
+  return block.value;
+}
+
+std::string TensorWords(const Findings& findings, ValueId value, const Node& kernel) {
   const std::string_view call = CallName(findings, kernel);
-  if (block.value == Block::kNoValue) {
+  if (value == Block::kNoValue) {
     return fmt::format("scratch of {}", call.empty() ? ModelOp(findings, kernel) : call);
   }
-  const std::string_view name = findings.kernels.text(findings.kernels.values[block.value].name);
+  const std::string_view name = findings.kernels.text(findings.kernels.values[value].name);
   if (!name.empty()) return std::string(name);
   const std::string_view op =
       WithoutNamespace(WithoutOverload(findings.kernels.op_name(kernel.op)));
-  return call.empty() ? std::string(op) : fmt::format("{} inside {}", op, call);
+  return call.empty() ? std::string(op) : fmt::format("{} in {}", op, call);
 }
 
 std::string HolderWords(const Findings& findings, const Block& block) {
-  if (block.category == Category::kOutputs) return "output, held by the caller";
+  if (block.category == Category::kOutputs) return "held by the caller";
   const bool freed = block.freed < findings.timeline.events.size();
   if (!freed) return "until the end";
   return fmt::format("until {}", ModelOp(findings, KernelOf(findings, block.freed)));
@@ -84,10 +104,11 @@ EventPlace PlaceOf(const Findings& findings, std::uint32_t event) {
 
 BlockWords Describe(const Findings& findings, const Block& block) {
   const Node& kernel = KernelOf(findings, block.allocated);
-  BlockWords words{.tensor = TensorWords(findings, block, kernel),
+  const ValueId value = NamedValue(findings, block);
+  BlockWords words{.tensor = TensorWords(findings, value, kernel),
                    .holder = HolderWords(findings, block),
                    .made = PlaceOf(findings, block.allocated)};
-  if (block.value != Block::kNoValue) words.layout = LayoutText(findings.kernels, block.value);
+  if (value != Block::kNoValue) words.layout = LayoutText(findings.kernels, value);
   return words;
 }
 

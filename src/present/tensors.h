@@ -23,7 +23,7 @@ EventPlace PlaceOf(const Findings& findings, std::uint32_t event);
 
 // A block of memory, named.
 struct BlockWords {
-  std::string tensor;       // "linear_73", "addmm inside linear_73", "scratch of aten::linear"
+  std::string tensor;       // "linear_73", "addmm in linear_73", "scratch of aten::linear"
   std::string layout = {};  // "float32 4×128×768"; empty for scratch
   std::string holder;       // "held by the caller", "until aten::add"
   EventPlace made;

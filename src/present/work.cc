@@ -54,9 +54,9 @@ void AppendWork(const Findings& findings, report::Document* document) {
       WorkRow("", In(Unit::kFlops, forward.flops_all, claim),
               "arithmetic of every operator (--count all)"),
       WorkRow("moved", In(Unit::kTraffic, moved, claim),
-              "every kernel reads its operands and writes its results once"),
+              "operands and results of each kernel, once"),
       WorkRow("", {.value = intensity, .unit = Unit::kFlopsPerByte},
-              "arithmetic intensity: arithmetic of every operator per byte moved")};
+              "arithmetic intensity, of all operators")};
   document->body.push_back(std::move(table));
 }
 

@@ -108,6 +108,14 @@ class TextWriter {
     }
   }
 
+  // Keeps what is said about the whole report apart from the rows above it.
+  void AfterTable(const report::Block& next) {
+    const auto* paragraph = std::get_if<Paragraph>(&next);
+    const bool apart =
+        std::holds_alternative<NoteList>(next) || (paragraph != nullptr && paragraph->level == 0);
+    if (apart) StartSection();
+  }
+
  private:
   struct BarRow {
     std::string label;
@@ -168,7 +176,12 @@ class TextWriter {
 
 void WriteText(const report::Document& document, const RenderOptions& options, std::string* out) {
   TextWriter writer(options, out);
-  for (const report::Block& block : document.body) std::visit(writer, block);
+  const report::Block* previous = nullptr;
+  for (const report::Block& block : document.body) {
+    if (previous != nullptr && std::holds_alternative<Table>(*previous)) writer.AfterTable(block);
+    std::visit(writer, block);
+    previous = &block;
+  }
 }
 
 }  // namespace steelyard::render

@@ -43,7 +43,8 @@ class EagerRun final : public Allocations {
     const ValueId id = outputs_[static_cast<std::size_t>(i)];
     Storage& storage = storages_[program_.values[id].storage];
     if (storage.block != kNoBlock || storage.resident) return;  // a view, or returned in place
-    const std::int64_t bytes = StorageBytes(program_.values[id].dtype, program_.sizes(id), program_.strides(id));
+    const std::int64_t bytes =
+        StorageBytes(program_.values[id].dtype, program_.sizes(id), program_.strides(id));
     storage.block = Open(bytes, id, LabelOf(label));
   }
 
@@ -150,6 +151,8 @@ class EagerRun final : public Allocations {
 
 }  // namespace
 
-Timeline RunEager(const Program& kernels, const Target& target) { return EagerRun(kernels, target).Run(); }
+Timeline RunEager(const Program& kernels, const Target& target) {
+  return EagerRun(kernels, target).Run();
+}
 
 }  // namespace steelyard

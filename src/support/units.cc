@@ -25,6 +25,8 @@ namespace {
 constexpr std::array<std::string_view, 7> kBinaryPrefixes = {"",   "Ki", "Mi", "Gi",
                                                              "Ti", "Pi", "Ei"};
 constexpr std::array<std::string_view, 7> kDecimalPrefixes = {"", "k", "M", "G", "T", "P", "E"};
+// As people count parameters: billions.
+constexpr std::array<std::string_view, 7> kCountPrefixes = {"", "k", "M", "B", "T", "P", "E"};
 constexpr std::size_t kGiga = 3;
 
 // Counts below this are more useful in full: `2,431 operators`.
@@ -95,7 +97,9 @@ double Rounded(double scaled, int decimals) {
 Scale PrefixScale(double magnitude, Unit unit) {
   const bool binary = unit == Unit::kBytes;
   const double base = binary ? 1024.0 : 1000.0;
-  const auto& prefixes = binary ? kBinaryPrefixes : kDecimalPrefixes;
+  const auto& prefixes = binary                 ? kBinaryPrefixes
+                         : unit == Unit::kCount ? kCountPrefixes
+                                                : kDecimalPrefixes;
   double divisor = 1.0;
   std::size_t exponent = 0;
   if (unit != Unit::kCount || magnitude >= kCountInFullBelow) {

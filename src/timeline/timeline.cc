@@ -6,14 +6,22 @@ namespace steelyard {
 
 std::string_view NameOf(Category category) {
   switch (category) {
-    case Category::kParameters: return "parameters";
-    case Category::kBuffers: return "buffers";
-    case Category::kInputs: return "inputs";
-    case Category::kGradients: return "gradients";
-    case Category::kOptimizerState: return "optimizer_state";
-    case Category::kActivations: return "activations";
-    case Category::kTemporaries: return "temporaries";
-    case Category::kOutputs: return "outputs";
+    case Category::kParameters:
+      return "parameters";
+    case Category::kBuffers:
+      return "buffers";
+    case Category::kInputs:
+      return "inputs";
+    case Category::kGradients:
+      return "gradients";
+    case Category::kOptimizerState:
+      return "optimizer_state";
+    case Category::kActivations:
+      return "activations";
+    case Category::kTemporaries:
+      return "temporaries";
+    case Category::kOutputs:
+      return "outputs";
   }
   __builtin_unreachable();
 }

@@ -27,15 +27,17 @@ std::int64_t OutputSize(std::int64_t size, const Window& window, int i) {
   RequireBetween("dilation", window.dilation[i], 1);
   const Count reach = Count(window.dilation[i]) * (window.kernel[i] - 1);
   const std::int64_t padded = size + 2 * padding;
-  if (reach.overflowed() || reach.value() >= padded) {
+  const bool up = window.rounding == Rounding::kUp;
+  const std::int64_t room =
+      reach.overflowed() ? -1 : padded - reach.value() - 1 + (up ? stride - 1 : 0);
+  std::int64_t windows = room < 0 ? 0 : room / stride + 1;
+  // The last window must start inside the image or its left padding.
+  if (up && windows > 0 && (windows - 1) * stride >= size + padding) --windows;
+  if (windows == 0) {
     Refuse(fmt::format("a kernel of {} is larger than the padded image: {} + 2 * {}",
                        window.kernel[i], size, padding));
   }
-  const std::int64_t room = padded - reach.value() - 1;
-  if (window.rounding == Rounding::kDown) return room / stride + 1;
-  const std::int64_t up = (room + stride - 1) / stride + 1;
-  // The last window must start inside the image or its left padding.
-  return (up - 1) * stride >= size + padding ? up - 1 : up;
+  return windows;
 }
 
 }  // namespace

@@ -11,14 +11,17 @@ namespace steelyard {
 namespace {
 
 TEST(FindExperts, NoneWithoutARouter) {
-  const Weighed weighed = WeighText("parameter %w: f32[8,4]\ninput %x: f32[2,4]\n%y: f32[2,8] = aten::linear(%x, %w)\nreturn %y\n");
+  const Weighed weighed = WeighText(
+      "parameter %w: f32[8,4]\ninput %x: f32[2,4]\n%y: f32[2,8] = aten::linear(%x, %w)\nreturn "
+      "%y\n");
   EXPECT_EQ(FindExperts(weighed.kernels).experts, 0);
 }
 
 TEST(FindExperts, AStackThatARoutedProductWalks) {
   // 5 tokens, 8 experts of 4 x 16, the router keeps 2: 10 rows.
   const Weighed weighed = WeighText(
-      "parameter %stack: bf16[8,4,16]\nparameter %other: bf16[3,3]\ninput %scores: f32[5,8]\ninput %rows: bf16[10,4]\ninput %ends: i32[8]\n"
+      "parameter %stack: bf16[8,4,16]\nparameter %other: bf16[3,3]\ninput %scores: f32[5,8]\ninput "
+      "%rows: bf16[10,4]\ninput %ends: i32[8]\n"
       "%best: f32[5,2], %which: i64[5,2] = aten::topk(%scores, 2)\n"
       "%y: bf16[10,16] = aten::_grouped_mm(%rows, %stack, %ends)\n"
       "return %best, %which, %y\n");

@@ -13,8 +13,10 @@ namespace {
 class Modules : public ::testing::Test {
  protected:
   // Two linears in modules "a" and "b" of the model; "a.w" is 4 x 8, "b.w" 2 x 4.
-  Modules() : weighed_(WeighText("parameter %aw: f32[4,8]\nparameter %bw: f32[2,4]\ninput %x: f32[3,8]\n"
-                                 "%h: f32[3,4] = aten::linear(%x, %aw)\n%y: f32[3,2] = aten::linear(%h, %bw)\nreturn %y\n")) {
+  Modules()
+      : weighed_(WeighText("parameter %aw: f32[4,8]\nparameter %bw: f32[2,4]\ninput %x: f32[3,8]\n"
+                           "%h: f32[3,4] = aten::linear(%x, %aw)\n%y: f32[3,2] = aten::linear(%h, "
+                           "%bw)\nreturn %y\n")) {
     for (Program* p : {&weighed_.imported, &weighed_.kernels}) {
       p->modules.push_back({p->strings.Intern("a"), p->strings.Intern("Linear"), 0});
       p->modules.push_back({p->strings.Intern("b"), p->strings.Intern("Linear"), 0});
@@ -24,7 +26,8 @@ class Modules : public ::testing::Test {
     weighed_.imported.main().nodes[0].module = 1;
     weighed_.imported.main().nodes[1].module = 2;
     for (Node& node : weighed_.kernels.main().nodes) node.module = node.origin + 1;
-    report_ = CountModules(weighed_.imported, weighed_.kernels, weighed_.work, RunEager(weighed_.kernels, Target{}));
+    report_ = CountModules(weighed_.imported, weighed_.kernels, weighed_.work,
+                           RunEager(weighed_.kernels, Target{}));
   }
   Weighed weighed_;
   std::vector<ModuleReport> report_;

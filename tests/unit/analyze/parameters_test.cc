@@ -11,8 +11,10 @@ namespace {
 
 TEST(CountParameters, ByDType) {
   const ParameterReport report = CountParameters(
-      WeighText("parameter %w: bf16[16,8]\nparameter %b: f32[16]\nbuffer %s: i64[]\ninput %x: f32[4]\n"
-                "%y: f32[4] = aten::tanh(%x)\nreturn %y\n").kernels);
+      WeighText(
+          "parameter %w: bf16[16,8]\nparameter %b: f32[16]\nbuffer %s: i64[]\ninput %x: f32[4]\n"
+          "%y: f32[4] = aten::tanh(%x)\nreturn %y\n")
+          .kernels);
   EXPECT_EQ(report.parameters.count, 16 * 8 + 16);
   EXPECT_EQ(report.parameters.bytes, 16 * 8 * 2 + 16 * 4);
   ASSERT_EQ(report.by_dtype.size(), 2u);

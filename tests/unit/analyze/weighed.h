@@ -3,9 +3,9 @@
 // A text program brought to where analyses read it.
 #pragma once
 
-#include <string_view>
-
 #include <gtest/gtest.h>
+
+#include <string_view>
 
 #include "analyze/work.h"
 #include "ir/text_reader.h"

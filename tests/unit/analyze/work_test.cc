@@ -28,7 +28,8 @@ TEST(CountWork, ContractionsInTheTorchConvention) {
 TEST(CountWork, EveryOperatorInTheOther) {
   // The bias is an addition per element; gelu four and a special function.
   const WorkReport work = WeighText(kLinearAndGelu).work;
-  EXPECT_EQ(work.of(Phase::kForward).flops_all, 2 * (2 * 3 * 8 * 16) + 2 * 3 * 16 + 2 * 3 * 16 * (4 + 1));
+  EXPECT_EQ(work.of(Phase::kForward).flops_all,
+            2 * (2 * 3 * 8 * 16) + 2 * 3 * 16 + 2 * 3 * 16 * (4 + 1));
 }
 
 TEST(CountWork, BelongsToTheOperatorTheUserWrote) {
@@ -42,16 +43,18 @@ TEST(CountWork, BelongsToTheOperatorTheUserWrote) {
 }
 
 TEST(CountWork, TrafficReadsOperandsAndWritesResults) {
-  const WorkReport work = WeighText("input %x: f32[8]\n%y: f32[8] = aten::tanh(%x)\nreturn %y\n").work;
+  const WorkReport work =
+      WeighText("input %x: f32[8]\n%y: f32[8] = aten::tanh(%x)\nreturn %y\n").work;
   EXPECT_EQ(work.of(Phase::kForward).read, 8 * 4);
   EXPECT_EQ(work.of(Phase::kForward).written, 8 * 4);
 }
 
 TEST(CountWork, OperatorsWithoutARowAreListed) {
-  const WorkReport work = WeighText(
-                              "input %x: f32[8]\n%a: f32[8] = mylib::mystery(%x)\n"
-                              "%b: f32[8] = mylib::mystery(%a)\n%y: f32[8] = aten::tanh(%b)\nreturn %y\n")
-                              .work;
+  const WorkReport work =
+      WeighText(
+          "input %x: f32[8]\n%a: f32[8] = mylib::mystery(%x)\n"
+          "%b: f32[8] = mylib::mystery(%a)\n%y: f32[8] = aten::tanh(%b)\nreturn %y\n")
+          .work;
   ASSERT_EQ(work.unmodelled.size(), 1u);
   EXPECT_EQ(work.unmodelled[0].name, "mylib::mystery");
   EXPECT_EQ(work.unmodelled[0].calls, 2);
@@ -61,20 +64,24 @@ TEST(CountWork, OperatorsWithoutARowAreListed) {
 
 TEST(CountWork, ExactAtTenToTheEighteen) {
   // 10^6 x 10^6 x 10^6 multiply-adds, of tensors that nobody could hold.
-  const WorkReport work =
-      WeighText("input %x: f32[1000000,1000000]\ninput %w: f32[1000000,1000000]\n"
-                "%y: f32[1000000,1000000] = aten::mm(%x, %w)\nreturn %y\n").work;
+  const WorkReport work = WeighText(
+                              "input %x: f32[1000000,1000000]\ninput %w: f32[1000000,1000000]\n"
+                              "%y: f32[1000000,1000000] = aten::mm(%x, %w)\nreturn %y\n")
+                              .work;
   EXPECT_EQ(work.of(Phase::kForward).macs, 1'000'000'000'000'000'000);
   EXPECT_EQ(work.of(Phase::kForward).flops, 2'000'000'000'000'000'000);
 }
 
 TEST(CountWork, OverflowIsAnError) {
   const Result<Program> imported = ParseText(
-      "input %x: i8[1000000000,1000000000]\n%y: i8[1000000000,1000000000] = aten::mm(%x, %x)\nreturn %y\n", "t");
+      "input %x: i8[1000000000,1000000000]\n%y: i8[1000000000,1000000000] = aten::mm(%x, "
+      "%x)\nreturn %y\n",
+      "t");
   ASSERT_TRUE(imported);
   const Result<Program> kernels = Dispatcher(*imported, Target{}).Run();
   ASSERT_TRUE(kernels);
-  const Result<WorkReport> work = CountWork(*imported, *kernels, *FindConvention("torch"), Target{});
+  const Result<WorkReport> work =
+      CountWork(*imported, *kernels, *FindConvention("torch"), Target{});
   ASSERT_FALSE(work);
   EXPECT_THAT(work.error().message, HasSubstr("does not fit in 64 bits"));
 }

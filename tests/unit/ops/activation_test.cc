@@ -12,10 +12,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Activation, KernelsAllocateUnderTheirOwnName) {
-  EXPECT_THAT(EventsOf("aten::gelu(f32[5])"), ElementsAre(Event(5 * 4, "gelu")));
-  EXPECT_THAT(EventsOf("aten::relu(f32[5])"), ElementsAre(Event(5 * 4, "clamp_min")));
-  EXPECT_THAT(EventsOf("aten::relu6(f32[5])"), ElementsAre(Event(5 * 4, "empty_strided")));
-  EXPECT_THAT(EventsOf("aten::hardswish(f32[5])"), ElementsAre(Event(5 * 4, "empty")));
+  EXPECT_THAT(EventsOf("aten::gelu(f32[5])"), ElementsAre(Line(5 * 4, "gelu")));
+  EXPECT_THAT(EventsOf("aten::relu(f32[5])"), ElementsAre(Line(5 * 4, "clamp_min")));
+  EXPECT_THAT(EventsOf("aten::relu6(f32[5])"), ElementsAre(Line(5 * 4, "empty_strided")));
+  EXPECT_THAT(EventsOf("aten::hardswish(f32[5])"), ElementsAre(Line(5 * 4, "empty")));
 }
 
 TEST(Activation, InPlaceNeedsNothing) {
@@ -33,8 +33,8 @@ TEST(Activation, KeepsTheOrderOfDimensions) {
 TEST(Activation, LogSigmoidKeepsABufferUntilItReturns) {
   const std::int64_t bytes = 8 * 2 * 4;
   EXPECT_THAT(EventsOf("aten::log_sigmoid(f32[8,2]{1,8})"),
-              ElementsAre(Event(bytes, "empty"), Event(bytes, "empty"), Event(bytes, "empty"),
-                          Event(-bytes, "log_sigmoid_forward"), Event(-bytes, "log_sigmoid")));
+              ElementsAre(Line(bytes, "empty"), Line(bytes, "empty"), Line(bytes, "empty"),
+                          Line(-bytes, "log_sigmoid_forward"), Line(-bytes, "log_sigmoid")));
 }
 
 TEST(Activation, GluHalvesADimension) {

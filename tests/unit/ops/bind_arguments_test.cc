@@ -23,9 +23,9 @@ TEST(BindArguments, DefaultsComeFromTheSignature) {
   const Argument given[] = {Argument::OfValue(x)};
   BoundArguments bound;
   BindArguments(program, *def, given, bound);
-  EXPECT_EQ(bound[1].dim.number(), 0);              // dim=0
-  EXPECT_EQ(bound[2].kind, ArgKind::kNone);         // start=None
-  EXPECT_EQ(bound[4].dim.number(), 1);              // step=1
+  EXPECT_EQ(bound[1].dim.number(), 0);       // dim=0
+  EXPECT_EQ(bound[2].kind, ArgKind::kNone);  // start=None
+  EXPECT_EQ(bound[4].dim.number(), 1);       // step=1
 }
 
 TEST(BindArguments, RefusesWhatTheOperatorDoesNotHave) {

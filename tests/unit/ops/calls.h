@@ -3,11 +3,11 @@
 // What a single call does, as short text to compare with.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "ir/text_call.h"
 #include "ops/dispatcher.h"
@@ -53,7 +53,8 @@ inline std::string ResultOf(std::string_view call, std::size_t output = 0) {
   std::string text(ShortNameOf(view.dtype()));
   const auto list = [&](char open, std::span<const std::int64_t> numbers, char close) {
     text += open;
-    for (std::size_t i = 0; i < numbers.size(); ++i) text += (i > 0 ? "," : "") + std::to_string(numbers[i]);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      text += (i > 0 ? "," : "") + std::to_string(numbers[i]);
     text += close;
   };
   list('[', view.sizes(), ']');

@@ -18,18 +18,18 @@ TEST(Comparison, GivesBool) {
 
 TEST(Comparison, TheBoxOfANumberDiesBeforeItsCast) {
   EXPECT_THAT(EventsOf("aten::gt.Scalar(f32[5], 0)"),
-              ElementsAre(Event(8, "gt"), Event(4, "empty_strided"), Event(5, "gt"),
-                          Event(-8, "gt"), Event(-4, "gt")));
+              ElementsAre(Line(8, "gt"), Line(4, "empty_strided"), Line(5, "gt"), Line(-8, "gt"),
+                          Line(-4, "gt")));
   EXPECT_THAT(EventsOf("aten::eq.Scalar(i64[5], 2)"),
-              ElementsAre(Event(8, "eq"), Event(5, "eq"), Event(-8, "eq")));
+              ElementsAre(Line(8, "eq"), Line(5, "eq"), Line(-8, "eq")));
   EXPECT_THAT(EventsOf("aten::eq.Scalar(bool[5], True)"),
-              ElementsAre(Event(1, "eq"), Event(5, "eq"), Event(-1, "eq")));
+              ElementsAre(Line(1, "eq"), Line(5, "eq"), Line(-1, "eq")));
 }
 
 TEST(Comparison, IntegersAreCastToCompareWithAFraction) {
   EXPECT_THAT(EventsOf("aten::eq.Scalar(i64[5], 2.5)"),
-              ElementsAre(Event(8, "eq"), Event(5 * 4, "empty_strided"), Event(4, "empty_strided"),
-                          Event(5, "eq"), Event(-8, "eq"), Event(-4, "eq"), Event(-5 * 4, "eq")));
+              ElementsAre(Line(8, "eq"), Line(5 * 4, "empty_strided"), Line(4, "empty_strided"),
+                          Line(5, "eq"), Line(-8, "eq"), Line(-4, "eq"), Line(-5 * 4, "eq")));
 }
 
 TEST(Comparison, BitsOfFloatsAreRefused) {
@@ -42,22 +42,22 @@ TEST(Comparison, WherePromotesItsChoicesOnly) {
   EXPECT_EQ(ResultOf("aten::where.self(bool[2,8], f32[8], f64[])"), "f32[2,8]");
   EXPECT_THAT(
       EventsOf("aten::where.self(bool[5], bf16[5], f32[5])"),
-      ElementsAre(Event(5 * 4, "empty_strided"), Event(5 * 4, "where"), Event(-5 * 4, "where")));
+      ElementsAre(Line(5 * 4, "empty_strided"), Line(5 * 4, "where"), Line(-5 * 4, "where")));
   EXPECT_THAT(RefusalOf("aten::where.self(f32[5], f32[5], f32[5])"), HasSubstr("must be bool"));
 }
 
 TEST(Comparison, WhereMakesATensorOfANumber) {
   EXPECT_THAT(EventsOf("aten::where.ScalarOther(bool[5], i64[5], 0.0)"),
-              ElementsAre(Event(4, "scalar_tensor"), Event(5 * 4, "empty_strided"),
-                          Event(5 * 4, "where"), Event(-5 * 4, "where"), Event(-4, "where")));
+              ElementsAre(Line(4, "scalar_tensor"), Line(5 * 4, "empty_strided"),
+                          Line(5 * 4, "where"), Line(-5 * 4, "where"), Line(-4, "where")));
   EXPECT_THAT(EventsOf("aten::where.ScalarSelf(bool[5], 1.0, f16[5])"),
-              ElementsAre(Event(2, "scalar_tensor"), Event(5 * 2, "where"), Event(-2, "where")));
+              ElementsAre(Line(2, "scalar_tensor"), Line(5 * 2, "where"), Line(-2, "where")));
 }
 
 TEST(Comparison, MaskedFillCopiesRowMajor) {
   EXPECT_EQ(ResultOf("aten::masked_fill.Scalar(f32[8,2]{1,8}, bool[8,2], 0)"), "f32[8,2]");
   EXPECT_THAT(EventsOf("aten::masked_fill.Scalar(f32[8], bool[2,8], 0)"),
-              ElementsAre(Event(2 * 8 * 4, "empty")));
+              ElementsAre(Line(2 * 8 * 4, "empty")));
   EXPECT_THAT(EventsOf("aten::masked_fill_.Scalar(f32[2,8], bool[8], 0)"), IsEmpty());
   EXPECT_THAT(RefusalOf("aten::masked_fill_.Scalar(f32[8], bool[2,8], 0)"),
               HasSubstr("more dimensions"));

@@ -30,12 +30,14 @@ TEST(DataMovement, CloneKeepsDenseStrides) {
 }
 
 TEST(DataMovement, ChannelsLast) {
-  EXPECT_EQ(ResultOf("aten::contiguous(f32[2,3,4,5], memory_format='channels_last')"), "f32[2,3,4,5]{60,1,15,3}");
+  EXPECT_EQ(ResultOf("aten::contiguous(f32[2,3,4,5], memory_format='channels_last')"),
+            "f32[2,3,4,5]{60,1,15,3}");
 }
 
 TEST(DataMovement, CopyReturnsItsTarget) {
   const Program kernels = KernelsOf("aten::copy_(f32[3,4], f32[4])");
-  EXPECT_EQ(kernels.values[kernels.main().outputs[0].value].storage, kernels.values[kernels.inputs[0]].storage);
+  EXPECT_EQ(kernels.values[kernels.main().outputs[0].value].storage,
+            kernels.values[kernels.inputs[0]].storage);
 }
 
 }  // namespace

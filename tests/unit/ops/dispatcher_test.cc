@@ -32,24 +32,25 @@ TEST(Dispatcher, CompositesDropTheirVariablesInReverse) {
 }
 
 TEST(Dispatcher, ValuesDieAfterTheirLastUse) {
-  const Result<Program> kernels = Run(
-      "program \"chain\"\n"
-      "input %x: f32[4]\n"
-      "%a: f32[4] = aten::tanh(%x)\n"
-      "%b: f32[4] = aten::tanh(%a)\n"
-      "%c: f32[4] = aten::add.Tensor(%a, %b)\n"
-      "return %c\n");
+  const Result<Program> kernels =
+      Run("program \"chain\"\n"
+          "input %x: f32[4]\n"
+          "%a: f32[4] = aten::tanh(%x)\n"
+          "%b: f32[4] = aten::tanh(%a)\n"
+          "%c: f32[4] = aten::add.Tensor(%a, %b)\n"
+          "return %c\n");
   ASSERT_TRUE(kernels);
   // Both die at the sum, in the order of its arguments.
-  EXPECT_THAT(Names(*kernels), ElementsAre("aten::tanh", "aten::tanh", "aten::add.Tensor", kDropMark, kDropMark));
+  EXPECT_THAT(Names(*kernels),
+              ElementsAre("aten::tanh", "aten::tanh", "aten::add.Tensor", kDropMark, kDropMark));
 }
 
 TEST(Dispatcher, AnUnusedResultDiesAtOnce) {
-  const Result<Program> kernels = Run(
-      "input %x: f32[4]\n"
-      "%a: f32[4] = aten::tanh(%x)\n"
-      "%b: f32[4] = aten::tanh(%x)\n"
-      "return %b\n");
+  const Result<Program> kernels =
+      Run("input %x: f32[4]\n"
+          "%a: f32[4] = aten::tanh(%x)\n"
+          "%b: f32[4] = aten::tanh(%x)\n"
+          "return %b\n");
   ASSERT_TRUE(kernels);
   EXPECT_THAT(Names(*kernels), ElementsAre("aten::tanh", kDropMark, "aten::tanh"));
 }
@@ -59,10 +60,10 @@ TEST(Dispatcher, ANumberForATensorIsBoxed) {
 }
 
 TEST(Dispatcher, OperatorsWithoutARowKeepTheFilesSizes) {
-  const Result<Program> kernels = Run(
-      "input %x: f32[4]\n"
-      "%a: f32[7,3] = mylib::mystery(%x, mode=\"fast\")\n"
-      "return %a\n");
+  const Result<Program> kernels =
+      Run("input %x: f32[4]\n"
+          "%a: f32[7,3] = mylib::mystery(%x, mode=\"fast\")\n"
+          "return %a\n");
   ASSERT_TRUE(kernels);
   EXPECT_THAT(Names(*kernels), ElementsAre("mylib::mystery"));
   EXPECT_THAT(std::vector<std::int64_t>(kernels->sizes(kernels->main().outputs[0].value).begin(),
@@ -71,28 +72,31 @@ TEST(Dispatcher, OperatorsWithoutARowKeepTheFilesSizes) {
 }
 
 TEST(Dispatcher, ADifferenceFromTheFileIsNoted) {
-  const Result<Program> kernels = Run(
-      "input %x: f32[4]\n"
-      "%a: f32[5] = aten::tanh(%x)\n"
-      "return %a\n");
+  const Result<Program> kernels =
+      Run("input %x: f32[4]\n"
+          "%a: f32[5] = aten::tanh(%x)\n"
+          "return %a\n");
   ASSERT_TRUE(kernels);
   ASSERT_EQ(kernels->notes.size(), 1u);
-  EXPECT_THAT(std::string(kernels->text(kernels->notes[0])), HasSubstr("the file says f32[5], its operands give f32[4]"));
+  EXPECT_THAT(std::string(kernels->text(kernels->notes[0])),
+              HasSubstr("the file says f32[5], its operands give f32[4]"));
 }
 
 TEST(Dispatcher, ErrorsNameTheNodeAndItsOperands) {
-  const Result<Program> kernels = Run(
-      "input %x: f32[2,3]\n"
-      "input %w: f32[4,5]\n"
-      "%y: f32[2,4] = aten::linear(%x, %w)\n"
-      "return %y\n");
+  const Result<Program> kernels =
+      Run("input %x: f32[2,3]\n"
+          "input %w: f32[4,5]\n"
+          "%y: f32[2,4] = aten::linear(%x, %w)\n"
+          "return %y\n");
   ASSERT_FALSE(kernels);
-  EXPECT_THAT(kernels.error().where, HasSubstr("node \"y\": aten::linear (input=f32[2,3], weight=f32[4,5])"));
+  EXPECT_THAT(kernels.error().where,
+              HasSubstr("node \"y\": aten::linear (input=f32[2,3], weight=f32[4,5])"));
   EXPECT_EQ(kernels.error().code, ErrorCode::kInvalidInput);
 }
 
 TEST(Dispatcher, OverflowingResultsAreRefused) {
-  EXPECT_THAT(RefusalOf("aten::add.Tensor(f32[1000000000,1], f32[1,10000000000])"), HasSubstr("too large"));
+  EXPECT_THAT(RefusalOf("aten::add.Tensor(f32[1000000000,1], f32[1,10000000000])"),
+              HasSubstr("too large"));
 }
 
 TEST(Dispatcher, KernelsKnowWhereTheyComeFrom) {

@@ -20,40 +20,39 @@ TEST(Elementwise, BroadcastsAndFollowsStrides) {
 TEST(Elementwise, OperandsOfAnotherDTypeAreCastFirst) {
   EXPECT_THAT(
       EventsOf("aten::add.Tensor(f32[2,8], bf16[8])"),
-      ElementsAre(Event(8 * 4, "empty_strided"), Event(2 * 8 * 4, "add"), Event(-8 * 4, "add")));
-  EXPECT_THAT(
-      EventsOf("aten::add.Tensor(i32[4], i64[4])"),
-      ElementsAre(Event(4 * 8, "empty_strided"), Event(4 * 8, "add"), Event(-4 * 8, "add")));
+      ElementsAre(Line(8 * 4, "empty_strided"), Line(2 * 8 * 4, "add"), Line(-8 * 4, "add")));
+  EXPECT_THAT(EventsOf("aten::add.Tensor(i32[4], i64[4])"),
+              ElementsAre(Line(4 * 8, "empty_strided"), Line(4 * 8, "add"), Line(-4 * 8, "add")));
 }
 
 TEST(Elementwise, CastsDieLastFirst) {
   EXPECT_THAT(EventsOf("aten::div.Tensor(i64[2,8], i64[8])"),
-              ElementsAre(Event(2 * 8 * 4, "empty_strided"), Event(8 * 4, "empty_strided"),
-                          Event(2 * 8 * 4, "div"), Event(-8 * 4, "div"), Event(-2 * 8 * 4, "div")));
+              ElementsAre(Line(2 * 8 * 4, "empty_strided"), Line(8 * 4, "empty_strided"),
+                          Line(2 * 8 * 4, "div"), Line(-8 * 4, "div"), Line(-2 * 8 * 4, "div")));
 }
 
 TEST(Elementwise, ANumberIsBoxedByTheCaller) {
   // 8 bytes for the number, the width of the common dtype for its cast.
   EXPECT_THAT(EventsOf("aten::mul.Tensor(bf16[2,8], 2.5)"),
-              ElementsAre(Event(8, ""), Event(2, "empty_strided"), Event(2 * 8 * 2, "mul"),
-                          Event(-2, "mul"), Event(-8, "mul")));
+              ElementsAre(Line(8, ""), Line(2, "empty_strided"), Line(2 * 8 * 2, "mul"),
+                          Line(-2, "mul"), Line(-8, "mul")));
   EXPECT_THAT(EventsOf("aten::add.Tensor(i64[5], 1)"),
-              ElementsAre(Event(8, ""), Event(5 * 8, "add"), Event(-8, "add")));
+              ElementsAre(Line(8, ""), Line(5 * 8, "add"), Line(-8, "add")));
 }
 
 TEST(Elementwise, ScalarOverloadsBoxItThemselves) {
   EXPECT_THAT(EventsOf("aten::add.Scalar(f32[5], 1)"),
-              ElementsAre(Event(8, "add"), Event(4, "empty_strided"), Event(5 * 4, "add"),
-                          Event(-4, "add"), Event(-8, "add")));
+              ElementsAre(Line(8, "add"), Line(4, "empty_strided"), Line(5 * 4, "add"),
+                          Line(-4, "add"), Line(-8, "add")));
   EXPECT_THAT(EventsOf("aten::rsub.Scalar(f32[5], 1)"),
-              ElementsAre(Event(8, "rsub"), Event(4, "empty_strided"), Event(5 * 4, "sub"),
-                          Event(-4, "sub"), Event(-8, "rsub")));
+              ElementsAre(Line(8, "rsub"), Line(4, "empty_strided"), Line(5 * 4, "sub"),
+                          Line(-4, "sub"), Line(-8, "rsub")));
 }
 
 TEST(Elementwise, OverwritingANarrowerTensorNeedsABuffer) {
   EXPECT_THAT(EventsOf("aten::add_.Tensor(f16[2,8], f32[2,8])"),
-              ElementsAre(Event(2 * 8 * 4, "empty"), Event(2 * 8 * 4, "empty_strided"),
-                          Event(-2 * 8 * 4, "add_"), Event(-2 * 8 * 4, "add_")));
+              ElementsAre(Line(2 * 8 * 4, "empty"), Line(2 * 8 * 4, "empty_strided"),
+                          Line(-2 * 8 * 4, "add_"), Line(-2 * 8 * 4, "add_")));
   EXPECT_THAT(EventsOf("aten::add_.Tensor(f32[2,8], f32[8])"), IsEmpty());
 }
 
@@ -80,9 +79,8 @@ TEST(Elementwise, SpecialFunctionsOfIntegersAreFloats) {
 }
 
 TEST(Elementwise, FloorDivideAllocatesThroughAFactory) {
-  EXPECT_THAT(
-      EventsOf("aten::floor_divide.Scalar(i64[5], 3)"),
-      ElementsAre(Event(8, "floor_divide"), Event(5 * 8, "empty"), Event(-8, "floor_divide")));
+  EXPECT_THAT(EventsOf("aten::floor_divide.Scalar(i64[5], 3)"),
+              ElementsAre(Line(8, "floor_divide"), Line(5 * 8, "empty"), Line(-8, "floor_divide")));
   EXPECT_EQ(ResultOf("aten::floor_divide(i64[5], 2.0)"), "f32[5]");
 }
 
@@ -93,10 +91,10 @@ TEST(Elementwise, RoundedDivisionKeepsIntegers) {
 
 TEST(Elementwise, PowOfANumberMakesItsOutputFirst) {
   EXPECT_THAT(EventsOf("aten::pow.Scalar(2.0, i64[5])"),
-              ElementsAre(Event(5 * 4, "pow"), Event(8, "pow"), Event(4, "empty_strided"),
-                          Event(5 * 4, "empty_strided"), Event(-5 * 4, "pow"), Event(-4, "pow"),
-                          Event(-8, "pow")));
-  EXPECT_THAT(EventsOf("aten::pow.Scalar(1, f32[5])"), ElementsAre(Event(5 * 4, "pow")));
+              ElementsAre(Line(5 * 4, "pow"), Line(8, "pow"), Line(4, "empty_strided"),
+                          Line(5 * 4, "empty_strided"), Line(-5 * 4, "pow"), Line(-4, "pow"),
+                          Line(-8, "pow")));
+  EXPECT_THAT(EventsOf("aten::pow.Scalar(1, f32[5])"), ElementsAre(Line(5 * 4, "pow")));
 }
 
 TEST(Elementwise, SmallPowersAreProducts) {

@@ -13,7 +13,7 @@
 namespace steelyard {
 
 // An event as text: "+48 empty_strided", without "aten::"; a free by the caller is "-48 ".
-inline std::string Event(std::int64_t bytes, std::string_view label) {
+inline std::string Line(std::int64_t bytes, std::string_view label) {
   return (bytes > 0 ? "+" : "") + std::to_string(bytes) + " " + std::string(label);
 }
 
@@ -29,7 +29,7 @@ inline std::vector<std::string> EventsOf(std::string_view call) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::string_view label = timeline.labels.view(timeline.events[i].label);
     out.push_back(
-        Event(timeline.events[i].bytes, label.starts_with("aten::") ? label.substr(6) : label));
+        Line(timeline.events[i].bytes, label.starts_with("aten::") ? label.substr(6) : label));
   }
   return out;
 }

@@ -12,14 +12,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Factory, LabelsAreThoseOfTheInnermostFactory) {
-  EXPECT_THAT(EventsOf("aten::zeros([2,8])"), ElementsAre(Event(2 * 8 * 4, "empty")));
-  EXPECT_THAT(EventsOf("aten::new_ones(f16[1], [2,8])"), ElementsAre(Event(2 * 8 * 2, "empty")));
-  EXPECT_THAT(EventsOf("aten::ones_like(f32[2,8])"),
-              ElementsAre(Event(2 * 8 * 4, "empty_strided")));
+  EXPECT_THAT(EventsOf("aten::zeros([2,8])"), ElementsAre(Line(2 * 8 * 4, "empty")));
+  EXPECT_THAT(EventsOf("aten::new_ones(f16[1], [2,8])"), ElementsAre(Line(2 * 8 * 2, "empty")));
+  EXPECT_THAT(EventsOf("aten::ones_like(f32[2,8])"), ElementsAre(Line(2 * 8 * 4, "empty_strided")));
   EXPECT_THAT(EventsOf("aten::ones_like(f32[2,8], memory_format=0)"),
-              ElementsAre(Event(2 * 8 * 4, "empty")));
-  EXPECT_THAT(EventsOf("aten::arange(4)"), ElementsAre(Event(4 * 8, "resize_")));
-  EXPECT_THAT(EventsOf("aten::scalar_tensor(1.0)"), ElementsAre(Event(4, "scalar_tensor")));
+              ElementsAre(Line(2 * 8 * 4, "empty")));
+  EXPECT_THAT(EventsOf("aten::arange(4)"), ElementsAre(Line(4 * 8, "resize_")));
+  EXPECT_THAT(EventsOf("aten::scalar_tensor(1.0)"), ElementsAre(Line(4, "scalar_tensor")));
 }
 
 TEST(Factory, DTypesOfNumbers) {
@@ -41,7 +40,7 @@ TEST(Factory, RefusesRangesWithoutEnd) {
   EXPECT_THAT(RefusalOf("aten::arange.start_step(1, 5, 0)"), HasSubstr("step of a range is 0"));
   EXPECT_THAT(RefusalOf("aten::arange.start_step(5, 1, 2)"),
               HasSubstr("no range from 5 to 1 by 2"));
-  EXPECT_THAT(RefusalOf("aten::arange.start(-9223372036854775807, 9223372036854775807)"),
+  EXPECT_THAT(RefusalOf("aten::arange.start(-4611686018427387904, 9223372036854775807)"),
               HasSubstr("no range"));
 }
 
@@ -72,7 +71,7 @@ TEST(Factory, FillingNeedsNothing) {
 }
 
 TEST(Factory, ABoxIsAsWideAsThePythonNumber) {
-  EXPECT_THAT(EventsOf("steelyard::box(0.5)"), ElementsAre(Event(8, "")));
+  EXPECT_THAT(EventsOf("steelyard::box(0.5)"), ElementsAre(Line(8, "")));
   EXPECT_EQ(ResultOf("steelyard::box(0.5)"), "f64[]");
   EXPECT_EQ(ResultOf("steelyard::box(1)"), "i64[]");
   EXPECT_EQ(ResultOf("steelyard::box(True)"), "bool[]");

@@ -24,8 +24,8 @@ TEST(Indexing, TheResultFollowsTheOperandsStrides) {
 
 TEST(Indexing, Int32IndicesAreExpandedAndWidened) {
   EXPECT_THAT(EventsOf("aten::index.Tensor(f32[4,6], [i32[2,1], i64[3]])"),
-              ElementsAre(Event(2 * 3 * 8, "empty_strided"), Event(2 * 3 * 4, "index"),
-                          Event(-2 * 3 * 8, "index")));
+              ElementsAre(Line(2 * 3 * 8, "empty_strided"), Line(2 * 3 * 4, "index"),
+                          Line(-2 * 3 * 8, "index")));
 }
 
 TEST(Indexing, RefusesWhatItCannotKnow) {
@@ -40,7 +40,7 @@ TEST(Indexing, RefusesWhatItCannotKnow) {
 TEST(Indexing, IndexPutOverwrites) {
   EXPECT_THAT(EventsOf("aten::index_put_(f32[4,6], [i64[3]], f32[6], True)"), IsEmpty());
   EXPECT_THAT(EventsOf("aten::index_put(f32[4,6], [i64[3]], f32[6])"),
-              ElementsAre(Event(4 * 6 * 4, "empty_strided")));
+              ElementsAre(Line(4 * 6 * 4, "empty_strided")));
   EXPECT_THAT(EventsOf("aten::index_put_(f32[4], [bool[4]], f32[])"), IsEmpty());
   EXPECT_THAT(RefusalOf("aten::index_put_(f32[4,6], [i64[3]], f32[5])"), HasSubstr("does not fit"));
   EXPECT_EQ(WorkOf("aten::index_put_(f32[4,6], [i64[3]], f32[6], True)").alu, Count(3 * 6));
@@ -48,10 +48,10 @@ TEST(Indexing, IndexPutOverwrites) {
 
 TEST(Indexing, IndexSelectCopiesForDimensionOne) {
   EXPECT_THAT(EventsOf("aten::index_select(f32[4,6]{1,4}, 1, i64[2])"),
-              ElementsAre(Event(4 * 2 * 4, "index_select"), Event(4 * 6 * 4, "empty"),
-                          Event(-4 * 6 * 4, "index_select")));
+              ElementsAre(Line(4 * 2 * 4, "index_select"), Line(4 * 6 * 4, "empty"),
+                          Line(-4 * 6 * 4, "index_select")));
   EXPECT_THAT(EventsOf("aten::index_select(f32[4,6]{1,4}, 0, i64[2])"),
-              ElementsAre(Event(2 * 6 * 4, "index_select")));
+              ElementsAre(Line(2 * 6 * 4, "index_select")));
   EXPECT_THAT(RefusalOf("aten::index_select(f32[4,6], 0, i64[2,2])"),
               HasSubstr("more than one dimension"));
 }
@@ -60,37 +60,37 @@ TEST(Indexing, EmbeddingFlattensItsIds) {
   EXPECT_EQ(ResultOf("aten::embedding(f32[100,16], i64[3,4])"), "f32[3,4,16]");
   EXPECT_THAT(NodesOf("aten::embedding(f32[100,16], i64[4])"), ElementsAre("index_select"));
   EXPECT_THAT(EventsOf("aten::embedding(f32[100,16], i64[3,4]{0,1})"),
-              ElementsAre(Event(3 * 4 * 8, "empty"), Event(3 * 4 * 16 * 4, "index_select"),
-                          Event(-3 * 4 * 8, "embedding")));
+              ElementsAre(Line(3 * 4 * 8, "empty"), Line(3 * 4 * 16 * 4, "index_select"),
+                          Line(-3 * 4 * 8, "embedding")));
   EXPECT_THAT(RefusalOf("aten::embedding(f32[100], i64[3,4])"),
               HasSubstr("weight has 1 dimensions, not 2"));
 }
 
 TEST(Indexing, GatherOfHalvesNeedsAFloatBuffer) {
   EXPECT_THAT(EventsOf("aten::gather(f32[4,6], 1, i64[4,2])"),
-              ElementsAre(Event(4 * 2 * 4, "gather")));
-  EXPECT_THAT(EventsOf("aten::gather(bf16[4,6], 1, i64[4,2])"),
-              ElementsAre(Event(4 * 2 * 2, "gather"), Event(4 * 2 * 4, "empty"),
-                          Event(-4 * 2 * 4, "gather")));
+              ElementsAre(Line(4 * 2 * 4, "gather")));
+  EXPECT_THAT(
+      EventsOf("aten::gather(bf16[4,6], 1, i64[4,2])"),
+      ElementsAre(Line(4 * 2 * 2, "gather"), Line(4 * 2 * 4, "empty"), Line(-4 * 2 * 4, "gather")));
   // One row after the other.
   EXPECT_THAT(EventsOf("aten::gather(bf16[4,6], 0, i64[2,6]{1,0})"),
-              ElementsAre(Event(2 * 6 * 2, "gather")));
+              ElementsAre(Line(2 * 6 * 2, "gather")));
   EXPECT_THAT(RefusalOf("aten::gather(f32[4,6], 1, i64[5,2])"),
               HasSubstr("exceeds dimension 0: 5 vs 4"));
 }
 
 TEST(Indexing, RowsOfHalvesAreAddedThroughOneFloatRow) {
   EXPECT_THAT(EventsOf("aten::index_add_(bf16[4,16], 0, i64[2], bf16[2,16])"),
-              ElementsAre(Event(16 * 4, "empty"), Event(-16 * 4, "scatter_add_")));
+              ElementsAre(Line(16 * 4, "empty"), Line(-16 * 4, "scatter_add_")));
   EXPECT_THAT(EventsOf("aten::index_add_(bf16[4,8], 0, i64[2], bf16[2,8])"),
-              ElementsAre(Event(4 * 8 * 4, "empty"), Event(-4 * 8 * 4, "scatter_add_")));
+              ElementsAre(Line(4 * 8 * 4, "empty"), Line(-4 * 8 * 4, "scatter_add_")));
   EXPECT_THAT(EventsOf("aten::scatter_add_(f32[4,8], 0, i64[2,8], f32[2,8])"), IsEmpty());
 }
 
 TEST(Indexing, CatCopiesOtherDTypesThroughABuffer) {
   EXPECT_THAT(
       EventsOf("aten::cat([f32[2,8], bf16[3,8]], 0)"),
-      ElementsAre(Event(5 * 8 * 4, "cat"), Event(3 * 8 * 2, "empty"), Event(-3 * 8 * 2, "cat")));
+      ElementsAre(Line(5 * 8 * 4, "cat"), Line(3 * 8 * 2, "empty"), Line(-3 * 8 * 2, "cat")));
   EXPECT_EQ(ResultOf("aten::cat([f32[0], f32[2,8]], 1)"), "f32[2,8]");
   EXPECT_EQ(ResultOf("aten::cat([f32[0], f32[0]])"), "f32[0]");
 }

@@ -2,9 +2,9 @@
 
 #include "steelyard/op.h"
 
-#include <set>
-
 #include <gmock/gmock.h>
+
+#include <set>
 
 #include "calls.h"
 
@@ -18,10 +18,13 @@ TEST(Count, RemembersOverflow) {
 }
 
 TEST(Signature, ReadsPyTorchsSchema) {
-  constexpr Signature s("(Tensor(a!) self, int dim=-1, int[2] pad=[0, 1], *, ScalarType? dtype=None) -> (Tensor(a!), Tensor b)");
+  constexpr Signature s(
+      "(Tensor(a!) self, int dim=-1, int[2] pad=[0, 1], *, ScalarType? dtype=None) -> (Tensor(a!), "
+      "Tensor b)");
   static_assert(s.params().size() == 4 && s.returns() == 2);
   static_assert(s.params()[0].written && s.params()[2].list && s.params()[3].optional);
-  static_assert(s.params()[2].default_text == "[0, 1]" && s.IndexOf("pad") == 2 && s.IndexOf("none") == -1);
+  static_assert(s.params()[2].default_text == "[0, 1]" && s.IndexOf("pad") == 2 &&
+                s.IndexOf("none") == -1);
   constexpr Signature list("(Tensor(a -> *) self) -> Tensor(a)[]");
   static_assert(list.returns() == -1);
 }

@@ -13,10 +13,10 @@ using ::testing::IsEmpty;
 
 TEST(Random, DropoutMultipliesByAScaledMask) {
   const std::int64_t bytes = 2 * 8 * 4;
-  EXPECT_THAT(EventsOf("aten::dropout(f32[2,8], 0.1, True)"),
-              ElementsAre(Event(bytes, "empty_strided"), Event(8, "div_"),
-                          Event(4, "empty_strided"), Event(-4, "div_"), Event(-8, "div_"),
-                          Event(bytes, "mul"), Event(-bytes, "dropout")));
+  EXPECT_THAT(
+      EventsOf("aten::dropout(f32[2,8], 0.1, True)"),
+      ElementsAre(Line(bytes, "empty_strided"), Line(8, "div_"), Line(4, "empty_strided"),
+                  Line(-4, "div_"), Line(-8, "div_"), Line(bytes, "mul"), Line(-bytes, "dropout")));
 }
 
 TEST(Random, DropoutThatDropsNothingIsTheTensorItself) {
@@ -27,22 +27,21 @@ TEST(Random, DropoutThatDropsNothingIsTheTensorItself) {
 
 TEST(Random, DropoutThatDropsAllMultipliesByZero) {
   EXPECT_THAT(EventsOf("aten::dropout(f32[2,8], 1, True)"),
-              ElementsAre(Event(4, "empty"), Event(2 * 8 * 4, "mul"), Event(-4, "dropout")));
+              ElementsAre(Line(4, "empty"), Line(2 * 8 * 4, "mul"), Line(-4, "dropout")));
 }
 
 TEST(Random, DropoutInPlaceOnlyNeedsTheMask) {
   const std::int64_t bytes = 2 * 8 * 2;
-  EXPECT_THAT(
-      EventsOf("aten::dropout_(bf16[2,8], 0.1, True)"),
-      ElementsAre(Event(bytes, "empty_strided"), Event(8, "div_"), Event(2, "empty_strided"),
-                  Event(-2, "div_"), Event(-8, "div_"), Event(-bytes, "dropout_")));
+  EXPECT_THAT(EventsOf("aten::dropout_(bf16[2,8], 0.1, True)"),
+              ElementsAre(Line(bytes, "empty_strided"), Line(8, "div_"), Line(2, "empty_strided"),
+                          Line(-2, "div_"), Line(-8, "div_"), Line(-bytes, "dropout_")));
 }
 
 TEST(Random, FeatureDropoutDrawsOneNumberForEachChannel) {
   EXPECT_THAT(EventsOf("aten::feature_dropout(f32[2,3,8], 0.1, True)"),
-              ElementsAre(Event(2 * 3 * 4, "empty"), Event(8, "div_"), Event(4, "empty_strided"),
-                          Event(-4, "div_"), Event(-8, "div_"), Event(2 * 3 * 8 * 4, "mul"),
-                          Event(-2 * 3 * 4, "feature_dropout")));
+              ElementsAre(Line(2 * 3 * 4, "empty"), Line(8, "div_"), Line(4, "empty_strided"),
+                          Line(-4, "div_"), Line(-8, "div_"), Line(2 * 3 * 8 * 4, "mul"),
+                          Line(-2 * 3 * 4, "feature_dropout")));
 }
 
 TEST(Random, RefusesOtherProbabilities) {
@@ -52,7 +51,7 @@ TEST(Random, RefusesOtherProbabilities) {
 TEST(Random, FreshNumbers) {
   EXPECT_EQ(ResultOf("aten::randint(5, [2,8])"), "i64[2,8]");
   EXPECT_EQ(ResultOf("aten::randn([2,8], dtype=bf16)"), "bf16[2,8]");
-  EXPECT_THAT(EventsOf("aten::rand([2,8])"), ElementsAre(Event(2 * 8 * 4, "empty")));
+  EXPECT_THAT(EventsOf("aten::rand([2,8])"), ElementsAre(Line(2 * 8 * 4, "empty")));
   EXPECT_EQ(ResultOf("aten::rand_like(f32[8,2]{1,8})"), "f32[8,2]{1,8}");
   EXPECT_EQ(ResultOf("aten::bernoulli.p(f32[8,2]{1,8}, 0.5)"), "f32[8,2]");
 }

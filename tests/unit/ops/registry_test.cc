@@ -4,10 +4,10 @@
 
 #include "ops/registry.h"
 
+#include <gtest/gtest.h>
+
 #include <set>
 #include <string>
-
-#include <gtest/gtest.h>
 
 #include "calls.h"
 #include "ir/text_printer.h"
@@ -68,8 +68,10 @@ TEST(Registry, WorkOfExamplesDoesNotOverflow) {
     for (const Node& node : kernels.main().nodes) {
       const OpDef* kernel = FindOp(OpName::FromRuntime(kernels.op_name(node.op)));
       if (kernel == nullptr) continue;
-      const Work work = (**kernel->work)(OpView(kernels, *kernel, kernels.args(node), kernels.results(node)));
-      EXPECT_FALSE(work.mac.overflowed() || work.alu.overflowed() || work.special.overflowed()) << *def->example;
+      const Work work =
+          (**kernel->work)(OpView(kernels, *kernel, kernels.args(node), kernels.results(node)));
+      EXPECT_FALSE(work.mac.overflowed() || work.alu.overflowed() || work.special.overflowed())
+          << *def->example;
     }
   }
 }

@@ -14,12 +14,14 @@ TEST(View, InfersOneSize) { EXPECT_EQ(ResultOf("aten::view(f32[2,6], [3,-1])"), 
 
 TEST(View, RefusesWhatNeedsACopy) {
   EXPECT_THAT(RefusalOf("aten::view(f32[2,3]{1,2}, [6])"), HasSubstr("needs a copy"));
-  EXPECT_THAT(RefusalOf("aten::view(f32[2,3], [4,-1])"), HasSubstr("6 elements cannot have the shape"));
+  EXPECT_THAT(RefusalOf("aten::view(f32[2,3], [4,-1])"),
+              HasSubstr("6 elements cannot have the shape"));
 }
 
 TEST(View, AllocatesNothingAndSharesTheStorage) {
   const Program kernels = KernelsOf("aten::transpose.int(f32[2,3,4], 1, -1)");
-  EXPECT_EQ(kernels.values[kernels.main().outputs[0].value].storage, kernels.values[kernels.inputs[0]].storage);
+  EXPECT_EQ(kernels.values[kernels.main().outputs[0].value].storage,
+            kernels.values[kernels.inputs[0]].storage);
 }
 
 TEST(View, TransposeExchangesStrides) {
@@ -49,7 +51,8 @@ TEST(View, SplitLeavesAShorterLastPart) {
 
 TEST(View, ReshapeIsAViewIfStridesAllow) {
   EXPECT_THAT(NodesOf("aten::reshape(f32[2,6], [3,4])"), ElementsAre("view"));
-  EXPECT_THAT(NodesOf("aten::reshape(f32[2,3]{1,2}, [6])"), ElementsAre("clone", "_unsafe_view", "drop"));
+  EXPECT_THAT(NodesOf("aten::reshape(f32[2,3]{1,2}, [6])"),
+              ElementsAre("clone", "_unsafe_view", "drop"));
 }
 
 TEST(View, FlattenOfOneDimensionIsTheTensorItself) {
@@ -68,7 +71,8 @@ TEST(View, MovedimKeepsTheOrderOfTheRest) {
 }
 
 TEST(View, PermuteMustNameEachDimensionOnce) {
-  EXPECT_THAT(RefusalOf("aten::permute(f32[2,3], [0,0])"), HasSubstr("does not order 2 dimensions"));
+  EXPECT_THAT(RefusalOf("aten::permute(f32[2,3], [0,0])"),
+              HasSubstr("does not order 2 dimensions"));
   EXPECT_THAT(RefusalOf("aten::permute(f32[2,3], [0])"), HasSubstr("does not order 2 dimensions"));
 }
 

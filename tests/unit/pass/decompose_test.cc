@@ -11,8 +11,10 @@ namespace steelyard {
 namespace {
 
 TEST(Decompose, GivesAValidProgramOfKernels) {
-  const Result<Program> program =
-      ParseText("parameter %w: f32[5,8]\ninput %x: f32[2,3,8]\n%y: f32[2,3,5] = aten::linear(%x, %w)\nreturn %y\n", "t");
+  const Result<Program> program = ParseText(
+      "parameter %w: f32[5,8]\ninput %x: f32[2,3,8]\n%y: f32[2,3,5] = aten::linear(%x, %w)\nreturn "
+      "%y\n",
+      "t");
   ASSERT_TRUE(program);
   const Result<Program> kernels = Decompose(*program, Target{});
   ASSERT_TRUE(kernels) << Describe(kernels.error());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <set>
-
 #include <gmock/gmock.h>
+
+#include <set>
 
 #include "ir/text_reader.h"
 #include "steelyard/pass.h"
@@ -13,7 +13,11 @@ namespace {
 using ::testing::HasSubstr;
 
 Program Example() {
-  return ParseText("parameter %w: f32[5,8]\ninput %x: f32[2,8]\n%y: f32[2,5] = aten::linear(%x, %w)\nreturn %y\n", "t").value();
+  return ParseText(
+             "parameter %w: f32[5,8]\ninput %x: f32[2,8]\n%y: f32[2,5] = aten::linear(%x, "
+             "%w)\nreturn %y\n",
+             "t")
+      .value();
 }
 
 TEST(RunPasses, InOrderAndTimed) {

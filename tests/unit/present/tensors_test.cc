@@ -31,13 +31,12 @@ TEST(TensorsTest, WhatAKernelMakesInsideACompositeIsNamedByBoth) {
   WeighedModel model;
   Block& a = model.timeline.blocks[kA];
   model.kernels.values[a.value].name = kNoString;
-  EXPECT_EQ(Describe(model.findings(), a).tensor, "mm inside a");
+  EXPECT_EQ(Describe(model.findings(), a).tensor, "mm in a");
 }
 
 TEST(TensorsTest, OutputsAreHeldByTheCaller) {
   const WeighedModel model;
-  EXPECT_EQ(Describe(model.findings(), model.timeline.blocks[kY]).holder,
-            "output, held by the caller");
+  EXPECT_EQ(Describe(model.findings(), model.timeline.blocks[kY]).holder, "held by the caller");
 }
 
 TEST(TensorsTest, WhatIsNeverFreedLastsUntilTheEnd) {

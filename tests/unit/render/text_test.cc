@@ -132,7 +132,8 @@ TEST(TextTest, SectionsAreSetApart) {
             "\n"
             "Work\n"
             "  x\n"
-            "end\n");
+            "\n"
+            "end\n") << "a paragraph on the whole report is not part of the table above it";
 }
 
 TEST(TextTest, AChartIsSetApart) {

@@ -2,10 +2,10 @@
 
 #include "runtime/eager.h"
 
+#include <gmock/gmock.h>
+
 #include <string>
 #include <vector>
-
-#include <gmock/gmock.h>
 
 #include "ir/text_reader.h"
 #include "ops/dispatcher.h"
@@ -58,11 +58,11 @@ TEST(RunEager, InPlaceAllocatesNothing) {
 }
 
 TEST(RunEager, ResidentsAreCountedOnceAndNeverFreed) {
-  const Timeline timeline = Run(
-      "parameter %w: f32[8]\n"
-      "input %x: f32[8]\n"
-      "%a: f32[8] = aten::add.Tensor(%x, %w)\n"
-      "return %a\n");
+  const Timeline timeline =
+      Run("parameter %w: f32[8]\n"
+          "input %x: f32[8]\n"
+          "%a: f32[8] = aten::add.Tensor(%x, %w)\n"
+          "return %a\n");
   EXPECT_EQ(Of(timeline.resident, Category::kParameters), 8 * 4);
   EXPECT_EQ(Of(timeline.resident, Category::kInputs), 8 * 4);
   EXPECT_EQ(timeline.resident_bytes(), 2 * 8 * 4);
@@ -77,16 +77,18 @@ TEST(RunEager, OutputsAreTheCallers) {
 
 TEST(RunEager, AllocationsAndFreesCancel) {
   std::int64_t sum = 0;
-  for (const Event& e : Run("input %x: f32[4,8]\nparameter %w: f32[8,8]\nparameter %b: f32[8]\n"
-                            "%y: f32[4,8] = aten::linear(%x, %w, %b)\n%z: f32[4,8] = aten::gelu(%y)\nreturn %z\n")
-                           .events) {
+  for (const Event& e :
+       Run("input %x: f32[4,8]\nparameter %w: f32[8,8]\nparameter %b: f32[8]\n"
+           "%y: f32[4,8] = aten::linear(%x, %w, %b)\n%z: f32[4,8] = aten::gelu(%y)\nreturn %z\n")
+           .events) {
     sum += e.bytes;
   }
   EXPECT_EQ(sum, 0);
 }
 
 TEST(RunEager, EmptyTensorsMakeNoEvents) {
-  EXPECT_THAT(Events(Run("input %x: f32[0,8]\n%a: f32[0,8] = aten::tanh(%x)\nreturn %a\n")), ElementsAre());
+  EXPECT_THAT(Events(Run("input %x: f32[0,8]\n%a: f32[0,8] = aten::tanh(%x)\nreturn %a\n")),
+              ElementsAre());
 }
 
 TEST(RunEager, UnmodelledResultsTakeTheFilesSizes) {

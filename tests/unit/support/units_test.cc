@@ -39,6 +39,7 @@ TEST(UnitsTest, RoundingNeverFillsAPrefix) {
 
 TEST(UnitsTest, CountsAndWorkGoByPowersOf1000) {
   EXPECT_EQ(Format(std::int64_t{109'514'298}, Unit::kCount), "109.5 M");
+  EXPECT_EQ(Format(std::int64_t{46'702'792'704}, Unit::kCount), "46.70 B");
   EXPECT_EQ(Format(std::int64_t{114'013'765'632}, Unit::kFlops), "114.0 GFLOP");
   EXPECT_EQ(Format(std::int64_t{57'006'882'816}, Unit::kMacs), "57.01 GMAC");
   EXPECT_EQ(Format(std::int64_t{3'210'000'000}, Unit::kTraffic), "3.21 GB");

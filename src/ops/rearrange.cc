@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that put the same elements elsewhere in a larger or reordered tensor: padding,
+// repetition, rolling and flipping.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// --- Padding: [left, right] of the last dimension, then of the one before, and so on
+// ---------------
+
+// Sizes after padding. Negative amounts cut.
+Dims PaddedSizes(const TensorView& self, const Dims& pad) {
+  if (pad.size() % 2 != 0 || pad.size() / 2 > self.rank()) {
+    Refuse(fmt::format("a padding of {} numbers does not fit {}", pad.size(), shape::Text(self)));
+  }
+  Dims sizes(self.sizes());
+  for (int k = 0; k < pad.size() / 2; ++k) {
+    std::int64_t& size = sizes[self.rank() - 1 - k];
+    if (__builtin_add_overflow(size, pad[2 * k], &size) ||
+        __builtin_add_overflow(size, pad[2 * k + 1], &size) || size < 0) {
+      Refuse(fmt::format("a padding of [{}] leaves no elements of {}", fmt::join(pad, ", "),
+                         shape::Text(self)));
+    }
+  }
+  return sizes;
+}
+
+// The part of `t` that padding keeps: what negative amounts leave, or the interior of the padded
+// one.
+Tensor Cut(Dispatcher& d, Tensor t, const Dims& pad, bool interior) {
+  const int rank = t.rank();
+  for (int k = 0; k < pad.size() / 2; ++k) {
+    const int dim = rank - 1 - k;
+    const auto amount = [&](int i) {
+      return interior ? std::max<std::int64_t>(pad[i], 0) : std::max<std::int64_t>(-pad[i], 0);
+    };
+    const std::int64_t before = amount(2 * k), after = amount(2 * k + 1);
+    if (before > 0) t = d.Call("aten::narrow", t, dim, before, t.size(dim) - before);
+    if (after > 0) t = d.Call("aten::narrow", t, dim, 0, t.size(dim) - after);
+  }
+  return t;
+}
+
+std::vector<Tensor> ConstantPad(Dispatcher& d, const OpView& op) {
+  const Dims pad = op.ints(1);
+  const Dims sizes = PaddedSizes(op.self(), pad);
+  const Tensor kept = Cut(d, d.tensor(op, 0), pad, false);
+  if (std::ranges::all_of(pad, [](std::int64_t p) { return p <= 0; }))
+    return {d.Call("aten::clone", kept)};
+  // suggest_memory_format: a channels-last image stays one.
+  constexpr int kContiguous = 0, kChannelsLast = 2;
+  const int format =
+      IsChannelsLast(op.self().sizes(), op.self().strides()) ? kChannelsLast : kContiguous;
+  const Tensor out = d.Call("aten::empty.memory_format", sizes, op.self().dtype(), std::nullopt,
+                            std::nullopt, std::nullopt, format);
+  d.Call("aten::fill_.Scalar", out, op.arg(2));
+  d.Call("aten::copy_", Cut(d, out, pad, true), kept);
+  return {out};
+}
+
+// pad(..., mode): which operator each mode is, by the number of padded dimensions.
+std::vector<Tensor> Pad(Dispatcher& d, const OpView& op) {
+  const std::string_view mode = op.text(2);
+  const int dims = op.ints(1).size() / 2;
+  if (mode == "constant") {
+    return {d.Call("aten::constant_pad_nd", op.arg(0), op.arg(1),
+                   op.given(3) ? op.arg(3) : Argument::OfInt(std::int64_t{0}))};
+  }
+  if (mode == "circular") return {d.Call("aten::_pad_circular", op.arg(0), op.arg(1))};
+  const bool reflect = mode == "reflect";
+  if ((reflect || mode == "replicate") && dims == 1) {
+    return {reflect ? d.Call("aten::reflection_pad1d", op.arg(0), op.arg(1))
+                    : d.Call("aten::replication_pad1d", op.arg(0), op.arg(1))};
+  }
+  if ((reflect || mode == "replicate") && dims == 2) {
+    return {reflect ? d.Call("aten::reflection_pad2d", op.arg(0), op.arg(1))
+                    : d.Call("aten::replication_pad2d", op.arg(0), op.arg(1))};
+  }
+  if ((reflect || mode == "replicate") && dims == 3) {
+    return {reflect ? d.Call("aten::reflection_pad3d", op.arg(0), op.arg(1))
+                    : d.Call("aten::replication_pad3d", op.arg(0), op.arg(1))};
+  }
+  Refuse(fmt::format("padding mode \"{}\" of {} dimensions", mode, dims),
+         "Modes are constant, reflect, replicate and circular.");
+}
+
+void PadShape(const OpView& op, Outputs& out) {
+  out.Add(op.self().dtype(), PaddedSizes(op.self(), op.ints(1)));
+}
+
+// --- Repetition
+// -----------------------------------------------------------------------------------
+
+void RepeatShape(const OpView& op, Outputs& out) {
+  const Dims repeats = op.ints(1);
+  const int lead = repeats.size() - op.self().rank();
+  if (lead < 0)
+    Refuse(
+        fmt::format("{} repetitions are too few for {}", repeats.size(), shape::Text(op.self())));
+  Dims sizes;
+  for (int i = 0; i < repeats.size(); ++i) {
+    const Count size = Count(i < lead ? 1 : op.self().size(i - lead)) * Count(repeats[i]);
+    if (repeats[i] < 0 || size.overflowed())
+      Refuse(fmt::format("{} repetitions of {}", repeats[i], shape::Text(op.self())));
+    sizes.push_back(size.value());
+  }
+  out.Add(op.self().dtype(), sizes);
+}
+
+// The result, then the index arithmetic that orders its dimensions: arange(n), arange(n) + n (a
+// boxed number), and both concatenated.
+void RepeatAllocations(const OpView& op, Allocations& memory) {
+  constexpr std::int64_t kIndex = 8;  // bytes of an int64
+  const std::int64_t n = op.output().rank();
+  memory.Output(0, "aten::empty");
+  if (n == 0) return;
+  const auto first = memory.Allocate(kIndex * n, "aten::resize_");
+  const auto number = memory.Allocate(kIndex, "aten::add");
+  const auto second = memory.Allocate(kIndex * n, "aten::add");
+  memory.Free(number, "aten::add");
+  const auto both = memory.Allocate(2 * kIndex * n, "aten::cat");
+  for (const auto scratch : {first, second, both}) memory.Free(scratch);
+}
+
+// --- Rolling
+// ----------------------------------------------------------------------------------------
+
+Tensor RollOne(Dispatcher& d, const Tensor& t, std::int64_t shift, std::int64_t at) {
+  const int dim = static_cast<int>(at < 0 ? at + t.rank() : at);
+  const std::int64_t size = t.size(dim);
+  if (t.count() == 0) return d.Call("aten::clone", t);
+  const std::int64_t start = ((size - shift % size) % size + size) % size;
+  const std::vector<Tensor> parts{d.Call("aten::narrow", t, dim, start, size - start),
+                                  d.Call("aten::narrow", t, dim, 0, start)};
+  return d.Call("aten::cat", parts, dim);
+}
+
+std::vector<Tensor> Roll(Dispatcher& d, const OpView& op) {
+  const Dims shifts = op.ints(1), dims = op.ints(2);
+  const Tensor self = d.tensor(op, 0);
+  if (dims.empty() && shifts.size() == 1) {
+    const Tensor flat = d.Call("aten::view", d.Call("aten::contiguous", self), Dims{self.count()});
+    return {d.Call("aten::view", d.Call("aten::roll", flat, shifts, Dims{0}), self.sizes())};
+  }
+  shape::RequireEqual("the number of shifts and of dimensions", shifts.size(), dims.size());
+  if (dims.empty()) Refuse("roll needs a shift");
+  for (std::int64_t dim : dims)
+    (void)self.size(
+        static_cast<int>(std::clamp<std::int64_t>(dim, -Dims::kMaxRank - 1, Dims::kMaxRank)));
+  if (dims.size() == 1) return {RollOne(d, self, shifts[0], dims[0])};
+  const Tensor first = d.Call("aten::roll", self, Dims{shifts[0]}, Dims{dims[0]});
+  return {d.Call("aten::roll", first, Dims(std::span<const std::int64_t>(shifts).subspan(1)),
+                 Dims(std::span<const std::int64_t>(dims).subspan(1)))};
+}
+
+void FlipShape(const OpView& op, Outputs& out) {
+  shape::DimsOf(op, 1, op.self().rank());  // refuses dimensions that are not there
+  shape::Like<0>(op, out);
+}
+
+// --- Rows
+// -----------------------------------------------------------------------------------------
+
+constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
+                       std::string_view example, ShapeFn shape, AllocationsFn allocations) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kDataMovement,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work::Move,
+               .traffic = traffic::ReadAllWriteAll};
+}
+
+constexpr std::array kRows{
+    Composite("aten::pad", "Borders added, of a constant or of the tensor's own elements.",
+              "(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor",
+              "aten::pad(f32[2,3,4], [1,2])", Family::kDataMovement, Pad),
+    Composite("aten::constant_pad_nd", "Borders of a constant added; negative amounts cut.",
+              "(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
+              "aten::constant_pad_nd(f32[2,3,4], [1,-1,0,3])", Family::kDataMovement, ConstantPad),
+    Kernel("aten::reflection_pad1d", "Borders that mirror the last dimension.",
+           "(Tensor self, SymInt[2] padding) -> Tensor",
+           "aten::reflection_pad1d(f32[2,3,4], [1,2])", PadShape, allocations::OutputsOnly),
+    Kernel("aten::reflection_pad2d", "Borders that mirror the last two dimensions.",
+           "(Tensor self, SymInt[4] padding) -> Tensor",
+           "aten::reflection_pad2d(f32[2,3,4,5], [1,2,1,0])", PadShape, allocations::OutputsOnly),
+    Kernel("aten::reflection_pad3d", "Borders that mirror the last three dimensions.",
+           "(Tensor self, SymInt[6] padding) -> Tensor",
+           "aten::reflection_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", PadShape,
+           allocations::OutputsOnly),
+    Kernel("aten::replication_pad1d", "Borders that repeat the edge of the last dimension.",
+           "(Tensor self, SymInt[2] padding) -> Tensor",
+           "aten::replication_pad1d(f32[2,3,4], [1,2])", PadShape, allocations::OutputsOnly),
+    Kernel("aten::replication_pad2d", "Borders that repeat the edges of the last two dimensions.",
+           "(Tensor self, SymInt[4] padding) -> Tensor",
+           "aten::replication_pad2d(f32[2,3,4,5], [1,2,1,0])", PadShape, allocations::OutputsOnly),
+    Kernel("aten::replication_pad3d", "Borders that repeat the edges of the last three dimensions.",
+           "(Tensor self, SymInt[6] padding) -> Tensor",
+           "aten::replication_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", PadShape,
+           allocations::OutputsOnly),
+    Kernel("aten::_pad_circular", "Borders that continue from the opposite side.",
+           "(Tensor self, SymInt[] pad) -> Tensor", "aten::_pad_circular(f32[2,3,4], [1,2])",
+           PadShape, allocations::Via<"aten::empty">),
+    Kernel("aten::repeat", "Copies side by side, along each dimension.",
+           "(Tensor self, SymInt[] repeats) -> Tensor", "aten::repeat(f32[2,3], [4,1,2])",
+           RepeatShape, RepeatAllocations),
+    Composite("aten::roll",
+              "Elements shifted along dimensions; what falls off comes in on the other side.",
+              "(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
+              "aten::roll(f32[2,3,4], [1,2], [0,-1])", Family::kDataMovement, Roll),
+    Kernel("aten::flip", "Dimensions in reverse order.", "(Tensor self, int[] dims) -> Tensor",
+           "aten::flip(f32[2,3], [1])", FlipShape, allocations::Via<"aten::empty_strided">),
+};
+
+}  // namespace
+
+std::span<const OpDef> Rearrange() { return kRows; }
+
+}  // namespace steelyard::ops

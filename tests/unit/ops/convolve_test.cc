@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/convolve.h"
+
+#include <gmock/gmock.h>
+
+#include "events.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+bool UsesOneDnn(std::string_view call) {
+  return testing::Value(NodesOf(call), Contains("mkldnn_convolution"));
+}
+
+TEST(Convolve, FloatGoesToOneDnnButSmallProblems) {
+  EXPECT_TRUE(UsesOneDnn("aten::conv2d(f32[2,3,8,8], f32[5,3,3,3])"));
+  // One small image; a 1 x 1 kernel on fewer than 16 images.
+  EXPECT_FALSE(UsesOneDnn("aten::conv2d(f32[1,3,8,8], f32[5,3,3,3])"));
+  EXPECT_FALSE(UsesOneDnn("aten::conv2d(f32[15,3,8,8], f32[5,3,1,1])"));
+  EXPECT_TRUE(UsesOneDnn("aten::conv2d(f32[16,3,8,8], f32[5,3,1,1])"));
+  EXPECT_TRUE(UsesOneDnn("aten::conv2d(f32[2,3,8,8], f32[5,3,1,1], None, [2,2])"));
+  EXPECT_TRUE(UsesOneDnn("aten::conv2d(f32[1,3,8,8], f32[5,3,4,4])"));
+  EXPECT_TRUE(UsesOneDnn("aten::conv2d(f32[1,4,8,8], f32[6,2,3,3], groups=2)"));
+  EXPECT_TRUE(UsesOneDnn("aten::conv2d(f32[1,5,64,65], f32[5,5,3,3])"));  // 20800 elements
+}
+
+TEST(Convolve, OtherDTypesHaveTheirKernels) {
+  EXPECT_TRUE(UsesOneDnn("aten::conv2d(bf16[1,3,8,8], bf16[5,3,1,1])"));
+  EXPECT_FALSE(UsesOneDnn("aten::conv2d(f64[2,3,8,8], f64[5,3,3,3])"));
+  EXPECT_THAT(NodesOf("aten::conv2d(f64[2,3,8,8], f64[5,3,3,3], None, [1,1], [0,0], [2,2])"),
+              Contains("slow_conv_dilated2d"));
+  EXPECT_THAT(NodesOf("aten::conv3d(f64[2,3,4,8,8], f64[5,3,3,3,3])"),
+              Contains("slow_conv3d_forward"));
+}
+
+TEST(Convolve, MakesImagesDense) {
+  // The copy of the image dies when all is done.
+  EXPECT_THAT(EventsOf("aten::conv2d(f32[1,3,8,8]{192,64,1,8}, f32[5,3,1,1])"),
+              ElementsAre(Event(3 * 64 * 4, "empty"), Event(5 * 64 * 4, "resize_"),
+                          Event(-3 * 64 * 4, "_convolution")));
+}
+
+TEST(Convolve, OneDimensionIsARow) {
+  EXPECT_THAT(EventsOf("aten::conv1d(f32[2,4,10]{40,1,4}, f32[6,4,1])"),
+              ElementsAre(Event(2 * 4 * 10 * 4, "empty"), Event(2 * 6 * 10 * 4, "resize_"),
+                          Event(-2 * 4 * 10 * 4, "_convolution")));
+}
+
+TEST(Convolve, PlainKernelsRunGroupByGroup) {
+  const std::int64_t part = 2 * 2 * 10 * 4, out = 2 * 3 * 10 * 4;
+  EXPECT_THAT(
+      EventsOf("aten::conv1d(f32[2,4,10], f32[6,2,1], groups=2)"),
+      ElementsAre(Event(part, "empty"), Event(out, "resize_"), Event(-part, "_convolution"),
+                  Event(part, "empty"), Event(out, "resize_"), Event(-part, "_convolution"),
+                  Event(2 * out, "cat"), Event(-out, "_convolution"), Event(-out, "_convolution")));
+}
+
+TEST(Convolve, ImagesMayComeWithoutABatch) {
+  EXPECT_EQ(ResultOf("aten::conv2d(f32[3,8,8], f32[5,3,3,3])"), "f32[5,6,6]");
+}
+
+TEST(Convolve, NamedPadding) {
+  EXPECT_EQ(ResultOf("aten::conv2d.padding(f32[2,4,8,8], f32[6,4,3,3], padding='same')"),
+            "f32[2,6,8,8]");
+  EXPECT_EQ(ResultOf("aten::conv2d.padding(f32[2,4,8,8], f32[6,4,3,3], padding='valid')"),
+            "f32[2,6,6,6]");
+  EXPECT_THAT(RefusalOf("aten::conv2d.padding(f32[2,4,8,8], f32[6,4,3,3], padding='full')"),
+              HasSubstr("'full'"));
+  EXPECT_THAT(RefusalOf("aten::conv2d.padding(f32[2,4,8,8], f32[6,4,3,3], None, [2,2], 'same')"),
+              HasSubstr("needs a stride of 1"));
+}
+
+TEST(Convolve, AbsurdNumbersOfGroupsAreRefused) {
+  EXPECT_THAT(RefusalOf("aten::conv2d(f64[1,100000,1,1], f64[100000,1,1,1], groups=100000)"),
+              HasSubstr("100000 groups are too many"));
+}
+
+}  // namespace
+}  // namespace steelyard

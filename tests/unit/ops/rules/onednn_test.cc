@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sizes here were measured (torch 2.15, AVX-512, one thread) before the rules were written.
+
+#include "ops/rules/onednn.h"
+
+#include <gmock/gmock.h>
+
+namespace steelyard::onednn {
+namespace {
+
+constexpr std::int64_t kGap = 128;    // after every entry of a scratchpad
+constexpr std::int64_t kList = 8216;  // of matrix pairs, in channels-last kernels
+
+struct Case {
+  Dims source, weight, result, stride;
+  std::int64_t groups = 1;
+  DType dtype = DType::kFloat32;
+  bool has_bias = false;
+  bool channels_last = false;
+};
+
+Buffers Of(const Case& c, int threads = 1) {
+  const Target target{.threads = threads};
+  return ForwardBuffers({.source = c.source,
+                         .weight = c.weight,
+                         .result = c.result,
+                         .stride = c.stride,
+                         .groups = c.groups,
+                         .dtype = c.dtype,
+                         .has_bias = c.has_bias,
+                         .channels_last = c.channels_last},
+                        target);
+}
+
+void Expect(const Buffers& b, std::int64_t scratch, std::int64_t source, std::int64_t weight,
+            std::int64_t result) {
+  EXPECT_EQ(b.scratch, scratch);
+  EXPECT_EQ(b.source, source);
+  EXPECT_EQ(b.weight, weight);
+  EXPECT_EQ(b.result, result);
+}
+
+TEST(OneDnn, ChannelsAreFilledUpToBlocks) {
+  // 24 channels are two blocks of 16, 40 are three.
+  Expect(Of({{2, 24, 14, 15}, {40, 24, 3, 3}, {2, 40, 14, 15}, {1, 1}, 1, DType::kFloat32, true}),
+         48 * 4 + kGap, 2 * 32 * 210 * 4, 48 * 32 * 9 * 4, 2 * 48 * 210 * 4);
+}
+
+TEST(OneDnn, FewChannelsAreReadInPlace) {
+  Expect(Of({{2, 3, 30, 30}, {64, 3, 7, 7}, {2, 64, 15, 15}, {2, 2}}), 0, 0, 64 * 3 * 49 * 4,
+         2 * 64 * 225 * 4);
+  // Not by a 1 x 1 kernel.
+  Expect(Of({{20, 3, 14, 14}, {20, 3, 1, 1}, {20, 20, 14, 14}, {1, 1}}), 0, 20 * 16 * 196 * 4,
+         32 * 16 * 4, 20 * 32 * 196 * 4);
+}
+
+TEST(OneDnn, StridedPointwiseKernelsDropPixelsFirst) {
+  const std::int64_t source = 2 * 32 * 196 * 4, weight = 64 * 32 * 4, result = 2 * 64 * 49 * 4;
+  Expect(Of({{2, 24, 14, 14}, {64, 24, 1, 1}, {2, 64, 7, 7}, {2, 2}}), 49 * 32 * 4 + kGap, source,
+         weight, result);
+  // Only if the stride divides the image.
+  EXPECT_EQ(Of({{2, 32, 15, 15}, {64, 32, 1, 1}, {2, 64, 8, 8}, {2, 2}}).scratch, 0);
+}
+
+TEST(OneDnn, DepthwiseKernels) {
+  Expect(Of({{2, 24, 14, 14}, {24, 1, 7, 7}, {2, 24, 14, 14}, {1, 1}, 24, DType::kFloat32, true}),
+         32 * 4 + kGap, 2 * 32 * 196 * 4, 32 * 49 * 4, 2 * 32 * 196 * 4);
+  Expect(Of({{2, 24, 14, 14},
+             {24, 1, 7, 7},
+             {2, 24, 14, 14},
+             {1, 1},
+             24,
+             DType::kFloat32,
+             true,
+             true}),
+         0, 0, 32 * 49 * 4, 0);
+}
+
+TEST(OneDnn, GroupsOfFourChannelsAreVectors) {
+  Expect(Of({{2, 24, 14, 14}, {24, 12, 3, 3}, {2, 24, 14, 14}, {1, 1}, 2}), 0, 2 * 24 * 196 * 4,
+         24 * 12 * 9 * 4, 2 * 24 * 196 * 4);
+  // Others are products over the gathered columns of one group.
+  Expect(Of({{2, 10, 14, 14}, {10, 5, 3, 3}, {2, 10, 14, 14}, {1, 1}, 2}), 5 * 9 * 196 * 4 + kGap,
+         0, 0, 2 * 10 * 196 * 4);
+}
+
+TEST(OneDnn, ChannelsLastKernelsCopyTheWeightOnly) {
+  Expect(Of({{2, 32, 14, 14},
+             {64, 32, 3, 3},
+             {2, 64, 14, 14},
+             {1, 1},
+             1,
+             DType::kFloat32,
+             true,
+             true}),
+         kList, 0, 64 * 32 * 9 * 4, 0);
+  // Groups of two channels are a block each.
+  Expect(Of({{2, 64, 14, 14},
+             {64, 2, 3, 3},
+             {2, 64, 14, 14},
+             {1, 1},
+             32,
+             DType::kFloat32,
+             true,
+             true}),
+         0, 0, 32 * 16 * 16 * 9 * 4, 0);
+}
+
+TEST(OneDnn, Bfloat16AddsUpInFloat) {
+  // A 1 x 1 kernel sums one image in float32, and fills its bias up to blocks.
+  Expect(Of({{2, 24, 14, 14}, {40, 24, 1, 1}, {2, 40, 14, 14}, {1, 1}, 1, DType::kBFloat16, true}),
+         196 * 48 * 4 + kGap + 48 * 2 + kGap, 2 * 32 * 196 * 2, 48 * 32 * 2, 2 * 48 * 196 * 2);
+  // Weights hold pairs of channels.
+  Expect(Of({{2, 3, 32, 32}, {64, 3, 16, 16}, {2, 64, 2, 2}, {16, 16}, 1, DType::kBFloat16, true}),
+         0, 0, 64 * 4 * 256 * 2, 2 * 64 * 4 * 2);
+}
+
+TEST(OneDnn, EachThreadHasItsScratch) {
+  const Case c{{2, 24, 14, 14}, {64, 24, 1, 1}, {2, 64, 7, 7}, {2, 2}};
+  EXPECT_EQ(Of(c, 4).scratch, 4 * Of(c).scratch);
+}
+
+TEST(OneDnn, AbsurdSizesAreRefused) {
+  const std::int64_t huge = std::int64_t{1} << 40;
+  EXPECT_THROW(Of({{huge, 32, huge, 1}, {32, 32, 3, 1}, {huge, 32, huge, 1}, {1, 1}}), RuleError);
+}
+
+}  // namespace
+}  // namespace steelyard::onednn
