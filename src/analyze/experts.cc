@@ -33,6 +33,17 @@ std::vector<Selection> FindSelections(const Program& program,
   return out;
 }
 
+// Groups of a product that is routed: the length of its list of offsets, integers beside its factors.
+// 0 for any other product.
+std::int64_t GroupsOf(const Program& program, const Node& node) {
+  for (const Argument& argument : program.args(node)) {
+    if (argument.kind != ArgKind::kValue) continue;
+    const Value& value = program.values[argument.value];
+    if (IsIntegral(value.dtype) && value.rank == 1) return program.sizes(argument.value)[0];
+  }
+  return 0;
+}
+
 }  // namespace
 
 ExpertUse FindExperts(const Program& kernels) {
@@ -46,19 +57,17 @@ ExpertUse FindExperts(const Program& kernels) {
   if (selections.empty()) return use;
   for (const Node& node : kernels.main().nodes) {
     const OpDef* def = defs[node.op];
-    if (def == nullptr || *def->family != Family::kRouting) continue;
+    if (def == nullptr || *def->family != Family::kContraction) continue;
+    const std::int64_t groups = GroupsOf(kernels, node);
+    const auto found = std::ranges::find(selections, groups, &Selection::choices);
+    if (groups == 0 || found == selections.end()) continue;
     for (const Argument& argument : kernels.args(node)) {
       if (argument.kind != ArgKind::kValue) continue;
       const Value& value = kernels.values[argument.value];
-      if (value.rank < 2) continue;
-      const std::int64_t stack = kernels.sizes(argument.value)[0];
-      const auto found = std::ranges::find(selections, stack, &Selection::choices);
-      if (found == selections.end()) continue;
-      use.by_storage[value.storage] = {stack, found->chosen};
-      if (stack > use.experts) {
-        use.experts = static_cast<int>(stack);
-        use.active = static_cast<int>(found->chosen);
-      }
+      if (value.rank < 2 || kernels.sizes(argument.value)[0] != groups) continue;
+      use.by_storage[value.storage] = {groups, found->chosen};
+      use.experts = std::max(use.experts, static_cast<int>(groups));
+      use.active = use.experts == groups ? static_cast<int>(found->chosen) : use.active;
     }
   }
   return use;

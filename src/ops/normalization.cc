@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <vector>
 
 #include "ir/layout.h"
@@ -133,6 +134,22 @@ bool ChannelsAreAdjacent(const TensorView& t) {
   return work::Elements(window::Spatial(t.sizes())) == Count(1);
 }
 
+// Adjacent channels are added up in one buffer per thread, if there is more than one element for
+// each thread.
+std::int64_t SumsBytes(const OpView& op) {
+  const TensorView input = op.self();
+  const std::int64_t per_channel = input.count() / std::max<std::int64_t>(input.size(1), 1);
+  if (!ChannelsAreAdjacent(input) || per_channel <= op.target().threads) return 0;
+  return allocations::Bytes(Count(input.size(1)) * op.target().threads,
+                            AccumulateType(input.dtype()));
+}
+
+bool ParametersAreContiguous(const OpView& op) {
+  constexpr std::array kParameters{1, 2, 3, 4};
+  return std::ranges::all_of(
+      kParameters, [&](int i) { return !op.given(i) || op.tensor(i).is_contiguous(); });
+}
+
 // Two tensors of one number per channel that live only here.
 void AllocatePair(std::int64_t bytes, Allocations& memory, std::int64_t buffer = 0) {
   const Allocations::Scratch first = memory.Allocate(bytes, "aten::empty");
@@ -173,42 +190,49 @@ void AllocateMean(const OpView& op, Allocations& memory) {
   memory.Free(sums, "aten::mean");
 }
 
-// Images in no dense order: the mean is an operator of its own, and so are the steps from the
-// running variance to its reciprocal root.
-void StridedBatchNormAllocations(const OpView& op, Allocations& memory) {
-  const DType dtype = BatchStatisticsType(op);
-  const std::int64_t channel_bytes = allocations::Bytes(op.self().size(1), dtype);
-  std::vector<Allocations::Scratch> scratch;
-  if (op.boolean(5)) {
+// In training the mean of each channel and its variance. Of images in no dense order the mean is an
+// operator of its own.
+void BatchStatisticsAllocations(const OpView& op, Allocations& memory) {
+  if (!IsDenseImage(op.self())) {
     AllocateMean(op, memory);
-    memory.Output(2, "aten::empty");
-  } else {
-    scratch = {AllocateWithNumber("aten::add", dtype, channel_bytes, memory),
-               memory.Allocate(channel_bytes, "aten::sqrt"),
-               memory.Allocate(channel_bytes, "aten::empty_strided")};
+    return memory.Output(2, "aten::empty");
   }
-  // A missing weight or bias is a number.
+  memory.Output(1, "aten::empty");
+  memory.Output(2, "aten::empty");
+  const DType wide = AccumulateType(op.self().dtype());
+  AllocatePair(allocations::Bytes(op.self().size(1), wide), memory, SumsBytes(op));
+}
+
+// Where something does not lie densely, the steps from the running variance to its reciprocal root
+// are operators, and a missing weight or bias is a number.
+void StridedScaleAllocations(const OpView& op, Allocations& memory) {
+  const DType dtype = BatchStatisticsType(op);
+  Allocations::Scratch root = memory.Allocate(0);
+  if (!op.boolean(5)) {
+    const std::int64_t bytes = allocations::Bytes(op.self().size(1), dtype);
+    const Allocations::Scratch sum = AllocateWithNumber("aten::add", dtype, bytes, memory);
+    const Allocations::Scratch square_root = memory.Allocate(bytes, "aten::sqrt");
+    root = memory.Allocate(bytes, "aten::empty_strided");
+    memory.Free(square_root);
+    memory.Free(sum);
+  }
+  std::vector<Allocations::Scratch> numbers;
   for (int parameter : {1, 2}) {
-    if (!op.given(parameter)) scratch.push_back(memory.Allocate(BitsOf(dtype) / 8));
+    if (!op.given(parameter)) numbers.push_back(memory.Allocate(BitsOf(dtype) / 8));
   }
-  for (std::size_t i = scratch.size(); i-- > 0;) memory.Free(scratch[i]);
+  for (std::size_t i = numbers.size(); i-- > 0;) memory.Free(numbers[i]);
+  memory.Free(root);
 }
 
 void BatchNormAllocations(const OpView& op, Allocations& memory) {
   const TensorView input = op.self();
-  const DType wide = AccumulateType(input.dtype());
   memory.Output(0, "aten::empty");
-  if (!IsDenseImage(input)) return StridedBatchNormAllocations(op, memory);
-  if (op.boolean(5)) {
-    memory.Output(1, "aten::empty");
-    memory.Output(2, "aten::empty");
-    // Adjacent channels are added up in one buffer per thread.
-    const Count sums = Count(input.size(1)) * op.target().threads;
-    AllocatePair(allocations::Bytes(input.size(1), BatchStatisticsType(op)), memory,
-                 ChannelsAreAdjacent(input) ? allocations::Bytes(sums, wide) : 0);
+  if (op.boolean(5)) BatchStatisticsAllocations(op, memory);
+  if (!IsDenseImage(input) || !ParametersAreContiguous(op)) {
+    return StridedScaleAllocations(op, memory);
   }
   // What each channel is multiplied by and what is added to it.
-  AllocatePair(allocations::Bytes(input.size(1), wide), memory);
+  AllocatePair(allocations::Bytes(input.size(1), AccumulateType(input.dtype())), memory);
 }
 
 // In training two sums, a subtraction and the scaling per element; otherwise only the scaling. Per
@@ -261,14 +285,19 @@ void GroupNormShape(const OpView& op, Outputs& out) {
 void GroupNormAllocations(const OpView& op, Allocations& memory) {
   const TensorView input = op.self();
   allocations::Via<"aten::empty">(op, memory);
+  std::array<std::optional<Allocations::Scratch>, 3> copies;
+  if (!IsDenseImage(input)) copies[0] = allocations::Contiguous(input, memory);
+  for (std::size_t i : {1, 2}) {
+    const TensorView parameter = op.tensor(static_cast<int>(i));
+    if (parameter.defined()) copies[i] = allocations::Contiguous(parameter, memory);
+  }
   if (IsDenseImage(input) && !input.is_contiguous()) {
     // Adjacent channels: sums and squares of each channel of each image.
     const Count sums = Count(input.size(0)) * input.size(1) * 2;
     memory.Free(
         memory.Allocate(allocations::Bytes(sums, AccumulateType(input.dtype())), "aten::empty"));
-    return;
   }
-  allocations::Free(allocations::Contiguous(input, memory), memory);
+  for (std::size_t i = copies.size(); i-- > 0;) allocations::Free(copies[i], memory);
 }
 
 // As layer_norm, with a row for each group of each image.

@@ -195,7 +195,7 @@ void AppendMemory(const Findings& findings, const Shown& shown, report::Document
                         " in the pass"}});
   document->body.push_back(Anatomy(findings));
   if (!peak.reached_in_step) return;
-  document->body.push_back(MemoryChart(findings));
+  document->body.emplace_back(MemoryChart(findings));
   document->body.push_back(report::Paragraph{PeakSentence(findings), 1});
   document->body.push_back(LargestTensors(findings, shown.detailed ? kLargestDetailed : kLargest));
   if (shown.events) document->body.push_back(EventTable(findings));

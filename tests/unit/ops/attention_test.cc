@@ -36,7 +36,7 @@ TEST(FlashAttention, ScratchIsOneBlockOfScores) {
     const std::string k = "f32[1,1," + std::string(keys) + ",16]";
     const std::string call = "aten::scaled_dot_product_attention(f32[1,1," + std::string(length) +
                              ",16], " + k + ", " + k + ")";
-    EXPECT_THAT(EventsOf(call), Contains(Event(bytes, "empty"))) << call;
+    EXPECT_THAT(EventsOf(call), Contains(Line(bytes, "empty"))) << call;
   };
   expect("31", "40", scratch(31, 40));
   expect("191", "600", scratch(32, 512));
@@ -48,11 +48,11 @@ TEST(FlashAttention, HalvesKeepTheScoresTwice) {
   const std::int64_t wide = (9 * 7 + 2 * 9 + 9 * 8) * 4, narrow = 9 * 7 * 2;
   EXPECT_THAT(
       EventsOf("aten::scaled_dot_product_attention(bf16[2,3,9,8], bf16[2,3,7,8], bf16[2,3,7,8])"),
-      ElementsAre(Event(2 * 3 * 9 * 8 * 2, "empty_strided"), Event(2 * 3 * 9 * 4, "empty"),
-                  Event(wide, "empty"), Event(narrow, "empty"),
-                  Event(-narrow, "_scaled_dot_product_flash_attention_for_cpu"),
-                  Event(-wide, "_scaled_dot_product_flash_attention_for_cpu"),
-                  Event(-2 * 3 * 9 * 4, "scaled_dot_product_attention")));
+      ElementsAre(Line(2 * 3 * 9 * 8 * 2, "empty_strided"), Line(2 * 3 * 9 * 4, "empty"),
+                  Line(wide, "empty"), Line(narrow, "empty"),
+                  Line(-narrow, "_scaled_dot_product_flash_attention_for_cpu"),
+                  Line(-wide, "_scaled_dot_product_flash_attention_for_cpu"),
+                  Line(-2 * 3 * 9 * 4, "scaled_dot_product_attention")));
 }
 
 TEST(FlashAttention, WorkIsTwoProductsAndASoftmax) {
@@ -92,8 +92,8 @@ TEST(Attention, IsFusedUnlessSomethingForbidsIt) {
 TEST(Attention, BooleanMasksBecomeAdditiveOnes) {
   EXPECT_THAT(EventsOf("aten::scaled_dot_product_attention(f32[2,4,9,8], f32[2,4,7,8], "
                        "f32[2,4,7,8], bool[9,7])"),
-              testing::AllOf(Contains(Event(9 * 7 * 4, "where")),
-                             Contains(Event(-9 * 7 * 4, "scaled_dot_product_attention"))));
+              testing::AllOf(Contains(Line(9 * 7 * 4, "where")),
+                             Contains(Line(-9 * 7 * 4, "scaled_dot_product_attention"))));
 }
 
 TEST(AttentionByProducts, ScoresOutliveEverythingElse) {
@@ -101,17 +101,17 @@ TEST(AttentionByProducts, ScoresOutliveEverythingElse) {
   const std::vector<std::string> events =
       EventsOf("aten::scaled_dot_product_attention(f32[9,8], f32[7,8], f32[7,8])");
   EXPECT_THAT(events,
-              ElementsAre(Event(8, "mul"), Event(4, "empty_strided"), Event(query, "mul"),
-                          Event(-4, "mul"), Event(-8, "mul"),  // the query, scaled
-                          Event(8, "mul"), Event(4, "empty_strided"), Event(key, "mul"),
-                          Event(-4, "mul"), Event(-8, "mul"),  // the key, scaled
-                          Event(scores, "mm"), Event(-key, "_scaled_dot_product_attention_math"),
-                          Event(scores, "_softmax"), Event(9 * 7, "isneginf"), Event(9, "all"),
-                          Event(4, "scalar_tensor"), Event(-4, "_safe_softmax"),
-                          Event(-9, "_safe_softmax"), Event(-9 * 7, "_safe_softmax"),
-                          Event(-scores, "_scaled_dot_product_attention_math"), Event(query, "mm"),
-                          Event(-query, "_scaled_dot_product_attention_math"),
-                          Event(-scores, "scaled_dot_product_attention")));
+              ElementsAre(Line(8, "mul"), Line(4, "empty_strided"), Line(query, "mul"),
+                          Line(-4, "mul"), Line(-8, "mul"),  // the query, scaled
+                          Line(8, "mul"), Line(4, "empty_strided"), Line(key, "mul"),
+                          Line(-4, "mul"), Line(-8, "mul"),  // the key, scaled
+                          Line(scores, "mm"), Line(-key, "_scaled_dot_product_attention_math"),
+                          Line(scores, "_softmax"), Line(9 * 7, "isneginf"), Line(9, "all"),
+                          Line(4, "scalar_tensor"), Line(-4, "_safe_softmax"),
+                          Line(-9, "_safe_softmax"), Line(-9 * 7, "_safe_softmax"),
+                          Line(-scores, "_scaled_dot_product_attention_math"), Line(query, "mm"),
+                          Line(-query, "_scaled_dot_product_attention_math"),
+                          Line(-scores, "scaled_dot_product_attention")));
 }
 
 TEST(AttentionByProducts, HalvesAreComputedInFloat) {

@@ -35,11 +35,11 @@ TEST(Convolution, OneDnnCopiesInBlocksAndBack) {
   const std::int64_t bias = 2 * kBlock * 4 + 128;
   EXPECT_THAT(EventsOf("aten::mkldnn_convolution(f32[2,20,8,8], f32[24,20,3,3], f32[24], [1,1], "
                        "[1,1], [1,1], 1)"),
-              ElementsAre(Event(bias, "mkldnn_convolution"), Event(source, "mkldnn_convolution"),
-                          Event(weight, "mkldnn_convolution"), Event(blocked, "mkldnn_convolution"),
-                          Event(-weight, "mkldnn_convolution"),
-                          Event(-source, "mkldnn_convolution"), Event(-bias, "mkldnn_convolution"),
-                          Event(result, "empty"), Event(-blocked, "mkldnn_convolution")));
+              ElementsAre(Line(bias, "mkldnn_convolution"), Line(source, "mkldnn_convolution"),
+                          Line(weight, "mkldnn_convolution"), Line(blocked, "mkldnn_convolution"),
+                          Line(-weight, "mkldnn_convolution"), Line(-source, "mkldnn_convolution"),
+                          Line(-bias, "mkldnn_convolution"), Line(result, "empty"),
+                          Line(-blocked, "mkldnn_convolution")));
 }
 
 TEST(Convolution, ChannelsLastImagesAreNotCopied) {
@@ -47,27 +47,27 @@ TEST(Convolution, ChannelsLastImagesAreNotCopied) {
       EventsOf("aten::mkldnn_convolution(f32[2,32,8,8]{2048,1,256,32}, f32[32,1,3,3], None, [1,1], "
                "[1,1], "
                "[1,1], 32)"),
-      ElementsAre(Event(2 * 32 * 64 * 4, "resize_"), Event(32 * 9 * 4, "mkldnn_convolution"),
-                  Event(-32 * 9 * 4, "mkldnn_convolution")));
+      ElementsAre(Line(2 * 32 * 64 * 4, "resize_"), Line(32 * 9 * 4, "mkldnn_convolution"),
+                  Line(-32 * 9 * 4, "mkldnn_convolution")));
 }
 
 TEST(Convolution, PlainKernelGathersColumns) {
   EXPECT_THAT(
       EventsOf(
           "aten::_slow_conv2d_forward(f32[1,3,8,8], f32[5,3,3,3], [3,3], f32[5], [1,1], [1,1])"),
-      ElementsAre(Event(3 * 9 * 64 * 4, "empty"), Event(5 * 64 * 4, "resize_"),
-                  Event(-3 * 9 * 64 * 4, "_slow_conv2d_forward")));
+      ElementsAre(Line(3 * 9 * 64 * 4, "empty"), Line(5 * 64 * 4, "resize_"),
+                  Line(-3 * 9 * 64 * 4, "_slow_conv2d_forward")));
   // Columns of a 1 x 1 kernel are the image itself.
   EXPECT_THAT(
       EventsOf("aten::_slow_conv2d_forward(f32[2,3,8,8], f32[5,3,1,1], [1,1], None, [1,1], [0,0])"),
-      ElementsAre(Event(2 * 5 * 64 * 4, "resize_")));
+      ElementsAre(Line(2 * 5 * 64 * 4, "resize_")));
 }
 
 TEST(Convolution, DilatedKernelGathersOneImageAtATime) {
   EXPECT_THAT(
       EventsOf("aten::slow_conv_dilated2d(f64[2,3,8,8], f64[5,3,3,3], [3,3], dilation=[2,2])"),
-      ElementsAre(Event(2 * 5 * 16 * 8, "empty"), Event(3 * 9 * 16 * 8, "resize_"),
-                  Event(-3 * 9 * 16 * 8, "slow_conv_dilated2d")));
+      ElementsAre(Line(2 * 5 * 16 * 8, "empty"), Line(3 * 9 * 16 * 8, "resize_"),
+                  Line(-3 * 9 * 16 * 8, "slow_conv_dilated2d")));
 }
 
 TEST(Convolution, WorkIsTheKernelTimesTheChannelsOfAGroup) {

@@ -41,23 +41,23 @@ TEST(Convolve, OtherDTypesHaveTheirKernels) {
 TEST(Convolve, MakesImagesDense) {
   // The copy of the image dies when all is done.
   EXPECT_THAT(EventsOf("aten::conv2d(f32[1,3,8,8]{192,64,1,8}, f32[5,3,1,1])"),
-              ElementsAre(Event(3 * 64 * 4, "empty"), Event(5 * 64 * 4, "resize_"),
-                          Event(-3 * 64 * 4, "_convolution")));
+              ElementsAre(Line(3 * 64 * 4, "empty"), Line(5 * 64 * 4, "resize_"),
+                          Line(-3 * 64 * 4, "_convolution")));
 }
 
 TEST(Convolve, OneDimensionIsARow) {
   EXPECT_THAT(EventsOf("aten::conv1d(f32[2,4,10]{40,1,4}, f32[6,4,1])"),
-              ElementsAre(Event(2 * 4 * 10 * 4, "empty"), Event(2 * 6 * 10 * 4, "resize_"),
-                          Event(-2 * 4 * 10 * 4, "_convolution")));
+              ElementsAre(Line(2 * 4 * 10 * 4, "empty"), Line(2 * 6 * 10 * 4, "resize_"),
+                          Line(-2 * 4 * 10 * 4, "_convolution")));
 }
 
 TEST(Convolve, PlainKernelsRunGroupByGroup) {
   const std::int64_t part = 2 * 2 * 10 * 4, out = 2 * 3 * 10 * 4;
   EXPECT_THAT(
       EventsOf("aten::conv1d(f32[2,4,10], f32[6,2,1], groups=2)"),
-      ElementsAre(Event(part, "empty"), Event(out, "resize_"), Event(-part, "_convolution"),
-                  Event(part, "empty"), Event(out, "resize_"), Event(-part, "_convolution"),
-                  Event(2 * out, "cat"), Event(-out, "_convolution"), Event(-out, "_convolution")));
+      ElementsAre(Line(part, "empty"), Line(out, "resize_"), Line(-part, "_convolution"),
+                  Line(part, "empty"), Line(out, "resize_"), Line(-part, "_convolution"),
+                  Line(2 * out, "cat"), Line(-out, "_convolution"), Line(-out, "_convolution")));
 }
 
 TEST(Convolve, ImagesMayComeWithoutABatch) {

@@ -29,27 +29,27 @@ TEST(Einsum, WithoutArrowGivesLettersThatOccurOnceInAlphabeticalOrder) {
 TEST(Einsum, IsOneBatchedProductOverCopiesThatAreNoViews) {
   // Heads stand between length and size: both operands are copied, and die last first.
   EXPECT_THAT(EventsOf("aten::einsum('bqhd,bkhd->bhqk', [f32[2,9,4,8], f32[2,7,4,8]])"),
-              ElementsAre(Event(2 * 9 * 4 * 8 * 4, "empty"), Event(2 * 7 * 4 * 8 * 4, "empty"),
-                          Event(2 * 4 * 9 * 7 * 4, "bmm"), Event(-2 * 7 * 4 * 8 * 4, "einsum"),
-                          Event(-2 * 9 * 4 * 8 * 4, "einsum")));
+              ElementsAre(Line(2 * 9 * 4 * 8 * 4, "empty"), Line(2 * 7 * 4 * 8 * 4, "empty"),
+                          Line(2 * 4 * 9 * 7 * 4, "bmm"), Line(-2 * 7 * 4 * 8 * 4, "einsum"),
+                          Line(-2 * 9 * 4 * 8 * 4, "einsum")));
   EXPECT_EQ(WorkOf("aten::einsum('bqhd,bkhd->bhqk', [f32[2,9,4,8], f32[2,7,4,8]])").mac,
             Count(2 * 4 * 9 * 7 * 8));
 }
 
 TEST(Einsum, WithoutASharedSumIsAnElementwiseProduct) {
   EXPECT_THAT(EventsOf("aten::einsum('i,j->ij', [f32[2], f32[3]])"),
-              ElementsAre(Event(2 * 3 * 4, "mul")));
+              ElementsAre(Line(2 * 3 * 4, "mul")));
 }
 
 TEST(Einsum, SumsWhatOnlyOneOperandHas) {
   EXPECT_THAT(EventsOf("aten::einsum('ij,kl->jl', [f32[3,4], f32[5,6]])"),
-              ElementsAre(Event(4 * 4, "sum"), Event(6 * 4, "sum"), Event(4 * 6 * 4, "mul"),
-                          Event(-6 * 4, "einsum"), Event(-4 * 4, "einsum")));
+              ElementsAre(Line(4 * 4, "sum"), Line(6 * 4, "sum"), Line(4 * 6 * 4, "mul"),
+                          Line(-6 * 4, "einsum"), Line(-4 * 4, "einsum")));
 }
 
 TEST(Einsum, OfOneOperandIsAViewOrASum) {
   EXPECT_THAT(EventsOf("aten::einsum('ij->ji', [f32[3,4]])"), testing::IsEmpty());
-  EXPECT_THAT(EventsOf("aten::einsum('ij->j', [f32[3,4]])"), ElementsAre(Event(4 * 4, "sum")));
+  EXPECT_THAT(EventsOf("aten::einsum('ij->j', [f32[3,4]])"), ElementsAre(Line(4 * 4, "sum")));
   EXPECT_THAT(NodesOf("aten::einsum('ii->i', [f32[4,4]])"), Contains("diagonal"));
 }
 

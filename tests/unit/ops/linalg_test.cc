@@ -22,18 +22,17 @@ TEST(Linalg, ProductsAreRowMajor) {
 
 TEST(Linalg, OneDenseDimensionIsRead) {
   EXPECT_THAT(EventsOf("aten::mm(f32[2,3]{7,1}, f32[3,5]{1,4})"),
-              ElementsAre(Event(2 * 5 * 4, "mm")));
+              ElementsAre(Line(2 * 5 * 4, "mm")));
 }
 
 TEST(Linalg, OtherFactorsAreCopiedTheSecondFirst) {
-  EXPECT_THAT(
-      EventsOf("aten::mm(f32[2,3]{6,2}, f32[3,5]{0,1})"),
-      ElementsAre(Event(2 * 5 * 4, "mm"), Event(3 * 5 * 4, "empty"), Event(2 * 3 * 4, "empty"),
-                  Event(-2 * 3 * 4, "mm"), Event(-3 * 5 * 4, "mm")));
+  EXPECT_THAT(EventsOf("aten::mm(f32[2,3]{6,2}, f32[3,5]{0,1})"),
+              ElementsAre(Line(2 * 5 * 4, "mm"), Line(3 * 5 * 4, "empty"), Line(2 * 3 * 4, "empty"),
+                          Line(-2 * 3 * 4, "mm"), Line(-3 * 5 * 4, "mm")));
   // A single column is column-major as it is: the factors stay in their order.
   EXPECT_THAT(EventsOf("aten::mm(f32[2,3]{6,2}, f32[3,1]{2,2})"),
-              ElementsAre(Event(2 * 4, "mm"), Event(2 * 3 * 4, "empty"), Event(3 * 4, "empty"),
-                          Event(-3 * 4, "mm"), Event(-2 * 3 * 4, "mm")));
+              ElementsAre(Line(2 * 4, "mm"), Line(2 * 3 * 4, "empty"), Line(3 * 4, "empty"),
+                          Line(-3 * 4, "mm"), Line(-2 * 3 * 4, "mm")));
 }
 
 TEST(Linalg, NothingIsCopiedForAnEmptyProduct) {
@@ -44,31 +43,31 @@ TEST(Linalg, BatchesCopyMatrixByMatrix) {
   // 8 * 9 * 7 multiplications are no small product.
   EXPECT_THAT(
       EventsOf("aten::bmm(f32[2,8,9]{144,18,2}, f32[2,9,7])"),
-      ElementsAre(Event(2 * 8 * 7 * 4, "bmm"), Event(8 * 9 * 4, "empty"), Event(-8 * 9 * 4, "bmm"),
-                  Event(8 * 9 * 4, "empty"), Event(-8 * 9 * 4, "bmm")));
+      ElementsAre(Line(2 * 8 * 7 * 4, "bmm"), Line(8 * 9 * 4, "empty"), Line(-8 * 9 * 4, "bmm"),
+                  Line(8 * 9 * 4, "empty"), Line(-8 * 9 * 4, "bmm")));
   // baddbmm does it in addmm_.
   EXPECT_THAT(EventsOf("aten::baddbmm(f32[1], f32[1,8,9]{144,18,2}, f32[1,9,7])"),
-              ElementsAre(Event(8 * 7 * 4, "baddbmm"), Event(8 * 9 * 4, "empty"),
-                          Event(-8 * 9 * 4, "addmm_")));
+              ElementsAre(Line(8 * 7 * 4, "baddbmm"), Line(8 * 9 * 4, "empty"),
+                          Line(-8 * 9 * 4, "addmm_")));
   // Fewer than 400 multiplications run in a plain loop.
   EXPECT_THAT(EventsOf("aten::bmm(f32[2,4,9]{72,18,2}, f32[2,9,7])"),
-              ElementsAre(Event(2 * 4 * 7 * 4, "bmm")));
+              ElementsAre(Line(2 * 4 * 7 * 4, "bmm")));
 }
 
 TEST(Linalg, BatchesOfBfloat16AreCopiedWhole) {
   // oneDNN reads neither expanded nor sliced batches; 2 * 16 * 16 * 9 > 16^3.
   EXPECT_THAT(EventsOf("aten::bmm(bf16[2,16,16]{0,16,1}, bf16[2,16,9])"),
-              ElementsAre(Event(2 * 16 * 9 * 2, "bmm"), Event(2 * 16 * 16 * 2, "empty"),
-                          Event(-2 * 16 * 16 * 2, "bmm")));
+              ElementsAre(Line(2 * 16 * 9 * 2, "bmm"), Line(2 * 16 * 16 * 2, "empty"),
+                          Line(-2 * 16 * 16 * 2, "bmm")));
   // 1 * 16 * 16 * 16 does not exceed it.
   EXPECT_THAT(EventsOf("aten::bmm(bf16[1,16,16]{256,16,1}, bf16[1,16,16])"),
-              ElementsAre(Event(16 * 16 * 2, "bmm")));
+              ElementsAre(Line(16 * 16 * 2, "bmm")));
 }
 
 TEST(Linalg, MvCopiesAStridedMatrix) {
   EXPECT_THAT(
       EventsOf("aten::mv(f32[2,3]{6,2}, f32[3]{2})"),
-      ElementsAre(Event(2 * 4, "empty"), Event(2 * 3 * 4, "empty"), Event(-2 * 3 * 4, "addmv_")));
+      ElementsAre(Line(2 * 4, "empty"), Line(2 * 3 * 4, "empty"), Line(-2 * 3 * 4, "addmv_")));
 }
 
 TEST(Linalg, WorkIsTheInnerDimensionPerElement) {
@@ -100,31 +99,31 @@ TEST(Matmul, OfVectorsAndMatrices) {
   EXPECT_EQ(ResultOf("aten::matmul(f32[3], f32[3])"), "f32[]");
   EXPECT_EQ(ResultOf("aten::matmul(f32[2,3], f32[3])"), "f32[2]");
   EXPECT_EQ(ResultOf("aten::matmul(f32[3], f32[3,5])"), "f32[5]");
-  EXPECT_THAT(EventsOf("aten::matmul(f32[3], f32[3,5])"), ElementsAre(Event(5 * 4, "mm")));
+  EXPECT_THAT(EventsOf("aten::matmul(f32[3], f32[3,5])"), ElementsAre(Line(5 * 4, "mm")));
 }
 
 TEST(Matmul, FoldsABatchIntoRows) {
   EXPECT_EQ(ResultOf("aten::matmul(f32[2,4,3], f32[3,5])"), "f32[2,4,5]");
   EXPECT_THAT(EventsOf("aten::matmul(f32[2,4,3], f32[3,5])"),
-              ElementsAre(Event(2 * 4 * 5 * 4, "mm")));
-  EXPECT_THAT(EventsOf("aten::matmul(f32[2,4,3], f32[3])"), ElementsAre(Event(2 * 4 * 4, "empty")));
+              ElementsAre(Line(2 * 4 * 5 * 4, "mm")));
+  EXPECT_THAT(EventsOf("aten::matmul(f32[2,4,3], f32[3])"), ElementsAre(Line(2 * 4 * 4, "empty")));
   // The other way round only for a vector, and only if the transposed batch lies evenly.
   EXPECT_THAT(EventsOf("aten::matmul(f32[3], f32[2,3,5]{15,1,3})"),
-              ElementsAre(Event(2 * 5 * 4, "empty")));
+              ElementsAre(Line(2 * 5 * 4, "empty")));
   EXPECT_THAT(EventsOf("aten::matmul(f32[4,3], f32[2,3,5])"),
-              ElementsAre(Event(2 * 4 * 5 * 4, "bmm")));
+              ElementsAre(Line(2 * 4 * 5 * 4, "bmm")));
 }
 
 TEST(Matmul, DoesNotCopyToFold) {
   EXPECT_THAT(EventsOf("aten::matmul(f32[2,4,3]{3,6,1}, f32[3,5])"),
-              ElementsAre(Event(2 * 4 * 5 * 4, "bmm")));
+              ElementsAre(Line(2 * 4 * 5 * 4, "bmm")));
 }
 
 TEST(Matmul, CopiesTransposedHeadsThatDieInReverse) {
   EXPECT_THAT(EventsOf("aten::matmul(f32[2,4,3,5]{60,5,20,1}, f32[2,4,5,7]{140,7,28,1})"),
-              ElementsAre(Event(2 * 4 * 3 * 5 * 4, "empty"), Event(2 * 4 * 5 * 7 * 4, "empty"),
-                          Event(2 * 4 * 3 * 7 * 4, "bmm"), Event(-2 * 4 * 5 * 7 * 4, "matmul"),
-                          Event(-2 * 4 * 3 * 5 * 4, "matmul")));
+              ElementsAre(Line(2 * 4 * 3 * 5 * 4, "empty"), Line(2 * 4 * 5 * 7 * 4, "empty"),
+                          Line(2 * 4 * 3 * 7 * 4, "bmm"), Line(-2 * 4 * 5 * 7 * 4, "matmul"),
+                          Line(-2 * 4 * 3 * 5 * 4, "matmul")));
 }
 
 TEST(Matmul, BroadcastsBatches) {
@@ -149,15 +148,15 @@ TEST(Linear, AddsTheBiasInPlaceOtherwise) {
   EXPECT_THAT(NodesOf("aten::linear(f32[2,3,8]{8,16,1}, f32[5,8], f32[5])"),
               testing::Contains("add_.Tensor"));
   EXPECT_THAT(EventsOf("aten::linear(f32[2,3,8]{8,16,1}, f32[5,8], f32[5])"),
-              ElementsAre(Event(2 * 3 * 5 * 4, "bmm")));
+              ElementsAre(Line(2 * 3 * 5 * 4, "bmm")));
   EXPECT_THAT(NodesOf("aten::linear(f32[2,3,8], f32[5,8], f32[5]{0})"),
               testing::Contains("add_.Tensor"));
 }
 
 TEST(Linear, WithoutBiasIsAMatmul) {
   EXPECT_THAT(EventsOf("aten::linear(f32[2,3,8], f32[5,8])"),
-              ElementsAre(Event(2 * 3 * 5 * 4, "mm")));
-  EXPECT_THAT(EventsOf("aten::linear(f32[2,3,8], f32[8])"), ElementsAre(Event(2 * 3 * 4, "empty")));
+              ElementsAre(Line(2 * 3 * 5 * 4, "mm")));
+  EXPECT_THAT(EventsOf("aten::linear(f32[2,3,8], f32[8])"), ElementsAre(Line(2 * 3 * 4, "empty")));
 }
 
 TEST(Linear, WrongWeightsAreRefused) {
@@ -168,7 +167,7 @@ TEST(Linear, WrongWeightsAreRefused) {
 
 TEST(Linalg, OuterMultipliesAColumnAndARow) {
   EXPECT_EQ(ResultOf("aten::outer(f32[2], f32[3])"), "f32[2,3]");
-  EXPECT_THAT(EventsOf("aten::outer(f32[2], f32[3])"), ElementsAre(Event(2 * 3 * 4, "mul")));
+  EXPECT_THAT(EventsOf("aten::outer(f32[2], f32[3])"), ElementsAre(Line(2 * 3 * 4, "mul")));
 }
 
 }  // namespace

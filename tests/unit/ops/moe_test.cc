@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 TEST(Topk, GivesValuesAndPositions) {
   EXPECT_THAT(EventsOf("aten::topk(f32[6,8], 2)"),
-              ElementsAre(Event(6 * 2 * 4, "topk"), Event(6 * 2 * 8, "topk")));
+              ElementsAre(Line(6 * 2 * 4, "topk"), Line(6 * 2 * 8, "topk")));
   EXPECT_EQ(ResultOf("aten::topk(f32[6,8]{1,6}, 2, 0)"), "f32[2,8]");
   EXPECT_EQ(ResultOf("aten::topk(f32[6,8], 2)", 1), "i64[6,2]");
   EXPECT_EQ(WorkOf("aten::topk(f32[6,8], 4)").compare,
@@ -22,23 +22,23 @@ TEST(Topk, GivesValuesAndPositions) {
 
 TEST(Sort, StartsFromThePositionsOfOneRow) {
   EXPECT_THAT(EventsOf("aten::sort(f32[6,8])"),
-              ElementsAre(Event(6 * 8 * 4, "sort"), Event(6 * 8 * 8, "sort"),
-                          Event(8 * 8, "resize_"), Event(-8 * 8, "sort")));
+              ElementsAre(Line(6 * 8 * 4, "sort"), Line(6 * 8 * 8, "sort"), Line(8 * 8, "resize_"),
+                          Line(-8 * 8, "sort")));
   EXPECT_EQ(ResultOf("aten::sort(f32[6,8]{1,6}, 0)"), "f32[6,8]{1,6}");
   EXPECT_EQ(WorkOf("aten::sort(i64[1024])").compare, Count(1024 * 10));
 }
 
 TEST(Sort, ArgsortDropsTheValues) {
   EXPECT_EQ(ResultOf("aten::argsort(f32[6,8])"), "i64[6,8]");
-  EXPECT_EQ(EventsOf("aten::argsort(f32[6,8])").back(), Event(-6 * 8 * 4, "argsort"));
+  EXPECT_EQ(EventsOf("aten::argsort(f32[6,8])").back(), Line(-6 * 8 * 4, "argsort"));
 }
 
 TEST(Histc, NeedsEdgesAndCounts) {
   EXPECT_THAT(EventsOf("aten::histc(f32[100], 8, 0, 7)"),
-              ElementsAre(Event(9 * 4, "histc"), Event(8 * 4, "histc"), Event(8 * 4, "empty"),
-                          Event(-8 * 4, "histc"), Event(-9 * 4, "histc")));
+              ElementsAre(Line(9 * 4, "histc"), Line(8 * 4, "histc"), Line(8 * 4, "empty"),
+                          Line(-8 * 4, "histc"), Line(-9 * 4, "histc")));
   // Equal limits stand for the least and the largest element.
-  EXPECT_THAT(EventsOf("aten::histc(f32[100], 8)"), testing::Contains(Event(4, "aminmax")));
+  EXPECT_THAT(EventsOf("aten::histc(f32[100], 8)"), testing::Contains(Line(4, "aminmax")));
   EXPECT_THAT(RefusalOf("aten::histc(f32[100], 0)"), HasSubstr("0 bins"));
 }
 
@@ -55,7 +55,7 @@ TEST(GroupedProduct, RowsStartAtMultiplesOf16Bytes) {
   EXPECT_EQ(ResultOf("aten::_grouped_mm(bf16[12,8], bf16[4,8,12], i32[4])"), "bf16[12,12]{16,1}");
   EXPECT_EQ(ResultOf("aten::_grouped_mm(f32[12,8], f32[4,8,6], i32[4])"), "f32[12,6]{8,1}");
   EXPECT_THAT(EventsOf("aten::_grouped_mm(bf16[12,8], bf16[4,8,16], i32[4])"),
-              ElementsAre(Event(12 * 16 * 2, "empty_strided")));
+              ElementsAre(Line(12 * 16 * 2, "empty_strided")));
 }
 
 TEST(GroupedProduct, GroupsMayLieInAnyDimension) {

@@ -22,19 +22,18 @@ TEST(LayerNorm, StatisticsKeepTheNormalizedDimensionsAsOnes) {
 }
 
 TEST(LayerNorm, StatisticsDieInLayerNorm) {
-  EXPECT_THAT(EventsOf("aten::layer_norm(f32[2,3,8], [8], f32[8], f32[8])"),
-              ElementsAre(Event(2 * 3 * 8 * 4, "empty"), Event(2 * 3 * 4, "empty"),
-                          Event(2 * 3 * 4, "empty"), Event(-2 * 3 * 4, "layer_norm"),
-                          Event(-2 * 3 * 4, "layer_norm")));
+  EXPECT_THAT(
+      EventsOf("aten::layer_norm(f32[2,3,8], [8], f32[8], f32[8])"),
+      ElementsAre(Line(2 * 3 * 8 * 4, "empty"), Line(2 * 3 * 4, "empty"), Line(2 * 3 * 4, "empty"),
+                  Line(-2 * 3 * 4, "layer_norm"), Line(-2 * 3 * 4, "layer_norm")));
 }
 
 TEST(LayerNorm, ReadsContiguousCopies) {
   EXPECT_THAT(
       EventsOf("aten::native_layer_norm(f32[2,3,8]{8,16,1}, [8], f32[8]{2}, f32[8], 1e-05)"),
-      ElementsAre(Event(2 * 3 * 8 * 4, "empty"), Event(8 * 4, "empty"),
-                  Event(2 * 3 * 8 * 4, "empty"), Event(2 * 3 * 4, "empty"),
-                  Event(2 * 3 * 4, "empty"), Event(-8 * 4, "native_layer_norm"),
-                  Event(-2 * 3 * 8 * 4, "native_layer_norm")));
+      ElementsAre(Line(2 * 3 * 8 * 4, "empty"), Line(8 * 4, "empty"), Line(2 * 3 * 8 * 4, "empty"),
+                  Line(2 * 3 * 4, "empty"), Line(2 * 3 * 4, "empty"),
+                  Line(-8 * 4, "native_layer_norm"), Line(-2 * 3 * 8 * 4, "native_layer_norm")));
 }
 
 TEST(LayerNorm, MixedDTypesGiveFloatStatistics) {
@@ -75,20 +74,18 @@ TEST(BatchNorm, InTrainingComputesStatistics) {
   const std::int64_t out = 2 * 3 * 16 * 4, channels = 3 * 4;
   EXPECT_THAT(
       EventsOf(BatchNorm("f32[2,3,4,4]", "True")),
-      ElementsAre(Event(out, "empty"), Event(channels, "empty"),
-                  Event(channels, "empty"),                            // results
-                  Event(channels, "empty"), Event(channels, "empty"),  // sums
-                  Event(-channels, "native_batch_norm"), Event(-channels, "native_batch_norm"),
-                  Event(channels, "empty"), Event(channels, "empty"),  // scale, shift
-                  Event(-channels, "native_batch_norm"), Event(-channels, "native_batch_norm"),
-                  Event(-channels, "batch_norm"), Event(-channels, "batch_norm")));
+      ElementsAre(Line(out, "empty"), Line(channels, "empty"), Line(channels, "empty"),  // results
+                  Line(channels, "empty"), Line(channels, "empty"),                      // sums
+                  Line(-channels, "native_batch_norm"), Line(-channels, "native_batch_norm"),
+                  Line(channels, "empty"), Line(channels, "empty"),  // scale, shift
+                  Line(-channels, "native_batch_norm"), Line(-channels, "native_batch_norm"),
+                  Line(-channels, "batch_norm"), Line(-channels, "batch_norm")));
 }
 
 TEST(BatchNorm, InferenceScalesOnly) {
-  EXPECT_THAT(
-      EventsOf(BatchNorm("f32[2,3,4,4]", "False")),
-      ElementsAre(Event(2 * 3 * 16 * 4, "empty"), Event(3 * 4, "empty"), Event(3 * 4, "empty"),
-                  Event(-3 * 4, "native_batch_norm"), Event(-3 * 4, "native_batch_norm")));
+  EXPECT_THAT(EventsOf(BatchNorm("f32[2,3,4,4]", "False")),
+              ElementsAre(Line(2 * 3 * 16 * 4, "empty"), Line(3 * 4, "empty"), Line(3 * 4, "empty"),
+                          Line(-3 * 4, "native_batch_norm"), Line(-3 * 4, "native_batch_norm")));
 }
 
 TEST(BatchNorm, AdjacentChannelsNeedABufferPerThread) {
@@ -105,11 +102,11 @@ TEST(BatchNorm, KeepsTheMemoryFormat) {
 TEST(BatchNorm, StridedImagesTakeTheMeanAsAnOperator) {
   EXPECT_THAT(
       EventsOf(BatchNorm("f32[2,3,4,5]{60,20,1,4}", "True")),
-      ElementsAre(Event(2 * 3 * 20 * 4, "empty"), Event(3 * 4, "mean"), Event(8, "div_"),
-                  Event(4, "empty_strided"), Event(-4, "div_"), Event(-8, "div_"),
-                  Event(3 * 4, "empty"), Event(-3 * 4, "batch_norm"), Event(-3 * 4, "batch_norm")));
+      ElementsAre(Line(2 * 3 * 20 * 4, "empty"), Line(3 * 4, "mean"), Line(8, "div_"),
+                  Line(4, "empty_strided"), Line(-4, "div_"), Line(-8, "div_"),
+                  Line(3 * 4, "empty"), Line(-3 * 4, "batch_norm"), Line(-3 * 4, "batch_norm")));
   EXPECT_THAT(EventsOf(BatchNorm("f32[2,3,4,5]{60,20,1,4}", "False")),
-              testing::AllOf(Contains(Event(3 * 4, "add")), Contains(Event(3 * 4, "sqrt"))));
+              testing::AllOf(Contains(Line(3 * 4, "add")), Contains(Line(3 * 4, "sqrt"))));
 }
 
 TEST(BatchNorm, StatisticsAreEmptyInInference) {
@@ -134,7 +131,7 @@ TEST(BatchNorm, FunctionalFormCopiesTheRunningStatistics) {
       "aten::_native_batch_norm_legit_functional(f32[2,3,4,4], f32[3], f32[3], f32[3], f32[3], "
       "True, 0.1, 1e-05)";
   EXPECT_EQ(ResultOf(kCall, 4), "f32[3]");
-  EXPECT_EQ(EventsOf(kCall)[0], Event(3 * 4, "empty_strided"));
+  EXPECT_EQ(EventsOf(kCall)[0], Line(3 * 4, "empty_strided"));
 }
 
 TEST(BatchNorm, WrongChannelsAreRefused) {
@@ -150,10 +147,10 @@ TEST(BatchNorm, WrongChannelsAreRefused) {
 // -------------------------------------------------------------------------
 
 TEST(GroupNorm, HasARowForEachGroupOfAnImage) {
-  EXPECT_THAT(EventsOf("aten::group_norm(f32[2,6,4], 3, f32[6], f32[6])"),
-              ElementsAre(Event(2 * 6 * 4 * 4, "empty"), Event(2 * 3 * 4, "empty"),
-                          Event(2 * 3 * 4, "empty"), Event(-2 * 3 * 4, "group_norm"),
-                          Event(-2 * 3 * 4, "group_norm")));
+  EXPECT_THAT(
+      EventsOf("aten::group_norm(f32[2,6,4], 3, f32[6], f32[6])"),
+      ElementsAre(Line(2 * 6 * 4 * 4, "empty"), Line(2 * 3 * 4, "empty"), Line(2 * 3 * 4, "empty"),
+                  Line(-2 * 3 * 4, "group_norm"), Line(-2 * 3 * 4, "group_norm")));
   EXPECT_EQ(WorkOf("aten::group_norm(f32[2,6,4], 3)").alu, Count(7 * 2 * 6 * 4 + 3 * 2 * 3));
   EXPECT_THAT(RefusalOf("aten::group_norm(f32[2,6,4], 4)"), HasSubstr("in 4 groups"));
 }
@@ -161,22 +158,22 @@ TEST(GroupNorm, HasARowForEachGroupOfAnImage) {
 TEST(GroupNorm, CopiesWhatIsNotDense) {
   EXPECT_THAT(
       EventsOf("aten::native_group_norm(f32[2,6,4]{24,1,6}, None, None, 2, 6, 4, 3, 1e-05)"),
-      Contains(Event(-2 * 6 * 4 * 4, "native_group_norm")));
+      Contains(Line(-2 * 6 * 4 * 4, "native_group_norm")));
   // Channels-last images are added up channel by channel: two numbers for each.
   EXPECT_THAT(
       EventsOf("aten::native_group_norm(f32[2,6,2,2]{24,1,12,6}, None, None, 2, 6, 4, 3, 1e-05)"),
-      Contains(Event(-2 * 2 * 6 * 4, "native_group_norm")));
+      Contains(Line(-2 * 2 * 6 * 4, "native_group_norm")));
 }
 
 TEST(RmsNorm, IsMadeOfElementwiseOperators) {
   const std::int64_t all = 2 * 3 * 8 * 4, rows = 2 * 3 * 4;
-  EXPECT_THAT(EventsOf("aten::rms_norm(f32[2,3,8], [8], f32[8])"),
-              ElementsAre(Event(all, "pow"), Event(rows, "mean"), Event(8, "div_"),
-                          Event(4, "empty_strided"), Event(-4, "div_"), Event(-8, "div_"),
-                          Event(8, "add_"), Event(4, "empty_strided"), Event(-4, "add_"),
-                          Event(-8, "add_"), Event(rows, "rsqrt"), Event(-rows, "_fused_rms_norm"),
-                          Event(-all, "_fused_rms_norm"), Event(all, "mul"), Event(all, "mul"),
-                          Event(-all, "_fused_rms_norm"), Event(-rows, "rms_norm")));
+  EXPECT_THAT(
+      EventsOf("aten::rms_norm(f32[2,3,8], [8], f32[8])"),
+      ElementsAre(Line(all, "pow"), Line(rows, "mean"), Line(8, "div_"), Line(4, "empty_strided"),
+                  Line(-4, "div_"), Line(-8, "div_"), Line(8, "add_"), Line(4, "empty_strided"),
+                  Line(-4, "add_"), Line(-8, "add_"), Line(rows, "rsqrt"),
+                  Line(-rows, "_fused_rms_norm"), Line(-all, "_fused_rms_norm"), Line(all, "mul"),
+                  Line(all, "mul"), Line(-all, "_fused_rms_norm"), Line(-rows, "rms_norm")));
 }
 
 TEST(RmsNorm, MixedDTypesAreNotFused) {

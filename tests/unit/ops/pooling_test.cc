@@ -22,30 +22,30 @@ TEST(Pooling, SizesFollowTheWindow) {
 
 TEST(Pooling, IndicesDieInMaxPool) {
   EXPECT_THAT(EventsOf("aten::max_pool2d(f32[2,3,8,8], [2,2])"),
-              ElementsAre(Event(2 * 3 * 16 * 4, "max_pool2d_with_indices"),
-                          Event(2 * 3 * 16 * 8, "max_pool2d_with_indices"),
-                          Event(-2 * 3 * 16 * 8, "max_pool2d")));
+              ElementsAre(Line(2 * 3 * 16 * 4, "max_pool2d_with_indices"),
+                          Line(2 * 3 * 16 * 8, "max_pool2d_with_indices"),
+                          Line(-2 * 3 * 16 * 8, "max_pool2d")));
 }
 
 TEST(Pooling, ImagesInNoFormatAreCopiedAfterTheResults) {
   EXPECT_THAT(EventsOf("aten::avg_pool2d(f32[2,3,8,6]{144,48,1,8}, [2,2])"),
-              ElementsAre(Event(2 * 3 * 12 * 4, "avg_pool2d"), Event(2 * 3 * 48 * 4, "empty"),
-                          Event(-2 * 3 * 48 * 4, "avg_pool2d")));
+              ElementsAre(Line(2 * 3 * 12 * 4, "avg_pool2d"), Line(2 * 3 * 48 * 4, "empty"),
+                          Line(-2 * 3 * 48 * 4, "avg_pool2d")));
   EXPECT_EQ(ResultOf("aten::avg_pool2d(f32[2,3,8,8]{192,1,24,3}, [2,2])"),
             "f32[2,3,4,4]{48,1,12,3}");
 }
 
 TEST(Pooling, MaxPool1dGivesOnlyValues) {
   EXPECT_THAT(EventsOf("aten::max_pool1d(f32[2,3,9], [3])"),
-              ElementsAre(Event(2 * 3 * 3 * 4, "empty")));
+              ElementsAre(Line(2 * 3 * 3 * 4, "empty")));
 }
 
 TEST(Pooling, AverageOverTheWholeImageIsAMean) {
   EXPECT_THAT(EventsOf("aten::adaptive_avg_pool2d(f32[2,3,8,8], [1,1])"),
-              ElementsAre(Event(2 * 3 * 4, "mean"), Event(8, "div_"), Event(4, "empty_strided"),
-                          Event(-4, "div_"), Event(-8, "div_")));
+              ElementsAre(Line(2 * 3 * 4, "mean"), Line(8, "div_"), Line(4, "empty_strided"),
+                          Line(-4, "div_"), Line(-8, "div_")));
   EXPECT_THAT(EventsOf("aten::adaptive_avg_pool2d(f32[2,3,8,8], [3,3])"),
-              ElementsAre(Event(2 * 3 * 9 * 4, "resize_")));
+              ElementsAre(Line(2 * 3 * 9 * 4, "resize_")));
   EXPECT_EQ(ResultOf("aten::adaptive_avg_pool3d(f32[2,3,4,8,8], [1,1,1])"), "f32[2,3,1,1,1]");
   EXPECT_EQ(ResultOf("aten::adaptive_avg_pool1d(f32[2,3,8], [4])"), "f32[2,3,4]");
 }
@@ -58,11 +58,11 @@ TEST(Pooling, WorkIsTheWindowPerElement) {
 TEST(Upsampling, ComputesInChannelsLastOrder) {
   EXPECT_THAT(
       EventsOf("aten::upsample_nearest2d.vec(f32[2,3,4,4], None, [2.0,2.0])"),
-      ElementsAre(Event(2 * 3 * 64 * 4, "upsample_nearest2d"), Event(2 * 3 * 16 * 4, "empty"),
-                  Event(2 * 3 * 64 * 4, "empty"), Event(-2 * 3 * 64 * 4, "upsample_nearest2d"),
-                  Event(-2 * 3 * 16 * 4, "upsample_nearest2d")));
+      ElementsAre(Line(2 * 3 * 64 * 4, "upsample_nearest2d"), Line(2 * 3 * 16 * 4, "empty"),
+                  Line(2 * 3 * 64 * 4, "empty"), Line(-2 * 3 * 64 * 4, "upsample_nearest2d"),
+                  Line(-2 * 3 * 16 * 4, "upsample_nearest2d")));
   EXPECT_THAT(EventsOf("aten::upsample_bilinear2d(f32[2,3,4,4]{48,1,12,3}, [6,6], False)"),
-              ElementsAre(Event(2 * 3 * 36 * 4, "upsample_bilinear2d")));
+              ElementsAre(Line(2 * 3 * 36 * 4, "upsample_bilinear2d")));
 }
 
 TEST(Upsampling, FactorsRoundDown) {
@@ -78,8 +78,8 @@ TEST(Im2Col, EveryWindowIsAColumn) {
   EXPECT_EQ(ResultOf("aten::im2col(f32[2,3,8,8], [3,3], [1,1], [1,1], [1,1])"), "f32[2,27,64]");
   // The first storage of the result, like the image, is replaced.
   EXPECT_THAT(EventsOf("aten::im2col(f32[2,3,8,8], [3,3], [1,1], [1,1], [1,1])"),
-              ElementsAre(Event(2 * 3 * 64 * 4, "empty"), Event(2 * 27 * 64 * 4, "resize_"),
-                          Event(-2 * 3 * 64 * 4, "resize_")));
+              ElementsAre(Line(2 * 3 * 64 * 4, "empty"), Line(2 * 27 * 64 * 4, "resize_"),
+                          Line(-2 * 3 * 64 * 4, "resize_")));
 }
 
 TEST(Pooling, WrongOperandsAreRefused) {
