@@ -41,7 +41,7 @@ PUBLIC_HEADERS = {
     "error.h": "support",
     "units.h": "support",
     "version.h": "support",
-    "strings.h": "ir",
+    "strings.h": "support",
     "dims.h": "ir",
     "program.h": "ir",
     "builder.h": "ir",

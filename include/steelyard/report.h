@@ -18,7 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,11 +26,11 @@
 #include <vector>
 
 #include "steelyard/error.h"
+#include "steelyard/strings.h"
 #include "steelyard/units.h"
 
 namespace steelyard {
 
-class StringInterner;
 namespace report {
 
 // What a value of the tree for programs is.
@@ -95,9 +94,10 @@ class DataView {
 class Data {
  public:
   Data();
-  ~Data();
-  Data(Data&&) noexcept;
-  Data& operator=(Data&&) noexcept;
+  Data(const Data&) = delete;
+  Data& operator=(const Data&) = delete;
+  Data(Data&&) noexcept = default;
+  Data& operator=(Data&&) noexcept = default;
 
   // Adds a member to the open object. Requires: the innermost open container is an object, and has
   // no such key yet. Numbers are exact: a double is written so that reading it gives it back.
@@ -143,7 +143,7 @@ class Data {
   [[nodiscard]] std::uint32_t Element() const;
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> open_;  // Containers not closed yet, outermost first.
-  std::unique_ptr<StringInterner> texts_;
+  StringTable texts_;
 };
 
 // Walking a large report spends its time here, so these are inline.

@@ -4,6 +4,7 @@
 // and are stored once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>

@@ -51,7 +51,9 @@ int ExitStatusOf(ErrorCode code) {
 }
 
 std::string ErrorLine(const Error& error) {
-  std::string line = "steelyard: " + Describe(error);
+  Error told = error;
+  told.hint.resize(std::min(told.hint.find('\n'), told.hint.size()));
+  std::string line = "steelyard: " + Describe(told);
   std::ranges::replace_if(line, IsControl, ' ');
   // The second half of a control character in UTF-8 (U+0080 to U+009F), which terminals obey too.
   for (std::size_t i = 0; i + 1 < line.size(); ++i) {

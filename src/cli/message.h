@@ -20,7 +20,8 @@ inline constexpr int kDefect = 70;  // Ours. As EX_SOFTWARE of sysexits.h.
 int ExitStatusOf(ErrorCode code);
 
 // Returns "steelyard: where: message. hint" and a newline. Names come from files and may hold
-// anything: control characters become spaces, and what is absurdly long is cut.
+// anything: control characters become spaces, and what is absurdly long is cut. Of a hint that
+// shows the place on further lines, the first line is told.
 std::string ErrorLine(const Error& error);
 
 // Returns the one of `words` that `word` is most likely a misspelling of, or nothing.

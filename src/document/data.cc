@@ -14,24 +14,19 @@
 #include "steelyard/report.h"
 #include "steelyard/units.h"
 #include "support/assert.h"
-#include "support/interner.h"
 
 namespace steelyard::report {
 namespace {
 
-// Interned first, so that it has id 0 in every tree: the key of what has none.
-constexpr std::uint32_t kNoKey = 0;
+// The key of what has none: the empty text.
+constexpr std::uint32_t kNoKey = kNoString;
 
 }  // namespace
 
-Data::Data() : texts_(std::make_unique<StringInterner>()) {
+Data::Data() {
   static_assert(sizeof(Entry) == 16);
-  texts_->Intern("");
   Open(DataKind::kObject, kNoKey);
 }
-Data::~Data() = default;
-Data::Data(Data&&) noexcept = default;
-Data& Data::operator=(Data&&) noexcept = default;
 
 void Data::SetInt(std::string_view key, std::int64_t value, Unit unit) {
   Append(DataKind::kInt, unit, Key(key), std::bit_cast<std::uint64_t>(value));
@@ -41,7 +36,7 @@ void Data::SetDouble(std::string_view key, double value, Unit unit) {
 }
 void Data::SetText(std::string_view key, std::string_view value) {
   const std::uint32_t id = Key(key);
-  Append(DataKind::kText, Unit::kNone, id, texts_->Intern(value));
+  Append(DataKind::kText, Unit::kNone, id, texts_.Intern(value));
 }
 void Data::SetBool(std::string_view key, bool value) {
   Append(DataKind::kBool, Unit::kNone, Key(key), value ? 1 : 0);
@@ -56,7 +51,7 @@ void Data::AddDouble(double value, Unit unit) {
   Append(DataKind::kDouble, unit, Element(), std::bit_cast<std::uint64_t>(value));
 }
 void Data::AddText(std::string_view value) {
-  Append(DataKind::kText, Unit::kNone, Element(), texts_->Intern(value));
+  Append(DataKind::kText, Unit::kNone, Element(), texts_.Intern(value));
 }
 void Data::AddBool(bool value) { Append(DataKind::kBool, Unit::kNone, Element(), value ? 1 : 0); }
 void Data::OpenObject() { Open(DataKind::kObject, Element()); }
@@ -73,8 +68,8 @@ DataView Data::root() const {
   return {this, 0};
 }
 
-std::uint32_t Data::text_count() const { return texts_->size(); }
-std::string_view Data::text(std::uint32_t id) const { return (*texts_)[id]; }
+std::uint32_t Data::text_count() const { return static_cast<std::uint32_t>(texts_.size()); }
+std::string_view Data::text(std::uint32_t id) const { return texts_.view(id); }
 
 void Data::Append(DataKind kind, Unit unit, std::uint32_t key, std::uint64_t payload) {
   entries_.push_back({.payload = payload, .key = key, .kind = kind, .unit = unit});
@@ -89,7 +84,7 @@ void Data::Open(DataKind kind, std::uint32_t key) {
 std::uint32_t Data::Key(std::string_view key) {
   SY_ASSERT(entries_[open_.back()].kind == DataKind::kObject,
             "only a member of an object has a key");
-  return texts_->Intern(key);
+  return texts_.Intern(key);
 }
 
 std::uint32_t Data::Element() const {

@@ -6,6 +6,12 @@
 #include "steelyard/dims.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "support/checked.h"
 
@@ -114,7 +120,7 @@ DimPool& DimPool::operator=(const DimPool& other) {
 
 std::uint32_t DimPool::Allocate(std::uint32_t count) {
   if (count == 0) return 0;  // no span of the end of the last chunk
-  const std::uint32_t room = static_cast<std::uint32_t>(chunks_.size() * kChunk - used_);
+  const auto room = static_cast<std::uint32_t>(chunks_.size() * kChunk - used_);
   if (count > room) {
     used_ += room;
     // Zeroed: what is left over at a chunk's end is copied with the pool.

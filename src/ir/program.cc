@@ -2,7 +2,13 @@
 #include "steelyard/program.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "ir/layout.h"
 #include "support/checked.h"

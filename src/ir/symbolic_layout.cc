@@ -2,6 +2,11 @@
 #include "ir/symbolic_layout.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "ir/layout.h"
 
@@ -51,7 +56,7 @@ ContiguityTest::ContiguityTest(const Program& program) {
       // Any sequence of distinct numbers will do; these are Knuth's (MMIX).
       state = state * 6364136223846793005u + 1442695040888963407u;
       const auto drawn = static_cast<std::int64_t>((state >> 33U) % 1000) + 2;
-      symbols.push_back(std::clamp(drawn, std::min(symbol.min, symbol.max), symbol.max));
+      symbols.emplace_back(std::clamp(drawn, std::min(symbol.min, symbol.max), symbol.max));
     }
     points_.push_back(program.expressions.Evaluate(symbols));
   }

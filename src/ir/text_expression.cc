@@ -6,7 +6,11 @@
 #include "ir/text_expression.h"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/text_words.h"
@@ -138,7 +142,7 @@ class Writer {
   void WriteInfix(const Infix& infix, const Expression& e) {
     const bool from_right = infix.level == kPower;
     const bool alone = infix.level == kRelation;
-    const Level tighter = static_cast<Level>(infix.level + 1);
+    const auto tighter = static_cast<Level>(infix.level + 1);
     Write(e.a, from_right || alone ? tighter : infix.level);
     if (e.op == ExprOp::kAdd && WriteDifference(e.b)) return;
     out_.append(infix.text);

@@ -3,7 +3,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "ir/text_words.h"
 
@@ -216,7 +221,7 @@ std::string TextScanner::Found() {
   return found;
 }
 
-bool TextScanner::FailAt(std::size_t position, std::string message, std::string hint) {
+bool TextScanner::FailAt(std::size_t position, std::string message, const std::string& hint) {
   if (failed_) return false;
   failed_ = true;
   position = std::min(position, text_.size());

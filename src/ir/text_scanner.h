@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "steelyard/error.h"
 
@@ -49,10 +50,10 @@ class TextScanner {
 
   std::size_t position() const { return position_; }
   // Records the error at `position` (of Fail: here) and returns false.
-  bool FailAt(std::size_t position, std::string message, std::string hint);
-  bool Fail(std::string message, std::string hint) {
+  bool FailAt(std::size_t position, std::string message, const std::string& hint);
+  bool Fail(std::string message, const std::string& hint) {
     Peek();
-    return FailAt(position_, std::move(message), std::move(hint));
+    return FailAt(position_, std::move(message), hint);
   }
   // "found ...": what stands here, for a message.
   std::string Found();

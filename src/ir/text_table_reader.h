@@ -4,6 +4,7 @@
 // words after a node that refer to them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 

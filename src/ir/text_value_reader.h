@@ -3,6 +3,7 @@
 // The parts of a text program below the statement: names and types of values, arguments.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

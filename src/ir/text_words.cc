@@ -5,7 +5,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <optional>
 #include <span>
+#include <string_view>
 
 namespace steelyard {
 namespace {

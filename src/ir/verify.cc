@@ -7,8 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ir/text_words.h"
@@ -137,29 +142,30 @@ Status ListsAreTrees(const Program& p) {
   return {};
 }
 
-Status StringsInRange(const Program& p) {
-  const auto bad = [&](StringId id) { return id >= p.strings.size(); };
+Status TablesHaveStrings(const Program& p, const std::function<bool(StringId)>& bad) {
   if (bad(p.name) || bad(p.producer) || std::ranges::any_of(p.notes, bad)) {
     return Broken("the program's name, producer or a note");
   }
   if (std::ranges::any_of(p.op_names, bad)) return Broken("an operator's name");
-  for (const Value& v : p.values) {
-    if (bad(v.name)) return Broken("a value's name");
-  }
+  if (std::ranges::any_of(p.values, bad, &Value::name)) return Broken("a value's name");
+  if (std::ranges::any_of(p.symbols, bad, &Symbol::name)) return Broken("a symbol's name");
   for (const Module& m : p.modules) {
     if (bad(m.path) || bad(m.class_name)) return Broken("a module's path or class");
   }
   for (const SourceLine& s : p.sources) {
     if (bad(s.file) || bad(s.function) || bad(s.code)) return Broken("a source line");
   }
-  for (const Symbol& s : p.symbols) {
-    if (bad(s.name)) return Broken("a symbol's name");
-  }
   for (const auto* list : {&p.parameters, &p.buffers}) {
-    for (const NamedTensor& t : *list) {
-      if (bad(t.name)) return Broken("the name of a parameter or buffer");
+    if (std::ranges::any_of(*list, bad, &NamedTensor::name)) {
+      return Broken("the name of a parameter or buffer");
     }
   }
+  return {};
+}
+
+Status StringsInRange(const Program& p) {
+  const auto bad = [&](StringId id) { return id >= p.strings.size(); };
+  SY_RETURN_IF_ERROR(TablesHaveStrings(p, bad));
   return ForEachArgumentOfGraphs(p, [&](const Argument& a, const auto& where) -> Status {
     if (bad(a.name) || (a.kind == ArgKind::kString && bad(a.text))) {
       return Broken("the name or text of an argument", where());
@@ -365,9 +371,9 @@ Status DefinedBeforeUse(const Program& p) {
 
 Status NamedTensorsHaveRoles(const Program& p) {
   const auto check = [&](const std::vector<NamedTensor>& list, Role role) -> Status {
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const Value& v = p.values[list[i].value];
-      const std::string where = ValueText(p, list[i].value);
+    for (const NamedTensor& tensor : list) {
+      const Value& v = p.values[tensor.value];
+      const std::string where = ValueText(p, tensor.value);
       if (v.kind != ValueKind::kTensor || !v.has_layout) {
         return Broken("a parameter or buffer is a tensor of known sizes", where);
       }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string_view>
@@ -56,15 +57,70 @@ Argument ParseDefault(Program& program, const Param& param) {
       program.strings.Intern(quoted ? text.substr(1, text.size() - 2) : text));
 }
 
-bool Accepts(const Param& param, const Argument& argument) {
-  if (argument.kind == ArgKind::kNone)
-    return param.optional || param.type == ParamType::kOther || param.list;
-  if (param.type == ParamType::kTensor && !param.list) {
-    return argument.kind == ArgKind::kValue || argument.kind == ArgKind::kInt ||
-           argument.kind == ArgKind::kFloat || argument.kind == ArgKind::kBool;
+bool IsNumber(const Argument& argument) {
+  return argument.kind == ArgKind::kInt || argument.kind == ArgKind::kFloat ||
+         argument.kind == ArgKind::kBool;
+}
+
+// Whether one element of a parameter may be this. Checked here, so that a rule that reads a number
+// after the shape rule has passed cannot fail.
+bool AcceptsOne(ParamType type, const Argument& argument) {
+  switch (type) {
+    case ParamType::kTensor:
+      return argument.kind == ArgKind::kValue || IsNumber(argument);
+    case ParamType::kInt:
+      return IsNumber(argument) && argument.kind != ArgKind::kFloat;
+    case ParamType::kBool:
+      return IsNumber(argument) && argument.kind != ArgKind::kFloat;
+    case ParamType::kFloat:
+      return IsNumber(argument);
+    case ParamType::kScalar:
+      return IsNumber(argument);
+    case ParamType::kDType:
+      return argument.kind == ArgKind::kDType;
+    case ParamType::kString:
+      return argument.kind == ArgKind::kString;
+    case ParamType::kOther:
+      return true;
   }
-  if (param.type == ParamType::kTensor) return argument.kind == ArgKind::kList;
-  return true;  // rules check numbers as they read them
+  __builtin_unreachable();
+}
+
+bool Accepts(const Program& program, const Param& param, const Argument& argument) {
+  if (argument.kind == ArgKind::kNone) {
+    return param.optional || param.type == ParamType::kOther || param.list;
+  }
+  if (!param.list) return AcceptsOne(param.type, argument);
+  // A number may stand for a list of one.
+  if (argument.kind != ArgKind::kList) {
+    return param.type != ParamType::kTensor && AcceptsOne(param.type, argument);
+  }
+  return std::ranges::all_of(program.list(argument.list), [&](const Argument& element) {
+    const bool absent = element.kind == ArgKind::kNone && param.optional;
+    return absent || AcceptsOne(param.type, element);
+  });
+}
+
+std::string_view KindOf(ParamType type) {
+  switch (type) {
+    case ParamType::kTensor:
+      return "a tensor";
+    case ParamType::kInt:
+      return "an integer";
+    case ParamType::kFloat:
+      return "a number";
+    case ParamType::kBool:
+      return "True or False";
+    case ParamType::kScalar:
+      return "a number";
+    case ParamType::kDType:
+      return "a dtype";
+    case ParamType::kString:
+      return "a string";
+    case ParamType::kOther:
+      return "something else";
+  }
+  __builtin_unreachable();
 }
 
 }  // namespace
@@ -87,8 +143,9 @@ void BindArguments(Program& program, const OpDef& def, std::span<const Argument>
     if ((filled >> at & 1u) != 0) {
       Refuse(fmt::format("argument \"{}\" is given twice", params[at].name));
     }
-    if (!Accepts(params[at], given[i])) {
-      Refuse(fmt::format("argument \"{}\" must be a tensor", params[at].name));
+    if (!Accepts(program, params[at], given[i])) {
+      Refuse(fmt::format("argument \"{}\" must be {}{}", params[at].name,
+                         params[at].list ? "a list, each " : "", KindOf(params[at].type)));
     }
     bound[at] = given[i];
     filled |= 1u << at;

@@ -27,10 +27,10 @@
 namespace steelyard::ops {
 namespace {
 
+bool IsHalf(DType dtype) { return dtype == DType::kBFloat16 || dtype == DType::kFloat16; }
+
 // The dtype in which a kernel of `dtype` adds up.
-DType AccumulateType(DType dtype) {
-  return dtype == DType::kBFloat16 || dtype == DType::kFloat16 ? DType::kFloat32 : dtype;
-}
+DType AccumulateType(DType dtype) { return IsHalf(dtype) ? DType::kFloat32 : dtype; }
 
 // Statistics have the input's dtype, unless parameters of another make them float32.
 DType StatisticsType(const TensorView& input, std::initializer_list<TensorView> parameters) {
@@ -134,12 +134,13 @@ bool ChannelsAreAdjacent(const TensorView& t) {
   return work::Elements(window::Spatial(t.sizes())) == Count(1);
 }
 
-// Adjacent channels are added up in one buffer per thread, if there is more than one element for
-// each thread.
+// Adjacent channels are added up in one buffer per thread, unless there are so few elements that
+// each thread takes some of the channels; half-precision ones always.
 std::int64_t SumsBytes(const OpView& op) {
   const TensorView input = op.self();
   const std::int64_t per_channel = input.count() / std::max<std::int64_t>(input.size(1), 1);
-  if (!ChannelsAreAdjacent(input) || per_channel <= op.target().threads) return 0;
+  const bool direct = !IsHalf(input.dtype()) && per_channel <= op.target().threads;
+  if (!ChannelsAreAdjacent(input) || direct) return 0;
   return allocations::Bytes(Count(input.size(1)) * op.target().threads,
                             AccumulateType(input.dtype()));
 }
@@ -161,10 +162,10 @@ void AllocatePair(std::int64_t bytes, Allocations& memory, std::int64_t buffer =
 
 // What an operator with a Python number gives, if not in place, after the number's box and its cast
 // to `dtype`, which die with the operator.
-Allocations::Scratch AllocateWithNumber(std::string_view label, DType dtype, std::int64_t bytes,
-                                        Allocations& memory) {
-  const Allocations::Scratch box = memory.Allocate(8, label);
-  const std::int64_t cast_bytes = dtype == DType::kFloat64 ? 0 : BitsOf(dtype) / 8;
+Allocations::Scratch AllocateWithNumber(std::string_view label, DType number, DType dtype,
+                                        std::int64_t bytes, Allocations& memory) {
+  const Allocations::Scratch box = memory.Allocate(BitsOf(number) / 8, label);
+  const std::int64_t cast_bytes = dtype == number ? 0 : BitsOf(dtype) / 8;
   const Allocations::Scratch cast = memory.Allocate(cast_bytes, "aten::empty_strided");
   const Allocations::Scratch result = memory.Allocate(bytes, label);
   memory.Free(cast, label);
@@ -186,7 +187,7 @@ void AllocateMean(const OpView& op, Allocations& memory) {
     const std::int64_t bytes = allocations::Bytes(work::Elements(input), wide);
     memory.Free(memory.Allocate(bytes, "aten::empty_strided"), "aten::sum");
   }
-  AllocateWithNumber("aten::div_", wide, 0, memory);
+  AllocateWithNumber("aten::div_", DType::kInt64, wide, 0, memory);
   memory.Free(sums, "aten::mean");
 }
 
@@ -199,8 +200,10 @@ void BatchStatisticsAllocations(const OpView& op, Allocations& memory) {
   }
   memory.Output(1, "aten::empty");
   memory.Output(2, "aten::empty");
-  const DType wide = AccumulateType(op.self().dtype());
-  AllocatePair(allocations::Bytes(op.self().size(1), wide), memory, SumsBytes(op));
+  // Of float16, not of bfloat16, the sums are float32.
+  const bool widened = op.self().dtype() == DType::kFloat16;
+  const DType dtype = widened ? DType::kFloat32 : BatchStatisticsType(op);
+  AllocatePair(allocations::Bytes(op.self().size(1), dtype), memory, SumsBytes(op));
 }
 
 // Where something does not lie densely, the steps from the running variance to its reciprocal root
@@ -210,7 +213,7 @@ void StridedScaleAllocations(const OpView& op, Allocations& memory) {
   Allocations::Scratch root = memory.Allocate(0);
   if (!op.boolean(5)) {
     const std::int64_t bytes = allocations::Bytes(op.self().size(1), dtype);
-    const Allocations::Scratch sum = AllocateWithNumber("aten::add", dtype, bytes, memory);
+    const Allocations::Scratch sum = AllocateWithNumber("aten::add", DType::kFloat64, dtype, bytes, memory);
     const Allocations::Scratch square_root = memory.Allocate(bytes, "aten::sqrt");
     root = memory.Allocate(bytes, "aten::empty_strided");
     memory.Free(square_root);

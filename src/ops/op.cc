@@ -74,10 +74,10 @@ std::size_t TensorView::At(int dim) const {
 }
 
 std::int64_t TensorView::count() const {
-  // The dispatcher admits only layouts whose byte count fits, so this cannot overflow.
-  std::int64_t n = 1;
-  for (std::int64_t size : sizes()) n *= size;
-  return n;
+  // An expanded tensor may have more elements than fit.
+  const std::optional<std::int64_t> n = NumElements(sizes());
+  if (!n) Refuse(fmt::format("[{}] has more than 2^63 elements", fmt::join(sizes(), ", ")));
+  return *n;
 }
 
 std::int64_t TensorView::bytes() const { return (count() * BitsOf(dtype()) + 7) / 8; }

@@ -5,8 +5,14 @@
 #include "pass/bind.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "ir/text_expression.h"
 #include "pass/size_solver.h"

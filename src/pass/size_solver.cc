@@ -2,7 +2,11 @@
 #include "pass/size_solver.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "ir/text_expression.h"
 #include "support/checked.h"

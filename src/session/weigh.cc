@@ -61,12 +61,11 @@ Totals TotalsOf(const Analyses& analyses) {
           .modelled_operators = analyses.work.modelled_calls};
 }
 
-// Fills in the programs, from the file on.
-Status Load(const WeighOptions& options, Weighing* weighing) {
+// Fills in the programs, from what the file holds.
+Status Prepare(Program program, const WeighOptions& options, Weighing* weighing) {
   constexpr std::array<std::string_view, 2> kPrepare = {"tie_parameters", "bind"};
   constexpr std::array<std::string_view, 1> kLower = {"decompose"};
   const PassOptions passes{.bind = options.bind, .target = options.target};
-  SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, {.from = options.from}));
   SY_ASSIGN_OR_RETURN(weighing->imported, RunPasses(std::move(program), kPrepare, passes));
   SY_ASSIGN_OR_RETURN(weighing->kernels, RunPasses(weighing->imported, kLower, passes));
   return {};
@@ -98,10 +97,10 @@ Result<Weighing> Weigh(const WeighOptions& options) {
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
   Weighing weighing;
   weighing.options = options;
-  SY_RETURN_IF_ERROR(Load(options, &weighing));
-  if (Status status = Analyze(*convention, &weighing); !status) {
-    return Unexpected(Within(options.path, std::move(status).error()));
-  }
+  SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, {.from = options.from}));
+  Status status = Prepare(std::move(program), options, &weighing);
+  if (status) status = Analyze(*convention, &weighing);
+  if (!status) return Unexpected(Within(options.path, std::move(status).error()));
   if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing.analyses->work, options.path));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   weighing.elapsed_seconds = taken.count();

@@ -52,6 +52,9 @@ REFUSALS = {
     "*channels of the * differ*": "PyTorch does not check and reads what lies behind the tensor",
     "*does not end in the normalized shape*": "the kernel trusts its caller, which checks",
     "*an unknown memory format*": "PyTorch takes any number",
+    "*a pool over * dimensions of *": "PyTorch averages over the last dimensions of any tensor",
+    "*aten::native_group_norm*the channels of * in * groups*": "the kernel trusts its numbers",
+    "*aten::_reshape_alias*is too large*": "PyTorch does not check the strides",
 }
 
 # Calls in which a row's results or events differ.

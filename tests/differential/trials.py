@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import known
 from calls import Call, parse
 from compare import Seen
-from recorder import observe
+from recorder import judge, observe
 from table import Row, weigh
 from variants import variants
 
@@ -35,6 +35,11 @@ def try_rows(rows: Iterable[Row]) -> dict[str, list[Trial]]:
         if row.example and not known.namespace_reason(row.name)
     }
     flat = [call for of_row in calls.values() for call in of_row]
-    ours, theirs = weigh([str(call) for call in flat]), observe(flat)
+    ours = weigh([str(call) for call in flat])
+    # What a row refuses PyTorch may take and write out of bounds: it is tried, but not in here.
+    answers = [(call, "events" in seen) for call, seen in zip(flat, ours, strict=True)]
+    observed = iter(observe([call for call, answered in answers if answered]))
+    judged = iter(judge([call for call, answered in answers if not answered]))
+    theirs = [next(observed if answered else judged) for _, answered in answers]
     found = (Trial(*trial) for trial in zip(flat, ours, theirs, strict=True))
     return {name: [next(found) for _ in of_row] for name, of_row in calls.items()}

@@ -2,6 +2,8 @@
 
 #include "ops/rules/work.h"
 
+#include <algorithm>
+
 namespace steelyard {
 
 Work operator+(const Work& a, const Work& b) {
@@ -15,6 +17,8 @@ Work operator+(const Work& a, const Work& b) {
 namespace work {
 
 Count Elements(std::span<const std::int64_t> sizes) {
+  // A tensor with a size of 0 is empty, whatever its other sizes multiply to.
+  if (std::ranges::find(sizes, 0) != sizes.end()) return 0;
   Count count = 1;
   for (std::int64_t size : sizes) count = count * size;
   return count;

@@ -20,6 +20,11 @@ TEST(MessageTest, WhateverNamesHold) {
             "steelyard: a  b é\n");
 }
 
+TEST(MessageTest, OfAHintWithAPictureTheFirstLine) {
+  EXPECT_EQ(ErrorLine(InvalidInput("expected ')'", "m.syt:1:7", "Close it.\n  f(\n    ^")),
+            "steelyard: m.syt:1:7: expected ')'. Close it.\n");
+}
+
 TEST(MessageTest, HoweverLongTheyAre) {
   constexpr std::size_t kLong = 1'000'000;
   constexpr std::size_t kScreen = 4096;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steelyard/strings.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <functional>
+#include <string_view>
 
 #include "support/hash.h"
 
@@ -20,7 +23,7 @@ StringTable::StringTable() : slots_(kFirstSlots, kNoString) { spans_.push_back({
 
 // The slot that holds `text`, or the free one where it belongs.
 std::uint32_t StringTable::Slot(std::string_view text, std::uint32_t hash) const {
-  const std::uint32_t mask = static_cast<std::uint32_t>(slots_.size() - 1);
+  const auto mask = static_cast<std::uint32_t>(slots_.size() - 1);
   for (std::uint32_t slot = hash & mask;; slot = (slot + 1) & mask) {
     const StringId id = slots_[slot];
     if (id == kNoString) return slot;
@@ -34,7 +37,7 @@ std::uint32_t StringTable::Slot(std::string_view text, std::uint32_t hash) const
 
 void StringTable::Grow() {
   slots_.assign(slots_.size() * 2, kNoString);
-  const std::uint32_t mask = static_cast<std::uint32_t>(slots_.size() - 1);
+  const auto mask = static_cast<std::uint32_t>(slots_.size() - 1);
   for (StringId id = 1; id < spans_.size(); ++id) {
     std::uint32_t slot = spans_[id].hash & mask;
     while (slots_[slot] != kNoString) slot = (slot + 1) & mask;
@@ -61,7 +64,7 @@ StringId StringTable::Intern(std::string_view text) {
   const std::size_t offset = inside ? static_cast<std::size_t>(text.data() - base) : 0;
   bytes_.resize(begin + text.size());
   std::memcpy(bytes_.data() + begin, inside ? bytes_.data() + offset : text.data(), text.size());
-  const StringId id = static_cast<StringId>(spans_.size());
+  const auto id = static_cast<StringId>(spans_.size());
   spans_.push_back(
       {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(text.size()), hash});
   slots_[slot] = id;
