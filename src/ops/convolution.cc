@@ -92,10 +92,20 @@ void SlowShape(const OpView& op, Outputs& out) {
   convolution::AddImage(op.self(), op.tensor(1), op.tensor(3), SlowGeometry(op), out);
 }
 
-// Every window of `images` images as a column of one matrix.
-std::int64_t ColumnBytes(const OpView& op, std::int64_t images) {
+// The kernel for volumes finds the groups itself; its result is row-major.
+void Slow3dShape(const OpView& op, Outputs& out) {
+  const TensorView input = op.self(), weight = op.tensor(1);
+  Geometry g = SlowGeometry(op);
+  if (weight.rank() > 1 && weight.size(1) > 0) g.groups = input.size(1) / weight.size(1);
+  Outputs image;
+  convolution::AddImage(input, weight, op.tensor(3), g, image);
+  out.Add(input.dtype(), image.metas()[0].sizes);
+}
+
+// Every window of `images` images with `channels` as a column of one matrix.
+std::int64_t ColumnBytes(const OpView& op, std::int64_t channels, std::int64_t images) {
   const TensorView weight = op.tensor(1);
-  const Count window = work::Elements(window::Spatial(weight.sizes())) * weight.size(1);
+  const Count window = work::Elements(window::Spatial(weight.sizes())) * channels;
   const Count pixels = work::Elements(window::Spatial(op.output().sizes()));
   return allocations::Bytes(window * pixels * images, weight.dtype());
 }
@@ -111,15 +121,25 @@ bool NeedsColumns(const OpView& op) {
 }
 
 void SlowAllocations(const OpView& op, Allocations& memory) {
-  const std::int64_t bytes = NeedsColumns(op) ? ColumnBytes(op, op.self().size(0)) : 0;
+  const TensorView input = op.self();
+  const std::int64_t bytes =
+      NeedsColumns(op) ? ColumnBytes(op, input.size(1), input.size(0)) : 0;
   const Allocations::Scratch columns = memory.Allocate(bytes, "aten::empty");
   memory.Output(0, "aten::resize_");
   memory.Free(columns);
 }
 
+void Slow3dAllocations(const OpView& op, Allocations& memory) {
+  const auto input = allocations::Contiguous(op.self(), memory);
+  const auto weight = allocations::Contiguous(op.tensor(1), memory);
+  SlowAllocations(op, memory);
+  allocations::Free(weight, memory);
+  allocations::Free(input, memory);
+}
+
 void DilatedAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, "aten::empty");
-  memory.Free(memory.Allocate(ColumnBytes(op, 1), "aten::resize_"));
+  memory.Free(memory.Allocate(ColumnBytes(op, op.self().size(1), 1), "aten::resize_"));
 }
 
 Work SlowWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), op.tensor(3)); }
@@ -226,7 +246,7 @@ constexpr std::array kRows{
                       "stride, SymInt[3] padding) -> Tensor",
                       "aten::slow_conv3d_forward(f32[1,3,4,6,6], f32[5,3,1,3,3], [1,3,3], None, "
                       "[1,1,1], [0,1,1])",
-                      SlowShape, SlowAllocations, SlowWork),
+                      Slow3dShape, Slow3dAllocations, SlowWork),
     ConvolutionKernel(
         "aten::slow_conv_dilated2d", "Dilated convolution as matrix products, image by image.",
         "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] "
@@ -253,6 +273,11 @@ constexpr std::array kRows{
         "dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
         "aten::convolution(f32[1,3,8,8], f32[5,3,1,1], None, [1,1], [0,0], [1,1], False, [0,0], 1)",
         Family::kConvolution, convolve::Any),
+    Composite("aten::_convolution_mode", "Convolution padded as named.",
+              "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str padding, SymInt[] "
+              "dilation, SymInt groups) -> Tensor",
+              "aten::_convolution_mode(f32[2,4,9], f32[6,2,4], None, [1], 'same', [1], 2)",
+              Family::kConvolution, convolve::Mode),
     Composite("aten::conv1d", "Convolution over one dimension.",
               "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] "
               "padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",

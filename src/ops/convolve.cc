@@ -130,9 +130,9 @@ Tensor WithBatch(Dispatcher& d, const Tensor& input, int rank, const Convolve& c
 
 // "same" keeps the image's size; where that takes an odd number of pixels, the last side is padded
 // before the convolution.
-Tensor ConvolveSame(Dispatcher& d, const OpView& op, const Tensor& input, int n) {
+Tensor ConvolveSame(Dispatcher& d, const OpView& op, int n) {
   const TensorView weight = op.tensor(1);
-  shape::RequireRank("the weight", weight, n + 2);
+  const Tensor input = d.tensor(op, 0);
   const Dims dilation = window::PerDimension("dilation", op.ints(5), n);
   if (AnyNot(1, window::PerDimension("stride", op.ints(3), n))) {
     Refuse("padding 'same' needs a stride of 1");
@@ -177,6 +177,8 @@ std::vector<Tensor> Choose(Dispatcher& d, const OpView& op) {
     weight = d.Call("aten::unsqueeze", weight, 2);
   }
   const Backend backend = ChooseBackend(input, weight, g, d.target().threads);
+  // Groups and copies of volumes are the kernel's own.
+  if (backend == Backend::kSlow3d) return {CallSlow(d, backend, input, weight, bias, g)};
   const std::int64_t format = FormatFor(input, weight);
   input = d.Call("aten::contiguous", input, format);
   weight = d.Call("aten::contiguous", weight, format);
@@ -203,16 +205,24 @@ std::vector<Tensor> OfRank(Dispatcher& d, const OpView& op, int rank) {
   return {WithBatch(d, d.tensor(op, 0), rank + 2, convolve)};
 }
 
-// convNd.padding: the padding is "same" or "valid".
-std::vector<Tensor> ByName(Dispatcher& d, const OpView& op, int rank) {
+// _convolution_mode and convNd.padding(input, weight, bias, stride, padding, dilation, groups): the
+// padding is "same" or "valid".
+std::vector<Tensor> Mode(Dispatcher& d, const OpView& op) {
+  const int rank = SpatialRank(op.tensor(1));
   const std::string_view mode = op.given(4) ? op.text(4) : "valid";
   const bool same = mode.find("same") != std::string_view::npos;
   if (!same && mode.find("valid") == std::string_view::npos)
     Refuse(fmt::format("padding '{}'", mode));
+  if (same) return {ConvolveSame(d, op, rank)};
+  const Dims none = Dims::Filled(rank, 0);
+  return {d.Call("aten::convolution", op.arg(0), op.arg(1), op.arg(2), op.arg(3), none, op.arg(5),
+                 false, none, op.arg(6))};
+}
+
+std::vector<Tensor> ByName(Dispatcher& d, const OpView& op, int rank) {
   const auto convolve = [&](const Tensor& input) {
-    if (same) return ConvolveSame(d, op, input, rank);
-    return d.Call("aten::convolution", input, op.arg(1), op.arg(2), op.arg(3),
-                  Dims::Filled(rank, 0), op.arg(5), false, Dims::Filled(rank, 0), op.arg(6));
+    return d.Call("aten::_convolution_mode", input, op.arg(1), op.arg(2), op.arg(3), op.arg(4),
+                  op.arg(5), op.arg(6));
   };
   return {WithBatch(d, d.tensor(op, 0), rank + 2, convolve)};
 }

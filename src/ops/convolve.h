@@ -14,6 +14,9 @@ namespace steelyard::ops::convolve {
 std::vector<Tensor> Choose(Dispatcher& d, const OpView& op);
 std::vector<Tensor> Any(Dispatcher& d, const OpView& op);
 
+// aten::_convolution_mode.
+std::vector<Tensor> Mode(Dispatcher& d, const OpView& op);
+
 // aten::conv1d to conv3d, the same with a named padding, and transposed. `rank`: spatial
 // dimensions.
 std::vector<Tensor> OfRank(Dispatcher& d, const OpView& op, int rank);

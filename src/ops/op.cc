@@ -80,7 +80,12 @@ std::int64_t TensorView::count() const {
   return *n;
 }
 
-std::int64_t TensorView::bytes() const { return (count() * BitsOf(dtype()) + 7) / 8; }
+std::int64_t TensorView::bytes() const {
+  const Count bits = Count(count()) * BitsOf(dtype());
+  if (bits.overflowed())
+    Refuse(fmt::format("[{}] has more than 2^63 bits", fmt::join(sizes(), ", ")));
+  return bits.value() / 8 + (bits.value() % 8 != 0 ? 1 : 0);
+}
 
 std::int64_t TensorView::storage_bytes() const { return StorageBytes(dtype(), sizes(), strides()); }
 

@@ -195,6 +195,13 @@ Status Binder::ReplaceLayout(ValueId id) {
   Value& value = program_.values[id];
   const std::span<std::int64_t> raw = program_.dims.span(value.dims, 2u * value.rank);
   if (std::ranges::find(raw, Dim::Unknown().raw()) != raw.end()) {
+    const bool given =
+        value.role == Role::kParameter || value.role == Role::kBuffer || value.role == Role::kInput;
+    if (given) {
+      return Unexpected(InvalidInput("sizes " + SizesText(program_, id) + " are not all known",
+                                     "%" + std::string(program_.text(value.name)),
+                                     "What a model is given needs sizes: numbers or symbols."));
+    }
     value.has_layout = false;  // for a shape rule to find out
     return {};
   }

@@ -73,7 +73,7 @@ void DropEmptyColumns(report::Table* table) {
   }
 }
 
-report::Table EmptyTree() {
+report::Table EmptyTree(Unit work) {
   const auto figures = [](std::string key, std::string header, Unit unit, int priority) {
     return report::Column{.key = std::move(key),
                           .header = std::move(header),
@@ -87,8 +87,8 @@ report::Table EmptyTree() {
                    figures("parameter_share", "share", Unit::kPercent, 0),
                    {.key = "dtype", .header = "dtype", .priority = 5},
                    figures("macs", "MACs", Unit::kMacs, 4),
-                   figures("flops", "work", Unit::kFlops, 0),
-                   figures("flops_share", "share", Unit::kPercent, 0),
+                   figures("work", "work", work, 0),
+                   figures("work_share", "share", Unit::kPercent, 0),
                    {.key = "class", .header = "class", .priority = 3},
                    {.key = "repeated", .header = "repeated", .priority = 1},
                    figures("each", "each", Unit::kCount, 2)};
@@ -102,7 +102,7 @@ class TreeWriter {
         shown_(shown),
         tree_(findings.kernels, findings.modules),
         mixed_(findings.parameters.by_dtype.size() > 1),
-        table_(EmptyTree()) {}
+        table_(EmptyTree(UnitOf(*findings.work.convention))) {}
 
   report::Table Write() && {
     WriteChildren(0, 1, 0);
@@ -177,7 +177,7 @@ class TreeWriter {
                  ShareOf(figures.parameters, all.parameters),
                  std::move(words.dtypes),
                  In(Unit::kMacs, figures.macs),
-                 In(Unit::kFlops, figures.flops),
+                 In(UnitOf(*findings_.work.convention), figures.flops),
                  ShareOf(figures.flops, all.flops),
                  std::move(words.class_name),
                  std::move(words.repeated),

@@ -38,6 +38,11 @@ std::string_view RelativePath(std::string_view path, std::string_view parent);
 // "1 tensor", "3 tensors": `noun` with an s unless there is one.
 std::string Counted(std::int64_t count, std::string_view noun);
 
+// What a convention counts: operations, or multiply-adds as one.
+inline Unit UnitOf(const Convention& convention) {
+  return convention.weights.mac == 1 ? Unit::kMacs : Unit::kFlops;
+}
+
 // A number as a report shows it.
 inline report::Quantity In(Unit unit, std::int64_t value,
                            report::Claim claim = report::Claim::kExact) {

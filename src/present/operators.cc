@@ -13,24 +13,23 @@ namespace {
 using report::Align;
 using report::Row;
 
-Row OperatorRow(std::string_view name, std::int64_t calls, const NodeWork& work,
-                std::int64_t all_flops, report::Style style) {
+Row OperatorRow(report::Span name, const OperatorWork& op, const WorkReport& all) {
   Row row;
-  row.cells = {{name, style},
-               In(Unit::kCount, calls),
-               In(Unit::kFlops, work.flops),
-               ShareOf(work.flops, all_flops),
-               In(Unit::kFlops, work.flops_all),
-               In(Unit::kTraffic, Moved(work))};
+  row.cells = {std::move(name),
+               In(Unit::kCount, op.calls),
+               In(UnitOf(*all.convention), op.work.flops),
+               ShareOf(op.work.flops, all.of(Phase::kForward).flops),
+               In(Unit::kFlops, op.work.flops_all),
+               In(Unit::kTraffic, Moved(op.work))};
   return row;
 }
 
-report::Table EmptyTable() {
+report::Table EmptyTable(Unit work) {
   report::Table table;
   table.columns = {
       {.key = "operator", .header = "By operator"},
       {.key = "calls", .header = "calls", .unit = Unit::kCount, .align = Align::kRight},
-      {.key = "flops", .header = "work", .unit = Unit::kFlops, .align = Align::kRight},
+      {.key = "work", .header = "work", .unit = work, .align = Align::kRight},
       {.key = "share", .header = "share", .unit = Unit::kPercent, .align = Align::kRight},
       {.key = "flops_all",
        .header = "all arithmetic",
@@ -56,14 +55,13 @@ void AddOperator(const OperatorWork& op, report::Data* data) {
 }  // namespace
 
 void AppendOperators(const Findings& findings, int top, report::Document* document) {
-  const std::vector<OperatorWork>& operators = findings.work.by_operator;
+  const WorkReport& work = findings.work;
+  const std::vector<OperatorWork>& operators = work.by_operator;
   if (operators.empty() || top <= 0) return;
-  report::Table table = EmptyTable();
-  const std::int64_t all_flops = findings.work.of(Phase::kForward).flops;
+  report::Table table = EmptyTable(UnitOf(*work.convention));
   const std::size_t shown = std::min(operators.size(), static_cast<std::size_t>(top));
   for (std::size_t i = 0; i < shown; ++i) {
-    const OperatorWork& op = operators[i];
-    table.rows.push_back(OperatorRow(op.name, op.calls, op.work, all_flops, report::Style::kPlain));
+    table.rows.push_back(OperatorRow(operators[i].name, operators[i], work));
   }
   if (shown < operators.size()) {
     OperatorWork rest;
@@ -72,8 +70,7 @@ void AppendOperators(const Findings& findings, int top, report::Document* docume
       rest.work += operators[i].work;
     }
     const auto others = static_cast<std::int64_t>(operators.size() - shown);
-    table.rows.push_back(OperatorRow(Counted(others, "other"), rest.calls, rest.work, all_flops,
-                                     report::Style::kDim));
+    table.rows.push_back(OperatorRow({Counted(others, "other"), report::Style::kDim}, rest, work));
   }
   document->body.push_back(std::move(table));
 }

@@ -49,7 +49,7 @@ void AppendWork(const Findings& findings, report::Document* document) {
                    {.key = "forward", .header = "forward", .align = report::Align::kRight},
                    {.key = "convention"}};
   table.rows = {
-      WorkRow("", In(Unit::kFlops, forward.flops, claim),
+      WorkRow("", In(UnitOf(convention), forward.flops, claim),
               std::string(convention.summary) + " (--count " + std::string(convention.name) + ")"),
       WorkRow("", In(Unit::kFlops, forward.flops_all, claim),
               "arithmetic of every operator (--count all)"),
@@ -67,7 +67,7 @@ void AddWorkData(const Findings& findings, report::Data* data) {
   data->SetText("name", convention.name);
   data->SetText("description", convention.summary);
   data->SetText("source", convention.source);
-  SetPhases(forward.flops, backward.flops, optimizer.flops, Unit::kFlops, data);
+  SetPhases(forward.flops, backward.flops, optimizer.flops, UnitOf(convention), data);
   data->Close();
   data->OpenObject("flops");
   SetPhases(ContractionFlops(forward), ContractionFlops(backward), ContractionFlops(optimizer),

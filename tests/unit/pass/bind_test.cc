@@ -177,6 +177,7 @@ TEST(Bind, UnknownSizesAreLeftToShapeRules) {
   const Result<Program> p = BindText("input %x: f32[2]\n%y: f32[?,2] = f(%x)\n", {});
   ASSERT_TRUE(p) << Describe(p.error());
   EXPECT_FALSE(p->values[1].has_layout);
+  EXPECT_THAT(Refusal("parameter %w: f32[?,2]\n", {}), HasSubstr("[?, 2] are not all known"));
 }
 
 TEST(Bind, AbsurdSizesAreRefused) {

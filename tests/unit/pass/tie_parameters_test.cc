@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "pass/tie_parameters.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "ir/text_reader.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+Program Tie(std::string_view text) {
+  Result<Program> program = ParseText(text, "test.syt");
+  EXPECT_TRUE(program) << Describe(program.error());
+  Result<Program> tied = TieParameters(*std::move(program));
+  EXPECT_TRUE(tied);
+  return *std::move(tied);
+}
+
+bool Shares(const Program& program, std::size_t a, std::size_t b) {
+  return program.values[program.parameters[a].value].storage ==
+         program.values[program.parameters[b].value].storage;
+}
+
+TEST(TieParameters, AnUnusedOneIsAnotherNameOfItsOnlyTwin) {
+  const Program program =
+      Tie("parameter %table: f32[16,8]\n"
+          "parameter %head: f32[16,8]\n"
+          "input %x: f32[2,8]\n"
+          "%y: f32[2,16] = aten::linear(%x, %head)\n"
+          "return %y\n");
+  EXPECT_TRUE(Shares(program, 0, 1));
+  EXPECT_EQ(program.parameters[1].tied_to, 0u);  // the first name is the tensor's
+  ASSERT_EQ(program.notes.size(), 1u);
+  EXPECT_THAT(std::string(program.text(program.notes[0])), HasSubstr("assumed tied"));
+}
+
+TEST(TieParameters, NotWhenTwoCouldBeTheTwin) {
+  const Program program = Tie(
+      "parameter %a: f32[8]\nparameter %b: f32[8]\nparameter %unused: f32[8]\ninput %x: f32[8]\n"
+      "%s: f32[8] = aten::add.Tensor(%x, %a)\n%y: f32[8] = aten::add.Tensor(%s, %b)\nreturn %y\n");
+  EXPECT_FALSE(Shares(program, 0, 2));
+  EXPECT_FALSE(Shares(program, 1, 2));
+  EXPECT_TRUE(program.notes.empty());
+}
+
+TEST(TieParameters, NotWhenShapesOrDTypesDiffer) {
+  const Program program = Tie(
+      "parameter %a: f32[8]\nparameter %wide: f32[9]\nparameter %half: f16[8]\ninput %x: f32[8]\n"
+      "%y: f32[8] = aten::add.Tensor(%x, %a)\nreturn %y\n");
+  EXPECT_FALSE(Shares(program, 0, 1));
+  EXPECT_FALSE(Shares(program, 0, 2));
+}
+
+TEST(TieParameters, UsedOnesStayApart) {
+  const Program program = Tie(
+      "parameter %a: f32[8]\nparameter %b: f32[8]\ninput %x: f32[8]\n"
+      "%s: f32[8] = aten::add.Tensor(%x, %a)\n%y: f32[8] = aten::add.Tensor(%s, %b)\nreturn %y\n");
+  EXPECT_FALSE(Shares(program, 0, 1));
+}
+
+}  // namespace
+}  // namespace steelyard
