@@ -122,8 +122,7 @@ bool NeedsColumns(const OpView& op) {
 
 void SlowAllocations(const OpView& op, Allocations& memory) {
   const TensorView input = op.self();
-  const std::int64_t bytes =
-      NeedsColumns(op) ? ColumnBytes(op, input.size(1), input.size(0)) : 0;
+  const std::int64_t bytes = NeedsColumns(op) ? ColumnBytes(op, input.size(1), input.size(0)) : 0;
   const Allocations::Scratch columns = memory.Allocate(bytes, "aten::empty");
   memory.Output(0, "aten::resize_");
   memory.Free(columns);
@@ -148,6 +147,11 @@ Work SlowWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), o
 // dilation, groups)
 // ----------------------------------------------------------------------------------
 
+[[noreturn]] void RefuseTransposed(const OpView& op) {
+  Refuse(fmt::format("a transposed convolution of {} with {} gives no image",
+                     shape::Text(op.self()), shape::Text(op.tensor(1))));
+}
+
 void TransposedShape(const OpView& op, Outputs& out) {
   const TensorView input = op.self(), weight = op.tensor(1);
   const int n = SpatialRank(weight);
@@ -165,15 +169,14 @@ void TransposedShape(const OpView& op, Outputs& out) {
   const Count channels = Count(weight.size(1)) * groups;
   sizes.push_back(channels.value());
   for (int i = 0; i < n; ++i) {
-    const Count reach =
-        Count(input.size(i + 2) - 1) * stride[i] + Count(dilation[i]) * (weight.size(i + 2) - 1);
-    const std::int64_t size =
-        reach.overflowed() ? -1 : reach.value() - 2 * padding[i] + extra[i] + 1;
-    if (stride[i] <= 0 || dilation[i] <= 0 || padding[i] < 0 || extra[i] < 0 || size <= 0) {
-      Refuse(fmt::format("a transposed convolution of {} with {} gives no image",
-                         shape::Text(input), shape::Text(weight)));
-    }
-    sizes.push_back(size);
+    if (stride[i] <= 0 || dilation[i] <= 0 || padding[i] < 0 || extra[i] < 0) RefuseTransposed(op);
+    const Count reach = Count(std::max<std::int64_t>(input.size(i + 2) - 1, 0)) * stride[i] +
+                        Count(dilation[i]) * std::max<std::int64_t>(weight.size(i + 2) - 1, 0) +
+                        extra[i] + 1;
+    const Count cut = Count(padding[i]) * 2;
+    if (reach.overflowed() || cut.overflowed() || reach.value() <= cut.value())
+      RefuseTransposed(op);
+    sizes.push_back(reach.value() - cut.value());
   }
   shape::RequireSizes(sizes);
   out.Add(input.dtype(), sizes);

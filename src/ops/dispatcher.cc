@@ -364,6 +364,26 @@ std::vector<Tensor> Dispatcher::Invoke(OpName op, std::span<const Arg> args) {
   return Execute(*def, {bound.data(), def->signature->params().size()});
 }
 
+namespace {
+
+class Nothing final : public Allocations {
+ public:
+  void Output(int, std::string_view) override {}
+  Scratch Allocate(std::int64_t, std::string_view) override { return 0; }
+  void Free(Scratch, std::string_view) override {}
+};
+
+// Asks every rule once, so that one that refuses (a scratch of more than 2^63 bytes) does it here,
+// where the node is known, and not in what runs or analyzes the program later.
+void Rehearse(const OpView& op) {
+  Nothing nothing;
+  (*op.def().allocations)(op, nothing);
+  (*op.def().work)(op);
+  (*op.def().traffic)(op);
+}
+
+}  // namespace
+
 std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Argument> args) {
   const Argument::Run run = out_.AddArguments(args);
   outputs_.Clear();
@@ -393,6 +413,7 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
     ids.push_back(id);
     results.emplace_back(this, id);
   }
+  Rehearse(OpView(out_, def, out_.list(run), ids, target_));
   AppendNode(out_.AddOpName(def.name->text()), run, out_.AddOutputs(ids));
   return results;
 }

@@ -265,7 +265,7 @@ template <int kNeighbours>
 void UpsampleAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0);
   const TensorView image = op.self(), result = op.output();
-  const bool small = result.size(2) + result.size(3) <= kSmallSides;
+  const bool small = result.size(2) <= kSmallSides - result.size(3);
   const bool ordered = IsLastOrdered(image) && image.size(1) > kColours;
   const bool colours = kNeighbours > 1 && image.size(1) == kColours;
   if (small || ordered || colours) return ReorderAllocations(op, memory);

@@ -7,18 +7,48 @@ usage: compare.py CALL...         each as in the table's `example` column
         'aten::linear(f32[2,3,8], f32[5,8], bias=f32[5])'
 """
 
+import enum
 import itertools
 import sys
 from typing import Any
 
 Seen = dict[str, Any]  # {"outputs": [...], "events": [[label, bytes], ...]} or {"refused": why}
+Events = list[list[Any]]
 
 
-def difference(ours: Seen, theirs: Seen, events: bool = True) -> str | None:
+class Extent(enum.IntEnum):
+    """How much is compared."""
+
+    NOTHING = 0
+    RESULTS = 1  # dtypes, sizes, strides and aliasing
+    PUBLIC = 2  # and all events but a product's private buffers
+    ALL = 3
+
+
+# Operators that give buffers to the libraries that compute products.
+PRODUCTS = frozenset(
+    f"aten::{name}"
+    for name in ("mm", "addmm", "bmm", "baddbmm", "mkldnn_convolution", "_convolution")
+)
+
+
+def public_events(events: Events) -> Events:
+    """The events without what a product allocates and frees itself."""
+    public: Events = []
+    for label, size in events:
+        opened = [label, -size]
+        if size < 0 and label in PRODUCTS and opened in public:
+            del public[len(public) - 1 - public[::-1].index(opened)]
+        else:
+            public.append([label, size])
+    return public
+
+
+def difference(ours: Seen, theirs: Seen, extent: Extent = Extent.ALL) -> str | None:
     """How `ours` differs; None where it does not, or where PyTorch refuses the call."""
     if "died" in ours:
         return f"the probe dies: {ours['died']}"
-    if "refused" in theirs:
+    if "refused" in theirs or extent == Extent.NOTHING:
         return None
     if "refused" in ours:
         return f"the row refuses: {ours['refused']}"
@@ -27,12 +57,17 @@ def difference(ours: Seen, theirs: Seen, events: bool = True) -> str | None:
             [shown(output) for output in ours["outputs"]],
             [shown(output) for output in theirs["outputs"]],
         )
-    if events and ours["events"] != theirs["events"]:
-        return side_by_side(
-            [f"{size:+} {label}" for label, size in ours["events"]],
-            [f"{size:+} {label}" for label, size in theirs["events"]],
-        )
-    return None
+    if extent == Extent.RESULTS:
+        return None
+    mine, true = ours["events"], theirs["events"]
+    if extent == Extent.PUBLIC:
+        mine, true = public_events(mine), public_events(true)
+    if mine == true:
+        return None
+    return side_by_side(
+        [f"{size:+} {label}" for label, size in mine],
+        [f"{size:+} {label}" for label, size in true],
+    )
 
 
 def shown(output: dict[str, Any] | None) -> str:

@@ -3,9 +3,8 @@
 
 oneDNN chooses its kernels, and with them the layouts and scratch it asks PyTorch for, by the
 instructions there are. The rows state what AVX-512 gives, and for 16-bit products what AVX-512 with
-bfloat16 and without AMX gives. Results, and whatever else the call allocates, are the same
-everywhere, but a private buffer cannot be told from those: on another processor the events of such
-calls are not compared at all.
+bfloat16 and without AMX gives. On another processor these private buffers are not compared; results
+and whatever else the call allocates are the same everywhere, and are.
 """
 
 import torch

@@ -16,7 +16,7 @@ struct StoredTensor {
   std::string name;     // "encoder.layer.0.weight"
   std::string storage;  // name of the file that holds it
   std::int64_t offset = 0;
-  std::optional<bool> requires_grad;
+  std::optional<bool> requires_grad = {};
 };
 
 // The tensors of a state dict that `torch.save` wrote, from the first bytes of its archive: torch

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Result<Program> Run(std::string_view text) {
+Result<Program> RunText(std::string_view text) {
   Result<Program> program = ParseText(text, "test.syt");
   EXPECT_TRUE(program) << Describe(program.error());
   return Dispatcher(*program, Target{}).Run();
@@ -33,7 +33,7 @@ TEST(Dispatcher, CompositesDropTheirVariablesInReverse) {
 
 TEST(Dispatcher, ValuesDieAfterTheirLastUse) {
   const Result<Program> kernels =
-      Run("program \"chain\"\n"
+      RunText("program \"chain\"\n"
           "input %x: f32[4]\n"
           "%a: f32[4] = aten::tanh(%x)\n"
           "%b: f32[4] = aten::tanh(%a)\n"
@@ -47,7 +47,7 @@ TEST(Dispatcher, ValuesDieAfterTheirLastUse) {
 
 TEST(Dispatcher, AnUnusedResultDiesAtOnce) {
   const Result<Program> kernels =
-      Run("input %x: f32[4]\n"
+      RunText("input %x: f32[4]\n"
           "%a: f32[4] = aten::tanh(%x)\n"
           "%b: f32[4] = aten::tanh(%x)\n"
           "return %b\n");
@@ -61,7 +61,7 @@ TEST(Dispatcher, ANumberForATensorIsBoxed) {
 
 TEST(Dispatcher, OperatorsWithoutARowKeepTheFilesSizes) {
   const Result<Program> kernels =
-      Run("input %x: f32[4]\n"
+      RunText("input %x: f32[4]\n"
           "%a: f32[7,3] = mylib::mystery(%x, mode=\"fast\")\n"
           "return %a\n");
   ASSERT_TRUE(kernels);
@@ -73,7 +73,7 @@ TEST(Dispatcher, OperatorsWithoutARowKeepTheFilesSizes) {
 
 TEST(Dispatcher, ADifferenceFromTheFileIsNoted) {
   const Result<Program> kernels =
-      Run("input %x: f32[4]\n"
+      RunText("input %x: f32[4]\n"
           "%a: f32[5] = aten::tanh(%x)\n"
           "return %a\n");
   ASSERT_TRUE(kernels);
@@ -84,7 +84,7 @@ TEST(Dispatcher, ADifferenceFromTheFileIsNoted) {
 
 TEST(Dispatcher, ErrorsNameTheNodeAndItsOperands) {
   const Result<Program> kernels =
-      Run("input %x: f32[2,3]\n"
+      RunText("input %x: f32[2,3]\n"
           "input %w: f32[4,5]\n"
           "%y: f32[2,4] = aten::linear(%x, %w)\n"
           "return %y\n");

@@ -139,8 +139,11 @@ TEST(Arguments, SaysWhatIsWrongAndWhere) {
 }
 
 TEST(Arguments, BoundsNestingAndLength) {
-  std::string nested = R"({"as_int": 1})";
-  for (int i = 0; i < 10'000; ++i) nested = R"({"as_string_to_argument": {"k": )" + nested + "}}";
+  constexpr int kDepth = 100'000;
+  std::string nested;
+  for (int i = 0; i < kDepth; ++i) nested += R"({"as_string_to_argument": {"k": )";
+  nested += "null";
+  for (int i = 0; i < kDepth; ++i) nested += "}}";
   EXPECT_THAT(Refusal(nested), HasSubstr("nested too deeply"));
   std::string many = "1";
   for (int i = 0; i < (1 << 20); ++i) many += ",1";

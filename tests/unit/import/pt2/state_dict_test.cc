@@ -86,7 +86,7 @@ TEST(StateDict, GivesNothingForWhatIsNoPickleOfThisForm) {
   EXPECT_FALSE(ReadStateDict(Saved("\x87.")));               // nothing on the stack
   EXPECT_FALSE(ReadStateDict(Saved("hq.")));                 // nothing remembered
   EXPECT_FALSE(ReadStateDict(Saved("Nr\xff\xff\xff\x7f."))); // an absurd place to remember at
-  EXPECT_FALSE(ReadStateDict(Saved("((a.")));
+  EXPECT_FALSE(ReadStateDict(Saved("a.")));
   EXPECT_TRUE(ReadStateDict(Saved(".")));
   EXPECT_THAT(*ReadStateDict(Saved(".")), IsEmpty());
 }
