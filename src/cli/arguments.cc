@@ -4,14 +4,24 @@
 // what a value may be, and how a mistake is told, is decided by the rows.
 #include "cli/arguments.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
+#include <CLI/CLI.hpp>  // IWYU pragma: keep: parts that App.hpp needs and does not include
+#include <CLI/Error.hpp>
+#include <CLI/Option.hpp>
 #include <algorithm>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
+#include "cli/command.h"
+#include "cli/flag.h"
 #include "cli/message.h"
+#include "steelyard/error.h"
 
 namespace steelyard::cli {
 namespace {
@@ -86,11 +96,12 @@ Result<Asked> ReadArguments(const CommandInfo& command, std::span<const Flag> fl
   } catch (const CLI::ParseError& problem) {
     return Unexpected(Translate(command, problem));
   }
-  // An unknown option takes no value, so the word after it is in excess too: the option comes
-  // first.
-  if (const std::vector<std::string> rest = app.remaining(); !rest.empty()) {
-    const auto option = std::ranges::find_if(
-        rest, [](const std::string& word) { return word.starts_with("-") && word != "--"; });
+  std::vector<std::string> rest = app.remaining();
+  std::erase(rest, "--");  // marks that what follows is no option
+  if (!rest.empty()) {
+    // An unknown option takes no value, so the word after it is in excess too.
+    const auto option =
+        std::ranges::find_if(rest, [](const std::string& word) { return word.starts_with("-"); });
     return Unexpected(UnknownWord(command, flags, option == rest.end() ? rest[0] : *option));
   }
   SY_RETURN_IF_ERROR(std::move(status));

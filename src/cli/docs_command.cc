@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/docs_command.h"
 
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "cli/docs_pages.h"
+#include "cli/flag.h"
 #include "cli/output.h"
+#include "steelyard/error.h"
 
 namespace steelyard::cli {
 

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/docs_pages.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/flag.h"
 #include "cli/help.h"
 #include "cli/message.h"
+#include "steelyard/error.h"
 #include "steelyard/op.h"
 #include "steelyard/weigh.h"
 
@@ -56,7 +63,8 @@ std::string CliPage() {
 }
 
 std::string OpsPage() {
-  const std::vector<const OpDef*> ops = AllOps();
+  std::vector<const OpDef*> ops = AllOps();
+  std::ranges::stable_sort(ops, {}, [](const OpDef* op) { return *op->family; });
   std::string out = fmt::format(
       "{}# Operators\n\nThe {} operators that are modelled, by family. A composite is weighed as "
       "the kernels it dispatches to.\n",

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/flag.h"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+#include "steelyard/error.h"
 
 namespace steelyard::cli {
 namespace {
@@ -20,7 +30,7 @@ Status SetNumber(const Flag& flag, std::string_view value, Number* field) {
   if (problem != std::errc() || stopped != end || *field < 0) {
     return Unexpected(UsageError(fmt::format("\"{}\" is not a whole number", value),
                                  std::string(flag.name),
-                                 fmt::format("Write it as {} {}.", flag.name, 16)));
+                                 fmt::format("Write it as {} 16.", flag.name)));
   }
   return {};
 }

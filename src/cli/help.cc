@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/help.h"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
 
+#include "cli/command.h"
+#include "cli/flag.h"
 #include "steelyard/version.h"
 
 namespace steelyard::cli {

@@ -3,7 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
+
+#include "steelyard/error.h"
 
 namespace steelyard::cli {
 namespace {

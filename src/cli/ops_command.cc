@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/ops_command.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "cli/flag.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
+#include "steelyard/error.h"
 #include "steelyard/op.h"
 #include "steelyard/report.h"
 
@@ -36,7 +40,7 @@ Status OpsCommand::Run() {
                                "steelyard ops lists all."));
   }
   report::Document document;
-  document.body.push_back(std::move(table));
+  document.body.emplace_back(std::move(table));
   SY_ASSIGN_OR_RETURN(const std::string text,
                       report::Render(document, "text", StandardOutputLook()));
   return WriteOutput(text);

@@ -2,11 +2,16 @@
 #include "cli/output.h"
 
 #include <fcntl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <string>
+#include <string_view>
+
+#include "steelyard/error.h"
 
 namespace steelyard::cli {
 namespace {

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/program.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <new>
+#include <span>
+#include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/flag.h"
 #include "cli/help.h"
 #include "cli/message.h"
 #include "cli/output.h"
+#include "steelyard/error.h"
 #include "steelyard/version.h"
 
 namespace steelyard::cli {

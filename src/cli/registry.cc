@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <memory>
+#include <span>
+#include <string_view>
 
 #include "cli/command.h"
 #include "cli/docs_command.h"

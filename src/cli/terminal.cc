@@ -8,8 +8,11 @@
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+
+#include "steelyard/report.h"
 
 namespace steelyard::cli {
 namespace {
@@ -57,7 +60,8 @@ report::RenderOptions TerminalLook(const Environment& environment, int columns) 
 report::RenderOptions StandardOutputLook() {
   if (isatty(STDOUT_FILENO) == 0) return {};
   winsize size{};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  const bool known =
+      ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;  // NOLINT(misc-include-cleaner): by sys/ioctl.h
   return TerminalLook({.no_color = std::getenv("NO_COLOR"),
                        .term = std::getenv("TERM"),
                        .columns = std::getenv("COLUMNS"),

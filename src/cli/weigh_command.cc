@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/weigh_command.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
+#include "cli/flag.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
+#include "steelyard/error.h"
 #include "steelyard/import.h"
+#include "steelyard/pass.h"
+#include "steelyard/report.h"
+#include "steelyard/units.h"
+#include "steelyard/weigh.h"
 
 namespace steelyard::cli {
 namespace {
 
-std::vector<std::string_view> NamesOf(const std::vector<Choice>& choices) {
+// Of rows that have a name each.
+template <class Rows>
+std::vector<std::string_view> NamesOf(const Rows& rows) {
   std::vector<std::string_view> names;
-  for (const Choice& choice : choices) names.push_back(choice.name);
-  return names;
-}
-
-std::vector<std::string_view> ImporterNames() {
-  std::vector<std::string_view> names;
-  for (const Importer& importer : Importers()) names.push_back(importer.name);
+  names.reserve(rows.size());
+  for (const auto& row : rows) names.push_back(row.name);
   return names;
 }
 
@@ -59,79 +67,90 @@ Result<InputShape> ReadInputShape(std::string_view text) {
   }
 }
 
+// What is weighed, and how.
+void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
+  flags->insert(flags->end(), {{.name = "MODEL",
+                                .help = "the model's file, such as torch.export.save writes",
+                                .field = &model_,
+                                .need = Need::kRequired},
+                               {.name = "--input",
+                                .arg = "NAME=2x128",
+                                .help = "sizes of an input; once for each",
+                                .field = &inputs_},
+                               {.name = "--batch",
+                                .arg = "N",
+                                .help = "the symbolic size that is first in the inputs",
+                                .field = &batch_},
+                               {.name = "--seq",
+                                .arg = "N",
+                                .help = "the symbolic size that is second in the inputs",
+                                .field = &seq_},
+                               {.name = "--runtime",
+                                .arg = "NAME",
+                                .help = "how it runs",
+                                .field = &runtime_,
+                                .choices = {"eager"}},
+                               {.name = "--device",
+                                .arg = "NAME",
+                                .help = "where it runs; cpu is one thread with AVX-512",
+                                .field = &device_,
+                                .choices = {"cpu"}},
+                               {.name = "--as",
+                                .arg = "PROGRAM",
+                                .help = "which program is weighed",
+                                .field = &program_,
+                                .choices = {"exported"}},
+                               {.name = "--count",
+                                .arg = "CONVENTION",
+                                .help = "how work is counted",
+                                .field = &count_,
+                                .choices = NamesOf(CountingConventions())},
+                               {.name = "--strict",
+                                .help = "refuse a model with operators that are not modelled",
+                                .field = &strict_},
+                               {.name = "--from",
+                                .arg = "IMPORTER",
+                                .help = "read the file as this, whatever it looks like",
+                                .field = &from_,
+                                .choices = NamesOf(Importers())}});
+}
+
+// What is shown, and where.
+void WeighCommand::AddReportFlags(std::vector<Flag>* flags) {
+  flags->insert(flags->end(),
+                {{.name = "--depth",
+                  .arg = "N",
+                  .help = "levels of the module tree to show",
+                  .field = &report_.depth},
+                 {.name = "--top", .arg = "N", .help = "operators to show", .field = &report_.top},
+                 {.name = "--detailed",
+                  .help = "show repeated modules one by one, and more of what is held at the peak",
+                  .field = &report_.detailed},
+                 {.name = "--events",
+                  .help = "list every allocation and free, in order",
+                  .field = &report_.events},
+                 {.name = "--units",
+                  .arg = "STYLE",
+                  .help = "how numbers are written",
+                  .field = &units_,
+                  .choices = {"auto", "exact"}},
+                 {.name = "--format",
+                  .arg = "NAME",
+                  .help = "how the report is written; by default as the name of FILE says, or text",
+                  .field = &format_,
+                  .choices = NamesOf(ReportFormats())},
+                 {.name = "--output",
+                  .short_name = "-o",
+                  .arg = "FILE",
+                  .help = "where the report goes instead of standard output",
+                  .field = &output_}});
+}
+
 std::vector<Flag> WeighCommand::Flags() {
-  return {
-      {.name = "MODEL",
-       .help = "the model's file, such as torch.export.save writes",
-       .field = &model_,
-       .need = Need::kRequired},
-      {.name = "--input",
-       .arg = "NAME=2x128",
-       .help = "sizes of an input; once for each",
-       .field = &inputs_},
-      {.name = "--batch",
-       .arg = "N",
-       .help = "the symbolic size that is first in the inputs",
-       .field = &batch_},
-      {.name = "--seq",
-       .arg = "N",
-       .help = "the symbolic size that is second in the inputs",
-       .field = &seq_},
-      {.name = "--runtime",
-       .arg = "NAME",
-       .help = "how it runs",
-       .field = &runtime_,
-       .choices = {"eager"}},
-      {.name = "--device",
-       .arg = "NAME",
-       .help = "where it runs; cpu is one thread with AVX-512",
-       .field = &device_,
-       .choices = {"cpu"}},
-      {.name = "--as",
-       .arg = "PROGRAM",
-       .help = "which program is weighed",
-       .field = &program_,
-       .choices = {"exported"}},
-      {.name = "--count",
-       .arg = "CONVENTION",
-       .help = "how work is counted",
-       .field = &count_,
-       .choices = NamesOf(CountingConventions())},
-      {.name = "--strict",
-       .help = "refuse a model with operators that are not modelled",
-       .field = &strict_},
-      {.name = "--depth",
-       .arg = "N",
-       .help = "levels of the module tree to show",
-       .field = &report_.depth},
-      {.name = "--top", .arg = "N", .help = "operators to show", .field = &report_.top},
-      {.name = "--detailed",
-       .help = "show repeated modules one by one, and more of what is held at the peak",
-       .field = &report_.detailed},
-      {.name = "--events",
-       .help = "list every allocation and free, in order",
-       .field = &report_.events},
-      {.name = "--units",
-       .arg = "STYLE",
-       .help = "how numbers are written",
-       .field = &units_,
-       .choices = {"auto", "exact"}},
-      {.name = "--format",
-       .arg = "NAME",
-       .help = "how the report is written; by default as the name of FILE says, or text",
-       .field = &format_,
-       .choices = NamesOf(ReportFormats())},
-      {.name = "--output",
-       .short_name = "-o",
-       .arg = "FILE",
-       .help = "where the report goes instead of standard output",
-       .field = &output_},
-      {.name = "--from",
-       .arg = "IMPORTER",
-       .help = "read the file as this, whatever it looks like",
-       .field = &from_,
-       .choices = ImporterNames()},
-  };
+  std::vector<Flag> flags;
+  AddModelFlags(&flags);
+  AddReportFlags(&flags);
+  return flags;
 }
 
 Result<WeighOptions> WeighCommand::Options() const {

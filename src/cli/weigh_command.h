@@ -20,6 +20,8 @@ class WeighCommand final : public Command {
   Status Run() override;
 
  private:
+  void AddModelFlags(std::vector<Flag>* flags);
+  void AddReportFlags(std::vector<Flag>* flags);
   Result<WeighOptions> Options() const;
   Result<std::string> Format() const;
 

@@ -42,6 +42,11 @@ bool IsOnnx(std::string_view head) {
          (head[2] == '\x12' || head[2] == '\x1a' || head[2] == '\x22');
 }
 
+// Flatbuffers: the format's name stands after the offset of the root.
+bool HoldsAtFour(std::string_view head, std::string_view name) {
+  return head.size() > 4 && head.substr(4).starts_with(name);
+}
+
 bool IsJson(std::string_view head) {
   const std::size_t start = head.find_first_not_of(" \t\r\n");
   return start != std::string_view::npos && head[start] == '{';
@@ -54,10 +59,10 @@ constexpr Format kFormats[] = {
     {[](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
      "an HDF5 file (Keras)", kExportHint},
     {IsSafetensors, "a safetensors file", kWeightsHint},
-    {[](std::string_view head) { return head.substr(0, 8).substr(4) == "TFL3"; },
-     "a TensorFlow Lite model", kExportHint},
-    {[](std::string_view head) { return head.substr(0, 6).substr(4) == "ET"; },
-     "an ExecuTorch program (.pte)", kExportHint},
+    {[](std::string_view head) { return HoldsAtFour(head, "TFL3"); }, "a TensorFlow Lite model",
+     kExportHint},
+    {[](std::string_view head) { return HoldsAtFour(head, "ET"); }, "an ExecuTorch program (.pte)",
+     kExportHint},
     {[](std::string_view head) {
        return head.starts_with(
            "\x7f"

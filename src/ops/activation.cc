@@ -19,6 +19,8 @@
 namespace steelyard::ops {
 namespace {
 
+using work::PerElement;
+
 // --- Makers -------------------------------------------------------------------------------------
 
 void RequireFloating(const TensorView& self) {
@@ -78,7 +80,7 @@ constexpr OpDef Special(OpName name, std::string_view summary, std::string_view 
                .alias = Alias::kNone,
                .decompose = kIsKernel,
                .allocations = allocations::Iterate<Promotion::kFloat, 0>,
-               .work = work::PerOutput<{.special = 1}>,
+               .work = work::PerOutput<PerElement{.special = 1}>,
                .traffic = traffic::ReadAllWriteAll};
 }
 
@@ -109,8 +111,8 @@ std::vector<Tensor> Elu(Dispatcher& d, const OpView& op) {
 // --- gelu ---------------------------------------------------------------------------------------
 
 // x/2 (1 + erf(x / sqrt 2)), or x/2 (1 + tanh(b (x + c x^3))).
-constexpr work::PerElement kGeluByErf{.alu = 4, .special = 1};
-constexpr work::PerElement kGeluByTanh{.alu = 8, .special = 1};
+constexpr PerElement kGeluByErf{.alu = 4, .special = 1};
+constexpr PerElement kGeluByTanh{.alu = 8, .special = 1};
 Work GeluWork(const OpView& op) {
   const bool by_tanh = op.text(1) == "tanh";
   return work::Times(by_tanh ? kGeluByTanh : kGeluByErf, work::Elements(op.output()));
@@ -152,25 +154,25 @@ void GluShape(const OpView& op, Outputs& out) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 // x sigmoid(x).
-constexpr WorkFn kSilu = work::PerOutput<{.alu = 1, .special = 1}>;
+constexpr WorkFn kSilu = work::PerOutput<PerElement{.alu = 1, .special = 1}>;
 // A lower and an upper limit.
-constexpr WorkFn kTwoLimits = work::PerOutput<{.alu = 2}>;
+constexpr WorkFn kTwoLimits = work::PerOutput<PerElement{.alu = 2}>;
 // min(max(x + 3, 0), 6) / 6, and that times x.
-constexpr WorkFn kHardSigmoid = work::PerOutput<{.alu = 4}>;
-constexpr WorkFn kHardSwish = work::PerOutput<{.alu = 5}>;
+constexpr WorkFn kHardSigmoid = work::PerOutput<PerElement{.alu = 4}>;
+constexpr WorkFn kHardSwish = work::PerOutput<PerElement{.alu = 5}>;
 // x > 0 ? x : s x.
-constexpr WorkFn kLeakyRelu = work::PerOutput<{.alu = 1, .compare = 1}>;
+constexpr WorkFn kLeakyRelu = work::PerOutput<PerElement{.alu = 1, .compare = 1}>;
 // x > 0 ? s x : s a (exp(x) - 1).
-constexpr WorkFn kElu = work::PerOutput<{.alu = 2, .special = 1, .compare = 1}>;
+constexpr WorkFn kElu = work::PerOutput<PerElement{.alu = 2, .special = 1, .compare = 1}>;
 
 constexpr std::array kRows{
     Special("aten::tanh", "The hyperbolic tangent.", "aten::tanh(f32[2,8])"),
     Special("aten::sigmoid", "One over one plus the exponential of -x.", "aten::sigmoid(i64[2,8])"),
     InPlace("aten::tanh_", "The hyperbolic tangent, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-            "aten::tanh_(f32[2,8])", work::PerOutput<{.special = 1}>),
+            "aten::tanh_(f32[2,8])", work::PerOutput<PerElement{.special = 1}>),
     InPlace("aten::sigmoid_", "One over one plus the exponential of -x, in place.",
             "(Tensor(a!) self) -> Tensor(a!)", "aten::sigmoid_(f32[2,8])",
-            work::PerOutput<{.special = 1}>),
+            work::PerOutput<PerElement{.special = 1}>),
     Call("aten::relu", "Limits to zero from below.", "(Tensor self) -> Tensor",
          "aten::relu(f32[2,8])", Relu),
     Call("aten::relu_", "Limits to zero from below, in place.", "(Tensor(a!) self) -> Tensor(a!)",
@@ -230,10 +232,10 @@ constexpr std::array kRows{
          "aten::selu(f32[2,8])", Elu),
     Fresh("aten::mish", "x times the hyperbolic tangent of its softplus.",
           "(Tensor self) -> Tensor", "aten::mish(f32[2,8])",
-          work::PerOutput<{.alu = 1, .special = 3}>),
+          work::PerOutput<PerElement{.alu = 1, .special = 3}>),
     Fresh("aten::softplus", "The logarithm of one plus the exponential.",
           "(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", "aten::softplus(f32[2,8])",
-          work::PerOutput<{.alu = 2, .special = 2, .compare = 1}>),
+          work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>),
     OpDef{.name = "aten::log_sigmoid_forward",
           .summary = "The logarithm of the sigmoid, and a buffer for its gradient.",
           .signature = "(Tensor self) -> (Tensor output, Tensor buffer)",
@@ -243,7 +245,7 @@ constexpr std::array kRows{
           .alias = Alias::kNone,
           .decompose = kIsKernel,
           .allocations = LogSigmoidAllocations,
-          .work = work::PerOutput<{.alu = 2, .special = 2, .compare = 1}>,
+          .work = work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>,
           .traffic = traffic::ReadAllWriteAll},
     Call("aten::log_sigmoid", "The logarithm of the sigmoid.", "(Tensor self) -> Tensor",
          "aten::log_sigmoid(f32[2,8])", LogSigmoid),

@@ -20,9 +20,11 @@
 namespace steelyard::ops {
 namespace {
 
-constexpr WorkFn kCompare = work::PerOutput<{.compare = 1}>;
+using work::PerElement;
+
+constexpr WorkFn kCompare = work::PerOutput<PerElement{.compare = 1}>;
 // Logic on bits is arithmetic.
-constexpr WorkFn kAlu = work::PerOutput<{.alu = 1}>;
+constexpr WorkFn kAlu = work::PerOutput<PerElement{.alu = 1}>;
 
 // --- Comparison and logic -----------------------------------------------------------------------
 
@@ -193,7 +195,7 @@ constexpr OpDef MaskedFillInPlace(OpName name, std::string_view summary, Signatu
                .alias = Alias::kInPlace,
                .decompose = kIsKernel,
                .allocations = allocations::None,
-               .work = work::PerOutput<{.compare = 1}>,
+               .work = work::PerOutput<PerElement{.compare = 1}>,
                .traffic = traffic::ReadAllWriteAll};
 }
 
@@ -258,7 +260,7 @@ constexpr std::array kRows{
           .alias = Alias::kNone,
           .decompose = kIsKernel,
           .allocations = WhereAllocations,
-          .work = work::PerOutput<{.compare = 1}>,
+          .work = work::PerOutput<PerElement{.compare = 1}>,
           .traffic = traffic::ReadAllWriteAll},
     Call("aten::where.ScalarOther", "Where the condition holds `self`, elsewhere a number.",
          "(Tensor condition, Tensor self, Scalar other) -> Tensor",

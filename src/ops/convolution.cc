@@ -179,7 +179,8 @@ void TransposedShape(const OpView& op, Outputs& out) {
     sizes.push_back(reach.value() - cut.value());
   }
   shape::RequireSizes(sizes);
-  out.Add(input.dtype(), sizes);
+  const bool last = convolution::UsesChannelsLast(input, weight);
+  out.Add(input.dtype(), sizes, last ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes));
 }
 
 // The weight is copied in blocks; oneDNN's result is dense with the channels last and is copied

@@ -108,6 +108,15 @@ Tensor CallSlowInGroups(Dispatcher& d, Backend backend, const Tensor& input, con
   return d.Call("aten::cat", outputs, 1);
 }
 
+Tensor CallTransposed(Dispatcher& d, Tensor input, Tensor weight, const Tensor& bias,
+                      const Geometry& g, const Dims& extra) {
+  const std::int64_t format = FormatFor(input, weight);
+  input = d.Call("aten::contiguous", input, format);
+  weight = d.Call("aten::contiguous", weight, format);
+  return d.Call("steelyard::transposed_convolution", input, weight, bias, g.stride, g.padding,
+                extra, g.dilation, g.groups);
+}
+
 // A one-dimensional convolution is one of images with a single row.
 void AddRow(Geometry& g) {
   g.stride.insert(0, 1);
@@ -163,19 +172,26 @@ std::vector<Tensor> Choose(Dispatcher& d, const OpView& op) {
              .padding = window::PerDimension("padding", op.ints(4), n),
              .dilation = window::PerDimension("dilation", op.ints(5), n),
              .groups = op.integer(8)};
-  if (op.boolean(6)) {
-    return {d.Call("steelyard::transposed_convolution", input, weight, bias, g.stride, g.padding,
-                   window::PerDimension("output padding", op.ints(7), n), g.dilation, g.groups)};
+  const bool transposed = op.boolean(6);
+  Dims extra;
+  if (transposed) {
+    extra = window::PerDimension("output padding", op.ints(7), n);
+  } else {
+    convolution::RequireOperands(input.view(), weight.view(),
+                                 bias.defined() ? bias.view() : op.tensor(2), g.groups);
   }
-  convolution::RequireOperands(input.view(), weight.view(),
-                               bias.defined() ? bias.view() : op.tensor(2), g.groups);
-  const bool one_dimensional = n == 1;
+  const bool one_dimensional = n == 1 && input.rank() == 3;
   if (one_dimensional) {
     input = d.Call("aten::contiguous", input);
     AddRow(g);
+    extra.insert(0, 0);
     input = d.Call("aten::unsqueeze", input, 2);
     weight = d.Call("aten::unsqueeze", weight, 2);
   }
+  const auto finish = [&](const Tensor& out) {
+    return one_dimensional ? d.Call("aten::squeeze.dim", out, 2) : out;
+  };
+  if (transposed) return {finish(CallTransposed(d, input, weight, bias, g, extra))};
   const Backend backend = ChooseBackend(input, weight, g, d.target().threads);
   // Groups and copies of volumes are the kernel's own.
   if (backend == Backend::kSlow3d) return {CallSlow(d, backend, input, weight, bias, g)};
@@ -187,8 +203,7 @@ std::vector<Tensor> Choose(Dispatcher& d, const OpView& op) {
                          ? d.Call("aten::mkldnn_convolution", input, weight, bias, g.padding,
                                   g.stride, g.dilation, g.groups)
                          : CallSlowInGroups(d, backend, input, weight, bias, g);
-  if (one_dimensional) return {d.Call("aten::squeeze.dim", out, 2)};
-  return {out};
+  return {finish(out)};
 }
 
 std::vector<Tensor> Any(Dispatcher& d, const OpView& op) {
@@ -209,6 +224,7 @@ std::vector<Tensor> OfRank(Dispatcher& d, const OpView& op, int rank) {
 // padding is "same" or "valid".
 std::vector<Tensor> Mode(Dispatcher& d, const OpView& op) {
   const int rank = SpatialRank(op.tensor(1));
+  if (rank < 1 || rank > 3) Refuse(fmt::format("a convolution over {} dimensions", rank));
   const std::string_view mode = op.given(4) ? op.text(4) : "valid";
   const bool same = mode.find("same") != std::string_view::npos;
   if (!same && mode.find("valid") == std::string_view::npos)

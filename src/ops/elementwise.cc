@@ -19,6 +19,8 @@
 namespace steelyard::ops {
 namespace {
 
+using work::PerElement;
+
 // --- Makers -------------------------------------------------------------------------------------
 
 template <Promotion kPromotion>
@@ -39,12 +41,14 @@ constexpr OpDef Unary(OpName name, std::string_view summary, std::string_view ex
 
 // A special function: integers become float32.
 constexpr OpDef Special(OpName name, std::string_view summary, std::string_view example) {
-  return Unary<Promotion::kFloat>(name, summary, example, work::PerOutput<{.special = 1}>);
+  return Unary<Promotion::kFloat>(name, summary, example,
+                                  work::PerOutput<PerElement{.special = 1}>);
 }
 
 template <Promotion kPromotion>
 constexpr OpDef Binary(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, WorkFn work = work::PerOutput<{.alu = 1}>,
+                       std::string_view example,
+                       WorkFn work = work::PerOutput<PerElement{.alu = 1}>,
                        ShapeFn shape = shape::Iterate<kPromotion, 0, 1>) {
   return OpDef{.name = name,
                .summary = summary,
@@ -61,7 +65,8 @@ constexpr OpDef Binary(OpName name, std::string_view summary, Signature signatur
 
 template <Promotion kPromotion>
 constexpr OpDef BinaryInPlace(OpName name, std::string_view summary, Signature signature,
-                              std::string_view example, WorkFn work = work::PerOutput<{.alu = 1}>,
+                              std::string_view example,
+                              WorkFn work = work::PerOutput<PerElement{.alu = 1}>,
                               ShapeFn shape = shape::Overwrite<kPromotion, 0, 1>) {
   return OpDef{.name = name,
                .summary = summary,
@@ -240,9 +245,9 @@ constexpr OpDef Clamp(OpName name, std::string_view summary, Signature signature
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-constexpr WorkFn kAlu = work::PerOutput<{.alu = 1}>;
+constexpr WorkFn kAlu = work::PerOutput<PerElement{.alu = 1}>;
 // Rounding and taking the sign away change the form of a number, as a cast does.
-constexpr WorkFn kMove = work::PerOutput<{.move = 1}>;
+constexpr WorkFn kMove = work::PerOutput<PerElement{.move = 1}>;
 
 constexpr std::array kRows{
     Binary<Promotion::kCommon>("aten::add.Tensor", "Adds, the second operand scaled by `alpha`.",
@@ -371,7 +376,7 @@ constexpr std::array kRows{
     Binary<Promotion::kCommon>("aten::pow.Tensor_Tensor", "Raises to the second operand.",
                                "(Tensor self, Tensor exponent) -> Tensor",
                                "aten::pow.Tensor_Tensor(f32[2,8], bf16[8])",
-                               work::PerOutput<{.special = 1}>),
+                               work::PerOutput<PerElement{.special = 1}>),
     OpDef{.name = "aten::pow.Scalar",
           .summary = "Raises a number to the tensor.",
           .signature = "(Scalar self, Tensor exponent) -> Tensor",
@@ -381,7 +386,7 @@ constexpr std::array kRows{
           .alias = Alias::kNone,
           .decompose = kIsKernel,
           .allocations = PowOfNumberAllocations,
-          .work = work::PerOutput<{.special = 1}>,
+          .work = work::PerOutput<PerElement{.special = 1}>,
           .traffic = traffic::ReadAllWriteAll},
     Call("aten::square", "The square.", "(Tensor self) -> Tensor", "aten::square(f32[2,8])",
          Square),
@@ -401,12 +406,13 @@ constexpr std::array kRows{
     Special("aten::tan", "The tangent.", "aten::tan(f32[2,8])"),
     Special("aten::atan", "The inverse tangent.", "aten::atan(f32[2,8])"),
     Special("aten::erf", "The error function.", "aten::erf(f32[2,8])"),
-    Binary<Promotion::kFloat>("aten::atan2", "The angle of a point.",
-                              "(Tensor self, Tensor other) -> Tensor",
-                              "aten::atan2(f32[2,8], f32[8])", work::PerOutput<{.special = 1}>),
     Binary<Promotion::kFloat>(
-        "aten::xlogy.Tensor", "Products with a logarithm.", "(Tensor self, Tensor other) -> Tensor",
-        "aten::xlogy.Tensor(f32[2,8], f32[8])", work::PerOutput<{.alu = 1, .special = 1}>),
+        "aten::atan2", "The angle of a point.", "(Tensor self, Tensor other) -> Tensor",
+        "aten::atan2(f32[2,8], f32[8])", work::PerOutput<PerElement{.special = 1}>),
+    Binary<Promotion::kFloat>("aten::xlogy.Tensor", "Products with a logarithm.",
+                              "(Tensor self, Tensor other) -> Tensor",
+                              "aten::xlogy.Tensor(f32[2,8], f32[8])",
+                              work::PerOutput<PerElement{.alu = 1, .special = 1}>),
     Clamp("aten::clamp", "Limits to [`min`, `max`].",
           "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
           "aten::clamp(i64[2,8], 0.5, 1)"),

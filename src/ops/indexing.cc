@@ -148,6 +148,39 @@ void IndexAllocations(const OpView& op, Allocations& memory) {
   for (std::size_t i = wide.size(); i-- > 0;) memory.Free(wide[i]);
 }
 
+// --- masked_select ------------------------------------------------------------------------------
+
+void SelectedShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self(), mask = op.tensor(1);
+  if (mask.dtype() != DType::kBool) Refuse("a mask must be bool, not " + shape::Text(mask));
+  const Count count = work::Elements(shape::Broadcast({self, mask}));
+  if (count.overflowed()) Refuse("the mask has more than 2^63 elements");
+  out.Add(self.dtype(), Dims{count.value()});
+}
+
+// The selected are counted first, in an int64 copy of the mask; operands in another order than the
+// result's are walked by two lists of positions.
+void SelectedAllocations(const OpView& op, Allocations& memory) {
+  constexpr std::string_view kLabel = Allocations::kCaller;
+  const TensorView self = op.self(), mask = op.tensor(1);
+  const std::int64_t positions = allocations::Bytes(op.output().count(), DType::kInt64);
+  const Allocations::Scratch count = memory.Allocate(BitsOf(DType::kInt64) / 8, "aten::sum");
+  memory.Free(memory.Allocate(positions, "aten::empty_strided"), "aten::sum");
+  memory.Free(count, kLabel);
+  memory.Output(0, kLabel);
+  const bool in_order = self.is_contiguous() && mask.is_contiguous() &&
+                        std::ranges::equal(self.sizes(), mask.sizes());
+  if (in_order) return;
+  const Allocations::Scratch first = memory.Allocate(positions, "aten::empty");
+  memory.Free(memory.Allocate(positions, "aten::empty"), kLabel);
+  memory.Free(first, kLabel);
+}
+
+std::vector<Tensor> MaskedSelect(Dispatcher& d, const OpView& op) {
+  d.Note("masked_select is weighed as if its mask selected every element");
+  return {d.Call("steelyard::select_all", op.arg(0), op.arg(1))};
+}
+
 // --- index_put ----------------------------------------------------------------------------------
 
 // One value written through masks is a masked_fill, whose extent does not matter.
@@ -502,6 +535,13 @@ constexpr std::array kRows{
     Kernel("aten::gather", "Elements chosen along a dimension by an index for each.",
            "(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
            "aten::gather(f32[4,6], 1, i64[4,2])", GatherShape, GatherAllocations),
+    Call("aten::masked_select", "Elements chosen by a mask.",
+         "(Tensor self, Tensor mask) -> Tensor", "aten::masked_select(f32[4,6], bool[4,6])",
+         MaskedSelect),
+    Kernel("steelyard::select_all",
+           "All elements that a mask could choose, inside `masked_select`.",
+           "(Tensor self, Tensor mask) -> Tensor", "steelyard::select_all(f32[4,6], bool[6])",
+           SelectedShape, SelectedAllocations),
     Kernel("aten::index.Tensor", "Elements chosen by a list of index tensors.",
            "(Tensor self, Tensor?[] indices) -> Tensor",
            "aten::index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])", IndexShape,

@@ -259,7 +259,7 @@ void ReducedInPlaceAllocations(const OpView& op, Allocations& memory) {
   }
   const Allocations::Scratch box = memory.Allocate(8, "aten::div_");
   const Allocations::Scratch cast =
-      memory.Allocate(wide == DType::kFloat64 ? 0 : width, "aten::empty_strided");
+      memory.Allocate(width, "aten::empty_strided");
   memory.Free(cast, "aten::div_");
   memory.Free(box, "aten::div_");
   if (half) memory.Free(sum, "aten::mean");

@@ -147,8 +147,8 @@ std::int64_t SumsBytes(const OpView& op) {
 
 bool ParametersAreContiguous(const OpView& op) {
   constexpr std::array kParameters{1, 2, 3, 4};
-  return std::ranges::all_of(
-      kParameters, [&](int i) { return !op.given(i) || op.tensor(i).is_contiguous(); });
+  return std::ranges::all_of(kParameters,
+                             [&](int i) { return !op.given(i) || op.tensor(i).is_contiguous(); });
 }
 
 // Two tensors of one number per channel that live only here.
@@ -213,7 +213,8 @@ void StridedScaleAllocations(const OpView& op, Allocations& memory) {
   Allocations::Scratch root = memory.Allocate(0);
   if (!op.boolean(5)) {
     const std::int64_t bytes = allocations::Bytes(op.self().size(1), dtype);
-    const Allocations::Scratch sum = AllocateWithNumber("aten::add", DType::kFloat64, dtype, bytes, memory);
+    const Allocations::Scratch sum =
+        AllocateWithNumber("aten::add", DType::kFloat64, dtype, bytes, memory);
     const Allocations::Scratch square_root = memory.Allocate(bytes, "aten::sqrt");
     root = memory.Allocate(bytes, "aten::empty_strided");
     memory.Free(square_root);
@@ -265,6 +266,33 @@ std::vector<Tensor> BatchNormFunctional(Dispatcher& d, const OpView& op) {
   out.push_back(mean);
   out.push_back(variance);
   return out;
+}
+
+// instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps,
+// cudnn_enabled): batch_norm of one image that has the channels of all.
+std::vector<Tensor> InstanceNorm(Dispatcher& d, const OpView& op) {
+  const TensorView input = op.self();
+  if (input.rank() < 3) Refuse(fmt::format("{} has no pixels", shape::Text(input)));
+  const Dims batch{input.size(0)};
+  const Count channels = Count(input.size(0)) * input.size(1);
+  if (channels.overflowed()) Refuse(fmt::format("the channels of {}", shape::Text(input)));
+  std::array<Tensor, 4> repeated;
+  for (std::size_t i = 0; i < repeated.size(); ++i) {
+    const int at = static_cast<int>(i) + 1;
+    if (op.given(at)) repeated[i] = d.Call("aten::repeat", op.arg(at), batch);
+  }
+  Dims sizes{1, channels.value()};
+  for (std::int64_t size : window::Spatial(input.sizes())) sizes.push_back(size);
+  const Tensor image = d.Call("aten::view", d.Call("aten::contiguous", op.arg(0)), sizes);
+  const Tensor out = d.Call("aten::batch_norm", image, repeated[0], repeated[1], repeated[2],
+                            repeated[3], op.arg(5), op.arg(6), op.arg(7), op.arg(8));
+  for (int i : {3, 4}) {
+    if (!op.given(i) || !op.boolean(5)) continue;
+    const Tensor rows = d.Call("aten::view", repeated[static_cast<std::size_t>(i - 1)],
+                               Dims{input.size(0), input.size(1)});
+    d.Call("aten::copy_", op.arg(i), d.Call("aten::mean.dim", rows, Dims{0}, false));
+  }
+  return {d.Call("aten::view", out, Dims(input.sizes()))};
 }
 
 // --- native_group_norm(input, weight, bias, N, C, HxW, group, eps)
@@ -417,6 +445,12 @@ constexpr std::array kRows{
         "bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
         "aten::batch_norm(f32[2,3,4,4], f32[3], f32[3], f32[3], f32[3], True, 0.1, 1e-05, True)",
         BatchNorm),
+    NormalizationOf(
+        "aten::instance_norm", "Channels of each image scaled to mean 0 and variance 1.",
+        "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
+        "bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
+        "aten::instance_norm(f32[2,3,4,4], f32[3], f32[3], None, None, True, 0.1, 1e-05, False)",
+        InstanceNorm),
     NormalizationKernel("aten::native_group_norm",
                         "Groups of channels scaled to mean 0 and variance 1, with both.",
                         "(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt "

@@ -104,6 +104,42 @@ void PadShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), PaddedSizes(op.self(), op.ints(1)));
 }
 
+// Batches of images keep their memory format; images in none are copied into it first
+// (ReflectionPad.cpp, ReplicationPadding.cpp).
+template <int kSpatial>
+bool KeepsChannelsLast(const TensorView& image) {
+  return image.rank() == kSpatial + 2 && IsChannelsLast(image.sizes(), image.strides());
+}
+
+template <int kSpatial>
+void PadImageShape(const OpView& op, Outputs& out) {
+  const TensorView image = op.self();
+  const Dims sizes = PaddedSizes(image, op.ints(1));
+  out.Add(image.dtype(), sizes,
+          KeepsChannelsLast<kSpatial>(image) ? ChannelsLastStrides(sizes)
+                                             : ContiguousStrides(sizes));
+}
+
+template <int kSpatial>
+void CopyImage(const OpView& op, Allocations& memory) {
+  const TensorView image = op.self();
+  const bool last = KeepsChannelsLast<kSpatial>(image);
+  const bool ready =
+      last ? IsContiguousChannelsLast(image.sizes(), image.strides()) : image.is_contiguous();
+  if (!ready) memory.Free(memory.Allocate(image.bytes(), "aten::empty"));
+}
+
+template <int kSpatial>
+void PadImageAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  CopyImage<kSpatial>(op, memory);
+}
+
+void ResizedPadAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::resize_");
+  CopyImage<2>(op, memory);
+}
+
 // --- Repetition
 // -----------------------------------------------------------------------------------
 
@@ -129,7 +165,9 @@ void RepeatAllocations(const OpView& op, Allocations& memory) {
   constexpr std::int64_t kIndex = 8;  // bytes of an int64
   const std::int64_t n = op.output().rank();
   memory.Output(0, "aten::empty");
-  if (n == 0) return;
+  const Dims repeats = op.ints(1);
+  const bool none = std::ranges::find(repeats, 0) != repeats.end();
+  if (n == 0 || none) return;
   const auto first = memory.Allocate(kIndex * n, "aten::resize_");
   const auto number = memory.Allocate(kIndex, "aten::add");
   const auto second = memory.Allocate(kIndex * n, "aten::add");
@@ -201,24 +239,26 @@ constexpr std::array kRows{
               "aten::constant_pad_nd(f32[2,3,4], [1,-1,0,3])", Family::kDataMovement, ConstantPad),
     Kernel("aten::reflection_pad1d", "Borders that mirror the last dimension.",
            "(Tensor self, SymInt[2] padding) -> Tensor",
-           "aten::reflection_pad1d(f32[2,3,4], [1,2])", PadShape, allocations::OutputsOnly),
+           "aten::reflection_pad1d(f32[2,3,4], [1,2])", PadImageShape<1>, PadImageAllocations<1>),
     Kernel("aten::reflection_pad2d", "Borders that mirror the last two dimensions.",
            "(Tensor self, SymInt[4] padding) -> Tensor",
-           "aten::reflection_pad2d(f32[2,3,4,5], [1,2,1,0])", PadShape, allocations::OutputsOnly),
+           "aten::reflection_pad2d(f32[2,3,4,5], [1,2,1,0])", PadImageShape<2>,
+           ResizedPadAllocations),
     Kernel("aten::reflection_pad3d", "Borders that mirror the last three dimensions.",
            "(Tensor self, SymInt[6] padding) -> Tensor",
-           "aten::reflection_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", PadShape,
-           allocations::OutputsOnly),
+           "aten::reflection_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", PadImageShape<3>,
+           PadImageAllocations<3>),
     Kernel("aten::replication_pad1d", "Borders that repeat the edge of the last dimension.",
            "(Tensor self, SymInt[2] padding) -> Tensor",
-           "aten::replication_pad1d(f32[2,3,4], [1,2])", PadShape, allocations::OutputsOnly),
+           "aten::replication_pad1d(f32[2,3,4], [1,2])", PadImageShape<1>, PadImageAllocations<1>),
     Kernel("aten::replication_pad2d", "Borders that repeat the edges of the last two dimensions.",
            "(Tensor self, SymInt[4] padding) -> Tensor",
-           "aten::replication_pad2d(f32[2,3,4,5], [1,2,1,0])", PadShape, allocations::OutputsOnly),
+           "aten::replication_pad2d(f32[2,3,4,5], [1,2,1,0])", PadImageShape<2>,
+           PadImageAllocations<2>),
     Kernel("aten::replication_pad3d", "Borders that repeat the edges of the last three dimensions.",
            "(Tensor self, SymInt[6] padding) -> Tensor",
-           "aten::replication_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", PadShape,
-           allocations::OutputsOnly),
+           "aten::replication_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", PadImageShape<3>,
+           PadImageAllocations<3>),
     Kernel("aten::_pad_circular", "Borders that continue from the opposite side.",
            "(Tensor self, SymInt[] pad) -> Tensor", "aten::_pad_circular(f32[2,3,4], [1,2])",
            PadShape, allocations::Via<"aten::empty">),

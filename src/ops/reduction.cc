@@ -21,6 +21,8 @@
 namespace steelyard::ops {
 namespace {
 
+using work::PerElement;
+
 // --- Shapes -------------------------------------------------------------------------------------
 
 // Where an operator's arguments stand; -1: it has none.
@@ -99,17 +101,18 @@ void ValuesAndIndicesShape(const OpView& op, Outputs& out) {
 
 // --- Allocations --------------------------------------------------------------------------------
 
-// Whether a TensorIterator over `self` has two innermost dimensions that are both reduced: those
-// that lie densely behind each other have become one.
-bool ReducesInTwo(const TensorView& self, shape::DimSet set) {
+// Whether a TensorIterator over a tensor of those sizes and strides has two innermost dimensions
+// that are both reduced: those that lie densely behind each other have become one.
+bool ReducesInTwo(Sizes sizes, const Dims& strides, shape::DimSet set) {
   std::vector<int> dims;
-  for (int d = 0; d < self.rank(); ++d) {
-    if (shape::Has(set, d) && self.size(d) != 1) dims.push_back(d);
+  for (int d = 0; d < strides.size(); ++d) {
+    if (shape::Has(set, d) && sizes[static_cast<std::size_t>(d)] != 1) dims.push_back(d);
   }
-  std::ranges::stable_sort(dims, {}, [&](int d) { return self.stride(d); });
+  std::ranges::stable_sort(dims, {}, [&](int d) { return strides[d]; });
   for (std::size_t i = 1; i < dims.size(); ++i) {
-    const std::int64_t end = self.size(dims[i - 1]) * self.stride(dims[i - 1]);
-    if (end != self.stride(dims[i])) return true;
+    const int inner = dims[i - 1];
+    const std::int64_t end = sizes[static_cast<std::size_t>(inner)] * strides[inner];
+    if (end != strides[dims[i]]) return true;
   }
   return false;
 }
@@ -122,7 +125,9 @@ void SumAllocations(const OpView& op, Allocations& memory) {
   const DType dtype = op.output().dtype();
   const auto cast = allocations::Cast(self, dtype, memory);
   const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
-  if (half && self.count() > 0 && ReducesInTwo(self, shape::DimsOf(op, 1, self.rank()))) {
+  const shape::DimSet set = shape::DimsOf(op, 1, self.rank());
+  if (half && self.count() > 0 &&
+      ReducesInTwo(self.sizes(), shape::CastStrides(self, dtype), set)) {
     const std::int64_t bytes = allocations::Bytes(work::Elements(op.output()), DType::kFloat32);
     const Allocations::Scratch wide = memory.Allocate(bytes, "aten::empty");
     allocations::Free(allocations::Cast(self, DType::kFloat32, memory), memory);
@@ -194,7 +199,7 @@ Work NormWork(const OpView& op) {
 
 constexpr OpDef Reduce(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, ShapeFn shape, AllocationsFn allocations,
-                       WorkFn work = work::PerInput<{.alu = 1}>) {
+                       WorkFn work = work::PerInput<PerElement{.alu = 1}>) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -317,7 +322,7 @@ constexpr OpDef SoftmaxKernel(OpName name, std::string_view summary, std::string
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-constexpr WorkFn kCompare = work::PerInput<{.compare = 1}>;
+constexpr WorkFn kCompare = work::PerInput<PerElement{.compare = 1}>;
 
 constexpr std::array kRows{
     Call("aten::sum", "The sum of all elements.",
@@ -325,84 +330,87 @@ constexpr std::array kRows{
     Reduce("aten::sum.dim_IntList", "Sums over dimensions.",
            "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
            "aten::sum.dim_IntList(bool[2,3,8], [0,-1], True)",
-           ReduceShape<SumType, {.dim = 1, .keep = 2, .dtype = 3}>, SumAllocations),
+           ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>, SumAllocations),
     Call("aten::mean", "The mean of all elements.",
          "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::mean(bf16[2,8])", MeanOfAll),
     Reduce("aten::mean.dim", "Means over dimensions.",
            "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
            "aten::mean.dim(f32[2,3,8], [-1], True)",
-           ReduceShape<FloatingType, {.dim = 1, .keep = 2, .dtype = 3}>, MeanAllocations, MeanWork),
+           ReduceShape<FloatingType, Places{.dim = 1, .keep = 2, .dtype = 3}>, MeanAllocations,
+           MeanWork),
     Reduce("aten::prod", "The product of all elements.",
            "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::prod(i32[2,8])",
-           ReduceShape<SumType, {.dtype = 1}>, CastToOutputByFactory),
+           ReduceShape<SumType, Places{.dtype = 1}>, CastToOutputByFactory),
     Reduce("aten::prod.dim_int", "Products over a dimension.",
            "(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
            "aten::prod.dim_int(f32[2,8], 1)",
-           ReduceShape<SumType, {.dim = 1, .keep = 2, .dtype = 3}>, CastToOutput),
+           ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>, CastToOutput),
     Reduce("aten::any", "Whether one element is not zero.", "(Tensor self) -> Tensor",
-           "aten::any(f32[2,8])", ReduceShape<TruthType, {}>, CastToOutput),
+           "aten::any(f32[2,8])", ReduceShape<TruthType, Places{}>, CastToOutput),
     Reduce("aten::any.dim", "Whether one element of a dimension is not zero.",
            "(Tensor self, int dim, bool keepdim=False) -> Tensor", "aten::any.dim(bool[2,8], 1)",
-           ReduceShape<TruthType, {.dim = 1, .keep = 2}>, CastToOutput),
+           ReduceShape<TruthType, Places{.dim = 1, .keep = 2}>, CastToOutput),
     Reduce("aten::any.dims", "Whether one element of some dimensions is not zero.",
            "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
            "aten::any.dims(bool[2,8], [0,1])",
-           ReduceShape<TruthType, {.dim = 1, .keep = 2, .empty_is_none = true}>, CastToOutput),
+           ReduceShape<TruthType, Places{.dim = 1, .keep = 2, .empty_is_none = true}>,
+           CastToOutput),
     Reduce("aten::all", "Whether no element is zero.", "(Tensor self) -> Tensor",
-           "aten::all(bool[2,8])", ReduceShape<TruthType, {}>, CastToOutput),
+           "aten::all(bool[2,8])", ReduceShape<TruthType, Places{}>, CastToOutput),
     Reduce("aten::all.dim", "Whether no element of a dimension is zero.",
            "(Tensor self, int dim, bool keepdim=False) -> Tensor",
-           "aten::all.dim(f32[2,8], 1, True)", ReduceShape<TruthType, {.dim = 1, .keep = 2}>,
+           "aten::all.dim(f32[2,8], 1, True)", ReduceShape<TruthType, Places{.dim = 1, .keep = 2}>,
            CastToOutput),
-    Reduce("aten::all.dims", "Whether no element of some dimensions is zero.",
-           "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
-           "aten::all.dims(bool[2,8])",
-           ReduceShape<TruthType, {.dim = 1, .keep = 2, .empty_is_none = true}>, CastToOutput),
+    Reduce(
+        "aten::all.dims", "Whether no element of some dimensions is zero.",
+        "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "aten::all.dims(bool[2,8])",
+        ReduceShape<TruthType, Places{.dim = 1, .keep = 2, .empty_is_none = true}>, CastToOutput),
     Reduce("aten::amax", "The largest elements of dimensions.",
            "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-           "aten::amax(f32[2,3,8], [0,2], True)", ChooseShape<OwnType, {.dim = 1, .keep = 2}>,
+           "aten::amax(f32[2,3,8], [0,2], True)", ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>,
            allocations::OutputsOnly),
     Reduce("aten::amin", "The smallest elements of dimensions.",
            "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", "aten::amin(f32[2,8])",
-           ChooseShape<OwnType, {.dim = 1, .keep = 2}>, allocations::OutputsOnly),
+           ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>, allocations::OutputsOnly),
     Reduce("aten::max", "The largest element.", "(Tensor self) -> Tensor",
-           "aten::max(f32[8,2]{1,8})", ChooseShape<OwnType, {}>, ContiguousByFactory),
+           "aten::max(f32[8,2]{1,8})", ChooseShape<OwnType, Places{}>, ContiguousByFactory),
     Reduce("aten::min", "The smallest element.", "(Tensor self) -> Tensor", "aten::min(f32[2,8])",
-           ChooseShape<OwnType, {}>, ContiguousByFactory),
+           ChooseShape<OwnType, Places{}>, ContiguousByFactory),
     Reduce("aten::max.dim", "The largest elements of a dimension, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::max.dim(f32[2,8], 1)", ValuesAndIndicesShape<{.dim = 1, .keep = 2}>,
+           "aten::max.dim(f32[2,8], 1)", ValuesAndIndicesShape<Places{.dim = 1, .keep = 2}>,
            allocations::OutputsOnly, kCompare),
     Reduce("aten::min.dim", "The smallest elements of a dimension, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::min.dim(f32[2,8], 1, True)", ValuesAndIndicesShape<{.dim = 1, .keep = 2}>,
+           "aten::min.dim(f32[2,8], 1, True)", ValuesAndIndicesShape<Places{.dim = 1, .keep = 2}>,
            allocations::OutputsOnly, kCompare),
     Reduce("aten::argmax", "Where the largest element stands.",
            "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-           "aten::argmax(f32[2,8], 1)", ChooseShape<IndexType, {.dim = 1, .keep = 2}>,
+           "aten::argmax(f32[2,8], 1)", ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>,
            ArgMaxAllocations, kCompare),
     Reduce("aten::argmin", "Where the smallest element stands.",
            "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "aten::argmin(f32[2,8])",
-           ChooseShape<IndexType, {.dim = 1, .keep = 2}>, ArgMaxAllocations, kCompare),
+           ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>, ArgMaxAllocations, kCompare),
     Reduce("aten::linalg_vector_norm", "Norms over dimensions.",
            "(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
            "dtype=None) -> Tensor",
            "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)",
-           ReduceShape<NormType, {.dim = 2, .keep = 3, .dtype = 4}>,
-           NormAllocations<{.dim = 2, .keep = 3, .dtype = 4}>, NormWork),
+           ReduceShape<NormType, Places{.dim = 2, .keep = 3, .dtype = 4}>,
+           NormAllocations<Places{.dim = 2, .keep = 3, .dtype = 4}>, NormWork),
     Reduce("aten::cumsum", "Sums of all elements up to each.",
            "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-           "aten::cumsum(bool[2,8], -1)", CumulativeShape<{.dim = 1, .dtype = 2}>,
+           "aten::cumsum(bool[2,8], -1)", CumulativeShape<Places{.dim = 1, .dtype = 2}>,
            CumulativeAllocations),
     Reduce("aten::cumprod", "Products of all elements up to each.",
            "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-           "aten::cumprod(f32[2,8], -1)", CumulativeShape<{.dim = 1, .dtype = 2}>,
+           "aten::cumprod(f32[2,8], -1)", CumulativeShape<Places{.dim = 1, .dtype = 2}>,
            CumulativeAllocations),
     Call("aten::diff", "Differences of neighbours, `n` times over.",
          "(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
          "aten::diff(i64[2,8], prepend=i64[2,1])", Diff),
     SoftmaxKernel("aten::_softmax", "Exponentials along `dim`, scaled to sum to one.",
-                  "aten::_softmax(f32[2,8], -1, False)", work::PerOutput<{.alu = 4, .special = 1}>),
+                  "aten::_softmax(f32[2,8], -1, False)",
+                  work::PerOutput<PerElement{.alu = 4, .special = 1}>),
     SoftmaxKernel("aten::_log_softmax", "The logarithm of softmax along `dim`.",
                   "aten::_log_softmax(f32[2,8], 0, False)", LogSoftmaxWork),
     Call("aten::softmax.int", "Exponentials along `dim`, scaled to sum to one.",

@@ -10,10 +10,10 @@ namespace {
 
 using Rows = std::span<const OpDef> (*)();
 constexpr std::array kFamilies{
-    &ops::Linalg,      &ops::Convolution,  &ops::Attention, &ops::Normalization, &ops::Activation,
-    &ops::Elementwise, &ops::Comparison,   &ops::Reduction, &ops::Pooling,       &ops::Indexing,
-    &ops::View,        &ops::DataMovement, &ops::Rearrange, &ops::Factory,       &ops::Random,
-    &ops::Loss,        &ops::Moe,          &ops::Control,
+    &ops::Linalg,     &ops::Convolution, &ops::Attention,    &ops::Recurrent, &ops::Normalization,
+    &ops::Activation, &ops::Elementwise, &ops::Comparison,   &ops::Reduction, &ops::Pooling,
+    &ops::Indexing,   &ops::View,        &ops::DataMovement, &ops::Rearrange, &ops::Factory,
+    &ops::Random,     &ops::Loss,        &ops::Moe,          &ops::Control,
 };
 
 // Open addressing over the hashes that the compiler computed.

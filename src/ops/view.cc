@@ -30,6 +30,13 @@ struct Geometry {
 
 Geometry GeometryOf(const TensorView& t) { return {Dims(t.sizes()), Dims(t.strides())}; }
 
+// The stride of a new dimension in front of one of that size and stride.
+std::int64_t Reach(std::int64_t size, std::int64_t stride) {
+  const Count reach = Count(size) * stride;
+  if (reach.overflowed()) Refuse(fmt::format("a stride of {} times {}", size, stride));
+  return reach.value();
+}
+
 void AddView(const TensorView& t, const Geometry& g, Outputs& out) {
   out.Add(t.dtype(), g.sizes, g.strides);
 }
@@ -130,7 +137,7 @@ void ExpandShape(const OpView& op, Outputs& out) {
     if (!fresh) {
       stride = self.stride(i - lead);
     } else {
-      stride = i + 1 < wanted.size() ? g.sizes[i + 1] * g.strides[i + 1] : 1;
+      stride = i + 1 < wanted.size() ? Reach(g.sizes[i + 1], g.strides[i + 1]) : 1;
     }
     std::int64_t size = wanted[i];
     if (size == -1 && !fresh) size = have;
@@ -219,7 +226,7 @@ void UnsqueezeShape(const OpView& op, Outputs& out) {
     Refuse(fmt::format("a tensor has at most {} dimensions", Dims::kMaxRank));
   const int dim = op.dim(1, self.rank() + 1);
   Geometry g = GeometryOf(self);
-  g.strides.insert(dim, dim < self.rank() ? self.size(dim) * self.stride(dim) : 1);
+  g.strides.insert(dim, dim < self.rank() ? Reach(self.size(dim), self.stride(dim)) : 1);
   g.sizes.insert(dim, 1);
   AddView(self, g, out);
 }

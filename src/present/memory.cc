@@ -3,11 +3,22 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "analyze/parameters.h"
+#include "analyze/peak.h"
+#include "present/events.h"
+#include "present/findings.h"
 #include "present/names.h"
 #include "present/tensors.h"
+#include "steelyard/report.h"
+#include "steelyard/timeline.h"
+#include "steelyard/units.h"
 
 namespace steelyard::present {
 namespace {
@@ -92,7 +103,7 @@ report::Chart MemoryChart(const Findings& findings) {
   return chart;
 }
 
-// "Peak at aten::addmm of aten::linear, in module cls.decoder (modeling_bert.py:545)."
+// "Peak at aten::linear (its aten::addmm) in cls.decoder, modeling_bert.py:545. Largest ...:"
 Sentence PeakSentence(const Findings& findings) {
   const EventPlace place = PlaceOf(findings, findings.peak.event);
   Sentence text{"Peak at ", {place.op, report::Style::kStrong}};
@@ -139,52 +150,11 @@ report::Table LargestTensors(const Findings& findings, std::size_t limit) {
   return table;
 }
 
-// The path of the module in which an event happens.
-std::string_view ModuleOf(const Program& program, const Event& event) {
-  const std::vector<Node>& nodes = program.main().nodes;
-  // What the program lets go at its very end happens after its last node.
-  if (event.node >= nodes.size()) return {};
-  return program.text(program.modules[nodes[event.node].module].path);
-}
-
-report::Table EventTable(const Findings& findings) {
-  report::Table table;
-  table.columns = {
-      {.key = "op", .header = "Events"},
-      {.key = "bytes", .header = "bytes", .unit = Unit::kBytes, .align = report::Align::kRight},
-      {.key = "total", .header = "total", .unit = Unit::kBytes, .align = report::Align::kRight},
-      {.key = "module", .header = "module", .priority = 1}};
-  std::int64_t total = findings.peak.resident;
-  for (const Event& event : findings.timeline.events) {
-    total += event.bytes;
-    const std::string_view label = findings.timeline.labels.view(event.label);
-    report::Row row;
-    row.cells = {
-        label.empty() ? "(the program)" : label,
-        report::Quantity{.value = event.bytes, .unit = Unit::kBytes, .sign = Sign::kAlways},
-        In(Unit::kBytes, total), ModuleOf(findings.kernels, event)};
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-void AddEvents(const Findings& findings, report::Data* data) {
-  data->OpenArray("events");
-  for (const Event& event : findings.timeline.events) {
-    data->OpenArray();
-    data->AddText(findings.timeline.labels.view(event.label));
-    data->AddInt(event.bytes, Unit::kBytes);
-    data->AddText(ModuleOf(findings.kernels, event));
-    data->Close();
-  }
-  data->Close();
-}
-
 }  // namespace
 
 void AppendMemory(const Findings& findings, const Shown& shown, report::Document* document) {
   const PeakReport& peak = findings.peak;
-  document->body.push_back(
+  document->body.emplace_back(
       report::Headline{"Memory",
                        {"peak ",
                         {In(Unit::kBytes, peak.peak, findings.claim()), report::Style::kStrong},
@@ -193,12 +163,12 @@ void AppendMemory(const Findings& findings, const Shown& shown, report::Document
                         " resident + ",
                         In(Unit::kBytes, peak.peak_delta, findings.claim()),
                         " in the pass"}});
-  document->body.push_back(Anatomy(findings));
+  document->body.emplace_back(Anatomy(findings));
   if (!peak.reached_in_step) return;
   document->body.emplace_back(MemoryChart(findings));
-  document->body.push_back(report::Paragraph{PeakSentence(findings), 1});
-  document->body.push_back(LargestTensors(findings, shown.detailed ? kLargestDetailed : kLargest));
-  if (shown.events) document->body.push_back(EventTable(findings));
+  document->body.emplace_back(report::Paragraph{PeakSentence(findings), 1});
+  document->body.emplace_back(
+      LargestTensors(findings, shown.detailed ? kLargestDetailed : kLargest));
 }
 
 void AddMemoryData(const Findings& findings, const Shown& shown, report::Data* data) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "present/module_tree.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <vector>
 
+#include "analyze/modules.h"
 #include "present/names.h"
+#include "steelyard/program.h"
 
 namespace steelyard::present {
 namespace {

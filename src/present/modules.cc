@@ -4,16 +4,25 @@
 // so are the rows inside it, and what a module has besides its children gets a row of its own.
 #include "present/modules.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "analyze/modules.h"
+#include "present/findings.h"
 #include "present/module_tree.h"
 #include "present/names.h"
+#include "steelyard/dims.h"
+#include "steelyard/program.h"
+#include "steelyard/report.h"
+#include "steelyard/units.h"
 
 namespace steelyard::present {
 namespace {
@@ -119,7 +128,7 @@ class TreeWriter {
   void WriteChildren(std::size_t module, int times, int level) {
     Figures inside;
     for (const Repeat& child : ChildrenOf(module)) {
-      const Figures figures = FiguresOf(report(child.first), times * child.count);
+      const Figures figures = FiguresOf(report(child.first), std::int64_t{times} * child.count);
       inside.parameters += figures.parameters;
       inside.macs += figures.macs;
       inside.flops += figures.flops;
@@ -199,7 +208,7 @@ class TreeWriter {
 void AppendModules(const Findings& findings, const Shown& shown, report::Document* document) {
   const bool has_children = findings.modules.size() > 1;
   if (!has_children || shown.depth <= 0) return;
-  document->body.push_back(TreeWriter(findings, shown).Write());
+  document->body.emplace_back(TreeWriter(findings, shown).Write());
 }
 
 void AddModuleData(const Findings& findings, report::Data* data) {

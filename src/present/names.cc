@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "present/names.h"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "steelyard/dims.h"
+#include "steelyard/program.h"
+#include "steelyard/strings.h"
+#include "steelyard/units.h"
 
 namespace steelyard::present {
 

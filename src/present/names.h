@@ -55,6 +55,13 @@ inline std::int64_t SumOf(std::int64_t a, std::int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
 }
 
+// The work of all phases together.
+inline NodeWork TotalOf(const WorkReport& work) {
+  NodeWork total;
+  for (const NodeWork& phase : work.by_phase) total += phase;
+  return total;
+}
+
 // Bytes that an operator reads and writes.
 inline std::int64_t Moved(const NodeWork& work) { return SumOf(work.read, work.written); }
 

@@ -2,10 +2,16 @@
 #include "present/operators.h"
 
 #include <algorithm>
-#include <string>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
+#include "analyze/work.h"
+#include "present/findings.h"
 #include "present/names.h"
+#include "steelyard/report.h"
+#include "steelyard/units.h"
 
 namespace steelyard::present {
 namespace {
@@ -13,12 +19,13 @@ namespace {
 using report::Align;
 using report::Row;
 
-Row OperatorRow(report::Span name, const OperatorWork& op, const WorkReport& all) {
+// `all` is the work of the whole model.
+Row OperatorRow(report::Span name, const OperatorWork& op, const NodeWork& all, Unit unit) {
   Row row;
   row.cells = {std::move(name),
                In(Unit::kCount, op.calls),
-               In(UnitOf(*all.convention), op.work.flops),
-               ShareOf(op.work.flops, all.of(Phase::kForward).flops),
+               In(unit, op.work.flops),
+               ShareOf(op.work.flops, all.flops),
                In(Unit::kFlops, op.work.flops_all),
                In(Unit::kTraffic, Moved(op.work))};
   return row;
@@ -55,13 +62,14 @@ void AddOperator(const OperatorWork& op, report::Data* data) {
 }  // namespace
 
 void AppendOperators(const Findings& findings, int top, report::Document* document) {
-  const WorkReport& work = findings.work;
-  const std::vector<OperatorWork>& operators = work.by_operator;
+  const std::vector<OperatorWork>& operators = findings.work.by_operator;
   if (operators.empty() || top <= 0) return;
-  report::Table table = EmptyTable(UnitOf(*work.convention));
+  const Unit unit = UnitOf(*findings.work.convention);
+  const NodeWork all = TotalOf(findings.work);
+  report::Table table = EmptyTable(unit);
   const std::size_t shown = std::min(operators.size(), static_cast<std::size_t>(top));
   for (std::size_t i = 0; i < shown; ++i) {
-    table.rows.push_back(OperatorRow(operators[i].name, operators[i], work));
+    table.rows.push_back(OperatorRow(operators[i].name, operators[i], all, unit));
   }
   if (shown < operators.size()) {
     OperatorWork rest;
@@ -70,9 +78,10 @@ void AppendOperators(const Findings& findings, int top, report::Document* docume
       rest.work += operators[i].work;
     }
     const auto others = static_cast<std::int64_t>(operators.size() - shown);
-    table.rows.push_back(OperatorRow({Counted(others, "other"), report::Style::kDim}, rest, work));
+    table.rows.push_back(
+        OperatorRow({Counted(others, "other"), report::Style::kDim}, rest, all, unit));
   }
-  document->body.push_back(std::move(table));
+  document->body.emplace_back(std::move(table));
 }
 
 void AppendUnmodelled(const Findings& findings, report::Document* document) {
@@ -82,7 +91,7 @@ void AppendUnmodelled(const Findings& findings, report::Document* document) {
   warning.notes.push_back(
       {"totals are lower bounds: the work and the scratch memory of the operators below are not "
        "known. Their results are counted as the file gives them."});
-  document->body.push_back(std::move(warning));
+  document->body.emplace_back(std::move(warning));
   report::Table table;
   table.columns = {
       {.key = "operator", .header = "Not modelled"},
@@ -93,7 +102,7 @@ void AppendUnmodelled(const Findings& findings, report::Document* document) {
     row.cells = {op.name, In(Unit::kCount, op.calls), ShareOf(op.calls, findings.work.calls)};
     table.rows.push_back(std::move(row));
   }
-  document->body.push_back(std::move(table));
+  document->body.emplace_back(std::move(table));
 }
 
 void AddOperatorData(const Findings& findings, report::Data* data) {

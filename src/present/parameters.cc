@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "present/parameters.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "analyze/parameters.h"
+#include "present/findings.h"
 #include "present/names.h"
+#include "steelyard/dims.h"
+#include "steelyard/op.h"
+#include "steelyard/program.h"
+#include "steelyard/report.h"
+#include "steelyard/units.h"
 
 namespace steelyard::present {
 namespace {
@@ -16,6 +28,14 @@ using report::Sentence;
 
 // More inputs than this are counted and not named in the headline.
 constexpr std::size_t kNamedInputs = 4;
+
+std::string_view NameOfDevice(Device device) {
+  switch (device) {
+    case Device::kCpu:
+      return "cpu";
+  }
+  return {};
+}
 
 std::vector<ValueId> TensorInputs(const Program& program) {
   std::vector<ValueId> tensors;
@@ -63,7 +83,7 @@ void AddExperts(const ParameterReport& parameters, report::Document* document) {
                 " are active ("};
   text.emplace_back(ShareOf(parameters.active, parameters.parameters.count));
   text.emplace_back(")");
-  document->body.push_back(report::Headline{"Experts", std::move(text)});
+  document->body.emplace_back(report::Headline{"Experts", std::move(text)});
 }
 
 void SetTotal(const TensorTotal& total, report::Data* data) {
@@ -118,10 +138,11 @@ void AppendModel(const Findings& findings, report::Document* document) {
   Sentence text;
   AddParameterWords(findings.parameters, &text);
   AddInputWords(findings.kernels, &text);
-  document->body.push_back(
+  document->body.emplace_back(
       report::Headline{std::string(ModelName(findings.kernels)), std::move(text)});
-  document->body.push_back(
-      report::Paragraph{{"Eager PyTorch on cpu: one forward pass without gradients"}});
+  document->body.emplace_back(
+      report::Paragraph{{fmt::format("Eager PyTorch on {}: one forward pass without gradients",
+                                     NameOfDevice(findings.target.device))}});
   AddExperts(findings.parameters, document);
 }
 
@@ -136,7 +157,7 @@ void AddModelData(const Findings& findings, report::Data* data) {
   AddInputData(program, data);
   data->OpenObject("run");
   data->SetText("runtime", "eager");
-  data->SetText("device", "cpu");
+  data->SetText("device", NameOfDevice(findings.target.device));
   data->SetInt("threads", findings.target.threads, Unit::kNone);
   data->SetText("step", "forward");
   data->Close();

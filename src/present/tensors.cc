@@ -5,11 +5,20 @@
 // graph, so those are the names used here.
 #include "present/tensors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "present/findings.h"
 #include "present/names.h"
+#include "steelyard/program.h"
+#include "steelyard/strings.h"
+#include "steelyard/timeline.h"
 
 namespace steelyard::present {
 namespace {

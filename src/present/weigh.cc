@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "present/weigh.h"
 
-#include <string>
 #include <utility>
 
+#include "present/events.h"
+#include "present/findings.h"
 #include "present/memory.h"
 #include "present/modules.h"
 #include "present/names.h"
 #include "present/operators.h"
 #include "present/parameters.h"
 #include "present/work.h"
+#include "steelyard/report.h"
+#include "steelyard/strings.h"
+#include "steelyard/units.h"
 #include "steelyard/version.h"
 
 namespace steelyard::present {
@@ -20,12 +24,12 @@ void AppendNotes(const Findings& findings, report::Document* document) {
   for (StringId note : findings.kernels.notes) {
     list.notes.push_back({findings.kernels.text(note)});
   }
-  if (!list.notes.empty()) document->body.push_back(std::move(list));
+  if (!list.notes.empty()) document->body.emplace_back(std::move(list));
 }
 
 // "Modelled: 2,431 of 2,431 operators in 6.2 ms."
 void AppendModelled(const Findings& findings, report::Document* document) {
-  document->body.push_back(report::Paragraph{
+  document->body.emplace_back(report::Paragraph{
       {"Modelled: ", In(Unit::kNone, findings.work.modelled_calls), " of ",
        In(Unit::kNone, findings.work.calls), " operators in ",
        report::Quantity{.value = findings.elapsed_seconds, .unit = Unit::kSeconds}, "."}});
@@ -50,6 +54,7 @@ void PresentBody(const Findings& findings, const Shown& shown, report::Document*
   AppendWork(findings, document);
   AppendModules(findings, shown, document);
   AppendOperators(findings, shown.top, document);
+  if (shown.events) AppendEvents(findings, document);
   AppendUnmodelled(findings, document);
   AppendNotes(findings, document);
   AppendModelled(findings, document);

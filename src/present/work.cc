@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "present/work.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
+#include "analyze/counting.h"
+#include "analyze/work.h"
+#include "present/findings.h"
 #include "present/names.h"
+#include "steelyard/program.h"
+#include "steelyard/report.h"
+#include "steelyard/units.h"
 
 namespace steelyard::present {
 namespace {
@@ -57,7 +64,7 @@ void AppendWork(const Findings& findings, report::Document* document) {
               "operands and results of each kernel, once"),
       WorkRow("", {.value = intensity, .unit = Unit::kFlopsPerByte},
               "arithmetic intensity, of all operators")};
-  document->body.push_back(std::move(table));
+  document->body.emplace_back(std::move(table));
 }
 
 void AddWorkData(const Findings& findings, report::Data* data) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <vector>
+
 #include "analyze/counting.h"
 #include "render/renderer.h"
 #include "steelyard/weigh.h"

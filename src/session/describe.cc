@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <string_view>
+
+#include "present/findings.h"
 #include "present/weigh.h"
 #include "render/renderer.h"
 #include "session/analyses.h"
+#include "steelyard/error.h"
+#include "steelyard/report.h"
 #include "steelyard/weigh.h"
 #include "support/assert.h"
 

@@ -3,16 +3,28 @@
 // The order in which a model is weighed. Every step is somebody else's; this file calls them.
 #include "steelyard/weigh.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "analyze/counting.h"
+#include "analyze/modules.h"
+#include "analyze/parameters.h"
+#include "analyze/peak.h"
+#include "analyze/work.h"
 #include "runtime/eager.h"
 #include "session/analyses.h"
+#include "steelyard/error.h"
 #include "steelyard/import.h"
+#include "steelyard/op.h"
+#include "steelyard/pass.h"
+#include "steelyard/program.h"
 
 namespace steelyard {
 namespace {

@@ -30,9 +30,15 @@ def overload(op: str) -> Any:
 
 
 def filled(tensor: Tensor, number: int) -> torch.Tensor:
+    """A tensor of its own, no view; several of its elements may lie in one place.
+
+    Masks are true everywhere, as rows take them to be whose results depend on it.
+    """
     dtype = getattr(torch, DTYPES[tensor.dtype])
-    base = torch.full((tensor.storage_elements(),), number, dtype=dtype)
-    return base.as_strided(tensor.sizes, tensor.strides)
+    made = torch.empty_strided(tensor.sizes, tensor.strides, dtype=dtype)
+    elements = made.as_strided((tensor.storage_elements(),), (1,))
+    elements.fill_(True if dtype == torch.bool else number)
+    return made
 
 
 class Made:

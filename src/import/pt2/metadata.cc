@@ -105,10 +105,10 @@ Frame PopFrame(std::string_view& trace) {
   if (begin == std::string_view::npos) return {};
   Frame frame;
   frame.text = trace.substr(begin);
+  while (frame.text.ends_with('\n') || frame.text.ends_with(' ')) frame.text.remove_suffix(1);
   frame.file = frame.text.substr(kFrameStart.size());
   frame.file = frame.file.substr(0, frame.file.find('"'));
   trace = trace.substr(0, begin);
-  while (frame.text.ends_with('\n') || frame.text.ends_with(' ')) frame.text.remove_suffix(1);
   return frame;
 }
 

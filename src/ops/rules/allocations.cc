@@ -51,7 +51,8 @@ void FreeLastFirst(const Scratches& casts, Allocations& memory) {
 
 bool EmptyMakes(const TensorView& t) {
   // The strides themselves: those of dimensions of size 1 tell the order of the dimensions too.
-  return std::ranges::equal(t.strides(), std::span<const std::int64_t>(ContiguousStrides(t.sizes()))) ||
+  return std::ranges::equal(t.strides(),
+                            std::span<const std::int64_t>(ContiguousStrides(t.sizes()))) ||
          (t.rank() == 4 && IsContiguousChannelsLast(t.sizes(), t.strides()));
 }
 

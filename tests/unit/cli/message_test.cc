@@ -42,7 +42,7 @@ TEST(MessageTest, ExitStatuses) {
 TEST(MessageTest, GuessesWhatIsMeant) {
   constexpr std::array<std::string_view, 3> kWords = {"--format", "--from", "--depth"};
   EXPECT_EQ(NearestWord("--fromat", kWords), "--format");
-  EXPECT_EQ(NearestWord("--form", kWords), "--from");
+  EXPECT_EQ(NearestWord("--frm", kWords), "--from");
   EXPECT_EQ(NearestWord("--train", kWords), "");
   EXPECT_EQ(NearestWord("", {}), "");
 }

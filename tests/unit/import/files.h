@@ -3,6 +3,7 @@
 // Files for tests: written to the temporary folder, removed when they go out of scope.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 #include <zip.h>
 
@@ -11,8 +12,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace steelyard {
 
@@ -48,8 +47,7 @@ struct ZipEntry {
   zip_int32_t method = ZIP_CM_DEFLATE;
 };
 
-inline TemporaryFile ZipOf(const std::vector<ZipEntry>& entries,
-                           std::string_view suffix = ".pt2") {
+inline TemporaryFile ZipOf(const std::vector<ZipEntry>& entries, std::string_view suffix = ".pt2") {
   TemporaryFile file(suffix);
   zip_t* archive = zip_open(file.path().c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
   EXPECT_NE(archive, nullptr);

@@ -123,5 +123,13 @@ TEST(Indexing, TrafficOfAGatherIsWhatItTakes) {
   EXPECT_EQ(traffic.written, Count(3 * 16 * 4));
 }
 
+TEST(Indexing, MaskedSelectTakesAllThatItCould) {
+  EXPECT_EQ(ResultOf("aten::masked_select(f32[4,1], bool[6])"), "f32[24]");
+  EXPECT_THAT(EventsOf("aten::masked_select(f32[4,6], bool[4,6])"),
+              ElementsAre(Line(8, "sum"), Line(4 * 6 * 8, "empty_strided"), Line(-4 * 6 * 8, "sum"),
+                          Line(-8, "masked_select"), Line(4 * 6 * 4, "masked_select")));
+  EXPECT_EQ(KernelsOf("aten::masked_select(f32[4], bool[4])").notes.size(), 1u);
+}
+
 }  // namespace
 }  // namespace steelyard

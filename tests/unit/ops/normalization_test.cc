@@ -143,6 +143,21 @@ TEST(BatchNorm, WrongChannelsAreRefused) {
       HasSubstr("has no channels"));
 }
 
+TEST(InstanceNorm, IsBatchNormOfOneImage) {
+  EXPECT_EQ(
+      ResultOf(
+          "aten::instance_norm(f32[2,3,4,4], f32[3], f32[3], None, None, True, 0.1, 1e-05, False)"),
+      "f32[2,3,4,4]");
+  // Parameters are repeated for each image; the statistics have its channels too.
+  EXPECT_THAT(
+      EventsOf(
+          "aten::instance_norm(f32[2,3,4,4], f32[3], None, None, None, True, 0.1, 1e-05, False)"),
+      Contains(Line(-2 * 3 * 4, "instance_norm")));
+  EXPECT_THAT(
+      RefusalOf("aten::instance_norm(f32[2,3], None, None, None, None, True, 0.1, 1e-05, False)"),
+      HasSubstr("has no pixels"));
+}
+
 // --- group_norm, rms_norm
 // -------------------------------------------------------------------------
 

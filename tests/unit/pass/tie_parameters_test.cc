@@ -63,5 +63,51 @@ TEST(TieParameters, UsedOnesStayApart) {
   EXPECT_FALSE(Shares(program, 0, 1));
 }
 
+// Of three names the last is used, as in an encoder and a decoder with one embedding.
+constexpr char kThreeNames[] =
+    "parameter %shared: f32[16,8]\n"
+    "parameter %encoder: f32[16,8]\n"
+    "parameter %head: f32[16,8]\n"
+    "input %x: f32[2,8]\n"
+    "%y: f32[2,16] = aten::linear(%x, %head)\n"
+    "return %y\n";
+
+TEST(TieParameters, EveryNameStandsForTheUsedTensor) {
+  const Program program = Tie(kThreeNames);
+  const ValueId used = program.args(program.main().nodes[0])[1].value;
+  for (const NamedTensor& parameter : program.parameters) EXPECT_EQ(parameter.value, used);
+  EXPECT_EQ(program.parameters[0].tied_to, kNoId);
+  EXPECT_EQ(program.parameters[1].tied_to, 0u);
+  EXPECT_EQ(program.parameters[2].tied_to, 0u);
+  for (const ValueId input : program.main().inputs) {
+    if (program.values[input].role != Role::kParameter) continue;
+    EXPECT_EQ(program.values[input].storage, program.values[used].storage);
+  }
+  ASSERT_EQ(program.notes.size(), 2u);
+  EXPECT_EQ(program.text(program.notes[1]), "assumed tied: encoder = head");
+}
+
+TEST(TieParameters, NothingIsAssumedWhereTheFileKnows) {
+  Program program = *ParseText(kThreeNames, "test.syt");
+  program.ties_known = true;
+  const Result<Program> same = TieParameters(program);
+  ASSERT_TRUE(same);
+  EXPECT_FALSE(Shares(*same, 0, 2));
+  EXPECT_TRUE(same->notes.empty());
+}
+
+TEST(TieParameters, NamesThatTheFileTiesFollow) {
+  const Program program =
+      Tie("parameter %unused: f32[8]\n"
+          "parameter %a: f32[8]\n"
+          "parameter %a \"again\" tied to %a\n"
+          "input %x: f32[8]\n"
+          "%y: f32[8] = aten::add.Tensor(%x, %a)\n"
+          "return %y\n");
+  EXPECT_EQ(program.parameters[0].tied_to, kNoId);
+  EXPECT_EQ(program.parameters[1].tied_to, 0u);
+  EXPECT_EQ(program.parameters[2].tied_to, 0u);
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Timeline Run(std::string_view text) {
+Timeline RunText(std::string_view text) {
   const Result<Program> program = ParseText(text, "test.syt");
   EXPECT_TRUE(program) << Describe(program.error());
   const Result<Program> kernels = Dispatcher(*program, Target{}).Run();
@@ -33,7 +33,7 @@ std::vector<std::string> Events(const Timeline& timeline) {
 
 TEST(RunEager, FreesAtTheLastReference) {
   // f32[8] is 32 bytes. %a dies at the sum; %c is the caller's until the end.
-  EXPECT_THAT(Events(Run("input %x: f32[8]\n"
+  EXPECT_THAT(Events(RunText("input %x: f32[8]\n"
                          "%a: f32[8] = aten::tanh(%x)\n"
                          "%c: f32[8] = aten::add.Tensor(%a, %x)\n"
                          "return %c\n")),
@@ -41,7 +41,7 @@ TEST(RunEager, FreesAtTheLastReference) {
 }
 
 TEST(RunEager, AViewKeepsItsStorage) {
-  EXPECT_THAT(Events(Run("input %x: f32[8]\n"
+  EXPECT_THAT(Events(RunText("input %x: f32[8]\n"
                          "%a: f32[8] = aten::tanh(%x)\n"
                          "%v: f32[2,4] = aten::view(%a, [2, 4])\n"
                          "%b: f32[2,4] = aten::tanh(%v)\n"
@@ -50,7 +50,7 @@ TEST(RunEager, AViewKeepsItsStorage) {
 }
 
 TEST(RunEager, InPlaceAllocatesNothing) {
-  EXPECT_THAT(Events(Run("input %x: f32[8]\n"
+  EXPECT_THAT(Events(RunText("input %x: f32[8]\n"
                          "%a: f32[8] = aten::tanh(%x)\n"
                          "%b: f32[8] = aten::relu_(%a)\n"
                          "return %b\n")),
@@ -59,7 +59,7 @@ TEST(RunEager, InPlaceAllocatesNothing) {
 
 TEST(RunEager, ResidentsAreCountedOnceAndNeverFreed) {
   const Timeline timeline =
-      Run("parameter %w: f32[8]\n"
+      RunText("parameter %w: f32[8]\n"
           "input %x: f32[8]\n"
           "%a: f32[8] = aten::add.Tensor(%x, %w)\n"
           "return %a\n");
@@ -69,7 +69,7 @@ TEST(RunEager, ResidentsAreCountedOnceAndNeverFreed) {
 }
 
 TEST(RunEager, OutputsAreTheCallers) {
-  const Timeline timeline = Run("input %x: f32[8]\n%a: f32[8] = aten::tanh(%x)\nreturn %a, %x\n");
+  const Timeline timeline = RunText("input %x: f32[8]\n%a: f32[8] = aten::tanh(%x)\nreturn %a, %x\n");
   ASSERT_EQ(timeline.blocks.size(), 1u);
   EXPECT_EQ(timeline.blocks[0].category, Category::kOutputs);
   EXPECT_EQ(timeline.blocks[0].freed, 1u);
@@ -78,7 +78,7 @@ TEST(RunEager, OutputsAreTheCallers) {
 TEST(RunEager, AllocationsAndFreesCancel) {
   std::int64_t sum = 0;
   for (const Event& e :
-       Run("input %x: f32[4,8]\nparameter %w: f32[8,8]\nparameter %b: f32[8]\n"
+       RunText("input %x: f32[4,8]\nparameter %w: f32[8,8]\nparameter %b: f32[8]\n"
            "%y: f32[4,8] = aten::linear(%x, %w, %b)\n%z: f32[4,8] = aten::gelu(%y)\nreturn %z\n")
            .events) {
     sum += e.bytes;
@@ -87,12 +87,12 @@ TEST(RunEager, AllocationsAndFreesCancel) {
 }
 
 TEST(RunEager, EmptyTensorsMakeNoEvents) {
-  EXPECT_THAT(Events(Run("input %x: f32[0,8]\n%a: f32[0,8] = aten::tanh(%x)\nreturn %a\n")),
+  EXPECT_THAT(Events(RunText("input %x: f32[0,8]\n%a: f32[0,8] = aten::tanh(%x)\nreturn %a\n")),
               ElementsAre());
 }
 
 TEST(RunEager, UnmodelledResultsTakeTheFilesSizes) {
-  EXPECT_THAT(Events(Run("input %x: f32[8]\n%a: i64[3] = mylib::mystery(%x)\nreturn %a\n")),
+  EXPECT_THAT(Events(RunText("input %x: f32[8]\n%a: i64[3] = mylib::mystery(%x)\nreturn %a\n")),
               ElementsAre("mylib::mystery 24", " -24"));
 }
 

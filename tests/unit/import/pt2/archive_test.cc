@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/pt2/archive.h"
 
+#include <gmock/gmock.h>
+
 #include <cstring>
 #include <string>
-
-#include <gmock/gmock.h>
 
 #include "../files.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
 #include <cmath>
 #include <string>
-
-#include <gmock/gmock.h>
 
 #include "exports.h"
 
@@ -37,9 +37,8 @@ TEST(Arguments, ReadsTensors) {
   EXPECT_EQ(Read(R"({"as_tensors": [{"name": "x"}, {"name": "x"}]})"), "[%x, %x]");
   EXPECT_EQ(Read(R"({"as_optional_tensor": {"as_tensor": {"name": "x"}}})"), "%x");
   EXPECT_EQ(Read(R"({"as_optional_tensor": {"as_none": true}})"), "None");
-  EXPECT_EQ(
-      Read(R"({"as_optional_tensors": [{"as_none": true}, {"as_tensor": {"name": "x"}}]})"),
-      "[None, %x]");
+  EXPECT_EQ(Read(R"({"as_optional_tensors": [{"as_none": true}, {"as_tensor": {"name": "x"}}]})"),
+            "[None, %x]");
   EXPECT_EQ(Read(R"({"as_nested_tensors": [[{"name": "x"}], []]})"), "[[%x], []]");
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/pt2/codes.h"
 
-#include <set>
-
 #include <gtest/gtest.h>
+
+#include <set>
 
 namespace steelyard::pt2 {
 namespace {

@@ -3,14 +3,14 @@
 // Exports written by hand: the JSON that torch writes, from the parts that a test is about.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include <gtest/gtest.h>
 
 #include "import/pt2/archive.h"
 #include "import/pt2/model_reader.h"
@@ -99,8 +99,8 @@ struct Export {
     RawNode(target, arguments, TensorNamed(result), metadata);
     return Tensor(result, meta);
   }
-  Export& RawNode(std::string_view target, const std::string& arguments,
-                  const std::string& results, const std::string& metadata = "") {
+  Export& RawNode(std::string_view target, const std::string& arguments, const std::string& results,
+                  const std::string& metadata = "") {
     Append(nodes, R"({"target": ")" + std::string(target) + R"(", "inputs": [)" + arguments +
                       R"(], "outputs": [)" + results + R"(], "metadata": {)" + metadata + "}}");
     return *this;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/pt2/expressions.h"
 
+#include <gmock/gmock.h>
+
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <gmock/gmock.h>
 
 namespace steelyard::pt2 {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
 #include <gmock/gmock.h>
+
+#include <string>
 
 #include "exports.h"
 
@@ -23,7 +23,8 @@ TEST(GraphNames, MayBeWrittenWithEscapes) {
 TEST(GraphNames, MeanOneKindOfValue) {
   Export e = Linear();
   e.sym_int_values = R"("y": {"as_int": 3})";
-  EXPECT_THAT(RefusalOf(e), HasSubstr("\"y\" is one kind of value here and another kind elsewhere"));
+  EXPECT_THAT(RefusalOf(e),
+              HasSubstr("\"y\" is one kind of value here and another kind elsewhere"));
 }
 
 TEST(GraphNames, AreNeverEmpty) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/pt2/graph_reader.h"
 
-#include <string>
-
 #include <gmock/gmock.h>
+
+#include <string>
 
 #include "exports.h"
 
@@ -19,11 +19,13 @@ std::string Relu(std::string_view of) { return Arg("self", TensorNamed(of)); }
 TEST(GraphReader, ReadsResultsOfEveryKind) {
   Export e;
   e.Input("x", Meta({2, 8}));
-  e.RawNode("torch.ops.aten.split.Tensor", Relu("x"), R"({"as_tensors": [{"name": "a"}, {"name": "b"}]})");
+  e.RawNode("torch.ops.aten.split.Tensor", Relu("x"),
+            R"({"as_tensors": [{"name": "a"}, {"name": "b"}]})");
   e.RawNode("torch.ops.aten.native_layer_norm_backward.default", Relu("a"),
             TensorNamed("c") + R"(, {"as_none": true}, )" + TensorNamed("d"));
   e.RawNode("torch.ops.aten.sym_size.int", Relu("x"), R"({"as_sym_int": {"as_name": "n"}})");
-  e.RawNode("torch.ops.my.sizes.default", Relu("x"), R"({"as_sym_int": {"as_int": 3}}, {"as_int": 4})");
+  e.RawNode("torch.ops.my.sizes.default", Relu("x"),
+            R"({"as_sym_int": {"as_int": 3}}, {"as_int": 4})");
   e.RawNode("torch.ops.aten._assert_async.msg", Relu("x"), "");
   e.sym_int_values = "\"n\": " + Expr("s0", 2);
   for (const char* name : {"a", "b", "c", "d"}) e.Tensor(name, Meta({2}));
@@ -114,9 +116,10 @@ TEST(GraphReader, RefusesUsesThatNothingPrecedes) {
   itself.Node("torch.ops.aten.relu.default", Relu("y"), "y", Meta({2})).Return("y");
   EXPECT_THAT(RefusalOf(itself), HasSubstr("\"y\" is used before it is computed"));
   Export list;
-  list.RawNode("torch.ops.aten.cat.default",
-               Arg("tensors", R"({"as_tensors": [{"name": "q"}]})"), TensorNamed("y"));
-  EXPECT_THAT(RefusalOf(list.Tensor("y", Meta({2}))), HasSubstr("\"q\" is used but nothing defines it"));
+  list.RawNode("torch.ops.aten.cat.default", Arg("tensors", R"({"as_tensors": [{"name": "q"}]})"),
+               TensorNamed("y"));
+  EXPECT_THAT(RefusalOf(list.Tensor("y", Meta({2}))),
+              HasSubstr("\"q\" is used but nothing defines it"));
   EXPECT_THAT(RefusalOf(Linear().Return("nowhere")),
               AllOf(HasSubstr("outputs"), HasSubstr("\"nowhere\" is used but nothing defines it")));
 }
@@ -124,7 +127,8 @@ TEST(GraphReader, RefusesUsesThatNothingPrecedes) {
 TEST(GraphReader, RefusesNamesThatAreDefinedTwice) {
   Export e = Linear();
   e.RawNode("torch.ops.aten.relu.default", Relu("x"), TensorNamed("y"));
-  EXPECT_THAT(RefusalOf(e), HasSubstr("node 1 (aten::relu): outputs[0].as_tensor.name: \"y\" is defined twice"));
+  EXPECT_THAT(RefusalOf(e),
+              HasSubstr("node 1 (aten::relu): outputs[0].as_tensor.name: \"y\" is defined twice"));
   Export inputs;
   inputs.Input("x", Meta({2}));
   Export::Append(inputs.inputs, TensorNamed("x"));
@@ -154,7 +158,8 @@ TEST(GraphReader, NamesThePlaceWithinInnerGraphs) {
   Export e;
   e.Input("x", Meta({2}));
   e.RawNode("torch.ops.higher_order.cond",
-            Arg("", With(InnerGraph(), R"("name": "x"}}, "kind")", R"("name": "q"}}, "kind")")), "");
+            Arg("", With(InnerGraph(), R"("name": "x"}}, "kind")", R"("name": "q"}}, "kind")")),
+            "");
   EXPECT_THAT(RefusalOf(e), HasSubstr("node 0 (higher_order::cond): node 0 (aten::relu): \"q\""));
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/pt2/json.h"
 
+#include <gmock/gmock.h>
+
 #include <cmath>
 #include <functional>
 #include <string>
-
-#include <gmock/gmock.h>
 
 #include "import/pt2/archive.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/pt2/metadata.h"
 
-#include <string>
-
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace steelyard::pt2 {
 namespace {
@@ -77,9 +77,9 @@ TEST(ModuleStacks, TakesWhatIsNoStackForTheModel) {
   Program program;
   ModuleStacks stacks(program);
   const std::string marker = "_empty_nn_module_stack_from_metadata_hook";
-  for (const std::string& text : {std::string(), std::string("nonsense"), std::string(";;"),
-                                  marker + "," + marker + "," + marker,
-                                  "k," + std::string(5000, '.') + ",C"}) {
+  for (const std::string& text :
+       {std::string(), std::string("nonsense"), std::string(";;"),
+        marker + "," + marker + "," + marker, "k," + std::string(5000, '.') + ",C"}) {
     EXPECT_EQ(stacks.Read(text), 0u) << text;
   }
   EXPECT_EQ(program.modules.size(), 1u);

@@ -111,8 +111,9 @@ TEST(ModelReader, SurvivesDeepNesting) {
   const std::string deep = std::string(kDepth, '[') + std::string(kDepth, ']');
   // Where nothing is expected it is skipped, elsewhere it is of the wrong type.
   EXPECT_EQ(RefusalOf(With(Linear().Text(), R"({"aten": 10})", deep)), "");
-  EXPECT_THAT(RefusalOf(With(Linear().Text(), R"("target": ")", R"("inputs": )" + deep + R"(, "x": ")")),
-              HasSubstr("node 0"));
+  EXPECT_THAT(
+      RefusalOf(With(Linear().Text(), R"("target": ")", R"("inputs": )" + deep + R"(, "x": ")")),
+      HasSubstr("node 0"));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/pt2/signature.h"
 
-#include <string>
-
 #include <gmock/gmock.h>
+
+#include <string>
 
 #include "exports.h"
 
@@ -38,7 +38,8 @@ TEST(Signature, GivesInputsTheirRoles) {
 
 TEST(Signature, KeepsConstantsOutOfWhatCanBePassed) {
   Export e = Linear();
-  for (const char* constant : {R"({"as_none": true})", R"({"as_int": 3})", R"({"as_bool": true})"}) {
+  for (const char* constant :
+       {R"({"as_none": true})", R"({"as_int": 3})", R"({"as_bool": true})"}) {
     Export::Append(e.inputs, constant);
     Export::Append(e.input_specs, R"({"user_input": {"arg": )" + std::string(constant) + "}}");
   }
@@ -71,13 +72,12 @@ Export Functional(const std::string& spec) {
 }
 
 TEST(Signature, WritesBackWhatFunctionalGraphsReturn) {
-  const Program program = ReadExport(Functional(
-      R"({"buffer_mutation": {"arg": {"name": "mean"}, "buffer_name": "bn.mean"}})"));
+  const Program program = ReadExport(
+      Functional(R"({"buffer_mutation": {"arg": {"name": "mean"}, "buffer_name": "bn.mean"}})"));
   EXPECT_EQ(BodyOf(program),
             "buffer %b_mean: f32[4] \"bn.mean\"\n"
             "\n"
             "input %x: f32[4]\n"
-            "\n"
             "mutates %b_mean\n"
             "\n"
             "%mean: f32[4] = aten::add.Tensor(self=%b_mean, other=%x)\n"
@@ -89,8 +89,8 @@ TEST(Signature, WritesBackWhatFunctionalGraphsReturn) {
 }
 
 TEST(Signature, ReturnsWhatWasWrittenBack) {
-  Export e = Functional(
-      R"({"user_input_mutation": {"arg": {"name": "mean"}, "user_input_name": "x"}})");
+  Export e =
+      Functional(R"({"user_input_mutation": {"arg": {"name": "mean"}, "user_input_name": "x"}})");
   e.Return("mean");
   const Program program = ReadExport(e);
   EXPECT_THAT(program.mutated, ElementsAre(program.inputs[0]));
@@ -120,7 +120,8 @@ TEST(Signature, ReturnsParametersAsWhatTheyAre) {
 TEST(Signature, RefusesWhatDoesNotMatchTheGraph) {
   Export e = Linear();
   e.input_specs.clear();
-  EXPECT_THAT(RefusalOf(e), HasSubstr("signature: input_specs do not have the graph's input \"p_w\""));
+  EXPECT_THAT(RefusalOf(e),
+              HasSubstr("signature: input_specs do not have the graph's input \"p_w\""));
   e = Linear();
   e.output_specs.clear();
   EXPECT_THAT(RefusalOf(e), HasSubstr("0 output_specs for 1 outputs"));

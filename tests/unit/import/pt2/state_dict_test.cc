@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/pt2/state_dict.h"
 
-#include <string>
-
 #include <gmock/gmock.h>
+
+#include <string>
 
 namespace steelyard::pt2 {
 namespace {
@@ -36,8 +36,8 @@ std::string Saved(const std::string& pickle) {
   header.append("\x10", 1).append("\0\x02\0", 3);
   return header + "archive/data.pkl" + "ZZ" + pickle;
 }
-const std::string kStart = "\x80\x02" + Global("collections", "OrderedDict") + "q" +
-                           std::string(1, '\0') + ")R";
+const std::string kStart =
+    "\x80\x02" + Global("collections", "OrderedDict") + "q" + std::string(1, '\0') + ")R";
 
 TEST(StateDict, ReadsNamesAndStorages) {
   const std::string pickle = kStart + "(" + Text("a.w") + Parameter("0", "\x88") + Text("a.b") +
@@ -81,11 +81,11 @@ TEST(StateDict, GivesNothingWhenCutAnywhere) {
 
 TEST(StateDict, GivesNothingForWhatIsNoPickleOfThisForm) {
   EXPECT_FALSE(ReadStateDict("not a zip archive, though long enough for a header of one"));
-  EXPECT_FALSE(ReadStateDict(Saved("I17\n.")));              // an opcode of protocol 0
-  EXPECT_FALSE(ReadStateDict(Saved("t.")));                  // no mark
-  EXPECT_FALSE(ReadStateDict(Saved("\x87.")));               // nothing on the stack
-  EXPECT_FALSE(ReadStateDict(Saved("hq.")));                 // nothing remembered
-  EXPECT_FALSE(ReadStateDict(Saved("Nr\xff\xff\xff\x7f."))); // an absurd place to remember at
+  EXPECT_FALSE(ReadStateDict(Saved("I17\n.")));               // an opcode of protocol 0
+  EXPECT_FALSE(ReadStateDict(Saved("t.")));                   // no mark
+  EXPECT_FALSE(ReadStateDict(Saved("\x87.")));                // nothing on the stack
+  EXPECT_FALSE(ReadStateDict(Saved("hq.")));                  // nothing remembered
+  EXPECT_FALSE(ReadStateDict(Saved("Nr\xff\xff\xff\x7f.")));  // an absurd place to remember at
   EXPECT_FALSE(ReadStateDict(Saved("a.")));
   EXPECT_TRUE(ReadStateDict(Saved(".")));
   EXPECT_THAT(*ReadStateDict(Saved(".")), IsEmpty());

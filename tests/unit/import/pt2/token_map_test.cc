@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/pt2/token_map.h"
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace steelyard::pt2 {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string>
-
 #include <gmock/gmock.h>
+
+#include <string>
 
 #include "exports.h"
 
@@ -33,8 +33,7 @@ TEST(TensorValues, ReadsSymbolicSizes) {
   const std::string rows = Expr("Symbol('s0', positive=True, integer=True)", 3);
   EXPECT_EQ(TypeOf(MetaOf("[" + rows + R"(, {"as_int": 8}])", Sizes({8, 1}))),
             "input %x: f32[s0,8]");
-  const Program program = ReadExport(
-      Described(MetaOf("[" + Expr("2*s0", 6) + "]", Sizes({1}))));
+  const Program program = ReadExport(Described(MetaOf("[" + Expr("2*s0", 6) + "]", Sizes({1}))));
   ASSERT_THAT(program.symbols, SizeIs(1));
   EXPECT_EQ(program.symbols[0].example, 3);
 }
@@ -58,20 +57,21 @@ TEST(TensorValues, NotesDtypesThatStandForOthers) {
 }
 
 TEST(TensorValues, LeavesSparseTensorsWithoutLayout) {
-  const Program program = ReadExport(Described(With(Meta({2, 8}), R"("layout": 7)", R"("layout": 1)")));
+  const Program program =
+      ReadExport(Described(With(Meta({2, 8}), R"("layout": 7)", R"("layout": 1)")));
   EXPECT_FALSE(program.values[program.inputs[0]].has_layout);
   ASSERT_THAT(program.notes, SizeIs(1));
   EXPECT_THAT(std::string(program.text(program.notes[0])), HasSubstr("sparse_coo"));
 }
 
 TEST(TensorValues, NotesSizesThatAreNotUnderstood) {
-  const Program fixed = ReadExport(
-      Described(MetaOf("[" + Expr("OpaqueUnaryFn_sqrt(s0)", 4) + "]", Sizes({1}))));
+  const Program fixed =
+      ReadExport(Described(MetaOf("[" + Expr("OpaqueUnaryFn_sqrt(s0)", 4) + "]", Sizes({1}))));
   EXPECT_EQ(fixed.size(fixed.inputs[0], 0), Dim(4));
   ASSERT_THAT(fixed.notes, SizeIs(1));
   EXPECT_THAT(std::string(fixed.text(fixed.notes[0])), HasSubstr("stays what it was at export, 4"));
-  const Program open = ReadExport(
-      Described(MetaOf("[" + Expr("OpaqueUnaryFn_sqrt(s0)") + "]", Sizes({1}))));
+  const Program open =
+      ReadExport(Described(MetaOf("[" + Expr("OpaqueUnaryFn_sqrt(s0)") + "]", Sizes({1}))));
   EXPECT_FALSE(open.values[open.inputs[0]].has_layout);
   EXPECT_THAT(open.notes, SizeIs(1));
 }
@@ -128,7 +128,7 @@ TEST(ScalarValues, ReadsEachKind) {
   e.sym_float_values = R"("f": {"as_float": 0.5})";
   EXPECT_THAT(BodyOf(ReadExport(e)), HasSubstr("input %n: int(16*s0)\n"
                                                "input %five: int(5)\n"
-                                               "input %b: bool(s0 % 2 == 0)\n"
+                                               "input %b: bool(s0%2 == 0)\n"
                                                "input %yes: bool(1)\n"
                                                "input %f: float\n"));
 }

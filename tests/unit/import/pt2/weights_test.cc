@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/pt2/weights.h"
 
+#include <gmock/gmock.h>
+
 #include <string>
 #include <vector>
-
-#include <gmock/gmock.h>
 
 #include "exports.h"
 
@@ -74,7 +74,8 @@ TEST(TieNames, LeavesWhatIsStoredApart) {
   EXPECT_EQ(program.parameters[1].tied_to, kNoId);
   program = ReadExport(Pair());
   // One file, but different parts of it.
-  TieNames(program, std::vector<StoredTensor>{{"embed.w", "weight_0", 0}, {"head.w", "weight_0", 8}});
+  TieNames(program,
+           std::vector<StoredTensor>{{"embed.w", "weight_0", 0}, {"head.w", "weight_0", 8}});
   EXPECT_EQ(program.parameters[1].tied_to, kNoId);
 }
 
