@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Feeds bytes to one importer. Whatever they are, it must return a program or an error: no crash, no
-// undefined behaviour, and no time or memory out of proportion (libFuzzer's limits watch that).
+// Feeds bytes to one importer. Whatever they are, it must return a program or an error: no crash,
+// no undefined behaviour, and no time or memory out of proportion (libFuzzer's limits watch that).
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -27,10 +27,24 @@ CASES = {"bert-base-mlm-b4-s128": 5.0, "llama3-8b-b1-s2048": 12.0}
 
 def hyperfine(command: list[str]) -> dict[str, float]:
     out = ROOT / "build/hyperfine.json"
-    run = ["hyperfine", "-N", "--warmup", "20", "--runs", "200", "--export-json", str(out), " ".join(command)]
+    run = [
+        "hyperfine",
+        "-N",
+        "--warmup",
+        "20",
+        "--runs",
+        "200",
+        "--export-json",
+        str(out),
+        " ".join(command),
+    ]
     subprocess.run(run, check=True, capture_output=True)
     result = json.loads(out.read_text())["results"][0]
-    return {"mean_ms": result["mean"] * 1e3, "min_ms": result["min"] * 1e3, "stddev_ms": result["stddev"] * 1e3}
+    return {
+        "mean_ms": result["mean"] * 1e3,
+        "min_ms": result["min"] * 1e3,
+        "stddev_ms": result["stddev"] * 1e3,
+    }
 
 
 def flop_counter(path: Path, repeats: int = 3) -> dict[str, float]:
@@ -42,7 +56,9 @@ def flop_counter(path: Path, repeats: int = 3) -> dict[str, float]:
     loading = time.perf_counter() - begin
     inputs = torch.export.load(path).example_inputs
     args, kwargs = inputs if inputs is not None else ((), {})
-    args, kwargs = torch.utils._pytree.tree_map_only(torch.Tensor, lambda t: t.to("meta"), (args, kwargs))
+    args, kwargs = torch.utils._pytree.tree_map_only(
+        torch.Tensor, lambda t: t.to("meta"), (args, kwargs)
+    )
     times = []
     with torch.no_grad():
         for _ in range(repeats):
@@ -50,7 +66,11 @@ def flop_counter(path: Path, repeats: int = 3) -> dict[str, float]:
             with FlopCounterMode(display=False) as counter:
                 module(*args, **kwargs)
             times.append(time.perf_counter() - begin)
-    return {"load_ms": loading * 1e3, "count_ms": min(times) * 1e3, "flops": counter.get_total_flops()}
+    return {
+        "load_ms": loading * 1e3,
+        "count_ms": min(times) * 1e3,
+        "flops": counter.get_total_flops(),
+    }
 
 
 def cpu_name() -> str:
@@ -59,7 +79,9 @@ def cpu_name() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--binary", default=str(ROOT / "build/release/steelyard"))
     parser.add_argument("--floor", default=str(ROOT / "build/release/bench/static/floor"))
     options = parser.parse_args()
@@ -67,14 +89,19 @@ def main() -> None:
     print(f"{'model':28}{'weigh ms':>10}{'limit':>8}{'floor ms':>10}{'torch ms':>10}{'ratio':>8}")
     for name, limit in CASES.items():
         path = MODELS / f"{name}.pt2"
-        row: dict[str, Any] = {"limit_ms": limit, "weigh": hyperfine([options.binary, "weigh", str(path), "--format", "json"])}
+        row: dict[str, Any] = {
+            "limit_ms": limit,
+            "weigh": hyperfine([options.binary, "weigh", str(path), "--format", "json"]),
+        }
         row["floor"] = hyperfine([options.floor, str(path)])
         row["text"] = hyperfine([options.binary, "weigh", str(path)])
         row["flop_counter"] = flop_counter(path)
         row["ratio"] = row["flop_counter"]["count_ms"] / row["weigh"]["mean_ms"]
         results["models"][name] = row
-        print(f"{name:28}{row['weigh']['mean_ms']:10.2f}{limit:8.1f}{row['floor']['mean_ms']:10.2f}"
-              f"{row['flop_counter']['count_ms']:10.1f}{row['ratio']:8.0f}")
+        print(
+            f"{name:28}{row['weigh']['mean_ms']:10.2f}{limit:8.1f}{row['floor']['mean_ms']:10.2f}"
+            f"{row['flop_counter']['count_ms']:10.1f}{row['ratio']:8.0f}"
+        )
     (ROOT / "bench/static/results.json").write_text(json.dumps(results, indent=1) + "\n")
 
 

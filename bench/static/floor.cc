@@ -3,12 +3,12 @@
 // The least any reader of a .pt2 can do: open the archive, inflate the model's JSON and walk every
 // token of it. Prints the number of values, so that nothing is optimised away.
 
+#include <simdjson.h>
+#include <zip.h>
+
 #include <cstdio>
 #include <string_view>
 #include <vector>
-
-#include <simdjson.h>
-#include <zip.h>
 
 namespace {
 
@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
     if (file == nullptr || zip_fread(file, text.data(), entry.size) < 0) return 1;
     simdjson::ondemand::parser parser;
     simdjson::ondemand::document document;
-    if (parser.iterate(text.data(), entry.size, text.size()).get(document) != simdjson::SUCCESS) return 1;
+    if (parser.iterate(text.data(), entry.size, text.size()).get(document) != simdjson::SUCCESS)
+      return 1;
     simdjson::ondemand::value root;
     if (document.get_value().get(root) != simdjson::SUCCESS) return 1;
     std::printf("%zu\n", Walk(root));

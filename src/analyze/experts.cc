@@ -33,8 +33,8 @@ std::vector<Selection> FindSelections(const Program& program,
   return out;
 }
 
-// Groups of a product that is routed: the length of its list of offsets, integers beside its factors.
-// 0 for any other product.
+// Groups of a product that is routed: the length of its list of offsets, integers beside its
+// factors. 0 for any other product.
 std::int64_t GroupsOf(const Program& program, const Node& node) {
   for (const Argument& argument : program.args(node)) {
     if (argument.kind != ArgKind::kValue) continue;

@@ -6,7 +6,7 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "analyze/counting.h"
@@ -30,7 +30,7 @@ struct NodeWork {
 
 // Calls of one operator of the imported program.
 struct OperatorWork {
-  std::string_view name;  // of the kernel program's strings
+  std::string name;
   int calls = 0;
   bool modelled = true;
   NodeWork work;

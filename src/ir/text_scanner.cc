@@ -23,8 +23,7 @@ std::string Excerpt(std::string_view line, std::size_t column) {
   const std::size_t begin = column > kShownAround ? column - kShownAround : 0;
   std::string shown(line.substr(begin, 2 * kShownAround));
   // A tab or a control character would move the caret away from its place.
-  std::ranges::replace_if(
-      shown, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  std::ranges::replace_if(shown, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return "\n  " + shown + "\n  " + std::string(column - begin, ' ') + "^";
 }
 

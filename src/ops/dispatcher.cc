@@ -23,6 +23,10 @@ constexpr int kMaxDepth = 64;
 // Differences between file and rule that are spelled out in the report.
 constexpr int kShownMismatches = 3;
 
+constexpr char kTotalTooLarge[] = "the program's tensors take more than 2^63 bytes in all";
+constexpr char kCheckSizes[] = "Check the sizes given with --input.";
+[[noreturn]] void RefuseTotal() { Refuse(kTotalTooLarge, kCheckSizes); }
+
 std::string DescribeTensor(const Program& program, ValueId id) {
   if (id == kNoId) return "None";
   return fmt::format("{}[{}]", ShortNameOf(program.values[id].dtype),
@@ -146,6 +150,7 @@ void Dispatcher::AdoptResidents(Locals& locals) {
     out_.main().inputs.push_back(adopted);
     references_.push_back(1);  // the module's or the caller's own
     locals.tensors[id] = Tensor(this, adopted);
+    bytes_ += locals.tensors[id].view().storage_bytes();
   }
   const auto translate = [&](const std::vector<NamedTensor>& from, std::vector<NamedTensor>& to) {
     for (NamedTensor named : from) {
@@ -165,6 +170,8 @@ Result<Program> Dispatcher::Run() {
   locals.graph = &source_.main();
   locals.tensors.resize(source_.values.size());
   AdoptResidents(locals);
+  if (bytes_.overflowed())
+    return Unexpected(InvalidInput(kTotalTooLarge, "parameters and inputs", kCheckSizes));
   FindDeaths(source_, *locals.graph, locals.death_begin, locals.deaths);
   const std::vector<Node>& nodes = locals.graph->nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -366,20 +373,31 @@ std::vector<Tensor> Dispatcher::Invoke(OpName op, std::span<const Arg> args) {
 
 namespace {
 
-class Nothing final : public Allocations {
+// Adds up what a kernel allocates.
+class Tally final : public Allocations {
  public:
-  void Output(int, std::string_view) override {}
-  Scratch Allocate(std::int64_t, std::string_view) override { return 0; }
+  Tally(const OpView& op, Count& bytes) : op_(op), bytes_(bytes) {}
+  void Output(int i, std::string_view) override { bytes_ += op_.output(i).storage_bytes(); }
+  Scratch Allocate(std::int64_t bytes, std::string_view) override {
+    bytes_ += bytes;
+    return 0;
+  }
   void Free(Scratch, std::string_view) override {}
+
+ private:
+  const OpView& op_;
+  Count& bytes_;
 };
 
 // Asks every rule once, so that one that refuses (a scratch of more than 2^63 bytes) does it here,
-// where the node is known, and not in what runs or analyzes the program later.
-void Rehearse(const OpView& op) {
-  Nothing nothing;
-  (*op.def().allocations)(op, nothing);
+// where the node is known, and not in what runs or analyzes the program later. `bytes` is a bound
+// for every sum of live blocks: while it fits, none overflows.
+void Rehearse(const OpView& op, Count& bytes) {
+  Tally tally(op, bytes);
+  (*op.def().allocations)(op, tally);
   (*op.def().work)(op);
   (*op.def().traffic)(op);
+  if (bytes.overflowed()) RefuseTotal();
 }
 
 }  // namespace
@@ -413,7 +431,7 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
     ids.push_back(id);
     results.emplace_back(this, id);
   }
-  Rehearse(OpView(out_, def, out_.list(run), ids, target_));
+  Rehearse(OpView(out_, def, out_.list(run), ids, target_), bytes_);
   AppendNode(out_.AddOpName(def.name->text()), run, out_.AddOutputs(ids));
   return results;
 }
@@ -442,6 +460,8 @@ std::vector<Tensor> Dispatcher::EmitOpaque(const Node& node, const Locals& local
     references_.push_back(0);
     ids.push_back(id);
     results.emplace_back(this, id);
+    bytes_ += results.back().view().storage_bytes();
+    if (bytes_.overflowed()) RefuseTotal();
   }
   AppendNode(out_.AddOpName(source_.op_name(node.op)), out_.AddArguments(args),
              out_.AddOutputs(ids));

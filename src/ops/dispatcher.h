@@ -149,6 +149,7 @@ class Dispatcher {
   bool grad_enabled_ = false;
   int depth_ = 0;
   int mismatches_ = 0;
+  Count bytes_;  // of all storages so far, scratch included
 };
 
 }  // namespace steelyard

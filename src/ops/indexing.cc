@@ -168,8 +168,9 @@ void SelectedAllocations(const OpView& op, Allocations& memory) {
   memory.Free(memory.Allocate(positions, "aten::empty_strided"), "aten::sum");
   memory.Free(count, kLabel);
   memory.Output(0, kLabel);
-  const bool in_order = self.is_contiguous() && mask.is_contiguous() &&
-                        std::ranges::equal(self.sizes(), mask.sizes());
+  // Equal counts: expanding either adds dimensions of size 1 at most.
+  const bool in_order =
+      self.is_contiguous() && mask.is_contiguous() && self.count() == mask.count();
   if (in_order) return;
   const Allocations::Scratch first = memory.Allocate(positions, "aten::empty");
   memory.Free(memory.Allocate(positions, "aten::empty"), kLabel);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -258,8 +259,7 @@ void ReducedInPlaceAllocations(const OpView& op, Allocations& memory) {
     }
   }
   const Allocations::Scratch box = memory.Allocate(8, "aten::div_");
-  const Allocations::Scratch cast =
-      memory.Allocate(width, "aten::empty_strided");
+  const Allocations::Scratch cast = memory.Allocate(width, "aten::empty_strided");
   memory.Free(cast, "aten::div_");
   memory.Free(box, "aten::div_");
   if (half) memory.Free(sum, "aten::mean");
@@ -276,6 +276,17 @@ void CallerAllocations(const OpView&, Allocations& memory) {
 }
 
 // The result is made like the input, and again where the target broadcasts it.
+void PairLikeShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  Outputs pair;
+  PairShape(op, pair);
+  const Outputs::Meta& both = pair.metas()[0];
+  if (std::ranges::equal(std::span<const std::int64_t>(both.sizes), self.sizes())) {
+    return shape::Like(self, self.dtype(), out);
+  }
+  out.Add(self.dtype(), both.sizes, both.strides);
+}
+
 void PairLikeAllocations(const OpView& op, Allocations& memory) {
   constexpr std::string_view kFactory = "aten::empty_strided";
   const TensorView self = op.self();
@@ -328,7 +339,8 @@ std::vector<Tensor> BinaryCrossEntropyWithLogits(Dispatcher& d, const OpView& op
     less_one.reset();
     d.Call("aten::mul_.Tensor", logs, weight);
   }
-  const Tensor terms = d.Call("steelyard::pair_like", op.arg(0), op.arg(1));
+  // 1 - target, which the input is multiplied into and the logarithm subtracted from.
+  const Tensor terms = d.Call("steelyard::pair_like", op.arg(1), op.arg(0));
   if (op.given(2)) d.Call("aten::mul_.Tensor", terms, op.arg(2));
   return {Reduce(d, terms, reduction)};
 }
@@ -415,7 +427,7 @@ constexpr std::array kRows{
     LossKernel("steelyard::pair_like",
                "A loss of each pair of elements in a tensor like the input.",
                "(Tensor self, Tensor target) -> Tensor", "steelyard::pair_like(f32[4,7], f32[4,7])",
-               PairShape, Alias::kNone, PairLikeAllocations, kPairWork),
+               PairLikeShape, Alias::kNone, PairLikeAllocations, kPairWork),
     LossKernel("steelyard::reduce_in_place",
                "One number in the storage of a tensor: a mean or a sum of terms.",
                "(Tensor(a) self, Tensor terms, bool mean) -> Tensor(a)",

@@ -246,9 +246,7 @@ void UpsampleShape(const OpView& op, Outputs& out) {
 constexpr std::int64_t kSmallSides = 128;  // height and width together
 constexpr std::int64_t kColours = 3;
 
-bool IsLastOrdered(const TensorView& t) {
-  return IsContiguousChannelsLast(t.sizes(), t.strides());
-}
+bool IsLastOrdered(const TensorView& t) { return IsContiguousChannelsLast(t.sizes(), t.strides()); }
 
 // Images that are not in that order are copied into it, and the result out of it.
 void ReorderAllocations(const OpView& op, Allocations& memory) {

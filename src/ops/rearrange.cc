@@ -115,9 +115,9 @@ template <int kSpatial>
 void PadImageShape(const OpView& op, Outputs& out) {
   const TensorView image = op.self();
   const Dims sizes = PaddedSizes(image, op.ints(1));
-  out.Add(image.dtype(), sizes,
-          KeepsChannelsLast<kSpatial>(image) ? ChannelsLastStrides(sizes)
-                                             : ContiguousStrides(sizes));
+  out.Add(
+      image.dtype(), sizes,
+      KeepsChannelsLast<kSpatial>(image) ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes));
 }
 
 template <int kSpatial>

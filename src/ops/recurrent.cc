@@ -59,7 +59,7 @@ void LayerShape(const OpView& op, Outputs& out) {
   out.Add(input.dtype(), Dims{layer.steps, layer.batch, layer.hidden});
   out.Add(input.dtype(), Dims{layer.batch, layer.hidden});
   out.Add(input.dtype(), Dims{layer.batch, layer.hidden});
-  out.Add(DType::kUInt8, Dims{0});  // the workspace, which only a gradient needs
+  // The fourth, a workspace that only a gradient needs, is None.
 }
 
 // Gates are filled up to blocks of this many elements (measured).

@@ -46,6 +46,8 @@ REFUSALS = {
     "*aten::_scaled_dot_product_flash*lengths of key and value differ*": "PyTorch does not check",
     "*aten::_scaled_dot_product_attention_math*of different dtypes*": "its caller checks",
     "*aten::relu6_*a floating-point tensor is needed*": "nobody rectifies integers",
+    "*aten::lstm*differ: * vs *": "oneDNN does not check and reads what lies behind the weights",
+    "*aten::lstm*the state has 4 dimensions*": "oneDNN does not check",
     "*aten::einsum*0 elements cannot have the shape*": "a product of nothing",
 }
 
@@ -55,6 +57,7 @@ TRUSTING = frozenset(
     {
         "aten::_slow_conv2d_forward",
         "aten::mkldnn_convolution",
+        "aten::mkldnn_rnn_layer",
         "aten::slow_conv3d_forward",
         "aten::slow_conv_dilated2d",
     }
@@ -80,10 +83,6 @@ def is_mixed(call: Call) -> bool:
 
 def is_empty(call: Call) -> bool:
     return any(0 in t.sizes for t in call.tensors())
-
-
-def broadcasts(call: Call) -> bool:
-    return len({t.sizes for t in call.tensors()}) > 1
 
 
 def has(dtype: str) -> Callable[[Call], bool]:
@@ -122,6 +121,25 @@ DIFFERENCES: tuple[Known, ...] = (
         "oneDNN chooses a kernel for these sizes that the row does not know",
         one_of(*ONE_DNN_CHOICES),
         extent=Extent.PUBLIC,
+    ),
+    *(
+        Known(
+            ops,
+            "oneDNN's scratch for products of bfloat16 is a property of the processor",
+            has("bf16"),
+            extent=Extent.PUBLIC,
+        )
+        for ops in ("aten::*mm", "aten::matmul", "aten::linear", "aten::einsum")
+    ),
+    Known(
+        "aten::lstm.input",
+        "copies of transposed weights, oneDNN's scratch in bfloat16 and the path of other dtypes, "
+        "step by step, are not modelled",
+        lambda call: (
+            any(t.dtype != "f32" for t in call.tensors())
+            or any(t != t.contiguous(t.dtype, t.sizes) for t in call.tensors())
+        ),
+        extent=Extent.RESULTS,
     ),
     Known("aten::mse_loss", MIXED, is_mixed),
     Known("aten::smooth_l1_loss", MIXED, is_mixed),

@@ -43,9 +43,12 @@ std::string Quoted(std::string_view text) {
 
 std::string_view WordOf(Alias alias) {
   switch (alias) {
-    case Alias::kNone: return "none";
-    case Alias::kView: return "view";
-    case Alias::kInPlace: return "in_place";
+    case Alias::kNone:
+      return "none";
+    case Alias::kView:
+      return "view";
+    case Alias::kInPlace:
+      return "in_place";
   }
   __builtin_unreachable();
 }
@@ -116,8 +119,7 @@ std::string OutputsJson(const Program& program) {
 std::string EventsJson(const Timeline& timeline) {
   std::vector<std::string> out;
   for (const Event& event : timeline.events) {
-    out.push_back(
-        fmt::format("[{},{}]", Quoted(timeline.labels.view(event.label)), event.bytes));
+    out.push_back(fmt::format("[{},{}]", Quoted(timeline.labels.view(event.label)), event.bytes));
   }
   return fmt::format("[{}]", fmt::join(out, ","));
 }

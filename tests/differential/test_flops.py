@@ -37,6 +37,11 @@ def grouped_product(a: Shape, b: Shape, *_: Any, **__: Any) -> int:
     return 2 * groups * a[-2] * a[-1] * b[-1]
 
 
+def recurrent_layer(steps: Shape, of_input: Shape, of_state: Shape, *_: Any, **__: Any) -> int:
+    """At each step and for each of the batch, both matrices of the gates."""
+    return 2 * prod(steps[:2]) * (prod(of_input) + prod(of_state))
+
+
 # Contractions that torch's counter does not know and counts as nothing, or, _slow_conv2d_forward,
 # counts as a convolution, whose arguments it has not.
 NOT_COUNTED_BY_TORCH = {
@@ -46,6 +51,7 @@ NOT_COUNTED_BY_TORCH = {
     aten._grouped_mm: grouped_product,
     aten._slow_conv2d_forward: convolution,
     aten.mkldnn_convolution: convolution,
+    aten.mkldnn_rnn_layer: recurrent_layer,
     aten.slow_conv3d_forward: convolution,
     aten.slow_conv_dilated2d: convolution,
 }

@@ -40,7 +40,7 @@ def test_example(row: Row, trials: dict[str, list[Trial]]) -> None:
         pytest.skip(f"equal but for private buffers, which were not compared: {why}")
 
 
-def test_variants(row: Row, trials: dict[str, list[Trial]]) -> None:
+def test_other_calls(row: Row, trials: dict[str, list[Trial]]) -> None:
     found = differences(row, of_row(trials, row)[1:])
     if found:
         shown = "\n\n".join(found[:SHOWN])

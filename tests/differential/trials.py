@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import known
 from calls import Call, parse
@@ -10,6 +11,8 @@ from compare import Seen
 from recorder import judge, observe
 from table import Row, weigh
 from variants import variants
+
+HERE = Path(__file__).resolve().parent
 
 # How many variants of each example PyTorch is asked; it accepts four of five.
 VARIANTS = 60
@@ -24,13 +27,20 @@ class Trial:
     theirs: Seen
 
 
+def typical_calls(row: Row) -> list[Call]:
+    """Those of typical_calls.txt that call the row's operator."""
+    lines = (HERE / "typical_calls.txt").read_text().splitlines()
+    return [parse(line) for line in lines if line.startswith(f"{row.name}(")]
+
+
+def count_for(row: Row) -> int:
+    return 0 if row.name in known.TRUSTING else VARIANTS
+
+
 def try_rows(rows: Iterable[Row]) -> dict[str, list[Trial]]:
-    """By row: the example, then its variants. Rows that PyTorch cannot be asked about have none."""
+    """By row: the example, then other calls. Rows that PyTorch cannot be asked about have none."""
     calls = {
-        row.name: [
-            parse(row.example),
-            *variants(row, 0 if row.name in known.TRUSTING else VARIANTS),
-        ]
+        row.name: [parse(row.example), *typical_calls(row), *variants(row, count_for(row))]
         for row in rows
         if row.example and not known.namespace_reason(row.name)
     }

@@ -52,6 +52,20 @@ std::string Quoted(std::string_view text) {
   return out;
 }
 
+bool JsonReader::Later(JsonValue value, std::string_view& text) {
+  simdjson::ondemand::object object;
+  simdjson::ondemand::array array;
+  auto code = value.get_object().get(object);
+  if (code == simdjson::SUCCESS) {
+    code = object.raw_json().get(text);
+  } else if (value.get_array().get(array) == simdjson::SUCCESS) {
+    code = array.raw_json().get(text);
+  } else {
+    return Mismatch("an object or an array", Token(value));
+  }
+  return code == simdjson::SUCCESS || Malformed(code);
+}
+
 bool JsonReader::Text(JsonValue value, std::string_view& out) {
   const std::string_view token = Token(value);
   if (token.empty() || token.front() != '"') return Mismatch("a string", token);

@@ -17,8 +17,10 @@
 #include <simdjson.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "steelyard/error.h"
 
@@ -51,6 +53,15 @@ class JsonReader {
   // field that is not null.
   template <class F>
   bool Variant(JsonValue value, F&& on_field);
+
+  // Some things can only be understood after others that the file may have put behind them. Later
+  // keeps the text of an object or array, and Now reads it: `read(value)`.
+  //
+  // (simdjson can search an object for a key from its beginning again, but takes for granted that
+  // what it went over before was well formed: with a forged file that is undefined behaviour.)
+  bool Later(JsonValue value, std::string_view& text);
+  template <class F>
+  bool Now(std::string_view text, F&& read);
 
   // The text of a string, unescaped; valid as long as the document is.
   bool Text(JsonValue value, std::string_view& out);
@@ -101,6 +112,8 @@ class JsonReader {
   bool Malformed(simdjson::error_code code);
   bool InsideIndex(std::size_t index);
 
+  // Of texts that were kept. What they unescape must stay as long as this.
+  std::vector<std::unique_ptr<simdjson::ondemand::parser>> parsers_;
   Error error_;
   std::string path_;
   bool failed_ = false;
@@ -143,6 +156,19 @@ bool JsonReader::Array(JsonValue value, F&& on_element) {
     ++index;
   }
   return true;
+}
+
+template <class F>
+bool JsonReader::Now(std::string_view text, F&& read) {
+  parsers_.push_back(std::make_unique<simdjson::ondemand::parser>());
+  simdjson::ondemand::document document;
+  JsonValue value;
+  // It lies in a padded text, so that there is at least the padding behind it.
+  auto code = parsers_.back()
+                  ->iterate(text.data(), text.size(), text.size() + simdjson::SIMDJSON_PADDING)
+                  .get(document);
+  if (code == simdjson::SUCCESS) code = document.get_value().get(value);
+  return code == simdjson::SUCCESS ? read(value) : Malformed(code);
 }
 
 template <class F>

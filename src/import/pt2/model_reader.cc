@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "import/pt2/graph_reader.h"
@@ -34,8 +35,7 @@ class ModelReader {
     bool has_graph = false;
     const bool ok = json_.Object(root, [&](std::string_view key, JsonValue field) {
       if (key == "graph_module") {
-        if (has_graph) return json_.Fail("it is there twice");
-        has_graph = true;
+        if (std::exchange(has_graph, true)) return json_.Fail("it is there twice");
         return ReadGraphModule(field);
       }
       if (key == "range_constraints") return ReadRanges(field);
@@ -75,17 +75,24 @@ class ModelReader {
   };
 
   bool ReadGraphModule(JsonValue value) {
-    simdjson::ondemand::object object;
-    if (!json_.GetObject(value, object)) return false;
-    JsonValue part;
-    if (object.find_field_unordered("graph").get(part) != simdjson::SUCCESS) {
-      return json_.Fail("there is no graph");
-    }
-    if (!graph_.ReadMain(part)) return json_.Inside("graph");
-    if (object.find_field_unordered("signature").get(part) != simdjson::SUCCESS) {
-      return json_.Fail("there is no signature");
-    }
-    return signature_.Read(part) || json_.Inside("signature");
+    bool has_graph = false;
+    bool has_signature = false;
+    std::string_view early_signature;
+    const bool ok = json_.Object(value, [&](std::string_view key, JsonValue field) {
+      if (key == "graph") {
+        if (std::exchange(has_graph, true)) return json_.Fail("it is there twice");
+        return graph_.ReadMain(field);
+      }
+      if (key != "signature") return true;
+      if (std::exchange(has_signature, true)) return json_.Fail("it is there twice");
+      return has_graph ? signature_.Read(field) : json_.Later(field, early_signature);
+    });
+    if (!ok) return false;
+    if (!has_graph) return json_.Fail("there is no graph");
+    if (!has_signature) return json_.Fail("there is no signature");
+    if (early_signature.empty()) return true;
+    return json_.Now(early_signature, [&](JsonValue text) { return signature_.Read(text); }) ||
+           json_.Inside("signature");
   }
 
   bool ReadRanges(JsonValue value) {
@@ -179,17 +186,15 @@ Error UnsupportedVersion(const SchemaVersion& version) {
 SchemaVersion FindVersion(const PaddedText& text) {
   simdjson::ondemand::parser parser;
   simdjson::ondemand::document document;
-  simdjson::ondemand::object object;
-  JsonValue field;
   const Result<JsonValue> root = Root(parser, text, document);
-  if (!root || JsonValue(*root).get_object().get(object) != simdjson::SUCCESS ||
-      object.find_field_unordered("schema_version").get(field) != simdjson::SUCCESS) {
-    return {};
-  }
+  if (!root) return {};
   Program unused;
   JsonReader json;
   ModelReader reader(unused, json);
-  return reader.ReadVersion(field) ? reader.version() : SchemaVersion{};
+  json.Object(*root, [&](std::string_view key, JsonValue field) {
+    return key != "schema_version" || reader.ReadVersion(field);
+  });
+  return reader.version();
 }
 
 }  // namespace

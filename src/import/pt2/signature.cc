@@ -31,24 +31,35 @@ SignatureReader::SignatureReader(Program& program, JsonReader& json, GraphReader
     : program_(program), json_(json), graph_(graph) {}
 
 bool SignatureReader::Read(JsonValue value) {
-  simdjson::ondemand::object object;
-  if (!json_.GetObject(value, object)) return false;
+  places_.assign(program_.values.size(), Place::kInside);
+  for (const ValueId id : program_.main().inputs) places_[id] = Place::kInput;
+  copies_.assign(program_.values.size(), kNoId);
   // Outputs name inputs, so inputs are read first wherever they stand.
-  return ReadInputs(object) && ReadOutputs(object);
+  bool has_inputs = false;
+  std::string_view early_outputs;
+  const bool ok = json_.Object(value, [&](std::string_view key, JsonValue field) {
+    if (key == "input_specs") {
+      has_inputs = true;
+      return ReadInputs(field);
+    }
+    if (key != "output_specs") return true;
+    return has_inputs ? ReadOutputs(field) : json_.Later(field, early_outputs);
+  });
+  if (!ok) return false;
+  const auto read_outputs = [&](JsonValue outputs) { return ReadOutputs(outputs); };
+  if (!early_outputs.empty() && !json_.Now(early_outputs, read_outputs)) {
+    return json_.Inside("output_specs");
+  }
+  return CheckInputs() && CheckOutputs();
 }
 
-bool SignatureReader::ReadInputs(simdjson::ondemand::object& object) {
-  const std::vector<ValueId>& inputs = program_.main().inputs;
-  places_.assign(program_.values.size(), Place::kInside);
-  for (const ValueId id : inputs) places_[id] = Place::kInput;
-  JsonValue specs;
-  if (object.find_field_unordered("input_specs").get(specs) == simdjson::SUCCESS) {
-    std::size_t index = 0;
-    if (!json_.Array(specs, [&](JsonValue spec) { return ReadInput(spec, index++); })) {
-      return json_.Inside("input_specs");
-    }
-  }
-  for (const ValueId id : inputs) {
+bool SignatureReader::ReadInputs(JsonValue value) {
+  std::size_t index = 0;
+  return json_.Array(value, [&](JsonValue spec) { return ReadInput(spec, index++); });
+}
+
+bool SignatureReader::CheckInputs() {
+  for (const ValueId id : program_.main().inputs) {
     if (places_[id] != Place::kInput) continue;
     return json_.Fail("input_specs do not have the graph's input " +
                       Quoted(program_.text(program_.values[id].name)));
@@ -56,18 +67,14 @@ bool SignatureReader::ReadInputs(simdjson::ondemand::object& object) {
   return true;
 }
 
-bool SignatureReader::ReadOutputs(simdjson::ondemand::object& object) {
-  const std::size_t count = program_.main().outputs.size();
-  copies_.assign(program_.values.size(), kNoId);
-  std::size_t index = 0;
-  JsonValue specs;
-  if (object.find_field_unordered("output_specs").get(specs) == simdjson::SUCCESS &&
-      !json_.Array(specs, [&](JsonValue spec) { return ReadOutput(spec, index++); })) {
-    return json_.Inside("output_specs");
-  }
-  if (index != count) {
-    return json_.Fail("there are " + std::to_string(index) + " output_specs for " +
-                      std::to_string(count) + " outputs of the graph");
+bool SignatureReader::ReadOutputs(JsonValue value) {
+  return json_.Array(value, [&](JsonValue spec) { return ReadOutput(spec, output_count_++); });
+}
+
+bool SignatureReader::CheckOutputs() {
+  if (output_count_ != program_.main().outputs.size()) {
+    return json_.Fail("there are " + std::to_string(output_count_) + " output_specs for " +
+                      std::to_string(program_.main().outputs.size()) + " outputs of the graph");
   }
   // A result that is also written back is returned as what it was written to.
   for (Argument& output : returned_) {
@@ -159,8 +166,10 @@ bool SignatureReader::AddInput(ValueId id, const InputRow& row, NamedTensor tens
   }
   if (targets_.size() <= tensor.name) targets_.resize(tensor.name + std::size_t{1}, kNoId);
   if (targets_[tensor.name] == kNoId) targets_[tensor.name] = id;
-  return value.kind == ValueKind::kTensor ||
-         json_.Fail(Quoted(program_.text(tensor.name)) + " is no tensor");
+  if (value.kind == ValueKind::kTensor && value.has_layout) return true;
+  // Torch writes no such thing but for sparse weights.
+  return json_.Fail(Unsupported(Quoted(program_.text(tensor.name)) + " has no known sizes", {},
+                                "Only weights that are strided tensors can be weighed."));
 }
 
 bool SignatureReader::ReadOutput(JsonValue value, std::size_t index) {

@@ -45,8 +45,10 @@ class SignatureReader {
   bool ReadInputSpec(JsonValue value, const InputRow& row, std::size_t index);
   bool ReadInputValue(JsonValue value, std::size_t index, ValueId& out);
   bool AddInput(ValueId id, const InputRow& row, NamedTensor tensor);
-  bool ReadInputs(simdjson::ondemand::object& object);
-  bool ReadOutputs(simdjson::ondemand::object& object);
+  bool ReadInputs(JsonValue value);
+  bool CheckInputs();
+  bool ReadOutputs(JsonValue value);
+  bool CheckOutputs();
   bool ReadOutput(JsonValue value, std::size_t index);
   bool ReadOutputSpec(JsonValue value, const OutputRow& row, std::size_t index);
   bool WriteBack(std::string_view target, const Argument& source);
@@ -57,6 +59,7 @@ class SignatureReader {
   std::vector<Place> places_;       // by ValueId
   std::vector<ValueId> targets_;    // by the StringId of the user's name; short, or kNoId: none
   std::vector<ValueId> copies_;     // by ValueId: what it was written back to, or kNoId
+  std::size_t output_count_ = 0;    // specifications read
   std::vector<Argument> returned_;  // outputs that the caller receives
 };
 

@@ -22,9 +22,14 @@ def bert_as_raf_ran_it() -> torch.export.ExportedProgram:
     config = transformers.BertConfig(attn_implementation="eager", use_cache=False)
     with torch.device("meta"):
         model = transformers.BertForMaskedLM(config).eval()
-        inputs = {"input_ids": torch.zeros(32, 128, dtype=torch.long), "attention_mask": torch.ones(32, 128)}
+        inputs = {
+            "input_ids": torch.zeros(32, 128, dtype=torch.long),
+            "attention_mask": torch.ones(32, 128),
+        }
         return torch.export.export(model, (), inputs, strict=False)
 
 
 if __name__ == "__main__":
-    save_without_paths(bert_as_raf_ran_it(), str(Path(sys.argv[1]) / "bert-base-eager-attn-b32-s128.pt2"))
+    save_without_paths(
+        bert_as_raf_ran_it(), str(Path(sys.argv[1]) / "bert-base-eager-attn-b32-s128.pt2")
+    )

@@ -60,7 +60,8 @@ TEST(ProgramOfCall, TensorsShareNoStorage) {
 }
 
 TEST(ProgramOfCall, ReadsEveryKindOfArgument) {
-  const Program program = Parsed("aten::f(None, True, -3, 1e-05, 'mean', \"sum\", bf16, flag=False)");
+  const Program program =
+      Parsed("aten::f(None, True, -3, 1e-05, 'mean', \"sum\", bf16, flag=False)");
   const std::span<const Argument> args = ArgumentsOf(program);
   ASSERT_EQ(args.size(), 8u);
   EXPECT_EQ(args[0].kind, ArgKind::kNone);

@@ -32,13 +32,13 @@ TEST(Dispatcher, CompositesDropTheirVariablesInReverse) {
 }
 
 TEST(Dispatcher, ValuesDieAfterTheirLastUse) {
-  const Result<Program> kernels =
-      RunText("program \"chain\"\n"
-          "input %x: f32[4]\n"
-          "%a: f32[4] = aten::tanh(%x)\n"
-          "%b: f32[4] = aten::tanh(%a)\n"
-          "%c: f32[4] = aten::add.Tensor(%a, %b)\n"
-          "return %c\n");
+  const Result<Program> kernels = RunText(
+      "program \"chain\"\n"
+      "input %x: f32[4]\n"
+      "%a: f32[4] = aten::tanh(%x)\n"
+      "%b: f32[4] = aten::tanh(%a)\n"
+      "%c: f32[4] = aten::add.Tensor(%a, %b)\n"
+      "return %c\n");
   ASSERT_TRUE(kernels);
   // Both die at the sum, in the order of its arguments.
   EXPECT_THAT(Names(*kernels),
@@ -46,11 +46,11 @@ TEST(Dispatcher, ValuesDieAfterTheirLastUse) {
 }
 
 TEST(Dispatcher, AnUnusedResultDiesAtOnce) {
-  const Result<Program> kernels =
-      RunText("input %x: f32[4]\n"
-          "%a: f32[4] = aten::tanh(%x)\n"
-          "%b: f32[4] = aten::tanh(%x)\n"
-          "return %b\n");
+  const Result<Program> kernels = RunText(
+      "input %x: f32[4]\n"
+      "%a: f32[4] = aten::tanh(%x)\n"
+      "%b: f32[4] = aten::tanh(%x)\n"
+      "return %b\n");
   ASSERT_TRUE(kernels);
   EXPECT_THAT(Names(*kernels), ElementsAre("aten::tanh", kDropMark, "aten::tanh"));
 }
@@ -60,10 +60,10 @@ TEST(Dispatcher, ANumberForATensorIsBoxed) {
 }
 
 TEST(Dispatcher, OperatorsWithoutARowKeepTheFilesSizes) {
-  const Result<Program> kernels =
-      RunText("input %x: f32[4]\n"
-          "%a: f32[7,3] = mylib::mystery(%x, mode=\"fast\")\n"
-          "return %a\n");
+  const Result<Program> kernels = RunText(
+      "input %x: f32[4]\n"
+      "%a: f32[7,3] = mylib::mystery(%x, mode=\"fast\")\n"
+      "return %a\n");
   ASSERT_TRUE(kernels);
   EXPECT_THAT(Names(*kernels), ElementsAre("mylib::mystery"));
   EXPECT_THAT(std::vector<std::int64_t>(kernels->sizes(kernels->main().outputs[0].value).begin(),
@@ -72,10 +72,10 @@ TEST(Dispatcher, OperatorsWithoutARowKeepTheFilesSizes) {
 }
 
 TEST(Dispatcher, ADifferenceFromTheFileIsNoted) {
-  const Result<Program> kernels =
-      RunText("input %x: f32[4]\n"
-          "%a: f32[5] = aten::tanh(%x)\n"
-          "return %a\n");
+  const Result<Program> kernels = RunText(
+      "input %x: f32[4]\n"
+      "%a: f32[5] = aten::tanh(%x)\n"
+      "return %a\n");
   ASSERT_TRUE(kernels);
   ASSERT_EQ(kernels->notes.size(), 1u);
   EXPECT_THAT(std::string(kernels->text(kernels->notes[0])),
@@ -83,11 +83,11 @@ TEST(Dispatcher, ADifferenceFromTheFileIsNoted) {
 }
 
 TEST(Dispatcher, ErrorsNameTheNodeAndItsOperands) {
-  const Result<Program> kernels =
-      RunText("input %x: f32[2,3]\n"
-          "input %w: f32[4,5]\n"
-          "%y: f32[2,4] = aten::linear(%x, %w)\n"
-          "return %y\n");
+  const Result<Program> kernels = RunText(
+      "input %x: f32[2,3]\n"
+      "input %w: f32[4,5]\n"
+      "%y: f32[2,4] = aten::linear(%x, %w)\n"
+      "return %y\n");
   ASSERT_FALSE(kernels);
   EXPECT_THAT(kernels.error().where,
               HasSubstr("node \"y\": aten::linear (input=f32[2,3], weight=f32[4,5])"));
@@ -97,6 +97,14 @@ TEST(Dispatcher, ErrorsNameTheNodeAndItsOperands) {
 TEST(Dispatcher, OverflowingResultsAreRefused) {
   EXPECT_THAT(RefusalOf("aten::add.Tensor(f32[1000000000,1], f32[1,10000000000])"),
               HasSubstr("too large"));
+}
+
+TEST(Dispatcher, TotalsThatDoNotFitAreRefused) {
+  // Each of the three fits (4 x 10^18 bytes), their sum does not.
+  EXPECT_THAT(RefusalOf("aten::add.Tensor(i8[4000000000000000000], i8[4000000000000000000])"),
+              HasSubstr("more than 2^63 bytes in all"));
+  EXPECT_THAT(RefusalOf("aten::cat([i8[5000000000000000000], i8[5000000000000000000]])"),
+              HasSubstr("more than 2^63 bytes in all"));
 }
 
 TEST(Dispatcher, KernelsKnowWhereTheyComeFrom) {

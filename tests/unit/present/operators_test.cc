@@ -18,7 +18,8 @@ std::string OperatorsText(const Findings& findings, int top) {
 }
 
 OperatorWork Cheap(std::string_view name, int calls) {
-  return {.name = name, .calls = calls, .work = {.flops_all = 5, .read = 8, .written = 8}};
+  return {
+      .name = std::string(name), .calls = calls, .work = {.flops_all = 5, .read = 8, .written = 8}};
 }
 
 TEST(OperatorsTest, EachHasItsCallsWorkAndBytes) {

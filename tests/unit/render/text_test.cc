@@ -133,7 +133,8 @@ TEST(TextTest, SectionsAreSetApart) {
             "Work\n"
             "  x\n"
             "\n"
-            "end\n") << "a paragraph on the whole report is not part of the table above it";
+            "end\n")
+      << "a paragraph on the whole report is not part of the table above it";
 }
 
 TEST(TextTest, AChartIsSetApart) {

@@ -34,42 +34,43 @@ std::vector<std::string> Events(const Timeline& timeline) {
 TEST(RunEager, FreesAtTheLastReference) {
   // f32[8] is 32 bytes. %a dies at the sum; %c is the caller's until the end.
   EXPECT_THAT(Events(RunText("input %x: f32[8]\n"
-                         "%a: f32[8] = aten::tanh(%x)\n"
-                         "%c: f32[8] = aten::add.Tensor(%a, %x)\n"
-                         "return %c\n")),
+                             "%a: f32[8] = aten::tanh(%x)\n"
+                             "%c: f32[8] = aten::add.Tensor(%a, %x)\n"
+                             "return %c\n")),
               ElementsAre("aten::tanh 32", "aten::add 32", " -32", " -32"));
 }
 
 TEST(RunEager, AViewKeepsItsStorage) {
   EXPECT_THAT(Events(RunText("input %x: f32[8]\n"
-                         "%a: f32[8] = aten::tanh(%x)\n"
-                         "%v: f32[2,4] = aten::view(%a, [2, 4])\n"
-                         "%b: f32[2,4] = aten::tanh(%v)\n"
-                         "return %b\n")),
+                             "%a: f32[8] = aten::tanh(%x)\n"
+                             "%v: f32[2,4] = aten::view(%a, [2, 4])\n"
+                             "%b: f32[2,4] = aten::tanh(%v)\n"
+                             "return %b\n")),
               ElementsAre("aten::tanh 32", "aten::tanh 32", " -32", " -32"));
 }
 
 TEST(RunEager, InPlaceAllocatesNothing) {
   EXPECT_THAT(Events(RunText("input %x: f32[8]\n"
-                         "%a: f32[8] = aten::tanh(%x)\n"
-                         "%b: f32[8] = aten::relu_(%a)\n"
-                         "return %b\n")),
+                             "%a: f32[8] = aten::tanh(%x)\n"
+                             "%b: f32[8] = aten::relu_(%a)\n"
+                             "return %b\n")),
               ElementsAre("aten::tanh 32", " -32"));
 }
 
 TEST(RunEager, ResidentsAreCountedOnceAndNeverFreed) {
-  const Timeline timeline =
-      RunText("parameter %w: f32[8]\n"
-          "input %x: f32[8]\n"
-          "%a: f32[8] = aten::add.Tensor(%x, %w)\n"
-          "return %a\n");
+  const Timeline timeline = RunText(
+      "parameter %w: f32[8]\n"
+      "input %x: f32[8]\n"
+      "%a: f32[8] = aten::add.Tensor(%x, %w)\n"
+      "return %a\n");
   EXPECT_EQ(Of(timeline.resident, Category::kParameters), 8 * 4);
   EXPECT_EQ(Of(timeline.resident, Category::kInputs), 8 * 4);
   EXPECT_EQ(timeline.resident_bytes(), 2 * 8 * 4);
 }
 
 TEST(RunEager, OutputsAreTheCallers) {
-  const Timeline timeline = RunText("input %x: f32[8]\n%a: f32[8] = aten::tanh(%x)\nreturn %a, %x\n");
+  const Timeline timeline =
+      RunText("input %x: f32[8]\n%a: f32[8] = aten::tanh(%x)\nreturn %a, %x\n");
   ASSERT_EQ(timeline.blocks.size(), 1u);
   EXPECT_EQ(timeline.blocks[0].category, Category::kOutputs);
   EXPECT_EQ(timeline.blocks[0].freed, 1u);
@@ -78,7 +79,8 @@ TEST(RunEager, OutputsAreTheCallers) {
 TEST(RunEager, AllocationsAndFreesCancel) {
   std::int64_t sum = 0;
   for (const Event& e :
-       RunText("input %x: f32[4,8]\nparameter %w: f32[8,8]\nparameter %b: f32[8]\n"
+       RunText(
+           "input %x: f32[4,8]\nparameter %w: f32[8,8]\nparameter %b: f32[8]\n"
            "%y: f32[4,8] = aten::linear(%x, %w, %b)\n%z: f32[4,8] = aten::gelu(%y)\nreturn %z\n")
            .events) {
     sum += e.bytes;

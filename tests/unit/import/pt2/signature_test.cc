@@ -140,6 +140,17 @@ TEST(Signature, RefusesWhatDoesNotMatchTheGraph) {
   EXPECT_THAT(RefusalOf(e), HasSubstr("names no value"));
 }
 
+TEST(Signature, RefusesWeightsWithoutSizes) {
+  Export e = Linear();
+  e.tensor_values = With(e.tensor_values, R"("layout": 7)", R"("layout": 1)");
+  EXPECT_THAT(RefusalOf(e), HasSubstr("\"layer.w\" has no known sizes"));
+  // A number that is called a parameter.
+  e = Linear();
+  Export::Append(e.inputs, R"({"as_sym_int": {"as_name": "n"}})");
+  Export::Append(e.input_specs, R"({"parameter": {"arg": {"name": "n"}, "parameter_name": "n"}})");
+  EXPECT_THAT(RefusalOf(e), HasSubstr("\"n\" has no known sizes"));
+}
+
 TEST(Signature, RefusesKindsThatItDoesNotKnow) {
   Export e = Linear();
   e.input_specs = With(e.input_specs, "\"parameter\"", "\"oracle\"");
