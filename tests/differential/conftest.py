@@ -6,6 +6,11 @@ from table import Row, rows
 from trials import Trial, try_rows
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # PyTorch warns of calls that it will refuse one day; they are made on purpose.
+    config.addinivalue_line("filterwarnings", "ignore")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "row" in metafunc.fixturenames:
         metafunc.parametrize("row", rows(), ids=[row.name for row in rows()])
