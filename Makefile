@@ -21,9 +21,12 @@ test: .venv/ready
 	cmake --build --preset dev
 	ctest --preset dev
 
-bench: build
+# Beside torch's flop counter, in one run: bench/static/README.md.
+bench: build .venv/ready
 	tools/install_debian.sh bench
-	hyperfine --shell=none --warmup 5 '$(STEELYARD) weigh $(MODEL)'
+	$(VENV)/python -m pip install --quiet --requirement requirements/bench.txt
+	cmake --build --preset release --target floor
+	$(VENV)/python bench/static/bench.py
 
 # Each importer for FUZZ_SECONDS, starting from the models in examples/.
 FUZZ_SECONDS ?= 60
@@ -45,7 +48,7 @@ format: .venv/ready
 
 lint: .venv/ready
 	$(VENV)/python tools/check_format.py
-	$(VENV)/ruff check tools tests
+	$(VENV)/ruff check tools tests bench
 	$(VENV)/mypy
 	$(VENV)/python tools/check_layers.py
 	$(VENV)/python tools/house_score.py

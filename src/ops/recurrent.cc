@@ -56,9 +56,6 @@ void LayerShape(const OpView& op, Outputs& out) {
   RequireGates("the input's weight", op.tensor(1), layer.hidden, layer.inputs);
   RequireGates("the state's weight", op.tensor(2), layer.hidden, layer.hidden);
   for (int bias : {3, 4}) {
-    if (op.given(bias)) shape::RequireRank("the bias", op.tensor(bias), 1);
-  }
-  for (int bias : {3, 4}) {
     shape::RequireRank("the bias", op.tensor(bias), 1);
     shape::RequireEqual("elements of the bias and four gates", op.tensor(bias).size(0),
                         op.tensor(1).size(0));

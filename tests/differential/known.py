@@ -49,8 +49,6 @@ REFUSALS = {
     "*aten::lstm*differ: * vs *": "oneDNN does not check and reads what lies behind the weights",
     "*aten::lstm*the state has 4 dimensions*": "oneDNN does not check",
     "*aten::lstm*the bias has 2 dimensions*": "oneDNN does not check",
-    "*aten::lstm*weights for * layers in * directions*": "PyTorch ignores weights it has no use for",
-    "*aten::lstm*the bias has 2 dimensions*": "oneDNN does not check",
     "*LSTMs with projections are not modelled*": "the refusal says so",
     "*aten::einsum*0 elements cannot have the shape*": "a product of nothing",
 }

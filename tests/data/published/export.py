@@ -14,7 +14,7 @@ import torch
 import transformers
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-from measure_truth import save_without_paths  # noqa: E402
+from measure_truth import save_without_paths
 
 
 def bert_as_raf_ran_it() -> torch.export.ExportedProgram:
