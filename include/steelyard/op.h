@@ -168,7 +168,8 @@ class OpView {
   double real(int i, double missing = 0.0) const;
   bool boolean(int i, bool missing = false) const;
   // As a list of integers (a single number is a list of one); empty where it is None.
-  Dims ints(int i) const;
+  Dims ints(int i) const;  // at most Dims::kMaxRank: sizes, strides, dimensions
+  std::vector<std::int64_t> integers(int i) const;
   // A dimension, wrapped into [0, rank).
   int dim(int i, int rank) const;
   std::optional<DType> dtype(int i) const;
@@ -181,6 +182,8 @@ class OpView {
   static const Target kDefaultTarget;
 
  private:
+  template <class Add>
+  void EachInteger(int i, const Add& add) const;
   const Program* program_;
   const OpDef* def_;
   std::span<const Argument> args_;

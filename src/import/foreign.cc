@@ -10,6 +10,11 @@ namespace {
 constexpr char kExportHint[] =
     "In Python, load it, and export the model: ep = torch.export.export(model, (example_input,)); "
     "torch.export.save(ep, \"model.pt2\")";
+constexpr char kPickleHint[] =
+    "A pickle can run code and is never opened here. In Python, load it if you trust it, and "
+    "export "
+    "the model: ep = torch.export.export(model, (example_input,)); "
+    "torch.export.save(ep, \"model.pt2\")";
 constexpr char kWeightsHint[] =
     "It holds weights and no graph. Export the model that they belong to with torch.export.save.";
 
@@ -53,8 +58,7 @@ bool IsJson(std::string_view head) {
 }
 
 constexpr Format kFormats[] = {
-    {IsPickle, "a Python pickle (an old torch.save); pickles can run code and are never opened",
-     kExportHint},
+    {IsPickle, "a Python pickle (an old torch.save)", kPickleHint},
     {[](std::string_view head) { return head.starts_with("GGUF"); }, "a GGUF file", kWeightsHint},
     {[](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
      "an HDF5 file (Keras)", kExportHint},

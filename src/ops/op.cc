@@ -155,23 +155,31 @@ double OpView::real(int i, double missing) const {
 
 bool OpView::boolean(int i, bool missing) const { return given(i) ? integer(i) != 0 : missing; }
 
-Dims OpView::ints(int i) const {
-  Dims out;
-  if (!given(i)) return out;
-  if (arg(i).kind != ArgKind::kList) {
-    out.push_back(integer(i));
-    return out;
-  }
-  const std::span<const Argument> list = program_->list(arg(i).list);
-  if (list.size() > Dims::kMaxRank) {
-    Refuse(fmt::format("argument {} has {} elements; {} are possible", i + 1, list.size(),
-                       Dims::kMaxRank));
-  }
-  for (const Argument& element : list) {
+// Gives `add` the numbers of argument i, one or a list, in order.
+template <class Add>
+void OpView::EachInteger(int i, const Add& add) const {
+  if (!given(i)) return;
+  if (arg(i).kind != ArgKind::kList) return add(integer(i));
+  for (const Argument& element : program_->list(arg(i).list)) {
     const std::optional<std::int64_t> value = IntegerOf(element);
     if (!value) Refuse(fmt::format("argument {} must be a list of known integers", i + 1));
-    out.push_back(*value);
+    add(*value);
   }
+}
+
+std::vector<std::int64_t> OpView::integers(int i) const {
+  std::vector<std::int64_t> out;
+  EachInteger(i, [&](std::int64_t value) { out.push_back(value); });
+  return out;
+}
+
+Dims OpView::ints(int i) const {
+  Dims out;
+  if (given(i) && arg(i).kind == ArgKind::kList && arg(i).list.count > Dims::kMaxRank) {
+    Refuse(fmt::format("argument {} has {} elements; {} are possible", i + 1, arg(i).list.count,
+                       Dims::kMaxRank));
+  }
+  EachInteger(i, [&](std::int64_t value) { out.push_back(value); });
   return out;
 }
 

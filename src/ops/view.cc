@@ -274,7 +274,7 @@ void SplitWithSizesShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();
   const int dim = op.dim(2, self.rank());
   std::int64_t sum = 0;
-  for (std::int64_t part : op.ints(1)) {
+  for (std::int64_t part : op.integers(1)) {
     if (part < 0 || part > self.size(dim))
       Refuse(fmt::format("a part of size {} of {}", part, shape::Text(self)));
     sum += part;

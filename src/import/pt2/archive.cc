@@ -10,6 +10,8 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <span>
@@ -27,15 +29,30 @@ constexpr char kDamaged[] = "The file is damaged; copy or export it again.";
 struct CloseFile {
   void operator()(zip_file_t* file) const { zip_fclose(file); }
 };
+struct CloseStream {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
 struct FreeDecompressor {
   void operator()(libdeflate_decompressor* d) const { libdeflate_free_decompressor(d); }
 };
 
-Error OpenError(int code) {
+// Whether the file begins as a zip archive does, whose end may be missing.
+bool BeginsAsZip(const std::string& path) {
+  const std::unique_ptr<std::FILE, CloseStream> file(std::fopen(path.c_str(), "rb"));
+  std::array<char, 2> head = {};
+  return file != nullptr && std::fread(head.data(), 1, head.size(), file.get()) == head.size() &&
+         head == std::array{'P', 'K'};
+}
+
+Error OpenError(const std::string& path, int code) {
   zip_error_t error;
   zip_error_init_with_code(&error, code);
   std::string reason = zip_error_strerror(&error);
   zip_error_fini(&error);
+  if (code == ZIP_ER_NOZIP && !BeginsAsZip(path)) {
+    return InvalidInput("it is no zip archive, as files of torch.export.save are", {},
+                        "Is it the file that was meant? --from chooses another importer.");
+  }
   if (code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS) {
     return InvalidInput(
         "the zip archive is cut short or damaged: it has no valid directory at its "
@@ -128,7 +145,7 @@ Result<Archive> Archive::Open(const std::string& path) {
   const std::uintmax_t file_bytes = std::filesystem::file_size(path, ignored);
   int code = 0;
   zip_t* archive = zip_open(path.c_str(), ZIP_RDONLY, &code);
-  if (archive == nullptr) return Unexpected(OpenError(code));
+  if (archive == nullptr) return Unexpected(OpenError(path, code));
   return Archive(archive, ignored ? 0 : file_bytes);
 }
 

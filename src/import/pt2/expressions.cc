@@ -43,6 +43,18 @@ bool IsNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsNamePart(char c) { return IsNameStart(c) || IsDigit(c) || c == '.'; }
 
+// The non-negative x at which a line has the value `wanted`, rounded down, from its values at 1 and
+// at 2.
+std::optional<std::int64_t> SolveLine(std::int64_t at_one, std::int64_t at_two,
+                                      std::int64_t wanted) {
+  const auto slope = CheckedSub(at_two, at_one);
+  const auto rise = CheckedSub(wanted, at_one);
+  if (!slope || !rise) return std::nullopt;
+  const auto steps = Apply(ExprOp::kFloorDiv, *rise, *slope, 0);
+  if (!steps || *steps < -1 || *steps == INT64_MAX) return std::nullopt;
+  return *steps + 1;
+}
+
 }  // namespace
 
 // One text. Every function returns false when the text is malformed and says why in `problem_`.
@@ -263,38 +275,31 @@ void ExpressionReader::AddHint(Dim expression, std::int64_t value) {
   if (example < 0) example = value;
 }
 
-// Assumes that the expression is linear in the one symbol it needs, and checks the outcome.
+// Assumes that the expression is linear in the one symbol whose value is missing, and checks the
+// outcome.
 bool ExpressionReader::SolveFor(const Hint& hint) {
   std::vector<std::optional<std::int64_t>> symbols;
-  std::optional<std::size_t> missing;
+  symbols.reserve(program_.symbols.size());
   for (const auto& symbol : program_.symbols) {
     symbols.push_back(symbol.example < 0 ? std::nullopt : std::optional(symbol.example));
   }
-  // The symbols that it needs: those whose absence leaves it without a value.
-  const auto value_with = [&](std::size_t index, std::optional<std::int64_t> value) {
+  const auto value_with = [&](std::size_t index, std::int64_t value) {
     const auto before = std::exchange(symbols[index], value);
     const auto result = program_.expressions.Evaluate(symbols)[hint.expression.expression()];
     symbols[index] = before;
     return result;
   };
   for (std::size_t i = 0; i < symbols.size(); ++i) {
-    if (symbols[i] || !value_with(i, 1)) continue;
-    missing = i;
-    break;
+    if (symbols[i]) continue;
+    const auto at_one = value_with(i, 1);
+    const auto at_two = value_with(i, 2);
+    if (!at_one || !at_two) continue;  // another one is missing, or more than one
+    const auto solution = SolveLine(*at_one, *at_two, hint.value);
+    if (!solution || value_with(i, *solution) != hint.value) return false;
+    program_.symbols[i].example = *solution;
+    return true;
   }
-  if (!missing) return false;
-  const auto at_one = value_with(*missing, 1);
-  const auto at_two = value_with(*missing, 2);
-  if (!at_one || !at_two) return false;
-  const auto slope = CheckedSub(*at_two, *at_one);
-  const auto rise = CheckedSub(hint.value, *at_one);
-  if (!slope || !rise || *slope == 0) return false;
-  const auto steps = Apply(ExprOp::kFloorDiv, *rise, *slope, 0);
-  if (!steps || *steps < -1 || *steps == INT64_MAX) return false;
-  const std::int64_t solution = *steps + 1;
-  if (value_with(*missing, solution) != hint.value) return false;
-  program_.symbols[*missing].example = solution;
-  return true;
+  return false;
 }
 
 void ExpressionReader::SetExamples() {

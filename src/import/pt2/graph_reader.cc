@@ -233,35 +233,42 @@ bool GraphReader::DefineNamed(JsonValue value, std::string_view key, ValueKind k
 
 bool GraphReader::ReadMetadata(JsonValue value, Node& node) {
   return json_.Object(value, [&](std::string_view key, JsonValue field) {
-    if (key == "nn_module_stack") {
-      const std::string_view token = JsonReader::Token(field);
-      if (token != last_stack_) {
-        ModuleId& module = stacks_[token];
-        std::string_view stack;
-        if (module == kUnread) {
-          if (!json_.Text(field, stack)) return false;
-          module = modules_.Read(stack);
-        }
-        last_stack_ = token;
-        last_module_ = module;
-      }
-      node.module = last_module_;
-    } else if (key == "stack_trace") {
-      const std::string_view token = JsonReader::Token(field);
-      if (token != last_trace_) {
-        SourceId& source = sources_[token];
-        std::string_view trace;
-        if (source == kUnread) {
-          if (!json_.Text(field, trace)) return false;
-          source = traces_.Read(trace);
-        }
-        last_trace_ = token;
-        last_source_ = source;
-      }
-      node.source = last_source_;
-    }
+    if (key == "nn_module_stack") return ReadModuleStack(field, node.module);
+    if (key == "stack_trace") return ReadStackTrace(field, node.source);
     return true;
   });
+}
+
+bool GraphReader::ReadModuleStack(JsonValue value, ModuleId& out) {
+  const std::string_view token = JsonReader::Token(value);
+  if (token != last_stack_) {
+    ModuleId& module = stacks_[token];
+    std::string_view stack;
+    if (module == kUnread) {
+      if (!json_.Text(value, stack)) return false;
+      module = modules_.Read(stack);
+    }
+    last_stack_ = token;
+    last_module_ = module;
+  }
+  out = last_module_;
+  return true;
+}
+
+bool GraphReader::ReadStackTrace(JsonValue value, SourceId& out) {
+  const std::string_view token = JsonReader::Token(value);
+  if (token != last_trace_) {
+    SourceId& source = sources_[token];
+    std::string_view trace;
+    if (source == kUnread) {
+      if (!json_.Text(value, trace)) return false;
+      source = traces_.Read(trace);
+    }
+    last_trace_ = token;
+    last_source_ = source;
+  }
+  out = last_source_;
+  return true;
 }
 
 bool GraphReader::CheckGraph(Graph& graph) {

@@ -73,6 +73,8 @@ class GraphReader {
   bool DefineConstant(std::string_view key, JsonValue value, std::uint32_t definition);
   bool DefineNamed(JsonValue value, std::string_view key, ValueKind kind, std::uint32_t definition);
   bool ReadMetadata(JsonValue value, Node& node);
+  bool ReadModuleStack(JsonValue value, ModuleId& out);
+  bool ReadStackTrace(JsonValue value, SourceId& out);
   bool CheckGraph(Graph& graph);
   bool Resolve(Argument& argument, std::uint32_t at);
 

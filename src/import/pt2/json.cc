@@ -52,6 +52,12 @@ std::string Quoted(std::string_view text) {
   return out;
 }
 
+std::string ReasonOf(simdjson::error_code code) {
+  std::string reason = simdjson::error_message(code);
+  while (reason.ends_with('.')) reason.pop_back();
+  return reason;
+}
+
 bool JsonReader::Later(JsonValue value, std::string_view& text) {
   simdjson::ondemand::object object;
   simdjson::ondemand::array array;
@@ -120,8 +126,7 @@ bool JsonReader::Mismatch(std::string_view expected, std::string_view token) {
 }
 
 bool JsonReader::Malformed(simdjson::error_code code) {
-  return Fail(std::string("the JSON is malformed or cut short (") + simdjson::error_message(code) +
-              ")");
+  return Fail("the JSON is malformed or cut short (" + ReasonOf(code) + ")");
 }
 
 bool JsonReader::Inside(std::string_view step) {

@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "steelyard/error.h"
@@ -30,6 +31,9 @@ using JsonValue = simdjson::ondemand::value;
 
 // `text` in quotes for a message: shortened, control characters replaced.
 std::string Quoted(std::string_view text);
+
+// What simdjson says of a text, without its full stop.
+std::string ReasonOf(simdjson::error_code code);
 
 class JsonReader {
  public:
@@ -149,7 +153,7 @@ bool JsonReader::Array(JsonValue value, F&& on_element) {
   std::size_t index = 0;
   for (auto next : array) {
     JsonValue element;
-    if (const auto code = std::move(next).get(element); code != simdjson::SUCCESS) {
+    if (const auto code = next.get(element); code != simdjson::SUCCESS) {
       return Malformed(code);
     }
     if (!on_element(element)) return InsideIndex(index);

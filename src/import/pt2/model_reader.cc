@@ -165,9 +165,8 @@ Result<JsonValue> Root(simdjson::ondemand::parser& parser, const PaddedText& tex
   if (code == simdjson::CAPACITY || code == simdjson::MEMALLOC) {
     return Unexpected(Unsupported("the JSON is too large for the memory there is"));
   }
-  return Unexpected(InvalidInput(
-      std::string("the JSON is malformed or cut short (") + simdjson::error_message(code) + ")", {},
-      kDamagedHint));
+  return Unexpected(InvalidInput("the JSON is malformed or cut short (" + ReasonOf(code) + ")", {},
+                                 kDamagedHint));
 }
 
 bool IsSupported(const SchemaVersion& version) {

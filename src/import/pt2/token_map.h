@@ -24,7 +24,7 @@ class TokenMap {
   // are dense and stay valid.
   std::size_t IndexOf(std::string_view token) {
     const std::uint64_t hash = HashText(token);
-    const std::uint32_t tag = static_cast<std::uint32_t>(hash >> 32U);
+    const auto tag = static_cast<std::uint32_t>(hash >> 32U);
     std::size_t at = hash & (slots_.size() - 1);
     for (; slots_[at].entry != kFree; at = (at + 1) & (slots_.size() - 1)) {
       const Slot& slot = slots_[at];

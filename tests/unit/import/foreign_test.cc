@@ -18,7 +18,8 @@ std::string About(std::string_view head) {
 
 TEST(ForeignFormats, AreKnownByTheirFirstBytes) {
   using std::string_literals::operator""s;
-  EXPECT_THAT(About("\x80\x02}q\x01."s), AllOf(HasSubstr("pickle"), HasSubstr("never opened")));
+  EXPECT_THAT(About("\x80\x02}q\x01."s),
+              AllOf(HasSubstr("pickle"), HasSubstr("never opened here")));
   EXPECT_THAT(About("GGUF\x03\0\0\0"s), HasSubstr("GGUF"));
   EXPECT_THAT(About("\x89HDF\r\n\x1a\n..."), HasSubstr("HDF5"));
   EXPECT_THAT(About("\x10\0\0\0\0\0\0\0{\"a\": 1}"s), HasSubstr("safetensors"));

@@ -49,6 +49,12 @@ TEST(View, SplitLeavesAShorterLastPart) {
   EXPECT_THAT(RefusalOf("aten::split.Tensor(f32[7,2], 0)"), HasSubstr("parts of size 0"));
 }
 
+TEST(View, SplitsIntoMorePartsThanATensorHasDimensions) {
+  std::string parts = "1";
+  for (int i = 1; i < 100; ++i) parts += ",1";
+  EXPECT_EQ(ResultOf("aten::split_with_sizes(f32[100,2], [" + parts + "])", 99), "f32[1,2]");
+}
+
 TEST(View, ReshapeIsAViewIfStridesAllow) {
   EXPECT_THAT(NodesOf("aten::reshape(f32[2,6], [3,4])"), ElementsAre("view"));
   EXPECT_THAT(NodesOf("aten::reshape(f32[2,3]{1,2}, [6])"),

@@ -69,6 +69,11 @@ TEST(Archive, RefusesAnArchiveThatIsCutAnywhere) {
   EXPECT_THAT(RefusalOf(half.path()), AllOf(HasSubstr("cut short"), HasSubstr("complete?")));
 }
 
+TEST(Archive, TellsOtherFilesFromDamagedArchives) {
+  const TemporaryFile text(".pt2", "hello, this is no archive at all");
+  EXPECT_THAT(RefusalOf(text.path()), HasSubstr("it is no zip archive"));
+}
+
 TEST(Archive, RefusesSizesThatLie) {
   const std::string bytes = BytesOf(ZipOf({{"a", std::string(5000, 'x')}}).path());
   const auto refusal = [&](std::size_t field, std::uint32_t value) {
