@@ -29,9 +29,7 @@
 #include "steelyard/strings.h"
 #include "steelyard/units.h"
 
-namespace steelyard {
-
-namespace report {
+namespace steelyard::report {
 
 // What a value of the tree for programs is.
 enum class DataKind : std::uint8_t { kObject, kArray, kInt, kDouble, kText, kBool };
@@ -296,5 +294,4 @@ struct RenderOptions {
 [[nodiscard]] Result<std::string> Render(const Document& document, std::string_view format,
                                          const RenderOptions& options = {});
 
-}  // namespace report
-}  // namespace steelyard
+}  // namespace steelyard::report

@@ -112,7 +112,10 @@ class Signature {
   consteval void Parse() {
     const std::size_t arrow = text_.rfind(") -> ");
     if (text_.empty() || text_[0] != '(' || arrow == std::string_view::npos) throw "not a schema";
-    std::string_view list = text_.substr(1, arrow - 1);
+    ParseParams(text_.substr(1, arrow - 1));
+    ParseReturns(text_.substr(arrow + 5));
+  }
+  consteval void ParseParams(std::string_view list) {
     int depth = 0;
     std::size_t begin = 0;
     for (std::size_t i = 0; i <= list.size(); ++i) {
@@ -124,7 +127,8 @@ class Signature {
       if (!part.empty() && part != "*") params_[count_++] = ParseParam(part);
       begin = i + 1;
     }
-    std::string_view result = text_.substr(arrow + 5);
+  }
+  consteval void ParseReturns(std::string_view result) {
     if (result == "()") return;
     if (result.ends_with("[]")) {
       returns_ = -1;
@@ -132,7 +136,7 @@ class Signature {
     }
     returns_ = 1;
     if (result[0] != '(') return;
-    depth = 0;
+    int depth = 0;
     for (char c : result) {
       depth += (c == '(') - (c == ')');
       returns_ += c == ',' && depth == 1;

@@ -50,6 +50,7 @@ ExpertUse FindExperts(const Program& kernels) {
   ExpertUse use;
   use.by_storage.resize(kernels.storage_count);
   std::vector<const OpDef*> defs;
+  defs.reserve(kernels.op_names.size());
   for (OpId op = 0; op < kernels.op_names.size(); ++op) {
     defs.push_back(FindOp(OpName::FromRuntime(kernels.op_name(op))));
   }

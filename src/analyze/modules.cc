@@ -3,6 +3,7 @@
 #include "analyze/modules.h"
 
 #include <algorithm>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -43,9 +44,8 @@ void AppendTree(const std::vector<std::vector<ModuleId>>& children, ModuleId mod
   while (!stack.empty()) {
     const auto [m, d] = stack.back();
     stack.pop_back();
-    order.push_back({m, d});
-    for (auto child = children[m].rbegin(); child != children[m].rend(); ++child)
-      stack.push_back({*child, d + 1});
+    order.emplace_back(m, d);
+    for (const ModuleId child : std::views::reverse(children[m])) stack.emplace_back(child, d + 1);
   }
 }
 
@@ -115,7 +115,7 @@ std::vector<ModuleReport> CountModules(const Program& imported, const Program& k
   AddTensors(kernels, own, dtypes);
   AddRuns(imported, kernels, work, timeline, own);
   // Parents come before children, so one sweep from the end rolls everything up.
-  for (ModuleId m = static_cast<ModuleId>(own.size()); m-- > 1;) {
+  for (auto m = static_cast<ModuleId>(own.size()); m-- > 1;) {
     ModuleReport& parent = own[kernels.modules[m].parent];
     parent.parameters += own[m].parameters;
     parent.parameter_bytes += own[m].parameter_bytes;

@@ -90,6 +90,7 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
   report.convention = &convention;
   const Convention& all = *FindConvention("all");
   std::vector<const OpDef*> defs;
+  defs.reserve(kernels.op_names.size());
   for (OpId op = 0; op < kernels.op_names.size(); ++op) {
     defs.push_back(FindOp(OpName::FromRuntime(kernels.op_name(op))));
   }

@@ -5,7 +5,6 @@
 // what was read gives the same text.
 #include "ir/text_printer.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/text_value_reader.h"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -3,13 +3,12 @@
 // Attention on the CPU: the fused kernel where it applies, else products and a softmax
 // (ATen/native/transformers/attention.cpp, sdp_utils_cpp.cpp; cpu/FlashAttentionKernel.cpp).
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "ir/layout.h"
@@ -20,7 +19,6 @@
 #include "ops/rules/product.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
-#include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {

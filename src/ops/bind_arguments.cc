@@ -2,7 +2,7 @@
 
 #include "ops/bind_arguments.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
@@ -27,6 +27,23 @@ Argument ParseNumber(std::string_view text) {
   return Argument::OfFloat(real);
 }
 
+// "[0, 1]", "[True, False]".
+Argument ParseList(Program& program, std::string_view text) {
+  std::vector<Argument> list;
+  std::size_t begin = 1;
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (text[i] != ',' && text[i] != ']') continue;
+    std::string_view item = text.substr(begin, i - begin);
+    while (!item.empty() && item[0] == ' ') item.remove_prefix(1);
+    if (!item.empty()) {
+      const bool truth = item == "True" || item == "False";
+      list.push_back(truth ? Argument::OfBool(item == "True") : ParseNumber(item));
+    }
+    begin = i + 1;
+  }
+  return Argument::OfList(program.AddArguments(list));
+}
+
 // A default as the schema writes it: None, True, 1e-05, [0, 1], Mean, contiguous_format.
 Argument ParseDefault(Program& program, const Param& param) {
   const std::string_view text = param.default_text;
@@ -35,21 +52,7 @@ Argument ParseDefault(Program& program, const Param& param) {
   if (text == "Mean" || text == "Sum") {
     return Argument::OfInt(text == kReductions[1] ? 1 : 2);
   }
-  if (text[0] == '[') {
-    std::vector<Argument> list;
-    std::size_t begin = 1;
-    for (std::size_t i = 1; i < text.size(); ++i) {
-      if (text[i] != ',' && text[i] != ']') continue;
-      std::string_view item = text.substr(begin, i - begin);
-      while (!item.empty() && item[0] == ' ') item.remove_prefix(1);
-      if (!item.empty()) {
-        const bool truth = item == "True" || item == "False";
-        list.push_back(truth ? Argument::OfBool(item == "True") : ParseNumber(item));
-      }
-      begin = i + 1;
-    }
-    return Argument::OfList(program.AddArguments(list));
-  }
+  if (text[0] == '[') return ParseList(program, text);
   const char first = text[0];
   if ((first >= '0' && first <= '9') || first == '-' || first == '.') return ParseNumber(text);
   const bool quoted = text.size() >= 2 && first == '"';
@@ -69,11 +72,9 @@ bool AcceptsOne(ParamType type, const Argument& argument) {
     case ParamType::kTensor:
       return argument.kind == ArgKind::kValue || IsNumber(argument);
     case ParamType::kInt:
-      return IsNumber(argument) && argument.kind != ArgKind::kFloat;
     case ParamType::kBool:
       return IsNumber(argument) && argument.kind != ArgKind::kFloat;
     case ParamType::kFloat:
-      return IsNumber(argument);
     case ParamType::kScalar:
       return IsNumber(argument);
     case ParamType::kDType:

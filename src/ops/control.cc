@@ -3,7 +3,6 @@
 // Higher-order operators, which run graphs of the program, and bookkeeping that runs nothing.
 
 #include <array>
-#include <utility>
 #include <vector>
 
 #include "ops/dispatcher.h"

@@ -5,21 +5,18 @@
 
 #include "ops/rules/convolution.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <vector>
 
 #include "ir/layout.h"
 #include "ops/convolve.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
-#include "ops/rules/memory_format.h"
 #include "ops/rules/onednn.h"
-#include "ops/rules/product.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/window.h"

@@ -5,7 +5,7 @@
 
 #include "ops/convolve.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

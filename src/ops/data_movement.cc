@@ -2,7 +2,7 @@
 //
 // Copies: contiguous, clone, casts and copies between layouts.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -12,43 +12,13 @@
 #include "ops/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
+#include "ops/rules/memory_format.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {
-
-enum class MemoryFormat : std::uint8_t { kPreserve, kContiguous, kChannelsLast };
-
-// Files name the format; schemas and decompositions number it as c10::MemoryFormat does.
-MemoryFormat FormatOf(const OpView& op, int i, MemoryFormat missing) {
-  if (!op.given(i)) return missing;
-  if (op.arg(i).kind == ArgKind::kString) {
-    const std::string_view text = op.text(i);
-    if (text.find("channels_last") != std::string_view::npos) return MemoryFormat::kChannelsLast;
-    return text.find("preserve") != std::string_view::npos ? MemoryFormat::kPreserve
-                                                           : MemoryFormat::kContiguous;
-  }
-  constexpr std::array kFormats{MemoryFormat::kContiguous, MemoryFormat::kPreserve,
-                                MemoryFormat::kChannelsLast, MemoryFormat::kChannelsLast};
-  const std::int64_t number = op.integer(i);
-  if (number < 0 || number > 3) Refuse("an unknown memory format");
-  return kFormats[static_cast<std::size_t>(number)];
-}
-
-Dims StridesIn(MemoryFormat format, const TensorView& t) {
-  switch (format) {
-    case MemoryFormat::kPreserve:
-      return EmptyLikeStrides(t.sizes(), t.strides());
-    case MemoryFormat::kContiguous:
-      return ContiguousStrides(t.sizes());
-    case MemoryFormat::kChannelsLast:
-      if (t.rank() != 4 && t.rank() != 5) Refuse("channels_last needs 4 or 5 dimensions");
-      return ChannelsLastStrides(t.sizes());
-  }
-  __builtin_unreachable();
-}
 
 void CloneShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 
-#include "ir/layout.h"
 #include "ops/bind_arguments.h"
 
 namespace steelyard {
@@ -227,6 +226,7 @@ std::vector<Tensor> Dispatcher::RunGraph(GraphId graph, std::vector<Tensor> oper
     }
   }
   std::vector<Tensor> results;
+  results.reserve(locals.graph->outputs.size());
   for (const Argument& output : locals.graph->outputs) {
     results.push_back(output.kind == ArgKind::kValue ? locals.tensors[output.value] : Tensor());
   }
@@ -268,7 +268,6 @@ Argument Dispatcher::Translate(const Argument& arg, const Locals& locals) {
 
 void Dispatcher::RunNode(const Node& node, Locals& locals) {
   const OpDef* def = FindOp(OpName::FromRuntime(source_.op_name(node.op)));
-  const std::span<const ValueId> results = source_.results(node);
   if (def == nullptr) {
     if (OnlyNumbers(source_, node)) return;
     BindResults(node, EmitOpaque(node, locals), locals);

@@ -6,7 +6,7 @@
 
 #include "ops/einsum.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 //
 // Fresh tensors, filled or not, and what fills tensors in place.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cmath>

@@ -4,7 +4,7 @@
 // the indexed dimensions of which do not advance, and the index tensors (ATen/native/
 // TensorAdvancedIndexing.cpp); that decides the strides of its result.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 // Matrix products. The kernels are mm, bmm and their relatives; matmul and linear decide which of
 // them runs on which views and copies (ATen/native/LinearAlgebra.cpp, Linear.cpp).
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 // Losses (ATen/native/LossNLL.cpp, LossNLL2d.cpp, Loss.cpp). Reductions are numbered as in
 // ATen/core/Reduction.h.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,6 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
-#include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
@@ -175,7 +174,7 @@ Tensor ByProbabilities(Dispatcher& d, const OpView& op, const CrossEntropy& c) {
     return d.Call("aten::neg", d.Call("aten::sum.dim_IntList", terms, Dims{c.class_dim}));
   }
   const Tensor sum = d.Call("aten::sum", terms);
-  const Tensor loss = d.Call("aten::neg", sum);
+  Tensor loss = d.Call("aten::neg", sum);
   if (c.reduction == Reduction::kSum) return loss;
   const std::int64_t rows = input.count() / std::max<std::int64_t>(c.classes, 1);
   return d.Call("aten::div.Scalar", loss, rows);

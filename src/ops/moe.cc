@@ -4,7 +4,7 @@
 // of each expert with its rows (ATen/native/Sorting.cpp, cpu/SortingKernel.cpp, Histogram.cpp,
 // GroupedMMUtils.h).
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,8 @@ namespace {
 
 // Comparisons of a binary decision among `n`: its logarithm rounded up.
 std::int64_t Decisions(std::int64_t n) {
-  return n <= 1 ? 1 : std::bit_width(static_cast<std::uint64_t>(n - 1));
+  if (n <= 1) return 1;
+  return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(n - 1)));
 }
 
 // --- topk(self, k, dim, largest, sorted)
@@ -145,7 +146,7 @@ Dims GroupedSizes(const TensorView& a, const TensorView& b, const TensorView& of
 }
 
 // Rows of the result start at multiples of this (GroupedMMUtils.h, for TMA loads).
-constexpr std::int64_t kRowAlignmentBits = 16 * 8;
+constexpr std::int64_t kRowAlignmentBits = std::int64_t{16} * 8;
 
 void GroupedShape(const OpView& op, Outputs& out) {
   const Dims sizes = GroupedSizes(op.self(), op.tensor(1), op.tensor(2));

@@ -4,7 +4,7 @@
 // operators around them drop those (ATen/native/layer_norm.cpp, Normalization.cpp,
 // group_norm.cpp).
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,6 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
-#include "ops/rules/memory_format.h"
-#include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/window.h"
@@ -318,9 +316,10 @@ void GroupNormAllocations(const OpView& op, Allocations& memory) {
   allocations::Via<"aten::empty">(op, memory);
   std::array<std::optional<Allocations::Scratch>, 3> copies;
   if (!IsDenseImage(input)) copies[0] = allocations::Contiguous(input, memory);
-  for (std::size_t i : {1, 2}) {
-    const TensorView parameter = op.tensor(static_cast<int>(i));
-    if (parameter.defined()) copies[i] = allocations::Contiguous(parameter, memory);
+  for (const int i : {1, 2}) {
+    const TensorView parameter = op.tensor(i);
+    if (parameter.defined())
+      copies[static_cast<std::size_t>(i)] = allocations::Contiguous(parameter, memory);
   }
   if (IsDenseImage(input) && !input.is_contiguous()) {
     // Adjacent channels: sums and squares of each channel of each image.

@@ -3,7 +3,7 @@
 // Pools, upsampling and windows as columns (ATen/native/DilatedMaxPool2d.cpp, AveragePool2d.cpp,
 // AdaptiveAveragePooling.cpp, UpSample*.cpp, Im2Col.cpp). Images come with or without a batch.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

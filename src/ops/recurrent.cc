@@ -4,7 +4,7 @@
 // (ATen/native/mkldnn/RNN.cpp), whose private buffers were measured as those of convolutions
 // (rules/onednn.h).
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,6 @@
 #include "ops/rules/product.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
-#include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {

@@ -45,8 +45,8 @@ class Index {
 }  // namespace
 
 const OpDef* FindOp(OpName name) {
-  static const Index index;
-  return index.Find(name);
+  static const Index kIndex;
+  return kIndex.Find(name);
 }
 
 std::vector<const OpDef*> AllOps() {

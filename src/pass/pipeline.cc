@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <utility>

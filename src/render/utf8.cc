@@ -166,7 +166,7 @@ std::size_t DisplayWidth(std::string_view text) {
 }
 
 std::string Printable(std::string_view text, Charset charset) {
-  if (std::all_of(text.begin(), text.end(), IsPlainAscii)) return std::string(text);
+  if (std::ranges::all_of(text, IsPlainAscii)) return std::string(text);
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {

@@ -16,10 +16,7 @@
 #include <filesystem>
 #include <span>
 #include <system_error>
-#include <utility>
 #include <vector>
-
-#include "import/pt2/json.h"
 
 namespace steelyard::pt2 {
 namespace {
@@ -130,7 +127,7 @@ PaddedText::PaddedText(std::size_t size)
 }
 
 PaddedText::PaddedText(std::string_view text) : PaddedText(text.size()) {
-  std::copy(text.begin(), text.end(), bytes_.get());
+  std::ranges::copy(text, bytes_.get());
 }
 
 void Archive::Close::operator()(zip* archive) const { zip_discard(archive); }

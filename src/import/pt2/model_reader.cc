@@ -5,7 +5,6 @@
 // of an unknown version is refused as that, whatever the first thing was that did not fit.
 #include "import/pt2/model_reader.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>

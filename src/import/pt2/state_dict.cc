@@ -6,7 +6,6 @@
 // that stands first among its arguments; calling anything else makes a value without properties.
 #include "import/pt2/state_dict.h"
 
-#include <array>
 #include <bit>
 #include <cstring>
 #include <span>

@@ -20,8 +20,8 @@ constexpr std::string_view kEmptyLabel = "aten::empty";
 constexpr std::string_view kStridedLabel = "aten::empty_strided";
 
 // copy_transpose_valid and its block in aten/src/ATen/native/Copy.cpp.
-constexpr std::int64_t kBlockElements = 60 * 60;
-constexpr std::int64_t kByteBlockElements = 120 * 120;  // of uint8
+constexpr std::int64_t kBlockElements = std::int64_t{60} * 60;
+constexpr std::int64_t kByteBlockElements = std::int64_t{120} * 120;  // of uint8
 
 bool CopiesByBlocks(const TensorView& from, std::span<const std::int64_t> strides, DType dtype) {
   return from.rank() == 2 && from.stride(0) == 1 && from.stride(1) == from.size(0) &&

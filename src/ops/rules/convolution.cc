@@ -2,7 +2,7 @@
 
 #include "ops/rules/convolution.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <span>

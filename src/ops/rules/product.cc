@@ -2,7 +2,7 @@
 
 #include "ops/rules/product.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ namespace {
 
 // Products of bfloat16 with no more multiplications than this stay out of oneDNN
 // (mkldnn/Matmul.cpp, mkldnn_gemm_min_size).
-constexpr std::int64_t kOneDnnLeast = 16 * 16 * 16;
+constexpr std::int64_t kOneDnnLeast = std::int64_t{16} * 16 * 16;
 
 }  // namespace
 

@@ -2,7 +2,7 @@
 
 #include "ops/rules/promote.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

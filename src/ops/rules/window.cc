@@ -2,10 +2,9 @@
 
 #include "ops/rules/window.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "ir/layout.h"
-#include "ops/rules/shape.h"
 #include "ops/rules/work.h"
 
 namespace steelyard::window {
