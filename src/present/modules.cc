@@ -222,6 +222,9 @@ void AddModuleData(const Findings& findings, report::Data* data) {
     data->SetInt("depth", module.depth, Unit::kNone);
     data->SetInt("parameters", module.parameters, Unit::kCount);
     data->SetInt("parameter_bytes", module.parameter_bytes, Unit::kBytes);
+    data->OpenArray("dtypes");
+    for (const DType dtype : module.dtypes) data->AddText(steelyard::NameOf(dtype));
+    data->Close();
     data->SetInt("buffer_bytes", module.buffer_bytes, Unit::kBytes);
     data->SetInt("operators", module.calls, Unit::kCount);
     data->SetInt("macs", module.work.macs, Unit::kMacs);
