@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Passes: functions from a program to a program. They are rows of a table; the runner is the only
-// one that calls them, times each and, where asked, verifies and dumps what it gave.
+// one that calls them, times each and, where asked, verifies what it gave.
 //
 //   Result<Program> kernels = RunPasses(std::move(program), {"tie_parameters", "bind",
 //   "decompose"},

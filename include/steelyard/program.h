@@ -158,7 +158,8 @@ struct Node {
   ModuleId module = 0;
   SourceId source = kNoId;
   FrameId frame = 0;      // the composite operator inside which it runs; 0: the program itself
-  NodeId origin = kNoId;  // after `decompose`: the node of the imported program it comes from
+  NodeId origin = kNoId;  // after `decompose`: the node of the imported program it comes from,
+                          // counted through its graphs
   Phase phase = Phase::kForward;
 };
 
@@ -192,7 +193,7 @@ struct NamedTensor {
   ValueId value = kNoId;
   StringId name = kNoString;  // "bert.embeddings.word_embeddings.weight"
   bool persistent = true;
-  NodeId tied_to = kNoId;  // index in the same list of the first name of the same tensor
+  std::uint32_t tied_to = kNoId;  // index in the same list of the first name of the same tensor
 };
 
 // A symbolic size of the file: its admissible range and the value it had when it was exported.
@@ -231,6 +232,8 @@ class Program {
   std::vector<ValueId> inputs;   // what the user passes, in order
   std::vector<ValueId> mutated;  // buffers and inputs that the program writes to
   std::uint32_t storage_count = 0;
+  // After `decompose`: how often each graph of the imported program ran.
+  std::vector<std::uint32_t> graph_runs;
   bool ties_known = false;    // the file says which names are one tensor: nothing is to be assumed
   StringId name = kNoString;  // of the model: class or file name
   StringId producer = kNoString;  // "torch 2.15.0 (schema 8.20)"
@@ -258,10 +261,14 @@ class Program {
   Dim size(ValueId id, int i) const {
     return Dim::FromRaw(dims.span(values[id].dims, values[id].rank)[static_cast<std::size_t>(i)]);
   }
+  // How often a graph of the imported program ran; the main graph of any program runs once.
+  std::uint32_t runs(GraphId graph) const {
+    return graph < graph_runs.size() ? graph_runs[graph] : graph == 0 ? 1 : 0;
+  }
   // True when no size, stride or number depends on a symbol.
   bool is_concrete() const { return symbols.empty(); }
 
-  // --- Building; the public way to build is builder.h -------------------------------------------
+  // --- Building ---------------------------------------------------------------------------------
   OpId AddOpName(std::string_view name);
   OpId FindOpName(std::string_view name) const;  // kNoId if no node has it
   // A tensor in a storage of its own; a view's builder then sets `storage`.

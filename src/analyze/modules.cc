@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "steelyard/op.h"
+
 namespace steelyard {
 namespace {
 
@@ -80,9 +82,8 @@ void AddTensors(const Program& kernels, std::vector<ModuleReport>& own,
     if (seen[value.storage]) return;
     seen[value.storage] = true;
     const ModuleId module = finder.Owner(kernels.text(named.name));
-    std::int64_t count = 1;
-    for (std::int64_t size : kernels.sizes(named.value)) count *= size;
-    const std::int64_t bytes = (count * BitsOf(value.dtype) + 7) / 8;
+    const TensorView tensor(kernels, named.value);
+    const std::int64_t count = tensor.count(), bytes = tensor.bytes();
     if (!parameter) {
       own[module].buffer_bytes += bytes;
       return;
@@ -97,9 +98,20 @@ void AddTensors(const Program& kernels, std::vector<ModuleReport>& own,
 
 void AddRuns(const Program& imported, const Program& kernels, const WorkReport& work,
              const Timeline& timeline, std::vector<ModuleReport>& own) {
-  for (const Node& node : imported.main().nodes) ++own[node.module].calls;
+  for (std::size_t g = 0; g < imported.graphs.size(); ++g) {
+    const auto runs = static_cast<int>(kernels.runs(static_cast<GraphId>(g)));
+    for (const Node& node : imported.graphs[g].nodes) own[node.module].calls += runs;
+  }
+  std::vector<bool> known(kernels.op_names.size());
+  for (OpId op = 0; op < known.size(); ++op) {
+    const std::string_view name = kernels.op_name(op);
+    known[op] = name == kDropMark || FindOp(OpName::FromRuntime(name)) != nullptr;
+  }
   const std::vector<Node>& nodes = kernels.main().nodes;
-  for (std::size_t i = 0; i < nodes.size(); ++i) own[nodes[i].module].work += work.by_node[i];
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    own[nodes[i].module].work += work.by_node[i];
+    own[nodes[i].module].unmodelled += known[nodes[i].op] ? 0 : 1;
+  }
   for (const Block& block : timeline.blocks) {
     if (block.value == Block::kNoValue || block.bytes == 0) continue;
     own[nodes[timeline.events[block.allocated].node].module].activation_bytes += block.bytes;
@@ -121,6 +133,7 @@ std::vector<ModuleReport> CountModules(const Program& imported, const Program& k
     parent.parameter_bytes += own[m].parameter_bytes;
     parent.buffer_bytes += own[m].buffer_bytes;
     parent.calls += own[m].calls;
+    parent.unmodelled += own[m].unmodelled;
     parent.activation_bytes += own[m].activation_bytes;
     parent.work += own[m].work;
     for (const ByteTally& t : dtypes[m])

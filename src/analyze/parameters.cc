@@ -6,19 +6,10 @@
 #include <optional>
 
 #include "analyze/experts.h"
+#include "steelyard/op.h"
 
 namespace steelyard {
 namespace {
-
-std::int64_t Elements(const Program& program, ValueId id) {
-  std::int64_t n = 1;  // cannot overflow: layouts are checked when they enter a program
-  for (std::int64_t size : program.sizes(id)) n *= size;
-  return n;
-}
-
-std::int64_t Bytes(const Program& program, ValueId id) {
-  return (Elements(program, id) * BitsOf(program.values[id].dtype) + 7) / 8;
-}
 
 void AddTo(std::vector<DTypeTotal>& by_dtype, DType dtype, std::int64_t count, std::int64_t bytes) {
   auto found = std::ranges::find(by_dtype, dtype, &DTypeTotal::dtype);
@@ -45,7 +36,8 @@ ParameterReport CountParameters(const Program& kernels) {
       ++report.tied;
       continue;
     }
-    const std::int64_t count = Elements(kernels, p.value), bytes = Bytes(kernels, p.value);
+    const TensorView tensor(kernels, p.value);
+    const std::int64_t count = tensor.count(), bytes = tensor.bytes();
     ++report.tensors;
     report.parameters.count += count;
     report.parameters.bytes += bytes;
@@ -61,8 +53,9 @@ ParameterReport CountParameters(const Program& kernels) {
   report.active_experts = experts.active;
   for (const NamedTensor& b : kernels.buffers) {
     if (b.value == kNoId || !first_time(b.value)) continue;
-    report.buffers.count += Elements(kernels, b.value);
-    report.buffers.bytes += Bytes(kernels, b.value);
+    const TensorView tensor(kernels, b.value);
+    report.buffers.count += tensor.count();
+    report.buffers.bytes += tensor.bytes();
   }
   std::ranges::stable_sort(report.by_dtype, std::greater(),
                            [](const DTypeTotal& t) { return t.total.bytes; });

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/node_numbering.h"
+
 namespace steelyard {
 namespace {
 
@@ -30,7 +32,7 @@ NodeWork WorkOf(const OpView& op, const Convention& convention, const Convention
 // the view, transpose and addmm it dispatches to.
 class ByOperator {
  public:
-  ByOperator(const Program& imported, const Program& kernels) : imported_(imported) {
+  ByOperator(const Program& imported, const Program& kernels) : numbering_(imported) {
     const std::size_t count = imported.op_names.size();
     for (OpId op = 0; op < count; ++op) {
       // Names are interned in both programs alike: the later one's strings extend the earlier's.
@@ -40,12 +42,12 @@ class ByOperator {
   }
   OperatorWork& Line(const Node& imported_node) { return lines_[imported_node.op]; }
   OperatorWork* LineOfOrigin(NodeId origin) {
-    return origin == kNoId ? nullptr : &lines_[imported_.main().nodes[origin].op];
+    return origin == kNoId ? nullptr : &lines_[numbering_.node(origin).op];
   }
   std::vector<OperatorWork> Take() && { return std::move(lines_); }
 
  private:
-  const Program& imported_;
+  NodeNumbering numbering_;
   std::vector<OperatorWork> lines_;
 };
 
@@ -61,14 +63,18 @@ bool TouchesTensors(const Program& program, const Node& node) {
          });
 }
 
-void CountCalls(const Program& imported, ByOperator& lines, WorkReport& report) {
-  for (const Graph& graph : imported.graphs) {
-    for (const Node& node : graph.nodes) {
+// Calls of a graph count as often as it ran: not at all in the branch that was not taken.
+void CountCalls(const Program& imported, const Program& kernels, ByOperator& lines,
+                WorkReport& report) {
+  for (std::size_t g = 0; g < imported.graphs.size(); ++g) {
+    const auto runs = static_cast<int>(kernels.runs(static_cast<GraphId>(g)));
+    if (runs == 0) continue;
+    for (const Node& node : imported.graphs[g].nodes) {
       if (!TouchesTensors(imported, node)) continue;
       OperatorWork& line = lines.Line(node);
-      ++line.calls;
-      ++report.calls;
-      report.modelled_calls += line.modelled ? 1 : 0;
+      line.calls += runs;
+      report.calls += runs;
+      report.modelled_calls += line.modelled ? runs : 0;
     }
   }
 }
@@ -95,7 +101,7 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
     defs.push_back(FindOp(OpName::FromRuntime(kernels.op_name(op))));
   }
   ByOperator lines(imported, kernels);
-  CountCalls(imported, lines, report);
+  CountCalls(imported, kernels, lines, report);
   const std::vector<Node>& nodes = kernels.main().nodes;
   report.by_node.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {

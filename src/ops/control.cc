@@ -23,9 +23,17 @@ std::vector<Tensor> WithSetGradEnabled(Dispatcher& d, const OpView& op) {
   return out;
 }
 
-// The body alone: what the wrapper adds (autocast, hints, recomputation) is not of a forward pass.
+// The body alone: what the wrapper adds (hints, recomputation) is not of a forward pass.
 std::vector<Tensor> RunBody(Dispatcher& d, const OpView& op) {
   return d.RunGraph(op.graph(0), d.tensors(op, 1));
+}
+
+// device, dtype, enabled, cache_enabled, body, operands
+std::vector<Tensor> WithAutocast(Dispatcher& d, const OpView& op) {
+  if (op.boolean(2)) {
+    d.Note("a region of torch.autocast is weighed in the dtypes that its operands have");
+  }
+  return d.RunGraph(op.graph(4), d.tensors(op, 5));
 }
 
 std::vector<Tensor> Cond(Dispatcher& d, const OpView& op) {
@@ -75,6 +83,10 @@ constexpr std::array kRows{
     ControlRow("higher_order::tag_activation_checkpoint",
                "Runs a graph that training recomputes in backward.",
                "(Graph body, Any... operands) -> Any[]", RunBody),
+    ControlRow("higher_order::wrap_with_autocast", "Runs a graph under torch.autocast.",
+               "(str device, ScalarType? dtype, bool enabled, bool? cache_enabled, Graph body, "
+               "Any... operands) -> Any[]",
+               WithAutocast),
     ControlRow("higher_order::wrap", "Runs a graph.", "(Graph body, Any... operands) -> Any[]",
                RunBody),
     ControlRow("higher_order::cond", "Runs one of two graphs.",

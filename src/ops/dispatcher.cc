@@ -13,12 +13,17 @@
 #include <array>
 
 #include "ops/bind_arguments.h"
+#include "ops/graph_plan.h"
 
 namespace steelyard {
 namespace {
 
 // Composites call composites; anything deeper than this is a cycle in the table or in the file.
 constexpr int kMaxDepth = 64;
+// A graph may run many times, but a file does not describe more than these operators and some
+// sixteen times its own: graphs that call each other twice would be exponential.
+constexpr std::uint64_t kLeastBudget = 100'000;
+constexpr std::uint64_t kRunsPerNode = 16;
 // Differences between file and rule that are spelled out in the report.
 constexpr int kShownMismatches = 3;
 
@@ -56,21 +61,15 @@ TensorView Tensor::view() const { return {dispatcher_->out_, id_}; }
 
 struct Dispatcher::Locals {
   const Graph* graph = nullptr;
-  std::vector<Tensor> tensors;  // by value of the source program
-  // last_use[i]: which values die right after node i, in order.
-  std::vector<std::uint32_t> death_begin;
-  std::vector<ValueId> deaths;
+  const GraphPlan* plan = nullptr;
+  std::vector<Tensor> tensors;  // of the plan's range
+
+  Tensor& of(ValueId id) { return tensors[id - plan->first()]; }
+  // Undefined for a value that is not of this graph.
+  Tensor find(ValueId id) const { return plan->Has(id) ? tensors[id - plan->first()] : Tensor(); }
 };
 
 namespace {
-
-// Visits the values an argument refers to, nested lists flattened, in order.
-template <class Visit>
-void VisitValues(const Program& program, const Argument& argument, const Visit& visit) {
-  if (argument.kind == ArgKind::kValue) visit(argument.value);
-  if (argument.kind != ArgKind::kList) return;
-  for (const Argument& element : program.list(argument.list)) VisitValues(program, element, visit);
-}
 
 // Arithmetic on sizes and checks of them touch no tensor: nothing runs on the device.
 bool OnlyNumbers(const Program& program, const Node& node) {
@@ -84,42 +83,25 @@ bool OnlyNumbers(const Program& program, const Node& node) {
   return !tensors;
 }
 
-// The generated code of a graph module sets each local to None right after the node that uses it
-// last, in the order of that node's arguments; a result nobody uses dies after its own node.
-void FindDeaths(const Program& program, const Graph& graph, std::vector<std::uint32_t>& begin,
-                std::vector<ValueId>& deaths) {
-  std::vector<bool> seen(program.values.size(), false);
-  std::vector<std::uint32_t> count(graph.nodes.size(), 0);
-  std::vector<ValueId> reversed;  // runs of each node, last node first, each run in its own order
-  const auto mark = [&](ValueId id) { seen[id] = true; };
-  for (const Argument& output : graph.outputs) VisitValues(program, output, mark);
-  for (std::size_t i = graph.nodes.size(); i-- > 0;) {
-    const std::size_t before = reversed.size();
-    const auto note = [&](ValueId id) {
-      if (id == kNoId || seen[id]) return;
-      seen[id] = true;
-      reversed.push_back(id);
-    };
-    for (const Argument& argument : program.args(graph.nodes[i]))
-      VisitValues(program, argument, note);
-    for (ValueId id : program.results(graph.nodes[i])) note(id);
-    std::reverse(reversed.begin() + static_cast<std::ptrdiff_t>(before), reversed.end());
-    count[i] = static_cast<std::uint32_t>(reversed.size() - before);
-  }
-  deaths.assign(reversed.rbegin(), reversed.rend());
-  begin.resize(graph.nodes.size() + 1, 0);
-  for (std::size_t i = 0; i < count.size(); ++i) begin[i + 1] = begin[i] + count[i];
-}
-
 }  // namespace
 
 // --- Dispatcher
 // -----------------------------------------------------------------------------------
 
 Dispatcher::Dispatcher(const Program& source, const Target& target)
-    : source_(source), target_(target) {
+    : source_(source), target_(target), numbering_(source), plans_(source.graphs.size()) {
   CopyTables();
   drop_op_ = out_.AddOpName(kDropMark);
+  out_.graph_runs.assign(source_.graphs.size(), 0);
+  budget_ = kLeastBudget + kRunsPerNode * numbering_.count();
+}
+
+Dispatcher::~Dispatcher() = default;
+
+const GraphPlan& Dispatcher::PlanOf(GraphId graph) {
+  std::unique_ptr<GraphPlan>& plan = plans_[graph];
+  if (plan == nullptr) plan = std::make_unique<GraphPlan>(source_, source_.graphs[graph]);
+  return *plan;
 }
 
 // The built program shares ids of strings, modules and sources with its source.
@@ -148,49 +130,47 @@ void Dispatcher::AdoptResidents(Locals& locals) {
     out_.values[adopted].storage = value.storage == kNoId ? out_.storage_count++ : value.storage;
     out_.main().inputs.push_back(adopted);
     references_.push_back(1);  // the module's or the caller's own
-    locals.tensors[id] = Tensor(this, adopted);
-    bytes_ += locals.tensors[id].view().storage_bytes();
+    locals.of(id) = Tensor(this, adopted);
+    const TensorView resident = locals.of(id).view();
+    bytes_ += std::max(resident.storage_bytes(), resident.bytes());
+    if (bytes_.overflowed()) RefuseTotal();
   }
   const auto translate = [&](const std::vector<NamedTensor>& from, std::vector<NamedTensor>& to) {
     for (NamedTensor named : from) {
-      named.value = locals.tensors[named.value].id();
+      named.value = locals.of(named.value).id();
       to.push_back(named);
     }
   };
   translate(source_.parameters, out_.parameters);
   translate(source_.buffers, out_.buffers);
   for (ValueId id : source_.inputs) {
-    if (locals.tensors[id].defined()) out_.inputs.push_back(locals.tensors[id].id());
+    if (locals.of(id).defined()) out_.inputs.push_back(locals.of(id).id());
   }
 }
 
 Result<Program> Dispatcher::Run() {
   Locals locals;
-  locals.graph = &source_.main();
-  locals.tensors.resize(source_.values.size());
-  AdoptResidents(locals);
-  if (bytes_.overflowed())
-    return Unexpected(InvalidInput(kTotalTooLarge, "parameters and inputs", kCheckSizes));
-  FindDeaths(source_, *locals.graph, locals.death_begin, locals.deaths);
-  const std::vector<Node>& nodes = locals.graph->nodes;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    context_ = nodes[i];
-    context_.origin = static_cast<NodeId>(i);
-    try {
-      RunNode(nodes[i], locals);
-    } catch (const RuleError& error) {
-      return Unexpected(Locate(nodes[i], error, locals));
-    }
-    for (std::uint32_t d = locals.death_begin[i]; d < locals.death_begin[i + 1]; ++d) {
-      locals.tensors[locals.deaths[d]].reset();
-    }
+  EnterGraph(0, locals);
+  try {
+    AdoptResidents(locals);
+  } catch (const RuleError& error) {
+    return Unexpected(InvalidInput(error.message, "parameters and inputs", error.hint));
   }
-  for (const Argument& output : locals.graph->outputs) {
-    const Argument argument = Translate(output, locals);
-    out_.main().outputs.push_back(argument);
-    VisitValues(out_, argument, [&](ValueId id) {
-      if (out_.values[id].role == Role::kActivation) out_.values[id].role = Role::kOutput;
-    });
+  try {
+    RunNodes(0, locals);
+  } catch (const RuleError& error) {
+    return Unexpected(Locate(source_.main().nodes[running_], error, locals));
+  }
+  try {
+    for (const Argument& output : locals.graph->outputs) {
+      const Argument argument = Translate(output, locals);
+      out_.main().outputs.push_back(argument);
+      VisitValues(out_, argument, [&](ValueId id) {
+        if (out_.values[id].role == Role::kActivation) out_.values[id].role = Role::kOutput;
+      });
+    }
+  } catch (const RuleError& error) {
+    return Unexpected(InvalidInput(error.message, "the program's outputs", error.hint));
   }
   // The caller holds the outputs: their references end outside the program.
   references_.assign(references_.size(), UINT32_MAX / 2);
@@ -201,34 +181,48 @@ Result<Program> Dispatcher::Run() {
   return std::move(out_);
 }
 
+void Dispatcher::EnterGraph(GraphId graph, Locals& locals) {
+  locals.graph = &source_.graphs[graph];
+  locals.plan = &PlanOf(graph);
+  locals.tensors.resize(locals.plan->count());
+  ++out_.graph_runs[graph];
+}
+
+// Runs the nodes in order; each local dies after its last use.
+void Dispatcher::RunNodes(GraphId graph, Locals& locals) {
+  const std::vector<Node>& nodes = locals.graph->nodes;
+  if (nodes.size() > budget_) {
+    Refuse("the graphs of the program call each other too many times",
+           "A file of this size cannot describe a model that runs so many operators.");
+  }
+  budget_ -= nodes.size();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (graph == 0) running_ = static_cast<NodeId>(i);
+    context_ = nodes[i];
+    context_.origin = numbering_.first(graph) + static_cast<NodeId>(i);
+    RunNode(nodes[i], locals);
+    for (const ValueId dead : locals.plan->DeathsAfter(i)) locals.of(dead).reset();
+  }
+}
+
 std::vector<Tensor> Dispatcher::RunGraph(GraphId graph, std::vector<Tensor> operands) {
   if (++depth_ > kMaxDepth) Refuse("graphs are nested too deeply");
   Locals locals;
-  locals.graph = &source_.graphs[graph];
+  EnterGraph(graph, locals);
   if (operands.size() != locals.graph->inputs.size()) {
     Refuse(fmt::format("a graph of {} inputs is given {} operands", locals.graph->inputs.size(),
                        operands.size()));
   }
-  locals.tensors.resize(source_.values.size());
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    locals.tensors[locals.graph->inputs[i]] = std::move(operands[i]);
+    locals.of(locals.graph->inputs[i]) = std::move(operands[i]);
   }
-  FindDeaths(source_, *locals.graph, locals.death_begin, locals.deaths);
   const Node caller = context_;
   const FrameId frame = std::exchange(frame_, 0);
-  for (std::size_t i = 0; i < locals.graph->nodes.size(); ++i) {
-    const Node& node = locals.graph->nodes[i];
-    context_ = node;
-    context_.origin = caller.origin;
-    RunNode(node, locals);
-    for (std::uint32_t d = locals.death_begin[i]; d < locals.death_begin[i + 1]; ++d) {
-      locals.tensors[locals.deaths[d]].reset();
-    }
-  }
+  RunNodes(graph, locals);
   std::vector<Tensor> results;
   results.reserve(locals.graph->outputs.size());
   for (const Argument& output : locals.graph->outputs) {
-    results.push_back(output.kind == ArgKind::kValue ? locals.tensors[output.value] : Tensor());
+    results.push_back(output.kind == ArgKind::kValue ? locals.find(output.value) : Tensor());
   }
   locals.tensors.clear();
   context_ = caller;
@@ -243,7 +237,7 @@ Argument Dispatcher::Translate(const Argument& arg, const Locals& locals) {
   if (arg.kind == ArgKind::kValue) {
     const Value& value = source_.values[arg.value];
     if (value.kind == ValueKind::kTensor) {
-      const Tensor& tensor = locals.tensors[arg.value];
+      const Tensor tensor = locals.find(arg.value);
       if (!tensor.defined() && value.has_layout)
         Refuse(fmt::format("\"{}\" is used before it exists", source_.text(value.name)));
       if (!tensor.defined()) out.kind = ArgKind::kNone;
@@ -295,14 +289,17 @@ void Dispatcher::PackVariadic(const OpDef& def, std::vector<Argument>& given) {
 
 void Dispatcher::BindResults(const Node& node, std::vector<Tensor> results, Locals& locals) {
   const std::span<const ValueId> ids = source_.results(node);
-  for (std::size_t i = 0; i < ids.size() && i < results.size(); ++i) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] == kNoId || source_.values[ids[i]].kind != ValueKind::kTensor) continue;
-    if (results[i].defined()) {
-      Value& value = out_.values[results[i].id()];
-      if (value.name == kNoString) value.name = source_.values[ids[i]].name;
-      CompareWithFile(node, ids[i], results[i].id());
+    const bool missing = i >= results.size() || !results[i].defined();
+    if (missing && source_.values[ids[i]].has_layout) {
+      Refuse(fmt::format("it gives no tensor \"{}\"", source_.text(source_.values[ids[i]].name)));
     }
-    locals.tensors[ids[i]] = std::move(results[i]);
+    if (missing) continue;
+    Value& value = out_.values[results[i].id()];
+    if (value.name == kNoString) value.name = source_.values[ids[i]].name;
+    CompareWithFile(node, ids[i], results[i].id());
+    locals.of(ids[i]) = std::move(results[i]);
   }
 }
 
@@ -508,13 +505,13 @@ Error Dispatcher::Locate(const Node& node, const RuleError& error, const Locals&
   std::string operands;
   for (std::size_t i = 0; i < args.size(); ++i) {
     const Argument& a = args[i];
-    if (a.kind != ArgKind::kValue || !locals.tensors[a.value].defined()) continue;
+    if (a.kind != ArgKind::kValue || !locals.find(a.value).defined()) continue;
     std::string_view name = source_.text(a.name);
     if (name.empty() && def != nullptr && i < def->signature->params().size()) {
       name = def->signature->params()[i].name;
     }
     operands += fmt::format("{}{}{}{}", operands.empty() ? "" : ", ", name, name.empty() ? "" : "=",
-                            DescribeTensor(out_, locals.tensors[a.value].id()));
+                            DescribeTensor(out_, locals.find(a.value).id()));
   }
   return InvalidInput(error.message,
                       fmt::format("{}: {} ({})", where, source_.op_name(node.op), operands),

@@ -7,16 +7,21 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "ir/node_numbering.h"
 #include "steelyard/error.h"
 #include "steelyard/op.h"
 
 namespace steelyard {
+
+class GraphPlan;
 
 // A counted reference to a value of the program being built. When the last one goes, the program
 // records that the value dies there. An undefined Tensor stands for None.
@@ -82,6 +87,7 @@ class Dispatcher {
 
   // `source` is the program to run; it must be concrete and outlive the dispatcher.
   Dispatcher(const Program& source, const Target& target);
+  ~Dispatcher();
 
   // Runs the main graph with its parameters, buffers and inputs present, and gives the program of
   // kernels. The error names the node, its operands and their shapes.
@@ -138,8 +144,16 @@ class Dispatcher {
   void CompareWithFile(const Node& node, ValueId recorded, ValueId computed);
   Error Locate(const Node& node, const RuleError& error, const Locals& locals) const;
 
+  const GraphPlan& PlanOf(GraphId graph);
+  void EnterGraph(GraphId graph, Locals& locals);
+  void RunNodes(GraphId graph, Locals& locals);
+
   const Program& source_;
+  std::uint64_t budget_ = 0;  // nodes that may still run
+  NodeId running_ = 0;        // of the main graph
   Target target_;
+  NodeNumbering numbering_;                        // of source_
+  std::vector<std::unique_ptr<GraphPlan>> plans_;  // by graph of the source
   Program out_;
   std::vector<std::uint32_t> references_;  // by value of out_
   Outputs outputs_;

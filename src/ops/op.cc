@@ -81,10 +81,16 @@ std::int64_t TensorView::count() const {
 }
 
 std::int64_t TensorView::bytes() const {
-  const Count bits = Count(count()) * BitsOf(dtype());
-  if (bits.overflowed())
-    Refuse(fmt::format("[{}] has more than 2^63 bits", fmt::join(sizes(), ", ")));
-  return bits.value() / 8 + (bits.value() % 8 != 0 ? 1 : 0);
+  const int bits = BitsOf(dtype());
+  if (bits < 8) {
+    const int in_a_byte = 8 / bits;
+    return count() / in_a_byte + (count() % in_a_byte != 0 ? 1 : 0);
+  }
+  const Count bytes = Count(count()) * (bits / 8);
+  if (bytes.overflowed()) {
+    Refuse(fmt::format("[{}] has more than 2^63 bytes", fmt::join(sizes(), ", ")));
+  }
+  return bytes.value();
 }
 
 std::int64_t TensorView::storage_bytes() const { return StorageBytes(dtype(), sizes(), strides()); }

@@ -105,6 +105,11 @@ Status Binder::AskForInput(const InputShape& shape, ValueId id) {
 
 Status Binder::AskForInputs() {
   for (const InputShape& shape : options_.inputs) {
+    const auto same = [&](const InputShape& other) { return other.name == shape.name; };
+    if (std::ranges::count_if(options_.inputs, same) > 1) {
+      return Unexpected(InvalidInput("its sizes are given twice", "input \"" + shape.name + "\"",
+                                     "Give --input once for each input."));
+    }
     const StringId name = program_.strings.Find(shape.name);
     const auto found = std::ranges::find_if(program_.inputs, [&](ValueId id) {
       return name != kNoString && program_.values[id].name == name;

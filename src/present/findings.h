@@ -12,6 +12,7 @@
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
 #include "analyze/work.h"
+#include "ir/node_numbering.h"
 #include "steelyard/op.h"
 #include "steelyard/program.h"
 #include "steelyard/report.h"
@@ -31,7 +32,12 @@ struct Findings {
   const Target& target;
   std::string_view path;  // of the file
   double elapsed_seconds = 0;
+  NodeNumbering numbering{imported};  // of the nodes that kernels come from
 
+  // An operator that nobody modelled may give views, which take no memory, or need scratch.
+  report::Claim memory_claim() const {
+    return work.unmodelled.empty() ? report::Claim::kExact : report::Claim::kEstimated;
+  }
   // Totals over a program with operators that nobody modelled are lower bounds.
   report::Claim claim() const {
     return work.unmodelled.empty() ? report::Claim::kExact : report::Claim::kAtLeast;

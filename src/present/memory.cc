@@ -154,15 +154,15 @@ report::Table LargestTensors(const Findings& findings, std::size_t limit) {
 
 void AppendMemory(const Findings& findings, const Shown& shown, report::Document* document) {
   const PeakReport& peak = findings.peak;
-  document->body.emplace_back(
-      report::Headline{"Memory",
-                       {"peak ",
-                        {In(Unit::kBytes, peak.peak, findings.claim()), report::Style::kStrong},
-                        " = ",
-                        In(Unit::kBytes, peak.resident),
-                        " resident + ",
-                        In(Unit::kBytes, peak.peak_delta, findings.claim()),
-                        " in the pass"}});
+  document->body.emplace_back(report::Headline{
+      "Memory",
+      {"peak ",
+       {In(Unit::kBytes, peak.peak, findings.memory_claim()), report::Style::kStrong},
+       " = ",
+       In(Unit::kBytes, peak.resident),
+       " resident + ",
+       In(Unit::kBytes, peak.peak_delta, findings.memory_claim()),
+       " in the pass"}});
   document->body.emplace_back(Anatomy(findings));
   if (!peak.reached_in_step) return;
   document->body.emplace_back(MemoryChart(findings));

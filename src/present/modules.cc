@@ -37,16 +37,19 @@ struct Figures {
   std::int64_t parameters = 0;
   std::int64_t macs = 0;
   std::int64_t flops = 0;
+  std::int64_t unmodelled = 0;  // calls that are missing in them
 
   friend bool operator==(const Figures&, const Figures&) = default;
 };
 
 Figures FiguresOf(const ModuleReport& module, std::int64_t times) {
-  return {times * module.parameters, times * module.work.macs, times * module.work.flops};
+  return {times * module.parameters, times * module.work.macs, times * module.work.flops,
+          times * module.unmodelled};
 }
 
 Figures Without(const Figures& all, const Figures& part) {
-  return {all.parameters - part.parameters, all.macs - part.macs, all.flops - part.flops};
+  return {all.parameters - part.parameters, all.macs - part.macs, all.flops - part.flops,
+          all.unmodelled - part.unmodelled};
 }
 
 // The cells of a row that are no totals.
@@ -132,6 +135,7 @@ class TreeWriter {
       inside.parameters += figures.parameters;
       inside.macs += figures.macs;
       inside.flops += figures.flops;
+      inside.unmodelled += figures.unmodelled;
       WriteModule(module, child, times, level, figures);
     }
     const Figures own = Without(FiguresOf(report(module), times), inside);
@@ -180,13 +184,16 @@ class TreeWriter {
 
   void AddRow(RowWords words, int level, const Figures& figures) {
     const Figures all = FiguresOf(report(0), 1);
+    // Where an operator has no row, its module does at least what the others do.
+    const report::Claim claim =
+        figures.unmodelled > 0 ? report::Claim::kAtLeast : report::Claim::kExact;
     Row row{.cells = {}, .level = level};
     row.cells = {std::move(words.name),
                  In(Unit::kCount, figures.parameters),
                  ShareOf(figures.parameters, all.parameters),
                  std::move(words.dtypes),
-                 In(Unit::kMacs, figures.macs),
-                 In(UnitOf(*findings_.work.convention), figures.flops),
+                 In(Unit::kMacs, figures.macs, claim),
+                 In(UnitOf(*findings_.work.convention), figures.flops, claim),
                  ShareOf(figures.flops, all.flops),
                  std::move(words.class_name),
                  std::move(words.repeated),
@@ -227,6 +234,7 @@ void AddModuleData(const Findings& findings, report::Data* data) {
     data->Close();
     data->SetInt("buffer_bytes", module.buffer_bytes, Unit::kBytes);
     data->SetInt("operators", module.calls, Unit::kCount);
+    data->SetInt("unmodelled", module.unmodelled, Unit::kCount);
     data->SetInt("macs", module.work.macs, Unit::kMacs);
     data->SetInt("flops", ContractionFlops(module.work), Unit::kFlops);
     data->SetInt("flops_all", module.work.flops_all, Unit::kFlops);

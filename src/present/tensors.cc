@@ -24,7 +24,7 @@ namespace steelyard::present {
 namespace {
 
 const Node* OriginOf(const Findings& findings, const Node& kernel) {
-  return kernel.origin == kNoId ? nullptr : &findings.imported.main().nodes[kernel.origin];
+  return kernel.origin == kNoId ? nullptr : &findings.numbering.node(kernel.origin);
 }
 
 std::string_view WithoutOverload(std::string_view op) { return op.substr(0, op.find('.')); }

@@ -35,6 +35,25 @@ void AppendModelled(const Findings& findings, report::Document* document) {
        report::Quantity{.value = findings.elapsed_seconds, .unit = Unit::kSeconds}, "."}});
 }
 
+std::string_view KeyOf(report::Claim claim) {
+  switch (claim) {
+    case report::Claim::kExact:
+      return "exact";
+    case report::Claim::kAtLeast:
+      return "at_least";
+    case report::Claim::kEstimated:
+      return "estimated";
+  }
+  __builtin_unreachable();
+}
+
+void AddClaimData(const Findings& findings, report::Data* data) {
+  data->OpenObject("claims");
+  data->SetText("work", KeyOf(findings.claim()));
+  data->SetText("memory", KeyOf(findings.memory_claim()));
+  data->Close();
+}
+
 void AddNoteData(const Findings& findings, report::Data* data) {
   data->OpenArray("notes");
   for (StringId note : findings.kernels.notes) {
@@ -69,6 +88,7 @@ void PresentData(const Findings& findings, const Shown& shown, report::Document*
   AddMemoryData(findings, shown, &data);
   AddModuleData(findings, &data);
   AddOperatorData(findings, &data);
+  AddClaimData(findings, &data);
   AddNoteData(findings, &data);
   data.SetDouble("elapsed_seconds", findings.elapsed_seconds, Unit::kSeconds);
 }

@@ -68,11 +68,11 @@ TEST(MemoryTest, APassWithoutAllocationsHasNoPeakOfItsOwn) {
   EXPECT_THAT(text, Not(HasSubstr("Peak at")));
 }
 
-TEST(MemoryTest, UnmodelledOperatorsMakeItALowerBound) {
+TEST(MemoryTest, UnmodelledOperatorsMakeItAnEstimate) {
   WeighedModel model;
   model.work.unmodelled = {{.name = "my::op", .calls = 1, .modelled = false, .work = {}}};
   EXPECT_THAT(MemoryText(model.findings()),
-              HasSubstr("peak at least 896 B = 704 B resident + at least 192 B"));
+              HasSubstr("peak about 896 B = 704 B resident + about 192 B"));
 }
 
 TEST(MemoryTest, DataHasEveryCategoryAndTheySumUp) {
