@@ -46,6 +46,7 @@ PUBLIC_HEADERS = {
     "program.h": "ir",
     "builder.h": "ir",
     "signature.h": "ops",
+    "gradient.h": "ops",
     "op.h": "ops",
     "import.h": "import",
     "pass.h": "pass",

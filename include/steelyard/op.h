@@ -19,14 +19,13 @@
 #include <string_view>
 #include <vector>
 
+#include "steelyard/gradient.h"
 #include "steelyard/program.h"
 #include "steelyard/signature.h"
 
 namespace steelyard {
 
-class Dispatcher;  // src/ops/dispatcher.h
 struct OpDef;
-class Tensor;
 
 // A column of a row. It has no default constructor, so it cannot be forgotten.
 template <class T>
@@ -59,6 +58,7 @@ enum class Family : std::uint8_t {
   kFactory,
   kRandom,
   kLoss,
+  kOptimizer,
   kRouting,      // sorting, counting and selecting for mixtures of experts
   kControl,      // higher-order operators: they run graphs
   kBookkeeping,  // asserts and metadata: no arithmetic, no memory
@@ -206,11 +206,13 @@ class Outputs {
     DType dtype = DType::kFloat32;
     Dims sizes, strides;
     bool wrapped_number = false;
+    bool none = false;
   };
   void Add(DType dtype, std::span<const std::int64_t> sizes);  // contiguous
   void Add(DType dtype, std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides);
   void AddLike(const TensorView& other);  // dtype, sizes and strides of `other`
   void AddWrappedNumber(DType dtype);     // a Python number as a 0-dim tensor
+  void AddNone();                         // a result that is not computed
   std::span<const Meta> metas() const { return metas_; }
   void Clear() { metas_.clear(); }
 
@@ -258,6 +260,7 @@ struct OpDef {
   Stated<AllocationsFn> allocations;  // of a kernel, in order
   Stated<WorkFn> work;
   Stated<TrafficFn> traffic;
+  Stated<Gradient> grad;  // how autograd differentiates it, and what it saves
 
   bool is_kernel() const { return *decompose == nullptr; }
   // The name without overload, as PyTorch's profiler prints it: "aten::softmax".

@@ -34,10 +34,30 @@ struct BindOptions {
   std::optional<std::int64_t> seq = {};
 };
 
+// The training step that is weighed.
+struct TrainOptions {
+  std::string optimizer = {};  // a name of `Optimizers`
+  std::string loss = {};       // a name of `Losses`; empty: the program returns its loss
+  bool first_step = false;     // the very first one, which makes the optimizer's state
+};
+
 struct PassOptions {
   BindOptions bind;
+  TrainOptions train;
   Target target;
   bool verify = false;  // check the program's rules after every pass
+};
+
+// A loss that a step may append, and an optimizer that it may end with.
+struct LossInfo {
+  std::string_view name;
+  std::string_view summary;
+};
+struct OptimizerInfo {
+  std::string_view name;
+  std::string_view class_name;  // of torch.optim
+  std::string_view op;          // its row
+  std::string_view summary;
 };
 
 struct PassInfo {
@@ -45,6 +65,9 @@ struct PassInfo {
   std::string_view summary;
   Result<Program> (*run)(Program program, const PassOptions& options);
 };
+
+std::span<const LossInfo> Losses();
+std::span<const OptimizerInfo> Optimizers();
 
 // Every pass, in the order in which a weighing runs them.
 std::span<const PassInfo> Passes();

@@ -163,9 +163,10 @@ struct Node {
   Phase phase = Phase::kForward;
 };
 
-// The node that `decompose` writes where the last reference to its one argument goes: a mark in the
-// order of nodes, not an operator.
+// `decompose` marks with it where the last reference to its one argument goes; no operator.
 inline constexpr std::string_view kDropMark = "steelyard::drop";
+// Runs the backward pass; a program that has it records gradients.
+inline constexpr std::string_view kBackwardOp = "steelyard::backward";
 
 // A body of nodes. Graph 0 is the program; others are operands of higher-order operators.
 struct Graph {
@@ -210,6 +211,12 @@ struct Frame {
   FrameId parent = 0;
 };
 
+// A tensor that an autograd node ("MulBackward0") kept until it had run.
+struct SavedTensor {
+  ValueId value = kNoId;
+  StringId by = kNoString;
+};
+
 class Program {
  public:
   Program();
@@ -232,9 +239,10 @@ class Program {
   std::vector<ValueId> inputs;   // what the user passes, in order
   std::vector<ValueId> mutated;  // buffers and inputs that the program writes to
   std::uint32_t storage_count = 0;
-  // After `decompose`: how often each graph of the imported program ran.
-  std::vector<std::uint32_t> graph_runs;
+  std::vector<std::uint32_t> graph_runs;  // after `decompose`: of each imported graph
+  std::vector<SavedTensor> saved;         // what autograd keeps for the backward pass, in order
   bool ties_known = false;    // the file says which names are one tensor: nothing is to be assumed
+  ValueId loss = kNoId;       // what a training step differentiates
   StringId name = kNoString;  // of the model: class or file name
   StringId producer = kNoString;  // "torch 2.15.0 (schema 8.20)"
   std::vector<StringId> notes;    // what a reader or pass wants the report to say, a line each
@@ -261,10 +269,8 @@ class Program {
   Dim size(ValueId id, int i) const {
     return Dim::FromRaw(dims.span(values[id].dims, values[id].rank)[static_cast<std::size_t>(i)]);
   }
-  // How often a graph of the imported program ran; the main graph of any program runs once.
-  std::uint32_t runs(GraphId graph) const {
-    return graph < graph_runs.size() ? graph_runs[graph] : graph == 0 ? 1 : 0;
-  }
+  // How often a graph of the imported program ran; a main graph always once.
+  std::uint32_t runs(GraphId graph) const;
   // True when no size, stride or number depends on a symbol.
   bool is_concrete() const { return symbols.empty(); }
 

@@ -54,6 +54,7 @@ struct Param {
   bool optional = false;  // "Tensor?": may be None
   bool list = false;      // "int[2]"
   bool written = false;   // "Tensor(a!)": overwritten
+  bool aliased = false;   // "Tensor(a)": results are views of it
   bool variadic = false;  // "Any... operands": all that follows (higher-order operators)
 };
 
@@ -103,6 +104,7 @@ class Signature {
     }
     param.name = name;
     param.written = type.find('!') != std::string_view::npos;
+    param.aliased = type.find("(a") != std::string_view::npos;
     param.list = type.find('[') != std::string_view::npos;
     param.optional = type.find('?') != std::string_view::npos;
     param.variadic = type.ends_with("...");

@@ -41,6 +41,9 @@ struct WeighOptions {
   // exported with, and the report says so.
   BindOptions bind = {};
 
+  // The training step that is weighed; without an optimizer, one forward pass without gradients.
+  TrainOptions train = {};
+
   // Where the program is to run.
   Target target = {};
 

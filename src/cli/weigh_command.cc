@@ -85,6 +85,19 @@ void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
                                 .arg = "N",
                                 .help = "the symbolic size that is second in the inputs",
                                 .field = &seq_},
+                               {.name = "--train",
+                                .arg = "OPTIMIZER",
+                                .help = "weigh a training step that ends with this optimizer",
+                                .field = &train_.optimizer,
+                                .choices = NamesOf(Optimizers())},
+                               {.name = "--loss",
+                                .arg = "NAME",
+                                .help = "append this loss; without it the model returns its own",
+                                .field = &train_.loss,
+                                .choices = NamesOf(Losses())},
+                               {.name = "--first-step",
+                                .help = "the first step, which makes the optimizer's state",
+                                .field = &train_.first_step},
                                {.name = "--runtime",
                                 .arg = "NAME",
                                 .help = "how it runs",
@@ -154,7 +167,8 @@ std::vector<Flag> WeighCommand::Flags() {
 }
 
 Result<WeighOptions> WeighCommand::Options() const {
-  WeighOptions options{.path = model_, .from = from_, .count = count_, .strict = strict_};
+  WeighOptions options{
+      .path = model_, .from = from_, .train = train_, .count = count_, .strict = strict_};
   options.bind.batch = batch_;
   options.bind.seq = seq_;
   for (const std::string& input : inputs_) {

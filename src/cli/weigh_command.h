@@ -37,6 +37,7 @@ class WeighCommand final : public Command {
   ReportOptions report_;
   std::string units_ = "auto";
   bool strict_ = false;
+  TrainOptions train_;
   std::string format_;
   std::string output_;
 };

@@ -51,6 +51,11 @@ Argument::Run Append(std::span<const T> items, std::vector<T>& pool) {
 
 Program::Program() : graphs(1), modules(1), frames(1) {}
 
+std::uint32_t Program::runs(GraphId graph) const {
+  if (graph < graph_runs.size()) return graph_runs[graph];
+  return graph == 0 ? 1 : 0;
+}
+
 OpId Program::AddOpName(std::string_view op) {
   const StringId id = strings.Intern(op);
   if (op_of_string_.size() <= id) op_of_string_.resize(strings.size(), kNoId);

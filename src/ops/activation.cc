@@ -8,6 +8,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/network.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -38,7 +39,7 @@ void InPlaceShape(const OpView& op, Outputs& out) {
 }
 
 constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
-                      std::string_view example, WorkFn work,
+                      std::string_view example, Gradient grad, WorkFn work,
                       AllocationsFn allocations = allocations::OutputsOnly) {
   return OpDef{.name = name,
                .summary = summary,
@@ -50,11 +51,12 @@ constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 constexpr OpDef InPlace(OpName name, std::string_view summary, Signature signature,
-                        std::string_view example, WorkFn work) {
+                        std::string_view example, Gradient grad, WorkFn work) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -65,11 +67,13 @@ constexpr OpDef InPlace(OpName name, std::string_view summary, Signature signatu
                .decompose = kIsKernel,
                .allocations = allocations::None,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 // A special function that takes integers too.
-constexpr OpDef Special(OpName name, std::string_view summary, std::string_view example) {
+constexpr OpDef Special(OpName name, std::string_view summary, std::string_view example,
+                        Gradient grad) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = "(Tensor self) -> Tensor",
@@ -80,12 +84,14 @@ constexpr OpDef Special(OpName name, std::string_view summary, std::string_view 
                .decompose = kIsKernel,
                .allocations = allocations::Iterate<Promotion::kFloat, 0>,
                .work = work::PerOutput<PerElement{.special = 1}>,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
-                     std::string_view example, DecomposeFn decompose) {
-  return Composite(name, summary, signature, example, Family::kElementwise, decompose);
+                     std::string_view example, DecomposeFn decompose,
+                     Gradient grad = kGradientFromParts) {
+  return Composite(name, summary, signature, example, Family::kElementwise, decompose, grad);
 }
 
 // --- Rectifiers ---------------------------------------------------------------------------------
@@ -165,17 +171,18 @@ constexpr WorkFn kLeakyRelu = work::PerOutput<PerElement{.alu = 1, .compare = 1}
 constexpr WorkFn kElu = work::PerOutput<PerElement{.alu = 2, .special = 1, .compare = 1}>;
 
 constexpr std::array kRows{
-    Special("aten::tanh", "The hyperbolic tangent.", "aten::tanh(f32[2,8])"),
-    Special("aten::sigmoid", "One over one plus the exponential of -x.", "aten::sigmoid(i64[2,8])"),
+    Special("aten::tanh", "The hyperbolic tangent.", "aten::tanh(f32[2,8])", gradients::kTanh),
+    Special("aten::sigmoid", "One over one plus the exponential of -x.", "aten::sigmoid(i64[2,8])",
+            gradients::kSigmoid),
     InPlace("aten::tanh_", "The hyperbolic tangent, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-            "aten::tanh_(f32[2,8])", work::PerOutput<PerElement{.special = 1}>),
+            "aten::tanh_(f32[2,8])", gradients::kTanh, work::PerOutput<PerElement{.special = 1}>),
     InPlace("aten::sigmoid_", "One over one plus the exponential of -x, in place.",
-            "(Tensor(a!) self) -> Tensor(a!)", "aten::sigmoid_(f32[2,8])",
+            "(Tensor(a!) self) -> Tensor(a!)", "aten::sigmoid_(f32[2,8])", gradients::kSigmoid,
             work::PerOutput<PerElement{.special = 1}>),
     Call("aten::relu", "Limits to zero from below.", "(Tensor self) -> Tensor",
-         "aten::relu(f32[2,8])", Relu),
+         "aten::relu(f32[2,8])", Relu, gradients::kRelu),
     Call("aten::relu_", "Limits to zero from below, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-         "aten::relu_(f32[2,8])", ReluInPlace),
+         "aten::relu_(f32[2,8])", ReluInPlace, gradients::kRelu),
     Call("aten::relu6", "Limits to [0, 6].", "(Tensor self) -> Tensor", "aten::relu6(f32[2,8])",
          Relu6),
     Call("aten::relu6_", "Limits to [0, 6] in place.", "(Tensor(a!) self) -> Tensor(a!)",
@@ -190,51 +197,54 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = allocations::Via<"aten::empty_strided">,
           .work = kTwoLimits,
-          .traffic = traffic::ReadAllWriteAll},
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = gradients::kHardtanh},
     InPlace("aten::hardtanh_", "Limits to [`min_val`, `max_val`] in place.",
             "(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)",
-            "aten::hardtanh_(f32[2,8], 0, 6)", kTwoLimits),
+            "aten::hardtanh_(f32[2,8], 0, 6)", gradients::kHardtanh, kTwoLimits),
     Fresh("aten::gelu", "x times the normal distribution function of x.",
           "(Tensor self, *, str approximate=\"none\") -> Tensor",
-          "aten::gelu(f32[2,8], approximate='tanh')", GeluWork),
+          "aten::gelu(f32[2,8], approximate='tanh')", gradients::kGelu, GeluWork),
     InPlace("aten::gelu_", "x times the normal distribution function of x, in place.",
             "(Tensor(a!) self, *, str approximate=\"none\") -> Tensor(a!)", "aten::gelu_(f32[2,8])",
-            GeluWork),
+            gradients::kGelu, GeluWork),
     Fresh("aten::silu", "x times the sigmoid of x.", "(Tensor self) -> Tensor",
-          "aten::silu(f32[8,2]{1,8})", kSilu),
+          "aten::silu(f32[8,2]{1,8})", gradients::kSilu, kSilu),
     InPlace("aten::silu_", "x times the sigmoid of x, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-            "aten::silu_(f32[2,8])", kSilu),
+            "aten::silu_(f32[2,8])", gradients::kSilu, kSilu),
     Fresh("aten::hardsigmoid", "A sigmoid made of three lines.", "(Tensor self) -> Tensor",
-          "aten::hardsigmoid(f32[2,8])", kHardSigmoid),
+          "aten::hardsigmoid(f32[2,8])", gradients::kHardsigmoid, kHardSigmoid),
     InPlace("aten::hardsigmoid_", "A sigmoid made of three lines, in place.",
-            "(Tensor(a!) self) -> Tensor(a!)", "aten::hardsigmoid_(f32[2,8])", kHardSigmoid),
+            "(Tensor(a!) self) -> Tensor(a!)", "aten::hardsigmoid_(f32[2,8])",
+            gradients::kHardsigmoid, kHardSigmoid),
     Fresh("aten::hardswish", "x times a sigmoid made of three lines.", "(Tensor self) -> Tensor",
-          "aten::hardswish(f32[2,8])", kHardSwish,
+          "aten::hardswish(f32[2,8])", gradients::kHardswish, kHardSwish,
           allocations::IterateByFactory<Promotion::kCommon, 0>),
     InPlace("aten::hardswish_", "x times a sigmoid made of three lines, in place.",
-            "(Tensor(a!) self) -> Tensor(a!)", "aten::hardswish_(f32[2,8])", kHardSwish),
+            "(Tensor(a!) self) -> Tensor(a!)", "aten::hardswish_(f32[2,8])", gradients::kHardswish,
+            kHardSwish),
     Fresh("aten::leaky_relu", "x, or `negative_slope` times x below zero.",
           "(Tensor self, Scalar negative_slope=0.01) -> Tensor", "aten::leaky_relu(f32[2,8], 0.1)",
-          kLeakyRelu),
+          gradients::kLeakyRelu, kLeakyRelu),
     InPlace("aten::leaky_relu_", "x, or `negative_slope` times x below zero, in place.",
             "(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)",
-            "aten::leaky_relu_(f32[2,8])", kLeakyRelu),
+            "aten::leaky_relu_(f32[2,8])", kGradientUnknown, kLeakyRelu),
     Fresh("aten::elu", "x, or an exponential that goes to -`alpha` below zero.",
           "(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-          "aten::elu(f32[2,8])", kElu),
+          "aten::elu(f32[2,8])", gradients::kElu, kElu),
     InPlace("aten::elu_", "x, or an exponential that goes to -`alpha` below zero, in place.",
             "(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)",
-            "aten::elu_(f32[2,8])", kElu),
+            "aten::elu_(f32[2,8])", kGradientUnknown, kElu),
     Call("aten::celu", "elu with a smooth derivative.", "(Tensor self, Scalar alpha=1.) -> Tensor",
          "aten::celu(f32[2,8])", Elu),
     Call("aten::selu", "elu that keeps mean and variance.", "(Tensor self) -> Tensor",
          "aten::selu(f32[2,8])", Elu),
     Fresh("aten::mish", "x times the hyperbolic tangent of its softplus.",
-          "(Tensor self) -> Tensor", "aten::mish(f32[2,8])",
+          "(Tensor self) -> Tensor", "aten::mish(f32[2,8])", gradients::kMish,
           work::PerOutput<PerElement{.alu = 1, .special = 3}>),
     Fresh("aten::softplus", "The logarithm of one plus the exponential.",
           "(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", "aten::softplus(f32[2,8])",
-          work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>),
+          gradients::kSoftplus, work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>),
     OpDef{.name = "aten::log_sigmoid_forward",
           .summary = "The logarithm of the sigmoid, and a buffer for its gradient.",
           .signature = "(Tensor self) -> (Tensor output, Tensor buffer)",
@@ -245,7 +255,8 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = LogSigmoidAllocations,
           .work = work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>,
-          .traffic = traffic::ReadAllWriteAll},
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = gradients::kLogSigmoid},
     Call("aten::log_sigmoid", "The logarithm of the sigmoid.", "(Tensor self) -> Tensor",
          "aten::log_sigmoid(f32[2,8])", LogSigmoid),
     OpDef{.name = "aten::glu",
@@ -258,7 +269,8 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = allocations::OutputsOnly,
           .work = kSilu,
-          .traffic = traffic::ReadAllWriteAll},
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = kGradientUnknown},
 };
 
 }  // namespace

@@ -5,14 +5,16 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/attention_blocks.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/network.h"
+#include "ops/gradients/reduction.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -24,7 +26,8 @@ namespace steelyard::ops {
 namespace {
 
 bool IsHalf(DType dtype) { return dtype == DType::kBFloat16 || dtype == DType::kFloat16; }
-DType WideType(DType dtype) { return IsHalf(dtype) ? DType::kFloat32 : dtype; }
+using attention::QueryRows;
+using attention::WideType;
 
 // --- _scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout_p, is_causal, mask,
 // scale): [batch, heads, length, size] ------------------------------------------------------------
@@ -56,21 +59,6 @@ void FlashShape(const OpView& op, Outputs& out) {
           Dims{made[0], made[2], made[1]});
 }
 
-// Queries per block: the longest of these that is no more than the limit's length
-// (cpu_flash_attention in FlashAttentionKernel.cpp).
-struct QueryBlock {
-  std::int64_t least_length, rows;
-};
-constexpr std::array kQueryBlocks{QueryBlock{768, 256}, QueryBlock{192, 64}, QueryBlock{0, 32}};
-// Keys per block.
-constexpr std::int64_t kKeyBlock = 512;
-
-std::int64_t QueryRows(std::int64_t length) {
-  const auto* block = std::ranges::find_if(
-      kQueryBlocks, [&](const QueryBlock& b) { return length >= b.least_length; });
-  return std::min(length, block->rows);
-}
-
 using Scratch = std::optional<Allocations::Scratch>;
 
 // Operands are copied unless their last dimension lies densely; a mask's may also be expanded.
@@ -92,7 +80,7 @@ void FlashAllocations(const OpView& op, Allocations& memory) {
                           Packed(op.tensor(2), memory)};
   const Scratch mask = PackedMask(op.tensor(5), memory);
   const std::int64_t rows = QueryRows(query.size(2));
-  const std::int64_t columns = std::min(op.tensor(1).size(2), kKeyBlock);
+  const std::int64_t columns = attention::KeyColumns(op.tensor(1).size(2));
   const Count scores = Count(rows) * columns;
   const Count buffer = scores + Count(2) * rows + Count(rows) * query.size(3);
   const Allocations::Scratch wide = memory.Allocate(
@@ -261,10 +249,12 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = FlashAllocations,
           .work = FlashWork,
-          .traffic = traffic::ReadAllWriteAll},
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = gradients::kFlashAttention},
     Composite("aten::_safe_softmax", "Softmax whose entirely masked rows are 0.",
               "(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-              "aten::_safe_softmax(f32[2,8], -1)", Family::kAttention, SafeSoftmax),
+              "aten::_safe_softmax(f32[2,8], -1)", Family::kAttention, SafeSoftmax,
+              gradients::kSafeSoftmax),
     Composite("aten::_scaled_dot_product_attention_math",
               "Attention by two products, with its scores.",
               "(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "

@@ -8,6 +8,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/network.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -41,7 +42,8 @@ constexpr OpDef Truth(OpName name, std::string_view summary, Signature signature
                .decompose = kIsKernel,
                .allocations = allocations::Iterate<Promotion::kCompare, 0, 1>,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kNoGradient};
 }
 constexpr OpDef CompareTensors(OpName name, std::string_view summary, Signature signature,
                                std::string_view example) {
@@ -64,7 +66,8 @@ constexpr OpDef Bitwise(OpName name, std::string_view summary, Signature signatu
                .decompose = kIsKernel,
                .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                .work = kAlu,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kNoGradient};
 }
 
 void CompareNumberShape(const OpView& op, Outputs& out) {
@@ -100,7 +103,8 @@ constexpr OpDef CompareNumber(OpName name, std::string_view summary, std::string
                .decompose = kIsKernel,
                .allocations = CompareNumberAllocations,
                .work = kCompare,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kNoGradient};
 }
 
 void BitwiseNotShape(const OpView& op, Outputs& out) {
@@ -119,12 +123,14 @@ constexpr OpDef Not(OpName name, std::string_view summary, std::string_view exam
                .decompose = kIsKernel,
                .allocations = allocations::OutputsOnly,
                .work = kAlu,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kNoGradient};
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
-                     std::string_view example, DecomposeFn decompose) {
-  return Composite(name, summary, signature, example, Family::kElementwise, decompose);
+                     std::string_view example, DecomposeFn decompose,
+                     Gradient grad = kGradientFromParts) {
+  return Composite(name, summary, signature, example, Family::kElementwise, decompose, grad);
 }
 
 // --- Selection ----------------------------------------------------------------------------------
@@ -196,7 +202,8 @@ constexpr OpDef MaskedFillInPlace(OpName name, std::string_view summary, Signatu
                .decompose = kIsKernel,
                .allocations = allocations::None,
                .work = work::PerOutput<PerElement{.compare = 1}>,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kNoGradient};
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -261,7 +268,8 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = WhereAllocations,
           .work = work::PerOutput<PerElement{.compare = 1}>,
-          .traffic = traffic::ReadAllWriteAll},
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = gradients::kWhere},
     Call("aten::where.ScalarOther", "Where the condition holds `self`, elsewhere a number.",
          "(Tensor condition, Tensor self, Scalar other) -> Tensor",
          "aten::where.ScalarOther(bool[2,8], i64[2,8], 0.0)", WhereScalarOther),
@@ -276,11 +284,12 @@ constexpr std::array kRows{
                       "aten::masked_fill_.Tensor(f32[2,8], bool[8], f32[])"),
     Call("aten::masked_fill.Scalar", "A copy with a number where the mask holds.",
          "(Tensor self, Tensor mask, Scalar value) -> Tensor",
-         "aten::masked_fill.Scalar(f32[8], bool[2,8], 0)", MaskedFill<"aten::masked_fill_.Scalar">),
+         "aten::masked_fill.Scalar(f32[8], bool[2,8], 0)", MaskedFill<"aten::masked_fill_.Scalar">,
+         gradients::kMaskedFill),
     Call("aten::masked_fill.Tensor", "A copy with a 0-dim tensor where the mask holds.",
          "(Tensor self, Tensor mask, Tensor value) -> Tensor",
          "aten::masked_fill.Tensor(f32[2,8], bool[2,8], f32[])",
-         MaskedFill<"aten::masked_fill_.Tensor">),
+         MaskedFill<"aten::masked_fill_.Tensor">, gradients::kMaskedFill),
 };
 
 }  // namespace

@@ -58,7 +58,8 @@ constexpr OpDef ControlRow(OpName name, std::string_view summary, Signature sign
                .decompose = decompose,
                .allocations = kAllocationsFromParts,
                .work = kWorkFromParts,
-               .traffic = kTrafficFromParts};
+               .traffic = kTrafficFromParts,
+               .grad = kNoGradient};
 }
 
 constexpr OpDef Bookkeeping(OpName name, std::string_view summary, Signature signature,
@@ -73,7 +74,8 @@ constexpr OpDef Bookkeeping(OpName name, std::string_view summary, Signature sig
                .decompose = kIsKernel,
                .allocations = allocations::None,
                .work = work::None,
-               .traffic = traffic::None};
+               .traffic = traffic::None,
+               .grad = kNoGradient};
 }
 
 constexpr std::array kRows{

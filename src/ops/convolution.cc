@@ -213,7 +213,7 @@ Work TransposedWork(const OpView& op) {
 // -----------------------------------------------------------------------------------------
 
 constexpr OpDef ConvolutionKernel(OpName name, std::string_view summary, Signature signature,
-                                  std::string_view example, ShapeFn shape,
+                                  std::string_view example, Gradient grad, ShapeFn shape,
                                   AllocationsFn allocations, WorkFn work) {
   return OpDef{.name = name,
                .summary = summary,
@@ -225,7 +225,8 @@ constexpr OpDef ConvolutionKernel(OpName name, std::string_view summary, Signatu
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 constexpr std::array kRows{
@@ -234,33 +235,33 @@ constexpr std::array kRows{
         "(Tensor self, Tensor weight, Tensor? bias, SymInt[] padding, SymInt[] stride, SymInt[] "
         "dilation, SymInt groups) -> Tensor",
         "aten::mkldnn_convolution(f32[2,20,8,8], f32[24,20,3,3], f32[24], [1,1], [1,1], [1,1], 1)",
-        OneDnnShape, OneDnnAllocations, OneDnnWork),
+        kGradientUnknown, OneDnnShape, OneDnnAllocations, OneDnnWork),
     ConvolutionKernel(
         "aten::_slow_conv2d_forward", "Convolution as a matrix product over gathered windows.",
         "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, SymInt[2] stride, "
         "SymInt[2] padding) -> Tensor",
         "aten::_slow_conv2d_forward(f32[1,3,8,8], f32[5,3,3,3], [3,3], f32[5], [1,1], [1,1])",
-        SlowShape, SlowAllocations, SlowWork),
+        kGradientUnknown, SlowShape, SlowAllocations, SlowWork),
     ConvolutionKernel("aten::slow_conv3d_forward",
                       "Convolution of volumes as a matrix product over gathered windows.",
                       "(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, SymInt[3] "
                       "stride, SymInt[3] padding) -> Tensor",
                       "aten::slow_conv3d_forward(f32[1,3,4,6,6], f32[5,3,1,3,3], [1,3,3], None, "
                       "[1,1,1], [0,1,1])",
-                      Slow3dShape, Slow3dAllocations, SlowWork),
+                      kGradientUnknown, Slow3dShape, Slow3dAllocations, SlowWork),
     ConvolutionKernel(
         "aten::slow_conv_dilated2d", "Dilated convolution as matrix products, image by image.",
         "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] "
         "stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1]) -> Tensor",
-        "aten::slow_conv_dilated2d(f64[2,3,8,8], f64[5,3,3,3], [3,3], dilation=[2,2])", SlowShape,
-        DilatedAllocations, SlowWork),
+        "aten::slow_conv_dilated2d(f64[2,3,8,8], f64[5,3,3,3], [3,3], dilation=[2,2])",
+        kGradientUnknown, SlowShape, DilatedAllocations, SlowWork),
     ConvolutionKernel(
         "steelyard::transposed_convolution", "Transposed convolution, inside `_convolution`.",
         "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] "
         "output_padding, SymInt[] dilation, SymInt groups) -> Tensor",
         "steelyard::transposed_convolution(f32[2,4,5,5], f32[4,3,3,3], None, [2,2], [1,1], [1,1], "
         "[1,1], 1)",
-        TransposedShape, TransposedAllocations, TransposedWork),
+        kGradientUnknown, TransposedShape, TransposedAllocations, TransposedWork),
     Composite("aten::_convolution", "Convolution by the kernel that fits the operands.",
               "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
               "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool "

@@ -10,6 +10,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/view.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/memory_format.h"
@@ -120,7 +121,8 @@ std::vector<Tensor> RepeatInterleave(Dispatcher& d, const OpView& op) {
 }
 
 constexpr OpDef MovementComposite(OpName name, std::string_view summary, Signature signature,
-                                  std::string_view example, DecomposeFn decompose) {
+                                  std::string_view example, DecomposeFn decompose,
+                                  Gradient grad = kGradientFromParts) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -131,7 +133,8 @@ constexpr OpDef MovementComposite(OpName name, std::string_view summary, Signatu
                .decompose = decompose,
                .allocations = kAllocationsFromParts,
                .work = kWorkFromParts,
-               .traffic = kTrafficFromParts};
+               .traffic = kTrafficFromParts,
+               .grad = grad};
 }
 
 constexpr std::array kRows{
@@ -145,7 +148,8 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = CloneAllocations,
           .work = work::Move,
-          .traffic = traffic::ReadAllWriteAll},
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = gradients::kClone},
     OpDef{
         .name = "aten::_to_copy",
         .summary = "A copy in another dtype or layout.",
@@ -160,7 +164,8 @@ constexpr std::array kRows{
         .decompose = kIsKernel,
         .allocations = ToCopyAllocations,
         .work = work::Move,
-        .traffic = traffic::ReadAllWriteAll},
+        .traffic = traffic::ReadAllWriteAll,
+        .grad = gradients::kToCopy},
     OpDef{.name = "aten::copy_",
           .summary = "Overwrites a tensor with another, broadcast and cast to it.",
           .signature = "(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
@@ -171,7 +176,8 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = CopyAllocations,
           .work = work::Move,
-          .traffic = traffic::ReadWhatIsWritten},
+          .traffic = traffic::ReadWhatIsWritten,
+          .grad = kGradientUnknown},
     MovementComposite("aten::contiguous",
                       "The tensor itself if it is contiguous, else a copy that is.",
                       "(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ops/autograd.h"
 #include "ops/bind_arguments.h"
 #include "ops/graph_plan.h"
 
@@ -43,7 +44,7 @@ std::string DescribeTensor(const Program& program, ValueId id) {
 // ---------------------------------------------------------------------------------------
 
 Tensor::Tensor(Dispatcher* dispatcher, ValueId id) : dispatcher_(dispatcher), id_(id) {
-  if (id_ != kNoId) ++dispatcher_->references_[id_];
+  if (id_ != kNoId) dispatcher_->Retain(id_);
 }
 
 Tensor::Tensor(const Tensor& other) : Tensor(other.dispatcher_, other.id_) {}
@@ -94,15 +95,20 @@ Dispatcher::Dispatcher(const Program& source, const Target& target)
   drop_op_ = out_.AddOpName(kDropMark);
   out_.graph_runs.assign(source_.graphs.size(), 0);
   budget_ = kLeastBudget + kRunsPerNode * numbering_.count();
+  if (!Trains(source_)) return;
+  autograd_ = std::make_unique<Autograd>(*this, out_);
+  grad_enabled_ = true;
 }
-
-Dispatcher::~Dispatcher() = default;
 
 const GraphPlan& Dispatcher::PlanOf(GraphId graph) {
   std::unique_ptr<GraphPlan>& plan = plans_[graph];
   if (plan == nullptr) plan = std::make_unique<GraphPlan>(source_, source_.graphs[graph]);
   return *plan;
 }
+
+Dispatcher::~Dispatcher() { EndReferences(); }
+
+bool Trains(const Program& program) { return program.FindOpName(kBackwardOp) != kNoId; }
 
 // The built program shares ids of strings, modules and sources with its source.
 void Dispatcher::CopyTables() {
@@ -126,10 +132,11 @@ void Dispatcher::AdoptResidents(Locals& locals) {
     if (value.kind != ValueKind::kTensor || !value.has_layout) continue;
     const ValueId adopted =
         out_.AddTensor(value.name, value.dtype, source_.sizes(id), source_.strides(id), value.role);
-    out_.values[adopted].requires_grad = value.requires_grad;
+    // What an input required when it was exported does not matter; a loop's own data requires none.
+    out_.values[adopted].requires_grad = value.requires_grad && value.role == Role::kParameter;
     out_.values[adopted].storage = value.storage == kNoId ? out_.storage_count++ : value.storage;
     out_.main().inputs.push_back(adopted);
-    references_.push_back(1);  // the module's or the caller's own
+    AddReferences(adopted, 1);  // the module's or the caller's own
     locals.of(id) = Tensor(this, adopted);
     const TensorView resident = locals.of(id).view();
     bytes_ += std::max(resident.storage_bytes(), resident.bytes());
@@ -172,12 +179,10 @@ Result<Program> Dispatcher::Run() {
   } catch (const RuleError& error) {
     return Unexpected(InvalidInput(error.message, "the program's outputs", error.hint));
   }
-  // The caller holds the outputs: their references end outside the program.
-  references_.assign(references_.size(), UINT32_MAX / 2);
+  ReleaseOutputs(locals);
   if (mismatches_ > kShownMismatches) {
     Note(fmt::format("{} results differ from the sizes in the file", mismatches_));
   }
-  locals.tensors.clear();
   return std::move(out_);
 }
 
@@ -203,6 +208,27 @@ void Dispatcher::RunNodes(GraphId graph, Locals& locals) {
     RunNode(nodes[i], locals);
     for (const ValueId dead : locals.plan->DeathsAfter(i)) locals.of(dead).reset();
   }
+}
+
+// Without gradients the caller's references end outside the program. A training loop lets the
+// outputs go at the end of each step, in order, and its variables after them.
+void Dispatcher::ReleaseOutputs(Locals& locals) {
+  if (autograd_ != nullptr) {
+    for (const Argument& output : locals.graph->outputs) {
+      VisitValues(source_, output, [&](ValueId id) { locals.of(id).reset(); });
+    }
+    for (Tensor& held : held_) held.reset();
+  }
+  EndReferences();
+  locals.tensors.clear();
+}
+
+// Handles that are left end here and mark nothing.
+void Dispatcher::EndReferences() {
+  references_.assign(references_.size(), UINT32_MAX / 2);
+  held_.clear();
+  kept_.clear();
+  autograd_.reset();
 }
 
 std::vector<Tensor> Dispatcher::RunGraph(GraphId graph, std::vector<Tensor> operands) {
@@ -328,20 +354,40 @@ std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> ar
       args[i] = Argument::OfValue(boxes.back().id());
     }
   }
-  if (def.is_kernel() && boxes.empty()) return EmitKernel(def, args);
+  if (def.is_kernel() && boxes.empty()) return Record(def, args);
   if (++depth_ > kMaxDepth) Refuse("operators are nested too deeply");
-  const FrameId caller = frame_;
-  frame_ = static_cast<FrameId>(out_.frames.size());
-  out_.frames.push_back({out_.AddOpName(def.name->text()), caller});
-  std::vector<Tensor> results;
-  if (def.is_kernel()) {
-    results = EmitKernel(def, args);
-  } else {
-    results = (*def.decompose)(*this, OpView(out_, def, args, {}, target_));
-  }
+  const Inside frame(*this, def.name->text());
+  std::vector<Tensor> results = Record(def, args);
   boxes.clear();
-  frame_ = caller;
   --depth_;
+  return results;
+}
+
+std::vector<Tensor> Dispatcher::RunBody(const OpDef& def, std::span<const Argument> args) {
+  if (def.is_kernel()) return EmitKernel(def, args);
+  return (*def.decompose)(*this, OpView(out_, def, args, {}, target_));
+}
+
+// Autograd sees an operator with formulas of its own as one, whatever it calls.
+std::vector<Tensor> Dispatcher::Record(const OpDef& def, std::span<const Argument> args) {
+  const Gradient::Kind kind = def.grad->kind();
+  if (autograd_ == nullptr || recording_ || kind == Gradient::Kind::kFromParts) {
+    return RunBody(def, args);
+  }
+  const bool wanted =
+      grad_enabled_ && kind != Gradient::Kind::kNone && autograd_->Wanted(def, args);
+  if (wanted && kind == Gradient::Kind::kUnknown) {
+    Refuse(fmt::format("the gradient of {} is not known", def.name->text()),
+           "The model can be weighed without --train.");
+  }
+  recording_ = true;
+  const GradNodeId node = wanted ? autograd_->Begin(def, args, context_) : kNoId;
+  std::vector<Tensor> results = RunBody(def, args);
+  recording_ = false;
+  if (*def.alias == Alias::kView && def.signature->params()[0].aliased) {
+    for (const Tensor& view : results) autograd_->SetBase(view.id(), args[0].value);
+  }
+  if (wanted) autograd_->Finish(node, results);
   return results;
 }
 
@@ -403,16 +449,18 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
   outputs_.Clear();
   (*def.shape)(OpView(out_, def, out_.list(run), {}, target_), outputs_);
   // A view says what its base says, in the no_grad mode too.
-  bool differentiable = *def.alias != Alias::kNone && out_.values[args[0].value].requires_grad;
-  if (grad_enabled_) {
-    for (const Argument& a : args) {
-      VisitValues(out_, a, [&](ValueId id) { differentiable |= out_.values[id].requires_grad; });
-    }
-  }
+  const bool differentiable = *def.alias != Alias::kNone &&
+                              def.grad->kind() != Gradient::Kind::kNone &&
+                              out_.values[args[0].value].requires_grad;
   std::vector<Tensor> results;
   std::vector<ValueId> ids;
   results.reserve(outputs_.metas().size());
   for (const Outputs::Meta& meta : outputs_.metas()) {
+    if (meta.none) {
+      ids.push_back(kNoId);
+      results.emplace_back();
+      continue;
+    }
     if (!CheckLayout(meta.dtype, meta.sizes, meta.strides)) {
       Refuse(fmt::format("the result {}[{}] is too large", ShortNameOf(meta.dtype),
                          fmt::join(std::span<const std::int64_t>(meta.sizes), ",")));
@@ -423,7 +471,10 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
     value.requires_grad = differentiable && (IsFloating(meta.dtype) || IsComplex(meta.dtype));
     value.storage =
         *def.alias == Alias::kNone ? out_.storage_count++ : out_.values[args[0].value].storage;
-    references_.push_back(0);
+    AddReferences(id, 0);
+    if (autograd_ != nullptr && *def.alias == Alias::kInPlace) {
+      autograd_->AdoptOverwritten(id, args[0].value);
+    }
     ids.push_back(id);
     results.emplace_back(this, id);
   }
@@ -437,6 +488,13 @@ std::vector<Tensor> Dispatcher::EmitOpaque(const Node& node, const Locals& local
   std::vector<Argument> args;
   for (const Argument& a : source_.args(node)) {
     if (a.kind != ArgKind::kGraph) args.push_back(Translate(a, locals));
+  }
+  for (const Argument& a : args) {
+    VisitValues(out_, a, [&](ValueId id) {
+      if (!grad_enabled_ || !out_.values[id].requires_grad) return;
+      Refuse(fmt::format("the gradient of {} is not known", source_.op_name(node.op)),
+             "The model can be weighed without --train.");
+    });
   }
   std::vector<Tensor> results;
   std::vector<ValueId> ids;
@@ -453,7 +511,7 @@ std::vector<Tensor> Dispatcher::EmitOpaque(const Node& node, const Locals& local
     const ValueId id =
         out_.AddTensor(file.name, file.dtype, source_.sizes(recorded), source_.strides(recorded));
     out_.values[id].storage = out_.storage_count++;
-    references_.push_back(0);
+    AddReferences(id, 0);
     ids.push_back(id);
     results.emplace_back(this, id);
     bytes_ += results.back().view().storage_bytes();
@@ -473,10 +531,66 @@ void Dispatcher::AppendNode(OpId op, Argument::Run arguments, Argument::Run outp
   out_.main().nodes.push_back(node);
 }
 
+void Dispatcher::AddReferences(ValueId id, std::uint32_t references) {
+  references_.push_back(references);
+  if (autograd_ == nullptr) return;
+  autograd_->Adopt(id);
+  for (std::uint32_t i = 0; i < references; ++i) autograd_->Retain(id);
+}
+
+void Dispatcher::Retain(ValueId id) {
+  ++references_[id];
+  if (autograd_ != nullptr) autograd_->Retain(id);
+}
+
 void Dispatcher::Release(ValueId id) {
+  if (autograd_ != nullptr) autograd_->Release(id);
+  ReleaseStorage(id);
+}
+
+void Dispatcher::ReleaseStorage(ValueId id) {
   if (--references_[id] > 0) return;
   const Argument argument = Argument::OfValue(id);
   AppendNode(drop_op_, out_.AddArguments({&argument, 1}), {0, 0});
+}
+
+void Dispatcher::SetContext(const Node& origin, Phase phase) {
+  context_ = origin;
+  context_.phase = phase;
+}
+
+Tensor Dispatcher::AddResident(std::string_view name, const Dims& sizes, const Dims& strides,
+                               DType dtype, Role role) {
+  const ValueId id = out_.AddTensor(out_.strings.Intern(name), dtype, sizes, strides, role);
+  out_.values[id].storage = out_.storage_count++;
+  out_.main().inputs.push_back(id);
+  AddReferences(id, 1);
+  Tensor resident(this, id);
+  bytes_ += resident.view().storage_bytes();
+  if (bytes_.overflowed()) RefuseTotal();
+  return resident;
+}
+
+Argument Dispatcher::Mask(std::initializer_list<bool> wanted) {
+  std::vector<Argument> list;
+  for (const bool one : wanted) list.push_back(Argument::OfBool(one));
+  return Argument::OfList(out_.AddArguments(list));
+}
+
+Dispatcher::Inside::Inside(Dispatcher& dispatcher, std::string_view name)
+    : dispatcher_(dispatcher), before_(dispatcher.frame_) {
+  Program& out = dispatcher.out_;
+  dispatcher.frame_ = static_cast<FrameId>(out.frames.size());
+  out.frames.push_back({out.AddOpName(name), before_});
+}
+
+Dispatcher::Recorded::Recorded(const Dispatcher& dispatcher, Argument::Run arguments,
+                               Argument::Run results)
+    : dispatcher_(dispatcher) {
+  const std::span<const Argument> list = dispatcher.out_.list(arguments);
+  arguments_.assign(list.begin(), list.end());
+  const auto first = dispatcher.out_.outputs.begin() + results.begin;
+  results_.assign(first, first + results.count);
 }
 
 Tensor Dispatcher::tensor(const OpView& op, int i) { return {this, op.tensor(i).id()}; }

@@ -8,9 +8,11 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,6 +23,7 @@
 
 namespace steelyard {
 
+class Autograd;
 class GraphPlan;
 
 // A counted reference to a value of the program being built. When the last one goes, the program
@@ -123,10 +126,78 @@ class Dispatcher {
 
   bool grad_enabled() const { return grad_enabled_; }
   void set_grad_enabled(bool enabled) { grad_enabled_ = enabled; }
+
+  // --- For the operators of a training step
+  // --------------------------------------------------------- Requires: the program trains
+  // (`Trains`).
+  Autograd& autograd() { return *autograd_; }
+  TensorView ViewOf(ValueId id) const { return {out_, id}; }
+  // Of the nodes that follow: the module and source line of `origin`, in a phase.
+  void SetContext(const Node& origin, Phase phase);
+  // A tensor that is there before the step and after it.
+  Tensor AddResident(std::string_view name, const Dims& sizes, const Dims& strides, DType dtype,
+                     Role role);
+  void SetRole(const Tensor& tensor, Role role) { out_.values[tensor.id()].role = role; }
+  // Keeps a tensor until the program's outputs have been let go, as a caller's variable does, or
+  // for good.
+  void Hold(Tensor tensor) { held_.push_back(std::move(tensor)); }
+  void Keep(Tensor tensor) { kept_.push_back(std::move(tensor)); }
+
+  // A list of booleans: which results of a kernel are wanted.
+  Argument Mask(std::initializer_list<bool> wanted);
+
+  // As long as it lives, nodes run in the program itself, not in an operator.
+  class AsProgram {
+   public:
+    explicit AsProgram(Dispatcher& dispatcher)
+        : dispatcher_(dispatcher),
+          before_(std::exchange(dispatcher.frame_, 0)),
+          recording_(std::exchange(dispatcher.recording_, false)) {}
+    ~AsProgram() {
+      dispatcher_.frame_ = before_;
+      dispatcher_.recording_ = recording_;
+    }
+    AsProgram(const AsProgram&) = delete;
+    AsProgram& operator=(const AsProgram&) = delete;
+
+   private:
+    Dispatcher& dispatcher_;
+    FrameId before_;
+    bool recording_;
+  };
+
+  // As long as it lives, nodes run inside an operator, or a record of the profiler, of this name.
+  class Inside {
+   public:
+    Inside(Dispatcher& dispatcher, std::string_view name);
+    ~Inside() { dispatcher_.frame_ = before_; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    Dispatcher& dispatcher_;
+    FrameId before_;
+  };
+
+  // A call that was made earlier, to be looked at while others are made.
+  class Recorded {
+   public:
+    Recorded(const Dispatcher& dispatcher, Argument::Run arguments, Argument::Run results);
+    OpView View(const OpDef& def) const {
+      return {dispatcher_.out_, def, arguments_, results_, dispatcher_.target_};
+    }
+
+   private:
+    const Dispatcher& dispatcher_;
+    std::vector<Argument> arguments_;
+    std::vector<ValueId> results_;
+  };
+
   const Target& target() const { return target_; }
 
  private:
   friend class Tensor;
+  friend class Autograd;
   struct Locals;
 
   std::vector<Tensor> Invoke(OpName op, std::span<const Arg> args);
@@ -140,7 +211,16 @@ class Dispatcher {
   void PackVariadic(const OpDef& def, std::vector<Argument>& given);
   void AdoptResidents(Locals& locals);
   void CopyTables();
+  void AddReferences(ValueId id, std::uint32_t references);
+  std::vector<Tensor> RunBody(const OpDef& def, std::span<const Argument> args);
+  std::vector<Tensor> Record(const OpDef& def, std::span<const Argument> args);
+  void ReleaseOutputs(Locals& locals);
+  void EndReferences();
+  // A reference to the tensor, or only to its storage.
+  void Retain(ValueId id);
   void Release(ValueId id);
+  void RetainStorage(ValueId id) { ++references_[id]; }
+  void ReleaseStorage(ValueId id);
   void CompareWithFile(const Node& node, ValueId recorded, ValueId computed);
   Error Locate(const Node& node, const RuleError& error, const Locals& locals) const;
 
@@ -160,10 +240,16 @@ class Dispatcher {
   FrameId frame_ = 0;
   Node context_;  // module, source, origin and phase of the nodes being emitted
   OpId drop_op_ = 0;
+  std::unique_ptr<Autograd> autograd_;  // of a program that trains
+  std::vector<Tensor> held_, kept_;
   bool grad_enabled_ = false;
+  bool recording_ = false;  // inside an operator that autograd sees as one
   int depth_ = 0;
   int mismatches_ = 0;
   Count bytes_;  // of all storages so far, scratch included
 };
+
+// Whether the program runs a backward pass, and hence records gradients.
+bool Trains(const Program& program);
 
 }  // namespace steelyard

@@ -3,6 +3,8 @@
 // Arithmetic on each element: one TensorIterator per row, with PyTorch's type promotion. Overloads
 // for a Python number box it and call the overload for tensors, as ATen's do.
 
+#include "ops/gradients/elementwise.h"
+
 #include <array>
 #include <optional>
 #include <vector>
@@ -25,7 +27,7 @@ using work::PerElement;
 
 template <Promotion kPromotion>
 constexpr OpDef Unary(OpName name, std::string_view summary, std::string_view example,
-                      WorkFn work) {
+                      Gradient grad, WorkFn work) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = "(Tensor self) -> Tensor",
@@ -36,18 +38,20 @@ constexpr OpDef Unary(OpName name, std::string_view summary, std::string_view ex
                .decompose = kIsKernel,
                .allocations = allocations::Iterate<kPromotion, 0>,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 // A special function: integers become float32.
-constexpr OpDef Special(OpName name, std::string_view summary, std::string_view example) {
-  return Unary<Promotion::kFloat>(name, summary, example,
+constexpr OpDef Special(OpName name, std::string_view summary, std::string_view example,
+                        Gradient grad) {
+  return Unary<Promotion::kFloat>(name, summary, example, grad,
                                   work::PerOutput<PerElement{.special = 1}>);
 }
 
 template <Promotion kPromotion>
 constexpr OpDef Binary(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example,
+                       std::string_view example, Gradient grad,
                        WorkFn work = work::PerOutput<PerElement{.alu = 1}>,
                        ShapeFn shape = shape::Iterate<kPromotion, 0, 1>) {
   return OpDef{.name = name,
@@ -60,12 +64,13 @@ constexpr OpDef Binary(OpName name, std::string_view summary, Signature signatur
                .decompose = kIsKernel,
                .allocations = allocations::Iterate<kPromotion, 0, 1>,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 template <Promotion kPromotion>
 constexpr OpDef BinaryInPlace(OpName name, std::string_view summary, Signature signature,
-                              std::string_view example,
+                              std::string_view example, Gradient grad,
                               WorkFn work = work::PerOutput<PerElement{.alu = 1}>,
                               ShapeFn shape = shape::Overwrite<kPromotion, 0, 1>) {
   return OpDef{.name = name,
@@ -78,12 +83,13 @@ constexpr OpDef BinaryInPlace(OpName name, std::string_view summary, Signature s
                .decompose = kIsKernel,
                .allocations = allocations::Overwrite<kPromotion, 0, 1>,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 // A kernel of one tensor that overwrites it.
 constexpr OpDef UnaryInPlace(OpName name, std::string_view summary, Signature signature,
-                             std::string_view example, WorkFn work) {
+                             std::string_view example, Gradient grad, WorkFn work) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -94,12 +100,14 @@ constexpr OpDef UnaryInPlace(OpName name, std::string_view summary, Signature si
                .decompose = kIsKernel,
                .allocations = allocations::None,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
-                     std::string_view example, DecomposeFn decompose) {
-  return Composite(name, summary, signature, example, Family::kElementwise, decompose);
+                     std::string_view example, DecomposeFn decompose,
+                     Gradient grad = kGradientFromParts) {
+  return Composite(name, summary, signature, example, Family::kElementwise, decompose, grad);
 }
 
 // --- Absolute value -----------------------------------------------------------------------------
@@ -229,7 +237,7 @@ Work ClampWork(const OpView& op) {
 }
 
 constexpr OpDef Clamp(OpName name, std::string_view summary, Signature signature,
-                      std::string_view example) {
+                      std::string_view example, Gradient grad) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -240,7 +248,8 @@ constexpr OpDef Clamp(OpName name, std::string_view summary, Signature signature
                .decompose = kIsKernel,
                .allocations = CastAllocations,
                .work = ClampWork,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -252,48 +261,51 @@ constexpr WorkFn kMove = work::PerOutput<PerElement{.move = 1}>;
 constexpr std::array kRows{
     Binary<Promotion::kCommon>("aten::add.Tensor", "Adds, the second operand scaled by `alpha`.",
                                "(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-                               "aten::add.Tensor(f32[2,3,8], bf16[3,1])"),
+                               "aten::add.Tensor(f32[2,3,8], bf16[3,1])", gradients::kAdd),
     BinaryInPlace<Promotion::kCommon>(
         "aten::add_.Tensor", "Adds into the first operand.",
         "(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-        "aten::add_.Tensor(f16[2,8], f32[8])"),
+        "aten::add_.Tensor(f16[2,8], f32[8])", gradients::kAdd),
     Call("aten::add.Scalar", "Adds a number.",
          "(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", "aten::add.Scalar(f32[2,8], 1)",
-         decompose::BoxAndCall<"aten::add.Tensor", 1>),
+         decompose::BoxAndCall<"aten::add.Tensor", 1>, gradients::kAddNumber),
     Call("aten::add_.Scalar", "Adds a number into the tensor.",
          "(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)",
-         "aten::add_.Scalar(f32[2,8], 1)", decompose::BoxAndCall<"aten::add_.Tensor", 1>),
-    Binary<Promotion::kCommon>("aten::sub.Tensor",
-                               "Subtracts the second operand scaled by `alpha`.",
-                               "(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
-                               "aten::sub.Tensor(i64[2,8], i32[8])", kAlu, SubtractShape),
+         "aten::add_.Scalar(f32[2,8], 1)", decompose::BoxAndCall<"aten::add_.Tensor", 1>,
+         gradients::kAddNumber),
+    Binary<Promotion::kCommon>(
+        "aten::sub.Tensor", "Subtracts the second operand scaled by `alpha`.",
+        "(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+        "aten::sub.Tensor(i64[2,8], i32[8])", gradients::kSub, kAlu, SubtractShape),
     BinaryInPlace<Promotion::kCommon>(
         "aten::sub_.Tensor", "Subtracts from the first operand.",
         "(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-        "aten::sub_.Tensor(f32[2,8], f32[8])", kAlu, SubtractInPlaceShape),
+        "aten::sub_.Tensor(f32[2,8], f32[8])", gradients::kSub, kAlu, SubtractInPlaceShape),
     Call("aten::sub.Scalar", "Subtracts a number.",
          "(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", "aten::sub.Scalar(i64[2,8], 1.5)",
-         decompose::BoxAndCall<"aten::sub.Tensor", 1>),
+         decompose::BoxAndCall<"aten::sub.Tensor", 1>, gradients::kSubNumber),
     Call("aten::sub_.Scalar", "Subtracts a number from the tensor.",
          "(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)",
-         "aten::sub_.Scalar(f32[2,8], 1)", decompose::BoxAndCall<"aten::sub_.Tensor", 1>),
+         "aten::sub_.Scalar(f32[2,8], 1)", decompose::BoxAndCall<"aten::sub_.Tensor", 1>,
+         gradients::kSubNumber),
     Call("aten::rsub.Scalar", "Subtracts the tensor from a number.",
          "(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", "aten::rsub.Scalar(f32[2,8], 1)",
-         SubtractFromNumber),
+         SubtractFromNumber, gradients::kRsub),
     Call("aten::rsub.Tensor", "Subtracts the first operand from the second.",
          "(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
          "aten::rsub.Tensor(f32[2,8], f32[8])", SubtractFrom),
     Binary<Promotion::kCommon>("aten::mul.Tensor", "Multiplies.",
                                "(Tensor self, Tensor other) -> Tensor",
-                               "aten::mul.Tensor(f32[2,3,8], f32[8])"),
+                               "aten::mul.Tensor(f32[2,3,8], f32[8])", gradients::kMul),
     BinaryInPlace<Promotion::kCommon>("aten::mul_.Tensor", "Multiplies into the first operand.",
                                       "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-                                      "aten::mul_.Tensor(f32[2,8], i64[8])"),
+                                      "aten::mul_.Tensor(f32[2,8], i64[8])", gradients::kMul),
     Call("aten::mul.Scalar", "Multiplies by a number.", "(Tensor self, Scalar other) -> Tensor",
-         "aten::mul.Scalar(bf16[2,8], 0.5)", decompose::BoxAndCall<"aten::mul.Tensor", 1>),
+         "aten::mul.Scalar(bf16[2,8], 0.5)", decompose::BoxAndCall<"aten::mul.Tensor", 1>,
+         gradients::kMulNumber),
     Call("aten::mul_.Scalar", "Multiplies the tensor by a number in place.",
          "(Tensor(a!) self, Scalar other) -> Tensor(a!)", "aten::mul_.Scalar(f32[2,8], 0.5)",
-         decompose::BoxAndCall<"aten::mul_.Tensor", 1>),
+         decompose::BoxAndCall<"aten::mul_.Tensor", 1>, gradients::kMulNumber),
     Call("aten::multiply.Tensor", "Multiplies.", "(Tensor self, Tensor other) -> Tensor",
          "aten::multiply.Tensor(f32[2,8], f32[8])", decompose::SameAs<"aten::mul.Tensor">),
     Call("aten::multiply.Scalar", "Multiplies by a number.",
@@ -301,15 +313,16 @@ constexpr std::array kRows{
          decompose::SameAs<"aten::mul.Scalar">),
     Binary<Promotion::kFloat>("aten::div.Tensor", "Divides; integers become floating-point.",
                               "(Tensor self, Tensor other) -> Tensor",
-                              "aten::div.Tensor(i64[2,8], i64[8])"),
+                              "aten::div.Tensor(i64[2,8], i64[8])", gradients::kDiv),
     BinaryInPlace<Promotion::kFloat>("aten::div_.Tensor", "Divides the first operand in place.",
                                      "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-                                     "aten::div_.Tensor(f32[2,8], f32[8])"),
+                                     "aten::div_.Tensor(f32[2,8], f32[8])", gradients::kDiv),
     Call("aten::div.Scalar", "Divides by a number.", "(Tensor self, Scalar other) -> Tensor",
-         "aten::div.Scalar(f32[2,8], 3)", decompose::BoxAndCall<"aten::div.Tensor", 1>),
+         "aten::div.Scalar(f32[2,8], 3)", decompose::BoxAndCall<"aten::div.Tensor", 1>,
+         gradients::kDivNumber),
     Call("aten::div_.Scalar", "Divides the tensor by a number in place.",
          "(Tensor(a!) self, Scalar other) -> Tensor(a!)", "aten::div_.Scalar(f32[2,8], 3)",
-         decompose::BoxAndCall<"aten::div_.Tensor", 1>),
+         decompose::BoxAndCall<"aten::div_.Tensor", 1>, gradients::kDivNumber),
     OpDef{.name = "aten::div.Tensor_mode",
           .summary = "Divides and rounds as `rounding_mode` says.",
           .signature = "(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
@@ -320,7 +333,8 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = RoundedDivisionAllocations,
           .work = kAlu,
-          .traffic = traffic::ReadAllWriteAll},
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = kGradientUnknown},
     Call("aten::div.Scalar_mode", "Divides by a number and rounds as `rounding_mode` says.",
          "(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
          "aten::div.Scalar_mode(f32[2,8], 3, rounding_mode='trunc')",
@@ -335,17 +349,20 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = allocations::IterateByFactory<Promotion::kCommon, 0, 1>,
           .work = kAlu,
-          .traffic = traffic::ReadAllWriteAll},
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = kGradientUnknown},
     Call("aten::floor_divide.Scalar", "Divides by a number and rounds down.",
          "(Tensor self, Scalar other) -> Tensor", "aten::floor_divide.Scalar(i64[2,8], 3)",
          decompose::BoxAndCall<"aten::floor_divide", 1>),
-    Binary<Promotion::kCommon>(
-        "aten::remainder.Tensor", "The remainder of a division rounded down.",
-        "(Tensor self, Tensor other) -> Tensor", "aten::remainder.Tensor(i64[2,8], i64[8])"),
+    Binary<Promotion::kCommon>("aten::remainder.Tensor",
+                               "The remainder of a division rounded down.",
+                               "(Tensor self, Tensor other) -> Tensor",
+                               "aten::remainder.Tensor(i64[2,8], i64[8])", kGradientUnknown),
     Call("aten::remainder.Scalar", "The remainder of a division by a number, rounded down.",
          "(Tensor self, Scalar other) -> Tensor", "aten::remainder.Scalar(i64[2,8], 3)",
          decompose::BoxAndCall<"aten::remainder.Tensor", 1>),
-    Unary<Promotion::kCommon>("aten::neg", "Changes the sign.", "aten::neg(f32[2,8])", kAlu),
+    Unary<Promotion::kCommon>("aten::neg", "Changes the sign.", "aten::neg(f32[2,8])",
+                              gradients::kNeg, kAlu),
     OpDef{.name = "aten::abs",
           .summary = "The absolute value; real for complex numbers.",
           .signature = "(Tensor self) -> Tensor",
@@ -356,12 +373,18 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = AbsAllocations,
           .work = kMove,
-          .traffic = traffic::ReadAllWriteAll},
-    Unary<Promotion::kCommon>("aten::floor", "Rounds down.", "aten::floor(f32[2,8])", kMove),
-    Unary<Promotion::kCommon>("aten::ceil", "Rounds up.", "aten::ceil(f32[2,8])", kMove),
-    Unary<Promotion::kCommon>("aten::round", "Rounds to even.", "aten::round(f32[2,8])", kMove),
-    Unary<Promotion::kCommon>("aten::trunc", "Rounds to zero.", "aten::trunc(f32[2,8])", kMove),
-    Unary<Promotion::kCommon>("aten::sign", "-1, 0 or 1.", "aten::sign(f32[2,8])", kMove),
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = gradients::kAbs},
+    Unary<Promotion::kCommon>("aten::floor", "Rounds down.", "aten::floor(f32[2,8])",
+                              gradients::kZero, kMove),
+    Unary<Promotion::kCommon>("aten::ceil", "Rounds up.", "aten::ceil(f32[2,8])", gradients::kZero,
+                              kMove),
+    Unary<Promotion::kCommon>("aten::round", "Rounds to even.", "aten::round(f32[2,8])",
+                              gradients::kZero, kMove),
+    Unary<Promotion::kCommon>("aten::trunc", "Rounds to zero.", "aten::trunc(f32[2,8])",
+                              gradients::kZero, kMove),
+    Unary<Promotion::kCommon>("aten::sign", "-1, 0 or 1.", "aten::sign(f32[2,8])", gradients::kZero,
+                              kMove),
     OpDef{.name = "aten::pow.Tensor_Scalar",
           .summary = "Raises to a number.",
           .signature = "(Tensor self, Scalar exponent) -> Tensor",
@@ -372,10 +395,11 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = CastAllocations,
           .work = PowWork,
-          .traffic = traffic::ReadAllWriteAll},
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = gradients::kPow},
     Binary<Promotion::kCommon>("aten::pow.Tensor_Tensor", "Raises to the second operand.",
                                "(Tensor self, Tensor exponent) -> Tensor",
-                               "aten::pow.Tensor_Tensor(f32[2,8], bf16[8])",
+                               "aten::pow.Tensor_Tensor(f32[2,8], bf16[8])", kGradientUnknown,
                                work::PerOutput<PerElement{.special = 1}>),
     OpDef{.name = "aten::pow.Scalar",
           .summary = "Raises a number to the tensor.",
@@ -387,54 +411,57 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = PowOfNumberAllocations,
           .work = work::PerOutput<PerElement{.special = 1}>,
-          .traffic = traffic::ReadAllWriteAll},
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = kGradientUnknown},
     Call("aten::square", "The square.", "(Tensor self) -> Tensor", "aten::square(f32[2,8])",
          Square),
     Unary<Promotion::kFloat>("aten::reciprocal", "One over the element.",
-                             "aten::reciprocal(i64[2,8])", kAlu),
-    Special("aten::sqrt", "The square root.", "aten::sqrt(f32[2,8])"),
-    Special("aten::rsqrt", "One over the square root.", "aten::rsqrt(f32[2,8])"),
-    Special("aten::exp", "The exponential.", "aten::exp(i64[2,8])"),
-    Special("aten::exp2", "Two to the element.", "aten::exp2(f32[2,8])"),
-    Special("aten::expm1", "The exponential minus one.", "aten::expm1(f32[2,8])"),
-    Special("aten::log", "The natural logarithm.", "aten::log(f32[2,8])"),
-    Special("aten::log2", "The logarithm to base 2.", "aten::log2(f32[2,8])"),
-    Special("aten::log10", "The logarithm to base 10.", "aten::log10(f32[2,8])"),
-    Special("aten::log1p", "The logarithm of one plus the element.", "aten::log1p(f32[2,8])"),
-    Special("aten::sin", "The sine.", "aten::sin(f32[2,8])"),
-    Special("aten::cos", "The cosine.", "aten::cos(f32[8,2]{1,8})"),
-    Special("aten::tan", "The tangent.", "aten::tan(f32[2,8])"),
-    Special("aten::atan", "The inverse tangent.", "aten::atan(f32[2,8])"),
-    Special("aten::erf", "The error function.", "aten::erf(f32[2,8])"),
-    Binary<Promotion::kFloat>(
-        "aten::atan2", "The angle of a point.", "(Tensor self, Tensor other) -> Tensor",
-        "aten::atan2(f32[2,8], f32[8])", work::PerOutput<PerElement{.special = 1}>),
+                             "aten::reciprocal(i64[2,8])", gradients::kReciprocal, kAlu),
+    Special("aten::sqrt", "The square root.", "aten::sqrt(f32[2,8])", gradients::kSqrt),
+    Special("aten::rsqrt", "One over the square root.", "aten::rsqrt(f32[2,8])", gradients::kRsqrt),
+    Special("aten::exp", "The exponential.", "aten::exp(i64[2,8])", gradients::kExp),
+    Special("aten::exp2", "Two to the element.", "aten::exp2(f32[2,8])", kGradientUnknown),
+    Special("aten::expm1", "The exponential minus one.", "aten::expm1(f32[2,8])", kGradientUnknown),
+    Special("aten::log", "The natural logarithm.", "aten::log(f32[2,8])", gradients::kLog),
+    Special("aten::log2", "The logarithm to base 2.", "aten::log2(f32[2,8])", kGradientUnknown),
+    Special("aten::log10", "The logarithm to base 10.", "aten::log10(f32[2,8])", kGradientUnknown),
+    Special("aten::log1p", "The logarithm of one plus the element.", "aten::log1p(f32[2,8])",
+            kGradientUnknown),
+    Special("aten::sin", "The sine.", "aten::sin(f32[2,8])", gradients::kSin),
+    Special("aten::cos", "The cosine.", "aten::cos(f32[8,2]{1,8})", gradients::kCos),
+    Special("aten::tan", "The tangent.", "aten::tan(f32[2,8])", kGradientUnknown),
+    Special("aten::atan", "The inverse tangent.", "aten::atan(f32[2,8])", kGradientUnknown),
+    Special("aten::erf", "The error function.", "aten::erf(f32[2,8])", kGradientUnknown),
+    Binary<Promotion::kFloat>("aten::atan2", "The angle of a point.",
+                              "(Tensor self, Tensor other) -> Tensor",
+                              "aten::atan2(f32[2,8], f32[8])", kGradientUnknown,
+                              work::PerOutput<PerElement{.special = 1}>),
     Binary<Promotion::kFloat>("aten::xlogy.Tensor", "Products with a logarithm.",
                               "(Tensor self, Tensor other) -> Tensor",
-                              "aten::xlogy.Tensor(f32[2,8], f32[8])",
+                              "aten::xlogy.Tensor(f32[2,8], f32[8])", kGradientUnknown,
                               work::PerOutput<PerElement{.alu = 1, .special = 1}>),
     Clamp("aten::clamp", "Limits to [`min`, `max`].",
           "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-          "aten::clamp(i64[2,8], 0.5, 1)"),
+          "aten::clamp(i64[2,8], 0.5, 1)", kGradientUnknown),
     Clamp("aten::clamp_min", "Limits from below.", "(Tensor self, Scalar min) -> Tensor",
-          "aten::clamp_min(f32[2,8], 1e-06)"),
+          "aten::clamp_min(f32[2,8], 1e-06)", kGradientUnknown),
     Clamp("aten::clamp_max", "Limits from above.", "(Tensor self, Scalar max) -> Tensor",
-          "aten::clamp_max(f32[2,8], 4.6)"),
+          "aten::clamp_max(f32[2,8], 4.6)", kGradientUnknown),
     UnaryInPlace("aten::clamp_", "Limits to [`min`, `max`] in place.",
                  "(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
-                 "aten::clamp_(f32[2,8], 0, 1)", ClampWork),
+                 "aten::clamp_(f32[2,8], 0, 1)", kGradientUnknown, ClampWork),
     UnaryInPlace("aten::clamp_min_", "Limits from below in place.",
                  "(Tensor(a!) self, Scalar min) -> Tensor(a!)", "aten::clamp_min_(f32[2,8], 0)",
-                 ClampWork),
+                 kGradientUnknown, ClampWork),
     UnaryInPlace("aten::clamp_max_", "Limits from above in place.",
                  "(Tensor(a!) self, Scalar max) -> Tensor(a!)", "aten::clamp_max_(f32[2,8], 0)",
-                 ClampWork),
+                 kGradientUnknown, ClampWork),
     Binary<Promotion::kCommon>("aten::minimum", "The smaller of two.",
                                "(Tensor self, Tensor other) -> Tensor",
-                               "aten::minimum(f32[2,8], i64[8])"),
+                               "aten::minimum(f32[2,8], i64[8])", kGradientUnknown),
     Binary<Promotion::kCommon>("aten::maximum", "The larger of two.",
                                "(Tensor self, Tensor other) -> Tensor",
-                               "aten::maximum(f32[2,8], f32[8])"),
+                               "aten::maximum(f32[2,8], f32[8])", kGradientUnknown),
     Call("aten::min.other", "The smaller of two.", "(Tensor self, Tensor other) -> Tensor",
          "aten::min.other(f32[2,8], f32[8])", decompose::SameAs<"aten::minimum">),
     Call("aten::max.other", "The larger of two.", "(Tensor self, Tensor other) -> Tensor",

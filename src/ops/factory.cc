@@ -182,7 +182,8 @@ constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work::Move,
-               .traffic = traffic::WriteOnly};
+               .traffic = traffic::WriteOnly,
+               .grad = kNoGradient};
 }
 
 // Nothing is written into it.
@@ -198,7 +199,8 @@ constexpr OpDef Unfilled(OpName name, std::string_view summary, Signature signat
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work::None,
-               .traffic = traffic::None};
+               .traffic = traffic::None,
+               .grad = kNoGradient};
 }
 
 constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
@@ -213,7 +215,8 @@ constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signa
                .decompose = kIsKernel,
                .allocations = allocations::None,
                .work = work::Move,
-               .traffic = traffic::WriteOnly};
+               .traffic = traffic::WriteOnly,
+               .grad = kNoGradient};
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -229,7 +232,8 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = BoxAllocations,
           .work = work::None,
-          .traffic = traffic::None},
+          .traffic = traffic::None,
+          .grad = kNoGradient},
     Fresh("aten::scalar_tensor", "A number as a 0-dim tensor.",
           "(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
           "pin_memory=None) -> Tensor",

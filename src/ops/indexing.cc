@@ -4,6 +4,8 @@
 // the indexed dimensions of which do not advance, and the index tensors (ATen/native/
 // TensorAdvancedIndexing.cpp); that decides the strides of its result.
 
+#include "ops/gradients/indexing.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,6 +15,8 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/network.h"
+#include "ops/gradients/view.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -397,7 +401,8 @@ Work MoveByIndex(const OpView& op) { return {.move = work::Elements(op.tensor(2)
 Work AddByIndex(const OpView& op) { return {.alu = work::Elements(op.tensor(3))}; }
 
 constexpr OpDef Scatter(OpName name, std::string_view summary, Signature signature,
-                        std::string_view example, WorkFn work, AllocationsFn allocations) {
+                        std::string_view example, Gradient grad, WorkFn work,
+                        AllocationsFn allocations) {
   const bool in_place = signature.params()[0].written;
   return OpDef{.name = name,
                .summary = summary,
@@ -409,7 +414,8 @@ constexpr OpDef Scatter(OpName name, std::string_view summary, Signature signatu
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 // --- cat, stack ---------------------------------------------------------------------------------
@@ -504,8 +510,8 @@ void TriangleAllocations(const OpView& op, Allocations& memory) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, ShapeFn shape, AllocationsFn allocations,
-                       TrafficFn traffic = traffic::ReadPartOfFirst) {
+                       std::string_view example, Gradient grad, ShapeFn shape,
+                       AllocationsFn allocations, TrafficFn traffic = traffic::ReadPartOfFirst) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -516,37 +522,40 @@ constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signatur
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work::Move,
-               .traffic = traffic};
+               .traffic = traffic,
+               .grad = grad};
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
-                     std::string_view example, DecomposeFn decompose) {
-  return Composite(name, summary, signature, example, Family::kIndexing, decompose);
+                     std::string_view example, DecomposeFn decompose,
+                     Gradient grad = kGradientFromParts) {
+  return Composite(name, summary, signature, example, Family::kIndexing, decompose, grad);
 }
 
 constexpr std::array kRows{
     Kernel("aten::index_select", "Rows of a dimension chosen by an index.",
            "(Tensor self, int dim, Tensor index) -> Tensor",
-           "aten::index_select(f32[4,6,8]{48,8,1}, 1, i64[3])", IndexSelectShape,
-           IndexSelectAllocations),
+           "aten::index_select(f32[4,6,8]{48,8,1}, 1, i64[3])", gradients::kIndexSelect,
+           IndexSelectShape, IndexSelectAllocations),
     Call("aten::embedding", "Rows of a table chosen by ids of any shape.",
          "(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, "
          "bool sparse=False) -> Tensor",
-         "aten::embedding(f32[100,16], i64[3,4])", Embedding),
+         "aten::embedding(f32[100,16], i64[3,4])", Embedding, gradients::kEmbedding),
     Kernel("aten::gather", "Elements chosen along a dimension by an index for each.",
            "(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-           "aten::gather(f32[4,6], 1, i64[4,2])", GatherShape, GatherAllocations),
+           "aten::gather(f32[4,6], 1, i64[4,2])", gradients::kGather, GatherShape,
+           GatherAllocations),
     Call("aten::masked_select", "Elements chosen by a mask.",
          "(Tensor self, Tensor mask) -> Tensor", "aten::masked_select(f32[4,6], bool[4,6])",
          MaskedSelect),
     Kernel("steelyard::select_all",
            "All elements that a mask could choose, inside `masked_select`.",
            "(Tensor self, Tensor mask) -> Tensor", "steelyard::select_all(f32[4,6], bool[6])",
-           SelectedShape, SelectedAllocations),
+           kGradientUnknown, SelectedShape, SelectedAllocations),
     Kernel("aten::index.Tensor", "Elements chosen by a list of index tensors.",
            "(Tensor self, Tensor?[] indices) -> Tensor",
-           "aten::index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])", IndexShape,
-           IndexAllocations),
+           "aten::index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])", gradients::kIndex,
+           IndexShape, IndexAllocations),
     OpDef{.name = "aten::index_put_",
           .summary = "Overwrites, or adds to, elements chosen by a list of index tensors.",
           .signature = "(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) "
@@ -558,48 +567,56 @@ constexpr std::array kRows{
           .decompose = kIsKernel,
           .allocations = IndexPutAllocations,
           .work = IndexPutWork,
-          .traffic = IndexPutTraffic},
+          .traffic = IndexPutTraffic,
+          .grad = kGradientUnknown},
     Call("aten::index_put", "A copy in which elements chosen by index tensors are overwritten.",
          "(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
          "aten::index_put(f32[4,6], [i64[3]], f32[6])", IndexPut),
     Scatter("aten::scatter.src", "A copy in which elements of `src` go where the index says.",
             "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            "aten::scatter.src(f32[4,6], 0, i64[2,6], f32[2,6])", MoveByIndex, ScatterAllocations),
+            "aten::scatter.src(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, MoveByIndex,
+            ScatterAllocations),
     Scatter("aten::scatter_.src", "Elements of `src` go where the index says.",
             "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-            "aten::scatter_.src(f32[4,6], 0, i64[2,6], f32[2,6])", MoveByIndex, ScatterAllocations),
+            "aten::scatter_.src(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, MoveByIndex,
+            ScatterAllocations),
     Scatter("aten::scatter.value", "A copy in which a number goes where the index says.",
             "(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-            "aten::scatter.value(f32[4,6], 0, i64[2,6], 1)", MoveByIndex, ScatterAllocations),
+            "aten::scatter.value(f32[4,6], 0, i64[2,6], 1)", kGradientUnknown, MoveByIndex,
+            ScatterAllocations),
     Scatter("aten::scatter_.value", "A number goes where the index says.",
             "(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
-            "aten::scatter_.value(f32[4,6], 0, i64[2,6], 1)", MoveByIndex, ScatterAllocations),
+            "aten::scatter_.value(f32[4,6], 0, i64[2,6], 1)", kGradientUnknown, MoveByIndex,
+            ScatterAllocations),
     Scatter("aten::scatter_add", "A copy to which `src` is added where the index says.",
             "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            "aten::scatter_add(f32[4,6], 0, i64[2,6], f32[2,6])", AddByIndex,
+            "aten::scatter_add(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, AddByIndex,
             ScatterAddAllocations),
     Scatter("aten::scatter_add_", "Adds `src` where the index says.",
             "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-            "aten::scatter_add_(f32[4,6], 0, i64[2,6], f32[2,6])", AddByIndex,
+            "aten::scatter_add_(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, AddByIndex,
             ScatterAddAllocations),
     Scatter("aten::index_add", "A copy to rows of which `source` is added.",
             "(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-            "aten::index_add(f32[4,6], 0, i64[2], f32[2,6])", AddByIndex, IndexAddAllocations),
+            "aten::index_add(f32[4,6], 0, i64[2], f32[2,6])", kGradientUnknown, AddByIndex,
+            IndexAddAllocations),
     Scatter(
         "aten::index_add_", "Adds `source` to rows chosen by an index.",
         "(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
-        "aten::index_add_(f32[4,6], 0, i64[2], f32[2,6])", AddByIndex, IndexAddAllocations),
+        "aten::index_add_(f32[4,6], 0, i64[2], f32[2,6])", kGradientUnknown, AddByIndex,
+        IndexAddAllocations),
     Kernel("aten::cat", "Tensors one after the other along a dimension.",
            "(Tensor[] tensors, int dim=0) -> Tensor", "aten::cat([f32[2,8], bf16[3,8]], 0)",
-           CatShape, CatAllocations, traffic::ReadAllWriteAll),
+           gradients::kCat, CatShape, CatAllocations, traffic::ReadAllWriteAll),
     Call("aten::stack", "Tensors one after the other along a new dimension.",
-         "(Tensor[] tensors, int dim=0) -> Tensor", "aten::stack([f32[2,8], f32[2,8]], -1)", Stack),
+         "(Tensor[] tensors, int dim=0) -> Tensor", "aten::stack([f32[2,8], f32[2,8]], -1)", Stack,
+         gradients::kStack),
     Kernel("aten::tril", "The lower triangle; zero elsewhere.",
-           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])", TriangleShape,
-           TriangleAllocations, traffic::ReadAllWriteAll),
+           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])", kGradientUnknown,
+           TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll),
     Kernel("aten::triu", "The upper triangle; zero elsewhere.",
-           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::triu(f32[8,8], 1)", TriangleShape,
-           TriangleAllocations, traffic::ReadAllWriteAll),
+           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::triu(f32[8,8], 1)",
+           kGradientUnknown, TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll),
 };
 
 }  // namespace

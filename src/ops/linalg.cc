@@ -3,6 +3,8 @@
 // Matrix products. The kernels are mm, bmm and their relatives; matmul and linear decide which of
 // them runs on which views and copies (ATen/native/LinearAlgebra.cpp, Linear.cpp).
 
+#include "ops/gradients/linalg.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -155,8 +157,8 @@ Work ProductWork(const OpView& op) {
 }
 
 constexpr OpDef ProductKernel(OpName name, std::string_view summary, Signature signature,
-                              std::string_view example, ShapeFn shape, AllocationsFn allocations,
-                              WorkFn work) {
+                              std::string_view example, Gradient grad, ShapeFn shape,
+                              AllocationsFn allocations, WorkFn work) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -167,7 +169,8 @@ constexpr OpDef ProductKernel(OpName name, std::string_view summary, Signature s
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 // --- Composites ---------------------------------------------------------------------------------
@@ -319,32 +322,33 @@ std::vector<Tensor> Outer(Dispatcher& d, const OpView& op) {
 
 constexpr std::array kRows{
     ProductKernel("aten::mm", "Product of two matrices.", "(Tensor self, Tensor mat2) -> Tensor",
-                  "aten::mm(f32[2,3], f32[3,5])", MatrixShape<0>, MatrixAllocations<0>,
-                  ProductWork<0>),
+                  "aten::mm(f32[2,3], f32[3,5])", gradients::kMm, MatrixShape<0>,
+                  MatrixAllocations<0>, ProductWork<0>),
     ProductKernel(
         "aten::addmm", "Product of two matrices plus a matrix or row.",
         "(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        "aten::addmm(f32[5], f32[2,3], f32[3,5]{1,3})", MatrixShape<1>, MatrixAllocations<1>,
-        ProductWork<1>),
+        "aten::addmm(f32[5], f32[2,3], f32[3,5]{1,3})", gradients::kAddmm, MatrixShape<1>,
+        MatrixAllocations<1>, ProductWork<1>),
     ProductKernel("aten::bmm", "Products of a batch of matrices.",
                   "(Tensor self, Tensor mat2) -> Tensor",
-                  "aten::bmm(f32[2,8,9]{144,18,2}, f32[2,9,7])", BatchShape<0>, BatchAllocations<0>,
-                  ProductWork<0>),
+                  "aten::bmm(f32[2,8,9]{144,18,2}, f32[2,9,7])", gradients::kBmm, BatchShape<0>,
+                  BatchAllocations<0>, ProductWork<0>),
     ProductKernel(
         "aten::baddbmm", "Products of a batch of matrices plus a tensor.",
         "(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        "aten::baddbmm(f32[2,1,5], f32[2,4,3], f32[2,3,5])", BatchShape<1>, BatchAllocations<1>,
-        ProductWork<1>),
+        "aten::baddbmm(f32[2,1,5], f32[2,4,3], f32[2,3,5])", gradients::kBaddbmm, BatchShape<1>,
+        BatchAllocations<1>, ProductWork<1>),
     ProductKernel("aten::mv", "Product of a matrix and a vector.",
                   "(Tensor self, Tensor vec) -> Tensor", "aten::mv(f32[2,3]{6,2}, f32[3])",
-                  VectorShape<0>, MvAllocations, ProductWork<0>),
+                  gradients::kMv, VectorShape<0>, MvAllocations, ProductWork<0>),
     ProductKernel(
         "aten::addmv", "Product of a matrix and a vector plus a vector.",
         "(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        "aten::addmv(f32[2], f32[2,3], f32[3])", VectorShape<1>, AddmvAllocations, ProductWork<1>),
+        "aten::addmv(f32[2], f32[2,3], f32[3])", kGradientUnknown, VectorShape<1>, AddmvAllocations,
+        ProductWork<1>),
     ProductKernel("aten::dot", "Inner product of two vectors.",
-                  "(Tensor self, Tensor tensor) -> Tensor", "aten::dot(f32[3], f32[3])", DotShape,
-                  allocations::Via<"aten::empty">, ProductWork<0>),
+                  "(Tensor self, Tensor tensor) -> Tensor", "aten::dot(f32[3], f32[3])",
+                  gradients::kDot, DotShape, allocations::Via<"aten::empty">, ProductWork<0>),
     Composite("aten::matmul",
               "Product of vectors, matrices or batches of them, as their ranks say.",
               "(Tensor self, Tensor other) -> Tensor",

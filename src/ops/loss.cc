@@ -15,6 +15,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/network.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -362,7 +363,7 @@ std::vector<Tensor> KlDivergence(Dispatcher& d, const OpView& op) {
 // -----------------------------------------------------------------------------------------
 
 constexpr OpDef LossKernel(OpName name, std::string_view summary, Signature signature,
-                           std::string_view example, ShapeFn shape, Alias alias,
+                           std::string_view example, Gradient grad, ShapeFn shape, Alias alias,
                            AllocationsFn allocations, WorkFn work) {
   return OpDef{.name = name,
                .summary = summary,
@@ -374,12 +375,14 @@ constexpr OpDef LossKernel(OpName name, std::string_view summary, Signature sign
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 constexpr OpDef LossOf(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, DecomposeFn decompose) {
-  return Composite(name, summary, signature, example, Family::kLoss, decompose);
+                       std::string_view example, DecomposeFn decompose,
+                       Gradient grad = kGradientFromParts) {
+  return Composite(name, summary, signature, example, Family::kLoss, decompose, grad);
 }
 
 // A difference and its square; losses of pairs with more arithmetic are rare enough to share it.
@@ -390,14 +393,14 @@ constexpr std::array kRows{
                "Negative log likelihood of one class per row, with the sum of weights.",
                "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) "
                "-> (Tensor output, Tensor total_weight)",
-               "aten::nll_loss_forward(f32[4,7], i64[4], None, 1, -100)", NllShape, Alias::kNone,
-               NllAllocations, NllWork),
+               "aten::nll_loss_forward(f32[4,7], i64[4], None, 1, -100)", gradients::kNllLoss,
+               NllShape, Alias::kNone, NllAllocations, NllWork),
     LossKernel("aten::nll_loss2d_forward",
                "Negative log likelihood of one class per pixel, with the sum of weights.",
                "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) "
                "-> (Tensor output, Tensor total_weight)",
-               "aten::nll_loss2d_forward(f32[2,7,3,3], i64[2,3,3], None, 0, -100)", Nll2dShape,
-               Alias::kNone, Nll2dAllocations, NllWork),
+               "aten::nll_loss2d_forward(f32[2,7,3,3], i64[2,3,3], None, 0, -100)",
+               kGradientUnknown, Nll2dShape, Alias::kNone, Nll2dAllocations, NllWork),
     LossOf("aten::nll_loss", "Negative log likelihood of one class per row.",
            "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
            "ignore_index=-100) -> Tensor",
@@ -417,24 +420,24 @@ constexpr std::array kRows{
     LossKernel("steelyard::pair_terms",
                "A loss of each pair of elements, made by the operator that calls.",
                "(Tensor self, Tensor target) -> Tensor",
-               "steelyard::pair_terms(f32[4,7], f32[4,7])", PairShape, Alias::kNone,
-               CallerAllocations, kPairWork),
+               "steelyard::pair_terms(f32[4,7], f32[4,7])", kGradientUnknown, PairShape,
+               Alias::kNone, CallerAllocations, kPairWork),
     LossKernel("steelyard::pair_buffer", "A loss of each pair of elements, before it is reduced.",
                "(Tensor self, Tensor target) -> Tensor",
-               "steelyard::pair_buffer(f32[4,7], f32[4,7])", PairShape, Alias::kNone,
-               allocations::IterateByFactory<Promotion::kCommon, 0, 1>, work::None),
+               "steelyard::pair_buffer(f32[4,7], f32[4,7])", kGradientUnknown, PairShape,
+               Alias::kNone, allocations::IterateByFactory<Promotion::kCommon, 0, 1>, work::None),
     LossKernel("steelyard::pair_like",
                "A loss of each pair of elements in a tensor like the input.",
                "(Tensor self, Tensor target) -> Tensor", "steelyard::pair_like(f32[4,7], f32[4,7])",
-               PairLikeShape, Alias::kNone, PairLikeAllocations, kPairWork),
+               kGradientUnknown, PairLikeShape, Alias::kNone, PairLikeAllocations, kPairWork),
     LossKernel("steelyard::reduce_in_place",
                "One number in the storage of a tensor: a mean or a sum of terms.",
                "(Tensor(a) self, Tensor terms, bool mean) -> Tensor(a)",
-               "steelyard::reduce_in_place(f32[4,7], f32[4,7], True)", ReducedInPlaceShape,
-               Alias::kView, ReducedInPlaceAllocations, ReducedInPlaceWork),
+               "steelyard::reduce_in_place(f32[4,7], f32[4,7], True)", kGradientUnknown,
+               ReducedInPlaceShape, Alias::kView, ReducedInPlaceAllocations, ReducedInPlaceWork),
     LossOf("aten::mse_loss", "Squared differences.",
            "(Tensor self, Tensor target, int reduction=1) -> Tensor",
-           "aten::mse_loss(f32[4,7], f32[4,7])", PairLoss),
+           "aten::mse_loss(f32[4,7], f32[4,7])", PairLoss, gradients::kMseLoss),
     LossOf("aten::smooth_l1_loss", "Absolute differences, squared where small.",
            "(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
            "aten::smooth_l1_loss(f32[4,7], f32[4,7], 2)", PairLoss),

@@ -14,6 +14,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/indexing.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -180,8 +181,8 @@ void FallbackShape(const OpView& op, Outputs& out) {
 // -----------------------------------------------------------------------------------------
 
 constexpr OpDef RoutingKernel(OpName name, std::string_view summary, Signature signature,
-                              std::string_view example, ShapeFn shape, AllocationsFn allocations,
-                              WorkFn work) {
+                              std::string_view example, Gradient grad, ShapeFn shape,
+                              AllocationsFn allocations, WorkFn work) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -192,11 +193,13 @@ constexpr OpDef RoutingKernel(OpName name, std::string_view summary, Signature s
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 constexpr OpDef GroupedProduct(OpName name, std::string_view summary, Signature signature,
-                               std::string_view example, ShapeFn shape, AllocationsFn allocations) {
+                               std::string_view example, Gradient grad, ShapeFn shape,
+                               AllocationsFn allocations) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -207,41 +210,45 @@ constexpr OpDef GroupedProduct(OpName name, std::string_view summary, Signature 
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = GroupedWork,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 constexpr std::array kRows{
     RoutingKernel("aten::topk", "The largest elements along a dimension, and where they are.",
                   "(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> "
                   "(Tensor values, Tensor indices)",
-                  "aten::topk(f32[6,8], 2)", TopkShape, allocations::OutputsOnly, TopkWork),
+                  "aten::topk(f32[6,8], 2)", gradients::kTopk, TopkShape, allocations::OutputsOnly,
+                  TopkWork),
     RoutingKernel(
         "aten::sort", "Elements in order along a dimension, and where they were.",
         "(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-        "aten::sort(f32[4,6]{1,4}, 0)", SortShape<1>, SortAllocations<1>, SortWork<1>),
+        "aten::sort(f32[4,6]{1,4}, 0)", gradients::kSort, SortShape<1>, SortAllocations<1>,
+        SortWork<1>),
     RoutingKernel(
         "aten::sort.stable", "Elements in order, equal ones as they stood, and where they were.",
         "(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, "
         "Tensor indices)",
-        "aten::sort.stable(i64[12], stable=True)", SortShape<2>, SortAllocations<2>, SortWork<2>),
+        "aten::sort.stable(i64[12], stable=True)", gradients::kSort, SortShape<2>,
+        SortAllocations<2>, SortWork<2>),
     Composite("aten::argsort", "Positions of the elements in order.",
               "(Tensor self, int dim=-1, bool descending=False) -> Tensor",
               "aten::argsort(f32[4,6])", Family::kRouting, Argsort),
     RoutingKernel("aten::histc", "Counts of the elements between evenly spaced limits.",
                   "(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
-                  "aten::histc(f32[12], 8, 0, 7)", HistcShape, HistcAllocations,
+                  "aten::histc(f32[12], 8, 0, 7)", kGradientUnknown, HistcShape, HistcAllocations,
                   work::PerInput<work::PerElement{.alu = 2, .compare = 2}>),
     GroupedProduct("aten::_grouped_mm",
                    "Product of each group of rows with the matrix of its group.",
                    "(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "
                    "out_dtype=None) -> Tensor",
-                   "aten::_grouped_mm(bf16[12,8], bf16[4,8,16], i32[4])", GroupedShape,
-                   allocations::Via<"aten::empty_strided">),
+                   "aten::_grouped_mm(bf16[12,8], bf16[4,8,16], i32[4])", kGradientUnknown,
+                   GroupedShape, allocations::Via<"aten::empty_strided">),
     GroupedProduct("transformers::grouped_mm_fallback",
                    "Product of each group of rows with the matrix of its group, one mm per group.",
                    "(Tensor input, Tensor weight, Tensor offs) -> Tensor",
                    "transformers::grouped_mm_fallback(f32[12,8], f32[4,8,5], i32[4])",
-                   FallbackShape, allocations::Via<"aten::empty">),
+                   kGradientUnknown, FallbackShape, allocations::Via<"aten::empty">),
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/network.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -378,7 +379,7 @@ std::vector<Tensor> RmsNorm(Dispatcher& d, const OpView& op) {
 // -----------------------------------------------------------------------------------------
 
 constexpr OpDef NormalizationKernel(OpName name, std::string_view summary, Signature signature,
-                                    std::string_view example, ShapeFn shape,
+                                    std::string_view example, Gradient grad, ShapeFn shape,
                                     AllocationsFn allocations, WorkFn work) {
   return OpDef{.name = name,
                .summary = summary,
@@ -390,12 +391,14 @@ constexpr OpDef NormalizationKernel(OpName name, std::string_view summary, Signa
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 constexpr OpDef NormalizationOf(OpName name, std::string_view summary, Signature signature,
-                                std::string_view example, DecomposeFn decompose) {
-  return Composite(name, summary, signature, example, Family::kNormalization, decompose);
+                                std::string_view example, DecomposeFn decompose,
+                                Gradient grad = kGradientFromParts) {
+  return Composite(name, summary, signature, example, Family::kNormalization, decompose, grad);
 }
 
 constexpr std::array kRows{
@@ -404,7 +407,7 @@ constexpr std::array kRows{
                         "(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
                         "float eps) -> (Tensor, Tensor, Tensor)",
                         "aten::native_layer_norm(f32[2,3,8], [8], f32[8], f32[8], 1e-05)",
-                        LayerNormShape, LayerNormAllocations, LayerNormWork),
+                        gradients::kLayerNorm, LayerNormShape, LayerNormAllocations, LayerNormWork),
     NormalizationOf(
         "aten::layer_norm", "Rows scaled to mean 0 and variance 1.",
         "(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
@@ -415,14 +418,14 @@ constexpr std::array kRows{
         "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
         "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
         "aten::native_batch_norm(f32[2,3,4,4], f32[3], f32[3], f32[3], f32[3], True, 0.1, 1e-05)",
-        BatchNormShape, BatchNormAllocations, BatchNormWork),
+        kGradientUnknown, BatchNormShape, BatchNormAllocations, BatchNormWork),
     NormalizationKernel(
         "aten::_native_batch_norm_legit", "As native_batch_norm; says what it overwrites.",
         "(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) "
         "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
         "aten::_native_batch_norm_legit(bf16[2,3], f32[3], f32[3], f32[3], f32[3], True, 0.1, "
         "1e-05)",
-        BatchNormShape, BatchNormAllocations, BatchNormWork),
+        kGradientUnknown, BatchNormShape, BatchNormAllocations, BatchNormWork),
     NormalizationOf("aten::_native_batch_norm_legit_no_training",
                     "Channels scaled by the running statistics.",
                     "(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor "
@@ -455,7 +458,7 @@ constexpr std::array kRows{
                         "(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt "
                         "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
                         "aten::native_group_norm(f32[2,6,4], f32[6], f32[6], 2, 6, 4, 3, 1e-05)",
-                        GroupNormShape, GroupNormAllocations, GroupNormWork),
+                        kGradientUnknown, GroupNormShape, GroupNormAllocations, GroupNormWork),
     NormalizationOf("aten::group_norm", "Groups of channels scaled to mean 0 and variance 1.",
                     "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
                     "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",

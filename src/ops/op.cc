@@ -49,6 +49,8 @@ std::string_view NameOf(Family family) {
       return "random";
     case Family::kLoss:
       return "loss";
+    case Family::kOptimizer:
+      return "optimizer";
     case Family::kRouting:
       return "routing";
     case Family::kControl:
@@ -229,5 +231,7 @@ void Outputs::AddLike(const TensorView& other) {
 }
 
 void Outputs::AddWrappedNumber(DType dtype) { metas_.push_back({dtype, Dims(), Dims(), true}); }
+
+void Outputs::AddNone() { metas_.push_back({.sizes = {}, .strides = {}, .none = true}); }
 
 }  // namespace steelyard

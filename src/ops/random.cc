@@ -102,7 +102,8 @@ constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work::Move,
-               .traffic = traffic};
+               .traffic = traffic,
+               .grad = kNoGradient};
 }
 
 constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
@@ -117,12 +118,14 @@ constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signa
                .decompose = kIsKernel,
                .allocations = allocations::None,
                .work = work::Move,
-               .traffic = traffic::WriteOnly};
+               .traffic = traffic::WriteOnly,
+               .grad = kNoGradient};
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
-                     std::string_view example, DecomposeFn decompose) {
-  return Composite(name, summary, signature, example, Family::kRandom, decompose);
+                     std::string_view example, DecomposeFn decompose,
+                     Gradient grad = kGradientFromParts) {
+  return Composite(name, summary, signature, example, Family::kRandom, decompose, grad);
 }
 
 // --- Rows ---------------------------------------------------------------------------------------

@@ -216,7 +216,8 @@ void FlipShape(const OpView& op, Outputs& out) {
 // -----------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, ShapeFn shape, AllocationsFn allocations) {
+                       std::string_view example, Gradient grad, ShapeFn shape,
+                       AllocationsFn allocations) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -227,7 +228,8 @@ constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signatur
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work::Move,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 constexpr std::array kRows{
@@ -239,38 +241,41 @@ constexpr std::array kRows{
               "aten::constant_pad_nd(f32[2,3,4], [1,-1,0,3])", Family::kDataMovement, ConstantPad),
     Kernel("aten::reflection_pad1d", "Borders that mirror the last dimension.",
            "(Tensor self, SymInt[2] padding) -> Tensor",
-           "aten::reflection_pad1d(f32[2,3,4], [1,2])", PadImageShape<1>, PadImageAllocations<1>),
+           "aten::reflection_pad1d(f32[2,3,4], [1,2])", kGradientUnknown, PadImageShape<1>,
+           PadImageAllocations<1>),
     Kernel("aten::reflection_pad2d", "Borders that mirror the last two dimensions.",
            "(Tensor self, SymInt[4] padding) -> Tensor",
-           "aten::reflection_pad2d(f32[2,3,4,5], [1,2,1,0])", PadImageShape<2>,
+           "aten::reflection_pad2d(f32[2,3,4,5], [1,2,1,0])", kGradientUnknown, PadImageShape<2>,
            ResizedPadAllocations),
     Kernel("aten::reflection_pad3d", "Borders that mirror the last three dimensions.",
            "(Tensor self, SymInt[6] padding) -> Tensor",
-           "aten::reflection_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", PadImageShape<3>,
-           PadImageAllocations<3>),
+           "aten::reflection_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", kGradientUnknown,
+           PadImageShape<3>, PadImageAllocations<3>),
     Kernel("aten::replication_pad1d", "Borders that repeat the edge of the last dimension.",
            "(Tensor self, SymInt[2] padding) -> Tensor",
-           "aten::replication_pad1d(f32[2,3,4], [1,2])", PadImageShape<1>, PadImageAllocations<1>),
+           "aten::replication_pad1d(f32[2,3,4], [1,2])", kGradientUnknown, PadImageShape<1>,
+           PadImageAllocations<1>),
     Kernel("aten::replication_pad2d", "Borders that repeat the edges of the last two dimensions.",
            "(Tensor self, SymInt[4] padding) -> Tensor",
-           "aten::replication_pad2d(f32[2,3,4,5], [1,2,1,0])", PadImageShape<2>,
+           "aten::replication_pad2d(f32[2,3,4,5], [1,2,1,0])", kGradientUnknown, PadImageShape<2>,
            PadImageAllocations<2>),
     Kernel("aten::replication_pad3d", "Borders that repeat the edges of the last three dimensions.",
            "(Tensor self, SymInt[6] padding) -> Tensor",
-           "aten::replication_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", PadImageShape<3>,
-           PadImageAllocations<3>),
+           "aten::replication_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", kGradientUnknown,
+           PadImageShape<3>, PadImageAllocations<3>),
     Kernel("aten::_pad_circular", "Borders that continue from the opposite side.",
            "(Tensor self, SymInt[] pad) -> Tensor", "aten::_pad_circular(f32[2,3,4], [1,2])",
-           PadShape, allocations::Via<"aten::empty">),
+           kGradientUnknown, PadShape, allocations::Via<"aten::empty">),
     Kernel("aten::repeat", "Copies side by side, along each dimension.",
            "(Tensor self, SymInt[] repeats) -> Tensor", "aten::repeat(f32[2,3], [4,1,2])",
-           RepeatShape, RepeatAllocations),
+           kGradientUnknown, RepeatShape, RepeatAllocations),
     Composite("aten::roll",
               "Elements shifted along dimensions; what falls off comes in on the other side.",
               "(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
               "aten::roll(f32[2,3,4], [1,2], [0,-1])", Family::kDataMovement, Roll),
     Kernel("aten::flip", "Dimensions in reverse order.", "(Tensor self, int[] dims) -> Tensor",
-           "aten::flip(f32[2,3], [1])", FlipShape, allocations::Via<"aten::empty_strided">),
+           "aten::flip(f32[2,3], [1])", kGradientUnknown, FlipShape,
+           allocations::Via<"aten::empty_strided">),
 };
 
 }  // namespace

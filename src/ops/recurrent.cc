@@ -207,7 +207,8 @@ constexpr std::array kRows{
         .decompose = kIsKernel,
         .allocations = LayerAllocations,
         .work = LayerWork,
-        .traffic = traffic::ReadAllWriteAll},
+        .traffic = traffic::ReadAllWriteAll,
+        .grad = kGradientUnknown},
     Composite(
         "aten::lstm.input", "Long short-term memory over a sequence.",
         "(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float "

@@ -3,6 +3,8 @@
 // Reductions, cumulative sums and softmax. A reduction's result is row-major whatever its operand
 // is; where it accumulates in another dtype, the operand is cast as a whole.
 
+#include "ops/gradients/reduction.h"
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -10,6 +12,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/indexing.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -198,7 +201,8 @@ Work NormWork(const OpView& op) {
 // --- Makers -------------------------------------------------------------------------------------
 
 constexpr OpDef Reduce(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, ShapeFn shape, AllocationsFn allocations,
+                       std::string_view example, Gradient grad, ShapeFn shape,
+                       AllocationsFn allocations,
                        WorkFn work = work::PerInput<PerElement{.alu = 1}>) {
   return OpDef{.name = name,
                .summary = summary,
@@ -210,12 +214,14 @@ constexpr OpDef Reduce(OpName name, std::string_view summary, Signature signatur
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
-                     std::string_view example, DecomposeFn decompose) {
-  return Composite(name, summary, signature, example, Family::kReduction, decompose);
+                     std::string_view example, DecomposeFn decompose,
+                     Gradient grad = kGradientFromParts) {
+  return Composite(name, summary, signature, example, Family::kReduction, decompose, grad);
 }
 
 // --- Cumulative sums and differences ------------------------------------------------------------
@@ -306,7 +312,7 @@ std::vector<Tensor> Softmax(Dispatcher& d, const OpView& op) {
 }
 
 constexpr OpDef SoftmaxKernel(OpName name, std::string_view summary, std::string_view example,
-                              WorkFn work) {
+                              Gradient grad, WorkFn work) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = "(Tensor self, int dim, bool half_to_float) -> Tensor",
@@ -317,7 +323,8 @@ constexpr OpDef SoftmaxKernel(OpName name, std::string_view summary, std::string
                .decompose = kIsKernel,
                .allocations = SoftmaxAllocations,
                .work = work,
-               .traffic = traffic::ReadAllWriteAll};
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = grad};
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -326,93 +333,99 @@ constexpr WorkFn kCompare = work::PerInput<PerElement{.compare = 1}>;
 
 constexpr std::array kRows{
     Call("aten::sum", "The sum of all elements.",
-         "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::sum(i32[2,8])", SumOfAll),
+         "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::sum(i32[2,8])", SumOfAll,
+         gradients::kSum),
     Reduce("aten::sum.dim_IntList", "Sums over dimensions.",
            "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           "aten::sum.dim_IntList(bool[2,3,8], [0,-1], True)",
+           "aten::sum.dim_IntList(bool[2,3,8], [0,-1], True)", gradients::kSumDim,
            ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>, SumAllocations),
     Call("aten::mean", "The mean of all elements.",
-         "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::mean(bf16[2,8])", MeanOfAll),
+         "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::mean(bf16[2,8])", MeanOfAll,
+         gradients::kMean),
     Reduce("aten::mean.dim", "Means over dimensions.",
            "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           "aten::mean.dim(f32[2,3,8], [-1], True)",
+           "aten::mean.dim(f32[2,3,8], [-1], True)", gradients::kMeanDim,
            ReduceShape<FloatingType, Places{.dim = 1, .keep = 2, .dtype = 3}>, MeanAllocations,
            MeanWork),
     Reduce("aten::prod", "The product of all elements.",
            "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::prod(i32[2,8])",
-           ReduceShape<SumType, Places{.dtype = 1}>, CastToOutputByFactory),
+           kGradientUnknown, ReduceShape<SumType, Places{.dtype = 1}>, CastToOutputByFactory),
     Reduce("aten::prod.dim_int", "Products over a dimension.",
            "(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           "aten::prod.dim_int(f32[2,8], 1)",
+           "aten::prod.dim_int(f32[2,8], 1)", kGradientUnknown,
            ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>, CastToOutput),
     Reduce("aten::any", "Whether one element is not zero.", "(Tensor self) -> Tensor",
-           "aten::any(f32[2,8])", ReduceShape<TruthType, Places{}>, CastToOutput),
+           "aten::any(f32[2,8])", kNoGradient, ReduceShape<TruthType, Places{}>, CastToOutput),
     Reduce("aten::any.dim", "Whether one element of a dimension is not zero.",
            "(Tensor self, int dim, bool keepdim=False) -> Tensor", "aten::any.dim(bool[2,8], 1)",
-           ReduceShape<TruthType, Places{.dim = 1, .keep = 2}>, CastToOutput),
+           kNoGradient, ReduceShape<TruthType, Places{.dim = 1, .keep = 2}>, CastToOutput),
     Reduce("aten::any.dims", "Whether one element of some dimensions is not zero.",
            "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
-           "aten::any.dims(bool[2,8], [0,1])",
+           "aten::any.dims(bool[2,8], [0,1])", kNoGradient,
            ReduceShape<TruthType, Places{.dim = 1, .keep = 2, .empty_is_none = true}>,
            CastToOutput),
     Reduce("aten::all", "Whether no element is zero.", "(Tensor self) -> Tensor",
-           "aten::all(bool[2,8])", ReduceShape<TruthType, Places{}>, CastToOutput),
+           "aten::all(bool[2,8])", kNoGradient, ReduceShape<TruthType, Places{}>, CastToOutput),
     Reduce("aten::all.dim", "Whether no element of a dimension is zero.",
            "(Tensor self, int dim, bool keepdim=False) -> Tensor",
-           "aten::all.dim(f32[2,8], 1, True)", ReduceShape<TruthType, Places{.dim = 1, .keep = 2}>,
+           "aten::all.dim(f32[2,8], 1, True)", kNoGradient,
+           ReduceShape<TruthType, Places{.dim = 1, .keep = 2}>, CastToOutput),
+    Reduce("aten::all.dims", "Whether no element of some dimensions is zero.",
+           "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+           "aten::all.dims(bool[2,8])", kNoGradient,
+           ReduceShape<TruthType, Places{.dim = 1, .keep = 2, .empty_is_none = true}>,
            CastToOutput),
-    Reduce(
-        "aten::all.dims", "Whether no element of some dimensions is zero.",
-        "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", "aten::all.dims(bool[2,8])",
-        ReduceShape<TruthType, Places{.dim = 1, .keep = 2, .empty_is_none = true}>, CastToOutput),
     Reduce("aten::amax", "The largest elements of dimensions.",
            "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-           "aten::amax(f32[2,3,8], [0,2], True)", ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>,
-           allocations::OutputsOnly),
+           "aten::amax(f32[2,3,8], [0,2], True)", kGradientUnknown,
+           ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>, allocations::OutputsOnly),
     Reduce("aten::amin", "The smallest elements of dimensions.",
            "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", "aten::amin(f32[2,8])",
-           ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>, allocations::OutputsOnly),
+           kGradientUnknown, ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>,
+           allocations::OutputsOnly),
     Reduce("aten::max", "The largest element.", "(Tensor self) -> Tensor",
-           "aten::max(f32[8,2]{1,8})", ChooseShape<OwnType, Places{}>, ContiguousByFactory),
+           "aten::max(f32[8,2]{1,8})", kGradientUnknown, ChooseShape<OwnType, Places{}>,
+           ContiguousByFactory),
     Reduce("aten::min", "The smallest element.", "(Tensor self) -> Tensor", "aten::min(f32[2,8])",
-           ChooseShape<OwnType, Places{}>, ContiguousByFactory),
+           kGradientUnknown, ChooseShape<OwnType, Places{}>, ContiguousByFactory),
     Reduce("aten::max.dim", "The largest elements of a dimension, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::max.dim(f32[2,8], 1)", ValuesAndIndicesShape<Places{.dim = 1, .keep = 2}>,
-           allocations::OutputsOnly, kCompare),
+           "aten::max.dim(f32[2,8], 1)", gradients::kMaxDim,
+           ValuesAndIndicesShape<Places{.dim = 1, .keep = 2}>, allocations::OutputsOnly, kCompare),
     Reduce("aten::min.dim", "The smallest elements of a dimension, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::min.dim(f32[2,8], 1, True)", ValuesAndIndicesShape<Places{.dim = 1, .keep = 2}>,
-           allocations::OutputsOnly, kCompare),
+           "aten::min.dim(f32[2,8], 1, True)", gradients::kMinDim,
+           ValuesAndIndicesShape<Places{.dim = 1, .keep = 2}>, allocations::OutputsOnly, kCompare),
     Reduce("aten::argmax", "Where the largest element stands.",
            "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-           "aten::argmax(f32[2,8], 1)", ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>,
-           ArgMaxAllocations, kCompare),
+           "aten::argmax(f32[2,8], 1)", kNoGradient,
+           ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>, ArgMaxAllocations, kCompare),
     Reduce("aten::argmin", "Where the smallest element stands.",
            "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "aten::argmin(f32[2,8])",
-           ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>, ArgMaxAllocations, kCompare),
+           kNoGradient, ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>, ArgMaxAllocations,
+           kCompare),
     Reduce("aten::linalg_vector_norm", "Norms over dimensions.",
            "(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
            "dtype=None) -> Tensor",
-           "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)",
+           "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)", kGradientUnknown,
            ReduceShape<NormType, Places{.dim = 2, .keep = 3, .dtype = 4}>,
            NormAllocations<Places{.dim = 2, .keep = 3, .dtype = 4}>, NormWork),
     Reduce("aten::cumsum", "Sums of all elements up to each.",
            "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-           "aten::cumsum(bool[2,8], -1)", CumulativeShape<Places{.dim = 1, .dtype = 2}>,
-           CumulativeAllocations),
+           "aten::cumsum(bool[2,8], -1)", kGradientUnknown,
+           CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations),
     Reduce("aten::cumprod", "Products of all elements up to each.",
            "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-           "aten::cumprod(f32[2,8], -1)", CumulativeShape<Places{.dim = 1, .dtype = 2}>,
-           CumulativeAllocations),
+           "aten::cumprod(f32[2,8], -1)", kGradientUnknown,
+           CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations),
     Call("aten::diff", "Differences of neighbours, `n` times over.",
          "(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
          "aten::diff(i64[2,8], prepend=i64[2,1])", Diff),
     SoftmaxKernel("aten::_softmax", "Exponentials along `dim`, scaled to sum to one.",
-                  "aten::_softmax(f32[2,8], -1, False)",
+                  "aten::_softmax(f32[2,8], -1, False)", gradients::kSoftmax,
                   work::PerOutput<PerElement{.alu = 4, .special = 1}>),
     SoftmaxKernel("aten::_log_softmax", "The logarithm of softmax along `dim`.",
-                  "aten::_log_softmax(f32[2,8], 0, False)", LogSoftmaxWork),
+                  "aten::_log_softmax(f32[2,8], 0, False)", gradients::kLogSoftmax, LogSoftmaxWork),
     Call("aten::softmax.int", "Exponentials along `dim`, scaled to sum to one.",
          "(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
          "aten::softmax.int(bf16[2,8], -1, dtype=f32)", Softmax<"aten::_softmax">),

@@ -28,5 +28,9 @@ std::span<const OpDef> Random();
 std::span<const OpDef> Loss();
 std::span<const OpDef> Moe();
 std::span<const OpDef> Control();
+std::span<const OpDef> NetworkBackward();
+std::span<const OpDef> Training();
+std::span<const OpDef> Optimizer();
+std::span<const OpDef> Update();
 
 }  // namespace steelyard::ops

@@ -2,8 +2,11 @@
 
 #include <array>
 
+#include "pass/append_loss.h"
+#include "pass/append_optimizer.h"
 #include "pass/bind.h"
 #include "pass/decompose.h"
+#include "pass/differentiate.h"
 #include "pass/tie_parameters.h"
 #include "steelyard/pass.h"
 
@@ -19,6 +22,19 @@ constexpr std::array kPasses{
     PassInfo{.name = "bind",
              .summary = "makes symbolic sizes numbers",
              .run = [](Program p, const PassOptions& o) { return Bind(std::move(p), o.bind); }},
+    PassInfo{
+        .name = "append_loss",
+        .summary = "computes a loss of the first output",
+        .run = [](Program p, const PassOptions& o) { return AppendLoss(std::move(p), o.train); }},
+    PassInfo{.name = "differentiate",
+             .summary = "runs a backward pass of the loss",
+             .run = [](Program p, const PassOptions&) -> Result<Program> {
+               return Differentiate(std::move(p));
+             }},
+    PassInfo{.name = "append_optimizer",
+             .summary = "ends with an optimizer's step",
+             .run = [](Program p,
+                       const PassOptions& o) { return AppendOptimizer(std::move(p), o.train); }},
     PassInfo{
         .name = "decompose",
         .summary = "takes operators apart into the kernels PyTorch runs",

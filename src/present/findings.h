@@ -31,9 +31,15 @@ struct Findings {
   const std::vector<ModuleReport>& modules;
   const Target& target;
   std::string_view path;  // of the file
+  // The optimizer of the training step, "AdamW"; empty: one forward pass without gradients.
+  std::string_view optimizer = {};
+  bool first_step = false;
   double elapsed_seconds = 0;
   NodeNumbering numbering{imported};  // of the nodes that kernels come from
 
+  bool trains() const { return !optimizer.empty(); }
+  // What was weighed, in a sentence: "in the step".
+  std::string_view run() const { return trains() ? "step" : "pass"; }
   // An operator that nobody modelled may give views, which take no memory, or need scratch.
   report::Claim memory_claim() const {
     return work.unmodelled.empty() ? report::Claim::kExact : report::Claim::kEstimated;

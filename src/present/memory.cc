@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "present/memory.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -49,13 +52,15 @@ constexpr std::array kCategoryWords = {
     CategoryWords{Category::kOutputs, "held outputs"},
 };
 
-Sentence BytesPerParameter(const Findings& findings) {
-  const TensorTotal& parameters = findings.parameters.parameters;
-  if (parameters.count == 0) return {};
-  if (parameters.bytes % parameters.count == 0) {
-    return {std::to_string(parameters.bytes / parameters.count) + " B/param"};
+Sentence PerParameter(const Findings& findings, std::int64_t bytes) {
+  const std::int64_t count = findings.parameters.parameters.count;
+  if (count == 0) return {};
+  // Counters of steps, four bytes each, do not change the figure that people know.
+  const double rate = FractionOf(bytes, count);
+  if (std::abs(rate - std::round(rate)) < 0.005) {
+    return {fmt::format("{:.0f} B/param", rate)};
   }
-  return {report::Quantity{.value = FractionOf(parameters.bytes, parameters.count)}, " B/param"};
+  return {report::Quantity{.value = rate}, " B/param"};
 }
 
 // The outputs that the caller holds at the peak: "linear_73 4×128×30522 and 1 other".
@@ -83,12 +88,37 @@ report::BarList Anatomy(const Findings& findings) {
     Bar bar{.label = std::string(label),
             .amount = In(Unit::kBytes, bytes),
             .fraction = FractionOf(bytes, findings.peak.peak)};
-    if (category == Category::kParameters) bar.rate = BytesPerParameter(findings);
+    const bool with_parameters = category == Category::kParameters ||
+                                 category == Category::kGradients ||
+                                 category == Category::kOptimizerState;
+    if (with_parameters) bar.rate = PerParameter(findings, bytes);
+    if (category == Category::kActivations) bar.note = {"saved for backward"};
     if (category == Category::kTemporaries) bar.note = {"results and scratch"};
     if (category == Category::kOutputs) bar.note = OutputWords(findings);
     list.bars.push_back(std::move(bar));
   }
   return list;
+}
+
+// Where the phases of a training step begin, in points of the profile.
+void AddPhases(const Findings& findings, report::Chart* chart) {
+  constexpr std::array<std::string_view, kPhaseCount> kLabels = {"forward", "forward", "backward",
+                                                                 "optimizer"};
+  const std::vector<Event>& events = findings.timeline.events;
+  const std::vector<Node>& nodes = findings.kernels.main().nodes;
+  const auto point = [&](std::size_t event) {
+    return static_cast<double>(event) * kChartPoints /
+           static_cast<double>(std::max<std::size_t>(events.size(), 1));
+  };
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events[i].node >= nodes.size()) break;  // what the caller lets go afterwards
+    const std::string_view label = kLabels[static_cast<std::size_t>(nodes[events[i].node].phase)];
+    if (!chart->phases.empty() && chart->phases.back().label == label) continue;
+    if (!chart->phases.empty()) chart->phases.back().end = point(i);
+    chart->phases.push_back({std::string(label), point(i), static_cast<double>(kChartPoints)});
+  }
+  if (chart->phases.empty())
+    chart->phases.push_back({"forward", 0.0, static_cast<double>(kChartPoints)});
 }
 
 report::Chart MemoryChart(const Findings& findings) {
@@ -99,7 +129,7 @@ report::Chart MemoryChart(const Findings& findings) {
     series.points.push_back({static_cast<double>(i), profile[i]});
   }
   chart.series.push_back(std::move(series));
-  chart.phases.push_back({"forward", 0.0, static_cast<double>(profile.size())});
+  AddPhases(findings, &chart);
   return chart;
 }
 
@@ -111,7 +141,7 @@ Sentence PeakSentence(const Findings& findings) {
   if (!place.module.empty()) text.emplace_back(" in " + std::string(place.module));
   const std::string source = SourceText(findings.kernels, place.source);
   if (!source.empty()) text.emplace_back(", " + source);
-  text.emplace_back(". Largest of what the pass holds there:");
+  text.emplace_back(fmt::format(". Largest of what the {} holds there:", findings.run()));
   return text;
 }
 
@@ -162,7 +192,7 @@ void AppendMemory(const Findings& findings, const Shown& shown, report::Document
        In(Unit::kBytes, peak.resident),
        " resident + ",
        In(Unit::kBytes, peak.peak_delta, findings.memory_claim()),
-       " in the pass"}});
+       fmt::format(" in the {}", findings.run())}});
   document->body.emplace_back(Anatomy(findings));
   if (!peak.reached_in_step) return;
   document->body.emplace_back(MemoryChart(findings));

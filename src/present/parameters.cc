@@ -132,6 +132,13 @@ void AddParameterData(const ParameterReport& parameters, report::Data* data) {
   data->Close();
 }
 
+// "one steady training step (forward, loss, backward, AdamW, zero_grad)"
+std::string RunWords(const Findings& findings) {
+  if (!findings.trains()) return "one forward pass without gradients";
+  return fmt::format("{} training step (forward, loss, backward, {}, zero_grad)",
+                     findings.first_step ? "the first" : "one steady", findings.optimizer);
+}
+
 }  // namespace
 
 void AppendModel(const Findings& findings, report::Document* document) {
@@ -140,9 +147,8 @@ void AppendModel(const Findings& findings, report::Document* document) {
   AddInputWords(findings.kernels, &text);
   document->body.emplace_back(
       report::Headline{std::string(ModelName(findings.kernels)), std::move(text)});
-  document->body.emplace_back(
-      report::Paragraph{{fmt::format("Eager PyTorch on {}: one forward pass without gradients",
-                                     NameOfDevice(findings.target.device))}});
+  document->body.emplace_back(report::Paragraph{{fmt::format(
+      "Eager PyTorch on {}: {}", NameOfDevice(findings.target.device), RunWords(findings))}});
   AddExperts(findings.parameters, document);
 }
 

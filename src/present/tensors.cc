@@ -93,9 +93,22 @@ std::string TensorWords(const Findings& findings, ValueId value, const Node& ker
   return call.empty() ? std::string(op) : fmt::format("{} in {}", op, call);
 }
 
+// "saved by GeluBackward0"
+std::string SaverWords(const Findings& findings, const Block& block) {
+  const Program& program = findings.kernels;
+  const StorageId storage = program.values[block.value].storage;
+  for (const SavedTensor& saved : program.saved) {
+    if (program.values[saved.value].storage != storage) continue;
+    return fmt::format("saved by {}", program.text(saved.by));
+  }
+  return "saved for the backward pass";
+}
+
 std::string HolderWords(const Findings& findings, const Block& block) {
   if (block.category == Category::kOutputs) return "held by the caller";
   const bool freed = block.freed < findings.timeline.events.size();
+  if (block.category == Category::kActivations) return SaverWords(findings, block);
+  if (block.category == Category::kGradients) return "gradient, until zero_grad";
   if (!freed) return "until the end";
   return fmt::format("until {}", ModelOp(findings, KernelOf(findings, block.freed)));
 }

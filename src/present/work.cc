@@ -32,8 +32,18 @@ WorkByPhase ByPhase(const WorkReport& work) {
 }
 
 // One figure with the convention it follows. The unit goes before `label`: "GB" + "moved".
-Row WorkRow(std::string label, Quantity figure, std::string convention) {
-  return {.cells = {std::move(label), figure, std::move(convention)}, .one_scale = true};
+Row WorkRow(std::string label, const std::vector<Quantity>& figures, std::string convention) {
+  Row row{.cells = {std::move(label)}, .one_scale = true};
+  for (const Quantity& figure : figures) row.cells.emplace_back(figure);
+  row.cells.emplace_back(std::move(convention));
+  return row;
+}
+
+NodeWork Step(const WorkByPhase& phases) {
+  NodeWork step = phases.forward;
+  step += phases.backward;
+  step += phases.optimizer;
+  return step;
 }
 
 void SetPhases(std::int64_t forward, std::int64_t backward, std::int64_t optimizer, Unit unit,
@@ -46,23 +56,40 @@ void SetPhases(std::int64_t forward, std::int64_t backward, std::int64_t optimiz
 }  // namespace
 
 void AppendWork(const Findings& findings, report::Document* document) {
-  const NodeWork forward = ByPhase(findings.work).forward;
+  const WorkByPhase phases = ByPhase(findings.work);
+  std::vector<NodeWork> shown{phases.forward};
+  std::vector<std::string> headers{"forward"};
+  if (findings.trains()) {
+    shown.insert(shown.end(), {phases.backward, phases.optimizer, Step(phases)});
+    headers.insert(headers.end(), {"backward", "optimizer", "step"});
+  }
   const report::Claim claim = findings.claim();
   const Convention& convention = *findings.work.convention;
-  const std::int64_t moved = Moved(forward);
-  const double intensity = FractionOf(forward.flops_all, moved);
   report::Table table;
-  table.columns = {{.key = "quantity", .header = "Work"},
-                   {.key = "forward", .header = "forward", .align = report::Align::kRight},
-                   {.key = "convention"}};
+  table.columns = {{.key = "quantity", .header = "Work"}, {.key = "convention"}};
+  for (std::size_t i = 0; i < headers.size(); ++i) {
+    table.columns.insert(table.columns.end() - 1, {.key = headers[i],
+                                                   .header = headers[i],
+                                                   .align = report::Align::kRight,
+                                                   .priority = i == 0 ? 0 : 1});
+  }
+  const auto each = [&](const auto& figure) {
+    std::vector<Quantity> figures;
+    figures.reserve(shown.size());
+    for (const NodeWork& work : shown) figures.push_back(figure(work));
+    return figures;
+  };
   table.rows = {
-      WorkRow("", In(UnitOf(convention), forward.flops, claim),
+      WorkRow("", each([&](const NodeWork& w) { return In(UnitOf(convention), w.flops, claim); }),
               std::string(convention.summary) + " (--count " + std::string(convention.name) + ")"),
-      WorkRow("", In(Unit::kFlops, forward.flops_all, claim),
+      WorkRow("", each([&](const NodeWork& w) { return In(Unit::kFlops, w.flops_all, claim); }),
               "arithmetic of every operator (--count all)"),
-      WorkRow("moved", In(Unit::kTraffic, moved, claim),
+      WorkRow("moved", each([&](const NodeWork& w) { return In(Unit::kTraffic, Moved(w), claim); }),
               "operands and results of each kernel, once"),
-      WorkRow("", {.value = intensity, .unit = Unit::kFlopsPerByte},
+      WorkRow("", each([](const NodeWork& w) {
+                return Quantity{.value = FractionOf(w.flops_all, Moved(w)),
+                                .unit = Unit::kFlopsPerByte};
+              }),
               "arithmetic intensity, of all operators")};
   document->body.emplace_back(std::move(table));
 }

@@ -14,6 +14,13 @@ namespace {
 
 constexpr std::uint32_t kNoBlock = 0xffffffffu;
 
+// Without the overload. Records of the profiler that are no operators have a point, but no
+// namespace before it.
+std::string_view LabelOfOperator(std::string_view name) {
+  const std::size_t point = name.find('.');
+  return name.substr(0, point).find("::") == std::string_view::npos ? name : name.substr(0, point);
+}
+
 class EagerRun final : public Allocations {
  public:
   EagerRun(const Program& program, const Target& target) : program_(program), target_(target) {
@@ -25,7 +32,7 @@ class EagerRun final : public Allocations {
       const std::string_view name = program.op_name(op);
       const OpDef* def = FindOp(OpName::FromRuntime(name));
       defs_.push_back(def);
-      labels_.push_back(timeline_.labels.Intern(name.substr(0, name.find('.'))));
+      labels_.push_back(timeline_.labels.Intern(LabelOfOperator(name)));
     }
     timeline_.events.reserve(program.main().nodes.size());
     timeline_.blocks.reserve(program.main().nodes.size());
@@ -35,6 +42,7 @@ class EagerRun final : public Allocations {
     AddResidents();
     const std::vector<Node>& nodes = program_.main().nodes;
     for (node_ = 0; node_ < nodes.size(); ++node_) RunNode(nodes[node_]);
+    Categorize();
     ReleaseOutputs();
     return std::move(timeline_);
   }
@@ -59,6 +67,7 @@ class EagerRun final : public Allocations {
     std::uint32_t references = 0;
     std::uint32_t block = kNoBlock;
     bool resident = false;
+    bool freed = false;
   };
 
   void AddResidents() {
@@ -71,7 +80,10 @@ class EagerRun final : public Allocations {
     };
     for (const NamedTensor& p : program_.parameters) add(p.value, Category::kParameters);
     for (const NamedTensor& b : program_.buffers) add(b.value, Category::kBuffers);
-    for (ValueId id : program_.main().inputs) add(id, Category::kInputs);
+    for (ValueId id : program_.main().inputs) {
+      const bool state = program_.values[id].role == Role::kOptimizerState;
+      add(id, state ? Category::kOptimizerState : Category::kInputs);
+    }
   }
 
   void RunNode(const Node& node) {
@@ -98,7 +110,24 @@ class EagerRun final : public Allocations {
     Storage& storage = storages_[program_.values[id].storage];
     if (--storage.references > 0 || storage.block == kNoBlock) return;
     Close(storage.block, frame_label_);
-    storage.block = kNoBlock;
+    storage.freed = true;
+  }
+
+  // What a block is counted as: what the strongest claim to any value in it says.
+  void Categorize() {
+    const auto claim = [&](ValueId id, Category category) {
+      const std::uint32_t block = storages_[program_.values[id].storage].block;
+      if (block != kNoBlock) timeline_.blocks[block].category = category;
+    };
+    for (const SavedTensor& saved : program_.saved) claim(saved.value, Category::kActivations);
+    for (const Argument& output : program_.main().outputs) {
+      if (output.kind == ArgKind::kValue) claim(output.value, Category::kOutputs);
+    }
+    for (ValueId id = 0; id < program_.values.size(); ++id) {
+      const Role role = program_.values[id].role;
+      if (role == Role::kGradient) claim(id, Category::kGradients);
+      if (role == Role::kOptimizerState) claim(id, Category::kOptimizerState);
+    }
   }
 
   // The caller lets the outputs go, in order, after everything else.
@@ -106,15 +135,10 @@ class EagerRun final : public Allocations {
     frame_label_ = kNoString;
     for (const Argument& output : program_.main().outputs) {
       if (output.kind != ArgKind::kValue) continue;
-      const std::uint32_t block = storages_[program_.values[output.value].storage].block;
-      if (block != kNoBlock) timeline_.blocks[block].category = Category::kOutputs;
-    }
-    for (const Argument& output : program_.main().outputs) {
-      if (output.kind != ArgKind::kValue) continue;
       Storage& storage = storages_[program_.values[output.value].storage];
-      if (storage.block == kNoBlock) continue;
+      if (storage.block == kNoBlock || storage.freed) continue;
       Close(storage.block, kNoString);
-      storage.block = kNoBlock;
+      storage.freed = true;
     }
   }
 

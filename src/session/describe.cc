@@ -7,12 +7,21 @@
 #include "render/renderer.h"
 #include "session/analyses.h"
 #include "steelyard/error.h"
+#include "steelyard/pass.h"
 #include "steelyard/report.h"
 #include "steelyard/weigh.h"
 #include "support/assert.h"
 
 namespace steelyard {
 namespace {
+
+// "AdamW", as its class is called; empty without a training step.
+std::string_view OptimizerName(const TrainOptions& train) {
+  for (const OptimizerInfo& optimizer : Optimizers()) {
+    if (optimizer.name == train.optimizer) return optimizer.class_name;
+  }
+  return {};
+}
 
 present::Findings FindingsOf(const Weighing& weighing) {
   SY_ASSERT(weighing.analyses != nullptr, "only what was weighed is described");
@@ -25,6 +34,8 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .modules = weighing.analyses->modules,
           .target = weighing.options.target,
           .path = weighing.options.path,
+          .optimizer = OptimizerName(weighing.options.train),
+          .first_step = weighing.options.train.first_step,
           .elapsed_seconds = weighing.elapsed_seconds};
 }
 

@@ -26,7 +26,10 @@ def namespace_reason(op: str) -> str | None:
 
 
 # Rows without an example: why.
-NO_EXAMPLE = {"higher_order": "a graph cannot be written in a call"}
+NO_EXAMPLE = {
+    "higher_order": "a graph cannot be written in a call",
+    "steelyard": "a part of a training step cannot be written as a call of its own",
+}
 
 # Kernels whose alias column is not what PyTorch's schema says.
 ALIASES = {
@@ -57,6 +60,7 @@ REFUSALS = {
 # tested by their example, and by the variants of the composites that call them.
 TRUSTING = frozenset(
     {
+        "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
         "aten::_slow_conv2d_forward",
         "aten::mkldnn_convolution",
         "aten::mkldnn_rnn_layer",
@@ -83,6 +87,10 @@ def is_mixed(call: Call) -> bool:
     return len({t.dtype for t in call.tensors()}) > 1
 
 
+def differ_in_size(call: Call) -> bool:
+    return len({tuple(t.sizes) for t in call.tensors() if t.sizes}) > 1
+
+
 def is_empty(call: Call) -> bool:
     return any(0 in t.sizes for t in call.tensors())
 
@@ -105,6 +113,7 @@ ONE_DNN_CHOICES = (
     "aten::conv2d(bf16[2,32,8,8], bf16[64,32,1,1], None, [2, 2], [1, 1])",
     "aten::conv2d(f32[2,32,8,8], f32[64,32,1,1], None, [2, 2], [1, 1])",
 )
+BACKWARD = "autograd calls it with operands of one size and dtype"
 NOTHING = "what PyTorch does for no elements at all is not modelled"
 MIXED = "a loss casts operands of different dtypes twice, which is not modelled"
 
@@ -143,6 +152,17 @@ DIFFERENCES: tuple[Known, ...] = (
         ),
         extent=Extent.RESULTS,
     ),
+    Known(
+        "aten::gelu_backward",
+        "oneDNN reorders operands of unlike layouts, which is not modelled",
+        lambda call: (
+            is_mixed(call) or any(t != t.contiguous(t.dtype, t.sizes) for t in call.tensors())
+        ),
+    ),
+    Known("aten::mish_backward", BACKWARD, is_mixed, extent=Extent.NOTHING),
+    Known("aten::mse_loss_backward", BACKWARD, is_mixed),
+    Known("aten::mse_loss_backward", BACKWARD, differ_in_size, extent=Extent.NOTHING),
+    Known("aten::log_sigmoid_backward", BACKWARD, differ_in_size),
     Known("aten::mse_loss", MIXED, is_mixed),
     Known("aten::smooth_l1_loss", MIXED, is_mixed),
     Known("aten::huber_loss", MIXED, is_mixed),

@@ -18,6 +18,7 @@ namespace {
     .allocations = [](const OpView&, Allocations& memory) { memory.Output(0); },
     .work = [](const OpView& op) { return Work{.compare = op.self().count()}; },
     .traffic = [](const OpView& op) { return Traffic{op.self().bytes(), op.self().bytes()}; },
+    .grad = kNoGradient,
 };
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace steelyard {
 
 // The row of a composite: everything but its parts follows from them.
 constexpr OpDef Composite(OpName name, std::string_view summary, Signature signature,
-                          std::string_view example, Family family, DecomposeFn decompose) {
+                          std::string_view example, Family family, DecomposeFn decompose,
+                          Gradient grad = kGradientFromParts) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -25,7 +26,8 @@ constexpr OpDef Composite(OpName name, std::string_view summary, Signature signa
                .decompose = decompose,
                .allocations = kAllocationsFromParts,
                .work = kWorkFromParts,
-               .traffic = kTrafficFromParts};
+               .traffic = kTrafficFromParts,
+               .grad = grad};
 }
 
 namespace decompose {

@@ -9,7 +9,9 @@ namespace {
 
 Count Written(const OpView& op) {
   Count total;
-  for (int i = 0; i < op.output_count(); ++i) total += Bytes(op.output(i));
+  for (int i = 0; i < op.output_count(); ++i) {
+    if (op.output(i).defined()) total += Bytes(op.output(i));
+  }
   return total;
 }
 

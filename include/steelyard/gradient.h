@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradient column of an operator's row: how autograd differentiates it, and so what it keeps
+// alive until then. It follows PyTorch's derivatives.yaml: one formula for each argument, or one
+// for several that a kernel gives at once, in the order in which the autograd node computes them.
+//
+//   .grad = Gradient("MmBackward0", {GradientOf(1, {0}, MmMat2), GradientOf(0, {1}, MmSelf)}),
+//
+// says that the second argument's gradient is computed first, from the saved first argument.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace steelyard {
+
+class Backward;    // src/ops/backward.h: what a formula is given
+class Dispatcher;  // src/ops/dispatcher.h
+class Tensor;
+
+// A few arguments, by their places in the signature.
+class ArgumentSet {
+ public:
+  static constexpr int kMost = 10;
+  constexpr ArgumentSet(std::initializer_list<int> places) {
+    for (int place : places) places_.at(size_++) = static_cast<std::uint8_t>(place);
+  }
+  constexpr std::span<const std::uint8_t> places() const { return {places_.data(), size_}; }
+  constexpr bool Contains(int place) const {
+    for (std::uint8_t p : places()) {
+      if (p == place) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::array<std::uint8_t, kMost> places_{};
+  std::size_t size_ = 0;
+};
+
+// Among what a formula saves, output `i` of the operator.
+constexpr int ResultAt(int i) { return 64 + i; }
+inline constexpr int kResult = 64;
+
+// The gradient of one argument: undefined where there is none after all.
+using GradientFn = Tensor (*)(Dispatcher& d, const Backward& b);
+// The gradients of several arguments, in their order; of a list of tensors, of each of them.
+using GradientsFn = std::vector<Tensor> (*)(Dispatcher& d, const Backward& b);
+
+// One formula of an autograd node.
+struct Derivative {
+  ArgumentSet of;     // the arguments whose gradients it gives
+  ArgumentSet saves;  // the arguments and results it needs
+  GradientFn one = nullptr;
+  GradientsFn several = nullptr;
+};
+constexpr Derivative GradientOf(int argument, ArgumentSet saves, GradientFn formula) {
+  return {.of = {argument}, .saves = saves, .one = formula};
+}
+constexpr Derivative GradientsOf(ArgumentSet arguments, ArgumentSet saves, GradientsFn formula) {
+  return {.of = arguments, .saves = saves, .several = formula};
+}
+
+class Gradient {
+ public:
+  enum class Kind : std::uint8_t {
+    kNone,       // not differentiable: its results need no gradient
+    kFromParts,  // the operators that a composite calls have gradients
+    kFormula,
+    kUnknown,  // no formula yet: a training step that needs it is refused
+  };
+  static constexpr int kMostFormulas = 4;
+
+  constexpr explicit Gradient(Kind kind) : kind_(kind) {}
+  // The name of the autograd node, as PyTorch's profiler prints it, and its formulas in the order
+  // in which it computes them.
+  constexpr Gradient(std::string_view node, std::initializer_list<Derivative> formulas)
+      : kind_(Kind::kFormula), node_(node) {
+    for (const Derivative& formula : formulas) formulas_.at(size_++) = formula;
+  }
+  constexpr Kind kind() const { return kind_; }
+  constexpr std::string_view node() const { return node_; }
+  constexpr std::span<const Derivative> formulas() const { return {formulas_.data(), size_}; }
+  // Whether some formula gives a gradient of this argument.
+  constexpr bool Differentiates(int argument) const {
+    for (const Derivative& formula : formulas()) {
+      if (formula.of.Contains(argument)) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr Derivative kNothing{.of = {}, .saves = {}};
+  Kind kind_;
+  std::string_view node_;
+  std::array<Derivative, kMostFormulas> formulas_{kNothing, kNothing, kNothing, kNothing};
+  std::size_t size_ = 0;
+};
+inline constexpr Gradient kNoGradient{Gradient::Kind::kNone};
+inline constexpr Gradient kGradientFromParts{Gradient::Kind::kFromParts};
+inline constexpr Gradient kGradientUnknown{Gradient::Kind::kUnknown};
+
+}  // namespace steelyard

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides what lives how long in a training step: objects and their uses, nodes and what they save
+// (torch/csrc/autograd: variable.cpp, saved_variable.cpp, function.cpp; what is saved under which
+// condition is the code generator's rule, gen_variable_type.py).
+
+#include "ops/autograd.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+namespace steelyard {
+namespace {
+
+// Visits the tensors of an argument in order; kNoId stands for None.
+template <class Visit>
+void VisitTensors(const Program& program, const Argument& argument, const Visit& visit) {
+  if (argument.kind == ArgKind::kList) {
+    for (const Argument& element : program.list(argument.list)) {
+      visit(element.kind == ArgKind::kValue ? element.value : kNoId);
+    }
+    return;
+  }
+  visit(argument.kind == ArgKind::kValue ? argument.value : kNoId);
+}
+
+// "output" of "-> (Tensor output, Tensor logsumexp)", "result0" where results have no names.
+std::string NameOfResult(const OpDef& def, std::size_t i) {
+  std::string_view returns = def.signature->text();
+  returns.remove_prefix(returns.rfind(") -> ") + std::string_view(") -> ").size());
+  for (std::size_t skipped = 0; skipped < i; ++skipped) {
+    returns.remove_prefix(std::min(returns.find(", ") + 2, returns.size()));
+  }
+  const std::string_view one = returns.substr(0, returns.find_first_of(",)"));
+  const std::size_t space = one.rfind(' ');
+  return space == std::string_view::npos ? "result" + std::to_string(i)
+                                         : std::string(one.substr(space + 1));
+}
+
+// Saved results are released in the alphabetical order of their names.
+std::vector<std::size_t> OrderOfRelease(const OpDef& def, std::size_t results) {
+  std::vector<std::size_t> order(results);
+  for (std::size_t i = 0; i < results; ++i) order[i] = i;
+  if (results > 1 && results < 10) {
+    std::ranges::sort(order, {}, [&](std::size_t i) { return NameOfResult(def, i); });
+  }
+  return order;
+}
+
+}  // namespace
+
+// --- Backward
+// -------------------------------------------------------------------------------------
+
+Tensor Backward::saved(int argument, std::uint32_t element) const {
+  for (const Saved& saved : saved_) {
+    if (saved.place == argument && saved.element == element) return {&dispatcher_, saved.value};
+  }
+  return {};
+}
+
+std::vector<Tensor> Backward::saved_list(int argument) const {
+  const Argument& list = op_.arg(argument);
+  std::vector<Tensor> out(list.kind == ArgKind::kList ? list.list.count : 0);
+  for (std::uint32_t i = 0; i < out.size(); ++i) out[i] = saved(argument, i);
+  return out;
+}
+
+// --- Objects
+// --------------------------------------------------------------------------------------
+
+void Autograd::Adopt(ValueId id) {
+  object_of_.resize(id + 1, id);
+  objects_.resize(id + 1);
+  object_of_[id] = id;
+  const StorageId storage = program_.values[id].storage;
+  if (storage >= tensors_on_storage_.size()) tensors_on_storage_.resize(storage + 1, 0);
+}
+
+void Autograd::AdoptOverwritten(ValueId id, ValueId of) {
+  Adopt(id);
+  object_of_[id] = object_of_[of];
+}
+
+void Autograd::Retain(ValueId id) {
+  if (object(id).uses++ == 0) ++tensors_on_storage_[program_.values[id].storage];
+}
+
+void Autograd::Release(ValueId id) {
+  Object& released = object(id);
+  if (--released.uses > 0) return;
+  --tensors_on_storage_[program_.values[id].storage];
+  Die(released);
+}
+
+// History goes before the base, and both before the storage.
+void Autograd::Die(Object& object) {
+  const GradNodeId node = std::exchange(object.node, kNoId);
+  const ValueId base = std::exchange(object.base, kNoId);
+  if (node != kNoId) DropNode(node);
+  if (base != kNoId) dispatcher_.Release(base);
+}
+
+void Autograd::SetBase(ValueId view, ValueId base) {
+  const ValueId root = object(base).base == kNoId ? base : object(base).base;
+  object(view).base = root;
+  dispatcher_.Retain(root);
+}
+
+// --- Nodes
+// ----------------------------------------------------------------------------------------
+
+GradNodeId Autograd::AddNode(const GradNode& node) {
+  nodes_.push_back(node);
+  return static_cast<GradNodeId>(nodes_.size() - 1);
+}
+
+// Nodes die from the output towards the inputs, the last edge first.
+void Autograd::DropNode(GradNodeId id) {
+  if (--nodes_[id].references > 0) return;
+  const std::size_t before = dying_.size();
+  dying_.push_back(id);
+  while (dying_.size() > before) {
+    const GradNodeId dead = dying_.back();
+    dying_.pop_back();
+    ReleaseSaved(dead);
+    for (const Edge& edge : edges(dead)) {
+      if (edge.node != kNoId && --nodes_[edge.node].references == 0) dying_.push_back(edge.node);
+    }
+    nodes_[dead].edges = 0;
+    const GradNodeId function = std::exchange(nodes_[dead].function, kNoId);
+    if (function != kNoId && --nodes_[function].references == 0) dying_.push_back(function);
+  }
+}
+
+void Autograd::ReleaseSaved(GradNodeId id) {
+  const std::span<const Saved> all = saved(id);
+  nodes_[id].saved = 0;
+  for (const Saved& saved : all) {
+    if (saved.is_result()) {
+      --tensors_on_storage_[program_.values[saved.value].storage];
+      dispatcher_.ReleaseStorage(saved.value);
+    } else {
+      dispatcher_.Release(saved.value);
+    }
+  }
+}
+
+bool Autograd::RequiresGrad(const Argument& argument) const {
+  bool any = false;
+  VisitTensors(program_, argument, [&](ValueId id) {
+    any |= id != kNoId && program_.values[object_of_[id]].requires_grad;
+  });
+  return any;
+}
+
+bool Autograd::Wanted(const OpDef& def, std::span<const Argument> args) const {
+  for (const Derivative& formula : def.grad->formulas()) {
+    for (const std::uint8_t place : formula.of.places()) {
+      if (RequiresGrad(args[place])) return true;
+    }
+  }
+  if (def.grad->kind() != Gradient::Kind::kUnknown) return false;
+  return std::ranges::any_of(args, [&](const Argument& a) { return RequiresGrad(a); });
+}
+
+Edge Autograd::EdgeOf(ValueId tensor) {
+  if (tensor == kNoId || !program_.values[object_of_[tensor]].requires_grad) return {};
+  Object& of = object(tensor);
+  if (of.node != kNoId) return {of.node, of.slot};
+  if (of.base != kNoId) return {};  // made without gradients, of a base that requires them
+  if (of.accumulator == kNoId) {
+    const GradNodeId added = AddNode(
+        {.kind = GradNodeKind::kAccumulate, .sequence = kFirst, .variable = object_of_[tensor]});
+    of.accumulator = added;
+    nodes_[added].references = 1;  // its variable's
+  }
+  return {of.accumulator, 0};
+}
+
+GradNodeId Autograd::Begin(const OpDef& def, std::span<const Argument> args, const Node& context) {
+  GradNode node{.def = &def, .sequence = next_sequence_++, .context = context};
+  node.arguments = program_.AddArguments(args);
+  AddEdges(node, def, args);
+  node.first_saved = static_cast<std::uint32_t>(saved_.size());
+  SaveArguments(node, def, args);
+  node.saved = static_cast<std::uint32_t>(saved_.size()) - node.first_saved;
+  return AddNode(node);
+}
+
+void Autograd::AddEdges(GradNode& node, const OpDef& def, std::span<const Argument> args) {
+  std::vector<Edge> edges;  // apart from edges_, because an edge to a leaf makes a node
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (!def.grad->Differentiates(static_cast<int>(i))) continue;
+    VisitTensors(program_, args[i], [&](ValueId id) { edges.push_back(EdgeOf(id)); });
+  }
+  node.first_edge = static_cast<std::uint32_t>(edges_.size());
+  node.edges = static_cast<std::uint32_t>(edges.size());
+  for (const Edge& edge : edges) {
+    if (edge.node != kNoId) ++nodes_[edge.node].references;
+    edges_.push_back(edge);
+  }
+}
+
+// An argument that one formula alone names, and a formula for one argument, is kept only if that
+// gradient is wanted; all others whatever is wanted.
+bool Autograd::Keeps(const OpDef& def, int place, std::span<const Argument> args) const {
+  const Derivative* user = nullptr;
+  int users = 0, differentiated = 0;
+  for (const Derivative& formula : def.grad->formulas()) {
+    differentiated += static_cast<int>(formula.of.places().size());
+    if (!formula.saves.Contains(place)) continue;
+    user = &formula;
+    ++users;
+  }
+  if (users == 0) return false;
+  const bool list = def.signature->params()[static_cast<std::size_t>(place)].list;
+  if (list || users != 1 || differentiated <= 1 || user->of.places().size() != 1) return true;
+  return RequiresGrad(args[user->of.places()[0]]);
+}
+
+void Autograd::SaveArgument(GradNode&, const OpDef& def, int place,
+                            std::span<const Argument> args) {
+  const Argument& argument = args[static_cast<std::size_t>(place)];
+  const bool overwritten = *def.alias == Alias::kInPlace && place == 0;
+  std::uint32_t element = 0;
+  VisitTensors(program_, argument, [&](ValueId id) {
+    if (id != kNoId) {
+      // The formula needs the value as it was.
+      const Tensor kept = overwritten ? dispatcher_.Call("aten::clone", Tensor(&dispatcher_, id))
+                                      : Tensor(&dispatcher_, id);
+      dispatcher_.Retain(kept.id());
+      saved_.push_back({kept.id(), static_cast<std::int8_t>(place), element});
+    }
+    ++element;
+  });
+}
+
+// Saved arguments are released in the alphabetical order of their names.
+void Autograd::SaveArguments(GradNode& node, const OpDef& def, std::span<const Argument> args) {
+  const std::span<const Param> params = def.signature->params();
+  std::array<int, Signature::kMaxParams> order{};
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    if (Keeps(def, static_cast<int>(i), args)) order[count++] = static_cast<int>(i);
+  }
+  const auto names = std::span(order).first(count);
+  std::ranges::sort(names, {}, [&](int i) { return params[static_cast<std::size_t>(i)].name; });
+  for (const int place : names) SaveArgument(node, def, place, args);
+}
+
+void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
+  std::vector<ValueId> ids;
+  ids.reserve(results.size());
+  for (const Tensor& result : results) ids.push_back(result.id());
+  GradNode& node = nodes_[id];
+  node.results = program_.AddOutputs(ids);
+  const OpDef& def = *node.def;
+  for (const std::size_t i : OrderOfRelease(def, ids.size())) {
+    const int place = ResultAt(static_cast<int>(i));
+    const bool named = std::ranges::any_of(
+        def.grad->formulas(), [&](const Derivative& f) { return f.saves.Contains(place); });
+    if (!named || ids[i] == kNoId) continue;
+    dispatcher_.RetainStorage(ids[i]);
+    ++tensors_on_storage_[program_.values[ids[i]].storage];
+    saved_.push_back({ids[i], static_cast<std::int8_t>(place), 0});
+    ++node.saved;
+  }
+  const StringId by = program_.strings.Intern(def.grad->node());
+  for (const Saved& saved : saved(id)) program_.saved.push_back({saved.value, by});
+  ++nodes_[id].references;  // while its results get their history
+  if (*def.alias == Alias::kInPlace) {
+    Rebase(id, ids[0]);
+  } else {
+    for (std::uint32_t i = 0; i < ids.size(); ++i) SetHistory(id, ids[i], i);
+  }
+  DropNode(id);
+}
+
+void Autograd::SetHistory(GradNodeId id, ValueId tensor, std::uint32_t slot) {
+  if (tensor == kNoId) return;
+  Value& value = program_.values[tensor];
+  if (!IsFloating(value.dtype) && !IsComplex(value.dtype)) return;
+  value.requires_grad = true;
+  program_.values[object_of_[tensor]].requires_grad = true;
+  ++nodes_[id].references;
+  const GradNodeId before = std::exchange(object(tensor).node, id);
+  object(tensor).slot = slot;
+  if (before != kNoId) DropNode(before);
+}
+
+// A tensor that was overwritten gets a new history. For a view it is the base that does, and the
+// view is derived from the base anew.
+void Autograd::Rebase(GradNodeId id, ValueId view) {
+  const ValueId base = object(view).base;
+  if (base == kNoId) return SetHistory(id, view, 0);
+  GradNode slices{.kind = GradNodeKind::kCopySlices,
+                  .sequence = next_sequence_++,
+                  .variable = base,
+                  .view = view,
+                  .function = id,
+                  .context = nodes_[id].context};
+  const Edge first = EdgeOf(base);
+  slices.first_edge = static_cast<std::uint32_t>(edges_.size());
+  slices.edges = nodes_[id].edges;
+  for (std::uint32_t i = 0; i < slices.edges; ++i) {
+    const Edge edge = i == 0 ? first : edges_[nodes_[id].first_edge + i];
+    if (edge.node != kNoId) ++nodes_[edge.node].references;
+    edges_.push_back(edge);
+  }
+  ++nodes_[id].references;
+  SetHistory(AddNode(slices), base, 0);
+  const Edge anew = EdgeOf(base);
+  GradNode strided{.kind = GradNodeKind::kAsStrided,
+                   .sequence = next_sequence_++,
+                   .variable = base,
+                   .view = view,
+                   .context = nodes_[id].context};
+  strided.first_edge = static_cast<std::uint32_t>(edges_.size());
+  strided.edges = 1;
+  if (anew.node != kNoId) ++nodes_[anew.node].references;
+  edges_.push_back(anew);
+  SetHistory(AddNode(strided), view, 0);
+}
+
+// --- Reading
+// --------------------------------------------------------------------------------------
+
+std::size_t Autograd::slots(GradNodeId id) const {
+  return nodes_[id].kind == GradNodeKind::kFormula ? nodes_[id].results.count : 1;
+}
+
+ValueId Autograd::variable(GradNodeId id, std::uint32_t slot) const {
+  const GradNode& node = nodes_[id];
+  switch (node.kind) {
+    case GradNodeKind::kFormula:
+      return program_.outputs[node.results.begin + slot];
+    case GradNodeKind::kAccumulate:
+    case GradNodeKind::kCopySlices:
+      return node.variable;
+    case GradNodeKind::kAsStrided:
+      return node.view;
+  }
+  __builtin_unreachable();
+}
+
+std::string_view Autograd::name(GradNodeId id) const {
+  switch (nodes_[id].kind) {
+    case GradNodeKind::kFormula:
+      return nodes_[id].def->grad->node();
+    case GradNodeKind::kAccumulate:
+      return "torch::autograd::AccumulateGrad";
+    case GradNodeKind::kCopySlices:
+      return "torch::autograd::CopySlices";
+    case GradNodeKind::kAsStrided:
+      return "AsStridedBackward0";
+  }
+  __builtin_unreachable();
+}
+
+Tensor Autograd::gradient(ValueId parameter) const {
+  const ValueId id = object_of_[parameter];
+  return id < gradients_.size() ? gradients_[id] : Tensor();
+}
+
+void Autograd::SetGradient(ValueId parameter, Tensor gradient) {
+  const ValueId id = object_of_[parameter];
+  if (id >= gradients_.size()) gradients_.resize(id + 1);
+  program_.values[gradient.id()].role = Role::kGradient;
+  gradients_[id] = std::move(gradient);
+}
+
+void Autograd::ClearGradient(ValueId parameter) {
+  const ValueId id = object_of_[parameter];
+  if (id < gradients_.size()) gradients_[id].reset();
+}
+
+}  // namespace steelyard

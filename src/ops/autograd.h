@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Autograd, in metadata: which tensor is which object, what history it has, which nodes there are
+// and what they keep alive. PyTorch's rules of ownership decide the bytes of a training step: a
+// node lives as long as a tensor or a later node refers to it, a view keeps its base, a saved
+// argument is the tensor itself and a saved result a second tensor on its storage.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ops/backward.h"
+#include "ops/dispatcher.h"
+#include "steelyard/op.h"
+
+namespace steelyard {
+
+using GradNodeId = std::uint32_t;
+
+// Where a gradient goes: an input slot of a node; node kNoId where nothing wants it.
+struct Edge {
+  GradNodeId node = kNoId;
+  std::uint32_t slot = 0;
+};
+
+enum class GradNodeKind : std::uint8_t {
+  kFormula,     // of the row of an operator
+  kAccumulate,  // the sink of a parameter's gradients
+  kCopySlices,  // an operator that overwrote a view, seen from the base
+  kAsStrided,   // that view, derived anew from its base
+};
+
+struct GradNode {
+  GradNodeKind kind = GradNodeKind::kFormula;
+  const OpDef* def = nullptr;     // of kFormula
+  Argument::Run arguments{0, 0};  // of the call
+  Argument::Run results{0, 0};    // of the call
+  std::uint32_t first_edge = 0, edges = 0;
+  std::uint32_t first_saved = 0, saved = 0;
+  std::uint32_t references = 0;  // tensors and edges that refer to it
+  std::uint64_t sequence = 0;
+  ValueId variable = kNoId;     // whose gradient kAccumulate sums, or the base of a view
+  ValueId view = kNoId;         // of kCopySlices: what was overwritten
+  GradNodeId function = kNoId;  // of kCopySlices: the operator's own node
+  Node context{};               // of the call: module, source line, origin
+};
+
+class Autograd {
+ public:
+  // AccumulateGrad runs before everything else that is ready.
+  static constexpr std::uint64_t kFirst = ~std::uint64_t{0};
+
+  Autograd(Dispatcher& dispatcher, Program& program) : dispatcher_(dispatcher), program_(program) {}
+
+  // --- Objects: several values may be one tensor, which was overwritten in between ---------------
+  void Adopt(ValueId id);                         // a tensor of its own
+  void AdoptOverwritten(ValueId id, ValueId of);  // the same tensor after an in-place operator
+  void Retain(ValueId id);
+  void Release(ValueId id);
+  // How many handles to the tensor there are, and how many tensors on its storage.
+  std::uint32_t uses(ValueId id) const { return objects_[object_of_[id]].uses; }
+  std::uint32_t tensors_on_storage(ValueId id) const {
+    return tensors_on_storage_[program_.values[id].storage];
+  }
+  void SetBase(ValueId view, ValueId base);
+
+  // --- Recording
+  // ----------------------------------------------------------------------------------- Whether the
+  // call needs a node: some argument that has a formula requires a gradient.
+  bool Wanted(const OpDef& def, std::span<const Argument> args) const;
+  // A node with its edges and saved arguments, before the operator runs; then its results.
+  GradNodeId Begin(const OpDef& def, std::span<const Argument> args, const Node& context);
+  void Finish(GradNodeId id, std::span<const Tensor> results);
+
+  // --- Gradients of parameters
+  // ---------------------------------------------------------------------
+  Tensor gradient(ValueId parameter) const;
+  void SetGradient(ValueId parameter, Tensor gradient);
+  void ClearGradient(ValueId parameter);
+
+  // --- For the engine
+  // ------------------------------------------------------------------------------
+  const GradNode& node(GradNodeId id) const { return nodes_[id]; }
+  std::size_t node_count() const { return nodes_.size(); }
+  std::span<const Edge> edges(GradNodeId id) const {
+    return {edges_.data() + nodes_[id].first_edge, nodes_[id].edges};
+  }
+  std::span<const Saved> saved(GradNodeId id) const {
+    return {saved_.data() + nodes_[id].first_saved, nodes_[id].saved};
+  }
+  // How many gradients arrive at a node, and the tensor that the gradient in a slot belongs to.
+  std::size_t slots(GradNodeId id) const;
+  ValueId variable(GradNodeId id, std::uint32_t slot) const;
+  std::string_view name(GradNodeId id) const;
+  void ReleaseSaved(GradNodeId id);
+  Edge EdgeOf(ValueId tensor);
+
+ private:
+  struct Object {
+    std::uint32_t uses = 0;
+    std::uint32_t slot = 0;          // of the node's results
+    GradNodeId node = kNoId;         // its history
+    GradNodeId accumulator = kNoId;  // of a leaf
+    ValueId base = kNoId;            // of a view
+  };
+  Object& object(ValueId id) { return objects_[object_of_[id]]; }
+  void Die(Object& object);
+  void DropNode(GradNodeId id);
+  GradNodeId AddNode(const GradNode& node);
+  void AddEdges(GradNode& node, const OpDef& def, std::span<const Argument> args);
+  void SaveArguments(GradNode& node, const OpDef& def, std::span<const Argument> args);
+  void SaveArgument(GradNode& node, const OpDef& def, int place, std::span<const Argument> args);
+  bool Keeps(const OpDef& def, int place, std::span<const Argument> args) const;
+  bool RequiresGrad(const Argument& argument) const;
+  void SetHistory(GradNodeId id, ValueId tensor, std::uint32_t slot);
+  void Rebase(GradNodeId id, ValueId view);
+
+  Dispatcher& dispatcher_;
+  Program& program_;
+  std::vector<ValueId> object_of_;  // by value
+  std::vector<Object> objects_;     // by value, of which the first of an object counts
+  std::vector<std::uint32_t> tensors_on_storage_;
+  std::vector<GradNode> nodes_;
+  std::vector<Edge> edges_;
+  std::vector<Saved> saved_;
+  std::vector<GradNodeId> dying_;
+  std::vector<Tensor> gradients_;  // by the value of the parameter
+  std::uint64_t next_sequence_ = 0;
+};
+
+}  // namespace steelyard

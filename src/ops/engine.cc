@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides the order of the backward pass and the life of gradients (torch/csrc/autograd:
+// engine.cpp, input_buffer.cpp, functions/accumulate_grad.h, functions/tensor.cpp). What happens
+// while one node is evaluated, in order: its formulas, the reduction of each result to the shape of
+// its variable, the end of what came in, the end of what was saved, and the results move on.
+
+#include "ops/engine.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "ir/layout.h"
+#include "ops/rules/memory_format.h"
+
+namespace steelyard {
+namespace {
+
+constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
+
+// From the first to the last, as the destructor of a vector does.
+void Drop(std::vector<Tensor>& tensors) {
+  for (Tensor& tensor : tensors) tensor.reset();
+}
+
+bool SameSizes(const Tensor& a, const TensorView& b) {
+  return std::ranges::equal(a.sizes(), b.sizes());
+}
+
+// AccumulateGrad takes a gradient over only if it lies in memory as its variable does.
+bool LiesAs(const Tensor& gradient, const TensorView& variable) {
+  if (!IsNonOverlappingAndDense(variable.sizes(), variable.strides())) {
+    return gradient.is_contiguous();
+  }
+  for (int i = 0; i < variable.rank(); ++i) {
+    if (variable.size(i) != 1 && gradient.view().stride(i) != variable.stride(i)) return false;
+  }
+  return true;
+}
+
+// Sums over what was broadcast.
+Tensor SumTo(Dispatcher& d, const Tensor& gradient, const TensorView& variable) {
+  const int leading = gradient.rank() - variable.rank();
+  Dims over;
+  for (int i = 0; i < gradient.rank(); ++i) {
+    if (i < leading || (variable.size(i - leading) == 1 && gradient.size(i) != 1))
+      over.push_back(i);
+  }
+  const Tensor sum =
+      over.empty() ? gradient : d.Call("aten::sum.dim_IntList", gradient, over, true);
+  return leading > 0 ? d.Call("aten::view", sum, Dims(variable.sizes())) : sum;
+}
+
+}  // namespace
+
+void Engine::CountDependencies(GradNodeId root) {
+  dependencies_.assign(autograd_.node_count(), 0);
+  buffers_.clear();
+  buffers_.resize(autograd_.node_count());
+  std::vector<bool> seen(autograd_.node_count(), false);
+  std::vector<GradNodeId> stack{root};
+  seen[root] = true;
+  while (!stack.empty()) {
+    const GradNodeId id = stack.back();
+    stack.pop_back();
+    for (const Edge& edge : autograd_.edges(id)) {
+      if (edge.node == kNoId) continue;
+      ++dependencies_[edge.node];
+      if (!seen[edge.node]) stack.push_back(edge.node);
+      seen[edge.node] = true;
+    }
+  }
+}
+
+void Engine::Run(const Tensor& root, Tensor seed) {
+  const Edge edge = autograd_.EdgeOf(root.id());
+  if (edge.node == kNoId)
+    Refuse("the loss does not depend on any parameter that requires a gradient");
+  CountDependencies(edge.node);
+  buffers_[edge.node].resize(autograd_.slots(edge.node));
+  buffers_[edge.node][edge.slot] = std::move(seed);
+  ready_.push_back({autograd_.node(edge.node).sequence, edge.node});
+  while (!ready_.empty()) {
+    std::ranges::pop_heap(ready_, LeavesLater());
+    const GradNodeId id = ready_.back().node;
+    ready_.pop_back();
+    Evaluate(id, std::exchange(buffers_[id], {}));
+  }
+}
+
+void Engine::Evaluate(GradNodeId id, Gradients incoming) {
+  const std::string name(autograd_.name(id));
+  dispatcher_.SetContext(autograd_.node(id).context, Phase::kBackward);
+  const Dispatcher::Inside evaluate(dispatcher_, std::string(kEvaluate) + name);
+  if (autograd_.node(id).kind == GradNodeKind::kAccumulate) {
+    const Dispatcher::Inside accumulate(dispatcher_, name);
+    return Accumulate(id, std::move(incoming));
+  }
+  Gradients outgoing;
+  {
+    const Dispatcher::Inside node(dispatcher_, name);
+    outgoing = Apply(id, incoming);
+  }
+  FitToVariables(id, outgoing);
+  Drop(incoming);
+  autograd_.ReleaseSaved(id);
+  Route(id, outgoing);
+  Drop(outgoing);
+}
+
+Engine::Gradients Engine::Apply(GradNodeId id, std::span<const Tensor> incoming) {
+  const GradNode& node = autograd_.node(id);
+  switch (node.kind) {
+    case GradNodeKind::kFormula:
+      return ApplyFormulas(node, autograd_.saved(id), autograd_.edges(id), incoming);
+    case GradNodeKind::kCopySlices:
+      return ApplyCopySlices(id, incoming[0]);
+    case GradNodeKind::kAsStrided: {
+      Gradients out;
+      out.push_back(ApplyAsStrided(id, incoming[0]));
+      return out;
+    }
+    case GradNodeKind::kAccumulate:
+      break;
+  }
+  __builtin_unreachable();
+}
+
+// One gradient for each edge; undefined where none is wanted.
+Engine::Gradients Engine::ApplyFormulas(const GradNode& node, std::span<const Saved> saved,
+                                        std::span<const Edge> edges,
+                                        std::span<const Tensor> incoming) {
+  const OpDef& def = *node.def;
+  const Dispatcher::Recorded call(dispatcher_, node.arguments, node.results);
+  const OpView op = call.View(def);
+  std::array<bool, Signature::kMaxParams> needed{};
+  std::array<std::uint32_t, Signature::kMaxParams> first{}, count{};
+  std::uint32_t next = 0;
+  for (int i = 0; i < op.arg_count(); ++i) {
+    if (!def.grad->Differentiates(i)) continue;
+    const auto place = static_cast<std::size_t>(i);
+    first[place] = next;
+    count[place] = op.arg(i).kind == ArgKind::kList ? op.arg(i).list.count : 1;
+    for (std::uint32_t e = 0; e < count[place]; ++e) needed[place] |= edges[next++].node != kNoId;
+  }
+  const Backward backward(dispatcher_, op, incoming, saved, needed);
+  Gradients out(edges.size());
+  for (const Derivative& formula : def.grad->formulas()) {
+    const std::span<const std::uint8_t> places = formula.of.places();
+    const auto wanted = [&](std::uint8_t p) { return needed[p]; };
+    if (std::ranges::none_of(places, wanted)) continue;
+    if (formula.one != nullptr) {
+      out[first[places[0]]] = formula.one(dispatcher_, backward);
+      continue;
+    }
+    std::vector<Tensor> several = formula.several(dispatcher_, backward);
+    std::size_t at = 0;
+    for (const std::uint8_t place : places) {
+      for (std::uint32_t e = 0; e < count[place] && at < several.size(); ++e, ++at) {
+        if (edges[first[place] + e].node != kNoId) out[first[place] + e] = std::move(several[at]);
+      }
+    }
+  }
+  return out;
+}
+
+// The gradient of the base, in which the slice that was overwritten has the operator's own.
+Engine::Gradients Engine::ApplyCopySlices(GradNodeId id, const Tensor& incoming) {
+  const GradNode node = autograd_.node(id);
+  const TensorView base = dispatcher_.ViewOf(node.variable), view = dispatcher_.ViewOf(node.view);
+  const Dims sizes(base.sizes()), strides(base.strides());
+  const Dims part_sizes(view.sizes()), part_strides(view.strides());
+  Tensor whole = dispatcher_.Call("aten::new_empty_strided", incoming, sizes, strides);
+  dispatcher_.Call("aten::copy_", whole, incoming);
+  Gradients out;
+  {
+    const Tensor slice = dispatcher_.Call("aten::as_strided", whole, part_sizes, part_strides);
+    std::vector<Tensor> part;
+    part.push_back(dispatcher_.Call("aten::clone", slice, kContiguousFormat));
+    out = Apply(node.function, part);
+    if (!out.empty() && out[0].defined()) dispatcher_.Call("aten::copy_", slice, out[0]);
+  }
+  autograd_.ReleaseSaved(node.function);
+  if (out.empty()) out.resize(1);
+  out[0] = std::move(whole);
+  return out;
+}
+
+Tensor Engine::ApplyAsStrided(GradNodeId id, const Tensor& incoming) {
+  const TensorView base = dispatcher_.ViewOf(autograd_.node(id).variable);
+  const Dims sizes(base.sizes()), strides(base.strides());
+  Tensor whole = dispatcher_.Call("aten::new_empty_strided", incoming, sizes, strides);
+  dispatcher_.Call("aten::zero_", whole);
+  return whole;
+}
+
+void Engine::Accumulate(GradNodeId id, Gradients incoming) {
+  Tensor& gradient = incoming[0];
+  if (!gradient.defined()) return;
+  const ValueId parameter = autograd_.node(id).variable;
+  if (const Tensor before = autograd_.gradient(parameter); before.defined()) {
+    dispatcher_.Call("aten::add_.Tensor", before, gradient);
+    return gradient.reset();
+  }
+  const TensorView variable = dispatcher_.ViewOf(parameter);
+  if (autograd_.uses(gradient.id()) == 1 && LiesAs(gradient, variable)) {
+    return autograd_.SetGradient(parameter, std::move(gradient));
+  }
+  const Dims sizes(variable.sizes()), strides(variable.strides());
+  Tensor own = IsNonOverlappingAndDense(sizes, strides)
+                   ? dispatcher_.Call("aten::new_empty_strided", gradient, sizes, strides)
+                   : dispatcher_.Call("aten::new_empty", gradient, sizes);
+  dispatcher_.Call("aten::copy_", own, gradient);
+  autograd_.SetGradient(parameter, std::move(own));
+  gradient.reset();
+}
+
+// Every gradient takes the shape and dtype of the variable it belongs to.
+void Engine::FitToVariables(GradNodeId id, Gradients& outgoing) {
+  for (std::size_t i = 0; i < outgoing.size(); ++i) {
+    const Edge edge = autograd_.edges(id)[i];
+    if (edge.node == kNoId || !outgoing[i].defined()) continue;
+    const ValueId variable = autograd_.variable(edge.node, edge.slot);
+    if (!SameSizes(outgoing[i], dispatcher_.ViewOf(variable))) {
+      outgoing[i] = SumTo(dispatcher_, outgoing[i], dispatcher_.ViewOf(variable));
+    }
+    const DType dtype = dispatcher_.ViewOf(variable).dtype();
+    if (outgoing[i].dtype() != dtype) {
+      outgoing[i] = dispatcher_.Call("aten::_to_copy", outgoing[i], dtype);
+    }
+  }
+}
+
+void Engine::Route(GradNodeId id, Gradients& outgoing) {
+  for (std::size_t i = 0; i < outgoing.size(); ++i) {
+    const Edge edge = autograd_.edges(id)[i];
+    if (edge.node == kNoId) continue;
+    Gradients& buffer = buffers_[edge.node];
+    if (buffer.empty()) buffer.resize(autograd_.slots(edge.node));
+    if (outgoing[i].defined()) AddTo(buffer[edge.slot], outgoing[i]);
+    if (--dependencies_[edge.node] > 0) continue;
+    ready_.push_back({autograd_.node(edge.node).sequence, edge.node});
+    std::ranges::push_heap(ready_, LeavesLater());
+  }
+}
+
+// A second gradient for one tensor is added in place if nobody else has the first one or its
+// storage; a view keeps its base, so it never is.
+void Engine::AddTo(Tensor& slot, Tensor& gradient) {
+  if (!slot.defined()) {
+    slot = std::move(gradient);
+    return;
+  }
+  const bool owned = autograd_.uses(slot.id()) == 1 && autograd_.tensors_on_storage(slot.id()) == 1;
+  if (owned && IsNonOverlappingAndDense(slot.sizes(), slot.strides())) {
+    dispatcher_.Call("aten::add_.Tensor", slot, gradient);
+  } else {
+    slot = dispatcher_.Call("aten::add.Tensor", slot, gradient);
+  }
+}
+
+}  // namespace steelyard

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/gradients/indexing.h"
+
+#include "ops/backward.h"
+#include "ops/dispatcher.h"
+
+namespace steelyard::gradients {
+namespace {
+
+Dims SelfSizes(const Backward& b) { return Dims(b.op().self().sizes()); }
+
+// Zeros in which the values that were chosen along `dim` have the gradient
+// (value_selecting_reduction_backward).
+Tensor Scattered(Dispatcher& d, const Backward& b, const Tensor& grad, const Tensor& indices,
+                 int dim) {
+  const Tensor zeros = d.Call("aten::zeros", SelfSizes(b), grad.dtype());
+  return d.Call("aten::scatter_.src", zeros, dim, indices, grad);
+}
+
+}  // namespace
+
+// topk(self, k, dim), sort(self, dim): the dimension stays.
+Tensor SelectedValues(Dispatcher& d, const Backward& b) {
+  const int at = b.op().def().signature->IndexOf("dim");
+  return Scattered(d, b, b.grad(), b.result(1), b.op().dim(at, b.op().self().rank()));
+}
+
+// max.dim(self, dim, keepdim)
+Tensor SelectedOfDim(Dispatcher& d, const Backward& b) {
+  const int rank = b.op().self().rank();
+  const int dim = b.op().dim(1, rank);
+  if (b.op().boolean(2) || rank == 0) return Scattered(d, b, b.grad(), b.result(1), dim);
+  const Tensor grad = d.Call("aten::unsqueeze", b.grad(), dim);
+  return Scattered(d, b, grad, d.Call("aten::unsqueeze", b.result(1), dim), dim);
+}
+
+// self, dim, index
+Tensor IndexSelectSelf(Dispatcher& d, const Backward& b) {
+  const Tensor zeros = d.Call("aten::new_zeros", b.grad(), SelfSizes(b));
+  return d.Call("aten::index_add_", zeros, b.op().arg(1), b.saved(2), b.grad());
+}
+
+Tensor GatherSelf(Dispatcher& d, const Backward& b) {
+  const Tensor zeros = d.Call("aten::new_zeros", b.grad(), SelfSizes(b));
+  return d.Call("aten::scatter_add_", zeros, b.op().arg(1), b.saved(2), b.grad());
+}
+
+// self, indices
+Tensor IndexSelf(Dispatcher& d, const Backward& b) {
+  const Tensor zeros = d.Call("aten::new_zeros", b.grad(), SelfSizes(b));
+  return d.Call("aten::index_put_", zeros, b.saved_list(1), b.grad(), true);
+}
+
+Tensor TrilSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::tril", b.grad(), b.op().arg(1));
+}
+Tensor TriuSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::triu", b.grad(), b.op().arg(1));
+}
+
+}  // namespace steelyard::gradients

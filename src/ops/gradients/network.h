@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients of the operators that networks are made of and that have backward kernels of their own:
+// activations, normalization, attention, embeddings, losses.
+#pragma once
+
+#include "ops/gradients/words.h"
+#include "steelyard/gradient.h"
+
+namespace steelyard::gradients {
+
+Tensor ThresholdResult(Dispatcher& d, const Backward& b);
+Tensor EluSelf(Dispatcher& d, const Backward& b);
+Tensor HardtanhSelf(Dispatcher& d, const Backward& b);
+Tensor LeakyReluSelf(Dispatcher& d, const Backward& b);
+Tensor SoftplusSelf(Dispatcher& d, const Backward& b);
+Tensor LogSigmoidSelf(Dispatcher& d, const Backward& b);
+Tensor MseSelf(Dispatcher& d, const Backward& b);
+Tensor MseTarget(Dispatcher& d, const Backward& b);
+Tensor GeluSelf(Dispatcher& d, const Backward& b);
+std::vector<Tensor> LayerNorm(Dispatcher& d, const Backward& b);
+std::vector<Tensor> FlashAttention(Dispatcher& d, const Backward& b);
+Tensor EmbeddingWeight(Dispatcher& d, const Backward& b);
+Tensor NllLossSelf(Dispatcher& d, const Backward& b);
+Tensor MaskedFillSelf(Dispatcher& d, const Backward& b);
+Tensor WhereSelf(Dispatcher& d, const Backward& b);
+Tensor WhereOther(Dispatcher& d, const Backward& b);
+
+inline constexpr Gradient kRelu{"ReluBackward0", {GradientOf(0, {kResult}, ThresholdResult)}};
+inline constexpr Gradient kTanh{"TanhBackward0",
+                                {GradientOf(0, {kResult}, OfResult<"aten::tanh_backward">)}};
+inline constexpr Gradient kSigmoid{"SigmoidBackward0",
+                                   {GradientOf(0, {kResult}, OfResult<"aten::sigmoid_backward">)}};
+inline constexpr Gradient kSilu{"SiluBackward0",
+                                {GradientOf(0, {0}, OfSelf<"aten::silu_backward">)}};
+inline constexpr Gradient kElu{"EluBackward0", {GradientOf(0, {0}, EluSelf)}};
+inline constexpr Gradient kHardtanh{"HardtanhBackward0", {GradientOf(0, {0}, HardtanhSelf)}};
+inline constexpr Gradient kHardswish{"HardswishBackward0",
+                                     {GradientOf(0, {0}, OfSelf<"aten::hardswish_backward">)}};
+inline constexpr Gradient kHardsigmoid{"HardsigmoidBackward0",
+                                       {GradientOf(0, {0}, OfSelf<"aten::hardsigmoid_backward">)}};
+inline constexpr Gradient kLeakyRelu{"LeakyReluBackward0", {GradientOf(0, {0}, LeakyReluSelf)}};
+inline constexpr Gradient kSoftplus{"SoftplusBackward0", {GradientOf(0, {0}, SoftplusSelf)}};
+inline constexpr Gradient kMish{"MishBackward0",
+                                {GradientOf(0, {0}, OfSelf<"aten::mish_backward">)}};
+inline constexpr Gradient kLogSigmoid{"LogSigmoidBackward0",
+                                      {GradientOf(0, {0, ResultAt(1)}, LogSigmoidSelf)}};
+inline constexpr Gradient kMseLoss{
+    "MseLossBackward0", {GradientOf(0, {0, 1}, MseSelf), GradientOf(1, {0, 1}, MseTarget)}};
+inline constexpr Gradient kGelu{"GeluBackward0", {GradientOf(0, {0}, GeluSelf)}};
+inline constexpr Gradient kLayerNorm{
+    "NativeLayerNormBackward0",
+    {GradientsOf({0, 2, 3}, {0, 2, 3, ResultAt(1), ResultAt(2)}, LayerNorm)}};
+inline constexpr Gradient kFlashAttention{
+    "ScaledDotProductFlashAttentionForCpuBackward0",
+    {GradientsOf({0, 1, 2}, {0, 1, 2, 5, ResultAt(0), ResultAt(1)}, FlashAttention)}};
+inline constexpr Gradient kEmbedding{"EmbeddingBackward0", {GradientOf(0, {1}, EmbeddingWeight)}};
+inline constexpr Gradient kNllLoss{"NllLossBackward0",
+                                   {GradientOf(0, {0, 1, 2, ResultAt(1)}, NllLossSelf)}};
+inline constexpr Gradient kMaskedFill{"MaskedFillBackward0", {GradientOf(0, {1}, MaskedFillSelf)}};
+inline constexpr Gradient kWhere{"WhereBackward0",
+                                 {GradientOf(2, {0}, WhereOther), GradientOf(1, {0}, WhereSelf)}};
+
+}  // namespace steelyard::gradients

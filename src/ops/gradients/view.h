@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients of views, copies and joins.
+#pragma once
+
+#include "ops/gradients/words.h"
+#include "steelyard/gradient.h"
+
+namespace steelyard::gradients {
+
+Tensor TransposeSelf(Dispatcher& d, const Backward& b);
+Tensor TSelf(Dispatcher& d, const Backward& b);
+Tensor PermuteSelf(Dispatcher& d, const Backward& b);
+Tensor ExpandSelf(Dispatcher& d, const Backward& b);
+Tensor SliceSelf(Dispatcher& d, const Backward& b);
+Tensor SelectSelf(Dispatcher& d, const Backward& b);
+Tensor UnsqueezeSelf(Dispatcher& d, const Backward& b);
+Tensor SqueezeSelf(Dispatcher& d, const Backward& b);
+Tensor SplitSelf(Dispatcher& d, const Backward& b);
+Tensor UnbindSelf(Dispatcher& d, const Backward& b);
+Tensor ToCopySelf(Dispatcher& d, const Backward& b);
+std::vector<Tensor> CatParts(Dispatcher& d, const Backward& b);
+std::vector<Tensor> StackParts(Dispatcher& d, const Backward& b);
+
+inline constexpr Gradient kView{"ViewBackward0", {GradientOf(0, {}, Reshaped)}};
+inline constexpr Gradient kUnsafeView{"UnsafeViewBackward0", {GradientOf(0, {}, Reshaped)}};
+inline constexpr Gradient kReshapeAlias{"ReshapeAliasBackward0", {GradientOf(0, {}, Reshaped)}};
+inline constexpr Gradient kAlias{"AliasBackward0", {GradientOf(0, {}, Same)}};
+inline constexpr Gradient kTranspose{"TransposeBackward0", {GradientOf(0, {}, TransposeSelf)}};
+inline constexpr Gradient kT{"TBackward0", {GradientOf(0, {}, TSelf)}};
+inline constexpr Gradient kPermute{"PermuteBackward0", {GradientOf(0, {}, PermuteSelf)}};
+inline constexpr Gradient kExpand{"ExpandBackward0", {GradientOf(0, {}, ExpandSelf)}};
+inline constexpr Gradient kSlice{"SliceBackward0", {GradientOf(0, {}, SliceSelf)}};
+inline constexpr Gradient kSelect{"SelectBackward0", {GradientOf(0, {}, SelectSelf)}};
+inline constexpr Gradient kUnsqueeze{"UnsqueezeBackward0", {GradientOf(0, {}, UnsqueezeSelf)}};
+inline constexpr Gradient kSqueeze{"SqueezeBackward0", {GradientOf(0, {}, SqueezeSelf)}};
+inline constexpr Gradient kSqueezeDim{"SqueezeBackward1", {GradientOf(0, {}, SqueezeSelf)}};
+inline constexpr Gradient kSqueezeDims{"SqueezeBackward2", {GradientOf(0, {}, SqueezeSelf)}};
+inline constexpr Gradient kSplit{"SplitBackward0", {GradientOf(0, {}, SplitSelf)}};
+inline constexpr Gradient kSplitSizes{"SplitWithSizesBackward0", {GradientOf(0, {}, SplitSelf)}};
+inline constexpr Gradient kUnbind{"UnbindBackward0", {GradientOf(0, {}, UnbindSelf)}};
+inline constexpr Gradient kClone{"CloneBackward0", {GradientOf(0, {}, Same)}};
+inline constexpr Gradient kToCopy{"ToCopyBackward0", {GradientOf(0, {}, ToCopySelf)}};
+inline constexpr Gradient kCat{"CatBackward0", {GradientsOf({0}, {}, CatParts)}};
+inline constexpr Gradient kStack{"StackBackward0", {GradientsOf({0}, {}, StackParts)}};
+
+}  // namespace steelyard::gradients

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/gradients/words.h"
+
+#include "ops/rules/shape.h"
+
+namespace steelyard::gradients {
+
+Tensor MaybeMultiply(Dispatcher& d, const Tensor& t, double number) {
+  return number == 1.0 ? t : d.Call("aten::mul.Scalar", t, number);
+}
+
+Tensor AsReal(Dispatcher& d, DType of, Tensor gradient) {
+  if (IsComplex(of) || !IsComplex(gradient.dtype())) return gradient;
+  return d.Call("aten::real", gradient);
+}
+
+Tensor Conjugate(Dispatcher& d, const Tensor& t) {
+  return IsComplex(t.dtype()) ? d.Call("aten::conj", t) : t;
+}
+
+Tensor SumTo(Dispatcher& d, const Tensor& gradient, std::span<const std::int64_t> sizes) {
+  const int rank = static_cast<int>(sizes.size());
+  const int leading = gradient.rank() - rank;
+  Dims over;
+  for (int i = 0; i < gradient.rank(); ++i) {
+    const bool spread =
+        i >= leading && sizes[static_cast<std::size_t>(i - leading)] == 1 && gradient.size(i) != 1;
+    if (i < leading || spread) over.push_back(i);
+  }
+  const Tensor sum =
+      over.empty() ? gradient : d.Call("aten::sum.dim_IntList", gradient, over, true);
+  return leading > 0 ? d.Call("aten::view", sum, sizes) : sum;
+}
+
+Tensor Unreduce(Dispatcher& d, const Tensor& gradient, const OpView& op, int dims, bool kept) {
+  const Dims sizes(op.self().sizes());
+  if (sizes.empty()) return gradient;
+  Tensor whole = gradient;
+  const shape::DimSet reduced = shape::DimsOf(op, dims, sizes.size());
+  for (int i = 0; !kept && i < sizes.size(); ++i) {
+    if (shape::Has(reduced, i)) whole = d.Call("aten::unsqueeze", whole, i);
+  }
+  return d.Call("aten::expand", whole, sizes);
+}
+
+Tensor Same(Dispatcher&, const Backward& b) { return b.grad(); }
+
+Tensor Negated(Dispatcher& d, const Backward& b) { return d.Call("aten::neg", b.grad()); }
+
+Tensor Zeros(Dispatcher& d, const Backward& b) { return d.Call("aten::zeros_like", b.grad()); }
+
+Tensor Reshaped(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::reshape", b.grad(), Dims(b.op().self().sizes()));
+}
+
+}  // namespace steelyard::gradients

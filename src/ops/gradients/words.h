@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What gradient formulas say again and again (torch/csrc/autograd/FunctionsManual.cpp). Formulas
+// are written as ATen's C++ is, because lifetimes decide bytes: what is a temporary there is one
+// here, and where the compiler evaluates the right operand first, so does the formula.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "ops/backward.h"
+#include "ops/dispatcher.h"
+#include "ops/rules/label.h"
+#include "ops/rules/shape.h"
+
+namespace steelyard::gradients {
+
+// t * number, or t itself where the number is 1 (maybe_multiply).
+Tensor MaybeMultiply(Dispatcher& d, const Tensor& t, double number);
+// Real operands have real gradients (handle_r_to_c).
+Tensor AsReal(Dispatcher& d, DType of, Tensor gradient);
+// The complex conjugate; a real tensor itself.
+Tensor Conjugate(Dispatcher& d, const Tensor& t);
+// Sums `gradient` to these sizes, from which it was broadcast (sum_to).
+Tensor SumTo(Dispatcher& d, const Tensor& gradient, std::span<const std::int64_t> sizes);
+// Gives reduced dimensions back as ones (unsqueeze_multiple), and spreads over them.
+Tensor Unreduce(Dispatcher& d, const Tensor& gradient, const OpView& op, int dims, bool kept);
+
+// --- Whole formulas
+// -------------------------------------------------------------------------------
+
+// The gradient itself.
+Tensor Same(Dispatcher& d, const Backward& b);
+Tensor Negated(Dispatcher& d, const Backward& b);
+// Zero everywhere: `grad * 0` is not computed, a fresh tensor is.
+Tensor Zeros(Dispatcher& d, const Backward& b);
+// The gradient in the shape of the first argument.
+Tensor Reshaped(Dispatcher& d, const Backward& b);
+
+// A backward kernel of the incoming gradient and the saved first argument, or result 0.
+template <Label kKernel>
+Tensor OfSelf(Dispatcher& d, const Backward& b) {
+  return d.Call(kOpNamed<kKernel>, b.grad(), b.saved(0));
+}
+template <Label kKernel>
+Tensor OfResult(Dispatcher& d, const Backward& b) {
+  return d.Call(kOpNamed<kKernel>, b.grad(), b.result());
+}
+
+}  // namespace steelyard::gradients

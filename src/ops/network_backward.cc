@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Backward kernels of activations, softmax, normalization, attention, embeddings and losses. The
+// gradient comes first; what a kernel allocates besides its results follows its source in
+// aten/src/ATen/native.
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "ir/layout.h"
+#include "ops/attention_blocks.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+using work::PerElement;
+using Scratch = std::optional<Allocations::Scratch>;
+
+// A kernel over elements of the gradient and of what was saved.
+constexpr OpDef Slope(OpName name, std::string_view summary, Signature signature,
+                      std::string_view example, WorkFn work,
+                      AllocationsFn allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
+                      ShapeFn shape = shape::Iterate<Promotion::kCommon, 0, 1>) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kElementwise,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kGradientUnknown};
+}
+
+constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
+                       std::string_view example, Family family, ShapeFn shape,
+                       AllocationsFn allocations, WorkFn work) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = family,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kGradientUnknown};
+}
+
+// A derivative that is a polynomial of the result; of gelu, one that computes it anew.
+constexpr WorkFn kOfResult = work::PerOutput<PerElement{.alu = 3}>;
+constexpr WorkFn kSelection = work::PerOutput<PerElement{.compare = 1, .move = 1}>;
+constexpr WorkFn kSiluSlope = work::PerOutput<PerElement{.alu = 6, .special = 1}>;
+constexpr WorkFn kGeluSlope = work::PerOutput<PerElement{.alu = 9, .special = 2}>;
+
+// --- gelu ----------------------------------------------------------------------------------------
+
+// oneDNN's kernel reads a gradient that lies densely.
+void GeluSlopeAllocations(const OpView& op, Allocations& memory) {
+  if (op.self().dtype() != op.tensor(1).dtype() ||
+      !std::ranges::equal(op.self().sizes(), op.tensor(1).sizes())) {
+    return allocations::Iterate<Promotion::kCommon, 0, 1>(op, memory);
+  }
+  memory.Output(0);
+  if (IsNonOverlappingAndDense(op.self().sizes(), op.self().strides())) return;
+  memory.Free(memory.Allocate(op.self().bytes()));
+}
+
+// --- softmax -------------------------------------------------------------------------------------
+
+void SoftmaxSlopeShape(const OpView& op, Outputs& out) {
+  // Half-precision operands that were widened get a gradient of their own width.
+  const bool narrow = op.self().dtype() == DType::kFloat32 && op.dtype(3) == DType::kFloat16;
+  out.Add(narrow ? DType::kFloat16 : op.self().dtype(), op.self().sizes());
+}
+
+// Gradient and result are read row by row: made contiguous where they are not.
+void SoftmaxSlopeAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const Scratch gradient = allocations::Contiguous(op.self(), memory);
+  const Scratch output = allocations::Contiguous(op.tensor(1), memory);
+  allocations::Free(output, memory);
+  allocations::Free(gradient, memory);
+}
+
+// --- native_layer_norm_backward(grad, input, shape, mean, rstd, weight, bias, mask[3])
+// ------------
+
+void LayerNormSlopeShape(const OpView& op, Outputs& out) {
+  const std::vector<std::int64_t> mask = op.integers(7);
+  const TensorView input = op.tensor(1), weight = op.tensor(5), bias = op.tensor(6);
+  const auto wanted = [&](std::size_t i) { return i < mask.size() && mask[i] != 0; };
+  wanted(0) ? out.Add(input.dtype(), input.sizes()) : out.AddNone();
+  wanted(1) && weight.defined() ? out.Add(weight.dtype(), weight.sizes()) : out.AddNone();
+  wanted(2) && bias.defined() ? out.Add(bias.dtype(), bias.sizes()) : out.AddNone();
+}
+
+// Input, weight and gradient are made contiguous; every thread sums the parameters' gradients in a
+// row of its own.
+void LayerNormSlopeAllocations(const OpView& op, Allocations& memory) {
+  const TensorView input = op.tensor(1), weight = op.tensor(5), bias = op.tensor(6);
+  const Scratch dense = allocations::Contiguous(input, memory);
+  const Scratch scale = weight.defined() ? allocations::Contiguous(weight, memory) : std::nullopt;
+  const Scratch shift = bias.defined() ? allocations::Contiguous(bias, memory) : std::nullopt;
+  for (int i = 0; i < 3; ++i) {
+    if (op.output(i).defined()) memory.Output(i, "aten::empty");
+  }
+  const Scratch gradient = allocations::Contiguous(op.self(), memory);
+  const bool sums_rows = op.output(1).defined() || op.output(2).defined();
+  if (sums_rows && input.count() > 0) {
+    const std::int64_t row = NumElements(op.ints(2)).value_or(0);
+    const Count sums = Count(2) * op.target().threads * row;
+    memory.Free(memory.Allocate(allocations::Bytes(sums, input.dtype()), "aten::resize_"));
+  }
+  for (const Scratch& copy : {gradient, shift, scale, dense}) allocations::Free(copy, memory);
+}
+
+Work LayerNormSlopeWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 13}; }
+
+// --- attention -----------------------------------------------------------------------------------
+
+// [batch, heads, length, head], its lengths outside its heads.
+void AddHeadsLast(const TensorView& t, Outputs& out) {
+  const std::int64_t heads = t.size(1), length = t.size(2), head = t.size(3);
+  out.Add(t.dtype(), t.sizes(), Dims{length * heads * head, head, heads * head, 1});
+}
+
+void FlashSlopeShape(const OpView& op, Outputs& out) {
+  for (int i = 0; i <= 3; ++i) shape::RequireRank("an operand of attention", op.tensor(i), 4);
+  for (int i = 1; i <= 3; ++i) AddHeadsLast(op.tensor(i), out);
+}
+
+// The gradient of the output is copied unless its lengths lie outside its heads. Each thread has
+// two blocks of scores, and a sum per query.
+void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
+  const TensorView gradient = op.self(), query = op.tensor(1);
+  for (int i = 0; i < 3; ++i) memory.Output(i, "aten::empty");
+  Dims sizes(gradient.sizes()), strides(gradient.strides());
+  std::swap(sizes[1], sizes[2]);
+  std::swap(strides[1], strides[2]);
+  Scratch copy;
+  if (!IsContiguous(sizes, strides)) {
+    copy = memory.Allocate(allocations::Bytes(work::Elements(gradient), gradient.dtype()),
+                           "aten::empty");
+  }
+  const DType wide = attention::WideType(query.dtype());
+  const std::int64_t rows = attention::QueryRows(query.size(2));
+  const Count scores =
+      Count(2) * op.target().threads * rows * attention::KeyColumns(op.tensor(2).size(2));
+  const Scratch block = memory.Allocate(allocations::Bytes(scores, wide), "aten::empty");
+  Scratch narrow;
+  if (wide != query.dtype()) {
+    narrow = memory.Allocate(allocations::Bytes(scores, query.dtype()), "aten::empty");
+  }
+  const Scratch sums =
+      memory.Allocate(allocations::Bytes(Count(op.target().threads) * rows, wide), "aten::empty");
+  for (const Scratch& scratch : {sums, narrow, block, copy}) allocations::Free(scratch, memory);
+}
+
+// The scores anew, and the gradients of scores, query, key and value: five products.
+Work FlashSlopeWork(const OpView& op) {
+  const TensorView query = op.tensor(1);
+  const Count scores = Count(query.size(0)) * query.size(1) * query.size(2) * op.tensor(2).size(2);
+  return {.mac = scores * query.size(3) * 5, .alu = scores * 5, .special = scores};
+}
+
+// --- embedding, slices, losses
+// --------------------------------------------------------------------
+
+// grad, indices, num_weights
+void EmbeddingSlopeShape(const OpView& op, Outputs& out) {
+  out.Add(op.self().dtype(), Dims{op.integer(2), op.self().size(-1)});
+}
+void EmbeddingSlopeAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  const Scratch indices = allocations::Contiguous(op.tensor(1), memory);
+  const Scratch gradient = allocations::Contiguous(op.self(), memory);
+  allocations::Free(gradient, memory);
+  allocations::Free(indices, memory);
+}
+Work AddGradient(const OpView& op) { return {.alu = work::Elements(op.self())}; }
+
+void SizesShape(const OpView& op, Outputs& out) { out.Add(op.self().dtype(), op.ints(1)); }
+
+// Row-major, whatever the operand is.
+void LikeSecondShape(const OpView& op, Outputs& out) {
+  out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
+}
+
+// grad, self, target, weight, reduction, ignore_index, total_weight
+void NllSlopeShape(const OpView& op, Outputs& out) {
+  out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
+}
+Work NllSlopeWork(const OpView& op) {
+  return {.alu = work::Elements(op.tensor(2)) * 2, .move = work::Elements(op.output())};
+}
+
+// --- Rows ----------------------------------------------------------------------------------------
+
+constexpr std::array kRows{
+    Slope("aten::threshold_backward", "The gradient where the operand is above `threshold`.",
+          "(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+          "aten::threshold_backward(f32[2,8], f32[2,8], 0)", kSelection,
+          allocations::Iterate<Promotion::kCommon, 1, 0>, shape::Iterate<Promotion::kCommon, 1, 0>),
+    Slope("aten::gelu_backward", "The gradient of gelu.",
+          "(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
+          "aten::gelu_backward(f32[2,8], f32[2,8])", kGeluSlope, GeluSlopeAllocations),
+    Slope("aten::tanh_backward", "The gradient of tanh.",
+          "(Tensor grad_output, Tensor output) -> Tensor",
+          "aten::tanh_backward(f32[2,8], f32[2,8])", kOfResult),
+    Slope("aten::sigmoid_backward", "The gradient of sigmoid.",
+          "(Tensor grad_output, Tensor output) -> Tensor",
+          "aten::sigmoid_backward(f32[2,8], f32[2,8])", kOfResult),
+    Slope("aten::silu_backward", "The gradient of silu.",
+          "(Tensor grad_output, Tensor self) -> Tensor", "aten::silu_backward(f32[2,8], f32[2,8])",
+          kSiluSlope),
+    Slope("aten::elu_backward", "The gradient of elu.",
+          "(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
+          "Tensor self_or_result) -> Tensor",
+          "aten::elu_backward(f32[2,8], 1.0, 1, 1, False, f32[2,8])", kSiluSlope,
+          allocations::Iterate<Promotion::kCommon, 0, 5>, shape::Iterate<Promotion::kCommon, 0, 5>),
+    Slope("aten::hardtanh_backward", "The gradient of hardtanh.",
+          "(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
+          "aten::hardtanh_backward(f32[2,8], f32[2,8], 0, 6)", kSelection,
+          allocations::IterateByFactory<Promotion::kCommon, 0, 1>),
+    Slope("aten::hardswish_backward", "The gradient of hardswish.",
+          "(Tensor grad_output, Tensor self) -> Tensor",
+          "aten::hardswish_backward(f32[2,8], f32[2,8])", kSelection,
+          allocations::IterateByFactory<Promotion::kCommon, 0, 1>),
+    Slope("aten::hardsigmoid_backward", "The gradient of hardsigmoid.",
+          "(Tensor grad_output, Tensor self) -> Tensor",
+          "aten::hardsigmoid_backward(f32[2,8], f32[2,8])", kSelection),
+    Slope("aten::leaky_relu_backward", "The gradient of leaky_relu.",
+          "(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor",
+          "aten::leaky_relu_backward(f32[2,8], f32[2,8], 0.1, False)", kSelection,
+          allocations::Iterate<Promotion::kCommon, 1, 0>, shape::Iterate<Promotion::kCommon, 1, 0>),
+    Slope("aten::softplus_backward", "The gradient of softplus.",
+          "(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+          "aten::softplus_backward(f32[2,8], f32[2,8], 1, 20)", kSiluSlope),
+    Slope("aten::mish_backward", "The gradient of mish.",
+          "(Tensor grad_output, Tensor self) -> Tensor", "aten::mish_backward(f32[2,8], f32[2,8])",
+          kGeluSlope),
+    Slope("aten::log_sigmoid_backward", "The gradient of log_sigmoid.",
+          "(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
+          "aten::log_sigmoid_backward(f32[2,8], f32[2,8], f32[2,8])", kSiluSlope,
+          allocations::Via<"aten::empty_strided">),
+    Kernel("aten::mse_loss_backward", "The gradient of the mean squared error.",
+           "(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
+           "aten::mse_loss_backward(f32[], f32[4,8], f32[4,8], 1)", Family::kLoss, LikeSecondShape,
+           allocations::Via<"aten::empty">, work::PerOutput<PerElement{.alu = 3}>),
+    Kernel("aten::_softmax_backward_data", "The gradient of softmax, from its result.",
+           "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+           "aten::_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)", Family::kNormalization,
+           SoftmaxSlopeShape, SoftmaxSlopeAllocations, work::PerOutput<PerElement{.alu = 4}>),
+    Kernel("aten::_log_softmax_backward_data", "The gradient of log_softmax, from its result.",
+           "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+           "aten::_log_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)", Family::kNormalization,
+           SoftmaxSlopeShape, SoftmaxSlopeAllocations,
+           work::PerOutput<PerElement{.alu = 3, .special = 1}>),
+    Kernel("aten::native_layer_norm_backward", "The gradients of a layer norm.",
+           "(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, "
+           "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+           "aten::native_layer_norm_backward(f32[2,3,8], f32[2,3,8], [8], f32[2,3,1], f32[2,3,1], "
+           "f32[8], f32[8], [True, True, True])",
+           Family::kNormalization, LayerNormSlopeShape, LayerNormSlopeAllocations,
+           LayerNormSlopeWork),
+    Kernel("aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+           "The gradients of attention, block by block.",
+           "(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor "
+           "logsumexp, float dropout_p, bool is_causal, *, Tensor? attn_mask=None, float? "
+           "scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)",
+           "aten::_scaled_dot_product_flash_attention_for_cpu_backward(f32[2,4,9,8], f32[2,4,9,8], "
+           "f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9], 0.0, False)",
+           Family::kAttention, FlashSlopeShape, FlashSlopeAllocations, FlashSlopeWork),
+    Kernel("aten::embedding_dense_backward", "The gradient of a table of embeddings.",
+           "(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
+           "scale_grad_by_freq) -> Tensor",
+           "aten::embedding_dense_backward(f32[3,4,16], i64[3,4], 100, -1, False)",
+           Family::kIndexing, EmbeddingSlopeShape, EmbeddingSlopeAllocations, AddGradient),
+    Kernel("aten::slice_backward", "The gradient of a slice, zero elsewhere.",
+           "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
+           "step) -> Tensor",
+           "aten::slice_backward(f32[2,3], [2,8], 1, 0, 3, 1)", Family::kIndexing, SizesShape,
+           allocations::Via<"aten::empty">, work::Move),
+    Kernel("aten::select_backward", "The gradient of one element of a dimension, zero elsewhere.",
+           "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
+           "aten::select_backward(f32[2], [2,8], 1, 0)", Family::kIndexing, SizesShape,
+           allocations::Via<"aten::empty">, work::Move),
+    Kernel("aten::nll_loss_backward", "The gradient of the negative log likelihood.",
+           "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
+           "ignore_index, Tensor total_weight) -> Tensor",
+           "aten::nll_loss_backward(f32[], f32[4,8], i64[4], None, 1, -100, f32[])", Family::kLoss,
+           NllSlopeShape, allocations::OutputsOnly, NllSlopeWork),
+};
+
+}  // namespace
+
+std::span<const OpDef> NetworkBackward() { return kRows; }
+
+}  // namespace steelyard::ops

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Updates in place of several operands, which optimizers are made of.
+
+#include <array>
+
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+using work::PerElement;
+
+// The end broadcasts to what is overwritten, and is of its dtype.
+void LerpShape(const OpView& op, Outputs& out) {
+  shape::Broadcast({op.self(), op.tensor(1)});
+  out.AddLike(op.self());
+}
+
+constexpr OpDef UpdateKernel(OpName name, std::string_view summary, Signature signature,
+                             std::string_view example, ShapeFn shape, AllocationsFn allocations) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kElementwise,
+               .shape = shape,
+               .alias = Alias::kInPlace,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work::PerOutput<PerElement{.alu = 3}>,
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kGradientUnknown};
+}
+
+constexpr std::array kRows{
+    UpdateKernel("aten::lerp_.Scalar", "Goes a part of the way to `end`, in place.",
+                 "(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
+                 "aten::lerp_.Scalar(f32[2,8], f32[2,8], 0.1)", LerpShape, allocations::None),
+    UpdateKernel("aten::addcmul_", "Adds a product of two tensors and a number, in place.",
+                 "(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> "
+                 "Tensor(a!)",
+                 "aten::addcmul_(f32[2,8], f32[2,8], f32[8])",
+                 shape::Overwrite<Promotion::kCommon, 0, 1, 2>,
+                 allocations::Overwrite<Promotion::kCommon, 0, 1, 2>),
+    UpdateKernel("aten::addcdiv_", "Adds a quotient of two tensors times a number, in place.",
+                 "(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> "
+                 "Tensor(a!)",
+                 "aten::addcdiv_(f32[2,8], f32[2,8], f32[8])",
+                 shape::Overwrite<Promotion::kCommon, 0, 1, 2>,
+                 allocations::Overwrite<Promotion::kCommon, 0, 1, 2>),
+};
+
+}  // namespace
+
+std::span<const OpDef> Update() { return kRows; }
+
+}  // namespace steelyard::ops

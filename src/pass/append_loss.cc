@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides the shape of targets: class numbers for a cross-entropy, else a tensor like the output.
+// Scores of three dimensions are [batch, length, classes] and are flattened, as language models do;
+// those of four are [batch, classes, height, width].
+
+#include "pass/append_loss.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "pass/append_call.h"
+
+namespace steelyard {
+namespace {
+
+// torch.nn._reduction: what functional losses pass for "mean".
+constexpr std::int64_t kMean = 1;
+constexpr double kSmoothing = 0.1;
+constexpr std::int64_t kIgnored = -100;
+
+// A loss of `scores`; gives the value of the loss.
+using AppendFn = Result<ValueId> (*)(Program& program, ValueId scores);
+
+ValueId Append(Program& p, std::string_view op, std::span<const Argument> args,
+               std::string_view name, DType dtype, std::span<const std::int64_t> sizes) {
+  const ValueId result = AddResult(p, name, dtype, sizes);
+  AppendCall(p, op, args, {&result, 1}, Phase::kLoss);
+  return result;
+}
+
+// zeros(sizes, dtype): what stands for the labels.
+ValueId AppendTarget(Program& p, std::span<const std::int64_t> sizes, DType dtype) {
+  const std::array args{IntsArgument(p, sizes), Argument::OfDType(dtype)};
+  return Append(p, "aten::zeros", args, "target", dtype, sizes);
+}
+
+Result<ValueId> AppendClasses(Program& p, ValueId scores, std::span<const Argument> tail,
+                              std::string_view op) {
+  Dims sizes(p.sizes(scores));
+  const DType dtype = p.values[scores].dtype;
+  if (sizes.size() < 2 || sizes.size() > 4) {
+    return Unexpected(InvalidInput(
+        fmt::format("scores of {} dimensions have no classes to choose from", sizes.size()),
+        std::string(p.text(p.values[scores].name)),
+        "Name another loss with --loss, or export a program that returns its loss."));
+  }
+  if (sizes.size() == 3) {
+    sizes = Dims{sizes[0] * sizes[1], sizes[2]};
+    const std::array args{Argument::OfValue(scores), IntsArgument(p, sizes)};
+    scores = Append(p, "aten::reshape", args, "scores", dtype, sizes);
+  }
+  Dims labels{sizes[0]};
+  for (int i = 2; i < sizes.size(); ++i) labels.push_back(sizes[i]);
+  const ValueId target = AppendTarget(p, labels, DType::kInt64);
+  std::vector<Argument> args{Argument::OfValue(scores), Argument::OfValue(target)};
+  args.insert(args.end(), tail.begin(), tail.end());
+  return Append(p, op, args, "loss", dtype, {});
+}
+
+// weight, reduction, ignore_index, label_smoothing
+std::array<Argument, 4> CrossEntropyTail(double smoothing) {
+  return {Argument::None(), Argument::OfInt(kMean), Argument::OfInt(kIgnored),
+          Argument::OfFloat(smoothing)};
+}
+
+Result<ValueId> AppendPair(Program& p, ValueId output, std::string_view op) {
+  const ValueId target = AppendTarget(p, Dims(p.sizes(output)), p.values[output].dtype);
+  const std::array args{Argument::OfValue(output), Argument::OfValue(target)};
+  return Append(p, op, args, "loss", p.values[output].dtype, {});
+}
+
+struct Loss {
+  LossInfo info;
+  AppendFn append;
+};
+
+constexpr std::array kLosses{
+    Loss{{"cross-entropy", "torch.nn.functional.cross_entropy with class numbers"},
+         [](Program& p, ValueId v) {
+           return AppendClasses(p, v, CrossEntropyTail(0.0), "aten::cross_entropy_loss");
+         }},
+    Loss{{"label-smoothing", "cross-entropy with label_smoothing=0.1"},
+         [](Program& p, ValueId v) {
+           return AppendClasses(p, v, CrossEntropyTail(kSmoothing), "aten::cross_entropy_loss");
+         }},
+    Loss{{"nll", "torch.nn.functional.nll_loss of log-probabilities"},
+         [](Program& p, ValueId v) { return AppendClasses(p, v, {}, "aten::nll_loss_nd"); }},
+    Loss{{"mse", "torch.nn.functional.mse_loss with a target like the output"},
+         [](Program& p, ValueId v) { return AppendPair(p, v, "aten::mse_loss"); }},
+    Loss{{"bce-with-logits", "torch.nn.functional.binary_cross_entropy_with_logits"},
+         [](Program& p, ValueId v) {
+           return AppendPair(p, v, "aten::binary_cross_entropy_with_logits");
+         }},
+    Loss{{"sum", "the sum of the output"},
+         [](Program& p, ValueId v) -> Result<ValueId> {
+           const std::array args{Argument::OfValue(v)};
+           return Append(p, "aten::sum", args, "loss", p.values[v].dtype, {});
+         }},
+};
+
+constexpr auto kInfos = [] {
+  std::array<LossInfo, kLosses.size()> infos{};
+  for (std::size_t i = 0; i < infos.size(); ++i) infos[i] = kLosses[i].info;
+  return infos;
+}();
+
+bool IsFloatingTensor(const Program& p, const Argument& output) {
+  return output.kind == ArgKind::kValue && p.values[output.value].kind == ValueKind::kTensor &&
+         p.values[output.value].has_layout && IsFloating(p.values[output.value].dtype);
+}
+
+}  // namespace
+
+std::span<const LossInfo> Losses() { return kInfos; }
+
+ValueId FindLoss(const Program& program) {
+  for (const Argument& output : program.main().outputs) {
+    if (!IsFloatingTensor(program, output)) continue;
+    const auto sizes = program.sizes(output.value);
+    if (std::ranges::all_of(sizes, [](std::int64_t n) { return n == 1; })) return output.value;
+  }
+  return kNoId;
+}
+
+Result<Program> AppendLoss(Program program, const TrainOptions& options) {
+  if (options.loss.empty()) {
+    program.loss = FindLoss(program);
+    if (program.loss != kNoId) return program;
+    return Unexpected(InvalidInput("the program returns no loss to train with", "",
+                                   "Append one: --loss cross-entropy, mse, sum or another."));
+  }
+  const auto* loss =
+      std::ranges::find(kLosses, options.loss, [](const Loss& l) { return l.info.name; });
+  if (loss == kLosses.end()) {
+    std::string names;
+    for (const LossInfo& known : Losses()) {
+      names.append(names.empty() ? "" : ", ").append(known.name);
+    }
+    return Unexpected(UsageError(fmt::format("there is no loss \"{}\"", options.loss), "",
+                                 fmt::format("The losses are: {}.", names)));
+  }
+  const std::vector<Argument>& outputs = program.main().outputs;
+  const auto scores = std::ranges::find_if(
+      outputs, [&](const Argument& o) { return IsFloatingTensor(program, o); });
+  if (scores == outputs.end()) {
+    return Unexpected(
+        InvalidInput("the program returns no floating-point tensor", "", "A loss needs one."));
+  }
+  SY_ASSIGN_OR_RETURN(const ValueId value, loss->append(program, scores->value));
+  program.main().outputs.push_back(Argument::OfValue(value));
+  program.loss = value;
+  return program;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pass `differentiate`: a backward pass of the program's loss.
+#pragma once
+
+#include "steelyard/error.h"
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+// Appends `steelyard::backward` of the loss. `decompose` then runs the program with gradients
+// recorded, as PyTorch does, and that call runs the nodes that were recorded: which kernels a
+// backward pass consists of depends on how the forward was taken apart. Returns an error when no
+// parameter requires a gradient. Requires: a loss (see `AppendLoss`).
+Result<Program> Differentiate(Program program);
+
+}  // namespace steelyard

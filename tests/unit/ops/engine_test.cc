@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/engine.h"
+
+#include <gmock/gmock.h>
+
+#include "steps.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr std::int64_t kMatrix = 4 * 8 * 4;  // bytes
+
+TEST(Engine, SecondGradientsAreAddedInPlaceWhereNobodyElseHasTheFirst) {
+  // Both uses of the product give fresh gradients.
+  EXPECT_THAT(BackwardOf("aten::mul.Tensor(%p, %p)"),
+              ElementsAre("mul.Tensor", "mul.Tensor", "add_.Tensor"));
+}
+
+TEST(Engine, AGradientThatIsAViewIsNeverAddedInto) {
+  const std::vector<std::string> kernels = BackwardOf("aten::cat([%p, %p], 0)");
+  EXPECT_THAT(kernels, Contains("add.Tensor"));
+  EXPECT_THAT(kernels, Not(Contains("add_.Tensor")));
+}
+
+TEST(Engine, AFreshGradientIsTakenOver) {
+  EXPECT_THAT(BackwardOf("aten::exp(%p)"), ElementsAre("mul.Tensor"));
+}
+
+TEST(Engine, AnExpandedGradientIsCopied) {
+  const std::vector<std::string> events = EventsOfProgram(StepOf("aten::alias(%p)"));
+  EXPECT_THAT(events, Contains(Line(kMatrix, "aten::empty_strided")));
+}
+
+TEST(Engine, AProgramWithoutParametersIsRefused) {
+  const Result<Program> program = ParseText(
+      "input %x: f32[2]\n%loss = aten::sum(%x)\nsteelyard::backward(%loss)\nreturn %loss\n", "");
+  ASSERT_TRUE(program) << Describe(program.error());
+  EXPECT_FALSE(Dispatcher(*program, Target{}).Run());
+}
+
+}  // namespace
+}  // namespace steelyard

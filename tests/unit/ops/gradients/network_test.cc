@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/gradients/network.h"
+
+#include <gmock/gmock.h>
+
+#include "../steps.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(NetworkGradients, ActivationsSaveOperandOrResult) {
+  EXPECT_THAT(SavedIn("aten::gelu(%p)"), ElementsAre("p by GeluBackward0"));
+  EXPECT_THAT(SavedIn("aten::tanh(%p)"), ElementsAre("y by TanhBackward0"));
+  EXPECT_THAT(BackwardOf("aten::silu(%p)"), ElementsAre("silu_backward"));
+  EXPECT_THAT(BackwardOf("aten::elu(%p)"), ElementsAre("elu_backward"));
+}
+
+TEST(NetworkGradients, AnEmbeddingSavesItsIds) {
+  EXPECT_THAT(SavedIn("aten::embedding(%p, %i)"), ElementsAre("i by EmbeddingBackward0"));
+  EXPECT_THAT(BackwardOf("aten::embedding(%p, %i)"), ElementsAre("embedding_dense_backward"));
+}
+
+TEST(NetworkGradients, LossesKeepWhatTheyCompare) {
+  EXPECT_THAT(SavedIn("aten::mse_loss(%p, %x)"),
+              ElementsAre("p by MseLossBackward0", "x by MseLossBackward0"));
+}
+
+}  // namespace
+}  // namespace steelyard
