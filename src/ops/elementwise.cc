@@ -431,7 +431,7 @@ constexpr std::array kRows{
     Special("aten::cos", "The cosine.", "aten::cos(f32[8,2]{1,8})", gradients::kCos),
     Special("aten::tan", "The tangent.", "aten::tan(f32[2,8])", kGradientUnknown),
     Special("aten::atan", "The inverse tangent.", "aten::atan(f32[2,8])", kGradientUnknown),
-    Special("aten::erf", "The error function.", "aten::erf(f32[2,8])", kGradientUnknown),
+    Special("aten::erf", "The error function.", "aten::erf(f32[2,8])", gradients::kErf),
     Binary<Promotion::kFloat>("aten::atan2", "The angle of a point.",
                               "(Tensor self, Tensor other) -> Tensor",
                               "aten::atan2(f32[2,8], f32[8])", kGradientUnknown,

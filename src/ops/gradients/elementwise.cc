@@ -88,6 +88,16 @@ Tensor Reciprocal(Dispatcher& d, const Backward& b) {
   return d.Call("aten::mul.Tensor", minus, Conjugate(d, square));
 }
 
+// 2 / sqrt(pi) * exp(-(self ** 2)) * grad
+Tensor Erf(Dispatcher& d, const Backward& b) {
+  constexpr double kTwoOverRootPi = 1.1283791670955126;
+  const Tensor square = d.Call("aten::pow.Tensor_Scalar", b.saved(0), std::int64_t{2});
+  const Tensor minus = d.Call("aten::neg", square);
+  const Tensor bell = d.Call("aten::exp", minus);
+  const Tensor slope = d.Call("aten::mul.Scalar", bell, kTwoOverRootPi);
+  return d.Call("aten::mul.Tensor", slope, b.grad());
+}
+
 Tensor Log(Dispatcher& d, const Backward& b) {
   return d.Call("aten::div.Tensor", b.grad(), Conjugate(d, b.saved(0)));
 }

@@ -23,6 +23,7 @@ Tensor TimesResult(Dispatcher& d, const Backward& b);
 Tensor Sqrt(Dispatcher& d, const Backward& b);
 Tensor Rsqrt(Dispatcher& d, const Backward& b);
 Tensor Reciprocal(Dispatcher& d, const Backward& b);
+Tensor Erf(Dispatcher& d, const Backward& b);
 Tensor Log(Dispatcher& d, const Backward& b);
 Tensor Sin(Dispatcher& d, const Backward& b);
 Tensor Cos(Dispatcher& d, const Backward& b);
@@ -51,6 +52,7 @@ inline constexpr Gradient kSqrt{"SqrtBackward0", {GradientOf(0, {kResult}, Sqrt)
 inline constexpr Gradient kRsqrt{"RsqrtBackward0", {GradientOf(0, {kResult}, Rsqrt)}};
 inline constexpr Gradient kReciprocal{"ReciprocalBackward0",
                                       {GradientOf(0, {kResult}, Reciprocal)}};
+inline constexpr Gradient kErf{"ErfBackward0", {GradientOf(0, {0}, Erf)}};
 inline constexpr Gradient kLog{"LogBackward0", {GradientOf(0, {0}, Log)}};
 inline constexpr Gradient kSin{"SinBackward0", {GradientOf(0, {0}, Sin)}};
 inline constexpr Gradient kCos{"CosBackward0", {GradientOf(0, {0}, Cos)}};

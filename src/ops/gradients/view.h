@@ -10,6 +10,8 @@ namespace steelyard::gradients {
 
 Tensor TransposeSelf(Dispatcher& d, const Backward& b);
 Tensor TSelf(Dispatcher& d, const Backward& b);
+Tensor NumpyTSelf(Dispatcher& d, const Backward& b);
+Tensor MTSelf(Dispatcher& d, const Backward& b);
 Tensor PermuteSelf(Dispatcher& d, const Backward& b);
 Tensor ExpandSelf(Dispatcher& d, const Backward& b);
 Tensor SliceSelf(Dispatcher& d, const Backward& b);
@@ -28,6 +30,8 @@ inline constexpr Gradient kReshapeAlias{"ReshapeAliasBackward0", {GradientOf(0, 
 inline constexpr Gradient kAlias{"AliasBackward0", {GradientOf(0, {}, Same)}};
 inline constexpr Gradient kTranspose{"TransposeBackward0", {GradientOf(0, {}, TransposeSelf)}};
 inline constexpr Gradient kT{"TBackward0", {GradientOf(0, {}, TSelf)}};
+inline constexpr Gradient kNumpyT{"PermuteBackward0", {GradientOf(0, {}, NumpyTSelf)}};
+inline constexpr Gradient kMT{"TransposeBackward0", {GradientOf(0, {}, MTSelf)}};
 inline constexpr Gradient kPermute{"PermuteBackward0", {GradientOf(0, {}, PermuteSelf)}};
 inline constexpr Gradient kExpand{"ExpandBackward0", {GradientOf(0, {}, ExpandSelf)}};
 inline constexpr Gradient kSlice{"SliceBackward0", {GradientOf(0, {}, SliceSelf)}};

@@ -38,6 +38,11 @@ TEST(ElementwiseGradients, SomeSaveTheirResult) {
   EXPECT_THAT(BackwardOf("aten::exp(%p)"), ElementsAre("mul.Tensor"));
 }
 
+TEST(ElementwiseGradients, TheErrorFunctionHasABell) {
+  EXPECT_THAT(BackwardOf("aten::erf(%p)"),
+              ElementsAre("pow.Tensor_Scalar", "neg", "exp", "box", "mul.Tensor", "mul.Tensor"));
+}
+
 TEST(ElementwiseGradients, AReciprocalRootComputesItsCubeFirst) {
   EXPECT_THAT(BackwardOf("aten::rsqrt(%p)").front(), "pow.Tensor_Scalar");
 }
