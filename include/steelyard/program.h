@@ -289,8 +289,7 @@ class Program {
 };
 
 // Bytes of the storage that a fresh tensor of this layout needs: up to its last element, nothing
-// when it is empty. Sub-byte dtypes round up to whole bytes. Requires: no overflow (see
-// `CheckLayout`).
+// when it is empty. Sub-byte dtypes round up. Requires: no overflow (see `CheckLayout`).
 std::int64_t StorageBytes(DType dtype, std::span<const std::int64_t> sizes,
                           std::span<const std::int64_t> strides);
 
