@@ -9,6 +9,7 @@
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
 #include "analyze/work.h"
+#include "memory/allocator.h"
 
 namespace steelyard {
 
@@ -17,6 +18,7 @@ struct Analyses {
   WorkReport work;  // Names operators by the texts of the kernel program, which may be moved but
                     // not copied.
   PeakReport peak;
+  MemoryUse memory;  // what the device's allocator takes for it
   std::vector<ModuleReport> modules;
 };
 

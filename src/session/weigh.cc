@@ -18,6 +18,7 @@
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
 #include "analyze/work.h"
+#include "memory/allocator.h"
 #include "runtime/eager.h"
 #include "session/analyses.h"
 #include "steelyard/error.h"
@@ -68,7 +69,7 @@ Totals TotalsOf(const Analyses& analyses) {
           .forward_flops = forward.flops,
           .forward_flops_all = forward.flops_all,
           .resident_bytes = analyses.peak.resident,
-          .peak_bytes = analyses.peak.peak,
+          .peak_bytes = analyses.memory.peak,
           .operators = analyses.work.calls,
           .modelled_operators = analyses.work.modelled_calls};
 }
@@ -97,6 +98,7 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
   analyses->parameters = CountParameters(kernels);
   SY_ASSIGN_OR_RETURN(analyses->work, CountWork(weighing->imported, kernels, convention, target));
   analyses->peak = FindPeak(weighing->timeline);
+  analyses->memory = Replay(weighing->timeline, *MakeExactAllocator());
   analyses->modules = CountModules(weighing->imported, kernels, analyses->work, weighing->timeline);
   weighing->totals = TotalsOf(*analyses);
   weighing->analyses = std::move(analyses);
