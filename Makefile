@@ -21,12 +21,13 @@ test: .venv/ready
 	cmake --build --preset dev
 	ctest --preset dev
 
-# Beside torch's flop counter, in one run: bench/static/README.md.
+# Beside the tools that people use, in one run (bench/static), and how it grows (bench/scale).
 bench: build .venv/ready
 	tools/install_debian.sh bench
 	$(VENV)/python -m pip install --quiet --requirement requirements/bench.txt
 	cmake --build --preset release --target floor
 	$(VENV)/python bench/static/bench.py
+	$(VENV)/python bench/scale/bench.py
 
 # Each importer for FUZZ_SECONDS, starting from the models in examples/.
 FUZZ_SECONDS ?= 60

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times `steelyard weigh` beside torch's flop counter, in one run.
+"""Times `steelyard weigh` beside the tools that people use for it today, in one run.
 
 usage: bench.py [--binary build/release/steelyard] [--floor build/release/bench/static/floor]
 
-Whole-process figures are hyperfine's. FlopCounterMode is timed inside a process that has torch
-loaded already, on the exported module with all tensors on the meta device: the most favourable way
-to run it.
+Whole-process figures of Steelyard are hyperfine's. A peer counts on tensors without data, in a
+process of its own (peers.py), and both its call and its process are timed.
 """
 
 from __future__ import annotations
@@ -16,10 +15,12 @@ import json
 import platform
 import re
 import subprocess
+import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from peers import PEERS
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT / "tests/data/models"
@@ -47,57 +48,23 @@ def hyperfine(command: list[str]) -> dict[str, float]:
     }
 
 
-def bert_base() -> Any:
-    import transformers
-
-    return transformers.BertForMaskedLM(transformers.BertConfig(use_cache=False)), (4, 128)
-
-
-def llama3_8b() -> Any:
-    import transformers
-
-    config = transformers.LlamaConfig(
-        hidden_size=4096,
-        intermediate_size=14336,
-        num_hidden_layers=32,
-        num_attention_heads=32,
-        num_key_value_heads=8,
-        vocab_size=128256,
-        use_cache=False,
-    )
-    return transformers.LlamaForCausalLM(config), (1, 2048)
-
-
-def flop_counter(make: Callable[[], Any], repeats: int = 3) -> dict[str, float]:
-    """Exporting the module on the meta device; a counted forward pass, the best of a few."""
-    import torch
-    from torch.utils.flop_counter import FlopCounterMode
-
-    begin = time.perf_counter()
-    with torch.device("meta"):
-        model, shape = make()
-        inputs = {name: torch.zeros(shape, dtype=torch.long) for name in ("input_ids", "labels")}
-        # On the meta device transformers' mask asks for a number; the exported program does not.
-        program = torch.export.export(model, (), inputs, strict=False).module()
-    making = time.perf_counter() - begin
-    times = []
-    for _ in range(repeats):
+def peer(name: str, model: str) -> dict[str, Any]:
+    """What peers.py prints of a peer, with the time of its whole process; the better of two."""
+    runs = []
+    for _ in range(2):
         begin = time.perf_counter()
-        with torch.no_grad(), FlopCounterMode(display=False) as counter:
-            program(**inputs)
-        times.append(time.perf_counter() - begin)
-    return {
-        "make_ms": making * 1e3,
-        "count_ms": min(times) * 1e3,
-        "flops": counter.get_total_flops(),
-    }
+        command = [sys.executable, str(ROOT / "bench/static/peers.py"), name, model]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return {"refused": done.stderr.strip().splitlines()[-1]}
+        row = json.loads(done.stdout.splitlines()[-1])
+        runs.append({**row, "process_ms": (time.perf_counter() - begin) * 1e3})
+    return min(runs, key=lambda run: run["count_ms"])
 
 
 # Limits of the project for the whole process, in milliseconds.
-CASES: dict[str, tuple[float, Callable[[], Any]]] = {
-    "bert-base-mlm-b4-s128": (5.0, bert_base),
-    "llama3-8b-b1-s2048": (12.0, llama3_8b),
-}
+LIMITS = {"bert-base-mlm-b4-s128": 5.0, "llama3-8b-b1-s2048": 12.0}
+TRAIN_LIMITS = {"bert-base-mlm-b4-s128": 8.0, "llama3-8b-b1-s2048": 30.0}
 
 
 def cpu_name() -> str:
@@ -113,22 +80,31 @@ def main() -> None:
     parser.add_argument("--floor", default=str(ROOT / "build/release/bench/static/floor"))
     options = parser.parse_args()
     results: dict[str, Any] = {"cpu": cpu_name(), "models": {}}
-    print(f"{'model':28}{'weigh ms':>10}{'limit':>8}{'floor ms':>10}{'torch ms':>10}{'ratio':>8}")
-    for name, (limit, make) in CASES.items():
-        path = MODELS / f"{name}.pt2"
+    for name, limit in LIMITS.items():
+        path = str(MODELS / f"{name}.pt2")
+        weigh = [options.binary, "weigh", path]
         row: dict[str, Any] = {
             "limit_ms": limit,
-            "weigh": hyperfine([options.binary, "weigh", str(path), "--format", "json"]),
+            "weigh": hyperfine([*weigh, "--format", "json"]),
+            "text": hyperfine(weigh),
+            "floor": hyperfine([options.floor, path]),
+            "train_limit_ms": TRAIN_LIMITS[name],
+            "train": hyperfine([*weigh, "--train", "adamw", "--format", "json"]),
+            "peers": {p: peer(p, name) for p in PEERS},
         }
-        row["floor"] = hyperfine([options.floor, str(path)])
-        row["text"] = hyperfine([options.binary, "weigh", str(path)])
-        row["flop_counter"] = flop_counter(make)
-        row["ratio"] = row["flop_counter"]["count_ms"] / row["weigh"]["mean_ms"]
         results["models"][name] = row
-        print(
-            f"{name:28}{row['weigh']['mean_ms']:10.2f}{limit:8.1f}{row['floor']['mean_ms']:10.2f}"
-            f"{row['flop_counter']['count_ms']:10.1f}{row['ratio']:8.0f}"
-        )
+        print(f"{name}: floor {row['floor']['mean_ms']:.2f} ms")
+        for what, least in (("weigh", limit), ("text", limit), ("train", TRAIN_LIMITS[name])):
+            print(f"  {what:20}{row[what]['mean_ms']:10.2f} ms of {least:.0f}")
+        for p, measured in row["peers"].items():
+            if "refused" in measured:
+                print(f"  {p:20} refused: {measured['refused'][:60]}")
+                continue
+            times = [measured[k] / row["weigh"]["mean_ms"] for k in ("count_ms", "process_ms")]
+            print(
+                f"  {p:20}{measured['count_ms']:10.1f} ms, {times[0]:6.0f} x; whole process "
+                f"{measured['process_ms']:10.0f} ms, {times[1]:6.0f} x"
+            )
     (ROOT / "bench/static/results.json").write_text(json.dumps(results, indent=1) + "\n")
 
 

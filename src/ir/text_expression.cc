@@ -197,6 +197,11 @@ std::string DimText(const Program& program, Dim dim) {
 }
 
 bool DimReader::Read(Dim& out) {
+  std::int64_t number = 0;
+  if (scan_.AcceptPlainNumber(number)) {
+    out = Dim(number);
+    return true;
+  }
   if (scan_.Accept("?")) {
     out = Dim::Unknown();
     return true;

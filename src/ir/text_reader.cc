@@ -11,8 +11,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -53,7 +51,8 @@ class Reader {
     std::string_view word;
     bool (Reader::*read)();
   };
-  using IndexOfValue = std::unordered_map<ValueId, std::uint32_t>;
+  // By value: where it stands in the list of parameters or buffers, kNoId where it does not.
+  using IndexOfValue = std::vector<std::uint32_t>;
 
   bool ReadStatement();
   bool ReadProgram() { return tables_.ReadText(&TextScanner::Path, program_.name); }
@@ -90,10 +89,10 @@ class Reader {
   std::string_view file_name_;
   TextValueReader values_;
   TextTableReader tables_;
-  IndexOfValue parameters_, buffers_;          // first name of a value
-  std::unordered_set<ValueId> plain_results_;  // of nodes, without a role of their own
-  GraphId graph_ = 0;                          // that is being read
-  bool returned_ = false;                      // it has had its `return`
+  IndexOfValue parameters_, buffers_;  // first name of a value
+  std::vector<bool> plain_results_;    // by value: of a node, without a role of its own
+  GraphId graph_ = 0;                  // that is being read
+  bool returned_ = false;              // it has had its `return`
 };
 
 bool Reader::ReadStatement() {
@@ -145,11 +144,11 @@ bool Reader::ReadDeclaration(Role role, ValueId& out) {
   values_.dims().set_unknown_name(DimReader::UnknownName::kRefuse);
   if (!ok) return false;
   if (!text.typed) {
-    if (!values_.IsDefined(text.name)) {
+    out = values_.scope().Find(text.name);
+    if (out == kNoId) {
       return scan_.Fail("expected ':' and a type, " + scan_.Found(),
                         "A tensor is declared as in `input %x: f32[2,8]`.");
     }
-    out = values_.Defined(text.name);
     return true;
   }
   text.value.requires_grad = role == Role::kParameter && IsFloating(text.value.dtype);
@@ -175,13 +174,13 @@ bool Reader::ReadTie(NamedTensor& tensor, const IndexOfValue& index) {
   const std::size_t at = (scan_.Peek(), scan_.position());
   ValueId first = kNoId;
   if (!values_.Reference(first)) return false;
-  const auto found = index.find(first);
-  if (found == index.end()) {
+  const std::uint32_t found = first < index.size() ? index[first] : kNoId;
+  if (found == kNoId) {
     return scan_.FailAt(at, "tied to what is not of the same kind",
                         "A parameter is tied to a parameter, a buffer to a buffer, of an earlier "
                         "line.");
   }
-  tensor.tied_to = found->second;
+  tensor.tied_to = found;
   Value& value = program_.values[tensor.value];
   if (value.storage != program_.values[first].storage) {
     // The newest storage is the one this line's declaration has just made.
@@ -208,7 +207,8 @@ bool Reader::ReadNamed(Role role, std::vector<NamedTensor>& list, IndexOfValue& 
       break;
     }
   }
-  index.emplace(tensor.value, static_cast<std::uint32_t>(list.size()));
+  if (tensor.value >= index.size()) index.resize(tensor.value + std::size_t{1}, kNoId);
+  if (index[tensor.value] == kNoId) index[tensor.value] = static_cast<std::uint32_t>(list.size());
   list.push_back(tensor);
   return true;
 }
@@ -235,7 +235,8 @@ bool Reader::ReadReturn() {
   returned_ = true;
   if (graph_ == 0) {
     for (const Argument& result : results) {
-      if (result.kind == ArgKind::kValue && plain_results_.contains(result.value)) {
+      if (result.kind == ArgKind::kValue && result.value < plain_results_.size() &&
+          plain_results_[result.value]) {
         program_.values[result.value].role = Role::kOutput;
       }
     }
@@ -257,13 +258,13 @@ bool Reader::ReadGraph() {
   }
   known.defined_as = id;
   program_.graphs.emplace_back();
-  auto outer = values_.BeginScope();
+  values_.scope().BeginGraph();
   const bool outer_returned = std::exchange(returned_, false);
   graph_ = id;
   if (!ReadGraphInputs(id) || !ReadGraphBody()) return false;
   graph_ = 0;
   returned_ = outer_returned;
-  values_.RestoreScope(std::move(outer));
+  values_.scope().EndGraph();
   return true;
 }
 
@@ -314,7 +315,8 @@ bool Reader::DefineResults(const std::vector<ValueText>& texts, Node& node) {
     if (text.name.position != kNoResult) {
       if (!values_.Define(text, id)) return false;
       const bool plain = graph_ == 0 && !text.role_given && text.value.kind == ValueKind::kTensor;
-      if (plain) plain_results_.insert(id);
+      plain_results_.resize(id + std::size_t{1}, false);
+      plain_results_[id] = plain;
     }
     ids.push_back(id);
   }
@@ -356,11 +358,7 @@ bool Reader::ReadNode() {
   std::vector<ValueText> results;
   if (!ReadResults(results)) return false;
   Node node;
-  StringId op = kNoString;
-  if (!tables_.ReadText(&TextScanner::OpName, op) || !scan_.Expect("(", "the operator's name")) {
-    return false;
-  }
-  node.op = program_.AddOpName(program_.text(op));
+  if (!tables_.ReadOpName(node.op) || !scan_.Expect("(", "the operator's name")) return false;
   std::vector<Argument> arguments;
   if (!values_.Arguments(")", arguments)) return false;
   node.arguments = program_.AddArguments(arguments);

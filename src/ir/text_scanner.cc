@@ -34,7 +34,7 @@ int HexDigit(char c) {
 
 }  // namespace
 
-void TextScanner::SkipBlanks() {
+void TextScanner::SkipBlanksFromHere() {
   for (; position_ < text_.size(); ++position_) {
     const char c = text_[position_];
     if (c == '#') {
@@ -51,11 +51,6 @@ char TextScanner::Peek() {
   return position_ < text_.size() ? text_[position_] : '\0';
 }
 
-bool TextScanner::Sees(std::string_view text) {
-  SkipBlanks();
-  return text_.substr(position_).starts_with(text);
-}
-
 bool TextScanner::Accept(std::string_view text) {
   if (!Sees(text)) return false;
   position_ += text.size();
@@ -65,7 +60,7 @@ bool TextScanner::Accept(std::string_view text) {
 }
 
 bool TextScanner::AcceptWord(std::string_view word) {
-  if (PeekWord() != word) return false;
+  if (!Sees(word) || PeekWord() != word) return false;
   position_ += word.size();
   return true;
 }
@@ -150,6 +145,16 @@ bool TextScanner::Unsigned(std::int64_t limit, std::int64_t& out) {
     return Fail("the number is too large", "It may be at most " + std::to_string(limit) + ".");
   }
   position_ += static_cast<std::size_t>(end - begin);
+  return true;
+}
+
+bool TextScanner::AcceptPlainNumber(std::int64_t& out) {
+  if (!IsDigit(Peek())) return false;
+  const char* const last = text_.data() + text_.size();
+  const auto [end, code] = std::from_chars(text_.data() + position_, last, out);
+  if (code != std::errc() || end == last) return false;
+  if (std::string_view(",])}").find(*end) == std::string_view::npos) return false;
+  position_ = static_cast<std::size_t>(end - text_.data());
   return true;
 }
 

@@ -23,8 +23,13 @@ class TextScanner {
 
   // The character after blanks, 0 at the end of the text. Within ( ) and [ ] a newline is a blank.
   char Peek();
-  // Whether `text` comes next; AcceptWord: as a whole word.
-  bool Sees(std::string_view text);
+  // Whether `text` (not empty) comes next; AcceptWord: as a whole word.
+  bool Sees(std::string_view text) {
+    SkipBlanks();
+    // The first character tells nearly always.
+    return position_ < text_.size() && text_[position_] == text.front() &&
+           text_.substr(position_).starts_with(text);
+  }
   bool Accept(std::string_view text);
   bool AcceptWord(std::string_view word);
   bool Expect(std::string_view text, std::string_view after);
@@ -39,6 +44,8 @@ class TextScanner {
   bool String(std::string& out, char quote = '"');
   // Digits without a sign, at most `limit`.
   bool Unsigned(std::int64_t limit, std::int64_t& out);
+  // Digits that the end of a list follows at once: no larger expression. Takes nothing otherwise.
+  bool AcceptPlainNumber(std::int64_t& out);
   // Whether a number with a point or an exponent comes next (or inf or nan), and its value.
   bool SeesReal();
   bool Real(double& out);
@@ -61,7 +68,12 @@ class TextScanner {
   Error error() const { return error_; }
 
  private:
-  void SkipBlanks();
+  void SkipBlanks() {
+    // Blanks and comments begin with characters up to '#'.
+    if (position_ < text_.size() && text_[position_] > '#') return;
+    SkipBlanksFromHere();
+  }
+  void SkipBlanksFromHere();
   std::size_t RealEnd() const;
   bool Escape(char& out);
 

@@ -15,15 +15,30 @@ constexpr std::int64_t kMaxLine = UINT32_MAX;
 
 }  // namespace
 
-bool TextTableReader::ReadText(Plain plain, StringId& out) {
-  std::string text;
+bool TextTableReader::ReadName(Plain plain, std::string& quoted, std::string_view& text) {
   if (plain == nullptr || scan_.Sees("\"")) {
-    if (!scan_.String(text)) return false;
+    if (!scan_.String(quoted)) return false;
+    text = quoted;
   } else {
     text = (scan_.*plain)();
     if (text.empty()) return scan_.Fail("expected a name, " + scan_.Found(), "Or a \"string\".");
   }
+  return true;
+}
+
+bool TextTableReader::ReadText(Plain plain, StringId& out) {
+  std::string quoted;
+  std::string_view text;
+  if (!ReadName(plain, quoted, text)) return false;
   out = program_.strings.Intern(text);
+  return true;
+}
+
+bool TextTableReader::ReadOpName(OpId& out) {
+  std::string quoted;
+  std::string_view text;
+  if (!ReadName(&TextScanner::OpName, quoted, text)) return false;
+  out = program_.AddOpName(text);
   return true;
 }
 
@@ -148,9 +163,7 @@ bool TextTableReader::ReadSource() {
 bool TextTableReader::ReadFrame() {
   const std::size_t next = program_.frames.size();
   Frame frame;
-  StringId op = kNoString;
-  if (!ReadNext(next, "frame") || !ReadText(&TextScanner::OpName, op)) return false;
-  frame.op = program_.AddOpName(program_.text(op));
+  if (!ReadNext(next, "frame") || !ReadOpName(frame.op)) return false;
   if (scan_.AcceptWord("within") && !ReadIndex(next, "frame", frame.parent)) return false;
   program_.frames.push_back(frame);
   return true;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "ir/text_expression.h"
@@ -36,8 +37,10 @@ class TextTableReader {
   // A string, or where `plain` is given, what it reads.
   using Plain = std::string_view (TextScanner::*)();
   bool ReadText(Plain plain, StringId& out);
+  bool ReadOpName(OpId& out);
 
  private:
+  bool ReadName(Plain plain, std::string& quoted, std::string_view& text);
   bool ReadSourceLine(SourceLine& out);
   bool ReadModulePath(StringId& out);
   bool ReadNext(std::size_t next, std::string_view what);

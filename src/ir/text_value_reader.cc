@@ -39,9 +39,11 @@ bool TextValueReader::Name(ValueName& out) {
     out.number = static_cast<std::uint32_t>(number);
     return true;
   }
-  std::string name;
+  std::string quoted;
+  std::string_view name;
   if (scan_.Sees("\"")) {
-    if (!scan_.String(name)) return false;
+    if (!scan_.String(quoted)) return false;
+    name = quoted;
   } else {
     name = scan_.Path();
   }
@@ -59,12 +61,11 @@ bool TextValueReader::Name(ValueName& out) {
 bool TextValueReader::Reference(ValueId& out) {
   ValueName name;
   if (!Name(name)) return false;
-  const auto found = scope_.find(name.key());
-  if (found == scope_.end()) {
+  out = scope_.Find(name);
+  if (out == kNoId) {
     return scan_.FailAt(name.position, Shown(program_, name) + " is not defined before this line",
                         "A value is an input or the result of an earlier line of the same graph.");
   }
-  out = found->second;
   return true;
 }
 
@@ -174,7 +175,7 @@ bool TextValueReader::Flags(ValueText& out) {
 }
 
 bool TextValueReader::Define(const ValueText& text, ValueId& out) {
-  if (IsDefined(text.name)) {
+  if (scope_.Find(text.name) != kNoId) {
     const std::string shown = Shown(program_, text.name);
     return scan_.FailAt(text.name.position, shown + " is defined twice",
                         "A second value of the same name is written " + shown + "~1.");
@@ -194,7 +195,7 @@ bool TextValueReader::Define(const ValueText& text, ValueId& out) {
       value.storage = text.shares == kNoId ? kNoId : program_.values[text.shares].storage;
     }
   }
-  scope_.emplace(text.name.key(), out);
+  scope_.Add(text.name, out);
   return true;
 }
 
@@ -236,6 +237,7 @@ bool TextValueReader::Arguments(std::string_view close, std::vector<Argument>& o
 
 // "name=value": the name is a word (or a string) with '=' but not "==" after it.
 bool TextValueReader::NamedArgument(Argument& out) {
+  if (const char c = scan_.Peek(); !IsWordStart(c) && c != '"') return ArgumentValue(out);
   TextScanner ahead = scan_;
   std::string name;
   if (ahead.Sees("\"")) {
@@ -255,7 +257,8 @@ bool TextValueReader::NamedArgument(Argument& out) {
 
 bool TextValueReader::WordArgument(Argument& out, bool& done) {
   const std::string_view word = scan_.PeekWord();
-  done = true;
+  done = !word.empty();
+  if (!done) return true;
   if (word == "None") {
     out = Argument::None();
   } else if (word == "True" || word == "False") {

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "ir/text_expression.h"
@@ -23,6 +22,41 @@ struct ValueName {
   std::uint32_t number = 0;
   std::size_t position = 0;
   std::uint64_t key() const { return std::uint64_t{name} << 32U | number; }
+};
+
+// Which values the names of a graph stand for: those of the program itself in an array, by the
+// name's id, for there may be a million; others in a table.
+class ValueScope {
+ public:
+  ValueId Find(const ValueName& name) const {  // kNoId: no such value
+    if (InArray(name)) return name.name < main_.size() ? main_[name.name] : kNoId;
+    const Table& table = inner_ ? of_graph_ : numbered_;
+    const auto found = table.find(name.key());
+    return found == table.end() ? kNoId : found->second;
+  }
+  void Add(const ValueName& name, ValueId value) {
+    if (!InArray(name)) {
+      (inner_ ? of_graph_ : numbered_).emplace(name.key(), value);
+      return;
+    }
+    if (name.name >= main_.size()) main_.resize(name.name + std::size_t{1}, kNoId);
+    main_[name.name] = value;
+  }
+  // Names between these are those of another graph.
+  void BeginGraph() { inner_ = true; }
+  void EndGraph() {
+    inner_ = false;
+    of_graph_.clear();
+  }
+
+ private:
+  using Table = std::unordered_map<std::uint64_t, ValueId>;
+  bool InArray(const ValueName& name) const {
+    return !inner_ && name.number == 0 && name.name != kNoString;
+  }
+  std::vector<ValueId> main_;  // by name
+  Table numbered_, of_graph_;
+  bool inner_ = false;
 };
 
 // All that stands after a value's name, before the value exists.
@@ -47,8 +81,7 @@ class TextValueReader {
   // A reference to a value of this graph.
   bool Reference(ValueId& out);
   bool Name(ValueName& out);
-  bool IsDefined(const ValueName& name) const { return scope_.contains(name.key()); }
-  ValueId Defined(const ValueName& name) const { return scope_.at(name.key()); }
+  ValueScope& scope() { return scope_; }
   // ": f32[2,8]{1,2}" after a name, if it is there, and the words that describe the value.
   bool Type(ValueText& out);
   bool Flags(ValueText& out);
@@ -60,11 +93,6 @@ class TextValueReader {
 
   // Lets an argument be a tensor written where it is used, as "f32[2,8]": it becomes an input.
   void AllowTensorArguments() { tensor_arguments_ = true; }
-
-  // Opens the names of another graph; returns those of the one before for RestoreScope.
-  using Scope = std::unordered_map<std::uint64_t, ValueId>;
-  Scope BeginScope() { return std::exchange(scope_, {}); }
-  void RestoreScope(Scope scope) { scope_ = std::move(scope); }
 
   // The graph called "@name", known or not yet.
   bool GraphName(GraphId& out);
@@ -88,7 +116,7 @@ class TextValueReader {
   TextScanner& scan_;
   Program& program_;
   DimReader dims_;
-  Scope scope_;
+  ValueScope scope_;
   std::vector<GraphMention> graph_mentions_;
   std::unordered_map<std::string, GraphId> graphs_by_name_;
   int depth_ = 0;
