@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what the operator table says of a call with what PyTorch does.
 
-usage: compare.py CALL...         each as in the table's `example` column
+usage: compare.py [--steps] CALL...         each as in the table's `example` column
+
+With --steps a training step of each call is compared.
 
     PROBE=build/dev/tests/differential/probe .venv/bin/python tests/differential/compare.py \\
         'aten::linear(f32[2,3,8], f32[5,8], bias=f32[5])'
@@ -57,8 +59,25 @@ def difference(ours: Seen, theirs: Seen, extent: Extent = Extent.ALL) -> str | N
             [shown(output) for output in ours["outputs"]],
             [shown(output) for output in theirs["outputs"]],
         )
-    if extent == Extent.RESULTS:
+    return None if extent == Extent.RESULTS else events_difference(ours, theirs, extent)
+
+
+def step_difference(ours: Seen, theirs: Seen, extent: Extent = Extent.ALL) -> str | None:
+    """The same for a training step: events, what is saved, gradients."""
+    if "died" in ours:
+        return f"the probe dies: {ours['died']}"
+    if "refused" in theirs or extent == Extent.NOTHING:
         return None
+    if "refused" in ours:
+        return f"the row refuses: {ours['refused']}"
+    for what in ("saved", "gradients"):
+        mine, true = sorted(ours[what]), sorted(theirs[what])
+        if mine != true:
+            return f"  {what}\n" + side_by_side(mine, true)
+    return None if extent == Extent.RESULTS else events_difference(ours, theirs, extent)
+
+
+def events_difference(ours: Seen, theirs: Seen, extent: Extent) -> str | None:
     mine, true = ours["events"], theirs["events"]
     if extent == Extent.PUBLIC:
         mine, true = public_events(mine), public_events(true)
@@ -92,6 +111,8 @@ def main() -> int:
     from recorder import observe
     from table import weigh
 
+    if sys.argv[1] == "--steps":
+        return compare_steps(sys.argv[2:])
     texts = sys.argv[1:]
     differ = 0
     for text, ours, theirs in zip(
@@ -101,6 +122,19 @@ def main() -> int:
         differ += found is not None
         why = theirs.get("refused")
         print(f"{text}\n{found or (f'PyTorch refuses: {why}' if why else '  equal')}")
+    return 1 if differ else 0
+
+
+def compare_steps(texts: list[str]) -> int:
+    from calls import parse
+    from steps import steps_of, try_steps
+
+    differ = 0
+    for step, ours, theirs in try_steps([step for text in texts for step in steps_of(parse(text))]):
+        found = step_difference(ours, theirs)
+        differ += found is not None
+        why = theirs.get("refused")
+        print(f"{step}\n{found or (f'PyTorch refuses: {why}' if why else '  equal')}")
     return 1 if differ else 0
 
 

@@ -4,19 +4,23 @@
 //
 //   probe --rows                     # every row: name, signature, example ...
 //   echo 'aten::t(f32[2,8])' | probe # every call on stdin: outputs, events and multiply-adds
+//   probe --steps                    # every training step on stdin: events, saved, gradients
 //
+// A step is a program in the text form on one line, its own lines separated by tabs.
 // A call's storages are named after what first lives in them: "x0" is the first tensor passed,
 // "y0" the first output. `is` names the tensor that an output is, not merely shares bytes with.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include "ir/text_call.h"
+#include "ir/text_reader.h"
 #include "pass/decompose.h"
 #include "runtime/eager.h"
 #include "steelyard/error.h"
@@ -143,6 +147,35 @@ std::string CallJson(std::string_view call) {
                      EventsJson(RunEager(*kernels, target)), MacsOf(*kernels).value());
 }
 
+// Tensors as "f32[2,8]{8,1}", in any order.
+std::string TensorsJson(const Program& program, std::span<const ValueId> ids) {
+  std::vector<std::string> out;
+  for (const ValueId id : ids) {
+    const Value& value = program.values[id];
+    if (value.wrapped_number) continue;  // PyTorch does not show them
+    out.push_back(Quoted(fmt::format("{}[{}]{{{}}}", ShortNameOf(value.dtype),
+                                     fmt::join(program.sizes(id), ","),
+                                     fmt::join(program.strides(id), ","))));
+  }
+  return fmt::format("[{}]", fmt::join(out, ","));
+}
+
+std::string StepJson(std::string text) {
+  std::ranges::replace(text, '\t', '\n');
+  const Target target;
+  Result<Program> kernels =
+      ParseText(text, "step").and_then([&](const Program& p) { return Decompose(p, target); });
+  if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
+  std::vector<ValueId> saved, gradients;
+  for (const SavedTensor& tensor : kernels->saved) saved.push_back(tensor.value);
+  for (ValueId id = 0; id < kernels->values.size(); ++id) {
+    if (kernels->values[id].role == Role::kGradient) gradients.push_back(id);
+  }
+  return fmt::format(R"({{"events":{},"saved":{},"gradients":{}}})",
+                     EventsJson(RunEager(*kernels, target)), TensorsJson(*kernels, saved),
+                     TensorsJson(*kernels, gradients));
+}
+
 }  // namespace
 }  // namespace steelyard
 
@@ -153,8 +186,10 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
-  for (std::string call; std::getline(std::cin, call);) {
-    std::cout << steelyard::CallJson(call) << '\n' << std::flush;
+  const bool steps = argc > 1 && std::string_view(argv[1]) == "--steps";
+  for (std::string line; std::getline(std::cin, line);) {
+    std::cout << (steps ? steelyard::StepJson(line) : steelyard::CallJson(line)) << '\n'
+              << std::flush;
   }
   return 0;
 }

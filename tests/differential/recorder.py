@@ -7,7 +7,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from calls import DTYPES, Call, DType, Tensor
@@ -154,8 +154,11 @@ def attempt(call: Call) -> tuple[Made | None, Seen]:
     return None, {"refused": why}
 
 
-def judge(calls: Sequence[Call]) -> list[Seen]:
-    """What each call gives, tried in a child process: some calls end PyTorch itself."""
+T = TypeVar("T")
+
+
+def in_child(ask: Callable[[T], Seen], calls: Sequence[T]) -> list[Seen]:
+    """What `ask` says of each call, in a child process: some calls end PyTorch itself."""
     seen: list[Seen] = []
     while len(seen) < len(calls):
         read_end, write_end = os.pipe()
@@ -163,9 +166,9 @@ def judge(calls: Sequence[Call]) -> list[Seen]:
         if child == 0:
             os.close(read_end)
             faulthandler.disable()
-            with os.fdopen(write_end, "w") as pipe, torch.no_grad():
+            with os.fdopen(write_end, "w") as pipe:
                 for call in calls[len(seen) :]:
-                    print(json.dumps(attempt(call)[1]), file=pipe, flush=True)
+                    print(json.dumps(ask(call)), file=pipe, flush=True)
             os._exit(0)
         os.close(write_end)
         with os.fdopen(read_end) as pipe:
@@ -174,6 +177,12 @@ def judge(calls: Sequence[Call]) -> list[Seen]:
         if len(seen) < len(calls):
             seen.append({"refused": "PyTorch crashes"})
     return seen
+
+
+def judge(calls: Sequence[Call]) -> list[Seen]:
+    """What each call gives."""
+    with torch.no_grad():
+        return in_child(lambda call: attempt(call)[1], calls)
 
 
 def observe(calls: Sequence[Call]) -> list[Seen]:

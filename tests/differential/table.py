@@ -33,11 +33,11 @@ def run_probe(*arguments: str, lines: Sequence[str] = ()) -> tuple[int, list[dic
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def weigh(calls: Sequence[str]) -> list[dict[str, Any]]:
+def weigh(calls: Sequence[str], *arguments: str) -> list[dict[str, Any]]:
     """What the table says of each call; {"died": status} of one that ends the probe."""
     out: list[dict[str, Any]] = []
     while len(out) < len(calls):
-        status, answers = run_probe(lines=calls[len(out) :])
+        status, answers = run_probe(*arguments, lines=calls[len(out) :])
         out += answers
         if len(out) < len(calls):
             out.append({"died": status})

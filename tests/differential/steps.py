@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A training step of one call: forward, a sum or mean of what it gives, backward.
+
+Some of its tensors are parameters. Both sides say the events of the step, what autograd saves
+and which gradients there are in the end.
+"""
+
+import gc
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from calls import FLOATS, Call, Tensor
+from compare import Seen
+from recorder import SHORT_NAMES, Made, in_child, overload, record, tensors_in
+from table import weigh
+
+
+@dataclass(frozen=True)
+class Step:
+    """`leaves` are the places, among the call's tensors, of those that require gradients.
+
+    An operator that overwrites its first tensor is given a copy of it.
+    """
+
+    call: Call
+    leaves: tuple[int, ...]
+    reduction: str  # "sum" or "mean"
+    in_place: bool
+
+    def __str__(self) -> str:
+        tensors = list(self.call.tensors())
+        marked = ", ".join(f"{i}: {tensors[i]}" for i in self.leaves)
+        return f"{self.reduction} of {self.call}, gradients of {marked}"
+
+
+@dataclass(frozen=True)
+class Name:
+    """A value in a program's text."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def program_of(step: Step, wanted: Sequence[bool]) -> str:
+    """The step in the text form, its lines separated by tabs; `wanted` outputs make the loss."""
+    lines = []
+    names: list[Name] = []
+    for i, tensor in enumerate(step.call.tensors()):
+        lines.append(f"{'parameter' if i in step.leaves else 'input'} %x{i}: {tensor}")
+        names.append(Name(f"%x{i}"))
+    if step.in_place:
+        lines.append("%copy = aten::clone(%x0)")
+        names[0] = Name("%copy")
+    given = iter(names)
+
+    def named(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(named, value))
+        return next(given) if isinstance(value, Tensor) else value
+
+    call = step.call.with_values(tuple(named(value) for value in step.call.values()))
+    results = ", ".join(f"%y{i}" for i in range(len(wanted)))
+    lines.append(f"{results} = {call}")
+    loss = ""
+    for i, is_wanted in enumerate(wanted):
+        if not is_wanted:
+            continue
+        lines.append(f"%t{i} = aten::{step.reduction}(%y{i})")
+        if loss:
+            lines.append(f"%l{i} = aten::add.Tensor({loss}, %t{i})")
+        loss = f"%l{i}" if loss else f"%t{i}"
+    lines += [f"steelyard::backward({loss}) phase backward", f"return {loss}"]
+    return "\t".join(lines)
+
+
+class MadeStep(Made):
+    """A step with its tensors made: ones, and zeros for integers, which may be indices."""
+
+    def __init__(self, step: Step) -> None:
+        super().__init__(step.call, 0)
+        self.step = step
+        for tensor in self.inputs:
+            if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
+                tensor.as_strided(
+                    (tensor.untyped_storage().nbytes() // tensor.itemsize,), (1,)
+                ).fill_(1)
+        for i in step.leaves:
+            self.inputs[i].requires_grad_(True)
+        self.wanted: list[bool] = []
+
+    def forward(self) -> list[torch.Tensor | None]:
+        if not self.step.in_place:
+            return list(tensors_in(self.function(*self.args, **self.kwargs)))
+        return list(tensors_in(self.function(self.args[0].clone(), *self.args[1:], **self.kwargs)))
+
+    def loss(self) -> torch.Tensor:
+        outputs = self.forward()
+        self.wanted = [y is not None and y.requires_grad and y.is_floating_point() for y in outputs]
+        for i, is_wanted in enumerate(self.wanted):
+            if not is_wanted:
+                outputs[i] = None
+        reduce = getattr(torch.ops.aten, self.step.reduction).default
+        kept = [y for y in outputs if y is not None]
+        del outputs
+        if not kept:
+            raise ValueError("nothing requires a gradient")
+        loss: torch.Tensor = reduce(kept.pop(0))
+        while kept:
+            term = reduce(kept.pop(0))
+            loss = torch.add(loss, term)
+            del term
+        return loss
+
+    def run(self) -> torch.Tensor:
+        loss = self.loss()
+        loss.backward()
+        return loss
+
+    def clear(self) -> None:
+        for tensor in self.inputs:
+            tensor.grad = None
+
+
+def described(tensor: torch.Tensor) -> str:
+    sizes, strides = (",".join(map(str, numbers)) for numbers in (tensor.shape, tensor.stride()))
+    return f"{SHORT_NAMES[tensor.dtype]}[{sizes}]{{{strides}}}"
+
+
+def attempt(step: Step) -> tuple[MadeStep | None, Seen]:
+    """The step ready to run again, and all but its events; None and why, if PyTorch refuses."""
+    saved: list[str] = []
+
+    def pack(tensor: torch.Tensor) -> torch.Tensor:
+        saved.append(described(tensor))
+        return tensor
+
+    try:
+        made = MadeStep(step)
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+            made.loss()
+        made.run()
+        gradients = [t.grad for t in made.inputs if t.is_leaf and t.grad is not None]
+        seen = {
+            "wanted": made.wanted,
+            "saved": saved,
+            "gradients": [described(gradient) for gradient in gradients],
+        }
+        made.clear()
+        return made, seen
+    except Exception as error:  # whatever an operator raises
+        return None, {"refused": str(error).split("\n")[0]}
+
+
+def observe_steps(steps: Sequence[Step]) -> list[Seen]:
+    """For each step {"wanted", "saved", "gradients", "events"}, or {"refused": why}."""
+    found = in_child(lambda step: attempt(step)[1], steps)
+    gc.disable()
+    accepted = [
+        (seen, made)
+        for step, seen in zip(steps, found, strict=True)
+        if "refused" not in seen and (made := attempt(step)[0]) is not None
+    ]
+    events = record([made.run for _, made in accepted])
+    gc.enable()
+    for (seen, _), of_step in zip(accepted, events, strict=True):
+        seen["events"] = of_step
+    return found
+
+
+def try_steps(steps: Sequence[Step]) -> list[tuple[Step, Seen, Seen]]:
+    """Each step with what it is on our side and on PyTorch's."""
+    theirs = observe_steps(steps)
+    asked = [
+        (step, seen) for step, seen in zip(steps, theirs, strict=True) if "refused" not in seen
+    ]
+    answers = iter(weigh([program_of(step, seen["wanted"]) for step, seen in asked], "--steps"))
+    return [
+        (step, {} if "refused" in seen else next(answers), seen)
+        for step, seen in zip(steps, theirs, strict=True)
+    ]
+
+
+def overwrites(call: Call) -> bool:
+    first = overload(call.op)._schema.arguments[0]
+    return first.alias_info is not None and first.alias_info.is_write
+
+
+def steps_of(call: Call) -> list[Step]:
+    """All floating tensors require gradients, and then each one alone."""
+    in_place = overwrites(call)
+    floating = [i for i, tensor in enumerate(call.tensors()) if tensor.dtype in FLOATS]
+    if not floating:
+        return []
+    steps = [Step(call, tuple(floating), reduction, in_place) for reduction in ("sum", "mean")]
+    if len(floating) > 1:
+        steps += [Step(call, (i,), "sum", in_place) for i in floating]
+    return steps
