@@ -52,6 +52,7 @@ PUBLIC_HEADERS = {
     "pass.h": "pass",
     "timeline.h": "timeline",
     "report.h": "document",
+    "trace.h": "document",
     "engine.h": "session",
     "weigh.h": "session",
     "steelyard.h": "session",

@@ -27,6 +27,7 @@
 
 #include "steelyard/error.h"
 #include "steelyard/strings.h"
+#include "steelyard/trace.h"
 #include "steelyard/units.h"
 
 namespace steelyard::report {
@@ -279,6 +280,7 @@ using Block = std::variant<Headline, Paragraph, BarList, Chart, Table, NoteList>
 struct Document {
   Data data;
   std::vector<Block> body = {};
+  Trace trace = {};  // For viewers of traces.
 };
 
 // What the place where a report goes can show. The default suits a file or a pipe.
@@ -287,6 +289,7 @@ struct RenderOptions {
   bool colour = false;                 // Whether ANSI colours are understood.
   bool unicode = true;                 // Whether bars and charts may use block characters.
   UnitStyle units = UnitStyle::kAuto;  // How people's numbers are written. JSON is always exact.
+  std::string table = "modules";       // The array of `data` that becomes CSV, by its key.
 };
 
 // Returns `document` in the format of that name, such as `text` or `json`; a usage error when there

@@ -105,9 +105,13 @@ struct ReportOptions {
 
   // Lists every allocation and free.
   bool events = false;
+
+  // What CSV holds: a name of `ReportTables`. The data has it too, even where it otherwise has not.
+  std::string table = "modules";
 };
 
-// Returns the report as a document with both its halves: data for programs, blocks for people.
+// Returns the report as a document with all its parts: data for programs, blocks for people, a
+// trace for viewers.
 [[nodiscard]] report::Document Describe(const Weighing& weighing, const ReportOptions& options);
 
 // Returns the report in the format of that name, one of `ReportFormats`; a usage error that lists
@@ -124,8 +128,13 @@ struct Choice {
   std::string_view extension = {};
 };
 
-// Every format of reports, every counting convention; the default first.
+// Every format of reports, every table that CSV can hold, every counting convention; the default
+// first.
 [[nodiscard]] std::vector<Choice> ReportFormats();
+[[nodiscard]] std::vector<Choice> ReportTables();
 [[nodiscard]] std::vector<Choice> CountingConventions();
+
+// The format of files that are named like `path`; empty where the name does not say it.
+[[nodiscard]] std::string_view FormatOfFile(std::string_view path);
 
 }  // namespace steelyard

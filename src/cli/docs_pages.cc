@@ -57,6 +57,7 @@ std::string CliPage() {
   }
   out += "\n## Formats and conventions\n";
   out += ChoiceTable("`--format`", ReportFormats());
+  out += ChoiceTable("`--table`, of `--format csv`", ReportTables());
   out += ChoiceTable("`--count`", CountingConventions());
   out += "\nThe keys of the JSON report are those of [report.schema.json](report.schema.json).\n";
   return out;

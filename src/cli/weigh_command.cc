@@ -152,6 +152,11 @@ void WeighCommand::AddReportFlags(std::vector<Flag>* flags) {
                   .help = "how the report is written; by default as the name of FILE says, or text",
                   .field = &format_,
                   .choices = NamesOf(ReportFormats())},
+                 {.name = "--table",
+                  .arg = "NAME",
+                  .help = "a table as CSV, modules by default; JSON gets it as well",
+                  .field = &table_,
+                  .choices = NamesOf(ReportTables())},
                  {.name = "--output",
                   .short_name = "-o",
                   .arg = "FILE",
@@ -181,10 +186,12 @@ Result<WeighOptions> WeighCommand::Options() const {
 Result<std::string> WeighCommand::Format() const {
   const std::vector<Choice> formats = ReportFormats();
   if (!format_.empty()) return format_;
-  if (output_.empty()) return std::string(formats.front().name);
+  if (output_.empty()) return table_.empty() ? std::string(formats.front().name) : "csv";
+  if (const std::string_view format = FormatOfFile(output_); !format.empty()) {
+    return std::string(format);
+  }
   std::string extensions;
   for (const Choice& format : formats) {
-    if (output_.ends_with(format.extension)) return std::string(format.name);
     extensions.append(extensions.empty() ? "" : ", ").append(format.extension);
   }
   return Unexpected(
@@ -195,6 +202,13 @@ Result<std::string> WeighCommand::Format() const {
 Status WeighCommand::Run() {
   SY_ASSIGN_OR_RETURN(const WeighOptions options, Options());
   SY_ASSIGN_OR_RETURN(const std::string format, Format());
+  if (!table_.empty()) {
+    if (format != "csv" && format != "json") {
+      return Unexpected(UsageError(fmt::format("the format {} has no tables", format), "--table",
+                                   "csv holds one; json gets it as well."));
+    }
+    report_.table = table_;
+  }
   report::RenderOptions look = output_.empty() ? StandardOutputLook() : report::RenderOptions{};
   if (units_ == "exact") look.units = UnitStyle::kExact;
   SY_ASSIGN_OR_RETURN(const Weighing weighing, Weigh(options));

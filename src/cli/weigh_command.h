@@ -39,6 +39,7 @@ class WeighCommand final : public Command {
   bool strict_ = false;
   TrainOptions train_;
   std::string format_;
+  std::string table_;
   std::string output_;
 };
 

@@ -14,17 +14,12 @@
 #include "steelyard/units.h"
 
 namespace steelyard::present {
-namespace {
-
-// The path of the module in which an event happens.
 std::string_view ModuleOf(const Program& program, const Event& event) {
   const std::vector<Node>& nodes = program.main().nodes;
   // What the program lets go at its very end happens after its last node.
   if (event.node >= nodes.size()) return {};
   return program.text(program.modules[nodes[event.node].module].path);
 }
-
-}  // namespace
 
 void AppendEvents(const Findings& findings, report::Document* document) {
   report::Table table;

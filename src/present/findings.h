@@ -52,10 +52,11 @@ struct Findings {
 
 // What of it a reader asked to see.
 struct Shown {
-  int depth = 2;          // levels of the module tree
-  int top = 10;           // operators in the table of operators
-  bool detailed = false;  // repeated modules one by one, more of the largest tensors
-  bool events = false;    // every allocation and free, in the data
+  int depth = 2;                       // levels of the module tree
+  int top = 10;                        // operators in the table of operators
+  bool detailed = false;               // repeated modules one by one, more of the largest tensors
+  bool events = false;                 // every allocation and free, in the data
+  std::string_view table = "modules";  // what CSV holds; in the data too
 };
 
 }  // namespace steelyard::present

@@ -27,17 +27,21 @@ const Node* OriginOf(const Findings& findings, const Node& kernel) {
   return kernel.origin == kNoId ? nullptr : &findings.numbering.node(kernel.origin);
 }
 
-std::string_view WithoutOverload(std::string_view op) { return op.substr(0, op.find('.')); }
-std::string_view WithoutNamespace(std::string_view op) {
-  const std::size_t colons = op.rfind("::");
-  return colons == std::string_view::npos ? op : op.substr(colons + 2);
-}
+}  // namespace
 
-// The operator as the model calls it.
+std::string_view WithoutOverload(std::string_view op) { return op.substr(0, op.find('.')); }
+
 std::string_view ModelOp(const Findings& findings, const Node& kernel) {
   const Node* origin = OriginOf(findings, kernel);
   return WithoutOverload(origin == nullptr ? findings.kernels.op_name(kernel.op)
                                            : findings.imported.op_name(origin->op));
+}
+
+namespace {
+
+std::string_view WithoutNamespace(std::string_view op) {
+  const std::size_t colons = op.rfind("::");
+  return colons == std::string_view::npos ? op : op.substr(colons + 2);
 }
 
 // The first result of the model's operator: what the exported graph calls the call.
@@ -114,6 +118,15 @@ std::string HolderWords(const Findings& findings, const Block& block) {
 }
 
 }  // namespace
+
+std::string ResultsText(const Program& program, const Node& kernel) {
+  std::string text;
+  for (const ValueId id : program.results(kernel)) {
+    const bool tensor = id != kNoId && program.values[id].kind == ValueKind::kTensor;
+    if (tensor) text.append(text.empty() ? "" : " ").append(LayoutText(program, id));
+  }
+  return text;
+}
 
 EventPlace PlaceOf(const Findings& findings, std::uint32_t event) {
   const Program& program = findings.kernels;

@@ -9,8 +9,18 @@
 #include <string_view>
 
 #include "present/findings.h"
+#include "steelyard/program.h"
 
 namespace steelyard::present {
+
+// An operator's name without its overload, as PyTorch's profiler prints it.
+std::string_view WithoutOverload(std::string_view op);
+
+// The operator as the model calls it: of the call that a kernel comes from.
+std::string_view ModelOp(const Findings& findings, const Node& kernel);
+
+// "float32 2×8 float32 2×4": what a kernel returns.
+std::string ResultsText(const Program& program, const Node& kernel);
 
 // An event, named. Texts live as long as the findings.
 struct EventPlace {

@@ -10,6 +10,7 @@
 #include "present/names.h"
 #include "present/operators.h"
 #include "present/parameters.h"
+#include "present/tables.h"
 #include "present/work.h"
 #include "steelyard/report.h"
 #include "steelyard/strings.h"
@@ -90,6 +91,7 @@ void PresentData(const Findings& findings, const Shown& shown, report::Document*
   AddOperatorData(findings, &data);
   AddClaimData(findings, &data);
   AddNoteData(findings, &data);
+  AddTable(findings, shown.table, &data);
   data.SetDouble("elapsed_seconds", findings.elapsed_seconds, Unit::kSeconds);
 }
 

@@ -6,7 +6,6 @@
 // Numbers are written here rather than through support/units.h, which writes for people.
 #include "render/json.h"
 
-#include <fmt/core.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -17,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "render/utf8.h"
+#include "render/quoted.h"
 #include "steelyard/report.h"
 
 namespace steelyard::render {
@@ -25,36 +24,6 @@ namespace {
 
 using report::DataKind;
 using report::DataView;
-
-// The letter that stands for a character after a backslash, or 0 where it has none.
-char ShortEscape(char32_t value) {
-  constexpr std::string_view kCharacters = "\"\\\n\t\r";
-  constexpr std::string_view kLetters = "\"\\ntr";
-  const std::size_t at =
-      value < 0x80 ? kCharacters.find(static_cast<char>(value)) : std::string_view::npos;
-  return at == std::string_view::npos ? '\0' : kLetters[at];
-}
-
-void AppendEscaped(char32_t value, std::string* out) {
-  if (const char letter = ShortEscape(value); letter != '\0') {
-    out->push_back('\\');
-    out->push_back(letter);
-  } else if (value < ' ' || value == 0x7f) {
-    fmt::format_to(std::back_inserter(*out), "\\u{:04x}", static_cast<unsigned>(value));
-  } else {
-    AppendUtf8(value, out);
-  }
-}
-
-void AppendQuoted(std::string_view text, std::string* out) {
-  out->push_back('"');
-  while (!text.empty()) {
-    const CodePoint next = DecodeUtf8(text);
-    AppendEscaped(next.value, out);
-    text.remove_prefix(next.size);
-  }
-  out->push_back('"');
-}
 
 class JsonWriter {
  public:

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "render/chrome_trace.h"
+#include "render/csv.h"
 #include "render/json.h"
 #include "render/renderer.h"
 #include "render/text.h"
@@ -25,6 +27,16 @@ constexpr std::array kRenderers = {
              .summary = "every exact value, for programs",
              .part = Part::kData,
              .write = WriteJson},
+    Renderer{.name = "csv",
+             .extension = ".csv",
+             .summary = "one table, a line each row, for spreadsheets and data frames",
+             .part = Part::kData,
+             .write = WriteCsv},
+    Renderer{.name = "chrome",
+             .extension = ".trace.json",
+             .summary = "the run step by step, for ui.perfetto.dev and chrome://tracing",
+             .part = Part::kTrace,
+             .write = WriteChromeTrace},
 };
 
 }  // namespace
@@ -39,10 +51,12 @@ const Renderer* FindRenderer(std::string_view name) {
 }
 
 const Renderer* FindRendererForFile(std::string_view path) {
+  const Renderer* found = nullptr;
   for (const Renderer& renderer : kRenderers) {
-    if (path.ends_with(renderer.extension)) return &renderer;
+    if (!path.ends_with(renderer.extension)) continue;
+    if (found == nullptr || renderer.extension.size() > found->extension.size()) found = &renderer;
   }
-  return nullptr;
+  return found;
 }
 
 }  // namespace render

@@ -11,8 +11,8 @@
 
 namespace steelyard::render {
 
-// The two halves of a document. Who makes one for a single renderer may leave out the other half.
-enum class Part : unsigned char { kBody, kData };
+// The parts of a document. Who makes one for a single renderer may leave out the others.
+enum class Part : unsigned char { kBody, kData, kTrace };
 
 struct Renderer {
   std::string_view name;       // As `--format` takes it.
@@ -31,7 +31,8 @@ struct Renderer {
 // Returns the renderer of that name, or null.
 [[nodiscard]] const Renderer* FindRenderer(std::string_view name);
 
-// Returns the renderer that writes files like `path`, by the end of its name, or null.
+// Returns the renderer that writes files like `path`, by the end of its name (the longest that any
+// renderer has), or null.
 [[nodiscard]] const Renderer* FindRendererForFile(std::string_view path);
 
 }  // namespace steelyard::render

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string_view>
 #include <vector>
 
 #include "analyze/counting.h"
+#include "present/tables.h"
 #include "render/renderer.h"
 #include "steelyard/weigh.h"
 
@@ -13,6 +15,19 @@ std::vector<Choice> ReportFormats() {
     choices.push_back({renderer.name, renderer.summary, renderer.extension});
   }
   return choices;
+}
+
+std::vector<Choice> ReportTables() {
+  std::vector<Choice> choices;
+  for (const present::TableInfo& table : present::Tables()) {
+    choices.push_back({table.name, table.summary});
+  }
+  return choices;
+}
+
+std::string_view FormatOfFile(std::string_view path) {
+  const render::Renderer* renderer = render::FindRendererForFile(path);
+  return renderer == nullptr ? std::string_view() : renderer->name;
 }
 
 std::vector<Choice> CountingConventions() {

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "present/findings.h"
+#include "present/trace.h"
 #include "present/weigh.h"
 #include "render/renderer.h"
 #include "session/analyses.h"
@@ -43,7 +44,8 @@ present::Shown ShownOf(const ReportOptions& options) {
   return {.depth = options.depth,
           .top = options.top,
           .detailed = options.detailed,
-          .events = options.events};
+          .events = options.events,
+          .table = options.table};
 }
 
 }  // namespace
@@ -53,6 +55,7 @@ report::Document Describe(const Weighing& weighing, const ReportOptions& options
   const present::Findings findings = FindingsOf(weighing);
   present::PresentData(findings, ShownOf(options), &document);
   present::PresentBody(findings, ShownOf(options), &document);
+  present::PresentTrace(findings, &document);
   return document;
 }
 
@@ -69,9 +72,14 @@ Result<std::string> WriteReport(const Weighing& weighing, std::string_view forma
     case render::Part::kData:
       present::PresentData(findings, ShownOf(options), &document);
       break;
+    case render::Part::kTrace:
+      present::PresentTrace(findings, &document);
+      break;
   }
   std::string out;
-  renderer->write(document, render, &out);
+  report::RenderOptions look = render;
+  look.table = options.table;
+  renderer->write(document, look, &out);
   return out;
 }
 

@@ -52,7 +52,19 @@ def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("options", [(), ("--events",), ("--count", "raf"), ("--batch", "0")])
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--events",),
+        ("--count", "raf"),
+        ("--batch", "0"),
+        ("--table", "calls"),
+        ("--table", "events"),
+        ("--table", "held"),
+        ("--table", "tensors"),
+    ],
+)
 def test_reports_follow_it(weigh: Any, options: tuple[str, ...]) -> None:
     batch = () if "--batch" in options else ("--batch", "2")
     jsonschema.validate(weigh(MODEL, *batch, *options), SCHEMA)

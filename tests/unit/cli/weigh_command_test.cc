@@ -72,6 +72,22 @@ TEST(WeighCommandTest, AFileNameThatSaysNoFormatIsRefused) {
   EXPECT_THAT(run.err, HasSubstr("report.pdf: its name does not say in which format"));
 }
 
+TEST(WeighCommandTest, ATableIsCsvUnlessSaidOtherwise) {
+  const Captured csv = RunCaptured({"weigh", Model(), "--batch", "2", "--table", "events"});
+  EXPECT_TRUE(csv.out.starts_with("op,bytes,total,")) << csv.out;
+  const Captured json =
+      RunCaptured({"weigh", Model(), "--batch", "2", "--table", "held", "--format", "json"});
+  EXPECT_THAT(json.out, HasSubstr("\"held\": ["));
+}
+
+TEST(WeighCommandTest, ATableIsRefusedWhereThereIsNoPlaceForIt) {
+  const Captured run = RunCaptured({"weigh", Model(), "--table", "held", "--format", "chrome"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.err,
+            "steelyard: --table: the format chrome has no tables. csv holds one; json gets it as "
+            "well.\n");
+}
+
 TEST(WeighCommandTest, ExactUnitsShowEveryDigit) {
   const Captured run = RunCaptured({"weigh", Model(), "--batch", "512", "--units", "exact"});
   EXPECT_THAT(run.out, HasSubstr("16,384 B"));  // 512 * 8 * 4

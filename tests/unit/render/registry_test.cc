@@ -33,6 +33,11 @@ TEST(RegistryTest, EachWritesAnEmptyDocument) {
 
 TEST(RegistryTest, TextComesFirst) { EXPECT_EQ(Renderers().front().name, "text"); }
 
+TEST(RegistryTest, TheLongestEndOfANameDecides) {
+  EXPECT_EQ(FindRendererForFile("run.trace.json")->name, "chrome");
+  EXPECT_EQ(FindRendererForFile("run.json")->name, "json");
+}
+
 TEST(RegistryTest, KnowsNoOthers) {
   EXPECT_EQ(FindRenderer("xml"), nullptr);
   EXPECT_EQ(FindRendererForFile("json"), nullptr);
@@ -50,7 +55,7 @@ TEST(RegistryTest, RenderNamesTheFormatsThereAre) {
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code, ErrorCode::kUsage);
   EXPECT_EQ(Describe(text.error()),
-            "there is no report format \"xml\". The formats are: text, json.");
+            "there is no report format \"xml\". The formats are: text, json, csv, chrome.");
 }
 
 }  // namespace

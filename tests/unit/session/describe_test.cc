@@ -27,6 +27,14 @@ TEST(DescribeTest, EachFormatSaysTheSameWhetherBuiltForItOrNot) {
   }
 }
 
+TEST(DescribeTest, CsvHoldsTheTableThatWasAskedFor) {
+  const Weighing weighing = Weighed();
+  for (const Choice& table : ReportTables()) {
+    const ReportOptions options{.table = std::string(table.name)};
+    EXPECT_NE(WriteReport(weighing, "csv", options).value(), "") << table.name;
+  }
+}
+
 TEST(DescribeTest, AWeighingMayBeMoved) {
   Weighing first = Weighed();
   const std::string before = WriteReport(first, "text", {}).value();
