@@ -76,4 +76,14 @@ struct Timeline {
   }
 };
 
+// What a search for the largest size of the inputs whose run fits in a given memory has found.
+struct Fit {
+  std::int64_t limit = 0;      // bytes, as asked for
+  std::string_view dimension;  // "batch" or "seq"
+  std::int64_t size = 0;       // the largest that fits
+  std::int64_t next_size = 0;  // the next, which does not; 0 where the file allows none
+  std::int64_t next_peak = 0;  // its peak in bytes
+  int weighings = 0;
+};
+
 }  // namespace steelyard

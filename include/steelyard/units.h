@@ -15,7 +15,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace steelyard {
 
@@ -62,5 +64,10 @@ struct FormatOptions {
 // Returns the same for a value that is not a whole number. A share that is not zero is never
 // written as zero: `<0.1 %`. A value that is not finite is written `n/a`.
 [[nodiscard]] std::string Format(double value, Unit unit, FormatOptions options = {});
+
+// Returns the bytes that `text` says: `80GB` (powers of 1000), `80GiB` (powers of 1024), `512`,
+// with a point and blanks before the unit where wanted; nothing where it says none or more than
+// 2^63.
+[[nodiscard]] std::optional<std::int64_t> ParseBytes(std::string_view text);
 
 }  // namespace steelyard

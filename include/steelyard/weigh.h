@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,10 @@ struct WeighOptions {
   // Refuses a program with operators that have no row in the operator table. Otherwise it is
   // weighed without them, and every total says that it is a lower bound.
   bool strict = false;
+
+  // Bytes: weighs with the largest batch whose peak is not above this or, where the batch is given
+  // or fixed, with the largest sequence. A size that `bind` gives is not searched.
+  std::optional<std::int64_t> fit = {};
 };
 
 // The numbers that most callers want. Bytes, elements and operations; one forward pass without
@@ -85,6 +90,7 @@ struct Weighing {
   Program kernels;             // As PyTorch runs it.
   Timeline timeline;           // Every allocation and free of one forward pass.
   double elapsed_seconds = 0;  // What weighing took.
+  std::optional<Fit> fit;      // Of a search.
   std::unique_ptr<const Analyses> analyses;
 };
 

@@ -98,6 +98,11 @@ void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
                                {.name = "--first-step",
                                 .help = "the first step, which makes the optimizer's state",
                                 .field = &train_.first_step},
+                               {.name = "--fit",
+                                .arg = "80GB",
+                                .help = "the largest batch, or --seq where the batch is given, "
+                                        "whose peak is not above this; 80GiB counts by 1024",
+                                .field = &fit_},
                                {.name = "--runtime",
                                 .arg = "NAME",
                                 .help = "how it runs",
@@ -179,6 +184,13 @@ Result<WeighOptions> WeighCommand::Options() const {
   for (const std::string& input : inputs_) {
     SY_ASSIGN_OR_RETURN(InputShape shape, ReadInputShape(input));
     options.bind.inputs.push_back(std::move(shape));
+  }
+  if (!fit_.empty()) {
+    options.fit = ParseBytes(fit_);
+    if (!options.fit) {
+      return Unexpected(UsageError(fmt::format("\"{}\" is not a size of memory", fit_), "--fit",
+                                   "Write it as 80GB, 79.6GiB or in bytes."));
+    }
   }
   return options;
 }

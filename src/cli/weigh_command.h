@@ -29,6 +29,7 @@ class WeighCommand final : public Command {
   std::vector<std::string> inputs_;
   std::optional<std::int64_t> batch_;
   std::optional<std::int64_t> seq_;
+  std::string fit_;
   std::string count_ = "torch";
   std::string runtime_ = "eager";
   std::string device_ = "cpu";

@@ -35,6 +35,7 @@ struct Findings {
   std::string_view optimizer = {};
   bool first_step = false;
   double elapsed_seconds = 0;
+  const Fit* fit = nullptr;           // of a search for the largest size
   NodeNumbering numbering{imported};  // of the nodes that kernels come from
 
   bool trains() const { return !optimizer.empty(); }

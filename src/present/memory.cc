@@ -180,10 +180,39 @@ report::Table LargestTensors(const Findings& findings, std::size_t limit) {
   return table;
 }
 
+// "batch 37 is the largest that fits in 74.5 GiB; 38 takes 0.8 GiB more than that".
+void AppendFit(const Fit& fit, report::Document* document) {
+  Sentence text{{fmt::format("{} {}", fit.dimension, fit.size), report::Style::kStrong},
+                " is the largest that fits in ",
+                In(Unit::kBytes, fit.limit)};
+  if (fit.next_size > 0) {
+    text.emplace_back(fmt::format("; {} takes ", fit.next_size));
+    text.emplace_back(In(Unit::kBytes, fit.next_peak - fit.limit));
+    text.emplace_back(" more than that");
+  } else {
+    text.emplace_back("; the file allows no larger one");
+  }
+  document->body.emplace_back(report::Headline{"Fit", std::move(text)});
+}
+
+void AddFitData(const Fit& fit, report::Data* data) {
+  data->OpenObject("fit");
+  data->SetInt("limit", fit.limit, Unit::kBytes);
+  data->SetText("dimension", fit.dimension);
+  data->SetInt("size", fit.size, Unit::kNone);
+  if (fit.next_size > 0) {
+    data->SetInt("next_size", fit.next_size, Unit::kNone);
+    data->SetInt("next_peak", fit.next_peak, Unit::kBytes);
+  }
+  data->SetInt("weighings", fit.weighings, Unit::kNone);
+  data->Close();
+}
+
 }  // namespace
 
 void AppendMemory(const Findings& findings, const Shown& shown, report::Document* document) {
   const PeakReport& peak = findings.peak;
+  if (findings.fit != nullptr) AppendFit(*findings.fit, document);
   document->body.emplace_back(report::Headline{
       "Memory",
       {"peak ",
@@ -216,6 +245,7 @@ void AddMemoryData(const Findings& findings, const Shown& shown, report::Data* d
   data->SetText("peak_op", place.kernel);
   data->SetText("peak_module", place.module);
   data->SetText("peak_source", SourceText(findings.kernels, place.source));
+  if (findings.fit != nullptr) AddFitData(*findings.fit, data);
   if (shown.events) AddEvents(findings, data);
   data->Close();
 }

@@ -37,7 +37,8 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .path = weighing.options.path,
           .optimizer = OptimizerName(weighing.options.train),
           .first_step = weighing.options.train.first_step,
-          .elapsed_seconds = weighing.elapsed_seconds};
+          .elapsed_seconds = weighing.elapsed_seconds,
+          .fit = weighing.fit ? &*weighing.fit : nullptr};
 }
 
 present::Shown ShownOf(const ReportOptions& options) {

@@ -21,6 +21,7 @@
 #include "memory/allocator.h"
 #include "runtime/eager.h"
 #include "session/analyses.h"
+#include "session/fit.h"
 #include "steelyard/error.h"
 #include "steelyard/import.h"
 #include "steelyard/op.h"
@@ -105,6 +106,25 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
   return {};
 }
 
+Result<Weighing> WeighProgram(Program program, const WeighOptions& options,
+                              const Convention& convention) {
+  Weighing weighing;
+  weighing.options = options;
+  SY_RETURN_IF_ERROR(Prepare(std::move(program), options, &weighing));
+  SY_RETURN_IF_ERROR(Analyze(convention, &weighing));
+  return weighing;
+}
+
+Result<Weighing> WeighFitting(const Program& program, const WeighOptions& options,
+                              const Convention& convention) {
+  SY_ASSIGN_OR_RETURN(const OpenSize open, FindOpenSize(program, options.bind));
+  return WeighLargest(open, options.bind, *options.fit, [&](const BindOptions& sizes) {
+    WeighOptions sized = options;
+    sized.bind = sizes;
+    return WeighProgram(program, sized, convention);
+  });
+}
+
 }  // namespace
 
 Weighing::Weighing() = default;
@@ -115,15 +135,13 @@ Weighing& Weighing::operator=(Weighing&&) noexcept = default;
 Result<Weighing> Weigh(const WeighOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
-  Weighing weighing;
-  weighing.options = options;
   SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, {.from = options.from}));
-  Status status = Prepare(std::move(program), options, &weighing);
-  if (status) status = Analyze(*convention, &weighing);
-  if (!status) return Unexpected(Within(options.path, std::move(status).error()));
-  if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing.analyses->work, options.path));
+  Result<Weighing> weighing = options.fit ? WeighFitting(program, options, *convention)
+                                          : WeighProgram(std::move(program), options, *convention);
+  if (!weighing) return Unexpected(Within(options.path, std::move(weighing).error()));
+  if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing->analyses->work, options.path));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  weighing.elapsed_seconds = taken.count();
+  weighing->elapsed_seconds = taken.count();
   return weighing;
 }
 

@@ -8,12 +8,17 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "steelyard/units.h"
@@ -226,6 +231,25 @@ std::string Format(double value, Unit unit, FormatOptions options) {
   }
   return WithSign(FormatMagnitude(std::fabs(value), unit), std::signbit(value) && value != 0,
                   options.sign);
+}
+
+std::optional<std::int64_t> ParseBytes(std::string_view text) {
+  double number = 0.0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, problem] = std::from_chars(text.data(), end, number);
+  if (problem != std::errc() || !std::isfinite(number) || number < 0.0) return std::nullopt;
+  std::string_view unit(stopped, static_cast<std::size_t>(end - stopped));
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  if (unit.ends_with('B')) unit.remove_suffix(1);
+  const auto scaled = [&](std::span<const std::string_view> prefixes, double base) {
+    for (std::size_t i = 0; i < prefixes.size(); ++i) {
+      if (prefixes[i] == unit) return number * std::pow(base, static_cast<double>(i));
+    }
+    return -1.0;
+  };
+  const double bytes = std::max(scaled(kDecimalPrefixes, 1000.0), scaled(kBinaryPrefixes, 1024.0));
+  if (bytes < 0.0 || bytes >= 0x1p63) return std::nullopt;
+  return static_cast<std::int64_t>(bytes);
 }
 
 }  // namespace steelyard

@@ -147,5 +147,21 @@ TEST(UnitsTest, SharesAndRatiosHaveOneScale) {
   EXPECT_EQ(CommonScale(5, Unit::kNone).Word(), "");
 }
 
+TEST(ParseBytesTest, PowersOf1000And1024) {
+  EXPECT_EQ(ParseBytes("80GB"), 80'000'000'000);
+  EXPECT_EQ(ParseBytes("80 GiB"), std::int64_t{80} << 30);
+  EXPECT_EQ(ParseBytes("1.5kB"), 1500);
+  EXPECT_EQ(ParseBytes("1.5KiB"), 1536);
+  EXPECT_EQ(ParseBytes("24G"), 24'000'000'000);
+  EXPECT_EQ(ParseBytes("512"), 512);
+  EXPECT_EQ(ParseBytes("512B"), 512);
+}
+
+TEST(ParseBytesTest, WhatIsNoSizeIsRefused) {
+  for (const char* text : {"", "GB", "-1GB", "80 gb", "80GBs", "nan", "inf", "1e30", "8EiB"}) {
+    EXPECT_FALSE(ParseBytes(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/fit.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "steelyard/dims.h"
+#include "steelyard/error.h"
+#include "steelyard/pass.h"
+#include "steelyard/program.h"
+#include "steelyard/units.h"
+#include "steelyard/weigh.h"
+
+namespace steelyard {
+namespace {
+
+// No model has more; it keeps the arithmetic of the search within bounds.
+constexpr std::int64_t kMostSize = std::int64_t{1} << 40;
+// After this many guesses along the line of the last two weighings, the interval is halved.
+constexpr int kGuesses = 12;
+
+std::string_view NameOfSize(const OpenSize& open) { return open.batch ? "batch" : "seq"; }
+
+// `symbol` or a multiple of it.
+std::optional<OpenSize> OpenSizeOf(const Program& program, Dim dim) {
+  OpenSize open;
+  if (!dim.is_expression()) return std::nullopt;
+  Expression e = program.expressions.at(dim);
+  if (e.op == ExprOp::kMul && e.a.is_number() && e.a.number() > 0 && e.b.is_expression()) {
+    open.step = e.a.number();
+    e = program.expressions.at(e.b);
+  }
+  if (e.op != ExprOp::kSymbol || open.step > kMostSize) return std::nullopt;
+  const Symbol& symbol = program.symbols[static_cast<std::size_t>(e.value)];
+  open.least = std::clamp<std::int64_t>(symbol.min, 1, kMostSize / open.step) * open.step;
+  open.most = std::clamp<std::int64_t>(symbol.max, 1, kMostSize / open.step) * open.step;
+  return open;
+}
+
+std::optional<OpenSize> FindAt(const Program& program, int position) {
+  for (ValueId id : program.inputs) {
+    const Value& value = program.values[id];
+    if (value.kind != ValueKind::kTensor || !value.has_layout || value.rank < 2) continue;
+    if (auto open = OpenSizeOf(program, program.size(id, position))) {
+      open->batch = position == 0;
+      return open;
+    }
+  }
+  return std::nullopt;
+}
+
+// Whether some --input decides the size at `position` already.
+bool IsGiven(const Program& program, const BindOptions& sizes, int position) {
+  if (position == 0 ? sizes.batch.has_value() : sizes.seq.has_value()) return true;
+  return std::ranges::any_of(sizes.inputs, [&](const InputShape& shape) {
+    const StringId name = program.strings.Find(shape.name);
+    return std::ranges::any_of(program.inputs, [&](ValueId id) {
+      return name != kNoString && program.values[id].name == name && program.values[id].rank >= 2;
+    });
+  });
+}
+
+// Finds the last size that fits between one that does and one that does not, or the end.
+class Search {
+ public:
+  Search(const OpenSize& open, BindOptions sizes, std::int64_t limit, const WeighSizes& weigh)
+      : open_(open), sizes_(std::move(sizes)), limit_(limit), weigh_(weigh) {}
+
+  Result<Weighing> Run() {
+    SY_RETURN_IF_ERROR(Try(open_.least));
+    if (!best_) return Unexpected(NothingFits());
+    while (good_.size < open_.most && (!bad_ || bad_->size > good_.size + open_.step)) {
+      const std::int64_t next = NextSize();
+      const Status status = Try(next);
+      // A size that the program cannot take at all ends the range, like one that does not fit.
+      if (!status) bad_ = Point{next, 0};
+    }
+    const bool fails = bad_ && bad_->peak == 0;
+    best_->fit = Fit{.limit = limit_,
+                     .dimension = NameOfSize(open_),
+                     .size = good_.size,
+                     .next_size = bad_ && !fails ? bad_->size : 0,
+                     .next_peak = bad_ ? bad_->peak : 0,
+                     .weighings = weighings_};
+    return std::move(*best_);
+  }
+
+ private:
+  struct Point {
+    std::int64_t size = 0;
+    std::int64_t peak = 0;  // 0: it could not be weighed
+  };
+
+  Status Try(std::int64_t size) {
+    (open_.batch ? sizes_.batch : sizes_.seq) = size;
+    ++weighings_;
+    SY_ASSIGN_OR_RETURN(Weighing weighing, weigh_(sizes_));
+    const Point point{size, weighing.totals.peak_bytes};
+    previous_ = std::exchange(last_, point);
+    if (point.peak > limit_) {
+      bad_ = point;
+    } else {
+      good_ = point;
+      best_ = std::move(weighing);
+    }
+    return {};
+  }
+
+  // Where the line through the last two weighings reaches the limit, inside of what is not known.
+  std::int64_t NextSize() const {
+    const std::int64_t low = good_.size / open_.step + 1;
+    const std::int64_t high = (bad_ ? bad_->size - open_.step : open_.most) / open_.step;
+    std::int64_t guess = std::min(high, 2 * low);
+    if (weighings_ > kGuesses) {
+      guess = low + (high - low) / 2;
+    } else if (last_.size != previous_.size && last_.peak != previous_.peak && previous_.size > 0) {
+      const double slope = static_cast<double>(last_.peak - previous_.peak) /
+                           static_cast<double>(last_.size - previous_.size);
+      const double reach = static_cast<double>(good_.size) +
+                           static_cast<double>(limit_ - good_.peak) / std::max(slope, 1e-9);
+      guess = static_cast<std::int64_t>(std::min(reach / static_cast<double>(open_.step), 1e18));
+    }
+    return std::clamp(guess, low, high) * open_.step;
+  }
+
+  Error NothingFits() const {
+    return Unsupported(
+        fmt::format("a {} of {} takes {}, more than {}", NameOfSize(open_), last_.size,
+                    Format(last_.peak, Unit::kBytes), Format(limit_, Unit::kBytes)),
+        "--fit", "Give it more memory, a smaller size in the other dimensions or another model.");
+  }
+
+  const OpenSize& open_;
+  BindOptions sizes_;
+  const std::int64_t limit_;
+  const WeighSizes& weigh_;
+  Point good_, last_, previous_;
+  std::optional<Point> bad_;
+  std::optional<Weighing> best_;
+  int weighings_ = 0;
+};
+
+}  // namespace
+
+Result<OpenSize> FindOpenSize(const Program& program, const BindOptions& sizes) {
+  for (int position : {0, 1}) {
+    if (IsGiven(program, sizes, position)) continue;
+    if (const auto open = FindAt(program, position)) return *open;
+  }
+  return Unexpected(InvalidInput(
+      "no size of the model's inputs is open, so there is nothing to search", "--fit",
+      "Export it with one: `batch = torch.export.Dim(\"batch\")`, then `torch.export.export(model, "
+      "args, dynamic_shapes={\"input_ids\": {0: batch}})`; or leave --batch, --seq or --input "
+      "away."));
+}
+
+Result<Weighing> WeighLargest(const OpenSize& open, const BindOptions& sizes, std::int64_t limit,
+                              const WeighSizes& weigh) {
+  return Search(open, sizes, limit, weigh).Run();
+}
+
+}  // namespace steelyard

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/fit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "steelyard/weigh.h"
+#include "written_model.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Of kLinear: the weight, and of each image eight inputs and four outputs.
+constexpr std::int64_t Peak(std::int64_t batch) { return 4 * (4 * 8 + batch * (8 + 4)); }
+
+Result<Weighing> Fitting(const std::string& text, std::int64_t limit, BindOptions sizes = {}) {
+  return Weigh({.path = WrittenModel(text), .bind = std::move(sizes), .fit = limit});
+}
+
+TEST(FitTest, TheLargestBatchIsWeighed) {
+  for (std::int64_t batch : {1, 2, 3, 17, 63}) {
+    for (std::int64_t spare : {std::int64_t{0}, Peak(1) - Peak(0) - 1}) {
+      const Result<Weighing> w = Fitting(kLinear, Peak(batch) + spare);
+      ASSERT_TRUE(w) << Describe(w.error());
+      EXPECT_EQ(w->fit->size, batch);
+      EXPECT_EQ(w->totals.peak_bytes, Peak(batch));
+      EXPECT_EQ(w->fit->next_size, batch + 1);
+      EXPECT_EQ(w->fit->next_peak, Peak(batch + 1));
+      EXPECT_LE(w->fit->weighings, 5) << "the peak is a line";
+    }
+  }
+}
+
+TEST(FitTest, TheFileMayEndTheSearch) {
+  const Result<Weighing> w = Fitting(kLinear, std::int64_t{1} << 40);
+  ASSERT_TRUE(w) << Describe(w.error());
+  EXPECT_EQ(w->fit->size, 64);
+  EXPECT_EQ(w->fit->next_size, 0);
+}
+
+TEST(FitTest, NothingFits) {
+  const Result<Weighing> w = Fitting(kLinear, Peak(1) - 1);
+  ASSERT_FALSE(w);
+  EXPECT_THAT(Describe(w.error()), HasSubstr("a batch of 1 takes 176 B, more than 175 B"));
+}
+
+TEST(FitTest, TheSequenceWhereTheBatchIsGivenAndOnlyItsMultiples) {
+  // Scores of all pairs: the peak grows with the square.
+  const char* text =
+      "symbol batch: 1..64 = 2\n"
+      "symbol blocks: 1..1024 = 2\n"
+      "input %x: f32[batch,16*blocks,8]\n"
+      "%t: f32[batch,8,16*blocks]{128*blocks,1,8} = aten::transpose.int(%x, 1, 2)\n"
+      "%y: f32[batch,16*blocks,16*blocks] = aten::matmul(%x, %t)\n"
+      "return %y\n";
+  const auto peak = [](std::int64_t seq) { return 4 * 3 * (seq * 8 + seq * seq); };
+  const Result<Weighing> w = Fitting(text, peak(320) + 100, {.inputs = {}, .batch = 3, .seq = {}});
+  ASSERT_TRUE(w) << Describe(w.error());
+  EXPECT_EQ(w->fit->dimension, "seq");
+  EXPECT_EQ(w->fit->size, 320);
+  EXPECT_EQ(w->fit->next_size, 336);
+  EXPECT_EQ(w->totals.peak_bytes, peak(320));
+  EXPECT_LE(w->fit->weighings, 12);
+}
+
+TEST(FitTest, AStaticModelIsRefusedWithARemedy) {
+  const Result<Weighing> w =
+      Fitting("input %x: f32[2,8]\n%y: f32[2,8] = aten::relu(%x)\nreturn %y\n", 1 << 20);
+  ASSERT_FALSE(w);
+  EXPECT_THAT(Describe(w.error()), HasSubstr("dynamic_shapes"));
+}
+
+}  // namespace
+}  // namespace steelyard
