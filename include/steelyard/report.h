@@ -192,7 +192,8 @@ struct Span {
   Style style = Style::kPlain;
 };
 
-// Spans are joined as they are: spaces stand in the texts. Wrapped at spaces where width is scarce.
+// Spans are joined as they are: spaces stand in the texts. Wrapped at spaces where width is scarce,
+// but not at one that does not break (U+00A0).
 using Sentence = std::vector<Span>;
 
 // Opens a section: its name, and what there is to say in one line.
@@ -292,8 +293,7 @@ struct RenderOptions {
   std::string table = "modules";       // The array of `data` that becomes CSV, by its key.
 };
 
-// Returns `document` in the format of that name, such as `text` or `json`; a usage error when there
-// is none such. Linear in the size of the document.
+// Returns `document` in that format (`text`, `json`); a usage error when there is none such.
 [[nodiscard]] Result<std::string> Render(const Document& document, std::string_view format,
                                          const RenderOptions& options = {});
 

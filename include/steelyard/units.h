@@ -40,8 +40,9 @@ enum class Unit : std::uint8_t {
 
 // How much of an integer is shown.
 enum class UnitStyle : std::uint8_t {
-  kAuto,   // Three or four digits and a prefix.
-  kExact,  // Every digit, with thousands separators. Times and ratios are written as in `kAuto`.
+  kAuto,     // Three or four digits and a prefix.
+  kDecimal,  // The same with bytes by powers of 1000, as DeepSpeed and vendors of disks count.
+  kExact,    // Every digit, with thousands separators. Times and ratios are written as in `kAuto`.
 };
 
 // Whether a number that is not negative gets a sign; a difference should.

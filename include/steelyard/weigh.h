@@ -106,6 +106,9 @@ struct ReportOptions {
   int depth = 2;
   int top = 10;
 
+  // Shows the modules of one class at one depth as one, for each of those levels.
+  bool classes = false;
+
   // Shows repeated modules one by one, and more of the tensors at the peak.
   bool detailed = false;
 

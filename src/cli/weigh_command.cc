@@ -140,7 +140,13 @@ void WeighCommand::AddReportFlags(std::vector<Flag>* flags) {
                   .arg = "N",
                   .help = "levels of the module tree to show",
                   .field = &report_.depth},
-                 {.name = "--top", .arg = "N", .help = "operators to show", .field = &report_.top},
+                 {.name = "--top",
+                  .arg = "N",
+                  .help = "operators to show, and classes at each depth",
+                  .field = &report_.top},
+                 {.name = "--classes",
+                  .help = "sum up the modules of each class, depth by depth",
+                  .field = &report_.classes},
                  {.name = "--detailed",
                   .help = "show repeated modules one by one, and more of what is held at the peak",
                   .field = &report_.detailed},
@@ -151,7 +157,7 @@ void WeighCommand::AddReportFlags(std::vector<Flag>* flags) {
                   .arg = "STYLE",
                   .help = "how numbers are written",
                   .field = &units_,
-                  .choices = {"auto", "exact"}},
+                  .choices = {"auto", "decimal", "exact"}},
                  {.name = "--format",
                   .arg = "NAME",
                   .help = "how the report is written; by default as the name of FILE says, or text",
@@ -223,6 +229,7 @@ Status WeighCommand::Run() {
   }
   report::RenderOptions look = output_.empty() ? StandardOutputLook() : report::RenderOptions{};
   if (units_ == "exact") look.units = UnitStyle::kExact;
+  if (units_ == "decimal") look.units = UnitStyle::kDecimal;
   SY_ASSIGN_OR_RETURN(const Weighing weighing, Weigh(options));
   SY_ASSIGN_OR_RETURN(const std::string text, WriteReport(weighing, format, report_, look));
   return output_.empty() ? WriteOutput(text) : WriteFile(output_, text);

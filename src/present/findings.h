@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/classes.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
@@ -29,6 +30,7 @@ struct Findings {
   const WorkReport& work;
   const PeakReport& peak;
   const std::vector<ModuleReport>& modules;
+  const std::vector<ClassReport>& classes;
   const Target& target;
   std::string_view path;  // of the file
   // The optimizer of the training step, "AdamW"; empty: one forward pass without gradients.
@@ -55,6 +57,7 @@ struct Findings {
 struct Shown {
   int depth = 2;                       // levels of the module tree
   int top = 10;                        // operators in the table of operators
+  bool classes = false;                // the modules of one class at one depth as one
   bool detailed = false;               // repeated modules one by one, more of the largest tensors
   bool events = false;                 // every allocation and free, in the data
   std::string_view table = "modules";  // what CSV holds; in the data too

@@ -17,6 +17,9 @@
 
 namespace steelyard::present {
 
+// A space at which a report does not break a line: between an input's name and its sizes.
+inline constexpr std::string_view kNoBreak = "\u00a0";
+
 // "4×128"; "scalar" for no dimensions.
 std::string SizesText(std::span<const std::int64_t> sizes);
 

@@ -64,8 +64,8 @@ void AddInputWords(const Program& program, Sentence* text) {
   const std::vector<ValueId> inputs = TensorInputs(program);
   const std::size_t named = inputs.size() <= kNamedInputs + 1 ? inputs.size() : kNamedInputs;
   for (std::size_t i = 0; i < named; ++i) {
-    text->emplace_back(fmt::format("{}{} {}", i == 0 ? "   " : "  ",
-                                   program.text(program.values[inputs[i]].name),
+    text->emplace_back(fmt::format("{}{}{}{}", i == 0 ? "   " : "  ",
+                                   program.text(program.values[inputs[i]].name), kNoBreak,
                                    SizesText(program.sizes(inputs[i]))));
   }
   if (named < inputs.size()) {

@@ -117,6 +117,7 @@ void AddTensors(const Findings& findings, report::Data* data) {
 
 constexpr std::array kTables = {
     TableInfo{"modules", "what each module has and does, its children included", nullptr},
+    TableInfo{"classes", "the modules of one class at one depth, summed", nullptr},
     TableInfo{"operators", "the operators as the model calls them, with their work", nullptr},
     TableInfo{"calls", "every kernel in the order in which they run", AddCalls},
     TableInfo{"events", "every allocation and free in order", AddEventRows},

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "present/classes.h"
 #include "present/events.h"
 #include "present/findings.h"
 #include "present/memory.h"
@@ -73,6 +74,7 @@ void PresentBody(const Findings& findings, const Shown& shown, report::Document*
   AppendMemory(findings, shown, document);
   AppendWork(findings, document);
   AppendModules(findings, shown, document);
+  if (shown.classes) AppendClasses(findings, shown, document);
   AppendOperators(findings, shown.top, document);
   if (shown.events) AppendEvents(findings, document);
   AppendUnmodelled(findings, document);
@@ -88,6 +90,7 @@ void PresentData(const Findings& findings, const Shown& shown, report::Document*
   AddWorkData(findings, &data);
   AddMemoryData(findings, shown, &data);
   AddModuleData(findings, &data);
+  AddClassData(findings, &data);
   AddOperatorData(findings, &data);
   AddClaimData(findings, &data);
   AddNoteData(findings, &data);

@@ -30,6 +30,9 @@ using report::Style;
 // A line is never wrapped narrower than this, however deep the indentation is.
 constexpr std::size_t kNarrowest = 16;
 
+// U+00A0, a space at which no line ends.
+constexpr std::string_view kNoBreakSpace = "\u00a0";
+
 struct Piece {
   std::string text;
   Style style;
@@ -61,23 +64,34 @@ std::string_view Ansi(Style style) {
 }
 constexpr std::string_view kAnsiEnd = "\x1b[0m";
 
+// Adds `text` to the words: a space ends one.
+void AddWords(std::string_view text, Style style, std::vector<Word>* words) {
+  while (!text.empty()) {
+    const std::size_t gap = std::min(text.find_first_not_of(' '), text.size());
+    if (gap > 0 && !words->back().pieces.empty()) words->emplace_back();
+    words->back().gap += gap;
+    text.remove_prefix(gap);
+    const std::string_view word = text.substr(0, text.find(' '));
+    if (!word.empty()) words->back().Add(word, style);
+    text.remove_prefix(word.size());
+  }
+}
+
 std::vector<Word> WordsOf(const Sentence& sentence, const RenderOptions& options) {
   std::vector<Word> words(1);
   for (const Span& span : sentence) {
-    const std::string text = TextOf(span, ClaimForm::kWords, options);
-    if (std::holds_alternative<Quantity>(span.content)) {
-      words.back().Add(text, span.style);
+    const auto* plain = std::get_if<std::string>(&span.content);
+    if (plain == nullptr) {
+      words.back().Add(TextOf(span, ClaimForm::kWords, options), span.style);
       continue;
     }
-    std::string_view rest = text;
-    while (!rest.empty()) {
-      const std::size_t gap = std::min(rest.find_first_not_of(' '), rest.size());
-      if (gap > 0 && !words.back().pieces.empty()) words.emplace_back();
-      words.back().gap += gap;
-      rest.remove_prefix(gap);
-      const std::string_view word = rest.substr(0, rest.find(' '));
-      if (!word.empty()) words.back().Add(word, span.style);
-      rest.remove_prefix(word.size());
+    std::string_view rest = *plain;
+    while (true) {
+      const std::size_t end = std::min(rest.find(kNoBreakSpace), rest.size());
+      AddWords(Printable(rest.substr(0, end), CharsetOf(options)), span.style, &words);
+      if (end == rest.size()) break;
+      words.back().Add(" ", span.style);
+      rest.remove_prefix(end + kNoBreakSpace.size());
     }
   }
   return words;

@@ -63,7 +63,8 @@ struct Spelling {
   char32_t sign;
   std::string_view ascii;
 };
-constexpr std::array<Spelling, 10> kSpellings = {{{0x00b5, "u"},
+constexpr std::array<Spelling, 11> kSpellings = {{{0x00a0, " "},
+                                                  {0x00b5, "u"},
                                                   {0x00b7, "*"},
                                                   {0x00d7, "x"},
                                                   {0x2013, "-"},

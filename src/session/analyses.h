@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "analyze/classes.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
@@ -20,6 +21,7 @@ struct Analyses {
   PeakReport peak;
   MemoryUse memory;  // what the device's allocator takes for it
   std::vector<ModuleReport> modules;
+  std::vector<ClassReport> classes;
 };
 
 }  // namespace steelyard

@@ -33,6 +33,7 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .work = weighing.analyses->work,
           .peak = weighing.analyses->peak,
           .modules = weighing.analyses->modules,
+          .classes = weighing.analyses->classes,
           .target = weighing.options.target,
           .path = weighing.options.path,
           .optimizer = OptimizerName(weighing.options.train),
@@ -44,6 +45,7 @@ present::Findings FindingsOf(const Weighing& weighing) {
 present::Shown ShownOf(const ReportOptions& options) {
   return {.depth = options.depth,
           .top = options.top,
+          .classes = options.classes,
           .detailed = options.detailed,
           .events = options.events,
           .table = options.table};

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyze/classes.h"
 #include "analyze/counting.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
@@ -101,6 +102,7 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
   analyses->peak = FindPeak(weighing->timeline);
   analyses->memory = Replay(weighing->timeline, *MakeExactAllocator());
   analyses->modules = CountModules(weighing->imported, kernels, analyses->work, weighing->timeline);
+  analyses->classes = CountClasses(kernels, analyses->modules);
   weighing->totals = TotalsOf(*analyses);
   weighing->analyses = std::move(analyses);
   return {};

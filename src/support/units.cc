@@ -99,8 +99,8 @@ double Rounded(double scaled, int decimals) {
   return std::round(scaled * power) / power;
 }
 
-Scale PrefixScale(double magnitude, Unit unit) {
-  const bool binary = unit == Unit::kBytes;
+Scale PrefixScale(double magnitude, Unit unit, UnitStyle style) {
+  const bool binary = unit == Unit::kBytes && style != UnitStyle::kDecimal;
   const double base = binary ? 1024.0 : 1000.0;
   const auto& prefixes = binary                 ? kBinaryPrefixes
                          : unit == Unit::kCount ? kCountPrefixes
@@ -161,10 +161,10 @@ bool ReadsAsMinutes(double seconds) {
 }
 
 // The text of a magnitude without its sign.
-std::string FormatMagnitude(double magnitude, Unit unit) {
+std::string FormatMagnitude(double magnitude, Unit unit, UnitStyle style) {
   if (unit == Unit::kNone) return fmt::format("{:.1f}", magnitude);
   if (unit == Unit::kSeconds && ReadsAsMinutes(magnitude)) return Minutes(magnitude);
-  const Scale scale = CommonScale(magnitude, unit);
+  const Scale scale = CommonScale(magnitude, unit, style);
   const double scaled = magnitude / scale.divisor;
   if (unit == Unit::kRatio) return fmt::format("{:.2f}x", scaled);
   if (unit == Unit::kPercent && scaled > 0 && scaled < 0.05) return "<0.1 %";
@@ -184,7 +184,7 @@ Scale CommonScale(double largest, Unit unit, UnitStyle style) {
   if (unit == Unit::kRatio) return {.suffix = Suffix(unit), .decimals = 2};
   if (unit == Unit::kFlopsPerByte) return {.suffix = Suffix(unit), .decimals = 1};
   if (!HasPrefixes(unit) || style == UnitStyle::kExact) return {.suffix = Suffix(unit)};
-  return PrefixScale(magnitude, unit);
+  return PrefixScale(magnitude, unit, style);
 }
 
 std::string FormatIn(std::int64_t value, const Scale& scale, Sign sign) {
@@ -209,10 +209,11 @@ std::string Format(std::int64_t value, Unit unit, FormatOptions options) {
   const auto magnitude =
       value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value);
   const auto approximate = static_cast<double>(magnitude);
-  const bool scaled = HasPrefixes(unit) && options.style == UnitStyle::kAuto &&
-                      CommonScale(approximate, unit).divisor > 1.0;
+  const bool scaled =
+      HasPrefixes(unit) && CommonScale(approximate, unit, options.style).divisor > 1.0;
   const bool whole = unit == Unit::kNone || (HasPrefixes(unit) && !scaled);
-  if (!whole) return WithSign(FormatMagnitude(approximate, unit), value < 0, options.sign);
+  if (!whole)
+    return WithSign(FormatMagnitude(approximate, unit, options.style), value < 0, options.sign);
   const std::string_view suffix = Suffix(unit);
   return WithSign(fmt::format("{}{}{}", Grouped(magnitude), suffix.empty() ? "" : " ", suffix),
                   value < 0, options.sign);
@@ -229,8 +230,8 @@ std::string Format(double value, Unit unit, FormatOptions options) {
     const std::string_view gap = in_full.suffix.empty() ? "" : " ";
     return fmt::format("{}{}{}", FormatIn(value, in_full, options.sign), gap, in_full.suffix);
   }
-  return WithSign(FormatMagnitude(std::fabs(value), unit), std::signbit(value) && value != 0,
-                  options.sign);
+  return WithSign(FormatMagnitude(std::fabs(value), unit, options.style),
+                  std::signbit(value) && value != 0, options.sign);
 }
 
 std::optional<std::int64_t> ParseBytes(std::string_view text) {

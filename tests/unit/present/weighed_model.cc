@@ -64,6 +64,7 @@ WeighedModel::WeighedModel() : imported(Read(kImported)), kernels(Read(kKernels)
   parameters = CountParameters(kernels);
   peak = FindPeak(timeline);
   modules = CountModules(imported, kernels, work, timeline);
+  classes = CountClasses(kernels, modules);
 }
 
 // a and scratch; scratch goes; b; a goes; y; b goes; the caller lets y go.
@@ -115,6 +116,7 @@ Findings WeighedModel::findings() const {
           .work = work,
           .peak = peak,
           .modules = modules,
+          .classes = classes,
           .target = target,
           .path = "tiny.syt",
           .elapsed_seconds = 0.0062};

@@ -27,6 +27,7 @@ class WeighedModel {
   WorkReport work;
   PeakReport peak;
   std::vector<ModuleReport> modules;
+  std::vector<ClassReport> classes;
   Target target;
 
  private:

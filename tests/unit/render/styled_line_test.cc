@@ -95,6 +95,12 @@ TEST(StyledLineTest, NeverBreaksANumberFromItsUnitOrItsBracket) {
   EXPECT_EQ(Wrapped({"peak is at last (", Bytes(2048), ")"}, 20), "peak is at last\n(2.0 KiB)\n");
 }
 
+TEST(StyledLineTest, NeverBreaksAtANoBreakSpace) {
+  // "two inputs labels 4x128" has 23 columns; at 20 the name goes down with its sizes.
+  EXPECT_EQ(Wrapped({"two inputs labels\u00a04x128"}, 20), "two inputs\nlabels 4x128\n");
+  EXPECT_EQ(Wrapped({"a\u00a0", Bytes(2048), " b"}, 0), "a 2.0 KiB b\n");
+}
+
 TEST(StyledLineTest, KeepsWideGapsWithinALine) {
   EXPECT_EQ(Wrapped({"float32   input_ids"}, 40), "float32   input_ids\n");
   EXPECT_EQ(Wrapped({"float32   input_identifiers"}, 20), "float32\ninput_identifiers\n");

@@ -61,6 +61,13 @@ TEST(UnitsTest, ExactStyleShowsEveryDigit) {
   EXPECT_EQ(Format(0.0062, Unit::kSeconds, kExact), "6.2 ms");
 }
 
+TEST(UnitsTest, DecimalStyleCountsBytesByThousands) {
+  constexpr FormatOptions kDecimal{.style = UnitStyle::kDecimal};
+  EXPECT_EQ(Format(std::int64_t{950'200'000}, Unit::kBytes, kDecimal), "950.2 MB");
+  EXPECT_EQ(Format(std::int64_t{999}, Unit::kBytes, kDecimal), "999 B");
+  EXPECT_EQ(Format(std::int64_t{3'210'000'000}, Unit::kTraffic, kDecimal), "3.21 GB");
+}
+
 TEST(UnitsTest, LimitsOfInt64AreExact) {
   constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
   EXPECT_EQ(Format(kMin, Unit::kNone), "-9,223,372,036,854,775,808");
