@@ -41,8 +41,12 @@ struct TrainOptions {
   bool first_step = false;     // the very first one, which makes the optimizer's state
 };
 
+// The mode of the model: as the file has it, or as module.train() and module.eval() set it.
+enum class ModelMode : std::uint8_t { kExported, kTrain, kEval };
+
 struct PassOptions {
   BindOptions bind;
+  ModelMode mode = ModelMode::kExported;
   TrainOptions train;
   Target target;
   bool verify = false;  // check the program's rules after every pass

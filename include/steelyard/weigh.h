@@ -42,6 +42,9 @@ struct WeighOptions {
   // exported with, and the report says so.
   BindOptions bind = {};
 
+  // The mode of the model, where it shall not be the one that it was exported in.
+  ModelMode mode = ModelMode::kExported;
+
   // The training step that is weighed; without an optimizer, one forward pass without gradients.
   TrainOptions train = {};
 

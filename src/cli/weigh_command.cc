@@ -98,6 +98,12 @@ void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
                                {.name = "--first-step",
                                 .help = "the first step, which makes the optimizer's state",
                                 .field = &train_.first_step},
+                               {.name = "--mode",
+                                .arg = "MODE",
+                                .help = "of dropout and batch normalization; by default as the "
+                                        "model was exported",
+                                .field = &mode_,
+                                .choices = {"exported", "train", "eval"}},
                                {.name = "--fit",
                                 .arg = "80GB",
                                 .help = "the largest batch, or --seq where the batch is given, "
@@ -185,6 +191,8 @@ std::vector<Flag> WeighCommand::Flags() {
 Result<WeighOptions> WeighCommand::Options() const {
   WeighOptions options{
       .path = model_, .from = from_, .train = train_, .count = count_, .strict = strict_};
+  if (mode_ == "train") options.mode = ModelMode::kTrain;
+  if (mode_ == "eval") options.mode = ModelMode::kEval;
   options.bind.batch = batch_;
   options.bind.seq = seq_;
   for (const std::string& input : inputs_) {

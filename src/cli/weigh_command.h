@@ -30,6 +30,7 @@ class WeighCommand final : public Command {
   std::optional<std::int64_t> batch_;
   std::optional<std::int64_t> seq_;
   std::string fit_;
+  std::string mode_ = "exported";
   std::string count_ = "torch";
   std::string runtime_ = "eager";
   std::string device_ = "cpu";

@@ -7,6 +7,7 @@
 #include "pass/bind.h"
 #include "pass/decompose.h"
 #include "pass/differentiate.h"
+#include "pass/set_mode.h"
 #include "pass/tie_parameters.h"
 #include "steelyard/pass.h"
 
@@ -22,6 +23,9 @@ constexpr std::array kPasses{
     PassInfo{.name = "bind",
              .summary = "makes symbolic sizes numbers",
              .run = [](Program p, const PassOptions& o) { return Bind(std::move(p), o.bind); }},
+    PassInfo{.name = "set_mode",
+             .summary = "switches dropout and batch normalization",
+             .run = [](Program p, const PassOptions& o) { return SetMode(std::move(p), o.mode); }},
     PassInfo{
         .name = "append_loss",
         .summary = "computes a loss of the first output",

@@ -78,11 +78,12 @@ Totals TotalsOf(const Analyses& analyses) {
 
 // Fills in the programs, from what the file holds.
 Status Prepare(Program program, const WeighOptions& options, Weighing* weighing) {
-  constexpr std::array<std::string_view, 2> kPrepare = {"tie_parameters", "bind"};
+  constexpr std::array<std::string_view, 3> kPrepare = {"tie_parameters", "bind", "set_mode"};
   constexpr std::array<std::string_view, 3> kTrain = {"append_loss", "differentiate",
                                                       "append_optimizer"};
   constexpr std::array<std::string_view, 1> kLower = {"decompose"};
-  const PassOptions passes{.bind = options.bind, .train = options.train, .target = options.target};
+  const PassOptions passes{
+      .bind = options.bind, .mode = options.mode, .train = options.train, .target = options.target};
   SY_ASSIGN_OR_RETURN(weighing->imported, RunPasses(std::move(program), kPrepare, passes));
   if (!options.train.optimizer.empty()) {
     SY_ASSIGN_OR_RETURN(weighing->imported,

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/set_mode.h"
+
+#include <fmt/core.h>
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "steelyard/op.h"
+
+namespace steelyard {
+namespace {
+
+// The place of the argument that says whether the model trains; PyTorch's schemas have two words.
+std::optional<std::size_t> PlaceOfMode(const OpDef& def) {
+  for (const std::string_view name : {"train", "training"}) {
+    const int place = def.signature->IndexOf(name);
+    if (place >= 0) return static_cast<std::size_t>(place);
+  }
+  return std::nullopt;
+}
+
+// Where among the arguments of a call the one of this place stands, by position or by name.
+std::optional<std::size_t> IndexOf(const Program& program, const Node& node, const OpDef& def,
+                                   std::size_t place) {
+  const std::string_view name = def.signature->params()[place].name;
+  const std::span<const Argument> args = program.args(node);
+  for (std::size_t i = 0; i < args.size(); ++i) {
+    const std::string_view given = program.text(args[i].name);
+    if (given.empty() ? i == place : given == name) return i;
+  }
+  return std::nullopt;
+}
+
+// Whether the call was in another mode.
+bool SetCall(Program& program, const Node& node, bool trains) {
+  const OpDef* def = FindOp(OpName::FromRuntime(program.op_name(node.op)));
+  if (def == nullptr) return false;
+  const std::optional<std::size_t> place = PlaceOfMode(*def);
+  if (!place) return false;
+  const std::optional<std::size_t> index = IndexOf(program, node, *def, *place);
+  if (!index) return false;
+  Argument& argument = program.arguments[node.arguments.begin + *index];
+  const bool is_mode = argument.kind == ArgKind::kBool && argument.dim.is_number();
+  if (!is_mode || (argument.dim.number() != 0) == trains) return false;
+  argument.dim = Dim(trains ? 1 : 0);
+  return true;
+}
+
+}  // namespace
+
+Result<Program> SetMode(Program program, ModelMode mode) {
+  if (mode == ModelMode::kExported) return program;
+  const bool trains = mode == ModelMode::kTrain;
+  std::size_t changed = 0;
+  for (std::size_t g = 0; g < program.graphs.size(); ++g) {
+    for (const Node& node : program.graphs[g].nodes) {
+      changed += SetCall(program, node, trains) ? 1 : 0;
+    }
+  }
+  if (changed > 0) {
+    program.notes.push_back(program.strings.Intern(
+        fmt::format("--mode {}: {} {} that the file has in the other mode",
+                    trains ? "train" : "eval", changed, changed == 1 ? "call" : "calls")));
+  }
+  return program;
+}
+
+}  // namespace steelyard

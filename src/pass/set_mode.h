@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The mode that a model is in, as `module.train()` and `module.eval()` set it.
+#pragma once
+
+#include "steelyard/error.h"
+#include "steelyard/pass.h"
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+// Rewrites the argument that operators with a mode have (dropout, batch normalization, recurrent
+// layers), in all graphs; a note counts the calls it changed. Returns the program as it is for
+// ModelMode::kExported. What exists in one mode only stays away: the probability that a model
+// exported for evaluation passes to attention is zero. Linear in the program.
+Result<Program> SetMode(Program program, ModelMode mode);
+
+}  // namespace steelyard

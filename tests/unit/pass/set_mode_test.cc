@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/set_mode.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "ir/text_printer.h"
+#include "ir/text_reader.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::string_view kModel = R"(
+input %x: f32[4,8,2,2]
+parameter %w: f32[8]
+buffer %m: f32[8]
+%a: f32[4,8,2,2] = aten::dropout(%x, 0.1, False)
+%b: f32[4,8,2,2] = aten::batch_norm(%a, %w, %w, %m, %m, training=False, momentum=0.1, eps=1e-05, cudnn_enabled=True)
+%c: f32[4,8,2,2] = aten::dropout(%b, 0.1, True)
+%d: f32[4,8,2,2] = my::own(%c, False)
+return %d
+)";
+
+Program Set(ModelMode mode) {
+  Result<Program> program = ParseText(kModel, "");
+  EXPECT_TRUE(program) << Describe(program.error());
+  Result<Program> set = SetMode(*std::move(program), mode);
+  EXPECT_TRUE(set);
+  return *std::move(set);
+}
+
+TEST(SetModeTest, TrainSwitchesWhatTheFileHasOff) {
+  const Program p = Set(ModelMode::kTrain);
+  const std::string text = Print(p);
+  EXPECT_THAT(text, HasSubstr("aten::dropout(%x, 0.1, True)"));
+  EXPECT_THAT(text, HasSubstr("training=True")) << "given by name";
+  EXPECT_THAT(text, HasSubstr("my::own(%c, False)")) << "nobody knows what it means";
+  ASSERT_EQ(p.notes.size(), 1u);
+  EXPECT_EQ(p.text(p.notes[0]), "--mode train: 2 calls that the file has in the other mode");
+}
+
+TEST(SetModeTest, EvalSwitchesWhatTheFileHasOn) {
+  const Program p = Set(ModelMode::kEval);
+  EXPECT_THAT(Print(p), HasSubstr("aten::dropout(%b, 0.1, False)"));
+  EXPECT_EQ(p.text(p.notes.at(0)), "--mode eval: 1 call that the file has in the other mode");
+}
+
+TEST(SetModeTest, ExportedLeavesEverything) {
+  EXPECT_THAT(Set(ModelMode::kExported).notes, IsEmpty());
+}
+
+}  // namespace
+}  // namespace steelyard
