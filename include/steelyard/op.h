@@ -72,13 +72,15 @@ enum class Alias : std::uint8_t {
   kInPlace,  // the first argument is overwritten and returned
 };
 
-// Where the program is weighed to run. `cpu` is one thread, AVX-512 and oneDNN blocks of 16
-// channels, whatever the host is.
+// Where the program is weighed to run. `cpu` is one thread, AVX-512 with bfloat16, oneDNN blocks
+// of 16 channels and the caches of one core, in bytes, whatever the host is.
 enum class Device : std::uint8_t { kCpu };
 struct Target {
   Device device = Device::kCpu;
   int threads = 1;
   int channel_block = 16;
+  std::int64_t first_cache = std::int64_t{48} << 10;
+  std::int64_t second_cache = std::int64_t{1} << 20;
 };
 
 // A non-negative count that remembers when it did not fit in an int64.

@@ -42,8 +42,8 @@ void OneDnnShape(const OpView& op, Outputs& out) {
   convolution::AddImage(op.self(), op.tensor(1), op.tensor(2), OneDnnGeometry(op), out);
 }
 
-// Copies of image and weight in blocks, the result in blocks, then the result as PyTorch wants it;
-// in channels-last order the images are used as they are.
+// Copies of image and weight in oneDNN's layouts, the result in such a one, then the result as
+// PyTorch wants it; in channels-last order the images are used as they are.
 void OneDnnAllocations(const OpView& op, Allocations& memory) {
   const TensorView input = op.self(), weight = op.tensor(1), out = op.output();
   const Geometry g = OneDnnGeometry(op);
@@ -52,6 +52,8 @@ void OneDnnAllocations(const OpView& op, Allocations& memory) {
                                                           .weight = weight.sizes(),
                                                           .result = out.sizes(),
                                                           .stride = g.stride,
+                                                          .padding = g.padding,
+                                                          .dilation = g.dilation,
                                                           .groups = g.groups,
                                                           .dtype = input.dtype(),
                                                           .has_bias = op.given(2),
@@ -65,7 +67,11 @@ void OneDnnAllocations(const OpView& op, Allocations& memory) {
   memory.Free(weights);
   memory.Free(source);
   memory.Free(scratch);
-  if (!last) memory.Output(0, "aten::empty");
+  if (last) return;
+  const std::int64_t copy = buffers.result_last ? out.bytes() : 0;
+  const Allocations::Scratch plain = memory.Allocate(copy, "aten::empty");
+  memory.Output(0, "aten::empty");
+  memory.Free(plain);
   memory.Free(result);
 }
 

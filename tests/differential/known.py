@@ -103,16 +103,6 @@ def one_of(*calls: str) -> Callable[[Call], bool]:
     return lambda call: str(call) in calls
 
 
-ONE_DNN_CHOICES = (
-    "aten::_convolution(f32[2,4,9], f32[64,2,3], f32[64], [1], [1], [1], False, [0], 2, "
-    "False, False, False, False)",
-    "aten::_convolution_mode(bf16[2,4,9], bf16[6,2,4], None, [1], 'same', [1], 2)",
-    "aten::conv1d(f32[2,4,10], f32[6,4,3], f32[6], padding=[3])",
-    "aten::conv1d.padding(f32[16,4,10], f32[6,4,100]{1,600,6}, padding='same')",
-    "aten::conv1d.padding(f32[2,4,10], f32[6,4,64], padding='same')",
-    "aten::conv2d(bf16[2,32,8,8], bf16[64,32,1,1], None, [2, 2], [1, 1])",
-    "aten::conv2d(f32[2,32,8,8], f32[64,32,1,1], None, [2, 2], [1, 1])",
-)
 BACKWARD = "autograd calls it with operands of one size and dtype"
 NOTHING = "what PyTorch does for no elements at all is not modelled"
 MIXED = "a loss casts operands of different dtypes twice, which is not modelled"
@@ -126,12 +116,6 @@ DIFFERENCES: tuple[Known, ...] = (
     Known(
         "aten::conv_transpose*",
         "which kernel of oneDNN's or PyTorch's own transposes a convolution is not modelled",
-    ),
-    Known(
-        "aten::*conv*",
-        "oneDNN chooses a kernel for these sizes that the row does not know",
-        one_of(*ONE_DNN_CHOICES),
-        extent=Extent.PUBLIC,
     ),
     *(
         Known(

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels work on blocks of `channel_block` channels, so images and weights are copied into
-// layouts whose channels are rounded up to it. Four kinds of kernels differ in what they copy:
-// direct (one group), depthwise, grouped (in vectors of 4 channels), and GEMM on gathered columns.
+// Kernels work on blocks of channels, so images and weights are copied into layouts whose channels
+// are rounded up to whole blocks. oneDNN takes the first kernel of its list that does not refuse
+// (src/cpu/cpu_convolution_list.cpp); onednn/ has one file for each kind.
 
 #include "ops/rules/onednn.h"
 
 #include <algorithm>
 
+#include "ops/onednn/columns.h"
+#include "ops/onednn/direct.h"
+#include "ops/onednn/pointwise.h"
+#include "ops/onednn/problem.h"
+#include "ops/onednn/scratch.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/window.h"
 #include "ops/rules/work.h"
@@ -15,154 +20,175 @@
 namespace steelyard::onednn {
 namespace {
 
-// Every entry of a kernel's scratchpad is followed by this much (measured: the scratch of a kernel
-// with one entry of n bytes is n + 128).
-constexpr std::int64_t kScratchGap = 128;
 // Channels-last kernels keep a list of matrix pairs (brgemm) of this size, whatever the shape
 // (measured).
 constexpr std::int64_t kMatrixList = 8216;
-// Grouped kernels need channels per group in multiples of this (measured: 4, 8, 12, 20 go this
-// way; 2, 3, 5, 6, 10, 18 become GEMMs).
-constexpr std::int64_t kGroupVector = 4;
 // bfloat16 weights hold pairs of channels.
 constexpr std::int64_t kPair = 2;
 
-std::int64_t RoundUp(std::int64_t n, std::int64_t block) { return (n + block - 1) / block * block; }
-
-enum class Kind : std::uint8_t { kDirect, kDepthwise, kGrouped, kGemm };
-
+// Row-major images: what the chosen kernel copies.
 class Plan {
  public:
-  Plan(const Convolution& c, const Target& target)
-      : c_(c),
-        target_(target),
-        outputs_(c.weight[0]),
-        inputs_(c.weight[1]),
-        kernel_(work::Elements(window::Spatial(c.weight))),
-        pixels_(work::Elements(window::Spatial(c.result))),
-        pointwise_(kernel_ == Count(1)),
-        kind_(FindKind()) {}
+  Plan(const Problem& problem, const Target& target) : p_(problem), target_(target) {}
 
   Buffers Forward() const {
-    if (c_.channels_last) return InPlace();
-    switch (kind_) {
-      case Kind::kDirect:
-        return Direct();
-      case Kind::kDepthwise:
-        return {.scratch = BiasScratch(),
-                .source = Image(c_.source, Padded(c_.source[1])),
-                .weight = Weight(Padded(outputs_), 1),
-                .result = Image(c_.result, Padded(c_.result[1]))};
-      case Kind::kGrouped:
-        return {.source = Image(c_.source, c_.source[1]),
-                .weight = Weight(outputs_, inputs_),
-                .result = Image(c_.result, c_.result[1])};
-      case Kind::kGemm:
-        return {.scratch = GemmScratch(), .result = Image(c_.result, c_.result[1])};
+    if (p_.channels_last) return InPlace();
+    if (p_.rank == 5 && p_.depthwise() && !p_.large && !Dilated()) return ByPixel();
+    if (const auto kernel = ChooseDirect(p_, target_)) return InBlocks(*kernel);
+    if (const auto scratch = ColumnScratch(p_, target_)) {
+      return {.scratch = allocations::Bytes(*scratch, DType::kUInt8),
+              .result = Bytes(p_.ResultElements())};
     }
-    __builtin_unreachable();
+    return Reference();
   }
 
  private:
-  Kind FindKind() const {
-    if (c_.groups == 1) return Kind::kDirect;
-    const std::int64_t outputs_per_group = outputs_ / c_.groups;
-    if (inputs_ == 1 && outputs_per_group == 1) return Kind::kDepthwise;
-    const bool vectors = inputs_ % kGroupVector == 0 && outputs_per_group % kGroupVector == 0;
-    return vectors ? Kind::kGrouped : Kind::kGemm;
+  bool Dilated() const {
+    return p_.depth.dilation != 1 || p_.height.dilation != 1 || p_.width.dilation != 1;
+  }
+  std::int64_t Bytes(Count elements) const { return allocations::Bytes(elements, p_.dtype); }
+  std::int64_t Image(bool source, std::int64_t channels) const {
+    const auto pixels = [&](const Axis& a) { return source ? a.in : a.out; };
+    return Bytes(Count(p_.batch) * channels * pixels(p_.depth) * pixels(p_.height) *
+                 pixels(p_.width));
+  }
+  Count Weight(std::int64_t outputs, std::int64_t inputs) const {
+    return Count(p_.groups) * outputs * inputs * p_.kernel();
   }
 
-  bool narrow() const { return c_.dtype != DType::kFloat32; }
-  std::int64_t Padded(std::int64_t channels) const { return onednn::Padded(channels, target_); }
-  std::int64_t Bytes(Count elements) const { return allocations::Bytes(elements, c_.dtype); }
-  std::int64_t Image(std::span<const std::int64_t> sizes, std::int64_t channels) const {
-    return Bytes(Count(sizes[0]) * channels * work::Elements(window::Spatial(sizes)));
-  }
-  std::int64_t Weight(std::int64_t outputs, std::int64_t inputs) const {
-    return Bytes(Count(outputs) * inputs * kernel_);
-  }
-  // One entry of the scratchpad; each thread has its own.
-  std::int64_t Entry(std::int64_t bytes) const {
-    return allocations::Bytes((Count(bytes) + kScratchGap) * target_.threads, DType::kUInt8);
-  }
-  std::int64_t Floats(Count elements) const {
-    return allocations::Bytes(elements, DType::kFloat32);
+  Buffers InBlocks(const DirectKernel& kernel) const {
+    const std::int64_t block = kernel.channel_block;
+    if (kernel.kind == DirectKernel::Kind::kDepthwise) {
+      const std::int64_t channels = RoundUp(p_.groups, block);
+      return {.scratch = ScratchOf(kernel),
+              .source = Image(true, channels),
+              .weight = Bytes(Count(channels) * p_.kernel()),
+              .result = Image(false, channels)};
+    }
+    const std::int64_t outputs = RoundUp(p_.outputs, block), inputs = RoundUp(p_.inputs, block);
+    std::int64_t read = kernel.reads_plain ? p_.inputs : inputs;
+    if (p_.narrow()) read = RoundUp(read, kPair);
+    return {.scratch = ScratchOf(kernel),
+            .source = kernel.reads_plain ? 0 : Image(true, p_.groups * inputs),
+            .weight = Bytes(Weight(outputs, read)),
+            .result = Image(false, p_.groups * outputs)};
   }
 
-  // Few input channels are read in place unless a 1 x 1 kernel multiplies them as a matrix.
-  Buffers Direct() const {
-    const bool in_place = inputs_ < target_.channel_block && !pointwise_;
-    const std::int64_t read_inputs = narrow() ? RoundUp(inputs_, kPair) : inputs_;
-    return {.scratch = BiasScratch() + ReducedImage() + Accumulators(),
-            .source = in_place ? 0 : Image(c_.source, Padded(inputs_)),
-            .weight = Weight(Padded(outputs_), in_place ? read_inputs : Padded(inputs_)),
-            .result = Image(c_.result, Padded(outputs_))};
+  std::int64_t ScratchOf(const DirectKernel& kernel) const {
+    const bool depthwise = kernel.kind == DirectKernel::Kind::kDepthwise;
+    const std::int64_t channels = depthwise ? p_.groups : p_.outputs;
+    const std::int64_t padded = RoundUp(channels, kernel.channel_block);
+    const std::int64_t width = p_.narrow() ? 2 : 4;
+    const Count pixels = Count(p_.depth.out) * p_.height.out * p_.width.out;
+    Scratch scratch;
+    // A bias that does not fill its last block; depthwise bfloat16 kernels want it in float32.
+    if (p_.has_bias && depthwise && p_.narrow()) {
+      scratch.Add(Count(padded) * 4);
+    } else if (p_.has_bias && padded != channels) {
+      scratch.Add(Count(padded) * width);
+    }
+    std::int64_t threads = target_.threads;
+    if (kernel.kind == DirectKernel::Kind::kPointwise && p_.narrow()) {
+      const PointwiseSums sums = SumsOf(p_, kernel.channel_block, target_);
+      scratch.Add(sums.bytes);
+      threads = sums.threads;
+    }
+    if (kernel.drops_pixels) {
+      scratch.Add(pixels * RoundUp(p_.inputs, kernel.channel_block) * width * threads);
+    }
+    return allocations::Bytes(scratch.total(), DType::kUInt8);
+  }
+
+  // Depthwise kernels of volumes work pixel by pixel, with the channels last.
+  Buffers ByPixel() const {
+    return {.source = MovedSource(),
+            .weight = Bytes(Count(RoundUp(p_.groups, target_.channel_block)) * p_.kernel()),
+            .result = Bytes(p_.ResultElements()),
+            .result_last = MovesResult()};
+  }
+
+  // The plain loops that take whatever nothing else takes.
+  Buffers Reference() const {
+    return {.source = MovedSource(),
+            .result = Bytes(p_.ResultElements()),
+            .result_last = MovesResult()};
+  }
+  // With a single channel or pixel, both orders are one.
+  std::int64_t MovedSource() const {
+    const bool same =
+        p_.groups * p_.inputs == 1 || (p_.depth.in == 1 && p_.height.in == 1 && p_.width.in == 1);
+    return same ? 0 : Bytes(p_.SourceElements());
+  }
+  bool MovesResult() const {
+    return p_.groups * p_.outputs != 1 &&
+           (p_.depth.out != 1 || p_.height.out != 1 || p_.width.out != 1);
   }
 
   // Nothing is copied but the weight. Groups that are no vectors become blocks of their own.
   Buffers InPlace() const {
-    switch (kind_) {
-      case Kind::kDepthwise:
-        return {.weight = Weight(Padded(outputs_), 1)};
-      case Kind::kGrouped:
-        return {.weight = Weight(outputs_, inputs_)};
-      case Kind::kDirect: {
-        const std::int64_t inputs = narrow() ? RoundUp(inputs_, kPair) : inputs_;
-        return {.scratch = kMatrixList, .weight = Weight(Padded(outputs_), inputs)};
-      }
-      case Kind::kGemm: {
-        const Count outputs = Count(c_.groups) * Padded(outputs_ / c_.groups);
-        const bool wide = inputs_ >= target_.channel_block;
-        return {.scratch = wide ? kMatrixList : 0,
-                .weight = Bytes(outputs * (wide ? inputs_ : Padded(inputs_)) * kernel_)};
-      }
+    constexpr std::int64_t kGroupVector = 4;
+    const std::int64_t block = target_.channel_block;
+    if (p_.depthwise()) return {.weight = Bytes(Count(RoundUp(p_.groups, block)) * p_.kernel())};
+    if (p_.groups == 1) {
+      const std::int64_t inputs = p_.narrow() ? RoundUp(p_.inputs, kPair) : p_.inputs;
+      return {.scratch = kMatrixList, .weight = Bytes(Weight(RoundUp(p_.outputs, block), inputs))};
     }
-    __builtin_unreachable();
-  }
-
-  // A bias that does not fill its last block; depthwise bfloat16 kernels want it in float32.
-  std::int64_t BiasScratch() const {
-    if (!c_.has_bias) return 0;
-    if (narrow() && kind_ == Kind::kDepthwise) return Entry(Floats(Padded(outputs_)));
-    return outputs_ % target_.channel_block == 0 ? 0 : Entry(Bytes(Padded(outputs_)));
-  }
-
-  // A strided 1 x 1 kernel first drops the pixels it skips, if its strides divide the image.
-  std::int64_t ReducedImage() const {
-    if (!pointwise_ || std::ranges::max(c_.stride) == 1) return 0;
-    for (std::size_t i = 0; i < c_.stride.size(); ++i) {
-      if (Count(c_.result[i + 2]) * c_.stride[i] != Count(c_.source[i + 2])) return 0;
+    if (p_.inputs % kGroupVector == 0 && p_.outputs % kGroupVector == 0) {
+      return {.weight = Bytes(Weight(p_.outputs, p_.inputs))};
     }
-    return Entry(Bytes(pixels_ * Padded(inputs_)));
+    const bool wide = p_.inputs >= block;
+    return {.scratch = wide ? kMatrixList : 0,
+            .weight = Bytes(
+                Weight(RoundUp(p_.outputs, block), wide ? p_.inputs : RoundUp(p_.inputs, block)))};
   }
 
-  // 1 x 1 kernels of bfloat16 add up one image in float32.
-  std::int64_t Accumulators() const {
-    return narrow() && pointwise_ ? Entry(Floats(pixels_ * Padded(outputs_))) : 0;
-  }
-
-  // Columns of one group and image; bfloat16 adds its sums in float32.
-  std::int64_t GemmScratch() const {
-    const std::int64_t columns = Entry(Bytes(pixels_ * inputs_ * kernel_));
-    return narrow() ? columns + Entry(Floats(pixels_ * (outputs_ / c_.groups))) : columns;
-  }
-
-  const Convolution& c_;
+  const Problem& p_;
   const Target& target_;
-  std::int64_t outputs_, inputs_;
-  Count kernel_, pixels_;
-  bool pointwise_;
-  Kind kind_;
 };
 
+constexpr std::int64_t kMostNumber = (std::int64_t{1} << 31) - 1;
+
+bool IsLarge(const Axis& a) {
+  return std::max({a.in, a.out, a.kernel, a.stride, a.dilation, a.before}) > kMostNumber;
+}
+bool IsLarge(Count elements) { return elements.overflowed() || elements.value() > kMostNumber; }
+
 }  // namespace
+
+Problem ProblemOf(const Convolution& c) {
+  Problem p;
+  p.batch = c.source[0];
+  p.groups = c.groups;
+  p.inputs = c.weight[1];
+  p.outputs = c.weight[0] / c.groups;
+  p.rank = static_cast<int>(c.source.size());
+  p.dtype = c.dtype;
+  p.has_bias = c.has_bias;
+  p.channels_last = c.channels_last;
+  Axis* const axes[] = {&p.width, &p.height, &p.depth};
+  const std::size_t n = c.stride.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    *axes[n - 1 - i] = {.in = c.source[i + 2],
+                        .out = c.result[i + 2],
+                        .kernel = c.weight[i + 2],
+                        .stride = c.stride[i],
+                        .dilation = c.dilation[i],
+                        .before = c.padding[i]};
+  }
+  const Count kernel = Count(p.depth.kernel) * p.height.kernel * p.width.kernel;
+  p.large = IsLarge(p.depth) || IsLarge(p.height) || IsLarge(p.width) || IsLarge(kernel) ||
+            IsLarge(work::Elements(c.source)) || IsLarge(work::Elements(c.weight)) ||
+            IsLarge(work::Elements(c.result));
+  return p;
+}
 
 std::int64_t Padded(std::int64_t channels, const Target& target) {
   return RoundUp(channels, target.channel_block);
 }
 
 Buffers ForwardBuffers(const Convolution& convolution, const Target& target) {
-  return Plan(convolution, target).Forward();
+  const Problem problem = ProblemOf(convolution);
+  return Plan(problem, target).Forward();
 }
 
 }  // namespace steelyard::onednn

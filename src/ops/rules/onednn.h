@@ -16,7 +16,7 @@ namespace steelyard::onednn {
 // sizes of the weight.
 struct Convolution {
   std::span<const std::int64_t> source, weight, result;
-  std::span<const std::int64_t> stride;
+  std::span<const std::int64_t> stride, padding, dilation;
   std::int64_t groups = 1;
   DType dtype = DType::kFloat32;
   bool has_bias = false;
@@ -29,6 +29,7 @@ struct Buffers {
   std::int64_t source = 0;   // copies in the kernel's layout
   std::int64_t weight = 0;
   std::int64_t result = 0;
+  bool result_last = false;  // comes with the channels last, of an image that is to have them first
 };
 Buffers ForwardBuffers(const Convolution& convolution, const Target& target);
 

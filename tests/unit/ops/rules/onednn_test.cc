@@ -6,12 +6,15 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 namespace steelyard::onednn {
 namespace {
 
 constexpr std::int64_t kGap = 128;    // after every entry of a scratchpad
 constexpr std::int64_t kList = 8216;  // of matrix pairs, in channels-last kernels
 
+// Padded by what the kernel needs beyond the image.
 struct Case {
   Dims source, weight, result, stride;
   std::int64_t groups = 1;
@@ -22,10 +25,18 @@ struct Case {
 
 Buffers Of(const Case& c, int threads = 1) {
   const Target target{.threads = threads};
+  Dims padding;
+  for (int i = 2; i < c.weight.size(); ++i) {
+    const std::int64_t reach = (c.result[i] - 1) * c.stride[i - 2] + c.weight[i] - c.source[i];
+    padding.push_back(std::max<std::int64_t>(0, (reach + 1) / 2));
+  }
+  const Dims dilation = Dims::Filled(c.stride.size(), 1);
   return ForwardBuffers({.source = c.source,
                          .weight = c.weight,
                          .result = c.result,
                          .stride = c.stride,
+                         .padding = padding,
+                         .dilation = dilation,
                          .groups = c.groups,
                          .dtype = c.dtype,
                          .has_bias = c.has_bias,
@@ -118,7 +129,27 @@ TEST(OneDnn, Bfloat16AddsUpInFloat) {
 
 TEST(OneDnn, EachThreadHasItsScratch) {
   const Case c{{2, 24, 14, 14}, {64, 24, 1, 1}, {2, 64, 7, 7}, {2, 2}};
-  EXPECT_EQ(Of(c, 4).scratch, 4 * Of(c).scratch);
+  EXPECT_EQ(Of(c, 4).scratch, 4 * 49 * 32 * 4 + kGap);
+}
+
+TEST(OneDnn, WhatNoBlocksTakeIsProductsOfColumns) {
+  // 5 channels of a group are no vector.
+  const Buffers b = Of({{2, 10, 14, 14}, {10, 5, 3, 3}, {2, 10, 14, 14}, {1, 1}, 2});
+  Expect(b, 5 * 9 * 196 * 4 + kGap, 0, 0, 2 * 10 * 196 * 4);
+  EXPECT_FALSE(b.result_last);
+}
+
+TEST(OneDnn, DepthwiseVolumesGoPixelByPixel) {
+  const Buffers b = Of({{2, 24, 6, 6, 6}, {24, 1, 3, 3, 3}, {2, 24, 6, 6, 6}, {1, 1, 1}, 24});
+  Expect(b, 0, 2 * 24 * 216 * 4, 32 * 27 * 4, 2 * 24 * 216 * 4);
+  EXPECT_TRUE(b.result_last);
+}
+
+TEST(OneDnn, PlainLoopsTakeTheRest) {
+  // Columns of 31 x 31 pixels would be far larger than the image.
+  const Buffers b = Of({{1, 2, 28, 5}, {2, 1, 31, 31}, {1, 2, 7, 6}, {2, 2}, 2});
+  Expect(b, 0, 2 * 28 * 5 * 4, 0, 2 * 7 * 6 * 4);
+  EXPECT_TRUE(b.result_last);
 }
 
 TEST(OneDnn, AbsurdSizesAreRefused) {
