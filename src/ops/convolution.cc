@@ -13,6 +13,7 @@
 
 #include "ir/layout.h"
 #include "ops/convolve.h"
+#include "ops/gradients/convolution.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -113,19 +114,11 @@ std::int64_t ColumnBytes(const OpView& op, std::int64_t channels, std::int64_t i
   return allocations::Bytes(window * pixels * images, weight.dtype());
 }
 
-// A 1 x 1 kernel that touches every pixel once multiplies the image as it is.
-bool NeedsColumns(const OpView& op) {
-  const Geometry g = SlowGeometry(op);
-  return work::Elements(window::Spatial(op.tensor(1).sizes())) != Count(1) ||
-         std::ranges::any_of(std::span<const std::int64_t>(g.stride),
-                             [](auto s) { return s != 1; }) ||
-         std::ranges::any_of(std::span<const std::int64_t>(g.padding),
-                             [](auto p) { return p != 0; });
-}
-
 void SlowAllocations(const OpView& op, Allocations& memory) {
   const TensorView input = op.self();
-  const std::int64_t bytes = NeedsColumns(op) ? ColumnBytes(op, input.size(1), input.size(0)) : 0;
+  const std::int64_t bytes = convolution::NeedsColumns(op.tensor(1), SlowGeometry(op))
+                                 ? ColumnBytes(op, input.size(1), input.size(0))
+                                 : 0;
   const Allocations::Scratch columns = memory.Allocate(bytes, "aten::empty");
   memory.Output(0, "aten::resize_");
   memory.Free(columns);
@@ -280,7 +273,7 @@ constexpr std::array kRows{
         "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] "
         "dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
         "aten::convolution(f32[1,3,8,8], f32[5,3,1,1], None, [1,1], [0,0], [1,1], False, [0,0], 1)",
-        Family::kConvolution, convolve::Any),
+        Family::kConvolution, convolve::Any, gradients::kConvolution),
     Composite("aten::_convolution_mode", "Convolution padded as named.",
               "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str padding, SymInt[] "
               "dilation, SymInt groups) -> Tensor",

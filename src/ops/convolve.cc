@@ -24,8 +24,6 @@ namespace {
 using convolution::Geometry;
 using convolution::SpatialRank;
 
-enum class Backend : std::uint8_t { kOneDnn, kSlow2d, kSlow3d, kSlowDilated };
-
 bool AnyNot(std::int64_t usual, const Dims& list) {
   return std::ranges::any_of(std::span<const std::int64_t>(list),
                              [usual](auto v) { return v != usual; });
@@ -51,15 +49,20 @@ bool UsesOneDnn(const Tensor& input, const Tensor& weight, const Geometry& g, in
   return elements.overflowed() || elements.value() > kOneDnnElements;
 }
 
+// More groups than this can only come from a damaged file.
+constexpr std::int64_t kMostGroups = 1 << 16;
+
+// The numbers c10::MemoryFormat has for the two formats of images.
+constexpr std::int64_t kChannelsLast2d = 2;
+constexpr std::int64_t kChannelsLast3d = 3;
+
+}  // namespace
+
 Backend ChooseBackend(const Tensor& input, const Tensor& weight, const Geometry& g, int threads) {
   if (UsesOneDnn(input, weight, g, threads)) return Backend::kOneDnn;
   if (weight.rank() == 5) return Backend::kSlow3d;
   return AnyNot(1, g.dilation) ? Backend::kSlowDilated : Backend::kSlow2d;
 }
-
-// The numbers c10::MemoryFormat has for the two formats of images.
-constexpr std::int64_t kChannelsLast2d = 2;
-constexpr std::int64_t kChannelsLast3d = 3;
 
 std::int64_t FormatFor(const Tensor& input, const Tensor& weight) {
   if (input.dtype() == DType::kFloat64 ||
@@ -67,6 +70,24 @@ std::int64_t FormatFor(const Tensor& input, const Tensor& weight) {
     return kContiguousFormat;
   return input.rank() == 5 ? kChannelsLast3d : kChannelsLast2d;
 }
+
+Tensor Part(Dispatcher& d, const Tensor& t, int dim, std::int64_t index, std::int64_t parts) {
+  if (!t.defined()) return {};
+  const std::int64_t length = t.size(dim) / parts;
+  return d.Call("aten::contiguous", d.Call("aten::narrow", t, dim, index * length, length));
+}
+
+void AddRow(Geometry& g) {
+  g.stride.insert(0, 1);
+  g.padding.insert(0, 0);
+  g.dilation.insert(0, 1);
+}
+
+void RequireFewGroups(std::int64_t groups) {
+  if (groups > kMostGroups) Refuse(fmt::format("{} groups are too many", groups));
+}
+
+namespace {
 
 Tensor CallSlow(Dispatcher& d, Backend backend, const Tensor& input, const Tensor& weight,
                 const Tensor& bias, const Geometry& g) {
@@ -84,20 +105,11 @@ Tensor CallSlow(Dispatcher& d, Backend backend, const Tensor& input, const Tenso
   __builtin_unreachable();
 }
 
-Tensor Part(Dispatcher& d, const Tensor& t, int dim, std::int64_t index, std::int64_t parts) {
-  if (!t.defined()) return {};
-  const std::int64_t length = t.size(dim) / parts;
-  return d.Call("aten::contiguous", d.Call("aten::narrow", t, dim, index * length, length));
-}
-
-// More groups than this can only come from a damaged file.
-constexpr std::int64_t kMostGroups = 1 << 16;
-
 // The plain kernels know no groups: each is convolved on its own, then they are put together.
 Tensor CallSlowInGroups(Dispatcher& d, Backend backend, const Tensor& input, const Tensor& weight,
                         const Tensor& bias, const Geometry& g) {
   if (g.groups == 1) return CallSlow(d, backend, input, weight, bias, g);
-  if (g.groups > kMostGroups) Refuse(fmt::format("{} groups are too many", g.groups));
+  RequireFewGroups(g.groups);
   std::vector<Tensor> outputs;
   for (std::int64_t i = 0; i < g.groups; ++i) {
     const Tensor input_part = Part(d, input, 1, i, g.groups);
@@ -115,13 +127,6 @@ Tensor CallTransposed(Dispatcher& d, Tensor input, Tensor weight, const Tensor& 
   weight = d.Call("aten::contiguous", weight, format);
   return d.Call("steelyard::transposed_convolution", input, weight, bias, g.stride, g.padding,
                 extra, g.dilation, g.groups);
-}
-
-// A one-dimensional convolution is one of images with a single row.
-void AddRow(Geometry& g) {
-  g.stride.insert(0, 1);
-  g.padding.insert(0, 0);
-  g.dilation.insert(0, 1);
 }
 
 // Runs `convolve` on an image that may come without a batch dimension.

@@ -4,11 +4,31 @@
 // chooses a kernel.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "ops/dispatcher.h"
+#include "ops/rules/convolution.h"
 
 namespace steelyard::ops::convolve {
+
+// --- What forward and backward decide alike
+// -------------------------------------------------------
+
+enum class Backend : std::uint8_t { kOneDnn, kSlow2d, kSlow3d, kSlowDilated };
+Backend ChooseBackend(const Tensor& input, const Tensor& weight, const convolution::Geometry& g,
+                      int threads);
+// The memory format of the operands, as `contiguous` takes it.
+std::int64_t FormatFor(const Tensor& input, const Tensor& weight);
+// A one-dimensional convolution is one of images with a single row.
+void AddRow(convolution::Geometry& g);
+// One of equal parts of a dimension, as a dense tensor; undefined of an undefined one.
+Tensor Part(Dispatcher& d, const Tensor& t, int dim, std::int64_t index, std::int64_t parts);
+// Refuses more groups than anybody means.
+void RequireFewGroups(std::int64_t groups);
+
+// --- Rows
+// -----------------------------------------------------------------------------------------
 
 // aten::_convolution, aten::convolution.
 std::vector<Tensor> Choose(Dispatcher& d, const OpView& op);

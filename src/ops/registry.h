@@ -11,6 +11,7 @@ namespace steelyard::ops {
 
 std::span<const OpDef> Linalg();
 std::span<const OpDef> Convolution();
+std::span<const OpDef> ConvolutionBackward();
 std::span<const OpDef> Attention();
 std::span<const OpDef> Recurrent();
 std::span<const OpDef> Normalization();

@@ -16,8 +16,7 @@ namespace steelyard::convolution {
 
 int SpatialRank(const TensorView& weight) { return std::max(weight.rank() - 2, 0); }
 
-void RequireOperands(const TensorView& input, const TensorView& weight, const TensorView& bias,
-                     std::int64_t groups) {
+void RequireOperands(const TensorView& input, const TensorView& weight, std::int64_t groups) {
   if (weight.rank() < 3 || weight.rank() > 5 || input.rank() != weight.rank()) {
     Refuse(fmt::format("a convolution of {} with {}", shape::Text(input), shape::Text(weight)));
   }
@@ -30,6 +29,11 @@ void RequireOperands(const TensorView& input, const TensorView& weight, const Te
     Refuse(fmt::format("input channels differ: {} vs {} groups of {}", input.size(1), groups,
                        weight.size(1)));
   }
+}
+
+void RequireOperands(const TensorView& input, const TensorView& weight, const TensorView& bias,
+                     std::int64_t groups) {
+  RequireOperands(input, weight, groups);
   if (!bias.defined()) return;
   shape::RequireRank("the bias", bias, 1);
   shape::RequireEqual("output channels", bias.size(0), weight.size(0));
@@ -40,16 +44,44 @@ bool UsesChannelsLast(const TensorView& input, const TensorView& weight) {
          IsChannelsLast(weight.sizes(), weight.strides());
 }
 
-void AddImage(const TensorView& input, const TensorView& weight, const TensorView& bias,
-              const Geometry& geometry, Outputs& out) {
-  RequireOperands(input, weight, bias, geometry.groups);
+namespace {
+
+Dims ImageSizes(const TensorView& input, const TensorView& weight, const Geometry& geometry) {
   const Dims spatial = window::OutputSizes(window::Spatial(input.sizes()),
                                            {Dims(window::Spatial(weight.sizes())), geometry.stride,
                                             geometry.padding, geometry.dilation});
   Dims sizes{input.size(0), weight.size(0)};
   for (std::int64_t size : spatial) sizes.push_back(size);
+  return sizes;
+}
+
+}  // namespace
+
+void AddImage(const TensorView& input, const TensorView& weight, const TensorView& bias,
+              const Geometry& geometry, Outputs& out) {
+  RequireOperands(input, weight, bias, geometry.groups);
+  const Dims sizes = ImageSizes(input, weight, geometry);
   const bool last = UsesChannelsLast(input, weight);
   out.Add(input.dtype(), sizes, last ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes));
+}
+
+void RequireGradient(const TensorView& gradient, const TensorView& input, const TensorView& weight,
+                     const Geometry& geometry) {
+  RequireOperands(input, weight, geometry.groups);
+  const Dims sizes = ImageSizes(input, weight, geometry);
+  if (!std::ranges::equal(gradient.sizes(), std::span<const std::int64_t>(sizes))) {
+    Refuse(fmt::format("a gradient {} of a convolution that gives {}", shape::Text(gradient),
+                       shape::Text(sizes)));
+  }
+}
+
+bool NeedsColumns(const TensorView& weight, const Geometry& geometry) {
+  const auto any_not = [](const Dims& list, std::int64_t usual) {
+    return std::ranges::any_of(std::span<const std::int64_t>(list),
+                               [usual](auto n) { return n != usual; });
+  };
+  return work::Elements(window::Spatial(weight.sizes())) != Count(1) ||
+         any_not(geometry.stride, 1) || any_not(geometry.padding, 0);
 }
 
 Work WorkOf(const OpView& op, const TensorView& weight, const TensorView& bias) {

@@ -20,6 +20,7 @@ struct Geometry {
 int SpatialRank(const TensorView& weight);
 
 // Refuses operands whose ranks, dtypes or channels do not fit together.
+void RequireOperands(const TensorView& input, const TensorView& weight, std::int64_t groups);
 void RequireOperands(const TensorView& input, const TensorView& weight, const TensorView& bias,
                      std::int64_t groups);
 
@@ -29,6 +30,14 @@ bool UsesChannelsLast(const TensorView& input, const TensorView& weight);
 // Adds the image that such a convolution gives.
 void AddImage(const TensorView& input, const TensorView& weight, const TensorView& bias,
               const Geometry& geometry, Outputs& out);
+
+// Refuses a gradient that is not of the size of such a convolution's image.
+void RequireGradient(const TensorView& gradient, const TensorView& input, const TensorView& weight,
+                     const Geometry& geometry);
+
+// Whether a matrix product needs the windows gathered: a 1 x 1 kernel that touches every pixel once
+// multiplies the image as it is.
+bool NeedsColumns(const TensorView& weight, const Geometry& geometry);
 
 // Each element of the result is a sum over the kernel and the input channels of its group.
 Work WorkOf(const OpView& op, const TensorView& weight, const TensorView& bias);

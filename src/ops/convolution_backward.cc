@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Backward kernels of convolutions: what they allocate follows ATen/native/mkldnn/Conv.cpp,
+// ConvolutionMM2d.cpp, ConvolutionMM3d.cpp and NaiveDilatedConvolution.cpp. All take the gradient
+// first and a mask of the gradients that are wanted: of the image, the weight and the bias.
+
+#include <array>
+#include <string_view>
+
+#include "ir/layout.h"
+#include "ops/convolve_backward.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/convolution.h"
+#include "ops/rules/onednn_backward.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/window.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+using convolution::Geometry;
+using convolution::SpatialRank;
+using Scratch = Allocations::Scratch;
+
+constexpr std::string_view kCaller = Allocations::kCaller;
+
+enum Result { kImage, kWeight, kBias };
+
+TensorView Input(const OpView& op) { return op.tensor(1); }
+TensorView Weight(const OpView& op) { return op.tensor(2); }
+bool Wants(const OpView& op, Result result) {
+  const std::vector<std::int64_t> mask = op.integers(op.arg_count() - 1);
+  return static_cast<std::size_t>(result) < mask.size() && mask[result] != 0;
+}
+
+// --- What all of them do
+// ---------------------------------------------------------------------------
+
+// (grad_output, self, weight, kernel_size, stride, padding, ...)
+Geometry SlowGeometry(const OpView& op) {
+  const int n = SpatialRank(Weight(op));
+  return {.stride = window::PerDimension("stride", op.ints(4), n),
+          .padding = window::PerDimension("padding", op.ints(5), n),
+          .dilation = Dims::Filled(n, 1)};
+}
+
+void GradientsShape(const OpView& op, Outputs& out) {
+  const TensorView input = Input(op), weight = Weight(op);
+  const bool last = convolution::UsesChannelsLast(input, weight);
+  const auto add = [&](const TensorView& t) {
+    const Dims sizes(t.sizes());
+    out.Add(t.dtype(), sizes, last ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes));
+  };
+  Wants(op, kImage) ? add(input) : out.AddNone();
+  Wants(op, kWeight) ? add(weight) : out.AddNone();
+  Wants(op, kBias) ? out.Add(weight.dtype(), Dims{weight.size(0)}) : out.AddNone();
+}
+
+// Either product multiplies every pixel of the gradient with a kernel and the input channels of its
+// group; the bias is a sum.
+Work GradientsWork(const OpView& op) {
+  const TensorView weight = Weight(op);
+  const Count pixels = work::Elements(op.self());
+  const Count each = pixels * weight.size(1) * work::Elements(window::Spatial(weight.sizes()));
+  Work w;
+  if (Wants(op, kImage)) w.mac += each;
+  if (Wants(op, kWeight)) w.mac += each;
+  if (Wants(op, kBias)) w.alu = pixels;
+  return w;
+}
+
+// --- steelyard::onednn_convolution_backward(grad_output, input, weight, stride, padding, dilation,
+// groups, output_mask)
+// ------------------------------------------------------------------------------
+
+onednn::Convolution OneDnnProblem(const OpView& op, const Dims& stride) {
+  return {.source = Input(op).sizes(),
+          .weight = Weight(op).sizes(),
+          .result = op.self().sizes(),
+          .stride = stride,
+          .groups = op.integer(6),
+          .dtype = Input(op).dtype(),
+          .has_bias = Wants(op, kBias),
+          .channels_last = convolution::UsesChannelsLast(Input(op), Weight(op))};
+}
+
+void ImageGradientAllocations(const OpView& op, const onednn::Convolution& c, Allocations& memory) {
+  const onednn::ImageGradientBuffers buffers = onednn::BuffersOfImageGradient(c, op.target());
+  if (c.channels_last) memory.Output(kImage, "aten::resize_");
+  const Scratch given = memory.Allocate(buffers.given, kCaller);
+  const Scratch weight = memory.Allocate(buffers.weight, kCaller);
+  const Scratch image = memory.Allocate(buffers.image, kCaller);
+  memory.Free(memory.Allocate(buffers.scratch, kCaller), kCaller);
+  memory.Free(weight, kCaller);
+  memory.Free(given, kCaller);
+  if (!c.channels_last) {
+    const std::int64_t bytes = buffers.reordered ? Input(op).bytes() : 0;
+    const Scratch plain = memory.Allocate(bytes, "aten::empty");
+    memory.Output(kImage, "aten::empty");
+    memory.Free(plain, kCaller);
+  }
+  memory.Free(image, kCaller);
+}
+
+void WeightGradientAllocations(const OpView& op, const onednn::Convolution& c,
+                               Allocations& memory) {
+  const onednn::WeightGradientBuffers buffers = onednn::BuffersOfWeightGradient(c, op.target());
+  const Scratch given = memory.Allocate(buffers.given, kCaller);
+  const Scratch source = memory.Allocate(buffers.source, kCaller);
+  const Scratch weight = memory.Allocate(buffers.weight, kCaller);
+  const Scratch scratch = memory.Allocate(buffers.scratch, kCaller);
+  const Scratch bias = memory.Allocate(buffers.bias, kCaller);
+  for (const Scratch buffer : {scratch, source, given}) memory.Free(buffer, kCaller);
+  if (Wants(op, kBias)) memory.Output(kBias, "aten::empty");
+  // The result in row-major order, then in the image's.
+  const std::int64_t bytes = c.channels_last ? Weight(op).bytes() : 0;
+  const Scratch plain = memory.Allocate(bytes, "aten::empty");
+  if (Wants(op, kWeight)) memory.Output(kWeight, "aten::empty");
+  for (const Scratch buffer : {plain, weight, bias}) memory.Free(buffer, kCaller);
+}
+
+void OneDnnAllocations(const OpView& op, Allocations& memory) {
+  const Dims stride = window::PerDimension("stride", op.ints(3), SpatialRank(Weight(op)));
+  const onednn::Convolution c = OneDnnProblem(op, stride);
+  if (Wants(op, kImage)) ImageGradientAllocations(op, c, memory);
+  if (Wants(op, kWeight) || Wants(op, kBias)) WeightGradientAllocations(op, c, memory);
+}
+
+// --- Products over gathered windows
+// ----------------------------------------------------------------
+
+// Every window of `images` images as a column of one matrix.
+std::int64_t ColumnBytes(const OpView& op, std::int64_t images) {
+  const Count window = work::Elements(window::Spatial(Weight(op).sizes())) * Input(op).size(1);
+  const Count pixels = work::Elements(window::Spatial(op.self().sizes()));
+  return allocations::Bytes(window * pixels * images, Weight(op).dtype());
+}
+
+void SlowAllocations(const OpView& op, Allocations& memory) {
+  if (Wants(op, kImage)) memory.Output(kImage, "aten::resize_");
+  if (Wants(op, kBias)) memory.Output(kBias, "aten::sum");
+  if (!Wants(op, kWeight)) return;
+  memory.Output(kWeight, "aten::resize_");
+  if (!convolution::NeedsColumns(Weight(op), SlowGeometry(op))) return;
+  memory.Free(memory.Allocate(ColumnBytes(op, Input(op).size(0)), "aten::empty"));
+}
+
+// Columns of their own for either product, even of a kernel of one element.
+void Slow3dAllocations(const OpView& op, Allocations& memory) {
+  const std::int64_t columns = ColumnBytes(op, Input(op).size(0));
+  if (Wants(op, kImage)) {
+    memory.Output(kImage, "aten::resize_");
+    memory.Free(memory.Allocate(columns, "aten::empty"), kCaller);
+  }
+  if (Wants(op, kBias)) memory.Output(kBias, "aten::sum");
+  if (!Wants(op, kWeight)) return;
+  memory.Output(kWeight, "aten::resize_");
+  memory.Free(memory.Allocate(columns, "aten::empty"), kCaller);
+}
+
+// Image by image; each gives a sum that is added to the bias's gradient.
+void DilatedAllocations(const OpView& op, Allocations& memory) {
+  for (const Result result : {kImage, kWeight, kBias}) {
+    if (Wants(op, result)) memory.Output(result, "aten::empty");
+  }
+  const bool columns = Wants(op, kImage) || Wants(op, kWeight);
+  const Scratch buffer = memory.Allocate(columns ? ColumnBytes(op, 1) : 0, "aten::resize_");
+  const std::int64_t sum = Wants(op, kBias) ? op.output(kBias).bytes() : 0;
+  for (std::int64_t i = 0; sum > 0 && i < Input(op).size(0); ++i) {
+    memory.Free(memory.Allocate(sum, "aten::sum"), kCaller);
+  }
+  memory.Free(buffer, kCaller);
+}
+
+// --- Rows
+// ------------------------------------------------------------------------------------------
+
+constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
+                       std::string_view example, AllocationsFn allocations) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kConvolution,
+               .shape = GradientsShape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = GradientsWork,
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kGradientUnknown};
+}
+
+constexpr std::array kRows{
+    Kernel("steelyard::onednn_convolution_backward",
+           "The gradients of a convolution by oneDNN, inside `convolution_backward`.",
+           "(Tensor grad_output, Tensor input, Tensor weight, SymInt[] stride, SymInt[] padding, "
+           "SymInt[] dilation, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+           "steelyard::onednn_convolution_backward(f32[2,24,8,8], f32[2,20,8,8], f32[24,20,3,3], "
+           "[1,1], [1,1], [1,1], 1, [True,True,True])",
+           OneDnnAllocations),
+    Kernel("aten::_slow_conv2d_backward.output_mask",
+           "The gradients of a convolution, as products over gathered windows.",
+           "(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] "
+           "stride, SymInt[2] padding, bool[3] output_mask) -> (Tensor grad_input, Tensor "
+           "grad_weight, Tensor grad_bias)",
+           "aten::_slow_conv2d_backward.output_mask(f32[1,5,8,8], f32[1,3,8,8], f32[5,3,3,3], "
+           "[3,3], [1,1], [1,1], [True,True,True])",
+           SlowAllocations),
+    Kernel("steelyard::slow_conv3d_backward",
+           "The gradients of a convolution of volumes, inside `convolution_backward`.",
+           "(Tensor grad_output, Tensor self, Tensor weight, SymInt[3] kernel_size, SymInt[3] "
+           "stride, SymInt[3] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+           "steelyard::slow_conv3d_backward(f64[1,5,4,6,6], f64[1,3,4,6,6], f64[5,3,1,3,3], "
+           "[1,3,3], [1,1,1], [0,1,1], [True,True,True])",
+           Slow3dAllocations),
+    Kernel("steelyard::slow_conv_dilated2d_backward",
+           "The gradients of a dilated convolution, inside `convolution_backward`.",
+           "(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] "
+           "stride, SymInt[2] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+           "steelyard::slow_conv_dilated2d_backward(f64[2,5,4,4], f64[2,3,8,8], f64[5,3,3,3], "
+           "[3,3], [1,1], [0,0], [True,True,True])",
+           DilatedAllocations),
+    Composite("aten::convolution_backward",
+              "The gradients of a convolution by the kernel that fits the operands.",
+              "(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] "
+              "stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] "
+              "output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+              "aten::convolution_backward(f32[2,6,9], f32[2,4,9], f32[6,2,3], [6], [1], [1], [1], "
+              "False, [0], 2, [True,True,True])",
+              Family::kConvolution, convolve::Backward, kGradientUnknown),
+};
+
+}  // namespace
+
+std::span<const OpDef> ConvolutionBackward() { return kRows; }
+
+}  // namespace steelyard::ops

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// As forward, the operands are made dense first and plain kernels take one group at a time
+// (ATen/native/Convolution.cpp, convolution_backward).
+
+#include "ops/convolve_backward.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/convolve.h"
+#include "ops/rules/convolution.h"
+#include "ops/rules/window.h"
+
+namespace steelyard::ops::convolve {
+namespace {
+
+using convolution::Geometry;
+using convolution::SpatialRank;
+using Mask = std::array<bool, 3>;
+
+// What the kernels are given.
+struct Problem {
+  Tensor gradient, input, weight;
+  Geometry geometry;
+  Mask mask{};
+};
+
+std::vector<Tensor> CallSlow(Dispatcher& d, Backend backend, const Problem& p) {
+  const Geometry& g = p.geometry;
+  const Dims kernel(window::Spatial(p.weight.sizes()));
+  const Argument mask = d.Mask({p.mask[0], p.mask[1], p.mask[2]});
+  switch (backend) {
+    case Backend::kSlow3d:
+      return d.CallMany("steelyard::slow_conv3d_backward", p.gradient, p.input, p.weight, kernel,
+                        g.stride, g.padding, mask);
+    case Backend::kSlowDilated:
+      return d.CallMany("steelyard::slow_conv_dilated2d_backward", p.gradient, p.input, p.weight,
+                        kernel, g.stride, g.padding, mask);
+    case Backend::kSlow2d:
+    case Backend::kOneDnn:
+      return d.CallMany("aten::_slow_conv2d_backward.output_mask", p.gradient, p.input, p.weight,
+                        kernel, g.stride, g.padding, mask);
+  }
+  __builtin_unreachable();
+}
+
+std::vector<Tensor> CallSlowInGroups(Dispatcher& d, Backend backend, const Problem& p) {
+  const std::int64_t groups = p.geometry.groups;
+  if (groups == 1 || backend == Backend::kSlow3d) return CallSlow(d, backend, p);
+  RequireFewGroups(groups);
+  std::vector<Tensor> inputs, weights, biases;
+  const std::array lists{&inputs, &weights, &biases};
+  for (std::int64_t i = 0; i < groups; ++i) {
+    const Problem part{.gradient = Part(d, p.gradient, 1, i, groups),
+                       .input = Part(d, p.input, 1, i, groups),
+                       .weight = Part(d, p.weight, 0, i, groups),
+                       .geometry = p.geometry,
+                       .mask = p.mask};
+    std::vector<Tensor> gradients = CallSlow(d, backend, part);
+    for (std::size_t k = 0; k < gradients.size(); ++k) lists[k]->push_back(std::move(gradients[k]));
+  }
+  std::vector<Tensor> out(p.mask.size());
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (p.mask[k]) out[k] = d.Call("aten::cat", *lists[k], k == 0 ? 1 : 0);
+  }
+  biases.clear();
+  weights.clear();
+  inputs.clear();
+  return out;
+}
+
+// Images with a single row stand for one dimension.
+void AddRow(Dispatcher& d, Problem& p) {
+  p.input = d.Call("aten::contiguous", p.input);
+  convolve::AddRow(p.geometry);
+  for (Tensor* t : {&p.gradient, &p.input, &p.weight}) *t = d.Call("aten::unsqueeze", *t, 2);
+}
+
+}  // namespace
+
+// convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation,
+// transposed, output_padding, groups, output_mask).
+std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
+  if (op.boolean(7)) Refuse("the gradient of a transposed convolution is not known");
+  const int n = SpatialRank(op.tensor(2));
+  const std::vector<std::int64_t> wanted = op.integers(10);
+  Problem p{.gradient = d.tensor(op, 0),
+            .input = d.tensor(op, 1),
+            .weight = d.tensor(op, 2),
+            .geometry = {.stride = window::PerDimension("stride", op.ints(4), n),
+                         .padding = window::PerDimension("padding", op.ints(5), n),
+                         .dilation = window::PerDimension("dilation", op.ints(6), n),
+                         .groups = op.integer(9)}};
+  for (std::size_t i = 0; i < p.mask.size() && i < wanted.size(); ++i) p.mask[i] = wanted[i] != 0;
+  convolution::RequireGradient(p.gradient.view(), p.input.view(), p.weight.view(), p.geometry);
+  const bool one_dimensional = n == 1;
+  if (one_dimensional) AddRow(d, p);
+  const Backend backend = ChooseBackend(p.input, p.weight, p.geometry, d.target().threads);
+  const std::int64_t format = FormatFor(p.input, p.weight);
+  p.input = d.Call("aten::contiguous", p.input, format);
+  p.weight = d.Call("aten::contiguous", p.weight, format);
+  p.gradient = d.Call("aten::contiguous", p.gradient, format);
+  std::vector<Tensor> out;
+  if (backend == Backend::kOneDnn) {
+    const Geometry& g = p.geometry;
+    out = d.CallMany("steelyard::onednn_convolution_backward", p.gradient, p.input, p.weight,
+                     g.stride, g.padding, g.dilation, g.groups,
+                     d.Mask({p.mask[0], p.mask[1], p.mask[2]}));
+  } else {
+    out = CallSlowInGroups(d, backend, p);
+  }
+  out.resize(p.mask.size());
+  for (std::size_t i = 0; one_dimensional && i < 2; ++i) {
+    if (out[i].defined()) out[i] = d.Call("aten::squeeze.dim", out[i], 2);
+  }
+  return out;
+}
+
+}  // namespace steelyard::ops::convolve
