@@ -4,6 +4,8 @@
 // operators around them drop those (ATen/native/layer_norm.cpp, Normalization.cpp,
 // group_norm.cpp).
 
+#include "ops/gradients/normalization.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/normalization.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/window.h"
@@ -26,17 +29,12 @@
 namespace steelyard::ops {
 namespace {
 
+using normalization::AccumulateType;
+using normalization::ChannelsAreAdjacent;
+using normalization::IsDenseImage;
+using normalization::StatisticsType;
+
 bool IsHalf(DType dtype) { return dtype == DType::kBFloat16 || dtype == DType::kFloat16; }
-
-// The dtype in which a kernel of `dtype` adds up.
-DType AccumulateType(DType dtype) { return IsHalf(dtype) ? DType::kFloat32 : dtype; }
-
-// Statistics have the input's dtype, unless parameters of another make them float32.
-DType StatisticsType(const TensorView& input, std::initializer_list<TensorView> parameters) {
-  const bool mixed = std::ranges::any_of(
-      parameters, [&](const TensorView& p) { return p.defined() && p.dtype() != input.dtype(); });
-  return mixed ? DType::kFloat32 : input.dtype();
-}
 
 void RequireChannels(std::string_view name, const TensorView& t, std::int64_t channels) {
   if (t.defined()) shape::RequireEqual(name, Count(work::Elements(t)).value(), channels);
@@ -121,16 +119,6 @@ void BatchNormShape(const OpView& op, Outputs& out) {
   out.Add(input.dtype(), input.sizes(), window::StridesLike(input, input.sizes()));
   out.Add(dtype, statistics);
   out.Add(dtype, statistics);
-}
-
-bool IsDenseImage(const TensorView& t) {
-  return t.is_contiguous() || IsContiguousChannelsLast(t.sizes(), t.strides());
-}
-
-// Images of one pixel are read like channels-last ones: channels are adjacent.
-bool ChannelsAreAdjacent(const TensorView& t) {
-  if (!t.is_contiguous()) return true;
-  return work::Elements(window::Spatial(t.sizes())) == Count(1);
 }
 
 // Adjacent channels are added up in one buffer per thread, unless there are so few elements that
@@ -418,14 +406,14 @@ constexpr std::array kRows{
         "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
         "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
         "aten::native_batch_norm(f32[2,3,4,4], f32[3], f32[3], f32[3], f32[3], True, 0.1, 1e-05)",
-        kGradientUnknown, BatchNormShape, BatchNormAllocations, BatchNormWork),
+        gradients::kBatchNorm, BatchNormShape, BatchNormAllocations, BatchNormWork),
     NormalizationKernel(
         "aten::_native_batch_norm_legit", "As native_batch_norm; says what it overwrites.",
         "(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) "
         "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
         "aten::_native_batch_norm_legit(bf16[2,3], f32[3], f32[3], f32[3], f32[3], True, 0.1, "
         "1e-05)",
-        kGradientUnknown, BatchNormShape, BatchNormAllocations, BatchNormWork),
+        gradients::kBatchNormLegit, BatchNormShape, BatchNormAllocations, BatchNormWork),
     NormalizationOf("aten::_native_batch_norm_legit_no_training",
                     "Channels scaled by the running statistics.",
                     "(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor "
@@ -458,7 +446,7 @@ constexpr std::array kRows{
                         "(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt "
                         "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
                         "aten::native_group_norm(f32[2,6,4], f32[6], f32[6], 2, 6, 4, 3, 1e-05)",
-                        kGradientUnknown, GroupNormShape, GroupNormAllocations, GroupNormWork),
+                        gradients::kGroupNorm, GroupNormShape, GroupNormAllocations, GroupNormWork),
     NormalizationOf("aten::group_norm", "Groups of channels scaled to mean 0 and variance 1.",
                     "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
                     "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",

@@ -14,6 +14,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/image.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -366,12 +367,13 @@ constexpr std::array kRows{
     PoolKernel("aten::max_pool2d_with_indices", "Largest value of each window, and where it is.",
                "(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] "
                "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-               "aten::max_pool2d_with_indices(f32[2,3,9,9], [3,3], [2,2], [1,1])", kGradientUnknown,
-               MaxPoolShape<2, Gives::kValuesAndIndices>, PoolAllocations, MaxPoolWork<2>),
+               "aten::max_pool2d_with_indices(f32[2,3,9,9], [3,3], [2,2], [1,1])",
+               gradients::kMaxPool2d, MaxPoolShape<2, Gives::kValuesAndIndices>, PoolAllocations,
+               MaxPoolWork<2>),
     PoolKernel("aten::max_pool3d_with_indices", "Largest value of each window, and where it is.",
                "(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] "
                "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-               "aten::max_pool3d_with_indices(f32[2,3,4,6,6], [2])", kGradientUnknown,
+               "aten::max_pool3d_with_indices(f32[2,3,4,6,6], [2])", gradients::kMaxPool3d,
                MaxPoolShape<3, Gives::kValuesAndIndices>, ResizedPoolAllocations, MaxPoolWork<3>),
     PoolKernel("steelyard::max_pool1d_values", "Largest value of each window, inside `max_pool1d`.",
                "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
@@ -395,13 +397,13 @@ constexpr std::array kRows{
         "aten::avg_pool2d", "Mean of each window.",
         "(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
         "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-        "aten::avg_pool2d(f32[2,3,8,8]{192,1,24,3}, [2,2])", kGradientUnknown, AveragePoolShape<2>,
-        PoolAllocations, AveragePoolWork<2>),
+        "aten::avg_pool2d(f32[2,3,8,8]{192,1,24,3}, [2,2])", gradients::kAveragePool2d,
+        AveragePoolShape<2>, PoolAllocations, AveragePoolWork<2>),
     PoolKernel(
         "aten::avg_pool3d", "Mean of each window.",
         "(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
         "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-        "aten::avg_pool3d(f32[2,3,4,6,6], [2,2,2])", kGradientUnknown, AveragePoolShape<3>,
+        "aten::avg_pool3d(f32[2,3,4,6,6], [2,2,2])", gradients::kAveragePool3d, AveragePoolShape<3>,
         ContiguousPoolAllocations, AveragePoolWork<3>),
     PoolOf("aten::avg_pool1d", "Mean of each window.",
            "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool "
@@ -409,17 +411,17 @@ constexpr std::array kRows{
            "aten::avg_pool1d(f32[2,3,9], [3])", AveragePool1d),
     PoolKernel("aten::_adaptive_avg_pool2d", "Means of as many windows as the output has pixels.",
                "(Tensor self, SymInt[2] output_size) -> Tensor",
-               "aten::_adaptive_avg_pool2d(f32[2,3,8,8], [3,3])", kGradientUnknown,
+               "aten::_adaptive_avg_pool2d(f32[2,3,8,8], [3,3])", gradients::kAdaptiveAverage2d,
                AdaptiveShape<2>, ResizedPoolAllocations, AdaptiveWork),
     PoolKernel("aten::_adaptive_avg_pool3d", "Means of as many windows as the output has pixels.",
                "(Tensor self, SymInt[3] output_size) -> Tensor",
-               "aten::_adaptive_avg_pool3d(f32[2,3,4,8,8], [2,3,3])", kGradientUnknown,
+               "aten::_adaptive_avg_pool3d(f32[2,3,4,8,8], [2,3,3])", gradients::kAdaptiveAverage3d,
                AdaptiveShape<3>, allocations::Via<"aten::resize_">, AdaptiveWork),
     PoolKernel("aten::adaptive_max_pool2d",
                "Largest values of as many windows as the output has pixels.",
                "(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
-               "aten::adaptive_max_pool2d(f32[2,3,8,8], [3,3])", kGradientUnknown, AdaptiveMaxShape,
-               PoolAllocations, AdaptiveWork),
+               "aten::adaptive_max_pool2d(f32[2,3,8,8], [3,3])", gradients::kAdaptiveMax2d,
+               AdaptiveMaxShape, PoolAllocations, AdaptiveWork),
     PoolOf("aten::adaptive_avg_pool1d", "Means of as many windows as the output has elements.",
            "(Tensor self, int[1] output_size) -> Tensor",
            "aten::adaptive_avg_pool1d(f32[2,3,8], [4])", AdaptiveAverage1d),
@@ -434,18 +436,20 @@ constexpr std::array kRows{
     PoolKernel("aten::upsample_nearest2d", "The nearest pixel of a smaller or larger image.",
                "(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) "
                "-> Tensor",
-               "aten::upsample_nearest2d(f32[2,3,4,4], [8,8])", kGradientUnknown, UpsampleShape,
-               UpsampleAllocations<1>, work::Move),
+               "aten::upsample_nearest2d(f32[2,3,4,4], [8,8])", gradients::kUpsampleNearest2d,
+               UpsampleShape, UpsampleAllocations<1>, work::Move),
     PoolKernel("aten::_upsample_nearest_exact2d", "The nearest pixel of a smaller or larger image.",
                "(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) "
                "-> Tensor",
-               "aten::_upsample_nearest_exact2d(f32[2,3,4,4], [8,8])", kGradientUnknown,
-               UpsampleShape, UpsampleAllocations<1>, work::Move),
+               "aten::_upsample_nearest_exact2d(f32[2,3,4,4], [8,8])",
+               gradients::kUpsampleNearestExact2d, UpsampleShape, UpsampleAllocations<1>,
+               work::Move),
     PoolKernel("aten::upsample_bilinear2d", "Pixels between those of a smaller or larger image.",
                "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, "
                "float? scales_w=None) -> Tensor",
-               "aten::upsample_bilinear2d(f32[2,3,4,4], [6,6], False)", kGradientUnknown,
-               UpsampleShape, UpsampleAllocations<2>, kInterpolation<4>),
+               "aten::upsample_bilinear2d(f32[2,3,4,4], [6,6], False)",
+               gradients::kUpsampleBilinear2d, UpsampleShape, UpsampleAllocations<2>,
+               kInterpolation<4>),
     PoolOf("aten::upsample_nearest2d.vec", "The nearest pixel, by sizes or factors.",
            "(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",
            "aten::upsample_nearest2d.vec(f32[2,3,4,4], None, [2.0,2.0])",
@@ -463,7 +467,7 @@ constexpr std::array kRows{
     PoolKernel("aten::im2col", "Every window of an image as a column.",
                "(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) "
                "-> Tensor",
-               "aten::im2col(f32[2,3,8,8], [3,3], [1,1], [1,1], [1,1])", kGradientUnknown,
+               "aten::im2col(f32[2,3,8,8], [3,3], [1,1], [1,1], [1,1])", gradients::kIm2Col,
                Im2ColShape, Im2ColAllocations, work::Move),
 };
 

@@ -31,6 +31,8 @@ constexpr std::array kFamilies{
     &ops::Control,
     &ops::NetworkBackward,
     &ops::ConvolutionBackward,
+    &ops::NormalizationBackward,
+    &ops::ImageBackward,
     &ops::Training,
     &ops::Optimizer,
     &ops::Update,

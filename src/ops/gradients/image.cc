@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/gradients/image.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace steelyard::gradients {
+namespace {
+
+Dims Negative(const Dims& list) {
+  Dims out;
+  for (std::int64_t v : list) out.push_back(-v);
+  return out;
+}
+
+Dims Reversed(const Dims& list) {
+  Dims out;
+  for (int i = list.size(); i-- > 0;) out.push_back(list[i]);
+  return out;
+}
+
+}  // namespace
+
+// self, kernel_size, stride, padding, dilation, ceil_mode
+Tensor MaxPoolSelf(Dispatcher& d, const Backward& b, OpName kernel) {
+  const OpView& op = b.op();
+  return d.Call(kernel, b.grad(), b.saved(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4), op.arg(5),
+                b.result(1));
+}
+
+// self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+Tensor AveragePoolSelf(Dispatcher& d, const Backward& b, OpName kernel) {
+  const OpView& op = b.op();
+  return d.Call(kernel, b.grad(), b.saved(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4), op.arg(5),
+                op.arg(6));
+}
+
+Tensor AdaptiveMaxSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::adaptive_max_pool2d_backward", b.grad(), b.saved(0), b.result(1));
+}
+
+// self, output_size, then what the backward kernel takes in the same order
+Tensor UpsampleSelf(Dispatcher& d, const Backward& b, OpName kernel) {
+  const OpView& op = b.op();
+  const Dims sizes(op.self().sizes());
+  if (op.arg_count() == 5) {
+    return d.Call(kernel, b.grad(), op.arg(1), sizes, op.arg(2), op.arg(3), op.arg(4));
+  }
+  return d.Call(kernel, b.grad(), op.arg(1), sizes, op.arg(2), op.arg(3));
+}
+
+Tensor BorderSelf(Dispatcher& d, const Backward& b, OpName kernel) {
+  return d.Call(kernel, b.grad(), b.saved(0), b.op().arg(1));
+}
+
+Tensor ConstantPadSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::constant_pad_nd", b.grad(), Negative(b.op().ints(1)), std::int64_t{0});
+}
+
+// self, kernel_size, dilation, padding, stride
+Tensor Im2ColSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const Dims sizes{op.self().size(-2), op.self().size(-1)};
+  return d.Call("aten::col2im", b.grad(), sizes, op.arg(1), op.arg(2), op.arg(3), op.arg(4));
+}
+
+// What was added in front is summed one by one; then all the copies at once, each in a dimension of
+// its own (repeat_backward).
+Tensor RepeatSelf(Dispatcher& d, const Backward& b) {
+  const Dims repeats = b.op().ints(1), sizes(b.op().self().sizes());
+  if (std::ranges::find(repeats, 0) != repeats.end()) {
+    return d.Call("aten::zeros", sizes, b.grad().dtype());
+  }
+  Tensor grad = b.grad();
+  const int lead = grad.rank() - sizes.size();
+  for (int i = 0; i < lead; ++i) grad = d.Call("aten::sum.dim_IntList", grad, Dims{0}, false);
+  Dims apart, copies;
+  for (int dim = 0; dim < sizes.size(); ++dim) {
+    if (repeats[dim + lead] != 1) {
+      copies.push_back(apart.size());
+      apart.push_back(repeats[dim + lead]);
+    }
+    apart.push_back(sizes[dim]);
+  }
+  if (copies.empty()) return grad;
+  return d.Call("aten::sum.dim_IntList", d.Call("aten::reshape", grad, apart), copies, false);
+}
+
+// self, shifts, dims
+Tensor RollSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::roll", b.grad(), Negative(Reversed(b.op().ints(1))),
+                Reversed(b.op().ints(2)));
+}
+
+Tensor FlipSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::flip", b.grad(), b.op().arg(1));
+}
+
+}  // namespace steelyard::gradients

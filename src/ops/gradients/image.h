@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients of what networks do with images besides convolving them: pools, other sizes, borders,
+// windows as columns, and the same elements in another order.
+#pragma once
+
+#include "ops/backward.h"
+#include "ops/dispatcher.h"
+#include "ops/gradients/words.h"
+#include "ops/rules/label.h"
+#include "steelyard/gradient.h"
+
+namespace steelyard::gradients {
+
+// A backward kernel of the incoming gradient, the saved operand and the call's other arguments.
+Tensor AveragePoolSelf(Dispatcher& d, const Backward& b, OpName kernel);
+Tensor MaxPoolSelf(Dispatcher& d, const Backward& b, OpName kernel);
+Tensor AdaptiveMaxSelf(Dispatcher& d, const Backward& b);
+Tensor UpsampleSelf(Dispatcher& d, const Backward& b, OpName kernel);
+Tensor BorderSelf(Dispatcher& d, const Backward& b, OpName kernel);
+Tensor ConstantPadSelf(Dispatcher& d, const Backward& b);
+Tensor Im2ColSelf(Dispatcher& d, const Backward& b);
+Tensor RepeatSelf(Dispatcher& d, const Backward& b);
+Tensor RollSelf(Dispatcher& d, const Backward& b);
+Tensor FlipSelf(Dispatcher& d, const Backward& b);
+
+using KernelFormula = Tensor (*)(Dispatcher& d, const Backward& b, OpName kernel);
+template <KernelFormula kFormula, Label kKernel>
+Tensor By(Dispatcher& d, const Backward& b) {
+  return kFormula(d, b, kOpNamed<kKernel>);
+}
+
+inline constexpr Gradient kMaxPool2d{
+    "MaxPool2DWithIndicesBackward0",
+    {GradientOf(0, {0, ResultAt(1)}, By<MaxPoolSelf, "aten::max_pool2d_with_indices_backward">)}};
+inline constexpr Gradient kMaxPool3d{
+    "MaxPool3DWithIndicesBackward0",
+    {GradientOf(0, {0, ResultAt(1)}, By<MaxPoolSelf, "aten::max_pool3d_with_indices_backward">)}};
+inline constexpr Gradient kAveragePool2d{
+    "AvgPool2DBackward0", {GradientOf(0, {0}, By<AveragePoolSelf, "aten::avg_pool2d_backward">)}};
+inline constexpr Gradient kAveragePool3d{
+    "AvgPool3DBackward0", {GradientOf(0, {0}, By<AveragePoolSelf, "aten::avg_pool3d_backward">)}};
+inline constexpr Gradient kAdaptiveAverage2d{
+    "AdaptiveAvgPool2DBackward0",
+    {GradientOf(0, {0}, OfSelf<"aten::_adaptive_avg_pool2d_backward">)}};
+inline constexpr Gradient kAdaptiveAverage3d{
+    "AdaptiveAvgPool3DBackward0",
+    {GradientOf(0, {0}, OfSelf<"aten::_adaptive_avg_pool3d_backward">)}};
+inline constexpr Gradient kAdaptiveMax2d{"AdaptiveMaxPool2DBackward0",
+                                         {GradientOf(0, {0, ResultAt(1)}, AdaptiveMaxSelf)}};
+inline constexpr Gradient kUpsampleNearest2d{
+    "UpsampleNearest2DBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::upsample_nearest2d_backward">)}};
+inline constexpr Gradient kUpsampleNearestExact2d{
+    "UpsampleNearestExact2DBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::_upsample_nearest_exact2d_backward">)}};
+inline constexpr Gradient kUpsampleBilinear2d{
+    "UpsampleBilinear2DBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::upsample_bilinear2d_backward">)}};
+inline constexpr Gradient kReflectionPad1d{
+    "ReflectionPad1DBackward0",
+    {GradientOf(0, {0}, By<BorderSelf, "aten::reflection_pad1d_backward">)}};
+inline constexpr Gradient kReflectionPad2d{
+    "ReflectionPad2DBackward0",
+    {GradientOf(0, {0}, By<BorderSelf, "aten::reflection_pad2d_backward">)}};
+inline constexpr Gradient kReflectionPad3d{
+    "ReflectionPad3DBackward0",
+    {GradientOf(0, {0}, By<BorderSelf, "aten::reflection_pad3d_backward">)}};
+inline constexpr Gradient kReplicationPad1d{
+    "ReplicationPad1DBackward0",
+    {GradientOf(0, {0}, By<BorderSelf, "aten::replication_pad1d_backward">)}};
+inline constexpr Gradient kReplicationPad2d{
+    "ReplicationPad2DBackward0",
+    {GradientOf(0, {0}, By<BorderSelf, "aten::replication_pad2d_backward">)}};
+inline constexpr Gradient kReplicationPad3d{
+    "ReplicationPad3DBackward0",
+    {GradientOf(0, {0}, By<BorderSelf, "aten::replication_pad3d_backward">)}};
+inline constexpr Gradient kConstantPad{"ConstantPadNdBackward0",
+                                       {GradientOf(0, {}, ConstantPadSelf)}};
+inline constexpr Gradient kIm2Col{"Im2ColBackward0", {GradientOf(0, {}, Im2ColSelf)}};
+inline constexpr Gradient kRepeat{"RepeatBackward0", {GradientOf(0, {}, RepeatSelf)}};
+inline constexpr Gradient kRoll{"RollBackward0", {GradientOf(0, {}, RollSelf)}};
+inline constexpr Gradient kFlip{"FlipBackward0", {GradientOf(0, {}, FlipSelf)}};
+
+}  // namespace steelyard::gradients

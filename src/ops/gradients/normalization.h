@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients of the normalizations of images.
+#pragma once
+
+#include <vector>
+
+#include "ops/backward.h"
+#include "ops/dispatcher.h"
+#include "steelyard/gradient.h"
+
+namespace steelyard::gradients {
+
+std::vector<Tensor> BatchNorm(Dispatcher& d, const Backward& b);
+std::vector<Tensor> GroupNorm(Dispatcher& d, const Backward& b);
+
+inline constexpr Derivative kOfBatchNorm =
+    GradientsOf({0, 1, 2}, {0, 1, 3, 4, ResultAt(1), ResultAt(2)}, BatchNorm);
+inline constexpr Gradient kBatchNorm{"NativeBatchNormBackward0", {kOfBatchNorm}};
+inline constexpr Gradient kBatchNormLegit{"NativeBatchNormLegitBackward0", {kOfBatchNorm}};
+inline constexpr Gradient kGroupNorm{
+    "NativeGroupNormBackward0",
+    {GradientsOf({0, 1, 2}, {0, 1, ResultAt(1), ResultAt(2)}, GroupNorm)}};
+
+}  // namespace steelyard::gradients

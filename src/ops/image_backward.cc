@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Backward kernels of pools, upsampling, borders and columns. They add into zeros of the image's
+// size; operands that do not lie in the order in which a kernel walks are copied into it
+// (ATen/native/*Pool*.cpp, UpSample*.cpp, ReflectionPad.cpp, ReplicationPadding.cpp, Col2Im.cpp and
+// the kernels below cpu/).
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/label.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/window.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+using Scratch = std::optional<Allocations::Scratch>;
+
+enum class Order : std::uint8_t { kRows, kChannelsLast };
+
+// The order that a tensor suggests.
+Order OrderOf(const TensorView& t) {
+  return IsChannelsLast(t.sizes(), t.strides()) ? Order::kChannelsLast : Order::kRows;
+}
+
+bool LiesIn(Order order, const TensorView& t) {
+  return order == Order::kChannelsLast ? IsContiguousChannelsLast(t.sizes(), t.strides())
+                                       : t.is_contiguous();
+}
+
+// Copies of those that do not lie in that order.
+void Reorder(Order order, std::initializer_list<TensorView> tensors, Allocations& memory) {
+  std::vector<Scratch> copies;
+  for (const TensorView& t : tensors) {
+    if (!LiesIn(order, t)) copies.emplace_back(memory.Allocate(t.bytes(), "aten::empty"));
+  }
+  for (std::size_t i = copies.size(); i-- > 0;) allocations::Free(copies[i], memory);
+}
+
+// --- Shapes: (grad_output, self, ...)
+// --------------------------------------------------------------
+
+void LikeImageShape(const OpView& op, Outputs& out) {
+  const TensorView image = op.tensor(1);
+  out.Add(image.dtype(), image.sizes(), window::StridesLike(image, image.sizes()));
+}
+
+void RowMajorShape(const OpView& op, Outputs& out) {
+  out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
+}
+
+// --- Allocations
+// -----------------------------------------------------------------------------------
+
+// Kernels walk in the order of the gradient; the result is copied first where its channels are
+// adjacent, else last.
+template <Label kFactory>
+void PoolAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, kFactory.view());
+  const Order order = OrderOf(op.self());
+  if (order == Order::kRows) return Reorder(order, {op.self(), op.output()}, memory);
+  Reorder(order, {op.output(), op.self()}, memory);
+}
+
+// The same with the positions of maxima.
+template <Label kFactory>
+void MaxPoolAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, kFactory.view());
+  const Order order = OrderOf(op.self());
+  const TensorView indices = op.tensor(7);
+  if (order == Order::kRows) return Reorder(order, {op.self(), indices, op.output()}, memory);
+  Reorder(order, {op.output(), op.self(), indices}, memory);
+}
+
+// This one walks in the order of the image.
+void AdaptiveMaxAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  Reorder(OrderOf(op.tensor(1)), {op.self(), op.tensor(2)}, memory);
+}
+
+// Kernels that write rows whatever the image is.
+template <Label kFactory>
+void RowsAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, kFactory.view());
+  Reorder(Order::kRows, {op.self()}, memory);
+}
+
+void UpsampleAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  Reorder(OrderOf(op.self()), {op.self()}, memory);
+}
+
+// An addition for each element of the gradient.
+Work AddGradient(const OpView& op) { return {.alu = work::Elements(op.self())}; }
+// A product and an addition for each of four neighbours.
+Work Interpolate(const OpView& op) { return {.alu = work::Elements(op.self()) * 8}; }
+
+// --- Pools
+// -----------------------------------------------------------------------------------------
+
+// (grad_output, output_size, input_size, ...)
+void UpsampleShape(const OpView& op, Outputs& out) {
+  const Dims sizes = op.ints(2);
+  shape::RequireRank("the gradient", op.self(), 4);
+  if (sizes.size() != 4) Refuse(fmt::format("an image of {} dimensions", sizes.size()));
+  shape::RequireSizes(sizes);
+  out.Add(op.self().dtype(), sizes, window::StridesLike(op.self(), sizes));
+}
+
+// --- col2im(self, output_size, kernel_size, dilation, padding, stride)
+// -------------------------------
+
+// An empty tensor like the columns is made first and then resized to the image: where that is
+// smaller, it keeps the storage of the columns.
+void ColumnStorageShape(const OpView& op, Outputs& out) {
+  const Count pixels = work::Elements(std::span<const std::int64_t>(op.ints(1)));
+  out.Add(op.self().dtype(), Dims{std::max(op.self().count(), pixels.value())});
+}
+
+void ColumnStorageAllocations(const OpView& op, Allocations& memory) {
+  if (op.output().count() > op.self().count()) {
+    const Allocations::Scratch like = memory.Allocate(op.self().bytes(), "aten::empty");
+    memory.Output(0, "aten::resize_");
+    memory.Free(like, "aten::resize_");
+  } else {
+    memory.Output(0, "aten::empty");
+  }
+  if (!op.self().is_contiguous()) {
+    memory.Free(memory.Allocate(op.self().bytes(), "aten::empty"), Allocations::kCaller);
+  }
+}
+
+std::vector<Tensor> Col2Im(Dispatcher& d, const OpView& op) {
+  const TensorView columns = op.self();
+  if (columns.rank() != 2 && columns.rank() != 3) {
+    Refuse(fmt::format("columns are a matrix or a batch of them, not {}", shape::Text(columns)));
+  }
+  const Dims image = window::PerDimension("output size", op.ints(1), 2);
+  const Dims kernel = window::PerDimension("kernel size", op.ints(2), 2);
+  const std::int64_t window = kernel[0] * kernel[1];
+  if (window <= 0 || columns.size(-2) % window != 0) {
+    Refuse(fmt::format("{} rows of windows of {}", columns.size(-2), window));
+  }
+  Dims sizes;
+  if (columns.rank() == 3) sizes.push_back(columns.size(0));
+  sizes.push_back(columns.size(-2) / window);
+  for (std::int64_t size : image) sizes.push_back(size);
+  const Tensor storage = d.Call("steelyard::column_storage", op.arg(0), sizes);
+  return {d.Call("aten::as_strided", storage, sizes, ContiguousStrides(sizes))};
+}
+
+// --- Rows
+// ------------------------------------------------------------------------------------------
+
+constexpr OpDef Kernel(Family family, OpName name, std::string_view summary, Signature signature,
+                       std::string_view example, AllocationsFn allocations,
+                       ShapeFn shape = LikeImageShape, WorkFn work = AddGradient) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = family,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kGradientUnknown};
+}
+
+constexpr std::array kRows{
+    Kernel(Family::kPooling, "aten::max_pool2d_with_indices_backward",
+           "The gradient of a max pool.",
+           "(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, "
+           "int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
+           "aten::max_pool2d_with_indices_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [2,2], "
+           "[0,0], [1,1], False, i64[2,3,4,4])",
+           MaxPoolAllocations<"aten::max_pool2d_with_indices_backward">),
+    Kernel(Family::kPooling, "aten::max_pool3d_with_indices_backward",
+           "The gradient of a max pool.",
+           "(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, "
+           "int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor",
+           "aten::max_pool3d_with_indices_backward(f32[2,3,2,4,4], f32[2,3,4,8,8], [2,2,2], "
+           "[2,2,2], [0,0,0], [1,1,1], False, i64[2,3,2,4,4])",
+           MaxPoolAllocations<"aten::resize_">),
+    Kernel(Family::kPooling, "aten::adaptive_max_pool2d_backward",
+           "The gradient of an adaptive max pool.",
+           "(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
+           "aten::adaptive_max_pool2d_backward(f32[2,3,3,3], f32[2,3,8,8], i64[2,3,3,3])",
+           AdaptiveMaxAllocations),
+    Kernel(Family::kPooling, "aten::avg_pool2d_backward", "The gradient of an average pool.",
+           "(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, "
+           "bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+           "aten::avg_pool2d_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [2,2], [0,0], False, "
+           "True, None)",
+           PoolAllocations<"aten::avg_pool2d_backward">),
+    Kernel(Family::kPooling, "aten::avg_pool3d_backward", "The gradient of an average pool.",
+           "(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, "
+           "bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+           "aten::avg_pool3d_backward(f32[2,3,2,4,4], f32[2,3,4,8,8], [2,2,2], [2,2,2], [0,0,0], "
+           "False, True, None)",
+           RowsAllocations<"aten::avg_pool3d_backward">, RowMajorShape),
+    Kernel(Family::kPooling, "aten::_adaptive_avg_pool2d_backward",
+           "The gradient of an adaptive average pool.",
+           "(Tensor grad_output, Tensor self) -> Tensor",
+           "aten::_adaptive_avg_pool2d_backward(f32[2,3,3,3], f32[2,3,8,8])",
+           PoolAllocations<"aten::resize_">),
+    Kernel(Family::kPooling, "aten::_adaptive_avg_pool3d_backward",
+           "The gradient of an adaptive average pool.",
+           "(Tensor grad_output, Tensor self) -> Tensor",
+           "aten::_adaptive_avg_pool3d_backward(f32[2,3,2,3,3], f32[2,3,4,8,8])",
+           RowsAllocations<"aten::empty">, RowMajorShape),
+    Kernel(Family::kPooling, "aten::upsample_nearest2d_backward",
+           "The gradient of upsampling by the nearest pixel.",
+           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? "
+           "scales_h=None, float? scales_w=None) -> Tensor",
+           "aten::upsample_nearest2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4])", UpsampleAllocations,
+           UpsampleShape),
+    Kernel(Family::kPooling, "aten::_upsample_nearest_exact2d_backward",
+           "The gradient of upsampling by the nearest pixel.",
+           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? "
+           "scales_h=None, float? scales_w=None) -> Tensor",
+           "aten::_upsample_nearest_exact2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4])",
+           UpsampleAllocations, UpsampleShape),
+    Kernel(Family::kPooling, "aten::upsample_bilinear2d_backward",
+           "The gradient of upsampling between pixels.",
+           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
+           "float? scales_h=None, float? scales_w=None) -> Tensor",
+           "aten::upsample_bilinear2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4], False)",
+           UpsampleAllocations, UpsampleShape, Interpolate),
+    Kernel(Family::kDataMovement, "aten::reflection_pad1d_backward",
+           "The gradient of mirrored borders.",
+           "(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor",
+           "aten::reflection_pad1d_backward(f32[2,3,7], f32[2,3,4], [1,2])",
+           RowsAllocations<"aten::reflection_pad1d_backward">, RowMajorShape),
+    Kernel(Family::kDataMovement, "aten::reflection_pad2d_backward",
+           "The gradient of mirrored borders.",
+           "(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
+           "aten::reflection_pad2d_backward(f32[2,3,5,8], f32[2,3,4,5], [1,2,1,0])",
+           PoolAllocations<"aten::empty">),
+    Kernel(Family::kDataMovement, "aten::reflection_pad3d_backward",
+           "The gradient of mirrored borders.",
+           "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
+           "aten::reflection_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
+           PoolAllocations<"aten::reflection_pad3d_backward">),
+    Kernel(Family::kDataMovement, "aten::replication_pad1d_backward",
+           "The gradient of repeated edges.",
+           "(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor",
+           "aten::replication_pad1d_backward(f32[2,3,7], f32[2,3,4], [1,2])",
+           RowsAllocations<"aten::replication_pad1d_backward">, RowMajorShape),
+    Kernel(Family::kDataMovement, "aten::replication_pad2d_backward",
+           "The gradient of repeated edges.",
+           "(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
+           "aten::replication_pad2d_backward(f32[2,3,5,8], f32[2,3,4,5], [1,2,1,0])",
+           PoolAllocations<"aten::empty">),
+    Kernel(Family::kDataMovement, "aten::replication_pad3d_backward",
+           "The gradient of repeated edges.",
+           "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
+           "aten::replication_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
+           PoolAllocations<"aten::empty">),
+    Kernel(Family::kPooling, "steelyard::column_storage",
+           "Room for columns or their image, inside `col2im`.",
+           "(Tensor self, SymInt[] sizes) -> Tensor",
+           "steelyard::column_storage(f32[2,27,64], [2,3,8,8])", ColumnStorageAllocations,
+           ColumnStorageShape),
+    Composite("aten::col2im", "Columns added up to the image whose windows they are.",
+              "(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] "
+              "padding, int[2] stride) -> Tensor",
+              "aten::col2im(f32[2,27,64], [8,8], [3,3], [1,1], [1,1], [1,1])", Family::kPooling,
+              Col2Im, kGradientUnknown),
+};
+
+}  // namespace
+
+std::span<const OpDef> ImageBackward() { return kRows; }
+
+}  // namespace steelyard::ops

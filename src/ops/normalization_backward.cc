@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Backward kernels of the normalizations of images: what they allocate follows
+// ATen/native/Normalization.cpp, cpu/batch_norm_kernel.cpp, group_norm.cpp and
+// cpu/group_norm_kernel.cpp.
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/normalization.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/window.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+using normalization::AccumulateType;
+using normalization::ChannelsAreAdjacent;
+using normalization::IsDenseImage;
+using Scratch = std::optional<Allocations::Scratch>;
+
+enum Result { kImage, kScale, kShift };
+
+bool Wants(const OpView& op, Result result) {
+  const std::vector<std::int64_t> mask = op.integers(9);
+  return static_cast<std::size_t>(result) < mask.size() && mask[result] != 0;
+}
+
+// --- native_batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean,
+// save_invstd, train, eps, output_mask)
+// -------------------------------------------------------------
+
+void BatchSlopeShape(const OpView& op, Outputs& out) {
+  const TensorView input = op.tensor(1), weight = op.tensor(2);
+  const Dims channels{input.size(1)};
+  const DType dtype = weight.defined() ? weight.dtype() : input.dtype();
+  Wants(op, kImage)
+      ? out.Add(input.dtype(), input.sizes(), window::StridesLike(input, input.sizes()))
+      : out.AddNone();
+  Wants(op, kScale) ? out.Add(dtype, channels) : out.AddNone();
+  Wants(op, kShift) ? out.Add(dtype, channels) : out.AddNone();
+}
+
+// `sum` of the gradient over all but the channels; half-precision ones are widened first.
+void SumGradient(const OpView& op, Allocations& memory) {
+  const TensorView gradient = op.self();
+  const Count channels = op.tensor(1).size(1);
+  const DType wide = AccumulateType(gradient.dtype());
+  const Allocations::Scratch sum =
+      memory.Allocate(allocations::Bytes(channels, gradient.dtype()), "aten::sum");
+  if (wide != gradient.dtype()) {
+    const Allocations::Scratch sums =
+        memory.Allocate(allocations::Bytes(channels, wide), "aten::empty");
+    memory.Free(
+        memory.Allocate(allocations::Bytes(work::Elements(gradient), wide), "aten::empty_strided"),
+        "aten::sum");
+    memory.Free(sums, "aten::sum");
+  }
+  memory.Free(sum);
+}
+
+// Where gradient and image lie alike, the image's gradient is made a second time; else the
+// gradient's sums are an operator.
+void BatchSlopeAllocations(const OpView& op, Allocations& memory) {
+  const TensorView gradient = op.self(), input = op.tensor(1);
+  const bool alike = IsDenseImage(input) && IsDenseImage(gradient) &&
+                     IsChannelsLast(input.sizes(), input.strides()) ==
+                         IsChannelsLast(gradient.sizes(), gradient.strides());
+  Scratch first;
+  if (Wants(op, kImage)) {
+    alike ? void(first = memory.Allocate(input.bytes(), "aten::empty"))
+          : memory.Output(kImage, "aten::empty");
+  }
+  for (const Result result : {kScale, kShift}) {
+    if (Wants(op, result)) memory.Output(result, "aten::empty");
+  }
+  if (!alike) return SumGradient(op, memory);
+  if (Wants(op, kImage)) memory.Output(kImage, "aten::empty");
+  allocations::Free(first, memory);
+  if (!ChannelsAreAdjacent(input)) return;
+  // Every thread has two sums of each channel. Of half precision, three more numbers of each
+  // channel are kept.
+  const DType wide = AccumulateType(input.dtype());
+  const Count channels = input.size(1);
+  std::vector<Allocations::Scratch> buffers;
+  for (int i = 0; i < (wide == input.dtype() ? 0 : 3); ++i) {
+    buffers.push_back(memory.Allocate(allocations::Bytes(channels, wide), "aten::empty"));
+  }
+  buffers.push_back(
+      memory.Allocate(allocations::Bytes(channels * op.target().threads * 2, wide), "aten::empty"));
+  for (std::size_t i = buffers.size(); i-- > 0;) memory.Free(buffers[i]);
+}
+
+// Two sums over the gradient; in training the image's gradient also needs the projection on the
+// normalized image.
+Work BatchSlopeWork(const OpView& op) {
+  const Count elements = work::Elements(op.self());
+  const Count image = Wants(op, kImage) ? elements * (op.boolean(7) ? 5 : 1) : Count(0);
+  return {.alu = elements * 4 + image};
+}
+
+// --- native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group,
+// output_mask)
+// ----------------------------------------------------------------------------------------
+
+void GroupSlopeShape(const OpView& op, Outputs& out) {
+  const TensorView input = op.tensor(1), weight = op.tensor(4);
+  Wants(op, kImage) ? shape::Like(input, input.dtype(), out) : out.AddNone();
+  Wants(op, kScale) && weight.defined() ? out.AddLike(weight) : out.AddNone();
+  Wants(op, kShift) && weight.defined() ? out.AddLike(weight) : out.AddNone();
+}
+
+// The gradient is copied into the order of the image; every channel of every image has two sums.
+void GroupSlopeAllocations(const OpView& op, Allocations& memory) {
+  const bool last = IsChannelsLast(op.tensor(1).sizes(), op.tensor(1).strides());
+  const bool ready = last ? IsContiguousChannelsLast(op.self().sizes(), op.self().strides())
+                          : op.self().is_contiguous();
+  Scratch gradient;
+  if (!ready) gradient = memory.Allocate(op.self().bytes(), "aten::empty");
+  if (op.output(kImage).defined()) memory.Output(kImage, "aten::empty_strided");
+  for (const Result result : {kScale, kShift}) {
+    if (op.output(result).defined()) memory.Output(result, "aten::empty");
+  }
+  const std::int64_t sums = allocations::Bytes(Count(op.integer(5)) * op.integer(6),
+                                               AccumulateType(op.tensor(1).dtype()));
+  const Allocations::Scratch first = memory.Allocate(sums, "aten::empty");
+  const Allocations::Scratch second = memory.Allocate(sums, "aten::empty");
+  memory.Free(second);
+  memory.Free(first);
+  allocations::Free(gradient, memory);
+}
+
+Work GroupSlopeWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 8}; }
+
+// --- Rows
+// ------------------------------------------------------------------------------------------
+
+constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
+                       std::string_view example, ShapeFn shape, AllocationsFn allocations,
+                       WorkFn work) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kNormalization,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kGradientUnknown};
+}
+
+constexpr std::array kRows{
+    Kernel("aten::native_batch_norm_backward", "The gradients of a batch norm.",
+           "(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? "
+           "running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] "
+           "output_mask) -> (Tensor, Tensor, Tensor)",
+           "aten::native_batch_norm_backward(f32[2,3,4,4], f32[2,3,4,4], f32[3], f32[3], f32[3], "
+           "f32[3], f32[3], True, 1e-05, [True,True,True])",
+           BatchSlopeShape, BatchSlopeAllocations, BatchSlopeWork),
+    Kernel("aten::native_group_norm_backward", "The gradients of a group norm.",
+           "(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, "
+           "SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+           "aten::native_group_norm_backward(f32[2,6,4], f32[2,6,4], f32[2,3], f32[2,3], f32[6], "
+           "2, 6, 4, 3, [True,True,True])",
+           GroupSlopeShape, GroupSlopeAllocations, GroupSlopeWork),
+};
+
+}  // namespace
+
+std::span<const OpDef> NormalizationBackward() { return kRows; }
+
+}  // namespace steelyard::ops

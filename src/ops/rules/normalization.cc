@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/rules/normalization.h"
+
+#include <algorithm>
+
+#include "ir/layout.h"
+#include "ops/rules/window.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::normalization {
+
+DType AccumulateType(DType dtype) {
+  const bool half = dtype == DType::kBFloat16 || dtype == DType::kFloat16;
+  return half ? DType::kFloat32 : dtype;
+}
+
+DType StatisticsType(const TensorView& input, std::initializer_list<TensorView> parameters) {
+  const bool mixed = std::ranges::any_of(
+      parameters, [&](const TensorView& p) { return p.defined() && p.dtype() != input.dtype(); });
+  return mixed ? DType::kFloat32 : input.dtype();
+}
+
+bool IsDenseImage(const TensorView& image) {
+  return image.is_contiguous() || IsContiguousChannelsLast(image.sizes(), image.strides());
+}
+
+bool ChannelsAreAdjacent(const TensorView& image) {
+  if (!image.is_contiguous()) return true;
+  return work::Elements(window::Spatial(image.sizes())) == Count(1);
+}
+
+}  // namespace steelyard::normalization

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What normalizations and their backward kernels have in common.
+#pragma once
+
+#include <initializer_list>
+
+#include "steelyard/op.h"
+
+namespace steelyard::normalization {
+
+// The dtype in which a kernel of `dtype` adds up.
+DType AccumulateType(DType dtype);
+
+// Statistics have the input's dtype, unless parameters of another make them float32.
+DType StatisticsType(const TensorView& input, std::initializer_list<TensorView> parameters);
+
+// Row-major or channels-last without gaps: kernels read it as it lies.
+bool IsDenseImage(const TensorView& image);
+
+// Whether the channels of a dense image lie side by side. Images of one pixel are read like
+// channels-last ones.
+bool ChannelsAreAdjacent(const TensorView& image);
+
+}  // namespace steelyard::normalization
