@@ -5,6 +5,7 @@
 // first and a mask of the gradients that are wanted: of the image, the weight and the bias.
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "ir/layout.h"
@@ -25,6 +26,7 @@ namespace {
 using convolution::Geometry;
 using convolution::SpatialRank;
 using Scratch = Allocations::Scratch;
+using Copy = std::optional<Scratch>;
 
 constexpr std::string_view kCaller = Allocations::kCaller;
 
@@ -48,16 +50,34 @@ Geometry SlowGeometry(const OpView& op) {
           .dilation = Dims::Filled(n, 1)};
 }
 
-void GradientsShape(const OpView& op, Outputs& out) {
-  const TensorView input = Input(op), weight = Weight(op);
-  const bool last = convolution::UsesChannelsLast(input, weight);
-  const auto add = [&](const TensorView& t) {
-    const Dims sizes(t.sizes());
-    out.Add(t.dtype(), sizes, last ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes));
-  };
-  Wants(op, kImage) ? add(input) : out.AddNone();
-  Wants(op, kWeight) ? add(weight) : out.AddNone();
-  Wants(op, kBias) ? out.Add(weight.dtype(), Dims{weight.size(0)}) : out.AddNone();
+// The weight's gradient in this order, the image's in that of the kernel.
+void AddGradients(const OpView& op, const Dims& image, const Dims& weight, Outputs& out) {
+  Wants(op, kImage) ? out.Add(Input(op).dtype(), Input(op).sizes(), image) : out.AddNone();
+  Wants(op, kWeight) ? out.Add(Weight(op).dtype(), Weight(op).sizes(), weight) : out.AddNone();
+  Wants(op, kBias) ? out.Add(Weight(op).dtype(), Dims{Weight(op).size(0)}) : out.AddNone();
+}
+
+Dims StridesIn(bool channels_last, const TensorView& t) {
+  const Dims sizes(t.sizes());
+  return channels_last ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes);
+}
+
+bool UsesChannelsLast(const OpView& op) {
+  return convolution::UsesChannelsLast(Input(op), Weight(op));
+}
+
+void OneDnnShape(const OpView& op, Outputs& out) {
+  const bool last = UsesChannelsLast(op);
+  AddGradients(op, StridesIn(last, Input(op)), StridesIn(last, Weight(op)), out);
+}
+
+void SlowShape(const OpView& op, Outputs& out) {
+  AddGradients(op, StridesIn(UsesChannelsLast(op), Input(op)),
+               window::StridesLike(Weight(op), Weight(op).sizes()), out);
+}
+
+void Slow3dShape(const OpView& op, Outputs& out) {
+  AddGradients(op, StridesIn(false, Input(op)), StridesIn(false, Weight(op)), out);
 }
 
 // Either product multiplies every pixel of the gradient with a kernel and the input channels of its
@@ -85,7 +105,7 @@ onednn::Convolution OneDnnProblem(const OpView& op, const Dims& stride) {
           .groups = op.integer(6),
           .dtype = Input(op).dtype(),
           .has_bias = Wants(op, kBias),
-          .channels_last = convolution::UsesChannelsLast(Input(op), Weight(op))};
+          .channels_last = UsesChannelsLast(op)};
 }
 
 void ImageGradientAllocations(const OpView& op, const onednn::Convolution& c, Allocations& memory) {
@@ -140,30 +160,63 @@ std::int64_t ColumnBytes(const OpView& op, std::int64_t images) {
   return allocations::Bytes(window * pixels * images, Weight(op).dtype());
 }
 
-void SlowAllocations(const OpView& op, Allocations& memory) {
-  if (Wants(op, kImage)) memory.Output(kImage, "aten::resize_");
-  if (Wants(op, kBias)) memory.Output(kBias, "aten::sum");
-  if (!Wants(op, kWeight)) return;
-  memory.Output(kWeight, "aten::resize_");
-  if (!convolution::NeedsColumns(Weight(op), SlowGeometry(op))) return;
-  memory.Free(memory.Allocate(ColumnBytes(op, Input(op).size(0)), "aten::empty"));
+// A copy of the gradient in the order in which the kernel computes.
+Copy DenseGradient(const OpView& op, Allocations& memory) {
+  const TensorView gradient = op.self();
+  const bool last = UsesChannelsLast(op);
+  const bool ready = last ? IsContiguousChannelsLast(gradient.sizes(), gradient.strides())
+                          : gradient.is_contiguous();
+  if (ready) return std::nullopt;
+  return memory.Allocate(gradient.bytes(), "aten::empty");
 }
 
-// Columns of their own for either product, even of a kernel of one element.
-void Slow3dAllocations(const OpView& op, Allocations& memory) {
-  const std::int64_t columns = ColumnBytes(op, Input(op).size(0));
+void SlowAllocations(const OpView& op, Allocations& memory) {
   if (Wants(op, kImage)) {
+    const Copy gradient = DenseGradient(op, memory);
     memory.Output(kImage, "aten::resize_");
-    memory.Free(memory.Allocate(columns, "aten::empty"), kCaller);
+    allocations::Free(gradient, memory);
   }
   if (Wants(op, kBias)) memory.Output(kBias, "aten::sum");
   if (!Wants(op, kWeight)) return;
   memory.Output(kWeight, "aten::resize_");
-  memory.Free(memory.Allocate(columns, "aten::empty"), kCaller);
+  const Copy gradient = DenseGradient(op, memory);
+  if (convolution::NeedsColumns(Weight(op), SlowGeometry(op))) {
+    memory.Free(memory.Allocate(ColumnBytes(op, Input(op).size(0)), "aten::empty"));
+  }
+  allocations::Free(gradient, memory);
+}
+
+Copy RowMajor(const TensorView& t, Allocations& memory) {
+  if (t.is_contiguous()) return std::nullopt;
+  return memory.Allocate(t.bytes(), "aten::empty");
+}
+void Free(const Copy& copy, Allocations& memory) {
+  if (copy) memory.Free(*copy, kCaller);
+}
+
+// Columns of their own for either product, even of a kernel of one element.
+void Slow3dAllocations(const OpView& op, Allocations& memory) {
+  const std::int64_t bytes = ColumnBytes(op, Input(op).size(0));
+  if (Wants(op, kImage)) {
+    const Copy weight = RowMajor(Weight(op), memory), gradient = RowMajor(op.self(), memory);
+    memory.Output(kImage, "aten::resize_");
+    memory.Free(memory.Allocate(bytes, "aten::empty"), kCaller);
+    Free(gradient, memory);
+    Free(weight, memory);
+  }
+  if (Wants(op, kBias)) memory.Output(kBias, "aten::sum");
+  if (!Wants(op, kWeight)) return;
+  memory.Output(kWeight, "aten::resize_");
+  const Copy gradient = RowMajor(op.self(), memory), image = RowMajor(Input(op), memory);
+  const Scratch columns = memory.Allocate(bytes, "aten::empty");
+  Free(image, memory);
+  memory.Free(columns, kCaller);
+  Free(gradient, memory);
 }
 
 // Image by image; each gives a sum that is added to the bias's gradient.
 void DilatedAllocations(const OpView& op, Allocations& memory) {
+  const Copy gradient = DenseGradient(op, memory);
   for (const Result result : {kImage, kWeight, kBias}) {
     if (Wants(op, result)) memory.Output(result, "aten::empty");
   }
@@ -174,19 +227,21 @@ void DilatedAllocations(const OpView& op, Allocations& memory) {
     memory.Free(memory.Allocate(sum, "aten::sum"), kCaller);
   }
   memory.Free(buffer, kCaller);
+  Free(gradient, memory);
 }
 
 // --- Rows
 // ------------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, AllocationsFn allocations) {
+                       std::string_view example, AllocationsFn allocations,
+                       ShapeFn shape = SlowShape) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
                .example = example,
                .family = Family::kConvolution,
-               .shape = GradientsShape,
+               .shape = shape,
                .alias = Alias::kNone,
                .decompose = kIsKernel,
                .allocations = allocations,
@@ -202,7 +257,7 @@ constexpr std::array kRows{
            "SymInt[] dilation, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
            "steelyard::onednn_convolution_backward(f32[2,24,8,8], f32[2,20,8,8], f32[24,20,3,3], "
            "[1,1], [1,1], [1,1], 1, [True,True,True])",
-           OneDnnAllocations),
+           OneDnnAllocations, OneDnnShape),
     Kernel("aten::_slow_conv2d_backward.output_mask",
            "The gradients of a convolution, as products over gathered windows.",
            "(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] "
@@ -217,7 +272,7 @@ constexpr std::array kRows{
            "stride, SymInt[3] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
            "steelyard::slow_conv3d_backward(f64[1,5,4,6,6], f64[1,3,4,6,6], f64[5,3,1,3,3], "
            "[1,3,3], [1,1,1], [0,1,1], [True,True,True])",
-           Slow3dAllocations),
+           Slow3dAllocations, Slow3dShape),
     Kernel("steelyard::slow_conv_dilated2d_backward",
            "The gradients of a dilated convolution, inside `convolution_backward`.",
            "(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] "

@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "ir/layout.h"
 #include "ops/rules/convolution.h"
 #include "ops/rules/memory_format.h"
 #include "ops/rules/shape.h"
@@ -65,16 +66,16 @@ Backend ChooseBackend(const Tensor& input, const Tensor& weight, const Geometry&
 }
 
 std::int64_t FormatFor(const Tensor& input, const Tensor& weight) {
-  if (input.dtype() == DType::kFloat64 ||
-      !convolution::UsesChannelsLast(input.view(), weight.view()))
-    return kContiguousFormat;
+  if (!convolution::UsesChannelsLast(input.view(), weight.view())) return kContiguousFormat;
   return input.rank() == 5 ? kChannelsLast3d : kChannelsLast2d;
 }
 
 Tensor Part(Dispatcher& d, const Tensor& t, int dim, std::int64_t index, std::int64_t parts) {
   if (!t.defined()) return {};
   const std::int64_t length = t.size(dim) / parts;
-  return d.Call("aten::contiguous", d.Call("aten::narrow", t, dim, index * length, length));
+  const bool last = t.rank() == 4 && IsChannelsLast(t.sizes(), t.strides());
+  return d.Call("aten::contiguous", d.Call("aten::narrow", t, dim, index * length, length),
+                last ? kChannelsLast2d : kContiguousFormat);
 }
 
 void AddRow(Geometry& g) {

@@ -22,7 +22,8 @@ Backend ChooseBackend(const Tensor& input, const Tensor& weight, const convoluti
 std::int64_t FormatFor(const Tensor& input, const Tensor& weight);
 // A one-dimensional convolution is one of images with a single row.
 void AddRow(convolution::Geometry& g);
-// One of equal parts of a dimension, as a dense tensor; undefined of an undefined one.
+// One of equal parts of a dimension, dense in the order of the whole; undefined of an undefined
+// one.
 Tensor Part(Dispatcher& d, const Tensor& t, int dim, std::int64_t index, std::int64_t parts);
 // Refuses more groups than anybody means.
 void RequireFewGroups(std::int64_t groups);

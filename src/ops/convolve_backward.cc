@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// As forward, the operands are made dense first and plain kernels take one group at a time
-// (ATen/native/Convolution.cpp, convolution_backward).
+// Plain kernels take one group at a time, as forward (ATen/native/Convolution.cpp,
+// convolution_backward).
 
 #include "ops/convolve_backward.h"
 
@@ -78,6 +78,16 @@ void AddRow(Dispatcher& d, Problem& p) {
   for (Tensor* t : {&p.gradient, &p.input, &p.weight}) *t = d.Call("aten::unsqueeze", *t, 2);
 }
 
+// The plain kernels copy the gradient themselves, for each of their results; the one for volumes
+// everything.
+void MakeDense(Dispatcher& d, Backend backend, Problem& p) {
+  if (backend == Backend::kSlow3d) return;
+  const std::int64_t format = FormatFor(p.input, p.weight);
+  p.input = d.Call("aten::contiguous", p.input, format);
+  p.weight = d.Call("aten::contiguous", p.weight, format);
+  if (backend == Backend::kOneDnn) p.gradient = d.Call("aten::contiguous", p.gradient, format);
+}
+
 }  // namespace
 
 // convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation,
@@ -98,10 +108,7 @@ std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
   const bool one_dimensional = n == 1;
   if (one_dimensional) AddRow(d, p);
   const Backend backend = ChooseBackend(p.input, p.weight, p.geometry, d.target().threads);
-  const std::int64_t format = FormatFor(p.input, p.weight);
-  p.input = d.Call("aten::contiguous", p.input, format);
-  p.weight = d.Call("aten::contiguous", p.weight, format);
-  p.gradient = d.Call("aten::contiguous", p.gradient, format);
+  MakeDense(d, backend, p);
   std::vector<Tensor> out;
   if (backend == Backend::kOneDnn) {
     const Geometry& g = p.geometry;
