@@ -14,6 +14,9 @@ std::vector<Tensor> BatchNorm(Dispatcher& d, const Backward& b) {
 // input, weight, bias, N, C, HxW, group, eps
 std::vector<Tensor> GroupNorm(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
+  if (b.grad(1).defined() || b.grad(2).defined()) {
+    Refuse("gradients through the statistics of a group norm are not known");
+  }
   return d.CallMany("aten::native_group_norm_backward", b.grad(), b.saved(0), b.result(1),
                     b.result(2), b.saved(1), op.arg(3), op.arg(4), op.arg(5), op.arg(6),
                     d.Mask({b.needs(0), b.needs(1), b.needs(2)}));
