@@ -51,9 +51,10 @@ Geometry SlowGeometry(const OpView& op) {
 }
 
 // The weight's gradient in this order, the image's in that of the kernel.
-void AddGradients(const OpView& op, const Dims& image, const Dims& weight, Outputs& out) {
+void AddGradients(const OpView& op, const Dims& image, const Dims& weight, bool wants_weight,
+                  Outputs& out) {
   Wants(op, kImage) ? out.Add(Input(op).dtype(), Input(op).sizes(), image) : out.AddNone();
-  Wants(op, kWeight) ? out.Add(Weight(op).dtype(), Weight(op).sizes(), weight) : out.AddNone();
+  wants_weight ? out.Add(Weight(op).dtype(), Weight(op).sizes(), weight) : out.AddNone();
   Wants(op, kBias) ? out.Add(Weight(op).dtype(), Dims{Weight(op).size(0)}) : out.AddNone();
 }
 
@@ -66,18 +67,22 @@ bool UsesChannelsLast(const OpView& op) {
   return convolution::UsesChannelsLast(Input(op), Weight(op));
 }
 
+// oneDNN gives the bias's gradient only with the weight's.
+bool WantsProduct(const OpView& op) { return Wants(op, kWeight) || Wants(op, kBias); }
+
 void OneDnnShape(const OpView& op, Outputs& out) {
   const bool last = UsesChannelsLast(op);
-  AddGradients(op, StridesIn(last, Input(op)), StridesIn(last, Weight(op)), out);
+  AddGradients(op, StridesIn(last, Input(op)), StridesIn(last, Weight(op)), WantsProduct(op), out);
 }
 
 void SlowShape(const OpView& op, Outputs& out) {
   AddGradients(op, StridesIn(UsesChannelsLast(op), Input(op)),
-               window::StridesLike(Weight(op), Weight(op).sizes()), out);
+               window::StridesLike(Weight(op), Weight(op).sizes()), Wants(op, kWeight), out);
 }
 
 void Slow3dShape(const OpView& op, Outputs& out) {
-  AddGradients(op, StridesIn(false, Input(op)), StridesIn(false, Weight(op)), out);
+  AddGradients(op, StridesIn(false, Input(op)), StridesIn(false, Weight(op)), Wants(op, kWeight),
+               out);
 }
 
 // Either product multiplies every pixel of the gradient with a kernel and the input channels of its
@@ -97,12 +102,22 @@ Work GradientsWork(const OpView& op) {
 // groups, output_mask)
 // ------------------------------------------------------------------------------
 
-onednn::Convolution OneDnnProblem(const OpView& op, const Dims& stride) {
+Geometry OneDnnGeometry(const OpView& op) {
+  const int n = SpatialRank(Weight(op));
+  return {.stride = window::PerDimension("stride", op.ints(3), n),
+          .padding = window::PerDimension("padding", op.ints(4), n),
+          .dilation = window::PerDimension("dilation", op.ints(5), n),
+          .groups = op.integer(6)};
+}
+
+onednn::Convolution OneDnnProblem(const OpView& op, const Geometry& g) {
   return {.source = Input(op).sizes(),
           .weight = Weight(op).sizes(),
           .result = op.self().sizes(),
-          .stride = stride,
-          .groups = op.integer(6),
+          .stride = g.stride,
+          .padding = g.padding,
+          .dilation = g.dilation,
+          .groups = g.groups,
           .dtype = Input(op).dtype(),
           .has_bias = Wants(op, kBias),
           .channels_last = UsesChannelsLast(op)};
@@ -139,15 +154,15 @@ void WeightGradientAllocations(const OpView& op, const onednn::Convolution& c,
   // The result in row-major order, then in the image's.
   const std::int64_t bytes = c.channels_last ? Weight(op).bytes() : 0;
   const Scratch plain = memory.Allocate(bytes, "aten::empty");
-  if (Wants(op, kWeight)) memory.Output(kWeight, "aten::empty");
+  memory.Output(kWeight, "aten::empty");
   for (const Scratch buffer : {plain, weight, bias}) memory.Free(buffer, kCaller);
 }
 
 void OneDnnAllocations(const OpView& op, Allocations& memory) {
-  const Dims stride = window::PerDimension("stride", op.ints(3), SpatialRank(Weight(op)));
-  const onednn::Convolution c = OneDnnProblem(op, stride);
+  const Geometry geometry = OneDnnGeometry(op);
+  const onednn::Convolution c = OneDnnProblem(op, geometry);
   if (Wants(op, kImage)) ImageGradientAllocations(op, c, memory);
-  if (Wants(op, kWeight) || Wants(op, kBias)) WeightGradientAllocations(op, c, memory);
+  if (WantsProduct(op)) WeightGradientAllocations(op, c, memory);
 }
 
 // --- Products over gathered windows
@@ -170,13 +185,18 @@ Copy DenseGradient(const OpView& op, Allocations& memory) {
   return memory.Allocate(gradient.bytes(), "aten::empty");
 }
 
+void SumGradient(const OpView& op, Allocations& memory) {
+  memory.Output(kBias, "aten::sum");
+  allocations::SumScratch(op.self(), op.output(kBias).count(), memory);
+}
+
 void SlowAllocations(const OpView& op, Allocations& memory) {
   if (Wants(op, kImage)) {
     const Copy gradient = DenseGradient(op, memory);
     memory.Output(kImage, "aten::resize_");
     allocations::Free(gradient, memory);
   }
-  if (Wants(op, kBias)) memory.Output(kBias, "aten::sum");
+  if (Wants(op, kBias)) SumGradient(op, memory);
   if (!Wants(op, kWeight)) return;
   memory.Output(kWeight, "aten::resize_");
   const Copy gradient = DenseGradient(op, memory);
@@ -204,7 +224,7 @@ void Slow3dAllocations(const OpView& op, Allocations& memory) {
     Free(gradient, memory);
     Free(weight, memory);
   }
-  if (Wants(op, kBias)) memory.Output(kBias, "aten::sum");
+  if (Wants(op, kBias)) SumGradient(op, memory);
   if (!Wants(op, kWeight)) return;
   memory.Output(kWeight, "aten::resize_");
   const Copy gradient = RowMajor(op.self(), memory), image = RowMajor(Input(op), memory);

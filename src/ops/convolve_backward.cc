@@ -22,7 +22,7 @@ using Mask = std::array<bool, 3>;
 
 // What the kernels are given.
 struct Problem {
-  Tensor gradient, input, weight;
+  Tensor input, weight, gradient;
   Geometry geometry;
   Mask mask{};
 };
@@ -53,9 +53,12 @@ std::vector<Tensor> CallSlowInGroups(Dispatcher& d, Backend backend, const Probl
   std::vector<Tensor> inputs, weights, biases;
   const std::array lists{&inputs, &weights, &biases};
   for (std::int64_t i = 0; i < groups; ++i) {
-    const Problem part{.gradient = Part(d, p.gradient, 1, i, groups),
-                       .input = Part(d, p.input, 1, i, groups),
-                       .weight = Part(d, p.weight, 0, i, groups),
+    const Tensor gradient = Part(d, p.gradient, 1, i, groups);
+    const Tensor input = Part(d, p.input, 1, i, groups);
+    const Tensor weight = Part(d, p.weight, 0, i, groups);
+    const Problem part{.input = input,
+                       .weight = weight,
+                       .gradient = gradient,
                        .geometry = p.geometry,
                        .mask = p.mask};
     std::vector<Tensor> gradients = CallSlow(d, backend, part);
@@ -96,9 +99,9 @@ std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
   if (op.boolean(7)) Refuse("the gradient of a transposed convolution is not known");
   const int n = SpatialRank(op.tensor(2));
   const std::vector<std::int64_t> wanted = op.integers(10);
-  Problem p{.gradient = d.tensor(op, 0),
-            .input = d.tensor(op, 1),
+  Problem p{.input = d.tensor(op, 1),
             .weight = d.tensor(op, 2),
+            .gradient = d.tensor(op, 0),
             .geometry = {.stride = window::PerDimension("stride", op.ints(4), n),
                          .padding = window::PerDimension("padding", op.ints(5), n),
                          .dilation = window::PerDimension("dilation", op.ints(6), n),
@@ -120,7 +123,7 @@ std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
   }
   out.resize(p.mask.size());
   for (std::size_t i = 0; one_dimensional && i < 2; ++i) {
-    if (out[i].defined()) out[i] = d.Call("aten::squeeze.dim", out[i], 2);
+    if (p.mask[i]) out[i] = d.Call("aten::squeeze.dim", out[i], 2);
   }
   return out;
 }

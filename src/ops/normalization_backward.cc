@@ -48,21 +48,13 @@ void BatchSlopeShape(const OpView& op, Outputs& out) {
   Wants(op, kShift) ? out.Add(dtype, channels) : out.AddNone();
 }
 
-// `sum` of the gradient over all but the channels; half-precision ones are widened first.
+// `sum` of the gradient over all but the channels.
 void SumGradient(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self();
-  const Count channels = op.tensor(1).size(1);
-  const DType wide = AccumulateType(gradient.dtype());
+  const std::int64_t channels = op.tensor(1).size(1);
   const Allocations::Scratch sum =
       memory.Allocate(allocations::Bytes(channels, gradient.dtype()), "aten::sum");
-  if (wide != gradient.dtype()) {
-    const Allocations::Scratch sums =
-        memory.Allocate(allocations::Bytes(channels, wide), "aten::empty");
-    memory.Free(
-        memory.Allocate(allocations::Bytes(work::Elements(gradient), wide), "aten::empty_strided"),
-        "aten::sum");
-    memory.Free(sums, "aten::sum");
-  }
+  allocations::SumScratch(gradient, channels, memory);
   memory.Free(sum);
 }
 
@@ -110,31 +102,44 @@ Work BatchSlopeWork(const OpView& op) {
 // output_mask)
 // ----------------------------------------------------------------------------------------
 
-void GroupSlopeShape(const OpView& op, Outputs& out) {
-  const TensorView input = op.tensor(1), weight = op.tensor(4);
-  Wants(op, kImage) ? shape::Like(input, input.dtype(), out) : out.AddNone();
-  Wants(op, kScale) && weight.defined() ? out.AddLike(weight) : out.AddNone();
-  Wants(op, kShift) && weight.defined() ? out.AddLike(weight) : out.AddNone();
+bool IsReady(const TensorView& t, bool channels_last) {
+  return channels_last ? IsContiguousChannelsLast(t.sizes(), t.strides()) : t.is_contiguous();
 }
 
-// The gradient is copied into the order of the image; every channel of every image has two sums.
+void GroupSlopeShape(const OpView& op, Outputs& out) {
+  const TensorView input = op.tensor(1), weight = op.tensor(4);
+  const DType dtype = weight.defined() ? weight.dtype() : input.dtype();
+  const Dims channels{op.integer(6)};
+  shape::RequireSizes(channels);
+  Wants(op, kImage)
+      ? out.Add(input.dtype(), input.sizes(), window::StridesLike(input, input.sizes()))
+      : out.AddNone();
+  Wants(op, kScale) ? out.Add(dtype, channels) : out.AddNone();
+  Wants(op, kShift) ? out.Add(dtype, channels) : out.AddNone();
+}
+
+// Image and gradient are copied into the order that the image suggests; every channel of every
+// image has two sums.
 void GroupSlopeAllocations(const OpView& op, Allocations& memory) {
-  const bool last = IsChannelsLast(op.tensor(1).sizes(), op.tensor(1).strides());
-  const bool ready = last ? IsContiguousChannelsLast(op.self().sizes(), op.self().strides())
-                          : op.self().is_contiguous();
-  Scratch gradient;
-  if (!ready) gradient = memory.Allocate(op.self().bytes(), "aten::empty");
-  if (op.output(kImage).defined()) memory.Output(kImage, "aten::empty_strided");
-  for (const Result result : {kScale, kShift}) {
-    if (op.output(result).defined()) memory.Output(result, "aten::empty");
+  const TensorView input = op.tensor(1);
+  const bool last = IsChannelsLast(input.sizes(), input.strides());
+  std::vector<Allocations::Scratch> buffers;
+  const auto allocate = [&](std::int64_t bytes) {
+    buffers.push_back(memory.Allocate(bytes, "aten::empty"));
+  };
+  for (const TensorView& image : {input, op.self()}) {
+    if (!IsReady(image, last)) allocate(image.bytes());
   }
-  const std::int64_t sums = allocations::Bytes(Count(op.integer(5)) * op.integer(6),
-                                               AccumulateType(op.tensor(1).dtype()));
-  const Allocations::Scratch first = memory.Allocate(sums, "aten::empty");
-  const Allocations::Scratch second = memory.Allocate(sums, "aten::empty");
-  memory.Free(second);
-  memory.Free(first);
-  allocations::Free(gradient, memory);
+  for (const int statistic : {2, 3}) {
+    if (!op.tensor(statistic).is_contiguous()) allocate(op.tensor(statistic).bytes());
+  }
+  if (Wants(op, kImage)) memory.Output(kImage, "aten::empty_strided");
+  for (const Result result : {kScale, kShift}) {
+    if (Wants(op, result)) memory.Output(result, "aten::empty");
+  }
+  const Count sums = Count(op.integer(5)) * op.integer(6);
+  for (int i = 0; i < 2; ++i) allocate(allocations::Bytes(sums, AccumulateType(input.dtype())));
+  for (std::size_t i = buffers.size(); i-- > 0;) memory.Free(buffers[i]);
 }
 
 Work GroupSlopeWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 8}; }

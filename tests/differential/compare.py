@@ -30,7 +30,15 @@ class Extent(enum.IntEnum):
 # Operators that give buffers to the libraries that compute products.
 PRODUCTS = frozenset(
     f"aten::{name}"
-    for name in ("mm", "addmm", "bmm", "baddbmm", "mkldnn_convolution", "_convolution")
+    for name in (
+        "mm",
+        "addmm",
+        "bmm",
+        "baddbmm",
+        "mkldnn_convolution",
+        "_convolution",
+        "convolution_backward",
+    )
 )
 
 

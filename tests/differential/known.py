@@ -40,6 +40,7 @@ ALIASES = {
 # Refusals, as patterns of their messages, of calls that PyTorch takes.
 REFUSALS = {
     "*a reduction of *": "PyTorch takes any other number for one of the three",
+    "*aten::convolution_backward*factors of different dtypes*": "autograd has none",
     "*channels of the * differ*": "PyTorch does not check and reads what lies behind the tensor",
     "*does not end in the normalized shape*": "the kernel trusts its caller, which checks",
     "*an unknown memory format*": "PyTorch takes any number",
@@ -61,6 +62,7 @@ REFUSALS = {
 TRUSTING = frozenset(
     {
         "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+        "aten::_slow_conv2d_backward.output_mask",
         "aten::_slow_conv2d_forward",
         "aten::mkldnn_convolution",
         "aten::mkldnn_rnn_layer",
@@ -116,6 +118,11 @@ DIFFERENCES: tuple[Known, ...] = (
     Known(
         "aten::conv_transpose*",
         "which kernel of oneDNN's or PyTorch's own transposes a convolution is not modelled",
+    ),
+    Known(
+        "aten::convolution_backward",
+        "the buffers of oneDNN's GEMMs for groups that are no vectors are not modelled",
+        extent=Extent.PUBLIC,
     ),
     *(
         Known(

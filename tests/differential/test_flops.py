@@ -31,6 +31,11 @@ def convolution(_: Shape, weight: Shape, *__: Any, out_shape: Shape, **___: Any)
     return 2 * prod(out_shape) * prod(weight[1:])
 
 
+def convolution_gradients(gradient: Shape, _: Shape, weight: Shape, *rest: Any, **__: Any) -> int:
+    """As many multiply-adds as forward for the image and for the weight, where they are wanted."""
+    return sum(rest[-1][:2]) * 2 * prod(gradient) * prod(weight[1:])
+
+
 def grouped_product(a: Shape, b: Shape, *_: Any, **__: Any) -> int:
     """Each row meets the matrix of its own group only; two stacks are multiplied one by one."""
     groups = a[0] if len(a) == 3 and len(b) == 3 else 1
@@ -43,12 +48,15 @@ def recurrent_layer(steps: Shape, of_input: Shape, of_state: Shape, *_: Any, **_
 
 
 # Contractions that torch's counter does not know and counts as nothing, or, _slow_conv2d_forward,
-# counts as a convolution, whose arguments it has not.
+# counts as a convolution, whose arguments it has not. The gradients of grouped convolutions it
+# counts as if every channel met all of the weight's.
 NOT_COUNTED_BY_TORCH = {
     aten.mv: matrix_vector,
     aten.addmv: added_matrix_vector,
+    aten.convolution_backward: convolution_gradients,
     aten.dot: matrix_vector,  # a matrix of one row
     aten._grouped_mm: grouped_product,
+    aten._slow_conv2d_backward: convolution_gradients,
     aten._slow_conv2d_forward: convolution,
     aten.mkldnn_convolution: convolution,
     aten.mkldnn_rnn_layer: recurrent_layer,

@@ -12,6 +12,7 @@
 
 #include "ir/layout.h"
 #include "ops/rules/promote.h"
+#include "ops/rules/work.h"
 
 namespace steelyard::allocations {
 namespace {
@@ -125,6 +126,14 @@ void CopyBlock(const TensorView& from, std::span<const std::int64_t> strides, DT
   if (!CopiesByBlocks(from, strides, dtype)) return;
   const std::int64_t elements = dtype == DType::kUInt8 ? kByteBlockElements : kBlockElements;
   memory.Free(memory.Allocate(Bytes(elements, dtype), kEmptyLabel), "aten::copy_");
+}
+
+void SumScratch(const TensorView& of, Count sums, Allocations& memory) {
+  if (of.dtype() != DType::kBFloat16 && of.dtype() != DType::kFloat16) return;
+  const Allocations::Scratch wide = memory.Allocate(Bytes(sums, DType::kFloat32), "aten::empty");
+  memory.Free(memory.Allocate(Bytes(work::Elements(of), DType::kFloat32), "aten::empty_strided"),
+              "aten::sum");
+  memory.Free(wide, "aten::sum");
 }
 
 void Free(std::optional<Allocations::Scratch> scratch, Allocations& memory) {

@@ -75,6 +75,9 @@ std::optional<Allocations::Scratch> Contiguous(const TensorView& tensor, Allocat
 // large transposed matrix goes through a block.
 void CopyBlock(const TensorView& from, std::span<const std::int64_t> strides, DType dtype,
                Allocations& memory);
+// The scratch of `sum` over all but `sums` numbers: half-precision ones are widened and added up
+// in float32.
+void SumScratch(const TensorView& of, Count sums, Allocations& memory);
 void Free(std::optional<Allocations::Scratch> scratch, Allocations& memory);
 
 }  // namespace steelyard::allocations

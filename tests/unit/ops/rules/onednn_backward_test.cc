@@ -16,6 +16,7 @@ struct Case {
   std::int64_t groups = 1;
   bool has_bias = false;
   bool channels_last = false;
+  Dims padding{1, 1}, dilation{1, 1};
 };
 
 Convolution ProblemOf(const Case& c) {
@@ -23,6 +24,8 @@ Convolution ProblemOf(const Case& c) {
           .weight = c.weight,
           .result = c.result,
           .stride = c.stride,
+          .padding = c.padding,
+          .dilation = c.dilation,
           .groups = c.groups,
           .has_bias = c.has_bias,
           .channels_last = c.channels_last};
