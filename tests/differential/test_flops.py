@@ -33,7 +33,8 @@ def convolution(_: Shape, weight: Shape, *__: Any, out_shape: Shape, **___: Any)
 
 def convolution_gradients(gradient: Shape, _: Shape, weight: Shape, *rest: Any, **__: Any) -> int:
     """As many multiply-adds as forward for the image and for the weight, where they are wanted."""
-    return sum(rest[-1][:2]) * 2 * prod(gradient) * prod(weight[1:])
+    wanted = sum(map(bool, rest[-1][:2]))
+    return wanted * 2 * prod(gradient) * prod(weight[1:])
 
 
 def grouped_product(a: Shape, b: Shape, *_: Any, **__: Any) -> int:
