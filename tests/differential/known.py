@@ -61,6 +61,7 @@ REFUSALS = {
 # tested by their example, and by the variants of the composites that call them.
 TRUSTING = frozenset(
     {
+        "aten::_adaptive_avg_pool2d_backward",
         "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
         "aten::_slow_conv2d_backward.output_mask",
         "aten::_slow_conv2d_forward",
