@@ -49,17 +49,8 @@ void OneDnnAllocations(const OpView& op, Allocations& memory) {
   const TensorView input = op.self(), weight = op.tensor(1), out = op.output();
   const Geometry g = OneDnnGeometry(op);
   const bool last = convolution::UsesChannelsLast(input, weight);
-  const onednn::Buffers buffers = onednn::ForwardBuffers({.source = input.sizes(),
-                                                          .weight = weight.sizes(),
-                                                          .result = out.sizes(),
-                                                          .stride = g.stride,
-                                                          .padding = g.padding,
-                                                          .dilation = g.dilation,
-                                                          .groups = g.groups,
-                                                          .dtype = input.dtype(),
-                                                          .has_bias = op.given(2),
-                                                          .channels_last = last},
-                                                         op.target());
+  const onednn::Buffers buffers =
+      convolution::ForwardBuffers(input, weight, out.sizes(), g, op.given(2), op.target());
   if (last) memory.Output(0, "aten::resize_");
   const Allocations::Scratch scratch = memory.Allocate(buffers.scratch);
   const Allocations::Scratch source = memory.Allocate(buffers.source);
@@ -143,35 +134,32 @@ Work SlowWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), o
 // dilation, groups)
 // ----------------------------------------------------------------------------------
 
-[[noreturn]] void RefuseTransposed(const OpView& op) {
-  Refuse(fmt::format("a transposed convolution of {} with {} gives no image",
-                     shape::Text(op.self()), shape::Text(op.tensor(1))));
+[[noreturn]] void RefuseTransposed(const TensorView& input, const TensorView& weight) {
+  Refuse(fmt::format("a transposed convolution of {} with {} gives no image", shape::Text(input),
+                     shape::Text(weight)));
 }
 
-void TransposedShape(const OpView& op, Outputs& out) {
-  const TensorView input = op.self(), weight = op.tensor(1);
+// Adds the image that `input` grows to.
+void AddTransposed(const TensorView& input, const TensorView& weight, const Geometry& g,
+                   const Dims& extra, Outputs& out) {
   const int n = SpatialRank(weight);
-  const std::int64_t groups = op.integer(7);
-  if (n < 1 || input.rank() != weight.rank() || groups <= 0 || input.size(1) != weight.size(0) ||
-      input.size(1) % groups != 0) {
+  if (n < 1 || input.rank() != weight.rank() || g.groups <= 0 || input.size(1) != weight.size(0) ||
+      input.size(1) % g.groups != 0) {
     Refuse(fmt::format("a transposed convolution of {} with {} in {} groups", shape::Text(input),
-                       shape::Text(weight), groups));
+                       shape::Text(weight), g.groups));
   }
-  const Dims stride = window::PerDimension("stride", op.ints(3), n);
-  const Dims padding = window::PerDimension("padding", op.ints(4), n);
-  const Dims extra = window::PerDimension("output padding", op.ints(5), n);
-  const Dims dilation = window::PerDimension("dilation", op.ints(6), n);
   Dims sizes{input.size(0)};
-  const Count channels = Count(weight.size(1)) * groups;
+  const Count channels = Count(weight.size(1)) * g.groups;
   sizes.push_back(channels.value());
   for (int i = 0; i < n; ++i) {
-    if (stride[i] <= 0 || dilation[i] <= 0 || padding[i] < 0 || extra[i] < 0) RefuseTransposed(op);
-    const Count reach = Count(std::max<std::int64_t>(input.size(i + 2) - 1, 0)) * stride[i] +
-                        Count(dilation[i]) * std::max<std::int64_t>(weight.size(i + 2) - 1, 0) +
+    if (g.stride[i] <= 0 || g.dilation[i] <= 0 || g.padding[i] < 0 || extra[i] < 0)
+      RefuseTransposed(input, weight);
+    const Count reach = Count(std::max<std::int64_t>(input.size(i + 2) - 1, 0)) * g.stride[i] +
+                        Count(g.dilation[i]) * std::max<std::int64_t>(weight.size(i + 2) - 1, 0) +
                         extra[i] + 1;
-    const Count cut = Count(padding[i]) * 2;
+    const Count cut = Count(g.padding[i]) * 2;
     if (reach.overflowed() || cut.overflowed() || reach.value() <= cut.value())
-      RefuseTransposed(op);
+      RefuseTransposed(input, weight);
     sizes.push_back(reach.value() - cut.value());
   }
   shape::RequireSizes(sizes);
@@ -179,33 +167,109 @@ void TransposedShape(const OpView& op, Outputs& out) {
   out.Add(input.dtype(), sizes, last ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes));
 }
 
-// The weight is copied in blocks; oneDNN's result is dense with the channels last and is copied
-// into the order PyTorch wants. Its scratch is not modelled.
+// Each input element is multiplied with the kernel and the output channels of its group.
+Work WorkOfTransposed(const TensorView& input, const TensorView& weight, const TensorView& out,
+                      bool has_bias) {
+  Work w{.mac = work::Elements(input) * weight.size(1) *
+                work::Elements(window::Spatial(weight.sizes()))};
+  if (has_bias) w.alu = work::Elements(out);
+  return w;
+}
+
+Geometry TransposedGeometry(const OpView& op) {
+  const int n = SpatialRank(op.tensor(1));
+  return {.stride = window::PerDimension("stride", op.ints(3), n),
+          .padding = window::PerDimension("padding", op.ints(4), n),
+          .dilation = window::PerDimension("dilation", op.ints(6), n),
+          .groups = op.integer(7)};
+}
+
+void TransposedShape(const OpView& op, Outputs& out) {
+  const int n = SpatialRank(op.tensor(1));
+  AddTransposed(op.self(), op.tensor(1), TransposedGeometry(op),
+                window::PerDimension("output padding", op.ints(5), n), out);
+}
+
+// Copies of image and weight in oneDNN's layouts and the result in such a one, which is copied into
+// the order PyTorch wants; in channels-last order the images are used as they are.
 void TransposedAllocations(const OpView& op, Allocations& memory) {
-  const TensorView weight = op.tensor(1), out = op.output();
-  const Count blocks = Count(onednn::Padded(weight.size(0), op.target())) *
-                       onednn::Padded(weight.size(1), op.target()) *
-                       work::Elements(window::Spatial(weight.sizes()));
+  const TensorView input = op.self(), weight = op.tensor(1), out = op.output();
+  const onednn::Buffers buffers = convolution::TransposedBuffers(
+      input, weight, out.sizes(), TransposedGeometry(op), op.given(2), op.target());
   constexpr std::string_view kLabel = Allocations::kCaller;
-  const Allocations::Scratch source = memory.Allocate(op.self().bytes(), kLabel);
-  const Allocations::Scratch weights =
-      memory.Allocate(allocations::Bytes(blocks, weight.dtype()), kLabel);
-  const Allocations::Scratch result = memory.Allocate(out.bytes(), kLabel);
+  const bool last = convolution::UsesChannelsLast(input, weight);
+  if (last) memory.Output(0, "aten::resize_");
+  const Allocations::Scratch scratch = memory.Allocate(buffers.scratch, kLabel);
+  const Allocations::Scratch source = memory.Allocate(last ? 0 : buffers.source, kLabel);
+  const Allocations::Scratch weights = memory.Allocate(buffers.weight, kLabel);
+  const Allocations::Scratch result = memory.Allocate(last ? 0 : buffers.result, kLabel);
   memory.Free(weights, kLabel);
   memory.Free(source, kLabel);
-  const Allocations::Scratch plain = memory.Allocate(out.bytes(), "aten::empty");
+  memory.Free(scratch, kLabel);
+  if (last) return;
+  const std::int64_t copy = buffers.result_last ? out.bytes() : 0;
+  const Allocations::Scratch plain = memory.Allocate(copy, "aten::empty");
   memory.Output(0, "aten::empty");
   memory.Free(plain, kLabel);
   memory.Free(result, kLabel);
 }
 
-// Each input element is multiplied with the kernel and the output channels of its group.
-Work TransposedWork(const OpView& op) {
+// --- slow_conv_transpose2d and 3d(self, weight, kernel_size, bias, stride, padding,
+// output_padding, dilation) ----------------------------------------------------------------------
+
+void SlowTransposedShape(const OpView& op, Outputs& out) {
+  const int n = SpatialRank(op.tensor(1));
+  AddTransposed(op.self(), op.tensor(1),
+                {.stride = window::PerDimension("stride", op.ints(4), n),
+                 .padding = window::PerDimension("padding", op.ints(5), n),
+                 .dilation = window::PerDimension("dilation", op.ints(7), n)},
+                window::PerDimension("output padding", op.ints(6), n), out);
+}
+
+// The kernel for each output channel is a column, for each pixel of `images` images.
+std::int64_t TransposedColumnBytes(const OpView& op, std::int64_t images) {
   const TensorView weight = op.tensor(1);
-  Work w{.mac = work::Elements(op.self()) * weight.size(1) *
-                work::Elements(window::Spatial(weight.sizes()))};
-  if (op.given(2)) w.alu = work::Elements(op.output());
-  return w;
+  const Count column = work::Elements(weight.sizes().subspan(1));
+  const Count pixels = work::Elements(window::Spatial(op.self().sizes())) * images;
+  return allocations::Bytes(column * pixels, weight.dtype());
+}
+
+void SlowTransposedAllocations(const OpView& op, Allocations& memory) {
+  const TensorView input = op.self();
+  const auto checked = allocations::Contiguous(input, memory);
+  memory.Output(0);
+  allocations::Free(checked, memory);
+  const auto image = allocations::Contiguous(input, memory);
+  const auto weight = allocations::Contiguous(op.tensor(1), memory);
+  memory.Free(memory.Allocate(TransposedColumnBytes(op, input.size(0)), "aten::resize_"));
+  allocations::Free(weight, memory);
+  allocations::Free(image, memory);
+}
+
+// Volumes: the result is made like the image and then resized; a bias is added by a matrix product
+// with ones.
+void SlowTransposed3dAllocations(const OpView& op, Allocations& memory) {
+  const TensorView input = op.self();
+  const auto image = allocations::Contiguous(input, memory);
+  const auto weight = allocations::Contiguous(op.tensor(1), memory);
+  const Allocations::Scratch like = memory.Allocate(input.bytes(), "aten::empty");
+  memory.Output(0, "aten::resize_");
+  memory.Free(like, "aten::resize_");
+  const Allocations::Scratch columns = memory.Allocate(TransposedColumnBytes(op, 1), "aten::empty");
+  const Count pixels = work::Elements(window::Spatial(op.output().sizes()));
+  const std::int64_t bytes = op.given(3) ? allocations::Bytes(pixels, input.dtype()) : 0;
+  memory.Free(memory.Allocate(bytes, "aten::empty"));
+  memory.Free(columns);
+  allocations::Free(weight, memory);
+  allocations::Free(image, memory);
+}
+
+Work SlowTransposedWork(const OpView& op) {
+  return WorkOfTransposed(op.self(), op.tensor(1), op.output(), op.given(3));
+}
+
+Work TransposedWork(const OpView& op) {
+  return WorkOfTransposed(op.self(), op.tensor(1), op.output(), op.given(2));
 }
 
 // --- Rows
@@ -261,6 +325,23 @@ constexpr std::array kRows{
         "steelyard::transposed_convolution(f32[2,4,5,5], f32[4,3,3,3], None, [2,2], [1,1], [1,1], "
         "[1,1], 1)",
         kGradientUnknown, TransposedShape, TransposedAllocations, TransposedWork),
+    ConvolutionKernel(
+        "aten::slow_conv_transpose2d",
+        "Transposed convolution as a matrix product, scattered over the result.",
+        "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] "
+        "stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt[2] "
+        "dilation=[1, 1]) -> Tensor",
+        "aten::slow_conv_transpose2d(f32[1,4,5,5], f32[4,6,3,3], [3,3], f32[6], [2,2], [1,1])",
+        kGradientUnknown, SlowTransposedShape, SlowTransposedAllocations, SlowTransposedWork),
+    ConvolutionKernel(
+        "aten::slow_conv_transpose3d",
+        "Transposed convolution of volumes as matrix products, scattered over the result.",
+        "(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] "
+        "stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], "
+        "SymInt[3] dilation=[1, 1, 1]) -> Tensor",
+        "aten::slow_conv_transpose3d(f32[1,4,3,5,5], f32[4,6,2,3,3], [2,3,3], f32[6], [2,2,2], "
+        "[0,1,1])",
+        kGradientUnknown, SlowTransposedShape, SlowTransposed3dAllocations, SlowTransposedWork),
     Composite("aten::_convolution", "Convolution by the kernel that fits the operands.",
               "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
               "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool "

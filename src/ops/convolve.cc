@@ -121,13 +121,66 @@ Tensor CallSlowInGroups(Dispatcher& d, Backend backend, const Tensor& input, con
   return d.Call("aten::cat", outputs, 1);
 }
 
-Tensor CallTransposed(Dispatcher& d, Tensor input, Tensor weight, const Tensor& bias,
+constexpr std::string_view kEstimated =
+    "the private buffers of some convolutions are not known to the byte";
+
+// PyTorch's own kernels transpose the groups one by one.
+Tensor CallSlowTransposed(Dispatcher& d, const Tensor& input, const Tensor& weight,
+                          const Tensor& bias, const Geometry& g, const Dims& extra) {
+  const Dims kernel(window::Spatial(weight.sizes()));
+  const auto call = [&](const Tensor& image, const Tensor& of_image, const Tensor& added) {
+    if (weight.rank() == 5) {
+      return d.Call("aten::slow_conv_transpose3d", image, of_image, kernel, added, g.stride,
+                    g.padding, extra, g.dilation);
+    }
+    return d.Call("aten::slow_conv_transpose2d", image, of_image, kernel, added, g.stride,
+                  g.padding, extra, g.dilation);
+  };
+  if (g.groups == 1) return call(input, weight, bias);
+  if (g.groups > kMostGroups) Refuse(fmt::format("{} groups are too many", g.groups));
+  std::vector<Tensor> outputs;
+  for (std::int64_t i = 0; i < g.groups; ++i) {
+    const Tensor image = Part(d, input, 1, i, g.groups);
+    const Tensor of_image = Part(d, weight, 0, i, g.groups);
+    outputs.push_back(call(image, of_image, Part(d, bias, 0, i, g.groups)));
+  }
+  return d.Call("aten::cat", outputs, 1);
+}
+
+Tensor CallTransposed(Dispatcher& d, const Tensor& input, const Tensor& weight, const Tensor& bias,
                       const Geometry& g, const Dims& extra) {
+  const bool fits = weight.rank() >= 4 && input.rank() == weight.rank() && g.groups > 0 &&
+                    input.size(1) % g.groups == 0;
+  const bool slow = fits && !UsesOneDnn(input, weight, g, d.target().threads);
   const std::int64_t format = FormatFor(input, weight);
-  input = d.Call("aten::contiguous", input, format);
-  weight = d.Call("aten::contiguous", weight, format);
-  return d.Call("steelyard::transposed_convolution", input, weight, bias, g.stride, g.padding,
-                extra, g.dilation, g.groups);
+  const Tensor image = d.Call("aten::contiguous", input, format);
+  const Tensor of_image = d.Call("aten::contiguous", weight, format);
+  if (slow) {
+    Tensor out = CallSlowTransposed(d, image, of_image, bias, g, extra);
+    // PyTorch makes the result of the image's size and resizes it, which keeps a larger storage.
+    if (weight.rank() == 5 && out.count() < input.count()) d.Note(kEstimated);
+    return out;
+  }
+  Tensor out = d.Call("steelyard::transposed_convolution", image, of_image, bias, g.stride,
+                      g.padding, extra, g.dilation, g.groups);
+  if (convolution::TransposedBuffers(image.view(), of_image.view(), out.sizes(), g, bias.defined(),
+                                     d.target())
+          .estimated) {
+    d.Note(kEstimated);
+  }
+  return out;
+}
+
+Tensor CallOneDnn(Dispatcher& d, const Tensor& input, const Tensor& weight, const Tensor& bias,
+                  const Geometry& g) {
+  Tensor out = d.Call("aten::mkldnn_convolution", input, weight, bias, g.padding, g.stride,
+                      g.dilation, g.groups);
+  if (convolution::ForwardBuffers(input.view(), weight.view(), out.sizes(), g, bias.defined(),
+                                  d.target())
+          .estimated) {
+    d.Note(kEstimated);
+  }
+  return out;
 }
 
 // Runs `convolve` on an image that may come without a batch dimension.
@@ -206,8 +259,7 @@ std::vector<Tensor> Choose(Dispatcher& d, const OpView& op) {
   weight = d.Call("aten::contiguous", weight, format);
   if (bias.defined()) bias = d.Call("aten::contiguous", bias);
   const Tensor out = backend == Backend::kOneDnn
-                         ? d.Call("aten::mkldnn_convolution", input, weight, bias, g.padding,
-                                  g.stride, g.dilation, g.groups)
+                         ? CallOneDnn(d, input, weight, bias, g)
                          : CallSlowInGroups(d, backend, input, weight, bias, g);
   return {finish(out)};
 }

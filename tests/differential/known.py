@@ -57,8 +57,8 @@ REFUSALS = {
     "*aten::einsum*0 elements cannot have the shape*": "a product of nothing",
 }
 
-# Kernels that trust their caller and read out of bounds when called with sizes that do not fit:
-# tested by their example, and by the variants of the composites that call them.
+# Kernels that trust their caller to have made operands dense and equal in dtype, and some of which
+# read out of bounds when called with sizes that do not fit: tested by their example, and by the variants of the composites that call them.
 TRUSTING = frozenset(
     {
         "aten::_adaptive_avg_pool2d_backward",
@@ -69,6 +69,8 @@ TRUSTING = frozenset(
         "aten::mkldnn_rnn_layer",
         "aten::slow_conv3d_forward",
         "aten::slow_conv_dilated2d",
+        "aten::slow_conv_transpose2d",
+        "aten::slow_conv_transpose3d",
     }
 )
 
@@ -115,10 +117,6 @@ DIFFERENCES: tuple[Known, ...] = (
     Known(
         "aten::mul_.Scalar",
         "the cast number is freed by aten::mul, to which it redispatches",
-    ),
-    Known(
-        "aten::conv_transpose*",
-        "which kernel of oneDNN's or PyTorch's own transposes a convolution is not modelled",
     ),
     Known(
         "aten::convolution_backward",

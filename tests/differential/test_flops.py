@@ -37,6 +37,11 @@ def convolution_gradients(gradient: Shape, _: Shape, weight: Shape, *rest: Any, 
     return wanted * 2 * prod(gradient) * prod(weight[1:])
 
 
+def transposed_convolution(image: Shape, weight: Shape, *_: Any, **__: Any) -> int:
+    """Each element of the image is spread over the kernel and the output channels."""
+    return 2 * prod(image) * prod(weight[1:])
+
+
 def grouped_product(a: Shape, b: Shape, *_: Any, **__: Any) -> int:
     """Each row meets the matrix of its own group only; two stacks are multiplied one by one."""
     groups = a[0] if len(a) == 3 and len(b) == 3 else 1
@@ -63,6 +68,8 @@ NOT_COUNTED_BY_TORCH = {
     aten.mkldnn_rnn_layer: recurrent_layer,
     aten.slow_conv3d_forward: convolution,
     aten.slow_conv_dilated2d: convolution,
+    aten.slow_conv_transpose2d: transposed_convolution,
+    aten.slow_conv_transpose3d: transposed_convolution,
 }
 
 

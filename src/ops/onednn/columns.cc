@@ -241,6 +241,30 @@ bool SharesImages(const Problem& p, std::int64_t image, std::int64_t vector, con
          (outer >= inner || multiplications / target.threads < 64 * 1024);
 }
 
+// The same on the way back.
+bool SharesResults(const Problem& p, std::int64_t vector, const Target& target) {
+  const auto share = [&](std::int64_t n) {
+    return static_cast<double>(n) / static_cast<double>(RoundUp(n, target.threads));
+  };
+  const std::int64_t image = p.height.in * p.width.in, result = p.height.out * p.width.out;
+  const double outer = share(p.groups * p.batch);
+  const double inner = share(DivideUp(image, vector) * DivideUp(p.inputs, vector));
+  const double multiplications =
+      static_cast<double>(image) * static_cast<double>(p.inputs) * static_cast<double>(p.outputs);
+  return (result / target.threads < 512 || p.kernel() < 64) && (p.batch != 1 || p.groups > 2) &&
+         (outer >= inner || multiplications / target.threads < 64 * 1024);
+}
+
+std::optional<Count> Allowed(const Problem& p, Count scratch, const Target& target) {
+  const Count tensors =
+      (p.SourceElements() + p.WeightElements() + p.ResultElements()) * (p.narrow() ? 2 : 4);
+  const Count limit = tensors * target.threads * kMostGrowth;
+  const std::int64_t most =
+      limit.overflowed() ? kMostScratch : std::min(limit.value(), kMostScratch);
+  if (scratch.overflowed() || scratch.value() > most) return std::nullopt;
+  return scratch;
+}
+
 }  // namespace
 
 std::optional<Count> ColumnScratch(const Problem& p, const Target& target) {
@@ -262,12 +286,21 @@ std::optional<Count> ColumnScratch(const Problem& p, const Target& target) {
     if (p.has_bias) scratch.Add(Count(p.groups) * p.outputs * 4);
   }
   if (gathers) scratch.Add(Count(step.inputs) * p.kernel() * step.pixels * threads * element);
-  const Count tensors = (p.SourceElements() + p.WeightElements() + p.ResultElements()) * element;
-  const Count limit = tensors * target.threads * kMostGrowth;
-  const std::int64_t most =
-      std::min(limit.overflowed() ? kMostScratch : limit.value(), kMostScratch);
-  if (scratch.total().overflowed() || scratch.total().value() > most) return std::nullopt;
-  return scratch.total();
+  return Allowed(p, scratch.total(), target);
+}
+
+std::optional<Count> BackwardColumnScratch(const Problem& p, const Target& target) {
+  if (p.large) return std::nullopt;
+  const std::int64_t vector = kVectorBytes / (p.narrow() ? 2 : 4);
+  const std::int64_t threads = SharesResults(p, vector, target) ? target.threads : 1;
+  Scratch scratch;
+  if (p.narrow()) {
+    const std::int64_t image = p.depth.in * p.height.in * p.width.in;
+    scratch.Add(Count(RoundUp(p.inputs * image, kVectorBytes / 4)) * threads * 4);
+  }
+  const Count pixels = Count(p.height.out) * p.width.out;
+  if (StepSearch::Gathers(p)) scratch.Add(pixels * p.inputs * p.kernel() * threads * 4);
+  return Allowed(p, scratch.total(), target);
 }
 
 }  // namespace steelyard::onednn

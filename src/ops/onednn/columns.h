@@ -12,5 +12,7 @@ namespace steelyard::onednn {
 
 // Bytes of the kernel's scratch; none where it would refuse to run.
 std::optional<Count> ColumnScratch(const Problem& problem, const Target& target);
+// The same of the kernel that goes from the result back to the image.
+std::optional<Count> BackwardColumnScratch(const Problem& problem, const Target& target);
 
 }  // namespace steelyard::onednn

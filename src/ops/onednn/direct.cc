@@ -230,7 +230,94 @@ std::int64_t BlockOf(const Problem& p, const Target& target) {
   return 0;
 }
 
+// --- Back to the image --------------------------------------------------------------------------
+
+// A row of the image in registers, of one block of channels or several.
+class BackwardRow {
+ public:
+  BackwardRow(const Problem& p, std::int64_t block, const Target& target)
+      : p_(p), target_(target), block_(block), input_blocks_(DivideUp(p.inputs, block)) {}
+
+  bool Fits() {
+    Choose();
+    const Axis& a = p_.width;
+    const std::int64_t left = Overflow(a.before), tail = a.in % row_;
+    const std::int64_t right = Overflow(std::max<std::int64_t>(0, a.after() + tail));
+    if (left * a.stride > row_ && !wide_) return false;
+    if (right * a.stride > row_) return false;
+    if (a.in > row_ && (row_ % a.stride != 0 || a.after() + tail < 0)) return false;
+    const std::int64_t parts = 1 + (left > 0 ? 1 : 0) + (right > 0 ? 1 : 0);
+    constexpr std::int64_t kInstruction = 15, kMostCode = 256 * 1024;
+    return wide_ || parts * a.kernel * block_ * blocks_ * row_ * kInstruction <= kMostCode;
+  }
+
+ private:
+  static constexpr std::int64_t kRegisters = 28, kAllRegisters = 31;
+
+  // Results beyond the image that pixels at its edge go to, in steps.
+  std::int64_t Overflow(std::int64_t padding) const {
+    return std::max<std::int64_t>(0, (p_.width.extent() - 1 - padding) / p_.width.stride);
+  }
+
+  void Choose() {
+    const Axis& a = p_.width;
+    wide_ = a.kernel >= 14 && a.kernel < 20 && a.out == 1 && input_blocks_ > 1 &&
+            a.kernel == a.in && a.stride == 1 && a.dilation == 1 && p_.height.dilation == 1 &&
+            p_.depth.dilation == 1;
+    const bool fits = WorkingSetFits();
+    const bool one = a.kernel == 1 || (a.kernel == 5 && a.in < 8) ||
+                     (a.kernel < 5 && (a.in <= 5 || (a.in > 8 && a.in <= 13) || !fits));
+    const bool strided = p_.height.stride > 1 || p_.depth.stride > 1;
+    blocks_ = 1;
+    row_ = std::min(a.in, kRegisters);
+    if ((!one || strided) && !wide_) {
+      const bool short_rows = !(a.kernel > 3 || (a.kernel == 3 && fits && a.out > 8)) && !strided;
+      if (!short_rows || input_blocks_ % 2 != 0) return;
+      blocks_ = 2;
+    } else {
+      blocks_ = std::min<std::int64_t>(wide_ ? 2 : 4, input_blocks_);
+      while (input_blocks_ % blocks_ != 0) --blocks_;
+    }
+    row_ = std::min(a.in, kAllRegisters / (blocks_ + 1));
+  }
+
+  bool WorkingSetFits() const {
+    const auto image = static_cast<double>(p_.width.in * block_ * 2 * p_.height.kernel);
+    const auto result = static_cast<double>(p_.width.out * block_);
+    const auto weight = static_cast<double>(p_.height.kernel * p_.width.kernel) *
+                        static_cast<double>(block_ * block_ * 2);
+    return 4 * (image + result + weight) <= static_cast<double>(target_.first_cache);
+  }
+
+  const Problem& p_;
+  const Target& target_;
+  std::int64_t block_, input_blocks_;
+  std::int64_t row_ = 1, blocks_ = 1;
+  bool wide_ = false;
+};
+
+bool IsDilated(const Axis& a) { return a.dilation != 1; }
+
 }  // namespace
+
+std::optional<DirectKernel> ChooseBackward(const Problem& p, const Target& target) {
+  if (p.large) return {};
+  const std::int64_t block = target.channel_block;
+  const bool dilated = IsDilated(p.height) || IsDilated(p.width);
+  if (p.rank == 4 && p.depthwise() && !dilated) {
+    return DirectKernel{.kind = Kind::kDepthwise, .channel_block = block};
+  }
+  if (TakesPointwise(p)) {
+    return DirectKernel{
+        .kind = Kind::kPointwise, .channel_block = block, .drops_pixels = DropsPixels(p)};
+  }
+  for (const Axis* a : {&p.depth, &p.height, &p.width}) {
+    if (IsDilated(*a) && a->stride != 1) return {};
+  }
+  const std::int64_t own = BlockOf(p, target);
+  if (p.LeavesImage() || own == 0 || !BackwardRow(p, own, target).Fits()) return {};
+  return DirectKernel{.kind = Kind::kDirect, .channel_block = own};
+}
 
 std::optional<DirectKernel> ChooseDirect(const Problem& p, const Target& target) {
   if (p.large) return {};

@@ -19,5 +19,7 @@ struct DirectKernel {
 };
 
 std::optional<DirectKernel> ChooseDirect(const Problem& problem, const Target& target);
+// The same of the kernels that go from the result back to the image.
+std::optional<DirectKernel> ChooseBackward(const Problem& problem, const Target& target);
 
 }  // namespace steelyard::onednn

@@ -11,15 +11,16 @@ namespace steelyard::onednn {
 
 class Scratch {
  public:
+  // `gap`: what aligning each buffer may take (oneDNN, src/common/memory_tracking.hpp).
+  explicit Scratch(std::int64_t gap = 128) : gap_(gap) {}
   // A buffer, if it has any bytes.
   void Add(Count bytes) {
-    if (bytes != Count(0)) total_ += bytes + kGap;
+    if (bytes != Count(0)) total_ += bytes + gap_;
   }
   Count total() const { return total_; }
 
  private:
-  // What aligning each buffer may take (oneDNN, src/common/memory_tracking.hpp).
-  static constexpr std::int64_t kGap = 128;
+  std::int64_t gap_;
   Count total_;
 };
 

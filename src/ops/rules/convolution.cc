@@ -84,6 +84,38 @@ bool NeedsColumns(const TensorView& weight, const Geometry& geometry) {
          any_not(geometry.stride, 1) || any_not(geometry.padding, 0);
 }
 
+onednn::Buffers ForwardBuffers(const TensorView& input, const TensorView& weight,
+                               std::span<const std::int64_t> out, const Geometry& geometry,
+                               bool has_bias, const Target& target) {
+  return onednn::ForwardBuffers({.source = input.sizes(),
+                                 .weight = weight.sizes(),
+                                 .result = out,
+                                 .stride = geometry.stride,
+                                 .padding = geometry.padding,
+                                 .dilation = geometry.dilation,
+                                 .groups = geometry.groups,
+                                 .dtype = input.dtype(),
+                                 .has_bias = has_bias,
+                                 .channels_last = UsesChannelsLast(input, weight)},
+                                target);
+}
+
+onednn::Buffers TransposedBuffers(const TensorView& input, const TensorView& weight,
+                                  std::span<const std::int64_t> out, const Geometry& geometry,
+                                  bool has_bias, const Target& target) {
+  return onednn::TransposedBuffers({.source = out,
+                                    .weight = weight.sizes(),
+                                    .result = input.sizes(),
+                                    .stride = geometry.stride,
+                                    .padding = geometry.padding,
+                                    .dilation = geometry.dilation,
+                                    .groups = geometry.groups,
+                                    .dtype = input.dtype(),
+                                    .has_bias = has_bias,
+                                    .channels_last = UsesChannelsLast(input, weight)},
+                                   target);
+}
+
 Work WorkOf(const OpView& op, const TensorView& weight, const TensorView& bias) {
   const Count elements = work::Elements(op.output());
   Work w{.mac = elements * weight.size(1) * work::Elements(window::Spatial(weight.sizes()))};

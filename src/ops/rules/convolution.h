@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "ops/rules/onednn.h"
 #include "ops/rules/window.h"
 #include "steelyard/op.h"
 
@@ -38,6 +40,15 @@ void RequireGradient(const TensorView& gradient, const TensorView& input, const 
 // Whether a matrix product needs the windows gathered: a 1 x 1 kernel that touches every pixel once
 // multiplies the image as it is.
 bool NeedsColumns(const TensorView& weight, const Geometry& geometry);
+
+// oneDNN's private buffers, when it convolves `input` with `weight` to an image of the sizes `out`,
+// or transposes that.
+onednn::Buffers ForwardBuffers(const TensorView& input, const TensorView& weight,
+                               std::span<const std::int64_t> out, const Geometry& geometry,
+                               bool has_bias, const Target& target);
+onednn::Buffers TransposedBuffers(const TensorView& input, const TensorView& weight,
+                                  std::span<const std::int64_t> out, const Geometry& geometry,
+                                  bool has_bias, const Target& target);
 
 // Each element of the result is a sum over the kernel and the input channels of its group.
 Work WorkOf(const OpView& op, const TensorView& weight, const TensorView& bias);

@@ -13,6 +13,7 @@
 #include "ops/onednn/pointwise.h"
 #include "ops/onednn/problem.h"
 #include "ops/onednn/scratch.h"
+#include "ops/onednn/transposed.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/window.h"
 #include "ops/rules/work.h"
@@ -189,6 +190,10 @@ std::int64_t Padded(std::int64_t channels, const Target& target) {
 Buffers ForwardBuffers(const Convolution& convolution, const Target& target) {
   const Problem problem = ProblemOf(convolution);
   return Plan(problem, target).Forward();
+}
+
+Buffers TransposedBuffers(const Convolution& convolution, const Target& target) {
+  return BackwardBuffers(ProblemOf(convolution), target);
 }
 
 }  // namespace steelyard::onednn

@@ -30,8 +30,11 @@ struct Buffers {
   std::int64_t weight = 0;
   std::int64_t result = 0;
   bool result_last = false;  // comes with the channels last, of an image that is to have them first
+  bool estimated = false;    // by a kernel whose buffers are not known to the byte
 };
 Buffers ForwardBuffers(const Convolution& convolution, const Target& target);
+// Of the transposed convolution that goes from `convolution`'s result to its source.
+Buffers TransposedBuffers(const Convolution& convolution, const Target& target);
 
 // `channels` rounded up to whole blocks.
 std::int64_t Padded(std::int64_t channels, const Target& target);
