@@ -58,7 +58,8 @@ REFUSALS = {
 }
 
 # Kernels that trust their caller to have made operands dense and equal in dtype, and some of which
-# read out of bounds when called with sizes that do not fit: tested by their example, and by the variants of the composites that call them.
+# read out of bounds when called with sizes that do not fit: tested by their example, and by the
+# variants of the composites that call them.
 TRUSTING = frozenset(
     {
         "aten::_adaptive_avg_pool2d_backward",
