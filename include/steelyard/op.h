@@ -193,13 +193,21 @@ class OpView {
   const Target* target_;
 };
 
-// A rule refuses its operands by throwing this; the dispatcher turns it into an Error that names
-// the node and the operands' shapes. It never leaves the library.
+// A rule refuses its operands by throwing this; it never leaves the library. The dispatcher then
+// takes the result's sizes from the file, as it does without a row. Where the file has none, or the
+// operands contradict each other or any machine's limits, which no program that ran can have done,
+// it makes an Error that names the node and the operands' shapes.
 struct RuleError {
   std::string message;
   std::string hint;
+  bool contradiction = false;
 };
 [[noreturn]] void Refuse(std::string message, std::string hint = {});
+[[noreturn]] void Contradict(std::string message, std::string hint = {});
+
+// A size of the i-th of a node's results, as far as its program says it.
+std::optional<std::int64_t> RecordedSize(const Program* file, std::span<const ValueId> results,
+                                         int i, int dim);
 
 // Where a shape rule puts the outputs, in order.
 class Outputs {
@@ -216,10 +224,23 @@ class Outputs {
   void AddWrappedNumber(DType dtype);     // a Python number as a 0-dim tensor
   void AddNone();                         // a result that is not computed
   std::span<const Meta> metas() const { return metas_; }
-  void Clear() { metas_.clear(); }
+  void Clear();
+
+  // Dimension `dim` of result `i` where only the data tells its size: what the file or the user
+  // says, else the most that it may be, which the report then says. Refused without either.
+  std::int64_t FromData(int i, int dim, std::optional<std::int64_t> most);
+  // What `FromData` reads: results as `file` has them, or the one size that is known.
+  void Expect(const Program& file, std::span<const ValueId> results,
+              std::optional<std::int64_t> size);
+  void Assume() { assumed_ = true; }  // some size inside is the most that it may be
+  bool assumed() const { return assumed_; }
 
  private:
   std::vector<Meta> metas_;
+  const Program* file_ = nullptr;
+  std::span<const ValueId> recorded_;
+  std::optional<std::int64_t> size_;
+  bool assumed_ = false;
 };
 
 // What a kernel allocates and frees while it runs, in order. Labels are the names PyTorch's

@@ -27,8 +27,16 @@ struct InputShape {
   std::vector<std::int64_t> sizes;
 };
 
+// The size that a symbol stands for: `--size u0=128`. A `*` in the name stands for any letters; the
+// size is then that of every symbol which no input's shape determines.
+struct SymbolSize {
+  std::string name;
+  std::int64_t size = 0;
+};
+
 struct BindOptions {
   std::vector<InputShape> inputs = {};
+  std::vector<SymbolSize> sizes = {};
   // The symbolic dimension that is first (batch) or second (seq) of the inputs.
   std::optional<std::int64_t> batch = {};
   std::optional<std::int64_t> seq = {};

@@ -119,9 +119,8 @@ struct Argument {
     return a;
   }
   static Argument OfBool(bool b) {
-    Argument a;
+    Argument a = OfInt(Dim(b ? 1 : 0));
     a.kind = ArgKind::kBool;
-    a.dim = Dim(b ? 1 : 0);
     return a;
   }
   static Argument OfString(StringId s) {
@@ -161,6 +160,7 @@ struct Node {
   NodeId origin = kNoId;  // after `decompose`: the node of the imported program it comes from,
                           // counted through its graphs
   Phase phase = Phase::kForward;
+  StringId refusal = kNoString;  // after `decompose`: why its row refused it; the file's results
 };
 
 // `decompose` marks with it where the last reference to its one argument goes; no operator.
@@ -236,8 +236,9 @@ class Program {
   std::vector<Frame> frames;
   std::vector<NamedTensor> parameters;  // in the order of module.parameters()
   std::vector<NamedTensor> buffers;
-  std::vector<ValueId> inputs;   // what the user passes, in order
-  std::vector<ValueId> mutated;  // buffers and inputs that the program writes to
+  std::vector<ValueId> inputs;          // what the user passes, in order
+  std::vector<ValueId> mutated;         // buffers and inputs that the program writes to
+  std::vector<std::uint32_t> released;  // outputs as a caller lets them go; empty: last first
   std::uint32_t storage_count = 0;
   std::vector<std::uint32_t> graph_runs;  // after `decompose`: of each imported graph
   std::vector<SavedTensor> saved;         // what autograd keeps for the backward pass, in order
@@ -271,8 +272,7 @@ class Program {
   }
   // How often a graph of the imported program ran; a main graph always once.
   std::uint32_t runs(GraphId graph) const;
-  // True when no size, stride or number depends on a symbol.
-  bool is_concrete() const { return symbols.empty(); }
+  bool is_concrete() const { return symbols.empty(); }  // no size depends on a symbol
 
   // --- Building ---------------------------------------------------------------------------------
   OpId AddOpName(std::string_view name);

@@ -54,6 +54,11 @@ struct WeighOptions {
   // The convention in which work is counted: a name of `CountingConventions`.
   std::string count = "torch";
 
+  // The moment of which the report tells the memory, instead of the peak: of all calls of the
+  // operator of this name ("aten::softmax", "softmax") the one at which most is held, or else the
+  // call of this name ("softmax_3").
+  std::string at = {};
+
   // Refuses a program with operators that have no row in the operator table. Otherwise it is
   // weighed without them, and every total says that it is a lower bound.
   bool strict = false;
@@ -98,10 +103,15 @@ struct Weighing {
 };
 
 // Weighs the model that `options` name. Returns the error of the file, of the sizes or of an
-// operator that cannot take its operands; a usage error when there is no such convention; when
+// operator that cannot take its operands; a usage error when there is no such convention, a
+// not-found error when there is no such call; when
 // `strict`, an unsupported error that lists the operators without a row. Time and memory grow in
 // proportion to the description in the file; weights are never read.
 [[nodiscard]] Result<Weighing> Weigh(const WeighOptions& options);
+
+// Returns the program's text form as it is after a pass, one of `Passes`: what is weighed, or what
+// stands in the way of it. A usage error when there is no such pass or these options do not run it.
+[[nodiscard]] Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pass);
 
 // What of a weighing a report shows. The JSON has all of it, events excepted.
 struct ReportOptions {

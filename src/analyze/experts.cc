@@ -23,7 +23,7 @@ std::vector<Selection> FindSelections(const Program& program,
   std::vector<Selection> out;
   for (const Node& node : program.main().nodes) {
     const OpDef* def = defs[node.op];
-    if (def == nullptr || !IsSelection(*def)) continue;
+    if (def == nullptr || node.refusal != kNoString || !IsSelection(*def)) continue;
     const Argument& input = program.args(node)[0];
     if (input.kind != ArgKind::kValue || program.results(node).empty()) continue;
     const auto before = program.sizes(input.value), after = program.sizes(program.results(node)[0]);

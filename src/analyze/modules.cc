@@ -110,7 +110,7 @@ void AddRuns(const Program& imported, const Program& kernels, const WorkReport& 
   const std::vector<Node>& nodes = kernels.main().nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     own[nodes[i].module].work += work.by_node[i];
-    own[nodes[i].module].unmodelled += known[nodes[i].op] ? 0 : 1;
+    own[nodes[i].module].unmodelled += known[nodes[i].op] && nodes[i].refusal == kNoString ? 0 : 1;
   }
   for (const Block& block : timeline.blocks) {
     if (block.value == Block::kNoValue || block.bytes == 0) continue;

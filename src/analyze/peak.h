@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
+#include "steelyard/program.h"
 #include "steelyard/timeline.h"
 
 namespace steelyard {
@@ -16,11 +19,18 @@ struct PeakReport {
   std::int64_t peak_delta = 0;      // peak - resident
   std::uint32_t event = 0;          // the allocation that reaches it (the first, if several do)
   bool reached_in_step = false;     // false: nothing is allocated above the resident bytes
+  int calls = 1;                    // among which it is the highest
   ByCategory at_peak{};             // sums to `peak`
   std::vector<std::uint32_t> live;  // blocks alive there, largest first
 };
 
 PeakReport FindPeak(const Timeline& timeline);
+
+// The same at the calls of `name`, wherever most is held during one of them: all calls of the
+// operator of this name, with or without its overload and namespace, else the call whose result has
+// this name in the imported program. Nothing where there is none.
+std::optional<PeakReport> FindMoment(const Program& imported, const Program& kernels,
+                                     const Timeline& timeline, std::string_view name);
 
 // The total after each of `points` equal stretches of the timeline: the highest in each stretch, so
 // that a peak is never lost. For charts.

@@ -44,11 +44,30 @@ class ByOperator {
   OperatorWork* LineOfOrigin(NodeId origin) {
     return origin == kNoId ? nullptr : &lines_[numbering_.node(origin).op];
   }
-  std::vector<OperatorWork> Take() && { return std::move(lines_); }
+  // The lines; calls that rows refused have lines of their own behind them.
+  std::vector<OperatorWork> Take() && {
+    for (OperatorWork& refused : refused_) {
+      if (refused.calls > 0) lines_.push_back(std::move(refused));
+    }
+    return std::move(lines_);
+  }
+  void Refuse(const Node& kernel, std::string_view reason) {
+    const OpId op = numbering_.node(kernel.origin).op;
+    if (refused_.empty()) refused_.resize(lines_.size());
+    OperatorWork& line = refused_[op];
+    if (line.calls == 0) {
+      line.name = lines_[op].name;
+      line.modelled = false;
+      line.reason = reason;
+    }
+    ++line.calls;
+    --lines_[op].calls;
+  }
 
  private:
   NodeNumbering numbering_;
   std::vector<OperatorWork> lines_;
+  std::vector<OperatorWork> refused_;  // by operator, or nothing
 };
 
 // Whether an operator runs on tensors at all; arithmetic on sizes does not count as a call.
@@ -106,6 +125,11 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
   report.by_node.resize(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const OpDef* def = defs[nodes[i].op];
+    if (nodes[i].refusal != kNoString) {
+      lines.Refuse(nodes[i], kernels.text(nodes[i].refusal));
+      --report.modelled_calls;
+      continue;
+    }
     if (def == nullptr) continue;
     const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
     report.by_node[i] = WorkOf(view, convention, all);

@@ -33,7 +33,8 @@ struct OperatorWork {
   std::string name;
   int calls = 0;
   bool modelled = true;
-  NodeWork work;
+  std::string reason = {};  // of calls that a row refused: why, in the words of the first
+  NodeWork work = {};
 };
 
 struct WorkReport {
@@ -41,7 +42,7 @@ struct WorkReport {
   std::array<NodeWork, kPhaseCount> by_phase{};
   std::vector<NodeWork> by_node;          // of the kernel program
   std::vector<OperatorWork> by_operator;  // most work first
-  std::vector<OperatorWork> unmodelled;   // operators without a row, most calls first
+  std::vector<OperatorWork> unmodelled;   // without a row, or refused by it; most calls first
   int modelled_calls = 0;                 // of the imported program
   int calls = 0;
 

@@ -67,6 +67,21 @@ Result<InputShape> ReadInputShape(std::string_view text) {
   }
 }
 
+Result<SymbolSize> ReadSymbolSize(std::string_view text) {
+  const std::string_view form = "Write it as --size u0=128.";
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    return Unexpected(UsageError(fmt::format("\"{}\" is not a symbol and its size", text), "--size",
+                                 std::string(form)));
+  }
+  const Result<std::int64_t> size = ReadSize(text.substr(equals + 1));
+  if (!size) {
+    return Unexpected(
+        UsageError(fmt::format("{}: {}", text, size.error().message), "--size", std::string(form)));
+  }
+  return SymbolSize{.name = std::string(text.substr(0, equals)), .size = *size};
+}
+
 // What is weighed, and how.
 void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
   flags->insert(flags->end(), {{.name = "MODEL",
@@ -77,6 +92,11 @@ void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
                                 .arg = "NAME=2x128",
                                 .help = "sizes of an input; once for each",
                                 .field = &inputs_},
+                               {.name = "--size",
+                                .arg = "SYMBOL=N",
+                                .help = "a size that only the data tell, as of nonzero; "
+                                        "\"u*\" is all",
+                                .field = &sizes_},
                                {.name = "--batch",
                                 .arg = "N",
                                 .help = "the symbolic size that is first in the inputs",
@@ -159,6 +179,15 @@ void WeighCommand::AddReportFlags(std::vector<Flag>* flags) {
                  {.name = "--events",
                   .help = "list every allocation and free, in order",
                   .field = &report_.events},
+                 {.name = "--at",
+                  .arg = "OP",
+                  .help = "what is held at this operator or call instead of at the peak",
+                  .field = &at_},
+                 {.name = "--print-after",
+                  .arg = "PASS",
+                  .help = "print the program as it is after a pass, and no report",
+                  .field = &print_after_,
+                  .choices = NamesOf(Passes())},
                  {.name = "--units",
                   .arg = "STYLE",
                   .help = "how numbers are written",
@@ -189,8 +218,12 @@ std::vector<Flag> WeighCommand::Flags() {
 }
 
 Result<WeighOptions> WeighCommand::Options() const {
-  WeighOptions options{
-      .path = model_, .from = from_, .train = train_, .count = count_, .strict = strict_};
+  WeighOptions options{.path = model_,
+                       .from = from_,
+                       .train = train_,
+                       .count = count_,
+                       .at = at_,
+                       .strict = strict_};
   if (mode_ == "train") options.mode = ModelMode::kTrain;
   if (mode_ == "eval") options.mode = ModelMode::kEval;
   options.bind.batch = batch_;
@@ -198,6 +231,10 @@ Result<WeighOptions> WeighCommand::Options() const {
   for (const std::string& input : inputs_) {
     SY_ASSIGN_OR_RETURN(InputShape shape, ReadInputShape(input));
     options.bind.inputs.push_back(std::move(shape));
+  }
+  for (const std::string& size : sizes_) {
+    SY_ASSIGN_OR_RETURN(SymbolSize symbol, ReadSymbolSize(size));
+    options.bind.sizes.push_back(std::move(symbol));
   }
   if (!fit_.empty()) {
     options.fit = ParseBytes(fit_);
@@ -238,6 +275,10 @@ Status WeighCommand::Run() {
   report::RenderOptions look = output_.empty() ? StandardOutputLook() : report::RenderOptions{};
   if (units_ == "exact") look.units = UnitStyle::kExact;
   if (units_ == "decimal") look.units = UnitStyle::kDecimal;
+  if (!print_after_.empty()) {
+    SY_ASSIGN_OR_RETURN(const std::string program, PrintAfter(options, print_after_));
+    return output_.empty() ? WriteOutput(program) : WriteFile(output_, program);
+  }
   SY_ASSIGN_OR_RETURN(const Weighing weighing, Weigh(options));
   SY_ASSIGN_OR_RETURN(const std::string text, WriteReport(weighing, format, report_, look));
   return output_.empty() ? WriteOutput(text) : WriteFile(output_, text);

@@ -27,6 +27,7 @@ class WeighCommand final : public Command {
 
   std::string model_;
   std::vector<std::string> inputs_;
+  std::vector<std::string> sizes_;
   std::optional<std::int64_t> batch_;
   std::optional<std::int64_t> seq_;
   std::string fit_;
@@ -39,6 +40,8 @@ class WeighCommand final : public Command {
   ReportOptions report_;
   std::string units_ = "auto";
   bool strict_ = false;
+  std::string at_;
+  std::string print_after_;
   TrainOptions train_;
   std::string format_;
   std::string table_;
@@ -47,5 +50,7 @@ class WeighCommand final : public Command {
 
 // Reads "NAME=2x128": an input and its sizes.
 Result<InputShape> ReadInputShape(std::string_view text);
+// Reads "u0=128": a symbol and its size.
+Result<SymbolSize> ReadSymbolSize(std::string_view text);
 
 }  // namespace steelyard::cli

@@ -184,6 +184,10 @@ class Printer {
     }
     if (declared != program_.main().inputs) PrintValueLine("takes", program_.main().inputs);
     if (!program_.mutated.empty()) PrintValueLine("mutates", program_.mutated);
+    for (std::size_t i = 0; i < program_.released.size(); ++i) {
+      out_.append(i == 0 ? "releases " : ", ").append(std::to_string(program_.released[i]));
+    }
+    if (!program_.released.empty()) out_.push_back('\n');
   }
 
   void PrintValueLine(std::string_view word, const std::vector<ValueId>& ids) {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/release_order.h"
 #include "ir/text_table_reader.h"
 #include "ir/text_value_reader.h"
 #include "ir/text_words.h"
@@ -69,6 +70,7 @@ class Reader {
   bool ReadTakes();
   bool ReadTiesKnown() { return program_.ties_known = true; }
   bool ReadMutates() { return ReadReferences(program_.mutated); }
+  bool ReadReleases();
   bool ReadReturn();
   bool ReadGraph();
   bool ReadNode();
@@ -111,6 +113,7 @@ bool Reader::ReadStatement() {
       Statement{"takes", &Reader::ReadTakes},
       Statement{"ties_known", &Reader::ReadTiesKnown},
       Statement{"mutates", &Reader::ReadMutates},
+      Statement{"releases", &Reader::ReadReleases},
       Statement{"graph", &Reader::ReadGraph},
   };
   if (scan_.AcceptWord("return")) return ReadReturn() && scan_.ExpectLineEnd();
@@ -125,6 +128,16 @@ bool Reader::ReadStatement() {
     return (this->*statement.read)() && scan_.ExpectLineEnd();
   }
   return ReadNode() && scan_.ExpectLineEnd();
+}
+
+bool Reader::ReadReleases() {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  do {
+    std::int64_t place = 0;
+    if (!scan_.Unsigned(kMost, place)) return false;
+    program_.released.push_back(static_cast<std::uint32_t>(place));
+  } while (scan_.Accept(","));
+  return true;
 }
 
 bool Reader::ReadNote() {
@@ -380,7 +393,9 @@ bool Reader::NumberGraphs() {
   };
   std::ranges::for_each(program_.arguments, renumber);
   for (Graph& graph : program_.graphs) std::ranges::for_each(graph.outputs, renumber);
-  return true;
+  return CanRelease(program_) || scan_.Fail("`releases` does not name the first results once each",
+                                            "With two results it is `releases 0, 1` or "
+                                            "`releases 1, 0`.");
 }
 
 }  // namespace

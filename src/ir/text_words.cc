@@ -39,9 +39,9 @@ constexpr std::array kKindWords = {
     Word<ValueKind>{ValueKind::kOther, "object"},
 };
 
-constexpr std::array<std::string_view, 15> kStatementWords = {
+constexpr std::array<std::string_view, 16> kStatementWords = {
     "program", "producer", "note",  "symbol", "module",  "source", "frame",      "parameter",
-    "buffer",  "input",    "value", "takes",  "mutates", "return", "ties_known",
+    "buffer",  "input",    "value", "takes",  "mutates", "return", "ties_known", "releases",
 };
 
 constexpr std::array<std::string_view, 12> kExpressionWords = {

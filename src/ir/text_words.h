@@ -8,6 +8,7 @@
 //   parameter %w: f32[8,8] "encoder.weight"  # the name the user sees, %w's own if left out
 //   parameter %v: f32[8,8] "head.weight" tied to %w
 //   ties_known                               # no other names are one tensor
+//   releases 1, 0                            # results as a caller lets them go; else last first
 //   buffer %b: f32[8] non_persistent
 //   input %x: f32[batch,8]{8,1}              # strides, contiguous ones are left out
 //   %y: f32[batch,8] = aten::linear(%x, %w, bias=%b) in encoder

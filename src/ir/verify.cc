@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/release_order.h"
 #include "ir/text_words.h"
 
 namespace steelyard {
@@ -401,6 +402,11 @@ Status TiedTensorsShare(const Program& p) {
   return {};
 }
 
+Status ReleasesAreOutputs(const Program& p) {
+  if (CanRelease(p)) return {};
+  return Broken("what is released is not what is returned");
+}
+
 Status InputsAreTaken(const Program& p) {
   const std::unordered_set<ValueId> taken(p.main().inputs.begin(), p.main().inputs.end());
   for (ValueId id : p.inputs) {
@@ -447,6 +453,8 @@ constexpr std::array kRules = {
     Rule{{"tied_tensors_share", "A tied tensor shares the storage of an earlier one."},
          TiedTensorsShare},
     Rule{{"inputs_are_taken", "What the user passes is an input of graph 0."}, InputsAreTaken},
+    Rule{{"releases_are_outputs", "The outputs that are let go first are there, once each."},
+         ReleasesAreOutputs},
 };
 
 constexpr auto kTexts = [] {

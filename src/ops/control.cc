@@ -37,8 +37,25 @@ std::vector<Tensor> WithAutocast(Dispatcher& d, const OpView& op) {
 }
 
 std::vector<Tensor> Cond(Dispatcher& d, const OpView& op) {
-  d.Note("cond: which branch runs depends on data; the first is weighed");
-  return d.RunGraph(op.graph(1), d.tensors(op, 3));
+  d.Note(d.grad_enabled() ? "cond: which branch runs depends on data; the first is weighed"
+                          : "cond: which branch runs depends on data; the costlier is weighed");
+  return d.RunCostliest(std::array{op.graph(1), op.graph(2)}, d.tensors(op, 3));
+}
+
+// cond_fn, body_fn, carried, additional: the condition once more than the body.
+std::vector<Tensor> WhileLoop(Dispatcher& d, const OpView& op) {
+  d.Note("while_loop: how often its body runs depends on data; once is weighed");
+  std::vector<Tensor> carried = d.tensors(op, 2);
+  const std::vector<Tensor> additional = d.tensors(op, 3);
+  const auto operands = [&] {
+    std::vector<Tensor> all = carried;
+    all.insert(all.end(), additional.begin(), additional.end());
+    return all;
+  };
+  d.RunGraph(op.graph(0), operands());
+  carried = d.RunGraph(op.graph(1), operands());
+  d.RunGraph(op.graph(0), operands());
+  return carried;
 }
 
 void NoOutputs(const OpView& op, Outputs& out) {
@@ -93,6 +110,10 @@ constexpr std::array kRows{
                RunBody),
     ControlRow("higher_order::cond", "Runs one of two graphs.",
                "(Any pred, Graph if_true, Graph if_false, Any[] operands) -> Any[]", Cond),
+    ControlRow("higher_order::while_loop", "Runs a graph as long as another one says so.",
+               "(Graph cond_fn, Graph body_fn, Any[] carried_inputs, Any[] additional_inputs) -> "
+               "Any[]",
+               WhileLoop),
     Bookkeeping("aten::_assert_tensor_metadata", "Checks a tensor's sizes, strides and dtype.",
                 "(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, "
                 "Device? device=None, "

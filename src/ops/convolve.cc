@@ -209,7 +209,7 @@ Tensor ConvolveSame(Dispatcher& d, const OpView& op, int n) {
   bool uneven = false;
   for (int i = 0; i < n; ++i) {
     const Count total = Count(dilation[i]) * (weight.size(i + 2) - 1);
-    if (total.overflowed()) Refuse(fmt::format("a dilation of {}", dilation[i]));
+    if (total.overflowed()) Contradict(fmt::format("a dilation of {}", dilation[i]));
     padding.push_back(total.value() / 2);
     // The list of `constant_pad_nd` starts with the last dimension.
     before_and_after[2 * (n - 1 - i) + 1] = total.value() % 2;

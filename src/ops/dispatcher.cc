@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/release_order.h"
 #include "ops/autograd.h"
 #include "ops/bind_arguments.h"
 #include "ops/graph_plan.h"
+#include "ops/locals.h"
 
 namespace steelyard {
 namespace {
@@ -27,10 +29,6 @@ constexpr std::uint64_t kLeastBudget = 100'000;
 constexpr std::uint64_t kRunsPerNode = 16;
 // Differences between file and rule that are spelled out in the report.
 constexpr int kShownMismatches = 3;
-
-constexpr char kTotalTooLarge[] = "the program's tensors take more than 2^63 bytes in all";
-constexpr char kCheckSizes[] = "Check the sizes given with --input.";
-[[noreturn]] void RefuseTotal() { Refuse(kTotalTooLarge, kCheckSizes); }
 
 std::string DescribeTensor(const Program& program, ValueId id) {
   if (id == kNoId) return "None";
@@ -56,19 +54,6 @@ void Tensor::reset() {
 }
 
 TensorView Tensor::view() const { return {dispatcher_->out_, id_}; }
-
-// --- Locals: the variables of a graph being run
-// -----------------------------------------------------
-
-struct Dispatcher::Locals {
-  const Graph* graph = nullptr;
-  const GraphPlan* plan = nullptr;
-  std::vector<Tensor> tensors;  // of the plan's range
-
-  Tensor& of(ValueId id) { return tensors[id - plan->first()]; }
-  // Undefined for a value that is not of this graph.
-  Tensor find(ValueId id) const { return plan->Has(id) ? tensors[id - plan->first()] : Tensor(); }
-};
 
 namespace {
 
@@ -116,6 +101,7 @@ void Dispatcher::CopyTables() {
   out_.modules = source_.modules;
   out_.sources = source_.sources;
   out_.notes = source_.notes;
+  out_.released = source_.released;
   out_.name = source_.name;
   out_.producer = source_.producer;
   const std::size_t expected = source_.main().nodes.size() * 4;
@@ -139,8 +125,7 @@ void Dispatcher::AdoptResidents(Locals& locals) {
     AddReferences(adopted, 1);  // the module's or the caller's own
     locals.of(id) = Tensor(this, adopted);
     const TensorView resident = locals.of(id).view();
-    bytes_ += std::max(resident.storage_bytes(), resident.bytes());
-    if (bytes_.overflowed()) RefuseTotal();
+    CountBytes(std::max(resident.storage_bytes(), resident.bytes()));
   }
   const auto translate = [&](const std::vector<NamedTensor>& from, std::vector<NamedTensor>& to) {
     for (NamedTensor named : from) {
@@ -197,8 +182,8 @@ void Dispatcher::EnterGraph(GraphId graph, Locals& locals) {
 void Dispatcher::RunNodes(GraphId graph, Locals& locals) {
   const std::vector<Node>& nodes = locals.graph->nodes;
   if (nodes.size() > budget_) {
-    Refuse("the graphs of the program call each other too many times",
-           "A file of this size cannot describe a model that runs so many operators.");
+    Contradict("the graphs of the program call each other too many times",
+               "A file of this size cannot describe a model that runs so many operators.");
   }
   budget_ -= nodes.size();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -211,11 +196,12 @@ void Dispatcher::RunNodes(GraphId graph, Locals& locals) {
 }
 
 // Without gradients the caller's references end outside the program. A training loop lets the
-// outputs go at the end of each step, in order, and its variables after them.
+// outputs go at the end of each step, and its variables after them.
 void Dispatcher::ReleaseOutputs(Locals& locals) {
   if (autograd_ != nullptr) {
-    for (const Argument& output : locals.graph->outputs) {
-      VisitValues(source_, output, [&](ValueId id) { locals.of(id).reset(); });
+    for (const std::uint32_t place : ReleaseOrder(source_)) {
+      VisitValues(source_, locals.graph->outputs[place],
+                  [&](ValueId id) { locals.of(id).reset(); });
     }
     for (Tensor& held : held_) held.reset();
   }
@@ -232,7 +218,7 @@ void Dispatcher::EndReferences() {
 }
 
 std::vector<Tensor> Dispatcher::RunGraph(GraphId graph, std::vector<Tensor> operands) {
-  if (++depth_ > kMaxDepth) Refuse("graphs are nested too deeply");
+  if (++depth_ > kMaxDepth) Contradict("graphs are nested too deeply");
   Locals locals;
   EnterGraph(graph, locals);
   if (operands.size() != locals.graph->inputs.size()) {
@@ -265,7 +251,7 @@ Argument Dispatcher::Translate(const Argument& arg, const Locals& locals) {
     if (value.kind == ValueKind::kTensor) {
       const Tensor tensor = locals.find(arg.value);
       if (!tensor.defined() && value.has_layout)
-        Refuse(fmt::format("\"{}\" is used before it exists", source_.text(value.name)));
+        Contradict(fmt::format("\"{}\" is used before it exists", source_.text(value.name)));
       if (!tensor.defined()) out.kind = ArgKind::kNone;
       out.value = tensor.id();
     } else if (value.scalar.is_number()) {
@@ -293,12 +279,26 @@ void Dispatcher::RunNode(const Node& node, Locals& locals) {
     BindResults(node, EmitOpaque(node, locals), locals);
     return;
   }
+  const Progress before = Mark();
+  try {
+    RunRow(*def, node, locals);
+  } catch (const RuleError& error) {
+    if (error.contradiction || !MayCarry(*def, node, locals)) throw;
+    TakeBack(before);
+    Carry(node, error.message, locals);
+  }
+}
+
+void Dispatcher::RunRow(const OpDef& def, const Node& node, Locals& locals) {
+  const auto recorded = std::exchange(recorded_, source_.results(node));
+  const WithSize unknown(*this, std::nullopt);
   std::vector<Argument> given;
   for (const Argument& argument : source_.args(node)) given.push_back(Translate(argument, locals));
-  PackVariadic(*def, given);
+  PackVariadic(def, given);
   BoundArguments bound;
-  BindArguments(out_, *def, given, bound);
-  BindResults(node, Execute(*def, {bound.data(), def->signature->params().size()}), locals);
+  BindArguments(out_, def, given, bound);
+  BindResults(node, Execute(def, {bound.data(), def.signature->params().size()}), locals);
+  recorded_ = recorded;
 }
 
 // "Any... operands" takes all arguments from its place on as one list.
@@ -315,27 +315,40 @@ void Dispatcher::PackVariadic(const OpDef& def, std::vector<Argument>& given) {
 
 void Dispatcher::BindResults(const Node& node, std::vector<Tensor> results, Locals& locals) {
   const std::span<const ValueId> ids = source_.results(node);
+  const auto given = [&](std::size_t i) {
+    return ids[i] != kNoId && source_.values[ids[i]].kind == ValueKind::kTensor;
+  };
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] == kNoId || source_.values[ids[i]].kind != ValueKind::kTensor) continue;
+    if (!given(i)) continue;
+    const Value& file = source_.values[ids[i]];
     const bool missing = i >= results.size() || !results[i].defined();
-    if (missing && source_.values[ids[i]].has_layout) {
-      Refuse(fmt::format("it gives no tensor \"{}\"", source_.text(source_.values[ids[i]].name)));
+    if (missing && file.has_layout) {
+      Contradict(fmt::format("it gives no tensor \"{}\"", source_.text(file.name)));
     }
-    if (missing) continue;
+    if (!missing) CompareWithFile(node, ids[i], results[i].id(), locals);
+  }
+  for (std::size_t i = 0; i < std::min(ids.size(), results.size()); ++i) {
+    if (!given(i) || !results[i].defined()) continue;
     Value& value = out_.values[results[i].id()];
     if (value.name == kNoString) value.name = source_.values[ids[i]].name;
-    CompareWithFile(node, ids[i], results[i].id());
     locals.of(ids[i]) = std::move(results[i]);
   }
 }
 
-// The rule wins, but a difference is said: either the file is wrong or the rule is.
-void Dispatcher::CompareWithFile(const Node& node, ValueId recorded, ValueId computed) {
+// Either the file is wrong or the rule is. PyTorch computed the file's sizes; its dtypes depend on
+// the mode in which it did, and the rule wins there.
+void Dispatcher::CompareWithFile(const Node& node, ValueId recorded, ValueId computed,
+                                 const Locals& locals) {
   const Value& file = source_.values[recorded];
   if (!file.has_layout) return;
-  const bool same = file.dtype == out_.values[computed].dtype &&
-                    std::ranges::equal(source_.sizes(recorded), out_.sizes(computed));
-  if (same || ++mismatches_ > kShownMismatches) return;
+  const bool same_sizes = std::ranges::equal(source_.sizes(recorded), out_.sizes(computed));
+  if (same_sizes && file.dtype == out_.values[computed].dtype) return;
+  const OpDef* def = FindOp(OpName::FromRuntime(source_.op_name(node.op)));
+  if (!same_sizes && def != nullptr && MayCarry(*def, node, locals)) {
+    Refuse(fmt::format("its result is {}, the file says {}", DescribeTensor(out_, computed),
+                       DescribeTensor(source_, recorded)));
+  }
+  if (++mismatches_ > kShownMismatches) return;
   out_.notes.push_back(out_.strings.Intern(fmt::format(
       "{} \"{}\": the file says {}, its operands give {}", source_.op_name(node.op),
       source_.text(file.name), DescribeTensor(source_, recorded), DescribeTensor(out_, computed))));
@@ -355,7 +368,7 @@ std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> ar
     }
   }
   if (def.is_kernel() && boxes.empty()) return Record(def, args);
-  if (++depth_ > kMaxDepth) Refuse("operators are nested too deeply");
+  if (++depth_ > kMaxDepth) Contradict("operators are nested too deeply");
   const Inside frame(*this, def.name->text());
   std::vector<Tensor> results = Record(def, args);
   boxes.clear();
@@ -410,7 +423,10 @@ std::vector<Tensor> Dispatcher::Invoke(OpName op, std::span<const Arg> args) {
   }
   BoundArguments bound;
   BindArguments(out_, *def, {given.data(), args.size()}, bound);
-  return Execute(*def, {bound.data(), def->signature->params().size()});
+  const auto recorded = std::exchange(recorded_, {});  // a part's results are not the whole's
+  std::vector<Tensor> results = Execute(*def, {bound.data(), def->signature->params().size()});
+  recorded_ = recorded;
+  return results;
 }
 
 namespace {
@@ -439,7 +455,6 @@ void Rehearse(const OpView& op, Count& bytes) {
   (*op.def().allocations)(op, tally);
   (*op.def().work)(op);
   (*op.def().traffic)(op);
-  if (bytes.overflowed()) RefuseTotal();
 }
 
 }  // namespace
@@ -447,7 +462,11 @@ void Rehearse(const OpView& op, Count& bytes) {
 std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Argument> args) {
   const Argument::Run run = out_.AddArguments(args);
   outputs_.Clear();
+  outputs_.Expect(source_, recorded_, data_size_);
   (*def.shape)(OpView(out_, def, out_.list(run), {}, target_), outputs_);
+  if (outputs_.assumed()) {
+    Note(fmt::format("{} is weighed as if its data chose all that they may", def.label()));
+  }
   // A view says what its base says, in the no_grad mode too.
   const bool differentiable = *def.alias != Alias::kNone &&
                               def.grad->kind() != Gradient::Kind::kNone &&
@@ -462,8 +481,8 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
       continue;
     }
     if (!CheckLayout(meta.dtype, meta.sizes, meta.strides)) {
-      Refuse(fmt::format("the result {}[{}] is too large", ShortNameOf(meta.dtype),
-                         fmt::join(std::span<const std::int64_t>(meta.sizes), ",")));
+      Contradict(fmt::format("the result {}[{}] is too large", ShortNameOf(meta.dtype),
+                             fmt::join(std::span<const std::int64_t>(meta.sizes), ",")));
     }
     const ValueId id = out_.AddTensor(kNoString, meta.dtype, meta.sizes, meta.strides);
     Value& value = out_.values[id];
@@ -479,46 +498,8 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
     results.emplace_back(this, id);
   }
   Rehearse(OpView(out_, def, out_.list(run), ids, target_), bytes_);
+  CountBytes(0);
   AppendNode(out_.AddOpName(def.name->text()), run, out_.AddOutputs(ids));
-  return results;
-}
-
-// An operator without a row: fresh tensors of the sizes the file gives.
-std::vector<Tensor> Dispatcher::EmitOpaque(const Node& node, const Locals& locals) {
-  std::vector<Argument> args;
-  for (const Argument& a : source_.args(node)) {
-    if (a.kind != ArgKind::kGraph) args.push_back(Translate(a, locals));
-  }
-  for (const Argument& a : args) {
-    VisitValues(out_, a, [&](ValueId id) {
-      if (!grad_enabled_ || !out_.values[id].requires_grad) return;
-      Refuse(fmt::format("the gradient of {} is not known", source_.op_name(node.op)),
-             "The model can be weighed without --train.");
-    });
-  }
-  std::vector<Tensor> results;
-  std::vector<ValueId> ids;
-  for (ValueId recorded : source_.results(node)) {
-    if (recorded == kNoId || source_.values[recorded].kind != ValueKind::kTensor) {
-      results.emplace_back();
-      continue;
-    }
-    const Value& file = source_.values[recorded];
-    if (!file.has_layout) {
-      Refuse(fmt::format("no rule for {}, and the file gives no sizes for its result",
-                         source_.op_name(node.op)));
-    }
-    const ValueId id =
-        out_.AddTensor(file.name, file.dtype, source_.sizes(recorded), source_.strides(recorded));
-    out_.values[id].storage = out_.storage_count++;
-    AddReferences(id, 0);
-    ids.push_back(id);
-    results.emplace_back(this, id);
-    bytes_ += results.back().view().storage_bytes();
-    if (bytes_.overflowed()) RefuseTotal();
-  }
-  AppendNode(out_.AddOpName(source_.op_name(node.op)), out_.AddArguments(args),
-             out_.AddOutputs(ids));
   return results;
 }
 
@@ -529,6 +510,13 @@ void Dispatcher::AppendNode(OpId op, Argument::Run arguments, Argument::Run outp
   node.outputs = outputs;
   node.frame = frame_;
   out_.main().nodes.push_back(node);
+}
+
+void Dispatcher::CountBytes(Count bytes) {
+  bytes_ += bytes;
+  if (!bytes_.overflowed()) return;
+  Contradict("the program's tensors take more than 2^63 bytes in all",
+             "Check the sizes given with --input.");
 }
 
 void Dispatcher::AddReferences(ValueId id, std::uint32_t references) {
@@ -566,8 +554,7 @@ Tensor Dispatcher::AddResident(std::string_view name, const Dims& sizes, const D
   out_.main().inputs.push_back(id);
   AddReferences(id, 1);
   Tensor resident(this, id);
-  bytes_ += resident.view().storage_bytes();
-  if (bytes_.overflowed()) RefuseTotal();
+  CountBytes(resident.view().storage_bytes());
   return resident;
 }
 
@@ -604,6 +591,10 @@ std::vector<Tensor> Dispatcher::tensors(const OpView& op, int i) {
 void Dispatcher::Note(std::string_view line) {
   const StringId id = out_.strings.Intern(line);
   if (std::ranges::find(out_.notes, id) == out_.notes.end()) out_.notes.push_back(id);
+}
+
+std::optional<std::int64_t> Dispatcher::SizeInFile(int i, int dim) const {
+  return RecordedSize(&source_, recorded_, i, dim);
 }
 
 Tensor Dispatcher::Box(const Argument& number) { return Call("steelyard::box", number); }

@@ -121,8 +121,29 @@ class Dispatcher {
   // that PyTorch generates for a graph module.
   std::vector<Tensor> RunGraph(GraphId graph, std::vector<Tensor> operands);
 
+  // The same for the one of several graphs that computes most, and among equals allocates most; of
+  // a program that trains, for the first.
+  std::vector<Tensor> RunCostliest(std::span<const GraphId> graphs,
+                                   const std::vector<Tensor>& operands);
+
   // A line for the report: what the program does not say and was assumed.
   void Note(std::string_view line);
+  // What the file says of a dimension that only the data tells, of result `i` of the node that the
+  // operator is. Nothing where the file says nothing, or where the operator is a part of another.
+  std::optional<std::int64_t> SizeInFile(int i, int dim) const;
+  // As long as it lives, calls that ask how many elements the data chose find this number.
+  class WithSize {
+   public:
+    WithSize(Dispatcher& dispatcher, std::optional<std::int64_t> size)
+        : dispatcher_(dispatcher), before_(std::exchange(dispatcher.data_size_, size)) {}
+    ~WithSize() { dispatcher_.data_size_ = before_; }
+    WithSize(const WithSize&) = delete;
+    WithSize& operator=(const WithSize&) = delete;
+
+   private:
+    Dispatcher& dispatcher_;
+    std::optional<std::int64_t> before_;
+  };
 
   bool grad_enabled() const { return grad_enabled_; }
   void set_grad_enabled(bool enabled) { grad_enabled_ = enabled; }
@@ -206,6 +227,15 @@ class Dispatcher {
   std::vector<Tensor> EmitOpaque(const Node& node, const Locals& locals);
   void AppendNode(OpId op, Argument::Run arguments, Argument::Run outputs);
   void RunNode(const Node& node, Locals& locals);
+  void RunRow(const OpDef& def, const Node& node, Locals& locals);
+  Work WorkSince(std::size_t node) const;
+  // What a row began and could not finish can be taken back, and its results carried with the
+  // sizes that the file gives.
+  struct Progress;
+  Progress Mark() const;
+  void TakeBack(const Progress& progress);
+  bool MayCarry(const OpDef& def, const Node& node, const Locals& locals) const;
+  void Carry(const Node& node, std::string_view reason, Locals& locals);
   void BindResults(const Node& node, std::vector<Tensor> results, Locals& locals);
   Argument Translate(const Argument& arg, const Locals& locals);
   void PackVariadic(const OpDef& def, std::vector<Argument>& given);
@@ -221,7 +251,8 @@ class Dispatcher {
   void Release(ValueId id);
   void RetainStorage(ValueId id) { ++references_[id]; }
   void ReleaseStorage(ValueId id);
-  void CompareWithFile(const Node& node, ValueId recorded, ValueId computed);
+  void CompareWithFile(const Node& node, ValueId recorded, ValueId computed, const Locals& locals);
+  void CountBytes(Count bytes);
   Error Locate(const Node& node, const RuleError& error, const Locals& locals) const;
 
   const GraphPlan& PlanOf(GraphId graph);
@@ -243,7 +274,9 @@ class Dispatcher {
   std::unique_ptr<Autograd> autograd_;  // of a program that trains
   std::vector<Tensor> held_, kept_;
   bool grad_enabled_ = false;
-  bool recording_ = false;  // inside an operator that autograd sees as one
+  bool recording_ = false;                 // inside an operator that autograd sees as one
+  std::span<const ValueId> recorded_;      // results of the node whose operator runs
+  std::optional<std::int64_t> data_size_;  // of WithSize
   int depth_ = 0;
   int mismatches_ = 0;
   Count bytes_;  // of all storages so far, scratch included

@@ -173,7 +173,7 @@ Tensor Align(Dispatcher& d, const Equation& e, const Labels& labels, Tensor oper
 
 std::int64_t Multiplied(std::int64_t a, std::int64_t b) {
   const Count product = Count(a) * b;
-  if (product.overflowed()) Refuse("einsum: more than 2^63 elements");
+  if (product.overflowed()) Contradict("einsum: more than 2^63 elements");
   return product.value();
 }
 

@@ -39,13 +39,11 @@ void RequireIndex(const TensorView& index) {
 
 // --- index --------------------------------------------------------------------------------------
 
-// What indexing with a list of tensors comes to: the indexed dimensions lie next to each other, at
-// the front if they did not, and the joint shape of the indices stands in their place.
-struct Advanced {
+// An index as ATen's kernels see it: a mask of r dimensions is r lists of positions.
+struct Index {
   Dims sizes;
-  Dims strides;  // of the operand: 0 where it is indexed
-  Dims joint;
-  int before = 0;  // dimensions in front of the joint ones
+  Dims strides;
+  DType dtype = DType::kInt64;
 };
 
 std::vector<TensorView> Defined(const std::vector<TensorView>& indices) {
@@ -56,36 +54,72 @@ std::vector<TensorView> Defined(const std::vector<TensorView>& indices) {
   return out;
 }
 
-void RequireIndices(const TensorView& self, const std::vector<TensorView>& indices) {
-  if (static_cast<int>(indices.size()) > self.rank()) {
-    Refuse(fmt::format("{} indices for {}", indices.size(), shape::Text(self)));
-  }
-  const std::vector<TensorView> defined = Defined(indices);
-  if (defined.empty()) Refuse("there is no index");
-  for (const TensorView& index : defined) {
-    if (IsMask(index)) {
-      Refuse("a mask selects as many elements as its values say", "Use where or masked_fill.");
-    }
-    RequireIndex(index);
-  }
+bool HasMask(const std::vector<TensorView>& indices) {
+  return std::ranges::any_of(
+      indices, [](const TensorView& index) { return index.defined() && IsMask(index); });
 }
 
-Advanced Plan(const TensorView& self, const std::vector<TensorView>& indices) {
-  RequireIndices(self, indices);
-  const auto indexed = [&](int d) {
-    return d < static_cast<int>(indices.size()) && indices[static_cast<std::size_t>(d)].defined();
-  };
+// One entry for each dimension of the operand that the list speaks of, masks having chosen `chosen`
+// elements.
+std::vector<std::optional<Index>> ForDimensions(const TensorView& self,
+                                                const std::vector<TensorView>& indices,
+                                                std::int64_t chosen) {
+  std::vector<std::optional<Index>> out;
+  for (const TensorView& index : indices) {
+    const int at = static_cast<int>(out.size());
+    if (!index.defined()) {
+      out.emplace_back();
+    } else if (IsMask(index)) {
+      for (int d = 0; d < index.rank() && at + d < self.rank(); ++d) {
+        shape::RequireEqual("sizes of mask and operand", index.size(d), self.size(at + d));
+      }
+      const Index positions{.sizes = {chosen}, .strides = {1}};
+      out.insert(out.end(), static_cast<std::size_t>(index.rank()), positions);
+    } else {
+      RequireIndex(index);
+      out.push_back(Index{
+          .sizes = Dims(index.sizes()), .strides = Dims(index.strides()), .dtype = index.dtype()});
+    }
+  }
+  if (static_cast<int>(out.size()) > self.rank()) {
+    Refuse(fmt::format("{} indices for {}", out.size(), shape::Text(self)));
+  }
+  out.resize(static_cast<std::size_t>(self.rank()));
+  return out;
+}
+
+// What indexing with a list of tensors comes to: the indexed dimensions lie next to each other, at
+// the front if they did not, and the joint shape of the indices stands in their place.
+struct Advanced {
+  std::vector<Index> indices;
+  Dims sizes;
+  Dims strides;  // of the operand: 0 where it is indexed
+  Dims joint;
+  int before = 0;  // dimensions in front of the joint ones
+};
+
+Dims JointShape(const std::vector<Index>& indices) {
+  std::vector<Sizes> shapes;
+  shapes.reserve(indices.size());
+  for (const Index& index : indices) shapes.emplace_back(index.sizes);
+  return shape::Broadcast(shapes);
+}
+
+Advanced PlanFor(const TensorView& self, const std::vector<TensorView>& list, std::int64_t chosen) {
+  const std::vector<std::optional<Index>> indices = ForDimensions(self, list, chosen);
+  const auto indexed = [&](int d) { return indices[static_cast<std::size_t>(d)].has_value(); };
+  Advanced plan;
   int first = self.rank();
   int last = -1;
-  int count = 0;
   for (int d = 0; d < self.rank(); ++d) {
     if (!indexed(d)) continue;
     first = std::min(first, d);
     last = d;
-    ++count;
+    plan.indices.push_back(*indices[static_cast<std::size_t>(d)]);
   }
-  Advanced plan;
-  plan.joint = shape::Broadcast(Defined(indices));
+  if (plan.indices.empty()) Refuse("there is no index");
+  const int count = static_cast<int>(plan.indices.size());
+  plan.joint = JointShape(plan.indices);
   plan.before = last - first + 1 == count ? first : 0;
   if (self.rank() - count + plan.joint.size() > Dims::kMaxRank) Refuse("too many dimensions");
   const auto add_joint = [&] {
@@ -104,27 +138,54 @@ Advanced Plan(const TensorView& self, const std::vector<TensorView>& indices) {
   return plan;
 }
 
-// Strides of an index expanded to the joint shape, a copy if it had to become int64.
-Dims ExpandedStrides(const TensorView& index, const Dims& joint) {
-  Dims out = Dims::Filled(joint.size(), 0);
-  const int shift = joint.size() - index.rank();
-  for (int d = 0; d < index.rank(); ++d) {
-    const bool repeated = index.size(d) == 1 && joint[d + shift] != 1;
-    out[d + shift] = repeated ? 0 : index.stride(d);
+// The most elements that masks can choose: as many as they have, or as the lists of positions
+// beside them.
+std::int64_t MostChosen(const std::vector<TensorView>& indices) {
+  std::optional<std::int64_t> most;
+  for (const TensorView& index : Defined(indices)) {
+    if (IsMask(index)) most = std::min(most.value_or(INT64_MAX), index.count());
   }
-  return index.dtype() == DType::kInt64 ? out : EmptyLikeStrides(joint, out);
+  for (const TensorView& index : Defined(indices)) {
+    if (!IsMask(index) && index.rank() > 0 && index.size(-1) != 1) return index.size(-1);
+  }
+  return most.value_or(0);
+}
+
+// The dimension of the result in which the chosen elements lie.
+int ChosenDim(const Advanced& plan) { return plan.before + plan.joint.size() - 1; }
+
+// Of `index`, once its result is there.
+Advanced PlanOf(const OpView& op) {
+  const std::vector<TensorView> indices = op.tensors(1);
+  if (!HasMask(indices)) return PlanFor(op.self(), indices, 0);
+  const Advanced most = PlanFor(op.self(), indices, MostChosen(indices));
+  return PlanFor(op.self(), indices, op.output().size(ChosenDim(most)));
+}
+
+// Strides of an index expanded to the joint shape, a copy if it had to become int64.
+Dims ExpandedStrides(const Index& index, const Dims& joint) {
+  Dims out = Dims::Filled(joint.size(), 0);
+  const int shift = joint.size() - index.sizes.size();
+  for (int d = 0; d < index.sizes.size(); ++d) {
+    const bool repeated = index.sizes[d] == 1 && joint[d + shift] != 1;
+    out[d + shift] = repeated ? 0 : index.strides[d];
+  }
+  return index.dtype == DType::kInt64 ? out : EmptyLikeStrides(joint, out);
 }
 
 void IndexShape(const OpView& op, Outputs& out) {
   const std::vector<TensorView> indices = op.tensors(1);
-  const Advanced plan = Plan(op.self(), indices);
+  Advanced plan = PlanFor(op.self(), indices, MostChosen(indices));
+  if (HasMask(indices)) {
+    plan = PlanFor(op.self(), indices, out.FromData(0, ChosenDim(plan), MostChosen(indices)));
+  }
   const int after = plan.sizes.size() - plan.before - plan.joint.size();
   Dims sizes;  // of an index among the other dimensions
   for (int i = 0; i < plan.before; ++i) sizes.push_back(1);
   for (std::int64_t size : std::span<const std::int64_t>(plan.joint)) sizes.push_back(size);
   for (int i = 0; i < after; ++i) sizes.push_back(1);
   std::vector<Dims> strides;
-  for (const TensorView& index : Defined(indices)) {
+  for (const Index& index : plan.indices) {
     const Dims expanded = ExpandedStrides(index, plan.joint);
     strides.push_back(ViewStrides(plan.joint, expanded, sizes).value_or(ContiguousStrides(sizes)));
   }
@@ -133,57 +194,27 @@ void IndexShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), plan.sizes, IteratorStrides(plan.sizes, layouts));
 }
 
-// int32 indices are expanded and then made int64.
-std::vector<Allocations::Scratch> WidenIndices(const OpView& op, Allocations& memory) {
+// Masks become lists of positions; int32 indices are expanded and then made int64.
+std::vector<Allocations::Scratch> MakeIndices(const OpView& op, const Advanced& plan,
+                                              Allocations& memory) {
   std::vector<Allocations::Scratch> out;
-  const std::vector<TensorView> indices = Defined(op.tensors(1));
-  const Dims joint = shape::Broadcast(indices);
-  const std::int64_t bytes = allocations::Bytes(work::Elements(joint), DType::kInt64);
-  for (const TensorView& index : indices) {
-    if (index.dtype() == DType::kInt32)
-      out.push_back(memory.Allocate(bytes, "aten::empty_strided"));
+  const std::int64_t chosen = plan.joint.empty() ? 1 : plan.joint[plan.joint.size() - 1];
+  for (const TensorView& index : Defined(op.tensors(1))) {
+    if (!IsMask(index)) continue;
+    const Count positions = Count(chosen) * index.rank();
+    out.push_back(memory.Allocate(allocations::Bytes(positions, DType::kInt64), "aten::nonzero"));
+  }
+  const std::int64_t bytes = allocations::Bytes(work::Elements(plan.joint), DType::kInt64);
+  for (const Index& index : plan.indices) {
+    if (index.dtype == DType::kInt32) out.push_back(memory.Allocate(bytes, "aten::empty_strided"));
   }
   return out;
 }
 
 void IndexAllocations(const OpView& op, Allocations& memory) {
-  const std::vector<Allocations::Scratch> wide = WidenIndices(op, memory);
+  const std::vector<Allocations::Scratch> made = MakeIndices(op, PlanOf(op), memory);
   memory.Output(0);
-  for (std::size_t i = wide.size(); i-- > 0;) memory.Free(wide[i]);
-}
-
-// --- masked_select ------------------------------------------------------------------------------
-
-void SelectedShape(const OpView& op, Outputs& out) {
-  const TensorView self = op.self(), mask = op.tensor(1);
-  if (mask.dtype() != DType::kBool) Refuse("a mask must be bool, not " + shape::Text(mask));
-  const Count count = work::Elements(shape::Broadcast({self, mask}));
-  if (count.overflowed()) Refuse("the mask has more than 2^63 elements");
-  out.Add(self.dtype(), Dims{count.value()});
-}
-
-// The selected are counted first, in an int64 copy of the mask; operands in another order than the
-// result's are walked by two lists of positions.
-void SelectedAllocations(const OpView& op, Allocations& memory) {
-  constexpr std::string_view kLabel = Allocations::kCaller;
-  const TensorView self = op.self(), mask = op.tensor(1);
-  const std::int64_t positions = allocations::Bytes(op.output().count(), DType::kInt64);
-  const Allocations::Scratch count = memory.Allocate(BitsOf(DType::kInt64) / 8, "aten::sum");
-  memory.Free(memory.Allocate(positions, "aten::empty_strided"), "aten::sum");
-  memory.Free(count, kLabel);
-  memory.Output(0, kLabel);
-  // Equal counts: expanding either adds dimensions of size 1 at most.
-  const bool in_order =
-      self.is_contiguous() && mask.is_contiguous() && self.count() == mask.count();
-  if (in_order) return;
-  const Allocations::Scratch first = memory.Allocate(positions, "aten::empty");
-  memory.Free(memory.Allocate(positions, "aten::empty"), kLabel);
-  memory.Free(first, kLabel);
-}
-
-std::vector<Tensor> MaskedSelect(Dispatcher& d, const OpView& op) {
-  d.Note("masked_select is weighed as if its mask selected every element");
-  return {d.Call("steelyard::select_all", op.arg(0), op.arg(1))};
+  for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i]);
 }
 
 // --- index_put ----------------------------------------------------------------------------------
@@ -195,6 +226,22 @@ bool FillsMasks(const OpView& op) {
          std::ranges::all_of(indices, [](const TensorView& index) { return IsMask(index); });
 }
 
+// Of `index_put_`: its values say how many elements masks chose, unless one stands for all.
+std::optional<std::int64_t> ChosenByValues(const OpView& op, const Advanced& most) {
+  const TensorView values = op.tensor(2);
+  const int at = values.rank() - (most.sizes.size() - ChosenDim(most));
+  if (at < 0 || at >= values.rank() || values.size(at) == 1) return std::nullopt;
+  return values.size(at);
+}
+
+Advanced PutPlan(const OpView& op) {
+  const std::vector<TensorView> indices = op.tensors(1);
+  const Advanced most = PlanFor(op.self(), indices, MostChosen(indices));
+  if (!HasMask(indices)) return most;
+  const std::optional<std::int64_t> chosen = ChosenByValues(op, most);
+  return chosen ? PlanFor(op.self(), indices, *chosen) : most;
+}
+
 void IndexPutShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();
   const TensorView values = op.tensor(2);
@@ -202,12 +249,13 @@ void IndexPutShape(const OpView& op, Outputs& out) {
     Refuse(fmt::format("{} cannot be written into {}", shape::Text(values), shape::Text(self)));
   }
   if (!FillsMasks(op)) {
-    const Advanced plan = Plan(self, op.tensors(1));
+    const Advanced plan = PutPlan(op);
+    if (HasMask(op.tensors(1)) && !ChosenByValues(op, plan)) out.Assume();
     const std::array<Sizes, 2> shapes{plan.sizes, values.sizes()};
     const std::optional<Dims> common = BroadcastShapes(shapes);
     if (!common || !std::ranges::equal(Sizes(*common), Sizes(plan.sizes))) {
-      Refuse(fmt::format("{} does not fit the indexed shape {}", shape::Text(values),
-                         shape::Text(plan.sizes)));
+      Contradict(fmt::format("{} does not fit the indexed shape {}", shape::Text(values),
+                             shape::Text(plan.sizes)));
     }
   }
   out.AddLike(self);
@@ -215,20 +263,20 @@ void IndexPutShape(const OpView& op, Outputs& out) {
 
 void IndexPutAllocations(const OpView& op, Allocations& memory) {
   if (FillsMasks(op)) return;
-  const std::vector<Allocations::Scratch> wide = WidenIndices(op, memory);
-  for (std::size_t i = wide.size(); i-- > 0;) memory.Free(wide[i], "aten::_index_put_impl_");
+  const std::vector<Allocations::Scratch> made = MakeIndices(op, PutPlan(op), memory);
+  for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i], "aten::_index_put_impl_");
 }
 
 Work IndexPutWork(const OpView& op) {
   if (FillsMasks(op)) return {.compare = work::Elements(op.self())};
-  const Count count = work::Elements(Plan(op.self(), op.tensors(1)).sizes);
+  const Count count = work::Elements(PutPlan(op).sizes);
   return op.boolean(3) ? Work{.alu = count} : Work{.move = count};
 }
 
 // The values and indices are read, and where they accumulate also what they are added to.
 Traffic IndexPutTraffic(const OpView& op) {
   if (FillsMasks(op)) return traffic::ReadAllWriteAll(op);
-  const Count count = work::Elements(Plan(op.self(), op.tensors(1)).sizes);
+  const Count count = work::Elements(PutPlan(op).sizes);
   const Count touched = count * (BitsOf(op.self().dtype()) / 8);
   Traffic total{.read = traffic::Bytes(op.tensor(2)), .written = touched};
   for (const TensorView& index : Defined(op.tensors(1))) total.read += traffic::Bytes(index);
@@ -451,7 +499,7 @@ void CatShape(const OpView& op, Outputs& out) {
     }
     length += part.size(dim);
   }
-  if (length.overflowed()) Refuse("the concatenation is too long");
+  if (length.overflowed()) Contradict("the concatenation is too long");
   if (!sizes) sizes = Dims{0};
   if (length.value() > 0) (*sizes)[dim] = length.value();
   out.Add(ResultType(parts), *sizes, JoinedStrides(parts, *sizes));
@@ -545,13 +593,6 @@ constexpr std::array kRows{
            "(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
            "aten::gather(f32[4,6], 1, i64[4,2])", gradients::kGather, GatherShape,
            GatherAllocations),
-    Call("aten::masked_select", "Elements chosen by a mask.",
-         "(Tensor self, Tensor mask) -> Tensor", "aten::masked_select(f32[4,6], bool[4,6])",
-         MaskedSelect),
-    Kernel("steelyard::select_all",
-           "All elements that a mask could choose, inside `masked_select`.",
-           "(Tensor self, Tensor mask) -> Tensor", "steelyard::select_all(f32[4,6], bool[6])",
-           kGradientUnknown, SelectedShape, SelectedAllocations),
     Kernel("aten::index.Tensor", "Elements chosen by a list of index tensors.",
            "(Tensor self, Tensor?[] indices) -> Tensor",
            "aten::index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])", gradients::kIndex,

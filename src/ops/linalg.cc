@@ -30,8 +30,8 @@ namespace {
 void RequireBroadcast(const TensorView& bias, std::span<const std::int64_t> sizes) {
   const std::optional<Dims> common = BroadcastShapes(bias.sizes(), sizes);
   if (common && std::ranges::equal(std::span<const std::int64_t>(*common), sizes)) return;
-  Refuse(fmt::format("{} does not broadcast to the product's shape {}", shape::Text(bias),
-                     shape::Text(sizes)));
+  Contradict(fmt::format("{} does not broadcast to the product's shape {}", shape::Text(bias),
+                         shape::Text(sizes)));
 }
 
 // Where the factors do not come first, the argument before them is added to their product.
@@ -177,7 +177,7 @@ constexpr OpDef ProductKernel(OpName name, std::string_view summary, Signature s
 
 std::int64_t ProductOf(std::span<const std::int64_t> sizes) {
   const std::optional<std::int64_t> count = NumElements(sizes);
-  if (!count) Refuse(fmt::format("{} has more than 2^63 elements", shape::Text(sizes)));
+  if (!count) Contradict(fmt::format("{} has more than 2^63 elements", shape::Text(sizes)));
   return *count;
 }
 
@@ -229,8 +229,8 @@ Tensor MultiplyBatched(Dispatcher& d, const Tensor& a, const Tensor& b) {
   const Dims batch_a = Batch(a), batch_b = Batch(b);
   const std::optional<Dims> batch = BroadcastShapes(batch_a, batch_b);
   if (!batch) {
-    Refuse(fmt::format("batch dimensions do not broadcast: {} and {}", shape::Text(batch_a),
-                       shape::Text(batch_b)));
+    Contradict(fmt::format("batch dimensions do not broadcast: {} and {}", shape::Text(batch_a),
+                           shape::Text(batch_b)));
   }
   const std::int64_t count = ProductOf(*batch);
   const auto with = [&](std::initializer_list<std::int64_t> tail) {

@@ -134,7 +134,7 @@ std::vector<Tensor> NllOfAnyRank(Dispatcher& d, const OpView& op) {
   if (input.rank() == 4) return {call("aten::nll_loss2d", d.tensor(op, 0), d.tensor(op, 1))};
   const std::int64_t batch = input.size(0), classes = input.size(1);
   const Count pixels = work::Elements(input.sizes().subspan(2));
-  if (pixels.overflowed()) Refuse(fmt::format("a loss of {}", shape::Text(input)));
+  if (pixels.overflowed()) Contradict(fmt::format("a loss of {}", shape::Text(input)));
   const Tensor image = d.Call("aten::view", d.Call("aten::contiguous", op.arg(0)),
                               Dims{batch, classes, 1, pixels.value()});
   const Tensor labels =

@@ -262,7 +262,7 @@ std::vector<Tensor> InstanceNorm(Dispatcher& d, const OpView& op) {
   if (input.rank() < 3) Refuse(fmt::format("{} has no pixels", shape::Text(input)));
   const Dims batch{input.size(0)};
   const Count channels = Count(input.size(0)) * input.size(1);
-  if (channels.overflowed()) Refuse(fmt::format("the channels of {}", shape::Text(input)));
+  if (channels.overflowed()) Contradict(fmt::format("the channels of {}", shape::Text(input)));
   std::array<Tensor, 4> repeated;
   for (std::size_t i = 0; i < repeated.size(); ++i) {
     const int at = static_cast<int>(i) + 1;

@@ -21,6 +21,10 @@ void Refuse(std::string message, std::string hint) {
   throw RuleError{std::move(message), std::move(hint)};
 }
 
+void Contradict(std::string message, std::string hint) {
+  throw RuleError{std::move(message), std::move(hint), true};
+}
+
 std::string_view NameOf(Family family) {
   switch (family) {
     case Family::kContraction:
@@ -78,7 +82,7 @@ std::size_t TensorView::At(int dim) const {
 std::int64_t TensorView::count() const {
   // An expanded tensor may have more elements than fit.
   const std::optional<std::int64_t> n = NumElements(sizes());
-  if (!n) Refuse(fmt::format("[{}] has more than 2^63 elements", fmt::join(sizes(), ", ")));
+  if (!n) Contradict(fmt::format("[{}] has more than 2^63 elements", fmt::join(sizes(), ", ")));
   return *n;
 }
 
@@ -90,7 +94,7 @@ std::int64_t TensorView::bytes() const {
   }
   const Count bytes = Count(count()) * (bits / 8);
   if (bytes.overflowed()) {
-    Refuse(fmt::format("[{}] has more than 2^63 bytes", fmt::join(sizes(), ", ")));
+    Contradict(fmt::format("[{}] has more than 2^63 bytes", fmt::join(sizes(), ", ")));
   }
   return bytes.value();
 }
@@ -217,6 +221,17 @@ GraphId OpView::graph(int i) const {
   return arg(i).graph;
 }
 
+std::optional<std::int64_t> RecordedSize(const Program* file, std::span<const ValueId> results,
+                                         int i, int dim) {
+  const auto at = static_cast<std::size_t>(i);
+  if (at >= results.size() || results[at] == kNoId) return std::nullopt;
+  const Value& value = file->values[results[at]];
+  if (value.kind != ValueKind::kTensor || !value.has_layout || dim >= value.rank) {
+    return std::nullopt;
+  }
+  return file->sizes(results[at])[static_cast<std::size_t>(dim)];
+}
+
 void Outputs::Add(DType dtype, std::span<const std::int64_t> sizes) {
   metas_.push_back({dtype, Dims(sizes), ContiguousStrides(sizes)});
 }
@@ -233,5 +248,27 @@ void Outputs::AddLike(const TensorView& other) {
 void Outputs::AddWrappedNumber(DType dtype) { metas_.push_back({dtype, Dims(), Dims(), true}); }
 
 void Outputs::AddNone() { metas_.push_back({.sizes = {}, .strides = {}, .none = true}); }
+
+void Outputs::Clear() {
+  metas_.clear();
+  recorded_ = {};
+  size_.reset();
+  assumed_ = false;
+}
+
+void Outputs::Expect(const Program& file, std::span<const ValueId> results,
+                     std::optional<std::int64_t> size) {
+  file_ = &file;
+  recorded_ = results;
+  size_ = size;
+}
+
+std::int64_t Outputs::FromData(int i, int dim, std::optional<std::int64_t> most) {
+  if (size_) return *size_;
+  if (const auto size = RecordedSize(file_, recorded_, i, dim)) return *size;
+  if (!most) Refuse("only the data tells the size of its result");
+  assumed_ = true;
+  return *most;
+}
 
 }  // namespace steelyard

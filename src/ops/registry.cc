@@ -21,6 +21,7 @@ constexpr std::array kFamilies{
     &ops::Reduction,
     &ops::Pooling,
     &ops::Indexing,
+    &ops::Selection,
     &ops::View,
     &ops::DataMovement,
     &ops::Rearrange,

@@ -30,6 +30,7 @@ std::span<const OpDef> Factory();
 std::span<const OpDef> Random();
 std::span<const OpDef> Loss();
 std::span<const OpDef> Moe();
+std::span<const OpDef> Selection();
 std::span<const OpDef> Control();
 std::span<const OpDef> NetworkBackward();
 std::span<const OpDef> Training();

@@ -35,7 +35,7 @@ Geometry GeometryOf(const TensorView& t) { return {Dims(t.sizes()), Dims(t.strid
 // The stride of a new dimension in front of one of that size and stride.
 std::int64_t Reach(std::int64_t size, std::int64_t stride) {
   const Count reach = Count(size) * stride;
-  if (reach.overflowed()) Refuse(fmt::format("a stride of {} times {}", size, stride));
+  if (reach.overflowed()) Contradict(fmt::format("a stride of {} times {}", size, stride));
   return reach.value();
 }
 
@@ -46,7 +46,7 @@ void AddView(const TensorView& t, const Geometry& g, Outputs& out) {
 Dims Inferred(const TensorView& t, std::span<const std::int64_t> wanted) {
   const std::optional<Dims> sizes = InferSize(wanted, t.count());
   if (!sizes) {
-    Refuse(
+    Contradict(
         fmt::format("{} elements cannot have the shape [{}]", t.count(), fmt::join(wanted, ", ")));
   }
   return *sizes;

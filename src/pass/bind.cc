@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ir/text_expression.h"
+#include "pass/data_sizes.h"
 #include "pass/size_solver.h"
 
 namespace steelyard {
@@ -41,20 +42,36 @@ std::string InputsText(const Program& p) {
   return out.empty() ? "none" : out;
 }
 
+// A name with `*` stands for every symbol it matches that no input's shape has.
+bool Matches(std::string_view pattern, std::string_view name) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == name;
+  const std::string_view before = pattern.substr(0, star), after = pattern.substr(star + 1);
+  if (!name.starts_with(before)) return false;
+  for (std::size_t skipped = before.size(); skipped <= name.size(); ++skipped) {
+    if (Matches(after, name.substr(skipped))) return true;
+  }
+  return false;
+}
+
 class Binder {
  public:
   Binder(Program program, const BindOptions& options)
       : program_(std::move(program)), options_(options), solver_(program_) {}
 
   Result<Program> Run() {
+    SY_RETURN_IF_ERROR(TakeSizes());
     SY_RETURN_IF_ERROR(AskForInputs());
     SY_RETURN_IF_ERROR(solver_.Solve());
     SY_RETURN_IF_ERROR(AskForPosition(options_.batch, 0, "--batch"));
     SY_RETURN_IF_ERROR(AskForPosition(options_.seq, 1, "--seq"));
     SY_RETURN_IF_ERROR(solver_.Solve());
+    solver_.TakeExamples();
+    DataSizes data(program_, solver_);
+    data.Assume();
     SY_RETURN_IF_ERROR(solver_.Finish());
     SY_RETURN_IF_ERROR(CheckUnknownNames());
-    AddNotes();
+    AddNotes(data);
     SY_RETURN_IF_ERROR(Replace());
     program_.symbols.clear();
     program_.expressions = ExpressionTable();
@@ -62,11 +79,13 @@ class Binder {
   }
 
  private:
+  Status TakeSizes();
+  Status TakeSize(const SymbolSize& size);
   Status AskForInputs();
   Status CheckUnknownNames();
   Status AskForInput(const InputShape& shape, ValueId id);
   Status AskForPosition(std::optional<std::int64_t> size, int position, const std::string& option);
-  void AddNotes();
+  void AddNotes(const DataSizes& data);
   Status Replace();
   Status ReplaceLayout(ValueId id);
   Status ReplaceArgument(Argument& argument);
@@ -99,6 +118,39 @@ Status Binder::AskForInput(const InputShape& shape, ValueId id) {
   for (int i = 0; i < value.rank; ++i) {
     solver_.Ask({program_.size(id, i), shape.sizes[static_cast<std::size_t>(i)],
                  where + ", dimension " + std::to_string(i)});
+  }
+  return {};
+}
+
+Status Binder::TakeSize(const SymbolSize& size) {
+  const std::string where = "--size " + size.name + "=" + std::to_string(size.size);
+  const bool pattern = size.name.find('*') != std::string::npos;
+  bool any = false;
+  std::string names;
+  for (std::uint32_t i = 0; i < program_.symbols.size(); ++i) {
+    const std::string name = solver_.NameOf(i);
+    names.append(names.empty() ? "" : ", ").append(name);
+    if (!Matches(size.name, name) || (pattern && solver_.IsOfInput(i))) continue;
+    any = true;
+    if (solver_.IsBound(i) && !pattern && solver_.NumberOfSymbol(i) != size.size) {
+      return Unexpected(
+          InvalidInput("its size is given twice", where, "Give --size once for each."));
+    }
+    solver_.BindTo(i, size.size, where);
+  }
+  if (any) return {};
+  return Unexpected(NotFound("there is no symbolic size \"" + size.name + "\"", where,
+                             names.empty() ? "All sizes are fixed in the file."
+                                           : "The file's symbols are " + names + "."));
+}
+
+// Names come before patterns.
+Status Binder::TakeSizes() {
+  for (const bool pattern : {false, true}) {
+    for (const SymbolSize& size : options_.sizes) {
+      const bool is_pattern = size.name.find('*') != std::string::npos;
+      if (is_pattern == pattern) SY_RETURN_IF_ERROR(TakeSize(size));
+    }
   }
   return {};
 }
@@ -185,13 +237,16 @@ Status Binder::AskForPosition(std::optional<std::int64_t> size, int position,
                                      ". Export the model with dynamic_shapes to vary them."));
 }
 
-void Binder::AddNotes() {
+void Binder::AddNotes(const DataSizes& data) {
   for (std::uint32_t symbol : solver_.from_examples()) {
     const std::string remedy = solver_.RemedyFor(symbol);
     std::string note = solver_.NameOf(symbol) + " = " +
                        std::to_string(program_.symbols[symbol].example) +
                        " is the file's example size; ";
-    note.append(remedy.empty() ? "no input's shape determines it" : "bind it with " + remedy);
+    note.append("bind it with " + remedy);
+    program_.notes.push_back(program_.strings.Intern(note));
+  }
+  for (const std::string& note : data.Notes()) {
     program_.notes.push_back(program_.strings.Intern(note));
   }
 }

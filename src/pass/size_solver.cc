@@ -18,6 +18,7 @@ SizeSolver::SizeSolver(const Program& program)
       symbols_(program.symbols.size()),
       from_(program.symbols.size()),
       input_of_(program.symbols.size(), kNoId),
+      maker_(program.symbols.size()),
       seen_(program.expressions.size()) {
   FindInputsOfSymbols();
 }
@@ -100,16 +101,15 @@ std::optional<SizeSolver::Linear> SizeSolver::LinearOfExpression(const Forms& fo
   return Linear{.a = a.value(), .symbol = x->symbol, .b = b.value()};
 }
 
-Status SizeSolver::SolveOne(const SizeWish& wish, const Linear& linear) {
-  const CheckedInt rest = CheckedInt(wish.number) - linear.b;
-  if (!rest.ok() || rest.value() % linear.a != 0 || rest.value() / linear.a < 0) {
+Status SizeSolver::SolveOne(const SizeWish& wish) {
+  const auto solution = SolutionOf(wish.dim, wish.number);
+  if (!solution) {
     return Unexpected(InvalidInput(
         "the size " + std::to_string(wish.number) + " is not of the form " +
             DimText(program_, wish.dim),
         wish.from, "That is its size in the file, with a whole number for the symbol."));
   }
-  symbols_[linear.symbol] = rest.value() / linear.a;
-  from_[linear.symbol] = wish.from;
+  BindTo(solution->first, solution->second, wish.from);
   return {};
 }
 
@@ -126,7 +126,7 @@ Status SizeSolver::Solve() {
     for (const SizeWish& wish : wishes_) {
       const std::optional<Linear> linear = LinearOf(wish.dim);
       if (!linear || linear->a == 0) continue;
-      SY_RETURN_IF_ERROR(SolveOne(wish, *linear));
+      SY_RETURN_IF_ERROR(SolveOne(wish));
       found = true;
     }
   }
@@ -149,13 +149,38 @@ Status SizeSolver::CheckRanges() const {
   return {};
 }
 
-Status SizeSolver::Finish() {
-  SY_RETURN_IF_ERROR(CheckRanges());
+void SizeSolver::TakeExamples() {
   for (std::uint32_t i = 0; i < symbols_.size(); ++i) {
     if (symbols_[i] || program_.symbols[i].example < 0) continue;
     symbols_[i] = program_.symbols[i].example;
     from_examples_.push_back(i);
   }
+}
+
+void SizeSolver::BindTo(std::uint32_t symbol, std::int64_t number, std::string from) {
+  if (symbols_[symbol]) return;
+  symbols_[symbol] = number;
+  from_[symbol] = std::move(from);
+}
+
+SizeSolver::Number SizeSolver::NumberNow(Dim dim) const {
+  const std::optional<Linear> linear = LinearOf(dim);
+  return linear && linear->a == 0 ? Number(linear->b) : std::nullopt;
+}
+
+std::optional<std::pair<std::uint32_t, std::int64_t>> SizeSolver::SolutionOf(
+    Dim dim, std::int64_t wanted) const {
+  const std::optional<Linear> linear = LinearOf(dim);
+  if (!linear || linear->a == 0) return std::nullopt;
+  const CheckedInt rest = CheckedInt(wanted) - linear->b;
+  if (!rest.ok() || rest.value() % linear->a != 0 || rest.value() / linear->a < 0) {
+    return std::nullopt;
+  }
+  return std::pair(linear->symbol, rest.value() / linear->a);
+}
+
+Status SizeSolver::Finish() {
+  SY_RETURN_IF_ERROR(CheckRanges());
   numbers_ = program_.expressions.Evaluate(symbols_);
   return CheckWishes();
 }
@@ -208,10 +233,9 @@ void SizeSolver::FindInputsOfSymbols() {
   }
 }
 
-// "--input input_ids=2x64"; empty where no input's shape has the symbol.
 std::string SizeSolver::RemedyFor(std::uint32_t symbol) const {
   const ValueId id = input_of_[symbol];
-  if (id == kNoId) return {};
+  if (id == kNoId) return "--size " + NameOf(symbol) + "=N";
   const Value& value = program_.values[id];
   std::string out = "--input " + std::string(program_.text(value.name)) + "=";
   if (value.kind != ValueKind::kTensor) return out + "N";
@@ -225,12 +249,10 @@ std::string SizeSolver::RemedyFor(std::uint32_t symbol) const {
 Error SizeSolver::NoNumber(Dim dim, std::string where) const {
   for (std::uint32_t i : SymbolsOf(dim)) {
     if (symbols_[i]) continue;
-    const std::string remedy = RemedyFor(i);
-    return InvalidInput("the size " + DimText(program_, dim) + " needs " + NameOf(i) +
-                            ", which has no value and no example in the file",
-                        std::move(where),
-                        remedy.empty() ? "No input's shape determines it: it depends on the data."
-                                       : "Bind it with " + remedy + ".");
+    std::string why = "which has no value and no example in the file";
+    if (!maker_[i].empty()) why = "which " + maker_[i] + " takes from the data, without a limit";
+    return InvalidInput("the size " + DimText(program_, dim) + " needs " + NameOf(i) + ", " + why,
+                        std::move(where), "Bind it with " + RemedyFor(i) + ".");
   }
   return InvalidInput("the size " + DimText(program_, dim) + " has no value", std::move(where),
                       "A division by zero, or a number of more than 62 bits?");

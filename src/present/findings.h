@@ -29,10 +29,12 @@ struct Findings {
   const ParameterReport& parameters;
   const WorkReport& work;
   const PeakReport& peak;
+  const PeakReport* moment = nullptr;  // that was asked for; none: the peak's
   const std::vector<ModuleReport>& modules;
   const std::vector<ClassReport>& classes;
   const Target& target;
-  std::string_view path;  // of the file
+  std::string_view path;        // of the file
+  std::string_view asked = {};  // the name that `moment` was asked by
   // The optimizer of the training step, "AdamW"; empty: one forward pass without gradients.
   std::string_view optimizer = {};
   bool first_step = false;
@@ -40,6 +42,8 @@ struct Findings {
   const Fit* fit = nullptr;           // of a search for the largest size
   NodeNumbering numbering{imported};  // of the nodes that kernels come from
 
+  // Of which the memory is told.
+  const PeakReport& told() const { return moment != nullptr ? *moment : peak; }
   bool trains() const { return !optimizer.empty(); }
   // What was weighed, in a sentence: "in the step".
   std::string_view run() const { return trains() ? "step" : "pass"; }

@@ -67,7 +67,7 @@ Sentence PerParameter(const Findings& findings, std::int64_t bytes) {
 Sentence OutputWords(const Findings& findings) {
   const Block* largest = nullptr;
   std::int64_t others = -1;
-  for (std::uint32_t id : findings.peak.live) {  // largest first
+  for (std::uint32_t id : findings.told().live) {  // largest first
     const Block& block = findings.timeline.blocks[id];
     if (block.category != Category::kOutputs) continue;
     if (largest == nullptr) largest = &block;
@@ -83,11 +83,11 @@ Sentence OutputWords(const Findings& findings) {
 report::BarList Anatomy(const Findings& findings) {
   report::BarList list;
   for (const auto& [category, label] : kCategoryWords) {
-    const std::int64_t bytes = Of(findings.peak.at_peak, category);
+    const std::int64_t bytes = Of(findings.told().at_peak, category);
     if (bytes == 0) continue;
     Bar bar{.label = std::string(label),
             .amount = In(Unit::kBytes, bytes),
-            .fraction = FractionOf(bytes, findings.peak.peak)};
+            .fraction = FractionOf(bytes, findings.told().peak)};
     const bool with_parameters = category == Category::kParameters ||
                                  category == Category::kGradients ||
                                  category == Category::kOptimizerState;
@@ -134,14 +134,31 @@ report::Chart MemoryChart(const Findings& findings) {
 }
 
 // "Peak at aten::linear (its aten::addmm) in cls.decoder, modeling_bert.py:545. Largest ...:"
-Sentence PeakSentence(const Findings& findings) {
-  const EventPlace place = PlaceOf(findings, findings.peak.event);
-  Sentence text{"Peak at ", {place.op, report::Style::kStrong}};
+Sentence PlaceSentence(const Findings& findings) {
+  const EventPlace place = PlaceOf(findings, findings.told().event);
+  Sentence text{findings.moment != nullptr ? "Held at " : "Peak at ",
+                {place.op, report::Style::kStrong}};
   if (place.kernel != place.op) text.emplace_back(" (its " + std::string(place.kernel) + ")");
   if (!place.module.empty()) text.emplace_back(" in " + std::string(place.module));
   const std::string source = SourceText(findings.kernels, place.source);
   if (!source.empty()) text.emplace_back(", " + source);
   text.emplace_back(fmt::format(". Largest of what the {} holds there:", findings.run()));
+  return text;
+}
+
+// "At softmax, the highest of 12 calls: 1.2 GiB = 400 MiB resident + 800 MiB in the pass."
+Sentence MomentSentence(const Findings& findings) {
+  const PeakReport& moment = *findings.moment;
+  Sentence text{fmt::format("At {}", findings.asked)};
+  if (moment.calls > 1) text.emplace_back(fmt::format(", the highest of {} calls", moment.calls));
+  text.insert(text.end(),
+              {": ",
+               {In(Unit::kBytes, moment.peak, findings.memory_claim()), report::Style::kStrong},
+               " = ",
+               In(Unit::kBytes, moment.resident),
+               " resident + ",
+               In(Unit::kBytes, moment.peak_delta, findings.memory_claim()),
+               fmt::format(" in the {}.", findings.run())});
   return text;
 }
 
@@ -153,7 +170,7 @@ report::Table LargestTensors(const Findings& findings, std::size_t limit) {
                    {.key = "held", .priority = 1},
                    {.key = "module", .priority = 2},
                    {.key = "source", .priority = 3}};
-  const std::vector<std::uint32_t>& live = findings.peak.live;
+  const std::vector<std::uint32_t>& live = findings.told().live;
   for (std::size_t i = 0; i < std::min(live.size(), limit); ++i) {
     const Block& block = findings.timeline.blocks[live[i]];
     const BlockWords words = Describe(findings, block);
@@ -208,6 +225,28 @@ void AddFitData(const Fit& fit, report::Data* data) {
   data->Close();
 }
 
+void AddCategories(std::string_view key, const PeakReport& at, report::Data* data) {
+  data->OpenObject(key);
+  for (std::size_t c = 0; c < kCategoryCount; ++c) {
+    data->SetInt(NameOf(static_cast<Category>(c)), at.at_peak[c], Unit::kBytes);
+  }
+  data->Close();
+}
+
+void AddMomentData(const Findings& findings, report::Data* data) {
+  const PeakReport& moment = *findings.moment;
+  const EventPlace place = moment.reached_in_step ? PlaceOf(findings, moment.event) : EventPlace{};
+  data->OpenObject("moment");
+  data->SetText("asked", findings.asked);
+  data->SetInt("calls", moment.calls, Unit::kCount);
+  data->SetInt("total", moment.peak, Unit::kBytes);
+  AddCategories("held", moment, data);
+  data->SetText("op", place.kernel);
+  data->SetText("module", place.module);
+  data->SetText("source", SourceText(findings.kernels, place.source));
+  data->Close();
+}
+
 }  // namespace
 
 void AppendMemory(const Findings& findings, const Shown& shown, report::Document* document) {
@@ -222,10 +261,14 @@ void AppendMemory(const Findings& findings, const Shown& shown, report::Document
        " resident + ",
        In(Unit::kBytes, peak.peak_delta, findings.memory_claim()),
        fmt::format(" in the {}", findings.run())}});
+  if (findings.moment != nullptr) {
+    document->body.emplace_back(report::Paragraph{MomentSentence(findings), 1});
+  }
   document->body.emplace_back(Anatomy(findings));
   if (!peak.reached_in_step) return;
   document->body.emplace_back(MemoryChart(findings));
-  document->body.emplace_back(report::Paragraph{PeakSentence(findings), 1});
+  if (!findings.told().reached_in_step) return;
+  document->body.emplace_back(report::Paragraph{PlaceSentence(findings), 1});
   document->body.emplace_back(
       LargestTensors(findings, shown.detailed ? kLargestDetailed : kLargest));
 }
@@ -236,16 +279,13 @@ void AddMemoryData(const Findings& findings, const Shown& shown, report::Data* d
   data->SetInt("resident", peak.resident, Unit::kBytes);
   data->SetInt("peak", peak.peak, Unit::kBytes);
   data->SetInt("peak_delta", peak.peak_delta, Unit::kBytes);
-  data->OpenObject("at_peak");
-  for (std::size_t c = 0; c < kCategoryCount; ++c) {
-    data->SetInt(NameOf(static_cast<Category>(c)), peak.at_peak[c], Unit::kBytes);
-  }
-  data->Close();
+  AddCategories("at_peak", peak, data);
   const EventPlace place = peak.reached_in_step ? PlaceOf(findings, peak.event) : EventPlace{};
   data->SetText("peak_op", place.kernel);
   data->SetText("peak_module", place.module);
   data->SetText("peak_source", SourceText(findings.kernels, place.source));
   if (findings.fit != nullptr) AddFitData(*findings.fit, data);
+  if (findings.moment != nullptr) AddMomentData(findings, data);
   if (shown.events) AddEvents(findings, data);
   data->Close();
 }

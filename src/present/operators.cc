@@ -97,9 +97,13 @@ void AppendUnmodelled(const Findings& findings, report::Document* document) {
       {.key = "operator", .header = "Not modelled"},
       {.key = "calls", .header = "calls", .unit = Unit::kCount, .align = Align::kRight},
       {.key = "share", .header = "of all", .unit = Unit::kPercent, .align = Align::kRight}};
+  const auto refused = [](const OperatorWork& op) { return !op.reason.empty(); };
+  const bool with_reasons = std::ranges::any_of(unmodelled, refused);
+  if (with_reasons) table.columns.push_back({.key = "reason", .header = "why"});
   for (const OperatorWork& op : unmodelled) {
     Row row;
     row.cells = {op.name, In(Unit::kCount, op.calls), ShareOf(op.calls, findings.work.calls)};
+    if (with_reasons) row.cells.emplace_back(refused(op) ? op.reason : "it has no row");
     table.rows.push_back(std::move(row));
   }
   document->body.emplace_back(std::move(table));
@@ -114,6 +118,7 @@ void AddOperatorData(const Findings& findings, report::Data* data) {
     data->OpenObject();
     data->SetText("op", op.name);
     data->SetInt("count", op.calls, Unit::kCount);
+    if (!op.reason.empty()) data->SetText("reason", op.reason);
     data->Close();
   }
   data->Close();

@@ -67,7 +67,7 @@ void AddEventRows(const Findings& findings, report::Data* data) {
 
 void AddHeld(const Findings& findings, report::Data* data) {
   data->OpenArray("held");
-  for (const std::uint32_t id : findings.peak.live) {
+  for (const std::uint32_t id : findings.told().live) {
     const Block& block = findings.timeline.blocks[id];
     const BlockWords words = Describe(findings, block);
     data->OpenObject();
@@ -121,7 +121,8 @@ constexpr std::array kTables = {
     TableInfo{"operators", "the operators as the model calls them, with their work", nullptr},
     TableInfo{"calls", "every kernel in the order in which they run", AddCalls},
     TableInfo{"events", "every allocation and free in order", AddEventRows},
-    TableInfo{"held", "the tensors that the step holds at the peak, largest first", AddHeld},
+    TableInfo{"held", "the tensors that the step holds at the peak or --at, largest first",
+              AddHeld},
     TableInfo{"tensors", "parameters and buffers by their names", AddTensors},
 };
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "ir/release_order.h"
+
 namespace steelyard {
 namespace {
 
@@ -98,11 +100,11 @@ class EagerRun final : public Allocations {
       Drop(program_.args(node)[0].value);
       return;
     }
-    if (def != nullptr) {
+    if (def != nullptr && node.refusal == kNoString) {
       (**def->allocations)(OpView(program_, *def, program_.args(node), outputs_, target_), *this);
       return;
     }
-    // An operator without a row: its results, as far as the file tells.
+    // An operator without a row, or one that was refused: its results, as far as the file tells.
     for (int i = 0; i < static_cast<int>(outputs_.size()); ++i) Output(i, {});
   }
 
@@ -130,13 +132,21 @@ class EagerRun final : public Allocations {
     }
   }
 
-  // The caller lets the outputs go, in order, after everything else.
+  // The caller lets the outputs go after everything else; a block goes with the last in it.
   void ReleaseOutputs() {
     frame_label_ = kNoString;
-    for (const Argument& output : program_.main().outputs) {
-      if (output.kind != ArgKind::kValue) continue;
-      Storage& storage = storages_[program_.values[output.value].storage];
-      if (storage.block == kNoBlock || storage.freed) continue;
+    const std::vector<Argument>& outputs = program_.main().outputs;
+    const auto storage_of = [&](const Argument& output) -> Storage& {
+      return storages_[program_.values[output.value].storage];
+    };
+    for (Storage& storage : storages_) storage.references = 0;
+    for (const Argument& output : outputs) {
+      if (output.kind == ArgKind::kValue) ++storage_of(output).references;
+    }
+    for (const std::uint32_t place : ReleaseOrder(program_)) {
+      if (outputs[place].kind != ArgKind::kValue) continue;
+      Storage& storage = storage_of(outputs[place]);
+      if (--storage.references > 0 || storage.block == kNoBlock || storage.freed) continue;
       Close(storage.block, kNoString);
       storage.freed = true;
     }

@@ -3,6 +3,7 @@
 // What the analyses found: the part of a `Weighing` that only reports read.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "analyze/classes.h"
@@ -19,7 +20,8 @@ struct Analyses {
   WorkReport work;  // Names operators by the texts of the kernel program, which may be moved but
                     // not copied.
   PeakReport peak;
-  MemoryUse memory;  // what the device's allocator takes for it
+  MemoryUse memory;                  // what the device's allocator takes for it
+  std::optional<PeakReport> moment;  // Where somebody asked for one.
   std::vector<ModuleReport> modules;
   std::vector<ClassReport> classes;
 };

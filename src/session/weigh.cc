@@ -3,8 +3,9 @@
 // The order in which a model is weighed. Every step is somebody else's; this file calls them.
 #include "steelyard/weigh.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analyze/classes.h"
 #include "analyze/counting.h"
@@ -19,6 +21,7 @@
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
 #include "analyze/work.h"
+#include "ir/text_printer.h"
 #include "memory/allocator.h"
 #include "runtime/eager.h"
 #include "session/analyses.h"
@@ -50,7 +53,8 @@ Status RefuseUnmodelled(const WorkReport& work, const std::string& path) {
   std::string names;
   for (std::size_t i = 0; i < work.unmodelled.size() && i < kNamedOperators; ++i) {
     const OperatorWork& op = work.unmodelled[i];
-    names += fmt::format("{}{} ({}×)", i == 0 ? "" : ", ", op.name, op.calls);
+    names += fmt::format("{}{} ({}×{}{})", i == 0 ? "" : ", ", op.name, op.calls,
+                         op.reason.empty() ? "" : ": ", op.reason);
   }
   if (work.unmodelled.size() > kNamedOperators) {
     names += fmt::format(" and {} more", work.unmodelled.size() - kNamedOperators);
@@ -59,6 +63,17 @@ Status RefuseUnmodelled(const WorkReport& work, const std::string& path) {
       fmt::format("{} of {} operators are not modelled: {}", work.calls - work.modelled_calls,
                   work.calls, names),
       path, "Without --strict the model is weighed with totals that are lower bounds."));
+}
+
+Error NoSuchCall(const WorkReport& work, const std::string& name) {
+  std::string names;
+  for (std::size_t i = 0; i < work.by_operator.size() && i < kNamedOperators; ++i) {
+    names.append(names.empty() ? "" : ", ").append(work.by_operator[i].name);
+  }
+  return NotFound(fmt::format("the model makes no call \"{}\"", name), "--at",
+                  fmt::format("Name an operator ({} ...) or a call of the exported graph, such as "
+                              "linear_2.",
+                              names));
 }
 
 Totals TotalsOf(const Analyses& analyses) {
@@ -76,14 +91,19 @@ Totals TotalsOf(const Analyses& analyses) {
           .modelled_operators = analyses.work.modelled_calls};
 }
 
+constexpr std::array<std::string_view, 3> kPrepare = {"tie_parameters", "bind", "set_mode"};
+constexpr std::array<std::string_view, 3> kTrain = {"append_loss", "differentiate",
+                                                    "append_optimizer"};
+constexpr std::array<std::string_view, 1> kLower = {"decompose"};
+
+PassOptions PassesOf(const WeighOptions& options) {
+  return {
+      .bind = options.bind, .mode = options.mode, .train = options.train, .target = options.target};
+}
+
 // Fills in the programs, from what the file holds.
 Status Prepare(Program program, const WeighOptions& options, Weighing* weighing) {
-  constexpr std::array<std::string_view, 3> kPrepare = {"tie_parameters", "bind", "set_mode"};
-  constexpr std::array<std::string_view, 3> kTrain = {"append_loss", "differentiate",
-                                                      "append_optimizer"};
-  constexpr std::array<std::string_view, 1> kLower = {"decompose"};
-  const PassOptions passes{
-      .bind = options.bind, .mode = options.mode, .train = options.train, .target = options.target};
+  const PassOptions passes = PassesOf(options);
   SY_ASSIGN_OR_RETURN(weighing->imported, RunPasses(std::move(program), kPrepare, passes));
   if (!options.train.optimizer.empty()) {
     SY_ASSIGN_OR_RETURN(weighing->imported,
@@ -104,6 +124,10 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
   analyses->memory = Replay(weighing->timeline, *MakeExactAllocator());
   analyses->modules = CountModules(weighing->imported, kernels, analyses->work, weighing->timeline);
   analyses->classes = CountClasses(kernels, analyses->modules);
+  if (const std::string& at = weighing->options.at; !at.empty()) {
+    analyses->moment = FindMoment(weighing->imported, kernels, weighing->timeline, at);
+    if (!analyses->moment) return Unexpected(NoSuchCall(analyses->work, at));
+  }
   weighing->totals = TotalsOf(*analyses);
   weighing->analyses = std::move(analyses);
   return {};
@@ -134,6 +158,22 @@ Weighing::Weighing() = default;
 Weighing::~Weighing() = default;
 Weighing::Weighing(Weighing&&) noexcept = default;
 Weighing& Weighing::operator=(Weighing&&) noexcept = default;
+
+Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pass) {
+  std::vector<std::string_view> names(kPrepare.begin(), kPrepare.end());
+  if (!options.train.optimizer.empty()) names.insert(names.end(), kTrain.begin(), kTrain.end());
+  names.insert(names.end(), kLower.begin(), kLower.end());
+  const auto last = std::ranges::find(names, pass);
+  if (last == names.end()) {
+    return Unexpected(UsageError(fmt::format("the pass \"{}\" does not run", pass), "--print-after",
+                                 fmt::format("These run: {}.", fmt::join(names, ", "))));
+  }
+  names.erase(last + 1, names.end());
+  SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, {.from = options.from}));
+  Result<Program> after = RunPasses(std::move(program), names, PassesOf(options));
+  if (!after) return Unexpected(Within(options.path, std::move(after).error()));
+  return Print(*after);
+}
 
 Result<Weighing> Weigh(const WeighOptions& options) {
   const auto begin = std::chrono::steady_clock::now();

@@ -16,6 +16,8 @@ from torch.profiler import ProfilerActivity, profile, record_function
 
 MARK = "steelyard call "
 SHORT_NAMES = {getattr(torch, name): short for short, name in DTYPES.items()}
+# Operators that tell what is not zero: rows take it that everything may be.
+OF_NONZERO = ("aten::nonzero", "aten::nonzero_numpy", "aten::argwhere", "aten::where")
 MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
 torch.set_num_threads(1)
@@ -108,7 +110,7 @@ def record(runs: Sequence[Callable[[], Any]]) -> list[list[list[Any]]]:
             with record_function(f"{MARK}{i}"):
                 outputs = list(tensors_in(run()))
                 while outputs:
-                    outputs.pop(0)
+                    outputs.pop()  # as a tuple of them goes
     out: list[list[list[Any]]] = [[] for _ in runs]
     for open_operators, size in memory_events(session.profiler.kineto_results.events()):
         if open_operators:  # else between two calls
@@ -144,7 +146,7 @@ def memory_events(events: Sequence[Any]) -> Iterator[tuple[list[str], int]]:
 def attempt(call: Call) -> tuple[Made | None, Seen]:
     """The call ready to run again, and its outputs; None and why, where PyTorch refuses it."""
     why = ""
-    for number in (0, 1):
+    for number in (1,) if call.op in OF_NONZERO else (0, 1):
         try:
             made = Made(call, number)
             outputs = describe(made.inputs, made.run())

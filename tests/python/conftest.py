@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes tools/ importable, and finds the program under test."""
+"""Makes tools/ and the recorder importable, and finds the program under test."""
 
 import os
 import sys
@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
+sys.path.insert(0, str(ROOT / "tests/differential"))
 
 
 @pytest.fixture(scope="session")

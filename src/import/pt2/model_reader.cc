@@ -12,7 +12,9 @@
 
 #include "import/pt2/graph_reader.h"
 #include "import/pt2/json.h"
+#include "import/pt2/out_spec.h"
 #include "import/pt2/signature.h"
+#include "ir/release_order.h"
 
 namespace steelyard::pt2 {
 namespace {
@@ -47,6 +49,7 @@ class ModelReader {
     if (version_.major < 0) return json_.Fail("schema_version is missing");
     if (!graph_.Finish()) return false;
     SetRanges();
+    SetReleased();
     SetProducer();
     SetName();
     return true;
@@ -82,6 +85,7 @@ class ModelReader {
         if (std::exchange(has_graph, true)) return json_.Fail("it is there twice");
         return graph_.ReadMain(field);
       }
+      if (key == "module_call_graph") return ReadCalls(field);
       if (key != "signature") return true;
       if (std::exchange(has_signature, true)) return json_.Fail("it is there twice");
       return has_graph ? signature_.Read(field) : json_.Later(field, early_signature);
@@ -92,6 +96,27 @@ class ModelReader {
     if (early_signature.empty()) return true;
     return json_.Now(early_signature, [&](JsonValue text) { return signature_.Read(text); }) ||
            json_.Inside("signature");
+  }
+
+  // Of the calls of modules, the outermost tells the structure of what the program returns.
+  bool ReadCalls(JsonValue value) {
+    bool outermost = true;
+    return json_.Array(value, [&](JsonValue call) {
+      if (!std::exchange(outermost, false)) return true;
+      return json_.Object(call, [&](std::string_view key, JsonValue field) {
+        if (key != "signature" || JsonReader::IsNull(field)) return true;
+        return json_.Object(field, [&](std::string_view name, JsonValue spec) {
+          return name != "out_spec" || json_.Text(spec, out_spec_);
+        });
+      });
+    });
+  }
+
+  // Only where the structure has as many leaves as there are outputs, and is not the usual one.
+  void SetReleased() {
+    std::vector<std::uint32_t> released = ReleasedLeaves(out_spec_);
+    if (released.size() != program_.main().outputs.size()) return;
+    if (released != ReleaseOrder(program_)) program_.released = std::move(released);
   }
 
   bool ReadRanges(JsonValue value) {
@@ -149,6 +174,7 @@ class ModelReader {
   SignatureReader signature_;
   SchemaVersion version_;
   std::string_view torch_version_;
+  std::string_view out_spec_;
   std::vector<Range> ranges_;
 };
 

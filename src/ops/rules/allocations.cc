@@ -99,7 +99,7 @@ void OverwriteFrom(const OpView& op, Promotion promotion, std::span<const int> o
 
 std::int64_t Bytes(Count count, DType dtype) {
   const Count bits = count * BitsOf(dtype);
-  if (bits.overflowed()) Refuse("a temporary is larger than 2^63 bits");
+  if (bits.overflowed()) Contradict("a temporary is larger than 2^63 bits");
   return bits.value() / 8 + (bits.value() % 8 != 0);
 }
 

@@ -33,15 +33,6 @@ int CategoryOf(DType dtype) {
   return IsIntegral(dtype) ? 1 : 0;
 }
 
-Dims Broadcast(std::span<const Sizes> shapes) {
-  const std::optional<Dims> common = BroadcastShapes(shapes);
-  if (common) return *common;
-  std::vector<std::string> texts;
-  texts.reserve(shapes.size());
-  for (Sizes sizes : shapes) texts.push_back(Text(sizes));
-  Refuse(fmt::format("the shapes do not broadcast: {}", fmt::join(texts, " and ")));
-}
-
 DType GivenType(Promotion promotion, DType computed) {
   return promotion == Promotion::kCompare ? DType::kBool : computed;
 }
@@ -84,7 +75,7 @@ std::string Text(std::span<const std::int64_t> sizes) {
 }
 
 void RequireEqual(std::string_view what, std::int64_t a, std::int64_t b, std::string hint) {
-  if (a != b) Refuse(fmt::format("{} differ: {} vs {}", what, a, b), std::move(hint));
+  if (a != b) Contradict(fmt::format("{} differ: {} vs {}", what, a, b), std::move(hint));
 }
 
 void RequireRank(std::string_view name, const TensorView& tensor, int rank) {
@@ -112,8 +103,17 @@ void RequireWritable(const TensorView& tensor) {
 
 void RequireSizes(std::span<const std::int64_t> sizes) {
   for (std::int64_t size : sizes) {
-    if (size < 0) Refuse(fmt::format("a size is negative: {}", Text(sizes)));
+    if (size < 0) Contradict(fmt::format("a size is negative: {}", Text(sizes)));
   }
+}
+
+Dims Broadcast(std::span<const Sizes> shapes) {
+  const std::optional<Dims> common = BroadcastShapes(shapes);
+  if (common) return *common;
+  std::vector<std::string> texts;
+  texts.reserve(shapes.size());
+  for (Sizes sizes : shapes) texts.push_back(Text(sizes));
+  Contradict(fmt::format("the shapes do not broadcast: {}", fmt::join(texts, " and ")));
 }
 
 Dims Broadcast(std::span<const TensorView> operands) {

@@ -78,6 +78,7 @@ void RequireWritable(const TensorView& tensor);
 void RequireSizes(std::span<const std::int64_t> sizes);
 
 // The sizes all operands broadcast to.
+Dims Broadcast(std::span<const std::span<const std::int64_t>> shapes);
 Dims Broadcast(std::span<const TensorView> operands);
 Dims Broadcast(std::initializer_list<TensorView> operands);
 // The dtype an elementwise kernel with these operands computes in.

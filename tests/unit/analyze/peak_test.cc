@@ -7,6 +7,10 @@
 #include <numeric>
 #include <random>
 
+#include "ir/text_reader.h"
+#include "ops/dispatcher.h"
+#include "runtime/eager.h"
+
 namespace steelyard {
 namespace {
 
@@ -36,6 +40,47 @@ TEST(FindPeak, CategoriesSumToThePeak) {
   EXPECT_EQ(Of(peak.at_peak, Category::kOutputs), 30);
   EXPECT_EQ(Of(peak.at_peak, Category::kTemporaries), 20 + 5);
 }
+
+constexpr std::string_view kThree =
+    "input %x: f32[8]\n"
+    "%tanh: f32[8] = aten::tanh(%x)\n"
+    "%tanh_1: f32[8] = aten::tanh(%tanh)\n"
+    "%v: f32[2,4] = aten::view(%tanh_1, [2, 4])\n"
+    "%s: f32[2,1] = aten::sum.dim_IntList(%v, [1], True)\n"
+    "return %s, %tanh\n";
+
+std::optional<PeakReport> Moment(std::string_view name) {
+  const Result<Program> imported = ParseText(kThree, "test.syt");
+  const Result<Program> kernels = Dispatcher(*imported, Target{}).Run();
+  return FindMoment(*imported, *kernels, RunEager(*kernels, Target{}), name);
+}
+
+TEST(FindMoment, AnOperatorIsItsHighestCall) {
+  for (const std::string_view name : {"aten::tanh", "tanh"}) {
+    const std::optional<PeakReport> moment = Moment(name);
+    ASSERT_TRUE(moment) << name;
+    EXPECT_EQ(moment->calls, 2);
+    EXPECT_EQ(moment->peak, 8 * 4 + 2 * (8 * 4));
+    EXPECT_EQ(moment->live.size(), 2u);
+  }
+  EXPECT_TRUE(Moment("sum.dim_IntList"));
+  EXPECT_TRUE(Moment("aten::sum"));
+}
+
+TEST(FindMoment, ACallIsNamedByItsResult) {
+  const std::optional<PeakReport> call = Moment("tanh_1");
+  ASSERT_TRUE(call);
+  EXPECT_EQ(call->calls, 1);
+  EXPECT_EQ(call->peak_delta, 2 * (8 * 4));
+}
+
+TEST(FindMoment, AViewHoldsWhatIsThereAroundIt) {
+  const std::optional<PeakReport> view = Moment("view");
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->peak_delta, 2 * (8 * 4));
+}
+
+TEST(FindMoment, WhatIsNotCalledHasNone) { EXPECT_FALSE(Moment("conv2d")); }
 
 TEST(FindPeak, WithoutEventsIsWhatIsResident) {
   Timeline t;

@@ -49,6 +49,22 @@ TEST(CountWork, TrafficReadsOperandsAndWritesResults) {
   EXPECT_EQ(work.of(Phase::kForward).written, 8 * 4);
 }
 
+TEST(CountWork, RefusedCallsAreListedWithTheirReason) {
+  const WorkReport work =
+      WeighText(
+          "input %x: f32[2,8]\ninput %y: f32[2,3,4]\n%a: f32[8,2] = aten::t(%x)\n"
+          "%b: f32[4,3,2] = aten::t(%y)\nreturn %a, %b\n")
+          .work;
+  EXPECT_EQ(work.calls, 2);
+  EXPECT_EQ(work.modelled_calls, 1);
+  ASSERT_EQ(work.unmodelled.size(), 1u);
+  EXPECT_EQ(work.unmodelled[0].name, "aten::t");
+  EXPECT_EQ(work.unmodelled[0].calls, 1);
+  EXPECT_THAT(work.unmodelled[0].reason, HasSubstr("at most 2 dimensions"));
+  ASSERT_EQ(work.by_operator.size(), 1u);
+  EXPECT_EQ(work.by_operator[0].calls, 1);
+}
+
 TEST(CountWork, OperatorsWithoutARowAreListed) {
   const WorkReport work =
       WeighText(

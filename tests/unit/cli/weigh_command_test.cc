@@ -47,6 +47,20 @@ TEST(WeighCommandTest, InputShapesThatAreNone) {
   EXPECT_THAT(InputRefusal("x=99999999999999999999"), HasSubstr("is not a size"));
 }
 
+TEST(WeighCommandTest, SymbolSizes) {
+  EXPECT_EQ(ReadSymbolSize("u0=128")->name, "u0");
+  EXPECT_EQ(ReadSymbolSize("u0=128")->size, 128);
+  EXPECT_EQ(ReadSymbolSize("u*=0")->name, "u*");
+  const auto refusal = [](std::string_view text) {
+    const Result<SymbolSize> size = ReadSymbolSize(text);
+    return size ? "not refused" : Describe(size.error());
+  };
+  EXPECT_EQ(refusal("u0"),
+            "--size: \"u0\" is not a symbol and its size. Write it as --size u0=128.");
+  EXPECT_EQ(refusal("u0=2x3"), "--size: u0=2x3: \"2x3\" is not a size. Write it as --size u0=128.");
+  EXPECT_THAT(refusal("=3"), HasSubstr("not a symbol"));
+}
+
 TEST(WeighCommandTest, WritesTheReportWhereItIsAsked) {
   const std::string path = ::testing::TempDir() + "steelyard_report.json";
   const Captured run = RunCaptured({"weigh", Model(), "--batch", "2", "-o", path});

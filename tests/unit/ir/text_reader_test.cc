@@ -115,6 +115,8 @@ TEST(ParseText, MistakesAreNamedAtTheirPlace) {
   EXPECT_EQ(Mistake("foo(@g)\n"), "f:1:5: the graph @g is not defined");
   EXPECT_EQ(Mistake("graph @g() {\n"), "f:2:1: the graph does not end");
   EXPECT_EQ(Mistake("graph @g() {\ninput %x: f32[2]\n}\n"), "f:2:1: \"input\" within a graph");
+  EXPECT_THAT(Mistake("releases 1\ninput %x: f32[2]\nreturn %x\n"),
+              ::testing::HasSubstr("does not name the first results once each"));
   EXPECT_EQ(Mistake("graph @g() {\n}\ngraph @g() {\n}\n"), "f:3:7: the graph @g is defined twice");
   EXPECT_EQ(Mistake("foo() phase sideways\n"), "f:1:7: there is no such phase");
   EXPECT_EQ(Mistake("input %x: f32[2]\nparameter %w: f32[2] tied to %x\n"),

@@ -100,6 +100,7 @@ const std::vector<Case>& Cases() {
        "gradient"},
       {"tied_tensors_share", [](Program& p) { p.parameters[1].tied_to = 1; }, "first"},
       {"tied_tensors_share", [](Program& p) { p.values[1].storage = 2; }, "storage"},
+      {"releases_are_outputs", [](Program& p) { p.released = {1}; }, "is not what is returned"},
       {"inputs_are_taken", [](Program& p) { p.inputs.push_back(kY); }, "%y is no input"},
   };
   return cases;

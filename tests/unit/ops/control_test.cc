@@ -3,15 +3,32 @@
 #include <gmock/gmock.h>
 
 #include "calls.h"
-#include "ir/text_reader.h"
+#include "programs.h"
 
 namespace steelyard {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(Control, BookkeepingRunsNothing) {
   const Program kernels = KernelsOf("aten::_assert_tensor_metadata(f32[2])");
   ASSERT_EQ(kernels.main().nodes.size(), 1u);
   EXPECT_TRUE(kernels.results(kernels.main().nodes[0]).empty());
+}
+
+TEST(Control, ABodyOfUnknownCountRunsOnce) {
+  const Result<Program> kernels = RunText(
+      "input %x: f32[4]\ninput %n: f32[4]\n"
+      "%y: f32[4] = higher_order::while_loop(@more, @body, [%x], [%n])\n"
+      "return %y\n"
+      "graph @more(%a: f32[4], %b: f32[4]) {\n  %c: bool[] = aten::any(%a)\n  return %c\n}\n"
+      "graph @body(%a: f32[4], %b: f32[4]) {\n"
+      "  %c: f32[4] = aten::add.Tensor(%a, %b)\n  return %c\n}\n");
+  ASSERT_TRUE(kernels) << Describe(kernels.error());
+  // Asked before the body and after it.
+  EXPECT_THAT(kernels->graph_runs, ElementsAre(1, 2, 1));
+  EXPECT_THAT(Notes(*kernels), ElementsAre(HasSubstr("how often its body runs depends on data")));
 }
 
 }  // namespace

@@ -5,25 +5,13 @@
 #include <gmock/gmock.h>
 
 #include "calls.h"
-#include "ir/text_reader.h"
+#include "programs.h"
 
 namespace steelyard {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Result<Program> RunText(std::string_view text) {
-  Result<Program> program = ParseText(text, "test.syt");
-  EXPECT_TRUE(program) << Describe(program.error());
-  return Dispatcher(*program, Target{}).Run();
-}
-
-std::vector<std::string> Names(const Program& program) {
-  std::vector<std::string> out;
-  for (const Node& node : program.main().nodes) out.emplace_back(program.op_name(node.op));
-  return out;
-}
 
 TEST(Dispatcher, CompositesDropTheirVariablesInReverse) {
   // The view of the input, the transposed weight (a temporary of the call), then the result's base.
@@ -59,27 +47,37 @@ TEST(Dispatcher, ANumberForATensorIsBoxed) {
   EXPECT_THAT(NodesOf("aten::add.Tensor(f32[2], 2)"), ElementsAre("box", "add.Tensor", "drop"));
 }
 
-TEST(Dispatcher, OperatorsWithoutARowKeepTheFilesSizes) {
+TEST(Dispatcher, ADTypeOtherThanTheFilesIsNoted) {
   const Result<Program> kernels = RunText(
       "input %x: f32[4]\n"
-      "%a: f32[7,3] = mylib::mystery(%x, mode=\"fast\")\n"
-      "return %a\n");
-  ASSERT_TRUE(kernels);
-  EXPECT_THAT(Names(*kernels), ElementsAre("mylib::mystery"));
-  EXPECT_THAT(std::vector<std::int64_t>(kernels->sizes(kernels->main().outputs[0].value).begin(),
-                                        kernels->sizes(kernels->main().outputs[0].value).end()),
-              ElementsAre(7, 3));
-}
-
-TEST(Dispatcher, ADifferenceFromTheFileIsNoted) {
-  const Result<Program> kernels = RunText(
-      "input %x: f32[4]\n"
-      "%a: f32[5] = aten::tanh(%x)\n"
+      "%a: bf16[4] = aten::tanh(%x)\n"
       "return %a\n");
   ASSERT_TRUE(kernels);
   ASSERT_EQ(kernels->notes.size(), 1u);
   EXPECT_THAT(std::string(kernels->text(kernels->notes[0])),
-              HasSubstr("the file says f32[5], its operands give f32[4]"));
+              HasSubstr("the file says bf16[4], its operands give f32[4]"));
+}
+
+TEST(Dispatcher, ACompositeTellsItsPartsWhatTheDataChose) {
+  // Three of the eight positions that there could be.
+  const Result<Program> kernels = RunText(
+      "input %x: f32[2,4]\n"
+      "%a: i64[3], %b: i64[3] = aten::where(%x)\n"
+      "return %a, %b\n");
+  ASSERT_TRUE(kernels) << Describe(kernels.error());
+  EXPECT_THAT(SizesOfOutput(*kernels), ElementsAre(3));
+  EXPECT_TRUE(kernels->notes.empty());
+}
+
+TEST(Dispatcher, APartDoesNotTakeTheSizesOfTheWhole) {
+  // The loss of [6] is no size of the targets that a mask chooses in it.
+  const Result<Program> kernels = RunText(
+      "input %x: f32[6,5]\ninput %t: i64[6]\ninput %w: f32[5]\n"
+      "%y: f32[] = aten::cross_entropy_loss(%x, %t, %w, label_smoothing=0.1)\n"
+      "return %y\n");
+  ASSERT_TRUE(kernels) << Describe(kernels.error());
+  EXPECT_THAT(Notes(*kernels), ElementsAre("aten::masked_select is weighed as if its data chose "
+                                           "all that they may"));
 }
 
 TEST(Dispatcher, ErrorsNameTheNodeAndItsOperands) {

@@ -28,9 +28,7 @@ TEST(Indexing, Int32IndicesAreExpandedAndWidened) {
                           Line(-2 * 3 * 8, "index")));
 }
 
-TEST(Indexing, RefusesWhatItCannotKnow) {
-  EXPECT_THAT(RefusalOf("aten::index.Tensor(f32[4], [bool[4]])"),
-              HasSubstr("as many elements as its values say"));
+TEST(Indexing, RefusesOtherIndices) {
   EXPECT_THAT(RefusalOf("aten::index.Tensor(f32[4], [f32[4]])"), HasSubstr("int64 or int32"));
   EXPECT_THAT(RefusalOf("aten::index.Tensor(f32[4], [i64[1], i64[1]])"), HasSubstr("2 indices"));
   EXPECT_THAT(RefusalOf("aten::index.Tensor(f32[4,4], [i64[2], i64[3]])"),
@@ -123,12 +121,26 @@ TEST(Indexing, TrafficOfAGatherIsWhatItTakes) {
   EXPECT_EQ(traffic.written, Count(3 * 16 * 4));
 }
 
-TEST(Indexing, MaskedSelectTakesAllThatItCould) {
-  EXPECT_EQ(ResultOf("aten::masked_select(f32[4,1], bool[6])"), "f32[24]");
-  EXPECT_THAT(EventsOf("aten::masked_select(f32[4,6], bool[4,6])"),
-              ElementsAre(Line(8, "sum"), Line(4 * 6 * 8, "empty_strided"), Line(-4 * 6 * 8, "sum"),
-                          Line(-8, "masked_select"), Line(4 * 6 * 4, "masked_select")));
-  EXPECT_EQ(KernelsOf("aten::masked_select(f32[4], bool[4])").notes.size(), 1u);
+TEST(Indexing, AMaskIsListsOfPositions) {
+  // All 24 positions, of two numbers each, then 24 rows of 5.
+  EXPECT_EQ(ResultOf("aten::index.Tensor(f32[4,6,5], [bool[4,6]])"), "f32[24,5]");
+  EXPECT_THAT(EventsOf("aten::index.Tensor(f32[4,6,5], [bool[4,6]])"),
+              ElementsAre(Line(4 * 6 * 2 * 8, "nonzero"), Line(4 * 6 * 5 * 4, "index"),
+                          Line(-4 * 6 * 2 * 8, "index")));
+  EXPECT_EQ(ResultOf("aten::index.Tensor(f32[4,6,5], [None, bool[6]])"), "f32[4,6,5]");
+  // As many as the list beside it has.
+  EXPECT_EQ(ResultOf("aten::index.Tensor(f32[4,6,5], [bool[4], i64[3]])"), "f32[3,5]");
+  EXPECT_THAT(RefusalOf("aten::index.Tensor(f32[4,6], [bool[5]])"),
+              HasSubstr("sizes of mask and operand differ: 5 vs 4"));
+}
+
+TEST(Indexing, ValuesSayWhatMasksChose) {
+  EXPECT_THAT(EventsOf("aten::index_put_(f32[4,6,5], [bool[4,6]], f32[9,5])"),
+              ElementsAre(Line(9 * 2 * 8, "nonzero"), Line(-9 * 2 * 8, "_index_put_impl_")));
+  EXPECT_EQ(WorkOf("aten::index_put_(f32[4,6,5], [bool[4,6]], f32[9,5])").move, Count(9 * 5));
+  EXPECT_TRUE(KernelsOf("aten::index_put_(f32[4,6,5], [bool[4,6]], f32[9,5])").notes.empty());
+  // One row for all: how many there are is not known.
+  EXPECT_EQ(KernelsOf("aten::index_put_(f32[4,6,5], [bool[4,6]], f32[5])").notes.size(), 1u);
 }
 
 }  // namespace

@@ -140,14 +140,42 @@ TEST(Bind, SymbolsWithoutAnyValueAreRefused) {
   EXPECT_EQ(Refusal("symbol n\ninput %x: f32[n,8]\n", {}),
             "%x: the size n needs n, which has no value and no example in the file. Bind it with "
             "--input x=Nx8.");
-  // A size that the data tell, as of aten::nonzero.
-  EXPECT_EQ(Refusal("symbol u0\ninput %x: f32[8]\n%y: f32[u0 + 1] = aten::nonzero(%x)\n", {}),
-            "%y: the size u0 + 1 needs u0, which has no value and no example in the file. No "
-            "input's shape determines it: it depends on the data.");
+  // A size that the data tell.
+  EXPECT_EQ(Refusal("symbol u0\ninput %x: f32[8]\n%y: f32[u0 + 1] = made::up(%x)\n", {}),
+            "%y: the size u0 + 1 needs u0, which made::up takes from the data, without a limit. "
+            "Bind it with --size u0=N.");
   EXPECT_THAT(Refusal("symbol u0\nf([g, [u0]])\n", {}), HasSubstr("no symbol"));
   EXPECT_THAT(Refusal("symbol u0\nf(1)\nf([2, [u0]])\n", {}), HasSubstr("node 1 (f): the size u0"));
   // Nobody asks for it.
   EXPECT_TRUE(BindText("symbol u0\ninput %x: f32[8]\n", {}));
+}
+
+TEST(Bind, SizesAreGivenByTheirSymbols) {
+  constexpr std::string_view kChoice =
+      "symbol n = 2\nsymbol u0: 0..6\nsymbol u1\nsymbol v1\ninput %x: f32[n,8]\n"
+      "%a: i64[u0,2] = aten::nonzero(%x)\n%b: f32[u1] = made::up(%x)\n"
+      "%c: f32[v1] = made::up(%x)\nreturn %a, %b, %c\n";
+  const auto sizes = [&](std::vector<SymbolSize> given) -> std::string {
+    const Result<Program> p = BindText(kChoice, {.sizes = std::move(given)});
+    if (!p) return Describe(p.error());
+    const auto first = [&](std::size_t i) {
+      return std::to_string(p->sizes(p->main().outputs[i].value)[0]);
+    };
+    return std::to_string(p->sizes(p->inputs[0])[0]) + " " + first(0) + " " + first(1) + " " +
+           first(2);
+  };
+  EXPECT_EQ(sizes({{"u1", 5}, {"v1", 7}}), "2 6 5 7") << "u0 takes its most";
+  EXPECT_EQ(sizes({{"u*", 3}, {"v1", 7}}), "2 3 3 7");
+  EXPECT_EQ(sizes({{"*", 3}, {"u0", 4}}), "2 4 3 3") << "names win; n is an input's";
+  EXPECT_EQ(sizes({{"*1", 3}, {"n", 4}}), "4 6 3 3");
+  EXPECT_EQ(sizes({{"u0", 7}}),
+            "--size u0=7: u0 = 7 is outside the file's range of 0 to 6. Choose a size in this "
+            "range, or export the model with a wider one (dynamic_shapes).");
+  EXPECT_EQ(sizes({{"w", 7}}),
+            "--size w=7: there is no symbolic size \"w\". The file's symbols are n, u0, u1, v1.");
+  EXPECT_THAT(sizes({{"u1", 7}, {"u1", 8}}), HasSubstr("given twice"));
+  EXPECT_THAT(Refusal("input %x: f32[2]\n", {.sizes = {{"w", 7}}}),
+              HasSubstr("All sizes are fixed"));
 }
 
 TEST(Bind, UnknownScalarsStayArguments) {

@@ -69,6 +69,7 @@ TEST(SizeSolver, TellsWhatWouldBindASymbol) {
   SizeSolver solver(*program);
   const Dim size = program->size(program->inputs[0], 0);
   EXPECT_EQ(solver.UnboundSymbolOf(size), 0u);
+  solver.TakeExamples();
   ASSERT_TRUE(solver.Finish());
   EXPECT_EQ(solver.UnboundSymbolOf(size), std::nullopt);
   EXPECT_THAT(solver.from_examples(), ::testing::ElementsAre(0u));

@@ -58,6 +58,19 @@ TEST(MemoryTest, WhatIsNotNamedAtThePeakIsSummed) {
   EXPECT_THAT(MemoryText(model.findings()), HasSubstr("32 B  2 others"));
 }
 
+TEST(MemoryTest, AMomentIsToldInsteadOfThePeak) {
+  const WeighedModel model;
+  PeakReport moment = model.peak;
+  moment.calls = 3;
+  present::Findings findings = model.findings();
+  findings.moment = &moment;
+  findings.asked = "linear";
+  const std::string text = MemoryText(findings);
+  EXPECT_THAT(text, HasSubstr("At linear, the highest of 3 calls: 896 B = 704 B resident + 192 B"));
+  EXPECT_THAT(text, HasSubstr("Held at aten::linear"));
+  EXPECT_THAT(text, Not(HasSubstr("Peak at")));
+}
+
 TEST(MemoryTest, APassWithoutAllocationsHasNoPeakOfItsOwn) {
   WeighedModel model;
   model.timeline.events.clear();

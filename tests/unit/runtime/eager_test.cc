@@ -49,6 +49,25 @@ TEST(RunEager, AViewKeepsItsStorage) {
               ElementsAre("aten::tanh 32", "aten::tanh 32", " -32", " -32"));
 }
 
+TEST(RunEager, ATupleOfResultsGoesFromItsEnd) {
+  constexpr std::string_view kTwo =
+      "input %x: f32[8]\ninput %y: f32[2]\n"
+      "%a: f32[8] = aten::tanh(%x)\n"
+      "%b: f32[2] = aten::tanh(%y)\n";
+  EXPECT_THAT(Events(RunText(std::string(kTwo) + "return %a, %b\n")),
+              ElementsAre("aten::tanh 32", "aten::tanh 8", " -8", " -32"));
+  EXPECT_THAT(Events(RunText(std::string(kTwo) + "releases 0, 1\nreturn %a, %b\n")),
+              ElementsAre("aten::tanh 32", "aten::tanh 8", " -32", " -8"));
+  // What is returned twice goes with the last of the two.
+  EXPECT_THAT(Events(RunText(std::string(kTwo) + "return %b, %a, %b\n")),
+              ElementsAre("aten::tanh 32", "aten::tanh 8", " -32", " -8"));
+}
+
+TEST(RunEager, ARefusedCallGivesTheResultsOfTheFile) {
+  EXPECT_THAT(Events(RunText("input %x: f32[2,3,4]\n%y: f32[4,3,2] = aten::t(%x)\nreturn %y\n")),
+              ElementsAre("aten::t 96", " -96"));
+}
+
 TEST(RunEager, InPlaceAllocatesNothing) {
   EXPECT_THAT(Events(RunText("input %x: f32[8]\n"
                              "%a: f32[8] = aten::tanh(%x)\n"

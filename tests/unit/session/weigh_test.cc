@@ -43,6 +43,25 @@ TEST(WeighTest, ConventionsAreChosenByName) {
   EXPECT_THAT(Describe(none.error()), HasSubstr("The conventions are: torch, "));
 }
 
+TEST(WeighTest, AMomentIsFoundByItsName) {
+  const std::string path = WrittenModel(kLinear);
+  EXPECT_TRUE(Weigh({.path = path, .at = "linear"}));
+  const Result<Weighing> none = Weigh({.path = path, .at = "conv2d"});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(Describe(none.error()), HasSubstr("--at: the model makes no call \"conv2d\"."));
+}
+
+TEST(WeighTest, AProgramIsPrintedAsAPassLeavesIt) {
+  const WeighOptions options{.path = WrittenModel(kLinear)};
+  EXPECT_THAT(PrintAfter(options, "tie_parameters").value(), HasSubstr("symbol "));
+  EXPECT_THAT(PrintAfter(options, "bind").value(), HasSubstr("aten::linear("));
+  EXPECT_THAT(PrintAfter(options, "decompose").value(), HasSubstr("aten::mm("));
+  EXPECT_EQ(PrintAfter(options, "differentiate").error().code, ErrorCode::kUsage);
+  EXPECT_THAT(Describe(PrintAfter(options, "nothing").error()),
+              HasSubstr("These run: tie_parameters, bind, set_mode, decompose."));
+}
+
 TEST(WeighTest, UnmodelledOperatorsAreCountedOrRefused) {
   const std::string path = WrittenModel(kUnmodelled);
   const Result<Weighing> weighing = Weigh({.path = path});

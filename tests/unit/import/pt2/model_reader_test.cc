@@ -36,6 +36,26 @@ TEST(ModelReader, TakesKeysInAnyOrder) {
   EXPECT_EQ(BodyOf(ReadJson(text)), BodyOf(ReadExport(e)));
 }
 
+TEST(ModelReader, ReadsInWhichOrderResultsAreReleased) {
+  const Export e = Linear();
+  const std::string leaf = R"({\"type\": null, \"context\": null, \"children_spec\": []})";
+  const auto released = [&](const std::string& type, const std::string& children) {
+    const std::string spec = R"([1, {\"type\": \")" + type +
+                             R"(\", \"context\": null, \"children_spec\": [)" + children + "]}]";
+    const std::string text =
+        R"({"schema_version": )" + e.schema_version +
+        R"(, "graph_module": {"module_call_graph": [{"fqn": "", "signature": {"out_spec": ")" +
+        spec + R"("}}, {"fqn": "layer", "signature": null}], "signature": {"input_specs": [)" +
+        e.input_specs + R"(], "output_specs": [)" + e.output_specs + ", " + e.output_specs +
+        R"(]}, "graph": {"tensor_values": {)" + e.tensor_values + R"(}, "outputs": [)" + e.outputs +
+        ", " + e.outputs + R"(], "nodes": [)" + e.nodes + R"(], "inputs": [)" + e.inputs + "]}}}";
+    return ReadJson(text).released;
+  };
+  EXPECT_THAT(released("builtins.dict", leaf + ", " + leaf), testing::ElementsAre(0, 1));
+  EXPECT_THAT(released("builtins.tuple", leaf + ", " + leaf), IsEmpty()) << "the usual order";
+  EXPECT_THAT(released("builtins.dict", leaf), IsEmpty()) << "of another graph";
+}
+
 TEST(ModelReader, ReadsRangesOfSymbols) {
   Export e = Linear();
   const std::string s0 = Expr("Symbol('s0', positive=True, integer=True)");

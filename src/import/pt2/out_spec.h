@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How torch writes down what a program returns: a tree of tuples, lists, dictionaries and classes
+// over the graph's flat list of outputs, as JSON within a string.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace steelyard::pt2 {
+
+// The leaves of the tree in the order in which Python lets them go with the whole: tuples and lists
+// from their end, everything else from its beginning. Empty where the text is no such tree.
+std::vector<std::uint32_t> ReleasedLeaves(std::string_view spec);
+
+}  // namespace steelyard::pt2

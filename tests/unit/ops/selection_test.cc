@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include "calls.h"
+#include "events.h"
+#include "programs.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Selection, NonzeroGivesAPositionForEachElementAtMost) {
+  EXPECT_EQ(ResultOf("aten::nonzero(f32[4,6])"), "i64[24,2]{1,24}");
+  EXPECT_EQ(ResultOf("aten::nonzero(f32[])"), "i64[1,0]");
+  EXPECT_THAT(EventsOf("aten::nonzero(f32[4,6])"), ElementsAre(Line(4 * 6 * 2 * 8, "nonzero")));
+  EXPECT_EQ(KernelsOf("aten::nonzero(f32[4,6])").notes.size(), 1u);
+}
+
+TEST(Selection, TheFileSaysHowManyThereAre) {
+  const Result<Program> kernels =
+      RunText("input %x: f32[4,6]\n%y: i64[7,2]{1,7} = aten::nonzero(%x)\nreturn %y\n");
+  ASSERT_TRUE(kernels) << Describe(kernels.error());
+  EXPECT_THAT(SizesOfOutput(*kernels), ElementsAre(7, 2));
+  EXPECT_TRUE(kernels->notes.empty());
+}
+
+TEST(Selection, WhereGivesAColumnForEachDimension) {
+  EXPECT_EQ(ResultOf("aten::where(bool[4,6])", 0), "i64[24]");
+  EXPECT_EQ(ResultOf("aten::where(bool[4,6])", 1), "i64[24]");
+  EXPECT_EQ(ResultOf("aten::where(bool[4,6])", 2), "None");
+  // A number is a vector of one element.
+  EXPECT_EQ(ResultOf("aten::nonzero_numpy(bool[])"), "i64[1]");
+  EXPECT_EQ(ResultOf("aten::argwhere(bool[4,6])"), "i64[24,2]{1,24}");
+}
+
+TEST(Selection, MaskedSelectTakesAllThatItCould) {
+  EXPECT_EQ(ResultOf("aten::masked_select(f32[4,1], bool[6])"), "f32[24]");
+  EXPECT_THAT(EventsOf("aten::masked_select(f32[4,6], bool[4,6])"),
+              ElementsAre(Line(8, "sum"), Line(4 * 6 * 8, "empty_strided"), Line(-4 * 6 * 8, "sum"),
+                          Line(-8, "masked_select"), Line(4 * 6 * 4, "masked_select")));
+  EXPECT_EQ(KernelsOf("aten::masked_select(f32[4], bool[4])").notes.size(), 1u);
+}
+
+TEST(Selection, MaskedSelectWalksAllForTheFew) {
+  // The mask is copied and counted whole, whatever it chose.
+  const Result<Program> kernels = RunText(
+      "input %x: f32[4,6]\ninput %m: bool[4,6]\n"
+      "%y: f32[5] = aten::masked_select(%x, %m)\nreturn %y\n");
+  ASSERT_TRUE(kernels) << Describe(kernels.error());
+  const Timeline timeline = RunEager(*kernels, Target{});
+  EXPECT_EQ(timeline.events[1].bytes, 4 * 6 * 8);
+  EXPECT_EQ(timeline.events[4].bytes, 5 * 4);
+}
+
+TEST(Selection, UniqueSortsAndCounts) {
+  EXPECT_EQ(ResultOf("aten::_unique2(i64[11], True, True, True)", 0), "i64[11]");
+  EXPECT_EQ(ResultOf("aten::_unique2(i64[11,1], True, True, True)", 1), "i64[11,1]");
+  EXPECT_EQ(ResultOf("aten::_unique2(f32[11])", 1), "i64[0]");
+  EXPECT_EQ(ResultOf("aten::_unique2(bool[11])", 0), "bool[2]");
+  EXPECT_EQ(ResultOf("aten::_unique(u8[300], True, True)", 0), "u8[256]");
+  EXPECT_THAT(EventsOf("aten::_unique2(f32[11], True, False, True)"),
+              ElementsAre(Line(11 * 4, "sort"), Line(11 * 8, "sort"), Line(11 * 8, "resize_"),
+                          Line(-11 * 8, "sort"), Line(11 * 4, "resize_"), Line(11 * 8, "resize_"),
+                          Line((11 + 1) * 8, "resize_"), Line(-11 * 4, "_unique2"),
+                          Line(-11 * 8, "_unique2"), Line(-(11 + 1) * 8, "_unique2")));
+}
+
+TEST(Selection, RepetitionsNeedASize) {
+  EXPECT_EQ(ResultOf("aten::repeat_interleave.Tensor(i64[4], output_size=9)"), "i64[9]");
+  EXPECT_EQ(ResultOf("aten::repeat_interleave.self_Tensor(f32[4,6], i32[4], 0, output_size=9)"),
+            "f32[9,6]");
+  // One number stands for all of them.
+  EXPECT_EQ(ResultOf("aten::repeat_interleave.self_Tensor(f32[4,6], i64[1], 1, output_size=9)"),
+            "f32[4,9]");
+  EXPECT_THAT(RefusalOf("aten::repeat_interleave.Tensor(i64[4])"),
+              HasSubstr("only the data tells"));
+  EXPECT_THAT(RefusalOf("aten::repeat_interleave.self_Tensor(f32[4,6], i64[3], 0)"),
+              HasSubstr("repetitions differ: 4 vs 3"));
+}
+
+TEST(Selection, RepetitionsAreSummedAndTheirLeastIsLookedAt) {
+  const Result<Program> kernels =
+      RunText("input %r: i64[4]\n%y: i64[9] = aten::repeat_interleave.Tensor(%r)\nreturn %y\n");
+  ASSERT_TRUE(kernels) << Describe(kernels.error());
+  const Timeline timeline = RunEager(*kernels, Target{});
+  std::vector<std::int64_t> bytes;
+  for (const Event& event : timeline.events) bytes.push_back(event.bytes);
+  EXPECT_THAT(bytes, ElementsAre(4 * 8, 8, -8, 9 * 8, -4 * 8, -9 * 8));
+}
+
+TEST(Selection, NmsKeepsRoomForAllBoxes) {
+  const Result<Program> kernels = RunText(
+      "input %b: f32[20,4]\ninput %s: f32[20]\n"
+      "%k: i64[3] = torchvision::nms(%b, %s, 0.5)\nreturn %k\n");
+  ASSERT_TRUE(kernels) << Describe(kernels.error());
+  EXPECT_THAT(SizesOfOutput(*kernels), ElementsAre(3));
+  const Timeline timeline = RunEager(*kernels, Target{});
+  EXPECT_EQ(timeline.events.back().bytes, -20 * 8);
+  EXPECT_THAT(RefusalOf("torchvision::nms(f32[20,4], f32[19], 0.5)"),
+              HasSubstr("numbers of boxes and scores differ: 20 vs 19"));
+}
+
+}  // namespace
+}  // namespace steelyard
