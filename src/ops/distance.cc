@@ -48,7 +48,7 @@ std::vector<Tensor> CosineSimilarity(Dispatcher& d, const OpView& op) {
   const Tensor x1 = spread(own1), x2 = spread(own2);
   const Tensor norm1 = NormOf(d, x1, op.arg(2));
   const Tensor norm2 = NormOf(d, x2, op.arg(2));
-  const bool wide = norm1.dtype() == DType::kFloat64;
+  const bool wide = common == DType::kFloat64;
   const Tensor least =
       d.Call("aten::scalar_tensor", op.arg(3), wide ? DType::kFloat64 : DType::kFloat32);
   d.Call("aten::clamp_min_.Tensor", norm1, least);
@@ -201,7 +201,8 @@ void WeightNormShape(const OpView& op, Outputs& out) {
   const TensorView v = op.self(), g = op.tensor(1);
   const int dim = op.dim(2, v.rank());
   if (dim != 0 && dim != v.rank() - 1) Refuse("norms are kept for the first or last dimension");
-  const DType norm = g.dtype() == DType::kBFloat16 ? DType::kFloat32 : g.dtype();
+  const bool half = g.dtype() == DType::kBFloat16 || g.dtype() == DType::kFloat16;
+  const DType norm = half ? DType::kFloat32 : g.dtype();
   out.Add(v.dtype(), v.sizes());
   out.Add(norm, g.sizes(), g.strides());
 }
@@ -251,9 +252,8 @@ std::vector<Tensor> NormExceptDim(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> WeightNorm(Dispatcher& d, const OpView& op) {
   const Tensor v = d.Call("aten::contiguous", d.tensor(op, 0));
   const Tensor g = d.Call("aten::contiguous", d.tensor(op, 1));
-  const bool half = v.dtype() == DType::kFloat16 || g.dtype() == DType::kFloat16;
   const std::int64_t dim = op.integer(2);
-  if (!half && (dim == 0 || dim == v.rank() - 1)) {
+  if (dim == 0 || dim == v.rank() - 1) {
     return {d.CallMany("aten::_weight_norm_interface", v, g, dim)[0]};
   }
   const Tensor norm = d.Call("aten::norm_except_dim", v, 2, dim);

@@ -4,6 +4,7 @@
 test_known.py fails for an entry that excuses nothing any more, so that the lists stay true.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -17,6 +18,8 @@ NOT_PYTORCHS = {
     "higher_order": "their signature is a program's way to pass graphs; PyTorch has no schema",
     "steelyard": "steps of eager PyTorch that are no operators",
     "transformers": "defined by the package transformers, which the tests do without",
+    "torchvision": "defined by the package torchvision, which the tests do without",
+    "_c10d_functional": "they need processes that talk to each other",
 }
 
 
@@ -57,6 +60,10 @@ REFUSALS = {
     "*aten::_prelu_kernel*the weight is larger than the tensor*": "its caller checks",
     "*of complex numbers *not modelled*": "the refusal says so",
     "*norms by singular values are not modelled*": "the refusal says so",
+    "*transforms of no elements are not modelled*": "the refusal says so",
+    "*aten::_fft_c2r*": "its callers check",
+    "*aten::one_hot*the number of classes must be given*": "it depends on values",
+    "*aten::_unique2*unique with * is not modelled*": "the refusal says so",
     "*antialiased uint8 images are not modelled*": "the refusal says so",
     "*affine maps are floating-point*": "nobody maps pixels by integers",
     "*aten::affine_grid_generator*maps of *0*": "a grid for no image",
@@ -102,6 +109,11 @@ def differ_in_size(call: Call) -> bool:
 
 def is_empty(call: Call) -> bool:
     return any(0 in t.sizes for t in call.tensors())
+
+
+def unless_true(call: Call) -> bool:
+    """Masks are true everywhere, numbers zero."""
+    return any(t.dtype != "bool" for t in call.tensors())
 
 
 def has(dtype: str) -> Callable[[Call], bool]:
@@ -176,6 +188,16 @@ DIFFERENCES: tuple[Known, ...] = (
     Known("aten::*dropout*", "the mask of complex elements is real", has("c64")),
     Known("aten::upsample_bi*2d*", "uint8 has a kernel of its own", has("u8")),
     Known("aten::*_cell", NOTHING, is_empty),
+    *(
+        Known(f"aten::{name}", "how much depends on values", unless_true, extent=Extent.NOTHING)
+        for name in ("nonzero", "argwhere", "where")
+    ),
+    Known(
+        "aten::_unique2",
+        "the elements are all equal",
+        lambda call: any(math.prod(t.sizes) != 1 for t in call.tensors()),
+        extent=Extent.NOTHING,
+    ),
     Known(
         "aten::scaled_dot_product_attention",
         "a mask of one dimension is not given to the fused kernel",
