@@ -24,16 +24,10 @@ namespace {
 using work::PerElement;
 
 DType ComplexOf(DType real) {
-  switch (real) {
-    case DType::kFloat16:
-      return DType::kComplex32;
-    case DType::kFloat32:
-      return DType::kComplex64;
-    case DType::kFloat64:
-      return DType::kComplex128;
-    default:  // NOLINT: the other dtypes are no parts of complex numbers
-      Refuse("no complex numbers are made of " + std::string(NameOf(real)));
-  }
+  if (real == DType::kFloat16) return DType::kComplex32;
+  if (real == DType::kFloat32) return DType::kComplex64;
+  if (real == DType::kFloat64) return DType::kComplex128;
+  Refuse("no complex numbers are made of " + std::string(NameOf(real)));
 }
 
 // --- Views --------------------------------------------------------------------------------------

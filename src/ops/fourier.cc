@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "ir/layout.h"
@@ -104,10 +105,11 @@ bool NeedsCopy(const Transform& t) {
   for (std::int64_t d : std::span<const std::int64_t>(order)) {
     sizes.push_back(t.sizes[static_cast<int>(d)]);
     strides.push_back(t.strides[static_cast<int>(d)]);
-    // MKL takes no strides of 0.
-    if (sizes[sizes.size() - 1] > 1 && strides[strides.size() - 1] == 0) return true;
   }
   const int batch = sizes.size() - t.dims.size();
+  for (int i = 0; i < sizes.size(); ++i) {  // MKL takes no strides of 0
+    if (strides[i] == 0 && (i >= batch || sizes[i] > 1)) return true;
+  }
   std::int64_t count = 1;
   for (int i = 0; i < batch; ++i) count *= sizes[i];
   Dims merged{count};
@@ -405,6 +407,7 @@ Tensor FrameWindow(Dispatcher& d, const OpView& op, const Frames& frames) {
 std::vector<Tensor> Spectrum(Dispatcher& d, const OpView& op, Tensor input, int onesided_at,
                              int complex_at) {
   const Frames frames = FramesOf(op);
+  if (op.boolean(complex_at + 1)) Refuse("stft aligned to its window is not modelled");
   if (!op.boolean(complex_at) && !IsComplex(op.self().dtype()) && !op.given(complex_at)) {
     Refuse("stft of real numbers must say whether it returns complex ones");
   }
@@ -444,7 +447,7 @@ std::vector<Tensor> ShortTimeCentered(Dispatcher& d, const OpView& op) {
     for (int i = lead; i < extended.size(); ++i) back.push_back(input.size(i));
     input = d.Call("aten::view", input, back);
   }
-  return Spectrum(d, op, input, 8, 9);
+  return Spectrum(d, op, std::move(input), 8, 9);
 }
 
 // --- Rows ---------------------------------------------------------------------------------------

@@ -136,8 +136,8 @@ std::vector<Tensor> Unique(Dispatcher& d, const OpView& op) {
   const Tensor flat = d.Call("aten::flatten.using_ints", d.tensor(op, 0));
   std::vector<Tensor> sorted = d.CallMany("aten::sort", flat);
   const Tensor out = d.Call("steelyard::all_distinct", flat);
-  sorted[1].reset();
   sorted[0].reset();
+  sorted[1].reset();
   const Tensor none = d.Call("aten::empty.memory_format", Dims{0}, DType::kInt64);
   return {out, none, d.Call("aten::empty.memory_format", Dims{0}, DType::kInt64)};
 }
