@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ops/dispatcher.h"
+#include "ops/recurrent_cells.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -130,20 +131,23 @@ constexpr std::int64_t kMostLayers = 1024;
 
 struct Stack {
   std::size_t layers = 1, directions = 1, weights = 4;
+  bool projects = false;  // the hidden state is a product with one more weight
 };
 
 Stack StackOf(const OpView& op, const std::vector<Tensor>& states,
               const std::vector<Tensor>& weights) {
   const std::int64_t layers = op.integer(4);
   if (layers < 1 || layers > kMostLayers) Refuse(fmt::format("an LSTM of {} layers", layers));
-  const Stack stack{.layers = static_cast<std::size_t>(layers),
-                    .directions = op.boolean(7) ? std::size_t{2} : std::size_t{1},
-                    .weights = op.boolean(3) ? std::size_t{4} : std::size_t{2}};
+  Stack stack{.layers = static_cast<std::size_t>(layers),
+              .directions = op.boolean(7) ? std::size_t{2} : std::size_t{1},
+              .weights = op.boolean(3) ? std::size_t{4} : std::size_t{2}};
   const std::size_t cells = stack.layers * stack.directions;
+  stack.projects = states.size() == 2 && states[0].rank() == 3 && states[1].rank() == 3 &&
+                   states[0].size(2) != states[1].size(2);
+  if (stack.projects) ++stack.weights;
   if (states.size() != 2 || weights.size() != cells * stack.weights) {
     Refuse(fmt::format("{} states and {} weights for {} layers in {} directions", states.size(),
-                       weights.size(), stack.layers, stack.directions),
-           "LSTMs with projections are not modelled.");
+                       weights.size(), stack.layers, stack.directions));
   }
   for (const Tensor& state : states) {
     shape::RequireRank("the state", state.view(), 3);
@@ -152,13 +156,50 @@ Stack StackOf(const OpView& op, const std::vector<Tensor>& states,
   return stack;
 }
 
+// What no library computes runs step by step.
+std::vector<Tensor> LstmBySteps(Dispatcher& d, const OpView& op, const std::vector<Tensor>& states,
+                                const std::vector<Tensor>& params, const Stack& shape) {
+  const Tensor input =
+      op.boolean(8) ? d.Call("aten::transpose.int", d.tensor(op, 0), 0, 1) : d.tensor(op, 0);
+  const bool biased = op.boolean(3);
+  std::vector<recurrent::Weights> weights;
+  for (std::size_t at = 0; at < params.size(); at += shape.weights) {
+    weights.push_back({.input = params[at],
+                       .state = params[at + 1],
+                       .input_bias = biased ? params[at + 2] : Tensor(),
+                       .state_bias = biased ? params[at + 3] : Tensor(),
+                       .projection = shape.projects ? params[at + shape.weights - 1] : Tensor()});
+  }
+  const recurrent::Stack stack{.layers = shape.layers,
+                               .directions = shape.directions,
+                               .dropout = op.arg(5),
+                               .drops = op.real(5) != 0.0 && op.boolean(6)};
+  const std::vector<Tensor> h = d.CallMany("aten::unbind.int", states[0], 0),
+                            c = d.CallMany("aten::unbind.int", states[1], 0);
+  std::vector<recurrent::Hidden> first;
+  for (std::size_t i = 0; i < h.size(); ++i) first.push_back({.h = h[i], .c = c[i]});
+  recurrent::Sequence sequence =
+      recurrent::Run(d, recurrent::LstmStep, input, std::move(first), weights, stack);
+  std::vector<Tensor> last_h, last_c;
+  for (recurrent::Hidden& hidden : sequence.last) {
+    last_h.push_back(std::move(hidden.h));
+    last_c.push_back(std::move(hidden.c));
+  }
+  const Tensor cells = d.Call("aten::stack", last_c, 0);
+  const Tensor hidden = d.Call("aten::stack", last_h, 0);
+  if (!op.boolean(8)) return {sequence.output, hidden, cells};
+  return {d.Call("aten::transpose.int", sequence.output, 0, 1), hidden, cells};
+}
+
 std::vector<Tensor> Lstm(Dispatcher& d, const OpView& op) {
   const std::vector<Tensor> states = d.tensors(op, 1), weights = d.tensors(op, 2);
   const Stack stack = StackOf(op, states, weights);
   shape::RequireRank("the input", op.self(), 3);
   const DType dtype = op.self().dtype();
-  if (dtype != DType::kFloat32 && dtype != DType::kBFloat16) {
-    d.Note("an LSTM that oneDNN does not compute is weighed as if it did");
+  const bool by_onednn =
+      dtype == DType::kFloat32 || dtype == DType::kBFloat16 || dtype == DType::kFloat16;
+  if (!by_onednn || stack.projects || op.self().count() == 0) {
+    return LstmBySteps(d, op, states, weights, stack);
   }
   const Tensor first =
       op.boolean(8) ? d.Call("aten::transpose.int", op.arg(0), 0, 1) : d.tensor(op, 0);

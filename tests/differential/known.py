@@ -19,6 +19,7 @@ NOT_PYTORCHS = {
     "steelyard": "steps of eager PyTorch that are no operators",
     "torchvision": "defined by the package torchvision, which the tests do without",
     "transformers": "defined by the package transformers, which the tests do without",
+    "_c10d_functional": "they need processes that talk to each other",
 }
 
 
@@ -57,6 +58,17 @@ REFUSALS = {
     "*aten::lstm*the bias has 2 dimensions*": "oneDNN does not check",
     "*LSTMs with projections are not modelled*": "the refusal says so",
     "*repetitions must be int64 or int32*": "no model counts in another dtype",
+    "*aten::lstm.input*states and * weights for*": "PyTorch ignores the weights that are left over",
+    "*aten::_prelu_kernel*the weight is larger than the tensor*": "its caller checks",
+    "*of complex numbers *not modelled*": "the refusal says so",
+    "*norms by singular values are not modelled*": "the refusal says so",
+    "*transforms of no elements are not modelled*": "the refusal says so",
+    "*aten::_fft_c2r*": "its callers check",
+    "*stft aligned to its window is not modelled*": "the refusal says so",
+    "*aten::one_hot*the number of classes must be given*": "it depends on values",
+    "*antialiased uint8 images are not modelled*": "the refusal says so",
+    "*affine maps are floating-point*": "nobody maps pixels by integers",
+    "*aten::affine_grid_generator*maps of *0*": "a grid for no image",
     "*aten::einsum*0 elements cannot have the shape*": "a product of nothing",
 }
 
@@ -69,6 +81,7 @@ TRUSTING = frozenset(
         "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
         "aten::_slow_conv2d_backward.output_mask",
         "aten::_slow_conv2d_forward",
+        "aten::_weight_norm_interface",
         "aten::mkldnn_convolution",
         "aten::mkldnn_rnn_layer",
         "aten::slow_conv3d_forward",
@@ -106,6 +119,11 @@ def has_several(call: Call) -> bool:
 
 def is_empty(call: Call) -> bool:
     return any(0 in t.sizes for t in call.tensors())
+
+
+def unless_true(call: Call) -> bool:
+    """Masks are true everywhere, numbers zero."""
+    return any(t.dtype != "bool" for t in call.tensors())
 
 
 def has(dtype: str) -> Callable[[Call], bool]:
@@ -176,9 +194,12 @@ DIFFERENCES: tuple[Known, ...] = (
     Known("aten::*batch_norm*", NOTHING, is_empty),
     Known("aten::scaled_dot_product_attention", NOTHING, is_empty),
     Known("aten::addmv", NOTHING, is_empty),
+    Known("aten::pixel_unshuffle", NOTHING, is_empty, extent=Extent.NOTHING),
+    Known("aten::native_channel_shuffle", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::baddbmm", NOTHING, is_empty),
     Known("aten::*dropout*", "the mask of complex elements is real", has("c64")),
-    Known("aten::upsample_bilinear2d*", "uint8 has a kernel of its own", has("u8")),
+    Known("aten::upsample_bi*2d*", "uint8 has a kernel of its own", has("u8")),
+    Known("aten::*_cell", NOTHING, is_empty),
     Known(
         "aten::scaled_dot_product_attention",
         "a mask of one dimension is not given to the fused kernel",

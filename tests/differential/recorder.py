@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import torch
+import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 from calls import DTYPES, Call, DType, Tensor
 from compare import Seen
 from torch.profiler import ProfilerActivity, profile, record_function

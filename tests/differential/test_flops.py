@@ -53,11 +53,40 @@ def recurrent_layer(steps: Shape, of_input: Shape, of_state: Shape, *_: Any, **_
     return 2 * prod(steps[:2]) * (prod(of_input) + prod(of_state))
 
 
+def packed_product(rows: Shape, *_: Any, out_shape: Shape, **__: Any) -> int:
+    """Each element of the result is a product over the rows' last dimension."""
+    return 2 * prod(out_shape) * rows[-1]
+
+
+def affine_grid(maps: Shape, size: Shape, *_: Any, **__: Any) -> int:
+    """Each map times each place of its image."""
+    return 2 * prod(maps) * prod(size[2:])
+
+
+def distances(a: Shape, *_: Any, out_shape: Shape, **__: Any) -> int:
+    """A product of the vectors with their norms and a one beside them."""
+    return 2 * prod(out_shape) * (a[-1] + 2)
+
+
+def pair_distances(
+    a: Shape, b: Shape, p: float = 2.0, mode: int | None = None, *, out_shape: Shape, **__: Any
+) -> int:
+    """By a product where there are many rows."""
+    many = mode == 1 or (not mode and max(a[-2], b[-2]) > 25)
+    return distances(a, out_shape=out_shape) if p == 2 and many and prod(a) * prod(b) else 0
+
+
 # Contractions that torch's counter does not know and counts as nothing, or, _slow_conv2d_forward,
 # counts as a convolution, whose arguments it has not. The gradients of grouped convolutions it
 # counts as if every channel met all of the weight's.
 NOT_COUNTED_BY_TORCH = {
     aten.mv: matrix_vector,
+    aten._euclidean_dist: distances,
+    aten._int_mm: packed_product,
+    aten._weight_int4pack_mm_for_cpu: packed_product,
+    aten._weight_int8pack_mm: packed_product,
+    aten.affine_grid_generator: affine_grid,
+    aten.cdist: pair_distances,
     aten.addmv: added_matrix_vector,
     aten.convolution_backward: convolution_gradients,
     aten.dot: matrix_vector,  # a matrix of one row

@@ -79,13 +79,5 @@ TEST(Lstm, WrongOperandsAreRefused) {
               HasSubstr("an LSTM of 0 layers"));
 }
 
-TEST(Lstm, OtherDTypesAreNoted) {
-  EXPECT_THAT(KernelsOf("aten::lstm.input(f64[5,2,3], [f64[1,2,2],f64[1,2,2]], "
-                        "[f64[8,3],f64[8,2],f64[8],f64[8]], True, 1, "
-                        "0.0, False, False, False)")
-                  .notes.size(),
-              1u);
-}
-
 }  // namespace
 }  // namespace steelyard

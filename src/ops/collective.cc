@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collective operators: what this process allocates for a sum, a copy or a part of what all
+// processes have (torch/csrc/distributed/c10d/Functional.cpp). A backend's own buffers are not
+// counted, nor is what it sends.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+void RequireGroup(std::int64_t size) {
+  if (size < 1) Refuse(fmt::format("a group of {} processes", size));
+}
+
+void CopyShape(const OpView& op, Outputs& out) { out.Add(op.self().dtype(), op.self().sizes()); }
+
+// As many tensors as there are processes, one after the other: input, group_size
+void GatherShape(const OpView& op, Outputs& out) {
+  RequireGroup(op.integer(1));
+  Dims sizes(op.self().sizes());
+  if (sizes.empty()) sizes.push_back(1);
+  const Count rows = Count(sizes[0]) * op.integer(1);
+  if (rows.overflowed()) Refuse("the gathered tensor is too large");
+  sizes[0] = rows.value();
+  out.Add(op.self().dtype(), sizes);
+}
+
+// One of as many parts as there are processes: input, reduce_op, group_size
+void ScatterShape(const OpView& op, Outputs& out) {
+  RequireGroup(op.integer(2));
+  Dims sizes(op.self().sizes());
+  if (sizes.empty() || sizes[0] % op.integer(2) != 0) {
+    Refuse(fmt::format("{} for {} processes", shape::Text(op.self()), op.integer(2)));
+  }
+  sizes[0] /= op.integer(2);
+  out.Add(op.self().dtype(), sizes);
+}
+
+// input, output_split_sizes
+void ExchangeShape(const OpView& op, Outputs& out) {
+  Dims sizes(op.self().sizes());
+  if (sizes.empty()) Refuse("a 0-dim tensor cannot be exchanged");
+  std::int64_t rows = 0;
+  for (std::int64_t part : op.integers(1)) {
+    if (part < 0 || __builtin_add_overflow(rows, part, &rows)) Refuse("parts of that size");
+  }
+  sizes[0] = rows;
+  out.Add(op.self().dtype(), sizes);
+}
+
+std::vector<Tensor> Itself(Dispatcher& d, const OpView& op) { return {d.tensor(op, 0)}; }
+
+// An addition for each element that arrives.
+Work ReduceWork(const OpView& op) { return {.alu = work::Elements(op.self())}; }
+
+constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work) {
+  return Kernel(Family::kDataMovement, words,
+                {.shape = shape,
+                 .allocations = allocations::Via<"aten::empty">,
+                 .work = work,
+                 .grad = kGradientUnknown});
+}
+
+constexpr std::array kRows{
+    Received({"_c10d_functional::all_reduce", "The sum of all processes' tensors.",
+              "(Tensor input, Any reduce_op, Any group_name) -> Tensor",
+              "_c10d_functional::all_reduce(f32[2,3], 'sum', '0')"},
+             CopyShape, ReduceWork),
+    Kernel(Family::kDataMovement,
+           {"_c10d_functional::all_reduce_", "The sum of all processes' tensors, in place.",
+            "(Tensor(a!) input, Any reduce_op, Any group_name) -> Tensor(a!)",
+            "_c10d_functional::all_reduce_(f32[2,3], 'sum', '0')"},
+           {.shape = shape::SameAs<0>,
+            .allocations = allocations::None,
+            .work = ReduceWork,
+            .grad = kGradientUnknown},
+           Alias::kInPlace),
+    Received({"_c10d_functional::all_gather_into_tensor", "All processes' tensors.",
+              "(Tensor input, int group_size, Any group_name) -> Tensor",
+              "_c10d_functional::all_gather_into_tensor(f32[2,3], 4, '0')"},
+             GatherShape, work::Move),
+    Received({"_c10d_functional::reduce_scatter_tensor",
+              "This process's part of the sum of all tensors.",
+              "(Tensor input, str reduce_op, int group_size, Any group_name) -> Tensor",
+              "_c10d_functional::reduce_scatter_tensor(f32[8,3], 'sum', 4, '0')"},
+             ScatterShape, ReduceWork),
+    Received({"_c10d_functional::all_to_all_single", "A part of each process's tensor.",
+              "(Tensor input, SymInt[] output_split_sizes, SymInt[] input_split_sizes, Any "
+              "group_name) -> Tensor",
+              "_c10d_functional::all_to_all_single(f32[4,3], [1,3], [2,2], '0')"},
+             ExchangeShape, work::Move),
+    Received({"_c10d_functional::broadcast", "The tensor of one process.",
+              "(Tensor input, int src, Any group_name) -> Tensor",
+              "_c10d_functional::broadcast(f32[2,3], 0, '0')"},
+             CopyShape, work::Move),
+    Composite("_c10d_functional::wait_tensor", "The tensor itself, once it has arrived.",
+              "(Tensor tensor) -> Tensor", "_c10d_functional::wait_tensor(f32[2,3])",
+              Family::kDataMovement, Itself),
+};
+
+}  // namespace
+
+std::span<const OpDef> Collective() { return kRows; }
+
+}  // namespace steelyard::ops

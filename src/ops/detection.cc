@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// torchvision's operators for boxes and deformed windows (torchvision/csrc/ops/cpu).
+
+#include <array>
+#include <vector>
+
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// --- roi_align, roi_pool, ps_roi_align(input, rois, scale, height, width, ...)
+// --------------------
+
+void RequireRois(const OpView& op) {
+  shape::RequireRank("the image", op.self(), 4);
+  shape::RequireRank("the boxes", op.tensor(1), 2);
+  shape::RequireEqual("numbers of a box", op.tensor(1).size(1), 5);
+  if (!IsFloating(op.self().dtype()) || op.self().dtype() != op.tensor(1).dtype()) {
+    Refuse("image and boxes are floating-point and of one dtype");
+  }
+}
+template <bool kPositionSensitive>
+Dims RoiSizes(const OpView& op) {
+  RequireRois(op);
+  const std::int64_t height = op.integer(3), width = op.integer(4);
+  std::int64_t channels = op.self().size(1);
+  if (kPositionSensitive) {
+    if (height <= 0 || width <= 0 || channels % (height * width) != 0) {
+      Refuse("channels are no multiple of the bins");
+    }
+    channels /= height * width;
+  }
+  const Dims sizes{op.tensor(1).size(0), channels, height, width};
+  shape::RequireSizes(sizes);
+  return sizes;
+}
+void RoiAlignShape(const OpView& op, Outputs& out) {
+  out.Add(op.self().dtype(), RoiSizes<false>(op));
+}
+template <bool kPositionSensitive>
+void RoiWithIndexShape(const OpView& op, Outputs& out) {
+  const Dims sizes = RoiSizes<kPositionSensitive>(op);
+  out.Add(op.self().dtype(), sizes);
+  out.Add(DType::kInt32, sizes);
+}
+void RoiAllocations(const OpView& op, Allocations& memory) {
+  allocations::Via<"aten::empty">(op, memory);
+  const auto image = allocations::Contiguous(op.self(), memory);
+  const auto boxes = allocations::Contiguous(op.tensor(1), memory);
+  allocations::Free(boxes, memory);
+  allocations::Free(image, memory);
+}
+// Four neighbours for each sample, of which a bin has sampling_ratio squared.
+Work RoiWork(const OpView& op) {
+  const std::int64_t ratio = op.arg_count() > 5 ? std::max<std::int64_t>(op.integer(5), 1) : 1;
+  constexpr std::int64_t kPerSample = 8;
+  return {.alu = work::Elements(op.output()) * ratio * ratio * kPerSample};
+}
+
+// --- deform_conv2d
+// -------------------------------------------------------------------------------- input, weight,
+// offset, mask, bias, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups,
+// offset_groups, use_mask
+
+// Images that are gathered at once: the largest divisor of the batch up to 32.
+std::int64_t ParallelImages(std::int64_t batch) {
+  constexpr std::int64_t kMost = 32;
+  for (std::int64_t n = std::min(kMost, batch); n > 1; --n) {
+    if (batch % n == 0) return n;
+  }
+  return 1;
+}
+
+struct Deformed {
+  std::int64_t batch, channels, kernel, groups, out_channels, height, width, at_once;
+};
+Deformed DeformedOf(const OpView& op) {
+  const TensorView image = op.self(), weight = op.tensor(1), offset = op.tensor(2);
+  shape::RequireRank("the image", image, 4);
+  shape::RequireRank("the weight", weight, 4);
+  shape::RequireRank("the offsets", offset, 4);
+  const std::int64_t groups = op.integer(11);
+  if (groups < 1) Refuse("there is one group or more");
+  shape::RequireEqual("channels", image.size(1), weight.size(1) * groups);
+  const auto extent = [&](int at) {
+    const std::int64_t stride = op.integer(5 + at), pad = op.integer(7 + at);
+    const std::int64_t window = op.integer(9 + at) * (weight.size(2 + at) - 1) + 1;
+    if (stride <= 0) Refuse("a stride is positive");
+    return (image.size(2 + at) + 2 * pad - window) / stride + 1;
+  };
+  const Deformed out{
+      image.size(0), image.size(1), weight.size(2) * weight.size(3), groups, weight.size(0),
+      extent(0),     extent(1),     ParallelImages(image.size(0))};
+  shape::RequireEqual("heights of result and offsets", out.height, offset.size(2));
+  shape::RequireEqual("widths of result and offsets", out.width, offset.size(3));
+  return out;
+}
+
+std::vector<Tensor> DeformableConvolution(Dispatcher& d, const OpView& op) {
+  const Deformed c = DeformedOf(op);
+  std::vector<Tensor> operands;
+  for (int i = 0; i < 5; ++i) {
+    const int order[] = {0, 2, 1, 3, 4};
+    operands.push_back(d.Call("aten::contiguous", d.tensor(op, order[i])));
+  }
+  const Tensor input = operands[0];
+  const Dims sizes{c.batch, c.out_channels, c.height, c.width};
+  Tensor out = d.Call("aten::new_zeros", input, sizes);
+  if (c.batch == 0) return {out};
+  const std::int64_t blocks = c.batch / c.at_once;
+  Tensor buffer =
+      d.Call("aten::new_zeros", out, Dims{blocks, c.out_channels, c.at_once * c.height, c.width});
+  const Tensor columns =
+      d.Call("aten::new_zeros", input, Dims{c.channels * c.kernel, c.at_once * c.height * c.width});
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    d.Call("steelyard::deformed_columns", columns);
+    d.Call("steelyard::grouped_columns", buffer, columns, c.groups);
+  }
+  {
+    const Tensor split =
+        d.Call("aten::view", buffer, Dims{blocks, c.out_channels, c.at_once, c.height, c.width});
+    const Tensor moved = d.Call("aten::transpose.int", split, 1, 2);
+    const Tensor place =
+        d.Call("aten::view", out, Dims{blocks, c.at_once, c.out_channels, c.height, c.width});
+    d.Call("aten::copy_", place, moved);
+  }
+  const Tensor bias = d.Call("aten::view", operands[4], Dims{1, c.out_channels, 1, 1});
+  return {d.Call("aten::add.Tensor", out, bias)};
+}
+
+// Four neighbours of each place, weighted.
+constexpr WorkFn kGather = work::PerOutput<work::PerElement{.alu = 9}>;
+Work ColumnsWork(const OpView& op) {
+  const TensorView out = op.self(), columns = op.tensor(1);
+  const std::int64_t groups = std::max<std::int64_t>(op.integer(2), 1);
+  return {.mac = Count(out.size(1)) * (columns.size(0) / groups) * columns.size(1)};
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+constexpr OpDef Detected(const Words& words, ShapeFn shape, AllocationsFn allocations,
+                         WorkFn work) {
+  return Kernel(
+      Family::kPooling, words,
+      {.shape = shape, .allocations = allocations, .work = work, .grad = kGradientUnknown});
+}
+constexpr OpDef Inside(const Words& words, WorkFn work) {
+  return Kernel(Family::kConvolution, words,
+                {.shape = shape::SameAs<0>,
+                 .allocations = allocations::None,
+                 .work = work,
+                 .grad = kGradientUnknown},
+                Alias::kInPlace);
+}
+
+constexpr std::array kRows{
+    Detected({"torchvision::roi_align", "Means over the bins of boxes, between pixels.",
+              "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
+              "pooled_width, int sampling_ratio, bool aligned) -> Tensor",
+              "torchvision::roi_align(f32[1,3,8,8], f32[2,5], 1.0, 2, 2, 2, False)"},
+             RoiAlignShape, RoiAllocations, RoiWork),
+    Detected({"torchvision::roi_pool", "Largest values in the bins of boxes, and where they are.",
+              "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
+              "pooled_width) -> (Tensor, Tensor)",
+              "torchvision::roi_pool(f32[1,3,8,8], f32[2,5], 1.0, 2, 2)"},
+             RoiWithIndexShape<false>, RoiAllocations, RoiWork),
+    Detected({"torchvision::ps_roi_align", "Means over bins, each from channels of its own.",
+              "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
+              "pooled_width, int sampling_ratio) -> (Tensor, Tensor)",
+              "torchvision::ps_roi_align(f32[1,4,8,8], f32[2,5], 1.0, 2, 2, 2)"},
+             RoiWithIndexShape<true>, RoiAllocations, RoiWork),
+    Inside({"steelyard::deformed_columns", "Windows gathered at deformed places.",
+            "(Tensor(a!) columns) -> Tensor(a!)", "steelyard::deformed_columns(f32[36,64])"},
+           kGather),
+    Inside({"steelyard::grouped_columns", "Products of a group's weight and windows.",
+            "(Tensor(a!) out, Tensor columns, int groups) -> Tensor(a!)",
+            "steelyard::grouped_columns(f32[1,6,8,8], f32[36,64], 1)"},
+           ColumnsWork),
+    Composite("torchvision::deform_conv2d", "Convolution with windows deformed at each place.",
+              "(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt "
+              "stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt "
+              "dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor",
+              "torchvision::deform_conv2d(f32[2,4,8,8], f32[6,4,3,3], f32[2,18,8,8], "
+              "f32[2,9,8,8], f32[6], 1, 1, 1, 1, 1, 1, 1, 1, True)",
+              Family::kConvolution, DeformableConvolution, kGradientUnknown),
+};
+
+}  // namespace
+
+std::span<const OpDef> Detection() { return kRows; }
+
+}  // namespace steelyard::ops

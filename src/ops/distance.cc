@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Distances and similarities of vectors, and weights scaled to a norm (ATen/native/Distance.cpp,
+// WeightNorm.cpp).
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
+#include "ops/rules/memory_format.h"
+#include "ops/rules/promote.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// --- cosine_similarity(x1, x2, dim, eps)
+// ----------------------------------------------------------
+
+// A norm in memory of its own, for it will be limited in place.
+Tensor NormOf(Dispatcher& d, const Tensor& x, const Argument& dim) {
+  const Dims dims{dim.dim.number()};
+  return d.Call("aten::clone", d.Call("aten::linalg_vector_norm", x, 2, dims, true));
+}
+
+std::vector<Tensor> CosineSimilarity(Dispatcher& d, const OpView& op) {
+  const std::array<TensorView, 2> pair{op.tensor(0), op.tensor(1)};
+  const DType common = ResultType(pair);
+  if (!IsFloating(common)) Refuse("floating-point vectors are needed");
+  const auto floating = [&](int i) {
+    const bool whole = !IsFloating(op.tensor(i).dtype());
+    return whole ? d.Call("aten::to.dtype", d.tensor(op, i), common) : d.tensor(op, i);
+  };
+  const Tensor own1 = floating(0), own2 = floating(1);
+  const Dims sizes = shape::Broadcast({own1.view(), own2.view()});
+  const auto spread = [&](const Tensor& x) {
+    const bool same = std::ranges::equal(x.sizes(), std::span<const std::int64_t>(sizes));
+    return same ? x : d.Call("aten::expand", x, sizes);
+  };
+  const Tensor x1 = spread(own1), x2 = spread(own2);
+  const Tensor norm1 = NormOf(d, x1, op.arg(2));
+  const Tensor norm2 = NormOf(d, x2, op.arg(2));
+  const bool wide = common == DType::kFloat64;
+  const Tensor least =
+      d.Call("aten::scalar_tensor", op.arg(3), wide ? DType::kFloat64 : DType::kFloat32);
+  d.Call("aten::clamp_min_.Tensor", norm1, least);
+  d.Call("aten::clamp_min_.Tensor", norm2, least);
+  const Tensor second = d.Call("aten::div.Tensor", x2, norm2);
+  const Tensor first = d.Call("aten::div.Tensor", x1, norm1);
+  const Tensor product = d.Call("aten::mul.Tensor", first, second);
+  return {d.Call("aten::sum.dim_IntList", product, Dims{op.arg(2).dim.number()})};
+}
+
+// --- pairwise_distance(x1, x2, p, eps, keepdim)
+// ---------------------------------------------------
+
+std::vector<Tensor> PairwiseDistance(Dispatcher& d, const OpView& op) {
+  const int last = std::max(op.tensor(0).rank(), op.tensor(1).rank()) - 1;
+  const Tensor difference = d.Call("aten::sub.Tensor", d.tensor(op, 0), d.tensor(op, 1));
+  const Tensor shifted = d.Call("aten::add.Scalar", difference, op.arg(3));
+  return {d.Call("aten::norm.ScalarOpt_dim", shifted, op.arg(2), Dims{last}, op.arg(4))};
+}
+
+// --- cdist(x1, x2, p, compute_mode)
+// ---------------------------------------------------------------
+
+// Batches of rows of the same length.
+struct Rows {
+  Dims batch;
+  std::int64_t first = 0, second = 0, length = 0;
+  Count batches() const { return work::Elements(batch); }
+};
+
+Rows RowsOf(const OpView& op) {
+  const TensorView x1 = op.tensor(0), x2 = op.tensor(1);
+  if (x1.rank() < 2 || x2.rank() < 2) Refuse("matrices of vectors are needed");
+  if (!IsFloating(x1.dtype()) || x1.dtype() != x2.dtype()) {
+    Refuse("vectors are floating-point and of one dtype");
+  }
+  shape::RequireEqual("lengths of the vectors", x1.size(-1), x2.size(-1));
+  const auto leading = [](const TensorView& t) {
+    return Sizes(t.sizes().first(t.sizes().size() - 2));
+  };
+  const std::optional<Dims> batch = BroadcastShapes(leading(x1), leading(x2));
+  if (!batch) Refuse("the batches do not broadcast");
+  return {*batch, x1.size(-2), x2.size(-2), x1.size(-1)};
+}
+
+Dims With(Dims batch, std::int64_t rows, std::int64_t columns) {
+  batch.push_back(rows);
+  batch.push_back(columns);
+  return batch;
+}
+
+// More rows than this are multiplied with each other.
+constexpr std::int64_t kFewRows = 25;
+
+bool ByProduct(const OpView& op, const Rows& rows) {
+  const std::int64_t mode = op.integer(3, 0);
+  if (mode < 0 || mode > 2) Refuse("cdist has three modes");
+  if (op.real(2) != 2) return false;
+  return mode == 1 || (mode == 0 && (rows.first > kFewRows || rows.second > kFewRows));
+}
+
+// |a|^2 - 2ab + |b|^2 as one product: [-2a, |a|^2, 1] with [b, 1, |b|^2].
+std::vector<Tensor> EuclideanDistance(Dispatcher& d, const OpView& op) {
+  RowsOf(op);
+  const Tensor x1 = d.tensor(op, 0), x2 = d.tensor(op, 1);
+  const auto norm = [&](const Tensor& x) {
+    return d.Call("aten::sum.dim_IntList", d.Call("aten::pow.Tensor_Scalar", x, 2), Dims{-1}, true);
+  };
+  const auto ones = [&](const Tensor& x) {
+    return d.Call("aten::ones_like", x, std::nullopt, std::nullopt, std::nullopt, std::nullopt,
+                  kContiguousFormat);
+  };
+  std::vector<Tensor> parts1(3), parts2(3);
+  Tensor norm1 = norm(x1), ones1 = ones(norm1);
+  Tensor norm2 = norm(x2), ones2 = ones(norm2);
+  Tensor left, right;
+  {
+    parts1[0] = d.Call("aten::mul.Scalar", x1, -2);
+    parts1[1] = std::move(norm1);
+    parts1[2] = std::move(ones1);
+    left = d.Call("aten::cat", parts1, -1);
+    for (std::size_t i = parts1.size(); i-- > 0;) parts1[i].reset();
+  }
+  {
+    parts2[0] = x2;
+    parts2[1] = std::move(ones2);
+    parts2[2] = std::move(norm2);
+    right = d.Call("aten::cat", parts2, -1);
+    for (std::size_t i = parts2.size(); i-- > 0;) parts2[i].reset();
+  }
+  const Tensor out = d.Call("aten::matmul", left, d.Call("aten::mT", right));
+  d.Call("aten::clamp_min_", out, 0);
+  d.Call("aten::sqrt_", out);
+  right.reset();
+  left.reset();
+  return {out};
+}
+
+Work DistanceWork(const OpView& op) {
+  const Rows rows = RowsOf(op);
+  const Count distances = work::Elements(op.output());
+  return {.alu = distances * rows.length * 3, .special = distances};
+}
+
+// cdist_impl: batches are spread and made one dimension.
+std::vector<Tensor> DistancesOf(Dispatcher& d, const OpView& op) {
+  const Rows rows = RowsOf(op);
+  const Dims sizes = With(rows.batch, rows.first, rows.second);
+  const auto flat = [&](int i, std::int64_t count) {
+    const Tensor spread =
+        d.Call("aten::expand", d.tensor(op, i), With(rows.batch, count, rows.length));
+    return d.Call("aten::view", d.Call("aten::contiguous", spread),
+                  Dims{rows.batches().value(), count, rows.length});
+  };
+  const Tensor x1 = flat(0, rows.first), x2 = flat(1, rows.second);
+  if (rows.first == 0 || rows.second == 0 || rows.batches() == Count(0)) {
+    return {d.Call("aten::empty.memory_format", sizes, op.self().dtype())};
+  }
+  if (rows.length == 0) return {d.Call("aten::zeros", sizes, op.self().dtype())};
+  if (!ByProduct(op, rows)) {
+    return {d.Call("steelyard::distances", x1, x2, Argument::OfFloat(op.real(2)), sizes)};
+  }
+  const bool one = rows.batches() == Count(1);
+  const Tensor distance = one ? d.Call("aten::_euclidean_dist", d.tensor(op, 0), d.tensor(op, 1))
+                              : d.Call("aten::_euclidean_dist", x1, x2);
+  return {d.Call("aten::view", distance, sizes)};
+}
+
+void DistancesInsideShape(const OpView& op, Outputs& out) {
+  RowsOf(op);
+  out.Add(op.self().dtype(), op.ints(3));
+}
+
+std::vector<Tensor> Cdist(Dispatcher& d, const OpView& op) {
+  const Rows rows = RowsOf(op);
+  const bool empty = op.tensor(0).count() == 0 || op.tensor(1).count() == 0;
+  if (!empty && ByProduct(op, rows)) return DistancesOf(d, op);
+  return {d.Call("aten::_cdist_forward", d.tensor(op, 0), d.tensor(op, 1), op.arg(2), op.arg(3))};
+}
+
+// --- _weight_norm(v, g, dim)
+// ----------------------------------------------------------------------
+
+void RequireNormed(const OpView& op) {
+  if (!IsFloating(op.self().dtype())) Refuse("weights are floating-point");
+}
+
+void WeightNormShape(const OpView& op, Outputs& out) {
+  RequireNormed(op);
+  const TensorView v = op.self(), g = op.tensor(1);
+  const int dim = op.dim(2, v.rank());
+  if (dim != 0 && dim != v.rank() - 1) Refuse("norms are kept for the first or last dimension");
+  const bool half = g.dtype() == DType::kBFloat16 || g.dtype() == DType::kFloat16;
+  const DType norm = half ? DType::kFloat32 : g.dtype();
+  out.Add(v.dtype(), v.sizes());
+  out.Add(norm, g.sizes(), g.strides());
+}
+
+// For the last dimension the squares are summed by thread first.
+void WeightNormAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  memory.Output(1, "aten::empty_strided");
+  const TensorView v = op.self();
+  const int dim = op.dim(2, v.rank());
+  if (dim == 0) return;
+  const Count sums = Count(v.size(dim)) * op.target().threads;
+  memory.Free(memory.Allocate(allocations::Bytes(sums, op.output(1).dtype())));
+}
+
+Work WeightNormWork(const OpView& op) {
+  return {.alu = work::Elements(op.self()) * 3, .special = work::Elements(op.output(1))};
+}
+
+// As of the first dimension, which takes its place.
+std::vector<Tensor> OfMiddleDim(Dispatcher& d, const OpView& op) {
+  const Tensor turned = d.Call("aten::transpose.int", d.tensor(op, 0), 0, op.arg(2));
+  const Tensor norms = d.Call("aten::norm_except_dim", turned, op.arg(1), 0);
+  return {d.Call("aten::transpose.int", norms, 0, op.arg(2))};
+}
+
+std::vector<Tensor> NormExceptDim(Dispatcher& d, const OpView& op) {
+  RequireNormed(op);
+  const TensorView v = op.self();
+  const std::int64_t dim = op.integer(2);
+  const Tensor self = d.tensor(op, 0);
+  if (dim == -1) return {d.Call("aten::norm.Scalar", self, op.arg(1))};
+  if (op.dim(2, v.rank()) != dim) return OfMiddleDim(d, op);
+  Dims sizes = Dims::Filled(v.rank(), 1);
+  sizes[static_cast<int>(dim)] = v.size(static_cast<int>(dim));
+  const std::int64_t kept = v.size(static_cast<int>(dim));
+  if (dim == 0 || dim == v.rank() - 1) {
+    const Dims flat = dim == 0 ? Dims{kept, -1} : Dims{-1, kept};
+    const Tensor rows = d.Call("aten::view", d.Call("aten::contiguous", self), flat);
+    const Tensor norms =
+        d.Call("aten::norm.ScalarOpt_dim", rows, op.arg(1), Dims{dim == 0 ? 1 : 0});
+    return {d.Call("aten::view", norms, sizes)};
+  }
+  return OfMiddleDim(d, op);
+}
+
+std::vector<Tensor> WeightNorm(Dispatcher& d, const OpView& op) {
+  const Tensor v = d.Call("aten::contiguous", d.tensor(op, 0));
+  const Tensor g = d.Call("aten::contiguous", d.tensor(op, 1));
+  const std::int64_t dim = op.integer(2);
+  if (dim == 0 || dim == v.rank() - 1) {
+    return {d.CallMany("aten::_weight_norm_interface", v, g, dim)[0]};
+  }
+  const Tensor norm = d.Call("aten::norm_except_dim", v, 2, dim);
+  return {d.Call("aten::mul.Tensor", v, d.Call("aten::div.Tensor", g, norm))};
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+constexpr OpDef Call(const Words& words, DecomposeFn decompose,
+                     Gradient grad = kGradientFromParts) {
+  return Composite(words.name, words.summary, words.signature, words.example, Family::kReduction,
+                   decompose, grad);
+}
+
+constexpr std::array kRows{
+    Call({"aten::cosine_similarity", "Cosines of the angles between vectors.",
+          "(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+          "aten::cosine_similarity(f32[2,8], f32[8])"},
+         CosineSimilarity),
+    Call({"aten::pairwise_distance", "Distances of vectors of two lists, one by one.",
+          "(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, bool "
+          "keepdim=False) -> Tensor",
+          "aten::pairwise_distance(f32[5,4], f32[5,4])"},
+         PairwiseDistance),
+    Call({"aten::cdist", "Distances of all vectors of two lists.",
+          "(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
+          "aten::cdist(f32[2,33,4], f32[7,4])"},
+         Cdist, kGradientUnknown),
+    Call({"aten::_cdist_forward", "Distances of all vectors of two lists.",
+          "(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
+          "aten::_cdist_forward(f32[2,5,4], f32[7,4], 1.0, None)"},
+         DistancesOf, kGradientUnknown),
+    Call({"aten::_euclidean_dist", "Distances of all vectors of two lists, by one product.",
+          "(Tensor x1, Tensor x2) -> Tensor", "aten::_euclidean_dist(f32[2,5,4], f32[2,7,4])"},
+         EuclideanDistance, kGradientUnknown),
+    Kernel(Family::kReduction,
+           {"steelyard::distances", "Distances, inside `_cdist_forward`.",
+            "(Tensor x1, Tensor x2, float p, SymInt[] size) -> Tensor",
+            "steelyard::distances(f32[2,5,4], f32[2,7,4], 1.0, [2,5,7])"},
+           {.shape = DistancesInsideShape,
+            .allocations = allocations::Via<"aten::empty">,
+            .work = DistanceWork,
+            .grad = kGradientUnknown}),
+    Kernel(Family::kNormalization,
+           {"aten::_weight_norm_interface", "Directions scaled to lengths, with the norms.",
+            "(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)",
+            "aten::_weight_norm_interface(f32[3,4,5], f32[3,1,1])"},
+           {.shape = WeightNormShape,
+            .allocations = WeightNormAllocations,
+            .work = WeightNormWork,
+            .grad = kGradientUnknown}),
+    Call({"aten::norm_except_dim", "Norms over all dimensions but one.",
+          "(Tensor v, int pow=2, int dim=0) -> Tensor", "aten::norm_except_dim(f32[3,4,5], 2, 1)"},
+         NormExceptDim),
+    Call(
+        {"aten::_weight_norm", "Directions scaled to lengths.",
+         "(Tensor v, Tensor g, int dim=0) -> Tensor", "aten::_weight_norm(f32[3,4,5], f32[3,1,1])"},
+        WeightNorm),
+};
+
+}  // namespace
+
+std::span<const OpDef> Distance() { return kRows; }
+
+}  // namespace steelyard::ops

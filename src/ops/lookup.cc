@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where values stand: searching in sorted sequences, one-hot vectors, and numbers that leave the
+// tensors (ATen/native/Bucketization.cpp, Onehot.cpp).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
+#include "ops/rules/promote.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// --- searchsorted(sorted_sequence, self, ...), bucketize(self, boundaries, ...)
+// -------------------
+
+void AddPlaces(const TensorView& values, const TensorView& sorted, bool narrow, Outputs& out) {
+  if (sorted.rank() != 1) {
+    if (sorted.rank() != values.rank() || sorted.rank() == 0) {
+      Refuse(fmt::format("{} cannot be searched in {}", shape::Text(values), shape::Text(sorted)));
+    }
+    for (int i = 0; i + 1 < sorted.rank(); ++i) {
+      shape::RequireEqual("sizes of sequences and values", sorted.size(i), values.size(i));
+    }
+  }
+  if (IsComplex(values.dtype()) || IsComplex(sorted.dtype()))
+    Refuse("complex numbers have no order");
+  out.Add(narrow ? DType::kInt32 : DType::kInt64, values.sizes());
+}
+void SearchShape(const OpView& op, Outputs& out) {
+  if (op.given(5)) Refuse("searching by a sorter is not modelled");
+  AddPlaces(op.tensor(1), op.tensor(0), op.boolean(2), out);
+}
+void BucketShape(const OpView& op, Outputs& out) {
+  shape::RequireRank("the boundaries", op.tensor(1), 1);
+  AddPlaces(op.tensor(0), op.tensor(1), op.boolean(2), out);
+}
+
+// Both in one dtype, values before boundaries as they are trimmed (searchsorted_maybe_trim_...).
+template <int kValues, int kSorted>
+void SearchAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView values = op.tensor(kValues), sorted = op.tensor(kSorted);
+  if (values.count() == 0) return;
+  auto values_copy = allocations::Contiguous(values, memory);
+  auto sorted_copy = allocations::Contiguous(sorted, memory);
+  const std::array<TensorView, 2> pair{sorted, values};
+  const DType common = ResultType(pair);
+  // A cast takes the place of the contiguous copy.
+  const auto cast = [&](const TensorView& t, std::optional<Allocations::Scratch>& copy) {
+    if (values.dtype() == sorted.dtype() || t.dtype() == common) return;
+    const auto wide = memory.Allocate(allocations::Bytes(t.count(), common), "aten::empty_strided");
+    allocations::Free(copy, memory);
+    copy = wide;
+  };
+  cast(sorted, sorted_copy);
+  cast(values, values_copy);
+  allocations::Free(sorted_copy, memory);
+  allocations::Free(values_copy, memory);
+}
+
+template <int kSorted>
+Work SearchWork(const OpView& op) {
+  const TensorView sorted = op.tensor(kSorted);
+  const auto size = static_cast<std::uint64_t>(sorted.rank() > 0 ? sorted.size(-1) : 1);
+  return {.compare = work::Elements(op.output()) * (std::bit_width(size) + 1)};
+}
+
+// --- one_hot(self, num_classes)
+// -------------------------------------------------------------------
+
+std::vector<Tensor> OneHot(Dispatcher& d, const OpView& op) {
+  const TensorView self = op.self();
+  if (self.dtype() != DType::kInt64) Refuse("classes are int64, not " + shape::Text(self));
+  const std::int64_t classes = op.integer(1, -1);
+  if (classes < 1) Refuse("the number of classes must be given", "It depends on values otherwise.");
+  if (self.rank() >= Dims::kMaxRank) Refuse("too many dimensions");
+  Dims sizes(self.sizes());
+  sizes.push_back(classes);
+  if (self.count() == 0) return {d.Call("aten::empty.memory_format", sizes, DType::kInt64)};
+  {
+    std::vector<Tensor> limits = d.CallMany("aten::aminmax", d.tensor(op, 0));
+    limits[1].reset();
+    limits[0].reset();
+  }
+  const Tensor out = d.Call("aten::zeros", sizes, DType::kInt64);
+  const Tensor places = d.Call("aten::unsqueeze", d.tensor(op, 0), -1);
+  return {d.Call("aten::scatter_.value", out, -1, places, 1)};
+}
+
+// --- Numbers that leave the tensors
+// ---------------------------------------------------------------
+
+void NoResult(const OpView&, Outputs&) {}
+
+std::vector<Tensor> IsAllTrue(Dispatcher& d, const OpView& op) {
+  if (op.self().dtype() != DType::kBool) Refuse("truth is bool, not " + shape::Text(op.self()));
+  return {d.Call("aten::all", d.tensor(op, 0))};
+}
+std::vector<Tensor> IsAnyTrue(Dispatcher& d, const OpView& op) {
+  if (op.self().dtype() != DType::kBool) Refuse("truth is bool, not " + shape::Text(op.self()));
+  return {d.Call("aten::any", d.tensor(op, 0))};
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+constexpr OpDef Found(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work) {
+  return Kernel(Family::kRouting, words,
+                {.shape = shape, .allocations = allocations, .work = work, .grad = kNoGradient});
+}
+constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
+  return Composite(words.name, words.summary, words.signature, words.example, Family::kRouting,
+                   decompose, kNoGradient);
+}
+constexpr OpDef Bookkeeping(const Words& words) {
+  return Kernel(Family::kBookkeeping, words,
+                {.shape = NoResult,
+                 .allocations = allocations::None,
+                 .work = work::None,
+                 .grad = kNoGradient},
+                Alias::kNone, traffic::None);
+}
+
+constexpr std::array kRows{
+    Found({"aten::searchsorted.Tensor", "Where values would stand in a sorted sequence.",
+           "(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? "
+           "side=None, Tensor? sorter=None) -> Tensor",
+           "aten::searchsorted.Tensor(f32[5], f32[2,3])"},
+          SearchShape, SearchAllocations<1, 0>, SearchWork<0>),
+    Found({"aten::bucketize.Tensor", "Between which boundaries values lie.",
+           "(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+           "aten::bucketize.Tensor(f32[2,3], f32[5])"},
+          BucketShape, SearchAllocations<0, 1>, SearchWork<1>),
+    Call({"aten::one_hot", "A 1 at the place of each class.",
+          "(Tensor self, int num_classes=-1) -> Tensor", "aten::one_hot(i64[2,4], 5)"},
+         OneHot),
+    Call({"aten::_is_all_true", "Whether all are true.", "(Tensor self) -> Tensor",
+          "aten::_is_all_true(bool[8])"},
+         IsAllTrue),
+    Call({"aten::_is_any_true", "Whether one is true.", "(Tensor self) -> Tensor",
+          "aten::_is_any_true(bool[8])"},
+         IsAnyTrue),
+    Bookkeeping(
+        {"aten::item", "The number in a tensor.", "(Tensor self) -> Scalar", "aten::item(f32[1])"}),
+    Bookkeeping({"aten::_local_scalar_dense", "The number in a tensor.", "(Tensor self) -> Scalar",
+                 "aten::_local_scalar_dense(f32[])"}),
+    Bookkeeping({"aten::sym_size.int", "A size of a tensor.", "(Tensor self, int dim) -> SymInt",
+                 "aten::sym_size.int(f32[2], 0)"}),
+    Bookkeeping({"aten::sym_numel", "The number of elements.", "(Tensor self) -> SymInt",
+                 "aten::sym_numel(f32[2])"}),
+    Bookkeeping({"aten::_assert_async.msg", "Checks a condition.",
+                 "(Tensor self, str assert_msg) -> ()", "aten::_assert_async.msg(bool[], 'no')"}),
+};
+
+}  // namespace
+
+std::span<const OpDef> Lookup() { return kRows; }
+
+}  // namespace steelyard::ops

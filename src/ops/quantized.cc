@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers of few bits: quantized and back as torch.ao writes it in Python
+// (torch/ao/quantization/fx/_decomposed.py), products with packed weights, products of float8
+// (ATen/native/cpu/int8mm_kernel.cpp, Blas.cpp).
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
+#include "ops/rules/promote.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// --- quantized_decomposed
+// -------------------------------------------------------------------------
+
+// Python adds a number: it is boxed outside the operator that takes it.
+Tensor WithBox(Dispatcher& d, OpName op, const Tensor& t, double number, bool whole) {
+  const Tensor box =
+      d.Box(whole ? Argument::OfInt(static_cast<std::int64_t>(number)) : Argument::OfFloat(number));
+  return d.Call(op, t, box);
+}
+
+void RequireFloat(const TensorView& t) {
+  if (t.dtype() != DType::kFloat32 && t.dtype() != DType::kBFloat16 &&
+      t.dtype() != DType::kFloat16) {
+    Refuse("what is quantized is floating-point, not " + shape::Text(t));
+  }
+}
+DType AskedType(const OpView& op, int i) {
+  const std::optional<DType> type = op.dtype(i);
+  if (!type) Refuse("the dtype must be given");
+  return *type;
+}
+
+// Rounded, limited and cast: input, ..., quant_min, quant_max, dtype
+std::vector<Tensor> Narrowed(Dispatcher& d, const OpView& op, Tensor t, int limits_at) {
+  Tensor limited = d.Call("aten::clamp", t, op.arg(limits_at), op.arg(limits_at + 1));
+  t.reset();
+  return {d.Call("aten::to.dtype", limited, AskedType(op, limits_at + 2))};
+}
+
+// input, scale, zero_point, quant_min, quant_max, dtype
+std::vector<Tensor> Quantize(Dispatcher& d, const OpView& op) {
+  RequireFloat(op.self());
+  const Tensor wide = op.self().dtype() == DType::kFloat32
+                          ? d.tensor(op, 0)
+                          : d.Call("aten::to.dtype", d.tensor(op, 0), DType::kFloat32);
+  Tensor t = WithBox(d, "aten::mul.Tensor", wide, 1, false);
+  t = d.Call("aten::round", t);
+  t = WithBox(d, "aten::add.Tensor", t, 1, true);
+  return Narrowed(d, op, std::move(t), 3);
+}
+
+// input, scale, zero_point, quant_min, quant_max, dtype, *, out_dtype
+std::vector<Tensor> Dequantize(Dispatcher& d, const OpView& op) {
+  const DType type = op.dtype(6).value_or(DType::kFloat32);
+  if (op.self().dtype() != AskedType(op, 5)) Refuse("the dtype is not what the call says");
+  Tensor t = d.Call("aten::to.dtype", d.tensor(op, 0), type);
+  t = WithBox(d, "aten::sub.Tensor", t, 1, true);
+  return {WithBox(d, "aten::mul.Tensor", t, 1, false)};
+}
+
+// Scales and zero points as long as one dimension, which is moved to the front.
+Tensor AtFront(Dispatcher& d, const Tensor& t, int axis) {
+  Dims order;
+  for (int i = 0; i < t.rank(); ++i) order.push_back(i);
+  order[0] = axis;
+  order[axis] = 0;
+  return d.Call("aten::permute", t, order);
+}
+Tensor Column(Dispatcher& d, const Tensor& t, int rank) {
+  Dims sizes = Dims::Filled(rank, 1);
+  sizes[0] = -1;
+  return d.Call("aten::view", t, sizes);
+}
+
+// input, scales, zero_points, axis, quant_min, quant_max, dtype
+std::vector<Tensor> QuantizeChannels(Dispatcher& d, const OpView& op) {
+  RequireFloat(op.self());
+  const int axis = op.dim(3, op.self().rank());
+  Tensor wide = op.self().dtype() == DType::kFloat32
+                    ? d.tensor(op, 0)
+                    : d.Call("aten::to.dtype", d.tensor(op, 0), DType::kFloat32);
+  Tensor front = AtFront(d, wide, axis);
+  const Tensor scales = Column(d, d.tensor(op, 1), front.rank());
+  const Tensor zeros = Column(d, d.tensor(op, 2), front.rank());
+  Tensor inverse = d.Call("aten::reciprocal", scales);
+  inverse = WithBox(d, "aten::mul.Tensor", inverse, 1, false);
+  Tensor t = d.Call("aten::mul.Tensor", front, inverse);
+  inverse.reset();
+  t = d.Call("aten::round", t);
+  t = d.Call("aten::add.Tensor", t, zeros);
+  t = d.Call("aten::clamp", t, op.arg(4), op.arg(5));
+  const Tensor back = AtFront(d, t, axis);
+  t.reset();
+  Tensor out = d.Call("aten::to.dtype", back, AskedType(op, 6));
+  // Python's variables end in the order in which they are declared.
+  wide.reset();
+  front.reset();
+  return {out};
+}
+
+// input, scales, zero_points, axis, quant_min, quant_max, dtype, *, out_dtype
+std::vector<Tensor> DequantizeChannels(Dispatcher& d, const OpView& op) {
+  const DType type = op.dtype(7).value_or(DType::kFloat32);
+  const int axis = op.dim(3, op.self().rank());
+  const Tensor front = AtFront(d, d.tensor(op, 0), axis);
+  const Tensor scales = Column(d, d.tensor(op, 1), front.rank());
+  Tensor t;
+  if (op.given(2)) {
+    t = d.Call("aten::sub.Tensor", front, Column(d, d.tensor(op, 2), front.rank()));
+    t = d.Call("aten::mul.Tensor", t, scales);
+  } else {
+    t = d.Call("aten::mul.Tensor", front, scales);
+  }
+  t = d.Call("aten::to.dtype", t, type);
+  return {AtFront(d, t, axis)};
+}
+
+// input, scales, zero_points, quant_min, quant_max, dtype
+std::vector<Tensor> QuantizeTokens(Dispatcher& d, const OpView& op) {
+  Tensor inverse = d.Call("aten::reciprocal", d.tensor(op, 1));
+  inverse = WithBox(d, "aten::mul.Tensor", inverse, 1, false);
+  Tensor t = d.Call("aten::mul.Tensor", d.tensor(op, 0), inverse);
+  inverse.reset();
+  t = d.Call("aten::add.Tensor", t, d.tensor(op, 2));
+  t = d.Call("aten::round", t);
+  return Narrowed(d, op, std::move(t), 3);
+}
+// input, scales, zero_points, quant_min, quant_max, dtype, output_dtype
+std::vector<Tensor> DequantizeTokens(Dispatcher& d, const OpView& op) {
+  Tensor t = d.Call("aten::sub.Tensor", d.tensor(op, 0), d.tensor(op, 2));
+  t = d.Call("aten::mul.Tensor", t, d.tensor(op, 1));
+  return {d.Call("aten::to.dtype", t, AskedType(op, 6))};
+}
+// input, scales, zero_points, quant_min, quant_max, dtype, group_size, output_dtype
+std::vector<Tensor> DequantizeGroups(Dispatcher& d, const OpView& op) {
+  const std::int64_t group = op.integer(6);
+  if (group < 2 || op.self().rank() == 0 || op.self().size(-1) % group != 0) {
+    Refuse(fmt::format("{} in groups of {}", shape::Text(op.self()), group));
+  }
+  const Tensor rows = d.Call("aten::reshape", d.tensor(op, 0), Dims{-1, group});
+  const Tensor scales = d.Call("aten::reshape", d.tensor(op, 1), Dims{-1, 1});
+  Tensor zeros;
+  if (op.given(2)) {
+    zeros = d.Call("aten::reshape", d.tensor(op, 2), Dims{-1, 1});
+  } else {
+    zeros = d.Call("aten::zeros", Dims{}, DType::kInt32);
+  }
+  Tensor t = d.Call("aten::sub.Tensor", rows, zeros);
+  t = d.Call("aten::mul.Tensor", t, scales);
+  t = d.Call("aten::reshape_as", t, d.tensor(op, 0));
+  return {d.Call("aten::to.dtype", t, AskedType(op, 7))};
+}
+
+// --- Fake quantization
+// ----------------------------------------------------------------------------
+
+void WithMaskShape(const OpView& op, Outputs& out) {
+  if (!IsFloating(op.self().dtype())) Refuse("what is quantized is floating-point");
+  shape::Like(op.self(), op.self().dtype(), out);
+  shape::Like(op.self(), DType::kBool, out);
+}
+std::vector<Tensor> FakeQuantize(Dispatcher& d, const OpView& op) {
+  return {d.CallMany("aten::fake_quantize_per_tensor_affine_cachemask", d.tensor(op, 0), op.arg(1),
+                     op.arg(2), op.arg(3), op.arg(4))[0]};
+}
+
+// --- Products with packed weights
+// -----------------------------------------------------------------
+
+// self [rows, inner], weight [columns, inner]
+void Int8PackedShape(const OpView& op, Outputs& out) {
+  const TensorView a = op.self(), b = op.tensor(1);
+  shape::RequireRank("the rows", a, 2);
+  shape::RequireRank("the weight", b, 2);
+  if (b.dtype() != DType::kInt8) Refuse("the weight is int8, not " + shape::Text(b));
+  if (!a.is_contiguous() || !b.is_contiguous()) Refuse("rows and weight must be contiguous");
+  shape::RequireEqual("inner dimensions", a.size(1), b.size(1));
+  shape::RequireRank("the scales", op.tensor(2), 1);
+  shape::RequireEqual("scales and columns", op.tensor(2).size(0), b.size(0));
+  out.Add(a.dtype(), Dims{a.size(0), b.size(0)});
+}
+Work PackedWork(const OpView& op) {
+  return {.mac = work::Elements(op.output()) * op.self().size(1)};
+}
+
+// self [rows, inner], packed [columns, inner / 2]
+void Int4PackedShape(const OpView& op, Outputs& out) {
+  const TensorView a = op.self(), b = op.tensor(1), scales = op.tensor(3);
+  shape::RequireRank("the rows", a, 2);
+  shape::RequireRank("the weight", b, 2);
+  shape::RequireRank("scales and zeros", scales, 3);
+  if (b.dtype() != DType::kUInt8) Refuse("two numbers of four bits are packed in uint8");
+  shape::RequireEqual("inner dimensions", a.size(1), 2 * b.size(1));
+  out.Add(a.dtype(), Dims{a.size(0), b.size(0)});
+}
+
+// int8 by int8, summed in int32
+void IntProductShape(const OpView& op, Outputs& out) {
+  const TensorView a = op.self(), b = op.tensor(1);
+  shape::RequireRank("self", a, 2);
+  shape::RequireRank("mat2", b, 2);
+  if (a.dtype() != DType::kInt8 || b.dtype() != DType::kInt8) {
+    Refuse("factors are int8, not " + shape::Text(a));
+  }
+  shape::RequireEqual("inner dimensions", a.size(1), b.size(0));
+  out.Add(DType::kInt32, Dims{a.size(0), b.size(1)});
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+constexpr OpDef Product(const Words& words, ShapeFn shape, WorkFn work) {
+  return Kernel(Family::kContraction, words,
+                {.shape = shape,
+                 .allocations = allocations::Via<"aten::empty">,
+                 .work = work,
+                 .grad = kNoGradient});
+}
+constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
+  return Composite(words.name, words.summary, words.signature, words.example, Family::kElementwise,
+                   decompose, kNoGradient);
+}
+
+constexpr std::array kRows{
+    Call({"quantized_decomposed::quantize_per_tensor", "Scaled, rounded and limited to few bits.",
+          "(Tensor input, float scale, int zero_point, int quant_min, int quant_max, ScalarType "
+          "dtype) -> Tensor",
+          "quantized_decomposed::quantize_per_tensor(f32[2,8], 0.1, 0, -128, 127, i8)"},
+         Quantize),
+    Call({"quantized_decomposed::quantize_per_tensor.tensor",
+          "Scaled, rounded and limited to few bits.",
+          "(Tensor input, Tensor scale, Tensor zero_point, int quant_min, int quant_max, "
+          "ScalarType dtype) -> Tensor",
+          "quantized_decomposed::quantize_per_tensor.tensor(f32[2,8], f32[], i64[], -128, 127, "
+          "i8)"},
+         Quantize),
+    Call({"quantized_decomposed::dequantize_per_tensor", "Few bits scaled back.",
+          "(Tensor input, float scale, int zero_point, int quant_min, int quant_max, ScalarType "
+          "dtype, *, ScalarType? out_dtype=None) -> Tensor",
+          "quantized_decomposed::dequantize_per_tensor(i8[2,8], 0.1, 0, -128, 127, i8)"},
+         Dequantize),
+    Call({"quantized_decomposed::dequantize_per_tensor.tensor", "Few bits scaled back.",
+          "(Tensor input, Tensor scale, Tensor zero_point, int quant_min, int quant_max, "
+          "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+          "quantized_decomposed::dequantize_per_tensor.tensor(i8[2,8], f32[], i64[], -128, 127, "
+          "i8)"},
+         Dequantize),
+    Call({"quantized_decomposed::quantize_per_channel", "Each channel by a scale of its own.",
+          "(Tensor input, Tensor scales, Tensor zero_points, int axis, int quant_min, int "
+          "quant_max, ScalarType dtype) -> Tensor",
+          "quantized_decomposed::quantize_per_channel(f32[2,8], f32[2], i64[2], 0, -128, 127, "
+          "i8)"},
+         QuantizeChannels),
+    Call({"quantized_decomposed::dequantize_per_channel", "Each channel scaled back.",
+          "(Tensor input, Tensor scales, Tensor? zero_points, int axis, int quant_min, int "
+          "quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
+          "quantized_decomposed::dequantize_per_channel(i8[2,8], f32[2], i64[2], 0, -128, 127, "
+          "i8)"},
+         DequantizeChannels),
+    Call({"quantized_decomposed::quantize_per_token", "Each row by a scale of its own.",
+          "(Tensor input, Tensor scales, Tensor zero_points, int quant_min, int quant_max, "
+          "ScalarType dtype) -> Tensor",
+          "quantized_decomposed::quantize_per_token(f32[2,8], f32[2,1], i64[2,1], -128, 127, i8)"},
+         QuantizeTokens),
+    Call({"quantized_decomposed::dequantize_per_token", "Each row scaled back.",
+          "(Tensor input, Tensor scales, Tensor zero_points, int quant_min, int quant_max, "
+          "ScalarType dtype, ScalarType output_dtype) -> Tensor",
+          "quantized_decomposed::dequantize_per_token(i8[2,8], f32[2,1], i64[2,1], -128, 127, i8, "
+          "f32)"},
+         DequantizeTokens),
+    Call({"quantized_decomposed::dequantize_per_channel_group", "Each group scaled back.",
+          "(Tensor input, Tensor scales, Tensor? zero_points, int quant_min, int quant_max, "
+          "ScalarType dtype, int group_size, ScalarType output_dtype) -> Tensor",
+          "quantized_decomposed::dequantize_per_channel_group(i8[2,8], f32[2,2], i64[2,2], -8, 7, "
+          "i8, 4, f32)"},
+         DequantizeGroups),
+    Kernel(Family::kElementwise,
+           {"aten::fake_quantize_per_tensor_affine_cachemask",
+            "Rounded as if quantized, with what was in range.",
+            "(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor "
+            "output, Tensor mask)",
+            "aten::fake_quantize_per_tensor_affine_cachemask(f32[2,8], 0.1, 0, -128, 127)"},
+           {.shape = WithMaskShape,
+            .allocations = allocations::Via<"aten::empty_strided">,
+            .work = work::PerOutput<work::PerElement{.alu = 4, .compare = 2}>,
+            .grad = kGradientUnknown}),
+    Composite("aten::fake_quantize_per_tensor_affine", "Rounded as if quantized.",
+              "(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor",
+              "aten::fake_quantize_per_tensor_affine(f32[2,8], 0.1, 0, -128, 127)",
+              Family::kElementwise, FakeQuantize),
+    Product({"aten::_weight_int8pack_mm", "Product with a transposed int8 weight, scaled.",
+             "(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
+             "aten::_weight_int8pack_mm(bf16[4,64], i8[32,64], bf16[32])"},
+            Int8PackedShape, PackedWork),
+    Product({"aten::_weight_int4pack_mm_for_cpu",
+             "Product with a weight of four bits, scaled by groups.",
+             "(Tensor self, Tensor mat2, int qGroupSize, Tensor qScaleAndZeros) -> Tensor",
+             "aten::_weight_int4pack_mm_for_cpu(bf16[4,64], u8[32,32], 32, bf16[2,32,2])"},
+            Int4PackedShape, PackedWork),
+    Product({"aten::_int_mm", "Product of int8 matrices.", "(Tensor self, Tensor mat2) -> Tensor",
+             "aten::_int_mm(i8[32,64], i8[64,32])"},
+            IntProductShape, PackedWork),
+};
+
+}  // namespace
+
+std::span<const OpDef> Quantized() { return kRows; }
+
+}  // namespace steelyard::ops

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of kernels, with what most of them state alike.
+#pragma once
+
+#include <string_view>
+
+#include "ops/rules/traffic.h"
+#include "steelyard/op.h"
+
+namespace steelyard {
+
+// Who calls, as documents name it.
+struct Words {
+  OpName name;
+  std::string_view summary;
+  Signature signature;
+  std::string_view example;
+};
+
+// The columns in which kernels of a family differ.
+struct Columns {
+  ShapeFn shape;
+  AllocationsFn allocations;
+  WorkFn work;
+  Gradient grad;
+};
+
+constexpr OpDef Kernel(Family family, const Words& words, const Columns& columns,
+                       Alias alias = Alias::kNone, TrafficFn traffic = traffic::ReadAllWriteAll) {
+  return OpDef{.name = words.name,
+               .summary = words.summary,
+               .signature = words.signature,
+               .example = words.example,
+               .family = family,
+               .shape = columns.shape,
+               .alias = alias,
+               .decompose = kIsKernel,
+               .allocations = columns.allocations,
+               .work = columns.work,
+               .traffic = traffic,
+               .grad = columns.grad};
+}
+
+}  // namespace steelyard

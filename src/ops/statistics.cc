@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions to moments, norms and order statistics (ATen/native/ReduceOps.cpp, Sorting.cpp,
+// LinearAlgebra.cpp). Most are a TensorIterator of their own; what is written with other operators
+// in ATen is a composite here too.
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "ir/layout.h"
+#include "ops/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/promote.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+using work::PerElement;
+
+// --- Words --------------------------------------------------------------------------------------
+
+Dims ReducedSizes(const OpView& op, int dim_at, int keep_at) {
+  const bool keep = keep_at >= 0 && op.boolean(keep_at);
+  return shape::Without(op.self().sizes(), shape::DimsOf(op, dim_at, op.self().rank()),
+                        keep ? shape::Reduced::kKeptAsOne : shape::Reduced::kDropped);
+}
+
+void RequireFloating(const TensorView& self) {
+  if (!IsFloating(self.dtype())) {
+    Refuse("a floating-point tensor is needed, not " + shape::Text(self));
+  }
+}
+
+bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
+
+// --- Moments ------------------------------------------------------------------------------------
+
+template <int kOutputs>
+void MomentsShape(const OpView& op, Outputs& out) {
+  if (IsComplex(op.self().dtype())) Refuse("moments of complex numbers are not modelled");
+  RequireFloating(op.self());
+  for (int i = 0; i < kOutputs; ++i) out.Add(op.self().dtype(), ReducedSizes(op, 1, 3));
+}
+
+// One variance on its own is made from the mean (std_var_all_reduce_kernel_cpu): a sum divided by
+// a boxed count.
+void VarianceAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const DType dtype = op.self().dtype();
+  if (op.output().count() != 1 || op.self().count() == 0 || IsHalf(dtype)) return;
+  const std::int64_t width = BitsOf(dtype) / 8;
+  const auto mean = memory.Allocate(width, "aten::mean");
+  const auto box = memory.Allocate(BitsOf(DType::kInt64) / 8, "aten::div_");
+  memory.Free(memory.Allocate(width, "aten::empty_strided"), "aten::div_");
+  memory.Free(box, "aten::div_");
+  memory.Free(mean);
+}
+
+// Welford's update: a difference from the mean before and after, both products and a division.
+constexpr WorkFn kMomentsWork = work::PerInput<PerElement{.alu = 5}>;
+
+template <int kOutputs>
+constexpr OpDef Moments(OpName name, std::string_view summary, Signature signature,
+                        std::string_view example, AllocationsFn allocations) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kReduction,
+               .shape = MomentsShape<kOutputs>,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = kMomentsWork,
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kGradientUnknown};
+}
+
+// By the number of elements less one, or by the number itself.
+Argument Correction(const OpView& op, int i) {
+  return Argument::OfInt(op.boolean(i, true) ? 1 : 0);
+}
+
+template <Label kTarget>
+std::vector<Tensor> OfAll(Dispatcher& d, const OpView& op) {
+  return d.CallMany(kOpNamed<kTarget>, d.tensor(op, 0), std::nullopt, Correction(op, 1));
+}
+template <Label kTarget>
+std::vector<Tensor> OfDims(Dispatcher& d, const OpView& op) {
+  return d.CallMany(kOpNamed<kTarget>, d.tensor(op, 0), op.arg(1), Correction(op, 2), op.arg(3));
+}
+
+// --- logsumexp ----------------------------------------------------------------------------------
+
+// logsumexp_out_impl: the largest element is taken out of the exponential where it is finite.
+std::vector<Tensor> LogSumExpOf(Dispatcher& d, const OpView& op, const Tensor& self) {
+  if (self.count() == 0) {
+    const Tensor sum =
+        d.Call("aten::sum.dim_IntList", d.Call("aten::exp", self), op.arg(1), op.arg(2));
+    d.Call("aten::log_", sum);
+    return {sum};
+  }
+  const Tensor largest = d.Call("aten::amax", self, op.arg(1), true);
+  const Tensor squeezed = op.boolean(2) || self.rank() == 0 ? largest : [&] {
+    Dims dims;
+    const shape::DimSet set = shape::DimsOf(op, 1, self.rank());
+    for (int i = 0; i < self.rank(); ++i) {
+      if (shape::Has(set, i)) dims.push_back(i);
+    }
+    return d.Call("aten::squeeze.dims", largest, dims);
+  }();
+  d.Call("aten::masked_fill_.Scalar", squeezed,
+         d.Call("aten::eq.Scalar", d.Call("aten::abs", squeezed),
+                std::numeric_limits<double>::infinity()),
+         0);
+  Tensor sum;
+  {
+    const Tensor difference = d.Call("aten::sub.Tensor", self, largest);
+    sum = d.Call("aten::sum.dim_IntList", d.Call("aten::exp_", difference), op.arg(1), op.arg(2));
+  }
+  d.Call("aten::log_", sum);
+  d.Call("aten::add_.Tensor", sum, squeezed);
+  return {sum};
+}
+
+std::vector<Tensor> LogSumExp(Dispatcher& d, const OpView& op) {
+  if (IsComplex(op.self().dtype())) Refuse("logsumexp of complex numbers is not modelled");
+  const Dispatcher::Inside out(d, "aten::logsumexp");
+  if (IsFloating(op.self().dtype())) return LogSumExpOf(d, op, d.tensor(op, 0));
+  return LogSumExpOf(d, op, d.Call("aten::to.dtype", d.tensor(op, 0), kDefaultFloat));
+}
+
+// --- Norms --------------------------------------------------------------------------------------
+
+DType NormType(const OpView& op, int dtype_at) {
+  const DType type =
+      dtype_at >= 0 ? op.dtype(dtype_at).value_or(op.self().dtype()) : op.self().dtype();
+  if (!IsFloating(type) && !IsComplex(type)) {
+    Refuse("a floating-point tensor is needed, not " + shape::Text(op.self()));
+  }
+  return type;
+}
+
+template <int kDType>
+void NormShape(const OpView& op, Outputs& out) {
+  out.Add(RealOf(NormType(op, kDType)), ReducedSizes(op, 2, 3));
+}
+
+// The result is made before linalg_vector_norm writes it.
+template <int kDType>
+void NormAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const DType type = NormType(op, kDType);
+  const bool of_one = shape::Fan(op.self().sizes(), shape::DimsOf(op, 2, op.self().rank())) == 1;
+  if (IsComplex(type) && of_one) {  // absolute values, computed as complex numbers
+    memory.Free(memory.Allocate(allocations::Bytes(op.self().count(), type), "aten::abs"),
+                "aten::abs");
+    return;
+  }
+  if (const auto cast = allocations::Cast(op.self(), type, memory)) {
+    memory.Free(*cast, "aten::linalg_vector_norm");
+  }
+}
+
+Work NormWork(const OpView& op) {
+  return {.alu = work::Elements(op.self()) * 2, .special = work::Elements(op.output())};
+}
+
+constexpr OpDef Norm(OpName name, Signature signature, std::string_view example, ShapeFn shape,
+                     AllocationsFn allocations) {
+  return OpDef{.name = name,
+               .summary = "Norms over dimensions.",
+               .signature = signature,
+               .example = example,
+               .family = Family::kReduction,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = NormWork,
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kGradientUnknown};
+}
+
+std::vector<Tensor> NormOfAll(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::norm.ScalarOpt_dim", d.tensor(op, 0), op.arg(1), Dims(), false)};
+}
+std::vector<Tensor> NormOfAllAs(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::norm.ScalarOpt_dim_dtype", d.tensor(op, 0), op.arg(1), Dims(), false,
+                 op.arg(2))};
+}
+std::vector<Tensor> FrobeniusNorm(Dispatcher& d, const OpView& op) {
+  if (op.ints(1).size() > 2) Refuse("a Frobenius norm is of one or two dimensions");
+  return {d.Call("aten::norm.ScalarOpt_dim", d.tensor(op, 0), 2, op.arg(1), op.arg(2))};
+}
+
+// linalg_norm in ATen/native/LinearAlgebra.cpp: two dimensions with an order are a matrix.
+std::vector<Tensor> LinalgNorm(Dispatcher& d, const OpView& op) {
+  const TensorView self = op.self();
+  const int dims = op.given(2) ? op.ints(2).size() : self.rank();
+  if (op.given(2) && op.given(1) && dims != 1 && dims != 2) {
+    Refuse("a norm with an order is of one or two dimensions");
+  }
+  if (!op.given(2) && op.given(1) && dims != 1 && dims != 2) {
+    Refuse("a norm with an order is of a vector or a matrix, not " + shape::Text(self));
+  }
+  if (op.given(1) && dims == 2) {
+    const Dims matrix = op.given(2) ? op.ints(2) : Dims{0, 1};
+    return {d.Call("aten::linalg_matrix_norm", d.tensor(op, 0), op.arg(1), matrix, op.arg(3),
+                   op.arg(4))};
+  }
+  const Argument order = op.given(1) ? op.arg(1) : Argument::OfFloat(2.0);
+  return {
+      d.Call("aten::linalg_vector_norm", d.tensor(op, 0), order, op.arg(2), op.arg(3), op.arg(4))};
+}
+
+// The largest or smallest sum of a row or column's absolute values.
+std::vector<Tensor> MatrixNorm(Dispatcher& d, const OpView& op) {
+  const TensorView self = op.self();
+  NormType(op, 4);
+  if (self.rank() < 2) Refuse("a matrix is needed, not " + shape::Text(self));
+  const Dims dims = op.ints(2);
+  if (dims.size() != 2) Refuse("a matrix norm is of two dimensions");
+  const auto wrap = [&](std::int64_t dim) {
+    const std::int64_t wrapped = dim < 0 ? dim + self.rank() : dim;
+    if (wrapped < 0 || wrapped >= self.rank())
+      Refuse("a matrix norm of a dimension that is not there");
+    return wrapped;
+  };
+  std::int64_t first = wrap(dims[0]), second = wrap(dims[1]);
+  if (first == second) Refuse("a matrix norm is of two different dimensions");
+  const double order = op.real(1);
+  if (std::abs(order) == 2) Refuse("norms by singular values are not modelled");
+  if (std::abs(order) != 1 && !std::isinf(order)) Refuse("a matrix has no norm of that order");
+  if (std::isinf(order)) std::swap(first, second);
+  if (!op.boolean(3) && first < second) --second;
+  const Tensor sums =
+      d.Call("aten::linalg_vector_norm", d.tensor(op, 0), 1.0, Dims{first}, op.arg(3), op.arg(4));
+  return {d.Call(order > 0 ? OpName("aten::amax") : OpName("aten::amin"), sums, Dims{second},
+                 op.arg(3))};
+}
+
+std::vector<Tensor> MatrixNormByName(Dispatcher& d, const OpView& op) {
+  if (op.text(1) == "nuc") Refuse("norms by singular values are not modelled");
+  if (op.text(1) != "fro") Refuse("a matrix has no norm of that name");
+  if (op.self().rank() < 2) Refuse("a matrix is needed, not " + shape::Text(op.self()));
+  if (op.ints(2).size() != 2) Refuse("a matrix norm is of two dimensions");
+  return {
+      d.Call("aten::linalg_vector_norm", d.tensor(op, 0), 2.0, op.arg(2), op.arg(3), op.arg(4))};
+}
+
+// --- Order statistics ---------------------------------------------------------------------------
+
+void RequireElements(const OpView& op, const Dims& left) {
+  const bool any = op.self().count() > 0 || work::Elements(left) == Count(0);
+  if (!any) Refuse("there is no element to choose in " + shape::Text(op.self()));
+}
+
+// The copy in which the kernel looks for the middle of each row.
+void MedianOfDimAllocations(const OpView& op, Allocations& memory) {
+  allocations::OutputsOnly(op, memory);
+  const TensorView self = op.self();
+  const int dim = op.dim(1, self.rank());
+  if (self.count() == 0 || self.rank() == 0) return;
+  if (self.size(dim) <= 1 || self.stride(dim) <= 1) return;
+  memory.Free(memory.Allocate(allocations::Bytes(self.count(), self.dtype()), "aten::empty"));
+}
+
+void LeastAndLargestShape(const OpView& op, Outputs& out) {
+  Dims left;
+  if (op.given(1)) {
+    left = ReducedSizes(op, 1, 2);
+    const int dim = op.dim(1, op.self().rank());
+    if (op.self().rank() > 0 && op.self().size(dim) == 0) {
+      Refuse("there is no element to choose in " + shape::Text(op.self()));
+    }
+  } else {
+    if (op.boolean(2)) left = Dims::Filled(op.self().rank(), 1);
+    if (op.self().count() == 0)
+      Refuse("there is no element to choose in " + shape::Text(op.self()));
+  }
+  if (IsComplex(op.self().dtype())) Refuse("complex numbers have no order");
+  out.Add(op.self().dtype(), left);
+  out.Add(op.self().dtype(), left);
+}
+// Over all dimensions the operand is made contiguous.
+void LeastAndLargestAllocations(const OpView& op, Allocations& memory) {
+  allocations::OutputsOnly(op, memory);
+  if (!op.given(1)) allocations::Free(allocations::Contiguous(op.self(), memory), memory);
+}
+
+void RunningBestShape(const OpView& op, Outputs& out) {
+  op.dim(1, op.self().rank());
+  if (IsComplex(op.self().dtype())) Refuse("complex numbers have no order");
+  out.Add(op.self().dtype(), op.self().sizes());
+  out.Add(DType::kInt64, op.self().sizes());
+}
+
+void MedianOfDimShape(const OpView& op, Outputs& out) {
+  const Dims left = ReducedSizes(op, 1, 2);
+  const TensorView self = op.self();
+  if (IsComplex(self.dtype()) || self.dtype() == DType::kBool) {
+    Refuse("no median of " + shape::Text(self));
+  }
+  if (self.rank() > 0 && self.size(op.dim(1, self.rank())) == 0) RequireElements(op, Dims{1});
+  out.Add(self.dtype(), left);
+  out.Add(DType::kInt64, left);
+}
+// A copy in which the elements are put in order.
+void MedianShape(const OpView& op, Outputs& out) {
+  if (IsComplex(op.self().dtype()) || op.self().dtype() == DType::kBool) {
+    Refuse("no median of " + shape::Text(op.self()));
+  }
+  out.Add(op.self().dtype(), Dims());
+}
+void MedianAllocations(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self();
+  const Dims strides = EmptyLikeStrides(self.sizes(), self.strides());
+  const auto copy =
+      memory.Allocate(StorageBytes(self.dtype(), self.sizes(), strides), "aten::empty_strided");
+  memory.Output(0, "aten::empty");
+  memory.Free(copy);
+}
+
+constexpr OpDef Chosen(OpName name, std::string_view summary, Signature signature,
+                       std::string_view example, ShapeFn shape, AllocationsFn allocations) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kReduction,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work::PerInput<PerElement{.compare = 1}>,
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kGradientUnknown};
+}
+
+// --- Running sums of exponentials, traces, integrals
+// ------------------------------------------------
+
+std::vector<Tensor> LogCumSumExp(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::_logcumsumexp", d.tensor(op, 0), op.arg(1))};
+}
+void LogCumSumExpShape(const OpView& op, Outputs& out) {
+  op.dim(1, op.self().rank());
+  if (!IsFloating(op.self().dtype()) && !IsComplex(op.self().dtype())) {
+    Refuse("a floating-point tensor is needed, not " + shape::Text(op.self()));
+  }
+  out.Add(op.self().dtype(), op.self().sizes());
+}
+
+void TraceShape(const OpView& op, Outputs& out) {
+  shape::RequireRank("the matrix", op.self(), 2);
+  const DType own = op.self().dtype();
+  out.Add(IsFloating(own) || IsComplex(own) ? own : DType::kInt64, Dims());
+}
+Work TraceWork(const OpView& op) { return {.alu = std::min(op.self().size(0), op.self().size(1))}; }
+
+constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
+                     std::string_view example, DecomposeFn decompose,
+                     Gradient grad = kGradientFromParts) {
+  return Composite(name, summary, signature, example, Family::kReduction, decompose, grad);
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+constexpr std::array kRows{
+    Moments<1>(
+        "aten::var.correction", "Variances over dimensions.",
+        "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        "aten::var.correction(f32[2,3,8], [-1], correction=0)", VarianceAllocations),
+    Moments<1>(
+        "aten::std.correction", "Standard deviations over dimensions.",
+        "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        "aten::std.correction(f32[2,3,8], [-1], keepdim=True)", VarianceAllocations),
+    Moments<2>("aten::var_mean.correction", "Variances and means over dimensions.",
+               "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
+               "(Tensor, Tensor)",
+               "aten::var_mean.correction(f32[2,3,8], [-1], keepdim=True)",
+               allocations::OutputsOnly),
+    Moments<2>("aten::std_mean.correction", "Standard deviations and means over dimensions.",
+               "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
+               "(Tensor, Tensor)",
+               "aten::std_mean.correction(f32[2,3,8], [0,1])", allocations::OutputsOnly),
+    Call("aten::var", "The variance of all elements.",
+         "(Tensor self, bool unbiased=True) -> Tensor", "aten::var(f32[2,8])",
+         OfAll<"aten::var.correction">),
+    Call("aten::var.dim", "Variances over dimensions.",
+         "(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+         "aten::var.dim(f32[2,8], [1])", OfDims<"aten::var.correction">),
+    Call("aten::std", "The standard deviation of all elements.",
+         "(Tensor self, bool unbiased=True) -> Tensor", "aten::std(f32[2,8])",
+         OfAll<"aten::std.correction">),
+    Call("aten::std.dim", "Standard deviations over dimensions.",
+         "(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+         "aten::std.dim(f32[2,8], [1], False, True)", OfDims<"aten::std.correction">),
+    Call("aten::var_mean", "The variance and the mean of all elements.",
+         "(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "aten::var_mean(f32[2,8])",
+         OfAll<"aten::var_mean.correction">),
+    Call("aten::var_mean.dim", "Variances and means over dimensions.",
+         "(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+         "aten::var_mean.dim(f32[2,8], [1])", OfDims<"aten::var_mean.correction">),
+    Call("aten::std_mean", "The standard deviation and the mean of all elements.",
+         "(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", "aten::std_mean(f32[2,8])",
+         OfAll<"aten::std_mean.correction">),
+    Call("aten::std_mean.dim", "Standard deviations and means over dimensions.",
+         "(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+         "aten::std_mean.dim(f32[2,8], [1])", OfDims<"aten::std_mean.correction">),
+    Composite("aten::logsumexp", "The logarithm of the sum of exponentials over dimensions.",
+              "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+              "aten::logsumexp(f32[2,3,8], [-1])", Family::kReduction, LogSumExp, kGradientUnknown),
+    Norm("aten::norm.ScalarOpt_dim",
+         "(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+         "aten::norm.ScalarOpt_dim(f32[2,8], 2, [1], True)", NormShape<-1>, NormAllocations<-1>),
+    Norm("aten::norm.ScalarOpt_dim_dtype",
+         "(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
+         "aten::norm.ScalarOpt_dim_dtype(f32[2,8], 2, [1], True, dtype=f64)", NormShape<4>,
+         NormAllocations<4>),
+    Call("aten::norm.Scalar", "The norm of all elements.", "(Tensor self, Scalar p=2) -> Tensor",
+         "aten::norm.Scalar(f32[2,8])", NormOfAll, kGradientUnknown),
+    Call("aten::norm.ScalarOpt_dtype", "The norm of all elements.",
+         "(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
+         "aten::norm.ScalarOpt_dtype(f32[2,8], 2, dtype=f64)", NormOfAllAs, kGradientUnknown),
+    Call("aten::frobenius_norm.dim", "Roots of sums of squares over one or two dimensions.",
+         "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+         "aten::frobenius_norm.dim(f32[2,8], [1])", FrobeniusNorm),
+    Call("aten::linalg_norm", "The norm of a vector or a matrix.",
+         "(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+         "dtype=None) -> Tensor",
+         "aten::linalg_norm(f32[2,8], None, [1], True)", LinalgNorm),
+    Call("aten::linalg_matrix_norm", "Norms of matrices by their order.",
+         "(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? "
+         "dtype=None) -> Tensor",
+         "aten::linalg_matrix_norm(f32[2,3,8], 1)", MatrixNorm),
+    Call("aten::linalg_matrix_norm.str_ord", "Norms of matrices by name.",
+         "(Tensor self, str ord=\"fro\", int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? "
+         "dtype=None) -> Tensor",
+         "aten::linalg_matrix_norm.str_ord(f32[2,3,8])", MatrixNormByName),
+    Chosen("aten::aminmax", "The smallest and the largest elements.",
+           "(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
+           "aten::aminmax(f32[2,8], dim=1)", LeastAndLargestShape, LeastAndLargestAllocations),
+    Chosen("aten::cummax", "The largest of all elements up to each, and where it stands.",
+           "(Tensor self, int dim) -> (Tensor values, Tensor indices)", "aten::cummax(f32[2,8], 1)",
+           RunningBestShape, allocations::Via<"aten::empty">),
+    Chosen("aten::cummin", "The smallest of all elements up to each, and where it stands.",
+           "(Tensor self, int dim) -> (Tensor values, Tensor indices)", "aten::cummin(f32[2,8], 1)",
+           RunningBestShape, allocations::Via<"aten::empty">),
+    Chosen("aten::median", "The middle of all elements.", "(Tensor self) -> Tensor",
+           "aten::median(f32[2,8])", MedianShape, MedianAllocations),
+    Chosen("aten::median.dim", "The middle elements of a dimension, and where they stand.",
+           "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+           "aten::median.dim(f32[2,8], 1)", MedianOfDimShape, MedianOfDimAllocations),
+    Chosen("aten::_logcumsumexp", "Logarithms of the sums of exponentials up to each.",
+           "(Tensor self, int dim) -> Tensor", "aten::_logcumsumexp(f32[2,8], 1)",
+           LogCumSumExpShape, allocations::Via<"aten::empty">),
+    Call("aten::logcumsumexp", "Logarithms of the sums of exponentials up to each.",
+         "(Tensor self, int dim) -> Tensor", "aten::logcumsumexp(f32[2,8], 1)", LogCumSumExp,
+         kGradientUnknown),
+    OpDef{.name = "aten::trace",
+          .summary = "The sum of a matrix's diagonal.",
+          .signature = "(Tensor self) -> Tensor",
+          .example = "aten::trace(f32[3,4])",
+          .family = Family::kReduction,
+          .shape = TraceShape,
+          .alias = Alias::kNone,
+          .decompose = kIsKernel,
+          .allocations = allocations::Via<"aten::empty">,
+          .work = TraceWork,
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = kGradientUnknown},
+};
+
+}  // namespace
+
+std::span<const OpDef> Statistics() { return kRows; }
+
+}  // namespace steelyard::ops
