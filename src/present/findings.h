@@ -31,6 +31,8 @@ struct Findings {
   const PeakReport& peak;
   const std::vector<ModuleReport>& modules;
   const std::vector<ClassReport>& classes;
+  // The work in every convention, where they are to be compared; else empty.
+  const std::vector<WorkReport>& counts;
   const Target& target;
   std::string_view path;  // of the file
   // The optimizer of the training step, "AdamW"; empty: one forward pass without gradients.

@@ -22,6 +22,7 @@ struct Analyses {
   MemoryUse memory;  // what the device's allocator takes for it
   std::vector<ModuleReport> modules;
   std::vector<ClassReport> classes;
+  std::vector<WorkReport> counts;  // in every convention, if they are compared
 };
 
 }  // namespace steelyard

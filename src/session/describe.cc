@@ -34,6 +34,7 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .peak = weighing.analyses->peak,
           .modules = weighing.analyses->modules,
           .classes = weighing.analyses->classes,
+          .counts = weighing.analyses->counts,
           .target = weighing.options.target,
           .path = weighing.options.path,
           .optimizer = OptimizerName(weighing.options.train),

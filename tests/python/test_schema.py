@@ -58,6 +58,8 @@ def test_the_schema_is_one() -> None:
         (),
         ("--events",),
         ("--count", "raf"),
+        ("--count", "all"),
+        ("--count", "deepspeed"),
         ("--batch", "0"),
         ("--table", "calls"),
         ("--table", "events"),
