@@ -206,8 +206,13 @@ class Comparison {
     AppendHeads(document);
     AppendTotals(document);
     AppendCategories(document);
+    const std::size_t before = document->body.size();
     AppendModules(document);
     AppendOperators(document);
+    if (document->body.size() == before) {
+      document->body.emplace_back(
+          report::Paragraph{{"No module and no operator differs in what is compared."}});
+    }
     AppendWarnings(document);
   }
 

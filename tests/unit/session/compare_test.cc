@@ -15,6 +15,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// An array of a comparison's data.
+report::DataView Rows(const report::Document& document, std::string_view name) {
+  return document.data.root().Find(name).value();
+}
+
 std::string WrittenReport(const Weighing& weighing) {
   const std::string path = weighing.options.path + ".json";
   std::ofstream(path) << WriteReport(weighing, "json", {}).value();
@@ -25,7 +30,7 @@ TEST(CompareTest, AReportIsAsGoodAsItsModel) {
   const std::string model = WrittenModel(kLinear);
   const std::string report = WrittenReport(Weigh({.path = model}).value());
   const report::Document document = Compare({.a = model, .b = report}).value();
-  for (const report::DataView row : *document.data.root().Find("modules")) {
+  for (const report::DataView row : Rows(document, "modules")) {
     EXPECT_FALSE(row.Find("differs")->AsBool());
   }
 }
@@ -36,7 +41,7 @@ TEST(CompareTest, TheOptionsAreThoseOfModels) {
   CompareOptions options{.a = report, .b = model};
   options.weigh.bind.batch = 4;
   const report::Document document = Compare(options).value();
-  for (const report::DataView total : *document.data.root().Find("totals")) {
+  for (const report::DataView total : Rows(document, "totals")) {
     if (total.Find("name")->AsText() != "macs.forward") continue;
     EXPECT_EQ(total.Find("a")->AsInt(), 2 * 8 * 4);
     EXPECT_EQ(total.Find("b")->AsInt(), 4 * 8 * 4);
