@@ -29,15 +29,17 @@ bench: build .venv/ready
 	$(VENV)/python bench/static/bench.py
 	$(VENV)/python bench/scale/bench.py
 
-# Each importer for FUZZ_SECONDS, starting from the models in examples/.
+# Each importer for FUZZ_SECONDS, starting from fuzz/corpus and the models in examples/.
 FUZZ_SECONDS ?= 60
 fuzz:
 	tools/install_debian.sh build fuzz
 	cmake --preset fuzz
 	cmake --build --preset fuzz
 	mkdir -p build/fuzz/corpus
-	for target in build/fuzz/fuzz/fuzz_*; do \
-	  $$target -max_total_time=$(FUZZ_SECONDS) -max_len=65536 build/fuzz/corpus examples || exit 1; \
+	for name in pt2 text pt2_json; do \
+	  mkdir -p build/fuzz/corpus/$$name; \
+	  build/fuzz/fuzz/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -max_len=65536 \
+	    build/fuzz/corpus/$$name fuzz/corpus/$$name examples || exit 1; \
 	done
 
 # The documentation that is generated from the program, and the expected output of the golden tests.

@@ -55,6 +55,7 @@ PUBLIC_HEADERS = {
     "trace.h": "document",
     "engine.h": "session",
     "weigh.h": "session",
+    "compare.h": "session",
     "steelyard.h": "session",
 }
 

@@ -24,6 +24,9 @@ line numbers in messages are those of the test), copied to NAME.syt. The command
 shell, in a folder that holds that copy and the repository's `examples`. Files whose name starts
 with `bad_` are refused inputs.
 
+An input that is no text form stands between comments: after lines `# FILE: NAME` the entries of a
+zip archive, NAME.pt2, or after a line `# BASE64: pt2` the bytes of a file with that extension.
+
 Durations that a run measures of itself cannot be expected: wherever output says `in 6.2 ms` (or ns,
 us, s) or `"elapsed_seconds": 0.0062`, both sides are compared with `<time>` in its place. Predicted
 times are compared to the digit.
@@ -33,20 +36,25 @@ keeps the tests whose path contains it.
 """
 
 import argparse
+import base64
 import concurrent.futures
 import difflib
+import io
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN = "# RUN: "
 EXIT = "# EXIT: "
+FILE = "# FILE: "
+BASE64 = "# BASE64: "
 SECTIONS = {"# OUT": "out", "# ERR": "err"}
 MEASURED_TIME = re.compile(
     r'(\bin )\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s)\b|("elapsed_seconds": )[\d.e-]+'
@@ -123,11 +131,32 @@ def mask(outcome: Outcome) -> Outcome:
     return Outcome(outcome.exit, out, err)
 
 
+def archive(text: str) -> bytes:
+    """Returns the zip archive whose entries follow their names in `text`."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as out:
+        for entry in text.split(FILE)[1:]:
+            name, _, content = entry.partition("\n")
+            out.writestr(zipfile.ZipInfo(name), content)
+    return packed.getvalue()
+
+
+def model_of(golden: Golden) -> tuple[str, bytes]:
+    """Returns the extension and the bytes of the test's input."""
+    if FILE in golden.input:
+        return ".pt2", archive(golden.input)
+    if BASE64 in golden.input:
+        extension, _, coded = golden.input.partition(BASE64)[2].partition("\n")
+        return "." + extension, base64.b64decode(coded)
+    return ".syt", golden.input.encode()
+
+
 def run(golden: Golden, binary: Path) -> Outcome:
     """Runs the test's command in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        model = Path(folder, golden.path.stem + ".syt")
-        model.write_text(golden.input)
+        extension, content = model_of(golden)
+        model = Path(folder, golden.path.stem + extension)
+        model.write_bytes(content)
         Path(folder, "examples").symlink_to(ROOT / "examples")
         # Nothing of the caller's terminal or language may decide what is printed.
         kept = {key: value for key, value in os.environ.items() if key.endswith("SAN_OPTIONS")}

@@ -113,6 +113,7 @@ class Count {
 // special functions (exp, tanh, rsqrt); comparisons and selections; elements merely moved.
 struct Work {
   Count mac{}, alu{}, special{}, compare{}, move{};
+  Count masked{};  // of the multiply-adds, those at positions that a mask is known to hide
 };
 
 // Bytes that must be read and written once each.

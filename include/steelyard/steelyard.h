@@ -3,6 +3,7 @@
 // All of Steelyard's C++ interface. Most programs need `Weigh` and `WriteReport`, in weigh.h.
 #pragma once
 
+#include "steelyard/compare.h"    // IWYU pragma: export
 #include "steelyard/dims.h"       // IWYU pragma: export
 #include "steelyard/error.h"      // IWYU pragma: export
 #include "steelyard/import.h"     // IWYU pragma: export

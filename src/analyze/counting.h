@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How tools count work. Rules say what is done (Work); a convention says what of it counts.
+// How tools count work. Rules of operators say what is done (Work); a convention says what of it
+// counts. Most weigh the kinds of arithmetic that kernels do; some count calls as the model makes
+// them, by a list of their own.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +10,7 @@
 #include <string_view>
 
 #include "steelyard/op.h"
+#include "steelyard/units.h"
 
 namespace steelyard {
 
@@ -20,25 +23,50 @@ struct Weights {
   int move = 0;
 };
 
-// A family that a convention weighs differently.
-struct FamilyException {
-  Family family;
-  Weights weights;
+// A call that a tool counts by a rule of its own. The first rule of a list that fits decides.
+struct CallRule {
+  std::string_view op;  // as the model calls it, without overload: "aten::layer_norm"
+  // What it counts: for each multiply-add of its contractions, ...
+  int mac = 0;
+  int input = 0;    // each element of its first operand,
+  int output = 0;   // each element of its first result,
+  int spatial = 0;  // each point of that result's image: its dimensions after the second.
+  // The rule fits where these arguments, by their places, are passed and true. -1: either way.
+  int given = -1;
+  int truth = -1;
+};
+
+// One number that a tool gives for a model.
+struct Measure {
+  std::string_view name;  // "flops", "macs", "transcendentals"
+  Unit unit;
+  Weights weights = {};  // of kernels, forward and backward, or
+  std::span<const CallRule> calls =
+      {};  // of calls: those without a rule, and backward, are nothing
+};
+
+// A kernel that a tool leaves out although its convention includes such work.
+struct Slip {
+  std::string_view op;  // without overload
 };
 
 struct Convention {
   std::string_view name;     // "torch"
   std::string_view summary;  // what it counts, for reports: "contractions, 2 x multiply-adds"
-  std::string_view source;   // where the convention is stated
-  Weights weights;
-  std::span<const FamilyException> exceptions;
+  std::string_view source;   // where the convention is stated, and where it is followed roughly
+  Measure measure;
+  // What the tool prints beside it; null where that is nothing.
+  const Measure* beside = nullptr;
+  std::span<const Slip> slips = {};
+
+  bool counts_calls() const { return !measure.calls.empty(); }
 };
 
 std::span<const Convention> Conventions();
 // nullptr if there is none of this name.
 const Convention* FindConvention(std::string_view name);
 
-// Work in a convention's unit. Overflow is kept.
-Count Weigh(const Work& work, Family family, const Convention& convention);
+// Work of a kernel in the unit of a measure that weighs kinds. Overflow is kept.
+Count Weigh(const Work& work, const Weights& weights);
 
 }  // namespace steelyard

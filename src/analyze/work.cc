@@ -3,8 +3,10 @@
 #include "analyze/work.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "analyze/call_counter.h"
 #include "ir/node_numbering.h"
 
 namespace steelyard {
@@ -14,18 +16,30 @@ namespace {
 std::int64_t Sum(std::int64_t a, std::int64_t b) { return (Count(a) + Count(b)).value(); }
 
 bool Overflowed(const NodeWork& w) {
-  return w.macs < 0 || w.flops < 0 || w.flops_all < 0 || w.read < 0 || w.written < 0;
+  return std::ranges::any_of(
+      std::array{w.macs, w.flops, w.beside, w.missed, w.masked, w.flops_all, w.read, w.written},
+      [](std::int64_t count) { return count < 0; });
 }
 
-NodeWork WorkOf(const OpView& op, const Convention& convention, const Convention& all) {
+bool LeavesOut(const Convention& convention, const OpDef& def) {
+  return std::ranges::find(convention.slips, def.label(), &Slip::op) != convention.slips.end();
+}
+
+NodeWork WorkOf(const OpView& op, const Convention& convention) {
+  static const Convention& all = *FindConvention("all");
   const OpDef& def = op.def();
   const Work work = (**def.work)(op);
   const Traffic traffic = (**def.traffic)(op);
-  return {.macs = work.mac.value(),
-          .flops = Weigh(work, *def.family, convention).value(),
-          .flops_all = Weigh(work, *def.family, all).value(),
-          .read = traffic.read.value(),
-          .written = traffic.written.value()};
+  NodeWork out{.macs = work.mac.value(),
+               .missed = LeavesOut(convention, def) ? work.mac.value() : 0,
+               .masked = work.masked.value(),
+               .flops_all = Weigh(work, all.measure.weights).value(),
+               .read = traffic.read.value(),
+               .written = traffic.written.value()};
+  if (convention.counts_calls()) return out;
+  out.flops = Weigh(work, convention.measure.weights).value();
+  if (convention.beside != nullptr) out.beside = Weigh(work, convention.beside->weights).value();
+  return out;
 }
 
 // One line per operator of the imported program, as the user wrote it: a linear is a linear, not
@@ -103,6 +117,9 @@ void CountCalls(const Program& imported, const Program& kernels, ByOperator& lin
 NodeWork& NodeWork::operator+=(const NodeWork& other) {
   macs = Sum(macs, other.macs);
   flops = Sum(flops, other.flops);
+  beside = Sum(beside, other.beside);
+  missed = Sum(missed, other.missed);
+  masked = Sum(masked, other.masked);
   flops_all = Sum(flops_all, other.flops_all);
   read = Sum(read, other.read);
   written = Sum(written, other.written);
@@ -113,7 +130,6 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
                              const Convention& convention, const Target& target) {
   WorkReport report;
   report.convention = &convention;
-  const Convention& all = *FindConvention("all");
   std::vector<const OpDef*> defs;
   defs.reserve(kernels.op_names.size());
   for (OpId op = 0; op < kernels.op_names.size(); ++op) {
@@ -132,7 +148,10 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
     }
     if (def == nullptr) continue;
     const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
-    report.by_node[i] = WorkOf(view, convention, all);
+    report.by_node[i] = WorkOf(view, convention);
+  }
+  if (convention.counts_calls()) CountCallsAs(convention, imported, kernels, report.by_node);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
     report.by_phase[static_cast<std::size_t>(nodes[i].phase)] += report.by_node[i];
     if (OperatorWork* line = lines.LineOfOrigin(nodes[i].origin)) line->work += report.by_node[i];
   }

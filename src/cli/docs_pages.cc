@@ -59,7 +59,10 @@ std::string CliPage() {
   out += ChoiceTable("`--format`", ReportFormats());
   out += ChoiceTable("`--table`, of `--format csv`", ReportTables());
   out += ChoiceTable("`--count`", CountingConventions());
-  out += "\nThe keys of the JSON report are those of [report.schema.json](report.schema.json).\n";
+  out +=
+      "\nThe keys of the JSON report are those of [report.schema.json](report.schema.json), those "
+      "of "
+      "a comparison those of [comparison.schema.json](comparison.schema.json).\n";
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/command.h"
+#include "cli/compare_command.h"
 #include "cli/docs_command.h"
 #include "cli/ops_command.h"
 #include "cli/weigh_command.h"
@@ -23,6 +24,11 @@ constexpr std::array kCommands = {
                 .example = "steelyard weigh bert.pt2 --input input_ids=32x128",
                 .audience = Audience::kUsers,
                 .make = Make<WeighCommand>},
+    CommandInfo{.name = "compare",
+                .summary = "puts two models or two reports side by side: where they differ",
+                .example = "steelyard compare bert-base.pt2 bert-large.pt2 --train adamw",
+                .audience = Audience::kUsers,
+                .make = Make<CompareCommand>},
     CommandInfo{.name = "ops",
                 .summary = "lists the operators that are modelled",
                 .example = "steelyard ops softmax",

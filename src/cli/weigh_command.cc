@@ -12,12 +12,10 @@
 #include <vector>
 
 #include "cli/flag.h"
-#include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/report_output.h"
 #include "steelyard/error.h"
 #include "steelyard/import.h"
 #include "steelyard/pass.h"
-#include "steelyard/report.h"
 #include "steelyard/units.h"
 #include "steelyard/weigh.h"
 
@@ -187,28 +185,11 @@ void WeighCommand::AddReportFlags(std::vector<Flag>* flags) {
                   .arg = "PASS",
                   .help = "print the program as it is after a pass, and no report",
                   .field = &print_after_,
-                  .choices = NamesOf(Passes())},
-                 {.name = "--units",
-                  .arg = "STYLE",
-                  .help = "how numbers are written",
-                  .field = &units_,
-                  .choices = {"auto", "decimal", "exact"}},
-                 {.name = "--format",
-                  .arg = "NAME",
-                  .help = "how the report is written; by default as the name of FILE says, or text",
-                  .field = &format_,
-                  .choices = NamesOf(ReportFormats())},
-                 {.name = "--table",
-                  .arg = "NAME",
-                  .help = "a table as CSV, modules by default; JSON gets it as well",
-                  .field = &table_,
-                  .choices = NamesOf(ReportTables())},
-                 {.name = "--output",
-                  .short_name = "-o",
-                  .arg = "FILE",
-                  .help = "where the report goes instead of standard output",
-                  .field = &output_}});
+                  .choices = NamesOf(Passes())}});
+  output_.AddFlags(flags);
 }
+
+WeighCommand::WeighCommand() : output_(NamesOf(ReportFormats()), NamesOf(ReportTables())) {}
 
 std::vector<Flag> WeighCommand::Flags() {
   std::vector<Flag> flags;
@@ -246,42 +227,18 @@ Result<WeighOptions> WeighCommand::Options() const {
   return options;
 }
 
-Result<std::string> WeighCommand::Format() const {
-  const std::vector<Choice> formats = ReportFormats();
-  if (!format_.empty()) return format_;
-  if (output_.empty()) return table_.empty() ? std::string(formats.front().name) : "csv";
-  if (const std::string_view format = FormatOfFile(output_); !format.empty()) {
-    return std::string(format);
-  }
-  std::string extensions;
-  for (const Choice& format : formats) {
-    extensions.append(extensions.empty() ? "" : ", ").append(format.extension);
-  }
-  return Unexpected(
-      UsageError("its name does not say in which format the report shall be", output_,
-                 fmt::format("Say it with --format, or end it in one of {}.", extensions)));
-}
-
 Status WeighCommand::Run() {
   SY_ASSIGN_OR_RETURN(const WeighOptions options, Options());
-  SY_ASSIGN_OR_RETURN(const std::string format, Format());
-  if (!table_.empty()) {
-    if (format != "csv" && format != "json") {
-      return Unexpected(UsageError(fmt::format("the format {} has no tables", format), "--table",
-                                   "csv holds one; json gets it as well."));
-    }
-    report_.table = table_;
-  }
-  report::RenderOptions look = output_.empty() ? StandardOutputLook() : report::RenderOptions{};
-  if (units_ == "exact") look.units = UnitStyle::kExact;
-  if (units_ == "decimal") look.units = UnitStyle::kDecimal;
   if (!print_after_.empty()) {
     SY_ASSIGN_OR_RETURN(const std::string program, PrintAfter(options, print_after_));
-    return output_.empty() ? WriteOutput(program) : WriteFile(output_, program);
+    return output_.Write(program);
   }
+  SY_ASSIGN_OR_RETURN(const std::string format, output_.Format());
+  report_.table = output_.table();
   SY_ASSIGN_OR_RETURN(const Weighing weighing, Weigh(options));
-  SY_ASSIGN_OR_RETURN(const std::string text, WriteReport(weighing, format, report_, look));
-  return output_.empty() ? WriteOutput(text) : WriteFile(output_, text);
+  SY_ASSIGN_OR_RETURN(const std::string text,
+                      WriteReport(weighing, format, report_, output_.Look()));
+  return output_.Write(text);
 }
 
 }  // namespace steelyard::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/report_output.h"
 #include "steelyard/pass.h"
 #include "steelyard/weigh.h"
 
@@ -16,14 +17,16 @@ namespace steelyard::cli {
 // steelyard weigh MODEL
 class WeighCommand final : public Command {
  public:
+  WeighCommand();
   std::vector<Flag> Flags() override;
   Status Run() override;
 
- private:
+  // For commands that weigh models besides: what is weighed, and what the flags said of it.
   void AddModelFlags(std::vector<Flag>* flags);
-  void AddReportFlags(std::vector<Flag>* flags);
   Result<WeighOptions> Options() const;
-  Result<std::string> Format() const;
+
+ private:
+  void AddReportFlags(std::vector<Flag>* flags);
 
   std::string model_;
   std::vector<std::string> inputs_;
@@ -38,14 +41,11 @@ class WeighCommand final : public Command {
   std::string program_ = "exported";
   std::string from_;
   ReportOptions report_;
-  std::string units_ = "auto";
   bool strict_ = false;
   std::string at_;
   std::string print_after_;
   TrainOptions train_;
-  std::string format_;
-  std::string table_;
-  std::string output_;
+  ReportOutput output_;
 };
 
 // Reads "NAME=2x128": an input and its sizes.

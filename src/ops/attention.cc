@@ -94,14 +94,19 @@ void FlashAllocations(const OpView& op, Allocations& memory) {
     allocations::Free(copy, memory);
 }
 
-// Two products per score; causal attention is counted in full, as are masked scores. A score is
-// scaled, perhaps masked, and goes through a softmax: maximum, subtraction, exponential, sum and
+// Two products per score; causal attention is counted in full, what its mask hides besides. A score
+// is scaled, perhaps masked, and goes through a softmax: maximum, subtraction, exponential, sum and
 // division.
 Work FlashWork(const OpView& op) {
   const TensorView query = op.self();
   const Count scores = Count(query.size(0)) * query.size(1) * query.size(2) * op.tensor(1).size(2);
   const bool masked = op.given(5) || op.boolean(4);
-  return {.mac = scores * query.size(3) * 2, .alu = scores * (masked ? 6 : 5), .special = scores};
+  return {.mac = scores * query.size(3) * 2,
+          .alu = scores * (masked ? 6 : 5),
+          .special = scores,
+          .masked = op.boolean(4)
+                        ? attention::HiddenByCausality(query, op.tensor(1)) * query.size(3) * 2
+                        : Count(0)};
 }
 
 // --- Composites

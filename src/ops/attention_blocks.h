@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The blocks of the fused attention kernels, forward and backward: rows of queries by columns of
-// keys, as aten/src/ATen/native/cpu/FlashAttentionKernel.cpp chooses them.
+// What the fused attention kernels, forward and backward, have in common: their blocks, rows of
+// queries by columns of keys, as aten/src/ATen/native/cpu/FlashAttentionKernel.cpp chooses them,
+// and which scores causality hides.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
+#include "steelyard/op.h"
 #include "steelyard/program.h"
 
 namespace steelyard::attention {
@@ -26,6 +28,17 @@ inline std::int64_t QueryRows(std::int64_t length) {
   return std::min(length, block->rows);
 }
 inline std::int64_t KeyColumns(std::int64_t keys) { return std::min(keys, kKeyBlock); }
+
+// Scores that causality hides, for all heads: of query i those of the keys after key i, whatever
+// the lengths are (the mask is ones(queries, keys).tril()).
+inline Count HiddenByCausality(const TensorView& query, const TensorView& key) {
+  const std::int64_t keys = key.size(2), rows = std::min(query.size(2), keys);
+  if (rows == 0) return 0;
+  // keys - 1 of the first row, one less of each row below it: the mean times the number of rows.
+  const Count twice = Count(2 * keys - rows - 1) * rows;
+  const Count hidden = twice.overflowed() ? twice : Count(twice.value() / 2);
+  return hidden * query.size(0) * query.size(1);
+}
 
 // The dtype in which scores are kept.
 inline DType WideType(DType dtype) {

@@ -172,7 +172,11 @@ void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
 Work FlashSlopeWork(const OpView& op) {
   const TensorView query = op.tensor(1);
   const Count scores = Count(query.size(0)) * query.size(1) * query.size(2) * op.tensor(2).size(2);
-  return {.mac = scores * query.size(3) * 5, .alu = scores * 5, .special = scores};
+  const Count hidden = op.boolean(7) ? attention::HiddenByCausality(query, op.tensor(2)) : Count(0);
+  return {.mac = scores * query.size(3) * 5,
+          .alu = scores * 5,
+          .special = scores,
+          .masked = hidden * query.size(3) * 5};
 }
 
 // --- embedding, slices, losses

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyze/classes.h"
+#include "analyze/counting.h"
 #include "present/findings.h"
 #include "present/names.h"
 #include "steelyard/report.h"
@@ -23,7 +24,7 @@ namespace {
 using report::Align;
 using report::Row;
 
-report::Table EmptyTable(Unit work) {
+report::Table EmptyTable(const Convention& convention) {
   const auto figures = [](std::string key, std::string header, Unit unit, int priority) {
     return report::Column{.key = std::move(key),
                           .header = std::move(header),
@@ -37,7 +38,7 @@ report::Table EmptyTable(Unit work) {
                    figures("parameters", "parameters", Unit::kCount, 0),
                    figures("parameter_share", "share", Unit::kPercent, 0),
                    figures("macs", "MACs", Unit::kMacs, 1),
-                   figures("work", "work", work, 0),
+                   figures("work", WorkHeader(convention), UnitOf(convention), 0),
                    figures("work_share", "share", Unit::kPercent, 0)};
   return table;
 }
@@ -48,7 +49,7 @@ class ClassWriter {
       : findings_(findings),
         top_(top),
         unit_(UnitOf(*findings.work.convention)),
-        table_(EmptyTable(unit_)) {}
+        table_(EmptyTable(*findings.work.convention)) {}
 
   // The classes of one depth, most work first.
   void WriteDepth(std::span<const ClassReport> classes) {
@@ -131,6 +132,8 @@ void AddClassData(const Findings& findings, report::Data* data) {
     data->SetInt("flops_all", one.work.flops_all, Unit::kFlops);
     data->SetInt("read", one.work.read, Unit::kTraffic);
     data->SetInt("written", one.work.written, Unit::kTraffic);
+    data->SetDouble("flops_per_byte", IntensityOf(one.work), Unit::kFlopsPerByte);
+    data->SetInt("counted", one.work.flops, UnitOf(*findings.work.convention));
     data->SetInt("activation_bytes", one.activation_bytes, Unit::kBytes);
     data->Close();
   }

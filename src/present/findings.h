@@ -32,6 +32,8 @@ struct Findings {
   const PeakReport* moment = nullptr;  // that was asked for; none: the peak's
   const std::vector<ModuleReport>& modules;
   const std::vector<ClassReport>& classes;
+  // The work in every convention, where they are to be compared; else empty.
+  const std::vector<WorkReport>& counts;
   const Target& target;
   std::string_view path;        // of the file
   std::string_view asked = {};  // the name that `moment` was asked by

@@ -21,11 +21,11 @@ std::string_view LastName(std::string_view path) { return path.substr(path.rfind
 // "encoder.layer." of "encoder.layer.0": what the names of a list of modules share.
 std::string_view ListName(std::string_view path) { return path.substr(0, path.rfind('.') + 1); }
 
+}  // namespace
+
 bool InOneList(std::string_view a, std::string_view b) {
   return IsNumber(LastName(a)) && IsNumber(LastName(b)) && ListName(a) == ListName(b);
 }
-
-}  // namespace
 
 ModuleTree::ModuleTree(const Program& program, const std::vector<ModuleReport>& modules)
     : program_(program), modules_(modules), ends_(modules.size(), modules.size()) {

@@ -12,6 +12,9 @@
 
 namespace steelyard::present {
 
+// Whether both paths are elements of one list: `layer.0` and `layer.7`.
+bool InOneList(std::string_view a, std::string_view b);
+
 // `count` siblings in a row that are alike, subtrees included.
 struct Repeat {
   std::size_t first = 0;  // index into the modules

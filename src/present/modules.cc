@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "analyze/counting.h"
 #include "analyze/modules.h"
 #include "present/findings.h"
 #include "present/module_tree.h"
@@ -37,19 +38,23 @@ struct Figures {
   std::int64_t parameters = 0;
   std::int64_t macs = 0;
   std::int64_t flops = 0;
+  std::int64_t flops_all = 0;
+  std::int64_t moved = 0;       // bytes
   std::int64_t unmodelled = 0;  // calls that are missing in them
 
-  friend bool operator==(const Figures&, const Figures&) = default;
+  // Traffic alone is worth no row: what every model does between its parts.
+  bool IsShown() const { return parameters != 0 || macs != 0 || flops != 0 || unmodelled != 0; }
 };
 
 Figures FiguresOf(const ModuleReport& module, std::int64_t times) {
-  return {times * module.parameters, times * module.work.macs, times * module.work.flops,
-          times * module.unmodelled};
+  return {times * module.parameters,     times * module.work.macs,   times * module.work.flops,
+          times * module.work.flops_all, times * Moved(module.work), times * module.unmodelled};
 }
 
 Figures Without(const Figures& all, const Figures& part) {
-  return {all.parameters - part.parameters, all.macs - part.macs, all.flops - part.flops,
-          all.unmodelled - part.unmodelled};
+  return {all.parameters - part.parameters, all.macs - part.macs,
+          all.flops - part.flops,           all.flops_all - part.flops_all,
+          all.moved - part.moved,           all.unmodelled - part.unmodelled};
 }
 
 // The cells of a row that are no totals.
@@ -85,7 +90,7 @@ void DropEmptyColumns(report::Table* table) {
   }
 }
 
-report::Table EmptyTree(Unit work) {
+report::Table EmptyTree(const Convention& convention) {
   const auto figures = [](std::string key, std::string header, Unit unit, int priority) {
     return report::Column{.key = std::move(key),
                           .header = std::move(header),
@@ -99,8 +104,9 @@ report::Table EmptyTree(Unit work) {
                    figures("parameter_share", "share", Unit::kPercent, 0),
                    {.key = "dtype", .header = "dtype", .priority = 5},
                    figures("macs", "MACs", Unit::kMacs, 4),
-                   figures("work", "work", work, 0),
+                   figures("work", WorkHeader(convention), UnitOf(convention), 0),
                    figures("work_share", "share", Unit::kPercent, 0),
+                   figures("flops_per_byte", "intensity", Unit::kFlopsPerByte, 6),
                    {.key = "class", .header = "class", .priority = 3},
                    {.key = "repeated", .header = "repeated", .priority = 1},
                    figures("each", "each", Unit::kCount, 2)};
@@ -114,7 +120,7 @@ class TreeWriter {
         shown_(shown),
         tree_(findings.kernels, findings.modules),
         mixed_(findings.parameters.by_dtype.size() > 1),
-        table_(EmptyTree(UnitOf(*findings.work.convention))) {}
+        table_(EmptyTree(*findings.work.convention)) {}
 
   report::Table Write() && {
     WriteChildren(0, 1, 0);
@@ -135,11 +141,13 @@ class TreeWriter {
       inside.parameters += figures.parameters;
       inside.macs += figures.macs;
       inside.flops += figures.flops;
+      inside.flops_all += figures.flops_all;
+      inside.moved += figures.moved;
       inside.unmodelled += figures.unmodelled;
       WriteModule(module, child, times, level, figures);
     }
     const Figures own = Without(FiguresOf(report(module), times), inside);
-    if (!(own == Figures{})) AddRow({.name = {"(itself)", Style::kDim}}, level, own);
+    if (own.IsShown()) AddRow({.name = {"(itself)", Style::kDim}}, level, own);
   }
 
   void WriteModule(std::size_t parent, const Repeat& repeat, int times, int level,
@@ -195,6 +203,8 @@ class TreeWriter {
                  In(Unit::kMacs, figures.macs, claim),
                  In(UnitOf(*findings_.work.convention), figures.flops, claim),
                  ShareOf(figures.flops, all.flops),
+                 report::Quantity{.value = FractionOf(figures.flops_all, figures.moved),
+                                  .unit = Unit::kFlopsPerByte},
                  std::move(words.class_name),
                  std::move(words.repeated),
                  std::move(words.each)};
@@ -240,6 +250,8 @@ void AddModuleData(const Findings& findings, report::Data* data) {
     data->SetInt("flops_all", module.work.flops_all, Unit::kFlops);
     data->SetInt("read", module.work.read, Unit::kTraffic);
     data->SetInt("written", module.work.written, Unit::kTraffic);
+    data->SetDouble("flops_per_byte", IntensityOf(module.work), Unit::kFlopsPerByte);
+    data->SetInt("counted", module.work.flops, UnitOf(*findings.work.convention));
     data->SetInt("activation_bytes", module.activation_bytes, Unit::kBytes);
     data->Close();
   }

@@ -47,6 +47,10 @@ std::string_view RelativePath(std::string_view path, std::string_view parent) {
   return inside ? path.substr(parent.size() + 1) : path;
 }
 
+std::string WorkHeader(const Convention& convention) {
+  return fmt::format("work ({})", convention.name);
+}
+
 std::string Counted(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", Format(count, Unit::kNone), noun, count == 1 ? "" : "s");
 }

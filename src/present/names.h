@@ -42,9 +42,10 @@ std::string_view RelativePath(std::string_view path, std::string_view parent);
 std::string Counted(std::int64_t count, std::string_view noun);
 
 // What a convention counts: operations, or multiply-adds as one.
-inline Unit UnitOf(const Convention& convention) {
-  return convention.weights.mac == 1 ? Unit::kMacs : Unit::kFlops;
-}
+inline Unit UnitOf(const Convention& convention) { return convention.measure.unit; }
+
+// The header of a column of work: "work (torch)".
+std::string WorkHeader(const Convention& convention);
 
 // A number as a report shows it.
 inline report::Quantity In(Unit unit, std::int64_t value,
@@ -70,6 +71,12 @@ inline std::int64_t Moved(const NodeWork& work) { return SumOf(work.read, work.w
 
 // The `flops` of the JSON contract: of contractions only, whatever convention the text follows.
 inline std::int64_t ContractionFlops(const NodeWork& work) { return SumOf(work.macs, work.macs); }
+
+// Operations per byte moved; 0 where nothing moves.
+inline double IntensityOf(const NodeWork& work) {
+  const std::int64_t moved = Moved(work);
+  return moved == 0 ? 0.0 : static_cast<double>(work.flops_all) / static_cast<double>(moved);
+}
 
 // `part` of `whole` as a fraction; 0 of nothing.
 inline double FractionOf(std::int64_t part, std::int64_t whole) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/counting.h"
 #include "analyze/work.h"
 #include "present/findings.h"
 #include "present/names.h"
@@ -27,27 +28,36 @@ Row OperatorRow(report::Span name, const OperatorWork& op, const NodeWork& all, 
                In(unit, op.work.flops),
                ShareOf(op.work.flops, all.flops),
                In(Unit::kFlops, op.work.flops_all),
-               In(Unit::kTraffic, Moved(op.work))};
+               In(Unit::kTraffic, Moved(op.work)),
+               report::Quantity{.value = IntensityOf(op.work), .unit = Unit::kFlopsPerByte}};
   return row;
 }
 
-report::Table EmptyTable(Unit work) {
+report::Table EmptyTable(const Convention& convention) {
   report::Table table;
   table.columns = {
       {.key = "operator", .header = "By operator"},
       {.key = "calls", .header = "calls", .unit = Unit::kCount, .align = Align::kRight},
-      {.key = "work", .header = "work", .unit = work, .align = Align::kRight},
+      {.key = "work",
+       .header = WorkHeader(convention),
+       .unit = UnitOf(convention),
+       .align = Align::kRight},
       {.key = "share", .header = "share", .unit = Unit::kPercent, .align = Align::kRight},
       {.key = "flops_all",
        .header = "all arithmetic",
        .unit = Unit::kFlops,
        .align = Align::kRight,
        .priority = 1},
-      {.key = "moved", .header = "moved", .unit = Unit::kTraffic, .align = Align::kRight}};
+      {.key = "moved", .header = "moved", .unit = Unit::kTraffic, .align = Align::kRight},
+      {.key = "flops_per_byte",
+       .header = "intensity",
+       .unit = Unit::kFlopsPerByte,
+       .align = Align::kRight,
+       .priority = 2}};
   return table;
 }
 
-void AddOperator(const OperatorWork& op, report::Data* data) {
+void AddOperator(const OperatorWork& op, Unit unit, report::Data* data) {
   data->OpenObject();
   data->SetText("op", op.name);
   data->SetInt("calls", op.calls, Unit::kCount);
@@ -56,6 +66,8 @@ void AddOperator(const OperatorWork& op, report::Data* data) {
   data->SetInt("flops_all", op.work.flops_all, Unit::kFlops);
   data->SetInt("read", op.work.read, Unit::kTraffic);
   data->SetInt("written", op.work.written, Unit::kTraffic);
+  data->SetDouble("flops_per_byte", IntensityOf(op.work), Unit::kFlopsPerByte);
+  data->SetInt("counted", op.work.flops, unit);
   data->Close();
 }
 
@@ -66,7 +78,7 @@ void AppendOperators(const Findings& findings, int top, report::Document* docume
   if (operators.empty() || top <= 0) return;
   const Unit unit = UnitOf(*findings.work.convention);
   const NodeWork all = TotalOf(findings.work);
-  report::Table table = EmptyTable(unit);
+  report::Table table = EmptyTable(*findings.work.convention);
   const std::size_t shown = std::min(operators.size(), static_cast<std::size_t>(top));
   for (std::size_t i = 0; i < shown; ++i) {
     table.rows.push_back(OperatorRow(operators[i].name, operators[i], all, unit));
@@ -111,7 +123,9 @@ void AppendUnmodelled(const Findings& findings, report::Document* document) {
 
 void AddOperatorData(const Findings& findings, report::Data* data) {
   data->OpenArray("operators");
-  for (const OperatorWork& op : findings.work.by_operator) AddOperator(op, data);
+  for (const OperatorWork& op : findings.work.by_operator) {
+    AddOperator(op, UnitOf(*findings.work.convention), data);
+  }
   data->Close();
   data->OpenArray("unmodelled");
   for (const OperatorWork& op : findings.work.unmodelled) {

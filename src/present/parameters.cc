@@ -165,7 +165,8 @@ void AddModelData(const Findings& findings, report::Data* data) {
   data->SetText("runtime", "eager");
   data->SetText("device", NameOfDevice(findings.target.device));
   data->SetInt("threads", findings.target.threads, Unit::kNone);
-  data->SetText("step", "forward");
+  data->SetText("step", findings.trains() ? "training" : "forward");
+  if (findings.trains()) data->SetText("optimizer", findings.optimizer);
   data->Close();
   AddParameterData(findings.parameters, data);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "present/classes.h"
+#include "present/conventions.h"
 #include "present/events.h"
 #include "present/findings.h"
 #include "present/memory.h"
@@ -76,6 +77,7 @@ void PresentBody(const Findings& findings, const Shown& shown, report::Document*
   AppendModules(findings, shown, document);
   if (shown.classes) AppendClasses(findings, shown, document);
   AppendOperators(findings, shown.top, document);
+  AppendConventions(findings, shown.top, document);
   if (shown.events) AppendEvents(findings, document);
   AppendUnmodelled(findings, document);
   AppendNotes(findings, document);
@@ -92,6 +94,7 @@ void PresentData(const Findings& findings, const Shown& shown, report::Document*
   AddModuleData(findings, &data);
   AddClassData(findings, &data);
   AddOperatorData(findings, &data);
+  AddConventionData(findings, &data);
   AddClaimData(findings, &data);
   AddNoteData(findings, &data);
   AddTable(findings, shown.table, &data);

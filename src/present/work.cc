@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "present/work.h"
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -79,18 +81,42 @@ void AppendWork(const Findings& findings, report::Document* document) {
     for (const NodeWork& work : shown) figures.push_back(figure(work));
     return figures;
   };
-  table.rows = {
-      WorkRow("", each([&](const NodeWork& w) { return In(UnitOf(convention), w.flops, claim); }),
-              std::string(convention.summary) + " (--count " + std::string(convention.name) + ")"),
-      WorkRow("", each([&](const NodeWork& w) { return In(Unit::kFlops, w.flops_all, claim); }),
-              "arithmetic of every operator (--count all)"),
-      WorkRow("moved", each([&](const NodeWork& w) { return In(Unit::kTraffic, Moved(w), claim); }),
-              "operands and results of each kernel, once"),
-      WorkRow("", each([](const NodeWork& w) {
-                return Quantity{.value = FractionOf(w.flops_all, Moved(w)),
-                                .unit = Unit::kFlopsPerByte};
-              }),
-              "arithmetic intensity, of all operators")};
+  const NodeWork all = TotalOf(findings.work);
+  const auto add = [&](std::string label, Unit unit, auto figure, std::string words) {
+    table.rows.push_back(WorkRow(
+        std::move(label), each([&](const NodeWork& w) { return In(unit, figure(w), claim); }),
+        std::move(words)));
+  };
+  add(
+      "", UnitOf(convention), [](const NodeWork& w) { return w.flops; },
+      fmt::format("{} (--count {})", convention.summary, convention.name));
+  if (convention.beside != nullptr) {
+    add(
+        "", convention.beside->unit, [](const NodeWork& w) { return w.beside; },
+        fmt::format("{}, as {} gives them besides", convention.beside->name, convention.name));
+  }
+  if (all.missed > 0) {
+    add(
+        "", Unit::kMacs, [](const NodeWork& w) { return w.missed; },
+        "multiply-adds that the tool itself leaves out");
+  }
+  if (all.masked > 0) {
+    add(
+        "", Unit::kFlops,
+        [](const NodeWork& w) { return ContractionFlops(w) - SumOf(w.masked, w.masked); },
+        "contractions without what attention masks hide (torch counts it)");
+  }
+  add(
+      "", Unit::kFlops, [](const NodeWork& w) { return w.flops_all; },
+      "arithmetic of every operator (--count all)");
+  add(
+      "moved", Unit::kTraffic, [](const NodeWork& w) { return Moved(w); },
+      "operands and results of each kernel, once");
+  table.rows.push_back(WorkRow("", each([](const NodeWork& w) {
+                                 return Quantity{.value = IntensityOf(w),
+                                                 .unit = Unit::kFlopsPerByte};
+                               }),
+                               "arithmetic intensity, of all operators"));
   document->body.emplace_back(std::move(table));
 }
 
@@ -102,10 +128,24 @@ void AddWorkData(const Findings& findings, report::Data* data) {
   data->SetText("description", convention.summary);
   data->SetText("source", convention.source);
   SetPhases(forward.flops, backward.flops, optimizer.flops, UnitOf(convention), data);
+  data->SetText("measure", convention.measure.name);
+  data->SetInt("left_out_macs", TotalOf(findings.work).missed, Unit::kMacs);
+  if (convention.beside != nullptr) {
+    data->OpenObject("beside");
+    data->SetText("measure", convention.beside->name);
+    SetPhases(forward.beside, backward.beside, optimizer.beside, convention.beside->unit, data);
+    data->Close();
+  }
   data->Close();
   data->OpenObject("flops");
   SetPhases(ContractionFlops(forward), ContractionFlops(backward), ContractionFlops(optimizer),
             Unit::kFlops, data);
+  data->Close();
+  data->OpenObject("flops_masked");
+  const auto unmasked = [](const NodeWork& w) {
+    return ContractionFlops(w) - SumOf(w.masked, w.masked);
+  };
+  SetPhases(unmasked(forward), unmasked(backward), unmasked(optimizer), Unit::kFlops, data);
   data->Close();
   data->OpenObject("flops_all");
   SetPhases(forward.flops_all, backward.flops_all, optimizer.flops_all, Unit::kFlops, data);
@@ -116,6 +156,11 @@ void AddWorkData(const Findings& findings, report::Data* data) {
   data->Close();
   data->OpenObject("traffic");
   SetPhases(Moved(forward), Moved(backward), Moved(optimizer), Unit::kTraffic, data);
+  data->Close();
+  data->OpenObject("flops_per_byte");
+  data->SetDouble("forward", IntensityOf(forward), Unit::kFlopsPerByte);
+  data->SetDouble("backward", IntensityOf(backward), Unit::kFlopsPerByte);
+  data->SetDouble("optimizer", IntensityOf(optimizer), Unit::kFlopsPerByte);
   data->Close();
 }
 

@@ -24,6 +24,7 @@ struct Analyses {
   std::optional<PeakReport> moment;  // Where somebody asked for one.
   std::vector<ModuleReport> modules;
   std::vector<ClassReport> classes;
+  std::vector<WorkReport> counts;  // in every convention, if they are compared
 };
 
 }  // namespace steelyard

@@ -35,6 +35,7 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .moment = weighing.analyses->moment ? &*weighing.analyses->moment : nullptr,
           .modules = weighing.analyses->modules,
           .classes = weighing.analyses->classes,
+          .counts = weighing.analyses->counts,
           .target = weighing.options.target,
           .path = weighing.options.path,
           .asked = weighing.options.at,

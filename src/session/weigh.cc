@@ -38,6 +38,9 @@ namespace {
 // More operators than this are counted and not named in the refusal of `strict`.
 constexpr std::size_t kNamedOperators = 5;
 
+// With this convention the others are shown beside it.
+constexpr std::string_view kEveryConvention = "all";
+
 Result<const Convention*> ConventionNamed(std::string_view name) {
   if (const Convention* convention = FindConvention(name)) return convention;
   std::string names;
@@ -120,6 +123,12 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
   weighing->timeline = RunEager(kernels, target);
   analyses->parameters = CountParameters(kernels);
   SY_ASSIGN_OR_RETURN(analyses->work, CountWork(weighing->imported, kernels, convention, target));
+  if (convention.name == kEveryConvention) {
+    for (const Convention& other : Conventions()) {
+      SY_ASSIGN_OR_RETURN(WorkReport count, CountWork(weighing->imported, kernels, other, target));
+      analyses->counts.push_back(std::move(count));
+    }
+  }
   analyses->peak = FindPeak(weighing->timeline);
   analyses->memory = Replay(weighing->timeline, *MakeExactAllocator());
   analyses->modules = CountModules(weighing->imported, kernels, analyses->work, weighing->timeline);

@@ -121,11 +121,6 @@ def is_empty(call: Call) -> bool:
     return any(0 in t.sizes for t in call.tensors())
 
 
-def unless_true(call: Call) -> bool:
-    """Masks are true everywhere, numbers zero."""
-    return any(t.dtype != "bool" for t in call.tensors())
-
-
 def has(dtype: str) -> Callable[[Call], bool]:
     return lambda call: any(t.dtype == dtype for t in call.tensors())
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The form of golden tests, as tools/run_golden.py reads and writes it."""
 
+import io
+import zipfile
 from pathlib import Path
 
 import pytest
 import run_golden
-from run_golden import BadTestError, Outcome, check, mask, parse, render
+from run_golden import BadTestError, Outcome, check, mask, model_of, parse, render
 
 PROGRAM = """#!/bin/sh
 # Stands in for steelyard: prints its arguments and the first line of its input.
@@ -85,3 +87,17 @@ def test_masks_measured_times_only() -> None:
     assert mask(printed).out == "predicted 3.1 ms\nread in <time>, weighed in <time>, in 3 steps\n"
     report = Outcome(0, '"step_seconds": 0.1, "elapsed_seconds": 1.5e-05}', "")
     assert mask(report).out == '"step_seconds": 0.1, "elapsed_seconds": <time>}'
+
+
+def test_an_input_may_be_an_archive(program: Path) -> None:
+    text = "# RUN: steelyard weigh %s\n# FILE: a/b.json\n{}\n# FILE: c\nx\n# OUT\n"
+    extension, content = model_of(parse(write_test(program, text)))
+    assert extension == ".pt2"
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        assert packed.read("a/b.json") == b"{}\n"
+        assert packed.read("c") == b"x\n"
+
+
+def test_an_input_may_be_bytes(program: Path) -> None:
+    text = "# RUN: steelyard weigh %s\n# BASE64: onnx\nAAEC\n# OUT\n"
+    assert model_of(parse(write_test(program, text))) == (".onnx", b"\x00\x01\x02")

@@ -58,6 +58,8 @@ def test_the_schema_is_one() -> None:
         (),
         ("--events",),
         ("--count", "raf"),
+        ("--count", "all"),
+        ("--count", "deepspeed"),
         ("--batch", "0"),
         ("--table", "calls"),
         ("--table", "events"),
@@ -98,3 +100,27 @@ def test_the_root_module_has_everything(weigh: Any) -> None:
     assert root["path"] == ""
     assert root["parameters"] == report["parameters"]["count"] == 8 * 4 + 8
     assert root["flops"] == report["flops"]["forward"] == 2 * 2 * 4 * 8
+
+
+def test_a_comparison_follows_its_schema(steelyard: str, tmp_path: Path) -> None:
+    schema = json.loads((ROOT / "docs/comparison.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    a, b = tmp_path / "a.syt", tmp_path / "b.syt"
+    a.write_text(MODEL)
+    b.write_text(UNMODELLED)
+    done = subprocess.run(
+        [steelyard, "compare", str(a), str(b), "--input", "x=4x4", "--format", "json"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1, "the sizes are for both, and B's are fixed"
+    b.write_text(MODEL.replace("gelu", "relu"))
+    done = subprocess.run(
+        [steelyard, "compare", str(a), str(b), "--batch", "2", "--format", "json"],
+        capture_output=True,
+        text=True,
+    )
+    comparison = json.loads(done.stdout)
+    jsonschema.validate(comparison, schema)
+    differing = {row["op"] for row in comparison["operators"] if row["differs"]}
+    assert differing == {"aten::gelu", "aten::relu"}

@@ -11,7 +11,8 @@ Work operator+(const Work& a, const Work& b) {
           .alu = a.alu + b.alu,
           .special = a.special + b.special,
           .compare = a.compare + b.compare,
-          .move = a.move + b.move};
+          .move = a.move + b.move,
+          .masked = a.masked + b.masked};
 }
 
 namespace work {

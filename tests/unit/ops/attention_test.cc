@@ -27,6 +27,20 @@ TEST(FlashAttention, ResultLiesLikeTheQuery) {
   EXPECT_EQ(ResultOf(kCall, 1), "f32[2,3,9]{27,1,3}");
 }
 
+TEST(FlashAttention, CausalityHidesTheKeysAfterAQuery) {
+  const auto hidden = [](std::string_view queries, std::string_view keys) {
+    const std::string k = "f32[2,3," + std::string(keys) + ",16]";
+    return WorkOf("aten::_scaled_dot_product_flash_attention_for_cpu(f32[2,3," +
+                  std::string(queries) + ",16], " + k + ", " + k + ", 0.0, True)")
+        .masked;
+  };
+  // Two products of heads of 16 for each hidden score of 2 batches of 3 heads.
+  constexpr std::int64_t kScore = 2LL * 3 * 16 * 2;
+  EXPECT_EQ(hidden("4", "4"), Count(kScore * (3 + 2 + 1)));
+  EXPECT_EQ(hidden("2", "4"), Count(kScore * (3 + 2)));
+  EXPECT_EQ(hidden("9", "2"), Count(kScore * 1)) << "from the second query on all is seen";
+}
+
 TEST(FlashAttention, ScratchIsOneBlockOfScores) {
   // Rows of a block: all of 31; 32 below 192; 64 below 768; then 256. Columns: at most 512.
   const auto scratch = [](std::int64_t rows, std::int64_t columns) {

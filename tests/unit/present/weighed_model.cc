@@ -117,6 +117,7 @@ Findings WeighedModel::findings() const {
           .peak = peak,
           .modules = modules,
           .classes = classes,
+          .counts = counts,
           .target = target,
           .path = "tiny.syt",
           .elapsed_seconds = 0.0062};

@@ -28,6 +28,7 @@ class WeighedModel {
   PeakReport peak;
   std::vector<ModuleReport> modules;
   std::vector<ClassReport> classes;
+  std::vector<WorkReport> counts;
   Target target;
 
  private:

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "document/read_json.h"
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "steelyard/error.h"
+#include "steelyard/report.h"
+#include "steelyard/units.h"
+
+namespace steelyard::report {
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::element_type;
+
+// Puts values into the open container. What a value is has been asked before it is taken. Depth is
+// bounded by the parser, which gives up at 1024.
+class Builder {
+ public:
+  explicit Builder(Data* data) : data_(*data) {}
+
+  bool Members(element value) {
+    const simdjson::dom::object object = value.get_object().value_unsafe();
+    for (const auto [key, member] : object) {
+      if (member.is_null()) continue;
+      if (!Member(key, member)) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool Elements(element value) {
+    const simdjson::dom::array array = value.get_array().value_unsafe();
+    for (const element one : array) {
+      if (!Element(one)) return false;
+    }
+    return true;
+  }
+
+  bool Member(std::string_view key, element value) {
+    switch (value.type()) {
+      case element_type::OBJECT:
+        data_.OpenObject(key);
+        return Closed(Members(value));
+      case element_type::ARRAY:
+        data_.OpenArray(key);
+        return Closed(Elements(value));
+      case element_type::INT64:
+        data_.SetInt(key, value.get_int64().value_unsafe(), Unit::kNone);
+        return true;
+      case element_type::DOUBLE:
+        data_.SetDouble(key, value.get_double().value_unsafe(), Unit::kNone);
+        return true;
+      case element_type::STRING:
+        data_.SetText(key, value.get_string().value_unsafe());
+        return true;
+      case element_type::BOOL:
+        data_.SetBool(key, value.get_bool().value_unsafe());
+        return true;
+      default:  // of simdjson's enum, which may grow
+        return false;
+    }
+  }
+
+  bool Element(element value) {
+    switch (value.type()) {
+      case element_type::OBJECT:
+        data_.OpenObject();
+        return Closed(Members(value));
+      case element_type::ARRAY:
+        data_.OpenArray();
+        return Closed(Elements(value));
+      case element_type::INT64:
+        data_.AddInt(value.get_int64().value_unsafe(), Unit::kNone);
+        return true;
+      case element_type::DOUBLE:
+        data_.AddDouble(value.get_double().value_unsafe(), Unit::kNone);
+        return true;
+      case element_type::STRING:
+        data_.AddText(value.get_string().value_unsafe());
+        return true;
+      case element_type::BOOL:
+        data_.AddBool(value.get_bool().value_unsafe());
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  bool Closed(bool complete) {
+    data_.Close();
+    return complete;
+  }
+
+  Data& data_;
+};
+
+}  // namespace
+
+Result<Data> ReadJson(std::string_view text) {
+  simdjson::dom::parser parser;
+  element root;
+  const simdjson::error_code problem = parser.parse(simdjson::padded_string(text)).get(root);
+  if (problem != simdjson::SUCCESS) {
+    return Unexpected(
+        InvalidInput(std::string("it is no JSON: ") + simdjson::error_message(problem)));
+  }
+  if (root.type() != element_type::OBJECT) {
+    return Unexpected(InvalidInput("the JSON is not an object, as reports are"));
+  }
+  Data data;
+  if (!Builder(&data).Members(root)) {
+    return Unexpected(InvalidInput("the JSON holds a value that no report has"));
+  }
+  return data;
+}
+
+}  // namespace steelyard::report

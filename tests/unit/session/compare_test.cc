@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steelyard/compare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "steelyard/weigh.h"
+#include "written_model.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+// An array of a comparison's data.
+report::DataView Rows(const report::Document& document, std::string_view name) {
+  return document.data.root().Find(name).value();
+}
+
+std::string WrittenReport(const Weighing& weighing) {
+  const std::string path = weighing.options.path + ".json";
+  std::ofstream(path) << WriteReport(weighing, "json", {}).value();
+  return path;
+}
+
+TEST(CompareTest, AReportIsAsGoodAsItsModel) {
+  const std::string model = WrittenModel(kLinear);
+  const std::string report = WrittenReport(Weigh({.path = model}).value());
+  const report::Document document = Compare({.a = model, .b = report}).value();
+  for (const report::DataView row : Rows(document, "modules")) {
+    EXPECT_FALSE(row.Find("differs")->AsBool());
+  }
+}
+
+TEST(CompareTest, TheOptionsAreThoseOfModels) {
+  const std::string model = WrittenModel(kLinear);
+  const std::string report = WrittenReport(Weigh({.path = model}).value());  // a batch of 2
+  CompareOptions options{.a = report, .b = model};
+  options.weigh.bind.batch = 4;
+  const report::Document document = Compare(options).value();
+  for (const report::DataView total : Rows(document, "totals")) {
+    if (total.Find("name")->AsText() != "macs.forward") continue;
+    EXPECT_EQ(total.Find("a")->AsInt(), 2 * 8 * 4);
+    EXPECT_EQ(total.Find("b")->AsInt(), 4 * 8 * 4);
+  }
+}
+
+TEST(CompareTest, OtherJsonIsRefused) {
+  const std::string path = ::testing::TempDir() + "steelyard_config.json";
+  std::ofstream(path) << "{\"hidden_size\": 768}";
+  const Result<report::Document> document = Compare({.a = path, .b = path});
+  ASSERT_FALSE(document);
+  EXPECT_THAT(Describe(document.error()), HasSubstr("the JSON is no report of steelyard weigh"));
+}
+
+TEST(CompareTest, EveryTableIsInTheData) {
+  const std::string model = WrittenModel(kLinear);
+  const report::Document document = Compare({.a = model, .b = model}).value();
+  for (const std::string_view table : ComparisonTables()) {
+    EXPECT_TRUE(document.data.root().Find(table).has_value()) << table;
+  }
+}
+
+}  // namespace
+}  // namespace steelyard
