@@ -199,9 +199,10 @@ class Plan {
     return AnyAxis([](const Axis& a) { return a.extent() > a.in; });
   }
 
-  // One channel, or three colours, are read as they are.
+  // Up to three channels, as of coloured images, are read as they are.
   bool ReadsPlain() const {
-    return p_.groups == 1 && (p_.inputs == 1 || p_.inputs == 3) && !Pointwise();
+    constexpr std::int64_t kColours = 3;
+    return p_.groups == 1 && p_.inputs <= kColours && !Pointwise();
   }
 
   std::int64_t WeightBlock() const {
