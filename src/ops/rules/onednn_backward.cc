@@ -11,6 +11,7 @@
 #include "ops/onednn/direct.h"
 #include "ops/onednn/problem.h"
 #include "ops/onednn/scratch.h"
+#include "ops/onednn/transposed.h"
 #include "ops/rules/allocations.h"
 
 namespace steelyard::onednn {
@@ -49,24 +50,18 @@ class Plan {
       : p_(p), target_(target), direct_(ChooseDirect(p, target)) {}
 
   ImageGradientBuffers OfImage() const {
-    const bool matrices = MultipliesStrided();
-    if (p_.channels_last) {
-      if (p_.groups > 1) return {.weight = InVectors() ? OwnWeight() : BlockPerGroup()};
-      return {.weight = Bytes(Weight(p_.outputs, MatrixInputs())),
-              .scratch = matrices ? MatrixScratch() : kMatrixList};
+    const Buffers back = BackwardBuffers(p_, Use::kGradient, target_);
+    if (!p_.channels_last) {
+      return {.given = back.source,
+              .weight = back.weight,
+              .image = back.result,
+              .scratch = back.scratch,
+              .reordered = back.result_last};
     }
-    if (matrices) {
-      return {.given = MovesGradient() ? Bytes(p_.ResultElements()) : 0,
-              .weight = Bytes(Weight(p_.outputs, MatrixInputs())),
-              .image = Bytes(p_.SourceElements()),
-              .scratch = MatrixScratch(),
-              .reordered = MovesImage()};
-    }
-    const bool apart = IsStrided(p_) && IsDilated(p_) && !Pointwise();
-    if (!direct_ || apart || FewPerGroup()) {
-      return {.image = Bytes(p_.SourceElements()), .scratch = Columns(0)};
-    }
-    return OfImageInBlocks(direct_->channel_block);
+    if (p_.groups > 1) return {.weight = InVectors() ? OwnWeight() : BlockPerGroup()};
+    const bool strided = IsStrided(p_) && !IsDilated(p_);
+    return {.weight = back.result_last ? back.weight : Bytes(Weight(p_.outputs, MatrixInputs())),
+            .scratch = strided ? back.scratch : kMatrixList};
   }
 
   WeightGradientBuffers OfWeight() const {
@@ -98,19 +93,7 @@ class Plan {
   // Groups that only the small kernel takes forward.
   bool FewPerGroup() const { return p_.groups > 1 && direct_->kind == Kind::kSmallVector; }
 
-  // --- The image's gradient ---------------------------------------------------------------------
-
-  // Whether a kernel that multiplies small matrices takes it.
-  bool MultipliesStrided() const {
-    const bool few = p_.groups > 1 && p_.outputs <= target_.channel_block;
-    return !p_.narrow() && IsStrided(p_) && !IsDilated(p_) && !few && !p_.large;
-  }
-  // With a single channel or pixel, both orders are one.
-  bool MovesImage() const {
-    const bool pixel = p_.depth.in == 1 && p_.height.in == 1 && p_.width.in == 1;
-    return p_.groups * p_.inputs != 1 && !pixel;
-  }
-  bool MovesGradient() const { return p_.groups * p_.outputs != 1 && Pixels() != Count(1); }
+  // --- The image's gradient, with its channels last ---------------------------------------------
 
   // Input channels of the weight. oneDNN estimates which block of 16 to 64 is fastest; here are the
   // outcomes that were measured: 48 for short rows of many channels and where it fits.
@@ -125,50 +108,6 @@ class Plan {
     }
     if ((pointwise || !IsStrided(p_) || p_.width.out >= kLongRow) && threes == i) return i;
     return RoundUp(i, 2 * block);
-  }
-
-  // Lists of matrices, the padded gradient and which parts of it have been copied; rows of an image
-  // that the stride does not divide.
-  std::int64_t MatrixScratch() const {
-    const auto padded = [](const Axis& a) {
-      const auto beyond = [&](std::int64_t padding) {
-        return std::max<std::int64_t>(0, a.extent() - 1 - padding) / a.stride;
-      };
-      return a.out + beyond(a.before) + beyond(a.after());
-    };
-    Count bytes = 0;
-    const auto add = [&](Count elements, std::int64_t width) {
-      if (elements.overflowed()) {
-        bytes = elements;
-      } else {
-        bytes += Count(RoundUp(elements.value(), kPage)) * width * target_.threads + kPage;
-      }
-    };
-    constexpr std::int64_t kPair = 40;  // bytes of an entry of the list
-    const std::int64_t list = RoundUp(RoundUp(p_.kernel() * kPair, kPage), kPair);
-    bytes += (Count(list) + kPage) * target_.threads;
-    add(1, 1);
-    add(Count(padded(p_.depth)) * padded(p_.height) * padded(p_.width) * p_.groups * p_.outputs, 4);
-    const std::int64_t row = RoundUp(p_.width.in, p_.width.stride);
-    if (row != p_.width.in) add(Count(p_.width.stride) * row * p_.groups * p_.inputs, 4);
-    return allocations::Bytes(bytes, DType::kUInt8);
-  }
-
-  ImageGradientBuffers OfImageInBlocks(std::int64_t block) const {
-    ImageGradientBuffers out;
-    if (direct_->kind == Kind::kDepthwise) {
-      const std::int64_t channels = RoundUp(p_.groups, block);
-      out.given = Bytes(Image(false, channels));
-      out.weight = Bytes(Count(channels) * p_.kernel());
-      out.image = Bytes(Image(true, channels));
-      return out;
-    }
-    const std::int64_t outputs = RoundUp(p_.outputs, block), inputs = RoundUp(p_.inputs, block);
-    out.given = Bytes(Image(false, p_.groups * outputs));
-    out.weight = Bytes(Weight(outputs, inputs));
-    out.image = Bytes(Image(true, p_.groups * inputs));
-    if (direct_->drops_pixels) out.scratch = ReducedImage(inputs);
-    return out;
   }
 
   // --- The weight's gradient --------------------------------------------------------------------
@@ -282,12 +221,6 @@ class Plan {
   bool InVectors() const {
     constexpr std::int64_t kVector = 4;
     return p_.depthwise() || (p_.inputs % kVector == 0 && p_.outputs % kVector == 0);
-  }
-
-  std::int64_t ReducedImage(std::int64_t channels) const {
-    Scratch scratch;
-    scratch.Add(Pixels() * channels * 4 * target_.threads);
-    return allocations::Bytes(scratch.total(), DType::kUInt8);
   }
 
   // A 1 x 1 kernel that touches every pixel once needs no windows.
