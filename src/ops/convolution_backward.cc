@@ -214,7 +214,7 @@ void Free(const Copy& copy, Allocations& memory) {
   if (copy) memory.Free(*copy, kCaller);
 }
 
-// Columns of their own for either product, even of a kernel of one element.
+// Columns for either product; for the image's even of a kernel of one element.
 void Slow3dAllocations(const OpView& op, Allocations& memory) {
   const std::int64_t bytes = ColumnBytes(op, Input(op).size(0));
   if (Wants(op, kImage)) {
@@ -228,7 +228,8 @@ void Slow3dAllocations(const OpView& op, Allocations& memory) {
   if (!Wants(op, kWeight)) return;
   memory.Output(kWeight, "aten::resize_");
   const Copy gradient = RowMajor(op.self(), memory), image = RowMajor(Input(op), memory);
-  const Scratch columns = memory.Allocate(bytes, "aten::empty");
+  const bool gathers = convolution::NeedsColumns(Weight(op), SlowGeometry(op));
+  const Scratch columns = memory.Allocate(gathers ? bytes : 0, "aten::empty");
   Free(image, memory);
   memory.Free(columns, kCaller);
   Free(gradient, memory);

@@ -4,6 +4,7 @@
 // ATen/native/Normalization.cpp, cpu/batch_norm_kernel.cpp, group_norm.cpp and
 // cpu/group_norm_kernel.cpp.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -48,13 +49,23 @@ void BatchSlopeShape(const OpView& op, Outputs& out) {
   Wants(op, kShift) ? out.Add(dtype, channels) : out.AddNone();
 }
 
-// `sum` of the gradient over all but the channels.
+// `sum` of the gradient over all but the channels, of float16 in float32. A single number that is
+// spread over the image is not widened.
 void SumGradient(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self();
   const std::int64_t channels = op.tensor(1).size(1);
+  if (gradient.dtype() == DType::kFloat16) {
+    const Allocations::Scratch wide = memory.Allocate(
+        allocations::Bytes(work::Elements(gradient), DType::kFloat32), "aten::empty_strided");
+    const Allocations::Scratch sum =
+        memory.Allocate(allocations::Bytes(channels, DType::kFloat32), "aten::sum");
+    memory.Free(wide);
+    return memory.Free(sum);
+  }
   const Allocations::Scratch sum =
       memory.Allocate(allocations::Bytes(channels, gradient.dtype()), "aten::sum");
-  allocations::SumScratch(gradient, channels, memory);
+  const bool spread = std::ranges::all_of(gradient.strides(), [](auto s) { return s == 0; });
+  if (!spread) allocations::SumScratch(gradient, channels, memory);
   memory.Free(sum);
 }
 
@@ -130,8 +141,8 @@ void GroupSlopeAllocations(const OpView& op, Allocations& memory) {
   for (const TensorView& image : {input, op.self()}) {
     if (!IsReady(image, last)) allocate(image.bytes());
   }
-  for (const int statistic : {2, 3}) {
-    if (!op.tensor(statistic).is_contiguous()) allocate(op.tensor(statistic).bytes());
+  for (const int i : {2, 3, 4}) {  // mean, rstd, weight
+    if (op.given(i) && !op.tensor(i).is_contiguous()) allocate(op.tensor(i).bytes());
   }
   if (Wants(op, kImage)) memory.Output(kImage, "aten::empty_strided");
   for (const Result result : {kScale, kShift}) {

@@ -20,12 +20,15 @@ namespace {
 
 class Transposed {
  public:
-  Transposed(const Problem& p, const Target& target)
-      : p_(p), target_(target), width_(p.narrow() ? 2 : 4) {}
+  Transposed(const Problem& p, Use use, const Target& target)
+      : p_(p), use_(use), target_(target), width_(p.narrow() ? 2 : 4) {}
 
   Buffers Plan() const {
-    if (IsStrided() && !p_.large && !Dilated() && !HasSmallGroups()) return Strided();
-    if (const auto kernel = ChooseBackward(p_, target_)) return InBlocks(*kernel);
+    const auto kernel = ChooseBackward(p_, target_);
+    // A gradient in few channels per group is left to them.
+    const bool left = use_ == Use::kGradient && Narrower() && kernel;
+    if (IsStrided() && !p_.large && !Dilated() && !HasSmallGroups() && !left) return Strided();
+    if (kernel) return InBlocks(*kernel);
     if (const auto columns = BackwardColumnScratch(p_, target_)) {
       return {.scratch = Nested(*columns, p_.SourceElements()),
               .result = Bytes(p_.SourceElements()),
@@ -114,7 +117,8 @@ class Transposed {
     const std::int64_t pixels = p_.depth.out * p_.height.out * p_.width.out;
     const std::int64_t strides = p_.depth.stride * p_.height.stride * p_.width.stride;
     if (Pointwise()) {
-      if (whole % (4 * vector) == 0 && pixels >= 64 * strides) return 4 * vector;
+      const std::int64_t many = use_ == Use::kGradient ? 64 : 64 * strides;
+      if (whole % (4 * vector) == 0 && pixels >= many) return 4 * vector;
       return NearlyThrees() ? three : 2 * vector;
     }
     if (whole % (4 * vector) == 0 && whole * width_ < 768) return 4 * vector;
@@ -152,9 +156,7 @@ class Transposed {
       const Count row = Count(RoundUp(p_.width.in, p_.width.stride)) * p_.width.stride;
       scratch.Add(Pages(row * p_.groups * p_.inputs) * width_ * target_.threads);
     }
-    Scratch outer;
-    outer.Add(scratch.total());
-    return allocations::Bytes(outer.total(), DType::kUInt8);
+    return Nested(scratch.total(), 0);
   }
 
   static Count Pages(Count n) { return n.overflowed() ? n : Count(RoundUp(n.value(), kPage)); }
@@ -168,6 +170,7 @@ class Transposed {
 
   // The kernel's own scratch, and a copy of the result where a bias is added to it.
   std::int64_t Nested(Count kernel, Count result) const {
+    if (use_ == Use::kGradient) return allocations::Bytes(kernel, DType::kUInt8);
     Scratch scratch;
     scratch.Add(kernel);
     if (p_.has_bias) scratch.Add(result * 4);
@@ -184,11 +187,20 @@ class Transposed {
         depthwise ? Count(channels(1))
                   : Count(p_.groups) * RoundUp(p_.outputs, block) * RoundUp(p_.inputs, block);
     const Count source = Pixels(true) * channels(p_.inputs);
-    return {.scratch = Nested(Count(0), source),
+    return {.scratch = Nested(DroppedPixels(kernel), source),
             .source = Bytes(Pixels(false) * channels(p_.outputs)),
             .weight = Bytes(weights * p_.kernel()),
             .result = Bytes(source),
             .estimated = p_.narrow() || p_.channels_last || kernel.drops_pixels};
+  }
+  // The image as a strided 1 x 1 kernel computes it, without the pixels that it skips.
+  Count DroppedPixels(const DirectKernel& kernel) const {
+    Scratch scratch;
+    if (kernel.drops_pixels && use_ == Use::kGradient) {
+      scratch.Add(Count(p_.depth.out) * p_.height.out * p_.width.out *
+                  RoundUp(p_.inputs, kernel.channel_block) * width_ * target_.threads);
+    }
+    return scratch.total();
   }
   Count Pixels(bool source) const {
     const auto pixels = [&](const Axis& a) { return source ? a.in : a.out; };
@@ -196,14 +208,15 @@ class Transposed {
   }
 
   const Problem& p_;
+  Use use_;
   const Target& target_;
   std::int64_t width_;
 };
 
 }  // namespace
 
-Buffers BackwardBuffers(const Problem& problem, const Target& target) {
-  return Transposed(problem, target).Plan();
+Buffers BackwardBuffers(const Problem& problem, Use use, const Target& target) {
+  return Transposed(problem, use, target).Plan();
 }
 
 }  // namespace steelyard::onednn

@@ -193,7 +193,7 @@ Buffers ForwardBuffers(const Convolution& convolution, const Target& target) {
 }
 
 Buffers TransposedBuffers(const Convolution& convolution, const Target& target) {
-  return BackwardBuffers(ProblemOf(convolution), target);
+  return BackwardBuffers(ProblemOf(convolution), Use::kTransposed, target);
 }
 
 }  // namespace steelyard::onednn

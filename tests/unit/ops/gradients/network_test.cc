@@ -20,6 +20,20 @@ TEST(NetworkGradients, ActivationsSaveOperandOrResult) {
   EXPECT_THAT(BackwardOf("aten::elu(%p)"), ElementsAre("elu_backward"));
 }
 
+TEST(NetworkGradients, WhatOverwritesItsOperandSavesTheResult) {
+  const Program kernels = KernelsOfProgram(
+      "parameter %p: f32[4,8]\n%c = aten::clone(%p)\n%y = aten::elu_(%c)\n%loss = aten::sum(%y)\n"
+      "steelyard::backward(%loss) phase backward\nreturn %loss\n");
+  ASSERT_EQ(kernels.saved.size(), 1u);
+  EXPECT_EQ(kernels.text(kernels.values[kernels.saved[0].value].name), "y");
+  EXPECT_EQ(kernels.text(kernels.saved[0].by), "EluBackward1");
+}
+
+TEST(NetworkGradients, AGatedHalfSavesTheWhole) {
+  EXPECT_THAT(SavedIn("aten::glu(%p)"), ElementsAre("p by GluBackward0"));
+  EXPECT_THAT(BackwardOf("aten::glu(%p)"), ElementsAre("glu_backward"));
+}
+
 TEST(NetworkGradients, AnEmbeddingSavesItsIds) {
   EXPECT_THAT(SavedIn("aten::embedding(%p, %i)"), ElementsAre("i by EmbeddingBackward0"));
   EXPECT_THAT(BackwardOf("aten::embedding(%p, %i)"), ElementsAre("embedding_dense_backward"));

@@ -24,7 +24,7 @@ Axis BackOf(std::int64_t in, std::int64_t kernel, std::int64_t stride, std::int6
 }
 
 Buffers Of(const Problem& p, int threads = 1) {
-  return BackwardBuffers(p, Target{.threads = threads});
+  return BackwardBuffers(p, Use::kTransposed, Target{.threads = threads});
 }
 
 TEST(TransposedConvolution, StridedKernelsCopyTheImage) {

@@ -59,6 +59,43 @@ TEST(OneDnnBackward, PatchesAreMultipliedAsColumns) {
   EXPECT_EQ(b.scratch, (3 * 256 * 196 + 4 * 768 * 3 * 256 + 64) * 4);
 }
 
+TEST(OneDnnBackward, FewChannelsAreBlocksOfEight) {
+  // Of the weight's gradient; the image's has blocks of 16 as ever.
+  const Case c{{2, 4, 12, 12}, {20, 4, 3, 3}, {2, 20, 12, 12}, {1, 1}, 1, true};
+  EXPECT_EQ(OfImage(c).weight, 32 * 16 * 9 * 4);
+  const WeightGradientBuffers b = OfWeight(c);
+  EXPECT_EQ(b.given, 2 * 24 * 144 * 4);
+  EXPECT_EQ(b.source, 2 * 8 * 144 * 4);
+  EXPECT_EQ(b.weight, 24 * 8 * 9 * 4);
+  EXPECT_EQ(b.scratch, 24 * 4 + kGap);
+}
+
+TEST(OneDnnBackward, StridedImagesComeWithTheirChannelsLast) {
+  const Case c{{2, 64, 56, 56}, {128, 64, 3, 3}, {2, 128, 28, 28}, {2, 2}};
+  const ImageGradientBuffers b = OfImage(c);
+  EXPECT_TRUE(b.reordered);
+  EXPECT_EQ(b.image, 2 * 64 * 56 * 56 * 4);
+  // The gradient with one more row and column, in whole pages of 4096 elements; a page for a list
+  // of 102 pairs (40 bytes each), rounded up, and one for a mask; each can be moved by a page.
+  const std::int64_t gradient = (29 * 29 * 128 + 4095) / 4096 * 4096 * 4;
+  EXPECT_EQ(b.scratch, gradient + 103 * 40 + 4096 + 3 * 4096);
+}
+
+TEST(OneDnnBackward, ShortRowsOfManyChannelsHaveBlocksOf48) {
+  const Case c{{2, 1024, 14, 14}, {64, 1024, 1, 1}, {2, 64, 7, 7}, {2, 2}, 1, false, false, {0, 0}};
+  EXPECT_EQ(OfImage(c).weight, 64 * (22 * 48) * 4);
+}
+
+TEST(OneDnnBackward, WhatNoKernelTakesIsAProductWithColumns) {
+  // Groups of two channels.
+  const Case c{{2, 4, 8, 8}, {6, 2, 3, 3}, {2, 6, 8, 8}, {1, 1}, 2};
+  const std::int64_t columns = 2 * 9 * 64 * 4;
+  EXPECT_EQ(OfImage(c).given, 0);
+  EXPECT_EQ(OfImage(c).image, 2 * 4 * 64 * 4);
+  EXPECT_EQ(OfImage(c).scratch, columns + kGap);
+  EXPECT_EQ(OfWeight(c).scratch, columns + kGap + 4 * (6 * 2 * 9 * 4) + kGap);
+}
+
 TEST(OneDnnBackward, ChannelsLastImagesAreUsedAsTheyAre) {
   const Case c{{2, 96, 14, 14}, {96, 96, 3, 3}, {2, 96, 14, 14}, {1, 1}, 1, false, true};
   EXPECT_EQ(OfImage(c).given, 0);
