@@ -88,7 +88,7 @@ constexpr std::int64_t kMostSteps = 256;
 void StoreStep(Dispatcher& d, std::span<const Tensor> outs, std::span<const Tensor> ones,
                std::span<const Tensor> results, std::int64_t step) {
   for (std::size_t i = 0; i < outs.size(); ++i) {
-    const Tensor index = d.Call("aten::mul.Tensor", ones[i], step);
+    const Tensor index = d.Call("aten::mul.Tensor", ones[i], d.Box(Argument::OfInt(step)));
     d.Call("aten::scatter_.src", outs[i], 0, index, d.Call("aten::unsqueeze", results[i], 0));
   }
 }
