@@ -185,7 +185,7 @@ std::vector<std::uint32_t> DataSizes::UnboundOf(ValueId value) {
     if (!dim.is_expression() || bound_[dim.expression()]) return;
     const std::size_t before = out.size();
     for (const std::uint32_t symbol : solver_.SymbolsOf(dim)) {
-      if (!solver_.IsBound(symbol)) out.push_back(symbol);
+      if (!solver_.IsBound(symbol) && !solver_.IsOfInput(symbol)) out.push_back(symbol);
     }
     bound_[dim.expression()] = out.size() == before;
   };
