@@ -80,8 +80,13 @@ Result<SymbolSize> ReadSymbolSize(std::string_view text) {
   return SymbolSize{.name = std::string(text.substr(0, equals)), .size = *size};
 }
 
-// What is weighed, and how.
 void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
+  AddSizeFlags(flags);
+  AddRunFlags(flags);
+}
+
+// What is weighed, in which sizes.
+void WeighCommand::AddSizeFlags(std::vector<Flag>* flags) {
   flags->insert(flags->end(), {{.name = "MODEL",
                                 .help = "the model's file, such as torch.export.save writes",
                                 .field = &model_,
@@ -102,8 +107,12 @@ void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
                                {.name = "--seq",
                                 .arg = "N",
                                 .help = "the symbolic size that is second in the inputs",
-                                .field = &seq_},
-                               {.name = "--train",
+                                .field = &seq_}});
+}
+
+// How it runs, and how its work is counted.
+void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
+  flags->insert(flags->end(), {{.name = "--train",
                                 .arg = "OPTIMIZER",
                                 .help = "weigh a training step that ends with this optimizer",
                                 .field = &train_.optimizer,

@@ -26,6 +26,8 @@ class WeighCommand final : public Command {
   Result<WeighOptions> Options() const;
 
  private:
+  void AddSizeFlags(std::vector<Flag>* flags);
+  void AddRunFlags(std::vector<Flag>* flags);
   void AddReportFlags(std::vector<Flag>* flags);
 
   std::string model_;

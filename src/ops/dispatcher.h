@@ -234,7 +234,7 @@ class Dispatcher {
   struct Progress;
   Progress Mark() const;
   void TakeBack(const Progress& progress);
-  bool MayCarry(const OpDef& def, const Node& node, const Locals& locals) const;
+  bool MayCarry(const Node& node, const Locals& locals) const;
   void Carry(const Node& node, std::string_view reason, Locals& locals);
   void BindResults(const Node& node, std::vector<Tensor> results, Locals& locals);
   Argument Translate(const Argument& arg, const Locals& locals);

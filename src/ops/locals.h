@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Dispatcher::Progress {
   std::size_t nodes = 0;
   std::size_t notes = 0;
   FrameId frame = 0;
+  std::uint64_t budget = 0;
   std::span<const ValueId> recorded;
   int depth = 0;
   int mismatches = 0;

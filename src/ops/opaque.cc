@@ -18,6 +18,7 @@ Dispatcher::Progress Dispatcher::Mark() const {
   return {.nodes = out_.main().nodes.size(),
           .notes = out_.notes.size(),
           .frame = frame_,
+          .budget = budget_,
           .recorded = recorded_,
           .depth = depth_,
           .mismatches = mismatches_,
@@ -39,9 +40,8 @@ void Dispatcher::TakeBack(const Progress& progress) {
   bytes_ = progress.bytes;
 }
 
-// Graphs that ran in part cannot be taken back; a gradient cannot go through what is not known.
-bool Dispatcher::MayCarry(const OpDef& def, const Node& node, const Locals& locals) const {
-  if (*def.family == Family::kControl) return false;
+// A gradient cannot go through what is not known.
+bool Dispatcher::MayCarry(const Node& node, const Locals& locals) const {
   bool any = false;
   for (const ValueId id : source_.results(node)) {
     if (id == kNoId || source_.values[id].kind != ValueKind::kTensor) continue;

@@ -144,16 +144,23 @@ void DataSizes::Assume() {
   VisitGraph(0);
 }
 
+// Operands of an expression come before it, so that one sweep from the end reaches all.
 void DataSizes::FindNeeded() {
-  std::vector<bool> seen(program_.expressions.size(), false);
+  std::vector<bool> used(program_.expressions.size(), false);
+  const auto mark = [&](Dim dim) {
+    if (dim.is_expression()) used[dim.expression()] = true;
+  };
   for (const Value& value : program_.values) {
     if (!value.has_layout) continue;
     for (const std::int64_t raw : program_.dims.span(value.dims, 2u * value.rank)) {
-      const Dim dim = Dim::FromRaw(raw);
-      if (!dim.is_expression() || seen[dim.expression()]) continue;
-      seen[dim.expression()] = true;
-      for (const std::uint32_t symbol : solver_.SymbolsOf(dim)) needed_[symbol] = true;
+      mark(Dim::FromRaw(raw));
     }
+  }
+  for (auto i = static_cast<std::uint32_t>(used.size()); i-- > 0;) {
+    if (!used[i]) continue;
+    const Expression& e = program_.expressions.at(Dim::Expression(i));
+    if (e.op == ExprOp::kSymbol) needed_[static_cast<std::size_t>(e.value)] = true;
+    for (const Dim operand : {e.a, e.b, e.c}) mark(operand);
   }
 }
 
@@ -178,7 +185,7 @@ std::vector<std::uint32_t> DataSizes::UnboundOf(ValueId value) {
     if (!dim.is_expression() || bound_[dim.expression()]) return;
     const std::size_t before = out.size();
     for (const std::uint32_t symbol : solver_.SymbolsOf(dim)) {
-      if (!solver_.IsBound(symbol)) out.push_back(symbol);
+      if (!solver_.IsBound(symbol) && !solver_.IsOfInput(symbol)) out.push_back(symbol);
     }
     bound_[dim.expression()] = out.size() == before;
   };

@@ -73,6 +73,12 @@ TEST(DataSizes, NumbersThatAreNoSizesAreLeftAlone) {
               IsEmpty());
 }
 
+TEST(DataSizes, SizesOfInputsAreNotAssumed) {
+  EXPECT_THAT(Assumed("symbol n: 1..64\ninput %x: f32[n,8]\n"
+                      "%y: f32[n,8] = aten::relu(%x)\nreturn %y\n"),
+              IsEmpty());
+}
+
 TEST(DataSizes, WhatFollowsFromOperandsIsNotAssumed) {
   // A slice to the end: as long as its operand.
   EXPECT_THAT(Assumed("symbol u0\ninput %x: f32[8,2]\n"
