@@ -14,6 +14,7 @@
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
 #include "ops/einsum.h"
+#include "ops/onednn/product.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -91,6 +92,20 @@ void CopyUnread(const TensorView& a, const TensorView& b, bool swapped,
   }
 }
 
+// oneDNN's own, for the time of the product.
+void AllocateScratch(const OpView& op, const TensorView& a, const TensorView& b,
+                     Allocations& memory) {
+  const bool is_batch = a.rank() == 3;
+  const Count bytes = onednn::ProductScratch({.rows = a.size(-2),
+                                              .columns = b.size(-1),
+                                              .depth = a.size(-1),
+                                              .batch = is_batch ? a.size(0) : 1,
+                                              .first_transposed = product::LiesTransposed(a),
+                                              .is_batch = is_batch},
+                                             op.target());
+  memory.Free(memory.Allocate(allocations::Bytes(bytes, DType::kUInt8)));
+}
+
 template <int kFirst>
 void MatrixAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0);
@@ -98,6 +113,7 @@ void MatrixAllocations(const OpView& op, Allocations& memory) {
   if (op.output().count() == 0 || a.size(1) == 0) return;
   product::FactorCopies copies(memory);
   CopyUnread(a, b, b.size(1) != 1, copies);
+  if (product::UsesOneDnn(a, b)) AllocateScratch(op, a, b, memory);
   copies.FreeAll();
 }
 
@@ -114,9 +130,10 @@ void BatchAllocations(const OpView& op, Allocations& memory) {
   const TensorView a = op.tensor(kFirst), b = op.tensor(kFirst + 1);
   if (op.output().count() == 0 || a.size(2) == 0) return;
   product::FactorCopies copies(memory);
-  if (product::BatchUsesOneDnn(a, b)) {
+  if (product::UsesOneDnn(a, b)) {
     if (!product::OneDnnReads(a)) copies.Add(work::Elements(a), a.dtype());
     if (!product::OneDnnReads(b)) copies.Add(work::Elements(b), b.dtype());
+    AllocateScratch(op, a, b, memory);
     copies.FreeAll();
     return;
   }

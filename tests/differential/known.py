@@ -145,15 +145,6 @@ DIFFERENCES: tuple[Known, ...] = (
         has("bf16"),
         extent=Extent.PUBLIC,
     ),
-    *(
-        Known(
-            ops,
-            "oneDNN's scratch for products of bfloat16 is a property of the processor",
-            has("bf16"),
-            extent=Extent.PUBLIC,
-        )
-        for ops in ("aten::*mm", "aten::matmul", "aten::linear", "aten::einsum")
-    ),
     Known(
         "aten::lstm.input",
         "copies of transposed weights, oneDNN's scratch in bfloat16 and the path of other dtypes, "

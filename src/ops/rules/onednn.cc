@@ -21,9 +21,6 @@
 namespace steelyard::onednn {
 namespace {
 
-// Channels-last kernels keep a list of matrix pairs (brgemm) of this size, whatever the shape
-// (measured).
-constexpr std::int64_t kMatrixList = 8216;
 // bfloat16 weights hold pairs of channels.
 constexpr std::int64_t kPair = 2;
 
@@ -125,22 +122,80 @@ class Plan {
            (p_.depth.out != 1 || p_.height.out != 1 || p_.width.out != 1);
   }
 
-  // Nothing is copied but the weight. Groups that are no vectors become blocks of their own.
+  // Nothing is copied but the weight. Kernels of one group or of wide ones take batches of
+  // matrices from a list (brgconv); narrow groups are vectors, or become blocks of their own.
   Buffers InPlace() const {
-    constexpr std::int64_t kGroupVector = 4;
     const std::int64_t block = target_.channel_block;
-    if (p_.depthwise()) return {.weight = Bytes(Count(RoundUp(p_.groups, block)) * p_.kernel())};
-    if (p_.groups == 1) {
-      const std::int64_t inputs = p_.narrow() ? RoundUp(p_.inputs, kPair) : p_.inputs;
-      return {.scratch = kMatrixList, .weight = Bytes(Weight(RoundUp(p_.outputs, block), inputs))};
+    if (p_.depthwise()) {
+      return {.weight = Bytes(Count(RoundUp(p_.groups, block)) * p_.kernel()),
+              .estimated = p_.narrow() || p_.large || Dilated() || p_.LeavesImage()};
     }
-    if (p_.inputs % kGroupVector == 0 && p_.outputs % kGroupVector == 0) {
-      return {.weight = Bytes(Weight(p_.outputs, p_.inputs))};
+    const std::int64_t inputs = p_.narrow() ? RoundUp(p_.inputs, kPair) : p_.inputs;
+    if (p_.groups == 1 || p_.inputs > block) {
+      return {.scratch = MatrixListBytes(),
+              .weight = Bytes(Weight(RoundUp(p_.outputs, OutputBlock()), inputs)),
+              .estimated = BatchesAreEstimated()};
     }
-    const bool wide = p_.inputs >= block;
-    return {.scratch = wide ? kMatrixList : 0,
-            .weight = Bytes(
-                Weight(RoundUp(p_.outputs, block), wide ? p_.inputs : RoundUp(p_.inputs, block)))};
+    const std::int64_t vector = SmallVector();
+    return {.weight = Bytes(Weight(RoundUp(p_.outputs, vector), RoundUp(p_.inputs, vector))),
+            .estimated = p_.narrow() || p_.large || p_.inputs == 1 || !ChooseRow()};
+  }
+
+  std::int64_t MatrixListBytes() const {
+    constexpr std::int64_t kPage = 4096, kPairBytes = 40;
+    const std::int64_t pairs = p_.large ? 1 : p_.kernel();
+    const std::int64_t list = DivideUp(RoundUp(pairs * kPairBytes, kPage), kPairBytes) * kPairBytes;
+    return list * target_.threads + kPage;
+  }
+
+  // Output channels of a batch of matrices.
+  std::int64_t OutputBlock() const {
+    const std::int64_t block = target_.channel_block, three = 3 * block;
+    const std::int64_t whole = RoundUp(p_.outputs, block);
+    if (whole == block || p_.narrow()) return block;
+    const double strides = static_cast<double>(p_.depth.stride * p_.height.stride) *
+                           static_cast<double>(p_.width.stride);
+    if (p_.pointwise() && !Padded()) {
+      if (whole % (4 * block) == 0 && Pixels(false) >= 64 * strides) return 4 * block;
+      return 20 * p_.outputs >= 19 * RoundUp(p_.outputs, three) ? three : 2 * block;
+    }
+    const bool few = whole % three == 0 && whole * 4 <= 1536;
+    return few && Pixels(true) > 81 * strides ? three : 2 * block;
+  }
+  bool Padded() const { return p_.depth.before > 0 || p_.height.before > 0 || p_.width.before > 0; }
+  double Pixels(bool source) const {
+    const auto pixels = [&](const Axis& a) { return source ? a.in : a.out; };
+    return static_cast<double>(pixels(p_.depth)) * static_cast<double>(pixels(p_.height)) *
+           static_cast<double>(pixels(p_.width));
+  }
+
+  // Where a single input channel or column is gathered first, or an estimate of speed decides.
+  bool BatchesAreEstimated() const {
+    constexpr double kLargeWeight = 1 << 20, kFewPixels = 256;
+    const std::int64_t blocks = DivideUp(p_.outputs, target_.channel_block);
+    const double weight = 4.0 * static_cast<double>(p_.inputs) * static_cast<double>(p_.kernel()) *
+                          static_cast<double>(blocks * target_.channel_block);
+    const bool gathers = (p_.groups == 1 && p_.inputs == 1 && !p_.pointwise()) ||
+                         (!p_.pointwise() && p_.width.kernel == 1 && p_.width.out == 1);
+    const bool odd = blocks > 1 && blocks % 2 != 0;
+    return p_.narrow() || p_.large || gathers ||
+           (odd && weight > kLargeWeight && Pixels(false) <= kFewPixels);
+  }
+
+  // Channels of narrow groups are whole vectors of 8 or 4, if not of a block.
+  std::int64_t SmallVector() const {
+    const std::int64_t block = target_.channel_block;
+    if (p_.inputs >= block || p_.outputs >= block) return block;
+    for (std::int64_t vector : {block / 2, block / 4}) {
+      if (p_.inputs % vector == 0 && p_.outputs % vector == 0) return vector;
+    }
+    return block;
+  }
+  // Whether rows of registers hold the padding of narrow groups.
+  bool ChooseRow() const {
+    constexpr std::int64_t kLeastRow = 10;
+    return !p_.LeavesImage() && p_.width.before <= std::min(kLeastRow, p_.width.out) &&
+           p_.width.kernel <= kLeastRow;
   }
 
   const Problem& p_;

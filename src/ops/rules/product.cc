@@ -44,10 +44,15 @@ bool OneDnnReads(const TensorView& factor) {
   return factor.rank() == 2 || factor.stride(-3) == factor.size(-2) * factor.size(-1);
 }
 
-bool BatchUsesOneDnn(const TensorView& a, const TensorView& b) {
+bool UsesOneDnn(const TensorView& a, const TensorView& b) {
   if (a.dtype() != DType::kBFloat16) return false;
   const Count multiplications = work::Elements(a) * b.size(-1);
   return multiplications.overflowed() || multiplications.value() > kOneDnnLeast;
+}
+
+bool LiesTransposed(const TensorView& factor) {
+  if (factor.stride(-2) != 1 || factor.size(-2) == 1) return false;
+  return factor.stride(-1) != 1 || factor.size(-1) == 1;
 }
 
 void FactorCopies::Add(Count elements, DType dtype) {

@@ -22,8 +22,10 @@ void RequireInner(const TensorView& a, const TensorView& b);
 bool BlasReads(const TensorView& factor);
 // Whether oneDNN does: contiguous, or a batch of transposed contiguous matrices.
 bool OneDnnReads(const TensorView& factor);
-// Whether a batched product goes to oneDNN: bfloat16 with enough multiplications.
-bool BatchUsesOneDnn(const TensorView& a, const TensorView& b);
+// Whether a product goes to oneDNN: bfloat16 with enough multiplications.
+bool UsesOneDnn(const TensorView& a, const TensorView& b);
+// Whether the matrices of the last two dimensions lie column by column, and not also row by row.
+bool LiesTransposed(const TensorView& factor);
 
 // Contiguous copies of factors for the duration of a product: freed last first.
 class FactorCopies {

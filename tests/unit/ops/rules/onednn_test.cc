@@ -118,6 +118,32 @@ TEST(OneDnn, ChannelsLastKernelsCopyTheWeightOnly) {
          0, 0, 32 * 16 * 16 * 9 * 4, 0);
 }
 
+TEST(OneDnn, ChannelsLastKernelsTakeTwoOrThreeBlocksOfOutputs) {
+  // 80 channels are filled up to 96; 48 are taken at once where the image is not small.
+  const auto weight_of = [](std::int64_t outputs, std::int64_t size) {
+    return Of({{2, 32, size, size},
+               {outputs, 32, 3, 3},
+               {2, outputs, size, size},
+               {1, 1},
+               1,
+               DType::kFloat32,
+               false,
+               true})
+        .weight;
+  };
+  EXPECT_EQ(weight_of(80, 14), 96 * 32 * 9 * 4);
+  EXPECT_EQ(weight_of(48, 9), 64 * 32 * 9 * 4);
+  EXPECT_EQ(weight_of(48, 10), 48 * 32 * 9 * 4);
+}
+
+TEST(OneDnn, ListsOfMatricesFillPages) {
+  // 15 x 15 pairs of 40 bytes fill three pages, and 308 pairs fill those.
+  const Case c{
+      {2, 32, 40, 40}, {16, 32, 15, 15}, {2, 16, 40, 40}, {1, 1}, 1, DType::kFloat32, false, true};
+  EXPECT_EQ(Of(c).scratch, 308 * 40 + 4096);
+  EXPECT_EQ(Of(c, 2).scratch, 2 * 308 * 40 + 4096);
+}
+
 TEST(OneDnn, Bfloat16AddsUpInFloat) {
   // A 1 x 1 kernel sums one image in float32, and fills its bias up to blocks.
   Expect(Of({{2, 24, 14, 14}, {40, 24, 1, 1}, {2, 40, 14, 14}, {1, 1}, 1, DType::kBFloat16, true}),

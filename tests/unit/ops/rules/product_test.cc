@@ -39,10 +39,9 @@ TEST_F(ProductRules, OneDnnReadsDenseBatches) {
 
 TEST_F(ProductRules, OneDnnTakesLargeBatchesOfBfloat16) {
   const auto batch = [&](std::int64_t n) { return Halves({n, 16, 16}, {256, 16, 1}); };
-  EXPECT_FALSE(BatchUsesOneDnn(batch(1), batch(1)));  // 16 * 16 * 16 multiplications
-  EXPECT_TRUE(BatchUsesOneDnn(batch(2), batch(2)));
-  EXPECT_FALSE(
-      BatchUsesOneDnn(Floats({2, 16, 16}, {256, 16, 1}), Floats({2, 16, 16}, {256, 16, 1})));
+  EXPECT_FALSE(UsesOneDnn(batch(1), batch(1)));  // 16 * 16 * 16 multiplications
+  EXPECT_TRUE(UsesOneDnn(batch(2), batch(2)));
+  EXPECT_FALSE(UsesOneDnn(Floats({2, 16, 16}, {256, 16, 1}), Floats({2, 16, 16}, {256, 16, 1})));
 }
 
 TEST_F(ProductRules, FactorsMustAgree) {

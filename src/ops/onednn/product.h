@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of bfloat16 matrices by oneDNN (brg_matmul:avx512_core_bf16): the scratch of each call.
+#pragma once
+
+#include <cstdint>
+
+#include "steelyard/op.h"
+
+namespace steelyard::onednn {
+
+// rows x depth times depth x columns, `batch` of them.
+struct Product {
+  std::int64_t rows = 1, columns = 1, depth = 1, batch = 1;
+  bool first_transposed = false;  // the first factor lies column by column
+  bool is_batch = false;          // a batched product, if only of one
+};
+
+// Bytes of the scratch. Requires: bfloat16, and more than 4096 multiplications.
+Count ProductScratch(const Product& product, const Target& target);
+
+}  // namespace steelyard::onednn
