@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "ir/layout.h"
 #include "ops/convolve_backward.h"
@@ -14,6 +15,8 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/convolution.h"
+#include "ops/rules/label.h"
+#include "ops/rules/onednn.h"
 #include "ops/rules/onednn_backward.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -50,12 +53,18 @@ Geometry SlowGeometry(const OpView& op) {
           .dilation = Dims::Filled(n, 1)};
 }
 
+// Output channels: of a transposed convolution they are the weight's second dimension.
+enum class Way : std::uint8_t { kForth, kBack };
+std::int64_t BiasSize(const OpView& op, Way way, std::int64_t groups) {
+  return way == Way::kForth ? Weight(op).size(0) : Weight(op).size(1) * groups;
+}
+
 // The weight's gradient in this order, the image's in that of the kernel.
 void AddGradients(const OpView& op, const Dims& image, const Dims& weight, bool wants_weight,
-                  Outputs& out) {
+                  std::int64_t bias, Outputs& out) {
   Wants(op, kImage) ? out.Add(Input(op).dtype(), Input(op).sizes(), image) : out.AddNone();
   wants_weight ? out.Add(Weight(op).dtype(), Weight(op).sizes(), weight) : out.AddNone();
-  Wants(op, kBias) ? out.Add(Weight(op).dtype(), Dims{Weight(op).size(0)}) : out.AddNone();
+  Wants(op, kBias) ? out.Add(Weight(op).dtype(), Dims{bias}) : out.AddNone();
 }
 
 Dims StridesIn(bool channels_last, const TensorView& t) {
@@ -70,31 +79,37 @@ bool UsesChannelsLast(const OpView& op) {
 // oneDNN gives the bias's gradient only with the weight's.
 bool WantsProduct(const OpView& op) { return Wants(op, kWeight) || Wants(op, kBias); }
 
+template <Way kWay>
 void OneDnnShape(const OpView& op, Outputs& out) {
   const bool last = UsesChannelsLast(op);
-  AddGradients(op, StridesIn(last, Input(op)), StridesIn(last, Weight(op)), WantsProduct(op), out);
+  AddGradients(op, StridesIn(last, Input(op)), StridesIn(last, Weight(op)), WantsProduct(op),
+               BiasSize(op, kWay, op.integer(6)), out);
 }
 
+template <Way kWay>
 void SlowShape(const OpView& op, Outputs& out) {
   AddGradients(op, StridesIn(UsesChannelsLast(op), Input(op)),
-               window::StridesLike(Weight(op), Weight(op).sizes()), Wants(op, kWeight), out);
+               window::StridesLike(Weight(op), Weight(op).sizes()), Wants(op, kWeight),
+               BiasSize(op, kWay, 1), out);
 }
 
+template <Way kWay>
 void Slow3dShape(const OpView& op, Outputs& out) {
   AddGradients(op, StridesIn(false, Input(op)), StridesIn(false, Weight(op)), Wants(op, kWeight),
-               out);
+               BiasSize(op, kWay, 1), out);
 }
 
-// Either product multiplies every pixel of the gradient with a kernel and the input channels of its
-// group; the bias is a sum.
+// Either product multiplies every pixel of the gradient, of a transposed convolution of the image,
+// with a kernel and the channels of its group; the bias is a sum.
+template <Way kWay>
 Work GradientsWork(const OpView& op) {
   const TensorView weight = Weight(op);
-  const Count pixels = work::Elements(op.self());
+  const Count pixels = work::Elements(kWay == Way::kForth ? op.self() : Input(op));
   const Count each = pixels * weight.size(1) * work::Elements(window::Spatial(weight.sizes()));
   Work w;
   if (Wants(op, kImage)) w.mac += each;
   if (Wants(op, kWeight)) w.mac += each;
-  if (Wants(op, kBias)) w.alu = pixels;
+  if (Wants(op, kBias)) w.alu = work::Elements(op.self());
   return w;
 }
 
@@ -141,9 +156,8 @@ void ImageGradientAllocations(const OpView& op, const onednn::Convolution& c, Al
   memory.Free(image, kCaller);
 }
 
-void WeightGradientAllocations(const OpView& op, const onednn::Convolution& c,
-                               Allocations& memory) {
-  const onednn::WeightGradientBuffers buffers = onednn::BuffersOfWeightGradient(c, op.target());
+void AllocateWeightGradient(const OpView& op, const onednn::WeightGradientBuffers& buffers,
+                            bool channels_last, Allocations& memory) {
   const Scratch given = memory.Allocate(buffers.given, kCaller);
   const Scratch source = memory.Allocate(buffers.source, kCaller);
   const Scratch weight = memory.Allocate(buffers.weight, kCaller);
@@ -152,7 +166,7 @@ void WeightGradientAllocations(const OpView& op, const onednn::Convolution& c,
   for (const Scratch buffer : {scratch, source, given}) memory.Free(buffer, kCaller);
   if (Wants(op, kBias)) memory.Output(kBias, "aten::empty");
   // The result in row-major order, then in the image's.
-  const std::int64_t bytes = c.channels_last ? Weight(op).bytes() : 0;
+  const std::int64_t bytes = channels_last ? Weight(op).bytes() : 0;
   const Scratch plain = memory.Allocate(bytes, "aten::empty");
   memory.Output(kWeight, "aten::empty");
   for (const Scratch buffer : {plain, weight, bias}) memory.Free(buffer, kCaller);
@@ -162,7 +176,57 @@ void OneDnnAllocations(const OpView& op, Allocations& memory) {
   const Geometry geometry = OneDnnGeometry(op);
   const onednn::Convolution c = OneDnnProblem(op, geometry);
   if (Wants(op, kImage)) ImageGradientAllocations(op, c, memory);
-  if (WantsProduct(op)) WeightGradientAllocations(op, c, memory);
+  if (!WantsProduct(op)) return;
+  AllocateWeightGradient(op, onednn::BuffersOfWeightGradient(c, op.target()), c.channels_last,
+                         memory);
+}
+
+// --- steelyard::onednn_transposed_backward: the same of a transposed convolution. It is the way
+// back of one from the gradient to the image.
+// ---------------------------------------------------------------------------------------------------
+
+onednn::Convolution WayForth(const OpView& op, const Geometry& g) {
+  onednn::Convolution c = OneDnnProblem(op, g);
+  std::swap(c.source, c.result);
+  c.has_bias = false;
+  return c;
+}
+
+// A kernel within another one: its scratch is one of the other's.
+std::int64_t Nested(std::int64_t scratch) {
+  constexpr std::int64_t kGap = 128;
+  return scratch == 0 ? 0 : scratch + kGap;
+}
+
+void TransposedImageAllocations(const OpView& op, const onednn::Convolution& c,
+                                Allocations& memory) {
+  const onednn::Buffers buffers = onednn::ForwardBuffers(c, op.target());
+  if (c.channels_last) memory.Output(kImage, "aten::resize_");
+  const Scratch given = memory.Allocate(buffers.source, kCaller);
+  const Scratch weight = memory.Allocate(buffers.weight, kCaller);
+  const Scratch image = memory.Allocate(buffers.result, kCaller);
+  memory.Free(memory.Allocate(Nested(buffers.scratch), kCaller), kCaller);
+  memory.Free(weight, kCaller);
+  memory.Free(given, kCaller);
+  if (!c.channels_last) {
+    const std::int64_t bytes = buffers.result_last ? Input(op).bytes() : 0;
+    const Scratch plain = memory.Allocate(bytes, "aten::empty");
+    memory.Output(kImage, "aten::empty");
+    memory.Free(plain, kCaller);
+  }
+  memory.Free(image, kCaller);
+}
+
+void OneDnnTransposedAllocations(const OpView& op, Allocations& memory) {
+  const Geometry geometry = OneDnnGeometry(op);
+  const onednn::Convolution c = WayForth(op, geometry);
+  if (Wants(op, kImage)) TransposedImageAllocations(op, c, memory);
+  if (!WantsProduct(op)) return;
+  onednn::WeightGradientBuffers buffers = onednn::BuffersOfWeightGradient(c, op.target());
+  std::swap(buffers.given, buffers.source);
+  buffers.scratch = Nested(buffers.scratch);
+  buffers.bias = Wants(op, kBias) ? op.output(kBias).bytes() : 0;
+  AllocateWeightGradient(op, buffers, c.channels_last, memory);
 }
 
 // --- Products over gathered windows
@@ -251,12 +315,56 @@ void DilatedAllocations(const OpView& op, Allocations& memory) {
   Free(gradient, memory);
 }
 
+// --- steelyard::slow_conv_transpose2d_backward and 3d: one image at a time; a bias's gradient is a
+// sum, of volumes a product
+// -------------------------------------------------------------------------------------------------
+
+std::int64_t TransposedColumnBytes(const OpView& op) {
+  const TensorView weight = Weight(op);
+  const Count window = work::Elements(window::Spatial(weight.sizes())) * weight.size(1);
+  const Count pixels = work::Elements(window::Spatial(Input(op).sizes()));
+  return allocations::Bytes(window * pixels, weight.dtype());
+}
+
+template <Label kColumns>
+void TransposedProduct(const OpView& op, const Copy& gradient, Allocations& memory) {
+  const bool gathers = convolution::NeedsColumns(Weight(op), SlowGeometry(op));
+  const std::int64_t columns = gathers ? TransposedColumnBytes(op) : 0;
+  memory.Free(memory.Allocate(columns, kColumns.view()), kCaller);
+  Free(gradient, memory);
+}
+
+void SlowTransposedAllocations(const OpView& op, Allocations& memory) {
+  if (Wants(op, kImage)) {
+    const Copy gradient = DenseGradient(op, memory);
+    memory.Output(kImage, "aten::resize_");
+    TransposedProduct<"aten::resize_">(op, gradient, memory);
+  }
+  if (Wants(op, kBias)) SumGradient(op, memory);
+  if (!Wants(op, kWeight)) return;
+  memory.Output(kWeight, "aten::resize_");
+  TransposedProduct<"aten::resize_">(op, DenseGradient(op, memory), memory);
+}
+
+void SlowTransposed3dAllocations(const OpView& op, Allocations& memory) {
+  if (Wants(op, kImage)) {
+    const Copy gradient = RowMajor(op.self(), memory);
+    memory.Output(kImage, "aten::resize_");
+    TransposedProduct<"aten::empty">(op, gradient, memory);
+  }
+  if (Wants(op, kWeight)) memory.Output(kWeight, "aten::resize_");
+  if (Wants(op, kBias)) memory.Output(kBias, "aten::resize_");
+  if (!WantsProduct(op)) return;
+  TransposedProduct<"aten::empty">(op, RowMajor(op.self(), memory), memory);
+}
+
 // --- Rows
 // ------------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, AllocationsFn allocations,
-                       ShapeFn shape = SlowShape) {
+                       ShapeFn shape = SlowShape<Way::kForth>,
+                       WorkFn work = GradientsWork<Way::kForth>) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -266,7 +374,7 @@ constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signatur
                .alias = Alias::kNone,
                .decompose = kIsKernel,
                .allocations = allocations,
-               .work = GradientsWork,
+               .work = work,
                .traffic = traffic::ReadAllWriteAll,
                .grad = kGradientUnknown};
 }
@@ -278,7 +386,7 @@ constexpr std::array kRows{
            "SymInt[] dilation, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
            "steelyard::onednn_convolution_backward(f32[2,24,8,8], f32[2,20,8,8], f32[24,20,3,3], "
            "[1,1], [1,1], [1,1], 1, [True,True,True])",
-           OneDnnAllocations, OneDnnShape),
+           OneDnnAllocations, OneDnnShape<Way::kForth>),
     Kernel("aten::_slow_conv2d_backward.output_mask",
            "The gradients of a convolution, as products over gathered windows.",
            "(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] "
@@ -293,7 +401,7 @@ constexpr std::array kRows{
            "stride, SymInt[3] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
            "steelyard::slow_conv3d_backward(f64[1,5,4,6,6], f64[1,3,4,6,6], f64[5,3,1,3,3], "
            "[1,3,3], [1,1,1], [0,1,1], [True,True,True])",
-           Slow3dAllocations, Slow3dShape),
+           Slow3dAllocations, Slow3dShape<Way::kForth>),
     Kernel("steelyard::slow_conv_dilated2d_backward",
            "The gradients of a dilated convolution, inside `convolution_backward`.",
            "(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] "
@@ -301,6 +409,27 @@ constexpr std::array kRows{
            "steelyard::slow_conv_dilated2d_backward(f64[2,5,4,4], f64[2,3,8,8], f64[5,3,3,3], "
            "[3,3], [1,1], [0,0], [True,True,True])",
            DilatedAllocations),
+    Kernel("steelyard::onednn_transposed_backward",
+           "The gradients of a transposed convolution by oneDNN, inside `convolution_backward`.",
+           "(Tensor grad_output, Tensor input, Tensor weight, SymInt[] stride, SymInt[] padding, "
+           "SymInt[] dilation, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+           "steelyard::onednn_transposed_backward(f32[2,24,11,11], f32[2,20,5,5], f32[20,24,3,3], "
+           "[2,2], [0,0], [1,1], 1, [True,True,True])",
+           OneDnnTransposedAllocations, OneDnnShape<Way::kBack>, GradientsWork<Way::kBack>),
+    Kernel("steelyard::slow_conv_transpose2d_backward",
+           "The gradients of a transposed convolution, inside `convolution_backward`.",
+           "(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] "
+           "stride, SymInt[2] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+           "steelyard::slow_conv_transpose2d_backward(f64[2,6,11,11], f64[2,4,5,5], "
+           "f64[4,6,3,3], [3,3], [2,2], [0,0], [True,True,True])",
+           SlowTransposedAllocations, SlowShape<Way::kBack>, GradientsWork<Way::kBack>),
+    Kernel("steelyard::slow_conv_transpose3d_backward",
+           "The gradients of a transposed convolution of volumes, inside `convolution_backward`.",
+           "(Tensor grad_output, Tensor self, Tensor weight, SymInt[3] kernel_size, SymInt[3] "
+           "stride, SymInt[3] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+           "steelyard::slow_conv_transpose3d_backward(f64[2,6,11,11,11], f64[2,4,5,5,5], "
+           "f64[4,6,3,3,3], [3,3,3], [2,2,2], [0,0,0], [True,True,True])",
+           SlowTransposed3dAllocations, Slow3dShape<Way::kBack>, GradientsWork<Way::kBack>),
     Composite("aten::convolution_backward",
               "The gradients of a convolution by the kernel that fits the operands.",
               "(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] "

@@ -121,9 +121,6 @@ Tensor CallSlowInGroups(Dispatcher& d, Backend backend, const Tensor& input, con
   return d.Call("aten::cat", outputs, 1);
 }
 
-constexpr std::string_view kEstimated =
-    "the private buffers of some convolutions are not known to the byte";
-
 // PyTorch's own kernels transpose the groups one by one.
 Tensor CallSlowTransposed(Dispatcher& d, const Tensor& input, const Tensor& weight,
                           const Tensor& bias, const Geometry& g, const Dims& extra) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "ops/dispatcher.h"
@@ -14,6 +15,10 @@ namespace steelyard::ops::convolve {
 
 // --- What forward and backward decide alike
 // -------------------------------------------------------
+
+// The report says so where a kernel's buffers are estimated.
+inline constexpr std::string_view kEstimated =
+    "the private buffers of some convolutions are not known to the byte";
 
 enum class Backend : std::uint8_t { kOneDnn, kSlow2d, kSlow3d, kSlowDilated };
 Backend ChooseBackend(const Tensor& input, const Tensor& weight, const convolution::Geometry& g,

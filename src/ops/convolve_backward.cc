@@ -25,12 +25,20 @@ struct Problem {
   Tensor input, weight, gradient;
   Geometry geometry;
   Mask mask{};
+  bool transposed = false;
 };
 
 std::vector<Tensor> CallSlow(Dispatcher& d, Backend backend, const Problem& p) {
   const Geometry& g = p.geometry;
   const Dims kernel(window::Spatial(p.weight.sizes()));
   const Argument mask = d.Mask({p.mask[0], p.mask[1], p.mask[2]});
+  if (p.transposed) {
+    return p.weight.rank() == 5
+               ? d.CallMany("steelyard::slow_conv_transpose3d_backward", p.gradient, p.input,
+                            p.weight, kernel, g.stride, g.padding, mask)
+               : d.CallMany("steelyard::slow_conv_transpose2d_backward", p.gradient, p.input,
+                            p.weight, kernel, g.stride, g.padding, mask);
+  }
   switch (backend) {
     case Backend::kSlow3d:
       return d.CallMany("steelyard::slow_conv3d_backward", p.gradient, p.input, p.weight, kernel,
@@ -48,7 +56,8 @@ std::vector<Tensor> CallSlow(Dispatcher& d, Backend backend, const Problem& p) {
 
 std::vector<Tensor> CallSlowInGroups(Dispatcher& d, Backend backend, const Problem& p) {
   const std::int64_t groups = p.geometry.groups;
-  if (groups == 1 || backend == Backend::kSlow3d) return CallSlow(d, backend, p);
+  const bool knows_groups = backend == Backend::kSlow3d && !p.transposed;
+  if (groups == 1 || knows_groups) return CallSlow(d, backend, p);
   RequireFewGroups(groups);
   std::vector<Tensor> inputs, weights, biases;
   const std::array lists{&inputs, &weights, &biases};
@@ -60,7 +69,8 @@ std::vector<Tensor> CallSlowInGroups(Dispatcher& d, Backend backend, const Probl
                        .weight = weight,
                        .gradient = gradient,
                        .geometry = p.geometry,
-                       .mask = p.mask};
+                       .mask = p.mask,
+                       .transposed = p.transposed};
     std::vector<Tensor> gradients = CallSlow(d, backend, part);
     for (std::size_t k = 0; k < gradients.size(); ++k) lists[k]->push_back(std::move(gradients[k]));
   }
@@ -84,7 +94,7 @@ void AddRow(Dispatcher& d, Problem& p) {
 // The plain kernels copy the gradient themselves, for each of their results; the one for volumes
 // everything.
 void MakeDense(Dispatcher& d, Backend backend, Problem& p) {
-  if (backend == Backend::kSlow3d) return;
+  if (backend == Backend::kSlow3d && !p.transposed) return;
   const std::int64_t format = FormatFor(p.input, p.weight);
   p.input = d.Call("aten::contiguous", p.input, format);
   p.weight = d.Call("aten::contiguous", p.weight, format);
@@ -96,7 +106,6 @@ void MakeDense(Dispatcher& d, Backend backend, Problem& p) {
 // convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation,
 // transposed, output_padding, groups, output_mask).
 std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
-  if (op.boolean(7)) Refuse("the gradient of a transposed convolution is not known");
   const int n = SpatialRank(op.tensor(2));
   const std::vector<std::int64_t> wanted = op.integers(10);
   Problem p{.input = d.tensor(op, 1),
@@ -107,7 +116,11 @@ std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
                          .dilation = window::PerDimension("dilation", op.ints(6), n),
                          .groups = op.integer(9)}};
   for (std::size_t i = 0; i < p.mask.size() && i < wanted.size(); ++i) p.mask[i] = wanted[i] != 0;
-  convolution::RequireGradient(p.gradient.view(), p.input.view(), p.weight.view(), p.geometry);
+  p.transposed = op.boolean(7);
+  // A transposed convolution goes from the result of one to its image.
+  const Tensor& image = p.transposed ? p.gradient : p.input;
+  const Tensor& result = p.transposed ? p.input : p.gradient;
+  convolution::RequireGradient(result.view(), image.view(), p.weight.view(), p.geometry);
   const bool one_dimensional = n == 1;
   if (one_dimensional) AddRow(d, p);
   const Backend backend = ChooseBackend(p.input, p.weight, p.geometry, d.target().threads);
@@ -115,9 +128,12 @@ std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
   std::vector<Tensor> out;
   if (backend == Backend::kOneDnn) {
     const Geometry& g = p.geometry;
-    out = d.CallMany("steelyard::onednn_convolution_backward", p.gradient, p.input, p.weight,
-                     g.stride, g.padding, g.dilation, g.groups,
-                     d.Mask({p.mask[0], p.mask[1], p.mask[2]}));
+    const Argument mask = d.Mask({p.mask[0], p.mask[1], p.mask[2]});
+    if (p.input.dtype() == DType::kBFloat16) d.Note(kEstimated);
+    out = p.transposed ? d.CallMany("steelyard::onednn_transposed_backward", p.gradient, p.input,
+                                    p.weight, g.stride, g.padding, g.dilation, g.groups, mask)
+                       : d.CallMany("steelyard::onednn_convolution_backward", p.gradient, p.input,
+                                    p.weight, g.stride, g.padding, g.dilation, g.groups, mask);
   } else {
     out = CallSlowInGroups(d, backend, p);
   }

@@ -31,15 +31,13 @@ def convolution(_: Shape, weight: Shape, *__: Any, out_shape: Shape, **___: Any)
     return 2 * prod(out_shape) * prod(weight[1:])
 
 
-def convolution_gradients(gradient: Shape, _: Shape, weight: Shape, *rest: Any, **__: Any) -> int:
+def convolution_gradients(
+    gradient: Shape, image: Shape, weight: Shape, *rest: Any, **__: Any
+) -> int:
     """As many multiply-adds as forward for the image and for the weight, where they are wanted."""
     wanted = sum(map(bool, rest[-1][:2]))
-    return wanted * 2 * prod(gradient) * prod(weight[1:])
-
-
-def transposed_convolution(image: Shape, weight: Shape, *_: Any, **__: Any) -> int:
-    """Each element of the image is spread over the kernel and the output channels."""
-    return 2 * prod(image) * prod(weight[1:])
+    transposed = len(rest) > 4 and rest[4]
+    return wanted * 2 * prod(image if transposed else gradient) * prod(weight[1:])
 
 
 def grouped_product(a: Shape, b: Shape, *_: Any, **__: Any) -> int:

@@ -122,7 +122,7 @@ class Plan {
     if (Pointwise()) return false;
     if (IsDilated(p_) && (IsStrided(p_) || small)) return true;
     if ((IsDilated(p_) || small) && ExceedsImage()) return true;
-    return ReadsPlain() && Widest(p_) > kWidestPlain;
+    return (ReadsPlain() || small) && Widest(p_) > kWidestPlain;
   }
 
   bool AnyAxis(bool (*holds)(const Axis& a)) const {

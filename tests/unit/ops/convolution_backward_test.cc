@@ -51,6 +51,30 @@ TEST(ConvolutionBackward, VolumesGatherWindowsTwice) {
                   Line(6 * 4 * 18 * 8, "resize_"), Line(kColumns, "empty"), Line(-kColumns, kOwn)));
 }
 
+TEST(ConvolutionBackward, ATransposedOneIsOneFromGradientToImage) {
+  // The gradient is the image of that convolution: 32 channels of 10 x 10 to 48 of 5 x 5.
+  constexpr int kGradient = 2 * 32 * 100 * 4, kImage = 2 * 48 * 25 * 4, kWeight = 48 * 32 * 4 * 4;
+  EXPECT_THAT(
+      EventsOf("aten::convolution_backward(f32[2,32,10,10], f32[2,48,5,5], f32[48,32,2,2], [32], "
+               "[2,2], [0,0], [1,1], True, [0,0], 1, [True,True,True])"),
+      ElementsAre(Line(kGradient, kOwn), Line(kWeight, kOwn), Line(kImage, kOwn),
+                  Line(-kWeight, kOwn), Line(-kGradient, kOwn), Line(kImage, "empty"),
+                  Line(-kImage, kOwn), Line(kGradient, kOwn), Line(kImage, kOwn),
+                  Line(kWeight, kOwn), Line(32 * 4, kOwn), Line(-kImage, kOwn),
+                  Line(-kGradient, kOwn), Line(32 * 4, "empty"), Line(kWeight, "empty"),
+                  Line(-kWeight, kOwn), Line(-32 * 4, kOwn)));
+}
+
+TEST(ConvolutionBackward, PlainTransposedOnesGatherTheWindowsOfOneImage) {
+  constexpr int kColumns = 6 * 9 * 25 * 8;
+  EXPECT_THAT(
+      EventsOf("aten::convolution_backward(f64[2,6,11,11], f64[2,4,5,5], f64[4,6,3,3], [6], "
+               "[2,2], [0,0], [1,1], True, [0,0], 1, [True,True,True])"),
+      ElementsAre(Line(2 * 4 * 25 * 8, "resize_"), Line(kColumns, "resize_"), Line(-kColumns, kOwn),
+                  Line(6 * 8, "sum"), Line(4 * 6 * 9 * 8, "resize_"), Line(kColumns, "resize_"),
+                  Line(-kColumns, kOwn)));
+}
+
 TEST(ConvolutionBackward, EachGradientIsOneProduct) {
   constexpr std::string_view kCall =
       "aten::convolution_backward(f32[2,48,8,8], f32[2,32,8,8], f32[48,16,3,3], [48], [1,1], "
