@@ -100,7 +100,8 @@ bool ByLongRows(const OpView& op) {
                     op.dim(1, self.rank()) == 0 && self.is_contiguous() && source.is_contiguous();
   if (!fits || index.count() / index.size(0) < kLongRow || index.stride(0) <= 0) return false;
   for (int d = 1; d < index.rank(); ++d) {
-    if (index.stride(d) > 1 || source.size(d) != index.size(d)) return false;
+    const bool repeated = index.stride(d) == 0 || (index.size(d) == 1 && index.stride(d) == 1);
+    if (!repeated || source.size(d) != index.size(d)) return false;
   }
   return true;
 }

@@ -10,7 +10,7 @@ import json
 
 import pytest
 from conftest import ROOT, Weigh
-from test_truth import CONVOLUTION_SLACK, compare_events, has_convolutions
+from test_truth import compare_events
 
 MODELS = ROOT / "tests/data/forward"
 TRUTH = {
@@ -50,7 +50,5 @@ def test_events(name: str, weigh: Weigh) -> None:
 
 @pytest.mark.parametrize("name", TRUTH)
 def test_peak(name: str, weigh: Weigh) -> None:
-    truth = TRUTH[name]
-    slack = CONVOLUTION_SLACK if has_convolutions(truth) else 0.0
     peak = weigh(MODELS / f"{name}.pt2", "--events")["memory"]["peak_delta"]
-    assert peak == pytest.approx(truth["forward_no_grad"]["peak"], rel=slack, abs=0)
+    assert peak == TRUTH[name]["forward_no_grad"]["peak"]
