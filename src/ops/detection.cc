@@ -133,7 +133,7 @@ std::vector<Tensor> DeformableConvolution(Dispatcher& d, const OpView& op) {
     d.Call("aten::copy_", place, moved);
   }
   const Tensor bias = d.Call("aten::view", operands[4], Dims{1, c.out_channels, 1, 1});
-  return {d.Call("aten::add.Tensor", out, bias)};
+  return {d.Call("aten::sub.Tensor", out, bias)};  // as it is recorded
 }
 
 // Four neighbours of each place, weighted.

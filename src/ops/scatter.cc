@@ -63,6 +63,15 @@ bool IsReduction(std::string_view name) {
 // --- scatter_reduce(self, dim, index, src, reduce, include_self)
 // ----------------------------------
 
+void RowsAllocations(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self();
+  if (self.dtype() != DType::kBFloat16) return;
+  const Count row = work::Elements(op.tensor(3)).value() / op.tensor(3).size(0);
+  const auto buffer = memory.Allocate(
+      allocations::Bytes(row * op.target().threads, DType::kFloat32), "aten::empty");
+  memory.Free(buffer, Allocations::kCaller);
+}
+
 void RequireScatter(const OpView& op) {
   const TensorView self = op.self(), index = op.tensor(2), source = op.tensor(3);
   const int dim = op.dim(1, self.rank());
@@ -79,6 +88,22 @@ void RequireScatter(const OpView& op) {
                       (source.rank() == 0 || index.size(i) <= source.size(i));
     if (!fits) Refuse(fmt::format("the index {} is too large", shape::Text(index)));
   }
+}
+
+// An index that says the same for whole rows, which are long, reduces them one after the other
+// (can_use_expanded_index_path).
+bool ByLongRows(const OpView& op) {
+  constexpr std::int64_t kLongRow = 16;
+  const TensorView self = op.self(), index = op.tensor(2), source = op.tensor(3);
+  const bool fits = IsFloating(self.dtype()) && self.dtype() != DType::kFloat16 &&
+                    self.count() > 0 && source.count() > 0 && index.rank() > 0 &&
+                    op.dim(1, self.rank()) == 0 && self.is_contiguous() && source.is_contiguous();
+  if (!fits || index.count() / index.size(0) < kLongRow || index.stride(0) <= 0) return false;
+  for (int d = 1; d < index.rank(); ++d) {
+    const bool repeated = index.stride(d) == 0 || (index.size(d) == 1 && index.stride(d) == 1);
+    if (!repeated || source.size(d) != index.size(d)) return false;
+  }
+  return true;
 }
 
 void ReduceIntoShape(const OpView& op, Outputs& out) { out.AddLike(op.self()); }
@@ -101,6 +126,9 @@ std::vector<Tensor> ScatterReduceInto(Dispatcher& d, const OpView& op, const Ten
   if (op.tensor(2).count() == 0) return {out};
   const bool includes = op.boolean(5, true);
   const Tensor index = d.tensor(op, 2), source = d.tensor(op, 3);
+  if (op.text(4) != "prod" && ByLongRows(op)) {
+    return {d.Call("steelyard::rows_reduced", out, op.arg(1), index, source)};
+  }
   if (!includes) d.Call("aten::scatter_.value", out, op.arg(1), index, 0);
   d.Call("steelyard::scatter_reduced", out, op.arg(1), index, source);
   if (op.text(4) != "mean") return {out};
@@ -289,6 +317,10 @@ constexpr std::array kRows{
              "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
              "steelyard::scatter_reduced(f32[4,3], 0, i64[2,3], f32[2,3])"},
             ReduceIntoShape, ReduceIntoAllocations, OfSource),
+    Written({"steelyard::rows_reduced", "Long rows reduced into places, inside `scatter_reduce`.",
+             "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
+             "steelyard::rows_reduced(f32[4,16], 0, i64[2,16]{1,0}, f32[2,16])"},
+            ReduceIntoShape, RowsAllocations, OfSource),
     Written({"steelyard::index_reduced", "Slices reduced into places, inside `index_reduce`.",
              "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
              "steelyard::index_reduced(f32[4,3], 0, i64[2], f32[2,3])"},

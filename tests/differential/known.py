@@ -56,7 +56,6 @@ REFUSALS = {
     "*aten::lstm*differ: * vs *": "oneDNN does not check and reads what lies behind the weights",
     "*aten::lstm*the state has 4 dimensions*": "oneDNN does not check",
     "*aten::lstm*the bias has 2 dimensions*": "oneDNN does not check",
-    "*LSTMs with projections are not modelled*": "the refusal says so",
     "*repetitions must be int64 or int32*": "no model counts in another dtype",
     "*aten::lstm.input*states and * weights for*": "PyTorch ignores the weights that are left over",
     "*aten::_prelu_kernel*the weight is larger than the tensor*": "its caller checks",
