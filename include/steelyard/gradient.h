@@ -25,7 +25,7 @@ class Tensor;
 // A few arguments, by their places in the signature.
 class ArgumentSet {
  public:
-  static constexpr int kMost = 10;
+  static constexpr int kMost = 12;
   constexpr ArgumentSet(std::initializer_list<int> places) {
     for (int place : places) places_.at(size_++) = static_cast<std::uint8_t>(place);
   }
@@ -73,16 +73,20 @@ class Gradient {
     kFormula,
     kUnknown,  // no formula yet: a training step that needs it is refused
   };
+  // A function written in Python holds the gradients that arrive until it returns.
+  enum class Writer : std::uint8_t { kCpp, kPython };
   static constexpr int kMostFormulas = 4;
 
   constexpr explicit Gradient(Kind kind) : kind_(kind) {}
   // The name of the autograd node, as PyTorch's profiler prints it, and its formulas in the order
   // in which it computes them.
-  constexpr Gradient(std::string_view node, std::initializer_list<Derivative> formulas)
-      : kind_(Kind::kFormula), node_(node) {
+  constexpr Gradient(std::string_view node, std::initializer_list<Derivative> formulas,
+                     Writer writer = Writer::kCpp)
+      : kind_(Kind::kFormula), writer_(writer), node_(node) {
     for (const Derivative& formula : formulas) formulas_.at(size_++) = formula;
   }
   constexpr Kind kind() const { return kind_; }
+  constexpr Writer writer() const { return writer_; }
   constexpr std::string_view node() const { return node_; }
   constexpr std::span<const Derivative> formulas() const { return {formulas_.data(), size_}; }
   // Whether some formula gives a gradient of this argument.
@@ -96,6 +100,7 @@ class Gradient {
  private:
   static constexpr Derivative kNothing{.of = {}, .saves = {}};
   Kind kind_;
+  Writer writer_ = Writer::kCpp;
   std::string_view node_;
   std::array<Derivative, kMostFormulas> formulas_{kNothing, kNothing, kNothing, kNothing};
   std::size_t size_ = 0;

@@ -186,6 +186,35 @@ std::vector<Tensor> MaskedSelect(Dispatcher& d, const OpView& op) {
   return {d.Call("steelyard::select_all", op.arg(0), op.arg(1))};
 }
 
+// --- masked_scatter_(self, mask, source)
+// ---------------------------------------------------------
+
+void MaskedScatterShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self(), mask = op.tensor(1), source = op.tensor(2);
+  if (mask.dtype() != DType::kBool) Refuse("a mask must be bool, not " + shape::Text(mask));
+  if (source.dtype() != self.dtype()) {
+    Refuse(fmt::format("{} cannot be written into {}", shape::Text(source), shape::Text(self)));
+  }
+  const Dims sizes = shape::Broadcast({self, mask});
+  if (!std::ranges::equal(Sizes(sizes), self.sizes())) {
+    Refuse("the mask is larger than the tensor: " + shape::Text(mask));
+  }
+  out.AddLike(self);
+}
+void MaskedScatterAllocations(const OpView& op, Allocations& memory) {
+  allocations::Free(allocations::Contiguous(op.tensor(2), memory), memory);
+}
+
+// Zeros as large as the mask and the tensor broadcast to.
+std::vector<Tensor> MaskedSelectBackward(Dispatcher& d, const OpView& op) {
+  const Dims sizes = shape::Broadcast({op.tensor(1), op.tensor(2)});
+  Tensor whole = d.Call("aten::expand", op.arg(1), sizes);
+  const Tensor zeros = d.Call("aten::zeros_like", whole);
+  whole.reset();
+  d.Call("aten::masked_scatter_", zeros, op.arg(2), op.arg(0));
+  return {zeros};
+}
+
 // --- index_put ----------------------------------------------------------------------------------
 
 // One value written through masks is a masked_fill, whose extent does not matter.
@@ -386,13 +415,16 @@ void ScatterAddAllocations(const OpView& op, Allocations& memory) {
   AddRows(op, by_rows, {}, memory);
   allocations::Free(cast, memory);
 }
-// A scatter_add_ with the index repeated in rows, where the index is int64 and nothing is scaled.
+// A scatter_add_ with the index repeated in rows, where the index is int64 and nothing is scaled,
+// along the first or last dimension; else row after row.
 void IndexAddAllocations(const OpView& op, Allocations& memory) {
   if (*op.def().alias == Alias::kNone) memory.Output(0);
   const auto index = allocations::Contiguous(op.tensor(2), memory);
   const bool by_rows = op.dim(1, op.self().rank()) == 0 && op.output().is_contiguous() &&
                        op.tensor(3).is_contiguous();
-  const bool scattered = op.tensor(2).dtype() == DType::kInt64 && op.real(4, 1.0) == 1.0;
+  const int rank = op.self().rank(), dim = op.dim(1, rank);
+  const bool scattered = op.tensor(2).dtype() == DType::kInt64 && op.real(4, 1.0) == 1.0 &&
+                         (dim == 0 || dim == rank - 1);
   if (scattered) AddRows(op, by_rows, "aten::scatter_add_", memory);
   allocations::Free(index, memory);
 }
@@ -547,11 +579,27 @@ constexpr std::array kRows{
            GatherAllocations),
     Call("aten::masked_select", "Elements chosen by a mask.",
          "(Tensor self, Tensor mask) -> Tensor", "aten::masked_select(f32[4,6], bool[4,6])",
-         MaskedSelect),
+         MaskedSelect, gradients::kMaskedSelect),
+    Call("aten::masked_select_backward", "The gradient of elements chosen by a mask.",
+         "(Tensor grad, Tensor input, Tensor mask) -> Tensor",
+         "aten::masked_select_backward(f32[24], f32[4,6], bool[4,6])", MaskedSelectBackward,
+         kGradientUnknown),
+    OpDef{.name = "aten::masked_scatter_",
+          .summary = "Writes the elements of `source`, in order, where the mask holds.",
+          .signature = "(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
+          .example = "aten::masked_scatter_(f32[4,6], bool[4,6], f32[24])",
+          .family = Family::kIndexing,
+          .shape = MaskedScatterShape,
+          .alias = Alias::kInPlace,
+          .decompose = kIsKernel,
+          .allocations = MaskedScatterAllocations,
+          .work = work::Move,
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = kGradientUnknown},
     Kernel("steelyard::select_all",
            "All elements that a mask could choose, inside `masked_select`.",
            "(Tensor self, Tensor mask) -> Tensor", "steelyard::select_all(f32[4,6], bool[6])",
-           kGradientUnknown, SelectedShape, SelectedAllocations),
+           kNoGradient, SelectedShape, SelectedAllocations),
     Kernel("aten::index.Tensor", "Elements chosen by a list of index tensors.",
            "(Tensor self, Tensor?[] indices) -> Tensor",
            "aten::index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])", gradients::kIndex,
@@ -568,42 +616,42 @@ constexpr std::array kRows{
           .allocations = IndexPutAllocations,
           .work = IndexPutWork,
           .traffic = IndexPutTraffic,
-          .grad = kGradientUnknown},
+          .grad = gradients::kIndexPut},
     Call("aten::index_put", "A copy in which elements chosen by index tensors are overwritten.",
          "(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-         "aten::index_put(f32[4,6], [i64[3]], f32[6])", IndexPut),
+         "aten::index_put(f32[4,6], [i64[3]], f32[6])", IndexPut, gradients::kIndexPut),
     Scatter("aten::scatter.src", "A copy in which elements of `src` go where the index says.",
             "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            "aten::scatter.src(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, MoveByIndex,
+            "aten::scatter.src(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatter, MoveByIndex,
             ScatterAllocations),
     Scatter("aten::scatter_.src", "Elements of `src` go where the index says.",
             "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-            "aten::scatter_.src(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, MoveByIndex,
+            "aten::scatter_.src(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatter, MoveByIndex,
             ScatterAllocations),
     Scatter("aten::scatter.value", "A copy in which a number goes where the index says.",
             "(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-            "aten::scatter.value(f32[4,6], 0, i64[2,6], 1)", kGradientUnknown, MoveByIndex,
+            "aten::scatter.value(f32[4,6], 0, i64[2,6], 1)", gradients::kScatterNumber, MoveByIndex,
             ScatterAllocations),
     Scatter("aten::scatter_.value", "A number goes where the index says.",
             "(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
-            "aten::scatter_.value(f32[4,6], 0, i64[2,6], 1)", kGradientUnknown, MoveByIndex,
-            ScatterAllocations),
+            "aten::scatter_.value(f32[4,6], 0, i64[2,6], 1)", gradients::kScatterNumber,
+            MoveByIndex, ScatterAllocations),
     Scatter("aten::scatter_add", "A copy to which `src` is added where the index says.",
             "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            "aten::scatter_add(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, AddByIndex,
-            ScatterAddAllocations),
+            "aten::scatter_add(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatterAdd,
+            AddByIndex, ScatterAddAllocations),
     Scatter("aten::scatter_add_", "Adds `src` where the index says.",
             "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-            "aten::scatter_add_(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, AddByIndex,
-            ScatterAddAllocations),
+            "aten::scatter_add_(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatterAdd,
+            AddByIndex, ScatterAddAllocations),
     Scatter("aten::index_add", "A copy to rows of which `source` is added.",
             "(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-            "aten::index_add(f32[4,6], 0, i64[2], f32[2,6])", kGradientUnknown, AddByIndex,
+            "aten::index_add(f32[4,6], 0, i64[2], f32[2,6])", gradients::kIndexAdd, AddByIndex,
             IndexAddAllocations),
     Scatter(
         "aten::index_add_", "Adds `source` to rows chosen by an index.",
         "(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
-        "aten::index_add_(f32[4,6], 0, i64[2], f32[2,6])", kGradientUnknown, AddByIndex,
+        "aten::index_add_(f32[4,6], 0, i64[2], f32[2,6])", gradients::kIndexAdd, AddByIndex,
         IndexAddAllocations),
     Kernel("aten::cat", "Tensors one after the other along a dimension.",
            "(Tensor[] tensors, int dim=0) -> Tensor", "aten::cat([f32[2,8], bf16[3,8]], 0)",
@@ -612,11 +660,11 @@ constexpr std::array kRows{
          "(Tensor[] tensors, int dim=0) -> Tensor", "aten::stack([f32[2,8], f32[2,8]], -1)", Stack,
          gradients::kStack),
     Kernel("aten::tril", "The lower triangle; zero elsewhere.",
-           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])", kGradientUnknown,
+           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])", gradients::kTril,
            TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll),
     Kernel("aten::triu", "The upper triangle; zero elsewhere.",
            "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::triu(f32[8,8], 1)",
-           kGradientUnknown, TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll),
+           gradients::kTriu, TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll),
 };
 
 }  // namespace
