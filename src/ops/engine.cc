@@ -21,9 +21,8 @@ namespace {
 
 constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
 
-bool IsOfPython(const GradNode& node) {
-  return node.kind == GradNodeKind::kFormula &&
-         node.def->grad->writer() == Gradient::Writer::kPython;
+bool IsInPython(const GradNode& node) {
+  return node.kind == GradNodeKind::kFormula && node.def->grad->in_python();
 }
 
 // From the first to the last, as the destructor of a vector does.
@@ -109,7 +108,7 @@ void Engine::Evaluate(GradNodeId id, Gradients incoming) {
   {
     const Dispatcher::Inside node(dispatcher_, name);
     outgoing = Apply(id, incoming);
-    if (IsOfPython(autograd_.node(id))) Drop(incoming);
+    if (IsInPython(autograd_.node(id))) Drop(incoming);
   }
   FitToVariables(id, outgoing);
   Drop(incoming);

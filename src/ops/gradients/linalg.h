@@ -48,8 +48,8 @@ inline constexpr Gradient kGroupedMm{
     {GradientOf(1, {0, 2}, GroupedSecond), GradientOf(0, {1, 2}, GroupedFirst)}};
 inline constexpr Gradient kGroupedMmFallback{
     "GeneratedBackwardFor_transformers_grouped_mm_fallback_defaultBackward",
-    {GradientsOf({0, 1}, {0, 1, 2}, GroupedFallback)},
-    Gradient::Writer::kPython};
+    {GradientsOf({0, 1}, {0, 1}, GroupedFallback)},
+    InPython{.context = {2}}};
 inline constexpr Gradient kDot{"DotBackward0",
                                {GradientOf(0, {1}, DotFirst), GradientOf(1, {0}, DotSecond)}};
 
