@@ -228,13 +228,13 @@ constexpr std::array kRows{
           gradients::kLeakyRelu, kLeakyRelu),
     InPlace("aten::leaky_relu_", "x, or `negative_slope` times x below zero, in place.",
             "(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)",
-            "aten::leaky_relu_(f32[2,8])", kGradientUnknown, kLeakyRelu),
+            "aten::leaky_relu_(f32[2,8])", gradients::kLeakyReluInPlace, kLeakyRelu),
     Fresh("aten::elu", "x, or an exponential that goes to -`alpha` below zero.",
           "(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
           "aten::elu(f32[2,8])", gradients::kElu, kElu),
     InPlace("aten::elu_", "x, or an exponential that goes to -`alpha` below zero, in place.",
             "(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)",
-            "aten::elu_(f32[2,8])", kGradientUnknown, kElu),
+            "aten::elu_(f32[2,8])", gradients::kEluInPlace, kElu),
     Call("aten::celu", "elu with a smooth derivative.", "(Tensor self, Scalar alpha=1.) -> Tensor",
          "aten::celu(f32[2,8])", Elu, gradients::kCelu),
     Call("aten::selu", "elu that keeps mean and variance.", "(Tensor self) -> Tensor",
@@ -270,7 +270,7 @@ constexpr std::array kRows{
           .allocations = allocations::OutputsOnly,
           .work = kSilu,
           .traffic = traffic::ReadAllWriteAll,
-          .grad = kGradientUnknown},
+          .grad = gradients::kGlu},
 };
 
 }  // namespace

@@ -205,6 +205,18 @@ void MaskedScatterAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(allocations::Contiguous(op.tensor(2), memory), memory);
 }
 
+// What the mask chose, filled up with zeros.
+std::vector<Tensor> MaskedScatterBackward(Dispatcher& d, const OpView& op) {
+  const Dims sizes = op.ints(2);
+  const std::int64_t count = work::Elements(sizes).value();
+  Tensor chosen = d.Call("aten::masked_select", op.arg(0), op.arg(1));
+  if (count > chosen.count()) {
+    const Tensor rest = d.Call("aten::zeros", Dims{count - chosen.count()}, chosen.dtype());
+    chosen = d.Call("aten::cat", std::vector<Tensor>{chosen, rest}, 0);
+  }
+  return {d.Call("aten::view", chosen, sizes)};
+}
+
 // Zeros as large as the mask and the tensor broadcast to.
 std::vector<Tensor> MaskedSelectBackward(Dispatcher& d, const OpView& op) {
   const Dims sizes = shape::Broadcast({op.tensor(1), op.tensor(2)});
@@ -583,6 +595,10 @@ constexpr std::array kRows{
     Call("aten::masked_select_backward", "The gradient of elements chosen by a mask.",
          "(Tensor grad, Tensor input, Tensor mask) -> Tensor",
          "aten::masked_select_backward(f32[24], f32[4,6], bool[4,6])", MaskedSelectBackward,
+         gradients::kMaskedScatter),
+    Call("aten::masked_scatter_backward", "The gradient of elements written where a mask holds.",
+         "(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
+         "aten::masked_scatter_backward(f32[4,6], bool[4,6], [30])", MaskedScatterBackward,
          kGradientUnknown),
     OpDef{.name = "aten::masked_scatter_",
           .summary = "Writes the elements of `source`, in order, where the mask holds.",

@@ -68,6 +68,12 @@ Tensor MaskedFillValue(Dispatcher& d, const Backward& b) {
   return d.Call("aten::sum", chosen);
 }
 
+// self, mask, source
+Tensor MaskedScatterSource(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::masked_scatter_backward", b.grad(), b.saved(1),
+                Dims(b.op().tensor(2).sizes()));
+}
+
 // self, indices, values, accumulate
 Tensor IndexPutSelf(Dispatcher& d, const Backward& b) {
   if (b.op().boolean(3)) return b.grad();

@@ -16,6 +16,7 @@ Tensor IndexSelf(Dispatcher& d, const Backward& b);
 Tensor MaskedSelectSelf(Dispatcher& d, const Backward& b);
 Tensor MaskedFillSelf(Dispatcher& d, const Backward& b);
 Tensor MaskedFillValue(Dispatcher& d, const Backward& b);
+Tensor MaskedScatterSource(Dispatcher& d, const Backward& b);
 Tensor IndexPutSelf(Dispatcher& d, const Backward& b);
 Tensor IndexPutValues(Dispatcher& d, const Backward& b);
 Tensor ScatterSelf(Dispatcher& d, const Backward& b);
@@ -40,6 +41,9 @@ inline constexpr Gradient kMaskedFill{"MaskedFillBackward0", {GradientOf(0, {1},
 inline constexpr Gradient kMaskedFillTensor{
     "MaskedFillBackward1",
     {GradientOf(0, {1}, MaskedFillSelf), GradientOf(2, {1}, MaskedFillValue)}};
+inline constexpr Gradient kMaskedScatter{
+    "MaskedScatterBackward0",
+    {GradientOf(0, {1}, MaskedFillSelf), GradientOf(2, {1}, MaskedScatterSource)}};
 inline constexpr Gradient kIndexPut{
     "IndexPutBackward0", {GradientOf(0, {1}, IndexPutSelf), GradientOf(2, {1}, IndexPutValues)}};
 inline constexpr Gradient kScatter{

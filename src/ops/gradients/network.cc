@@ -32,6 +32,17 @@ Tensor EluSelf(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
   return d.Call("aten::elu_backward", b.grad(), op.arg(1), op.arg(2), op.arg(3), false, b.saved(0));
 }
+// In place the operand is gone, but its sign can be told from the result.
+Tensor EluResult(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::elu_backward", b.grad(), op.arg(1), op.arg(2), op.arg(3), true, b.result());
+}
+Tensor LeakyReluResult(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::leaky_relu_backward", b.grad(), b.result(), b.op().arg(1), true);
+}
+Tensor GluSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::glu_backward", b.grad(), b.saved(0), b.op().arg(1));
+}
 // self, alpha
 Tensor CeluSelf(Dispatcher& d, const Backward& b) {
   const double alpha = b.op().real(1, 1.0);

@@ -11,6 +11,9 @@ namespace steelyard::gradients {
 
 Tensor ThresholdResult(Dispatcher& d, const Backward& b);
 Tensor EluSelf(Dispatcher& d, const Backward& b);
+Tensor EluResult(Dispatcher& d, const Backward& b);
+Tensor LeakyReluResult(Dispatcher& d, const Backward& b);
+Tensor GluSelf(Dispatcher& d, const Backward& b);
 Tensor CeluSelf(Dispatcher& d, const Backward& b);
 Tensor HardtanhSelf(Dispatcher& d, const Backward& b);
 Tensor LeakyReluSelf(Dispatcher& d, const Backward& b);
@@ -44,6 +47,10 @@ inline constexpr Gradient kSigmoid{"SigmoidBackward0",
 inline constexpr Gradient kSilu{"SiluBackward0",
                                 {GradientOf(0, {0}, OfSelf<"aten::silu_backward">)}};
 inline constexpr Gradient kElu{"EluBackward0", {GradientOf(0, {0}, EluSelf)}};
+inline constexpr Gradient kEluInPlace{"EluBackward1", {GradientOf(0, {kResult}, EluResult)}};
+inline constexpr Gradient kLeakyReluInPlace{"LeakyReluBackward1",
+                                            {GradientOf(0, {kResult}, LeakyReluResult)}};
+inline constexpr Gradient kGlu{"GluBackward0", {GradientOf(0, {0}, GluSelf)}};
 inline constexpr Gradient kCelu{"CeluBackward0", {GradientOf(0, {0}, CeluSelf)}};
 inline constexpr Gradient kHardtanh{"HardtanhBackward0", {GradientOf(0, {0}, HardtanhSelf)}};
 inline constexpr Gradient kHardswish{"HardswishBackward0",
