@@ -74,6 +74,8 @@ TRUSTING = frozenset(
         "aten::_slow_conv2d_forward",
         "aten::mkldnn_convolution",
         "aten::mkldnn_rnn_layer",
+        "aten::mkldnn_rnn_layer_backward",
+        "aten::nll_loss2d_backward",
         "aten::slow_conv3d_forward",
         "aten::slow_conv_dilated2d",
     }
