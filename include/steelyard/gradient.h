@@ -25,7 +25,7 @@ class Tensor;
 // A few arguments, by their places in the signature.
 class ArgumentSet {
  public:
-  static constexpr int kMost = 10;
+  static constexpr int kMost = 12;
   constexpr ArgumentSet(std::initializer_list<int> places) {
     for (int place : places) places_.at(size_++) = static_cast<std::uint8_t>(place);
   }
@@ -51,6 +51,12 @@ using GradientFn = Tensor (*)(Dispatcher& d, const Backward& b);
 // The gradients of several arguments, in their order; of a list of tensors, of each of them.
 using GradientsFn = std::vector<Tensor> (*)(Dispatcher& d, const Backward& b);
 
+// A node that is written in Python holds the gradients that arrive until it returns, and what it
+// put into its context until it dies.
+struct InPython {
+  ArgumentSet context;
+};
+
 // One formula of an autograd node.
 struct Derivative {
   ArgumentSet of;     // the arguments whose gradients it gives
@@ -71,7 +77,7 @@ class Gradient {
     kNone,       // not differentiable: its results need no gradient
     kFromParts,  // the operators that a composite calls have gradients
     kFormula,
-    kUnknown,  // no formula yet: a training step that needs it is refused
+    kUnknown,  // no formula: a training step that needs it is refused
   };
   static constexpr int kMostFormulas = 4;
 
@@ -82,7 +88,15 @@ class Gradient {
       : kind_(Kind::kFormula), node_(node) {
     for (const Derivative& formula : formulas) formulas_.at(size_++) = formula;
   }
+  constexpr Gradient(std::string_view node, std::initializer_list<Derivative> formulas,
+                     InPython python)
+      : Gradient(node, formulas) {
+    in_python_ = true;
+    context_ = python.context;
+  }
   constexpr Kind kind() const { return kind_; }
+  constexpr bool in_python() const { return in_python_; }
+  constexpr const ArgumentSet& context() const { return context_; }
   constexpr std::string_view node() const { return node_; }
   constexpr std::span<const Derivative> formulas() const { return {formulas_.data(), size_}; }
   // Whether some formula gives a gradient of this argument.
@@ -96,6 +110,8 @@ class Gradient {
  private:
   static constexpr Derivative kNothing{.of = {}, .saves = {}};
   Kind kind_;
+  bool in_python_ = false;
+  ArgumentSet context_{};
   std::string_view node_;
   std::array<Derivative, kMostFormulas> formulas_{kNothing, kNothing, kNothing, kNothing};
   std::size_t size_ = 0;

@@ -60,7 +60,7 @@ struct Param {
 
 class Signature {
  public:
-  static constexpr int kMaxParams = 20;
+  static constexpr int kMaxParams = 24;
 
   consteval Signature(const char* text) : text_(text) {
     Parse();

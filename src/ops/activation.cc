@@ -236,7 +236,7 @@ constexpr std::array kRows{
             "(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)",
             "aten::elu_(f32[2,8])", gradients::kEluInPlace, kElu),
     Call("aten::celu", "elu with a smooth derivative.", "(Tensor self, Scalar alpha=1.) -> Tensor",
-         "aten::celu(f32[2,8])", Elu),
+         "aten::celu(f32[2,8])", Elu, gradients::kCelu),
     Call("aten::selu", "elu that keeps mean and variance.", "(Tensor self) -> Tensor",
          "aten::selu(f32[2,8])", Elu),
     Fresh("aten::mish", "x times the hyperbolic tangent of its softplus.",

@@ -61,24 +61,15 @@ void FlashShape(const OpView& op, Outputs& out) {
 
 using Scratch = std::optional<Allocations::Scratch>;
 
-// Operands are copied unless their last dimension lies densely; a mask's may also be expanded.
-Scratch Packed(const TensorView& t, Allocations& memory) {
-  return t.stride(-1) == 1 ? std::nullopt : allocations::Contiguous(t, memory);
-}
-Scratch PackedMask(const TensorView& mask, Allocations& memory) {
-  if (!mask.defined() || mask.rank() == 0) return std::nullopt;
-  return mask.size(-1) == 1 || mask.stride(-1) == 0 ? std::nullopt : Packed(mask, memory);
-}
-
 // Besides the outputs each thread needs the scores of a block, two numbers per query and its rows
 // of the result; half-precision scores are kept a second time in their own dtype.
 void FlashAllocations(const OpView& op, Allocations& memory) {
   const TensorView query = op.self();
   memory.Output(0, "aten::empty_strided");
   memory.Output(1, "aten::empty");
-  const std::array packed{Packed(query, memory), Packed(op.tensor(1), memory),
-                          Packed(op.tensor(2), memory)};
-  const Scratch mask = PackedMask(op.tensor(5), memory);
+  const std::array packed{attention::Packed(query, memory), attention::Packed(op.tensor(1), memory),
+                          attention::Packed(op.tensor(2), memory)};
+  const Scratch mask = attention::PackedMask(op.tensor(5), memory);
   const std::int64_t rows = QueryRows(query.size(2));
   const std::int64_t columns = attention::KeyColumns(op.tensor(1).size(2));
   const Count scores = Count(rows) * columns;

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 
+#include "ops/rules/allocations.h"
 #include "steelyard/op.h"
 #include "steelyard/program.h"
 
@@ -43,6 +44,15 @@ inline Count HiddenByCausality(const TensorView& query, const TensorView& key) {
 // The dtype in which scores are kept.
 inline DType WideType(DType dtype) {
   return dtype == DType::kBFloat16 || dtype == DType::kFloat16 ? DType::kFloat32 : dtype;
+}
+
+// Operands are copied unless their last dimension lies densely; a mask's may also be expanded.
+inline std::optional<Allocations::Scratch> Packed(const TensorView& t, Allocations& memory) {
+  return t.stride(-1) == 1 ? std::nullopt : allocations::Contiguous(t, memory);
+}
+inline std::optional<Allocations::Scratch> PackedMask(const TensorView& mask, Allocations& memory) {
+  if (!mask.defined() || mask.rank() == 0) return std::nullopt;
+  return mask.size(-1) == 1 || mask.stride(-1) == 0 ? std::nullopt : Packed(mask, memory);
 }
 
 }  // namespace steelyard::attention

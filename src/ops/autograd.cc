@@ -126,6 +126,9 @@ void Autograd::DropNode(GradNodeId id) {
     const GradNodeId dead = dying_.back();
     dying_.pop_back();
     ReleaseSaved(dead);
+    const std::span<const Saved> context = saved(dead);
+    nodes_[dead].saved = 0;
+    for (const Saved& saved : context) ReleaseOne(saved);
     for (const Edge& edge : edges(dead)) {
       if (edge.node != kNoId && --nodes_[edge.node].references == 0) dying_.push_back(edge.node);
     }
@@ -136,15 +139,25 @@ void Autograd::DropNode(GradNodeId id) {
 }
 
 void Autograd::ReleaseSaved(GradNodeId id) {
-  const std::span<const Saved> all = saved(id);
-  nodes_[id].saved = 0;
-  for (const Saved& saved : all) {
-    if (saved.is_result()) {
-      --tensors_on_storage_[program_.values[saved.value].storage];
-      dispatcher_.ReleaseStorage(saved.value);
+  std::vector<Saved> released;
+  std::uint32_t kept = 0;
+  for (const Saved& saved : saved(id)) {
+    if (saved.in_context) {
+      saved_[nodes_[id].first_saved + kept++] = saved;
     } else {
-      dispatcher_.Release(saved.value);
+      released.push_back(saved);
     }
+  }
+  nodes_[id].saved = kept;
+  for (const Saved& saved : released) ReleaseOne(saved);
+}
+
+void Autograd::ReleaseOne(const Saved& saved) {
+  if (saved.is_result()) {
+    --tensors_on_storage_[program_.values[saved.value].storage];
+    dispatcher_.ReleaseStorage(saved.value);
+  } else {
+    dispatcher_.Release(saved.value);
   }
 }
 
@@ -215,6 +228,7 @@ bool Autograd::Keeps(const OpDef& def, int place, std::span<const Argument> args
     user = &formula;
     ++users;
   }
+  if (def.grad->context().Contains(place)) return true;
   if (users == 0) return false;
   const bool list = def.signature->params()[static_cast<std::size_t>(place)].list;
   if (list || users != 1 || differentiated <= 1 || user->of.places().size() != 1) return true;
@@ -232,7 +246,10 @@ void Autograd::SaveArgument(GradNode&, const OpDef& def, int place,
       const Tensor kept = overwritten ? dispatcher_.Call("aten::clone", Tensor(&dispatcher_, id))
                                       : Tensor(&dispatcher_, id);
       dispatcher_.Retain(kept.id());
-      saved_.push_back({kept.id(), static_cast<std::int8_t>(place), element});
+      saved_.push_back({.value = kept.id(),
+                        .place = static_cast<std::int8_t>(place),
+                        .in_context = def.grad->context().Contains(place),
+                        .element = element});
     }
     ++element;
   });
@@ -265,7 +282,7 @@ void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
     if (!named || ids[i] == kNoId) continue;
     dispatcher_.RetainStorage(ids[i]);
     ++tensors_on_storage_[program_.values[ids[i]].storage];
-    saved_.push_back({ids[i], static_cast<std::int8_t>(place), 0});
+    saved_.push_back({.value = ids[i], .place = static_cast<std::int8_t>(place)});
     ++node.saved;
   }
   const StringId by = program_.strings.Intern(def.grad->node());

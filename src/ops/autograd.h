@@ -93,6 +93,7 @@ class Autograd {
   std::size_t slots(GradNodeId id) const;
   ValueId variable(GradNodeId id, std::uint32_t slot) const;
   std::string_view name(GradNodeId id) const;
+  // What was saved for a node, once it has run; its context only when it dies.
   void ReleaseSaved(GradNodeId id);
   Edge EdgeOf(ValueId tensor);
 
@@ -107,6 +108,7 @@ class Autograd {
   Object& object(ValueId id) { return objects_[object_of_[id]]; }
   void Die(Object& object);
   void DropNode(GradNodeId id);
+  void ReleaseOne(const Saved& saved);
   GradNodeId AddNode(const GradNode& node);
   void AddEdges(GradNode& node, const OpDef& def, std::span<const Argument> args);
   void SaveArguments(GradNode& node, const OpDef& def, std::span<const Argument> args);

@@ -17,6 +17,7 @@ namespace steelyard {
 struct Saved {
   ValueId value = kNoId;
   std::int8_t place = 0;      // an argument, or kResult + an output
+  bool in_context = false;    // of a node in Python: until it dies
   std::uint32_t element = 0;  // of a list of tensors
   bool is_result() const { return place >= kResult; }
 };

@@ -8,6 +8,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/indexing.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -133,6 +134,10 @@ constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
   return Composite(name, summary, signature, example, Family::kElementwise, decompose, grad);
 }
 
+std::vector<Tensor> IsNan(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::ne.Tensor", op.arg(0), op.arg(0))};
+}
+
 // --- Selection ----------------------------------------------------------------------------------
 
 // self and other are promoted; the condition is bool or, to be cast, uint8.
@@ -191,7 +196,7 @@ std::vector<Tensor> MaskedFill(Dispatcher& d, const OpView& op) {
 }
 
 constexpr OpDef MaskedFillInPlace(OpName name, std::string_view summary, Signature signature,
-                                  std::string_view example) {
+                                  std::string_view example, Gradient grad) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -203,7 +208,7 @@ constexpr OpDef MaskedFillInPlace(OpName name, std::string_view summary, Signatu
                .allocations = allocations::None,
                .work = work::PerOutput<PerElement{.compare = 1}>,
                .traffic = traffic::ReadAllWriteAll,
-               .grad = kNoGradient};
+               .grad = grad};
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -250,6 +255,18 @@ constexpr std::array kRows{
     Not("aten::bitwise_not", "The other bits.", "aten::bitwise_not(bool[2,8])", BitwiseNotShape),
     Truth("aten::logical_and", "Whether both are not zero.",
           "(Tensor self, Tensor other) -> Tensor", "aten::logical_and(f32[2,8], i64[8])", kAlu),
+    OpDef{.name = "aten::logical_and_",
+          .summary = "Whether both are not zero, in place.",
+          .signature = "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+          .example = "aten::logical_and_(bool[2,8], bool[8])",
+          .family = Family::kElementwise,
+          .shape = shape::Overwrite<Promotion::kCompare, 0, 1>,
+          .alias = Alias::kInPlace,
+          .decompose = kIsKernel,
+          .allocations = allocations::Overwrite<Promotion::kCompare, 0, 1>,
+          .work = kAlu,
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = kNoGradient},
     Truth("aten::logical_or", "Whether one is not zero.", "(Tensor self, Tensor other) -> Tensor",
           "aten::logical_or(f32[2,8], f32[8])", kAlu),
     Truth("aten::logical_xor", "Whether exactly one is not zero.",
@@ -258,6 +275,8 @@ constexpr std::array kRows{
         shape::Iterate<Promotion::kCompare, 0>),
     Not("aten::isneginf", "Whether an element is minus infinity.", "aten::isneginf(f32[2,8])",
         shape::Iterate<Promotion::kCompare, 0>),
+    Call("aten::isnan", "Whether an element is not a number.", "(Tensor self) -> Tensor",
+         "aten::isnan(f32[2,8])", IsNan),
     OpDef{.name = "aten::where.self",
           .summary = "Where the condition holds `self`, elsewhere `other`.",
           .signature = "(Tensor condition, Tensor self, Tensor other) -> Tensor",
@@ -278,10 +297,11 @@ constexpr std::array kRows{
          "aten::where.ScalarSelf(bool[2,8], 1.0, f16[2,8])", WhereScalarSelf),
     MaskedFillInPlace("aten::masked_fill_.Scalar", "Writes a number where the mask holds.",
                       "(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
-                      "aten::masked_fill_.Scalar(f32[2,8], bool[8], 0)"),
+                      "aten::masked_fill_.Scalar(f32[2,8], bool[8], 0)", gradients::kMaskedFill),
     MaskedFillInPlace("aten::masked_fill_.Tensor", "Writes a 0-dim tensor where the mask holds.",
                       "(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
-                      "aten::masked_fill_.Tensor(f32[2,8], bool[8], f32[])"),
+                      "aten::masked_fill_.Tensor(f32[2,8], bool[8], f32[])",
+                      gradients::kMaskedFillTensor),
     Call("aten::masked_fill.Scalar", "A copy with a number where the mask holds.",
          "(Tensor self, Tensor mask, Scalar value) -> Tensor",
          "aten::masked_fill.Scalar(f32[8], bool[2,8], 0)", MaskedFill<"aten::masked_fill_.Scalar">,
@@ -289,7 +309,7 @@ constexpr std::array kRows{
     Call("aten::masked_fill.Tensor", "A copy with a 0-dim tensor where the mask holds.",
          "(Tensor self, Tensor mask, Tensor value) -> Tensor",
          "aten::masked_fill.Tensor(f32[2,8], bool[2,8], f32[])",
-         MaskedFill<"aten::masked_fill_.Tensor">, gradients::kMaskedFill),
+         MaskedFill<"aten::masked_fill_.Tensor">, gradients::kMaskedFillTensor),
 };
 
 }  // namespace

@@ -177,7 +177,7 @@ constexpr std::array kRows{
           .allocations = CopyAllocations,
           .work = work::Move,
           .traffic = traffic::ReadWhatIsWritten,
-          .grad = kGradientUnknown},
+          .grad = gradients::kCopy},
     MovementComposite("aten::contiguous",
                       "The tensor itself if it is contiguous, else a copy that is.",
                       "(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",

@@ -166,6 +166,8 @@ class Dispatcher {
 
   // A list of booleans: which results of a kernel are wanted.
   Argument Mask(std::initializer_list<bool> wanted);
+  // A string, such as a rounding mode.
+  Argument Text(std::string_view text) { return Argument::OfString(out_.strings.Intern(text)); }
 
   // As long as it lives, nodes run in the program itself, not in an operator.
   class AsProgram {

@@ -13,12 +13,17 @@
 #include <utility>
 
 #include "ir/layout.h"
+#include "ops/gradients/view.h"
 #include "ops/rules/memory_format.h"
 
 namespace steelyard {
 namespace {
 
 constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
+
+bool IsInPython(const GradNode& node) {
+  return node.kind == GradNodeKind::kFormula && node.def->grad->in_python();
+}
 
 // From the first to the last, as the destructor of a vector does.
 void Drop(std::vector<Tensor>& tensors) {
@@ -35,7 +40,8 @@ bool LiesAs(const Tensor& gradient, const TensorView& variable) {
     return gradient.is_contiguous();
   }
   for (int i = 0; i < variable.rank(); ++i) {
-    if (variable.size(i) != 1 && gradient.view().stride(i) != variable.stride(i)) return false;
+    const std::int64_t stride = gradient.view().stride(i);
+    if (variable.size(i) == 1 ? stride == 0 : stride != variable.stride(i)) return false;
   }
   return true;
 }
@@ -102,6 +108,7 @@ void Engine::Evaluate(GradNodeId id, Gradients incoming) {
   {
     const Dispatcher::Inside node(dispatcher_, name);
     outgoing = Apply(id, incoming);
+    if (IsInPython(autograd_.node(id))) Drop(incoming);
   }
   FitToVariables(id, outgoing);
   Drop(incoming);
@@ -189,11 +196,9 @@ Engine::Gradients Engine::ApplyCopySlices(GradNodeId id, const Tensor& incoming)
 }
 
 Tensor Engine::ApplyAsStrided(GradNodeId id, const Tensor& incoming) {
-  const TensorView base = dispatcher_.ViewOf(autograd_.node(id).variable);
-  const Dims sizes(base.sizes()), strides(base.strides());
-  Tensor whole = dispatcher_.Call("aten::new_empty_strided", incoming, sizes, strides);
-  dispatcher_.Call("aten::zero_", whole);
-  return whole;
+  const GradNode& node = autograd_.node(id);
+  return gradients::SlopeOfStrided(dispatcher_, incoming, dispatcher_.ViewOf(node.variable),
+                                   dispatcher_.ViewOf(node.view), 0);
 }
 
 void Engine::Accumulate(GradNodeId id, Gradients incoming) {

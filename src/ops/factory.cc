@@ -2,6 +2,8 @@
 //
 // Fresh tensors, filled or not, and what fills tensors in place.
 
+#include "ops/gradients/factory.h"
+
 #include <fmt/core.h>
 
 #include <array>
@@ -204,7 +206,7 @@ constexpr OpDef Unfilled(OpName name, std::string_view summary, Signature signat
 }
 
 constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
-                          std::string_view example) {
+                          std::string_view example, Gradient grad) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -216,7 +218,7 @@ constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signa
                .allocations = allocations::None,
                .work = work::Move,
                .traffic = traffic::WriteOnly,
-               .grad = kNoGradient};
+               .grad = grad};
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -315,15 +317,16 @@ constexpr std::array kRows{
           "pin_memory=None) -> Tensor",
           "aten::eye(8)", EyeShape, allocations::Via<"aten::resize_">),
     Overwrite("aten::fill_.Scalar", "Overwrites with a number.",
-              "(Tensor(a!) self, Scalar value) -> Tensor(a!)", "aten::fill_.Scalar(f32[2,8], 1)"),
+              "(Tensor(a!) self, Scalar value) -> Tensor(a!)", "aten::fill_.Scalar(f32[2,8], 1)",
+              gradients::kFillInPlace),
     Overwrite("aten::fill_.Tensor", "Overwrites with a 0-dim tensor.",
               "(Tensor(a!) self, Tensor value) -> Tensor(a!)",
-              "aten::fill_.Tensor(f32[2,8], f32[])"),
+              "aten::fill_.Tensor(f32[2,8], f32[])", gradients::kFillTensor),
     Overwrite("aten::zero_", "Overwrites with zeros.", "(Tensor(a!) self) -> Tensor(a!)",
-              "aten::zero_(f32[2,8])"),
+              "aten::zero_(f32[2,8])", gradients::kZero),
     Composite("aten::fill.Scalar", "A number repeated in the tensor's layout.",
               "(Tensor self, Scalar value) -> Tensor", "aten::fill.Scalar(f32[2,8], 1)",
-              Family::kFactory, Fill),
+              Family::kFactory, Fill, gradients::kFill),
 };
 
 }  // namespace

@@ -434,13 +434,16 @@ void ScatterAddAllocations(const OpView& op, Allocations& memory) {
   AddRows(op, by_rows, {}, memory);
   allocations::Free(cast, memory);
 }
-// A scatter_add_ with the index repeated in rows, where the index is int64 and nothing is scaled.
+// A scatter_add_ with the index repeated in rows, where the index is int64 and nothing is scaled,
+// along the first or last dimension; else row after row.
 void IndexAddAllocations(const OpView& op, Allocations& memory) {
   if (*op.def().alias == Alias::kNone) memory.Output(0);
   const auto index = allocations::Contiguous(op.tensor(2), memory);
   const bool by_rows = op.dim(1, op.self().rank()) == 0 && op.output().is_contiguous() &&
                        op.tensor(3).is_contiguous();
-  const bool scattered = op.tensor(2).dtype() == DType::kInt64 && op.real(4, 1.0) == 1.0;
+  const int rank = op.self().rank(), dim = op.dim(1, rank);
+  const bool scattered = op.tensor(2).dtype() == DType::kInt64 && op.real(4, 1.0) == 1.0 &&
+                         (dim == 0 || dim == rank - 1);
   if (scattered) AddRows(op, by_rows, "aten::scatter_add_", memory);
   allocations::Free(index, memory);
 }
@@ -609,42 +612,42 @@ constexpr std::array kRows{
           .allocations = IndexPutAllocations,
           .work = IndexPutWork,
           .traffic = IndexPutTraffic,
-          .grad = kGradientUnknown},
+          .grad = gradients::kIndexPut},
     Call("aten::index_put", "A copy in which elements chosen by index tensors are overwritten.",
          "(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-         "aten::index_put(f32[4,6], [i64[3]], f32[6])", IndexPut),
+         "aten::index_put(f32[4,6], [i64[3]], f32[6])", IndexPut, gradients::kIndexPut),
     Scatter("aten::scatter.src", "A copy in which elements of `src` go where the index says.",
             "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            "aten::scatter.src(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, MoveByIndex,
+            "aten::scatter.src(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatter, MoveByIndex,
             ScatterAllocations),
     Scatter("aten::scatter_.src", "Elements of `src` go where the index says.",
             "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-            "aten::scatter_.src(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, MoveByIndex,
+            "aten::scatter_.src(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatter, MoveByIndex,
             ScatterAllocations),
     Scatter("aten::scatter.value", "A copy in which a number goes where the index says.",
             "(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-            "aten::scatter.value(f32[4,6], 0, i64[2,6], 1)", kGradientUnknown, MoveByIndex,
+            "aten::scatter.value(f32[4,6], 0, i64[2,6], 1)", gradients::kScatterNumber, MoveByIndex,
             ScatterAllocations),
     Scatter("aten::scatter_.value", "A number goes where the index says.",
             "(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
-            "aten::scatter_.value(f32[4,6], 0, i64[2,6], 1)", kGradientUnknown, MoveByIndex,
-            ScatterAllocations),
+            "aten::scatter_.value(f32[4,6], 0, i64[2,6], 1)", gradients::kScatterNumber,
+            MoveByIndex, ScatterAllocations),
     Scatter("aten::scatter_add", "A copy to which `src` is added where the index says.",
             "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            "aten::scatter_add(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, AddByIndex,
-            ScatterAddAllocations),
+            "aten::scatter_add(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatterAdd,
+            AddByIndex, ScatterAddAllocations),
     Scatter("aten::scatter_add_", "Adds `src` where the index says.",
             "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-            "aten::scatter_add_(f32[4,6], 0, i64[2,6], f32[2,6])", kGradientUnknown, AddByIndex,
-            ScatterAddAllocations),
+            "aten::scatter_add_(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatterAdd,
+            AddByIndex, ScatterAddAllocations),
     Scatter("aten::index_add", "A copy to rows of which `source` is added.",
             "(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-            "aten::index_add(f32[4,6], 0, i64[2], f32[2,6])", kGradientUnknown, AddByIndex,
+            "aten::index_add(f32[4,6], 0, i64[2], f32[2,6])", gradients::kIndexAdd, AddByIndex,
             IndexAddAllocations),
     Scatter(
         "aten::index_add_", "Adds `source` to rows chosen by an index.",
         "(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
-        "aten::index_add_(f32[4,6], 0, i64[2], f32[2,6])", kGradientUnknown, AddByIndex,
+        "aten::index_add_(f32[4,6], 0, i64[2], f32[2,6])", gradients::kIndexAdd, AddByIndex,
         IndexAddAllocations),
     Kernel("aten::cat", "Tensors one after the other along a dimension.",
            "(Tensor[] tensors, int dim=0) -> Tensor", "aten::cat([f32[2,8], bf16[3,8]], 0)",
@@ -653,11 +656,11 @@ constexpr std::array kRows{
          "(Tensor[] tensors, int dim=0) -> Tensor", "aten::stack([f32[2,8], f32[2,8]], -1)", Stack,
          gradients::kStack),
     Kernel("aten::tril", "The lower triangle; zero elsewhere.",
-           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])", kGradientUnknown,
+           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])", gradients::kTril,
            TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll),
     Kernel("aten::triu", "The upper triangle; zero elsewhere.",
            "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::triu(f32[8,8], 1)",
-           kGradientUnknown, TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll),
+           gradients::kTriu, TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll),
 };
 
 }  // namespace

@@ -328,6 +328,16 @@ std::vector<Tensor> BinaryCrossEntropy(Dispatcher& d, const OpView& op) {
   return {d.Call("steelyard::reduce_in_place", terms, reduced, false)};
 }
 
+// binary_cross_entropy_backward(grad_output, self, target, weight, reduction).
+std::vector<Tensor> BinaryCrossEntropyBackward(Dispatcher& d, const OpView& op) {
+  const Tensor slope = d.Call("steelyard::pair_like", op.arg(1), op.arg(1));
+  if (op.given(3)) d.Call("aten::mul_.Tensor", slope, op.arg(3));
+  if (ReductionOf(op, 4) == Reduction::kMean) {
+    d.Call("aten::div_.Scalar", slope, op.tensor(1).count());
+  }
+  return {slope};
+}
+
 // binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction).
 std::vector<Tensor> BinaryCrossEntropyWithLogits(Dispatcher& d, const OpView& op) {
   const Reduction reduction = ReductionOf(op, 4);
@@ -400,7 +410,7 @@ constexpr std::array kRows{
                "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) "
                "-> (Tensor output, Tensor total_weight)",
                "aten::nll_loss2d_forward(f32[2,7,3,3], i64[2,3,3], None, 0, -100)",
-               kGradientUnknown, Nll2dShape, Alias::kNone, Nll2dAllocations, NllWork),
+               gradients::kNllLoss2d, Nll2dShape, Alias::kNone, Nll2dAllocations, NllWork),
     LossOf("aten::nll_loss", "Negative log likelihood of one class per row.",
            "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
            "ignore_index=-100) -> Tensor",
@@ -420,42 +430,48 @@ constexpr std::array kRows{
     LossKernel("steelyard::pair_terms",
                "A loss of each pair of elements, made by the operator that calls.",
                "(Tensor self, Tensor target) -> Tensor",
-               "steelyard::pair_terms(f32[4,7], f32[4,7])", kGradientUnknown, PairShape,
-               Alias::kNone, CallerAllocations, kPairWork),
+               "steelyard::pair_terms(f32[4,7], f32[4,7])", kNoGradient, PairShape, Alias::kNone,
+               CallerAllocations, kPairWork),
     LossKernel("steelyard::pair_buffer", "A loss of each pair of elements, before it is reduced.",
                "(Tensor self, Tensor target) -> Tensor",
-               "steelyard::pair_buffer(f32[4,7], f32[4,7])", kGradientUnknown, PairShape,
-               Alias::kNone, allocations::IterateByFactory<Promotion::kCommon, 0, 1>, work::None),
+               "steelyard::pair_buffer(f32[4,7], f32[4,7])", kNoGradient, PairShape, Alias::kNone,
+               allocations::IterateByFactory<Promotion::kCommon, 0, 1>, work::None),
     LossKernel("steelyard::pair_like",
                "A loss of each pair of elements in a tensor like the input.",
                "(Tensor self, Tensor target) -> Tensor", "steelyard::pair_like(f32[4,7], f32[4,7])",
-               kGradientUnknown, PairLikeShape, Alias::kNone, PairLikeAllocations, kPairWork),
+               kNoGradient, PairLikeShape, Alias::kNone, PairLikeAllocations, kPairWork),
     LossKernel("steelyard::reduce_in_place",
                "One number in the storage of a tensor: a mean or a sum of terms.",
                "(Tensor(a) self, Tensor terms, bool mean) -> Tensor(a)",
-               "steelyard::reduce_in_place(f32[4,7], f32[4,7], True)", kGradientUnknown,
+               "steelyard::reduce_in_place(f32[4,7], f32[4,7], True)", kNoGradient,
                ReducedInPlaceShape, Alias::kView, ReducedInPlaceAllocations, ReducedInPlaceWork),
     LossOf("aten::mse_loss", "Squared differences.",
            "(Tensor self, Tensor target, int reduction=1) -> Tensor",
            "aten::mse_loss(f32[4,7], f32[4,7])", PairLoss, gradients::kMseLoss),
     LossOf("aten::smooth_l1_loss", "Absolute differences, squared where small.",
            "(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
-           "aten::smooth_l1_loss(f32[4,7], f32[4,7], 2)", PairLoss),
+           "aten::smooth_l1_loss(f32[4,7], f32[4,7], 2)", PairLoss, gradients::kSmoothL1Loss),
     LossOf("aten::l1_loss", "Absolute differences.",
            "(Tensor self, Tensor target, int reduction=1) -> Tensor",
            "aten::l1_loss(f32[4,7], f32[4,7])", L1Loss),
     LossOf("aten::huber_loss", "Squared differences, linear where large.",
            "(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
-           "aten::huber_loss(f32[4,7], f32[4,7])", HuberLoss),
+           "aten::huber_loss(f32[4,7], f32[4,7])", HuberLoss, gradients::kHuberLoss),
     LossOf("aten::binary_cross_entropy", "Cross entropy of probabilities of two classes.",
            "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
-           "aten::binary_cross_entropy(f32[4,7], f32[4,7])", BinaryCrossEntropy),
+           "aten::binary_cross_entropy(f32[4,7], f32[4,7])", BinaryCrossEntropy,
+           gradients::kBinaryCrossEntropy),
+    LossOf("aten::binary_cross_entropy_backward", "The gradient of a cross entropy of two classes.",
+           "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) "
+           "-> Tensor",
+           "aten::binary_cross_entropy_backward(f32[], f32[4,7], f32[4,7])",
+           BinaryCrossEntropyBackward, kGradientUnknown),
     LossOf("aten::binary_cross_entropy_with_logits",
            "Cross entropy of two classes after a sigmoid.",
            "(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
            "reduction=1) -> Tensor",
            "aten::binary_cross_entropy_with_logits(f32[4,7], f32[4,7], None, f32[7])",
-           BinaryCrossEntropyWithLogits),
+           BinaryCrossEntropyWithLogits, gradients::kBinaryCrossEntropyWithLogits),
     LossOf("aten::kl_div", "Divergence of two distributions.",
            "(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
            "aten::kl_div(f32[4,7], f32[4,7])", KlDivergence),

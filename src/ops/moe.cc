@@ -15,6 +15,7 @@
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/indexing.h"
+#include "ops/gradients/linalg.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -177,6 +178,17 @@ void FallbackShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), GroupedSizes(op.self(), op.tensor(1), op.tensor(2)));
 }
 
+// Both are made like the operands.
+void FallbackSlopeShape(const OpView& op, Outputs& out) {
+  GroupedSizes(op.self(), op.tensor(1), op.tensor(2));
+  shape::Like(op.self(), op.self().dtype(), out);
+  shape::Like(op.tensor(1), op.tensor(1).dtype(), out);
+}
+Work FallbackSlopeWork(const OpView& op) {
+  const TensorView rows = op.self();
+  return {.mac = Count(2) * rows.size(0) * rows.size(1) * op.tensor(1).size(2)};
+}
+
 // --- Rows
 // -----------------------------------------------------------------------------------------
 
@@ -229,26 +241,40 @@ constexpr std::array kRows{
         "aten::sort.stable", "Elements in order, equal ones as they stood, and where they were.",
         "(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, "
         "Tensor indices)",
-        "aten::sort.stable(i64[12], stable=True)", gradients::kSort, SortShape<2>,
+        "aten::sort.stable(i64[12], stable=True)", gradients::kSortStable, SortShape<2>,
         SortAllocations<2>, SortWork<2>),
     Composite("aten::argsort", "Positions of the elements in order.",
               "(Tensor self, int dim=-1, bool descending=False) -> Tensor",
               "aten::argsort(f32[4,6])", Family::kRouting, Argsort),
     RoutingKernel("aten::histc", "Counts of the elements between evenly spaced limits.",
                   "(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
-                  "aten::histc(f32[12], 8, 0, 7)", kGradientUnknown, HistcShape, HistcAllocations,
+                  "aten::histc(f32[12], 8, 0, 7)", kNoGradient, HistcShape, HistcAllocations,
                   work::PerInput<work::PerElement{.alu = 2, .compare = 2}>),
     GroupedProduct("aten::_grouped_mm",
                    "Product of each group of rows with the matrix of its group.",
                    "(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, ScalarType? "
                    "out_dtype=None) -> Tensor",
-                   "aten::_grouped_mm(bf16[12,8], bf16[4,8,16], i32[4])", kGradientUnknown,
+                   "aten::_grouped_mm(bf16[12,8], bf16[4,8,16], i32[4])", gradients::kGroupedMm,
                    GroupedShape, allocations::Via<"aten::empty_strided">),
     GroupedProduct("transformers::grouped_mm_fallback",
                    "Product of each group of rows with the matrix of its group, one mm per group.",
                    "(Tensor input, Tensor weight, Tensor offs) -> Tensor",
                    "transformers::grouped_mm_fallback(f32[12,8], f32[4,8,5], i32[4])",
-                   kGradientUnknown, FallbackShape, allocations::Via<"aten::empty">),
+                   gradients::kGroupedMmFallback, FallbackShape, allocations::Via<"aten::empty">),
+    OpDef{.name = "transformers::grouped_mm_fallback_backward",
+          .summary = "The gradients of grouped products, two mm per group.",
+          .signature = "(Tensor input, Tensor weight, Tensor offs, Tensor grad_output) -> (Tensor, "
+                       "Tensor)",
+          .example = "transformers::grouped_mm_fallback_backward(f32[12,8], f32[4,8,5], i32[4], "
+                     "f32[12,5])",
+          .family = Family::kContraction,
+          .shape = FallbackSlopeShape,
+          .alias = Alias::kNone,
+          .decompose = kIsKernel,
+          .allocations = allocations::Via<"aten::empty_strided">,
+          .work = FallbackSlopeWork,
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = kNoGradient},
 };
 
 }  // namespace

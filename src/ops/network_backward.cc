@@ -66,9 +66,9 @@ constexpr WorkFn kGeluSlope = work::PerOutput<PerElement{.alu = 9, .special = 2}
 
 // --- gelu ----------------------------------------------------------------------------------------
 
-// oneDNN's kernel reads a gradient that lies densely.
+// oneDNN's kernel, of the exact gelu, reads a gradient that lies densely.
 void GeluSlopeAllocations(const OpView& op, Allocations& memory) {
-  if (op.self().dtype() != op.tensor(1).dtype() ||
+  if (op.text(2) == "tanh" || op.self().dtype() != op.tensor(1).dtype() ||
       !std::ranges::equal(op.self().sizes(), op.tensor(1).sizes())) {
     return allocations::Iterate<Promotion::kCommon, 0, 1>(op, memory);
   }
@@ -154,6 +154,7 @@ void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
     copy = memory.Allocate(allocations::Bytes(work::Elements(gradient), gradient.dtype()),
                            "aten::empty");
   }
+  const Scratch mask = attention::PackedMask(op.tensor(8), memory);
   const DType wide = attention::WideType(query.dtype());
   const std::int64_t rows = attention::QueryRows(query.size(2));
   const Count scores =
@@ -165,7 +166,8 @@ void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
   }
   const Scratch sums =
       memory.Allocate(allocations::Bytes(Count(op.target().threads) * rows, wide), "aten::empty");
-  for (const Scratch& scratch : {sums, narrow, block, copy}) allocations::Free(scratch, memory);
+  for (const Scratch& scratch : {sums, narrow, block, mask, copy})
+    allocations::Free(scratch, memory);
 }
 
 // The scores anew, and the gradients of scores, query, key and value: five products.
@@ -202,12 +204,39 @@ void LikeSecondShape(const OpView& op, Outputs& out) {
   out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
 }
 
+// grad, self, target: made like the operand, and again where the others make it larger.
+bool IsBroadcast(const OpView& op) {
+  return !std::ranges::equal(Sizes(shape::Broadcast({op.self(), op.tensor(1), op.tensor(2)})),
+                             op.tensor(1).sizes());
+}
+void PairSlopeShape(const OpView& op, Outputs& out) {
+  if (!IsBroadcast(op)) return LikeSecondShape(op, out);
+  shape::IterateOver(op, Promotion::kCommon, std::array{1, 2, 0}, out);
+}
+void PairSlopeAllocations(const OpView& op, Allocations& memory) {
+  const TensorView self = op.tensor(1);
+  if (op.output().bytes() <= self.bytes()) return memory.Output(0, "aten::empty");
+  const Scratch first = memory.Allocate(self.bytes(), "aten::empty");
+  memory.Output(0);
+  allocations::Free(first, memory);
+}
+
 // grad, self, target, weight, reduction, ignore_index, total_weight
 void NllSlopeShape(const OpView& op, Outputs& out) {
   out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
 }
 Work NllSlopeWork(const OpView& op) {
   return {.alu = work::Elements(op.tensor(2)) * 2, .move = work::Elements(op.output())};
+}
+
+// Weight and target are made contiguous; losses that are not reduced read the target as it lies.
+void NllSlope2dAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty_strided");
+  const Scratch weight = op.given(3) ? allocations::Contiguous(op.tensor(3), memory) : std::nullopt;
+  const bool reduced = op.integer(4, 1) != 0;
+  const Scratch target = reduced ? allocations::Contiguous(op.tensor(2), memory) : std::nullopt;
+  allocations::Free(target, memory);
+  allocations::Free(weight, memory);
 }
 
 // --- Rows ----------------------------------------------------------------------------------------
@@ -262,11 +291,26 @@ constexpr std::array kRows{
     Slope("aten::log_sigmoid_backward", "The gradient of log_sigmoid.",
           "(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
           "aten::log_sigmoid_backward(f32[2,8], f32[2,8], f32[2,8])", kSiluSlope,
-          allocations::Via<"aten::empty_strided">),
+          allocations::Via<"aten::empty_strided">, shape::Like<0>),
     Kernel("aten::mse_loss_backward", "The gradient of the mean squared error.",
            "(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
-           "aten::mse_loss_backward(f32[], f32[4,8], f32[4,8], 1)", Family::kLoss, LikeSecondShape,
-           allocations::Via<"aten::empty">, work::PerOutput<PerElement{.alu = 3}>),
+           "aten::mse_loss_backward(f32[], f32[4,8], f32[4,8], 1)", Family::kLoss, PairSlopeShape,
+           PairSlopeAllocations, kOfResult),
+    Kernel("aten::glu_backward", "The gradient of glu.",
+           "(Tensor grad_output, Tensor self, int dim) -> Tensor",
+           "aten::glu_backward(f32[2,4], f32[2,8], -1)", Family::kElementwise, LikeSecondShape,
+           allocations::Via<"aten::resize_">, kSiluSlope),
+    Kernel("aten::smooth_l1_loss_backward", "The gradient of smooth absolute differences.",
+           "(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
+           "aten::smooth_l1_loss_backward(f32[], f32[4,8], f32[4,8], 1, 1.0)", Family::kLoss,
+           PairSlopeShape, PairSlopeAllocations, kOfResult),
+    Kernel("aten::huber_loss_backward", "The gradient of the Huber loss.",
+           "(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",
+           "aten::huber_loss_backward(f32[], f32[4,8], f32[4,8], 1, 1.0)", Family::kLoss,
+           PairSlopeShape, PairSlopeAllocations, kOfResult),
+    Slope("aten::logit_backward", "The gradient of the logarithm of odds.",
+          "(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
+          "aten::logit_backward(f32[2,8], f32[2,8])", kSiluSlope),
     Kernel("aten::_softmax_backward_data", "The gradient of softmax, from its result.",
            "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
            "aten::_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)", Family::kNormalization,
@@ -305,6 +349,15 @@ constexpr std::array kRows{
            "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
            "aten::select_backward(f32[2], [2,8], 1, 0)", Family::kIndexing, SizesShape,
            allocations::Via<"aten::empty">, work::Move),
+    Kernel("aten::diagonal_backward", "The gradient of a diagonal, zero elsewhere.",
+           "(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
+           "aten::diagonal_backward(f32[9], [4,10], 1, 0, 1)", Family::kIndexing, SizesShape,
+           allocations::Via<"aten::empty">, work::Move),
+    Kernel("aten::nll_loss2d_backward", "The gradient of the negative log likelihood per pixel.",
+           "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
+           "ignore_index, Tensor total_weight) -> Tensor",
+           "aten::nll_loss2d_backward(f32[], f32[2,7,3,3], i64[2,3,3], None, 1, -100, f32[])",
+           Family::kLoss, shape::Like<1>, NllSlope2dAllocations, NllSlopeWork),
     Kernel("aten::nll_loss_backward", "The gradient of the negative log likelihood.",
            "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
            "ignore_index, Tensor total_weight) -> Tensor",

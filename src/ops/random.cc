@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ops/dispatcher.h"
+#include "ops/gradients/factory.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -91,7 +92,7 @@ std::vector<Tensor> Dropout(Dispatcher& d, const OpView& op) {
 constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, ShapeFn shape,
                       AllocationsFn allocations = allocations::Via<"aten::empty">,
-                      TrafficFn traffic = traffic::WriteOnly) {
+                      TrafficFn traffic = traffic::WriteOnly, Gradient grad = kNoGradient) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -103,11 +104,11 @@ constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature
                .allocations = allocations,
                .work = work::Move,
                .traffic = traffic,
-               .grad = kNoGradient};
+               .grad = grad};
 }
 
 constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
-                          std::string_view example) {
+                          std::string_view example, Gradient grad) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -119,7 +120,7 @@ constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signa
                .allocations = allocations::None,
                .work = work::Move,
                .traffic = traffic::WriteOnly,
-               .grad = kNoGradient};
+               .grad = grad};
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
@@ -146,21 +147,23 @@ constexpr std::array kRows{
          Dropout<"aten::mul_.Tensor", ChannelNoise>),
     Overwrite("aten::bernoulli_.float", "Overwrites with 1 with probability `p`, else 0.",
               "(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
-              "aten::bernoulli_.float(f32[2,8], 0.9)"),
+              "aten::bernoulli_.float(f32[2,8], 0.9)", gradients::kBernoulliInPlace),
     Overwrite("aten::normal_", "Overwrites with normally distributed numbers.",
               "(Tensor(a!) self, float mean=0., float std=1., *, Generator? generator=None) -> "
               "Tensor(a!)",
-              "aten::normal_(f32[2,8])"),
+              "aten::normal_(f32[2,8])", gradients::kNormal),
     Overwrite(
         "aten::uniform_", "Overwrites with equally distributed numbers.",
         "(Tensor(a!) self, float from=0., float to=1., *, Generator? generator=None) -> Tensor(a!)",
-        "aten::uniform_(f32[2,8])"),
+        "aten::uniform_(f32[2,8])", gradients::kUniform),
     Fresh("aten::bernoulli", "1 with the probability that the element says, else 0.",
           "(Tensor self, *, Generator? generator=None) -> Tensor", "aten::bernoulli(f32[2,8])",
-          RowMajorShape, allocations::Via<"aten::empty">, traffic::ReadAllWriteAll),
+          RowMajorShape, allocations::Via<"aten::empty">, traffic::ReadAllWriteAll,
+          gradients::kBernoulli),
     Fresh("aten::bernoulli.p", "1 with probability `p`, else 0.",
           "(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-          "aten::bernoulli.p(f32[2,8], 0.5)", RowMajorShape),
+          "aten::bernoulli.p(f32[2,8], 0.5)", RowMajorShape, allocations::Via<"aten::empty">,
+          traffic::WriteOnly, gradients::kNotImplemented),
     Fresh("aten::rand", "Equally distributed numbers of [0, 1).",
           "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
           "bool? pin_memory=None) -> Tensor",

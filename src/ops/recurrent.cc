@@ -8,14 +8,17 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "ops/dispatcher.h"
+#include "ops/gradients/network.h"
 #include "ops/recurrent_cells.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/memory_format.h"
 #include "ops/rules/product.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -24,6 +27,9 @@ namespace steelyard::ops {
 namespace {
 
 constexpr std::int64_t kGates = 4;  // of an LSTM: input, forget, cell, output
+
+// Of mkldnn_rnn_layer's arguments and of the kernels'.
+constexpr int kHasBiases = 12, kTrain = 15;
 
 // --- mkldnn_rnn_layer(input, weight0 to weight3, hx, cx, reverse, ...): [time, batch, size] ------
 
@@ -44,6 +50,58 @@ void RequireGates(std::string_view name, const TensorView& weight, std::int64_t 
   shape::RequireEqual(fmt::format("columns of {}", name), weight.size(1), columns);
 }
 
+// Gates are filled up to blocks of this many elements (measured).
+constexpr std::int64_t kGateBlock = 32;
+// Rows take whole cache lines of 16 floats, and one more where they would be a multiple
+// of 1 KiB apart, which caches map to the same place (measured).
+constexpr std::int64_t kLine = 16;
+constexpr std::int64_t kClash = 256;
+constexpr std::int64_t kPage = 4096;
+// What the scratchpad needs besides its pages (measured).
+constexpr std::int64_t kScratchTail = 776;
+constexpr std::int64_t kTrainingScratchTail = 568;
+
+std::int64_t RoundUp(std::int64_t n, std::int64_t block) { return (n + block - 1) / block * block; }
+
+std::int64_t RowOf(std::int64_t size) {
+  const std::int64_t lines = RoundUp(size, kLine);
+  return lines % kClash == 0 ? lines + kLine : lines;
+}
+
+// Rows of states, cells and gates of all steps.
+Count StateRows(const Layer& layer) { return Count(2) * layer.batch * (Count(layer.steps) + 1); }
+Count GateRows(const Layer& layer) { return Count(layer.steps) * layer.batch; }
+
+std::int64_t Pages(Count elements, DType dtype) {
+  return RoundUp(allocations::Bytes(elements, dtype), kPage);
+}
+
+// States and cells of all steps before and after, the gates of a step, a state and the bias, each
+// in whole pages; up to a page too little where sizes coincide.
+std::int64_t ScratchBytes(const Layer& layer, DType dtype) {
+  const Count rows = StateRows(layer);
+  return Pages(rows * RowOf(std::max(layer.inputs, layer.hidden)), dtype) +
+         Pages(rows * layer.hidden, dtype) +
+         Pages(Count(kGates) * layer.batch * layer.hidden, dtype) +
+         Pages(Count(layer.batch) * RowOf(layer.hidden), dtype) +
+         Pages(Count(kGates) * layer.hidden, dtype) + kScratchTail;
+}
+
+// A gradient needs gates and states of all steps, and states, states and cells of gradients.
+std::int64_t WorkspaceBytes(const Layer& layer, DType dtype) {
+  const Count rows = StateRows(layer);
+  const std::int64_t states = Pages(rows * RowOf(std::max(layer.inputs, layer.hidden)), dtype);
+  const std::int64_t cells = Pages(rows * layer.hidden, dtype);
+  return Pages(GateRows(layer) * RowOf(kGates * layer.hidden), dtype) +
+         Pages(GateRows(layer) * RowOf(layer.hidden), dtype) + 3 * states + 2 * cells;
+}
+
+// The gates of all steps, two states and a page, forward and backward.
+std::int64_t TrainingScratchBytes(const Layer& layer, DType dtype) {
+  return Pages(GateRows(layer) * RowOf(kGates * layer.hidden), dtype) +
+         2 * Pages(Count(layer.batch) * RowOf(layer.hidden), dtype) + kPage + kTrainingScratchTail;
+}
+
 void LayerShape(const OpView& op, Outputs& out) {
   const TensorView input = op.self();
   shape::RequireRank("the input", input, 3);
@@ -56,6 +114,7 @@ void LayerShape(const OpView& op, Outputs& out) {
   RequireGates("the input's weight", op.tensor(1), layer.hidden, layer.inputs);
   RequireGates("the state's weight", op.tensor(2), layer.hidden, layer.hidden);
   for (int bias : {3, 4}) {
+    if (!op.boolean(kHasBiases)) break;  // zeros of the weights' sizes stand for them
     shape::RequireRank("the bias", op.tensor(bias), 1);
     shape::RequireEqual("elements of the bias and four gates", op.tensor(bias).size(0),
                         op.tensor(1).size(0));
@@ -64,52 +123,57 @@ void LayerShape(const OpView& op, Outputs& out) {
   out.Add(input.dtype(), Dims{layer.steps, layer.batch, layer.hidden});
   out.Add(input.dtype(), Dims{layer.batch, layer.hidden});
   out.Add(input.dtype(), Dims{layer.batch, layer.hidden});
-  // The fourth, a workspace that only a gradient needs, is None.
+  if (op.boolean(kTrain)) {
+    out.Add(DType::kUInt8, Dims{WorkspaceBytes(layer, input.dtype())});
+  } else {
+    out.AddNone();
+  }
 }
 
-// Gates are filled up to blocks of this many elements (measured).
-constexpr std::int64_t kGateBlock = 32;
-// Rows of states take whole cache lines of 16 floats, and one more where they would be a multiple
-// of 1 KiB apart, which caches map to the same place (measured).
-constexpr std::int64_t kLine = 16;
-constexpr std::int64_t kClash = 256;
-constexpr std::int64_t kPage = 4096;
-// What the scratchpad needs besides its pages (measured).
-constexpr std::int64_t kScratchTail = 776;
+using Buffers = std::vector<std::optional<Allocations::Scratch>>;
 
-std::int64_t RoundUp(std::int64_t n, std::int64_t block) { return (n + block - 1) / block * block; }
-
-std::int64_t RowOfStates(std::int64_t size) {
-  const std::int64_t lines = RoundUp(size, kLine);
-  return lines % kClash == 0 ? lines + kLine : lines;
+void FreeLastFirst(const Buffers& buffers, Allocations& memory) {
+  constexpr std::string_view kLabel = Allocations::kCaller;
+  for (std::size_t i = buffers.size(); i-- > 0;) {
+    if (buffers[i]) memory.Free(*buffers[i], kLabel);
+  }
 }
 
-std::int64_t Pages(Count elements, DType dtype) {
-  return RoundUp(allocations::Bytes(elements, dtype), kPage);
+Allocations::Scratch Buffer(Count elements, DType dtype, Allocations& memory) {
+  return memory.Allocate(allocations::Bytes(elements, dtype), Allocations::kCaller);
 }
 
-// States and cells of all steps before and after, the gates of a step, a state and the bias, each
-// in whole pages; up to a page too little where sizes coincide.
-std::int64_t ScratchBytes(const Layer& layer, DType dtype) {
-  const Count rows = Count(2) * layer.batch * (Count(layer.steps) + 1);
-  return Pages(rows * RowOfStates(std::max(layer.inputs, layer.hidden)), dtype) +
-         Pages(rows * layer.hidden, dtype) +
-         Pages(Count(kGates) * layer.batch * layer.hidden, dtype) +
-         Pages(Count(layer.batch) * RowOfStates(layer.hidden), dtype) +
-         Pages(Count(kGates) * layer.hidden, dtype) + kScratchTail;
+// Both biases, which are added up first.
+Allocations::Scratch BiasSum(const OpView& op, const Layer& layer, Allocations& memory) {
+  return memory.Allocate(allocations::Bytes(Count(kGates) * layer.hidden, op.self().dtype()),
+                         op.boolean(kHasBiases) ? "aten::add" : "aten::empty");
+}
+
+// A weight [gates, size] transposed, in rows of all gates; for a gradient they are as long as rows
+// of states are.
+std::optional<Allocations::Scratch> TransposedWeight(std::int64_t size, const Layer& layer,
+                                                     DType dtype, Allocations& memory) {
+  if (size == 1) return std::nullopt;  // it lies so already
+  return Buffer(Count(size) * RowOf(kGates * layer.hidden), dtype, memory);
 }
 
 void LayerAllocations(const OpView& op, Allocations& memory) {
   const Layer layer = LayerOf(op);
   const DType dtype = op.self().dtype();
-  allocations::Via<"aten::empty">(op, memory);
-  const Count columns = Count(kGates) * RoundUp(layer.hidden, kGateBlock);
-  const std::array buffers{memory.Allocate(allocations::Bytes(Count(kGates) * layer.hidden, dtype),
-                                           "aten::add"),  // both biases
-                           memory.Allocate(allocations::Bytes(columns * layer.inputs, dtype)),
-                           memory.Allocate(allocations::Bytes(columns * layer.hidden, dtype)),
-                           memory.Allocate(ScratchBytes(layer, dtype))};
-  for (std::size_t i = buffers.size(); i-- > 0;) memory.Free(buffers[i]);
+  for (int i = 0; i < 3; ++i) memory.Output(i, "aten::empty");
+  Buffers buffers{BiasSum(op, layer, memory)};
+  if (op.boolean(kTrain)) {
+    memory.Output(3, "aten::empty");
+    buffers.push_back(TransposedWeight(layer.inputs, layer, dtype, memory));
+    buffers.push_back(TransposedWeight(layer.hidden, layer, dtype, memory));
+    buffers.push_back(memory.Allocate(TrainingScratchBytes(layer, dtype), Allocations::kCaller));
+  } else {
+    const Count columns = Count(kGates) * RoundUp(layer.hidden, kGateBlock);
+    buffers.push_back(Buffer(columns * layer.inputs, dtype, memory));
+    buffers.push_back(Buffer(columns * layer.hidden, dtype, memory));
+    buffers.push_back(memory.Allocate(ScratchBytes(layer, dtype), Allocations::kCaller));
+  }
+  FreeLastFirst(buffers, memory);
 }
 
 // Two products per step; per hidden element three sigmoids, two hyperbolic tangents, and the sums
@@ -120,6 +184,87 @@ Work LayerWork(const OpView& op) {
   return {.mac = cells * kGates * (Count(layer.inputs) + layer.hidden),
           .alu = cells * 12,
           .special = cells * 5};
+}
+
+// The workspace is made whenever gradients are on.
+std::vector<Tensor> RnnLayer(Dispatcher& d, const OpView& op) {
+  const bool train = d.grad_enabled() || op.boolean(kTrain);
+  return d.CallMany("steelyard::lstm_layer", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4),
+                    op.arg(5), op.arg(6), op.arg(7), op.arg(8), op.arg(9), op.arg(10), op.arg(11),
+                    op.arg(kHasBiases), op.arg(13), op.arg(14), train);
+}
+
+// --- mkldnn_rnn_layer_backward(input, weight1 to weight4, hx_, cx_tmp, output, hy_, cy_,
+// grad_output, grad_hy, grad_cy, reverse, mode, hidden_size, num_layers, has_biases, train, ...)
+// ---------------------------------------------------------------------------------------------
+
+// The gradients of input, states, weights and both biases, of which the second is a copy.
+void LayerSlopeShape(const OpView& op, Outputs& out) {
+  const DType dtype = op.self().dtype();
+  const Layer layer = LayerOf(op);
+  out.Add(dtype, op.self().sizes());
+  out.Add(dtype, op.tensor(5).sizes());
+  out.Add(dtype, op.tensor(6).sizes());
+  out.Add(dtype, op.tensor(1).sizes());
+  out.Add(dtype, op.tensor(2).sizes());
+  for (int bias = 0; bias < 2; ++bias) out.Add(dtype, Dims{kGates * layer.hidden});
+}
+
+// A weight in rows as long as rows of states are, unless they are.
+std::optional<Allocations::Scratch> PaddedWeight(std::int64_t size, const Layer& layer, DType dtype,
+                                                 Allocations& memory) {
+  if (RowOf(size) == size) return std::nullopt;
+  return Buffer(Count(kGates) * layer.hidden * RowOf(size), dtype, memory);
+}
+// The gradient of a weight before it is transposed.
+Allocations::Scratch TransposedSlope(std::int64_t size, const Layer& layer, DType dtype,
+                                     Allocations& memory) {
+  const std::int64_t gates = kGates * layer.hidden;
+  return Buffer(Count(size) * (size == 1 ? gates : RowOf(gates)), dtype, memory);
+}
+
+void LayerSlopeAllocations(const OpView& op, Allocations& memory) {
+  const Layer layer = LayerOf(op);
+  const DType dtype = op.self().dtype();
+  const Allocations::Scratch bias = BiasSum(op, layer, memory);
+  const int copy = op.output_count() - 1;
+  for (int i = 0; i < copy; ++i) memory.Output(i, "aten::empty");
+  Buffers buffers;
+  for (const std::int64_t size : {layer.inputs, layer.hidden}) {
+    buffers.push_back(PaddedWeight(size, layer, dtype, memory));
+  }
+  for (const std::int64_t size : {layer.inputs, layer.hidden}) {
+    buffers.push_back(TransposedSlope(size, layer, dtype, memory));
+  }
+  buffers.push_back(Buffer(Count(kGates) * layer.hidden, dtype, memory));
+  buffers.push_back(memory.Allocate(TrainingScratchBytes(layer, dtype), Allocations::kCaller));
+  FreeLastFirst(buffers, memory);
+  memory.Output(copy, "aten::empty_strided");
+  memory.Free(bias, Allocations::kCaller);
+}
+
+// Each product of a step has two gradients.
+Work LayerSlopeWork(const OpView& op) {
+  const Layer layer = LayerOf(op);
+  const Count cells = Count(layer.steps) * layer.batch * layer.hidden;
+  return {.mac = cells * kGates * (Count(layer.inputs) + layer.hidden) * 2, .alu = cells * 24};
+}
+
+Tensor DenseOrZeros(Dispatcher& d, const Tensor& grad, const Tensor& like) {
+  if (grad.defined()) return d.Call("aten::contiguous", grad);
+  return d.Call("aten::zeros_like", like, std::nullopt, std::nullopt, std::nullopt, std::nullopt,
+                kContiguousFormat);
+}
+
+std::vector<Tensor> RnnLayerBackward(Dispatcher& d, const OpView& op) {
+  const Tensor grad_output = DenseOrZeros(d, d.tensor(op, 10), d.tensor(op, 7));
+  const Tensor grad_hidden = DenseOrZeros(d, d.tensor(op, 11), d.tensor(op, 5));
+  const Tensor grad_cells = DenseOrZeros(d, d.tensor(op, 12), d.tensor(op, 6));
+  std::vector<Tensor> g = d.CallMany(
+      "steelyard::lstm_layer_backward", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4),
+      op.arg(5), op.arg(6), op.arg(13), op.arg(20), op.arg(14), op.arg(15), op.arg(16), op.arg(17),
+      op.arg(19), op.arg(21), op.arg(18), grad_output, grad_hidden, grad_cells, op.arg(22));
+  return {g[0], g[3], g[4], g[5], g[6], g[1], g[2]};
 }
 
 // --- lstm.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
@@ -213,10 +358,15 @@ std::vector<Tensor> Lstm(Dispatcher& d, const OpView& op) {
       const std::size_t cell = layer * stack.directions + direction;
       const Tensor* w = &weights[cell * stack.weights];
       const bool biased = stack.weights == 4;
-      std::vector<Tensor> results = d.CallMany(
-          "aten::mkldnn_rnn_layer", layer_input, w[0], w[1], w[biased ? 2 : 0], w[biased ? 3 : 1],
-          d.Call("aten::select.int", hidden, 0, cell), d.Call("aten::select.int", cells, 0, cell),
-          direction > 0, Dims(), 2, hidden.size(-1), op.arg(4), op.arg(3), op.arg(7), false, false);
+      const Tensor initial_cells = d.Call("aten::select.int", cells, 0, cell);
+      const Tensor initial_hidden = d.Call("aten::select.int", hidden, 0, cell);
+      const Tensor second = biased ? w[3] : d.Call("aten::zeros", Dims(w[1].sizes()), w[1].dtype());
+      const Tensor first_bias =
+          biased ? w[2] : d.Call("aten::zeros", Dims(w[0].sizes()), w[0].dtype());
+      std::vector<Tensor> results =
+          d.CallMany("aten::mkldnn_rnn_layer", layer_input, w[0], w[1], first_bias, second,
+                     initial_hidden, initial_cells, direction > 0, Dims(), 2, hidden.size(-1),
+                     op.arg(4), op.arg(3), op.arg(7), false, false);
       outputs[direction] = std::move(results[0]);
       last_hidden.push_back(std::move(results[1]));
       last_cells.push_back(std::move(results[2]));
@@ -232,24 +382,64 @@ std::vector<Tensor> Lstm(Dispatcher& d, const OpView& op) {
 // --- Rows
 // -----------------------------------------------------------------------------------------
 
+constexpr OpDef LayerKernel(OpName name, std::string_view summary, Signature signature,
+                            std::string_view example, ShapeFn shape, AllocationsFn allocations,
+                            WorkFn work) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kContraction,
+               .shape = shape,
+               .alias = Alias::kNone,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = work,
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kNoGradient};
+}
+
 constexpr std::array kRows{
-    OpDef{
-        .name = "aten::mkldnn_rnn_layer",
-        .summary = "One layer and direction of an LSTM by oneDNN.",
-        .signature = "(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor "
-                     "weight3, Tensor hx_, Tensor cx_, bool reverse, int[] batch_sizes, int mode, "
-                     "int hidden_size, int num_layers, bool has_biases, bool bidirectional, bool "
-                     "batch_first, bool train) -> (Tensor, Tensor, Tensor, Tensor)",
-        .example = "aten::mkldnn_rnn_layer(f32[5,2,30], f32[80,30], f32[80,20], f32[80], f32[80], "
-                   "f32[2,20], f32[2,20], False, [], 2, 20, 1, True, False, False, False)",
-        .family = Family::kContraction,
-        .shape = LayerShape,
-        .alias = Alias::kNone,
-        .decompose = kIsKernel,
-        .allocations = LayerAllocations,
-        .work = LayerWork,
-        .traffic = traffic::ReadAllWriteAll,
-        .grad = kGradientUnknown},
+    Composite("aten::mkldnn_rnn_layer", "One layer and direction of an LSTM by oneDNN.",
+              "(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
+              "Tensor hx_, Tensor cx_, bool reverse, int[] batch_sizes, int mode, int hidden_size, "
+              "int num_layers, bool has_biases, bool bidirectional, bool batch_first, bool train) "
+              "-> (Tensor, Tensor, Tensor, Tensor)",
+              "aten::mkldnn_rnn_layer(f32[5,2,30], f32[80,30], f32[80,20], f32[80], f32[80], "
+              "f32[2,20], f32[2,20], False, [], 2, 20, 1, True, False, False, False)",
+              Family::kContraction, RnnLayer, gradients::kRnnLayer),
+    LayerKernel("steelyard::lstm_layer",
+                "One layer and direction of an LSTM; with `train`, the workspace of its gradient.",
+                "(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
+                "Tensor hx_, Tensor cx_, bool reverse, int[] batch_sizes, int mode, int "
+                "hidden_size, int num_layers, bool has_biases, bool bidirectional, bool "
+                "batch_first, bool train) -> (Tensor, Tensor, Tensor, Tensor)",
+                "steelyard::lstm_layer(f32[5,2,30], f32[80,30], f32[80,20], f32[80], f32[80], "
+                "f32[2,20], f32[2,20], False, [], 2, 20, 1, True, False, False, True)",
+                LayerShape, LayerAllocations, LayerWork),
+    Composite(
+        "aten::mkldnn_rnn_layer_backward", "The gradients of one layer and direction of an LSTM.",
+        "(Tensor input, Tensor weight1, Tensor weight2, Tensor weight3, Tensor weight4, "
+        "Tensor hx_, Tensor cx_tmp, Tensor output, Tensor hy_, Tensor cy_, Tensor? "
+        "grad_output, Tensor? grad_hy, Tensor? grad_cy, bool reverse, int mode, int "
+        "hidden_size, int num_layers, bool has_biases, bool train, bool bidirectional, int[] "
+        "batch_sizes, bool batch_first, Tensor workspace) -> (Tensor, Tensor, Tensor, Tensor, "
+        "Tensor, Tensor, Tensor)",
+        "aten::mkldnn_rnn_layer_backward(f32[5,2,30], f32[80,30], f32[80,20], f32[80], "
+        "f32[80], f32[2,20], f32[2,20], f32[5,2,20], f32[2,20], f32[2,20], f32[5,2,20], None, "
+        "None, False, 2, 20, 1, True, True, False, [], False, u8[28672])",
+        Family::kContraction, RnnLayerBackward, kGradientUnknown),
+    LayerKernel("steelyard::lstm_layer_backward",
+                "The gradients of one layer and direction of an LSTM, by oneDNN.",
+                "(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
+                "Tensor hx_, Tensor cx_, bool reverse, int[] batch_sizes, int mode, int "
+                "hidden_size, int num_layers, bool has_biases, bool bidirectional, bool "
+                "batch_first, bool train, Tensor grad_output, Tensor grad_hy, Tensor grad_cy, "
+                "Tensor workspace) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
+                "steelyard::lstm_layer_backward(f32[5,2,30], f32[80,30], f32[80,20], f32[80], "
+                "f32[80], f32[2,20], f32[2,20], False, [], 2, 20, 1, True, False, False, True, "
+                "f32[5,2,20], f32[2,20], f32[2,20], u8[28672])",
+                LayerSlopeShape, LayerSlopeAllocations, LayerSlopeWork),
     Composite(
         "aten::lstm.input", "Long short-term memory over a sequence.",
         "(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float "

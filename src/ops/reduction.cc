@@ -237,6 +237,24 @@ void CumulativeAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0);
 }
 
+// reversed_cumsum(grad * output) / input; zeros are looked for first.
+std::vector<Tensor> CumprodBackward(Dispatcher& d, const OpView& op) {
+  const TensorView input = op.tensor(1);
+  const Tensor grad = d.tensor(op, 0);
+  const int dim = op.dim(2, input.rank());
+  if (input.count() <= 1 || input.size(dim) == 1) return {grad};
+  d.Note("products are differentiated as if no factor were 0");
+  const Tensor product = d.Call("aten::mul.Tensor", op.arg(3), grad);
+  const Tensor zeros = d.Call("aten::eq.Scalar", op.arg(1), std::int64_t{0});
+  d.Call("aten::any", zeros);
+  Tensor reversed = d.Call("aten::flip", product, Dims{dim});
+  Tensor sum = d.Call("aten::cumsum", reversed, dim);
+  const Tensor slope = d.Call("aten::flip", sum, Dims{dim});
+  sum.reset();
+  reversed.reset();
+  return {d.Call("aten::div.Tensor", slope, op.arg(1))};
+}
+
 // Each round is a node; more of them than this is no model.
 constexpr std::int64_t kMaxDifferences = 64;
 
@@ -349,10 +367,10 @@ constexpr std::array kRows{
            MeanWork),
     Reduce("aten::prod", "The product of all elements.",
            "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::prod(i32[2,8])",
-           kGradientUnknown, ReduceShape<SumType, Places{.dtype = 1}>, CastToOutputByFactory),
+           gradients::kProd, ReduceShape<SumType, Places{.dtype = 1}>, CastToOutputByFactory),
     Reduce("aten::prod.dim_int", "Products over a dimension.",
            "(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           "aten::prod.dim_int(f32[2,8], 1)", kGradientUnknown,
+           "aten::prod.dim_int(f32[2,8], 1)", gradients::kProdDim,
            ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>, CastToOutput),
     Reduce("aten::any", "Whether one element is not zero.", "(Tensor self) -> Tensor",
            "aten::any(f32[2,8])", kNoGradient, ReduceShape<TruthType, Places{}>, CastToOutput),
@@ -377,17 +395,17 @@ constexpr std::array kRows{
            CastToOutput),
     Reduce("aten::amax", "The largest elements of dimensions.",
            "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
-           "aten::amax(f32[2,3,8], [0,2], True)", kGradientUnknown,
+           "aten::amax(f32[2,3,8], [0,2], True)", gradients::kAmax,
            ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>, allocations::OutputsOnly),
     Reduce("aten::amin", "The smallest elements of dimensions.",
            "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", "aten::amin(f32[2,8])",
-           kGradientUnknown, ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>,
+           gradients::kAmin, ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>,
            allocations::OutputsOnly),
     Reduce("aten::max", "The largest element.", "(Tensor self) -> Tensor",
-           "aten::max(f32[8,2]{1,8})", kGradientUnknown, ChooseShape<OwnType, Places{}>,
+           "aten::max(f32[8,2]{1,8})", gradients::kMaxAll, ChooseShape<OwnType, Places{}>,
            ContiguousByFactory),
     Reduce("aten::min", "The smallest element.", "(Tensor self) -> Tensor", "aten::min(f32[2,8])",
-           kGradientUnknown, ChooseShape<OwnType, Places{}>, ContiguousByFactory),
+           gradients::kMinAll, ChooseShape<OwnType, Places{}>, ContiguousByFactory),
     Reduce("aten::max.dim", "The largest elements of a dimension, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
            "aten::max.dim(f32[2,8], 1)", gradients::kMaxDim,
@@ -407,17 +425,20 @@ constexpr std::array kRows{
     Reduce("aten::linalg_vector_norm", "Norms over dimensions.",
            "(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
            "dtype=None) -> Tensor",
-           "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)", kGradientUnknown,
+           "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)", gradients::kVectorNorm,
            ReduceShape<NormType, Places{.dim = 2, .keep = 3, .dtype = 4}>,
            NormAllocations<Places{.dim = 2, .keep = 3, .dtype = 4}>, NormWork),
     Reduce("aten::cumsum", "Sums of all elements up to each.",
            "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-           "aten::cumsum(bool[2,8], -1)", kGradientUnknown,
+           "aten::cumsum(bool[2,8], -1)", gradients::kCumsum,
            CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations),
     Reduce("aten::cumprod", "Products of all elements up to each.",
            "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-           "aten::cumprod(f32[2,8], -1)", kGradientUnknown,
+           "aten::cumprod(f32[2,8], -1)", gradients::kCumprod,
            CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations),
+    Call("aten::cumprod_backward", "The gradient of products of all elements up to each.",
+         "(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor",
+         "aten::cumprod_backward(f32[2,8], f32[2,8], 1, f32[2,8])", CumprodBackward),
     Call("aten::diff", "Differences of neighbours, `n` times over.",
          "(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
          "aten::diff(i64[2,8], prepend=i64[2,1])", Diff),

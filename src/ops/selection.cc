@@ -13,6 +13,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/indexing.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -88,6 +89,46 @@ void SelectedAllocations(const OpView& op, Allocations& memory) {
 
 Work SelectedWork(const OpView& op) {
   return {.compare = Candidates(op), .move = work::Elements(op.output())};
+}
+
+// --- masked_scatter_(self, mask, source) ---------------------------------------------------------
+
+void MaskedScatterShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self(), mask = op.tensor(1), source = op.tensor(2);
+  if (mask.dtype() != DType::kBool) Refuse("a mask must be bool, not " + shape::Text(mask));
+  if (source.dtype() != self.dtype()) {
+    Refuse(fmt::format("{} cannot be written into {}", shape::Text(source), shape::Text(self)));
+  }
+  const Dims sizes = shape::Broadcast({self, mask});
+  if (!std::ranges::equal(Sizes(sizes), self.sizes())) {
+    Refuse("the mask is larger than the tensor: " + shape::Text(mask));
+  }
+  out.AddLike(self);
+}
+void MaskedScatterAllocations(const OpView& op, Allocations& memory) {
+  allocations::Free(allocations::Contiguous(op.tensor(2), memory), memory);
+}
+
+// What the mask chose, filled up with zeros.
+std::vector<Tensor> MaskedScatterBackward(Dispatcher& d, const OpView& op) {
+  const Dims sizes = op.ints(2);
+  const std::int64_t count = work::Elements(sizes).value();
+  Tensor chosen = d.Call("aten::masked_select", op.arg(0), op.arg(1));
+  if (count > chosen.count()) {
+    const Tensor rest = d.Call("aten::zeros", Dims{count - chosen.count()}, chosen.dtype());
+    chosen = d.Call("aten::cat", std::vector<Tensor>{chosen, rest}, 0);
+  }
+  return {d.Call("aten::view", chosen, sizes)};
+}
+
+// Zeros as large as the mask and the tensor broadcast to.
+std::vector<Tensor> MaskedSelectBackward(Dispatcher& d, const OpView& op) {
+  const Dims sizes = shape::Broadcast({op.tensor(1), op.tensor(2)});
+  Tensor whole = d.Call("aten::expand", op.arg(1), sizes);
+  const Tensor zeros = d.Call("aten::zeros_like", whole);
+  whole.reset();
+  d.Call("aten::masked_scatter_", zeros, op.arg(2), op.arg(0));
+  return {zeros};
 }
 
 // --- unique: self, sorted, return_inverse[, return_counts] --------------------------------------
@@ -292,7 +333,28 @@ constexpr std::array kRows{
               "(Tensor condition) -> Tensor[]", "aten::where(bool[4,6])", Family::kIndexing, Where),
     Chosen("aten::masked_select", "Elements chosen by a mask.",
            "(Tensor self, Tensor mask) -> Tensor", "aten::masked_select(f32[4,6], bool[4,6])",
-           SelectedShape, SelectedAllocations, SelectedWork, kGradientUnknown),
+           SelectedShape, SelectedAllocations, SelectedWork, gradients::kMaskedSelect),
+    Composite("aten::masked_select_backward", "The gradient of elements chosen by a mask.",
+              "(Tensor grad, Tensor input, Tensor mask) -> Tensor",
+              "aten::masked_select_backward(f32[24], f32[4,6], bool[4,6])", Family::kIndexing,
+              MaskedSelectBackward, gradients::kMaskedScatter),
+    Composite("aten::masked_scatter_backward",
+              "The gradient of elements written where a mask holds.",
+              "(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
+              "aten::masked_scatter_backward(f32[4,6], bool[4,6], [30])", Family::kIndexing,
+              MaskedScatterBackward, kGradientUnknown),
+    OpDef{.name = "aten::masked_scatter_",
+          .summary = "Writes the elements of `source`, in order, where the mask holds.",
+          .signature = "(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
+          .example = "aten::masked_scatter_(f32[4,6], bool[4,6], f32[24])",
+          .family = Family::kIndexing,
+          .shape = MaskedScatterShape,
+          .alias = Alias::kInPlace,
+          .decompose = kIsKernel,
+          .allocations = MaskedScatterAllocations,
+          .work = work::Move,
+          .traffic = traffic::ReadAllWriteAll,
+          .grad = kGradientUnknown},
     Chosen("aten::_unique2", "Distinct elements, where each stands among them, and how often.",
            "(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
            "-> (Tensor, Tensor, Tensor)",

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "ops/gradients/elementwise.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/shape.h"
@@ -22,7 +23,8 @@ void LerpShape(const OpView& op, Outputs& out) {
 }
 
 constexpr OpDef UpdateKernel(OpName name, std::string_view summary, Signature signature,
-                             std::string_view example, ShapeFn shape, AllocationsFn allocations) {
+                             std::string_view example, Gradient grad, ShapeFn shape,
+                             AllocationsFn allocations) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -34,23 +36,24 @@ constexpr OpDef UpdateKernel(OpName name, std::string_view summary, Signature si
                .allocations = allocations,
                .work = work::PerOutput<PerElement{.alu = 3}>,
                .traffic = traffic::ReadAllWriteAll,
-               .grad = kGradientUnknown};
+               .grad = grad};
 }
 
 constexpr std::array kRows{
     UpdateKernel("aten::lerp_.Scalar", "Goes a part of the way to `end`, in place.",
                  "(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
-                 "aten::lerp_.Scalar(f32[2,8], f32[2,8], 0.1)", LerpShape, allocations::None),
+                 "aten::lerp_.Scalar(f32[2,8], f32[2,8], 0.1)", gradients::kLerp, LerpShape,
+                 allocations::None),
     UpdateKernel("aten::addcmul_", "Adds a product of two tensors and a number, in place.",
                  "(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> "
                  "Tensor(a!)",
-                 "aten::addcmul_(f32[2,8], f32[2,8], f32[8])",
+                 "aten::addcmul_(f32[2,8], f32[2,8], f32[8])", gradients::kAddcmul,
                  shape::Overwrite<Promotion::kCommon, 0, 1, 2>,
                  allocations::Overwrite<Promotion::kCommon, 0, 1, 2>),
     UpdateKernel("aten::addcdiv_", "Adds a quotient of two tensors times a number, in place.",
                  "(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> "
                  "Tensor(a!)",
-                 "aten::addcdiv_(f32[2,8], f32[2,8], f32[8])",
+                 "aten::addcdiv_(f32[2,8], f32[2,8], f32[8])", gradients::kAddcdiv,
                  shape::Overwrite<Promotion::kCommon, 0, 1, 2>,
                  allocations::Overwrite<Promotion::kCommon, 0, 1, 2>),
 };

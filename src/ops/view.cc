@@ -134,11 +134,12 @@ void ExpandShape(const OpView& op, Outputs& out) {
   for (int i = wanted.size() - 1; i >= 0; --i) {
     const bool fresh = i < lead;
     const std::int64_t have = fresh ? 1 : self.size(i - lead);
-    // A new dimension continues the strides of those behind it, as if it had size 1.
+    // A new dimension continues the strides of those behind it, as if it had size 1; all those of a
+    // number have none.
     std::int64_t stride = 0;
     if (!fresh) {
       stride = self.stride(i - lead);
-    } else {
+    } else if (self.rank() > 0) {
       stride = i + 1 < wanted.size() ? Reach(g.sizes[i + 1], g.strides[i + 1]) : 1;
     }
     std::int64_t size = wanted[i];
@@ -462,13 +463,13 @@ constexpr std::array kRows{
     ViewKernel("aten::as_strided", "A view with the given sizes and strides.",
                "(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "
                "Tensor(a)",
-               "aten::as_strided(f32[2,6], [3,2], [2,1])", kGradientUnknown, AsStridedShape),
+               "aten::as_strided(f32[2,6], [3,2], [2,1])", gradients::kAsStrided, AsStridedShape),
     ViewKernel("aten::transpose.int", "Two dimensions exchanged.",
                "(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
                "aten::transpose.int(f32[2,3,4], 1, -1)", gradients::kTranspose, TransposeShape),
     ViewKernel("aten::swapaxes", "Two dimensions exchanged.",
                "(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
-               "aten::swapaxes(f32[2,3,4], 0, 2)", kGradientUnknown, TransposeShape),
+               "aten::swapaxes(f32[2,3,4], 0, 2)", gradients::kTranspose, TransposeShape),
     ViewKernel("aten::t", "A matrix transposed; vectors and numbers stay as they are.",
                "(Tensor(a) self) -> Tensor(a)", "aten::t(f32[2,3])", gradients::kT, TShape),
     ViewKernel("aten::numpy_T", "All dimensions in reverse.", "(Tensor(a) self) -> Tensor(a)",
@@ -488,10 +489,10 @@ constexpr std::array kRows{
                "aten::slice.Tensor(f32[4,10], 1, 2, -1, 3)", gradients::kSlice, SliceShape),
     ViewKernel("aten::narrow", "A range of a dimension.",
                "(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
-               "aten::narrow(f32[4,10], 1, 2, 5)", kGradientUnknown, NarrowShape),
+               "aten::narrow(f32[4,10], 1, 2, 5)", gradients::kNarrow, NarrowShape),
     ViewKernel("aten::diagonal", "A diagonal of two dimensions, as a new last one.",
                "(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
-               "aten::diagonal(f32[4,10], 1)", kGradientUnknown, DiagonalShape),
+               "aten::diagonal(f32[4,10], 1)", gradients::kDiagonal, DiagonalShape),
     ViewKernel("aten::select.int", "One index of a dimension, which goes.",
                "(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
                "aten::select.int(f32[4,10], 0, -1)", gradients::kSelect, SelectShape),

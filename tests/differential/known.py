@@ -71,6 +71,14 @@ REFUSALS = {
     "*aten::einsum*0 elements cannot have the shape*": "a product of nothing",
 }
 
+# Refusals, as patterns of their messages, of training steps that PyTorch takes.
+STEP_REFUSALS = {
+    "*the gradient of * is not known*": "the row says so",
+    "*the gradient of aten::sgn is not modelled*": "it is zero, in a tensor without memory",
+    "*sparse gradients are not modelled*": "they are tensors of another kind",
+    "*no row for aten::real*": "complex numbers are not differentiated",
+}
+
 # Kernels that trust their caller to have made operands dense and equal in dtype, and some of which
 # read out of bounds when called with sizes that do not fit: tested by their example, and by the
 # variants of the composites that call them.
@@ -83,6 +91,8 @@ TRUSTING = frozenset(
         "aten::_weight_norm_interface",
         "aten::mkldnn_convolution",
         "aten::mkldnn_rnn_layer",
+        "aten::mkldnn_rnn_layer_backward",
+        "aten::nll_loss2d_backward",
         "aten::slow_conv3d_forward",
         "aten::slow_conv_dilated2d",
         "aten::slow_conv_transpose2d",
@@ -193,6 +203,36 @@ DIFFERENCES: tuple[Known, ...] = (
     ),
     Known("aten::_scaled_dot_product_attention_math", "its caller checks dtypes", is_mixed),
 )
+
+
+# Training steps of which a row's events differ, besides the calls above.
+STEP_DIFFERENCES: tuple[Known, ...] = (
+    Known(
+        "aten::*scaled_dot_product*",
+        "oneDNN's scratch for products of bfloat16 is a property of the processor",
+        has("bf16"),
+    ),
+    Known(
+        "aten::gelu*",
+        "oneDNN reorders operands of unlike layouts, which is not modelled",
+        lambda call: any(t != t.contiguous(t.dtype, t.sizes) for t in call.tensors()),
+    ),
+)
+
+
+def step_reason(op: str) -> str | None:
+    """Why a training step of the operator is not tried; None if it is."""
+    if op.endswith(("_backward", "_backward_data")):
+        return "autograd calls it; second derivatives are not modelled"
+    return namespace_reason(op)
+
+
+def extent_of_step(row: Row, call: Call, refusal: str) -> Extent:
+    """The same for a training step."""
+    if any(fnmatch(refusal, pattern) for pattern in STEP_REFUSALS):
+        return Extent.NOTHING
+    found = [entry.extent for entry in STEP_DIFFERENCES if excuses(entry, row, call)]
+    return min([*found, extent_of(row, call, refusal)])
 
 
 def extent_of(row: Row, call: Call, refusal: str) -> Extent:

@@ -3,6 +3,7 @@
 // Gradients of selections: what was not selected has none.
 #pragma once
 
+#include "ops/gradients/words.h"
 #include "steelyard/gradient.h"
 
 namespace steelyard::gradients {
@@ -12,17 +13,46 @@ Tensor SelectedOfDim(Dispatcher& d, const Backward& b);
 Tensor IndexSelectSelf(Dispatcher& d, const Backward& b);
 Tensor GatherSelf(Dispatcher& d, const Backward& b);
 Tensor IndexSelf(Dispatcher& d, const Backward& b);
+Tensor MaskedSelectSelf(Dispatcher& d, const Backward& b);
+Tensor MaskedFillSelf(Dispatcher& d, const Backward& b);
+Tensor MaskedFillValue(Dispatcher& d, const Backward& b);
+Tensor MaskedScatterSource(Dispatcher& d, const Backward& b);
+Tensor IndexPutSelf(Dispatcher& d, const Backward& b);
+Tensor IndexPutValues(Dispatcher& d, const Backward& b);
+Tensor ScatterSelf(Dispatcher& d, const Backward& b);
+Tensor ScatterSource(Dispatcher& d, const Backward& b);
+Tensor IndexAddSource(Dispatcher& d, const Backward& b);
 Tensor TrilSelf(Dispatcher& d, const Backward& b);
 Tensor TriuSelf(Dispatcher& d, const Backward& b);
 
 inline constexpr Gradient kTopk{"TopkBackward0", {GradientOf(0, {ResultAt(1)}, SelectedValues)}};
 inline constexpr Gradient kSort{"SortBackward0", {GradientOf(0, {ResultAt(1)}, SelectedValues)}};
+inline constexpr Gradient kSortStable{"SortBackward1",
+                                      {GradientOf(0, {ResultAt(1)}, SelectedValues)}};
 inline constexpr Gradient kMaxDim{"MaxBackward0", {GradientOf(0, {ResultAt(1)}, SelectedOfDim)}};
 inline constexpr Gradient kMinDim{"MinBackward0", {GradientOf(0, {ResultAt(1)}, SelectedOfDim)}};
 inline constexpr Gradient kIndexSelect{"IndexSelectBackward0",
                                        {GradientOf(0, {2}, IndexSelectSelf)}};
 inline constexpr Gradient kGather{"GatherBackward0", {GradientOf(0, {0, 2}, GatherSelf)}};
 inline constexpr Gradient kIndex{"IndexBackward0", {GradientOf(0, {1}, IndexSelf)}};
+inline constexpr Gradient kMaskedSelect{"MaskedSelectBackward0",
+                                        {GradientOf(0, {0, 1}, MaskedSelectSelf)}};
+inline constexpr Gradient kMaskedFill{"MaskedFillBackward0", {GradientOf(0, {1}, MaskedFillSelf)}};
+inline constexpr Gradient kMaskedFillTensor{
+    "MaskedFillBackward1",
+    {GradientOf(0, {1}, MaskedFillSelf), GradientOf(2, {1}, MaskedFillValue)}};
+inline constexpr Gradient kMaskedScatter{
+    "MaskedScatterBackward0",
+    {GradientOf(0, {1}, MaskedFillSelf), GradientOf(2, {1}, MaskedScatterSource)}};
+inline constexpr Gradient kIndexPut{
+    "IndexPutBackward0", {GradientOf(0, {1}, IndexPutSelf), GradientOf(2, {1}, IndexPutValues)}};
+inline constexpr Gradient kScatter{
+    "ScatterBackward0", {GradientOf(0, {2}, ScatterSelf), GradientOf(3, {2}, ScatterSource)}};
+inline constexpr Gradient kScatterNumber{"ScatterBackward1", {GradientOf(0, {2}, ScatterSelf)}};
+inline constexpr Gradient kScatterAdd{"ScatterAddBackward0",
+                                      {GradientOf(0, {}, Same), GradientOf(3, {2}, ScatterSource)}};
+inline constexpr Gradient kIndexAdd{
+    "IndexAddBackward0", {GradientOf(0, {}, Same), GradientOf(3, {2, 3}, IndexAddSource)}};
 inline constexpr Gradient kTril{"TrilBackward0", {GradientOf(0, {}, TrilSelf)}};
 inline constexpr Gradient kTriu{"TriuBackward0", {GradientOf(0, {}, TriuSelf)}};
 

@@ -37,6 +37,14 @@ Tensor Transposed(Dispatcher& d, const Tensor& batch) {
   return Conjugate(d, d.Call("aten::transpose.int", batch, 1, 2));
 }
 
+bool LastTwoColumnMajor(const TensorView& t) {
+  return t.stride(-2) == 1 && t.stride(-1) == t.size(-2);
+}
+
+Tensor LastTwoTurned(Dispatcher& d, const Tensor& t) {
+  return d.Call("aten::transpose.int", t, -2, -1);
+}
+
 }  // namespace
 
 Tensor MmFirst(Dispatcher& d, const Backward& b) { return FirstFactor(d, b, 0, 1.0); }
@@ -74,6 +82,43 @@ Tensor MvMatrix(Dispatcher& d, const Backward& b) {
 }
 Tensor MvVector(Dispatcher& d, const Backward& b) {
   return d.Call("aten::mv", d.Call("aten::t", Conjugate(d, b.saved(0))), b.grad());
+}
+
+// self, mat, vec, beta, alpha
+Tensor AddmvSelf(Dispatcher& d, const Backward& b) {
+  return MaybeMultiply(d, b.grad(), b.op().real(3, 1.0));
+}
+Tensor AddmvMatrix(Dispatcher& d, const Backward& b) {
+  const Tensor product = d.Call("aten::ger", b.grad(), Conjugate(d, b.saved(2)));
+  return MaybeMultiply(d, product, b.op().real(4, 1.0));
+}
+Tensor AddmvVector(Dispatcher& d, const Backward& b) {
+  const Tensor turned = Conjugate(d, d.Call("aten::t", b.saved(1)));
+  return MaybeMultiply(d, d.Call("aten::mv", turned, b.grad()), b.op().real(4, 1.0));
+}
+
+// self, mat2, offs: column-major gradients of column-major operands, as of mm
+Tensor GroupedFirst(Dispatcher& d, const Backward& b) {
+  const Tensor other = b.saved(1);
+  if (LastTwoColumnMajor(b.op().self())) {
+    const Tensor turned = LastTwoTurned(d, b.grad());
+    return LastTwoTurned(d, d.Call("aten::_grouped_mm", other, turned, b.saved(2)));
+  }
+  return d.Call("aten::_grouped_mm", b.grad(), LastTwoTurned(d, other), b.saved(2));
+}
+Tensor GroupedSecond(Dispatcher& d, const Backward& b) {
+  const Tensor other = b.saved(0);
+  if (LastTwoColumnMajor(b.op().tensor(1))) {
+    const Tensor turned = LastTwoTurned(d, b.grad());
+    return LastTwoTurned(d, d.Call("aten::_grouped_mm", turned, other, b.saved(2)));
+  }
+  return d.Call("aten::_grouped_mm", LastTwoTurned(d, other), b.grad(), b.saved(2));
+}
+
+// input, weight, offs
+std::vector<Tensor> GroupedFallback(Dispatcher& d, const Backward& b) {
+  return d.CallMany("transformers::grouped_mm_fallback_backward", b.saved(0), b.saved(1),
+                    b.saved(2), b.grad());
 }
 
 Tensor DotFirst(Dispatcher& d, const Backward& b) {

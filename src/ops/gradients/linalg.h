@@ -18,6 +18,12 @@ Tensor BaddbmmFirst(Dispatcher& d, const Backward& b);
 Tensor BaddbmmSecond(Dispatcher& d, const Backward& b);
 Tensor MvMatrix(Dispatcher& d, const Backward& b);
 Tensor MvVector(Dispatcher& d, const Backward& b);
+Tensor AddmvSelf(Dispatcher& d, const Backward& b);
+Tensor AddmvMatrix(Dispatcher& d, const Backward& b);
+Tensor AddmvVector(Dispatcher& d, const Backward& b);
+Tensor GroupedFirst(Dispatcher& d, const Backward& b);
+Tensor GroupedSecond(Dispatcher& d, const Backward& b);
+std::vector<Tensor> GroupedFallback(Dispatcher& d, const Backward& b);
 Tensor DotFirst(Dispatcher& d, const Backward& b);
 Tensor DotSecond(Dispatcher& d, const Backward& b);
 
@@ -34,6 +40,16 @@ inline constexpr Gradient kBaddbmm{
      GradientOf(0, {}, AddmmSelf)}};
 inline constexpr Gradient kMv{"MvBackward0",
                               {GradientOf(0, {1}, MvMatrix), GradientOf(1, {0}, MvVector)}};
+inline constexpr Gradient kAddmv{"AddmvBackward0",
+                                 {GradientOf(1, {2}, AddmvMatrix), GradientOf(0, {}, AddmvSelf),
+                                  GradientOf(2, {1}, AddmvVector)}};
+inline constexpr Gradient kGroupedMm{
+    "GroupedMmBackward0",
+    {GradientOf(1, {0, 2}, GroupedSecond), GradientOf(0, {1, 2}, GroupedFirst)}};
+inline constexpr Gradient kGroupedMmFallback{
+    "GeneratedBackwardFor_transformers_grouped_mm_fallback_defaultBackward",
+    {GradientsOf({0, 1}, {0, 1}, GroupedFallback)},
+    InPython{.context = {2}}};
 inline constexpr Gradient kDot{"DotBackward0",
                                {GradientOf(0, {1}, DotFirst), GradientOf(1, {0}, DotSecond)}};
 

@@ -3,6 +3,21 @@
 #include "ops/gradients/network.h"
 
 namespace steelyard::gradients {
+namespace {
+
+constexpr std::int64_t kMean = 1;  // as ATen/core/Reduction.h numbers it
+
+// The slope of a binary cross entropy, times its weight; of a mean, divided by the number of
+// elements.
+Tensor Reduced(Dispatcher& d, const Backward& b, int reduction, const Tensor& slope) {
+  const Tensor weight = b.saved(2);
+  if (weight.defined()) d.Call("aten::mul_.Tensor", slope, weight);
+  const bool mean = b.op().integer(reduction, kMean) == kMean;
+  if (mean) d.Call("aten::div_.Scalar", slope, b.op().tensor(1).count());
+  return slope;
+}
+
+}  // namespace
 
 Tensor ThresholdResult(Dispatcher& d, const Backward& b) {
   return d.Call("aten::threshold_backward", b.grad(), b.result(), std::int64_t{0});
@@ -16,6 +31,23 @@ Tensor GeluSelf(Dispatcher& d, const Backward& b) {
 Tensor EluSelf(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
   return d.Call("aten::elu_backward", b.grad(), op.arg(1), op.arg(2), op.arg(3), false, b.saved(0));
+}
+// In place the operand is gone, but its sign can be told from the result.
+Tensor EluResult(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::elu_backward", b.grad(), op.arg(1), op.arg(2), op.arg(3), true, b.result());
+}
+Tensor LeakyReluResult(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::leaky_relu_backward", b.grad(), b.result(), b.op().arg(1), true);
+}
+Tensor GluSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::glu_backward", b.grad(), b.saved(0), b.op().arg(1));
+}
+// self, alpha
+Tensor CeluSelf(Dispatcher& d, const Backward& b) {
+  const double alpha = b.op().real(1, 1.0);
+  return d.Call("aten::elu_backward", b.grad(), alpha, std::int64_t{1}, 1.0 / alpha, false,
+                b.saved(0));
 }
 Tensor HardtanhSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::hardtanh_backward", b.grad(), b.saved(0), b.op().arg(1), b.op().arg(2));
@@ -48,6 +80,71 @@ Tensor MseTarget(Dispatcher& d, const Backward& b) {
   return d.Call("aten::mse_loss_backward", b.grad(), b.saved(1), b.saved(0), b.op().arg(2));
 }
 
+// self, target, reduction, beta
+Tensor SmoothL1Self(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::smooth_l1_loss_backward", b.grad(), b.saved(0), b.saved(1), b.op().arg(2),
+                b.op().arg(3));
+}
+Tensor SmoothL1Target(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::smooth_l1_loss_backward", b.grad(), b.saved(1), b.saved(0), b.op().arg(2),
+                b.op().arg(3));
+}
+Tensor HuberSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::huber_loss_backward", b.grad(), b.saved(0), b.saved(1), b.op().arg(2),
+                b.op().arg(3));
+}
+Tensor HuberTarget(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::huber_loss_backward", b.grad(), b.saved(1), b.saved(0), b.op().arg(2),
+                b.op().arg(3));
+}
+
+// self, target, weight, reduction
+Tensor CrossEntropySelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::binary_cross_entropy_backward", b.grad(), b.saved(0), b.saved(1), b.saved(2),
+                b.op().arg(3));
+}
+// -logit(self) * grad
+Tensor CrossEntropyTarget(Dispatcher& d, const Backward& b) {
+  const Tensor slope = d.Call("aten::logit", b.saved(0));
+  d.Call("aten::neg_", slope);
+  d.Call("aten::mul_.Tensor", slope, b.grad());
+  return Reduced(d, b, 3, slope);
+}
+
+// self, target, weight, pos_weight, reduction
+Tensor LogitsSelf(Dispatcher& d, const Backward& b) {
+  Tensor slope;
+  if (b.saved(3).defined()) {
+    const Tensor weighted = d.Call("aten::mul.Tensor", b.saved(3), b.saved(1));
+    slope = d.Call("aten::add.Scalar", weighted, std::int64_t{1});
+    d.Call("aten::sub_.Tensor", slope, b.saved(1));
+    const Tensor chance = d.Call("aten::sigmoid", b.saved(0));
+    d.Call("aten::mul_.Tensor", slope, chance);
+    d.Call("aten::sub_.Tensor", slope, weighted);
+  } else {
+    slope = d.Call("aten::sigmoid", b.saved(0));
+    d.Call("aten::sub_.Tensor", slope, b.saved(1));
+  }
+  d.Call("aten::mul_.Tensor", slope, b.grad());
+  return Reduced(d, b, 4, slope);
+}
+// grad * -self; log_sigmoid(-self) - log_sigmoid(self) * pos_weight
+Tensor LogitsTarget(Dispatcher& d, const Backward& b) {
+  Tensor minus = d.Call("aten::neg", b.saved(0));
+  Tensor slope;
+  if (b.saved(3).defined()) {
+    slope = d.Call("aten::log_sigmoid", minus);
+    const Tensor other = d.Call("aten::log_sigmoid", b.saved(0));
+    d.Call("aten::mul_.Tensor", other, b.saved(3));
+    d.Call("aten::sub_.Tensor", slope, other);
+    d.Call("aten::mul_.Tensor", slope, b.grad());
+  } else {
+    slope = d.Call("aten::mul.Tensor", minus, b.grad());
+  }
+  minus.reset();
+  return Reduced(d, b, 4, slope);
+}
+
 // input, normalized_shape, weight, bias, eps
 std::vector<Tensor> LayerNorm(Dispatcher& d, const Backward& b) {
   return d.CallMany("aten::native_layer_norm_backward", b.grad(), b.saved(0), b.op().arg(1),
@@ -63,8 +160,20 @@ std::vector<Tensor> FlashAttention(Dispatcher& d, const Backward& b) {
                     op.arg(4), b.saved(5), op.arg(6));
 }
 
-// weight, indices, padding_idx, scale_grad_by_freq
+// input, weight0 to weight3, hx_, cx_, reverse, batch_sizes, mode, hidden_size, num_layers,
+// has_biases, bidirectional, batch_first, train
+std::vector<Tensor> RnnLayer(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.CallMany("aten::mkldnn_rnn_layer_backward", b.saved(0), b.saved(1), b.saved(2),
+                    b.saved(3), b.saved(4), b.saved(5), b.saved(6), b.result(0), b.result(1),
+                    b.result(2), b.grad(0), b.grad(1), b.grad(2), op.arg(7), op.arg(9), op.arg(10),
+                    op.arg(11), op.arg(12), op.arg(15), op.arg(13), op.arg(8), op.arg(14),
+                    b.result(3));
+}
+
+// weight, indices, padding_idx, scale_grad_by_freq, sparse
 Tensor EmbeddingWeight(Dispatcher& d, const Backward& b) {
+  if (b.op().boolean(4)) Refuse("sparse gradients are not modelled");
   return d.Call("aten::embedding_dense_backward", b.grad(), b.saved(1), b.op().self().size(0),
                 b.op().integer(2, -1), b.op().boolean(3));
 }
@@ -75,8 +184,9 @@ Tensor NllLossSelf(Dispatcher& d, const Backward& b) {
                 b.op().arg(3), b.op().arg(4), b.result(1));
 }
 
-Tensor MaskedFillSelf(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::masked_fill.Scalar", b.grad(), b.saved(1), std::int64_t{0});
+Tensor NllLoss2dSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::nll_loss2d_backward", b.grad(), b.saved(0), b.saved(1), b.saved(2),
+                b.op().arg(3), b.op().arg(4), b.result(1));
 }
 
 // condition, self, other

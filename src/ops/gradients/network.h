@@ -11,6 +11,10 @@ namespace steelyard::gradients {
 
 Tensor ThresholdResult(Dispatcher& d, const Backward& b);
 Tensor EluSelf(Dispatcher& d, const Backward& b);
+Tensor EluResult(Dispatcher& d, const Backward& b);
+Tensor LeakyReluResult(Dispatcher& d, const Backward& b);
+Tensor GluSelf(Dispatcher& d, const Backward& b);
+Tensor CeluSelf(Dispatcher& d, const Backward& b);
 Tensor HardtanhSelf(Dispatcher& d, const Backward& b);
 Tensor LeakyReluSelf(Dispatcher& d, const Backward& b);
 // Of the operators that overwrite their operand only the result is left.
@@ -24,9 +28,18 @@ Tensor MseTarget(Dispatcher& d, const Backward& b);
 Tensor GeluSelf(Dispatcher& d, const Backward& b);
 std::vector<Tensor> LayerNorm(Dispatcher& d, const Backward& b);
 std::vector<Tensor> FlashAttention(Dispatcher& d, const Backward& b);
+std::vector<Tensor> RnnLayer(Dispatcher& d, const Backward& b);
 Tensor EmbeddingWeight(Dispatcher& d, const Backward& b);
 Tensor NllLossSelf(Dispatcher& d, const Backward& b);
-Tensor MaskedFillSelf(Dispatcher& d, const Backward& b);
+Tensor NllLoss2dSelf(Dispatcher& d, const Backward& b);
+Tensor SmoothL1Self(Dispatcher& d, const Backward& b);
+Tensor SmoothL1Target(Dispatcher& d, const Backward& b);
+Tensor HuberSelf(Dispatcher& d, const Backward& b);
+Tensor HuberTarget(Dispatcher& d, const Backward& b);
+Tensor CrossEntropySelf(Dispatcher& d, const Backward& b);
+Tensor CrossEntropyTarget(Dispatcher& d, const Backward& b);
+Tensor LogitsSelf(Dispatcher& d, const Backward& b);
+Tensor LogitsTarget(Dispatcher& d, const Backward& b);
 Tensor WhereSelf(Dispatcher& d, const Backward& b);
 Tensor WhereOther(Dispatcher& d, const Backward& b);
 
@@ -38,6 +51,11 @@ inline constexpr Gradient kSigmoid{"SigmoidBackward0",
 inline constexpr Gradient kSilu{"SiluBackward0",
                                 {GradientOf(0, {0}, OfSelf<"aten::silu_backward">)}};
 inline constexpr Gradient kElu{"EluBackward0", {GradientOf(0, {0}, EluSelf)}};
+inline constexpr Gradient kEluInPlace{"EluBackward1", {GradientOf(0, {kResult}, EluResult)}};
+inline constexpr Gradient kLeakyReluInPlace{"LeakyReluBackward1",
+                                            {GradientOf(0, {kResult}, LeakyReluResult)}};
+inline constexpr Gradient kGlu{"GluBackward0", {GradientOf(0, {0}, GluSelf)}};
+inline constexpr Gradient kCelu{"CeluBackward0", {GradientOf(0, {0}, CeluSelf)}};
 inline constexpr Gradient kHardtanh{"HardtanhBackward0", {GradientOf(0, {0}, HardtanhSelf)}};
 inline constexpr Gradient kHardswish{"HardswishBackward0",
                                      {GradientOf(0, {0}, OfSelf<"aten::hardswish_backward">)}};
@@ -53,6 +71,19 @@ inline constexpr Gradient kMish{"MishBackward0",
                                 {GradientOf(0, {0}, OfSelf<"aten::mish_backward">)}};
 inline constexpr Gradient kLogSigmoid{"LogSigmoidBackward0",
                                       {GradientOf(0, {0, ResultAt(1)}, LogSigmoidSelf)}};
+inline constexpr Gradient kSmoothL1Loss{
+    "SmoothL1LossBackward0",
+    {GradientOf(0, {0, 1}, SmoothL1Self), GradientOf(1, {0, 1}, SmoothL1Target)}};
+inline constexpr Gradient kHuberLoss{
+    "HuberLossBackward0", {GradientOf(0, {0, 1}, HuberSelf), GradientOf(1, {0, 1}, HuberTarget)}};
+inline constexpr Gradient kBinaryCrossEntropy{
+    "BinaryCrossEntropyBackward0",
+    {GradientOf(0, {0, 1, 2}, CrossEntropySelf), GradientOf(1, {0, 1, 2}, CrossEntropyTarget)}};
+inline constexpr Gradient kBinaryCrossEntropyWithLogits{
+    "BinaryCrossEntropyWithLogitsBackward0",
+    {GradientOf(0, {0, 1, 2, 3}, LogitsSelf), GradientOf(1, {0, 1, 2, 3}, LogitsTarget)}};
+inline constexpr Gradient kNllLoss2d{"NllLoss2DBackward0",
+                                     {GradientOf(0, {0, 1, 2, ResultAt(1)}, NllLoss2dSelf)}};
 inline constexpr Gradient kMseLoss{
     "MseLossBackward0", {GradientOf(0, {0, 1}, MseSelf), GradientOf(1, {0, 1}, MseTarget)}};
 inline constexpr Gradient kGelu{"GeluBackward0", {GradientOf(0, {0}, GeluSelf)}};
@@ -62,10 +93,14 @@ inline constexpr Gradient kLayerNorm{
 inline constexpr Gradient kFlashAttention{
     "ScaledDotProductFlashAttentionForCpuBackward0",
     {GradientsOf({0, 1, 2}, {0, 1, 2, 5, ResultAt(0), ResultAt(1)}, FlashAttention)}};
+inline constexpr Gradient kRnnLayer{
+    "MkldnnRnnLayerBackward0",
+    {GradientsOf({0, 1, 2, 3, 4, 5, 6},
+                 {0, 1, 2, 3, 4, 5, 6, ResultAt(0), ResultAt(1), ResultAt(2), ResultAt(3)},
+                 RnnLayer)}};
 inline constexpr Gradient kEmbedding{"EmbeddingBackward0", {GradientOf(0, {1}, EmbeddingWeight)}};
 inline constexpr Gradient kNllLoss{"NllLossBackward0",
                                    {GradientOf(0, {0, 1, 2, ResultAt(1)}, NllLossSelf)}};
-inline constexpr Gradient kMaskedFill{"MaskedFillBackward0", {GradientOf(0, {1}, MaskedFillSelf)}};
 inline constexpr Gradient kWhere{"WhereBackward0",
                                  {GradientOf(2, {0}, WhereOther), GradientOf(1, {0}, WhereSelf)}};
 

@@ -2,6 +2,9 @@
 
 #include "ops/gradients/reduction.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "ops/gradients/words.h"
 
 namespace steelyard::gradients {
@@ -12,6 +15,111 @@ std::int64_t Reduced(const OpView& op, int dims) {
   const shape::DimSet set = shape::DimsOf(op, dims, op.self().rank());
   return shape::Fan(op.self().sizes(), set).value();
 }
+
+// The dimensions of a list, counted from the front.
+Dims DimsGiven(const OpView& op, int dims) {
+  const int rank = std::max(op.self().rank(), 1);
+  Dims out;
+  for (const std::int64_t dim : op.ints(dims)) out.push_back(dim < 0 ? dim + rank : dim);
+  return out;
+}
+
+// Puts dimensions of size 1 where these were reduced (unsqueeze_multiple).
+Tensor UnsqueezeAll(Dispatcher& d, const Tensor& t, const Dims& dims) {
+  Dims sorted;
+  for (int i = 0; i < Dims::kMaxRank; ++i) {
+    if (std::ranges::find(dims, i) != dims.end()) sorted.push_back(i);
+  }
+  Tensor whole = t;
+  for (const std::int64_t dim : sorted) whole = d.Call("aten::unsqueeze", whole, dim);
+  return whole;
+}
+
+// The same by one reshape (restore_reduced_dims).
+Tensor RestoreDims(Dispatcher& d, const Tensor& t, const Dims& dims, bool kept) {
+  if (kept) return t;
+  Dims sizes = Dims::Filled(t.rank() + dims.size(), 0);
+  for (const std::int64_t dim : dims) sizes[static_cast<int>(dim)] = 1;
+  int next = 0;
+  for (const std::int64_t size : t.sizes()) {
+    while (sizes[next] == 1) ++next;
+    sizes[next++] = size;
+  }
+  return d.Call("aten::reshape", t, sizes);
+}
+
+// (grad / mask.sum(dims, true)) * mask
+Tensor ShareAmong(Dispatcher& d, const Tensor& grad, const Tensor& mask, const Dims& dims) {
+  const Tensor count = d.Call("aten::sum.dim_IntList", mask, dims, true);
+  const Tensor share = d.Call("aten::div.Tensor", grad, count);
+  return d.Call("aten::mul.Tensor", share, mask);
+}
+
+Tensor Reversed(Dispatcher& d, const Tensor& t, int dim) {
+  return d.Call("aten::flip", t, Dims{dim});
+}
+
+// self * |self|^(p - 2), or, where p is below 2, sgn(self) * |self|^(p - 1).
+Tensor ScaledSelf(Dispatcher& d, const Tensor& self, double p) {
+  const Tensor power = d.Call("aten::abs", self);
+  d.Call("aten::pow_.Scalar", power, p < 2.0 ? p - 1 : p - 2);
+  if (p >= 2.0) return d.Call("aten::mul.Tensor", self, power);
+  Tensor zero;
+  if (p < 1.0) {
+    zero = d.Call("aten::eq.Scalar", self, std::int64_t{0});
+    d.Call("aten::masked_fill_.Scalar", power, zero, std::int64_t{0});
+  }
+  const Tensor sign = d.Call("aten::sgn", self);
+  return d.Call("aten::mul.Tensor", sign, power);
+}
+
+// The largest elements share the gradient.
+Tensor MaximumNorm(Dispatcher& d, const Tensor& self, const Tensor& grad, const Tensor& norm,
+                   const Dims& dims) {
+  const Tensor size = d.Call("aten::abs", self);
+  Tensor equal = d.Call("aten::eq.Tensor", size, norm);
+  Tensor missing = d.Call("aten::isnan", size);
+  const Tensor mask = d.Call("aten::logical_or", equal, missing);
+  missing.reset();
+  equal.reset();
+  const Tensor count = d.Call("aten::sum.dim_IntList", mask, dims, true);
+  const Tensor share = d.Call("aten::div.Tensor", grad, count);
+  const Tensor shares = d.Call("aten::mul.Tensor", share, mask);
+  const Tensor sign = d.Call("aten::sgn", self);
+  return d.Call("aten::mul.Tensor", sign, shares);
+}
+
+// norm_backward
+Tensor NormSlope(Dispatcher& d, const Tensor& self, const Tensor& grad, const Tensor& norm,
+                 double p, const Dims& dims) {
+  if (p == 0.0) return {};
+  if (p == 1.0) {
+    const Tensor sign = d.Call("aten::sgn", self);
+    return d.Call("aten::mul.Tensor", sign, grad);
+  }
+  if (p == 2.0) {
+    const Tensor direction = d.Call("aten::div.Tensor", self, norm);
+    const Tensor zero = d.Call("aten::eq.Scalar", norm, std::int64_t{0});
+    d.Call("aten::masked_fill_.Scalar", direction, zero, std::int64_t{0});
+    return d.Call("aten::mul.Tensor", grad, direction);
+  }
+  if (std::isinf(p)) return MaximumNorm(d, self, grad, norm, dims);
+  const Tensor scaled = ScaledSelf(d, self, p);
+  if (p < 1.0) {
+    const Tensor power = d.Call("aten::pow.Tensor_Scalar", norm, 1 - p);
+    const Tensor product = d.Call("aten::mul.Tensor", scaled, grad);
+    return d.Call("aten::mul.Tensor", product, power);
+  }
+  Tensor power = d.Call("aten::pow.Tensor_Scalar", norm, p - 1);
+  const Tensor scale = d.Call("aten::div.Tensor", grad, power);
+  power.reset();
+  Tensor zero = d.Call("aten::eq.Scalar", norm, std::int64_t{0});
+  d.Call("aten::masked_fill_.Scalar", scale, zero, std::int64_t{0});
+  zero.reset();
+  return d.Call("aten::mul.Tensor", scaled, scale);
+}
+
+void NoteNoZeros(Dispatcher& d) { d.Note("products are differentiated as if no factor were 0"); }
 
 }  // namespace
 
@@ -43,6 +151,78 @@ Tensor SoftmaxSelf(Dispatcher& d, const Backward& b) {
 Tensor LogSoftmaxSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::_log_softmax_backward_data", b.grad(), b.result(), b.op().arg(1),
                 b.op().self().dtype());
+}
+
+// grad * (result / self); zeros are looked for first (prod_backward).
+Tensor ProdSelf(Dispatcher& d, const Backward& b) {
+  const Tensor self = d.Call("aten::to.dtype", b.saved(0), b.grad().dtype());
+  if (self.rank() == 0) return b.grad();
+  NoteNoZeros(d);
+  d.Call("aten::eq.Scalar", self, std::int64_t{0});
+  const Tensor slope = d.Call("aten::div.Tensor", b.result(), self);
+  return d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, slope));
+}
+
+// self, dim, keepdim
+Tensor ProdDimSelf(Dispatcher& d, const Backward& b) {
+  const Tensor self = d.Call("aten::to.dtype", b.saved(0), b.grad().dtype());
+  if (self.rank() == 0) return b.grad();
+  NoteNoZeros(d);
+  const int dim = b.op().dim(1, self.rank());
+  const bool kept = b.op().boolean(2);
+  const Tensor grad = kept ? b.grad() : d.Call("aten::unsqueeze", b.grad(), dim);
+  const Tensor result = kept ? b.result() : d.Call("aten::unsqueeze", b.result(), dim);
+  const Tensor zeros = d.Call("aten::eq.Scalar", self, std::int64_t{0});
+  const Tensor counts = d.Call("aten::sum.dim_IntList", zeros, Dims{dim}, true);
+  d.Call("aten::sum", counts);
+  const Tensor slope = d.Call("aten::div.Tensor", result, self);
+  return d.Call("aten::mul.Tensor", grad, Conjugate(d, slope));
+}
+
+// self, dim, keepdim: elements that are equally large share the gradient.
+Tensor ExtremeOfDims(Dispatcher& d, const Backward& b) {
+  const Dims dims = DimsGiven(b.op(), 1);
+  const bool kept = b.op().boolean(2);
+  const Tensor result = RestoreDims(d, b.result(), dims, kept);
+  const Tensor mask = d.Call("aten::eq.Tensor", result, b.saved(0));
+  return ShareAmong(d, RestoreDims(d, b.grad(), dims, kept), mask, dims);
+}
+
+// evenly_distribute_backward
+Tensor ExtremeOfAll(Dispatcher& d, const Backward& b) {
+  Tensor missing = d.Call("aten::isnan", b.result());
+  const Tensor mask = d.Call("aten::eq.Tensor", b.saved(0), b.result());
+  missing.reset();
+  const Tensor zeros =
+      d.Call("aten::new_zeros", b.grad(), Dims(b.op().self().sizes()), b.op().self().dtype());
+  const Tensor count = d.Call("aten::sum", mask);
+  const Tensor share = d.Call("aten::div.Tensor", b.grad(), count);
+  return d.Call("aten::masked_fill_.Tensor", zeros, mask, share);
+}
+
+// self, ord, dim, keepdim
+Tensor VectorNormSelf(Dispatcher& d, const Backward& b) {
+  const Dims dims = b.op().given(2) ? DimsGiven(b.op(), 2) : Dims();
+  const bool kept = b.op().boolean(3) || b.op().self().rank() == 0 || dims.empty();
+  const Tensor grad = kept ? b.grad() : UnsqueezeAll(d, b.grad(), dims);
+  const Tensor norm = kept ? b.result() : UnsqueezeAll(d, b.result(), dims);
+  return NormSlope(d, b.saved(0), grad, norm, b.op().real(1, 2.0), dims);
+}
+
+// self, dim: the sum from the other end.
+Tensor CumsumSelf(Dispatcher& d, const Backward& b) {
+  const Tensor grad = d.Call("aten::to.dtype", b.grad(), b.op().self().dtype());
+  const int rank = grad.rank();
+  if (grad.count() <= 1 || grad.size(b.op().dim(1, rank)) == 1) return grad;
+  const int dim = b.op().dim(1, rank);
+  const Tensor reversed = Reversed(d, grad, dim);
+  const Tensor sum = d.Call("aten::cumsum", reversed, dim);
+  return Reversed(d, sum, dim);
+}
+
+Tensor CumprodSelf(Dispatcher& d, const Backward& b) {
+  const Tensor grad = d.Call("aten::to.dtype", b.grad(), b.op().self().dtype());
+  return d.Call("aten::cumprod_backward", grad, b.saved(0), b.op().arg(1), b.result());
 }
 
 }  // namespace steelyard::gradients

@@ -13,11 +13,28 @@ Tensor MeanSelf(Dispatcher& d, const Backward& b);
 Tensor MeanDimSelf(Dispatcher& d, const Backward& b);
 Tensor SoftmaxSelf(Dispatcher& d, const Backward& b);
 Tensor LogSoftmaxSelf(Dispatcher& d, const Backward& b);
+Tensor ProdSelf(Dispatcher& d, const Backward& b);
+Tensor ProdDimSelf(Dispatcher& d, const Backward& b);
+Tensor ExtremeOfDims(Dispatcher& d, const Backward& b);
+Tensor ExtremeOfAll(Dispatcher& d, const Backward& b);
+Tensor VectorNormSelf(Dispatcher& d, const Backward& b);
+Tensor CumsumSelf(Dispatcher& d, const Backward& b);
+Tensor CumprodSelf(Dispatcher& d, const Backward& b);
 
 inline constexpr Gradient kSum{"SumBackward0", {GradientOf(0, {}, SumSelf)}};
 inline constexpr Gradient kSumDim{"SumBackward1", {GradientOf(0, {}, SumDimSelf)}};
 inline constexpr Gradient kMean{"MeanBackward0", {GradientOf(0, {}, MeanSelf)}};
 inline constexpr Gradient kMeanDim{"MeanBackward1", {GradientOf(0, {}, MeanDimSelf)}};
+inline constexpr Gradient kProd{"ProdBackward0", {GradientOf(0, {0, kResult}, ProdSelf)}};
+inline constexpr Gradient kProdDim{"ProdBackward1", {GradientOf(0, {0, kResult}, ProdDimSelf)}};
+inline constexpr Gradient kAmax{"AmaxBackward0", {GradientOf(0, {0, kResult}, ExtremeOfDims)}};
+inline constexpr Gradient kAmin{"AminBackward0", {GradientOf(0, {0, kResult}, ExtremeOfDims)}};
+inline constexpr Gradient kMaxAll{"MaxBackward1", {GradientOf(0, {0, kResult}, ExtremeOfAll)}};
+inline constexpr Gradient kMinAll{"MinBackward1", {GradientOf(0, {0, kResult}, ExtremeOfAll)}};
+inline constexpr Gradient kVectorNorm{"LinalgVectorNormBackward0",
+                                      {GradientOf(0, {0, kResult}, VectorNormSelf)}};
+inline constexpr Gradient kCumsum{"CumsumBackward0", {GradientOf(0, {}, CumsumSelf)}};
+inline constexpr Gradient kCumprod{"CumprodBackward0", {GradientOf(0, {0, kResult}, CumprodSelf)}};
 inline constexpr Gradient kSoftmax{"SoftmaxBackward0", {GradientOf(0, {kResult}, SoftmaxSelf)}};
 inline constexpr Gradient kSafeSoftmax{"SafeSoftmaxBackward0",
                                        {GradientOf(0, {kResult}, SoftmaxSelf)}};

@@ -2,10 +2,64 @@
 
 #include "ops/gradients/view.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 namespace steelyard::gradients {
 namespace {
 
 Dims SelfSizes(const Backward& b) { return Dims(b.op().self().sizes()); }
+
+// How elements lie in a storage; dimensions of size 1 do not matter.
+class Places {
+ public:
+  void Add(std::int64_t size, std::int64_t stride) {
+    if (size == 1) return;
+    last_ += (size - 1) * stride;
+    steps_.emplace_back(stride, size);
+  }
+  std::int64_t last() const { return last_; }
+  Dims Sizes() const {
+    Dims out;
+    for (const auto& [stride, size] : steps_) out.push_back(size);
+    return out;
+  }
+  Dims Strides() const {
+    Dims out;
+    for (const auto& [stride, size] : steps_) out.push_back(stride);
+    return out;
+  }
+  // Whether two elements may share a place: some stride does not leap over all that is inside.
+  bool Overlap() const {
+    std::vector<std::pair<std::int64_t, std::int64_t>> sorted = steps_;
+    std::ranges::sort(sorted);
+    std::int64_t inside = 0;
+    for (const auto& [stride, size] : sorted) {
+      if (stride <= inside) return true;
+      inside += stride * (size - 1);
+    }
+    return false;
+  }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::int64_t>> steps_;  // stride and size, outermost first
+  std::int64_t last_ = 0;
+};
+
+// What several elements of the base share is divided among them.
+void DivideByUses(Dispatcher& d, const Tensor& storage, const Tensor& places, const Places& base,
+                  DType dtype) {
+  const Tensor count = RowMajorZeros(d, storage);
+  const Tensor chosen = d.Call("aten::as_strided", places, base.Sizes(), base.Strides());
+  const Tensor index = d.Call("aten::reshape", chosen, Dims{-1});
+  {
+    const Tensor one = d.Call("aten::ones", Dims{1}, dtype);
+    const Tensor ones = d.Call("aten::expand_as", one, index);
+    d.Call("aten::index_add_", count, 0, index, ones);
+  }
+  d.Call("aten::div_.Tensor", storage, count);
+}
 
 }  // namespace
 
@@ -35,6 +89,72 @@ Tensor SliceSelf(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
   return d.Call("aten::slice_backward", b.grad(), SelfSizes(b), op.arg(1), op.integer(2, 0),
                 op.integer(3, op.self().size(op.dim(1, op.self().rank()))), op.arg(4));
+}
+
+// self, dim, start, length
+Tensor NarrowSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const int dim = op.dim(1, op.self().rank());
+  const std::int64_t given = op.integer(2);
+  const std::int64_t start = given < 0 ? given + op.self().size(dim) : given;
+  return d.Call("aten::slice_backward", b.grad(), SelfSizes(b), dim, start, start + op.integer(3),
+                std::int64_t{1});
+}
+
+// self, offset, dim1, dim2
+Tensor DiagonalSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::diagonal_backward", b.grad(), SelfSizes(b), b.op().arg(1), b.op().arg(2),
+                b.op().arg(3));
+}
+
+Tensor SlopeOfStrided(Dispatcher& d, Tensor gradient, const TensorView& base,
+                      const TensorView& view, std::int64_t offset) {
+  const Dims base_sizes(base.sizes()), base_strides(base.strides());
+  if (base.count() == 0 || view.count() == 0) {
+    return d.Call("aten::zeros", base_sizes, gradient.dtype());
+  }
+  const Dims sizes(view.sizes()), strides(view.strides());
+  Places seen, made;
+  for (int i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1) {
+      gradient = d.Call("aten::squeeze.dim", gradient, i);
+    } else if (strides[i] == 0) {
+      gradient = d.Call("aten::sum.dim_IntList", gradient, Dims{i}, false);
+    }
+  }
+  for (int i = 0; i < sizes.size(); ++i) {
+    if (strides[i] != 0) seen.Add(sizes[i], strides[i]);
+  }
+  for (int i = 0; i < base_sizes.size(); ++i) made.Add(base_sizes[i], base_strides[i]);
+  const std::int64_t elements = std::max(made.last(), offset + seen.last()) + 1;
+  const Tensor storage = d.Call("aten::new_zeros", gradient, Dims{elements});
+  Tensor places;
+  if (seen.Overlap() || made.Overlap()) {
+    places = d.Call("aten::arange", elements, DType::kInt64);
+  }
+  if (seen.Overlap()) {
+    const Tensor values = d.Call("aten::reshape", gradient, Dims{-1});
+    const Tensor chosen = d.Call("aten::as_strided", places, seen.Sizes(), seen.Strides());
+    const Tensor index = d.Call("aten::reshape", chosen, Dims{-1});
+    d.Call("aten::index_add_", storage, 0, index, values);
+  } else {
+    const Tensor part = d.Call("aten::as_strided", storage, seen.Sizes(), seen.Strides());
+    d.Call("aten::copy_", part, gradient);
+  }
+  if (made.Overlap()) DivideByUses(d, storage, places, made, gradient.dtype());
+  return d.Call("aten::as_strided", storage, base_sizes, base_strides);
+}
+
+// self, size, stride, storage_offset
+Tensor AsStridedSelf(Dispatcher& d, const Backward& b) {
+  return SlopeOfStrided(d, b.grad(), b.op().self(), b.op().output(), b.op().integer(3, 0));
+}
+
+// self, src
+Tensor CopySelf(Dispatcher& d, const Backward& b) { return RowMajorZeros(d, b.grad()); }
+Tensor CopySource(Dispatcher& d, const Backward& b) {
+  const DType dtype = b.op().tensor(1).dtype();
+  return d.Call("aten::to.dtype", AsReal(d, dtype, b.grad()), dtype);
 }
 
 Tensor SelectSelf(Dispatcher& d, const Backward& b) {
@@ -104,10 +224,8 @@ std::vector<Tensor> CatParts(Dispatcher& d, const Backward& b) {
     }
     const int dim = b.op().dim(1, b.grad().rank());
     const std::int64_t size = part.size(dim);
-    Tensor own = d.Call("aten::slice.Tensor", b.grad(), dim, begin, begin + size);
+    out.push_back(d.Call("aten::slice.Tensor", b.grad(), dim, begin, begin + size));
     begin += size;
-    if (own.dtype() != part.dtype()) own = d.Call("aten::_to_copy", own, part.dtype());
-    out.push_back(std::move(own));
   }
   return out;
 }

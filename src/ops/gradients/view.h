@@ -8,6 +8,10 @@
 
 namespace steelyard::gradients {
 
+// A view's gradient in a tensor of its base's layout, zero elsewhere (as_strided_backward).
+Tensor SlopeOfStrided(Dispatcher& d, Tensor gradient, const TensorView& base,
+                      const TensorView& view, std::int64_t offset);
+
 Tensor TransposeSelf(Dispatcher& d, const Backward& b);
 Tensor TSelf(Dispatcher& d, const Backward& b);
 Tensor NumpyTSelf(Dispatcher& d, const Backward& b);
@@ -15,6 +19,11 @@ Tensor MTSelf(Dispatcher& d, const Backward& b);
 Tensor PermuteSelf(Dispatcher& d, const Backward& b);
 Tensor ExpandSelf(Dispatcher& d, const Backward& b);
 Tensor SliceSelf(Dispatcher& d, const Backward& b);
+Tensor NarrowSelf(Dispatcher& d, const Backward& b);
+Tensor DiagonalSelf(Dispatcher& d, const Backward& b);
+Tensor AsStridedSelf(Dispatcher& d, const Backward& b);
+Tensor CopySelf(Dispatcher& d, const Backward& b);
+Tensor CopySource(Dispatcher& d, const Backward& b);
 Tensor SelectSelf(Dispatcher& d, const Backward& b);
 Tensor UnsqueezeSelf(Dispatcher& d, const Backward& b);
 Tensor SqueezeSelf(Dispatcher& d, const Backward& b);
@@ -35,6 +44,9 @@ inline constexpr Gradient kMT{"TransposeBackward0", {GradientOf(0, {}, MTSelf)}}
 inline constexpr Gradient kPermute{"PermuteBackward0", {GradientOf(0, {}, PermuteSelf)}};
 inline constexpr Gradient kExpand{"ExpandBackward0", {GradientOf(0, {}, ExpandSelf)}};
 inline constexpr Gradient kSlice{"SliceBackward0", {GradientOf(0, {}, SliceSelf)}};
+inline constexpr Gradient kNarrow{"SliceBackward0", {GradientOf(0, {}, NarrowSelf)}};
+inline constexpr Gradient kDiagonal{"DiagonalBackward0", {GradientOf(0, {}, DiagonalSelf)}};
+inline constexpr Gradient kAsStrided{"AsStridedBackward0", {GradientOf(0, {}, AsStridedSelf)}};
 inline constexpr Gradient kSelect{"SelectBackward0", {GradientOf(0, {}, SelectSelf)}};
 inline constexpr Gradient kUnsqueeze{"UnsqueezeBackward0", {GradientOf(0, {}, UnsqueezeSelf)}};
 inline constexpr Gradient kSqueeze{"SqueezeBackward0", {GradientOf(0, {}, SqueezeSelf)}};
@@ -45,6 +57,8 @@ inline constexpr Gradient kSplitSizes{"SplitWithSizesBackward0", {GradientOf(0, 
 inline constexpr Gradient kUnbind{"UnbindBackward0", {GradientOf(0, {}, UnbindSelf)}};
 inline constexpr Gradient kClone{"CloneBackward0", {GradientOf(0, {}, Same)}};
 inline constexpr Gradient kToCopy{"ToCopyBackward0", {GradientOf(0, {}, ToCopySelf)}};
+inline constexpr Gradient kCopy{"torch::autograd::CopyBackwards",
+                                {GradientOf(0, {}, CopySelf), GradientOf(1, {}, CopySource)}};
 inline constexpr Gradient kCat{"CatBackward0", {GradientsOf({0}, {}, CatParts)}};
 inline constexpr Gradient kStack{"StackBackward0", {GradientsOf({0}, {}, StackParts)}};
 

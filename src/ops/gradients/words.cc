@@ -2,6 +2,10 @@
 
 #include "ops/gradients/words.h"
 
+#include <optional>
+#include <string>
+
+#include "ops/rules/memory_format.h"
 #include "ops/rules/shape.h"
 
 namespace steelyard::gradients {
@@ -17,6 +21,11 @@ Tensor AsReal(Dispatcher& d, DType of, Tensor gradient) {
 
 Tensor Conjugate(Dispatcher& d, const Tensor& t) {
   return IsComplex(t.dtype()) ? d.Call("aten::conj", t) : t;
+}
+
+Tensor RowMajorZeros(Dispatcher& d, const Tensor& like) {
+  return d.Call("aten::zeros_like", like, std::nullopt, std::nullopt, std::nullopt, std::nullopt,
+                kContiguousFormat);
 }
 
 Tensor SumTo(Dispatcher& d, const Tensor& gradient, std::span<const std::int64_t> sizes) {
@@ -52,6 +61,15 @@ Tensor Zeros(Dispatcher& d, const Backward& b) { return d.Call("aten::zeros_like
 
 Tensor Reshaped(Dispatcher& d, const Backward& b) {
   return d.Call("aten::reshape", b.grad(), Dims(b.op().self().sizes()));
+}
+
+Tensor NotImplemented(Dispatcher&, const Backward& b) {
+  Refuse("PyTorch has no derivative of " + std::string(b.op().def().name->text()));
+}
+
+Tensor NotModelled(Dispatcher&, const Backward& b) {
+  Refuse("the gradient of " + std::string(b.op().def().name->text()) + " is not modelled",
+         "It is zero everywhere.");
 }
 
 }  // namespace steelyard::gradients

@@ -12,6 +12,7 @@
 #include "ops/dispatcher.h"
 #include "ops/rules/label.h"
 #include "ops/rules/shape.h"
+#include "steelyard/gradient.h"
 
 namespace steelyard::gradients {
 
@@ -21,6 +22,8 @@ Tensor MaybeMultiply(Dispatcher& d, const Tensor& t, double number);
 Tensor AsReal(Dispatcher& d, DType of, Tensor gradient);
 // The complex conjugate; a real tensor itself.
 Tensor Conjugate(Dispatcher& d, const Tensor& t);
+// Zeros of the tensor's size, dense in the order of its dimensions.
+Tensor RowMajorZeros(Dispatcher& d, const Tensor& like);
 // Sums `gradient` to these sizes, from which it was broadcast (sum_to).
 Tensor SumTo(Dispatcher& d, const Tensor& gradient, std::span<const std::int64_t> sizes);
 // Gives reduced dimensions back as ones (unsqueeze_multiple), and spreads over them.
@@ -36,6 +39,10 @@ Tensor Negated(Dispatcher& d, const Backward& b);
 Tensor Zeros(Dispatcher& d, const Backward& b);
 // The gradient in the shape of the first argument.
 Tensor Reshaped(Dispatcher& d, const Backward& b);
+// Of operators that PyTorch takes in a forward pass and refuses to differentiate.
+Tensor NotImplemented(Dispatcher& d, const Backward& b);
+// Of operators whose gradient is a tensor without memory.
+Tensor NotModelled(Dispatcher& d, const Backward& b);
 
 // A backward kernel of the incoming gradient and the saved first argument, or result 0.
 template <Label kKernel>
@@ -46,5 +53,7 @@ template <Label kKernel>
 Tensor OfResult(Dispatcher& d, const Backward& b) {
   return d.Call(kOpNamed<kKernel>, b.grad(), b.result());
 }
+
+inline constexpr Gradient kNotImplemented{"NotImplemented", {GradientOf(0, {}, NotImplemented)}};
 
 }  // namespace steelyard::gradients

@@ -44,5 +44,15 @@ TEST(Engine, AProgramWithoutParametersIsRefused) {
   EXPECT_FALSE(Dispatcher(*program, Target{}).Run());
 }
 
+TEST(Engine, AnExpandedGradientOfOneElementIsCopiedToo) {
+  // A parameter of one element: its gradient would be a view of the seed's.
+  constexpr std::string_view kStep =
+      "parameter %p: f32[1]\n%y = aten::alias(%p)\n%loss = aten::sum(%y)\n"
+      "steelyard::backward(%loss) phase backward\nreturn %loss\n";
+  // The sum, the seed, the gradient.
+  EXPECT_THAT(EventsOfProgram(std::string(kStep)),
+              Contains(Line(4, "aten::empty_strided")).Times(2));
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -7,6 +7,7 @@
 namespace steelyard {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -77,6 +78,43 @@ TEST(Lstm, WrongOperandsAreRefused) {
               HasSubstr("batch sizes differ: 2 vs 3"));
   EXPECT_THAT(RefusalOf(Lstm("f32[5,2,30]", "True, 0, 0.0, False, False, False")),
               HasSubstr("an LSTM of 0 layers"));
+}
+
+// The kernel that is run when gradients are on: 5 steps of 2, 30 inputs, 20 hidden units.
+constexpr std::string_view kTrainedLayer =
+    "steelyard::lstm_layer(f32[5,2,30], f32[80,30], f32[80,20], f32[80], f32[80], f32[2,20], "
+    "f32[2,20], False, [], 2, 20, 1, True, False, False, True)";
+
+TEST(LstmLayer, KeepsGatesStatesAndRoomForTheirGradients) {
+  // Each of seven parts fits a page; the scratch has four pages and a tail.
+  const std::int64_t workspace = 7 * 4096, scratch = 4 * 4096 + 568;
+  EXPECT_EQ(ResultOf(kTrainedLayer, 3), "u8[28672]");
+  const std::vector<std::string> events = EventsOf(kTrainedLayer);
+  EXPECT_THAT(events, Contains(Line(workspace, "empty")));
+  EXPECT_THAT(events, Contains(HasSubstr(std::to_string(scratch))).Times(2));
+}
+
+TEST(LstmLayer, LargeStatesTakeWholePages) {
+  // 33 steps of 4, 300 inputs, 200 hidden units: rows of 800 gates, 208 and 304 floats.
+  constexpr std::string_view kCall =
+      "steelyard::lstm_layer(f32[33,4,300], f32[800,300], f32[800,200], f32[800], f32[800], "
+      "f32[4,200], f32[4,200], False, [], 2, 200, 1, True, False, False, True)";
+  const auto pages = [](std::int64_t floats) { return (floats * 4 + 4095) / 4096; };
+  const std::int64_t states = 2 * 4 * (33 + 1);
+  const std::int64_t workspace =
+      pages(33 * 4 * 800) + pages(33 * 4 * 208) + 3 * pages(states * 304) + 2 * pages(states * 200);
+  EXPECT_EQ(ResultOf(kCall, 3), "u8[" + std::to_string(workspace * 4096) + "]");
+}
+
+TEST(LstmLayer, TheGradientsOfBothBiasesAreOneAndACopy) {
+  constexpr std::string_view kCall =
+      "aten::mkldnn_rnn_layer_backward(f32[5,2,30], f32[80,30], f32[80,20], f32[80], f32[80], "
+      "f32[2,20], f32[2,20], f32[5,2,20], f32[2,20], f32[2,20], f32[5,2,20], None, None, False, 2, "
+      "20, 1, True, True, False, [], False, u8[28672])";
+  EXPECT_EQ(ResultOf(kCall, 3), "f32[80]");
+  EXPECT_EQ(ResultOf(kCall, 4), "f32[80]");
+  // Gradients of the last states that nobody computed are zeros.
+  EXPECT_THAT(EventsOf(kCall), Contains(Line(2 * 20 * 4, "empty")).Times(2 + 2));
 }
 
 }  // namespace

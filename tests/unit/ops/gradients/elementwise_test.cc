@@ -47,5 +47,43 @@ TEST(ElementwiseGradients, AReciprocalRootComputesItsCubeFirst) {
   EXPECT_THAT(BackwardOf("aten::rsqrt(%p)").front(), "pow.Tensor_Scalar");
 }
 
+TEST(ElementwiseGradients, AClampPassesTheGradientBetweenItsLimits) {
+  EXPECT_THAT(BackwardOf("aten::clamp(%p, -1.0, 1.0)"),
+              ElementsAre("scalar_tensor", "gt.Scalar", "lt.Scalar", "logical_and_", "where.self"));
+  EXPECT_THAT(BackwardOf("aten::clamp_max(%p, 1.0)"),
+              ElementsAre("scalar_tensor", "lt.Scalar", "where.self"));
+}
+
+TEST(ElementwiseGradients, EqualOperandsOfAMaximumShareTheGradient) {
+  EXPECT_THAT(BackwardOf("aten::maximum(%p, %x)"),
+              ElementsAre("lt.Tensor", "box", "div.Tensor", "eq.Tensor", "where.self",
+                          "masked_fill_.Scalar"));
+  EXPECT_THAT(SavedIn("aten::maximum(%p, %x)"),
+              ElementsAre("x by MaximumBackward0", "p by MaximumBackward0"));
+}
+
+TEST(ElementwiseGradients, APowerOfTensorsSavesAllThree) {
+  EXPECT_THAT(SavedIn("aten::pow.Tensor_Tensor(%p, %q)"),
+              ElementsAre("q by PowBackward1", "p by PowBackward1", "y by PowBackward1"));
+}
+
+TEST(ElementwiseGradients, ARoundedQuotientIsAStep) {
+  EXPECT_THAT(BackwardOf("aten::div.Tensor_mode(%p, %x, rounding_mode='floor')"),
+              ElementsAre("zeros_like"));
+  EXPECT_THAT(BackwardOf("aten::div.Tensor_mode(%p, %x, rounding_mode=None)"),
+              ElementsAre("div.Tensor"));
+}
+
+TEST(ElementwiseGradients, BothAnglesAreComputedFromOneNorm) {
+  EXPECT_THAT(BackwardOf("aten::atan2(%p, %x)"),
+              ElementsAre("mul.Tensor", "mul.Tensor", "add.Tensor", "reciprocal", "eq.Scalar",
+                          "masked_fill_.Scalar", "mul.Tensor", "mul.Tensor"));
+}
+
+TEST(ElementwiseGradients, AProductThatIsAddedSavesTheFactorsThatAreNeeded) {
+  EXPECT_THAT(SavedIn("aten::addcmul_(%x, %p, %q)"),
+              ElementsAre("p by AddcmulBackward0", "q by AddcmulBackward0"));
+}
+
 }  // namespace
 }  // namespace steelyard

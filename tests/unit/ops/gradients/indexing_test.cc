@@ -18,5 +18,20 @@ TEST(IndexingGradients, WhatWasNotSelectedIsZero) {
   EXPECT_THAT(SavedIn("aten::index_select(%p, 0, %i)"), ElementsAre("i by IndexSelectBackward0"));
 }
 
+TEST(IndexingGradients, ValuesThatWerePutAreTakenBack) {
+  // The tensor's gradient is a copy with zeros put in, the values' is indexed.
+  EXPECT_THAT(BackwardOf("aten::index_put(%p, [%i], %q)"),
+              ElementsAre("zeros", "clone", "index_put_", "index.Tensor"));
+  EXPECT_THAT(BackwardOf("aten::index_put(%x, [%i], %q, True)"), ElementsAre("index.Tensor"));
+  EXPECT_THAT(SavedIn("aten::index_put(%p, [%i], %q)"), ElementsAre("i by IndexPutBackward0"));
+}
+
+TEST(IndexingGradients, RowsThatWereAddedAreSelected) {
+  EXPECT_THAT(BackwardOf("aten::index_add(%x, 0, %i, %p)"), ElementsAre("index_select", "expand"));
+  EXPECT_THAT(SavedIn("aten::index_add(%x, 0, %i, %p)"),
+              ElementsAre("i by IndexAddBackward0", "p by IndexAddBackward0"));
+  EXPECT_THAT(SavedIn("aten::index_add(%p, 0, %i, %x)"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -44,5 +44,18 @@ TEST(NetworkGradients, LossesKeepWhatTheyCompare) {
               ElementsAre("p by MseLossBackward0", "x by MseLossBackward0"));
 }
 
+TEST(NetworkGradients, ALossOfLogitsIsDividedInPlace) {
+  EXPECT_THAT(BackwardOf("aten::binary_cross_entropy_with_logits(%p, %x)"),
+              ElementsAre("sigmoid", "sub_.Tensor", "mul_.Tensor", "box", "div_.Tensor"));
+  EXPECT_THAT(BackwardOf("aten::binary_cross_entropy_with_logits(%x, %p, None, None, 2)"),
+              ElementsAre("neg", "mul.Tensor"));
+}
+
+TEST(NetworkGradients, ALossOfPairsIsTheSameFromEitherSide) {
+  EXPECT_THAT(BackwardOf("aten::smooth_l1_loss(%p, %q)"),
+              ElementsAre("smooth_l1_loss_backward", "smooth_l1_loss_backward"));
+  EXPECT_THAT(BackwardOf("aten::huber_loss(%p, %x)"), ElementsAre("huber_loss_backward"));
+}
+
 }  // namespace
 }  // namespace steelyard

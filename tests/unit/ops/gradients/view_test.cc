@@ -29,5 +29,21 @@ TEST(ViewGradients, PartsOfACatAreSlices) {
                           "new_empty_strided", "copy_"));
 }
 
+TEST(ViewGradients, ADiagonalIsZeroElsewhere) {
+  EXPECT_THAT(BackwardOf("aten::diagonal(%p)"), ElementsAre("diagonal_backward"));
+  EXPECT_THAT(BackwardOf("aten::narrow(%p, 1, -3, 2)"), ElementsAre("slice_backward"));
+}
+
+TEST(ViewGradients, AViewWithStridesIsWrittenIntoAStorage) {
+  EXPECT_THAT(BackwardOf("aten::as_strided(%p, [3,2], [2,1])"),
+              ElementsAre("new_zeros", "as_strided", "copy_", "as_strided"));
+  // What is seen twice is added up.
+  EXPECT_THAT(BackwardOf("aten::as_strided(%p, [3,2], [1,1])"), Contains("index_add_"));
+}
+
+TEST(ViewGradients, ACopyGivesItsGradientToTheSource) {
+  EXPECT_THAT(BackwardOf("aten::copy_(%x, %p)"), ElementsAre("new_empty_strided", "copy_"));
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(GradientWords, ABroadcastOperandGetsASum) {
@@ -20,6 +21,14 @@ TEST(GradientWords, ABroadcastOperandGetsASum) {
 TEST(GradientWords, ANumberOfOneDoesNotMultiply) {
   EXPECT_THAT(BackwardOf("aten::add.Tensor(%x, %p)"), ElementsAre("new_empty_strided", "copy_"));
   EXPECT_THAT(BackwardOf("aten::add.Tensor(%x, %p, alpha=2)"), Contains("mul.Tensor"));
+}
+
+TEST(GradientWords, WhatPyTorchDoesNotDifferentiateIsRefused) {
+  const Result<Program> program = ParseText(StepOf("aten::floor_divide(%p, %x)"), "");
+  ASSERT_TRUE(program) << Describe(program.error());
+  const Result<Program> kernels = Dispatcher(*program, Target{}).Run();
+  ASSERT_FALSE(kernels);
+  EXPECT_THAT(Describe(kernels.error()), HasSubstr("no derivative of aten::floor_divide"));
 }
 
 }  // namespace

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients of what overwrites a tensor with numbers of no history.
+#pragma once
+
+#include "ops/gradients/words.h"
+#include "steelyard/gradient.h"
+
+namespace steelyard::gradients {
+
+Tensor FillValue(Dispatcher& d, const Backward& b);
+
+inline constexpr Gradient kZero{"ZeroBackward0", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kFill{"FillBackward0", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kFillInPlace{"FillBackward2", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kFillTensor{"FillBackward3",
+                                      {GradientOf(0, {}, Zeros), GradientOf(1, {}, FillValue)}};
+inline constexpr Gradient kBernoulli{"BernoulliBackward0", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kBernoulliInPlace{"BernoulliBackward2", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kNormal{"NormalBackward0", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kUniform{"UniformBackward0", {GradientOf(0, {}, Zeros)}};
+
+}  // namespace steelyard::gradients
