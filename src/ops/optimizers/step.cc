@@ -67,7 +67,8 @@ Tensor Step::Zeros(std::string_view name, const Dims& sizes, DType dtype) {
 void RunForm(Dispatcher& d, Step& step, const Forms& forms) {
   const bool foreach = forms.foreach != nullptr && step.On("foreach");
   const bool fused = forms.fused != nullptr && step.On("fused");
-  if (foreach && fused) Contradict("an optimizer is either foreach or fused", "Leave one of them out.");
+  if (foreach && fused)
+    Contradict("an optimizer is either foreach or fused", "Leave one of them out.");
   if (step.parameters.empty()) return;
   (fused ? forms.fused : foreach ? forms.foreach : forms.one_by_one)(d, step);
 }
