@@ -42,11 +42,32 @@ struct BindOptions {
   std::optional<std::int64_t> seq = {};
 };
 
+// An option of an optimizer, as its row's signature names it: "momentum", "0.9".
+struct OptimizerOption {
+  std::string name;
+  std::string value;
+};
+
+// Parameters that are stepped in a way of their own. A pattern is a parameter's name or that of a
+// module around it, in which * stands for any letters and ? for one: "*.bias", "bert.embeddings".
+struct ParameterGroup {
+  std::string pattern;
+  std::string optimizer = {};                 // a name of `Optimizers`; empty: the step's
+  std::vector<OptimizerOption> options = {};  // these instead of the step's
+};
+
 // The training step that is weighed.
 struct TrainOptions {
   std::string optimizer = {};  // a name of `Optimizers`
-  std::string loss = {};       // a name of `Losses`; empty: the program returns its loss
-  bool first_step = false;     // the very first one, which makes the optimizer's state
+  std::vector<OptimizerOption> options = {};
+  std::vector<ParameterGroup> groups = {};  // the first whose pattern matches takes a parameter
+  std::vector<std::string> freeze = {};     // patterns of parameters that are not trained
+  std::string loss = {};        // a name of `Losses`; empty: the program returns its loss
+  int accumulate = 1;           // micro-steps, whose gradients are summed
+  bool clip_norm = false;       // gradients are clipped by their norm before the step
+  bool clip_value = false;      // or one by one
+  bool keep_gradients = false;  // zero_grad overwrites gradients with zeros
+  bool first_step = false;      // the very first one, which makes the optimizer's state
 };
 
 // The mode of the model: as the file has it, or as module.train() and module.eval() set it.
@@ -67,9 +88,11 @@ struct LossInfo {
 };
 struct OptimizerInfo {
   std::string_view name;
-  std::string_view class_name;  // of torch.optim
+  std::string_view class_name;  // in Python
   std::string_view op;          // its row
   std::string_view summary;
+  int rank = 0;                  // of all parameters that it takes; 0: any
+  std::string_view others = {};  // the optimizer of those that it does not take
 };
 
 struct PassInfo {
@@ -80,6 +103,8 @@ struct PassInfo {
 
 std::span<const LossInfo> Losses();
 std::span<const OptimizerInfo> Optimizers();
+// The options of an optimizer: their names, types and defaults.
+std::vector<Param> OptionsOf(const OptimizerInfo& optimizer);
 
 // Every pass, in the order in which a weighing runs them.
 std::span<const PassInfo> Passes();

@@ -17,6 +17,7 @@
 #include "cli/message.h"
 #include "steelyard/error.h"
 #include "steelyard/op.h"
+#include "steelyard/pass.h"
 #include "steelyard/weigh.h"
 
 namespace steelyard::cli {
@@ -42,6 +43,26 @@ std::string ChoiceTable(std::string_view what, const std::vector<Choice>& choice
   return out;
 }
 
+// Every optimizer with its options, "momentum=0".
+std::string OptimizerTable() {
+  std::string out = "\n| `--train` | | options and their defaults |\n| --- | --- | --- |\n";
+  for (const OptimizerInfo& optimizer : Optimizers()) {
+    std::string options;
+    for (const Param& option : OptionsOf(optimizer)) {
+      options +=
+          fmt::format("{}`{}={}`", options.empty() ? "" : ", ", option.name, option.default_text);
+    }
+    out += fmt::format("| `{}` | {} | {} |\n", optimizer.name, Cell(optimizer.summary), options);
+  }
+  return out;
+}
+
+std::string LossTable() {
+  std::vector<Choice> losses;
+  for (const LossInfo& loss : Losses()) losses.push_back({loss.name, loss.summary});
+  return ChoiceTable("`--loss`", losses);
+}
+
 std::string CliPage() {
   std::string out = fmt::format("{}# The command line\n", kGenerated);
   for (const CommandInfo& info : Commands()) {
@@ -55,6 +76,14 @@ std::string CliPage() {
       out += fmt::format("| `{}` | {} |\n", Cell(FlagText(flag)), Cell(FlagHelp(flag)));
     }
   }
+  out += "\n## Training steps\n";
+  out += OptimizerTable();
+  out +=
+      "\nAn option is given by `--optim-args NAME=X`; `--momentum`, `--nesterov`, "
+      "`--weight-decay`, "
+      "`--foreach` and `--fused` are shorter for the usual ones. A pattern is the name of a "
+      "parameter or of a module around it, in which `*` stands for any letters and `?` for one.\n";
+  out += LossTable();
   out += "\n## Formats and conventions\n";
   out += ChoiceTable("`--format`", ReportFormats());
   out += ChoiceTable("`--table`, of `--format csv`", ReportTables());

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -27,10 +28,11 @@ Status SetNumber(const Flag& flag, std::string_view value, Number* field) {
     return Unexpected(
         UsageError(fmt::format("{} is too large a number", value), std::string(flag.name)));
   }
-  if (problem != std::errc() || stopped != end || *field < 0) {
-    return Unexpected(UsageError(fmt::format("\"{}\" is not a whole number", value),
-                                 std::string(flag.name),
-                                 fmt::format("Write it as {} 16.", flag.name)));
+  if (problem != std::errc() || stopped != end || !(*field >= 0)) {
+    const bool whole = std::is_integral_v<Number>;
+    return Unexpected(UsageError(
+        fmt::format("\"{}\" is not a {}", value, whole ? "whole number" : "number from 0 on"),
+        std::string(flag.name), fmt::format("Write it as {} 16.", flag.name)));
   }
   return {};
 }
@@ -46,6 +48,9 @@ struct Setter {
   }
   Status operator()(int* field) const { return SetNumber(flag, value, field); }
   Status operator()(std::optional<std::int64_t>* field) const {
+    return SetNumber(flag, value, &field->emplace());
+  }
+  Status operator()(std::optional<double>* field) const {
     return SetNumber(flag, value, &field->emplace());
   }
   Status operator()(std::string* field) const {

@@ -15,9 +15,9 @@
 namespace steelyard::cli {
 
 // Where a flag's value goes, which also says what it may be: a switch, a whole number that is not
-// negative, one word, or one word each time the flag is given.
-using Field = std::variant<bool*, int*, std::optional<std::int64_t>*, std::string*,
-                           std::vector<std::string>*>;
+// negative, a number that is not, one word, or one word each time the flag is given.
+using Field = std::variant<bool*, int*, std::optional<std::int64_t>*, std::optional<double>*,
+                           std::string*, std::vector<std::string>*>;
 
 // Whether a command can do without.
 enum class Need : unsigned char { kOptional, kRequired };

@@ -112,20 +112,8 @@ void WeighCommand::AddSizeFlags(std::vector<Flag>* flags) {
 
 // How it runs, and how its work is counted.
 void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
-  flags->insert(flags->end(), {{.name = "--train",
-                                .arg = "OPTIMIZER",
-                                .help = "weigh a training step that ends with this optimizer",
-                                .field = &train_.optimizer,
-                                .choices = NamesOf(Optimizers())},
-                               {.name = "--loss",
-                                .arg = "NAME",
-                                .help = "append this loss; without it the model returns its own",
-                                .field = &train_.loss,
-                                .choices = NamesOf(Losses())},
-                               {.name = "--first-step",
-                                .help = "the first step, which makes the optimizer's state",
-                                .field = &train_.first_step},
-                               {.name = "--mode",
+  train_.Add(flags);
+  flags->insert(flags->end(), {{.name = "--mode",
                                 .arg = "MODE",
                                 .help = "of dropout and batch normalization; by default as the "
                                         "model was exported",
@@ -208,12 +196,9 @@ std::vector<Flag> WeighCommand::Flags() {
 }
 
 Result<WeighOptions> WeighCommand::Options() const {
-  WeighOptions options{.path = model_,
-                       .from = from_,
-                       .train = train_,
-                       .count = count_,
-                       .at = at_,
-                       .strict = strict_};
+  WeighOptions options{
+      .path = model_, .from = from_, .count = count_, .at = at_, .strict = strict_};
+  SY_ASSIGN_OR_RETURN(options.train, train_.Options());
   if (mode_ == "train") options.mode = ModelMode::kTrain;
   if (mode_ == "eval") options.mode = ModelMode::kEval;
   options.bind.batch = batch_;

@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/report_output.h"
+#include "cli/train_flags.h"
 #include "steelyard/pass.h"
 #include "steelyard/weigh.h"
 
@@ -46,7 +47,7 @@ class WeighCommand final : public Command {
   bool strict_ = false;
   std::string at_;
   std::string print_after_;
-  TrainOptions train_;
+  TrainFlags train_;
   ReportOutput output_;
 };
 

@@ -78,6 +78,9 @@ class Autograd {
   Tensor gradient(ValueId parameter) const;
   void SetGradient(ValueId parameter, Tensor gradient);
   void ClearGradient(ValueId parameter);
+  // A parameter that gets a gradient has one from the step before.
+  void KeepGradients() { keeps_gradients_ = true; }
+  bool keeps_gradients() const { return keeps_gradients_; }
 
   // --- For the engine
   // ------------------------------------------------------------------------------
@@ -129,6 +132,7 @@ class Autograd {
   std::vector<GradNodeId> dying_;
   std::vector<Tensor> gradients_;  // by the value of the parameter
   std::uint64_t next_sequence_ = 0;
+  bool keeps_gradients_ = false;
 };
 
 }  // namespace steelyard

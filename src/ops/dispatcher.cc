@@ -203,10 +203,15 @@ void Dispatcher::ReleaseOutputs(Locals& locals) {
       VisitValues(source_, locals.graph->outputs[place],
                   [&](ValueId id) { locals.of(id).reset(); });
     }
-    for (Tensor& held : held_) held.reset();
+    LetGo();
   }
   EndReferences();
   locals.tensors.clear();
+}
+
+void Dispatcher::LetGo() {
+  for (Tensor& held : held_) held.reset();
+  held_.clear();
 }
 
 // Handles that are left end here and mark nothing.
@@ -357,8 +362,8 @@ void Dispatcher::CompareWithFile(const Node& node, ValueId recorded, ValueId com
       source_.text(file.name), DescribeTensor(source_, recorded), DescribeTensor(out_, computed))));
 }
 
-// A Python number where the schema says Tensor is boxed before the operator starts, and the box
-// dies when the operator has returned.
+// A Python number where the schema says Tensor is boxed before the operator starts. The box dies
+// when the operator ends: within it where a graph calls it, after it where Python code does.
 std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> args) {
   std::vector<Tensor> boxes;
   const std::span<const Param> params = def.signature->params();
@@ -371,9 +376,14 @@ std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> ar
     }
   }
   if (def.is_kernel() && boxes.empty()) return Record(def, args);
+  const bool from_python = depth_ == python_depth_;
   if (++depth_ > kMaxDepth) Contradict("operators are nested too deeply");
-  const Inside frame(*this, def.name->text());
-  std::vector<Tensor> results = Record(def, args);
+  std::vector<Tensor> results;
+  {
+    const Inside frame(*this, def.name->text());
+    results = Record(def, args);
+    if (!from_python) boxes.clear();
+  }
   boxes.clear();
   --depth_;
   return results;
@@ -407,6 +417,20 @@ std::vector<Tensor> Dispatcher::Record(const OpDef& def, std::span<const Argumen
   return results;
 }
 
+std::vector<Argument> Dispatcher::Arg::Elements() const {
+  std::vector<Argument> list;
+  for (const std::int64_t i : ints_) list.push_back(Argument::OfInt(i));
+  if (reals_ != nullptr) {
+    for (const double real : *reals_) list.push_back(Argument::OfFloat(real));
+  }
+  if (tensors_ != nullptr) {
+    for (const Tensor& t : *tensors_) {
+      list.push_back(t.defined() ? Argument::OfValue(t.id()) : Argument::None());
+    }
+  }
+  return list;
+}
+
 std::vector<Tensor> Dispatcher::Invoke(OpName op, std::span<const Arg> args) {
   const OpDef* def = FindOp(op);
   if (def == nullptr) Refuse(fmt::format("no row for {}", op.text()));
@@ -414,15 +438,7 @@ std::vector<Tensor> Dispatcher::Invoke(OpName op, std::span<const Arg> args) {
   for (std::size_t i = 0; i < args.size(); ++i) {
     given[i] = args[i].argument_;
     given[i].name = kNoString;
-    if (!args[i].is_ints_ && args[i].tensors_ == nullptr) continue;
-    std::vector<Argument> list;
-    for (std::int64_t v : args[i].ints_) list.push_back(Argument::OfInt(v));
-    if (args[i].tensors_ != nullptr) {
-      for (const Tensor& t : *args[i].tensors_) {
-        list.push_back(t.defined() ? Argument::OfValue(t.id()) : Argument::None());
-      }
-    }
-    given[i] = Argument::OfList(out_.AddArguments(list));
+    if (args[i].is_list()) given[i] = Argument::OfList(out_.AddArguments(args[i].Elements()));
   }
   BoundArguments bound;
   BindArguments(out_, *def, {given.data(), args.size()}, bound);

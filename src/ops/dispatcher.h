@@ -79,13 +79,17 @@ class Dispatcher {
     Arg(const Dims& list) : ints_(list), is_ints_(true) {}
     Arg(std::span<const std::int64_t> list) : ints_(list), is_ints_(true) {}
     Arg(const std::vector<Tensor>& list) : tensors_(&list) {}
+    Arg(const std::vector<double>& list) : reals_(&list) {}
 
    private:
     friend class Dispatcher;
+    bool is_list() const { return is_ints_ || tensors_ != nullptr || reals_ != nullptr; }
+    std::vector<Argument> Elements() const;
     Argument argument_;
     std::span<const std::int64_t> ints_;
     bool is_ints_ = false;
     const std::vector<Tensor>* tensors_ = nullptr;
+    const std::vector<double>* reals_ = nullptr;
   };
 
   // `source` is the program to run; it must be concrete and outlive the dispatcher.
@@ -162,6 +166,7 @@ class Dispatcher {
   // Keeps a tensor until the program's outputs have been let go, as a caller's variable does, or
   // for good.
   void Hold(Tensor tensor) { held_.push_back(std::move(tensor)); }
+  void LetGo();  // of what is held, first to last
   void Keep(Tensor tensor) { kept_.push_back(std::move(tensor)); }
 
   // A list of booleans: which results of a kernel are wanted.
@@ -187,6 +192,22 @@ class Dispatcher {
     Dispatcher& dispatcher_;
     FrameId before_;
     bool recording_;
+  };
+
+  // As long as it lives, the calls that the decomposition makes are methods called from Python, for
+  // which a number is boxed outside the operator: its box dies there too.
+  class FromPython {
+   public:
+    explicit FromPython(Dispatcher& dispatcher)
+        : dispatcher_(dispatcher),
+          before_(std::exchange(dispatcher.python_depth_, dispatcher.depth_)) {}
+    ~FromPython() { dispatcher_.python_depth_ = before_; }
+    FromPython(const FromPython&) = delete;
+    FromPython& operator=(const FromPython&) = delete;
+
+   private:
+    Dispatcher& dispatcher_;
+    int before_;
   };
 
   // As long as it lives, nodes run inside an operator, or a record of the profiler, of this name.
@@ -280,6 +301,7 @@ class Dispatcher {
   std::span<const ValueId> recorded_;      // results of the node whose operator runs
   std::optional<std::int64_t> data_size_;  // of WithSize
   int depth_ = 0;
+  int python_depth_ = -1;  // of a decomposition that is Python code
   int mismatches_ = 0;
   Count bytes_;  // of all storages so far, scratch included
 };

@@ -305,7 +305,7 @@ constexpr std::array kRows{
          gradients::kMulNumber),
     Call("aten::mul_.Scalar", "Multiplies the tensor by a number in place.",
          "(Tensor(a!) self, Scalar other) -> Tensor(a!)", "aten::mul_.Scalar(f32[2,8], 0.5)",
-         decompose::BoxAndCall<"aten::mul_.Tensor", 1>, gradients::kMulNumber),
+         decompose::BoxAndCall<"steelyard::mul_into", 1>, gradients::kMulNumber),
     Call("aten::multiply.Tensor", "Multiplies.", "(Tensor self, Tensor other) -> Tensor",
          "aten::multiply.Tensor(f32[2,8], f32[8])", decompose::SameAs<"aten::mul.Tensor">),
     Call("aten::multiply.Scalar", "Multiplies by a number.",

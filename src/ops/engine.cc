@@ -205,11 +205,16 @@ void Engine::Accumulate(GradNodeId id, Gradients incoming) {
   Tensor& gradient = incoming[0];
   if (!gradient.defined()) return;
   const ValueId parameter = autograd_.node(id).variable;
+  const TensorView variable = dispatcher_.ViewOf(parameter);
+  if (autograd_.keeps_gradients() && !autograd_.gradient(parameter).defined()) {
+    autograd_.SetGradient(parameter, dispatcher_.AddResident("gradient", Dims(variable.sizes()),
+                                                             Dims(variable.strides()),
+                                                             variable.dtype(), Role::kGradient));
+  }
   if (const Tensor before = autograd_.gradient(parameter); before.defined()) {
     dispatcher_.Call("aten::add_.Tensor", before, gradient);
     return gradient.reset();
   }
-  const TensorView variable = dispatcher_.ViewOf(parameter);
   if (autograd_.uses(gradient.id()) == 1 && LiesAs(gradient, variable)) {
     return autograd_.SetGradient(parameter, std::move(gradient));
   }

@@ -48,8 +48,13 @@ constexpr std::array kFamilies{
     &ops::Quantized,
     &ops::Detection,
     &ops::Training,
-    &ops::Optimizer,
+    &ops::Sgd,
+    &ops::Adam,
+    &ops::Adaptive,
+    &ops::Factored,
+    &ops::Published,
     &ops::Update,
+    &ops::Foreach,
 };
 
 // Open addressing over the hashes that the compiler computed.

@@ -47,7 +47,12 @@ std::span<const OpDef> Quantized();
 std::span<const OpDef> Collective();
 std::span<const OpDef> Detection();
 std::span<const OpDef> Training();
-std::span<const OpDef> Optimizer();
+std::span<const OpDef> Sgd();
+std::span<const OpDef> Adam();
+std::span<const OpDef> Adaptive();
+std::span<const OpDef> Factored();
+std::span<const OpDef> Published();
 std::span<const OpDef> Update();
+std::span<const OpDef> Foreach();
 
 }  // namespace steelyard::ops

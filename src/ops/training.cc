@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a training loop does besides the model: `loss.backward()` and `optimizer.zero_grad()`.
+// What a training loop does besides the model and the optimizer's step: `loss.backward()`, the
+// clipping of gradients and `optimizer.zero_grad()`.
 
 #include <array>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ops/autograd.h"
 #include "ops/dispatcher.h"
 #include "ops/engine.h"
+#include "ops/optimizers/step.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 
@@ -23,28 +27,130 @@ std::vector<Tensor> RunBackward(Dispatcher& d, const OpView& op) {
     Refuse("a backward pass starts from a loss of one element", "Append one with --loss.");
   }
   d.Hold(loss);
+  const bool recorded = d.grad_enabled();
   d.set_grad_enabled(false);
   Dispatcher::AsProgram outside(d);
-  const Tensor seed = d.Call("aten::ones_like", loss);
-  Engine(d, d.autograd()).Run(loss, seed);
+  {
+    const Tensor seed = d.Call("aten::ones_like", loss);
+    Engine(d, d.autograd()).Run(loss, seed);
+  }
+  d.set_grad_enabled(recorded);
   return {};
 }
 
-// zero_grad(set_to_none=True): the gradients die in the order of the parameters.
-std::vector<Tensor> DropGradients(Dispatcher& d, const OpView& op) {
+// `loss / steps`
+std::vector<Tensor> ScaleLoss(Dispatcher& d, const OpView& op) {
+  const Dispatcher::AsProgram outside(d);
+  const Dispatcher::FromPython python(d);
+  return {d.Call("aten::div.Tensor", d.tensor(op, 0), op.arg(1))};
+}
+
+// The outputs, which are its arguments, die after it.
+std::vector<Tensor> EndMicroStep(Dispatcher& d, const OpView&) {
+  d.LetGo();
+  return {};
+}
+
+std::vector<Tensor> KeepGradients(Dispatcher& d, const OpView&) {
+  d.autograd().KeepGradients();
+  return {};
+}
+
+// The gradients die in the order of the parameters, or are overwritten.
+std::vector<Tensor> ZeroGradients(Dispatcher& d, const OpView& op) {
   Dispatcher::AsProgram outside(d);
   const Dispatcher::Inside frame(d,
                                  "Optimizer.zero_grad#" + std::string(op.text(1)) + ".zero_grad");
-  for (const TensorView& parameter : op.tensors(0)) d.autograd().ClearGradient(parameter.id());
+  const bool keep = op.boolean(2);
+  for (const TensorView& parameter : op.tensors(0)) {
+    const Tensor gradient = keep ? d.autograd().gradient(parameter.id()) : Tensor();
+    if (gradient.defined()) {
+      d.Call("aten::zero_", gradient);
+    } else {
+      d.autograd().ClearGradient(parameter.id());
+    }
+  }
   return {};
 }
 
+// --- torch/nn/utils/clip_grad.py ----------------------------------------------------------------
+
+Tensors GradientsOf(Dispatcher& d, const OpView& op) {
+  Tensors gradients;
+  for (const TensorView& parameter : op.tensors(0)) {
+    Tensor gradient = d.autograd().gradient(parameter.id());
+    if (gradient.defined()) gradients.push_back(std::move(gradient));
+  }
+  return gradients;
+}
+
+Tensor TotalNorm(Dispatcher& d, const Tensors& gradients) {
+  Tensors norms;
+  for (const auto& places : ByDType(d, gradients)) {
+    for (Tensor& norm : d.CallMany("aten::_foreach_norm.Scalar", Pick(gradients, places), 2.0)) {
+      norms.push_back(std::move(norm));
+    }
+  }
+  Tensor total;
+  {
+    const Tensor stacked = d.Call("aten::stack", norms);
+    total = d.Call("aten::linalg_vector_norm", stacked, 2.0);
+  }
+  Return(norms);
+  return total;
+}
+
+// `max_norm / (total_norm + 1e-6)`: a number divided by a tensor is a reciprocal and a product.
+Tensor ClipCoefficient(Dispatcher& d, const Tensor& total) {
+  const Tensor sum = d.Call("aten::add.Tensor", total, kAnyNumber);
+  return d.Call("aten::mul.Tensor", d.Call("aten::reciprocal", sum), kAnyNumber);
+}
+
+std::vector<Tensor> ClipByNorm(Dispatcher& d, const OpView& op) {
+  const Outside outside(d);
+  const Tensors gradients = GradientsOf(d, op);
+  if (gradients.empty()) return {};
+  Tensor total = TotalNorm(d, gradients);
+  Tensor coefficient = ClipCoefficient(d, total);
+  Tensor clamped = d.Call("aten::clamp", coefficient, std::nullopt, 1.0);
+  for (const auto& places : ByDType(d, gradients)) {
+    d.CallMany("aten::_foreach_mul_.Tensor", Pick(gradients, places), clamped);
+  }
+  Return(coefficient, clamped, total);
+  return {};
+}
+
+std::vector<Tensor> ClipByValue(Dispatcher& d, const OpView& op) {
+  const Outside outside(d);
+  const Tensors gradients = GradientsOf(d, op);
+  for (const auto& places : ByDType(d, gradients)) {
+    const Tensors group = Pick(gradients, places);
+    d.CallMany("aten::_foreach_clamp_min_.Scalar", group, -kAnyNumber);
+    d.CallMany("aten::_foreach_clamp_max_.Scalar", group, kAnyNumber);
+  }
+  return {};
+}
+
+constexpr OpDef Part(OpName name, std::string_view summary, Signature signature,
+                     DecomposeFn decompose) {
+  return Composite(name, summary, signature, "", Family::kControl, decompose, kNoGradient);
+}
+
 constexpr std::array kRows{
-    Composite("steelyard::backward", "Runs the backward pass of a loss.", "(Tensor loss) -> ()", "",
-              Family::kControl, RunBackward, kNoGradient),
-    Composite("steelyard::zero_grad", "Drops the gradients of parameters.",
-              "(Tensor[] parameters, str optimizer) -> ()", "", Family::kControl, DropGradients,
-              kNoGradient),
+    Part("steelyard::backward", "Runs the backward pass of a loss.", "(Tensor loss) -> ()",
+         RunBackward),
+    Composite("steelyard::scale_loss", "Divides a loss by the number of micro-steps.",
+              "(Tensor loss, int steps) -> Tensor", "", Family::kControl, ScaleLoss),
+    Part("steelyard::end_micro_step", "Lets the outputs and the loss of a micro-step go.",
+         "(Any... outputs) -> ()", EndMicroStep),
+    Part("steelyard::keep_gradients", "The step before has left its gradients, as zeros.",
+         "() -> ()", KeepGradients),
+    Part("steelyard::zero_grad", "Drops the gradients of parameters, or overwrites them.",
+         "(Tensor[] parameters, str optimizer, bool keep=False) -> ()", ZeroGradients),
+    Part("steelyard::clip_grad_norm_", "torch.nn.utils.clip_grad_norm_.",
+         "(Tensor[] parameters) -> ()", ClipByNorm),
+    Part("steelyard::clip_grad_value_", "torch.nn.utils.clip_grad_value_.",
+         "(Tensor[] parameters) -> ()", ClipByValue),
 };
 
 }  // namespace

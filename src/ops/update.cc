@@ -18,13 +18,28 @@ using work::PerElement;
 
 // The end broadcasts to what is overwritten, and is of its dtype.
 void LerpShape(const OpView& op, Outputs& out) {
-  shape::Broadcast({op.self(), op.tensor(1)});
+  if (op.self().dtype() != op.tensor(1).dtype()) {
+    Refuse("lerp needs tensors of one dtype: " + shape::Text(op.self()) + " and " +
+           shape::Text(op.tensor(1)));
+  }
+  shape::Overwrite<Promotion::kCommon, 0, 1>(op, out);
+}
+
+void SignShape(const OpView& op, Outputs& out) {
+  shape::RequireWritable(op.self());
   out.AddLike(op.self());
+}
+
+// `mul_` of a number calls `mul` with itself as the output, which frees the cast number.
+void MultiplyAllocations(const OpView& op, Allocations& memory) {
+  const auto cast = allocations::Cast(op.tensor(1), op.self().dtype(), memory);
+  if (cast) memory.Free(*cast, "aten::mul");
 }
 
 constexpr OpDef UpdateKernel(OpName name, std::string_view summary, Signature signature,
                              std::string_view example, Gradient grad, ShapeFn shape,
-                             AllocationsFn allocations) {
+                             AllocationsFn allocations,
+                             WorkFn work = work::PerOutput<PerElement{.alu = 3}>) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -34,12 +49,20 @@ constexpr OpDef UpdateKernel(OpName name, std::string_view summary, Signature si
                .alias = Alias::kInPlace,
                .decompose = kIsKernel,
                .allocations = allocations,
-               .work = work::PerOutput<PerElement{.alu = 3}>,
+               .work = work,
                .traffic = traffic::ReadAllWriteAll,
                .grad = grad};
 }
 
 constexpr std::array kRows{
+    UpdateKernel("aten::sgn_", "-1, 0 or 1, in place.", "(Tensor(a!) self) -> Tensor(a!)",
+                 "aten::sgn_(f32[2,8])", kGradientUnknown, SignShape, allocations::None,
+                 work::PerOutput<PerElement{.compare = 1}>),
+    UpdateKernel(
+        "steelyard::mul_into", "Multiplies by a boxed number in place, as aten::mul_.Scalar does.",
+        "(Tensor(a!) self, Tensor other) -> Tensor(a!)", "steelyard::mul_into(f32[2,8], f32[])",
+        kNoGradient, shape::Overwrite<Promotion::kCommon, 0, 1>, MultiplyAllocations,
+        work::PerOutput<PerElement{.alu = 1}>),
     UpdateKernel("aten::lerp_.Scalar", "Goes a part of the way to `end`, in place.",
                  "(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
                  "aten::lerp_.Scalar(f32[2,8], f32[2,8], 0.1)", gradients::kLerp, LerpShape,

@@ -114,6 +114,14 @@ bool IsFloatingTensor(const Program& p, const Argument& output) {
          p.values[output.value].has_layout && IsFloating(p.values[output.value].dtype);
 }
 
+// `loss / accumulate`: gradients of micro-steps are averaged.
+ValueId Scaled(Program& p, ValueId loss, const TrainOptions& options) {
+  if (options.accumulate <= 1) return loss;
+  const std::array args{Argument::OfValue(loss), Argument::OfInt(options.accumulate)};
+  const std::vector<std::int64_t> sizes(p.sizes(loss).begin(), p.sizes(loss).end());
+  return Append(p, "steelyard::scale_loss", args, "scaled_loss", p.values[loss].dtype, sizes);
+}
+
 }  // namespace
 
 std::span<const LossInfo> Losses() { return kInfos; }
@@ -129,8 +137,11 @@ ValueId FindLoss(const Program& program) {
 
 Result<Program> AppendLoss(Program program, const TrainOptions& options) {
   if (options.loss.empty()) {
-    program.loss = FindLoss(program);
-    if (program.loss != kNoId) return program;
+    const ValueId loss = FindLoss(program);
+    if (loss != kNoId) {
+      program.loss = Scaled(program, loss, options);
+      return program;
+    }
     return Unexpected(InvalidInput("the program returns no loss to train with", "",
                                    "Append one: --loss cross-entropy, mse, sum or another."));
   }
@@ -151,7 +162,8 @@ Result<Program> AppendLoss(Program program, const TrainOptions& options) {
     return Unexpected(
         InvalidInput("the program returns no floating-point tensor", "", "A loss needs one."));
   }
-  SY_ASSIGN_OR_RETURN(const ValueId value, loss->append(program, scores->value));
+  SY_ASSIGN_OR_RETURN(const ValueId unscaled, loss->append(program, scores->value));
+  const ValueId value = Scaled(program, unscaled, options);
   program.main().outputs.push_back(Argument::OfValue(value));
   program.loss = value;
   return program;

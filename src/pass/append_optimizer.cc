@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides which parameters an optimizer steps, in which groups, and what becomes of its options:
+// an option is a parameter of the optimizer's row, so that a new row needs nothing here.
 
 #include "pass/append_optimizer.h"
 
@@ -6,50 +9,245 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pass/append_call.h"
+#include "pass/parameter_pattern.h"
 
 namespace steelyard {
 namespace {
 
 constexpr std::array kOptimizers{
     OptimizerInfo{"sgd", "SGD", "steelyard::sgd", "torch.optim.SGD"},
+    OptimizerInfo{"adam", "Adam", "steelyard::adam", "torch.optim.Adam"},
     OptimizerInfo{"adamw", "AdamW", "steelyard::adamw", "torch.optim.AdamW"},
+    OptimizerInfo{"nadam", "NAdam", "steelyard::nadam", "torch.optim.NAdam"},
+    OptimizerInfo{"radam", "RAdam", "steelyard::radam",
+                  "torch.optim.RAdam; a steady step is the sixth or later"},
+    OptimizerInfo{"adagrad", "Adagrad", "steelyard::adagrad", "torch.optim.Adagrad"},
+    OptimizerInfo{"rmsprop", "RMSprop", "steelyard::rmsprop", "torch.optim.RMSprop"},
+    OptimizerInfo{"adafactor", "Adafactor", "steelyard::adafactor", "torch.optim.Adafactor"},
+    OptimizerInfo{"muon", "Muon", "steelyard::muon",
+                  "torch.optim.Muon for matrices, AdamW for all other parameters", 2, "adamw"},
+    OptimizerInfo{"lion", "Lion", "steelyard::lion", "Lion of the package lion-pytorch"},
+    OptimizerInfo{"lamb", "Lamb", "steelyard::lamb", "LAMB of the package timm"},
+    OptimizerInfo{"lans", "LANS", "steelyard::lans", "LANS as its authors wrote it in Python"},
+    OptimizerInfo{"adamw8bit", "AdamW8bit", "steelyard::adamw8bit",
+                  "AdamW8bit of the package bitsandbytes, on the CPU"},
+};
+
+// Arguments of an optimizer's row that are no options.
+constexpr std::array<std::string_view, 2> kNoOptions{"parameters", "first_step"};
+
+// What is stepped together.
+struct Group {
+  const OptimizerInfo* optimizer = nullptr;
+  std::vector<OptimizerOption> options;
+  std::vector<Argument> parameters;
 };
 
 // Every tensor once, though it may have several names.
-std::vector<Argument> TrainedParameters(const Program& program) {
-  std::vector<Argument> out;
+std::vector<ValueId> TrainedParameters(const Program& program) {
+  std::vector<ValueId> out;
   std::vector<bool> seen(program.values.size(), false);
   for (const NamedTensor& parameter : program.parameters) {
     if (seen[parameter.value] || !program.values[parameter.value].requires_grad) continue;
     seen[parameter.value] = true;
-    out.push_back(Argument::OfValue(parameter.value));
+    out.push_back(parameter.value);
   }
   return out;
+}
+
+Result<const OptimizerInfo*> OptimizerNamed(std::string_view name) {
+  const auto* optimizer = std::ranges::find(kOptimizers, name, &OptimizerInfo::name);
+  if (optimizer != kOptimizers.end()) return optimizer;
+  std::string names;
+  for (const OptimizerInfo& known : kOptimizers) {
+    names.append(names.empty() ? "" : ", ").append(known.name);
+  }
+  return Unexpected(UsageError(fmt::format("there is no optimizer \"{}\"", name), "",
+                               fmt::format("The optimizers are: {}.", names)));
+}
+
+// "True" or "0.9" as an argument of that type.
+std::optional<Argument> ReadValue(ParamType type, std::string_view text) {
+  if (type == ParamType::kBool) {
+    if (text == "True" || text == "true" || text == "1") return Argument::OfBool(true);
+    if (text == "False" || text == "false" || text == "0") return Argument::OfBool(false);
+    return std::nullopt;
+  }
+  double real = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, problem] = std::from_chars(text.data(), end, real);
+  if (problem != std::errc() || stopped != end || !(real >= 0)) return std::nullopt;
+  return Argument::OfFloat(real);
+}
+
+Result<Argument> OptionArgument(Program& program, const OptimizerInfo& optimizer,
+                                const OptimizerOption& option) {
+  std::string names;
+  for (const Param& param : OptionsOf(optimizer)) {
+    names.append(names.empty() ? "" : ", ").append(param.name);
+    if (param.name != option.name) continue;
+    std::optional<Argument> value = ReadValue(param.type, option.value);
+    if (!value) {
+      return Unexpected(
+          UsageError(fmt::format("\"{}\" is no value of {}", option.value, option.name), "",
+                     param.type == ParamType::kBool ? "Write True or False."
+                                                    : "Write a number that is not negative."));
+    }
+    value->name = program.strings.Intern(param.name);
+    return *value;
+  }
+  return Unexpected(
+      UsageError(fmt::format("{} has no option \"{}\"", optimizer.class_name, option.name), "",
+                 fmt::format("Its options are: {}.", names)));
+}
+
+// The step's own group and those of `options.groups`, without parameters.
+Result<std::vector<Group>> EmptyGroups(const TrainOptions& options) {
+  std::vector<Group> groups;
+  SY_ASSIGN_OR_RETURN(const OptimizerInfo* own, OptimizerNamed(options.optimizer));
+  groups.push_back({own, options.options, {}});
+  for (const ParameterGroup& group : options.groups) {
+    const OptimizerInfo* optimizer = own;
+    if (!group.optimizer.empty()) {
+      SY_ASSIGN_OR_RETURN(optimizer, OptimizerNamed(group.optimizer));
+    }
+    std::vector<OptimizerOption> merged = group.options;
+    for (const OptimizerOption& option : options.options) {
+      const auto same = [&](const OptimizerOption& o) { return o.name == option.name; };
+      if (optimizer == own && std::ranges::none_of(merged, same)) merged.push_back(option);
+    }
+    groups.push_back({optimizer, std::move(merged), {}});
+  }
+  return groups;
+}
+
+Result<std::vector<Group>> GroupsOf(const Program& program, const TrainOptions& options) {
+  SY_ASSIGN_OR_RETURN(std::vector<Group> groups, EmptyGroups(options));
+  std::vector<std::vector<bool>> matching;
+  for (const ParameterGroup& group : options.groups) {
+    matching.push_back(ParametersMatching(program, group.pattern));
+  }
+  for (const ValueId id : TrainedParameters(program)) {
+    const auto takes = [&](const std::vector<bool>& of_group) { return of_group[id]; };
+    const auto found = std::ranges::find_if(matching, takes);
+    const auto at = found == matching.end() ? 0 : found - matching.begin() + 1;
+    groups[static_cast<std::size_t>(at)].parameters.push_back(Argument::OfValue(id));
+  }
+  for (std::size_t i = 0; i < options.groups.size(); ++i) {
+    if (!groups[i + 1].parameters.empty()) continue;
+    return Unexpected(
+        NotFound(fmt::format("no trained parameter is left for \"{}\"", options.groups[i].pattern),
+                 "", "A pattern is a name of a parameter or module, with * and ?."));
+  }
+  return groups;
+}
+
+// Moves what an optimizer does not take to the one that takes it instead.
+void MoveOthers(Program& program, std::vector<Group>& groups) {
+  const std::size_t count = groups.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const OptimizerInfo& optimizer = *groups[i].optimizer;
+    if (optimizer.rank == 0) continue;
+    std::vector<Argument>& all = groups[i].parameters;
+    const auto rest = std::ranges::stable_partition(all, [&](const Argument& parameter) {
+      return program.values[parameter.value].rank == optimizer.rank;
+    });
+    if (rest.empty()) continue;
+    Group others{*OptimizerNamed(optimizer.others), {}, {rest.begin(), rest.end()}};
+    program.notes.push_back(program.strings.Intern(fmt::format(
+        "{} steps the parameters of {} dimensions, {} the other {}", optimizer.class_name,
+        optimizer.rank, others.optimizer->class_name, others.parameters.size())));
+    all.erase(rest.begin(), rest.end());
+    groups.push_back(std::move(others));
+  }
+  std::erase_if(groups, [](const Group& group) { return group.parameters.empty(); });
+}
+
+Argument ListOf(Program& program, std::span<const Argument> parameters) {
+  return Argument::OfList(program.AddArguments(parameters));
+}
+
+void AppendClipping(Program& program, const TrainOptions& options) {
+  if (!options.clip_norm && !options.clip_value) return;
+  std::vector<Argument> parameters;
+  for (const ValueId id : TrainedParameters(program)) parameters.push_back(Argument::OfValue(id));
+  const std::array list{ListOf(program, parameters)};
+  if (options.clip_norm) {
+    AppendCall(program, "steelyard::clip_grad_norm_", list, {}, Phase::kOptimizer);
+  }
+  if (options.clip_value) {
+    AppendCall(program, "steelyard::clip_grad_value_", list, {}, Phase::kOptimizer);
+  }
+}
+
+Status AppendStep(Program& program, const Group& group, const TrainOptions& options) {
+  std::vector<Argument> args{ListOf(program, group.parameters),
+                             Argument::OfBool(options.first_step)};
+  for (const OptimizerOption& option : group.options) {
+    SY_ASSIGN_OR_RETURN(const Argument value, OptionArgument(program, *group.optimizer, option));
+    args.push_back(value);
+  }
+  AppendCall(program, group.optimizer->op, args, {}, Phase::kOptimizer);
+  return {};
+}
+
+void AppendZeroGrad(Program& program, const OptimizerInfo& optimizer,
+                    const std::vector<Group>& groups, const TrainOptions& options) {
+  std::vector<Argument> parameters;
+  for (const Group& group : groups) {
+    if (group.optimizer != &optimizer) continue;
+    parameters.insert(parameters.end(), group.parameters.begin(), group.parameters.end());
+  }
+  const std::array args{ListOf(program, parameters),
+                        Argument::OfString(program.strings.Intern(optimizer.class_name)),
+                        Argument::OfBool(options.keep_gradients)};
+  AppendCall(program, "steelyard::zero_grad", args, {}, Phase::kOptimizer);
 }
 
 }  // namespace
 
 std::span<const OptimizerInfo> Optimizers() { return kOptimizers; }
 
-Result<Program> AppendOptimizer(Program program, const TrainOptions& options) {
-  const auto* optimizer = std::ranges::find(kOptimizers, options.optimizer, &OptimizerInfo::name);
-  if (optimizer == kOptimizers.end()) {
-    std::string names;
-    for (const OptimizerInfo& known : kOptimizers) {
-      names.append(names.empty() ? "" : ", ").append(known.name);
-    }
-    return Unexpected(UsageError(fmt::format("there is no optimizer \"{}\"", options.optimizer), "",
-                                 fmt::format("The optimizers are: {}.", names)));
+std::vector<Param> OptionsOf(const OptimizerInfo& optimizer) {
+  std::vector<Param> options;
+  for (const Param& param : FindOp(OpName::FromRuntime(optimizer.op))->signature->params()) {
+    const bool is_option = std::ranges::find(kNoOptions, param.name) == kNoOptions.end();
+    if (is_option) options.push_back(param);
   }
-  const Argument list = Argument::OfList(program.AddArguments(TrainedParameters(program)));
-  const std::array step{list, Argument::OfBool(options.first_step)};
-  AppendCall(program, optimizer->op, step, {}, Phase::kOptimizer);
-  const std::array drop{list, Argument::OfString(program.strings.Intern(optimizer->class_name))};
-  AppendCall(program, "steelyard::zero_grad", drop, {}, Phase::kOptimizer);
+  return options;
+}
+
+Result<Program> AppendOptimizer(Program program, const TrainOptions& options) {
+  SY_ASSIGN_OR_RETURN(std::vector<Group> groups, GroupsOf(program, options));
+  MoveOthers(program, groups);
+  std::vector<const OptimizerInfo*> optimizers;  // in the order of their first groups
+  for (const Group& group : groups) {
+    if (std::ranges::find(optimizers, group.optimizer) == optimizers.end()) {
+      optimizers.push_back(group.optimizer);
+    }
+  }
+  AppendClipping(program, options);
+  for (const OptimizerInfo* optimizer : optimizers) {
+    for (const Group& group : groups) {
+      if (group.optimizer != optimizer) continue;
+      SY_RETURN_IF_ERROR(AppendStep(program, group, options));
+    }
+  }
+  for (const OptimizerInfo* optimizer : optimizers) {
+    AppendZeroGrad(program, *optimizer, groups, options);
+  }
+  if (options.keep_gradients && !options.first_step) {
+    AppendCall(program, "steelyard::keep_gradients", {}, {}, Phase::kForward);
+    std::vector<Node>& nodes = program.main().nodes;
+    std::ranges::rotate(nodes, nodes.end() - 1);
+  }
   return program;
 }
 

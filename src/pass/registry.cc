@@ -2,11 +2,13 @@
 
 #include <array>
 
+#include "pass/accumulate.h"
 #include "pass/append_loss.h"
 #include "pass/append_optimizer.h"
 #include "pass/bind.h"
 #include "pass/decompose.h"
 #include "pass/differentiate.h"
+#include "pass/freeze.h"
 #include "pass/set_mode.h"
 #include "pass/tie_parameters.h"
 #include "steelyard/pass.h"
@@ -26,6 +28,9 @@ constexpr std::array kPasses{
     PassInfo{.name = "set_mode",
              .summary = "switches dropout and batch normalization",
              .run = [](Program p, const PassOptions& o) { return SetMode(std::move(p), o.mode); }},
+    PassInfo{.name = "freeze",
+             .summary = "trains no parameters that a pattern names",
+             .run = [](Program p, const PassOptions& o) { return Freeze(std::move(p), o.train); }},
     PassInfo{
         .name = "append_loss",
         .summary = "computes a loss of the first output",
@@ -34,6 +39,11 @@ constexpr std::array kPasses{
              .summary = "runs a backward pass of the loss",
              .run = [](Program p, const PassOptions&) -> Result<Program> {
                return Differentiate(std::move(p));
+             }},
+    PassInfo{.name = "accumulate",
+             .summary = "repeats forward and backward pass before the optimizer's step",
+             .run = [](Program p, const PassOptions& o) -> Result<Program> {
+               return Accumulate(std::move(p), o.train);
              }},
     PassInfo{.name = "append_optimizer",
              .summary = "ends with an optimizer's step",

@@ -5,6 +5,7 @@
 // shares.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
+#include "analyze/training_state.h"
 #include "analyze/work.h"
 #include "ir/node_numbering.h"
 #include "steelyard/op.h"
@@ -29,6 +31,7 @@ struct Findings {
   const ParameterReport& parameters;
   const WorkReport& work;
   const PeakReport& peak;
+  const TrainingState& training;
   const PeakReport* moment = nullptr;  // that was asked for; none: the peak's
   const std::vector<ModuleReport>& modules;
   const std::vector<ClassReport>& classes;
@@ -37,8 +40,10 @@ struct Findings {
   const Target& target;
   std::string_view path;        // of the file
   std::string_view asked = {};  // the name that `moment` was asked by
-  // The optimizer of the training step, "AdamW"; empty: one forward pass without gradients.
-  std::string_view optimizer = {};
+  std::string optimizer = {};   // of a training step: "AdamW"; of several, "Muon, AdamW"
+  // What a training step does, in order: "forward, loss, backward, AdamW, zero_grad"; empty: one
+  // forward pass without gradients.
+  std::string step = {};
   bool first_step = false;
   double elapsed_seconds = 0;
   const Fit* fit = nullptr;           // of a search for the largest size
@@ -46,7 +51,7 @@ struct Findings {
 
   // Of which the memory is told.
   const PeakReport& told() const { return moment != nullptr ? *moment : peak; }
-  bool trains() const { return !optimizer.empty(); }
+  bool trains() const { return !step.empty(); }
   // What was weighed, in a sentence: "in the step".
   std::string_view run() const { return trains() ? "step" : "pass"; }
   // An operator that nobody modelled may give views, which take no memory, or need scratch.

@@ -100,6 +100,30 @@ report::BarList Anatomy(const Findings& findings) {
   return list;
 }
 
+// "Kept for training: 16 B/param = parameters 4 B/param + gradients 4 B/param + optimizer 8 B/param
+// (exp_avg, exp_avg_sq)", whatever the peak is made of.
+Sentence KeptForTraining(const Findings& findings) {
+  constexpr std::int64_t kLeastShare = 100;  // parts below one hundredth are not named
+  const TrainingState& training = findings.training;
+  const std::int64_t parameters = findings.parameters.parameters.bytes;
+  Sentence text{"Kept for training: "};
+  const auto append = [&](std::string_view before, std::int64_t bytes) {
+    text.emplace_back(std::string(before));
+    for (report::Span& part : PerParameter(findings, bytes)) text.push_back(std::move(part));
+  };
+  append("", parameters + training.gradients + training.optimizer_state);
+  append(" = parameters ", parameters);
+  append(" + gradients ", training.gradients);
+  append(" + optimizer ", training.optimizer_state);
+  std::string names;
+  for (const TrainingState::Part& part : training.parts) {
+    if (part.name == kNoString || part.bytes * kLeastShare < training.optimizer_state) continue;
+    names.append(names.empty() ? " (" : ", ").append(findings.kernels.text(part.name));
+  }
+  if (!names.empty()) text.emplace_back(names + ")");
+  return text;
+}
+
 // Where the phases of a training step begin, in points of the profile.
 void AddPhases(const Findings& findings, report::Chart* chart) {
   constexpr std::array<std::string_view, kPhaseCount> kLabels = {"forward", "forward", "backward",
@@ -247,6 +271,22 @@ void AddMomentData(const Findings& findings, report::Data* data) {
   data->Close();
 }
 
+// What training keeps for the parameters, whatever the peak is made of.
+void AddTrainingData(const Findings& findings, report::Data* data) {
+  const TrainingState& training = findings.training;
+  data->OpenObject("training");
+  data->SetInt("parameters", findings.parameters.parameters.bytes, Unit::kBytes);
+  data->SetInt("gradients", training.gradients, Unit::kBytes);
+  data->SetInt("optimizer_state", training.optimizer_state, Unit::kBytes);
+  data->OpenObject("states");
+  for (const TrainingState::Part& part : training.parts) {
+    if (part.name == kNoString) continue;
+    data->SetInt(findings.kernels.text(part.name), part.bytes, Unit::kBytes);
+  }
+  data->Close();
+  data->Close();
+}
+
 }  // namespace
 
 void AppendMemory(const Findings& findings, const Shown& shown, report::Document* document) {
@@ -265,6 +305,9 @@ void AppendMemory(const Findings& findings, const Shown& shown, report::Document
     document->body.emplace_back(report::Paragraph{MomentSentence(findings), 1});
   }
   document->body.emplace_back(Anatomy(findings));
+  if (findings.trains()) {
+    document->body.emplace_back(report::Paragraph{KeptForTraining(findings), 1});
+  }
   if (!peak.reached_in_step) return;
   document->body.emplace_back(MemoryChart(findings));
   if (!findings.told().reached_in_step) return;
@@ -280,6 +323,7 @@ void AddMemoryData(const Findings& findings, const Shown& shown, report::Data* d
   data->SetInt("peak", peak.peak, Unit::kBytes);
   data->SetInt("peak_delta", peak.peak_delta, Unit::kBytes);
   AddCategories("at_peak", peak, data);
+  if (findings.trains()) AddTrainingData(findings, data);
   const EventPlace place = peak.reached_in_step ? PlaceOf(findings, peak.event) : EventPlace{};
   data->SetText("peak_op", place.kernel);
   data->SetText("peak_module", place.module);

@@ -135,8 +135,8 @@ void AddParameterData(const ParameterReport& parameters, report::Data* data) {
 // "one steady training step (forward, loss, backward, AdamW, zero_grad)"
 std::string RunWords(const Findings& findings) {
   if (!findings.trains()) return "one forward pass without gradients";
-  return fmt::format("{} training step (forward, loss, backward, {}, zero_grad)",
-                     findings.first_step ? "the first" : "one steady", findings.optimizer);
+  return fmt::format("{} training step ({})", findings.first_step ? "the first" : "one steady",
+                     findings.step);
 }
 
 }  // namespace

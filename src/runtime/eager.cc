@@ -83,8 +83,10 @@ class EagerRun final : public Allocations {
     for (const NamedTensor& p : program_.parameters) add(p.value, Category::kParameters);
     for (const NamedTensor& b : program_.buffers) add(b.value, Category::kBuffers);
     for (ValueId id : program_.main().inputs) {
-      const bool state = program_.values[id].role == Role::kOptimizerState;
-      add(id, state ? Category::kOptimizerState : Category::kInputs);
+      const Role role = program_.values[id].role;
+      add(id, role == Role::kOptimizerState ? Category::kOptimizerState
+              : role == Role::kGradient     ? Category::kGradients
+                                            : Category::kInputs);
     }
   }
 

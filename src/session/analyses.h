@@ -10,6 +10,7 @@
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
+#include "analyze/training_state.h"
 #include "analyze/work.h"
 #include "memory/allocator.h"
 
@@ -20,6 +21,7 @@ struct Analyses {
   WorkReport work;  // Names operators by the texts of the kernel program, which may be moved but
                     // not copied.
   PeakReport peak;
+  TrainingState training;
   MemoryUse memory;                  // what the device's allocator takes for it
   std::optional<PeakReport> moment;  // Where somebody asked for one.
   std::vector<ModuleReport> modules;

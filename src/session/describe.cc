@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
 #include <string>
 #include <string_view>
 
@@ -16,12 +18,30 @@
 namespace steelyard {
 namespace {
 
-// "AdamW", as its class is called; empty without a training step.
-std::string_view OptimizerName(const TrainOptions& train) {
-  for (const OptimizerInfo& optimizer : Optimizers()) {
-    if (optimizer.name == train.optimizer) return optimizer.class_name;
+// "AdamW", or "Muon, AdamW": the optimizers whose rows the program calls, in order.
+std::string OptimizersOf(const Program& program) {
+  std::string names;
+  const OptimizerInfo* last = nullptr;
+  for (const Node& node : program.main().nodes) {
+    for (const OptimizerInfo& optimizer : Optimizers()) {
+      if (&optimizer == last || program.op_name(node.op) != optimizer.op) continue;
+      names.append(names.empty() ? "" : ", ").append(optimizer.class_name);
+      last = &optimizer;
+    }
   }
-  return {};
+  return names;
+}
+
+// "forward, loss, backward, AdamW, zero_grad"; empty without a training step.
+std::string StepOf(const TrainOptions& train, const Program& program) {
+  if (train.optimizer.empty()) return {};
+  std::string words = "forward, loss, backward, ";
+  if (train.accumulate > 1) words = fmt::format("{}× forward, loss, backward; ", train.accumulate);
+  if (train.clip_norm) words += "clip_grad_norm_, ";
+  if (train.clip_value) words += "clip_grad_value_, ";
+  words += OptimizersOf(program) + ", zero_grad";
+  if (train.keep_gradients) words += " to zeros";
+  return words;
 }
 
 present::Findings FindingsOf(const Weighing& weighing) {
@@ -32,6 +52,7 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .parameters = weighing.analyses->parameters,
           .work = weighing.analyses->work,
           .peak = weighing.analyses->peak,
+          .training = weighing.analyses->training,
           .moment = weighing.analyses->moment ? &*weighing.analyses->moment : nullptr,
           .modules = weighing.analyses->modules,
           .classes = weighing.analyses->classes,
@@ -39,7 +60,8 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .target = weighing.options.target,
           .path = weighing.options.path,
           .asked = weighing.options.at,
-          .optimizer = OptimizerName(weighing.options.train),
+          .optimizer = OptimizersOf(weighing.imported),
+          .step = StepOf(weighing.options.train, weighing.imported),
           .first_step = weighing.options.train.first_step,
           .elapsed_seconds = weighing.elapsed_seconds,
           .fit = weighing.fit ? &*weighing.fit : nullptr};

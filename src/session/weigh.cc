@@ -95,8 +95,8 @@ Totals TotalsOf(const Analyses& analyses) {
 }
 
 constexpr std::array<std::string_view, 3> kPrepare = {"tie_parameters", "bind", "set_mode"};
-constexpr std::array<std::string_view, 3> kTrain = {"append_loss", "differentiate",
-                                                    "append_optimizer"};
+constexpr std::array<std::string_view, 5> kTrain = {"freeze", "append_loss", "differentiate",
+                                                    "accumulate", "append_optimizer"};
 constexpr std::array<std::string_view, 1> kLower = {"decompose"};
 
 PassOptions PassesOf(const WeighOptions& options) {
@@ -129,6 +129,7 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
       analyses->counts.push_back(std::move(count));
     }
   }
+  analyses->training = CountTrainingState(kernels);
   analyses->peak = FindPeak(weighing->timeline);
   analyses->memory = Replay(weighing->timeline, *MakeExactAllocator());
   analyses->modules = CountModules(weighing->imported, kernels, analyses->work, weighing->timeline);

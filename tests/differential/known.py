@@ -85,6 +85,10 @@ STEP_REFUSALS = {
 TRUSTING = frozenset(
     {
         "aten::_adaptive_avg_pool2d_backward",
+        "aten::_fused_adagrad_",
+        "aten::_fused_adam_",
+        "aten::_fused_adamw_",
+        "aten::_fused_sgd_",
         "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
         "aten::_slow_conv2d_backward.output_mask",
         "aten::_slow_conv2d_forward",
@@ -144,10 +148,6 @@ MIXED = "a loss casts operands of different dtypes twice, which is not modelled"
 
 # Calls in which a row's events differ.
 DIFFERENCES: tuple[Known, ...] = (
-    Known(
-        "aten::mul_.Scalar",
-        "the cast number is freed by aten::mul, to which it redispatches",
-    ),
     Known(
         "aten::convolution_backward",
         "the scratch of oneDNN's backward kernels in bfloat16 is not modelled",

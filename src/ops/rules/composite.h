@@ -3,6 +3,7 @@
 // Rows of operators that only call others, and the decompositions many of them share.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,9 @@ constexpr OpDef Composite(OpName name, std::string_view summary, Signature signa
 }
 
 namespace decompose {
+
+// Calls `target` with at most four arguments.
+std::vector<Tensor> CallList(Dispatcher& d, OpName target, std::span<const Argument> args);
 
 // Calls `target` with the arguments of `op`, the one at `boxed` (if not negative) made a tensor.
 std::vector<Tensor> CallWith(Dispatcher& d, const OpView& op, OpName target, int boxed);

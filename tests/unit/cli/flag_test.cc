@@ -32,6 +32,16 @@ TEST(FlagTest, AnOptionalNumberIsThereOnceSet) {
   EXPECT_EQ(batch, 5'000'000'000);
 }
 
+TEST(FlagTest, SomeNumbersNeedNotBeWhole) {
+  std::optional<double> norm;
+  const Flag flag{.name = "--clip-norm", .arg = "X", .help = "", .field = &norm};
+  EXPECT_EQ(DefaultText(flag), "");
+  ASSERT_TRUE(SetField(flag, "0.5"));
+  EXPECT_EQ(norm, 0.5);
+  EXPECT_EQ(Refusal(flag, "nan"),
+            "--clip-norm: \"nan\" is not a number from 0 on. Write it as --clip-norm 16.");
+}
+
 TEST(FlagTest, WordsMayBeLimitedToChoices) {
   std::string device = "cpu";
   const Flag flag{

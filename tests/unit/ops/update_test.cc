@@ -21,5 +21,10 @@ TEST(Update, OperandsMustBroadcast) {
   EXPECT_NE(RefusalOf("aten::addcmul_(f32[2,8], f32[3,8], f32[8])"), "");
 }
 
+TEST(Update, SignsNeedNothing) {
+  EXPECT_THAT(EventsOf("aten::sgn_(f32[2,8])"), IsEmpty());
+  EXPECT_EQ(WorkOf("aten::sgn_(f32[2,8])").compare, Count(2 * 8));
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -2,16 +2,20 @@
 
 #include "pass/append_optimizer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ir/text_reader.h"
 #include "steelyard/pass.h"
 
 namespace steelyard {
 namespace {
+
+using ::testing::ElementsAre;
 
 Program Parsed(std::string_view text) {
   Result<Program> program = ParseText(text, "");
@@ -29,6 +33,101 @@ TEST(AppendOptimizer, StepsOverTrainableParametersAndDropsTheirGradients) {
   EXPECT_EQ(program->op_name(nodes[0].op), "steelyard::adamw");
   EXPECT_EQ(program->op_name(nodes[1].op), "steelyard::zero_grad");
   EXPECT_EQ(program->list(program->args(nodes[0])[0].list).size(), 1u);
+}
+
+constexpr std::string_view kThree =
+    "parameter %w: f32[4,8] \"fc.weight\"\nparameter %b: f32[4] \"fc.bias\"\n"
+    "parameter %e: f32[9,8] \"embed.weight\"\nreturn %w\n";
+
+std::vector<std::string> Calls(const Program& program) {
+  std::vector<std::string> calls;
+  for (const Node& node : program.main().nodes) {
+    const std::string_view name = program.op_name(node.op);
+    std::string call(name.substr(name.find("::") + 2));
+    if (!program.args(node).empty()) {
+      call += " of " + std::to_string(program.list(program.args(node)[0].list).size());
+    }
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
+
+std::vector<std::string> CallsOf(const TrainOptions& options) {
+  const Result<Program> program = AppendOptimizer(Parsed(kThree), options);
+  EXPECT_TRUE(program) << Describe(program.error());
+  return program ? Calls(*program) : std::vector<std::string>();
+}
+
+Error RefusalOf(const TrainOptions& options) {
+  const Result<Program> program = AppendOptimizer(Parsed(kThree), options);
+  EXPECT_FALSE(program);
+  return program ? Error() : program.error();
+}
+
+TEST(AppendOptimizer, OptionsBecomeArgumentsOfTheRow) {
+  const Result<Program> program = AppendOptimizer(
+      Parsed(kThree), {.optimizer = "sgd", .options = {{"momentum", "0.9"}, {"nesterov", "True"}}});
+  ASSERT_TRUE(program) << Describe(program.error());
+  const auto args = program->args(program->main().nodes[0]);
+  ASSERT_EQ(args.size(), 4u);
+  EXPECT_EQ(program->text(args[2].name), "momentum");
+  EXPECT_EQ(args[2].real, 0.9);
+  EXPECT_EQ(program->text(args[3].name), "nesterov");
+  EXPECT_EQ(args[3].dim.number(), 1);
+}
+
+TEST(AppendOptimizer, OptionsAreThoseOfTheRow) {
+  const Error unknown = RefusalOf({.optimizer = "sgd", .options = {{"amsgrad", "True"}}});
+  EXPECT_EQ(unknown.message, "SGD has no option \"amsgrad\"");
+  EXPECT_EQ(unknown.hint,
+            "Its options are: momentum, weight_decay, nesterov, maximize, foreach, fused.");
+  EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"nesterov", "0.9"}}}).message,
+            "\"0.9\" is no value of nesterov");
+  EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"momentum", "much"}}}).code,
+            ErrorCode::kUsage);
+  EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"first_step", "True"}}}).code,
+            ErrorCode::kUsage);
+}
+
+TEST(AppendOptimizer, GroupsAreSteppedOneAfterAnother) {
+  EXPECT_THAT(CallsOf({.optimizer = "adamw", .groups = {{.pattern = "*.bias"}}}),
+              ElementsAre("adamw of 2", "adamw of 1", "zero_grad of 3"));
+}
+
+TEST(AppendOptimizer, AGroupMayHaveAnOptimizerOfItsOwn) {
+  EXPECT_THAT(CallsOf({.optimizer = "adamw",
+                       .options = {{"amsgrad", "True"}},
+                       .groups = {{.pattern = "embed", .optimizer = "sgd"}}}),
+              ElementsAre("adamw of 2", "sgd of 1", "zero_grad of 2", "zero_grad of 1"));
+}
+
+TEST(AppendOptimizer, AGroupHasParameters) {
+  EXPECT_EQ(RefusalOf({.optimizer = "sgd", .groups = {{.pattern = "fc"}, {.pattern = "fc.bias"}}})
+                .message,
+            "no trained parameter is left for \"fc.bias\"");
+}
+
+TEST(AppendOptimizer, WhatAnOptimizerDoesNotTakeGoesToAnother) {
+  const Result<Program> program = AppendOptimizer(Parsed(kThree), {.optimizer = "muon"});
+  ASSERT_TRUE(program) << Describe(program.error());
+  EXPECT_THAT(Calls(*program),
+              ElementsAre("muon of 2", "adamw of 1", "zero_grad of 2", "zero_grad of 1"));
+  ASSERT_EQ(program->notes.size(), 1u);
+  EXPECT_EQ(program->text(program->notes[0]),
+            "Muon steps the parameters of 2 dimensions, AdamW the other 1");
+}
+
+TEST(AppendOptimizer, ClipsBeforeTheStep) {
+  EXPECT_THAT(
+      CallsOf({.optimizer = "sgd", .clip_norm = true, .clip_value = true}),
+      ElementsAre("clip_grad_norm_ of 3", "clip_grad_value_ of 3", "sgd of 3", "zero_grad of 3"));
+}
+
+TEST(AppendOptimizer, GradientsThatAreKeptAreThereBeforeEveryStepButTheFirst) {
+  EXPECT_THAT(CallsOf({.optimizer = "sgd", .keep_gradients = true}),
+              ElementsAre("keep_gradients", "sgd of 3", "zero_grad of 3"));
+  EXPECT_THAT(CallsOf({.optimizer = "sgd", .keep_gradients = true, .first_step = true}),
+              ElementsAre("sgd of 3", "zero_grad of 3"));
 }
 
 TEST(AppendOptimizer, UnknownNamesAreRefused) {

@@ -81,6 +81,22 @@ TEST(MemoryTest, APassWithoutAllocationsHasNoPeakOfItsOwn) {
   EXPECT_THAT(text, Not(HasSubstr("Peak at")));
 }
 
+// Parameters of four bytes, as many of gradients, two moments; a counter is too small to be named.
+TEST(MemoryTest, ATrainingStepSaysWhatItKeepsForEachParameter) {
+  WeighedModel model;
+  const StringId step = model.kernels.strings.Intern("step");
+  const StringId mean = model.kernels.strings.Intern("exp_avg");
+  model.training = {.gradients = kParameterBytes,
+                    .optimizer_state = 2 * kParameterBytes,
+                    .parts = {{step, 4}, {mean, 2 * kParameterBytes - 4}}};
+  EXPECT_THAT(MemoryText(model.findings()), Not(HasSubstr("Kept for training")));
+  Findings findings = model.findings();
+  findings.step = "forward, loss, backward, Adam, zero_grad";
+  EXPECT_THAT(MemoryText(findings),
+              HasSubstr("Kept for training: 16 B/param = parameters 4 B/param + gradients 4 "
+                        "B/param + optimizer 8 B/param (exp_avg)"));
+}
+
 TEST(MemoryTest, UnmodelledOperatorsMakeItAnEstimate) {
   WeighedModel model;
   model.work.unmodelled = {{.name = "my::op", .calls = 1, .modelled = false, .work = {}}};

@@ -115,6 +115,7 @@ Findings WeighedModel::findings() const {
           .parameters = parameters,
           .work = work,
           .peak = peak,
+          .training = training,
           .modules = modules,
           .classes = classes,
           .counts = counts,

@@ -26,6 +26,7 @@ class WeighedModel {
   ParameterReport parameters;
   WorkReport work;
   PeakReport peak;
+  TrainingState training;
   std::vector<ModuleReport> modules;
   std::vector<ClassReport> classes;
   std::vector<WorkReport> counts;

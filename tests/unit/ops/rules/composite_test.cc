@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "../calls.h"
+#include "ir/text_reader.h"
 
 namespace steelyard {
 namespace {
@@ -28,6 +29,13 @@ TEST(Composite, PassesItsArgumentsOn) {
 
 TEST(Composite, BoxesOneOfThemAndDropsTheBoxWhenItReturns) {
   EXPECT_THAT(NodesOf("aten::add.Scalar(f32[2], 1, 2)"), ElementsAre("box", "add.Tensor", "drop"));
+}
+
+TEST(Composite, CallsTakeAtMostFourArguments) {
+  const Result<Program> program = ParseText("input %x: f32[4]\nreturn %x\n", "");
+  Dispatcher dispatcher(*program, Target{});
+  const std::vector<Argument> five(5, Argument::OfInt(1));
+  EXPECT_THROW(decompose::CallList(dispatcher, "aten::neg", five), RuleError);
 }
 
 TEST(Composite, NamesAreHashedByTheCompiler) {

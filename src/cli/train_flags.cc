@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/train_flags.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/flag.h"
+#include "steelyard/error.h"
+#include "steelyard/pass.h"
+
+namespace steelyard::cli {
+namespace {
+
+constexpr std::string_view kOn = "True";
+
+template <class Rows>
+std::vector<std::string_view> NamesOf(const Rows& rows) {
+  std::vector<std::string_view> names;
+  for (const auto& row : rows) names.push_back(row.name);
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<OptimizerOption>> ReadOptimizerOptions(std::string_view text) {
+  std::vector<OptimizerOption> options;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size()) {
+      return Unexpected(UsageError(fmt::format("\"{}\" is not an option and its value", part), "",
+                                   "Write it as momentum=0.9,nesterov=True."));
+    }
+    options.push_back({std::string(part.substr(0, equals)), std::string(part.substr(equals + 1))});
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+  }
+  return options;
+}
+
+Result<ParameterGroup> ReadParameterGroup(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) {
+    return Unexpected(UsageError(fmt::format("\"{}\" is not a pattern and its options", text),
+                                 "--group", "Write it as --group '*.bias:weight_decay=0'."));
+  }
+  ParameterGroup group{.pattern = std::string(text.substr(0, colon))};
+  SY_ASSIGN_OR_RETURN(group.options, ReadOptimizerOptions(text.substr(colon + 1)));
+  const auto chosen = std::ranges::find(group.options, "optimizer", &OptimizerOption::name);
+  if (chosen != group.options.end()) {
+    group.optimizer = std::move(chosen->value);
+    group.options.erase(chosen);
+  }
+  return group;
+}
+
+void TrainFlags::Add(std::vector<Flag>* flags) {
+  flags->insert(
+      flags->end(),
+      {{.name = "--train",
+        .arg = "OPTIMIZER",
+        .help = "weigh a training step that ends with this optimizer",
+        .field = &optimizer_,
+        .choices = NamesOf(Optimizers())},
+       {.name = "--loss",
+        .arg = "NAME",
+        .help = "append this loss; without it the model returns its own",
+        .field = &loss_,
+        .choices = NamesOf(Losses())},
+       {.name = "--first-step",
+        .help = "the first step, which makes the optimizer's state",
+        .field = &first_step_},
+       {.name = "--foreach",
+        .help = "the optimizer's form that takes lists of tensors",
+        .field = &foreach_},
+       {.name = "--fused", .help = "the optimizer's fused form", .field = &fused_},
+       {.name = "--momentum", .arg = "X", .help = "of the optimizer", .field = &momentum_},
+       {.name = "--nesterov",
+        .help = "the optimizer's momentum is Nesterov's",
+        .field = &nesterov_},
+       {.name = "--weight-decay", .arg = "X", .help = "of the optimizer", .field = &weight_decay_},
+       {.name = "--optim-args",
+        .arg = "NAME=X,...",
+        .help = "other options of the optimizer, such as amsgrad=True",
+        .field = &arguments_},
+       {.name = "--no-decay",
+        .arg = "PATTERN",
+        .help = "parameters without weight decay, such as '*.bias'; repeatable",
+        .field = &no_decay_},
+       {.name = "--group",
+        .arg = "PATTERN:NAME=X,...",
+        .help = "options of these parameters, and optimizer=NAME; repeatable",
+        .field = &groups_},
+       {.name = "--freeze",
+        .arg = "PATTERN",
+        .help = "parameters that are not trained; repeatable",
+        .field = &freeze_},
+       {.name = "--clip-norm",
+        .arg = "X",
+        .help = "clip the gradients by their norm before the step",
+        .field = &clip_norm_},
+       {.name = "--clip-value",
+        .arg = "X",
+        .help = "clip each element of the gradients before the step",
+        .field = &clip_value_},
+       {.name = "--accumulate",
+        .arg = "N",
+        .help = "micro-steps whose gradients are summed before the step",
+        .field = &accumulate_},
+       {.name = "--zero-grad",
+        .arg = "TO",
+        .help = "what zero_grad sets gradients to",
+        .field = &zero_grad_,
+        .choices = {"none", "zeros"}}});
+}
+
+Status TrainFlags::AddOptions(TrainOptions* options) const {
+  std::vector<OptimizerOption>& list = options->options;
+  if (momentum_) list.push_back({"momentum", fmt::format("{}", *momentum_)});
+  if (weight_decay_) list.push_back({"weight_decay", fmt::format("{}", *weight_decay_)});
+  if (nesterov_) list.push_back({"nesterov", std::string(kOn)});
+  if (foreach_) list.push_back({"foreach", std::string(kOn)});
+  if (fused_) list.push_back({"fused", std::string(kOn)});
+  for (const std::string& text : arguments_) {
+    SY_ASSIGN_OR_RETURN(const std::vector<OptimizerOption> more, ReadOptimizerOptions(text));
+    list.insert(list.end(), more.begin(), more.end());
+  }
+  return {};
+}
+
+Status TrainFlags::AddGroups(TrainOptions* options) const {
+  for (const std::string& text : groups_) {
+    SY_ASSIGN_OR_RETURN(ParameterGroup group, ReadParameterGroup(text));
+    options->groups.push_back(std::move(group));
+  }
+  for (const std::string& pattern : no_decay_) {
+    options->groups.push_back({.pattern = pattern, .options = {{"weight_decay", "0"}}});
+  }
+  return {};
+}
+
+bool TrainFlags::AnyGiven() const {
+  return !loss_.empty() || first_step_ || momentum_ || weight_decay_ || nesterov_ || foreach_ ||
+         fused_ || !arguments_.empty() || !no_decay_.empty() || !groups_.empty() ||
+         !freeze_.empty() || clip_norm_ || clip_value_ || accumulate_ != 1 || zero_grad_ != "none";
+}
+
+Result<TrainOptions> TrainFlags::Options() const {
+  if (optimizer_.empty() && AnyGiven()) {
+    return Unexpected(UsageError("options of a training step are given, but no optimizer", "",
+                                 "Name it with --train."));
+  }
+  if (accumulate_ < 1) {
+    return Unexpected(UsageError("a step has at least one micro-step", "--accumulate"));
+  }
+  TrainOptions options{.optimizer = optimizer_,
+                       .freeze = freeze_,
+                       .loss = loss_,
+                       .accumulate = accumulate_,
+                       .clip_norm = clip_norm_.has_value(),
+                       .clip_value = clip_value_.has_value(),
+                       .keep_gradients = zero_grad_ == "zeros",
+                       .first_step = first_step_};
+  SY_RETURN_IF_ERROR(AddOptions(&options));
+  SY_RETURN_IF_ERROR(AddGroups(&options));
+  return options;
+}
+
+}  // namespace steelyard::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The flags of `weigh` that say which training step is weighed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/flag.h"
+#include "steelyard/error.h"
+#include "steelyard/pass.h"
+
+namespace steelyard::cli {
+
+class TrainFlags {
+ public:
+  void Add(std::vector<Flag>* flags);
+  // What the flags said. Returns a usage error for one that is malformed, or given without --train.
+  Result<TrainOptions> Options() const;
+
+ private:
+  Status AddOptions(TrainOptions* options) const;
+  Status AddGroups(TrainOptions* options) const;
+  bool AnyGiven() const;
+
+  std::string optimizer_;
+  std::string loss_;
+  bool first_step_ = false;
+  std::optional<double> momentum_;
+  std::optional<double> weight_decay_;
+  bool nesterov_ = false;
+  bool foreach_ = false;
+  bool fused_ = false;
+  std::vector<std::string> arguments_;
+  std::vector<std::string> no_decay_;
+  std::vector<std::string> groups_;
+  std::vector<std::string> freeze_;
+  std::optional<double> clip_norm_;
+  std::optional<double> clip_value_;
+  int accumulate_ = 1;
+  std::string zero_grad_ = "none";
+};
+
+// Reads "momentum=0.9,nesterov=True".
+Result<std::vector<OptimizerOption>> ReadOptimizerOptions(std::string_view text);
+// Reads "*.bias:weight_decay=0,optimizer=adamw".
+Result<ParameterGroup> ReadParameterGroup(std::string_view text);
+
+}  // namespace steelyard::cli

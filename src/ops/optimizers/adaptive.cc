@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// torch.optim.Adagrad and RMSprop (torch/optim/*.py).
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "ops/optimizers/step.h"
+#include "ops/registry.h"
+
+namespace steelyard::ops {
+namespace {
+
+// --- Adagrad ------------------------------------------------------------------------------------
+
+// The constructor makes the state: it is there in the first step too.
+struct Sums {
+  Tensors counters, sums;
+};
+Sums SumsOf(Step& step) {
+  Sums sums;
+  for (const Tensor& parameter : step.parameters) {
+    sums.counters.push_back(step.Present("step", Dims(), Dims(), DType::kFloat32));
+    sums.sums.push_back(
+        step.Present("sum", Dims(parameter.sizes()), Dims(parameter.strides()), parameter.dtype()));
+  }
+  return sums;
+}
+
+// `square.sqrt().add_(eps)`
+Tensor RootOf(Dispatcher& d, const Tensor& square) {
+  Tensor root = d.Call("aten::sqrt", square);
+  d.Call("aten::add_.Tensor", root, kAnyNumber);
+  return root;
+}
+
+void AdagradOneByOne(Dispatcher& d, Step& step) {
+  const Sums states = SumsOf(step);
+  Tensor gradient, root;
+  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+    const Tensor& parameter = step.parameters[i];
+    gradient = step.gradients[i];
+    d.Call("aten::add_.Tensor", states.counters[i], 1);
+    if (step.On("maximize")) gradient = d.Call("aten::neg", gradient);
+    if (step.On("weight_decay")) {
+      gradient = d.Call("aten::add.Tensor", gradient, parameter, kAnyNumber);
+    }
+    d.Call("aten::addcmul_", states.sums[i], gradient, gradient, kAnyNumber);
+    root = RootOf(d, states.sums[i]);
+    d.Call("aten::addcdiv_", parameter, gradient, root, -kAnyNumber);
+  }
+  Return(gradient, root);
+}
+
+void AdagradLists(Dispatcher& d, Step& step) {
+  const Sums all = SumsOf(step);
+  Tensors gradients, roots, numerators;
+  for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
+    const Tensors parameters = Pick(step.parameters, places), sums = Pick(all.sums, places);
+    SetGradients(d, step, places, gradients);
+    CountUp(d, Pick(all.counters, places));
+    if (step.On("weight_decay")) AddDecay(d, step, parameters, gradients);
+    d.CallMany("aten::_foreach_addcmul_.Scalar", sums, gradients, gradients, kAnyNumber);
+    Set(roots, d.CallMany("aten::_foreach_sqrt", sums));
+    d.CallMany("aten::_foreach_add_.Scalar", roots, kAnyNumber);
+    if (step.On("weight_decay") || step.On("maximize")) {
+      d.CallMany("aten::_foreach_mul_.ScalarList", gradients, NumbersFor(gradients));
+      Set(numerators, gradients);
+    } else {
+      Set(numerators,
+          d.CallMany("aten::_foreach_mul.ScalarList", gradients, NumbersFor(gradients)));
+    }
+    d.CallMany("aten::_foreach_addcdiv_.Scalar", parameters, numerators, roots);
+  }
+  Return(gradients, roots, numerators);
+}
+
+void AdagradFused(Dispatcher& d, Step& step) {
+  const Sums all = SumsOf(step);
+  for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
+    const Tensors counters = Pick(all.counters, places);
+    d.CallMany("aten::_foreach_add_.Scalar", counters, 1);
+    d.CallMany("aten::_fused_adagrad_", Pick(step.parameters, places), Pick(step.gradients, places),
+               Pick(all.sums, places), counters, kAnyNumber, kAnyNumber, kAnyNumber, kAnyNumber,
+               step.On("maximize"));
+  }
+}
+
+std::vector<Tensor> Adagrad(Dispatcher& d, const OpView& op) {
+  Step step(d, op, "Adagrad");
+  RunForm(d, step, {.one_by_one = AdagradOneByOne, .foreach = AdagradLists, .fused = AdagradFused});
+  return {};
+}
+
+// --- RMSprop ------------------------------------------------------------------------------------
+
+struct Averages {
+  Tensors counters, squares, buffers, means;
+};
+Averages AveragesOf(Step& step) {
+  Averages averages;
+  for (const Tensor& parameter : step.parameters) {
+    averages.counters.push_back(step.Zeros("step", Dims(), DType::kFloat32));
+    averages.squares.push_back(step.Like(parameter, "square_avg"));
+    if (step.On("momentum")) averages.buffers.push_back(step.Like(parameter, "momentum_buffer"));
+    if (step.On("centered")) averages.means.push_back(step.Like(parameter, "grad_avg"));
+  }
+  return averages;
+}
+
+void RmsPropOneByOne(Dispatcher& d, Step& step) {
+  const Averages states = AveragesOf(step);
+  Tensor gradient, average;
+  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+    const Tensor& parameter = step.parameters[i];
+    const Tensor& square = states.squares[i];
+    gradient = step.gradients[i];
+    if (step.On("maximize")) gradient = d.Call("aten::neg", gradient);
+    d.Call("aten::add_.Tensor", states.counters[i], 1);
+    if (step.On("weight_decay")) {
+      gradient = d.Call("aten::add.Tensor", gradient, parameter, kAnyNumber);
+    }
+    d.Call("aten::mul_.Tensor", square, kAnyNumber);
+    d.Call("aten::addcmul_", square, gradient, gradient, kAnyNumber);
+    if (step.On("centered")) {
+      const Tensor& mean = states.means[i];
+      d.Call("aten::lerp_.Scalar", mean, gradient, kAnyNumber);
+      Tensor variance = d.Call("aten::addcmul", square, mean, mean, -kAnyNumber);
+      d.Call("aten::sqrt_", variance);
+      average = std::move(variance);
+    } else {
+      average = d.Call("aten::sqrt", square);
+    }
+    d.Call("aten::add_.Tensor", average, kAnyNumber);
+    if (step.On("momentum")) {
+      d.Call("aten::mul_.Tensor", states.buffers[i], kAnyNumber);
+      d.Call("aten::addcdiv_", states.buffers[i], gradient, average);
+      d.Call("aten::add_.Tensor", parameter, states.buffers[i], -kAnyNumber);
+    } else {
+      d.Call("aten::addcdiv_", parameter, gradient, average, -kAnyNumber);
+    }
+  }
+  Return(gradient, average);
+}
+
+void RmsPropLists(Dispatcher& d, Step& step) {
+  const Averages all = AveragesOf(step);
+  Tensors gradients, averages;
+  for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
+    const Tensors parameters = Pick(step.parameters, places), squares = Pick(all.squares, places);
+    SetGradients(d, step, places, gradients);
+    CountUp(d, Pick(all.counters, places));
+    if (step.On("weight_decay")) AddDecay(d, step, parameters, gradients);
+    d.CallMany("aten::_foreach_mul_.Scalar", squares, kAnyNumber);
+    d.CallMany("aten::_foreach_addcmul_.Scalar", squares, gradients, gradients, kAnyNumber);
+    if (step.On("centered")) {
+      const Tensors means = Pick(all.means, places);
+      d.CallMany("aten::_foreach_lerp_.Scalar", means, gradients, kAnyNumber);
+      Set(averages,
+          d.CallMany("aten::_foreach_addcmul.Scalar", squares, means, means, -kAnyNumber));
+      d.CallMany("aten::_foreach_sqrt_", averages);
+    } else {
+      Set(averages, d.CallMany("aten::_foreach_sqrt", squares));
+    }
+    d.CallMany("aten::_foreach_add_.Scalar", averages, kAnyNumber);
+    if (step.On("momentum")) {
+      const Tensors buffers = Pick(all.buffers, places);
+      d.CallMany("aten::_foreach_mul_.Scalar", buffers, kAnyNumber);
+      d.CallMany("aten::_foreach_addcdiv_.Scalar", buffers, gradients, averages);
+      d.CallMany("aten::_foreach_add_.List", parameters, buffers, -kAnyNumber);
+    } else {
+      d.CallMany("aten::_foreach_addcdiv_.Scalar", parameters, gradients, averages, -kAnyNumber);
+    }
+  }
+  Return(gradients, averages);
+}
+
+std::vector<Tensor> RmsProp(Dispatcher& d, const OpView& op) {
+  Step step(d, op, "RMSprop");
+  RunForm(d, step, {.one_by_one = RmsPropOneByOne, .foreach = RmsPropLists});
+  return {};
+}
+
+constexpr std::array kRows{
+    OptimizerRow("steelyard::adagrad", "torch.optim.Adagrad, whose constructor makes the state.",
+                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
+                 "maximize=False, bool foreach=False, bool fused=False) -> ()",
+                 Adagrad),
+    OptimizerRow("steelyard::rmsprop", "torch.optim.RMSprop.",
+                 "(Tensor[] parameters, bool first_step, *, float momentum=0, float "
+                 "weight_decay=0, bool centered=False, bool maximize=False, bool foreach=False) "
+                 "-> ()",
+                 RmsProp),
+};
+
+}  // namespace
+
+std::span<const OpDef> Adaptive() { return kRows; }
+
+}  // namespace steelyard::ops

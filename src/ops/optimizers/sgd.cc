@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// torch.optim.SGD (torch/optim/sgd.py): one tensor after another, lists of them, or fused.
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "ops/optimizers/step.h"
+#include "ops/registry.h"
+
+namespace steelyard::ops {
+namespace {
+
+Tensor Buffer(Step& step, const Tensor& gradient) { return step.Like(gradient, "momentum_buffer"); }
+
+void OneByOne(Dispatcher& d, Step& step) {
+  Tensor gradient;
+  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+    const Tensor& parameter = step.parameters[i];
+    gradient = GradientAt(d, step, i);
+    if (step.On("weight_decay")) {
+      gradient = d.Call("aten::add.Tensor", gradient, parameter, kAnyNumber);
+    }
+    if (step.On("momentum")) {
+      Tensor buffer;
+      if (step.is_first()) {
+        buffer = step.Adopt(d.Call("aten::clone", gradient));
+      } else {
+        buffer = Buffer(step, gradient);
+        d.Call("aten::mul_.Tensor", buffer, kAnyNumber);
+        d.Call("aten::add_.Tensor", buffer, gradient, kAnyNumber);
+      }
+      gradient =
+          step.On("nesterov") ? d.Call("aten::add.Tensor", gradient, buffer, kAnyNumber) : buffer;
+    }
+    d.Call("aten::add_.Tensor", parameter, gradient, -kAnyNumber);
+  }
+}
+
+void ListsOf(Dispatcher& d, Step& step) {
+  Tensors gradients;
+  for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
+    const Tensors parameters = Pick(step.parameters, places);
+    SetGradients(d, step, places, gradients);
+    if (step.On("weight_decay")) AddDecay(d, step, parameters, gradients);
+    if (step.On("momentum")) {
+      Tensors buffers;
+      for (const Tensor& gradient : gradients) {
+        buffers.push_back(step.is_first() ? step.Adopt(d.Call("aten::clone", gradient))
+                                          : Buffer(step, gradient));
+      }
+      if (!step.is_first()) {
+        d.CallMany("aten::_foreach_mul_.Scalar", buffers, kAnyNumber);
+        d.CallMany("aten::_foreach_add_.List", buffers, gradients, kAnyNumber);
+      }
+      if (step.On("nesterov")) {
+        d.CallMany("aten::_foreach_add_.List", gradients, buffers, kAnyNumber);
+      } else {
+        Set(gradients, std::move(buffers));
+      }
+    }
+    d.CallMany("aten::_foreach_add_.List", parameters, gradients, -kAnyNumber);
+  }
+  Return(gradients);
+}
+
+void Fused(Dispatcher& d, Step& step) {
+  Tensors buffers;
+  if (step.On("momentum")) {
+    for (const Tensor& gradient : step.gradients) {
+      buffers.push_back(step.is_first() ? step.Adopt(d.Call("aten::empty_like", gradient))
+                                        : Buffer(step, gradient));
+    }
+  }
+  for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
+    d.CallMany("aten::_fused_sgd_", Pick(step.parameters, places), Pick(step.gradients, places),
+               buffers.empty() ? buffers : Pick(buffers, places), kAnyNumber, kAnyNumber,
+               kAnyNumber, kAnyNumber, step.On("nesterov"), step.On("maximize"), step.is_first());
+  }
+}
+
+std::vector<Tensor> Sgd(Dispatcher& d, const OpView& op) {
+  Step step(d, op, "SGD");
+  if (step.On("nesterov") && !step.On("momentum")) {
+    Contradict("Nesterov's momentum needs a momentum", "Give one, such as momentum=0.9.");
+  }
+  RunForm(d, step, {.one_by_one = OneByOne, .foreach = ListsOf, .fused = Fused});
+  return {};
+}
+
+constexpr std::array kRows{
+    OptimizerRow("steelyard::sgd", "torch.optim.SGD.",
+                 "(Tensor[] parameters, bool first_step, *, float momentum=0, float "
+                 "weight_decay=0, bool nesterov=False, bool maximize=False, bool foreach=False, "
+                 "bool fused=False) -> ()",
+                 Sgd),
+};
+
+}  // namespace
+
+std::span<const OpDef> Sgd() { return kRows; }
+
+}  // namespace steelyard::ops

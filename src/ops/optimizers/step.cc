@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/optimizers/step.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "ir/layout.h"
+#include "ops/autograd.h"
+
+namespace steelyard::ops {
+
+void Set(Tensors& variable, Tensors list) {
+  variable.swap(list);
+  Drop(list);
+}
+
+Step::Step(Dispatcher& d, const OpView& op, std::string_view class_name)
+    : d_(d),
+      op_(op),
+      outside_(d),
+      frame_(d, "Optimizer.step#" + std::string(class_name) + ".step") {
+  for (Tensor& parameter : d.tensors(op, 0)) {
+    Tensor gradient = d.autograd().gradient(parameter.id());
+    if (!gradient.defined()) continue;
+    parameters.push_back(std::move(parameter));
+    gradients.push_back(std::move(gradient));
+  }
+}
+
+bool Step::On(std::string_view option) const {
+  const Argument& argument = op_.arg(op_.def().signature->IndexOf(option));
+  return argument.kind == ArgKind::kFloat ? argument.real != 0 : argument.dim.number() != 0;
+}
+
+Tensor Step::Adopt(Tensor made) {
+  d_.SetRole(made, Role::kOptimizerState);
+  d_.Keep(made);
+  return made;
+}
+
+Tensor Step::Present(std::string_view name, const Dims& sizes, const Dims& strides, DType dtype) {
+  return d_.AddResident(name, sizes, strides, dtype, Role::kOptimizerState);
+}
+
+Tensor Step::Counter(std::string_view name) {
+  if (is_first()) return Adopt(d_.Call("aten::empty.memory_format", Dims(), DType::kFloat32));
+  return Present(name, Dims(), Dims(), DType::kFloat32);
+}
+
+Tensor Step::Like(const Tensor& tensor, std::string_view name) {
+  return Like(tensor, name, tensor.dtype());
+}
+
+Tensor Step::Like(const Tensor& tensor, std::string_view name, DType dtype) {
+  if (is_first()) return Adopt(d_.Call("aten::zeros_like", tensor, dtype));
+  return Present(name, Dims(tensor.sizes()), EmptyLikeStrides(tensor.sizes(), tensor.strides()),
+                 dtype);
+}
+
+Tensor Step::Zeros(std::string_view name, const Dims& sizes, DType dtype) {
+  if (is_first()) return Adopt(d_.Call("aten::zeros", sizes, dtype));
+  return Present(name, sizes, ContiguousStrides(sizes), dtype);
+}
+
+void RunForm(Dispatcher& d, Step& step, const Forms& forms) {
+  const bool foreach = forms.foreach != nullptr && step.On("foreach");
+  const bool fused = forms.fused != nullptr && step.On("fused");
+  if (foreach && fused)
+    Contradict("an optimizer is either foreach or fused", "Leave one of them out.");
+  if (step.parameters.empty()) return;
+  (fused ? forms.fused : foreach ? forms.foreach : forms.one_by_one)(d, step);
+}
+
+// A hash table of C++ goes through its keys from the last inserted to the first, but where two
+// share a bucket; of three dtypes and more that is not modelled.
+std::vector<std::vector<std::size_t>> ByDType(Dispatcher& d, const Tensors& tensors) {
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto group = std::ranges::find_if(
+        groups, [&](const auto& g) { return tensors[g[0]].dtype() == tensors[i].dtype(); });
+    if (group == groups.end()) {
+      groups.push_back({i});
+    } else {
+      group->push_back(i);
+    }
+  }
+  if (groups.size() > 2) {
+    d.Note("of parameters of three dtypes, the order in which the optimizer takes them is assumed");
+  }
+  std::ranges::reverse(groups);
+  return groups;
+}
+
+Tensors Pick(const Tensors& tensors, const std::vector<std::size_t>& places) {
+  Tensors out;
+  for (const std::size_t place : places) out.push_back(tensors[place]);
+  return out;
+}
+
+Tensor GradientAt(Dispatcher& d, const Step& step, std::size_t i) {
+  return step.On("maximize") ? d.Call("aten::neg", step.gradients[i]) : step.gradients[i];
+}
+
+void SetGradients(Dispatcher& d, const Step& step, const std::vector<std::size_t>& places,
+                  Tensors& gradients) {
+  Set(gradients, Pick(step.gradients, places));
+  if (step.On("maximize")) Set(gradients, d.CallMany("aten::_foreach_neg", gradients));
+}
+
+void AddDecay(Dispatcher& d, const Step& step, const Tensors& parameters, Tensors& gradients) {
+  if (step.On("maximize")) {
+    d.CallMany("aten::_foreach_add_.List", gradients, parameters, kAnyNumber);
+  } else {
+    Set(gradients, d.CallMany("aten::_foreach_add.List", gradients, parameters, kAnyNumber));
+  }
+}
+
+void CountUp(Dispatcher& d, const Tensors& counters) {
+  const Tensor one = d.Call("aten::empty.memory_format", Dims(), DType::kFloat32);
+  d.Call("aten::_foreach_add_.Tensor", counters, one, 1.0);
+}
+
+}  // namespace steelyard::ops

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What rows of optimizers are written with. A row's function reads like the Python function it
+// stands for: variables that outlive an iteration are declared before the loop, lists die last
+// element first, and the variables of a function die in the order in which they were first set.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "ops/dispatcher.h"
+#include "ops/rules/composite.h"
+
+namespace steelyard::ops {
+
+using Tensors = std::vector<Tensor>;
+
+// In `x.op_(number)` the number is boxed; which it is does not matter.
+inline constexpr double kAnyNumber = 0.9;
+
+// The end of a Python variable: a tensor, or a list of them, which dies last element first.
+inline void Drop(Tensor& variable) { variable.reset(); }
+inline void Drop(Tensors& variable) {
+  while (!variable.empty()) variable.pop_back();
+}
+// A Python function returns: its variables in the order in which it set them first.
+template <class... Variables>
+void Return(Variables&... variables) {
+  (Drop(variables), ...);
+}
+// `variable = list`: the old one dies once the new one is there.
+void Set(Tensors& variable, Tensors list);
+
+// As long as it lives, what runs is Python code of the training loop, under torch.no_grad.
+class Outside {
+ public:
+  explicit Outside(Dispatcher& d) : d_(d), outside_(d), python_(d), recorded_(d.grad_enabled()) {
+    d.set_grad_enabled(false);
+  }
+  ~Outside() { d_.set_grad_enabled(recorded_); }
+  Outside(const Outside&) = delete;
+  Outside& operator=(const Outside&) = delete;
+
+ private:
+  Dispatcher& d_;
+  Dispatcher::AsProgram outside_;
+  Dispatcher::FromPython python_;
+  bool recorded_;
+};
+
+// A step of an optimizer, as one record of the profiler. Arguments 0 and 1 of its row are the
+// parameters and whether it is the first step; all others are options by name.
+class Step {
+ public:
+  // `class_name` is the optimizer's in Python: "AdamW".
+  Step(Dispatcher& d, const OpView& op, std::string_view class_name);
+
+  // A switch that is on, or a number that is not zero. Requires: the row has the option.
+  bool On(std::string_view option) const;
+  bool is_first() const { return op_.boolean(1); }
+
+  // The parameters that have a gradient, and these.
+  Tensors parameters, gradients;
+
+  // State, which a first step makes and every later one finds. A counter is
+  // torch.tensor(0.0, dtype=float32), or torch.zeros.
+  Tensor Counter(std::string_view name = "step");
+  Tensor Like(const Tensor& tensor, std::string_view name);
+  Tensor Like(const Tensor& tensor, std::string_view name, DType dtype);
+  Tensor Zeros(std::string_view name, const Dims& sizes, DType dtype);
+  // What is there in the first step too.
+  Tensor Present(std::string_view name, const Dims& sizes, const Dims& strides, DType dtype);
+  // From now on `made` is state.
+  Tensor Adopt(Tensor made);
+
+ private:
+  Dispatcher& d_;
+  const OpView& op_;
+  Outside outside_;
+  Dispatcher::Inside frame_;
+};
+
+// The forms of an optimizer, of which the options `foreach` and `fused` choose. Requires: the row
+// has the options of the forms that are not null.
+struct Forms {
+  using Form = void (*)(Dispatcher& d, Step& step);
+  Form one_by_one;
+  Form foreach = nullptr;
+  Form fused = nullptr;
+};
+void RunForm(Dispatcher& d, Step& step, const Forms& forms);
+
+// The places of tensors of one dtype, for foreach and fused forms, in the order in which
+// torch.utils._foreach_utils groups them.
+std::vector<std::vector<std::size_t>> ByDType(Dispatcher& d, const Tensors& tensors);
+Tensors Pick(const Tensors& tensors, const std::vector<std::size_t>& places);
+
+// The gradient of a parameter, or with the option `maximize` its negative.
+Tensor GradientAt(Dispatcher& d, const Step& step, std::size_t i);
+// The same for a list of them.
+void SetGradients(Dispatcher& d, const Step& step, const std::vector<std::size_t>& places,
+                  Tensors& gradients);
+// Adds a part of the parameters to the gradients: into the negatives, if they are.
+void AddDecay(Dispatcher& d, const Step& step, const Tensors& parameters, Tensors& gradients);
+
+// `torch._foreach_add_(counters, torch.tensor(1.0), alpha=1.0)`.
+void CountUp(Dispatcher& d, const Tensors& counters);
+
+// As many numbers as there are tensors.
+inline std::vector<double> NumbersFor(const Tensors& tensors) {
+  return std::vector<double>(tensors.size(), kAnyNumber);
+}
+
+constexpr OpDef OptimizerRow(OpName name, std::string_view summary, Signature signature,
+                             DecomposeFn decompose) {
+  return Composite(name, summary, signature, "", Family::kOptimizer, decompose, kNoGradient);
+}
+
+}  // namespace steelyard::ops

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "pass/accumulate.h"
+
+#include <cstddef>
+#include <vector>
+
+#include "pass/append_call.h"
+
+namespace steelyard {
+namespace {
+
+// The values of one repetition in place of those of the program.
+class Repetition {
+ public:
+  explicit Repetition(Program& program)
+      : program_(program),
+        values_(program.values.size(), kNoId),
+        storages_(program.storage_count, kNoId) {}
+
+  Node Copy(const Node& node) {
+    Node copy = node;
+    std::vector<Argument> arguments;
+    for (std::uint32_t i = 0; i < node.arguments.count; ++i) {
+      arguments.push_back(Renamed(program_.arguments[node.arguments.begin + i]));
+    }
+    copy.arguments = program_.AddArguments(arguments);
+    std::vector<ValueId> results;
+    for (std::uint32_t i = 0; i < node.outputs.count; ++i) {
+      results.push_back(Fresh(program_.outputs[node.outputs.begin + i]));
+    }
+    copy.outputs = program_.AddOutputs(results);
+    return copy;
+  }
+
+  // What is not a result of a node stays what it is.
+  Argument Renamed(Argument argument) {
+    if (argument.kind == ArgKind::kValue) {
+      const ValueId renamed = argument.value < values_.size() ? values_[argument.value] : kNoId;
+      if (renamed != kNoId) argument.value = renamed;
+    } else if (argument.kind == ArgKind::kList) {
+      const Argument::Run run = argument.list;
+      std::vector<Argument> elements;
+      for (std::uint32_t i = 0; i < run.count; ++i) {
+        elements.push_back(Renamed(program_.arguments[run.begin + i]));
+      }
+      argument.list = program_.AddArguments(elements);
+    }
+    return argument;
+  }
+
+ private:
+  ValueId Fresh(ValueId id) {
+    if (id == kNoId) return kNoId;
+    Value value = program_.values[id];
+    if (value.storage != kNoId) {
+      StorageId& storage = storages_[value.storage];
+      if (storage == kNoId) storage = program_.storage_count++;
+      value.storage = storage;
+    }
+    program_.values.push_back(value);
+    values_[id] = static_cast<ValueId>(program_.values.size() - 1);
+    return values_[id];
+  }
+
+  Program& program_;
+  std::vector<ValueId> values_;      // by value of the program
+  std::vector<StorageId> storages_;  // by storage of the program
+};
+
+// The outputs in order, and last the loss.
+std::vector<Argument> LetGo(const Program& program, Repetition& repetition) {
+  std::vector<Argument> out;
+  for (const Argument& output : program.main().outputs) {
+    if (output.kind == ArgKind::kValue && output.value != program.loss) {
+      out.push_back(repetition.Renamed(output));
+    }
+  }
+  out.push_back(repetition.Renamed(Argument::OfValue(program.loss)));
+  return out;
+}
+
+}  // namespace
+
+Program Accumulate(Program program, const TrainOptions& options) {
+  if (options.accumulate <= 1) return program;
+  const std::vector<Node> nodes = std::move(program.main().nodes);
+  program.main().nodes.clear();
+  for (int i = 1; i < options.accumulate; ++i) {
+    Repetition repetition(program);
+    for (const Node& node : nodes) program.main().nodes.push_back(repetition.Copy(node));
+    const std::vector<Argument> outputs = LetGo(program, repetition);
+    AppendCall(program, "steelyard::end_micro_step", outputs, {}, Phase::kBackward);
+  }
+  program.main().nodes.insert(program.main().nodes.end(), nodes.begin(), nodes.end());
+  return program;
+}
+
+}  // namespace steelyard

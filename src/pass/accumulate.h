@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pass `accumulate`: several micro-steps before the optimizer's.
+#pragma once
+
+#include "steelyard/pass.h"
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+// Repeats the program, which ends with its backward pass, `options.accumulate` times. After each
+// repetition but the last the loop lets go of its outputs and of its loss, as in
+//
+//   for batch in batches:
+//       output = model(batch)
+//       loss = output.loss / len(batches)
+//       loss.backward()
+//       del output, loss
+//
+// Requires: `Differentiate` has run.
+Program Accumulate(Program program, const TrainOptions& options);
+
+}  // namespace steelyard

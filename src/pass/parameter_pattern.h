@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which parameters a user means by a pattern.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+// Whether `pattern`, in which * stands for any letters and ? for one, is `name` or a module around
+// it: "bert.embeddings", "*.bias" and "bert.*.weight" all match whole words between points or more.
+bool MatchesParameter(std::string_view pattern, std::string_view name);
+
+// By value of the program: whether some name of that parameter matches.
+std::vector<bool> ParametersMatching(const Program& program, std::string_view pattern);
+
+}  // namespace steelyard

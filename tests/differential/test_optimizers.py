@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole training steps with each optimizer: every allocation and free as PyTorch makes it."""
+
+import functools
+import gc
+import io
+import json
+import os
+import subprocess
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from compare import Events, public_events, side_by_side
+from recorder import memory_events
+from table import ROOT
+from torch import nn
+from torch.profiler import ProfilerActivity, profile
+
+Parameters = Iterable[nn.Parameter]
+Maker = Callable[[nn.Module], list[torch.optim.Optimizer]]
+
+# Steps before the one that is recorded: RAdam is steady from the sixth on.
+WARM_UP = 7
+
+
+class Net(nn.Module):  # type: ignore[misc]
+    """Two matrices of different shapes, vectors, and a parameter of four dimensions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(30, 50)
+        self.second = nn.Linear(50, 7)
+        self.scale = nn.Parameter(torch.ones(2, 3, 1, 7))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        hidden: torch.Tensor = self.second(torch.tanh(self.first(x)))
+        return hidden * self.scale
+
+
+class Matrices(nn.Module):  # type: ignore[misc]
+    """Parameters that are all matrices, for optimizers that take no others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(30, 50, bias=False)
+        self.second = nn.Linear(50, 7, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.second(torch.tanh(self.first(x)))
+        return result
+
+
+class Wide(nn.Module):  # type: ignore[misc]
+    """A matrix large enough for eight bits, and small parameters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(100, 60)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.first(torch.cat([x, x, x, x], 1)[:, :100])
+        return result
+
+
+class LANS(torch.optim.Optimizer):  # type: ignore[misc]
+    """LANS (arXiv:2006.13484) in the steps in which its authors' Python version computes it."""
+
+    def __init__(self, parameters: Parameters, weight_decay: float) -> None:
+        super().__init__(parameters, {"weight_decay": weight_decay})
+
+    def step(self, closure: Any = None) -> None:
+        eps, beta1, beta2, lr = 1e-6, 0.9, 0.999, 1e-3
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.grad.data /= p.grad.data.norm().add(eps)
+                grad, state = p.grad.data, self.state[p]
+                if not state:
+                    state["step"] = 0
+                    state["m"], state["v"] = torch.zeros_like(p.data), torch.zeros_like(p.data)
+                m, v = state["m"], state["v"]
+                state["step"] += 1
+                m.mul_(beta1).add_(grad, alpha=1 - beta1)
+                v.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+                m_hat = m / (1 - beta1 ** state["step"])
+                v_hat = v / (1 - beta2 ** state["step"])
+                by_m = m_hat / v_hat.sqrt().add(eps)
+                by_grad = grad / v_hat.sqrt().add(eps)
+                if group["weight_decay"] != 0:
+                    by_m.add_(p.data, alpha=group["weight_decay"])
+                    by_grad.add_(p.data, alpha=group["weight_decay"])
+                trust_m: Any = 1.0
+                trust_grad: Any = 1.0
+                norm = p.data.pow(2).sum().sqrt()
+                norm_m = by_m.pow(2).sum().sqrt()
+                norm_grad = by_grad.pow(2).sum().sqrt()
+                if norm > 0 and norm_m > 0:
+                    trust_m = norm / norm_m
+                if norm > 0 and norm_grad > 0:
+                    trust_grad = norm / norm_grad
+                p.data.add_(by_m, alpha=-lr * beta1 * trust_m)
+                p.data.add_(by_grad, alpha=-lr * (1 - beta1) * trust_grad)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A training loop, and the options of `steelyard weigh` that mean the same."""
+
+    options: str
+    make: Maker
+    net: Callable[[], nn.Module] = Net
+    accumulate: int = 1
+    clip: Callable[[Parameters], Any] | None = None
+    set_to_none: bool = True
+    freeze: tuple[str, ...] = field(default=())
+    dtype: torch.dtype = torch.float32
+
+    def run(self, net: nn.Module, optimizers: list[torch.optim.Optimizer], x: torch.Tensor) -> None:
+        for micro_step in range(self.accumulate):
+            output = net(x)
+            loss = nn.functional.mse_loss(output, torch.zeros(output.shape, dtype=self.dtype))
+            if self.accumulate > 1:
+                loss = loss / self.accumulate
+            loss.backward()
+            if micro_step + 1 < self.accumulate:
+                del output, loss
+        if self.clip is not None:
+            self.clip(net.parameters())
+        for optimizer in optimizers:
+            optimizer.step()
+        for optimizer in optimizers:
+            optimizer.zero_grad(set_to_none=self.set_to_none)
+
+
+def one(optimizer: Callable[..., torch.optim.Optimizer], **options: Any) -> Maker:
+    return lambda net: [optimizer([p for p in net.parameters() if p.requires_grad], **options)]
+
+
+def from_package(package: str, name: str, **options: Any) -> Maker:
+    def make(net: nn.Module) -> list[torch.optim.Optimizer]:
+        return [getattr(pytest.importorskip(package), name)(net.parameters(), **options)]
+
+    return make
+
+
+def decay_but_biases(net: nn.Module) -> list[torch.optim.Optimizer]:
+    biases = [p for name, p in net.named_parameters() if name.endswith("bias")]
+    others = [p for name, p in net.named_parameters() if not name.endswith("bias")]
+    groups = [{"params": others}, {"params": biases, "weight_decay": 0.0}]
+    return [torch.optim.Adam(groups, weight_decay=0.1)]
+
+
+def matrices_by_muon(net: nn.Module) -> list[torch.optim.Optimizer]:
+    matrices = [p for p in net.parameters() if p.ndim == 2]
+    others = [p for p in net.parameters() if p.ndim != 2]
+    return [torch.optim.Muon(matrices), torch.optim.AdamW(others)]
+
+
+def by_norm(parameters: Parameters) -> None:
+    nn.utils.clip_grad_norm_(parameters, 1.0)
+
+
+def by_value(parameters: Parameters) -> None:
+    nn.utils.clip_grad_value_(parameters, 0.1)
+
+
+optim = torch.optim
+LOOPS = {
+    "sgd": Loop("sgd", one(optim.SGD)),
+    "sgd_decay": Loop("sgd --weight-decay 0.1", one(optim.SGD, weight_decay=0.1)),
+    "sgd_momentum": Loop("sgd --momentum 0.9", one(optim.SGD, momentum=0.9)),
+    "sgd_nesterov": Loop(
+        "sgd --momentum 0.9 --nesterov --weight-decay 0.1",
+        one(optim.SGD, momentum=0.9, nesterov=True, weight_decay=0.1),
+    ),
+    "sgd_maximize": Loop(
+        "sgd --weight-decay 0.1 --optim-args maximize=True",
+        one(optim.SGD, weight_decay=0.1, maximize=True),
+    ),
+}
+FORMS = {
+    "adam": (optim.Adam, "foreach fused", ("weight_decay=0.1", "amsgrad=True", "maximize=True")),
+    "adamw": (optim.AdamW, "foreach fused", ("weight_decay=0", "amsgrad=True", "maximize=True")),
+    "nadam": (
+        optim.NAdam,
+        "foreach",
+        ("weight_decay=0.1", "weight_decay=0.1,decoupled_weight_decay=True", "maximize=True"),
+    ),
+    "radam": (
+        optim.RAdam,
+        "foreach",
+        ("weight_decay=0.1", "weight_decay=0.1,decoupled_weight_decay=True", "maximize=True"),
+    ),
+    "adagrad": (optim.Adagrad, "foreach fused", ("weight_decay=0.1", "maximize=True")),
+    "rmsprop": (
+        optim.RMSprop,
+        "foreach",
+        ("weight_decay=0.1", "centered=True", "momentum=0.9", "maximize=True,weight_decay=0.1"),
+    ),
+    "adafactor": (optim.Adafactor, "foreach", ("weight_decay=0.1", "maximize=True")),
+    "sgd": (
+        optim.SGD,
+        "foreach fused",
+        ("weight_decay=0.1", "momentum=0.9", "maximize=True,weight_decay=0.1,momentum=0.9"),
+    ),
+}
+
+
+def read_options(text: str) -> dict[str, Any]:
+    pairs = (option.split("=") for option in text.split(","))
+    return {name: value == "True" if value == "True" else float(value) for name, value in pairs}
+
+
+for name, (optimizer, forms, variants) in FORMS.items():
+    for form in ("", *forms.split()):
+        flag, chosen = (f" --{form}", {form: True}) if form else ("", {})
+        LOOPS[f"{name}_{form}"] = Loop(name + flag, one(optimizer, **chosen))
+        for variant in variants:
+            LOOPS[f"{name}_{form}_{variant}"] = Loop(
+                f"{name}{flag} --optim-args {variant}",
+                one(optimizer, **chosen, **read_options(variant)),
+            )
+LOOPS |= {
+    "sgd_foreach_nesterov": Loop(
+        "sgd --foreach --momentum 0.9 --nesterov --weight-decay 0.1",
+        one(optim.SGD, momentum=0.9, nesterov=True, weight_decay=0.1, foreach=True),
+    ),
+    "muon": Loop("muon", one(optim.Muon), net=Matrices),
+    "muon_plain": Loop(
+        "muon --optim-args nesterov=False", one(optim.Muon, nesterov=False), net=Matrices
+    ),
+    "muon_adamw": Loop("muon", matrices_by_muon),
+    "lion": Loop("lion --weight-decay 0.1", from_package("lion_pytorch", "Lion", weight_decay=0.1)),
+    "lamb": Loop("lamb", from_package("timm.optim", "Lamb")),
+    "lamb_no_decay": Loop(
+        "lamb --weight-decay 0", from_package("timm.optim", "Lamb", weight_decay=0)
+    ),
+    "adamw8bit": Loop("adamw8bit", from_package("bitsandbytes.optim", "AdamW8bit"), net=Wide),
+    "adamw8bit_bf16": Loop(
+        "adamw8bit",
+        from_package("bitsandbytes.optim", "AdamW8bit"),
+        net=Wide,
+        dtype=torch.bfloat16,
+    ),
+    "lans": Loop("lans", one(LANS, weight_decay=0.1)),
+    "lans_no_decay": Loop("lans --weight-decay 0", one(LANS, weight_decay=0.0)),
+    "groups": Loop("adam --weight-decay 0.1 --no-decay *.bias", decay_but_biases),
+    "clip_norm": Loop("adam --clip-norm 1", one(optim.Adam), clip=by_norm),
+    "clip_value": Loop("adam --clip-value 0.1", one(optim.Adam), clip=by_value),
+    "accumulate": Loop("adam --accumulate 3", one(optim.Adam), accumulate=3),
+    "accumulate_clip": Loop(
+        "adamw --accumulate 4 --clip-norm 1", one(optim.AdamW), accumulate=4, clip=by_norm
+    ),
+    "zeros": Loop("sgd --zero-grad zeros", one(optim.SGD), set_to_none=False),
+    "zeros_accumulate": Loop(
+        "adam --foreach --zero-grad zeros --accumulate 2",
+        one(optim.Adam, foreach=True),
+        set_to_none=False,
+        accumulate=2,
+    ),
+    "freeze": Loop("adamw --freeze first", one(optim.AdamW), freeze=("first.weight", "first.bias")),
+    "freeze_biases": Loop(
+        "adamw --freeze *.bias", one(optim.AdamW), freeze=("first.bias", "second.bias")
+    ),
+    "adamw_bf16": Loop("adamw", one(optim.AdamW), dtype=torch.bfloat16),
+    "adamw_bf16_foreach": Loop(
+        "adamw --foreach --clip-norm 1",
+        one(optim.AdamW, foreach=True),
+        clip=by_norm,
+        dtype=torch.bfloat16,
+    ),
+    "adafactor_bf16": Loop("adafactor", one(optim.Adafactor), dtype=torch.bfloat16),
+}
+
+
+def events_of(run: Callable[[], None]) -> Events:
+    gc.collect()
+    gc.disable()
+    with profile(
+        activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True
+    ) as session:
+        run()
+    gc.enable()
+    recorded = memory_events(session.profiler.kineto_results.events())
+    return [[operators[-1] if operators else "", size] for operators, size in recorded]
+
+
+def measured(loop: Loop, steps_before: int) -> Events:
+    torch.manual_seed(0)
+    net = loop.net().to(loop.dtype)
+    for name, parameter in net.named_parameters():
+        parameter.requires_grad_(name not in loop.freeze)
+    x = torch.randn(9, 30, dtype=loop.dtype)
+    optimizers = loop.make(net)
+    for _ in range(steps_before):
+        loop.run(net, optimizers, x)
+    return events_of(lambda: loop.run(net, optimizers, x))
+
+
+@functools.cache
+def exported(make_net: Callable[[], nn.Module], dtype: torch.dtype) -> bytes:
+    """The file that a user would export."""
+    file = io.BytesIO()
+    program = torch.export.export(make_net().to(dtype), (torch.randn(9, 30, dtype=dtype),))
+    torch.export.save(program, file)
+    return file.getvalue()
+
+
+def predicted(loop: Loop, first_step: bool, folder: Path) -> Events:
+    path = folder / "net.pt2"
+    path.write_bytes(exported(loop.net, loop.dtype))
+    binary = os.environ.get("STEELYARD", str(ROOT / "build/dev/steelyard"))
+    command = [binary, "weigh", str(path), "--format", "json", "--events", "--loss", "mse"]
+    command += ["--train", *loop.options.split(), *(["--first-step"] if first_step else [])]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [event[:2] for event in json.loads(done.stdout)["memory"]["events"]]
+
+
+def compare_step(loop: Loop, first_step: bool, folder: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = measured(loop, 0 if first_step else WARM_UP)
+    ours = predicted(loop, first_step, folder)
+    if loop.dtype == torch.bfloat16 or "muon" in loop.options:
+        # oneDNN's scratch for products of bfloat16 is a property of the processor.
+        ours, theirs = public_events(ours), public_events(theirs)
+    if ours != theirs:
+        shown = side_by_side(*([f"{n:+} {label}" for label, n in seen] for seen in (ours, theirs)))
+        pytest.fail(shown, pytrace=False)
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS.keys())
+def test_first_step(loop: Loop, tmp_path: Path) -> None:
+    compare_step(loop, True, tmp_path)
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS.keys())
+def test_steady_step(loop: Loop, tmp_path: Path) -> None:
+    compare_step(loop, False, tmp_path)

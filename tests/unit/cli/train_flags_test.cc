@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/train_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace steelyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using Given = std::vector<std::pair<std::string_view, std::string_view>>;
+
+Result<TrainOptions> OptionsOf(const Given& given) {
+  TrainFlags train;
+  std::vector<Flag> flags;
+  train.Add(&flags);
+  for (const auto& [name, value] : given) {
+    const auto flag = std::ranges::find(flags, name, &Flag::name);
+    EXPECT_NE(flag, flags.end()) << name;
+    SY_RETURN_IF_ERROR(SetField(*flag, value));
+  }
+  return train.Options();
+}
+
+TEST(TrainFlags, NothingGivenIsNoTraining) {
+  const TrainOptions options = OptionsOf({}).value();
+  EXPECT_EQ(options.optimizer, "");
+  EXPECT_EQ(options.accumulate, 1);
+  EXPECT_FALSE(options.clip_norm || options.clip_value || options.keep_gradients);
+}
+
+TEST(TrainFlags, OptionsOfTheOptimizerHaveTheirOwnNames) {
+  const TrainOptions options = OptionsOf({{"--train", "sgd"},
+                                          {"--momentum", "0.9"},
+                                          {"--weight-decay", "0"},
+                                          {"--nesterov", ""},
+                                          {"--fused", ""},
+                                          {"--optim-args", "maximize=True,dampening=0"}})
+                                   .value();
+  std::vector<std::string> names;
+  for (const OptimizerOption& option : options.options) {
+    names.push_back(option.name + "=" + option.value);
+  }
+  EXPECT_THAT(names, ::testing::ElementsAre("momentum=0.9", "weight_decay=0", "nesterov=True",
+                                            "fused=True", "maximize=True", "dampening=0"));
+}
+
+TEST(TrainFlags, GroupsComeBeforeWhatDoesNotDecay) {
+  const TrainOptions options = OptionsOf({{"--train", "adamw"},
+                                          {"--no-decay", "*.bias"},
+                                          {"--group", "embed:weight_decay=0.5,optimizer=sgd"}})
+                                   .value();
+  ASSERT_EQ(options.groups.size(), 2u);
+  EXPECT_EQ(options.groups[0].pattern, "embed");
+  EXPECT_EQ(options.groups[0].optimizer, "sgd");
+  ASSERT_EQ(options.groups[0].options.size(), 1u);
+  EXPECT_EQ(options.groups[0].options[0].value, "0.5");
+  EXPECT_EQ(options.groups[1].pattern, "*.bias");
+  EXPECT_EQ(options.groups[1].options[0].name, "weight_decay");
+}
+
+TEST(TrainFlags, StepsAndClipping) {
+  const TrainOptions options = OptionsOf({{"--train", "adamw"},
+                                          {"--clip-norm", "1.5"},
+                                          {"--accumulate", "4"},
+                                          {"--freeze", "a"},
+                                          {"--freeze", "b"},
+                                          {"--zero-grad", "zeros"}})
+                                   .value();
+  EXPECT_TRUE(options.clip_norm);
+  EXPECT_FALSE(options.clip_value);
+  EXPECT_EQ(options.accumulate, 4);
+  EXPECT_EQ(options.freeze.size(), 2u);
+  EXPECT_TRUE(options.keep_gradients);
+}
+
+TEST(TrainFlags, MalformedOnesAreRefused) {
+  const auto refusal = [](const Given& given) {
+    const Result<TrainOptions> options = OptionsOf(given);
+    return options ? "not refused" : Describe(options.error());
+  };
+  EXPECT_THAT(refusal({{"--accumulate", "4"}}), HasSubstr("no optimizer. Name it with --train."));
+  EXPECT_THAT(refusal({{"--train", "sgd"}, {"--accumulate", "0"}}), HasSubstr("--accumulate"));
+  EXPECT_THAT(refusal({{"--train", "sgd"}, {"--optim-args", "momentum"}}),
+              HasSubstr("\"momentum\" is not an option and its value"));
+  EXPECT_THAT(refusal({{"--train", "sgd"}, {"--group", "*.bias"}}),
+              HasSubstr("not a pattern and its options"));
+  EXPECT_THAT(refusal({{"--train", "sgd"}, {"--clip-norm", "-1"}}),
+              HasSubstr("\"-1\" is not a number from 0 on"));
+  EXPECT_THAT(refusal({{"--train", "lbfgs"}}), HasSubstr("there is no \"lbfgs\""));
+}
+
+}  // namespace
+}  // namespace steelyard::cli

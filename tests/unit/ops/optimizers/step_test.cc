@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/optimizers/step.h"
+
+#include "step_events.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Of two dtypes the one that comes last is taken first: 8 x 2 bytes, then 8 x 4.
+TEST(Step, GroupsOfOneDtypeAreTakenLastFirst) {
+  const std::string text =
+      "parameter %p: f32[8]\nparameter %q: bf16[8]\n%y = aten::mul.Tensor(%p, %q)\n"
+      "%loss = aten::sum(%y)\nsteelyard::backward(%loss) phase backward\n"
+      "steelyard::adam([%p, %q], False, foreach=True) phase optimizer\nreturn %loss\n";
+  const Program kernels = KernelsOfProgram(text);
+  const Timeline timeline = RunEager(kernels, Target{});
+  std::vector<std::int64_t> roots;
+  for (const Event& event : timeline.events) {
+    if (timeline.labels.view(event.label) == "aten::sqrt") roots.push_back(event.bytes);
+  }
+  EXPECT_THAT(roots, ElementsAre(8 * 2, 8 * 4));
+}
+
+TEST(Step, ParametersWithoutGradientsAreNotStepped) {
+  const std::string text =
+      "parameter %p: f32[8]\nparameter %unused: f32[100]\n%loss = aten::sum(%p)\n"
+      "steelyard::backward(%loss) phase backward\n"
+      "steelyard::sgd([%unused], False, weight_decay=0.1) phase optimizer\nreturn %loss\n";
+  const Program kernels = KernelsOfProgram(text);
+  std::vector<std::string> stepped;
+  for (const Node& node : kernels.main().nodes) {
+    if (node.phase == Phase::kOptimizer) stepped.emplace_back(kernels.op_name(node.op));
+  }
+  for (const std::string& name : stepped) EXPECT_EQ(name, kDropMark);
+}
+
+TEST(Step, StateIsThereBeforeEveryStepButTheFirst) {
+  EXPECT_EQ(StateBytes("steelyard::adam([%p], True)"), 0);
+  EXPECT_EQ(StateBytes("steelyard::adam([%p], False)"), 4 + 2 * kMatrix);
+}
+
+}  // namespace
+}  // namespace steelyard
