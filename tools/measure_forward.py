@@ -35,11 +35,11 @@ torch.set_num_threads(1)
 
 
 def packed_product(rows: Any, *_: Any, out_shape: Any, **__: Any) -> int:
-    return 2 * prod(out_shape) * int(rows[-1])
+    return int(2 * prod(out_shape) * rows[-1])
 
 
 def affine_grid(maps: Any, size: Any, *_: Any, **__: Any) -> int:
-    return 2 * prod(maps) * prod(size[2:])
+    return int(2 * prod(maps) * prod(size[2:]))
 
 
 # Products that torch's counter does not look into.

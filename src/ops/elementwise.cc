@@ -89,13 +89,14 @@ constexpr OpDef BinaryInPlace(OpName name, std::string_view summary, Signature s
 
 // A kernel of one tensor that overwrites it.
 constexpr OpDef UnaryInPlace(OpName name, std::string_view summary, Signature signature,
-                             std::string_view example, Gradient grad, WorkFn work) {
+                             std::string_view example, Gradient grad, WorkFn work,
+                             ShapeFn shape = shape::SameAs<0>) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
                .example = example,
                .family = Family::kElementwise,
-               .shape = shape::SameAs<0>,
+               .shape = shape,
                .alias = Alias::kInPlace,
                .decompose = kIsKernel,
                .allocations = allocations::None,
@@ -149,6 +150,19 @@ Work PowWork(const OpView& op) {
   if (exponent == 2) return {.alu = count};
   if (exponent == 3) return {.alu = count * 2};
   return {.special = count};
+}
+
+void OverwritePowShape(const OpView& op, Outputs& out) {
+  const DType common = ResultType(op.self(), {op.arg(1)});
+  if (common != op.self().dtype()) {
+    Refuse("a result of " + std::string(NameOf(common)) + " cannot be written into " +
+           shape::Text(op.self()));
+  }
+  if (!IsFloating(common) && !IsComplex(common) && op.real(1) < 0) {
+    Refuse("integers cannot be raised to a negative power");
+  }
+  shape::RequireWritable(op.self());
+  out.AddLike(op.self());
 }
 
 void PowOfNumberShape(const OpView& op, Outputs& out) {
@@ -363,8 +377,6 @@ constexpr std::array kRows{
          decompose::BoxAndCall<"aten::remainder.Tensor", 1>, gradients::kRemainderNumber),
     Unary<Promotion::kCommon>("aten::neg", "Changes the sign.", "aten::neg(f32[2,8])",
                               gradients::kNeg, kAlu),
-    UnaryInPlace("aten::neg_", "Changes the sign in place.", "(Tensor(a!) self) -> Tensor(a!)",
-                 "aten::neg_(f32[2,8])", gradients::kNeg, kAlu),
     OpDef{.name = "aten::abs",
           .summary = "The absolute value; real for complex numbers.",
           .signature = "(Tensor self) -> Tensor",
@@ -419,7 +431,7 @@ constexpr std::array kRows{
           .grad = gradients::kPowOfNumber},
     UnaryInPlace("aten::pow_.Scalar", "Raises to a number in place.",
                  "(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
-                 "aten::pow_.Scalar(f32[2,8], 3)", gradients::kPow, PowWork),
+                 "aten::pow_.Scalar(f32[2,8], 3)", gradients::kPow, PowWork, OverwritePowShape),
     Call("aten::square", "The square.", "(Tensor self) -> Tensor", "aten::square(f32[2,8])",
          Square),
     Unary<Promotion::kFloat>("aten::reciprocal", "One over the element.",
@@ -435,18 +447,6 @@ constexpr std::array kRows{
     Special("aten::log10", "The logarithm to base 10.", "aten::log10(f32[2,8])", gradients::kLog10),
     Special("aten::log1p", "The logarithm of one plus the element.", "aten::log1p(f32[2,8])",
             gradients::kLog1p),
-    OpDef{.name = "aten::logit",
-          .summary = "The logarithm of the odds of a probability.",
-          .signature = "(Tensor self, float? eps=None) -> Tensor",
-          .example = "aten::logit(f32[2,8])",
-          .family = Family::kElementwise,
-          .shape = shape::Iterate<Promotion::kFloat, 0>,
-          .alias = Alias::kNone,
-          .decompose = kIsKernel,
-          .allocations = allocations::IterateByFactory<Promotion::kFloat, 0>,
-          .work = work::PerOutput<PerElement{.alu = 2, .special = 1}>,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kLogit},
     Special("aten::sin", "The sine.", "aten::sin(f32[2,8])", gradients::kSin),
     Special("aten::cos", "The cosine.", "aten::cos(f32[8,2]{1,8})", gradients::kCos),
     Special("aten::tan", "The tangent.", "aten::tan(f32[2,8])", gradients::kTan),

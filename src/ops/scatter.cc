@@ -13,6 +13,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/indexing.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -293,11 +294,11 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose, Gradient grad = 
   return Composite(words.name, words.summary, words.signature, words.example, Family::kIndexing,
                    decompose, grad);
 }
-constexpr OpDef Written(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work) {
-  return Kernel(
-      Family::kIndexing, words,
-      {.shape = shape, .allocations = allocations, .work = work, .grad = kGradientUnknown},
-      Alias::kInPlace);
+constexpr OpDef Written(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
+                        Gradient grad = kGradientUnknown) {
+  return Kernel(Family::kIndexing, words,
+                {.shape = shape, .allocations = allocations, .work = work, .grad = grad},
+                Alias::kInPlace);
 }
 
 // Each element of the index, or of what is written, is one addition or comparison.
@@ -367,7 +368,7 @@ constexpr std::array kRows{
     Written({"aten::masked_scatter_", "Elements written one after the other where a mask is true.",
              "(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
              "aten::masked_scatter_(f32[4,3], bool[4,3], f32[12])"},
-            MaskedScatterShape, MaskedScatterAllocations, kMask),
+            MaskedScatterShape, MaskedScatterAllocations, kMask, gradients::kMaskedScatter),
     Call({"aten::masked_scatter", "A copy with elements written where a mask is true.",
           "(Tensor self, Tensor mask, Tensor source) -> Tensor",
           "aten::masked_scatter(f32[4,3], bool[4,3], f32[12])"},

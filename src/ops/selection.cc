@@ -91,24 +91,6 @@ Work SelectedWork(const OpView& op) {
   return {.compare = Candidates(op), .move = work::Elements(op.output())};
 }
 
-// --- masked_scatter_(self, mask, source) ---------------------------------------------------------
-
-void MaskedScatterShape(const OpView& op, Outputs& out) {
-  const TensorView self = op.self(), mask = op.tensor(1), source = op.tensor(2);
-  if (mask.dtype() != DType::kBool) Refuse("a mask must be bool, not " + shape::Text(mask));
-  if (source.dtype() != self.dtype()) {
-    Refuse(fmt::format("{} cannot be written into {}", shape::Text(source), shape::Text(self)));
-  }
-  const Dims sizes = shape::Broadcast({self, mask});
-  if (!std::ranges::equal(Sizes(sizes), self.sizes())) {
-    Refuse("the mask is larger than the tensor: " + shape::Text(mask));
-  }
-  out.AddLike(self);
-}
-void MaskedScatterAllocations(const OpView& op, Allocations& memory) {
-  allocations::Free(allocations::Contiguous(op.tensor(2), memory), memory);
-}
-
 // What the mask chose, filled up with zeros.
 std::vector<Tensor> MaskedScatterBackward(Dispatcher& d, const OpView& op) {
   const Dims sizes = op.ints(2);
@@ -343,18 +325,6 @@ constexpr std::array kRows{
               "(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
               "aten::masked_scatter_backward(f32[4,6], bool[4,6], [30])", Family::kIndexing,
               MaskedScatterBackward, kGradientUnknown),
-    OpDef{.name = "aten::masked_scatter_",
-          .summary = "Writes the elements of `source`, in order, where the mask holds.",
-          .signature = "(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
-          .example = "aten::masked_scatter_(f32[4,6], bool[4,6], f32[24])",
-          .family = Family::kIndexing,
-          .shape = MaskedScatterShape,
-          .alias = Alias::kInPlace,
-          .decompose = kIsKernel,
-          .allocations = MaskedScatterAllocations,
-          .work = work::Move,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = kGradientUnknown},
     Chosen("aten::_unique2", "Distinct elements, where each stands among them, and how often.",
            "(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
            "-> (Tensor, Tensor, Tensor)",

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ops/dispatcher.h"
+#include "ops/gradients/elementwise.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -92,12 +93,6 @@ void LogitShape(const OpView& op, Outputs& out) {
   shape::Iterate<Promotion::kFloat, 0>(op, out);
 }
 
-// A number that is not equal to itself.
-std::vector<Tensor> IsNan(Dispatcher& d, const OpView& op) {
-  const Tensor self = d.tensor(op, 0);
-  return {d.Call("aten::ne.Tensor", self, self)};
-}
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::vector<Tensor> IsInf(Dispatcher& d, const OpView& op) {
@@ -156,17 +151,6 @@ constexpr Columns kOverwriteReal{.shape = OverwriteRealShape,
                                  .work = work::PerOutput<PerElement{.move = 1}>,
                                  .grad = kGradientUnknown};
 
-void OverwritePowShape(const OpView& op, Outputs& out) {
-  const DType common = ResultType(op.self(), {op.arg(1)});
-  if (common != op.self().dtype()) {
-    Refuse("a result of " + std::string(NameOf(common)) + " cannot be written into " +
-           shape::Text(op.self()));
-  }
-  if (!IsFloating(common) && !IsComplex(common) && op.real(1) < 0) {
-    Refuse("integers cannot be raised to a negative power");
-  }
-  OverwriteOwnShape(op, out);
-}
 std::vector<Tensor> OverwriteSquare(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::pow_.Scalar", d.tensor(op, 0), 2)};
 }
@@ -378,10 +362,7 @@ constexpr std::array kRows{
                 {.shape = LogitShape,
                  .allocations = allocations::IterateByFactory<Promotion::kFloat, 0>,
                  .work = work::PerOutput<PerElement{.alu = 2, .special = 1}>,
-                 .grad = kGradientUnknown}),
-    Elementwise({"aten::sgn", "The number over its absolute value.", "(Tensor self) -> Tensor",
-                 "aten::sgn(c64[2,8])"},
-                kSameOfOne),
+                 .grad = gradients::kLogit}),
     Elementwise({"aten::frac", "What is behind the point.", "(Tensor self) -> Tensor",
                  "aten::frac(f32[2,8])"},
                 kRectifier),
@@ -401,9 +382,6 @@ constexpr std::array kRows{
                  "(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
                  "aten::nan_to_num(f32[2,8])"},
                 kNumbersForNan),
-    Call({"aten::isnan", "Whether an element is not a number.", "(Tensor self) -> Tensor",
-          "aten::isnan(f32[2,8])"},
-         IsNan, kNoGradient),
     Call({"aten::isinf", "Whether an element is infinite.", "(Tensor self) -> Tensor",
           "aten::isinf(f32[2,8])"},
          IsInf, kNoGradient),
@@ -439,7 +417,7 @@ constexpr std::array kRows{
                 {.shape = OverwriteSignedShape,
                  .allocations = allocations::None,
                  .work = kAlu,
-                 .grad = kGradientUnknown}),
+                 .grad = gradients::kNeg}),
     Overwriting({"aten::floor_", "Rounds down, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::floor_(f32[2,8])"},
                 kOverwriteReal),
@@ -449,13 +427,6 @@ constexpr std::array kRows{
     Overwriting({"aten::round_", "Rounds to even, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::round_(f32[2,8])"},
                 kOverwriteReal),
-    Overwriting(
-        {"aten::pow_.Scalar", "To the power of a number, in place.",
-         "(Tensor(a!) self, Scalar exponent) -> Tensor(a!)", "aten::pow_.Scalar(f32[2,8], 2)"},
-        {.shape = OverwritePowShape,
-         .allocations = allocations::None,
-         .work = kAlu,
-         .grad = kGradientUnknown}),
     Call({"aten::square_", "x times x, in place.", "(Tensor(a!) self) -> Tensor(a!)",
           "aten::square_(f32[2,8])"},
          OverwriteSquare),

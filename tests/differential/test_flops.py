@@ -31,6 +31,11 @@ def convolution(_: Shape, weight: Shape, *__: Any, out_shape: Shape, **___: Any)
     return 2 * prod(out_shape) * prod(weight[1:])
 
 
+def transposed_convolution(image: Shape, weight: Shape, *_: Any, **__: Any) -> int:
+    """Each element of the image is spread over the kernel and the output channels."""
+    return 2 * prod(image) * prod(weight[1:])
+
+
 def convolution_gradients(
     gradient: Shape, image: Shape, weight: Shape, *rest: Any, **__: Any
 ) -> int:

@@ -55,16 +55,6 @@ Tensor HardtanhSelf(Dispatcher& d, const Backward& b) {
 Tensor LeakyReluSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::leaky_relu_backward", b.grad(), b.saved(0), b.op().arg(1), false);
 }
-Tensor EluResult(Dispatcher& d, const Backward& b) {
-  const OpView& op = b.op();
-  return d.Call("aten::elu_backward", b.grad(), op.arg(1), op.arg(2), op.arg(3), true, b.result());
-}
-Tensor LeakyReluResult(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::leaky_relu_backward", b.grad(), b.result(), b.op().arg(1), true);
-}
-Tensor GluSelf(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::glu_backward", b.grad(), b.saved(0), b.op().arg(1));
-}
 Tensor SoftplusSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::softplus_backward", b.grad(), b.saved(0), b.op().arg(1), b.op().arg(2));
 }

@@ -18,9 +18,6 @@ Tensor CeluSelf(Dispatcher& d, const Backward& b);
 Tensor HardtanhSelf(Dispatcher& d, const Backward& b);
 Tensor LeakyReluSelf(Dispatcher& d, const Backward& b);
 // Of the operators that overwrite their operand only the result is left.
-Tensor EluResult(Dispatcher& d, const Backward& b);
-Tensor LeakyReluResult(Dispatcher& d, const Backward& b);
-Tensor GluSelf(Dispatcher& d, const Backward& b);
 Tensor SoftplusSelf(Dispatcher& d, const Backward& b);
 Tensor LogSigmoidSelf(Dispatcher& d, const Backward& b);
 Tensor MseSelf(Dispatcher& d, const Backward& b);
@@ -62,10 +59,6 @@ inline constexpr Gradient kHardswish{"HardswishBackward0",
 inline constexpr Gradient kHardsigmoid{"HardsigmoidBackward0",
                                        {GradientOf(0, {0}, OfSelf<"aten::hardsigmoid_backward">)}};
 inline constexpr Gradient kLeakyRelu{"LeakyReluBackward0", {GradientOf(0, {0}, LeakyReluSelf)}};
-inline constexpr Gradient kEluInPlace{"EluBackward1", {GradientOf(0, {kResult}, EluResult)}};
-inline constexpr Gradient kLeakyReluInPlace{"LeakyReluBackward1",
-                                            {GradientOf(0, {kResult}, LeakyReluResult)}};
-inline constexpr Gradient kGlu{"GluBackward0", {GradientOf(0, {0}, GluSelf)}};
 inline constexpr Gradient kSoftplus{"SoftplusBackward0", {GradientOf(0, {0}, SoftplusSelf)}};
 inline constexpr Gradient kMish{"MishBackward0",
                                 {GradientOf(0, {0}, OfSelf<"aten::mish_backward">)}};

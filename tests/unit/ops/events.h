@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "calls.h"
+#include "ops/rules/work.h"
 #include "runtime/eager.h"
 
 namespace steelyard {
@@ -41,13 +42,7 @@ inline Work WorkOf(std::string_view call) {
   for (const Node& node : kernels.main().nodes) {
     const OpDef* def = FindOp(OpName::FromRuntime(kernels.op_name(node.op)));
     if (def == nullptr) continue;
-    const Work work =
-        (**def->work)(OpView(kernels, *def, kernels.args(node), kernels.results(node)));
-    total.mac += work.mac;
-    total.alu += work.alu;
-    total.special += work.special;
-    total.compare += work.compare;
-    total.move += work.move;
+    total = total + (**def->work)(OpView(kernels, *def, kernels.args(node), kernels.results(node)));
   }
   return total;
 }
