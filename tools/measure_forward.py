@@ -10,13 +10,8 @@ usage: measure_forward.py OUT [NAME...]
 needs: torch, torchvision, transformers
 """
 
-import json
-import re
 import sys
-import tempfile
 import warnings
-import zipfile
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -25,28 +20,18 @@ import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 import torchvision
 import transformers
 from forward_models import MODELS
-from torch.utils.flop_counter import FlopCounterMode
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "differential"))
-from recorder import memory_events
+from recording import (
+    bytes_by_dtype,
+    counter,
+    events_of,
+    peak_of,
+    save_structure,
+    save_truth,
+    total_bytes,
+)
 
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
-
-
-def packed_product(rows: Any, *_: Any, out_shape: Any, **__: Any) -> int:
-    return int(2 * prod(out_shape) * rows[-1])
-
-
-def affine_grid(maps: Any, size: Any, *_: Any, **__: Any) -> int:
-    return int(2 * prod(maps) * prod(size[2:]))
-
-
-# Products that torch's counter does not look into.
-NOT_COUNTED_BY_TORCH = {
-    torch.ops.aten._weight_int8pack_mm: packed_product,
-    torch.ops.aten.affine_grid_generator: affine_grid,
-}
 
 
 def exported(name: str) -> tuple[Any, Any]:
@@ -55,43 +40,6 @@ def exported(name: str) -> tuple[Any, Any]:
     module, example = make().eval(), inputs()
     positional, named = ((), example) if isinstance(example, dict) else (example, {})
     return (positional, named), torch.export.export(module, positional, named, strict=False)
-
-
-def save_structure(program: Any, path: Path) -> None:
-    """Without weights, times and the paths of this machine."""
-    with tempfile.TemporaryDirectory() as folder:
-        raw = Path(folder) / path.name
-        torch.export.save(program, raw)
-        with (
-            zipfile.ZipFile(raw) as source,
-            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out,
-        ):
-            for entry in source.infolist():
-                data = source.read(entry.filename)
-                if entry.filename.endswith(".json"):
-                    data = re.sub(rb'File \\"[^"\\]*/(site-packages|tools)/', rb'File \\"', data)
-                stamped = zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0))
-                out.writestr(stamped, data, zipfile.ZIP_DEFLATED)
-
-
-def events_of(run: Any) -> list[list[Any]]:
-    cpu = [torch.profiler.ProfilerActivity.CPU]
-    with torch.profiler.profile(activities=cpu, profile_memory=True, acc_events=True) as session:
-        run()
-    found = memory_events(session.profiler.kineto_results.events())
-    return [[running[-1] if running else "", size] for running, size in found]
-
-
-def peak_of(events: list[list[Any]]) -> int:
-    total = peak = 0
-    for _, size in events:
-        total += size
-        peak = max(peak, total)
-    return peak
-
-
-def total_bytes(tensors: list[torch.Tensor]) -> int:
-    return sum(t.numel() * t.element_size() for t in tensors)
 
 
 def measure(name: str, folder: Path) -> None:
@@ -107,25 +55,21 @@ def measure(name: str, folder: Path) -> None:
 
     forward()
     events = events_of(forward)
-    with FlopCounterMode(display=False, custom_mapping=NOT_COUNTED_BY_TORCH) as counter:
+    with counter() as counting:
         forward()
-    by_dtype: dict[str, int] = {}
-    for p in parameters:
-        by_dtype[str(p.dtype)] = by_dtype.get(str(p.dtype), 0) + total_bytes([p])
     truth = {
         "name": name,
         "torch": torch.__version__,
         "transformers": transformers.__version__,
         "torchvision": torchvision.__version__,
         "params": sum(p.numel() for p in parameters),
-        "param_bytes": by_dtype,
+        "param_bytes": bytes_by_dtype(parameters),
         "buffer_bytes": total_bytes(buffers),
         "forward_no_grad": {"peak": peak_of(events), "events": events},
-        "flops_forward": counter.get_total_flops(),
-        "flops_by_op": {str(k): v for k, v in counter.get_flop_counts()["Global"].items()},
+        "flops_forward": counting.get_total_flops(),
+        "flops_by_op": {str(k): v for k, v in counting.get_flop_counts()["Global"].items()},
     }
-    text = json.dumps(truth, separators=(",", ":"))
-    (folder / f"{name}.truth.json").write_text(text)
+    save_truth(truth, folder)
     print(name, truth["params"], truth["forward_no_grad"]["peak"], len(events), flush=True)
 
 

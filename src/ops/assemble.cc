@@ -11,6 +11,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/image.h"
 #include "ops/gradients/view.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -39,19 +40,17 @@ constexpr OpDef View(const Words& words, ShapeFn shape) {
                  .grad = kGradientUnknown},
                 Alias::kView, traffic::None);
 }
-constexpr OpDef ViewInPlace(const Words& words, ShapeFn shape) {
-  return Kernel(Family::kView, words,
-                {.shape = shape,
-                 .allocations = allocations::None,
-                 .work = work::None,
-                 .grad = kGradientUnknown},
-                Alias::kInPlace, traffic::None);
-}
-constexpr OpDef Made(const Words& words, ShapeFn shape, AllocationsFn allocations) {
+constexpr OpDef ViewInPlace(const Words& words, ShapeFn shape, Gradient grad) {
   return Kernel(
-      Family::kDataMovement, words,
-      {.shape = shape, .allocations = allocations, .work = work::Move, .grad = kGradientUnknown},
-      Alias::kNone, traffic::ReadWhatIsWritten);
+      Family::kView, words,
+      {.shape = shape, .allocations = allocations::None, .work = work::None, .grad = grad},
+      Alias::kInPlace, traffic::None);
+}
+constexpr OpDef Made(const Words& words, ShapeFn shape, AllocationsFn allocations,
+                     Gradient grad = kGradientUnknown) {
+  return Kernel(Family::kDataMovement, words,
+                {.shape = shape, .allocations = allocations, .work = work::Move, .grad = grad},
+                Alias::kNone, traffic::ReadWhatIsWritten);
 }
 constexpr OpDef Fresh(const Words& words, ShapeFn shape, AllocationsFn allocations) {
   return Kernel(
@@ -501,14 +500,14 @@ constexpr std::array kRows{
          UnfoldShape),
     ViewInPlace({"aten::unsqueeze_", "A dimension of size 1 inserted, in place.",
                  "(Tensor(a!) self, int dim) -> Tensor(a!)", "aten::unsqueeze_(f32[2,8], 1)"},
-                UnsqueezeShape),
+                UnsqueezeShape, gradients::kUnsqueezeInPlace),
     ViewInPlace({"aten::squeeze_.dim", "A dimension of size 1 removed, in place.",
                  "(Tensor(a!) self, int dim) -> Tensor(a!)", "aten::squeeze_.dim(f32[2,1,8], 1)"},
-                SqueezeShape),
+                SqueezeShape, gradients::kSqueezeInPlace),
     ViewInPlace(
         {"aten::transpose_", "Two dimensions exchanged, in place.",
          "(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", "aten::transpose_(f32[2,8], 0, 1)"},
-        TransposeShape),
+        TransposeShape, gradients::kTransposeInPlace),
     Call({"aten::reshape_as", "The shape of another tensor.",
           "(Tensor(a) self, Tensor other) -> Tensor(a)", "aten::reshape_as(f32[2,6], f32[3,4])"},
          ReshapeAs),
@@ -621,18 +620,18 @@ constexpr std::array kRows{
          DiagonalScatter, kGradientUnknown),
     Made({"aten::pixel_shuffle", "Channels spread over a larger image.",
           "(Tensor self, int upscale_factor) -> Tensor", "aten::pixel_shuffle(f32[2,12,3,3], 2)"},
-         PixelShuffleShape, ShuffleAllocations),
+         PixelShuffleShape, ShuffleAllocations, gradients::kPixelShuffle),
     Made(
         {"aten::pixel_unshuffle", "Pixels gathered as channels of a smaller image.",
          "(Tensor self, int downscale_factor) -> Tensor", "aten::pixel_unshuffle(f32[2,3,6,6], 2)"},
-        PixelUnshuffleShape, ShuffleAllocations),
+        PixelUnshuffleShape, ShuffleAllocations, gradients::kPixelUnshuffle),
     Made(
         {"aten::native_channel_shuffle", "Channels of groups dealt out in turn.",
          "(Tensor self, SymInt groups) -> Tensor", "aten::native_channel_shuffle(f32[2,6,4,4], 2)"},
         ChannelShuffleShape, ShuffleAllocations),
     Call({"aten::channel_shuffle", "Channels of groups dealt out in turn.",
           "(Tensor self, SymInt groups) -> Tensor", "aten::channel_shuffle(f32[2,6,4,4], 2)"},
-         ChannelShuffle, kGradientUnknown),
+         ChannelShuffle, gradients::kChannelShuffle),
     Call({"aten::tile", "Copies side by side.", "(Tensor self, SymInt[] dims) -> Tensor",
           "aten::tile(f32[2,3], [2])"},
          Tile),

@@ -180,6 +180,19 @@ std::vector<Tensor> WhereScalarSelf(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::where.self", d.tensor(op, 0), self, other)};
 }
 
+// Both numbers become 0-dim tensors.
+std::vector<Tensor> WhereScalar(Dispatcher& d, const OpView& op) {
+  const auto either = [&](ArgKind kind) {
+    return op.arg(1).kind == kind || op.arg(2).kind == kind;
+  };
+  const DType common = either(ArgKind::kFloat) ? DType::kFloat32
+                       : either(ArgKind::kInt) ? DType::kInt64
+                                               : DType::kBool;
+  const Tensor self = d.Call("aten::scalar_tensor", op.arg(1), common);
+  const Tensor other = d.Call("aten::scalar_tensor", op.arg(2), common);
+  return {d.Call("aten::where.self", d.tensor(op, 0), self, other)};
+}
+
 void MaskedFillInPlaceShape(const OpView& op, Outputs& out) {
   const Dims sizes = shape::Broadcast({op.self(), op.tensor(1)});
   if (sizes.size() != op.self().rank()) Refuse("the mask has more dimensions than the tensor");
@@ -295,6 +308,9 @@ constexpr std::array kRows{
     Call("aten::where.ScalarSelf", "Where the condition holds a number, elsewhere `other`.",
          "(Tensor condition, Scalar self, Tensor other) -> Tensor",
          "aten::where.ScalarSelf(bool[2,8], 1.0, f16[2,8])", WhereScalarSelf),
+    Call("aten::where.Scalar", "Where the condition holds one number, elsewhere another.",
+         "(Tensor condition, Scalar self, Scalar other) -> Tensor",
+         "aten::where.Scalar(bool[2,8], 1.0, 0)", WhereScalar),
     MaskedFillInPlace("aten::masked_fill_.Scalar", "Writes a number where the mask holds.",
                       "(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
                       "aten::masked_fill_.Scalar(f32[2,8], bool[8], 0)", gradients::kMaskedFill),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ops/dispatcher.h"
+#include "ops/gradients/image.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -63,6 +64,27 @@ Work RoiWork(const OpView& op) {
   const std::int64_t ratio = op.arg_count() > 5 ? std::max<std::int64_t>(op.integer(5), 1) : 1;
   constexpr std::int64_t kPerSample = 8;
   return {.alu = work::Elements(op.output()) * ratio * ratio * kPerSample};
+}
+
+// grad, rois, spatial_scale, pooled_height, pooled_width, batch_size, channels, height, width, ...
+void RoiAlignSlopeShape(const OpView& op, Outputs& out) {
+  const TensorView grad = op.self(), boxes = op.tensor(1);
+  shape::RequireRank("the gradient", grad, 4);
+  shape::RequireRank("the boxes", boxes, 2);
+  if (grad.dtype() != boxes.dtype()) Refuse("gradient and boxes must be of the same dtype");
+  shape::RequireEqual("numbers of boxes", grad.size(0), boxes.size(0));
+  const Dims sizes{op.integer(5), op.integer(6), op.integer(7), op.integer(8)};
+  shape::RequireSizes(sizes);
+  out.Add(grad.dtype(), sizes);
+}
+void RoiAlignSlopeAllocations(const OpView& op, Allocations& memory) {
+  allocations::Via<"aten::empty">(op, memory);
+  allocations::Free(allocations::Contiguous(op.tensor(1), memory), memory);
+}
+Work RoiAlignSlopeWork(const OpView& op) {
+  const std::int64_t ratio = std::max<std::int64_t>(op.integer(9), 1);
+  constexpr std::int64_t kPerSample = 8;
+  return {.alu = work::Elements(op.self()) * ratio * ratio * kPerSample};
 }
 
 // --- deform_conv2d
@@ -146,11 +168,10 @@ Work ColumnsWork(const OpView& op) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-constexpr OpDef Detected(const Words& words, ShapeFn shape, AllocationsFn allocations,
-                         WorkFn work) {
-  return Kernel(
-      Family::kPooling, words,
-      {.shape = shape, .allocations = allocations, .work = work, .grad = kGradientUnknown});
+constexpr OpDef Detected(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
+                         Gradient grad = kGradientUnknown) {
+  return Kernel(Family::kPooling, words,
+                {.shape = shape, .allocations = allocations, .work = work, .grad = grad});
 }
 constexpr OpDef Inside(const Words& words, WorkFn work) {
   return Kernel(Family::kConvolution, words,
@@ -166,7 +187,14 @@ constexpr std::array kRows{
               "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
               "pooled_width, int sampling_ratio, bool aligned) -> Tensor",
               "torchvision::roi_align(f32[1,3,8,8], f32[2,5], 1.0, 2, 2, 2, False)"},
-             RoiAlignShape, RoiAllocations, RoiWork),
+             RoiAlignShape, RoiAllocations, RoiWork, gradients::kRoiAlign),
+    Detected({"torchvision::_roi_align_backward", "The gradient of means over the bins of boxes.",
+              "(Tensor grad, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
+              "pooled_width, SymInt batch_size, SymInt channels, SymInt height, SymInt width, int "
+              "sampling_ratio, bool aligned) -> Tensor",
+              "torchvision::_roi_align_backward(f32[2,3,2,2], f32[2,5], 1.0, 2, 2, 1, 3, 8, 8, 2, "
+              "False)"},
+             RoiAlignSlopeShape, RoiAlignSlopeAllocations, RoiAlignSlopeWork),
     Detected({"torchvision::roi_pool", "Largest values in the bins of boxes, and where they are.",
               "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
               "pooled_width) -> (Tensor, Tensor)",

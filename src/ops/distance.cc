@@ -10,6 +10,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/normalization.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -222,6 +223,33 @@ Work WeightNormWork(const OpView& op) {
   return {.alu = work::Elements(op.self()) * 3, .special = work::Elements(op.output(1))};
 }
 
+// grad_w, saved_v, saved_g, saved_norms, dim
+void WeightNormSlopeShape(const OpView& op, Outputs& out) {
+  const TensorView grad = op.self(), v = op.tensor(1), g = op.tensor(2), norms = op.tensor(3);
+  const bool fits = std::ranges::equal(grad.sizes(), v.sizes()) &&
+                    std::ranges::equal(g.sizes(), norms.sizes()) && grad.dtype() == v.dtype() &&
+                    grad.is_contiguous() && v.is_contiguous() && g.is_contiguous();
+  const int dim = op.dim(4, v.rank());
+  if (!fits) Refuse("the operands do not fit each other");
+  if (dim != 0 && dim != v.rank() - 1) Refuse("norms are kept for the first or last dimension");
+  out.Add(v.dtype(), v.sizes());
+  out.Add(g.dtype(), g.sizes());
+}
+
+// For the last dimension three sums are made by thread first.
+void WeightNormSlopeAllocations(const OpView& op, Allocations& memory) {
+  constexpr std::int64_t kSums = 3;
+  memory.Output(0, "aten::empty");
+  memory.Output(1, "aten::empty");
+  const TensorView v = op.tensor(1);
+  const int dim = op.dim(4, v.rank());
+  if (dim == 0) return;
+  const Count sums = Count(v.size(dim)) * kSums * op.target().threads;
+  memory.Free(memory.Allocate(allocations::Bytes(sums, op.tensor(3).dtype())));
+}
+
+Work WeightNormSlopeWork(const OpView& op) { return {.alu = work::Elements(op.self()) * 5}; }
+
 // As of the first dimension, which takes its place.
 std::vector<Tensor> OfMiddleDim(Dispatcher& d, const OpView& op) {
   const Tensor turned = d.Call("aten::transpose.int", d.tensor(op, 0), 0, op.arg(2));
@@ -304,6 +332,16 @@ constexpr std::array kRows{
            {.shape = WeightNormShape,
             .allocations = WeightNormAllocations,
             .work = WeightNormWork,
+            .grad = gradients::kWeightNorm}),
+    Kernel(Family::kNormalization,
+           {"aten::_weight_norm_interface_backward", "The gradients of directions and lengths.",
+            "(Tensor grad_w, Tensor saved_v, Tensor saved_g, Tensor saved_norms, int dim) -> "
+            "(Tensor, Tensor)",
+            "aten::_weight_norm_interface_backward(f32[3,4,5], f32[3,4,5], f32[3,1,1], f32[3,1,1], "
+            "0)"},
+           {.shape = WeightNormSlopeShape,
+            .allocations = WeightNormSlopeAllocations,
+            .work = WeightNormSlopeWork,
             .grad = kGradientUnknown}),
     Call({"aten::norm_except_dim", "Norms over all dimensions but one.",
           "(Tensor v, int pow=2, int dim=0) -> Tensor", "aten::norm_except_dim(f32[3,4,5], 2, 1)"},

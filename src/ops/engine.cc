@@ -119,6 +119,9 @@ void Engine::Evaluate(GradNodeId id, Gradients incoming) {
 
 Engine::Gradients Engine::Apply(GradNodeId id, std::span<const Tensor> incoming) {
   const GradNode& node = autograd_.node(id);
+  // Where nothing came, nothing goes on, but the nodes behind run too.
+  const auto defined = [](const Tensor& t) { return t.defined(); };
+  if (std::ranges::none_of(incoming, defined)) return Gradients(autograd_.edges(id).size());
   switch (node.kind) {
     case GradNodeKind::kFormula:
       return ApplyFormulas(node, autograd_.saved(id), autograd_.edges(id), incoming);

@@ -105,20 +105,52 @@ void UpsampleAllocations(const OpView& op, Allocations& memory) {
   Reorder(OrderOf(op.self()), {op.self()}, memory);
 }
 
+// These write rows.
+void RowsUpsampleAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  Reorder(Order::kRows, {op.self()}, memory);
+}
+
+// These walk in rows unless the gradient's channels lie last.
+void VolumeAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const bool last = LiesIn(Order::kChannelsLast, op.self());
+  Reorder(last ? Order::kChannelsLast : Order::kRows, {op.self(), op.output()}, memory);
+}
+
+// These walk in rows and write what has been asked for.
+void AntialiasAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  Reorder(Order::kRows, {op.self(), op.output()}, memory);
+}
+
 // An addition for each element of the gradient.
 Work AddGradient(const OpView& op) { return {.alu = work::Elements(op.self())}; }
-// A product and an addition for each of four neighbours.
-Work Interpolate(const OpView& op) { return {.alu = work::Elements(op.self()) * 8}; }
+// A product and an addition for each neighbour.
+template <int kNeighbours>
+Work Interpolate(const OpView& op) {
+  return {.alu = work::Elements(op.self()) * (2 * kNeighbours)};
+}
 
 // --- Pools
 // -----------------------------------------------------------------------------------------
 
 // (grad_output, output_size, input_size, ...)
-void UpsampleShape(const OpView& op, Outputs& out) {
-  const Dims sizes = op.ints(2);
-  shape::RequireRank("the gradient", op.self(), 4);
-  if (sizes.size() != 4) Refuse(fmt::format("an image of {} dimensions", sizes.size()));
+template <int kRank>
+Dims ImageSizes(const OpView& op) {
+  Dims sizes = op.ints(2);
+  shape::RequireRank("the gradient", op.self(), kRank);
+  if (sizes.size() != kRank) Refuse(fmt::format("an image of {} dimensions", sizes.size()));
   shape::RequireSizes(sizes);
+  return sizes;
+}
+template <int kRank>
+void RowsUpsampleShape(const OpView& op, Outputs& out) {
+  out.Add(op.self().dtype(), ImageSizes<kRank>(op));
+}
+template <int kRank>
+void UpsampleShape(const OpView& op, Outputs& out) {
+  const Dims sizes = ImageSizes<kRank>(op);
   out.Add(op.self().dtype(), sizes, window::StridesLike(op.self(), sizes));
 }
 
@@ -231,19 +263,73 @@ constexpr std::array kRows{
            "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? "
            "scales_h=None, float? scales_w=None) -> Tensor",
            "aten::upsample_nearest2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4])", UpsampleAllocations,
-           UpsampleShape),
+           UpsampleShape<4>),
     Kernel(Family::kPooling, "aten::_upsample_nearest_exact2d_backward",
            "The gradient of upsampling by the nearest pixel.",
            "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? "
            "scales_h=None, float? scales_w=None) -> Tensor",
            "aten::_upsample_nearest_exact2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4])",
-           UpsampleAllocations, UpsampleShape),
+           UpsampleAllocations, UpsampleShape<4>),
     Kernel(Family::kPooling, "aten::upsample_bilinear2d_backward",
            "The gradient of upsampling between pixels.",
            "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
            "float? scales_h=None, float? scales_w=None) -> Tensor",
            "aten::upsample_bilinear2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4], False)",
-           UpsampleAllocations, UpsampleShape, Interpolate),
+           UpsampleAllocations, UpsampleShape<4>, Interpolate<4>),
+    Kernel(Family::kPooling, "aten::upsample_nearest1d_backward",
+           "The gradient of upsampling by the nearest element.",
+           "(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) "
+           "-> Tensor",
+           "aten::upsample_nearest1d_backward(f32[2,3,8], [8], [2,3,4])", UpsampleAllocations,
+           UpsampleShape<3>),
+    Kernel(Family::kPooling, "aten::_upsample_nearest_exact1d_backward",
+           "The gradient of upsampling by the nearest element.",
+           "(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) "
+           "-> Tensor",
+           "aten::_upsample_nearest_exact1d_backward(f32[2,3,8], [8], [2,3,4])",
+           UpsampleAllocations, UpsampleShape<3>),
+    Kernel(Family::kPooling, "aten::upsample_nearest3d_backward",
+           "The gradient of upsampling by the nearest element.",
+           "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? "
+           "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+           "aten::upsample_nearest3d_backward(f32[2,3,8,8,8], [8,8,8], [2,3,4,4,4])",
+           VolumeAllocations, RowsUpsampleShape<5>),
+    Kernel(Family::kPooling, "aten::_upsample_nearest_exact3d_backward",
+           "The gradient of upsampling by the nearest element.",
+           "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? "
+           "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+           "aten::_upsample_nearest_exact3d_backward(f32[2,3,8,8,8], [8,8,8], [2,3,4,4,4])",
+           VolumeAllocations, RowsUpsampleShape<5>),
+    Kernel(Family::kPooling, "aten::upsample_linear1d_backward",
+           "The gradient of upsampling between elements.",
+           "(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, "
+           "float? scales=None) -> Tensor",
+           "aten::upsample_linear1d_backward(f32[2,3,6], [6], [2,3,4], False)", UpsampleAllocations,
+           UpsampleShape<3>, Interpolate<2>),
+    Kernel(Family::kPooling, "aten::upsample_trilinear3d_backward",
+           "The gradient of upsampling between elements.",
+           "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, "
+           "float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+           "aten::upsample_trilinear3d_backward(f32[2,3,6,6,6], [6,6,6], [2,3,4,4,4], False)",
+           VolumeAllocations, UpsampleShape<5>, Interpolate<8>),
+    Kernel(Family::kPooling, "aten::upsample_bicubic2d_backward",
+           "The gradient of upsampling on curves.",
+           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
+           "float? scales_h=None, float? scales_w=None) -> Tensor",
+           "aten::upsample_bicubic2d_backward(f32[2,3,6,6], [6,6], [2,3,4,4], False)",
+           RowsUpsampleAllocations, RowsUpsampleShape<4>, Interpolate<16>),
+    Kernel(Family::kPooling, "aten::_upsample_bilinear2d_aa_backward",
+           "The gradient of means under a triangle.",
+           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
+           "float? scales_h=None, float? scales_w=None) -> Tensor",
+           "aten::_upsample_bilinear2d_aa_backward(f32[2,3,3,5], [3,5], [2,3,8,8], False)",
+           AntialiasAllocations, UpsampleShape<4>, Interpolate<4>),
+    Kernel(Family::kPooling, "aten::_upsample_bicubic2d_aa_backward",
+           "The gradient of means under a curve.",
+           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
+           "float? scales_h=None, float? scales_w=None) -> Tensor",
+           "aten::_upsample_bicubic2d_aa_backward(f32[2,3,4,4], [4,4], [2,3,8,8], False)",
+           RowsUpsampleAllocations, RowsUpsampleShape<4>, Interpolate<16>),
     Kernel(Family::kDataMovement, "aten::reflection_pad1d_backward",
            "The gradient of mirrored borders.",
            "(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor",

@@ -66,15 +66,21 @@ constexpr WorkFn kGeluSlope = work::PerOutput<PerElement{.alu = 9, .special = 2}
 
 // --- gelu ----------------------------------------------------------------------------------------
 
-// oneDNN's kernel, of the exact gelu, reads a gradient that lies densely.
+// oneDNN's kernel, of the exact gelu, reads a contiguous operand and a gradient that is made so; a
+// result in the order of another gradient is computed contiguous first.
 void GeluSlopeAllocations(const OpView& op, Allocations& memory) {
-  if (op.text(2) == "tanh" || op.self().dtype() != op.tensor(1).dtype() ||
-      !std::ranges::equal(op.self().sizes(), op.tensor(1).sizes())) {
+  const TensorView gradient = op.self(), self = op.tensor(1);
+  const DType dtype = self.dtype();
+  if (op.text(2) == "tanh" || gradient.dtype() != dtype || !self.is_contiguous() ||
+      (dtype != DType::kFloat32 && dtype != DType::kBFloat16) ||
+      !std::ranges::equal(gradient.sizes(), self.sizes())) {
     return allocations::Iterate<Promotion::kCommon, 0, 1>(op, memory);
   }
   memory.Output(0);
-  if (IsNonOverlappingAndDense(op.self().sizes(), op.self().strides())) return;
-  memory.Free(memory.Allocate(op.self().bytes()));
+  if (gradient.is_contiguous()) return;
+  const Allocations::Scratch copy = memory.Allocate(self.bytes());
+  if (!op.output().is_contiguous()) memory.Free(memory.Allocate(self.bytes()));
+  memory.Free(copy);
 }
 
 // --- softmax -------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ops/dispatcher.h"
+#include "ops/gradients/image.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -222,6 +223,35 @@ Work GridWork(const OpView& op) {
                  work::Elements(op.tensor(1)) * 4};
 }
 
+// grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask
+template <int kSpatial>
+void GridSlopeShape(const OpView& op, Outputs& out) {
+  const TensorView grad = op.self(), image = op.tensor(1), grid = op.tensor(2);
+  shape::RequireRank("the gradient", grad, kSpatial + 2);
+  shape::RequireRank("the image", image, kSpatial + 2);
+  shape::RequireRank("the grid", grid, kSpatial + 2);
+  const bool fits = grad.size(0) == image.size(0) && grad.size(1) == image.size(1) &&
+                    grid.size(0) == image.size(0) && grid.size(-1) == kSpatial &&
+                    std::ranges::equal(grad.sizes().subspan(2), grid.sizes().subspan(1, kSpatial));
+  if (!fits || grad.dtype() != image.dtype() || grid.dtype() != image.dtype()) {
+    Refuse("gradient, image and grid do not fit each other");
+  }
+  const std::vector<std::int64_t> wanted = op.integers(6);
+  wanted.at(0) != 0 ? out.Add(image.dtype(), image.sizes()) : out.AddNone();
+  out.Add(grid.dtype(), grid.sizes());
+}
+void GridSlopeAllocations(const OpView& op, Allocations& memory) {
+  constexpr int kMask = 6;
+  if (op.integers(kMask).at(0) != 0) memory.Output(0, "aten::empty");
+  memory.Output(1, "aten::empty");
+  // The kernel for images reads the gradient in rows.
+  if (op.self().rank() == 4) allocations::Free(allocations::Contiguous(op.self(), memory), memory);
+}
+template <int kNeighbours>
+Work GridSlopeWork(const OpView& op) {
+  return {.alu = work::Elements(op.self()) * (4 * kNeighbours) + work::Elements(op.tensor(2)) * 4};
+}
+
 std::vector<Tensor> GridSampler(Dispatcher& d, const OpView& op) {
   const TensorView image = op.self();
   if (image.rank() != 4 && image.rank() != 5) Refuse("an image or a volume is needed");
@@ -236,9 +266,10 @@ std::vector<Tensor> GridSampler(Dispatcher& d, const OpView& op) {
 
 // From -1 to 1, or from middle to middle of the outer pixels.
 Tensor Axis(Dispatcher& d, const OpView& op, std::int64_t steps) {
+  constexpr int kAlignCorners = 2;
   if (steps <= 1) return d.Call("aten::zeros", Dims(), op.self().dtype());
   Tensor range = d.Call("aten::linspace", -1, 1, steps, op.self().dtype());
-  if (op.boolean(2)) return range;
+  if (op.boolean(kAlignCorners)) return range;
   range = d.Call("aten::div.Scalar", d.Call("aten::mul.Scalar", range, steps - 1), steps);
   return range;
 }
@@ -251,41 +282,73 @@ void WriteAxis(Dispatcher& d, const OpView& op, const Tensor& base, int coordina
   d.Call("aten::copy_", place, axis);
 }
 
-std::vector<Tensor> AffineGrid(Dispatcher& d, const OpView& op) {
-  const Dims sizes = op.ints(1);  // batch, channels, then the image's
-  const int spatial = sizes.size() - 2;
-  if (spatial != 2 && spatial != 3) Refuse("a grid is of an image or a volume");
+// Sizes of an image or a volume: batch, channels, then its own.
+Dims ImageSizes(const OpView& op) {
+  Dims sizes = op.ints(1);
+  if (sizes.size() != 4 && sizes.size() != 5) Refuse("a grid is of an image or a volume");
   if (!IsFloating(op.self().dtype())) Refuse("affine maps are floating-point");
   shape::RequireSizes(sizes);
+  return sizes;
+}
+// Of the image's places: batch, its own sizes, coordinates.
+Dims GridSizes(const Dims& sizes, std::int64_t coordinates) {
+  Dims out{sizes[0]};
+  for (int i = 2; i < sizes.size(); ++i) out.push_back(sizes[i]);
+  out.push_back(coordinates);
+  return out;
+}
+
+// Homogeneous coordinates of every pixel, in rows.
+Tensor BasePlaces(Dispatcher& d, const OpView& op, const Dims& sizes) {
+  const int spatial = sizes.size() - 2;
+  const Dims places = GridSizes(sizes, spatial + 1);
+  const Tensor base = d.Call("aten::empty.memory_format", places, op.self().dtype());
+  for (int i = 0; i < spatial; ++i) WriteAxis(d, op, base, i, sizes[sizes.size() - 1 - i]);
+  d.Call("aten::fill_.Scalar", d.Call("aten::select.int", base, -1, spatial), 1);
+  return base;
+}
+Dims InRows(const Dims& sizes, std::int64_t coordinates) {
+  const Dims places = GridSizes(sizes, coordinates);
+  Count pixels = 1;
+  for (int i = 1; i + 1 < places.size(); ++i) pixels = pixels * places[i];
+  return Dims{sizes[0], pixels.value(), coordinates};
+}
+
+std::vector<Tensor> AffineGrid(Dispatcher& d, const OpView& op) {
+  const Dims sizes = ImageSizes(op);
+  const int spatial = sizes.size() - 2;
   shape::RequireRank("the maps", op.self(), 3);
   const Dims maps{sizes[0], spatial, spatial + 1};
   if (!std::ranges::equal(op.self().sizes(), std::span<const std::int64_t>(maps))) {
     Refuse(fmt::format("maps of {}, not {}", shape::Text(maps), shape::Text(op.self())));
   }
-  Dims places{sizes[0]}, grid{sizes[0]};
-  Count pixels = 1;
-  for (int i = 2; i < sizes.size(); ++i) {
-    places.push_back(sizes[i]);
-    grid.push_back(sizes[i]);
-    pixels = pixels * sizes[i];
-  }
-  places.push_back(spatial + 1);
-  grid.push_back(spatial);
-  const Tensor base = d.Call("aten::empty.memory_format", places, op.self().dtype());
-  for (int i = 0; i < spatial; ++i) WriteAxis(d, op, base, i, sizes[sizes.size() - 1 - i]);
-  d.Call("aten::fill_.Scalar", d.Call("aten::select.int", base, -1, spatial), 1);
-  const Tensor flat = d.Call("aten::view", base, Dims{sizes[0], pixels.value(), spatial + 1});
+  const Tensor flat = d.Call("aten::view", BasePlaces(d, op, sizes), InRows(sizes, spatial + 1));
   const Tensor out =
       d.Call("aten::bmm", flat, d.Call("aten::transpose.int", d.tensor(op, 0), 1, 2));
-  return {d.Call("aten::view", out, grid)};
+  return {d.Call("aten::view", out, GridSizes(sizes, spatial))};
+}
+
+std::vector<Tensor> AffineGridBackward(Dispatcher& d, const OpView& op) {
+  const Dims sizes = ImageSizes(op);
+  const int spatial = sizes.size() - 2;
+  const Dims grid = GridSizes(sizes, spatial);
+  if (!std::ranges::equal(op.self().sizes(), std::span<const std::int64_t>(grid))) {
+    Refuse(fmt::format("a gradient of {}, not {}", shape::Text(grid), shape::Text(op.self())));
+  }
+  const Tensor base = BasePlaces(d, op, sizes);
+  const Tensor columns =
+      d.Call("aten::transpose.int", d.Call("aten::view", base, InRows(sizes, spatial + 1)), 1, 2);
+  const Tensor maps = d.Call("aten::bmm", columns,
+                             d.Call("aten::reshape", d.tensor(op, 0), InRows(sizes, spatial)));
+  return {d.Call("aten::transpose.int", maps, 1, 2)};
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-constexpr OpDef Sample(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work) {
-  return Kernel(
-      Family::kPooling, words,
-      {.shape = shape, .allocations = allocations, .work = work, .grad = kGradientUnknown});
+constexpr OpDef Sample(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
+                       Gradient grad = kGradientUnknown) {
+  return Kernel(Family::kPooling, words,
+                {.shape = shape, .allocations = allocations, .work = work, .grad = grad});
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
@@ -297,46 +360,53 @@ constexpr std::array kRows{
     Sample({"aten::upsample_nearest1d", "The nearest element of a shorter or longer signal.",
             "(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor",
             "aten::upsample_nearest1d(f32[2,3,4], [8])"},
-           UpsampleShape<1>, TableAllocations<1, 1>, work::Move),
+           UpsampleShape<1>, TableAllocations<1, 1>, work::Move, gradients::kUpsampleNearest1d),
     Sample({"aten::_upsample_nearest_exact1d", "The nearest element of a shorter or longer signal.",
             "(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor",
             "aten::_upsample_nearest_exact1d(f32[2,3,4], [8])"},
-           UpsampleShape<1>, TableAllocations<1, 1>, work::Move),
+           UpsampleShape<1>, TableAllocations<1, 1>, work::Move,
+           gradients::kUpsampleNearestExact1d),
     Sample({"aten::upsample_nearest3d", "The nearest element of a smaller or larger volume.",
             "(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, "
             "float? scales_w=None) -> Tensor",
             "aten::upsample_nearest3d(f32[2,3,4,4,4], [8,8,8])"},
-           UpsampleShape<3>, OrderedAllocations<3, 1>, work::Move),
+           UpsampleShape<3>, OrderedAllocations<3, 1>, work::Move, gradients::kUpsampleNearest3d),
     Sample({"aten::_upsample_nearest_exact3d", "The nearest element of a smaller or larger volume.",
             "(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, "
             "float? scales_w=None) -> Tensor",
             "aten::_upsample_nearest_exact3d(f32[2,3,4,4,4], [8,8,8])"},
-           UpsampleShape<3>, OrderedAllocations<3, 1>, work::Move),
+           UpsampleShape<3>, OrderedAllocations<3, 1>, work::Move,
+           gradients::kUpsampleNearestExact3d),
     Sample(
         {"aten::upsample_linear1d", "Elements between those of a signal.",
          "(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor",
          "aten::upsample_linear1d(f32[2,3,4], [6], False)"},
-        FloatUpsampleShape<1>, TableAllocations<1, 2>, kInterpolation<2>),
+        FloatUpsampleShape<1>, TableAllocations<1, 2>, kInterpolation<2>,
+        gradients::kUpsampleLinear1d),
     Sample({"aten::upsample_trilinear3d", "Elements between those of a volume.",
             "(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? "
             "scales_h=None, float? scales_w=None) -> Tensor",
             "aten::upsample_trilinear3d(f32[2,3,4,4,4], [6,6,6], False)"},
-           FloatUpsampleShape<3>, OrderedAllocations<3, 2>, kInterpolation<8>),
+           FloatUpsampleShape<3>, OrderedAllocations<3, 2>, kInterpolation<8>,
+           gradients::kUpsampleTrilinear3d),
     Sample({"aten::upsample_bicubic2d", "Pixels on curves through sixteen neighbours.",
             "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? "
             "scales_w=None) -> Tensor",
             "aten::upsample_bicubic2d(f32[2,3,4,4], [6,6], False)"},
-           FloatUpsampleShape<2>, TableAllocations<2, 4>, kInterpolation<16>),
+           FloatUpsampleShape<2>, TableAllocations<2, 4>, kInterpolation<16>,
+           gradients::kUpsampleBicubic2d),
     Sample({"aten::_upsample_bilinear2d_aa", "Means of all pixels under a triangle.",
             "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? "
             "scales_w=None) -> Tensor",
             "aten::_upsample_bilinear2d_aa(f32[2,3,8,8], [3,5], False)"},
-           AntialiasShape, AntialiasAllocations<2>, kInterpolation<4>),
+           AntialiasShape, AntialiasAllocations<2>, kInterpolation<4>,
+           gradients::kUpsampleBilinear2dAa),
     Sample({"aten::_upsample_bicubic2d_aa", "Means of all pixels under a curve.",
             "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? "
             "scales_w=None) -> Tensor",
             "aten::_upsample_bicubic2d_aa(f32[2,3,8,8], [4,4], False)"},
-           AntialiasShape, AntialiasAllocations<4>, kInterpolation<16>),
+           AntialiasShape, AntialiasAllocations<4>, kInterpolation<16>,
+           gradients::kUpsampleBicubic2dAa),
     Call({"aten::upsample_nearest1d.vec", "The nearest element, by sizes or factors.",
           "(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",
           "aten::upsample_nearest1d.vec(f32[2,3,4], None, [2.0])"},
@@ -382,12 +452,24 @@ constexpr std::array kRows{
             "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
             "align_corners) -> Tensor",
             "aten::grid_sampler_2d(f32[2,3,4,4], f32[2,5,6,2], 0, 0, False)"},
-           GridShape<2>, allocations::Via<"aten::empty">, GridWork<4>),
+           GridShape<2>, allocations::Via<"aten::empty">, GridWork<4>, gradients::kGridSampler2d),
     Sample({"aten::grid_sampler_3d", "A volume at the places of a grid.",
             "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
             "align_corners) -> Tensor",
             "aten::grid_sampler_3d(f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, False)"},
-           GridShape<3>, allocations::Via<"aten::empty">, GridWork<8>),
+           GridShape<3>, allocations::Via<"aten::empty">, GridWork<8>, gradients::kGridSampler3d),
+    Sample({"aten::grid_sampler_2d_backward", "The gradients of an image and of places in it.",
+            "(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int "
+            "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
+            "aten::grid_sampler_2d_backward(f32[2,3,5,6], f32[2,3,4,4], f32[2,5,6,2], 0, 0, False, "
+            "[True, True])"},
+           GridSlopeShape<2>, GridSlopeAllocations, GridSlopeWork<4>),
+    Sample({"aten::grid_sampler_3d_backward", "The gradients of a volume and of places in it.",
+            "(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int "
+            "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
+            "aten::grid_sampler_3d_backward(f32[2,3,5,6,7], f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, "
+            "False, [True, True])"},
+           GridSlopeShape<3>, GridSlopeAllocations, GridSlopeWork<8>),
     Call({"aten::grid_sampler", "An image or volume at the places of a grid.",
           "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
           "align_corners) -> Tensor",
@@ -396,7 +478,11 @@ constexpr std::array kRows{
     Call({"aten::affine_grid_generator", "The places that affine maps send pixels to.",
           "(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
           "aten::affine_grid_generator(f32[2,2,3], [2,3,4,5], False)"},
-         AffineGrid, kGradientUnknown),
+         AffineGrid, gradients::kAffineGrid),
+    Call({"aten::affine_grid_generator_backward", "The gradient of affine maps of places.",
+          "(Tensor grad, SymInt[] size, bool align_corners) -> Tensor",
+          "aten::affine_grid_generator_backward(f32[2,4,5,2], [2,3,4,5], False)"},
+         AffineGridBackward, kGradientUnknown),
 };
 
 }  // namespace

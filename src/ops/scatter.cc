@@ -330,7 +330,7 @@ constexpr std::array kRows{
           "(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) "
           "-> Tensor",
           "aten::scatter_reduce.two(f32[4,3], 0, i64[2,3], f32[2,3], 'mean')"},
-         ScatterReduce),
+         ScatterReduce, gradients::kScatterReduce),
     Call({"aten::scatter_reduce_.two", "Elements reduced into places.",
           "(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool "
           "include_self=True) -> Tensor(a!)",

@@ -10,6 +10,7 @@
 
 #include "ops/dispatcher.h"
 #include "ops/gradients/elementwise.h"
+#include "ops/gradients/network.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -252,10 +253,7 @@ constexpr Columns kOverwriteBound{.shape = BoundsShape<shape::Overwrite<Promotio
 
 // --- Of three tensors ---------------------------------------------------------------------------
 
-constexpr Columns kOfThree{.shape = shape::Iterate<Promotion::kCommon, 0, 1, 2>,
-                           .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
-                           .work = work::PerOutput<PerElement{.alu = 3}>,
-                           .grad = kGradientUnknown};
+constexpr WorkFn kMultiplyAndAdd = work::PerOutput<PerElement{.alu = 3}>;
 
 void QuotientShape(const OpView& op, Outputs& out) {
   const auto whole = [&](int i) {
@@ -295,6 +293,16 @@ void PreluShape(const OpView& op, Outputs& out) {
     Refuse("the weight is larger than the tensor");
   }
   shape::Like<0>(op, out);
+}
+
+// Of the weight in its broadcast shape.
+void PreluSlopeShape(const OpView& op, Outputs& out) {
+  const TensorView grad = op.self(), self = op.tensor(1), weight = op.tensor(2);
+  if (self.dtype() != weight.dtype() || grad.dtype() != self.dtype()) {
+    Refuse("gradient, operand and weight must be of the same dtype");
+  }
+  shape::Iterate<Promotion::kCommon, 1, 2, 0>(op, out);
+  shape::Iterate<Promotion::kCommon, 1, 2, 0>(op, out);
 }
 
 // The weight belongs to dimension 1.
@@ -553,27 +561,30 @@ constexpr std::array kRows{
     Elementwise({"aten::addcmul", "Adds a product of two tensors and a number.",
                  "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
                  "aten::addcmul(f32[2,8], f32[2,1], f32[8])"},
-                kOfThree),
+                {.shape = shape::Iterate<Promotion::kCommon, 0, 1, 2>,
+                 .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
+                 .work = kMultiplyAndAdd,
+                 .grad = gradients::kAddcmul}),
     Elementwise({"aten::addcdiv", "Adds a quotient of two tensors times a number.",
                  "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
                  "aten::addcdiv(f32[2,8], f32[2,1], f32[8])"},
                 {.shape = QuotientShape,
                  .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
-                 .work = work::PerOutput<PerElement{.alu = 3}>,
-                 .grad = kGradientUnknown}),
+                 .work = kMultiplyAndAdd,
+                 .grad = gradients::kAddcdiv}),
     Elementwise({"aten::lerp.Scalar", "Goes a part of the way to `end`.",
                  "(Tensor self, Tensor end, Scalar weight) -> Tensor",
                  "aten::lerp.Scalar(f32[2,8], f32[8], 0.1)"},
                 {.shape = LerpShape,
                  .allocations = allocations::OutputsOnly,
-                 .work = work::PerOutput<PerElement{.alu = 3}>,
-                 .grad = kGradientUnknown}),
+                 .work = kMultiplyAndAdd,
+                 .grad = gradients::kLerp}),
     Elementwise({"aten::lerp.Tensor", "Goes parts of the way to `end`.",
                  "(Tensor self, Tensor end, Tensor weight) -> Tensor",
                  "aten::lerp.Tensor(f32[2,8], f32[8], f32[2,1])"},
                 {.shape = LerpByTensorShape,
                  .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
-                 .work = work::PerOutput<PerElement{.alu = 3}>,
+                 .work = kMultiplyAndAdd,
                  .grad = kGradientUnknown}),
     Elementwise(
         {"aten::_prelu_kernel", "x, or the weight times x below zero.",
@@ -581,7 +592,14 @@ constexpr std::array kRows{
         {.shape = PreluShape,
          .allocations = allocations::Via<"aten::empty_strided">,
          .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
-         .grad = kGradientUnknown}),
+         .grad = gradients::kPrelu}),
+    Elementwise({"aten::_prelu_kernel_backward", "The gradients of `_prelu_kernel`.",
+                 "(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)",
+                 "aten::_prelu_kernel_backward(f32[2,3,8], f32[2,3,8], f32[1,3,1])"},
+                {.shape = PreluSlopeShape,
+                 .allocations = allocations::OutputsOnly,
+                 .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
+                 .grad = kGradientUnknown}),
     Call({"aten::prelu", "x, or a channel's weight times x below zero.",
           "(Tensor self, Tensor weight) -> Tensor", "aten::prelu(f32[2,3,8], f32[3])"},
          Prelu),

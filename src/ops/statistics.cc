@@ -11,6 +11,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/reduction.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -68,7 +69,7 @@ constexpr WorkFn kMomentsWork = work::PerInput<PerElement{.alu = 5}>;
 
 template <int kOutputs>
 constexpr OpDef Moments(OpName name, std::string_view summary, Signature signature,
-                        std::string_view example, AllocationsFn allocations) {
+                        std::string_view example, AllocationsFn allocations, Gradient grad) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -80,7 +81,7 @@ constexpr OpDef Moments(OpName name, std::string_view summary, Signature signatu
                .allocations = allocations,
                .work = kMomentsWork,
                .traffic = traffic::ReadAllWriteAll,
-               .grad = kGradientUnknown};
+               .grad = grad};
 }
 
 // By the number of elements less one, or by the number itself.
@@ -378,20 +379,23 @@ constexpr std::array kRows{
     Moments<1>(
         "aten::var.correction", "Variances over dimensions.",
         "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-        "aten::var.correction(f32[2,3,8], [-1], correction=0)", VarianceAllocations),
+        "aten::var.correction(f32[2,3,8], [-1], correction=0)", VarianceAllocations,
+        gradients::kVar),
     Moments<1>(
         "aten::std.correction", "Standard deviations over dimensions.",
         "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-        "aten::std.correction(f32[2,3,8], [-1], keepdim=True)", VarianceAllocations),
+        "aten::std.correction(f32[2,3,8], [-1], keepdim=True)", VarianceAllocations,
+        gradients::kStd),
     Moments<2>("aten::var_mean.correction", "Variances and means over dimensions.",
                "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
                "(Tensor, Tensor)",
                "aten::var_mean.correction(f32[2,3,8], [-1], keepdim=True)",
-               allocations::OutputsOnly),
+               allocations::OutputsOnly, gradients::kVarMean),
     Moments<2>("aten::std_mean.correction", "Standard deviations and means over dimensions.",
                "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
                "(Tensor, Tensor)",
-               "aten::std_mean.correction(f32[2,3,8], [0,1])", allocations::OutputsOnly),
+               "aten::std_mean.correction(f32[2,3,8], [0,1])", allocations::OutputsOnly,
+               gradients::kStdMean),
     Call("aten::var", "The variance of all elements.",
          "(Tensor self, bool unbiased=True) -> Tensor", "aten::var(f32[2,8])",
          OfAll<"aten::var.correction">),
@@ -418,7 +422,8 @@ constexpr std::array kRows{
          "aten::std_mean.dim(f32[2,8], [1])", OfDims<"aten::std_mean.correction">),
     Composite("aten::logsumexp", "The logarithm of the sum of exponentials over dimensions.",
               "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-              "aten::logsumexp(f32[2,3,8], [-1])", Family::kReduction, LogSumExp, kGradientUnknown),
+              "aten::logsumexp(f32[2,3,8], [-1])", Family::kReduction, LogSumExp,
+              gradients::kLogSumExp),
     Norm("aten::norm.ScalarOpt_dim",
          "(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
          "aten::norm.ScalarOpt_dim(f32[2,8], 2, [1], True)", NormShape<-1>, NormAllocations<-1>),

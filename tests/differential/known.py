@@ -93,6 +93,7 @@ TRUSTING = frozenset(
         "aten::_slow_conv2d_backward.output_mask",
         "aten::_slow_conv2d_forward",
         "aten::_weight_norm_interface",
+        "aten::_weight_norm_interface_backward",
         "aten::mkldnn_convolution",
         "aten::mkldnn_rnn_layer",
         "aten::mkldnn_rnn_layer_backward",

@@ -1,121 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Twice the multiply-adds of each row against torch.utils.flop_counter."""
 
-from math import prod
-from typing import Any
-
 import pytest
 import torch
+from counted import counter
 from recorder import attempt
 from table import Row
-from torch.utils.flop_counter import FlopCounterMode
 from trials import Trial
-
-aten = torch.ops.aten
-
-
-Shape = tuple[int, ...]
-
-
-def matrix_vector(matrix: Shape, *_: Any, **__: Any) -> int:
-    """One multiplication and one addition for each element of the matrix."""
-    return 2 * prod(matrix)
-
-
-def added_matrix_vector(_: Shape, matrix: Shape, *__: Any, **___: Any) -> int:
-    return 2 * prod(matrix)
-
-
-def convolution(_: Shape, weight: Shape, *__: Any, out_shape: Shape, **___: Any) -> int:
-    """Each element of the result is a product over one group's channels and the kernel."""
-    return 2 * prod(out_shape) * prod(weight[1:])
-
-
-def transposed_convolution(image: Shape, weight: Shape, *_: Any, **__: Any) -> int:
-    """Each element of the image is spread over the kernel and the output channels."""
-    return 2 * prod(image) * prod(weight[1:])
-
-
-def convolution_gradients(
-    gradient: Shape, image: Shape, weight: Shape, *rest: Any, **__: Any
-) -> int:
-    """As many multiply-adds as forward for the image and for the weight, where they are wanted."""
-    wanted = sum(map(bool, rest[-1][:2]))
-    transposed = len(rest) > 4 and rest[4]
-    return wanted * 2 * prod(image if transposed else gradient) * prod(weight[1:])
-
-
-def grouped_product(a: Shape, b: Shape, *_: Any, **__: Any) -> int:
-    """Each row meets the matrix of its own group only; two stacks are multiplied one by one."""
-    groups = a[0] if len(a) == 3 and len(b) == 3 else 1
-    return 2 * groups * a[-2] * a[-1] * b[-1]
-
-
-def recurrent_layer(steps: Shape, of_input: Shape, of_state: Shape, *_: Any, **__: Any) -> int:
-    """At each step and for each of the batch, both matrices of the gates."""
-    return 2 * prod(steps[:2]) * (prod(of_input) + prod(of_state))
-
-
-def packed_product(rows: Shape, *_: Any, out_shape: Shape, **__: Any) -> int:
-    """Each element of the result is a product over the rows' last dimension."""
-    return 2 * prod(out_shape) * rows[-1]
-
-
-def affine_grid(maps: Shape, size: Shape, *_: Any, **__: Any) -> int:
-    """Each map times each place of its image."""
-    return 2 * prod(maps) * prod(size[2:])
-
-
-def distances(a: Shape, *_: Any, out_shape: Shape, **__: Any) -> int:
-    """A product of the vectors with their norms and a one beside them."""
-    return 2 * prod(out_shape) * (a[-1] + 2)
-
-
-def pair_distances(
-    a: Shape, b: Shape, p: float = 2.0, mode: int | None = None, *, out_shape: Shape, **__: Any
-) -> int:
-    """By a product where there are many rows."""
-    many = mode == 1 or (not mode and max(a[-2], b[-2]) > 25)
-    return distances(a, out_shape=out_shape) if p == 2 and many and prod(a) * prod(b) else 0
-
-
-# Contractions that torch's counter does not know and counts as nothing, or, _slow_conv2d_forward,
-# counts as a convolution, whose arguments it has not. The gradients of grouped convolutions it
-# counts as if every channel met all of the weight's.
-NOT_COUNTED_BY_TORCH = {
-    aten.mv: matrix_vector,
-    aten._euclidean_dist: distances,
-    aten._int_mm: packed_product,
-    aten._weight_int4pack_mm_for_cpu: packed_product,
-    aten._weight_int8pack_mm: packed_product,
-    aten.affine_grid_generator: affine_grid,
-    aten.cdist: pair_distances,
-    aten.addmv: added_matrix_vector,
-    aten.convolution_backward: convolution_gradients,
-    aten.dot: matrix_vector,  # a matrix of one row
-    aten._grouped_mm: grouped_product,
-    aten._slow_conv2d_backward: convolution_gradients,
-    aten._slow_conv2d_forward: convolution,
-    aten.mkldnn_convolution: convolution,
-    aten.mkldnn_rnn_layer: recurrent_layer,
-    aten.slow_conv3d_forward: convolution,
-    aten.slow_conv_dilated2d: convolution,
-    aten.slow_conv_transpose2d: transposed_convolution,
-    aten.slow_conv_transpose3d: transposed_convolution,
-}
 
 
 def count(trial: Trial) -> int | None:
     """What the counter makes of the call; None where a decomposition of its own fails."""
     made, _ = attempt(trial.call)
     assert made is not None
-    counter = FlopCounterMode(display=False, custom_mapping=NOT_COUNTED_BY_TORCH)
+    counting = counter()
     try:
-        with torch.no_grad(), counter:
+        with torch.no_grad(), counting:
             made.run()
     except (IndexError, RuntimeError):
         return None
-    return int(counter.get_total_flops())
+    return int(counting.get_total_flops())
 
 
 def test_flops(row: Row, trials: dict[str, list[Trial]]) -> None:

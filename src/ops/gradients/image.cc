@@ -43,13 +43,53 @@ Tensor AdaptiveMaxSelf(Dispatcher& d, const Backward& b) {
 }
 
 // self, output_size, then what the backward kernel takes in the same order
+// self, output_size, perhaps align_corners, a factor for each dimension
 Tensor UpsampleSelf(Dispatcher& d, const Backward& b, OpName kernel) {
   const OpView& op = b.op();
   const Dims sizes(op.self().sizes());
-  if (op.arg_count() == 5) {
-    return d.Call(kernel, b.grad(), op.arg(1), sizes, op.arg(2), op.arg(3), op.arg(4));
+  switch (op.arg_count()) {
+    case 3:
+      return d.Call(kernel, b.grad(), op.arg(1), sizes, op.arg(2));
+    case 4:
+      return d.Call(kernel, b.grad(), op.arg(1), sizes, op.arg(2), op.arg(3));
+    case 5:
+      return d.Call(kernel, b.grad(), op.arg(1), sizes, op.arg(2), op.arg(3), op.arg(4));
+    default:
+      return d.Call(kernel, b.grad(), op.arg(1), sizes, op.arg(2), op.arg(3), op.arg(4), op.arg(5));
   }
-  return d.Call(kernel, b.grad(), op.arg(1), sizes, op.arg(2), op.arg(3));
+}
+
+// The other way, by the same factor.
+Tensor ShuffleSelf(Dispatcher& d, const Backward& b, OpName kernel) {
+  return d.Call(kernel, b.grad(), b.op().arg(1));
+}
+
+// self, groups: those of the one are the channels of a group of the other.
+Tensor ChannelShuffleSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::channel_shuffle", b.grad(), b.grad().size(1) / b.op().integer(1));
+}
+
+// theta, size, align_corners
+Tensor AffineGridMaps(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::affine_grid_generator_backward", b.grad(), b.op().arg(1), b.op().arg(2));
+}
+
+// input, grid, interpolation, padding, align_corners
+std::vector<Tensor> GridSample(Dispatcher& d, const Backward& b, OpName kernel) {
+  const OpView& op = b.op();
+  return d.CallMany(kernel, b.grad(), b.saved(0), b.saved(1), op.arg(2), op.arg(3), op.arg(4),
+                    d.Mask({b.needs(0), b.needs(1)}));
+}
+
+// input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio, aligned: nothing comes
+// back to the boxes, but their nodes run.
+std::vector<Tensor> RoiAlign(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const TensorView image = op.self();
+  Tensor of_image = d.Call("torchvision::_roi_align_backward", b.grad(), b.saved(1), op.arg(2),
+                           op.arg(3), op.arg(4), image.size(0), image.size(1), image.size(2),
+                           image.size(3), op.arg(5), op.arg(6));
+  return {std::move(of_image), Tensor()};
 }
 
 Tensor BorderSelf(Dispatcher& d, const Backward& b, OpName kernel) {

@@ -21,6 +21,11 @@ Tensor BorderSelf(Dispatcher& d, const Backward& b, OpName kernel);
 Tensor ConstantPadSelf(Dispatcher& d, const Backward& b);
 Tensor Im2ColSelf(Dispatcher& d, const Backward& b);
 Tensor RepeatSelf(Dispatcher& d, const Backward& b);
+Tensor ShuffleSelf(Dispatcher& d, const Backward& b, OpName kernel);
+Tensor ChannelShuffleSelf(Dispatcher& d, const Backward& b);
+Tensor AffineGridMaps(Dispatcher& d, const Backward& b);
+std::vector<Tensor> GridSample(Dispatcher& d, const Backward& b, OpName kernel);
+std::vector<Tensor> RoiAlign(Dispatcher& d, const Backward& b);
 Tensor RollSelf(Dispatcher& d, const Backward& b);
 Tensor FlipSelf(Dispatcher& d, const Backward& b);
 
@@ -30,6 +35,25 @@ Tensor By(Dispatcher& d, const Backward& b) {
   return kFormula(d, b, kOpNamed<kKernel>);
 }
 
+template <Label kKernel>
+std::vector<Tensor> GridSampleBy(Dispatcher& d, const Backward& b) {
+  return GridSample(d, b, kOpNamed<kKernel>);
+}
+
+inline constexpr Gradient kChannelShuffle{"ChannelShuffleBackward0",
+                                          {GradientOf(0, {}, ChannelShuffleSelf)}};
+inline constexpr Gradient kAffineGrid{"AffineGridGeneratorBackward0",
+                                      {GradientOf(0, {}, AffineGridMaps)}};
+inline constexpr Gradient kGridSampler2d{
+    "GridSampler2DBackward0",
+    {GradientsOf({0, 1}, {0, 1}, GridSampleBy<"aten::grid_sampler_2d_backward">)}};
+inline constexpr Gradient kGridSampler3d{
+    "GridSampler3DBackward0",
+    {GradientsOf({0, 1}, {0, 1}, GridSampleBy<"aten::grid_sampler_3d_backward">)}};
+// torchvision registers it in Python.
+inline constexpr Gradient kRoiAlign{"GeneratedBackwardFor_torchvision_roi_align_defaultBackward",
+                                    {GradientsOf({0, 1}, {1}, RoiAlign)},
+                                    InPython{.context = {}}};
 inline constexpr Gradient kMaxPool2d{
     "MaxPool2DWithIndicesBackward0",
     {GradientOf(0, {0, ResultAt(1)}, By<MaxPoolSelf, "aten::max_pool2d_with_indices_backward">)}};
@@ -57,6 +81,37 @@ inline constexpr Gradient kUpsampleNearestExact2d{
 inline constexpr Gradient kUpsampleBilinear2d{
     "UpsampleBilinear2DBackward0",
     {GradientOf(0, {}, By<UpsampleSelf, "aten::upsample_bilinear2d_backward">)}};
+inline constexpr Gradient kUpsampleNearest1d{
+    "UpsampleNearest1DBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::upsample_nearest1d_backward">)}};
+inline constexpr Gradient kUpsampleNearestExact1d{
+    "UpsampleNearestExact1DBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::_upsample_nearest_exact1d_backward">)}};
+inline constexpr Gradient kUpsampleNearest3d{
+    "UpsampleNearest3DBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::upsample_nearest3d_backward">)}};
+inline constexpr Gradient kUpsampleNearestExact3d{
+    "UpsampleNearestExact3DBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::_upsample_nearest_exact3d_backward">)}};
+inline constexpr Gradient kUpsampleLinear1d{
+    "UpsampleLinear1DBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::upsample_linear1d_backward">)}};
+inline constexpr Gradient kUpsampleTrilinear3d{
+    "UpsampleTrilinear3DBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::upsample_trilinear3d_backward">)}};
+inline constexpr Gradient kUpsampleBicubic2d{
+    "UpsampleBicubic2DBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::upsample_bicubic2d_backward">)}};
+inline constexpr Gradient kUpsampleBilinear2dAa{
+    "UpsampleBilinear2DAaBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::_upsample_bilinear2d_aa_backward">)}};
+inline constexpr Gradient kUpsampleBicubic2dAa{
+    "UpsampleBicubic2DAaBackward0",
+    {GradientOf(0, {}, By<UpsampleSelf, "aten::_upsample_bicubic2d_aa_backward">)}};
+inline constexpr Gradient kPixelShuffle{
+    "PixelShuffleBackward0", {GradientOf(0, {}, By<ShuffleSelf, "aten::pixel_unshuffle">)}};
+inline constexpr Gradient kPixelUnshuffle{
+    "PixelUnshuffleBackward0", {GradientOf(0, {}, By<ShuffleSelf, "aten::pixel_shuffle">)}};
 inline constexpr Gradient kReflectionPad1d{
     "ReflectionPad1DBackward0",
     {GradientOf(0, {0}, By<BorderSelf, "aten::reflection_pad1d_backward">)}};

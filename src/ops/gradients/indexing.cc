@@ -2,6 +2,8 @@
 
 #include "ops/gradients/indexing.h"
 
+#include <utility>
+
 #include "ops/backward.h"
 #include "ops/dispatcher.h"
 
@@ -102,6 +104,109 @@ Tensor IndexAddSource(Dispatcher& d, const Backward& b) {
   }
   const Tensor rows = d.Call("aten::index_select", b.grad(), b.op().arg(1), b.saved(2));
   return MaybeMultiply(d, d.Call("aten::expand_as", rows, b.saved(3)), alpha);
+}
+
+// --- scatter_reduce(self, dim, index, src, reduce, include_self) --------------------------------
+
+namespace {
+
+struct ReducedSlopes {
+  Tensor self, source;
+};
+
+// Each was one of so many.
+ReducedSlopes OfMean(Dispatcher& d, const Backward& b) {
+  const Argument& dim = b.op().arg(1);
+  const bool includes = b.op().boolean(5, true);
+  Tensor count =
+      d.Call(includes ? OpName("aten::ones_like") : OpName("aten::zeros_like"), b.grad());
+  {
+    const Tensor ones = d.Call("aten::ones_like", b.saved(3));
+    count = d.Call("aten::scatter_add", count, dim, b.saved(2), ones);
+  }
+  d.Call("aten::masked_fill_.Scalar", count, d.Call("aten::eq.Scalar", count, std::int64_t{0}),
+         std::int64_t{1});
+  ReducedSlopes out;
+  out.self = d.Call("aten::div.Tensor", b.grad(), count);
+  const Tensor of_source = d.Call("aten::gather", count, dim, b.saved(2));
+  out.source =
+      d.Call("aten::div.Tensor", d.Call("aten::gather", b.grad(), dim, b.saved(2)), of_source);
+  return out;
+}
+
+// Those that are equal to the extreme share its gradient.
+ReducedSlopes OfExtreme(Dispatcher& d, const Backward& b) {
+  const Argument& dim = b.op().arg(1);
+  const DType dtype = b.saved(0).dtype();
+  const Tensor value = d.Call("aten::gather", b.result(), dim, b.saved(2));
+  const Tensor self_is =
+      d.Call("aten::to.dtype", d.Call("aten::eq.Tensor", b.saved(0), b.result()), dtype);
+  const Tensor source_is =
+      d.Call("aten::to.dtype", d.Call("aten::eq.Tensor", b.saved(3), value), dtype);
+  const Tensor count = d.Call("aten::scatter_add", self_is, dim, b.saved(2), source_is);
+  const Tensor share = d.Call("aten::div.Tensor", b.grad(), count);
+  ReducedSlopes out;
+  out.self = d.Call("aten::mul.Tensor", d.Call("aten::eq.Tensor", b.saved(0), b.result()), share);
+  const Tensor spread = d.Call("aten::gather", share, dim, b.saved(2));
+  out.source = d.Call("aten::mul.Tensor", d.Call("aten::eq.Tensor", b.saved(3), value), spread);
+  return out;
+}
+
+// The product without the factor; where that is zero, it is computed anew with ones for zeros.
+ReducedSlopes OfProduct(Dispatcher& d, const Backward& b) {
+  const Argument& dim = b.op().arg(1);
+  const Tensor self = b.saved(0), index = b.saved(2), source = b.saved(3);
+  const auto is_zero = [&](const Tensor& t) {
+    return d.Call("aten::eq.Scalar", t, std::int64_t{0});
+  };
+  ReducedSlopes out;
+  const Tensor masked = d.Call("aten::masked_fill.Scalar", self, is_zero(self), std::int64_t{1});
+  const Tensor of_masked =
+      d.Call("aten::scatter_reduce.two", masked, dim, index, source, b.op().arg(4), b.op().arg(5));
+  out.self = d.Call("aten::div.Tensor", d.Call("aten::mul.Tensor", b.grad(), of_masked), masked);
+  const Tensor zero = is_zero(source);
+  Tensor zeros_there;
+  {
+    const Tensor none = d.Call("aten::zeros_like", self);
+    const Tensor ones = d.Call("aten::to.dtype", zero, self.dtype());
+    const Tensor sum = d.Call("aten::scatter_add", none, dim, index, ones);
+    zeros_there = d.Call("aten::gather", sum, dim, index);
+  }
+  const Tensor only = d.Call("aten::bitwise_and.Tensor", zero,
+                             d.Call("aten::eq.Scalar", zeros_there, std::int64_t{1}));
+  const Tensor others = d.Call("aten::masked_fill.Scalar", source, only, std::int64_t{1});
+  const Tensor of_others =
+      d.Call("aten::scatter_reduce.two", self, dim, index, others, b.op().arg(4), b.op().arg(5));
+  const Tensor factors = d.Call("aten::masked_fill.Scalar", source, zero, std::int64_t{1});
+  const Tensor whole = d.Call("aten::mul.Tensor", b.grad(), b.result());
+  const Tensor spread = d.Call("aten::gather", whole, dim, index);
+  const Tensor usual = d.Call("aten::div.Tensor", spread, factors);
+  const Tensor without = d.Call("aten::mul.Tensor", b.grad(), of_others);
+  const Tensor rare = d.Call("aten::gather", without, dim, index);
+  out.source = d.Call("aten::where.self", only, rare, usual);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Tensor> ScatterReduce(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const std::string_view reduce = op.text(4);
+  ReducedSlopes out;
+  if (reduce == "sum") {
+    out.self = b.grad();
+    out.source = d.Call("aten::gather", b.grad(), op.arg(1), b.saved(2));
+  } else if (reduce == "mean") {
+    out = OfMean(d, b);
+  } else if (reduce == "prod") {
+    out = OfProduct(d, b);
+  } else {
+    out = OfExtreme(d, b);
+  }
+  if (!op.boolean(5, true)) {
+    out.self = d.Call("aten::scatter.value", out.self, op.arg(1), b.saved(2), std::int64_t{0});
+  }
+  return {std::move(out.self), std::move(out.source)};
 }
 
 Tensor TrilSelf(Dispatcher& d, const Backward& b) {

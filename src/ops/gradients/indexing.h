@@ -22,6 +22,7 @@ Tensor IndexPutValues(Dispatcher& d, const Backward& b);
 Tensor ScatterSelf(Dispatcher& d, const Backward& b);
 Tensor ScatterSource(Dispatcher& d, const Backward& b);
 Tensor IndexAddSource(Dispatcher& d, const Backward& b);
+std::vector<Tensor> ScatterReduce(Dispatcher& d, const Backward& b);
 Tensor TrilSelf(Dispatcher& d, const Backward& b);
 Tensor TriuSelf(Dispatcher& d, const Backward& b);
 
@@ -53,6 +54,8 @@ inline constexpr Gradient kScatterAdd{"ScatterAddBackward0",
                                       {GradientOf(0, {}, Same), GradientOf(3, {2}, ScatterSource)}};
 inline constexpr Gradient kIndexAdd{
     "IndexAddBackward0", {GradientOf(0, {}, Same), GradientOf(3, {2, 3}, IndexAddSource)}};
+inline constexpr Gradient kScatterReduce{"ScatterReduceBackward0",
+                                         {GradientsOf({0, 3}, {0, 2, 3, kResult}, ScatterReduce)}};
 inline constexpr Gradient kTril{"TrilBackward0", {GradientOf(0, {}, TrilSelf)}};
 inline constexpr Gradient kTriu{"TriuBackward0", {GradientOf(0, {}, TriuSelf)}};
 

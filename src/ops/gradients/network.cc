@@ -43,6 +43,9 @@ Tensor LeakyReluResult(Dispatcher& d, const Backward& b) {
 Tensor GluSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::glu_backward", b.grad(), b.saved(0), b.op().arg(1));
 }
+std::vector<Tensor> Prelu(Dispatcher& d, const Backward& b) {
+  return d.CallMany("aten::_prelu_kernel_backward", b.grad(), b.saved(0), b.saved(1));
+}
 // self, alpha
 Tensor CeluSelf(Dispatcher& d, const Backward& b) {
   const double alpha = b.op().real(1, 1.0);

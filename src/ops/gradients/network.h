@@ -15,6 +15,7 @@ Tensor EluResult(Dispatcher& d, const Backward& b);
 Tensor LeakyReluResult(Dispatcher& d, const Backward& b);
 Tensor GluSelf(Dispatcher& d, const Backward& b);
 Tensor CeluSelf(Dispatcher& d, const Backward& b);
+std::vector<Tensor> Prelu(Dispatcher& d, const Backward& b);
 Tensor HardtanhSelf(Dispatcher& d, const Backward& b);
 Tensor LeakyReluSelf(Dispatcher& d, const Backward& b);
 // Of the operators that overwrite their operand only the result is left.
@@ -52,6 +53,7 @@ inline constexpr Gradient kEluInPlace{"EluBackward1", {GradientOf(0, {kResult}, 
 inline constexpr Gradient kLeakyReluInPlace{"LeakyReluBackward1",
                                             {GradientOf(0, {kResult}, LeakyReluResult)}};
 inline constexpr Gradient kGlu{"GluBackward0", {GradientOf(0, {0}, GluSelf)}};
+inline constexpr Gradient kPrelu{"PreluKernelBackward0", {GradientsOf({0, 1}, {0, 1}, Prelu)}};
 inline constexpr Gradient kCelu{"CeluBackward0", {GradientOf(0, {0}, CeluSelf)}};
 inline constexpr Gradient kHardtanh{"HardtanhBackward0", {GradientOf(0, {0}, HardtanhSelf)}};
 inline constexpr Gradient kHardswish{"HardswishBackward0",

@@ -22,4 +22,11 @@ std::vector<Tensor> GroupNorm(Dispatcher& d, const Backward& b) {
                     d.Mask({b.needs(0), b.needs(1), b.needs(2)}));
 }
 
+// v, g, dim; result 1 is the norms
+std::vector<Tensor> WeightNorm(Dispatcher& d, const Backward& b) {
+  const Tensor grad = d.Call("aten::contiguous", b.grad());
+  return d.CallMany("aten::_weight_norm_interface_backward", grad, b.saved(0), b.saved(1),
+                    b.result(1), b.op().arg(2));
+}
+
 }  // namespace steelyard::gradients

@@ -13,6 +13,7 @@ namespace steelyard::gradients {
 
 std::vector<Tensor> BatchNorm(Dispatcher& d, const Backward& b);
 std::vector<Tensor> GroupNorm(Dispatcher& d, const Backward& b);
+std::vector<Tensor> WeightNorm(Dispatcher& d, const Backward& b);
 
 inline constexpr Derivative kOfBatchNorm =
     GradientsOf({0, 1, 2}, {0, 1, 3, 4, ResultAt(1), ResultAt(2)}, BatchNorm);
@@ -21,5 +22,7 @@ inline constexpr Gradient kBatchNormLegit{"NativeBatchNormLegitBackward0", {kOfB
 inline constexpr Gradient kGroupNorm{
     "NativeGroupNormBackward0",
     {GradientsOf({0, 1, 2}, {0, 1, ResultAt(1), ResultAt(2)}, GroupNorm)}};
+inline constexpr Gradient kWeightNorm{"WeightNormInterfaceBackward0",
+                                      {GradientsOf({0, 1}, {0, 1, ResultAt(1)}, WeightNorm)}};
 
 }  // namespace steelyard::gradients

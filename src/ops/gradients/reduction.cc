@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ops/gradients/words.h"
 
@@ -140,6 +141,89 @@ Tensor MeanSelf(Dispatcher& d, const Backward& b) {
 Tensor MeanDimSelf(Dispatcher& d, const Backward& b) {
   const Tensor whole = Unreduce(d, b.grad(), b.op(), 1, b.op().boolean(2));
   return d.Call("aten::div.Scalar", whole, Reduced(b.op(), 1));
+}
+
+// --- Moments: self, dim, correction, keepdim ----------------------------------------------------
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// 2 / (count - correction) * grad * (self - self.mean(dim, true)) (var_backward)
+Tensor SlopeOfVariance(Dispatcher& d, const Backward& b, Tensor grad) {
+  const OpView& op = b.op();
+  const Tensor self = b.saved(0);
+  const bool all = !op.given(1) || self.rank() == 0;
+  const std::int64_t count = all ? self.count() : Reduced(op, 1);
+  const double freedom = static_cast<double>(count) - op.real(2, 1.0);
+  if (all && freedom <= 0) {
+    const Tensor mean = d.Call("aten::mean", self);
+    const Tensor same = d.Call("aten::eq.Tensor", self, mean);
+    const Tensor no_number = d.Call("aten::where.Scalar", same, kNan, kInfinity);
+    return d.Call("aten::mul.Tensor", grad, no_number);
+  }
+  if (!all && !op.boolean(3) && self.rank() > 1) grad = UnsqueezeAll(d, grad, DimsGiven(op, 1));
+  const Tensor mean =
+      all ? d.Call("aten::mean", self) : d.Call("aten::mean.dim", self, op.arg(1), true);
+  const Tensor difference = d.Call("aten::sub.Tensor", self, mean);
+  const Tensor scaled = d.Call("aten::mul.Scalar", grad, 2.0 / freedom);
+  return d.Call("aten::mul.Tensor", scaled, difference);
+}
+
+// (grad / (result * 2)).masked_fill_(result == 0, 0)
+Tensor SlopeOfDeviation(Dispatcher& d, const Backward& b, const Tensor& grad) {
+  Tensor of_variance;
+  {
+    const Tensor twice = d.Call("aten::mul.Scalar", b.result(), std::int64_t{2});
+    of_variance = d.Call("aten::div.Tensor", grad, twice);
+    const Tensor zero = d.Call("aten::eq.Scalar", b.result(), std::int64_t{0});
+    d.Call("aten::masked_fill_.Scalar", of_variance, zero, std::int64_t{0});
+  }
+  return SlopeOfVariance(d, b, of_variance);
+}
+
+Tensor SlopeOfMean(Dispatcher& d, const Backward& b, const Tensor& grad) {
+  const OpView& op = b.op();
+  const bool all = !op.given(1) || op.ints(1).empty();
+  const Tensor whole = all ? d.Call("aten::expand", grad, Dims(op.self().sizes()))
+                           : Unreduce(d, grad, op, 1, op.boolean(3));
+  return d.Call("aten::div.Scalar", whole, all ? op.self().count() : Reduced(op, 1));
+}
+
+Tensor WithMean(Dispatcher& d, const Backward& b, Tensor slope) {
+  if (!b.grad(1).defined()) return slope;
+  const Tensor of_mean = SlopeOfMean(d, b, b.grad(1));
+  if (!slope.defined()) return of_mean;
+  slope = d.Call("aten::add.Tensor", slope, of_mean);
+  return slope;
+}
+
+}  // namespace
+
+Tensor VarSelf(Dispatcher& d, const Backward& b) { return SlopeOfVariance(d, b, b.grad()); }
+
+Tensor StdSelf(Dispatcher& d, const Backward& b) { return SlopeOfDeviation(d, b, b.grad()); }
+
+Tensor VarMeanSelf(Dispatcher& d, const Backward& b) {
+  return WithMean(d, b, b.grad().defined() ? SlopeOfVariance(d, b, b.grad()) : Tensor());
+}
+
+Tensor StdMeanSelf(Dispatcher& d, const Backward& b) {
+  return WithMean(d, b, b.grad().defined() ? SlopeOfDeviation(d, b, b.grad()) : Tensor());
+}
+
+// grad * (self - result).exp(), both with the reduced dimensions (logsumexp_backward)
+Tensor LogSumExpSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  Tensor grad = b.grad(), result = b.result();
+  if (!op.boolean(2) && op.self().rank() > 0) {
+    grad = UnsqueezeAll(d, grad, DimsGiven(op, 1));
+    result = UnsqueezeAll(d, result, DimsGiven(op, 1));
+  }
+  const Tensor power = d.Call("aten::sub.Tensor", b.saved(0), result);
+  const Tensor slope = d.Call("aten::exp", power);
+  return d.Call("aten::mul.Tensor", grad, slope);
 }
 
 // self, dim

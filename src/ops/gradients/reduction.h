@@ -18,6 +18,11 @@ Tensor ProdDimSelf(Dispatcher& d, const Backward& b);
 Tensor ExtremeOfDims(Dispatcher& d, const Backward& b);
 Tensor ExtremeOfAll(Dispatcher& d, const Backward& b);
 Tensor VectorNormSelf(Dispatcher& d, const Backward& b);
+Tensor VarSelf(Dispatcher& d, const Backward& b);
+Tensor StdSelf(Dispatcher& d, const Backward& b);
+Tensor VarMeanSelf(Dispatcher& d, const Backward& b);
+Tensor StdMeanSelf(Dispatcher& d, const Backward& b);
+Tensor LogSumExpSelf(Dispatcher& d, const Backward& b);
 Tensor CumsumSelf(Dispatcher& d, const Backward& b);
 Tensor CumprodSelf(Dispatcher& d, const Backward& b);
 
@@ -33,6 +38,12 @@ inline constexpr Gradient kMaxAll{"MaxBackward1", {GradientOf(0, {0, kResult}, E
 inline constexpr Gradient kMinAll{"MinBackward1", {GradientOf(0, {0, kResult}, ExtremeOfAll)}};
 inline constexpr Gradient kVectorNorm{"LinalgVectorNormBackward0",
                                       {GradientOf(0, {0, kResult}, VectorNormSelf)}};
+inline constexpr Gradient kVar{"VarBackward0", {GradientOf(0, {0}, VarSelf)}};
+inline constexpr Gradient kStd{"StdBackward0", {GradientOf(0, {0, kResult}, StdSelf)}};
+inline constexpr Gradient kVarMean{"VarMeanBackward0", {GradientOf(0, {0}, VarMeanSelf)}};
+inline constexpr Gradient kStdMean{"StdMeanBackward0", {GradientOf(0, {0, kResult}, StdMeanSelf)}};
+inline constexpr Gradient kLogSumExp{"LogsumexpBackward0",
+                                     {GradientOf(0, {0, kResult}, LogSumExpSelf)}};
 inline constexpr Gradient kCumsum{"CumsumBackward0", {GradientOf(0, {}, CumsumSelf)}};
 inline constexpr Gradient kCumprod{"CumprodBackward0", {GradientOf(0, {0, kResult}, CumprodSelf)}};
 inline constexpr Gradient kSoftmax{"SoftmaxBackward0", {GradientOf(0, {kResult}, SoftmaxSelf)}};

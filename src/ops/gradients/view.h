@@ -38,6 +38,11 @@ inline constexpr Gradient kUnsafeView{"UnsafeViewBackward0", {GradientOf(0, {}, 
 inline constexpr Gradient kReshapeAlias{"ReshapeAliasBackward0", {GradientOf(0, {}, Reshaped)}};
 inline constexpr Gradient kAlias{"AliasBackward0", {GradientOf(0, {}, Same)}};
 inline constexpr Gradient kTranspose{"TransposeBackward0", {GradientOf(0, {}, TransposeSelf)}};
+inline constexpr Gradient kTransposeInPlace{"TransposeBackward1",
+                                            {GradientOf(0, {}, TransposeSelf)}};
+inline constexpr Gradient kUnsqueezeInPlace{"UnsqueezeBackward1",
+                                            {GradientOf(0, {}, UnsqueezeSelf)}};
+inline constexpr Gradient kSqueezeInPlace{"SqueezeBackward4", {GradientOf(0, {}, SqueezeSelf)}};
 inline constexpr Gradient kT{"TBackward0", {GradientOf(0, {}, TSelf)}};
 inline constexpr Gradient kNumpyT{"PermuteBackward0", {GradientOf(0, {}, NumpyTSelf)}};
 inline constexpr Gradient kMT{"TransposeBackward0", {GradientOf(0, {}, MTSelf)}};

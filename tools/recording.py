@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tools that measure PyTorch share: programs without weights, events of memory, sums."""
+
+import json
+import re
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "differential"))
+from counted import counter as counter
+from recorder import memory_events
+
+Events = list[list[Any]]
+
+
+def save_structure(program: Any, path: Path) -> None:
+    """Without weights, times and the paths of this machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        raw = Path(folder) / path.name
+        torch.export.save(program, raw)
+        with (
+            zipfile.ZipFile(raw) as source,
+            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out,
+        ):
+            for entry in source.infolist():
+                data = source.read(entry.filename)
+                if entry.filename.endswith(".json"):
+                    data = re.sub(rb'File \\"[^"\\]*/(site-packages|tools)/', rb'File \\"', data)
+                stamped = zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0))
+                out.writestr(stamped, data, zipfile.ZIP_DEFLATED)
+
+
+def events_of(run: Callable[[], object]) -> Events:
+    """Every allocation and free, as the innermost operator and signed bytes."""
+    cpu = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=cpu, profile_memory=True, acc_events=True) as session:
+        run()
+    found = memory_events(session.profiler.kineto_results.events())
+    return [[running[-1] if running else "", size] for running, size in found]
+
+
+def peak_of(events: Events) -> int:
+    total = peak = 0
+    for _, size in events:
+        total += size
+        peak = max(peak, total)
+    return peak
+
+
+def total_bytes(tensors: Iterable[torch.Tensor]) -> int:
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def bytes_by_dtype(tensors: Iterable[torch.Tensor]) -> dict[str, int]:
+    out: dict[str, int] = {}
+    for t in tensors:
+        out[str(t.dtype)] = out.get(str(t.dtype), 0) + total_bytes([t])
+    return out
+
+
+def save_truth(truth: dict[str, Any], folder: Path) -> None:
+    text = json.dumps(truth, separators=(",", ":"))
+    (folder / f"{truth['name']}.truth.json").write_text(text)
