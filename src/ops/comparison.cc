@@ -128,6 +128,23 @@ constexpr OpDef Not(OpName name, std::string_view summary, std::string_view exam
                .grad = kNoGradient};
 }
 
+// The operator that writes into an argument runs: one of a dtype that is not bool gets the result
+// through a buffer of the common dtype.
+void LogicalInPlaceAllocations(const OpView& op, Allocations& memory) {
+  constexpr std::string_view kOperator = "aten::logical_and";
+  const TensorView self = op.self(), other = op.tensor(1);
+  const DType common = ResultType({self, other});
+  std::optional<Allocations::Scratch> buffer;
+  if (self.dtype() != DType::kBool && self.dtype() != common) {
+    buffer = memory.Allocate(allocations::Bytes(self.count(), common), "aten::empty");
+  }
+  const auto first = allocations::Cast(self, common, memory);
+  const auto second = allocations::Cast(other, common, memory);
+  for (const auto& scratch : {buffer, second, first}) {
+    if (scratch) memory.Free(*scratch, kOperator);
+  }
+}
+
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
@@ -276,7 +293,7 @@ constexpr std::array kRows{
           .shape = shape::Overwrite<Promotion::kCompare, 0, 1>,
           .alias = Alias::kInPlace,
           .decompose = kIsKernel,
-          .allocations = allocations::Overwrite<Promotion::kCompare, 0, 1>,
+          .allocations = LogicalInPlaceAllocations,
           .work = kAlu,
           .traffic = traffic::ReadAllWriteAll,
           .grad = kNoGradient},

@@ -328,9 +328,24 @@ std::vector<Tensor> BinaryCrossEntropy(Dispatcher& d, const OpView& op) {
   return {d.Call("steelyard::reduce_in_place", terms, reduced, false)};
 }
 
+// grad_output, self, target: a gradient like `self`, which keeps its sizes where the others make it
+// larger: only its storage grows.
+Tensor SlopeLikeInput(Dispatcher& d, const OpView& op) {
+  const TensorView input = op.tensor(1);
+  const Tensor self = d.Call("aten::squeeze", op.arg(1));
+  const Tensor target = d.Call("aten::squeeze", op.arg(2));
+  const Dims sizes = shape::Broadcast({op.self(), self.view(), target.view()});
+  if (work::Elements(sizes) == input.count()) {
+    return d.Call("steelyard::pair_like", op.arg(1), op.arg(1));
+  }
+  const Tensor wide = d.Call("aten::expand", target, sizes);
+  return d.Call("aten::as_strided", d.Call("steelyard::pair_like", self, wide), Dims(input.sizes()),
+                EmptyLikeStrides(input.sizes(), input.strides()));
+}
+
 // binary_cross_entropy_backward(grad_output, self, target, weight, reduction).
 std::vector<Tensor> BinaryCrossEntropyBackward(Dispatcher& d, const OpView& op) {
-  const Tensor slope = d.Call("steelyard::pair_like", op.arg(1), op.arg(1));
+  const Tensor slope = SlopeLikeInput(d, op);
   if (op.given(3)) d.Call("aten::mul_.Tensor", slope, op.arg(3));
   if (ReductionOf(op, 4) == Reduction::kMean) {
     d.Call("aten::div_.Scalar", slope, op.tensor(1).count());

@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
+#include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
@@ -210,19 +213,62 @@ void LikeSecondShape(const OpView& op, Outputs& out) {
   out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
 }
 
-// grad, self, target: made like the operand, and again where the others make it larger.
-bool IsBroadcast(const OpView& op) {
+// A gradient is made like one of the operands, and again where the others make it larger.
+constexpr std::array kPair{1, 2, 0};  // self, target, grad
+bool IsBroadcast(const OpView& op, const TensorView& like) {
   return !std::ranges::equal(Sizes(shape::Broadcast({op.self(), op.tensor(1), op.tensor(2)})),
-                             op.tensor(1).sizes());
+                             like.sizes());
 }
+
+// grad, self, target: of the dtype of self, row-major unless it is made again.
 void PairSlopeShape(const OpView& op, Outputs& out) {
-  if (!IsBroadcast(op)) return LikeSecondShape(op, out);
-  shape::IterateOver(op, Promotion::kCommon, std::array{1, 2, 0}, out);
+  if (!IsBroadcast(op, op.tensor(1))) return LikeSecondShape(op, out);
+  Outputs common;
+  shape::IterateOver(op, Promotion::kCommon, kPair, common);
+  const Outputs::Meta& whole = common.metas()[0];
+  out.Add(op.tensor(1).dtype(), whole.sizes, whole.strides);
 }
+
+// The iterator of operands of different dtypes computes in a buffer like the result, which is made
+// again with it.
 void PairSlopeAllocations(const OpView& op, Allocations& memory) {
-  const TensorView self = op.tensor(1);
-  if (op.output().bytes() <= self.bytes()) return memory.Output(0, "aten::empty");
-  const Scratch first = memory.Allocate(self.bytes(), "aten::empty");
+  const TensorView self = op.tensor(1), out = op.output();
+  const DType common = ResultType({self, op.tensor(2), op.self()});
+  const bool grows = out.count() > self.count(), buffered = common != self.dtype();
+  Scratch first, buffer;
+  if (grows) {
+    first = memory.Allocate(self.bytes(), "aten::empty");
+  } else {
+    memory.Output(0, "aten::empty");
+  }
+  if (buffered) buffer = memory.Allocate(allocations::Bytes(self.count(), common), "aten::empty");
+  std::array<Scratch, kPair.size()> casts;
+  for (std::size_t i = 0; i < kPair.size(); ++i) {
+    casts.at(i) = allocations::Cast(op.tensor(kPair.at(i)), common, memory);
+  }
+  if (grows && buffered) {
+    const Scratch whole = memory.Allocate(allocations::Bytes(out.count(), common));
+    allocations::Free(std::exchange(buffer, whole), memory);
+  }
+  if (grows) {
+    const std::string_view label = buffered ? "aten::resize_" : "";
+    memory.Output(0, label);
+    memory.Free(*first, label);
+  }
+  allocations::Free(buffer, memory);
+  for (std::size_t i = kPair.size(); i-- > 0;) allocations::Free(casts.at(i), memory);
+}
+
+// grad, self, buffer: like the gradient that arrives.
+void LogSigmoidSlopeShape(const OpView& op, Outputs& out) {
+  if (!IsBroadcast(op, op.self())) return shape::Like<0>(op, out);
+  shape::Iterate<Promotion::kCommon, 1, 2, 0>(op, out);
+}
+void LogSigmoidSlopeAllocations(const OpView& op, Allocations& memory) {
+  const TensorView gradient = op.self();
+  constexpr std::string_view kFactory = "aten::empty_strided";
+  if (op.output().count() <= gradient.count()) return memory.Output(0, kFactory);
+  const Scratch first = memory.Allocate(gradient.bytes(), kFactory);
   memory.Output(0);
   allocations::Free(first, memory);
 }
@@ -297,7 +343,7 @@ constexpr std::array kRows{
     Slope("aten::log_sigmoid_backward", "The gradient of log_sigmoid.",
           "(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
           "aten::log_sigmoid_backward(f32[2,8], f32[2,8], f32[2,8])", kSiluSlope,
-          allocations::Via<"aten::empty_strided">, shape::Like<0>),
+          LogSigmoidSlopeAllocations, LogSigmoidSlopeShape),
     Kernel("aten::mse_loss_backward", "The gradient of the mean squared error.",
            "(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
            "aten::mse_loss_backward(f32[], f32[4,8], f32[4,8], 1)", Family::kLoss, PairSlopeShape,
@@ -353,7 +399,7 @@ constexpr std::array kRows{
            allocations::Via<"aten::empty">, work::Move),
     Kernel("aten::diagonal_backward", "The gradient of a diagonal, zero elsewhere.",
            "(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
-           "aten::diagonal_backward(f32[9], [4,10], 1, 0, 1)", Family::kIndexing, SizesShape,
+           "aten::diagonal_backward(f32[4], [4,10], 1, 0, 1)", Family::kIndexing, SizesShape,
            allocations::Via<"aten::empty">, work::Move),
     Kernel("aten::nll_loss2d_backward", "The gradient of the negative log likelihood per pixel.",
            "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "

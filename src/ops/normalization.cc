@@ -428,7 +428,7 @@ constexpr std::array kRows{
                     "Tensor, Tensor running_mean_out, Tensor running_var_out)",
                     "aten::_native_batch_norm_legit_functional(f32[2,3,4,4], f32[3], f32[3], "
                     "f32[3], f32[3], True, 0.1, 1e-05)",
-                    BatchNormFunctional),
+                    BatchNormFunctional, gradients::kBatchNormLegit),
     NormalizationOf(
         "aten::batch_norm", "Channels scaled to mean 0 and variance 1, or by running statistics.",
         "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "

@@ -38,10 +38,18 @@ bool Wants(const OpView& op, Result result) {
 // save_invstd, train, eps, output_mask)
 // -------------------------------------------------------------
 
+// The first parameter or statistic that there is decides the dtype of the parameters' gradients.
+DType ParameterType(const OpView& op) {
+  for (int i = 2; i <= 6; ++i) {
+    if (op.given(i)) return op.tensor(i).dtype();
+  }
+  return op.tensor(1).dtype();
+}
+
 void BatchSlopeShape(const OpView& op, Outputs& out) {
-  const TensorView input = op.tensor(1), weight = op.tensor(2);
+  const TensorView input = op.tensor(1);
   const Dims channels{input.size(1)};
-  const DType dtype = weight.defined() ? weight.dtype() : input.dtype();
+  const DType dtype = ParameterType(op);
   Wants(op, kImage)
       ? out.Add(input.dtype(), input.sizes(), window::StridesLike(input, input.sizes()))
       : out.AddNone();

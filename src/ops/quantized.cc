@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ops/dispatcher.h"
+#include "ops/gradients/words.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -229,9 +230,16 @@ constexpr OpDef Product(const Words& words, ShapeFn shape, WorkFn work) {
                  .work = work,
                  .grad = kNoGradient});
 }
-constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
+// Scale and zero point are read as numbers: PyTorch warns that no gradient gets to them.
+constexpr Gradient kNumbersOfTensors{
+    "torch::autograd::WarnNotImplemented",
+    {GradientOf(1, {}, gradients::Nothing), GradientOf(2, {}, gradients::Nothing)},
+    InPython{.context = {}}};
+
+constexpr OpDef Call(const Words& words, DecomposeFn decompose,
+                     Gradient grad = kGradientFromParts) {
   return Composite(words.name, words.summary, words.signature, words.example, Family::kElementwise,
-                   decompose, kNoGradient);
+                   decompose, grad);
 }
 
 constexpr std::array kRows{
@@ -257,7 +265,7 @@ constexpr std::array kRows{
           "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
           "quantized_decomposed::dequantize_per_tensor.tensor(i8[2,8], f32[], i64[], -128, 127, "
           "i8)"},
-         Dequantize),
+         Dequantize, kNumbersOfTensors),
     Call({"quantized_decomposed::quantize_per_channel", "Each channel by a scale of its own.",
           "(Tensor input, Tensor scales, Tensor zero_points, int axis, int quant_min, int "
           "quant_max, ScalarType dtype) -> Tensor",

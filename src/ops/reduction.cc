@@ -241,8 +241,14 @@ void CumulativeAllocations(const OpView& op, Allocations& memory) {
 std::vector<Tensor> CumprodBackward(Dispatcher& d, const OpView& op) {
   const TensorView input = op.tensor(1);
   const Tensor grad = d.tensor(op, 0);
+  if (input.count() <= 1) return {grad};
   const int dim = op.dim(2, input.rank());
-  if (input.count() <= 1 || input.size(dim) == 1) return {grad};
+  if (input.size(dim) == 1) return {grad};
+  for (int i : {0, 1, 3}) {
+    if (IsComplex(op.tensor(i).dtype())) {
+      Refuse("the gradients of products of complex numbers are not modelled");
+    }
+  }
   d.Note("products are differentiated as if no factor were 0");
   const Tensor product = d.Call("aten::mul.Tensor", op.arg(3), grad);
   const Tensor zeros = d.Call("aten::eq.Scalar", op.arg(1), std::int64_t{0});

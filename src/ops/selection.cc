@@ -97,8 +97,10 @@ std::vector<Tensor> MaskedScatterBackward(Dispatcher& d, const OpView& op) {
   const std::int64_t count = work::Elements(sizes).value();
   Tensor chosen = d.Call("aten::masked_select", op.arg(0), op.arg(1));
   if (count > chosen.count()) {
-    const Tensor rest = d.Call("aten::zeros", Dims{count - chosen.count()}, chosen.dtype());
-    chosen = d.Call("aten::cat", std::vector<Tensor>{chosen, rest}, 0);
+    Tensor rest = d.Call("aten::zeros", Dims{count - chosen.count()}, chosen.dtype());
+    Tensor both = d.Call("aten::cat", std::vector<Tensor>{chosen, rest}, 0);
+    rest.reset();  // the elements of a braced list end last first
+    chosen = std::move(both);
   }
   return {d.Call("aten::view", chosen, sizes)};
 }

@@ -309,8 +309,9 @@ void AsStridedShape(const OpView& op, Outputs& out) {
 std::vector<Tensor> Reshape(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
   const Dims sizes = Inferred(self, op.ints(1));
-  if (ViewStrides(self.sizes(), self.strides(), sizes)) {
-    return {d.Call("aten::view", d.tensor(op, 0), sizes)};
+  if (self.is_contiguous()) return {d.Call("aten::view", d.tensor(op, 0), sizes)};
+  if (const std::optional<Dims> strides = ViewStrides(self.sizes(), self.strides(), sizes)) {
+    return {d.Call("aten::_reshape_alias", d.tensor(op, 0), sizes, *strides)};
   }
   constexpr std::int64_t kContiguousFormat = 0;
   return {d.Call("aten::_unsafe_view", d.Call("aten::clone", d.tensor(op, 0), kContiguousFormat),
@@ -464,6 +465,11 @@ constexpr std::array kRows{
                "(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "
                "Tensor(a)",
                "aten::as_strided(f32[2,6], [3,2], [2,1])", gradients::kAsStrided, AsStridedShape),
+    ViewKernel("steelyard::as_strided_", "A tensor given other sizes and strides, in place.",
+               "(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "
+               "Tensor(a)",
+               "steelyard::as_strided_(f32[2,6], [3,2], [2,1])", gradients::kAsStridedInPlace,
+               AsStridedShape),
     ViewKernel("aten::transpose.int", "Two dimensions exchanged.",
                "(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
                "aten::transpose.int(f32[2,3,4], 1, -1)", gradients::kTranspose, TransposeShape),

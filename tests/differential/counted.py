@@ -52,6 +52,11 @@ def recurrent_layer(steps: Shape, of_input: Shape, of_state: Shape, *_: Any, **_
     return 2 * prod(steps[:2]) * (prod(of_input) + prod(of_state))
 
 
+def recurrent_layer_gradients(*shapes: Any, **__: Any) -> int:
+    """For each product of the layer one for its operand's gradient and one for its weight's."""
+    return 2 * recurrent_layer(*shapes)
+
+
 def packed_product(rows: Shape, *_: Any, out_shape: Shape, **__: Any) -> int:
     """Each element of the result is a product over the rows' last dimension."""
     return 2 * prod(out_shape) * rows[-1]
@@ -94,6 +99,7 @@ NOT_COUNTED_BY_TORCH = {
     aten._slow_conv2d_forward: convolution,
     aten.mkldnn_convolution: convolution,
     aten.mkldnn_rnn_layer: recurrent_layer,
+    aten.mkldnn_rnn_layer_backward: recurrent_layer_gradients,
     aten.slow_conv3d_forward: convolution,
     aten.slow_conv_dilated2d: convolution,
     aten.slow_conv_transpose2d: transposed_convolution,

@@ -19,6 +19,8 @@ MARK = "steelyard call "
 SHORT_NAMES = {getattr(torch, name): short for short, name in DTYPES.items()}
 # Operators that tell what is not zero: rows take it that everything may be.
 OF_NONZERO = ("aten::nonzero", "aten::nonzero_numpy", "aten::argwhere", "aten::where")
+# Operators that take another path where they find a zero: rows take it that they find none.
+OF_ZEROS = ("aten::cumprod_backward",)
 MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
 torch.set_num_threads(1)
@@ -147,7 +149,7 @@ def memory_events(events: Sequence[Any]) -> Iterator[tuple[list[str], int]]:
 def attempt(call: Call) -> tuple[Made | None, Seen]:
     """The call ready to run again, and its outputs; None and why, where PyTorch refuses it."""
     why = ""
-    for number in (1,) if call.op in OF_NONZERO else (0, 1):
+    for number in (1,) if call.op in OF_NONZERO + OF_ZEROS else (0, 1):
         try:
             made = Made(call, number)
             outputs = describe(made.inputs, made.run())

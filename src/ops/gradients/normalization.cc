@@ -15,7 +15,7 @@ std::vector<Tensor> BatchNorm(Dispatcher& d, const Backward& b) {
 std::vector<Tensor> GroupNorm(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
   if (b.grad(1).defined() || b.grad(2).defined()) {
-    Refuse("gradients through the statistics of a group norm are not known");
+    Refuse("the gradient of aten::native_group_norm by way of its statistics is not known");
   }
   return d.CallMany("aten::native_group_norm_backward", b.grad(), b.saved(0), b.result(1),
                     b.result(2), b.saved(1), op.arg(3), op.arg(4), op.arg(5), op.arg(6),

@@ -52,6 +52,8 @@ inline constexpr Gradient kSlice{"SliceBackward0", {GradientOf(0, {}, SliceSelf)
 inline constexpr Gradient kNarrow{"SliceBackward0", {GradientOf(0, {}, NarrowSelf)}};
 inline constexpr Gradient kDiagonal{"DiagonalBackward0", {GradientOf(0, {}, DiagonalSelf)}};
 inline constexpr Gradient kAsStrided{"AsStridedBackward0", {GradientOf(0, {}, AsStridedSelf)}};
+inline constexpr Gradient kAsStridedInPlace{"AsStridedBackward1",
+                                            {GradientOf(0, {}, AsStridedSelf)}};
 inline constexpr Gradient kSelect{"SelectBackward0", {GradientOf(0, {}, SelectSelf)}};
 inline constexpr Gradient kUnsqueeze{"UnsqueezeBackward0", {GradientOf(0, {}, UnsqueezeSelf)}};
 inline constexpr Gradient kSqueeze{"SqueezeBackward0", {GradientOf(0, {}, SqueezeSelf)}};

@@ -19,8 +19,10 @@ Tensor AsReal(Dispatcher& d, DType of, Tensor gradient) {
   return d.Call("aten::real", gradient);
 }
 
-Tensor Conjugate(Dispatcher& d, const Tensor& t) {
-  return IsComplex(t.dtype()) ? d.Call("aten::conj", t) : t;
+Tensor Conjugate(Dispatcher&, const Tensor& t) {
+  if (!IsComplex(t.dtype())) return t;
+  // PyTorch conjugates lazily: what reads the view copies it first.
+  Refuse("gradients by conjugates of complex numbers are not modelled");
 }
 
 Tensor RowMajorZeros(Dispatcher& d, const Tensor& like) {
@@ -62,6 +64,8 @@ Tensor Zeros(Dispatcher& d, const Backward& b) { return d.Call("aten::zeros_like
 Tensor Reshaped(Dispatcher& d, const Backward& b) {
   return d.Call("aten::reshape", b.grad(), Dims(b.op().self().sizes()));
 }
+
+Tensor Nothing(Dispatcher&, const Backward&) { return {}; }
 
 Tensor NotImplemented(Dispatcher&, const Backward& b) {
   Refuse("PyTorch has no derivative of " + std::string(b.op().def().name->text()));

@@ -39,6 +39,8 @@ Tensor Negated(Dispatcher& d, const Backward& b);
 Tensor Zeros(Dispatcher& d, const Backward& b);
 // The gradient in the shape of the first argument.
 Tensor Reshaped(Dispatcher& d, const Backward& b);
+// None arrives.
+Tensor Nothing(Dispatcher& d, const Backward& b);
 // Of operators that PyTorch takes in a forward pass and refuses to differentiate.
 Tensor NotImplemented(Dispatcher& d, const Backward& b);
 // Of operators whose gradient is a tensor without memory.

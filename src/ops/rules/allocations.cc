@@ -88,8 +88,7 @@ void OverwriteFrom(const OpView& op, Promotion promotion, std::span<const int> o
                    Allocations& memory) {
   const std::vector<TensorView> given = Given(op, operands);
   const DType common = shape::ComputeType(promotion, given);
-  // A comparison's result is not cast: its output is of another dtype by design.
-  const bool buffered = promotion != Promotion::kCompare && op.self().dtype() != common;
+  const bool buffered = op.self().dtype() != common;
   Allocations::Scratch buffer = 0;
   if (buffered) buffer = memory.Allocate(Bytes(op.self().count(), common), kEmptyLabel);
   const Scratches casts = CastAll(given, common, memory);
