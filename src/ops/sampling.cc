@@ -283,9 +283,12 @@ std::vector<Tensor> AffineGrid(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Sample(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work) {
-  return Kernel(
-      Family::kPooling, words,
-      {.shape = shape, .allocations = allocations, .work = work, .grad = kGradientUnknown});
+  return Kernel(Family::kPooling, words,
+                {.shape = shape,
+                 .fusion = Fusion::kInjective,
+                 .allocations = allocations,
+                 .work = work,
+                 .grad = kGradientUnknown});
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {

@@ -43,6 +43,7 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose,
 
 // Complex numbers are in the domain, integers become float32.
 constexpr Columns kFloatOfOne{.shape = shape::Iterate<Promotion::kFloat, 0>,
+                              .fusion = Fusion::kElementwise,
                               .allocations = allocations::Iterate<Promotion::kFloat, 0>,
                               .work = kSpecial,
                               .grad = kGradientUnknown};
@@ -55,10 +56,12 @@ void RealShape(const OpView& op, Outputs& out) {
   kShape(op, out);
 }
 constexpr Columns kRealOfOne{.shape = RealShape<shape::Iterate<Promotion::kFloat, 0>>,
+                             .fusion = Fusion::kElementwise,
                              .allocations = allocations::Iterate<Promotion::kFloat, 0>,
                              .work = kSpecial,
                              .grad = kGradientUnknown};
 constexpr Columns kSameOfOne{.shape = shape::Iterate<Promotion::kCommon, 0>,
+                             .fusion = Fusion::kElementwise,
                              .allocations = allocations::OutputsOnly,
                              .work = kAlu,
                              .grad = kGradientUnknown};
@@ -70,6 +73,7 @@ void FloatingShape(const OpView& op, Outputs& out) {
   shape::Iterate<Promotion::kCommon, 0>(op, out);
 }
 constexpr Columns kRectifier{.shape = FloatingShape,
+                             .fusion = Fusion::kElementwise,
                              .allocations = allocations::OutputsOnly,
                              .work = kCompare,
                              .grad = kGradientUnknown};
@@ -79,11 +83,13 @@ void TestShape(const OpView& op, Outputs& out) {
   shape::AddIterated(DType::kBool, op.self().dtype(), {{op.self()}}, out);
 }
 constexpr Columns kTest{.shape = TestShape,
+                        .fusion = Fusion::kElementwise,
                         .allocations = allocations::OutputsOnly,
                         .work = kCompare,
                         .grad = kNoGradient};
 
 constexpr Columns kNumbersForNan{.shape = shape::Like<0>,
+                                 .fusion = Fusion::kElementwise,
                                  .allocations = allocations::Via<"aten::empty_strided">,
                                  .work = kCompare,
                                  .grad = kGradientUnknown};
@@ -143,10 +149,12 @@ void OverwriteSignedShape(const OpView& op, Outputs& out) {
   OverwriteOwnShape(op, out);
 }
 constexpr Columns kOverwriteFloat{.shape = OverwriteFloatShape,
+                                  .fusion = Fusion::kElementwise,
                                   .allocations = allocations::None,
                                   .work = kSpecial,
                                   .grad = kGradientUnknown};
 constexpr Columns kOverwriteReal{.shape = OverwriteRealShape,
+                                 .fusion = Fusion::kElementwise,
                                  .allocations = allocations::None,
                                  .work = work::PerOutput<PerElement{.move = 1}>,
                                  .grad = kGradientUnknown};
@@ -159,11 +167,13 @@ std::vector<Tensor> OverwriteSquare(Dispatcher& d, const OpView& op) {
 
 template <Promotion kPromotion>
 constexpr Columns kOfTwo{.shape = shape::Iterate<kPromotion, 0, 1>,
+                         .fusion = Fusion::kBroadcast,
                          .allocations = allocations::Iterate<kPromotion, 0, 1>,
                          .work = kAlu,
                          .grad = kGradientUnknown};
 template <Promotion kPromotion>
 constexpr Columns kOverwriteByTwo{.shape = shape::Overwrite<kPromotion, 0, 1>,
+                                  .fusion = Fusion::kBroadcast,
                                   .allocations = allocations::Overwrite<kPromotion, 0, 1>,
                                   .work = kAlu,
                                   .grad = kGradientUnknown};
@@ -175,6 +185,7 @@ void RealPairShape(const OpView& op, Outputs& out) {
   shape::Iterate<Promotion::kCommon, 0, 1>(op, out);
 }
 constexpr Columns kRealOfTwo{.shape = RealPairShape,
+                             .fusion = Fusion::kBroadcast,
                              .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                              .work = kAlu,
                              .grad = kGradientUnknown};
@@ -186,6 +197,7 @@ void FloatPairShape(const OpView& op, Outputs& out) {
   shape::Iterate<Promotion::kCommon, 0, 1>(op, out);
 }
 constexpr Columns kFloatOfTwo{.shape = FloatPairShape,
+                              .fusion = Fusion::kBroadcast,
                               .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                               .work = kSpecial,
                               .grad = kGradientUnknown};
@@ -197,11 +209,13 @@ void BitsShape(const OpView& op, Outputs& out) {
   shape::Iterate<Promotion::kCommon, 0, 1>(op, out);
 }
 constexpr Columns kShift{.shape = BitsShape,
+                         .fusion = Fusion::kBroadcast,
                          .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                          .work = kAlu,
                          .grad = kNoGradient};
 constexpr Columns kShiftByFactory{
     .shape = BitsShape,
+    .fusion = Fusion::kBroadcast,
     .allocations = allocations::IterateByFactory<Promotion::kCommon, 0, 1>,
     .work = kAlu,
     .grad = kNoGradient};
@@ -212,6 +226,7 @@ void OverwriteBitsShape(const OpView& op, Outputs& out) {
   shape::Overwrite<Promotion::kCommon, 0, 1>(op, out);
 }
 constexpr Columns kOverwriteBits{.shape = OverwriteBitsShape,
+                                 .fusion = Fusion::kBroadcast,
                                  .allocations = allocations::Overwrite<Promotion::kCommon, 0, 1>,
                                  .work = kAlu,
                                  .grad = kNoGradient};
@@ -221,6 +236,7 @@ void StepShape(const OpView& op, Outputs& out) {
   RealPairShape(op, out);
 }
 constexpr Columns kStep{.shape = StepShape,
+                        .fusion = Fusion::kBroadcast,
                         .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                         .work = kCompare,
                         .grad = kNoGradient};
@@ -238,14 +254,17 @@ void BoundsShape(const OpView& op, Outputs& out) {
   kShape(op, out);
 }
 constexpr Columns kBounds{.shape = BoundsShape<shape::Iterate<Promotion::kCommon, 0, 1, 2>>,
+                          .fusion = Fusion::kBroadcast,
                           .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                           .work = work::PerOutput<PerElement{.alu = 2}>,
                           .grad = kGradientUnknown};
 constexpr Columns kBound{.shape = BoundsShape<shape::Iterate<Promotion::kCommon, 0, 1>>,
+                         .fusion = Fusion::kBroadcast,
                          .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                          .work = kAlu,
                          .grad = kGradientUnknown};
 constexpr Columns kOverwriteBound{.shape = BoundsShape<shape::Overwrite<Promotion::kCommon, 0, 1>>,
+                                  .fusion = Fusion::kBroadcast,
                                   .allocations = allocations::Overwrite<Promotion::kCommon, 0, 1>,
                                   .work = kAlu,
                                   .grad = kGradientUnknown};
@@ -253,6 +272,7 @@ constexpr Columns kOverwriteBound{.shape = BoundsShape<shape::Overwrite<Promotio
 // --- Of three tensors ---------------------------------------------------------------------------
 
 constexpr Columns kOfThree{.shape = shape::Iterate<Promotion::kCommon, 0, 1, 2>,
+                           .fusion = Fusion::kBroadcast,
                            .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                            .work = work::PerOutput<PerElement{.alu = 3}>,
                            .grad = kGradientUnknown};
@@ -360,6 +380,7 @@ constexpr std::array kRows{
     Elementwise({"aten::logit", "The logarithm of the odds.",
                  "(Tensor self, float? eps=None) -> Tensor", "aten::logit(f32[2,8], 1e-6)"},
                 {.shape = LogitShape,
+                 .fusion = Fusion::kElementwise,
                  .allocations = allocations::IterateByFactory<Promotion::kFloat, 0>,
                  .work = work::PerOutput<PerElement{.alu = 2, .special = 1}>,
                  .grad = gradients::kLogit}),
@@ -415,6 +436,7 @@ constexpr std::array kRows{
     Overwriting({"aten::neg_", "Changes the sign, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::neg_(f32[2,8])"},
                 {.shape = OverwriteSignedShape,
+                 .fusion = Fusion::kElementwise,
                  .allocations = allocations::None,
                  .work = kAlu,
                  .grad = gradients::kNeg}),
@@ -558,6 +580,7 @@ constexpr std::array kRows{
                  "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
                  "aten::addcdiv(f32[2,8], f32[2,1], f32[8])"},
                 {.shape = QuotientShape,
+                 .fusion = Fusion::kBroadcast,
                  .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                  .work = work::PerOutput<PerElement{.alu = 3}>,
                  .grad = kGradientUnknown}),
@@ -565,6 +588,7 @@ constexpr std::array kRows{
                  "(Tensor self, Tensor end, Scalar weight) -> Tensor",
                  "aten::lerp.Scalar(f32[2,8], f32[8], 0.1)"},
                 {.shape = LerpShape,
+                 .fusion = Fusion::kBroadcast,
                  .allocations = allocations::OutputsOnly,
                  .work = work::PerOutput<PerElement{.alu = 3}>,
                  .grad = kGradientUnknown}),
@@ -572,6 +596,7 @@ constexpr std::array kRows{
                  "(Tensor self, Tensor end, Tensor weight) -> Tensor",
                  "aten::lerp.Tensor(f32[2,8], f32[8], f32[2,1])"},
                 {.shape = LerpByTensorShape,
+                 .fusion = Fusion::kBroadcast,
                  .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                  .work = work::PerOutput<PerElement{.alu = 3}>,
                  .grad = kGradientUnknown}),
@@ -579,6 +604,7 @@ constexpr std::array kRows{
         {"aten::_prelu_kernel", "x, or the weight times x below zero.",
          "(Tensor self, Tensor weight) -> Tensor", "aten::_prelu_kernel(f32[2,3,8], f32[1,3,1])"},
         {.shape = PreluShape,
+         .fusion = Fusion::kBroadcast,
          .allocations = allocations::Via<"aten::empty_strided">,
          .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
          .grad = kGradientUnknown}),
