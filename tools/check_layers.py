@@ -47,6 +47,7 @@ PUBLIC_HEADERS = {
     "builder.h": "ir",
     "signature.h": "ops",
     "gradient.h": "ops",
+    "fusion.h": "ops",
     "op.h": "ops",
     "import.h": "import",
     "pass.h": "pass",

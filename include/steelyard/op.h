@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "steelyard/fusion.h"
 #include "steelyard/gradient.h"
 #include "steelyard/program.h"
 #include "steelyard/signature.h"
@@ -268,6 +269,7 @@ using TrafficFn = Traffic (*)(const OpView& op);
 // Composites take these columns from the operators they call.
 inline constexpr DecomposeFn kIsKernel = nullptr;
 inline constexpr ShapeFn kShapeFromParts = nullptr;
+inline constexpr Fusion kFusionFromParts = Fusion::kFromParts;
 inline constexpr AllocationsFn kAllocationsFromParts = nullptr;
 inline constexpr WorkFn kWorkFromParts = nullptr;
 inline constexpr TrafficFn kTrafficFromParts = nullptr;
@@ -280,6 +282,7 @@ struct OpDef {
   Stated<Family> family;
   Stated<ShapeFn> shape;  // sizes, strides and dtypes of the outputs
   Stated<Alias> alias;
+  Stated<Fusion> fusion;              // what a compiler may join it with
   Stated<DecomposeFn> decompose;      // kIsKernel, or what a composite dispatches to
   Stated<AllocationsFn> allocations;  // of a kernel, in order
   Stated<WorkFn> work;

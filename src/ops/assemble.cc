@@ -35,28 +35,39 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose,
 constexpr OpDef View(const Words& words, ShapeFn shape) {
   return Kernel(Family::kView, words,
                 {.shape = shape,
+                 .fusion = Fusion::kView,
                  .allocations = allocations::None,
                  .work = work::None,
                  .grad = kGradientUnknown},
                 Alias::kView, traffic::None);
 }
 constexpr OpDef ViewInPlace(const Words& words, ShapeFn shape, Gradient grad) {
-  return Kernel(
-      Family::kView, words,
-      {.shape = shape, .allocations = allocations::None, .work = work::None, .grad = grad},
-      Alias::kInPlace, traffic::None);
+  return Kernel(Family::kView, words,
+                {.shape = shape,
+                 .fusion = Fusion::kView,
+                 .allocations = allocations::None,
+                 .work = work::None,
+                 .grad = grad},
+                Alias::kInPlace, traffic::None);
 }
 constexpr OpDef Made(const Words& words, ShapeFn shape, AllocationsFn allocations,
                      Gradient grad = kGradientUnknown) {
   return Kernel(Family::kDataMovement, words,
-                {.shape = shape, .allocations = allocations, .work = work::Move, .grad = grad},
+                {.shape = shape,
+                 .fusion = Fusion::kInjective,
+                 .allocations = allocations,
+                 .work = work::Move,
+                 .grad = grad},
                 Alias::kNone, traffic::ReadWhatIsWritten);
 }
 constexpr OpDef Fresh(const Words& words, ShapeFn shape, AllocationsFn allocations) {
-  return Kernel(
-      Family::kFactory, words,
-      {.shape = shape, .allocations = allocations, .work = work::Move, .grad = kNoGradient},
-      Alias::kNone, traffic::WriteOnly);
+  return Kernel(Family::kFactory, words,
+                {.shape = shape,
+                 .fusion = Fusion::kInjective,
+                 .allocations = allocations,
+                 .work = work::Move,
+                 .grad = kNoGradient},
+                Alias::kNone, traffic::WriteOnly);
 }
 
 // More parts than this can only come from a damaged file.

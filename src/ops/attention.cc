@@ -242,6 +242,7 @@ constexpr std::array kRows{
           .family = Family::kAttention,
           .shape = FlashShape,
           .alias = Alias::kNone,
+          .fusion = Fusion::kOpaque,
           .decompose = kIsKernel,
           .allocations = FlashAllocations,
           .work = FlashWork,

@@ -68,6 +68,7 @@ Work ReduceWork(const OpView& op) { return {.alu = work::Elements(op.self())}; }
 constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work) {
   return Kernel(Family::kDataMovement, words,
                 {.shape = shape,
+                 .fusion = Fusion::kOpaque,
                  .allocations = allocations::Via<"aten::empty">,
                  .work = work,
                  .grad = kGradientUnknown});
@@ -83,6 +84,7 @@ constexpr std::array kRows{
             "(Tensor(a!) input, Any reduce_op, Any group_name) -> Tensor(a!)",
             "_c10d_functional::all_reduce_(f32[2,3], 'sum', '0')"},
            {.shape = shape::SameAs<0>,
+            .fusion = Fusion::kOpaque,
             .allocations = allocations::None,
             .work = ReduceWork,
             .grad = kGradientUnknown},

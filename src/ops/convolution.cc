@@ -285,6 +285,7 @@ constexpr OpDef ConvolutionKernel(OpName name, std::string_view summary, Signatu
                .family = Family::kConvolution,
                .shape = shape,
                .alias = Alias::kNone,
+               .fusion = Fusion::kOutFusable,
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,

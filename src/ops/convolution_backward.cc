@@ -372,6 +372,7 @@ constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signatur
                .family = Family::kConvolution,
                .shape = shape,
                .alias = Alias::kNone,
+               .fusion = Fusion::kOpaque,
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,

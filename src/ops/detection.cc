@@ -171,11 +171,16 @@ Work ColumnsWork(const OpView& op) {
 constexpr OpDef Detected(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
                          Gradient grad = kGradientUnknown) {
   return Kernel(Family::kPooling, words,
-                {.shape = shape, .allocations = allocations, .work = work, .grad = grad});
+                {.shape = shape,
+                 .fusion = Fusion::kOpaque,
+                 .allocations = allocations,
+                 .work = work,
+                 .grad = grad});
 }
 constexpr OpDef Inside(const Words& words, WorkFn work) {
   return Kernel(Family::kConvolution, words,
                 {.shape = shape::SameAs<0>,
+                 .fusion = Fusion::kOpaque,
                  .allocations = allocations::None,
                  .work = work,
                  .grad = kGradientUnknown},

@@ -322,6 +322,7 @@ constexpr std::array kRows{
             "(Tensor x1, Tensor x2, float p, SymInt[] size) -> Tensor",
             "steelyard::distances(f32[2,5,4], f32[2,7,4], 1.0, [2,5,7])"},
            {.shape = DistancesInsideShape,
+            .fusion = Fusion::kOpaque,
             .allocations = allocations::Via<"aten::empty">,
             .work = DistanceWork,
             .grad = kGradientUnknown}),
@@ -330,6 +331,7 @@ constexpr std::array kRows{
             "(Tensor v, Tensor g, int dim=0) -> (Tensor, Tensor)",
             "aten::_weight_norm_interface(f32[3,4,5], f32[3,1,1])"},
            {.shape = WeightNormShape,
+            .fusion = Fusion::kOpaque,
             .allocations = WeightNormAllocations,
             .work = WeightNormWork,
             .grad = gradients::kWeightNorm}),
@@ -340,6 +342,7 @@ constexpr std::array kRows{
             "aten::_weight_norm_interface_backward(f32[3,4,5], f32[3,4,5], f32[3,1,1], f32[3,1,1], "
             "0)"},
            {.shape = WeightNormSlopeShape,
+            .fusion = Fusion::kOpaque,
             .allocations = WeightNormSlopeAllocations,
             .work = WeightNormSlopeWork,
             .grad = kGradientUnknown}),

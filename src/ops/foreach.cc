@@ -119,6 +119,7 @@ constexpr OpDef Fused(OpName name, std::string_view summary, Signature signature
                .family = Family::kOptimizer,
                .shape = NoOutputs,
                .alias = Alias::kInPlace,
+               .fusion = Fusion::kOpaque,
                .decompose = kIsKernel,
                .allocations = allocations::None,
                .work = work,

@@ -455,6 +455,7 @@ std::vector<Tensor> ShortTimeCentered(Dispatcher& d, const OpView& op) {
 constexpr OpDef TransformKernel(const Words& words, ShapeFn shape, AllocationsFn allocations) {
   return Kernel(Family::kContraction, words,
                 {.shape = shape,
+                 .fusion = Fusion::kOpaque,
                  .allocations = allocations,
                  .work = TransformWork,
                  .grad = kGradientUnknown});

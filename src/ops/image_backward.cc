@@ -209,6 +209,7 @@ constexpr OpDef Kernel(Family family, OpName name, std::string_view summary, Sig
                .family = family,
                .shape = shape,
                .alias = Alias::kNone,
+               .fusion = Fusion::kOpaque,
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,

@@ -183,6 +183,7 @@ constexpr OpDef ProductKernel(OpName name, std::string_view summary, Signature s
                .family = Family::kContraction,
                .shape = shape,
                .alias = Alias::kNone,
+               .fusion = Fusion::kOutFusable,
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,

@@ -119,7 +119,11 @@ std::vector<Tensor> IsAnyTrue(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef Found(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work) {
   return Kernel(Family::kRouting, words,
-                {.shape = shape, .allocations = allocations, .work = work, .grad = kNoGradient});
+                {.shape = shape,
+                 .fusion = Fusion::kOpaque,
+                 .allocations = allocations,
+                 .work = work,
+                 .grad = kNoGradient});
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
   return Composite(words.name, words.summary, words.signature, words.example, Family::kRouting,
@@ -128,6 +132,7 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
 constexpr OpDef Bookkeeping(const Words& words) {
   return Kernel(Family::kBookkeeping, words,
                 {.shape = NoResult,
+                 .fusion = Fusion::kOpaque,
                  .allocations = allocations::None,
                  .work = work::None,
                  .grad = kNoGradient},

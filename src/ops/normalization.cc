@@ -376,6 +376,7 @@ constexpr OpDef NormalizationKernel(OpName name, std::string_view summary, Signa
                .family = Family::kNormalization,
                .shape = shape,
                .alias = Alias::kNone,
+               .fusion = Fusion::kOpaque,
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,

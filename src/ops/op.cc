@@ -25,6 +25,28 @@ void Contradict(std::string message, std::string hint) {
   throw RuleError{std::move(message), std::move(hint), true};
 }
 
+std::string_view NameOf(Fusion fusion) {
+  switch (fusion) {
+    case Fusion::kElementwise:
+      return "elementwise";
+    case Fusion::kBroadcast:
+      return "broadcast";
+    case Fusion::kView:
+      return "view";
+    case Fusion::kInjective:
+      return "injective";
+    case Fusion::kReduction:
+      return "reduction";
+    case Fusion::kOutFusable:
+      return "out-fusable";
+    case Fusion::kOpaque:
+      return "opaque";
+    case Fusion::kFromParts:
+      return "from parts";
+  }
+  __builtin_unreachable();
+}
+
 std::string_view NameOf(Family family) {
   switch (family) {
     case Family::kContraction:

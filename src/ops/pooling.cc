@@ -337,7 +337,7 @@ void Im2ColAllocations(const OpView& op, Allocations& memory) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef PoolKernel(OpName name, std::string_view summary, Signature signature,
-                           std::string_view example, Gradient grad, ShapeFn shape,
+                           std::string_view example, Gradient grad, Fusion fusion, ShapeFn shape,
                            AllocationsFn allocations, WorkFn work) {
   return OpDef{.name = name,
                .summary = summary,
@@ -346,6 +346,7 @@ constexpr OpDef PoolKernel(OpName name, std::string_view summary, Signature sign
                .family = Family::kPooling,
                .shape = shape,
                .alias = Alias::kNone,
+               .fusion = fusion,
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,
@@ -368,19 +369,20 @@ constexpr std::array kRows{
                "(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] "
                "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
                "aten::max_pool2d_with_indices(f32[2,3,9,9], [3,3], [2,2], [1,1])",
-               gradients::kMaxPool2d, MaxPoolShape<2, Gives::kValuesAndIndices>, PoolAllocations,
-               MaxPoolWork<2>),
+               gradients::kMaxPool2d, Fusion::kOutFusable,
+               MaxPoolShape<2, Gives::kValuesAndIndices>, PoolAllocations, MaxPoolWork<2>),
     PoolKernel("aten::max_pool3d_with_indices", "Largest value of each window, and where it is.",
                "(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] "
                "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
                "aten::max_pool3d_with_indices(f32[2,3,4,6,6], [2])", gradients::kMaxPool3d,
-               MaxPoolShape<3, Gives::kValuesAndIndices>, ResizedPoolAllocations, MaxPoolWork<3>),
+               Fusion::kOutFusable, MaxPoolShape<3, Gives::kValuesAndIndices>,
+               ResizedPoolAllocations, MaxPoolWork<3>),
     PoolKernel("steelyard::max_pool1d_values", "Largest value of each window, inside `max_pool1d`.",
                "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
                "dilation=[1], bool ceil_mode=False) -> Tensor",
                "steelyard::max_pool1d_values(f32[2,3,9], [3], [2], [1], [1], True)",
-               kGradientUnknown, MaxPoolShape<1, Gives::kValues>, MaxPool1dAllocations,
-               MaxPoolWork<1>),
+               kGradientUnknown, Fusion::kOutFusable, MaxPoolShape<1, Gives::kValues>,
+               MaxPool1dAllocations, MaxPoolWork<1>),
     PoolOf("aten::max_pool1d", "Largest value of each window.",
            "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
            "dilation=[1], bool ceil_mode=False) -> Tensor",
@@ -398,13 +400,13 @@ constexpr std::array kRows{
         "(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
         "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
         "aten::avg_pool2d(f32[2,3,8,8]{192,1,24,3}, [2,2])", gradients::kAveragePool2d,
-        AveragePoolShape<2>, PoolAllocations, AveragePoolWork<2>),
+        Fusion::kOutFusable, AveragePoolShape<2>, PoolAllocations, AveragePoolWork<2>),
     PoolKernel(
         "aten::avg_pool3d", "Mean of each window.",
         "(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
         "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-        "aten::avg_pool3d(f32[2,3,4,6,6], [2,2,2])", gradients::kAveragePool3d, AveragePoolShape<3>,
-        ContiguousPoolAllocations, AveragePoolWork<3>),
+        "aten::avg_pool3d(f32[2,3,4,6,6], [2,2,2])", gradients::kAveragePool3d, Fusion::kOutFusable,
+        AveragePoolShape<3>, ContiguousPoolAllocations, AveragePoolWork<3>),
     PoolOf("aten::avg_pool1d", "Mean of each window.",
            "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool "
            "ceil_mode=False, bool count_include_pad=True) -> Tensor",
@@ -412,16 +414,17 @@ constexpr std::array kRows{
     PoolKernel("aten::_adaptive_avg_pool2d", "Means of as many windows as the output has pixels.",
                "(Tensor self, SymInt[2] output_size) -> Tensor",
                "aten::_adaptive_avg_pool2d(f32[2,3,8,8], [3,3])", gradients::kAdaptiveAverage2d,
-               AdaptiveShape<2>, ResizedPoolAllocations, AdaptiveWork),
+               Fusion::kOutFusable, AdaptiveShape<2>, ResizedPoolAllocations, AdaptiveWork),
     PoolKernel("aten::_adaptive_avg_pool3d", "Means of as many windows as the output has pixels.",
                "(Tensor self, SymInt[3] output_size) -> Tensor",
                "aten::_adaptive_avg_pool3d(f32[2,3,4,8,8], [2,3,3])", gradients::kAdaptiveAverage3d,
-               AdaptiveShape<3>, allocations::Via<"aten::resize_">, AdaptiveWork),
+               Fusion::kOutFusable, AdaptiveShape<3>, allocations::Via<"aten::resize_">,
+               AdaptiveWork),
     PoolKernel("aten::adaptive_max_pool2d",
                "Largest values of as many windows as the output has pixels.",
                "(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
                "aten::adaptive_max_pool2d(f32[2,3,8,8], [3,3])", gradients::kAdaptiveMax2d,
-               AdaptiveMaxShape, PoolAllocations, AdaptiveWork),
+               Fusion::kOutFusable, AdaptiveMaxShape, PoolAllocations, AdaptiveWork),
     PoolOf("aten::adaptive_avg_pool1d", "Means of as many windows as the output has elements.",
            "(Tensor self, int[1] output_size) -> Tensor",
            "aten::adaptive_avg_pool1d(f32[2,3,8], [4])", AdaptiveAverage1d),
@@ -437,19 +440,19 @@ constexpr std::array kRows{
                "(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) "
                "-> Tensor",
                "aten::upsample_nearest2d(f32[2,3,4,4], [8,8])", gradients::kUpsampleNearest2d,
-               UpsampleShape, UpsampleAllocations<1>, work::Move),
+               Fusion::kInjective, UpsampleShape, UpsampleAllocations<1>, work::Move),
     PoolKernel("aten::_upsample_nearest_exact2d", "The nearest pixel of a smaller or larger image.",
                "(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) "
                "-> Tensor",
                "aten::_upsample_nearest_exact2d(f32[2,3,4,4], [8,8])",
-               gradients::kUpsampleNearestExact2d, UpsampleShape, UpsampleAllocations<1>,
-               work::Move),
+               gradients::kUpsampleNearestExact2d, Fusion::kInjective, UpsampleShape,
+               UpsampleAllocations<1>, work::Move),
     PoolKernel("aten::upsample_bilinear2d", "Pixels between those of a smaller or larger image.",
                "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, "
                "float? scales_w=None) -> Tensor",
                "aten::upsample_bilinear2d(f32[2,3,4,4], [6,6], False)",
-               gradients::kUpsampleBilinear2d, UpsampleShape, UpsampleAllocations<2>,
-               kInterpolation<4>),
+               gradients::kUpsampleBilinear2d, Fusion::kInjective, UpsampleShape,
+               UpsampleAllocations<2>, kInterpolation<4>),
     PoolOf("aten::upsample_nearest2d.vec", "The nearest pixel, by sizes or factors.",
            "(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",
            "aten::upsample_nearest2d.vec(f32[2,3,4,4], None, [2.0,2.0])",
@@ -468,7 +471,7 @@ constexpr std::array kRows{
                "(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) "
                "-> Tensor",
                "aten::im2col(f32[2,3,8,8], [3,3], [1,1], [1,1], [1,1])", gradients::kIm2Col,
-               Im2ColShape, Im2ColAllocations, work::Move),
+               Fusion::kInjective, Im2ColShape, Im2ColAllocations, work::Move),
 };
 
 }  // namespace

@@ -226,6 +226,7 @@ void IntProductShape(const OpView& op, Outputs& out) {
 constexpr OpDef Product(const Words& words, ShapeFn shape, WorkFn work) {
   return Kernel(Family::kContraction, words,
                 {.shape = shape,
+                 .fusion = Fusion::kOutFusable,
                  .allocations = allocations::Via<"aten::empty">,
                  .work = work,
                  .grad = kNoGradient});
@@ -302,6 +303,7 @@ constexpr std::array kRows{
             "output, Tensor mask)",
             "aten::fake_quantize_per_tensor_affine_cachemask(f32[2,8], 0.1, 0, -128, 127)"},
            {.shape = WithMaskShape,
+            .fusion = Fusion::kElementwise,
             .allocations = allocations::Via<"aten::empty_strided">,
             .work = work::PerOutput<work::PerElement{.alu = 4, .compare = 2}>,
             .grad = kGradientUnknown}),

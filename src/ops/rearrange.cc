@@ -226,6 +226,7 @@ constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signatur
                .family = Family::kDataMovement,
                .shape = shape,
                .alias = Alias::kNone,
+               .fusion = Fusion::kInjective,
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work::Move,

@@ -392,6 +392,7 @@ constexpr OpDef LayerKernel(OpName name, std::string_view summary, Signature sig
                .family = Family::kContraction,
                .shape = shape,
                .alias = Alias::kNone,
+               .fusion = Fusion::kOpaque,
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,

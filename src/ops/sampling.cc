@@ -348,7 +348,11 @@ std::vector<Tensor> AffineGridBackward(Dispatcher& d, const OpView& op) {
 constexpr OpDef Sample(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
                        Gradient grad = kGradientUnknown) {
   return Kernel(Family::kPooling, words,
-                {.shape = shape, .allocations = allocations, .work = work, .grad = grad});
+                {.shape = shape,
+                 .fusion = Fusion::kInjective,
+                 .allocations = allocations,
+                 .work = work,
+                 .grad = grad});
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {

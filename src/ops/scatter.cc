@@ -297,7 +297,11 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose, Gradient grad = 
 constexpr OpDef Written(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
                         Gradient grad = kGradientUnknown) {
   return Kernel(Family::kIndexing, words,
-                {.shape = shape, .allocations = allocations, .work = work, .grad = grad},
+                {.shape = shape,
+                 .fusion = Fusion::kOpaque,
+                 .allocations = allocations,
+                 .work = work,
+                 .grad = grad},
                 Alias::kInPlace);
 }
 
@@ -311,6 +315,7 @@ constexpr std::array kRows{
            {"steelyard::copied_result", "A copy that an operator writes into.",
             "(Tensor self) -> Tensor", "steelyard::copied_result(f32[4,3])"},
            {.shape = ResultShape,
+            .fusion = Fusion::kOpaque,
             .allocations = ResultAllocations,
             .work = work::Move,
             .grad = kGradientUnknown}),
@@ -362,6 +367,7 @@ constexpr std::array kRows{
             "(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
             "aten::index_copy(f32[4,3], 0, i64[2], f32[2,3])"},
            {.shape = CopySlicesShape,
+            .fusion = Fusion::kOpaque,
             .allocations = allocations::OutputsOnly,
             .work = work::Move,
             .grad = kGradientUnknown}),
@@ -377,6 +383,7 @@ constexpr std::array kRows{
            {"aten::take", "Elements by their positions in the flattened tensor.",
             "(Tensor self, Tensor index) -> Tensor", "aten::take(f32[4,3], i64[2])"},
            {.shape = TakeShape,
+            .fusion = Fusion::kInjective,
             .allocations = allocations::Via<"aten::empty">,
             .work = work::Move,
             .grad = kGradientUnknown},

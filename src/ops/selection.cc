@@ -295,6 +295,7 @@ constexpr OpDef Chosen(OpName name, std::string_view summary, Signature signatur
                .family = Family::kIndexing,
                .shape = shape,
                .alias = Alias::kNone,
+               .fusion = Fusion::kOpaque,
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,

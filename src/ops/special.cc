@@ -44,6 +44,7 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose,
 
 // Complex numbers are in the domain, integers become float32.
 constexpr Columns kFloatOfOne{.shape = shape::Iterate<Promotion::kFloat, 0>,
+                              .fusion = Fusion::kElementwise,
                               .allocations = allocations::Iterate<Promotion::kFloat, 0>,
                               .work = kSpecial,
                               .grad = kGradientUnknown};
@@ -56,10 +57,12 @@ void RealShape(const OpView& op, Outputs& out) {
   kShape(op, out);
 }
 constexpr Columns kRealOfOne{.shape = RealShape<shape::Iterate<Promotion::kFloat, 0>>,
+                             .fusion = Fusion::kElementwise,
                              .allocations = allocations::Iterate<Promotion::kFloat, 0>,
                              .work = kSpecial,
                              .grad = kGradientUnknown};
 constexpr Columns kSameOfOne{.shape = shape::Iterate<Promotion::kCommon, 0>,
+                             .fusion = Fusion::kElementwise,
                              .allocations = allocations::OutputsOnly,
                              .work = kAlu,
                              .grad = kGradientUnknown};
@@ -71,6 +74,7 @@ void FloatingShape(const OpView& op, Outputs& out) {
   shape::Iterate<Promotion::kCommon, 0>(op, out);
 }
 constexpr Columns kRectifier{.shape = FloatingShape,
+                             .fusion = Fusion::kElementwise,
                              .allocations = allocations::OutputsOnly,
                              .work = kCompare,
                              .grad = kGradientUnknown};
@@ -80,11 +84,13 @@ void TestShape(const OpView& op, Outputs& out) {
   shape::AddIterated(DType::kBool, op.self().dtype(), {{op.self()}}, out);
 }
 constexpr Columns kTest{.shape = TestShape,
+                        .fusion = Fusion::kElementwise,
                         .allocations = allocations::OutputsOnly,
                         .work = kCompare,
                         .grad = kNoGradient};
 
 constexpr Columns kNumbersForNan{.shape = shape::Like<0>,
+                                 .fusion = Fusion::kElementwise,
                                  .allocations = allocations::Via<"aten::empty_strided">,
                                  .work = kCompare,
                                  .grad = kGradientUnknown};
@@ -144,10 +150,12 @@ void OverwriteSignedShape(const OpView& op, Outputs& out) {
   OverwriteOwnShape(op, out);
 }
 constexpr Columns kOverwriteFloat{.shape = OverwriteFloatShape,
+                                  .fusion = Fusion::kElementwise,
                                   .allocations = allocations::None,
                                   .work = kSpecial,
                                   .grad = kGradientUnknown};
 constexpr Columns kOverwriteReal{.shape = OverwriteRealShape,
+                                 .fusion = Fusion::kElementwise,
                                  .allocations = allocations::None,
                                  .work = work::PerOutput<PerElement{.move = 1}>,
                                  .grad = kGradientUnknown};
@@ -160,11 +168,13 @@ std::vector<Tensor> OverwriteSquare(Dispatcher& d, const OpView& op) {
 
 template <Promotion kPromotion>
 constexpr Columns kOfTwo{.shape = shape::Iterate<kPromotion, 0, 1>,
+                         .fusion = Fusion::kBroadcast,
                          .allocations = allocations::Iterate<kPromotion, 0, 1>,
                          .work = kAlu,
                          .grad = kGradientUnknown};
 template <Promotion kPromotion>
 constexpr Columns kOverwriteByTwo{.shape = shape::Overwrite<kPromotion, 0, 1>,
+                                  .fusion = Fusion::kBroadcast,
                                   .allocations = allocations::Overwrite<kPromotion, 0, 1>,
                                   .work = kAlu,
                                   .grad = kGradientUnknown};
@@ -176,6 +186,7 @@ void RealPairShape(const OpView& op, Outputs& out) {
   shape::Iterate<Promotion::kCommon, 0, 1>(op, out);
 }
 constexpr Columns kRealOfTwo{.shape = RealPairShape,
+                             .fusion = Fusion::kBroadcast,
                              .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                              .work = kAlu,
                              .grad = kGradientUnknown};
@@ -187,6 +198,7 @@ void FloatPairShape(const OpView& op, Outputs& out) {
   shape::Iterate<Promotion::kCommon, 0, 1>(op, out);
 }
 constexpr Columns kFloatOfTwo{.shape = FloatPairShape,
+                              .fusion = Fusion::kBroadcast,
                               .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                               .work = kSpecial,
                               .grad = kGradientUnknown};
@@ -198,11 +210,13 @@ void BitsShape(const OpView& op, Outputs& out) {
   shape::Iterate<Promotion::kCommon, 0, 1>(op, out);
 }
 constexpr Columns kShift{.shape = BitsShape,
+                         .fusion = Fusion::kBroadcast,
                          .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                          .work = kAlu,
                          .grad = kNoGradient};
 constexpr Columns kShiftByFactory{
     .shape = BitsShape,
+    .fusion = Fusion::kBroadcast,
     .allocations = allocations::IterateByFactory<Promotion::kCommon, 0, 1>,
     .work = kAlu,
     .grad = kNoGradient};
@@ -213,6 +227,7 @@ void OverwriteBitsShape(const OpView& op, Outputs& out) {
   shape::Overwrite<Promotion::kCommon, 0, 1>(op, out);
 }
 constexpr Columns kOverwriteBits{.shape = OverwriteBitsShape,
+                                 .fusion = Fusion::kBroadcast,
                                  .allocations = allocations::Overwrite<Promotion::kCommon, 0, 1>,
                                  .work = kAlu,
                                  .grad = kNoGradient};
@@ -222,6 +237,7 @@ void StepShape(const OpView& op, Outputs& out) {
   RealPairShape(op, out);
 }
 constexpr Columns kStep{.shape = StepShape,
+                        .fusion = Fusion::kBroadcast,
                         .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                         .work = kCompare,
                         .grad = kNoGradient};
@@ -239,14 +255,17 @@ void BoundsShape(const OpView& op, Outputs& out) {
   kShape(op, out);
 }
 constexpr Columns kBounds{.shape = BoundsShape<shape::Iterate<Promotion::kCommon, 0, 1, 2>>,
+                          .fusion = Fusion::kBroadcast,
                           .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                           .work = work::PerOutput<PerElement{.alu = 2}>,
                           .grad = kGradientUnknown};
 constexpr Columns kBound{.shape = BoundsShape<shape::Iterate<Promotion::kCommon, 0, 1>>,
+                         .fusion = Fusion::kBroadcast,
                          .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                          .work = kAlu,
                          .grad = kGradientUnknown};
 constexpr Columns kOverwriteBound{.shape = BoundsShape<shape::Overwrite<Promotion::kCommon, 0, 1>>,
+                                  .fusion = Fusion::kBroadcast,
                                   .allocations = allocations::Overwrite<Promotion::kCommon, 0, 1>,
                                   .work = kAlu,
                                   .grad = kGradientUnknown};
@@ -368,6 +387,7 @@ constexpr std::array kRows{
     Elementwise({"aten::logit", "The logarithm of the odds.",
                  "(Tensor self, float? eps=None) -> Tensor", "aten::logit(f32[2,8], 1e-6)"},
                 {.shape = LogitShape,
+                 .fusion = Fusion::kElementwise,
                  .allocations = allocations::IterateByFactory<Promotion::kFloat, 0>,
                  .work = work::PerOutput<PerElement{.alu = 2, .special = 1}>,
                  .grad = gradients::kLogit}),
@@ -423,6 +443,7 @@ constexpr std::array kRows{
     Overwriting({"aten::neg_", "Changes the sign, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::neg_(f32[2,8])"},
                 {.shape = OverwriteSignedShape,
+                 .fusion = Fusion::kElementwise,
                  .allocations = allocations::None,
                  .work = kAlu,
                  .grad = gradients::kNeg}),
@@ -562,6 +583,7 @@ constexpr std::array kRows{
                  "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
                  "aten::addcmul(f32[2,8], f32[2,1], f32[8])"},
                 {.shape = shape::Iterate<Promotion::kCommon, 0, 1, 2>,
+                 .fusion = Fusion::kBroadcast,
                  .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                  .work = kMultiplyAndAdd,
                  .grad = gradients::kAddcmul}),
@@ -569,6 +591,7 @@ constexpr std::array kRows{
                  "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
                  "aten::addcdiv(f32[2,8], f32[2,1], f32[8])"},
                 {.shape = QuotientShape,
+                 .fusion = Fusion::kBroadcast,
                  .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                  .work = kMultiplyAndAdd,
                  .grad = gradients::kAddcdiv}),
@@ -576,6 +599,7 @@ constexpr std::array kRows{
                  "(Tensor self, Tensor end, Scalar weight) -> Tensor",
                  "aten::lerp.Scalar(f32[2,8], f32[8], 0.1)"},
                 {.shape = LerpShape,
+                 .fusion = Fusion::kBroadcast,
                  .allocations = allocations::OutputsOnly,
                  .work = kMultiplyAndAdd,
                  .grad = gradients::kLerp}),
@@ -583,6 +607,7 @@ constexpr std::array kRows{
                  "(Tensor self, Tensor end, Tensor weight) -> Tensor",
                  "aten::lerp.Tensor(f32[2,8], f32[8], f32[2,1])"},
                 {.shape = LerpByTensorShape,
+                 .fusion = Fusion::kBroadcast,
                  .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                  .work = kMultiplyAndAdd,
                  .grad = kGradientUnknown}),
@@ -590,6 +615,7 @@ constexpr std::array kRows{
         {"aten::_prelu_kernel", "x, or the weight times x below zero.",
          "(Tensor self, Tensor weight) -> Tensor", "aten::_prelu_kernel(f32[2,3,8], f32[1,3,1])"},
         {.shape = PreluShape,
+         .fusion = Fusion::kBroadcast,
          .allocations = allocations::Via<"aten::empty_strided">,
          .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
          .grad = gradients::kPrelu}),
@@ -597,6 +623,7 @@ constexpr std::array kRows{
                  "(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)",
                  "aten::_prelu_kernel_backward(f32[2,3,8], f32[2,3,8], f32[1,3,1])"},
                 {.shape = PreluSlopeShape,
+                 .fusion = Fusion::kBroadcast,
                  .allocations = allocations::OutputsOnly,
                  .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
                  .grad = kGradientUnknown}),

@@ -47,6 +47,7 @@ constexpr OpDef UpdateKernel(OpName name, std::string_view summary, Signature si
                .family = Family::kElementwise,
                .shape = shape,
                .alias = Alias::kInPlace,
+               .fusion = Fusion::kBroadcast,
                .decompose = kIsKernel,
                .allocations = allocations,
                .work = work,

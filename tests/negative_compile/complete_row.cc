@@ -14,6 +14,7 @@ namespace {
     .family = Family::kElementwise,
     .shape = [](const OpView& op, Outputs& out) { out.Add(op.self().dtype(), op.self().sizes()); },
     .alias = Alias::kNone,
+    .fusion = Fusion::kElementwise,
     .decompose = kIsKernel,
     .allocations = [](const OpView&, Allocations& memory) { memory.Output(0); },
     .work = [](const OpView& op) { return Work{.compare = op.self().count()}; },

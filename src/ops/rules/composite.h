@@ -24,6 +24,7 @@ constexpr OpDef Composite(OpName name, std::string_view summary, Signature signa
                .family = family,
                .shape = kShapeFromParts,
                .alias = Alias::kNone,
+               .fusion = kFusionFromParts,
                .decompose = decompose,
                .allocations = kAllocationsFromParts,
                .work = kWorkFromParts,

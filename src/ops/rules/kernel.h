@@ -21,6 +21,7 @@ struct Words {
 // The columns in which kernels of a family differ.
 struct Columns {
   ShapeFn shape;
+  Stated<Fusion> fusion;
   AllocationsFn allocations;
   WorkFn work;
   Gradient grad;
@@ -35,6 +36,7 @@ constexpr OpDef Kernel(Family family, const Words& words, const Columns& columns
                .family = family,
                .shape = columns.shape,
                .alias = alias,
+               .fusion = columns.fusion,
                .decompose = kIsKernel,
                .allocations = columns.allocations,
                .work = columns.work,

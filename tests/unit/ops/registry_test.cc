@@ -34,12 +34,21 @@ TEST(Registry, RowsAreWhole) {
     EXPECT_EQ(*def->allocations != nullptr, def->is_kernel());
     EXPECT_EQ(*def->work != nullptr, def->is_kernel());
     EXPECT_EQ(*def->traffic != nullptr, def->is_kernel());
+    EXPECT_EQ(*def->fusion != Fusion::kFromParts, def->is_kernel());
     // What runs graphs or a training step cannot be written as one call.
     const bool no_call = *def->family == Family::kControl || *def->family == Family::kOptimizer;
     EXPECT_TRUE(no_call || !def->example->empty());
     if (!def->example->empty()) {
       EXPECT_TRUE(def->example->starts_with(std::string(def->name->text()) + "(")) << *def->example;
     }
+  }
+}
+
+// Who takes part in a kernel as a view must be one.
+TEST(Registry, OnlyViewsFuseAsViews) {
+  for (const OpDef* def : AllOps()) {
+    if (*def->fusion != Fusion::kView) continue;
+    EXPECT_NE(*def->alias, Alias::kNone) << def->name->text();
   }
 }
 
