@@ -421,6 +421,13 @@ constexpr std::array kRows{
            "steelyard::slow_conv_dilated2d_backward(f64[2,5,4,4], f64[2,3,8,8], f64[5,3,3,3], "
            "[3,3], [1,1], [0,0], [True,True,True])",
            DilatedAllocations, DilatedShape),
+    Kernel("steelyard::slow_conv_dilated3d_backward",
+           "The gradients of a dilated convolution of volumes, inside `convolution_backward`.",
+           "(Tensor grad_output, Tensor self, Tensor weight, SymInt[3] kernel_size, SymInt[3] "
+           "stride, SymInt[3] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+           "steelyard::slow_conv_dilated3d_backward(f64[2,5,4,4,4], f64[2,3,6,8,8], "
+           "f64[5,3,2,3,3], [2,3,3], [1,1,1], [0,0,0], [True,True,True])",
+           DilatedAllocations, DilatedShape),
     Kernel("steelyard::onednn_transposed_backward",
            "The gradients of a transposed convolution by oneDNN, inside `convolution_backward`.",
            "(Tensor grad_output, Tensor input, Tensor weight, SymInt[] stride, SymInt[] padding, "

@@ -47,8 +47,11 @@ std::vector<Tensor> CallSlow(Dispatcher& d, Backend backend, const Problem& p) {
       return d.CallMany("steelyard::slow_conv3d_backward", p.gradient, p.input, p.weight, kernel,
                         g.stride, g.padding, mask);
     case Backend::kSlowDilated:
-      return d.CallMany("steelyard::slow_conv_dilated2d_backward", p.gradient, p.input, p.weight,
-                        kernel, g.stride, g.padding, mask);
+      return p.weight.rank() == 5
+                 ? d.CallMany("steelyard::slow_conv_dilated3d_backward", p.gradient, p.input,
+                              p.weight, kernel, g.stride, g.padding, mask)
+                 : d.CallMany("steelyard::slow_conv_dilated2d_backward", p.gradient, p.input,
+                              p.weight, kernel, g.stride, g.padding, mask);
     case Backend::kSlow2d:
     case Backend::kOneDnn:
       return d.CallMany("aten::_slow_conv2d_backward.output_mask", p.gradient, p.input, p.weight,
@@ -98,7 +101,7 @@ void AddRow(Dispatcher& d, Problem& p) {
 // everything.
 void MakeDense(Dispatcher& d, Backend backend, Problem& p) {
   if (backend == Backend::kSlow3d && !p.transposed) return;
-  const std::int64_t format = FormatFor(p.input, p.weight);
+  const std::int64_t format = FormatFor(backend, p.input, p.weight);
   p.input = d.Call("aten::contiguous", p.input, format);
   p.weight = d.Call("aten::contiguous", p.weight, format);
   if (backend == Backend::kOneDnn) p.gradient = d.Call("aten::contiguous", p.gradient, format);

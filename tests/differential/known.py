@@ -100,6 +100,7 @@ TRUSTING = frozenset(
         "aten::nll_loss2d_backward",
         "aten::slow_conv3d_forward",
         "aten::slow_conv_dilated2d",
+        "aten::slow_conv_dilated3d",
         "aten::slow_conv_transpose2d",
         "aten::slow_conv_transpose3d",
     }
