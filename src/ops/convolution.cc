@@ -320,6 +320,13 @@ constexpr std::array kRows{
         "aten::slow_conv_dilated2d(f64[2,3,8,8], f64[5,3,3,3], [3,3], dilation=[2,2])",
         kGradientUnknown, SlowShape, DilatedAllocations, SlowWork),
     ConvolutionKernel(
+        "aten::slow_conv_dilated3d",
+        "Dilated convolution of volumes as matrix products, one at a time.",
+        "(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] "
+        "stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor",
+        "aten::slow_conv_dilated3d(f64[2,3,6,8,8], f64[5,3,2,3,3], [2,3,3], dilation=[2,2,2])",
+        kGradientUnknown, SlowShape, DilatedAllocations, SlowWork),
+    ConvolutionKernel(
         "steelyard::transposed_convolution", "Transposed convolution, inside `_convolution`.",
         "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] "
         "output_padding, SymInt[] dilation, SymInt groups) -> Tensor",

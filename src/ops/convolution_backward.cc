@@ -93,6 +93,13 @@ void SlowShape(const OpView& op, Outputs& out) {
                BiasSize(op, kWay, 1), out);
 }
 
+// The weight's gradient in the order of the image.
+void DilatedShape(const OpView& op, Outputs& out) {
+  const bool last = UsesChannelsLast(op);
+  AddGradients(op, StridesIn(last, Input(op)), StridesIn(last, Weight(op)), Wants(op, kWeight),
+               BiasSize(op, Way::kForth, 1), out);
+}
+
 template <Way kWay>
 void Slow3dShape(const OpView& op, Outputs& out) {
   AddGradients(op, StridesIn(false, Input(op)), StridesIn(false, Weight(op)), Wants(op, kWeight),
@@ -169,7 +176,9 @@ void AllocateWeightGradient(const OpView& op, const onednn::WeightGradientBuffer
   const std::int64_t bytes = channels_last ? Weight(op).bytes() : 0;
   const Scratch plain = memory.Allocate(bytes, "aten::empty");
   memory.Output(kWeight, "aten::empty");
-  for (const Scratch buffer : {plain, weight, bias}) memory.Free(buffer, kCaller);
+  memory.Free(plain, kCaller);
+  if (buffers.plain) memory.Free(memory.Allocate(Weight(op).bytes(), "aten::empty"), kCaller);
+  for (const Scratch buffer : {weight, bias}) memory.Free(buffer, kCaller);
 }
 
 void OneDnnAllocations(const OpView& op, Allocations& memory) {
@@ -292,7 +301,9 @@ void Slow3dAllocations(const OpView& op, Allocations& memory) {
   if (!Wants(op, kWeight)) return;
   memory.Output(kWeight, "aten::resize_");
   const Copy gradient = RowMajor(op.self(), memory), image = RowMajor(Input(op), memory);
-  const bool gathers = convolution::NeedsColumns(Weight(op), SlowGeometry(op));
+  // Windows of one pixel are the image, which is copied where groups take parts of it.
+  const bool grouped = Weight(op).size(1) != Input(op).size(1);
+  const bool gathers = grouped || convolution::NeedsColumns(Weight(op), SlowGeometry(op));
   const Scratch columns = memory.Allocate(gathers ? bytes : 0, "aten::empty");
   Free(image, memory);
   memory.Free(columns, kCaller);
@@ -409,7 +420,14 @@ constexpr std::array kRows{
            "stride, SymInt[2] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
            "steelyard::slow_conv_dilated2d_backward(f64[2,5,4,4], f64[2,3,8,8], f64[5,3,3,3], "
            "[3,3], [1,1], [0,0], [True,True,True])",
-           DilatedAllocations),
+           DilatedAllocations, DilatedShape),
+    Kernel("steelyard::slow_conv_dilated3d_backward",
+           "The gradients of a dilated convolution of volumes, inside `convolution_backward`.",
+           "(Tensor grad_output, Tensor self, Tensor weight, SymInt[3] kernel_size, SymInt[3] "
+           "stride, SymInt[3] padding, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+           "steelyard::slow_conv_dilated3d_backward(f64[2,5,4,4,4], f64[2,3,6,8,8], "
+           "f64[5,3,2,3,3], [2,3,3], [1,1,1], [0,0,0], [True,True,True])",
+           DilatedAllocations, DilatedShape),
     Kernel("steelyard::onednn_transposed_backward",
            "The gradients of a transposed convolution by oneDNN, inside `convolution_backward`.",
            "(Tensor grad_output, Tensor input, Tensor weight, SymInt[] stride, SymInt[] padding, "

@@ -61,11 +61,13 @@ constexpr std::int64_t kChannelsLast3d = 3;
 
 Backend ChooseBackend(const Tensor& input, const Tensor& weight, const Geometry& g, int threads) {
   if (UsesOneDnn(input, weight, g, threads)) return Backend::kOneDnn;
-  if (weight.rank() == 5) return Backend::kSlow3d;
-  return AnyNot(1, g.dilation) ? Backend::kSlowDilated : Backend::kSlow2d;
+  if (AnyNot(1, g.dilation)) return Backend::kSlowDilated;
+  return weight.rank() == 5 ? Backend::kSlow3d : Backend::kSlow2d;
 }
 
-std::int64_t FormatFor(const Tensor& input, const Tensor& weight) {
+std::int64_t FormatFor(Backend backend, const Tensor& input, const Tensor& weight) {
+  // PyTorch's own kernels for volumes know one format.
+  if (backend != Backend::kOneDnn && weight.rank() == 5) return kContiguousFormat;
   if (!convolution::UsesChannelsLast(input.view(), weight.view())) return kContiguousFormat;
   return input.rank() == 5 ? kChannelsLast3d : kChannelsLast2d;
 }
@@ -73,9 +75,10 @@ std::int64_t FormatFor(const Tensor& input, const Tensor& weight) {
 Tensor Part(Dispatcher& d, const Tensor& t, int dim, std::int64_t index, std::int64_t parts) {
   if (!t.defined()) return {};
   const std::int64_t length = t.size(dim) / parts;
-  const bool last = t.rank() == 4 && IsChannelsLast(t.sizes(), t.strides());
+  const bool last = t.rank() >= 4 && IsChannelsLast(t.sizes(), t.strides());
+  const std::int64_t format = t.rank() == 5 ? kChannelsLast3d : kChannelsLast2d;
   return d.Call("aten::contiguous", d.Call("aten::narrow", t, dim, index * length, length),
-                last ? kChannelsLast2d : kContiguousFormat);
+                last ? format : kContiguousFormat);
 }
 
 void AddRow(Geometry& g) {
@@ -97,8 +100,10 @@ Tensor CallSlow(Dispatcher& d, Backend backend, const Tensor& input, const Tenso
     case Backend::kSlow3d:
       return d.Call("aten::slow_conv3d_forward", input, weight, kernel, bias, g.stride, g.padding);
     case Backend::kSlowDilated:
-      return d.Call("aten::slow_conv_dilated2d", input, weight, kernel, bias, g.stride, g.padding,
-                    g.dilation);
+      return weight.rank() == 5 ? d.Call("aten::slow_conv_dilated3d", input, weight, kernel, bias,
+                                         g.stride, g.padding, g.dilation)
+                                : d.Call("aten::slow_conv_dilated2d", input, weight, kernel, bias,
+                                         g.stride, g.padding, g.dilation);
     case Backend::kSlow2d:
     case Backend::kOneDnn:
       return d.Call("aten::_slow_conv2d_forward", input, weight, kernel, bias, g.stride, g.padding);
@@ -149,7 +154,7 @@ Tensor CallTransposed(Dispatcher& d, const Tensor& input, const Tensor& weight, 
   const bool fits = weight.rank() >= 4 && input.rank() == weight.rank() && g.groups > 0 &&
                     input.size(1) % g.groups == 0;
   const bool slow = fits && !UsesOneDnn(input, weight, g, d.target().threads);
-  const std::int64_t format = FormatFor(input, weight);
+  const std::int64_t format = FormatFor(slow ? Backend::kSlow2d : Backend::kOneDnn, input, weight);
   const Tensor image = d.Call("aten::contiguous", input, format);
   const Tensor of_image = d.Call("aten::contiguous", weight, format);
   if (slow) {
@@ -251,7 +256,7 @@ std::vector<Tensor> Choose(Dispatcher& d, const OpView& op) {
   const Backend backend = ChooseBackend(input, weight, g, d.target().threads);
   // Groups and copies of volumes are the kernel's own.
   if (backend == Backend::kSlow3d) return {CallSlow(d, backend, input, weight, bias, g)};
-  const std::int64_t format = FormatFor(input, weight);
+  const std::int64_t format = FormatFor(backend, input, weight);
   input = d.Call("aten::contiguous", input, format);
   weight = d.Call("aten::contiguous", weight, format);
   if (bias.defined()) bias = d.Call("aten::contiguous", bias);

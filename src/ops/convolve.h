@@ -24,7 +24,7 @@ enum class Backend : std::uint8_t { kOneDnn, kSlow2d, kSlow3d, kSlowDilated };
 Backend ChooseBackend(const Tensor& input, const Tensor& weight, const convolution::Geometry& g,
                       int threads);
 // The memory format of the operands, as `contiguous` takes it.
-std::int64_t FormatFor(const Tensor& input, const Tensor& weight);
+std::int64_t FormatFor(Backend backend, const Tensor& input, const Tensor& weight);
 // A one-dimensional convolution is one of images with a single row.
 void AddRow(convolution::Geometry& g);
 // One of equal parts of a dimension, dense in the order of the whole; undefined of an undefined

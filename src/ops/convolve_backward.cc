@@ -8,9 +8,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "ops/convolve.h"
 #include "ops/rules/convolution.h"
+#include "ops/rules/onednn.h"
+#include "ops/rules/onednn_backward.h"
 #include "ops/rules/window.h"
 
 namespace steelyard::ops::convolve {
@@ -44,8 +47,11 @@ std::vector<Tensor> CallSlow(Dispatcher& d, Backend backend, const Problem& p) {
       return d.CallMany("steelyard::slow_conv3d_backward", p.gradient, p.input, p.weight, kernel,
                         g.stride, g.padding, mask);
     case Backend::kSlowDilated:
-      return d.CallMany("steelyard::slow_conv_dilated2d_backward", p.gradient, p.input, p.weight,
-                        kernel, g.stride, g.padding, mask);
+      return p.weight.rank() == 5
+                 ? d.CallMany("steelyard::slow_conv_dilated3d_backward", p.gradient, p.input,
+                              p.weight, kernel, g.stride, g.padding, mask)
+                 : d.CallMany("steelyard::slow_conv_dilated2d_backward", p.gradient, p.input,
+                              p.weight, kernel, g.stride, g.padding, mask);
     case Backend::kSlow2d:
     case Backend::kOneDnn:
       return d.CallMany("aten::_slow_conv2d_backward.output_mask", p.gradient, p.input, p.weight,
@@ -95,10 +101,34 @@ void AddRow(Dispatcher& d, Problem& p) {
 // everything.
 void MakeDense(Dispatcher& d, Backend backend, Problem& p) {
   if (backend == Backend::kSlow3d && !p.transposed) return;
-  const std::int64_t format = FormatFor(p.input, p.weight);
+  const std::int64_t format = FormatFor(backend, p.input, p.weight);
   p.input = d.Call("aten::contiguous", p.input, format);
   p.weight = d.Call("aten::contiguous", p.weight, format);
   if (backend == Backend::kOneDnn) p.gradient = d.Call("aten::contiguous", p.gradient, format);
+}
+
+// Whether oneDNN's kernels take buffers that are not known to the byte. A transposed convolution is
+// the way back of one from the gradient to the image.
+bool IsEstimated(const Dispatcher& d, const Problem& p) {
+  const Geometry& g = p.geometry;
+  onednn::Convolution c{
+      .source = p.input.sizes(),
+      .weight = p.weight.sizes(),
+      .result = p.gradient.sizes(),
+      .stride = g.stride,
+      .padding = g.padding,
+      .dilation = g.dilation,
+      .groups = g.groups,
+      .dtype = p.input.dtype(),
+      .has_bias = p.mask[2],
+      .channels_last = convolution::UsesChannelsLast(p.input.view(), p.weight.view())};
+  if (p.transposed) std::swap(c.source, c.result);
+  const auto of_image = [&] {
+    return p.transposed ? onednn::ForwardBuffers(c, d.target()).estimated
+                        : onednn::BuffersOfImageGradient(c, d.target()).estimated;
+  };
+  return (p.mask[0] && of_image()) ||
+         ((p.mask[1] || p.mask[2]) && onednn::BuffersOfWeightGradient(c, d.target()).estimated);
 }
 
 }  // namespace
@@ -129,7 +159,7 @@ std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
   if (backend == Backend::kOneDnn) {
     const Geometry& g = p.geometry;
     const Argument mask = d.Mask({p.mask[0], p.mask[1], p.mask[2]});
-    if (p.input.dtype() == DType::kBFloat16) d.Note(kEstimated);
+    if (IsEstimated(d, p)) d.Note(kEstimated);
     out = p.transposed ? d.CallMany("steelyard::onednn_transposed_backward", p.gradient, p.input,
                                     p.weight, g.stride, g.padding, g.dilation, g.groups, mask)
                        : d.CallMany("steelyard::onednn_convolution_backward", p.gradient, p.input,

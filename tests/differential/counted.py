@@ -102,6 +102,7 @@ NOT_COUNTED_BY_TORCH = {
     aten.mkldnn_rnn_layer_backward: recurrent_layer_gradients,
     aten.slow_conv3d_forward: convolution,
     aten.slow_conv_dilated2d: convolution,
+    aten.slow_conv_dilated3d: convolution,
     aten.slow_conv_transpose2d: transposed_convolution,
     aten.slow_conv_transpose3d: transposed_convolution,
 }

@@ -100,6 +100,7 @@ TRUSTING = frozenset(
         "aten::nll_loss2d_backward",
         "aten::slow_conv3d_forward",
         "aten::slow_conv_dilated2d",
+        "aten::slow_conv_dilated3d",
         "aten::slow_conv_transpose2d",
         "aten::slow_conv_transpose3d",
     }
@@ -149,12 +150,6 @@ MIXED = "a loss casts operands of different dtypes twice, which is not modelled"
 
 # Calls in which a row's events differ.
 DIFFERENCES: tuple[Known, ...] = (
-    Known(
-        "aten::convolution_backward",
-        "the scratch of oneDNN's backward kernels in bfloat16 is not modelled",
-        has("bf16"),
-        extent=Extent.PUBLIC,
-    ),
     Known(
         "aten::lstm.input",
         "copies of transposed weights, oneDNN's scratch in bfloat16 and the path of other dtypes, "

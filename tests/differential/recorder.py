@@ -23,6 +23,10 @@ OF_NONZERO = ("aten::nonzero", "aten::nonzero_numpy", "aten::argwhere", "aten::w
 OF_ZEROS = ("aten::cumprod_backward",)
 MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
+# oneDNN takes a kernel that it has made before for operands it deems alike, as columns of matrices
+# with a single one are: each call is to be what it is on its own. It reads this when it is first
+# asked for a kernel.
+os.environ["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] = "0"
 torch.set_num_threads(1)
 warnings.filterwarnings("ignore")
 

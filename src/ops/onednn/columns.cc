@@ -255,14 +255,29 @@ bool SharesResults(const Problem& p, std::int64_t vector, const Target& target) 
          (outer >= inner || multiplications / target.threads < 64 * 1024);
 }
 
-std::optional<Count> Allowed(const Problem& p, Count scratch, const Target& target) {
+// The most that the kernels ask for; each has a reason of its own to check it.
+std::int64_t Limit(const Problem& p, const Target& target) {
   const Count tensors =
       (p.SourceElements() + p.WeightElements() + p.ResultElements()) * (p.narrow() ? 2 : 4);
   const Count limit = tensors * target.threads * kMostGrowth;
-  const std::int64_t most =
-      limit.overflowed() ? kMostScratch : std::min(limit.value(), kMostScratch);
-  if (scratch.overflowed() || scratch.value() > most) return std::nullopt;
+  return limit.overflowed() ? kMostScratch : std::min(limit.value(), kMostScratch);
+}
+
+std::optional<Count> Allowed(const Problem& p, Count scratch, const Target& target) {
+  if (scratch.overflowed() || scratch.value() > Limit(p, target)) return std::nullopt;
   return scratch;
+}
+
+// The pixels whose windows are gathered at a time on the way back: all, unless `available` bytes
+// hold no columns of `column` bytes for all of them; then a share of what fits.
+std::int64_t GatheredPixels(const Problem& p, Count column, std::int64_t available,
+                            std::int64_t vector, float share) {
+  const std::int64_t image = p.height.out * p.width.out;
+  const Count all = column * image;
+  if (!all.overflowed() && all.value() <= available) return image;
+  if (column.overflowed()) return vector;
+  const auto fit = static_cast<float>(available / column.value());
+  return std::max(vector, static_cast<std::int64_t>(fit * share));
 }
 
 }  // namespace
@@ -298,8 +313,43 @@ std::optional<Count> BackwardColumnScratch(const Problem& p, const Target& targe
     const std::int64_t image = p.depth.in * p.height.in * p.width.in;
     scratch.Add(Count(RoundUp(p.inputs * image, kVectorBytes / 4)) * threads * 4);
   }
-  const Count pixels = Count(p.height.out) * p.width.out;
-  if (StepSearch::Gathers(p)) scratch.Add(pixels * p.inputs * p.kernel() * threads * 4);
+  const Count taken = scratch.total();
+  if (StepSearch::Gathers(p) && !taken.overflowed()) {
+    const Count column = Count(p.inputs) * p.kernel() * threads * 4;
+    const std::int64_t available = Limit(p, target) - taken.value();
+    scratch.Add(column * GatheredPixels(p, column, available, vector, 0.1F));
+  }
+  return Allowed(p, scratch.total(), target);
+}
+
+std::optional<Count> WeightColumnScratch(const Problem& p, const Target& target) {
+  if (p.large) return std::nullopt;
+  const std::int64_t element = p.narrow() ? 2 : 4, vector = kVectorBytes / element;
+  const std::int64_t image = p.height.out * p.width.out, limit = Limit(p, target);
+  const bool gathers = StepSearch::Gathers(p);
+  const Count window = Count(p.inputs) * p.kernel();
+  const Count weight = p.WeightElements() * element;  // bytes, and as many floats
+  const Count source = Count(p.inputs) * p.depth.in * p.height.in * p.width.in * element;
+  const Count bias = p.narrow() && p.has_bias ? Count(p.groups) * p.outputs * 4 : Count(0);
+  Count each = weight * 4 + window * (p.channels_last && gathers ? image : 0) * element;
+  each += p.channels_last ? source : window * vector * element;
+  const Count estimate = each * target.threads + (p.narrow() ? weight * 4 + bias : Count(0));
+  const bool fits = !estimate.overflowed() && estimate.value() < limit;
+  const bool shares = fits && image / target.threads < 256 && (p.batch != 1 || p.groups > 2);
+  const std::int64_t threads = shares ? target.threads : 1;
+  Scratch scratch;
+  scratch.Add(weight * 4 * threads);
+  if (p.narrow()) scratch.Add(weight * 4);
+  scratch.Add(bias);
+  if (p.channels_last) scratch.Add(source * threads);
+  const Count taken = scratch.total();
+  if (gathers && !taken.overflowed()) {
+    const std::int64_t pixels =
+        p.channels_last
+            ? image
+            : GatheredPixels(p, window * element * threads, limit - taken.value(), vector, 0.05F);
+    scratch.Add(window * pixels * element * threads);
+  }
   return Allowed(p, scratch.total(), target);
 }
 

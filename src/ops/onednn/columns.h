@@ -14,5 +14,7 @@ namespace steelyard::onednn {
 std::optional<Count> ColumnScratch(const Problem& problem, const Target& target);
 // The same of the kernel that goes from the result back to the image.
 std::optional<Count> BackwardColumnScratch(const Problem& problem, const Target& target);
+// The same of the kernel that gives the gradient of the weight.
+std::optional<Count> WeightColumnScratch(const Problem& problem, const Target& target);
 
 }  // namespace steelyard::onednn

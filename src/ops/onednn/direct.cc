@@ -30,20 +30,6 @@ bool TakesDepthwise(const Problem& p) {
          PaddingFits(p.width, std::min(kRow, p.width.out));
 }
 
-// --- 1 x 1 --------------------------------------------------------------------------------------
-
-bool DropsPixels(const Problem& p) {
-  const auto divides = [](const Axis& a) { return a.before == 0 && a.out * a.stride == a.in; };
-  return p.rank == 4 && p.pointwise() && (p.height.stride != 1 || p.width.stride != 1) &&
-         divides(p.height) && divides(p.width);
-}
-
-bool TakesPointwise(const Problem& p) {
-  const auto whole = [](const Axis& a) { return a.before == 0 && a.stride == 1 && a.in == a.out; };
-  if (p.groups > 1 || !p.pointwise()) return false;
-  return DropsPixels(p) || (whole(p.depth) && whole(p.height) && whole(p.width));
-}
-
 // --- All others, float32 ------------------------------------------------------------------------
 
 // How many blocks of output channels and pixels of a row are in registers at once.
@@ -296,9 +282,68 @@ class BackwardRow {
   bool wide_ = false;
 };
 
+// The same of bfloat16: the blocks and pixels with most work between two reads of the weight.
+class NarrowBackwardRow {
+ public:
+  NarrowBackwardRow(const Problem& p, std::int64_t block)
+      : a_(p.width), input_blocks_(DivideUp(p.inputs, block)) {}
+
+  bool Fits() {
+    if (!Choose()) return false;
+    const std::int64_t tail = a_.in % row_, left = Steps(a_.before);
+    const std::int64_t right = Steps(std::max<std::int64_t>(0, a_.after() + tail));
+    if (left * a_.stride > row_ || right * a_.stride > row_) return false;
+    return a_.in <= row_ || (row_ % a_.stride == 0 && a_.after() + tail >= 0);
+  }
+
+ private:
+  // Results beyond the image that pixels at its edge go to.
+  std::int64_t Steps(std::int64_t padding) const {
+    return std::max<std::int64_t>(0, (a_.extent() - 1 - padding) / a_.stride);
+  }
+
+  bool Choose() {
+    constexpr std::int64_t kRegisters = 31, kMostBlocks = 4;
+    std::int64_t longest = 0;
+    for (std::int64_t blocks = 1; blocks <= kMostBlocks; ++blocks) {
+      if (input_blocks_ % blocks != 0) continue;
+      for (std::int64_t n = a_.stride;
+           n * blocks + n / a_.stride <= kRegisters && n < a_.in + a_.stride; n += a_.stride) {
+        const std::int64_t row = std::min(n, a_.in);
+        if (Steps(a_.before) * a_.stride > row && row != a_.in) continue;
+        const std::int64_t length = DivideUp(row, a_.stride) * blocks;
+        if (length < longest || (length == longest && row_ >= row)) continue;
+        longest = length;
+        row_ = row;
+      }
+    }
+    return longest > 0;
+  }
+
+  const Axis& a_;
+  std::int64_t input_blocks_;
+  std::int64_t row_ = 1;
+};
+
+bool FitsBackward(const Problem& p, std::int64_t block, const Target& target) {
+  return p.narrow() ? NarrowBackwardRow(p, block).Fits() : BackwardRow(p, block, target).Fits();
+}
+
 bool IsDilated(const Axis& a) { return a.dilation != 1; }
 
 }  // namespace
+
+bool DropsPixels(const Problem& p) {
+  const auto divides = [](const Axis& a) { return a.before == 0 && a.out * a.stride == a.in; };
+  return p.rank == 4 && p.pointwise() && (p.height.stride != 1 || p.width.stride != 1) &&
+         divides(p.height) && divides(p.width);
+}
+
+bool TakesPointwise(const Problem& p) {
+  const auto whole = [](const Axis& a) { return a.before == 0 && a.stride == 1 && a.in == a.out; };
+  if (p.groups > 1 || !p.pointwise()) return false;
+  return DropsPixels(p) || (whole(p.depth) && whole(p.height) && whole(p.width));
+}
 
 std::optional<DirectKernel> ChooseBackward(const Problem& p, const Target& target) {
   if (p.large) return {};
@@ -315,7 +360,7 @@ std::optional<DirectKernel> ChooseBackward(const Problem& p, const Target& targe
     if (IsDilated(*a) && a->stride != 1) return {};
   }
   const std::int64_t own = BlockOf(p, target);
-  if (p.LeavesImage() || own == 0 || !BackwardRow(p, own, target).Fits()) return {};
+  if (p.LeavesImage() || own == 0 || !FitsBackward(p, own, target)) return {};
   return DirectKernel{.kind = Kind::kDirect, .channel_block = own};
 }
 

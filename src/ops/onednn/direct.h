@@ -18,6 +18,10 @@ struct DirectKernel {
   bool drops_pixels = false;        // a strided 1 x 1 kernel copies the pixels it needs
 };
 
+// A 1 x 1 kernel that reads every pixel once, or that copies those it needs.
+bool TakesPointwise(const Problem& problem);
+bool DropsPixels(const Problem& problem);
+
 std::optional<DirectKernel> ChooseDirect(const Problem& problem, const Target& target);
 // The same of the kernels that go from the result back to the image.
 std::optional<DirectKernel> ChooseBackward(const Problem& problem, const Target& target);

@@ -52,6 +52,15 @@ struct Problem {
   Count SourceElements() const { return Elements(inputs, depth.in, height.in, width.in); }
   Count ResultElements() const { return Elements(outputs, depth.out, height.out, width.out); }
   Count WeightElements() const { return Count(groups) * outputs * inputs * kernel(); }
+  // Whether the kernel covers each image of a batch once, in which case oneDNN multiplies matrices.
+  bool IsInnerProduct() const {
+    constexpr std::int64_t kFewElements = 27;
+    const auto covers = [](const Axis& a) {
+      return a.out == 1 && a.before == 0 && a.after() == 0 && a.stride == 1 && a.dilation == 1;
+    };
+    return !large && batch > 1 && groups == 1 && kernel() > kFewElements && covers(depth) &&
+           covers(height) && covers(width);
+  }
   bool LeavesImage() const {
     return depth.LeavesImage() || height.LeavesImage() || width.LeavesImage();
   }

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "ops/onednn/columns.h"
 #include "ops/onednn/direct.h"
+#include "ops/onednn/pointwise.h"
 #include "ops/onednn/scratch.h"
 #include "ops/rules/allocations.h"
 
@@ -86,7 +88,8 @@ class Transposed {
     const bool large_weight = p_.outputs * p_.kernel() * whole * width_ > kLargeWeight;
     const std::int64_t pixels = p_.depth.out * p_.height.out * p_.width.out;
     const bool few_pixels = pixels <= kFewPixels;
-    const bool many_pairs = PairBytes(p_.kernel()) > PairBytes(1) && p_.width.kernel != p_.kernel();
+    const bool many_pairs =
+        PairListBytes(p_.kernel()) > PairListBytes(1) && p_.width.kernel != p_.kernel();
     const bool long_row =
         p_.width.in % p_.width.stride != 0 && (p_.width.in > kLongRow || target_.threads > 1);
     return p_.narrow() || (odd_blocks && large_weight && few_pixels) || many_pairs || long_row ||
@@ -115,15 +118,16 @@ class Transposed {
     if (whole == vector) return vector;
     const std::int64_t three = 3 * vector;
     const std::int64_t pixels = p_.depth.out * p_.height.out * p_.width.out;
-    const std::int64_t strides = p_.depth.stride * p_.height.stride * p_.width.stride;
+    const double strides = static_cast<double>(p_.depth.stride * p_.height.stride) *
+                           static_cast<double>(p_.width.stride);
+    const auto all = static_cast<double>(pixels);
     if (Pointwise()) {
-      const std::int64_t many = use_ == Use::kGradient ? 64 : 64 * strides;
-      if (whole % (4 * vector) == 0 && pixels >= many) return 4 * vector;
+      const double many = use_ == Use::kGradient ? 64 : 64 * strides;
+      if (whole % (4 * vector) == 0 && all >= many) return 4 * vector;
       return NearlyThrees() ? three : 2 * vector;
     }
     if (whole % (4 * vector) == 0 && whole * width_ < 768) return 4 * vector;
-    return whole % three == 0 && whole * width_ <= 1536 && pixels > 81 * strides ? three
-                                                                                 : 2 * vector;
+    return whole % three == 0 && whole * width_ <= 1536 && all > 81 * strides ? three : 2 * vector;
   }
   // Whether blocks of three vectors leave at most a twentieth empty.
   bool NearlyThrees() const {
@@ -148,11 +152,13 @@ class Transposed {
     };
     const Count image = Count(padded(p_.depth)) * padded(p_.height) * padded(p_.width);
     Scratch scratch(kPage);
-    scratch.Add(Count(PairBytes(p_.kernel())) * target_.threads);
+    scratch.Add(Count(PairListBytes(p_.kernel())) * target_.threads);
     if (p_.narrow()) scratch.Add(Count(InputBlock()) * DivideUp(p_.width.in, p_.width.stride) * 4);
-    scratch.Add(Pages(image * p_.groups * p_.outputs) * width_ * target_.threads);
+    const bool uneven = p_.width.in % p_.width.stride != 0;
+    const std::int64_t outputs = p_.narrow() && uneven ? RoundUp(p_.outputs, kPair) : p_.outputs;
+    scratch.Add(Pages(image * p_.groups * outputs) * width_ * target_.threads);
     scratch.Add(Count(kPage) * target_.threads);  // which parts of the image are copied
-    if (p_.width.in % p_.width.stride != 0) {
+    if (uneven) {
       const Count row = Count(RoundUp(p_.width.in, p_.width.stride)) * p_.width.stride;
       scratch.Add(Pages(row * p_.groups * p_.inputs) * width_ * target_.threads);
     }
@@ -160,12 +166,6 @@ class Transposed {
   }
 
   static Count Pages(Count n) { return n.overflowed() ? n : Count(RoundUp(n.value(), kPage)); }
-  // A list of pairs fills whole pages, and then whole pairs.
-  static std::int64_t PairBytes(std::int64_t pairs) {
-    constexpr std::int64_t kPairBytes = 40;
-    return DivideUp(RoundUp(pairs * kPairBytes, kPage), kPairBytes) * kPairBytes;
-  }
-
   // --- Everything else --------------------------------------------------------------------------
 
   // The kernel's own scratch, and a copy of the result where a bias is added to it.
@@ -187,18 +187,34 @@ class Transposed {
         depthwise ? Count(channels(1))
                   : Count(p_.groups) * RoundUp(p_.outputs, block) * RoundUp(p_.inputs, block);
     const Count source = Pixels(true) * channels(p_.inputs);
-    return {.scratch = Nested(DroppedPixels(kernel), source),
+    return {.scratch = Nested(BlockScratch(kernel), source),
             .source = Bytes(Pixels(false) * channels(p_.outputs)),
             .weight = Bytes(weights * p_.kernel()),
             .result = Bytes(source),
-            .estimated = p_.narrow() || p_.channels_last || kernel.drops_pixels};
+            .estimated = p_.channels_last || (kernel.drops_pixels && SharesChannels())};
   }
-  // The image as a strided 1 x 1 kernel computes it, without the pixels that it skips.
-  Count DroppedPixels(const DirectKernel& kernel) const {
+  // Whether a strided 1 x 1 kernel may take the channels part by part.
+  bool SharesChannels() const {
+    constexpr std::int64_t kSmallImage = 49, kManyChannels = 512;
+    const Count pixels = Count(p_.depth.out) * p_.height.out * p_.width.out;
+    return target_.threads > 1 || p_.narrow() ||
+           (pixels.value() <= kSmallImage && p_.inputs > kManyChannels);
+  }
+  // The sums of a 1 x 1 kernel of bfloat16; the image as a strided one computes it, without the
+  // pixels that it skips.
+  Count BlockScratch(const DirectKernel& kernel) const {
     Scratch scratch;
+    std::int64_t threads = target_.threads;
+    if (kernel.kind == DirectKernel::Kind::kPointwise && p_.narrow()) {
+      Problem back = p_;
+      std::swap(back.inputs, back.outputs);
+      const PointwiseSums sums = SumsOf(back, kernel.channel_block, target_);
+      scratch.Add(sums.bytes);
+      threads = sums.threads;
+    }
     if (kernel.drops_pixels && use_ == Use::kGradient) {
       scratch.Add(Count(p_.depth.out) * p_.height.out * p_.width.out *
-                  RoundUp(p_.inputs, kernel.channel_block) * width_ * target_.threads);
+                  RoundUp(p_.inputs, kernel.channel_block) * width_ * threads);
     }
     return scratch.total();
   }

@@ -30,6 +30,7 @@ class Plan {
   Plan(const Problem& problem, const Target& target) : p_(problem), target_(target) {}
 
   Buffers Forward() const {
+    if (p_.IsInnerProduct()) return AsProduct();
     if (p_.channels_last) return InPlace();
     if (p_.rank == 5 && p_.depthwise() && !p_.large && !Dilated()) return ByPixel();
     if (const auto kernel = ChooseDirect(p_, target_)) return InBlocks(*kernel);
@@ -111,6 +112,15 @@ class Plan {
             .result = Bytes(p_.ResultElements()),
             .result_last = MovesResult()};
   }
+  // A product of matrices, with the channels last; its scratch is not known.
+  Buffers AsProduct() const {
+    Buffers out{.estimated = true};
+    if (p_.channels_last) return out;
+    out.source = MovedSource();
+    out.weight = Bytes(p_.WeightElements());
+    out.result = Bytes(p_.ResultElements());
+    return out;
+  }
   // With a single channel or pixel, both orders are one.
   std::int64_t MovedSource() const {
     const bool same =
@@ -142,10 +152,8 @@ class Plan {
   }
 
   std::int64_t MatrixListBytes() const {
-    constexpr std::int64_t kPage = 4096, kPairBytes = 40;
-    const std::int64_t pairs = p_.large ? 1 : p_.kernel();
-    const std::int64_t list = DivideUp(RoundUp(pairs * kPairBytes, kPage), kPairBytes) * kPairBytes;
-    return list * target_.threads + kPage;
+    constexpr std::int64_t kPage = 4096;
+    return PairListBytes(p_.large ? 1 : p_.kernel()) * target_.threads + kPage;
   }
 
   // Output channels of a batch of matrices.

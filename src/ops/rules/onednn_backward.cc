@@ -8,27 +8,15 @@
 
 #include <algorithm>
 
-#include "ops/onednn/direct.h"
+#include "ops/onednn/columns.h"
 #include "ops/onednn/problem.h"
 #include "ops/onednn/scratch.h"
 #include "ops/onednn/transposed.h"
+#include "ops/onednn/weight_gradient.h"
 #include "ops/rules/allocations.h"
 
 namespace steelyard::onednn {
 namespace {
-
-using Kind = DirectKernel::Kind;
-
-// The block of kernels of processors without AVX-512, which take more problems of few channels.
-constexpr std::int64_t kSmallBlock = 8;
-// Weights wider than this are differentiated by columns where few channels are read in place
-// (measured: 14 is not, 16 is); depthwise ones wider than that are, too.
-constexpr std::int64_t kWidestPlain = 14;
-constexpr std::int64_t kWidestDepthwise = 3;
-// What kernels of channels-last images keep (measured: whatever the shape).
-constexpr std::int64_t kMatrixList = 8344;
-// The scratch of strided kernels lies at pages.
-constexpr std::int64_t kPage = 4096;
 
 bool IsDilated(const Problem& p) {
   return p.depth.dilation != 1 || p.height.dilation != 1 || p.width.dilation != 1;
@@ -36,45 +24,47 @@ bool IsDilated(const Problem& p) {
 bool IsStrided(const Problem& p) {
   return p.depth.stride != 1 || p.height.stride != 1 || p.width.stride != 1;
 }
-std::int64_t Widest(const Problem& p) {
-  return std::max({p.depth.kernel, p.height.kernel, p.width.kernel});
-}
-
-bool IsPadded(const Problem& p) {
-  return p.depth.before != 0 || p.height.before != 0 || p.width.before != 0;
-}
+bool PaddedByHalf(const Axis& a) { return std::max(a.before, a.after()) <= a.extent() / 2; }
 
 class Plan {
  public:
-  Plan(const Problem& p, const Target& target)
-      : p_(p), target_(target), direct_(ChooseDirect(p, target)) {}
+  Plan(const Problem& p, const Target& target) : p_(p), target_(target) {}
 
   ImageGradientBuffers OfImage() const {
+    if (p_.IsInnerProduct()) return ImageOfProduct();
     const Buffers back = BackwardBuffers(p_, Use::kGradient, target_);
     if (!p_.channels_last) {
       return {.given = back.source,
               .weight = back.weight,
               .image = back.result,
               .scratch = back.scratch,
-              .reordered = back.result_last};
+              .reordered = back.result_last,
+              .estimated = back.estimated};
     }
-    if (p_.groups > 1) return {.weight = InVectors() ? OwnWeight() : BlockPerGroup()};
     const bool strided = IsStrided(p_) && !IsDilated(p_);
+    const bool estimated = LastIsEstimated() || (strided && back.estimated);
+    if (p_.groups > 1) {
+      return {.weight = InVectors() ? OwnWeight() : BlockPerGroup(), .estimated = estimated};
+    }
     return {.weight = back.result_last ? back.weight : Bytes(Weight(p_.outputs, MatrixInputs())),
-            .scratch = strided ? back.scratch : kMatrixList};
+            .scratch = strided ? back.scratch : MatrixList(),
+            .estimated = estimated};
   }
 
   WeightGradientBuffers OfWeight() const {
     WeightGradientBuffers out{.bias = p_.has_bias ? Bytes(Count(p_.groups) * p_.outputs) : 0};
-    if (p_.channels_last) {
-      FillInPlace(out);
-    } else if (ByColumns()) {
-      out.weight = Bytes(p_.WeightElements());
-      constexpr std::int64_t kAccumulators = 4;
-      out.scratch = Columns(kAccumulators);
-    } else {
-      FillInBlocks(out);
+    if (p_.IsInnerProduct()) return WeightOfProduct(out);
+    if (const auto kernel = ChooseWeightKernel(p_)) {
+      FillInBlocks(*kernel, out);
+      // Threads may add up in buffers of their own.
+      out.estimated = target_.threads > 1;
+      return out;
     }
+    out.weight = Bytes(p_.WeightElements());
+    const auto columns = WeightColumnScratch(p_, target_);
+    out.plain = p_.channels_last && columns && p_.inputs * p_.kernel() != 1;
+    out.scratch = columns ? allocations::Bytes(*columns, DType::kUInt8) : 0;
+    out.estimated = !columns;
     return out;
   }
 
@@ -87,123 +77,79 @@ class Plan {
   Count Weight(std::int64_t outputs, std::int64_t inputs) const {
     return Count(p_.groups) * outputs * inputs * p_.kernel();
   }
-  Count Pixels() const { return Count(p_.depth.out) * p_.height.out * p_.width.out; }
-  bool Pointwise() const { return direct_ && direct_->kind == Kind::kPointwise; }
 
-  // Groups that only the small kernel takes forward.
-  bool FewPerGroup() const { return p_.groups > 1 && direct_->kind == Kind::kSmallVector; }
+  // --- Products of matrices, with the channels last; their scratch is not known -----------------
+
+  ImageGradientBuffers ImageOfProduct() const {
+    if (p_.channels_last) return {.estimated = true};
+    return {.weight = Bytes(p_.WeightElements()),
+            .image = Bytes(p_.SourceElements()),
+            .reordered = true,
+            .estimated = true};
+  }
+  WeightGradientBuffers WeightOfProduct(WeightGradientBuffers out) const {
+    out.source = p_.channels_last ? 0 : Bytes(p_.SourceElements());
+    out.weight = Bytes(p_.WeightElements());
+    out.plain = !p_.channels_last;
+    out.estimated = true;
+    return out;
+  }
 
   // --- The image's gradient, with its channels last ---------------------------------------------
 
-  // Input channels of the weight. oneDNN estimates which block of 16 to 64 is fastest; here are the
-  // outcomes that were measured: 48 for short rows of many channels and where it fits.
+  // Pairs of matrices, one for each element of the kernel.
+  std::int64_t MatrixList() const {
+    constexpr std::int64_t kPage = 4096, kGap = 128;
+    return PairListBytes(p_.large ? 1 : p_.kernel()) * target_.threads + kPage + kGap;
+  }
+
+  // Other kernels take some of these, and some copy the gradient.
+  bool LastIsEstimated() const {
+    const bool grouped = p_.groups > 1 && !(p_.depthwise() && p_.rank == 4);
+    if (p_.narrow() || p_.large || IsDilated(p_) || grouped) return true;
+    return !PaddedByHalf(p_.depth) || !PaddedByHalf(p_.height) || !PaddedByHalf(p_.width);
+  }
+
+  // Input channels of the weight, in blocks of 16 to 64 by oneDNN's estimate of which is fastest
+  // (measured: 48 where it leaves little empty and where the weight is small).
   std::int64_t MatrixInputs() const {
-    constexpr std::int64_t kShortRow = 8, kLongRow = 16;
+    constexpr std::int64_t kSmallWeight = 384;
+    constexpr double kManyPixels = 64, kMorePixels = 81;
     const std::int64_t block = target_.channel_block, i = p_.inputs;
-    const std::int64_t threes = RoundUp(i, 3 * block);
-    if (i <= block) return block;
-    const bool pointwise = p_.pointwise() && !p_.LeavesImage();
-    if (pointwise && p_.width.out < kShortRow && i > 4 * block && threes - i <= i / 25) {
-      return threes;
+    const std::int64_t whole = RoundUp(i, block), threes = RoundUp(i, 3 * block);
+    if (whole == block) return block;
+    const auto pixels = static_cast<double>(p_.depth.out * p_.height.out * p_.width.out);
+    const double strides = static_cast<double>(p_.depth.stride * p_.height.stride) *
+                           static_cast<double>(p_.width.stride);
+    if (p_.pointwise() && !p_.LeavesImage()) {
+      const bool fours = whole % (4 * block) == 0 && pixels >= kManyPixels;
+      return !fours && 20 * i >= 19 * threes ? threes : RoundUp(i, 2 * block);
     }
-    if ((pointwise || !IsStrided(p_) || p_.width.out >= kLongRow) && threes == i) return i;
-    return RoundUp(i, 2 * block);
+    const bool small = whole == threes && whole <= kSmallWeight && pixels > kMorePixels * strides;
+    return small ? threes : RoundUp(i, 2 * block);
   }
 
   // --- The weight's gradient --------------------------------------------------------------------
 
-  bool ByColumns() const {
-    if (!direct_ || FewPerGroup()) return true;
-    if (p_.narrow()) return false;
-    if (p_.depthwise()) return Widest(p_) > kWidestDepthwise || SkipsPixels();
-    if (p_.groups > 1 && direct_->channel_block < kSmallBlock) return true;
-    const bool small = WeightBlock() == kSmallBlock;
-    if (p_.rank == 5 && (small ? IsPadded(p_) : IsPaddedWide())) return true;
-    if (Pointwise()) return false;
-    if (IsDilated(p_) && (IsStrided(p_) || small)) return true;
-    if ((IsDilated(p_) || small) && ExceedsImage()) return true;
-    return (ReadsPlain() || small) && Widest(p_) > kWidestPlain;
-  }
-
-  bool AnyAxis(bool (*holds)(const Axis& a)) const {
-    return holds(p_.depth) || holds(p_.height) || holds(p_.width);
-  }
-  bool SkipsPixels() const {
-    return AnyAxis([](const Axis& a) { return a.stride > a.kernel; });
-  }
-  bool IsPaddedWide() const {
-    return AnyAxis([](const Axis& a) { return a.before > a.extent() / 2; });
-  }
-  bool ExceedsImage() const {
-    return AnyAxis([](const Axis& a) { return a.extent() > a.in; });
-  }
-
-  // Up to three channels, as of coloured images, are read as they are.
-  bool ReadsPlain() const {
-    constexpr std::int64_t kColours = 3;
-    return p_.groups == 1 && p_.inputs <= kColours && !Pointwise();
-  }
-
-  std::int64_t WeightBlock() const {
-    const bool few = p_.groups == 1 && p_.inputs < target_.channel_block;
-    return few && !ReadsPlain() && !Pointwise() ? kSmallBlock : direct_->channel_block;
-  }
-
-  void FillInBlocks(WeightGradientBuffers& out) const {
-    const std::int64_t block = WeightBlock();
-    if (p_.depthwise()) {
+  void FillInBlocks(const WeightKernel& kernel, WeightGradientBuffers& out) const {
+    const std::int64_t block = kernel.block;
+    if (kernel.kind == WeightKernel::Kind::kDepthwise) {
       const std::int64_t channels = RoundUp(p_.groups, block);
-      out.given = Bytes(Image(false, channels));
-      out.source = Bytes(Image(true, channels));
+      if (!p_.channels_last) {
+        out.given = Bytes(Image(false, channels));
+        out.source = Bytes(Image(true, channels));
+      }
       out.weight = Bytes(Count(channels) * p_.kernel());
     } else {
-      const std::int64_t outputs = RoundUp(p_.outputs, block), inputs = RoundUp(p_.inputs, block);
-      out.given = Bytes(Image(false, p_.groups * outputs));
-      out.source = ReadsPlain() ? 0 : Bytes(Image(true, p_.groups * inputs));
-      out.weight = Bytes(Weight(outputs, ReadsPlain() ? p_.inputs : inputs));
+      const std::int64_t outputs = RoundUp(p_.outputs, block);
+      const std::int64_t inputs = kernel.reads_plain ? p_.inputs : RoundUp(p_.inputs, block);
+      if (!p_.channels_last) {
+        out.given = Bytes(Image(false, p_.groups * outputs));
+        out.source = kernel.reads_plain ? 0 : Bytes(Image(true, p_.groups * inputs));
+      }
+      out.weight = Bytes(Weight(outputs, inputs));
     }
-    out.scratch = p_.narrow() ? out.weight * 2 : BlockScratch(block);
-  }
-
-  // Of as many channels a strided 1 x 1 kernel drops the pixels at a time.
-  static std::int64_t ReducedChannels(std::int64_t inputs) {
-    constexpr std::int64_t kMost = 128;
-    return std::min(inputs, kMost);
-  }
-
-  // A bias that does not fill its last block, and the pixels a strided 1 x 1 kernel needs.
-  std::int64_t BlockScratch(std::int64_t block) const {
-    Scratch scratch;
-    if (p_.has_bias && !p_.depthwise() && p_.outputs % block != 0) {
-      scratch.Add(Count(RoundUp(p_.outputs, block)) * 4);
-    }
-    if (direct_->drops_pixels) {
-      scratch.Add(Pixels() * ReducedChannels(RoundUp(p_.inputs, block)) * 4);
-    }
-    return allocations::Bytes(scratch.total(), DType::kUInt8);
-  }
-
-  // Nothing is copied but the weight. Large kernels, and groups that are no vectors, have blocks of
-  // their own for every group.
-  void FillInPlace(WeightGradientBuffers& out) const {
-    const std::int64_t block = target_.channel_block;
-    const bool large = Widest(p_) > kWidestDepthwise || !InVectors();
-    const std::int64_t outputs = RoundUp(p_.outputs, block);
-    if (p_.groups == 1) {
-      const bool plain = p_.inputs < block && !Pointwise();
-      out.weight = Bytes(Weight(outputs, plain ? p_.inputs : RoundUp(p_.inputs, block)));
-    } else if (large) {
-      out.weight = BlockPerGroup();
-    } else {
-      out.weight = OwnWeight();
-    }
-    Scratch scratch;
-    const std::int64_t channels = large ? p_.outputs : p_.groups * p_.outputs;
-    if (p_.has_bias && channels % block != 0) {
-      scratch.Add(Count(RoundUp(channels, block)) * (large ? p_.groups : 1) * 4);
-    }
-    if (direct_ && direct_->drops_pixels) scratch.Add(Pixels() * ReducedChannels(p_.inputs) * 4);
-    out.scratch = p_.narrow() ? out.weight * 2 : allocations::Bytes(scratch.total(), DType::kUInt8);
+    out.scratch = allocations::Bytes(WeightScratch(kernel, p_, target_), DType::kUInt8);
   }
 
   // --- Both -------------------------------------------------------------------------------------
@@ -223,24 +169,8 @@ class Plan {
     return p_.depthwise() || (p_.inputs % kVector == 0 && p_.outputs % kVector == 0);
   }
 
-  // A 1 x 1 kernel that touches every pixel once needs no windows.
-  bool Gathers() const {
-    const auto same = [](const Axis& a) { return a.in == a.out && a.stride == 1; };
-    return !(p_.pointwise() && same(p_.depth) && same(p_.height) && same(p_.width));
-  }
-
-  // The windows of one image and group, and so many times the weight.
-  std::int64_t Columns(std::int64_t weights) const {
-    const Count window = Count(p_.inputs) * p_.kernel();
-    Scratch scratch;
-    if (Gathers()) scratch.Add(window * p_.height.out * p_.width.out * 4 * target_.threads);
-    scratch.Add(p_.WeightElements() * weights * 4);
-    return allocations::Bytes(scratch.total(), DType::kUInt8);
-  }
-
   const Problem& p_;
   const Target& target_;
-  std::optional<DirectKernel> direct_;
 };
 
 }  // namespace

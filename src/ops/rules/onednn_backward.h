@@ -18,6 +18,7 @@ struct ImageGradientBuffers {
   std::int64_t scratch = 0;
   // Whether the result comes out in another order and is copied once more.
   bool reordered = false;
+  bool estimated = false;  // by a kernel whose buffers are not known to the byte
 };
 ImageGradientBuffers BuffersOfImageGradient(const Convolution& convolution, const Target& target);
 
@@ -28,6 +29,8 @@ struct WeightGradientBuffers {
   std::int64_t weight = 0;  // the result in the kernel's layout
   std::int64_t scratch = 0;
   std::int64_t bias = 0;
+  bool plain = false;  // the result lies in an order that PyTorch copies once more
+  bool estimated = false;
 };
 WeightGradientBuffers BuffersOfWeightGradient(const Convolution& convolution, const Target& target);
 

@@ -51,8 +51,8 @@ bool UsesOneDnn(const TensorView& a, const TensorView& b) {
 }
 
 bool LiesTransposed(const TensorView& factor) {
-  if (factor.stride(-2) != 1 || factor.size(-2) == 1) return false;
-  return factor.stride(-1) != 1 || factor.size(-1) == 1;
+  const std::int64_t rows = factor.size(-2);
+  return rows != 1 && factor.stride(-2) == 1 && factor.stride(-1) >= rows;
 }
 
 void FactorCopies::Add(Count elements, DType dtype) {

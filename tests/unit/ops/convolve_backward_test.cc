@@ -2,17 +2,21 @@
 
 #include "ops/convolve_backward.h"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
 #include "events.h"
+#include "programs.h"
 
 namespace steelyard {
 namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(ConvolveBackward, OneDimensionIsARow) {
   constexpr std::string_view kCall =
@@ -38,6 +42,28 @@ TEST(ConvolveBackward, TheKernelForVolumesCopiesWhatItNeeds) {
                       "f64[6,2,3,3,2], [6], [1,1,1], [0,0,0], [1,1,1], False, [0,0,0], 1, "
                       "[True,True,True])"),
               ElementsAre("slow_conv3d_backward"));
+}
+
+TEST(ConvolveBackward, DilatedVolumesHaveAKernelOfTheirOwn) {
+  EXPECT_THAT(NodesOf("aten::convolution_backward(f64[2,5,4,4,4], f64[2,3,6,8,8], f64[5,3,2,3,3], "
+                      "[5], [1,1,1], [0,0,0], [2,2,2], False, [0,0,0], 1, [True,True,True])"),
+              Contains("slow_conv_dilated3d_backward"));
+}
+
+TEST(ConvolveBackward, EstimatesAreNoted) {
+  const auto notes = [](std::string_view tensors, std::string_view mask) {
+    return Notes(
+        KernelsOf(fmt::format("aten::convolution_backward({}, [24], [1,1], [1,1], [1,1], "
+                              "False, [0,0], 1, {})",
+                              tensors, mask)));
+  };
+  constexpr std::string_view kRows = "bf16[2,24,8,8], bf16[2,20,8,8], bf16[24,20,3,3]",
+                             kLast =
+                                 "bf16[2,24,8,8]{1536,1,192,24}, bf16[2,20,8,8]{1280,1,160,20},"
+                                 " bf16[24,20,3,3]";
+  EXPECT_THAT(notes(kRows, "[True,True,True]"), IsEmpty());
+  EXPECT_THAT(notes(kLast, "[False,True,True]"), IsEmpty());
+  EXPECT_THAT(notes(kLast, "[True,False,False]"), ElementsAre(HasSubstr("not known to the byte")));
 }
 
 TEST(ConvolveBackward, RefusesAGradientOfAnotherSize) {

@@ -56,6 +56,45 @@ TEST(Columns, MayNotOutgrowTheOperands) {
   EXPECT_EQ(BytesOf(SquareOf(1, 1, 1, AxisOf(28, 31, 45, 2, 3), 2)), -1);
 }
 
+std::int64_t BytesOfWeight(const Problem& p, int threads = 1) {
+  const auto scratch = WeightColumnScratch(p, Target{.threads = threads});
+  return scratch ? scratch->value() : -1;
+}
+
+TEST(Columns, WeightsAreAddedUpInMoreThanTheyNeed) {
+  // As many floats as the weight has bytes.
+  const Problem p = SquareOf(2, 2, 3, AxisOf(8, 3, 1), 2);
+  const std::int64_t weight = 2 * 2 * 3 * 9;
+  const std::int64_t sums = weight * 4 * 4 + kGap, columns = 2 * 9 * 64 * 4 + kGap;
+  EXPECT_EQ(BytesOfWeight(p), sums + columns);
+  EXPECT_EQ(BytesOfWeight(p, 2), 2 * (sums + columns) - 2 * kGap);
+  // In bfloat16 twice, and the bias.
+  Problem narrow = Narrow(p);
+  narrow.has_bias = true;
+  const std::int64_t narrow_sums = weight * 2 * 4 + kGap;
+  EXPECT_EQ(BytesOfWeight(narrow), 2 * narrow_sums + 6 * 4 + kGap + 2 * 9 * 64 * 2 + kGap);
+}
+
+TEST(Columns, ChannelsLastImagesAreTransposedFirst) {
+  Problem p = SquareOf(2, 2, 3, AxisOf(8, 3, 1), 2);
+  const std::int64_t row_major = BytesOfWeight(p);
+  p.channels_last = true;
+  EXPECT_EQ(BytesOfWeight(p) - row_major, 2 * 64 * 4 + kGap);
+}
+
+TEST(Columns, FewerPixelsAtATimeWhereMemoryIsShort) {
+  // 17 x 24 elements of the kernel for 6 x 29 results of two groups, beside small operands.
+  Problem p = Narrow(SquareOf(2, 17, 4, AxisOf(6, 24, 23), 2));
+  p.height = AxisOf(6, 1);
+  const std::int64_t tensors = (2 * 34 * 36 + 8 * 17 * 24 + 2 * 8 * 6 * 29) * 2;
+  const std::int64_t sums = (17 * 36 + 12) * 4 + kGap;  // whole lines of 16
+  const std::int64_t column = 17 * 24 * 4;
+  ASSERT_LT(15 * tensors, sums + 174 * column);
+  // A tenth of what fits would be 15 pixels; a vector has 32.
+  ASSERT_EQ((15 * tensors - sums) / column / 10, 15);
+  EXPECT_EQ(BackwardColumnScratch(p, {}), Count(sums + 32 * column + kGap));
+}
+
 TEST(Columns, LargeNumbersAreRefused) {
   Problem p = SquareOf(2, 16, 16, AxisOf(14, 3));
   p.large = true;

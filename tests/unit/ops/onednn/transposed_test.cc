@@ -90,5 +90,13 @@ TEST(TransposedConvolution, WhatIsNotKnownToTheByteSaysSo) {
   EXPECT_TRUE(Of(SquareOf(2, 48, 512, BackOf(3, 4, 2, 0))).estimated);
 }
 
+TEST(TransposedConvolution, NarrowPointwiseGradientsAddUpInFloat) {
+  // Rows of 9 pixels, 19 of them for 13 x 13, of 40 channels in three blocks.
+  const Buffers b =
+      BackwardBuffers(Narrow(SquareOf(2, 40, 20, BackOf(13, 1, 1, 0))), Use::kGradient, {});
+  EXPECT_EQ(b.scratch, 171 * 48 * 4 + kGap);
+  EXPECT_FALSE(b.estimated);
+}
+
 }  // namespace
 }  // namespace steelyard::onednn

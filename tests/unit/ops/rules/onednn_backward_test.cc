@@ -104,5 +104,39 @@ TEST(OneDnnBackward, ChannelsLastImagesAreUsedAsTheyAre) {
   EXPECT_EQ(OfWeight(c).weight, 96 * 96 * 9 * 4);
 }
 
+TEST(OneDnnBackward, ColumnsOfChannelsLastImagesAreCopiedOnceMore) {
+  // 15 columns are too many for blocks.
+  const Case c{{2, 16, 20, 20}, {8, 16, 1, 15}, {2, 8, 20, 20}, {1, 1}, 1, false, true, {0, 7}};
+  EXPECT_TRUE(OfWeight(c).plain);
+  EXPECT_EQ(OfWeight(c).weight, 8 * 16 * 15 * 4);
+}
+
+TEST(OneDnnBackward, KernelsAsLargeAsTheImageAreProducts) {
+  const Case c{{4, 64, 7, 7}, {10, 64, 7, 7}, {4, 10, 1, 1}, {1, 1}, 1, false, false, {0, 0}};
+  const ImageGradientBuffers image = OfImage(c);
+  EXPECT_EQ(image.weight, 10 * 64 * 49 * 4);
+  EXPECT_EQ(image.image, 4 * 64 * 49 * 4);
+  EXPECT_TRUE(image.reordered);
+  EXPECT_TRUE(image.estimated);
+  const WeightGradientBuffers weight = OfWeight(c);
+  EXPECT_EQ(weight.source, 4 * 64 * 49 * 4);
+  EXPECT_EQ(weight.weight, 10 * 64 * 49 * 4);
+  EXPECT_TRUE(weight.estimated);
+}
+
+TEST(OneDnnBackward, EstimatesSaySo) {
+  const Case known{{2, 40, 16, 22}, {40, 40, 1, 5}, {2, 40, 16, 22}, {1, 1}, 1,
+                   false,           true,           {0, 2}};
+  EXPECT_FALSE(OfImage(known).estimated);
+  EXPECT_EQ(OfImage(known).weight, 40 * 48 * 5 * 4);
+  Case dilated = known;
+  dilated.dilation = {1, 2};
+  dilated.padding = {0, 4};
+  EXPECT_TRUE(OfImage(dilated).estimated);
+  const Convolution threads = ProblemOf(known);
+  EXPECT_FALSE(BuffersOfWeightGradient(threads, {}).estimated);
+  EXPECT_TRUE(BuffersOfWeightGradient(threads, {.threads = 2}).estimated);
+}
+
 }  // namespace
 }  // namespace steelyard::onednn

@@ -178,6 +178,13 @@ TEST(OneDnn, PlainLoopsTakeTheRest) {
   EXPECT_TRUE(b.result_last);
 }
 
+TEST(OneDnn, KernelsAsLargeAsTheImageAreProducts) {
+  const Buffers b = Of({{4, 64, 7, 7}, {10, 64, 7, 7}, {4, 10, 1, 1}, {1, 1}});
+  Expect(b, 0, 4 * 64 * 49 * 4, 10 * 64 * 49 * 4, 4 * 10 * 4);
+  EXPECT_TRUE(b.estimated);  // the scratch
+  EXPECT_FALSE(Of({{1, 64, 7, 7}, {10, 64, 7, 7}, {1, 10, 1, 1}, {1, 1}}).estimated);
+}
+
 TEST(OneDnn, AbsurdSizesAreRefused) {
   const std::int64_t huge = std::int64_t{1} << 40;
   EXPECT_THROW(Of({{huge, 32, huge, 1}, {32, 32, 3, 1}, {huge, 32, huge, 1}, {1, 1}}), RuleError);

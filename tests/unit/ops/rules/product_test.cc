@@ -37,6 +37,15 @@ TEST_F(ProductRules, OneDnnReadsDenseBatches) {
   EXPECT_FALSE(OneDnnReads(Halves({4, 2, 3}, {12, 1, 2})));
 }
 
+TEST_F(ProductRules, ColumnsThatAreAlsoRowsAreNotTransposed) {
+  EXPECT_TRUE(LiesTransposed(Halves({4, 3}, {1, 4})));
+  EXPECT_TRUE(LiesTransposed(Halves({4, 1}, {1, 4})));
+  EXPECT_FALSE(LiesTransposed(Halves({4, 1}, {1, 1})));
+  EXPECT_FALSE(LiesTransposed(Halves({1, 4}, {1, 1})));
+  EXPECT_FALSE(LiesTransposed(Halves({4, 3}, {3, 1})));
+  EXPECT_FALSE(LiesTransposed(Halves({4, 3}, {1, 2})));  // overlapping columns are copied, as rows
+}
+
 TEST_F(ProductRules, OneDnnTakesLargeBatchesOfBfloat16) {
   const auto batch = [&](std::int64_t n) { return Halves({n, 16, 16}, {256, 16, 1}); };
   EXPECT_FALSE(UsesOneDnn(batch(1), batch(1)));  // 16 * 16 * 16 multiplications
