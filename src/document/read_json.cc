@@ -3,10 +3,8 @@
 
 #include <simdjson.h>
 
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "steelyard/error.h"
 #include "steelyard/report.h"

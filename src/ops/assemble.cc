@@ -3,7 +3,7 @@
 // Further views, and tensors put together from others or from positions: diagonals, grids, stacks
 // and shuffled channels (ATen/native/TensorShape.cpp, TensorFactories.cpp, PixelShuffle.cpp).
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

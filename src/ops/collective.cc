@@ -4,7 +4,7 @@
 // processes have (torch/csrc/distributed/c10d/Functional.cpp). A backend's own buffers are not
 // counted, nor is what it sends.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <vector>

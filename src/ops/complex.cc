@@ -7,7 +7,6 @@
 #include <array>
 #include <vector>
 
-#include "ir/layout.h"
 #include "ops/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

@@ -2,7 +2,7 @@
 //
 // Higher-order operators, which run graphs of the program, and bookkeeping that runs nothing.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -135,6 +135,7 @@ std::vector<Tensor> Scan(Dispatcher& d, const OpView& op) {
   StoreStep(d, outs, ones, out, 0);
   for (std::int64_t i = 1; i < steps; ++i) {
     std::vector<Tensor> slices;
+    slices.reserve(xs.size());
     for (const Tensor& x : xs) slices.push_back(d.Call("aten::select.int", x, 0, i));
     run(std::move(slices));
     StoreStep(d, outs, ones, out, i);

@@ -15,7 +15,6 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/traffic.h"
-#include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {

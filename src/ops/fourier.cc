@@ -4,7 +4,7 @@
 // dimensions that are not transformed become one, in the order of their strides, for which the
 // operand may have to be copied; the result keeps that order.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -76,11 +76,11 @@ Dims Order(const Transform& t) {
   }
   // As PyTorch divides them, which keeps no order among the others.
   std::vector<std::int64_t> batch;
+  batch.reserve(static_cast<std::size_t>(t.sizes.size()));
   for (int d = 0; d < t.sizes.size(); ++d) batch.push_back(d);
-  const auto end = std::partition(batch.begin(), batch.end(), [&](std::int64_t d) {
-    return !shape::Has(transformed, static_cast<int>(d));
-  });
-  batch.erase(end, batch.end());
+  const auto end = std::ranges::partition(
+      batch, [&](std::int64_t d) { return !shape::Has(transformed, static_cast<int>(d)); });
+  batch.erase(end.begin(), batch.end());
   std::ranges::stable_sort(batch, std::greater<>(),
                            [&](std::int64_t d) { return t.strides[static_cast<int>(d)]; });
   for (std::int64_t d : std::span<const std::int64_t>(t.dims)) batch.push_back(d);
@@ -129,7 +129,7 @@ Work TransformWork(const OpView& op) {
   const Dims dims = WrappedDims(op, 1, self.rank());
   for (std::int64_t dim : std::span<const std::int64_t>(dims)) {
     const auto size = static_cast<std::uint64_t>(self.size(static_cast<int>(dim)));
-    rounds += std::bit_width(size > 0 ? size - 1 : 0);
+    rounds += static_cast<std::int64_t>(std::bit_width(size > 0 ? size - 1 : 0));
   }
   constexpr std::int64_t kPerButterfly = 5;  // of complex numbers, as FFTW counts
   return {.alu = work::Elements(self) * rounds * kPerButterfly};
@@ -389,7 +389,7 @@ Frames FramesOf(const OpView& op) {
 
 // The window in the middle of a frame.
 Tensor FrameWindow(Dispatcher& d, const OpView& op, const Frames& frames) {
-  const Tensor window = d.tensor(op, 4);
+  Tensor window = d.tensor(op, 4);
   if (frames.window == frames.size) return window;
   const DType dtype = window.defined() ? window.dtype() : op.self().dtype();
   const Tensor padded = d.Call("aten::zeros", Dims{frames.size}, dtype);

@@ -236,7 +236,7 @@ std::optional<std::int64_t> ChosenByValues(const OpView& op, const Advanced& mos
 
 Advanced PutPlan(const OpView& op) {
   const std::vector<TensorView> indices = op.tensors(1);
-  const Advanced most = PlanFor(op.self(), indices, MostChosen(indices));
+  Advanced most = PlanFor(op.self(), indices, MostChosen(indices));
   if (!HasMask(indices)) return most;
   const std::optional<std::int64_t> chosen = ChosenByValues(op, most);
   return chosen ? PlanFor(op.self(), indices, *chosen) : most;

@@ -76,7 +76,8 @@ template <int kSorted>
 Work SearchWork(const OpView& op) {
   const TensorView sorted = op.tensor(kSorted);
   const auto size = static_cast<std::uint64_t>(sorted.rank() > 0 ? sorted.size(-1) : 1);
-  return {.compare = work::Elements(op.output()) * (std::bit_width(size) + 1)};
+  return {.compare =
+              work::Elements(op.output()) * (static_cast<std::int64_t>(std::bit_width(size)) + 1)};
 }
 
 // --- one_hot(self, num_classes)

@@ -101,7 +101,9 @@ void BatchSlopeAllocations(const OpView& op, Allocations& memory) {
   const DType wide = AccumulateType(input.dtype());
   const Count channels = input.size(1);
   std::vector<Allocations::Scratch> buffers;
-  for (int i = 0; i < (wide == input.dtype() ? 0 : 3); ++i) {
+  const std::size_t numbers = wide == input.dtype() ? 0 : 3;
+  buffers.reserve(numbers);
+  for (std::size_t i = 0; i < numbers; ++i) {
     buffers.push_back(memory.Allocate(allocations::Bytes(channels, wide), "aten::empty"));
   }
   buffers.push_back(

@@ -4,11 +4,8 @@
 // refuses. They are carried with the sizes that the file gives for their results, and the report
 // counts them as not modelled.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include <algorithm>
-
-#include "ops/autograd.h"
 #include "ops/dispatcher.h"
 #include "ops/locals.h"
 

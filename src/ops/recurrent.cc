@@ -322,6 +322,7 @@ std::vector<Tensor> LstmBySteps(Dispatcher& d, const OpView& op, const std::vect
   const std::vector<Tensor> h = d.CallMany("aten::unbind.int", states[0], 0),
                             c = d.CallMany("aten::unbind.int", states[1], 0);
   std::vector<recurrent::Hidden> first;
+  first.reserve(h.size());
   for (std::size_t i = 0; i < h.size(); ++i) first.push_back({.h = h[i], .c = c[i]});
   recurrent::Sequence sequence =
       recurrent::Run(d, recurrent::LstmStep, input, std::move(first), weights, stack);

@@ -35,7 +35,7 @@ std::vector<Tensor> Chunks(Dispatcher& d, const Tensor& gates, int count) {
 Hidden GruStep(Dispatcher& d, const StepInput& input, const Hidden& hidden, const Weights& w) {
   const std::vector<Tensor> of_input = Chunks(d, InputProduct(d, input, w), 3);
   const std::vector<Tensor> of_state = Chunks(d, StateProduct(d, hidden.h, w), 3);
-  for (std::size_t gate : {0, 1}) {
+  for (const std::size_t gate : {std::size_t{0}, std::size_t{1}}) {
     d.Call("aten::add_.Tensor", of_state[gate], of_input[gate]);
     d.Call("aten::sigmoid_", of_state[gate]);
   }
@@ -203,6 +203,7 @@ std::vector<Tensor> OverSequence(Dispatcher& d, const OpView& op) {
   Tensor last;
   {
     std::vector<Tensor> hidden;
+    hidden.reserve(sequence.last.size());
     for (Hidden& h : sequence.last) hidden.push_back(std::move(h.h));
     last = d.Call("aten::stack", hidden, 0);
   }

@@ -5,7 +5,7 @@
 // AffineGridGenerator.cpp). Interpolation keeps, for each dimension, the places of the neighbours
 // and their weights.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -249,7 +249,8 @@ void GridSlopeAllocations(const OpView& op, Allocations& memory) {
 }
 template <int kNeighbours>
 Work GridSlopeWork(const OpView& op) {
-  return {.alu = work::Elements(op.self()) * (4 * kNeighbours) + work::Elements(op.tensor(2)) * 4};
+  return {.alu = work::Elements(op.self()) * (std::int64_t{4} * kNeighbours) +
+                 work::Elements(op.tensor(2)) * 4};
 }
 
 std::vector<Tensor> GridSampler(Dispatcher& d, const OpView& op) {

@@ -61,12 +61,6 @@ constexpr Columns kRealOfOne{.shape = RealShape<shape::Iterate<Promotion::kFloat
                              .allocations = allocations::Iterate<Promotion::kFloat, 0>,
                              .work = kSpecial,
                              .grad = kGradientUnknown};
-constexpr Columns kSameOfOne{.shape = shape::Iterate<Promotion::kCommon, 0>,
-                             .fusion = Fusion::kElementwise,
-                             .allocations = allocations::OutputsOnly,
-                             .work = kAlu,
-                             .grad = kGradientUnknown};
-
 void FloatingShape(const OpView& op, Outputs& out) {
   if (!IsFloating(op.self().dtype())) {
     Refuse("a floating-point tensor is needed, not " + shape::Text(op.self()));

@@ -21,11 +21,13 @@ class Repetition {
   Node Copy(const Node& node) {
     Node copy = node;
     std::vector<Argument> arguments;
+    arguments.reserve(node.arguments.count);
     for (std::uint32_t i = 0; i < node.arguments.count; ++i) {
       arguments.push_back(Renamed(program_.arguments[node.arguments.begin + i]));
     }
     copy.arguments = program_.AddArguments(arguments);
     std::vector<ValueId> results;
+    results.reserve(node.outputs.count);
     for (std::uint32_t i = 0; i < node.outputs.count; ++i) {
       results.push_back(Fresh(program_.outputs[node.outputs.begin + i]));
     }
@@ -41,6 +43,7 @@ class Repetition {
     } else if (argument.kind == ArgKind::kList) {
       const Argument::Run run = argument.list;
       std::vector<Argument> elements;
+      elements.reserve(run.count);
       for (std::uint32_t i = 0; i < run.count; ++i) {
         elements.push_back(Renamed(program_.arguments[run.begin + i]));
       }

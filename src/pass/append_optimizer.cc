@@ -131,6 +131,7 @@ Result<std::vector<Group>> EmptyGroups(const TrainOptions& options) {
 Result<std::vector<Group>> GroupsOf(const Program& program, const TrainOptions& options) {
   SY_ASSIGN_OR_RETURN(std::vector<Group> groups, EmptyGroups(options));
   std::vector<std::vector<bool>> matching;
+  matching.reserve(options.groups.size());
   for (const ParameterGroup& group : options.groups) {
     matching.push_back(ParametersMatching(program, group.pattern));
   }

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <span>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -263,7 +262,7 @@ void DataSizes::AddToGroup(const Node& node, std::uint32_t symbol, bool by_file)
 
 // "aten::nonzero (model.py:7)"
 std::string DataSizes::PlaceOf(const Node& node) const {
-  const std::string op(program_.op_name(node.op));
+  std::string op(program_.op_name(node.op));
   if (node.source == kNoId || program_.sources[node.source].file == kNoString) return op;
   const SourceLine& line = program_.sources[node.source];
   return fmt::format("{} ({}:{})", op, program_.text(line.file), line.line);

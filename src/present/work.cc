@@ -55,18 +55,22 @@ void SetPhases(std::int64_t forward, std::int64_t backward, std::int64_t optimiz
   data->SetInt("optimizer", optimizer, unit);
 }
 
-}  // namespace
-
-void AppendWork(const Findings& findings, report::Document* document) {
-  const WorkByPhase phases = ByPhase(findings.work);
-  std::vector<NodeWork> shown{phases.forward};
+// The phases of a step, as columns of the table: the forward pass alone where nothing is trained.
+struct Columns {
   std::vector<std::string> headers{"forward"};
-  if (findings.trains()) {
-    shown.insert(shown.end(), {phases.backward, phases.optimizer, Step(phases)});
-    headers.insert(headers.end(), {"backward", "optimizer", "step"});
-  }
-  const report::Claim claim = findings.claim();
-  const Convention& convention = *findings.work.convention;
+  std::vector<NodeWork> figures;
+};
+Columns ColumnsOf(const Findings& findings) {
+  const WorkByPhase phases = ByPhase(findings.work);
+  Columns out;
+  out.figures.push_back(phases.forward);
+  if (!findings.trains()) return out;
+  out.figures.insert(out.figures.end(), {phases.backward, phases.optimizer, Step(phases)});
+  out.headers.insert(out.headers.end(), {"backward", "optimizer", "step"});
+  return out;
+}
+
+report::Table TableWith(const std::vector<std::string>& headers) {
   report::Table table;
   table.columns = {{.key = "quantity", .header = "Work"}, {.key = "convention"}};
   for (std::size_t i = 0; i < headers.size(); ++i) {
@@ -75,18 +79,28 @@ void AppendWork(const Findings& findings, report::Document* document) {
                                                    .align = report::Align::kRight,
                                                    .priority = i == 0 ? 0 : 1});
   }
-  const auto each = [&](const auto& figure) {
+  return table;
+}
+
+}  // namespace
+
+void AppendWork(const Findings& findings, report::Document* document) {
+  const Columns columns = ColumnsOf(findings);
+  report::Table table = TableWith(columns.headers);
+  const auto add_quantities = [&](std::string label, const auto& quantity, std::string words) {
     std::vector<Quantity> figures;
-    figures.reserve(shown.size());
-    for (const NodeWork& work : shown) figures.push_back(figure(work));
-    return figures;
+    figures.reserve(columns.figures.size());
+    for (const NodeWork& work : columns.figures) figures.push_back(quantity(work));
+    table.rows.push_back(WorkRow(std::move(label), std::move(figures), std::move(words)));
   };
+  const report::Claim claim = findings.claim();
+  const auto add = [&](std::string label, Unit unit, const auto& figure, std::string words) {
+    add_quantities(
+        std::move(label), [&](const NodeWork& w) { return In(unit, figure(w), claim); },
+        std::move(words));
+  };
+  const Convention& convention = *findings.work.convention;
   const NodeWork all = TotalOf(findings.work);
-  const auto add = [&](std::string label, Unit unit, auto figure, std::string words) {
-    table.rows.push_back(WorkRow(
-        std::move(label), each([&](const NodeWork& w) { return In(unit, figure(w), claim); }),
-        std::move(words)));
-  };
   add(
       "", UnitOf(convention), [](const NodeWork& w) { return w.flops; },
       fmt::format("{} (--count {})", convention.summary, convention.name));
@@ -112,11 +126,12 @@ void AppendWork(const Findings& findings, report::Document* document) {
   add(
       "moved", Unit::kTraffic, [](const NodeWork& w) { return Moved(w); },
       "operands and results of each kernel, once");
-  table.rows.push_back(WorkRow("", each([](const NodeWork& w) {
-                                 return Quantity{.value = IntensityOf(w),
-                                                 .unit = Unit::kFlopsPerByte};
-                               }),
-                               "arithmetic intensity, of all operators"));
+  add_quantities(
+      "",
+      [](const NodeWork& w) {
+        return Quantity{.value = IntensityOf(w), .unit = Unit::kFlopsPerByte};
+      },
+      "arithmetic intensity, of all operators");
   document->body.emplace_back(std::move(table));
 }
 

@@ -47,15 +47,15 @@ class TraceWriter {
 
  private:
   void Begin(std::string_view phase, std::string_view name) {
-    out_.append(first_ ? "" : ",\n").append("{\"ph\": \"").append(phase).append("\", \"name\": ");
+    out_.append(first_ ? "" : ",\n").append(R"({"ph": ")").append(phase).append(R"(", "name": )");
     first_ = false;
     AppendQuoted(name, &out_);
-    out_.append(", \"pid\": 1, \"tid\": 1");
+    out_.append(R"(, "pid": 1, "tid": 1)");
   }
 
   void WriteName(std::string_view what, std::string_view name) {
     Begin("M", what);
-    out_.append(", \"args\": {\"name\": ");
+    out_.append(R"(, "args": {"name": )");
     AppendQuoted(name, &out_);
     out_.append("}}");
   }
@@ -81,14 +81,14 @@ class TraceWriter {
     for (const Sample& sample : counter.samples) {
       Begin("C", name);
       AppendTime("ts", sample.at);
-      fmt::format_to(std::back_inserter(out_), ", \"args\": {{\"{}\": {}}}}}", unit, sample.value);
+      fmt::format_to(std::back_inserter(out_), R"(, "args": {{"{}": {}}}}})", unit, sample.value);
     }
   }
 
   void WriteMoment(const Moment& moment) {
     Begin("i", moment.name);
     AppendTime("ts", moment.at);
-    out_.append(", \"s\": \"g\"");
+    out_.append(R"(, "s": "g")");
     WriteDetails(moment.details);
   }
 

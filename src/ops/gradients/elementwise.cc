@@ -3,6 +3,7 @@
 #include "ops/gradients/elementwise.h"
 
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "ops/gradients/words.h"
@@ -15,8 +16,8 @@ DType SelfType(const Backward& b) { return b.op().self().dtype(); }
 // A number that was boxed for the call has no gradient of its own.
 DType OtherType(const Backward& b) { return b.op().tensor(1).dtype(); }
 
-constexpr double kLn2 = 0.6931471805599453;
-constexpr double kLn10 = 2.302585092994046;
+constexpr double kLn2 = std::numbers::ln2;
+constexpr double kLn10 = std::numbers::ln10;
 
 // The gradient where the condition holds, half of it where both operands are equal, 0 where
 // `lost` holds.

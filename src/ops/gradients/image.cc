@@ -3,8 +3,6 @@
 #include "ops/gradients/image.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <span>
 #include <vector>
 
 namespace steelyard::gradients {

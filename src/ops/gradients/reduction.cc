@@ -193,7 +193,7 @@ Tensor SlopeOfMean(Dispatcher& d, const Backward& b, const Tensor& grad) {
 
 Tensor WithMean(Dispatcher& d, const Backward& b, Tensor slope) {
   if (!b.grad(1).defined()) return slope;
-  const Tensor of_mean = SlopeOfMean(d, b, b.grad(1));
+  Tensor of_mean = SlopeOfMean(d, b, b.grad(1));
   if (!slope.defined()) return of_mean;
   slope = d.Call("aten::add.Tensor", slope, of_mean);
   return slope;
@@ -295,7 +295,7 @@ Tensor VectorNormSelf(Dispatcher& d, const Backward& b) {
 
 // self, dim: the sum from the other end.
 Tensor CumsumSelf(Dispatcher& d, const Backward& b) {
-  const Tensor grad = d.Call("aten::to.dtype", b.grad(), b.op().self().dtype());
+  Tensor grad = d.Call("aten::to.dtype", b.grad(), b.op().self().dtype());
   const int rank = grad.rank();
   if (grad.count() <= 1 || grad.size(b.op().dim(1, rank)) == 1) return grad;
   const int dim = b.op().dim(1, rank);

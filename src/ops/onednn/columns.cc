@@ -276,7 +276,8 @@ std::int64_t GatheredPixels(const Problem& p, Count column, std::int64_t availab
   const Count all = column * image;
   if (!all.overflowed() && all.value() <= available) return image;
   if (column.overflowed()) return vector;
-  const auto fit = static_cast<float>(available / column.value());
+  const std::int64_t whole = available / column.value();
+  const auto fit = static_cast<float>(whole);
   return std::max(vector, static_cast<std::int64_t>(fit * share));
 }
 

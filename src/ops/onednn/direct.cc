@@ -85,7 +85,7 @@ class FloatRow {
   bool WorkingSetFits() const {
     const double source = static_cast<double>(DivideUp(p_.width.in, p_.width.stride)) *
                           static_cast<double>(input_block_ * p_.height.kernel * p_.depth.kernel);
-    const double result = static_cast<double>(p_.width.out * block_ * 2);
+    const auto result = static_cast<double>(p_.width.out * block_ * 2);
     const double weight =
         static_cast<double>(p_.kernel()) * static_cast<double>(input_block_ * block_ * 2);
     return 4 * (source + result + weight) < static_cast<double>(target_.first_cache);
@@ -156,7 +156,7 @@ class FloatRow {
 
   // Every pixel of a row in registers, for each part of the row with padding of its own, is code.
   bool CodeFits() const {
-    constexpr std::int64_t kInstruction = 15, kMostCode = 256 * 1024;
+    constexpr std::int64_t kInstruction = 15, kMostCode = std::int64_t{256} * 1024;
     const std::int64_t row = std::min(p_.width.out, kRegisters);
     const std::int64_t parts = 1 + (p_.width.before > 0 ? 1 : 0) +
                                (p_.width.After(RoundDown(p_.width.out, row)) > 0 ? 1 : 0);
@@ -233,7 +233,7 @@ class BackwardRow {
     if (right * a.stride > row_) return false;
     if (a.in > row_ && (row_ % a.stride != 0 || a.after() + tail < 0)) return false;
     const std::int64_t parts = 1 + (left > 0 ? 1 : 0) + (right > 0 ? 1 : 0);
-    constexpr std::int64_t kInstruction = 15, kMostCode = 256 * 1024;
+    constexpr std::int64_t kInstruction = 15, kMostCode = std::int64_t{256} * 1024;
     return wide_ || parts * a.kernel * block_ * blocks_ * row_ * kInstruction <= kMostCode;
   }
 

@@ -103,7 +103,7 @@ class Sums {
     const std::int64_t blocks = DivideUp(outputs_, block_);
     const bool weight_larger = outputs_ > p_.batch * pixels_;
     const auto job = [&](std::int64_t some_blocks, std::int64_t crews, float memory) {
-      const float lines = static_cast<float>(p_.batch * DivideUp(rows, crews) * row_);
+      const auto lines = static_cast<float>(p_.batch * DivideUp(rows, crews) * row_);
       const auto channels = static_cast<float>(some_blocks * block_);
       const auto depth = static_cast<float>(inputs_);
       return 0.01F * (lines * channels * depth) + memory * ((lines + channels) * depth);

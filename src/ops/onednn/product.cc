@@ -21,8 +21,8 @@ constexpr std::int64_t kMostRows = 256, kLeastRows = 32, kFewRows = 16;
 constexpr std::int64_t kSteps = 512, kManySteps = 1024;
 constexpr std::int64_t kVector = 32;      // bfloat16 in a register
 constexpr std::int64_t kMostChunks = 16;  // of columns for each copy of the first factor
-constexpr std::int64_t kList = 16 * 40;   // pairs of blocks
-constexpr std::int64_t kTeams = 4;        // that share the inner dimension, at most
+constexpr std::int64_t kList = std::int64_t{16} * 40;  // pairs of blocks
+constexpr std::int64_t kTeams = 4;                     // that share the inner dimension, at most
 
 bool IsPowerOfTwo(std::int64_t n) { return (n & (n - 1)) == 0; }
 

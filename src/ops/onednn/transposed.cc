@@ -94,7 +94,8 @@ class Transposed {
         p_.width.in % p_.width.stride != 0 && (p_.width.in > kLongRow || target_.threads > 1);
     return p_.narrow() || (odd_blocks && large_weight && few_pixels) || many_pairs || long_row ||
            (p_.inputs <= 2 && (p_.kernel() >= kManyTaps || pixels <= kVeryFewPixels)) ||
-           (Pointwise() && whole % (4 * target_.channel_block) == 0 && NearlyThrees()) ||
+           (Pointwise() && whole % (std::int64_t{4} * target_.channel_block) == 0 &&
+            NearlyThrees()) ||
            (Narrower() && RoundUp(p_.inputs, kNarrowVector) > kKnownNarrow);
   }
 
@@ -131,7 +132,7 @@ class Transposed {
   }
   // Whether blocks of three vectors leave at most a twentieth empty.
   bool NearlyThrees() const {
-    return 20 * p_.inputs >= 19 * RoundUp(p_.inputs, 3 * target_.channel_block);
+    return 20 * p_.inputs >= 19 * RoundUp(p_.inputs, std::int64_t{3} * target_.channel_block);
   }
   std::int64_t NarrowBlock() const {
     const std::int64_t vectors = DivideUp(p_.inputs, kNarrowVector);

@@ -9,7 +9,6 @@
 #include "ops/onednn/weight_gradient.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 
 #include "ops/onednn/direct.h"

@@ -2,7 +2,6 @@
 
 #include "ops/rules/composite.h"
 
-#include <utility>
 #include <vector>
 
 namespace steelyard::decompose {
@@ -18,6 +17,7 @@ std::vector<Tensor> CallList(Dispatcher& d, OpName target, std::span<const Argum
 std::vector<Tensor> CallWith(Dispatcher& d, const OpView& op, OpName target, int boxed) {
   const Tensor box = boxed < 0 ? Tensor() : d.Box(op.arg(boxed));
   std::vector<Argument> args;
+  args.reserve(static_cast<std::size_t>(op.arg_count()));
   for (int i = 0; i < op.arg_count(); ++i) {
     args.push_back(i == boxed ? Argument::OfValue(box.id()) : op.arg(i));
   }

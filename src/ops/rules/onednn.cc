@@ -15,7 +15,6 @@
 #include "ops/onednn/scratch.h"
 #include "ops/onednn/transposed.h"
 #include "ops/rules/allocations.h"
-#include "ops/rules/window.h"
 #include "ops/rules/work.h"
 
 namespace steelyard::onednn {
