@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares what the operator table says of a call with what PyTorch does.
 
-usage: compare.py [--steps] CALL...         each as in the table's `example` column
-
-With --steps a training step of each call is compared.
-
-    PROBE=build/dev/tests/differential/probe .venv/bin/python tests/differential/compare.py \\
-        'aten::linear(f32[2,3,8], f32[5,8], bias=f32[5])'
+.venv/bin/python tests/differential/compare.py 'aten::linear(f32[2,3,8], f32[5,8], bias=f32[5])'
 """
 
+import argparse
 import enum
 import itertools
 import sys
@@ -113,19 +109,25 @@ def side_by_side(ours: list[str], theirs: list[str]) -> str:
 
 
 def main() -> int:
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
     from calls import parse
     from recorder import observe
     from table import weigh
 
-    if sys.argv[1] == "--steps":
-        return compare_steps(sys.argv[2:])
-    texts = sys.argv[1:]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--steps", action="store_true", help="compare a training step of each")
+    parser.add_argument("calls", metavar="CALL", nargs="+", help="as in the table's `example`")
+    options = parser.parse_args()
+    texts = options.calls
+    try:
+        calls = [parse(text) for text in texts]
+    except ValueError as error:
+        parser.error(str(error))
+    if options.steps:
+        return compare_steps(texts)
     differ = 0
-    for text, ours, theirs in zip(
-        texts, weigh(texts), observe([parse(text) for text in texts]), strict=True
-    ):
+    for text, ours, theirs in zip(texts, weigh(texts), observe(calls), strict=True):
         found = difference(ours, theirs)
         differ += found is not None
         why = theirs.get("refused")
