@@ -112,6 +112,14 @@ void CountCalls(const Program& imported, const Program& kernels, ByOperator& lin
   }
 }
 
+double SumRounded(const std::vector<NodeWork>& works) {
+  double sum = 0;
+  for (const NodeWork& work : works) {
+    sum += static_cast<double>(static_cast<float>(static_cast<double>(work.flops) / 1e9));
+  }
+  return sum;
+}
+
 }  // namespace
 
 NodeWork& NodeWork::operator+=(const NodeWork& other) {
@@ -151,6 +159,7 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
     report.by_node[i] = WorkOf(view, convention);
   }
   if (convention.counts_calls()) CountCallsAs(convention, imported, kernels, report.by_node);
+  if (convention.prints_rounded) report.printed_billions = SumRounded(report.by_node);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     report.by_phase[static_cast<std::size_t>(nodes[i].phase)] += report.by_node[i];
     if (OperatorWork* line = lines.LineOfOrigin(nodes[i].origin)) line->work += report.by_node[i];

@@ -46,6 +46,7 @@ struct WorkReport {
   std::vector<NodeWork> by_node;          // of the kernel program
   std::vector<OperatorWork> by_operator;  // most work first
   std::vector<OperatorWork> unmodelled;   // without a row, or refused by it; most calls first
+  double printed_billions = 0;            // what a convention that rounds would print; else 0
   int modelled_calls = 0;                 // of the imported program
   int calls = 0;
 
