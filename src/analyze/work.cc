@@ -135,7 +135,8 @@ NodeWork& NodeWork::operator+=(const NodeWork& other) {
 }
 
 Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
-                             const Convention& convention, const Target& target) {
+                             const Convention& convention, const Target& target,
+                             std::span<const Traffic> moved) {
   WorkReport report;
   report.convention = &convention;
   std::vector<const OpDef*> defs;
@@ -157,6 +158,10 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
     if (def == nullptr) continue;
     const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
     report.by_node[i] = WorkOf(view, convention);
+  }
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    report.by_node[i].read = moved[i].read.value();
+    report.by_node[i].written = moved[i].written.value();
   }
   if (convention.counts_calls()) CountCallsAs(convention, imported, kernels, report.by_node);
   if (convention.prints_rounded) report.printed_billions = SumRounded(report.by_node);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,10 @@ struct WorkReport {
 };
 
 // `imported` is the program before `decompose`, `kernels` the one after. An error if a total does
-// not fit in 64 bits.
+// not fit in 64 bits. `moved`: by node
+// of `kernels`, what a runtime moves that joins them; else what each row says.
 Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
-                             const Convention& convention, const Target& target);
+                             const Convention& convention, const Target& target,
+                             std::span<const Traffic> moved = {});
 
 }  // namespace steelyard

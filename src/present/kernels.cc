@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "present/names.h"
+#include "present/tensors.h"
 #include "steelyard/program.h"
 #include "steelyard/units.h"
 
@@ -29,6 +31,38 @@ float PeakMegabytes(const GraphRun& run) {
   float peak = 0;
   for (const KernelMemory& kernel : run.kernels) peak = std::max(peak, kernel.megabytes);
   return peak;
+}
+
+// The most that is held while each operator runs by itself.
+std::vector<KernelMemory> EagerKernels(const Findings& findings) {
+  constexpr float kMegabyte = 1 << 20;
+  const Program& program = findings.kernels;
+  const std::vector<Event>& events = findings.timeline.events;
+  const OpId drop = program.FindOpName(kDropMark);
+  std::vector<KernelMemory> out;
+  std::int64_t now = findings.peak.resident;
+  std::size_t next = 0;
+  for (std::uint32_t i = 0; i < program.main().nodes.size(); ++i) {
+    std::int64_t most = now;
+    for (; next < events.size() && events[next].node == i; ++next) {
+      now += events[next].bytes;
+      most = std::max(most, now);
+    }
+    const OpId op = program.main().nodes[i].op;
+    if (op == drop) continue;
+    out.push_back({std::string(WithoutOverload(program.op_name(op))), i, most,
+                   static_cast<float>(most) / kMegabyte});
+  }
+  return out;
+}
+
+void AddRow(const Findings& findings, const KernelMemory& kernel, report::Data* data) {
+  data->OpenObject();
+  data->SetText("kernel", kernel.name);
+  data->SetInt("bytes", kernel.bytes, Unit::kBytes);
+  data->SetDouble("megabytes", static_cast<double>(kernel.megabytes), Unit::kNone);
+  data->SetText("module", ModuleOf(findings, kernel));
+  data->Close();
 }
 
 }  // namespace
@@ -70,14 +104,9 @@ void AddKernelData(const Findings& findings, report::Data* data) {
 void AddKernelRows(const Findings& findings, report::Data* data) {
   data->OpenArray("kernels");
   if (findings.graph != nullptr) {
-    for (const KernelMemory& kernel : findings.graph->kernels) {
-      data->OpenObject();
-      data->SetText("kernel", kernel.name);
-      data->SetInt("bytes", kernel.bytes, Unit::kBytes);
-      data->SetDouble("megabytes", static_cast<double>(kernel.megabytes), Unit::kNone);
-      data->SetText("module", ModuleOf(findings, kernel));
-      data->Close();
-    }
+    for (const KernelMemory& kernel : findings.graph->kernels) AddRow(findings, kernel, data);
+  } else {
+    for (const KernelMemory& kernel : EagerKernels(findings)) AddRow(findings, kernel, data);
   }
   data->Close();
 }

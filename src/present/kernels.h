@@ -12,10 +12,10 @@ namespace steelyard::present {
 // "Compiled into 223 kernels; in any order they need 1.4 GB or more". Nothing of an eager run.
 void AppendKernelSummary(const Findings& findings, report::Document* document);
 
-// A line for each kernel.
+// A line for each kernel. Requires: a graph.
 void AppendKernels(const Findings& findings, report::Document* document);
 
-// The object "graph", and with `kernels` also the table of them.
+// The object "graph", of a graph; and the table of kernels, or of the operators of an eager run.
 void AddKernelData(const Findings& findings, report::Data* data);
 void AddKernelRows(const Findings& findings, report::Data* data);
 

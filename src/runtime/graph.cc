@@ -11,6 +11,7 @@
 
 #include "runtime/graph/call_graph.h"
 #include "runtime/graph/fuse.h"
+#include "runtime/graph/kernel_traffic.h"
 #include "runtime/graph/memory_plan.h"
 #include "runtime/graph/memory_schedule.h"
 #include "runtime/graph/steps.h"
@@ -48,8 +49,9 @@ class Megabytes {
 class GraphRunner {
  public:
   GraphRunner(const CallGraph& graph, std::vector<Step> steps, const MemoryPlan& plan,
-              const GraphOptions& options)
+              const Target& target, const GraphOptions& options)
       : graph_(graph),
+        target_(target),
         program_(*graph.program),
         steps_(std::move(steps)),
         plan_(plan),
@@ -133,6 +135,11 @@ class GraphRunner {
                          (call.kind == CallKind::kView && !FirstOfNode(call.node));
       if (!again) run_.program.main().nodes.push_back(program_.main().nodes[call.node]);
     }
+    const std::vector<Traffic> traffic = TrafficOf(graph_, step, target_);
+    run_.traffic.resize(run_.program.main().nodes.size());
+    const std::size_t moved = std::min(traffic.size(), run_.traffic.size());
+    std::copy(traffic.end() - static_cast<std::ptrdiff_t>(moved), traffic.end(),
+              run_.traffic.end() - static_cast<std::ptrdiff_t>(moved));
   }
   bool FirstOfNode(NodeId node) {
     added_.resize(program_.main().nodes.size(), false);
@@ -230,6 +237,7 @@ class GraphRunner {
   }
 
   const CallGraph& graph_;
+  const Target& target_;
   const Program& program_;
   std::vector<Step> steps_;
   const MemoryPlan& plan_;
@@ -253,7 +261,7 @@ GraphRun RunGraph(const Program& kernels, const Target& target, const GraphOptio
     steps = graph::ScheduleForMemory(calls, std::move(steps), target);
   }
   const MemoryPlan plan = graph::PlanMemory(calls, steps, target);
-  return GraphRunner(calls, std::move(steps), plan, options).Run();
+  return GraphRunner(calls, std::move(steps), plan, target, options).Run();
 }
 
 }  // namespace steelyard

@@ -39,6 +39,7 @@ struct KernelMemory {
 struct GraphRun {
   Program program;  // the kernels of the graph, in order
   Timeline timeline;
+  std::vector<Traffic> traffic;       // by node of `program`: of a kernel at its last node
   std::vector<KernelMemory> kernels;  // in order; the last is "out": what remains
   int bindings = 0;                   // of RAF's program: what is allocated, called and freed
   std::int64_t bound = 0;             // bytes: what these kernels need in any order

@@ -123,10 +123,14 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
   SY_ASSIGN_OR_RETURN(weighing->timeline,
                       RunAsChosen(weighing->options, &weighing->kernels, &analyses->graph));
   analyses->parameters = CountParameters(kernels);
-  SY_ASSIGN_OR_RETURN(analyses->work, CountWork(weighing->imported, kernels, convention, target));
+  std::span<const Traffic> moved;
+  if (analyses->graph) moved = analyses->graph->traffic;
+  SY_ASSIGN_OR_RETURN(analyses->work,
+                      CountWork(weighing->imported, kernels, convention, target, moved));
   if (convention.name == kEveryConvention) {
     for (const Convention& other : Conventions()) {
-      SY_ASSIGN_OR_RETURN(WorkReport count, CountWork(weighing->imported, kernels, other, target));
+      SY_ASSIGN_OR_RETURN(WorkReport count,
+                          CountWork(weighing->imported, kernels, other, target, moved));
       analyses->counts.push_back(std::move(count));
     }
   }
