@@ -23,6 +23,8 @@ enum class Fusion : std::uint8_t {
   kOpaque,       // a kernel of its own
   kFromParts,    // of a composite: those of the operators it calls
 };
+inline constexpr Fusion kFusionFromParts = Fusion::kFromParts;
+
 // "elementwise", "out-fusable".
 std::string_view NameOf(Fusion fusion);
 

@@ -7,8 +7,7 @@
 //   Work work = (*def->work)(OpView(program, *def, program.args(node), program.results(node)));
 //
 // Each column is `Stated`: a row that leaves one out does not compile. A row is either a kernel,
-// with a shape rule and allocations of its own, or a composite, whose `decompose` calls other
-// operators as PyTorch does and which takes its shape, allocations and work from them.
+// with rules of its own, or a composite, whose `decompose` calls other operators as PyTorch does.
 #pragma once
 
 #include <concepts>
@@ -269,7 +268,6 @@ using TrafficFn = Traffic (*)(const OpView& op);
 // Composites take these columns from the operators they call.
 inline constexpr DecomposeFn kIsKernel = nullptr;
 inline constexpr ShapeFn kShapeFromParts = nullptr;
-inline constexpr Fusion kFusionFromParts = Fusion::kFromParts;
 inline constexpr AllocationsFn kAllocationsFromParts = nullptr;
 inline constexpr WorkFn kWorkFromParts = nullptr;
 inline constexpr TrafficFn kTrafficFromParts = nullptr;
@@ -282,7 +280,7 @@ struct OpDef {
   Stated<Family> family;
   Stated<ShapeFn> shape;  // sizes, strides and dtypes of the outputs
   Stated<Alias> alias;
-  Stated<Fusion> fusion;              // what a compiler may join it with
+  Stated<Fusion> fusion;
   Stated<DecomposeFn> decompose;      // kIsKernel, or what a composite dispatches to
   Stated<AllocationsFn> allocations;  // of a kernel, in order
   Stated<WorkFn> work;

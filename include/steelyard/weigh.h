@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,15 @@ struct WeighOptions {
 
   // Where the program is to run.
   Target target = {};
+
+  // How it runs: a name of `Runtimes`.
+  std::string runtime = "eager";
+
+  // The order of the graph runtime's kernels: a name of `Schedules`.
+  std::string schedule = "post-order";
+
+  // Called by the graph runtime at each tenth of its program, with what is done and what is all.
+  std::function<void(int done, int total)> progress = {};
 
   // The convention in which work is counted: a name of `CountingConventions`.
   std::string count = "torch";
@@ -95,7 +105,7 @@ struct Weighing {
   WeighOptions options;
   Totals totals;
   Program imported;            // As the file has it, with its sizes bound.
-  Program kernels;             // As PyTorch runs it.
+  Program kernels;             // As the runtime runs it.
   Timeline timeline;           // Every allocation and free of one forward pass.
   double elapsed_seconds = 0;  // What weighing took.
   std::optional<Fit> fit;      // Of a search.
@@ -150,11 +160,13 @@ struct Choice {
   std::string_view extension = {};
 };
 
-// Every format of reports, every table that CSV can hold, every counting convention; the default
-// first.
+// Every format of reports, every table that CSV can hold, every counting convention, every runtime
+// and every order that the graph runtime knows; the default first.
 [[nodiscard]] std::vector<Choice> ReportFormats();
 [[nodiscard]] std::vector<Choice> ReportTables();
 [[nodiscard]] std::vector<Choice> CountingConventions();
+[[nodiscard]] std::vector<Choice> Runtimes();
+[[nodiscard]] std::vector<Choice> Schedules();
 
 // The format of files that are named like `path`; empty where the name does not say it.
 [[nodiscard]] std::string_view FormatOfFile(std::string_view path);

@@ -50,7 +50,8 @@ constexpr std::array kConventions{
                .summary = "tensor-expression arithmetic: special functions, casts and float "
                           "comparisons are free",
                .source = "RAF estimate_flops over TVM's ComputeDAG",
-               .measure = {.name = "flops", .unit = Unit::kFlops, .weights = {.mac = 2, .alu = 1}}},
+               .measure = {.name = "flops", .unit = Unit::kFlops, .weights = {.mac = 2, .alu = 1}},
+               .prints_rounded = true},
     Convention{
         .name = "xla",
         .summary = "arithmetic and comparisons of every operator; transcendentals apart",

@@ -58,6 +58,8 @@ struct Convention {
   // What the tool prints beside it; null where that is nothing.
   const Measure* beside = nullptr;
   std::span<const Slip> slips = {};
+  // It prints billions of operations, each kernel's rounded to 32 bits before they are summed up.
+  bool prints_rounded = false;
 
   bool counts_calls() const { return !measure.calls.empty(); }
 };

@@ -112,6 +112,14 @@ void CountCalls(const Program& imported, const Program& kernels, ByOperator& lin
   }
 }
 
+double SumRounded(const std::vector<NodeWork>& works) {
+  double sum = 0;
+  for (const NodeWork& work : works) {
+    sum += static_cast<double>(static_cast<float>(static_cast<double>(work.flops) / 1e9));
+  }
+  return sum;
+}
+
 }  // namespace
 
 NodeWork& NodeWork::operator+=(const NodeWork& other) {
@@ -127,7 +135,8 @@ NodeWork& NodeWork::operator+=(const NodeWork& other) {
 }
 
 Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
-                             const Convention& convention, const Target& target) {
+                             const Convention& convention, const Target& target,
+                             std::span<const Traffic> moved) {
   WorkReport report;
   report.convention = &convention;
   std::vector<const OpDef*> defs;
@@ -150,7 +159,12 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
     const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
     report.by_node[i] = WorkOf(view, convention);
   }
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    report.by_node[i].read = moved[i].read.value();
+    report.by_node[i].written = moved[i].written.value();
+  }
   if (convention.counts_calls()) CountCallsAs(convention, imported, kernels, report.by_node);
+  if (convention.prints_rounded) report.printed_billions = SumRounded(report.by_node);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     report.by_phase[static_cast<std::size_t>(nodes[i].phase)] += report.by_node[i];
     if (OperatorWork* line = lines.LineOfOrigin(nodes[i].origin)) line->work += report.by_node[i];

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct WorkReport {
   std::vector<NodeWork> by_node;          // of the kernel program
   std::vector<OperatorWork> by_operator;  // most work first
   std::vector<OperatorWork> unmodelled;   // without a row, or refused by it; most calls first
+  double printed_billions = 0;            // what a convention that rounds would print; else 0
   int modelled_calls = 0;                 // of the imported program
   int calls = 0;
 
@@ -53,8 +55,10 @@ struct WorkReport {
 };
 
 // `imported` is the program before `decompose`, `kernels` the one after. An error if a total does
-// not fit in 64 bits.
+// not fit in 64 bits. `moved`: by node
+// of `kernels`, what a runtime moves that joins them; else what each row says.
 Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
-                             const Convention& convention, const Target& target);
+                             const Convention& convention, const Target& target,
+                             std::span<const Traffic> moved = {});
 
 }  // namespace steelyard

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/flag.h"
+#include "cli/progress.h"
 #include "cli/report_output.h"
 #include "steelyard/error.h"
 #include "steelyard/import.h"
@@ -128,7 +129,12 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .arg = "NAME",
                                 .help = "how it runs",
                                 .field = &runtime_,
-                                .choices = {"eager"}},
+                                .choices = NamesOf(Runtimes())},
+                               {.name = "--schedule",
+                                .arg = "ORDER",
+                                .help = "the order of the graph runtime's kernels",
+                                .field = &schedule_,
+                                .choices = NamesOf(Schedules())},
                                {.name = "--device",
                                 .arg = "NAME",
                                 .help = "where it runs; cpu is one thread with AVX-512",
@@ -174,6 +180,9 @@ void WeighCommand::AddReportFlags(std::vector<Flag>* flags) {
                  {.name = "--events",
                   .help = "list every allocation and free, in order",
                   .field = &report_.events},
+                 {.name = "--progress",
+                  .help = "tell how far the graph runtime is, also where no terminal listens",
+                  .field = &progress_},
                  {.name = "--at",
                   .arg = "OP",
                   .help = "what is held at this operator or call instead of at the peak",
@@ -196,9 +205,15 @@ std::vector<Flag> WeighCommand::Flags() {
 }
 
 Result<WeighOptions> WeighCommand::Options() const {
-  WeighOptions options{
-      .path = model_, .from = from_, .count = count_, .at = at_, .strict = strict_};
+  WeighOptions options{.path = model_,
+                       .from = from_,
+                       .runtime = runtime_,
+                       .schedule = schedule_,
+                       .count = count_,
+                       .at = at_,
+                       .strict = strict_};
   SY_ASSIGN_OR_RETURN(options.train, train_.Options());
+  options.progress = StandardErrorProgress(progress_);
   if (mode_ == "train") options.mode = ModelMode::kTrain;
   if (mode_ == "eval") options.mode = ModelMode::kEval;
   options.bind.batch = batch_;

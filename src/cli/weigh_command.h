@@ -40,11 +40,13 @@ class WeighCommand final : public Command {
   std::string mode_ = "exported";
   std::string count_ = "torch";
   std::string runtime_ = "eager";
+  std::string schedule_ = "post-order";
   std::string device_ = "cpu";
   std::string program_ = "exported";
   std::string from_;
   ReportOptions report_;
   bool strict_ = false;
+  bool progress_ = false;
   std::string at_;
   std::string print_after_;
   TrainFlags train_;

@@ -55,6 +55,7 @@ constexpr std::array kFamilies{
     &ops::Published,
     &ops::Update,
     &ops::Foreach,
+    &ops::Raf,
 };
 
 // Open addressing over the hashes that the compiler computed.

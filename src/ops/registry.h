@@ -37,6 +37,7 @@ std::span<const OpDef> Statistics();
 std::span<const OpDef> Special();
 std::span<const OpDef> Assemble();
 std::span<const OpDef> Complex();
+std::span<const OpDef> Raf();
 std::span<const OpDef> RecurrentCells();
 std::span<const OpDef> Sampling();
 std::span<const OpDef> Distance();

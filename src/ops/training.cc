@@ -31,7 +31,8 @@ std::vector<Tensor> RunBackward(Dispatcher& d, const OpView& op) {
   d.set_grad_enabled(false);
   Dispatcher::AsProgram outside(d);
   {
-    const Tensor seed = d.Call("aten::ones_like", loss);
+    const Tensor given = d.tensor(op, 1);
+    const Tensor seed = given.defined() ? given : d.Call("aten::ones_like", loss);
     Engine(d, d.autograd()).Run(loss, seed);
   }
   d.set_grad_enabled(recorded);
@@ -137,8 +138,9 @@ constexpr OpDef Part(OpName name, std::string_view summary, Signature signature,
 }
 
 constexpr std::array kRows{
-    Part("steelyard::backward", "Runs the backward pass of a loss.", "(Tensor loss) -> ()",
-         RunBackward),
+    Part("steelyard::backward",
+         "Runs the backward pass of a loss, from a gradient of ones or a given one.",
+         "(Tensor loss, Tensor? gradient=None) -> ()", RunBackward),
     Composite("steelyard::scale_loss", "Divides a loss by the number of micro-steps.",
               "(Tensor loss, int steps) -> Tensor", "", Family::kControl, ScaleLoss),
     Part("steelyard::end_micro_step", "Lets the outputs and the loss of a micro-step go.",

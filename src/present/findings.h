@@ -16,6 +16,7 @@
 #include "analyze/training_state.h"
 #include "analyze/work.h"
 #include "ir/node_numbering.h"
+#include "runtime/graph.h"
 #include "steelyard/op.h"
 #include "steelyard/program.h"
 #include "steelyard/report.h"
@@ -32,6 +33,7 @@ struct Findings {
   const WorkReport& work;
   const PeakReport& peak;
   const TrainingState& training;
+  const GraphRun* graph = nullptr;     // of the graph runtime; none: it runs eagerly
   const PeakReport* moment = nullptr;  // that was asked for; none: the peak's
   const std::vector<ModuleReport>& modules;
   const std::vector<ClassReport>& classes;

@@ -17,6 +17,7 @@
 #include "analyze/peak.h"
 #include "present/events.h"
 #include "present/findings.h"
+#include "present/kernels.h"
 #include "present/names.h"
 #include "present/tensors.h"
 #include "steelyard/report.h"
@@ -301,6 +302,7 @@ void AppendMemory(const Findings& findings, const Shown& shown, report::Document
        " resident + ",
        In(Unit::kBytes, peak.peak_delta, findings.memory_claim()),
        fmt::format(" in the {}", findings.run())}});
+  AppendKernelSummary(findings, document);
   if (findings.moment != nullptr) {
     document->body.emplace_back(report::Paragraph{MomentSentence(findings), 1});
   }
@@ -330,6 +332,7 @@ void AddMemoryData(const Findings& findings, const Shown& shown, report::Data* d
   data->SetText("peak_source", SourceText(findings.kernels, place.source));
   if (findings.fit != nullptr) AddFitData(*findings.fit, data);
   if (findings.moment != nullptr) AddMomentData(findings, data);
+  AddKernelData(findings, data);
   if (shown.events) AddEvents(findings, data);
   data->Close();
 }

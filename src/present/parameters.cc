@@ -147,8 +147,9 @@ void AppendModel(const Findings& findings, report::Document* document) {
   AddInputWords(findings.kernels, &text);
   document->body.emplace_back(
       report::Headline{std::string(ModelName(findings.kernels)), std::move(text)});
-  document->body.emplace_back(report::Paragraph{{fmt::format(
-      "Eager PyTorch on {}: {}", NameOfDevice(findings.target.device), RunWords(findings))}});
+  document->body.emplace_back(report::Paragraph{
+      {fmt::format("{} on {}: {}", findings.graph != nullptr ? "A compiled graph" : "Eager PyTorch",
+                   NameOfDevice(findings.target.device), RunWords(findings))}});
   AddExperts(findings.parameters, document);
 }
 
@@ -162,7 +163,7 @@ void AddModelData(const Findings& findings, report::Data* data) {
   data->Close();
   AddInputData(program, data);
   data->OpenObject("run");
-  data->SetText("runtime", "eager");
+  data->SetText("runtime", findings.graph != nullptr ? "graph" : "eager");
   data->SetText("device", NameOfDevice(findings.target.device));
   data->SetInt("threads", findings.target.threads, Unit::kNone);
   data->SetText("step", findings.trains() ? "training" : "forward");

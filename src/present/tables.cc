@@ -11,6 +11,7 @@
 #include "ir/text_words.h"
 #include "present/events.h"
 #include "present/findings.h"
+#include "present/kernels.h"
 #include "present/names.h"
 #include "present/tensors.h"
 #include "steelyard/program.h"
@@ -119,6 +120,7 @@ constexpr std::array kTables = {
     TableInfo{"classes", "the modules of one class at one depth, summed", nullptr},
     TableInfo{"operators", "the operators as the model calls them, with their work", nullptr},
     TableInfo{"calls", "every kernel in the order in which they run", AddCalls},
+    TableInfo{"kernels", "what is held while each kernel runs, in order", AddKernelRows},
     TableInfo{"events", "every allocation and free in order", AddEventRows},
     TableInfo{"held", "the tensors that the step holds at the peak or --at, largest first",
               AddHeld},

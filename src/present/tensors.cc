@@ -131,7 +131,11 @@ std::string ResultsText(const Program& program, const Node& kernel) {
 EventPlace PlaceOf(const Findings& findings, std::uint32_t event) {
   const Program& program = findings.kernels;
   const Node& kernel = KernelOf(findings, event);
-  return {.kernel = WithoutOverload(program.op_name(kernel.op)),
+  // The graph runtime names what it has joined.
+  const std::string_view label =
+      findings.timeline.labels.view(findings.timeline.events[event].label);
+  const bool named = findings.graph != nullptr && !label.empty();
+  return {.kernel = named ? label : WithoutOverload(program.op_name(kernel.op)),
           .op = ModelOp(findings, kernel),
           .module = program.text(program.modules[kernel.module].path),
           .source = kernel.source};

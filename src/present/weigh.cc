@@ -7,6 +7,7 @@
 #include "present/conventions.h"
 #include "present/events.h"
 #include "present/findings.h"
+#include "present/kernels.h"
 #include "present/memory.h"
 #include "present/modules.h"
 #include "present/names.h"
@@ -78,6 +79,7 @@ void PresentBody(const Findings& findings, const Shown& shown, report::Document*
   if (shown.classes) AppendClasses(findings, shown, document);
   AppendOperators(findings, shown.top, document);
   AppendConventions(findings, shown.top, document);
+  if (shown.events && findings.graph != nullptr) AppendKernels(findings, document);
   if (shown.events) AppendEvents(findings, document);
   AppendUnmodelled(findings, document);
   AppendNotes(findings, document);

@@ -145,6 +145,9 @@ void AddWorkData(const Findings& findings, report::Data* data) {
   SetPhases(forward.flops, backward.flops, optimizer.flops, UnitOf(convention), data);
   data->SetText("measure", convention.measure.name);
   data->SetInt("left_out_macs", TotalOf(findings.work).missed, Unit::kMacs);
+  if (convention.prints_rounded) {
+    data->SetDouble("printed_gflops", findings.work.printed_billions, Unit::kNone);
+  }
   if (convention.beside != nullptr) {
     data->OpenObject("beside");
     data->SetText("measure", convention.beside->name);

@@ -10,18 +10,12 @@
 #include <vector>
 
 #include "ir/release_order.h"
+#include "runtime/residents.h"
 
 namespace steelyard {
 namespace {
 
 constexpr std::uint32_t kNoBlock = 0xffffffffu;
-
-// Without the overload. Records of the profiler that are no operators have a point, but no
-// namespace before it.
-std::string_view LabelOfOperator(std::string_view name) {
-  const std::size_t point = name.find('.');
-  return name.substr(0, point).find("::") == std::string_view::npos ? name : name.substr(0, point);
-}
 
 class EagerRun final : public Allocations {
  public:
@@ -73,21 +67,11 @@ class EagerRun final : public Allocations {
   };
 
   void AddResidents() {
-    const auto add = [&](ValueId id, Category category) {
-      if (id == kNoId) return;
-      Storage& storage = storages_[program_.values[id].storage];
-      if (std::exchange(storage.resident, true)) return;
+    VisitResidents(program_, [&](ValueId id, Category category) {
+      storages_[program_.values[id].storage].resident = true;
       Of(timeline_.resident, category) +=
           StorageBytes(program_.values[id].dtype, program_.sizes(id), program_.strides(id));
-    };
-    for (const NamedTensor& p : program_.parameters) add(p.value, Category::kParameters);
-    for (const NamedTensor& b : program_.buffers) add(b.value, Category::kBuffers);
-    for (ValueId id : program_.main().inputs) {
-      const Role role = program_.values[id].role;
-      add(id, role == Role::kOptimizerState ? Category::kOptimizerState
-              : role == Role::kGradient     ? Category::kGradients
-                                            : Category::kInputs);
-    }
+    });
   }
 
   void RunNode(const Node& node) {
@@ -119,19 +103,10 @@ class EagerRun final : public Allocations {
 
   // What a block is counted as: what the strongest claim to any value in it says.
   void Categorize() {
-    const auto claim = [&](ValueId id, Category category) {
+    VisitClaims(program_, [&](ValueId id, Category category) {
       const std::uint32_t block = storages_[program_.values[id].storage].block;
       if (block != kNoBlock) timeline_.blocks[block].category = category;
-    };
-    for (const SavedTensor& saved : program_.saved) claim(saved.value, Category::kActivations);
-    for (const Argument& output : program_.main().outputs) {
-      if (output.kind == ArgKind::kValue) claim(output.value, Category::kOutputs);
-    }
-    for (ValueId id = 0; id < program_.values.size(); ++id) {
-      const Role role = program_.values[id].role;
-      if (role == Role::kGradient) claim(id, Category::kGradients);
-      if (role == Role::kOptimizerState) claim(id, Category::kOptimizerState);
-    }
+    });
   }
 
   // The caller lets the outputs go after everything else; a block goes with the last in it.

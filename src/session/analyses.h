@@ -13,6 +13,7 @@
 #include "analyze/training_state.h"
 #include "analyze/work.h"
 #include "memory/allocator.h"
+#include "runtime/graph.h"
 
 namespace steelyard {
 
@@ -27,6 +28,7 @@ struct Analyses {
   std::vector<ModuleReport> modules;
   std::vector<ClassReport> classes;
   std::vector<WorkReport> counts;  // in every convention, if they are compared
+  std::optional<GraphRun> graph;   // Of the graph runtime; its program and timeline are moved on.
 };
 
 }  // namespace steelyard

@@ -32,9 +32,12 @@ std::string OptimizersOf(const Program& program) {
   return names;
 }
 
-// "forward, loss, backward, AdamW, zero_grad"; empty without a training step.
+// "forward, loss, backward, AdamW, zero_grad"; empty without a training step. One may stand in the
+// file.
 std::string StepOf(const TrainOptions& train, const Program& program) {
-  if (train.optimizer.empty()) return {};
+  if (train.optimizer.empty()) {
+    return program.FindOpName(kBackwardOp) == kNoId ? std::string() : "as the program writes it";
+  }
   std::string words = "forward, loss, backward, ";
   if (train.accumulate > 1) words = fmt::format("{}× forward, loss, backward; ", train.accumulate);
   if (train.clip_norm) words += "clip_grad_norm_, ";
@@ -53,6 +56,7 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .work = weighing.analyses->work,
           .peak = weighing.analyses->peak,
           .training = weighing.analyses->training,
+          .graph = weighing.analyses->graph ? &*weighing.analyses->graph : nullptr,
           .moment = weighing.analyses->moment ? &*weighing.analyses->moment : nullptr,
           .modules = weighing.analyses->modules,
           .classes = weighing.analyses->classes,

@@ -23,9 +23,9 @@
 #include "analyze/work.h"
 #include "ir/text_printer.h"
 #include "memory/allocator.h"
-#include "runtime/eager.h"
 #include "session/analyses.h"
 #include "session/fit.h"
+#include "session/runtimes.h"
 #include "steelyard/error.h"
 #include "steelyard/import.h"
 #include "steelyard/op.h"
@@ -120,12 +120,17 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
   auto analyses = std::make_unique<Analyses>();
   const Program& kernels = weighing->kernels;
   const Target& target = weighing->options.target;
-  weighing->timeline = RunEager(kernels, target);
+  SY_ASSIGN_OR_RETURN(weighing->timeline,
+                      RunAsChosen(weighing->options, &weighing->kernels, &analyses->graph));
   analyses->parameters = CountParameters(kernels);
-  SY_ASSIGN_OR_RETURN(analyses->work, CountWork(weighing->imported, kernels, convention, target));
+  std::span<const Traffic> moved;
+  if (analyses->graph) moved = analyses->graph->traffic;
+  SY_ASSIGN_OR_RETURN(analyses->work,
+                      CountWork(weighing->imported, kernels, convention, target, moved));
   if (convention.name == kEveryConvention) {
     for (const Convention& other : Conventions()) {
-      SY_ASSIGN_OR_RETURN(WorkReport count, CountWork(weighing->imported, kernels, other, target));
+      SY_ASSIGN_OR_RETURN(WorkReport count,
+                          CountWork(weighing->imported, kernels, other, target, moved));
       analyses->counts.push_back(std::move(count));
     }
   }

@@ -16,6 +16,7 @@ from table import Row
 # Rows of operators that PyTorch does not define, by namespace.
 NOT_PYTORCHS = {
     "higher_order": "their signature is a program's way to pass graphs; PyTorch has no schema",
+    "raf": "operators of another compiler's programs",
     "steelyard": "steps of eager PyTorch that are no operators",
     "torchvision": "defined by the package torchvision, which the tests do without",
     "transformers": "defined by the package transformers, which the tests do without",
@@ -30,6 +31,7 @@ def namespace_reason(op: str) -> str | None:
 
 # Rows without an example: why.
 NO_EXAMPLE = {
+    "raf": "a part of a training step cannot be written as a call of its own",
     "higher_order": "a graph cannot be written in a call",
     "steelyard": "a part of a training step cannot be written as a call of its own",
 }

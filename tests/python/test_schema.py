@@ -58,6 +58,7 @@ def test_the_schema_is_one() -> None:
         (),
         ("--events",),
         ("--count", "raf"),
+        ("--runtime", "graph", "--table", "kernels"),
         ("--count", "all"),
         ("--count", "deepspeed"),
         ("--batch", "0"),

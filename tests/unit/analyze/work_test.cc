@@ -42,6 +42,17 @@ TEST(CountWork, BelongsToTheOperatorTheUserWrote) {
   EXPECT_EQ(work.modelled_calls, 2);
 }
 
+// RAF prints billions, each kernel's rounded to 32 bits: 2^28 + 2^3 operations are not among them.
+TEST(CountWork, AConventionMayRoundWhatItPrints) {
+  const std::string_view text =
+      "input %x: f32[268435464]\n%y = aten::neg(%x)\n%z = aten::neg(%y)\nreturn %z\n";
+  const WorkReport work = WeighText(text, "raf").work;
+  EXPECT_EQ(work.of(Phase::kForward).flops, 2 * 268435464LL);
+  EXPECT_EQ(work.printed_billions, 2 * static_cast<double>(0.268435464F));
+  EXPECT_NE(work.printed_billions, 2 * 0.268435464);
+  EXPECT_EQ(WeighText(text).work.printed_billions, 0.0);
+}
+
 TEST(CountWork, TrafficReadsOperandsAndWritesResults) {
   const WorkReport work =
       WeighText("input %x: f32[8]\n%y: f32[8] = aten::tanh(%x)\nreturn %y\n").work;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is there before a step and after it, and the names of its operators, for every runtime.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "steelyard/program.h"
+#include "steelyard/timeline.h"
+
+namespace steelyard {
+
+// Calls `visit(value, category)` for each resident storage once.
+template <class Visit>
+void VisitResidents(const Program& program, const Visit& visit) {
+  std::vector<bool> seen(program.storage_count, false);
+  const auto add = [&](ValueId id, Category category) {
+    if (id == kNoId || seen[program.values[id].storage]) return;
+    seen[program.values[id].storage] = true;
+    visit(id, category);
+  };
+  for (const NamedTensor& p : program.parameters) add(p.value, Category::kParameters);
+  for (const NamedTensor& b : program.buffers) add(b.value, Category::kBuffers);
+  for (ValueId id : program.main().inputs) {
+    const Role role = program.values[id].role;
+    add(id, role == Role::kOptimizerState ? Category::kOptimizerState
+            : role == Role::kGradient     ? Category::kGradients
+                                          : Category::kInputs);
+  }
+}
+
+// Calls `claim(value, category)` for what values are to the caller and to autograd; of several
+// claims to one stretch of memory the last one counts.
+template <class Claim>
+void VisitClaims(const Program& program, const Claim& claim) {
+  for (const SavedTensor& saved : program.saved) claim(saved.value, Category::kActivations);
+  for (const Argument& output : program.main().outputs) {
+    if (output.kind == ArgKind::kValue) claim(output.value, Category::kOutputs);
+  }
+  for (ValueId id = 0; id < program.values.size(); ++id) {
+    const Role role = program.values[id].role;
+    if (role == Role::kGradient) claim(id, Category::kGradients);
+    if (role == Role::kOptimizerState) claim(id, Category::kOptimizerState);
+  }
+}
+
+// Without the overload. Records of the profiler that are no operators have a point, but no
+// namespace before it.
+inline std::string_view LabelOfOperator(std::string_view name) {
+  const std::size_t point = name.find('.');
+  return name.substr(0, point).find("::") == std::string_view::npos ? name : name.substr(0, point);
+}
+
+}  // namespace steelyard

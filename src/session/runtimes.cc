@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/runtimes.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/eager.h"
+
+namespace steelyard {
+namespace {
+
+constexpr std::array kRuntimes{
+    Choice{"eager", "PyTorch: each operator by itself, as the program calls them"},
+    Choice{"graph", "a compiler's virtual machine: operators joined into kernels, in its order"}};
+
+struct Schedule {
+  Choice choice;
+  KernelOrder order;
+};
+constexpr std::array kSchedules{
+    Schedule{{"post-order", "what the first result needs, then the next"}, KernelOrder::kPostOrder},
+    Schedule{{"memory", "what frees memory early, what takes it late"}, KernelOrder::kMemory}};
+
+Error NoSuch(std::string_view what, std::string_view name, const std::vector<Choice>& choices) {
+  std::string names;
+  for (const Choice& choice : choices) names.append(names.empty() ? "" : ", ").append(choice.name);
+  return UsageError(fmt::format("there is no {} \"{}\"", what, name), {},
+                    fmt::format("There are: {}.", names));
+}
+
+}  // namespace
+
+std::vector<Choice> Runtimes() { return {kRuntimes.begin(), kRuntimes.end()}; }
+
+std::vector<Choice> Schedules() {
+  std::vector<Choice> choices;
+  for (const Schedule& schedule : kSchedules) choices.push_back(schedule.choice);
+  return choices;
+}
+
+Result<Timeline> RunAsChosen(const WeighOptions& options, Program* kernels,
+                             std::optional<GraphRun>* graph) {
+  if (options.runtime == "eager") return RunEager(*kernels, options.target);
+  if (options.runtime != "graph") {
+    return Unexpected(NoSuch("runtime", options.runtime, Runtimes()));
+  }
+  for (const Schedule& schedule : kSchedules) {
+    if (schedule.choice.name != options.schedule) continue;
+    *graph =
+        RunGraph(*kernels, options.target, {.order = schedule.order, .progress = options.progress});
+    *kernels = std::move((*graph)->program);
+    return std::move((*graph)->timeline);
+  }
+  return Unexpected(NoSuch("schedule", options.schedule, Schedules()));
+}
+
+}  // namespace steelyard

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/runtimes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "session/analyses.h"
+#include "steelyard/weigh.h"
+#include "written_model.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kTwoCalls =
+    "input %x: f32[2,8]\n%y: f32[2,8] = aten::tanh(%x)\n%z: f32[2,8] = aten::exp(%y)\nreturn %z\n";
+
+TEST(RuntimesTest, TheDefaultComesFirst) {
+  EXPECT_EQ(Runtimes().front().name, WeighOptions().runtime);
+  EXPECT_EQ(Schedules().front().name, WeighOptions().schedule);
+  for (const Choice& runtime : Runtimes()) EXPECT_FALSE(runtime.summary.empty());
+  for (const Choice& schedule : Schedules()) EXPECT_FALSE(schedule.summary.empty());
+}
+
+TEST(RuntimesTest, TheGraphIsFused) {
+  const std::string path = WrittenModel(kTwoCalls);
+  const Result<Weighing> eager = Weigh({.path = path});
+  const Result<Weighing> graph = Weigh({.path = path, .runtime = "graph"});
+  ASSERT_TRUE(eager && graph);
+  EXPECT_EQ(eager->totals.peak_bytes, 3 * 2 * 8 * 4);
+  EXPECT_EQ(graph->totals.peak_bytes, 2 * 2 * 8 * 4);
+  EXPECT_FALSE(eager->analyses->graph);
+  EXPECT_EQ(graph->analyses->graph->kernels.size(), 2u) << "one, and what remains";
+}
+
+TEST(RuntimesTest, EveryScheduleRuns) {
+  const std::string path = WrittenModel(kTwoCalls);
+  for (const Choice& schedule : Schedules()) {
+    EXPECT_TRUE(Weigh({.path = path, .runtime = "graph", .schedule = std::string(schedule.name)}));
+  }
+}
+
+TEST(RuntimesTest, OthersAreRefused) {
+  const std::string path = WrittenModel(kTwoCalls);
+  const Result<Weighing> runtime = Weigh({.path = path, .runtime = "sundial"});
+  ASSERT_FALSE(runtime);
+  EXPECT_EQ(runtime.error().code, ErrorCode::kUsage);
+  EXPECT_THAT(Describe(runtime.error()), HasSubstr("There are: eager, graph."));
+  const Result<Weighing> schedule =
+      Weigh({.path = path, .runtime = "graph", .schedule = "whenever"});
+  ASSERT_FALSE(schedule);
+  EXPECT_THAT(Describe(schedule.error()), HasSubstr("There are: post-order, memory."));
+}
+
+}  // namespace
+}  // namespace steelyard
