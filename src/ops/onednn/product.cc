@@ -83,8 +83,13 @@ class Blocking {
     return row >= 512 && IsPowerOfTwo(row) ? row + kVector : row;
   }
 
+  // The first of the most even choices; one that leaves nothing over but of the inner dimension,
+  // which all leave, ends the search.
   void Choose() {
-    float best = 1;
+    float best = 1, least = 1;
+    for (std::int64_t teams = most_teams_; teams >= 1; --teams) {
+      least = std::min(least, Rest(p_.depth, teams * steps_) / 5);
+    }
     bool found = false;
     for (std::int64_t teams = most_teams_; teams >= 1; --teams) {
       for (std::int64_t chunks = most_chunks_; chunks >= 1; --chunks) {
@@ -96,6 +101,7 @@ class Blocking {
           if (here >= best) continue;
           best = here;
           best_ = blocks;
+          if (best <= least) return;
           found = true;
         }
       }
