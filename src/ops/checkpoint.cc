@@ -301,6 +301,7 @@ constexpr std::array kRows{
            {"steelyard::random_state", "The state of random numbers on the CPU.",
             "(int bytes) -> Tensor", "steelyard::random_state(5056)"},
            {.shape = RandomStateShape,
+            .fusion = Fusion::kOpaque,
             .allocations = RandomStateAllocations,
             .work = work::None,
             .grad = kNoGradient},

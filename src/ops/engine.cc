@@ -157,8 +157,9 @@ Engine::Gradients Engine::Apply(GradNodeId id, std::span<const Tensor> incoming)
   switch (autograd_.node(id).kind) {
     case GradNodeKind::kFormula: {
       const std::vector<Saved> saved = autograd_.Unpack(id);
-      Gradients out = nothing ? Gradients(autograd_.edges(id).size())
-                              : ApplyFormulas(autograd_.node(id), saved, autograd_.edges(id), incoming);
+      Gradients out = nothing
+                          ? Gradients(autograd_.edges(id).size())
+                          : ApplyFormulas(autograd_.node(id), saved, autograd_.edges(id), incoming);
       autograd_.ReleaseUnpacked(saved);
       return out;
     }

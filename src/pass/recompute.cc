@@ -250,6 +250,11 @@ Result<Program> Recompute(Program program, const TrainOptions& options) {
   if (options.recompute.empty()) return program;
   SY_ASSIGN_OR_RETURN(const std::vector<bool> named, NamedModules(program, options));
   Regions regions(program, named);
+  if (regions.list().empty()) {
+    return Unexpected(InvalidInput("no operator runs in a module of that name", "--recompute",
+                                   "A container, such as a ModuleList, is never called: name what "
+                                   "it contains, as in 'encoder.layer.*'."));
+  }
   SY_RETURN_IF_ERROR(regions.Close());
   program.notes.push_back(program.strings.Intern(
       fmt::format("--recompute: the backward pass runs {} {} again", regions.list().size(),
