@@ -202,11 +202,12 @@ class Adviser {
                        .executed_flops = flops}});
   }
 
-  // The change with the lowest peak that leaves the optimizer what it is; nothing if none helps.
+  // The change with the lowest peak that leaves optimizer and batch what they are; nothing if none
+  // helps.
   std::optional<Change> Best() const {
     const Found* best = nullptr;
     for (const Found& found : found_) {
-      if ((found.change.kinds & kOptimizer) != 0) continue;
+      if ((found.change.kinds & (kOptimizer | kBatch)) != 0) continue;
       if (best == nullptr || found.advice.peak < best->advice.peak) best = &found;
     }
     return best == nullptr ? std::nullopt : std::optional(best->change);
@@ -281,7 +282,7 @@ std::vector<Advice> Advise(const Program& source, const Weighing& weighing,
   for (const Change& recompute : of(kRecompute) | std::views::take(1)) {
     for (const Change& optimizer : of(kOptimizer)) adviser.Try(Together(recompute, optimizer));
   }
-  if (const std::optional<Change> best = adviser.Best(); best && (best->kinds & kBatch) == 0) {
+  if (const std::optional<Change> best = adviser.Best()) {
     for (const Change& batch : of(kBatch)) adviser.Try(Together(*best, batch));
   }
   return adviser.Take();
