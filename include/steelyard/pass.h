@@ -68,6 +68,8 @@ struct TrainOptions {
   bool clip_value = false;      // or one by one
   bool keep_gradients = false;  // zero_grad overwrites gradients with zeros
   bool first_step = false;      // the very first one, which makes the optimizer's state
+  std::vector<std::string> recompute = {};  // patterns of modules that are checkpointed
+  bool recompute_reentrant = false;         // with use_reentrant=True
 };
 
 // The mode of the model: as the file has it, or as module.train() and module.eval() set it.

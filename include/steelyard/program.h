@@ -34,6 +34,7 @@ using SourceId = std::uint32_t;
 using StorageId = std::uint32_t;
 using GraphId = std::uint32_t;
 using FrameId = std::uint32_t;
+using CallId = std::uint32_t;
 inline constexpr std::uint32_t kNoId = 0xffffffffu;
 
 // What a tensor is to the program. Every byte of memory is reported under exactly one of these.
@@ -49,7 +50,8 @@ enum class Role : std::uint8_t {
 
 enum class ValueKind : std::uint8_t { kTensor, kInt, kFloat, kBool, kOther };
 
-enum class Phase : std::uint8_t { kForward, kLoss, kBackward, kOptimizer };
+// kRecompute: what the backward pass computes once more because it was not kept.
+enum class Phase : std::uint8_t { kForward, kLoss, kBackward, kOptimizer, kRecompute };
 
 // A result of a node or an input of a graph. Sizes and strides (in elements) stand in the
 // program's dims pool: `rank` sizes, then `rank` strides. A scalar (kInt, kFloat, kBool) keeps its
@@ -155,6 +157,7 @@ struct Node {
   Argument::Run arguments{0, 0};
   Argument::Run outputs{0, 0};
   ModuleId module = 0;
+  CallId call = kNoId;  // of the module, where the file tells calls apart
   SourceId source = kNoId;
   FrameId frame = 0;      // the composite operator inside which it runs; 0: the program itself
   NodeId origin = kNoId;  // after `decompose`: the node of the imported program it comes from,
@@ -180,6 +183,12 @@ struct Module {
   StringId path = kNoString;
   StringId class_name = kNoString;
   ModuleId parent = kNoId;
+};
+
+// One call of a module, from within another.
+struct ModuleCall {
+  ModuleId module = 0;
+  CallId parent = kNoId;
 };
 
 struct SourceLine {
@@ -231,6 +240,7 @@ class Program {
   std::vector<ValueId> outputs;     // pool of node outputs; kNoId where a result is None
   std::vector<Graph> graphs;        // [0] is the program
   std::vector<Module> modules;      // [0] is the model; parents come before children
+  std::vector<ModuleCall> calls;    // parents come before children
   std::vector<SourceLine> sources;
   std::vector<Symbol> symbols;
   std::vector<Frame> frames;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -84,6 +85,16 @@ struct Fit {
   std::int64_t next_size = 0;  // the next, which does not; 0 where the file allows none
   std::int64_t next_peak = 0;  // its peak in bytes
   int weighings = 0;
+};
+
+// A change of a training step, and what the step is with it: weighed anew, not estimated.
+struct Advice {
+  std::string change;               // what to type: "--recompute 'encoder.layer.*'"
+  std::string words;                // "computes 12 BertLayer once more in the backward pass"
+  std::int64_t peak = 0;            // bytes, with the change
+  std::int64_t less = 0;            // bytes, than without it
+  std::int64_t extra_flops = 0;     // arithmetic of every operator more than without it; may be < 0
+  std::int64_t executed_flops = 0;  // of the whole step
 };
 
 }  // namespace steelyard

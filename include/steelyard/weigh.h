@@ -76,6 +76,9 @@ struct WeighOptions {
   // Bytes: weighs with the largest batch whose peak is not above this or, where the batch is given
   // or fixed, with the largest sequence. A size that `bind` gives is not searched.
   std::optional<std::int64_t> fit = {};
+
+  // Weighs the training step with changes that may lower its peak, too.
+  bool advise = false;
 };
 
 // The numbers that most callers want. Bytes, elements and operations; one forward pass without
@@ -109,6 +112,7 @@ struct Weighing {
   Timeline timeline;           // Every allocation and free of one forward pass.
   double elapsed_seconds = 0;  // What weighing took.
   std::optional<Fit> fit;      // Of a search.
+  std::vector<Advice> advice;  // The lowest peak first, where it was asked for.
   std::unique_ptr<const Analyses> analyses;
 };
 

@@ -17,7 +17,7 @@
 
 namespace steelyard {
 
-inline constexpr int kPhaseCount = 4;
+inline constexpr int kPhaseCount = 5;
 
 // Work of one node of the executed program, weighed.
 struct NodeWork {

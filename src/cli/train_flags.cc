@@ -100,6 +100,14 @@ void TrainFlags::Add(std::vector<Flag>* flags) {
         .arg = "PATTERN",
         .help = "parameters that are not trained; repeatable",
         .field = &freeze_},
+       {.name = "--recompute",
+        .arg = "PATTERN",
+        .help = "modules whose forward pass is run again in the backward pass, as "
+                "torch.utils.checkpoint does, such as 'encoder.layer.*'; repeatable",
+        .field = &recompute_},
+       {.name = "--recompute-reentrant",
+        .help = "with use_reentrant=True",
+        .field = &recompute_reentrant_},
        {.name = "--clip-norm",
         .arg = "X",
         .help = "clip the gradients by their norm before the step",
@@ -147,7 +155,8 @@ Status TrainFlags::AddGroups(TrainOptions* options) const {
 bool TrainFlags::AnyGiven() const {
   return !loss_.empty() || first_step_ || momentum_ || weight_decay_ || nesterov_ || foreach_ ||
          fused_ || !arguments_.empty() || !no_decay_.empty() || !groups_.empty() ||
-         !freeze_.empty() || clip_norm_ || clip_value_ || accumulate_ != 1 || zero_grad_ != "none";
+         !freeze_.empty() || !recompute_.empty() || recompute_reentrant_ || clip_norm_ ||
+         clip_value_ || accumulate_ != 1 || zero_grad_ != "none";
 }
 
 Result<TrainOptions> TrainFlags::Options() const {
@@ -165,7 +174,9 @@ Result<TrainOptions> TrainFlags::Options() const {
                        .clip_norm = clip_norm_.has_value(),
                        .clip_value = clip_value_.has_value(),
                        .keep_gradients = zero_grad_ == "zeros",
-                       .first_step = first_step_};
+                       .first_step = first_step_,
+                       .recompute = recompute_,
+                       .recompute_reentrant = recompute_reentrant_};
   SY_RETURN_IF_ERROR(AddOptions(&options));
   SY_RETURN_IF_ERROR(AddGroups(&options));
   return options;

@@ -37,6 +37,8 @@ class TrainFlags {
   std::vector<std::string> no_decay_;
   std::vector<std::string> groups_;
   std::vector<std::string> freeze_;
+  std::vector<std::string> recompute_;
+  bool recompute_reentrant_ = false;
   std::optional<double> clip_norm_;
   std::optional<double> clip_value_;
   int accumulate_ = 1;

@@ -187,6 +187,9 @@ void WeighCommand::AddReportFlags(std::vector<Flag>* flags) {
                   .arg = "OP",
                   .help = "what is held at this operator or call instead of at the peak",
                   .field = &at_},
+                 {.name = "--advise",
+                  .help = "weigh the training step with changes that may lower its peak, too",
+                  .field = &advise_},
                  {.name = "--print-after",
                   .arg = "PASS",
                   .help = "print the program as it is after a pass, and no report",
@@ -211,7 +214,8 @@ Result<WeighOptions> WeighCommand::Options() const {
                        .schedule = schedule_,
                        .count = count_,
                        .at = at_,
-                       .strict = strict_};
+                       .strict = strict_,
+                       .advise = advise_};
   SY_ASSIGN_OR_RETURN(options.train, train_.Options());
   options.progress = StandardErrorProgress(progress_);
   if (mode_ == "train") options.mode = ModelMode::kTrain;

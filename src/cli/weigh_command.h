@@ -47,6 +47,7 @@ class WeighCommand final : public Command {
   ReportOptions report_;
   bool strict_ = false;
   bool progress_ = false;
+  bool advise_ = false;
   std::string at_;
   std::string print_after_;
   TrainFlags train_;

@@ -27,10 +27,9 @@ constexpr std::array kRoleWords = {
 };
 
 constexpr std::array kPhaseWords = {
-    Word<Phase>{Phase::kForward, "forward"},
-    Word<Phase>{Phase::kLoss, "loss"},
-    Word<Phase>{Phase::kBackward, "backward"},
-    Word<Phase>{Phase::kOptimizer, "optimizer"},
+    Word<Phase>{Phase::kForward, "forward"},     Word<Phase>{Phase::kLoss, "loss"},
+    Word<Phase>{Phase::kBackward, "backward"},   Word<Phase>{Phase::kOptimizer, "optimizer"},
+    Word<Phase>{Phase::kRecompute, "recompute"},
 };
 
 constexpr std::array kKindWords = {

@@ -153,12 +153,36 @@ void Autograd::ReleaseSaved(GradNodeId id) {
 }
 
 void Autograd::ReleaseOne(const Saved& saved) {
-  if (saved.is_result()) {
-    --tensors_on_storage_[program_.values[saved.value].storage];
-    dispatcher_.ReleaseStorage(saved.value);
-  } else {
-    dispatcher_.Release(saved.value);
+  if (saved.holder != kNoId) return ReleaseHolder(saved.holder);
+  ReleaseSaved(saved.value, saved.detached);
+}
+
+void Autograd::RetainSaved(ValueId id, bool detached) {
+  if (!detached) return dispatcher_.Retain(id);
+  dispatcher_.RetainStorage(id);
+  ++tensors_on_storage_[program_.values[id].storage];
+}
+
+void Autograd::ReleaseSaved(ValueId id, bool detached) {
+  if (!detached) return dispatcher_.Release(id);
+  --tensors_on_storage_[program_.values[id].storage];
+  dispatcher_.ReleaseStorage(id);
+}
+
+// Numbers that Python gave as such are kept whatever a region does with tensors.
+void Autograd::Save(Saved saved) {
+  if (!saved.in_context && !program_.values[saved.value].wrapped_number) {
+    if (filled_ != kNoId) {
+      saved.detached |= program_.values[object_of_[saved.value]].requires_grad;
+      Refill(saved.value, saved.detached);
+    } else if (open_ != kNoId) {
+      saved.holder = Pack();
+      saved_.push_back(saved);
+      return;
+    }
   }
+  RetainSaved(saved.value, saved.detached);
+  saved_.push_back(saved);
 }
 
 bool Autograd::RequiresGrad(const Argument& argument) const {
@@ -198,9 +222,17 @@ GradNodeId Autograd::Begin(const OpDef& def, std::span<const Argument> args, con
   node.arguments = program_.AddArguments(args);
   AddEdges(node, def, args);
   node.first_saved = static_cast<std::uint32_t>(saved_.size());
-  SaveArguments(node, def, args);
-  node.saved = static_cast<std::uint32_t>(saved_.size()) - node.first_saved;
-  return AddNode(node);
+  const auto add = [&] {
+    node.saved = static_cast<std::uint32_t>(saved_.size()) - node.first_saved;
+    return AddNode(node);
+  };
+  try {
+    SaveArguments(node, def, args);
+  } catch (const StopRecomputation&) {
+    Abandon(add());
+    throw;
+  }
+  return add();
 }
 
 void Autograd::AddEdges(GradNode& node, const OpDef& def, std::span<const Argument> args) {
@@ -245,11 +277,10 @@ void Autograd::SaveArgument(GradNode&, const OpDef& def, int place,
       // The formula needs the value as it was.
       const Tensor kept = overwritten ? dispatcher_.Call("aten::clone", Tensor(&dispatcher_, id))
                                       : Tensor(&dispatcher_, id);
-      dispatcher_.Retain(kept.id());
-      saved_.push_back({.value = kept.id(),
-                        .place = static_cast<std::int8_t>(place),
-                        .in_context = def.grad->context().Contains(place),
-                        .element = element});
+      Save({.value = kept.id(),
+            .place = static_cast<std::int8_t>(place),
+            .in_context = def.grad->context().Contains(place),
+            .element = element});
     }
     ++element;
   });
@@ -272,27 +303,31 @@ void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
   std::vector<ValueId> ids;
   ids.reserve(results.size());
   for (const Tensor& result : results) ids.push_back(result.id());
-  GradNode& node = nodes_[id];
-  node.results = program_.AddOutputs(ids);
-  const OpDef& def = *node.def;
+  nodes_[id].results = program_.AddOutputs(ids);
+  const OpDef& def = *nodes_[id].def;
   for (const std::size_t i : OrderOfRelease(def, ids.size())) {
     const int place = ResultAt(static_cast<int>(i));
     const bool named = std::ranges::any_of(
         def.grad->formulas(), [&](const Derivative& f) { return f.saves.Contains(place); });
     if (!named || ids[i] == kNoId) continue;
-    dispatcher_.RetainStorage(ids[i]);
-    ++tensors_on_storage_[program_.values[ids[i]].storage];
-    saved_.push_back({.value = ids[i], .place = static_cast<std::int8_t>(place)});
-    ++node.saved;
+    Save({.value = ids[i], .place = static_cast<std::int8_t>(place), .detached = true});
+    ++nodes_[id].saved;
   }
   const StringId by = program_.strings.Intern(def.grad->node());
-  for (const Saved& saved : saved(id)) program_.saved.push_back({saved.value, by});
+  for (const Saved& saved : saved(id)) {
+    if (saved.holder == kNoId) program_.saved.push_back({saved.value, by});
+  }
   ++nodes_[id].references;  // while its results get their history
   if (*def.alias == Alias::kInPlace) {
     Rebase(id, ids[0]);
   } else {
     for (std::uint32_t i = 0; i < ids.size(); ++i) SetHistory(id, ids[i], i);
   }
+  DropNode(id);
+}
+
+void Autograd::Abandon(GradNodeId id) {
+  ++nodes_[id].references;
   DropNode(id);
 }
 
@@ -346,13 +381,16 @@ void Autograd::Rebase(GradNodeId id, ValueId view) {
 // --------------------------------------------------------------------------------------
 
 std::size_t Autograd::slots(GradNodeId id) const {
-  return nodes_[id].kind == GradNodeKind::kFormula ? nodes_[id].results.count : 1;
+  const GradNodeKind kind = nodes_[id].kind;
+  const bool has_results = kind == GradNodeKind::kFormula || kind == GradNodeKind::kCheckpoint;
+  return has_results ? nodes_[id].results.count : 1;
 }
 
 ValueId Autograd::variable(GradNodeId id, std::uint32_t slot) const {
   const GradNode& node = nodes_[id];
   switch (node.kind) {
     case GradNodeKind::kFormula:
+    case GradNodeKind::kCheckpoint:
       return program_.outputs[node.results.begin + slot];
     case GradNodeKind::kAccumulate:
     case GradNodeKind::kCopySlices:
@@ -373,6 +411,8 @@ std::string_view Autograd::name(GradNodeId id) const {
       return "torch::autograd::CopySlices";
     case GradNodeKind::kAsStrided:
       return "AsStridedBackward0";
+    case GradNodeKind::kCheckpoint:
+      return "CheckpointFunctionBackward";
   }
   __builtin_unreachable();
 }
@@ -385,7 +425,9 @@ Tensor Autograd::gradient(ValueId parameter) const {
 void Autograd::SetGradient(ValueId parameter, Tensor gradient) {
   const ValueId id = object_of_[parameter];
   if (id >= gradients_.size()) gradients_.resize(id + 1);
-  program_.values[gradient.id()].role = Role::kGradient;
+  if (program_.values[id].role == Role::kParameter) {
+    program_.values[gradient.id()].role = Role::kGradient;
+  }
   gradients_[id] = std::move(gradient);
 }
 

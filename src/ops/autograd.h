@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ops/backward.h"
+#include "ops/checkpoint.h"
 #include "ops/dispatcher.h"
 #include "steelyard/op.h"
 
@@ -29,6 +30,7 @@ enum class GradNodeKind : std::uint8_t {
   kAccumulate,  // the sink of a parameter's gradients
   kCopySlices,  // an operator that overwrote a view, seen from the base
   kAsStrided,   // that view, derived anew from its base
+  kCheckpoint,  // a region that runs again when it is its turn
 };
 
 struct GradNode {
@@ -43,6 +45,7 @@ struct GradNode {
   ValueId variable = kNoId;     // whose gradient kAccumulate sums, or the base of a view
   ValueId view = kNoId;         // of kCopySlices: what was overwritten
   GradNodeId function = kNoId;  // of kCopySlices: the operator's own node
+  RegionId region = kNoId;      // of kCheckpoint
   Node context{};               // of the call: module, source line, origin
 };
 
@@ -72,6 +75,8 @@ class Autograd {
   // A node with its edges and saved arguments, before the operator runs; then its results.
   GradNodeId Begin(const OpDef& def, std::span<const Argument> args, const Node& context);
   void Finish(GradNodeId id, std::span<const Tensor> results);
+  // A node whose operator did not end.
+  void Abandon(GradNodeId id);
 
   // --- Gradients of parameters
   // ---------------------------------------------------------------------
@@ -100,6 +105,25 @@ class Autograd {
   void ReleaseSaved(GradNodeId id);
   Edge EdgeOf(ValueId tensor);
 
+  // --- Regions that run again (checkpoint.cc)
+  // ----------------------------------------------------- While a region is open, what nodes save
+  // is left to holders.
+  RegionId OpenRegion(Region region);
+  void CloseRegion(RegionId id);
+  // A region that is one node with these results: what it keeps, and until when.
+  void AddCheckpoint(Region region, std::span<const Tensor> results, std::uint64_t sequence,
+                     const Node& context);
+  bool WantsCheckpoint(std::span<const Tensor> inputs) const;
+  std::uint64_t TakeSequence() { return next_sequence_++; }
+  const Region& region(RegionId id) const { return regions_[id]; }
+  // What was saved for a node; the region of its holders runs again if it has to.
+  std::vector<Saved> Unpack(GradNodeId id);
+  // The tensors that holders gave go, the last one first.
+  void ReleaseUnpacked(std::span<const Saved> saved);
+  // A tensor without history, whose gradient is kept as a parameter's is.
+  void MakeLeaf(ValueId id, bool requires_grad);
+  Tensor TakeGradient(ValueId leaf);
+
  private:
   struct Object {
     std::uint32_t uses = 0;
@@ -112,6 +136,14 @@ class Autograd {
   void Die(Object& object);
   void DropNode(GradNodeId id);
   void ReleaseOne(const Saved& saved);
+  void Save(Saved saved);
+  void RetainSaved(ValueId id, bool detached);
+  void ReleaseSaved(ValueId id, bool detached);
+  HolderId Pack();
+  void Refill(ValueId id, bool detached);
+  void ReleaseHolder(HolderId id);
+  void EndRegion(RegionId id);
+  void RunAgain(RegionId id);
   GradNodeId AddNode(const GradNode& node);
   void AddEdges(GradNode& node, const OpDef& def, std::span<const Argument> args);
   void SaveArguments(GradNode& node, const OpDef& def, std::span<const Argument> args);
@@ -133,6 +165,11 @@ class Autograd {
   std::vector<Tensor> gradients_;  // by the value of the parameter
   std::uint64_t next_sequence_ = 0;
   bool keeps_gradients_ = false;
+  std::vector<Region> regions_;
+  std::vector<Holders> holders_of_;  // by region
+  std::vector<Holder> holders_;
+  RegionId open_ = kNoId;    // whose forward pass runs
+  RegionId filled_ = kNoId;  // which runs again
 };
 
 }  // namespace steelyard

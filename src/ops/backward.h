@@ -16,9 +16,11 @@ namespace steelyard {
 // A tensor that an autograd node keeps until it has run.
 struct Saved {
   ValueId value = kNoId;
-  std::int8_t place = 0;      // an argument, or kResult + an output
-  bool in_context = false;    // of a node in Python: until it dies
-  std::uint32_t element = 0;  // of a list of tensors
+  std::int8_t place = 0;         // an argument, or kResult + an output
+  bool in_context = false;       // of a node in Python: until it dies
+  bool detached = false;         // another tensor on the storage of `value`
+  std::uint32_t element = 0;     // of a list of tensors
+  std::uint32_t holder = kNoId;  // of a region that runs again: what will have the value
   bool is_result() const { return place >= kResult; }
 };
 

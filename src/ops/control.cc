@@ -29,7 +29,7 @@ std::vector<Tensor> WithSetGradEnabled(Dispatcher& d, const OpView& op) {
   return out;
 }
 
-// The body alone: what the wrapper adds (hints, recomputation) is not of a forward pass.
+// The body alone: what the wrapper adds are hints.
 std::vector<Tensor> RunBody(Dispatcher& d, const OpView& op) {
   return d.RunGraph(op.graph(0), d.tensors(op, 1));
 }
@@ -162,7 +162,7 @@ constexpr OpDef ControlRow(OpName name, std::string_view summary, Signature sign
                .allocations = kAllocationsFromParts,
                .work = kWorkFromParts,
                .traffic = kTrafficFromParts,
-               .grad = kNoGradient};
+               .grad = kGradientFromParts};
 }
 
 constexpr OpDef Bookkeeping(OpName name, std::string_view summary, Signature signature,
@@ -186,9 +186,6 @@ constexpr std::array kRows{
     ControlRow("higher_order::wrap_with_set_grad_enabled",
                "Runs a graph with gradients switched on or off.",
                "(bool enabled, Graph body, Any... operands) -> Any[]", WithSetGradEnabled),
-    ControlRow("higher_order::tag_activation_checkpoint",
-               "Runs a graph that training recomputes in backward.",
-               "(Graph body, Any... operands) -> Any[]", RunBody),
     ControlRow("higher_order::wrap_with_autocast", "Runs a graph under torch.autocast.",
                "(str device, ScalarType? dtype, bool enabled, bool? cache_enabled, Graph body, "
                "Any... operands) -> Any[]",

@@ -175,7 +175,7 @@ void Dispatcher::EnterGraph(GraphId graph, Locals& locals) {
   locals.graph = &source_.graphs[graph];
   locals.plan = &PlanOf(graph);
   locals.tensors.resize(locals.plan->count());
-  ++out_.graph_runs[graph];
+  if (!runs_again_) ++out_.graph_runs[graph];
 }
 
 // Runs the nodes in order; each local dies after its last use.
@@ -190,6 +190,7 @@ void Dispatcher::RunNodes(GraphId graph, Locals& locals) {
     if (graph == 0) running_ = static_cast<NodeId>(i);
     context_ = nodes[i];
     context_.origin = numbering_.first(graph) + static_cast<NodeId>(i);
+    if (runs_again_) context_.phase = Phase::kRecompute;
     RunNode(nodes[i], locals);
     for (const ValueId dead : locals.plan->DeathsAfter(i)) locals.of(dead).reset();
   }
@@ -223,8 +224,13 @@ void Dispatcher::EndReferences() {
 }
 
 std::vector<Tensor> Dispatcher::RunGraph(GraphId graph, std::vector<Tensor> operands) {
-  if (++depth_ > kMaxDepth) Contradict("graphs are nested too deeply");
-  Locals locals;
+  const FrameId frame = std::exchange(frame_, 0);
+  std::vector<Tensor> results = RunGraphHere(graph, std::move(operands));
+  frame_ = frame;
+  return results;
+}
+
+void Dispatcher::EnterGraph(GraphId graph, std::vector<Tensor> operands, Locals& locals) {
   EnterGraph(graph, locals);
   if (operands.size() != locals.graph->inputs.size()) {
     Refuse(fmt::format("a graph of {} inputs is given {} operands", locals.graph->inputs.size(),
@@ -233,18 +239,27 @@ std::vector<Tensor> Dispatcher::RunGraph(GraphId graph, std::vector<Tensor> oper
   for (std::size_t i = 0; i < operands.size(); ++i) {
     locals.of(locals.graph->inputs[i]) = std::move(operands[i]);
   }
+}
+
+std::vector<Tensor> Dispatcher::RunGraphHere(GraphId graph, std::vector<Tensor> operands) {
+  if (++depth_ > kMaxDepth) Contradict("graphs are nested too deeply");
+  Locals locals;
+  EnterGraph(graph, std::move(operands), locals);
   const Node caller = context_;
-  const FrameId frame = std::exchange(frame_, 0);
   RunNodes(graph, locals);
+  std::vector<Tensor> results = ResultsOf(locals);
+  locals.tensors.clear();
+  context_ = caller;
+  --depth_;
+  return results;
+}
+
+std::vector<Tensor> Dispatcher::ResultsOf(const Locals& locals) {
   std::vector<Tensor> results;
   results.reserve(locals.graph->outputs.size());
   for (const Argument& output : locals.graph->outputs) {
     results.push_back(output.kind == ArgKind::kValue ? locals.find(output.value) : Tensor());
   }
-  locals.tensors.clear();
-  context_ = caller;
-  frame_ = frame;
-  --depth_;
   return results;
 }
 
@@ -413,7 +428,15 @@ std::vector<Tensor> Dispatcher::Record(const OpDef& def, std::span<const Argumen
   if (*def.alias == Alias::kView && def.signature->params()[0].aliased) {
     for (const Tensor& view : results) autograd_->SetBase(view.id(), args[0].value);
   }
-  if (wanted) autograd_->Finish(node, results);
+  if (!wanted) return results;
+  try {
+    autograd_->Finish(node, results);
+  } catch (const StopRecomputation&) {
+    const Inside frame(*this, def.name->text());
+    while (!results.empty()) results.pop_back();
+    autograd_->Abandon(node);
+    throw;
+  }
   return results;
 }
 

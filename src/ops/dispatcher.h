@@ -124,6 +124,11 @@ class Dispatcher {
   // Runs a graph of the program on these operands; locals die after their last use, as in the code
   // that PyTorch generates for a graph module.
   std::vector<Tensor> RunGraph(GraphId graph, std::vector<Tensor> operands);
+  // The same inside the operator, or the record of the profiler, that runs.
+  std::vector<Tensor> RunGraphHere(GraphId graph, std::vector<Tensor> operands);
+  // The same once more, with gradients recorded, until it ends or throws StopRecomputation; there
+  // `state` goes, and the locals after it.
+  std::vector<Tensor> RunGraphAgain(GraphId graph, std::vector<Tensor> operands, Tensor state);
 
   // The same for the one of several graphs that computes most, and among equals allocates most; of
   // a program that trains, for the first.
@@ -159,6 +164,7 @@ class Dispatcher {
   TensorView ViewOf(ValueId id) const { return {out_, id}; }
   // Of the nodes that follow: the module and source line of `origin`, in a phase.
   void SetContext(const Node& origin, Phase phase);
+  const Node& context() const { return context_; }
   // A tensor that is there before the step and after it.
   Tensor AddResident(std::string_view name, const Dims& sizes, const Dims& strides, DType dtype,
                      Role role);
@@ -280,6 +286,8 @@ class Dispatcher {
 
   const GraphPlan& PlanOf(GraphId graph);
   void EnterGraph(GraphId graph, Locals& locals);
+  void EnterGraph(GraphId graph, std::vector<Tensor> operands, Locals& locals);
+  static std::vector<Tensor> ResultsOf(const Locals& locals);
   void RunNodes(GraphId graph, Locals& locals);
 
   const Program& source_;
@@ -297,6 +305,7 @@ class Dispatcher {
   std::unique_ptr<Autograd> autograd_;  // of a program that trains
   std::vector<Tensor> held_, kept_;
   bool grad_enabled_ = false;
+  bool runs_again_ = false;                // of RunGraphAgain
   bool recording_ = false;                 // inside an operator that autograd sees as one
   std::span<const ValueId> recorded_;      // results of the node whose operator runs
   std::optional<std::int64_t> data_size_;  // of WithSize

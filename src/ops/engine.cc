@@ -22,12 +22,18 @@ namespace {
 constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
 
 bool IsInPython(const GradNode& node) {
+  if (node.kind == GradNodeKind::kCheckpoint) return true;
   return node.kind == GradNodeKind::kFormula && node.def->grad->in_python();
 }
 
 // From the first to the last, as the destructor of a vector does.
 void Drop(std::vector<Tensor>& tensors) {
   for (Tensor& tensor : tensors) tensor.reset();
+}
+
+// As a list or tuple of Python's goes.
+void DropFromTheEnd(std::vector<Tensor>& tensors) {
+  while (!tensors.empty()) tensors.pop_back();
 }
 
 bool SameSizes(const Tensor& a, const TensorView& b) {
@@ -61,34 +67,61 @@ Tensor SumTo(Dispatcher& d, const Tensor& gradient, const TensorView& variable) 
 
 }  // namespace
 
-void Engine::CountDependencies(GradNodeId root) {
+void Engine::CountDependencies(std::span<const Edge> roots) {
   dependencies_.assign(autograd_.node_count(), 0);
   buffers_.clear();
   buffers_.resize(autograd_.node_count());
   std::vector<bool> seen(autograd_.node_count(), false);
-  std::vector<GradNodeId> stack{root};
-  seen[root] = true;
-  while (!stack.empty()) {
-    const GradNodeId id = stack.back();
-    stack.pop_back();
-    for (const Edge& edge : autograd_.edges(id)) {
+  std::vector<GradNodeId> stack;
+  const auto count = [&](std::span<const Edge> edges) {
+    for (const Edge& edge : edges) {
       if (edge.node == kNoId) continue;
       ++dependencies_[edge.node];
       if (!seen[edge.node]) stack.push_back(edge.node);
       seen[edge.node] = true;
     }
+  };
+  count(roots);
+  while (!stack.empty()) {
+    const GradNodeId id = stack.back();
+    stack.pop_back();
+    count(autograd_.edges(id));
   }
 }
 
 void Engine::Run(const Tensor& root, Tensor seed) {
-  const Edge edge = autograd_.EdgeOf(root.id());
-  if (edge.node == kNoId)
+  const std::array edges{autograd_.EdgeOf(root.id())};
+  if (edges[0].node == kNoId)
     Refuse("the loss does not depend on any parameter that requires a gradient");
-  CountDependencies(edge.node);
-  buffers_[edge.node].resize(autograd_.slots(edge.node));
-  buffers_[edge.node][edge.slot] = std::move(seed);
-  ready_.push_back({autograd_.node(edge.node).sequence, edge.node});
-  while (!ready_.empty()) {
+  CountDependencies(edges);
+  Arrive(edges[0], seed);
+  seed.reset();
+  RunReady();
+}
+
+// The gradients are the caller's, who keeps them.
+void Engine::RunMany(std::span<const Tensor> roots, std::span<const Tensor> seeds) {
+  std::vector<Edge> edges;
+  for (const Tensor& root : roots) edges.push_back(autograd_.EdgeOf(root.id()));
+  CountDependencies(edges);
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    Tensor seed = seeds[i];
+    Arrive(edges[i], seed);
+  }
+  RunReady();
+}
+
+void Engine::Arrive(const Edge& edge, Tensor& gradient) {
+  Gradients& buffer = buffers_[edge.node];
+  if (buffer.empty()) buffer.resize(autograd_.slots(edge.node));
+  if (gradient.defined()) AddTo(buffer[edge.slot], gradient);
+  if (--dependencies_[edge.node] > 0) return;
+  ready_.push_back({depth_, autograd_.node(edge.node).sequence, edge.node});
+  std::ranges::push_heap(ready_, LeavesLater());
+}
+
+void Engine::RunReady() {
+  while (!ready_.empty() && ready_.front().depth == depth_) {
     std::ranges::pop_heap(ready_, LeavesLater());
     const GradNodeId id = ready_.back().node;
     ready_.pop_back();
@@ -108,7 +141,7 @@ void Engine::Evaluate(GradNodeId id, Gradients incoming) {
   {
     const Dispatcher::Inside node(dispatcher_, name);
     outgoing = Apply(id, incoming);
-    if (IsInPython(autograd_.node(id))) Drop(incoming);
+    if (IsInPython(autograd_.node(id))) DropFromTheEnd(incoming);
   }
   FitToVariables(id, outgoing);
   Drop(incoming);
@@ -118,16 +151,25 @@ void Engine::Evaluate(GradNodeId id, Gradients incoming) {
 }
 
 Engine::Gradients Engine::Apply(GradNodeId id, std::span<const Tensor> incoming) {
-  const GradNode& node = autograd_.node(id);
   // Where nothing came, nothing goes on, but the nodes behind run too.
   const auto defined = [](const Tensor& t) { return t.defined(); };
-  if (std::ranges::none_of(incoming, defined)) return Gradients(autograd_.edges(id).size());
-  switch (node.kind) {
-    case GradNodeKind::kFormula:
-      return ApplyFormulas(node, autograd_.saved(id), autograd_.edges(id), incoming);
+  const bool nothing = std::ranges::none_of(incoming, defined);
+  switch (autograd_.node(id).kind) {
+    case GradNodeKind::kFormula: {
+      const std::vector<Saved> saved = autograd_.Unpack(id);
+      Gradients out = nothing
+                          ? Gradients(autograd_.edges(id).size())
+                          : ApplyFormulas(autograd_.node(id), saved, autograd_.edges(id), incoming);
+      autograd_.ReleaseUnpacked(saved);
+      return out;
+    }
+    case GradNodeKind::kCheckpoint:
+      return ApplyCheckpoint(id, incoming);
     case GradNodeKind::kCopySlices:
+      if (nothing) return Gradients(autograd_.edges(id).size());
       return ApplyCopySlices(id, incoming[0]);
     case GradNodeKind::kAsStrided: {
+      if (nothing) return Gradients(autograd_.edges(id).size());
       Gradients out;
       out.push_back(ApplyAsStrided(id, incoming[0]));
       return out;
@@ -176,6 +218,45 @@ Engine::Gradients Engine::ApplyFormulas(const GradNode& node, std::span<const Sa
   return out;
 }
 
+// CheckpointFunction.backward: the region runs again on inputs without history, and a backward pass
+// of its own leaves their gradients with them. Python's variables go in the order of their names'
+// first use.
+Engine::Gradients Engine::ApplyCheckpoint(GradNodeId id, std::span<const Tensor> incoming) {
+  const Region region = autograd_.region(autograd_.node(id).region);
+  Gradients arrived(incoming.begin(), incoming.end());
+  for (std::uint32_t i = 0; i < arrived.size(); ++i) {
+    if (arrived[i].defined()) continue;
+    const TensorView result = dispatcher_.ViewOf(autograd_.variable(id, i));
+    arrived[i] = dispatcher_.Call("aten::zeros", Dims(result.sizes()), result.dtype());
+  }
+  std::vector<Saved> inputs(autograd_.saved(id).begin(), autograd_.saved(id).end());
+  std::erase_if(inputs, [](const Saved& saved) { return saved.in_context; });
+  Tensor state = dispatcher_.Call("steelyard::random_state", kRandomStateBytes);
+  std::vector<Tensor> detached(autograd_.edges(id).size());
+  for (const Saved& input : inputs) {
+    Tensor& leaf = detached[input.element];
+    leaf = dispatcher_.Call("aten::detach", Tensor(&dispatcher_, input.value));
+    autograd_.MakeLeaf(leaf.id(), dispatcher_.ViewOf(input.value).value().requires_grad);
+  }
+  std::vector<Tensor> operands = detached;
+  operands.insert(operands.end(), region.captured.begin(), region.captured.end());
+  Gradients outputs = dispatcher_.RunGraphAgain(region.body, std::move(operands), std::move(state));
+  Gradients roots, seeds;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].defined() || !outputs[i].requires_grad()) continue;
+    roots.push_back(outputs[i]);
+    seeds.push_back(arrived[i]);
+  }
+  Engine(*this, depth_ + 1).RunMany(roots, seeds);
+  Gradients out(detached.size());
+  for (std::size_t i = 0; i < detached.size(); ++i) {
+    if (detached[i].defined()) out[i] = autograd_.TakeGradient(detached[i].id());
+  }
+  outputs.clear();
+  DropFromTheEnd(roots);
+  return out;
+}
+
 // The gradient of the base, in which the slice that was overwritten has the operator's own.
 Engine::Gradients Engine::ApplyCopySlices(GradNodeId id, const Tensor& incoming) {
   const GradNode node = autograd_.node(id);
@@ -209,7 +290,8 @@ void Engine::Accumulate(GradNodeId id, Gradients incoming) {
   if (!gradient.defined()) return;
   const ValueId parameter = autograd_.node(id).variable;
   const TensorView variable = dispatcher_.ViewOf(parameter);
-  if (autograd_.keeps_gradients() && !autograd_.gradient(parameter).defined()) {
+  const bool is_parameter = dispatcher_.ViewOf(parameter).value().role == Role::kParameter;
+  if (is_parameter && autograd_.keeps_gradients() && !autograd_.gradient(parameter).defined()) {
     autograd_.SetGradient(parameter, dispatcher_.AddResident("gradient", Dims(variable.sizes()),
                                                              Dims(variable.strides()),
                                                              variable.dtype(), Role::kGradient));
@@ -249,13 +331,7 @@ void Engine::FitToVariables(GradNodeId id, Gradients& outgoing) {
 void Engine::Route(GradNodeId id, Gradients& outgoing) {
   for (std::size_t i = 0; i < outgoing.size(); ++i) {
     const Edge edge = autograd_.edges(id)[i];
-    if (edge.node == kNoId) continue;
-    Gradients& buffer = buffers_[edge.node];
-    if (buffer.empty()) buffer.resize(autograd_.slots(edge.node));
-    if (outgoing[i].defined()) AddTo(buffer[edge.slot], outgoing[i]);
-    if (--dependencies_[edge.node] > 0) continue;
-    ready_.push_back({autograd_.node(edge.node).sequence, edge.node});
-    std::ranges::push_heap(ready_, LeavesLater());
+    if (edge.node != kNoId) Arrive(edge, outgoing[i]);
   }
 }
 

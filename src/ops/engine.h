@@ -15,7 +15,7 @@ namespace steelyard {
 class Engine {
  public:
   Engine(Dispatcher& dispatcher, Autograd& autograd)
-      : dispatcher_(dispatcher), autograd_(autograd) {}
+      : dispatcher_(dispatcher), autograd_(autograd), ready_(own_ready_) {}
 
   // What `root.backward()` does once the gradient of the root has been made. Gradients of leaves
   // are left with the autograd; nodes that have run keep nothing.
@@ -24,20 +24,33 @@ class Engine {
  private:
   using Gradients = std::vector<Tensor>;
   struct Ready {
+    int depth;  // of backward passes within each other
     std::uint64_t sequence;
     GradNodeId node;
   };
-  // The greatest sequence number leaves first; std::priority_queue's order among equals is part of
-  // what PyTorch does.
+  // The innermost pass goes first and then the greatest sequence number; std::priority_queue's
+  // order among equals is part of what PyTorch does.
   struct LeavesLater {
-    bool operator()(const Ready& a, const Ready& b) const { return a.sequence < b.sequence; }
+    bool operator()(const Ready& a, const Ready& b) const {
+      return a.depth != b.depth ? a.depth < b.depth : a.sequence < b.sequence;
+    }
   };
 
-  void CountDependencies(GradNodeId root);
+  // A backward pass that a node of `outer` runs; all of a thread share one queue.
+  Engine(Engine& outer, int depth)
+      : dispatcher_(outer.dispatcher_),
+        autograd_(outer.autograd_),
+        depth_(depth),
+        ready_(outer.ready_) {}
+  void RunMany(std::span<const Tensor> roots, std::span<const Tensor> seeds);
+  void RunReady();
+  void CountDependencies(std::span<const Edge> roots);
   void Evaluate(GradNodeId id, Gradients incoming);
   Gradients Apply(GradNodeId id, std::span<const Tensor> incoming);
   Gradients ApplyFormulas(const GradNode& node, std::span<const Saved> saved,
                           std::span<const Edge> edges, std::span<const Tensor> incoming);
+  void Arrive(const Edge& edge, Tensor& gradient);
+  Gradients ApplyCheckpoint(GradNodeId id, std::span<const Tensor> incoming);
   Gradients ApplyCopySlices(GradNodeId id, const Tensor& incoming);
   Tensor ApplyAsStrided(GradNodeId id, const Tensor& incoming);
   void Accumulate(GradNodeId id, Gradients incoming);
@@ -49,7 +62,9 @@ class Engine {
   Autograd& autograd_;
   std::vector<std::uint32_t> dependencies_;  // by node: gradients that have still to arrive
   std::vector<Gradients> buffers_;           // by node
-  std::vector<Ready> ready_;                 // a heap
+  int depth_ = 0;
+  std::vector<Ready> own_ready_;
+  std::vector<Ready>& ready_;  // a heap
 };
 
 }  // namespace steelyard

@@ -48,6 +48,7 @@ constexpr std::array kFamilies{
     &ops::Quantized,
     &ops::Detection,
     &ops::Training,
+    &ops::Checkpoint,
     &ops::Sgd,
     &ops::Adam,
     &ops::Adaptive,

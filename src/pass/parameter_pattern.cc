@@ -5,10 +5,8 @@
 #include <cstddef>
 
 namespace steelyard {
-namespace {
-
 // The usual matching of wildcards: where a letter fits no more, the last * takes one more.
-bool Matches(std::string_view pattern, std::string_view text) {
+bool MatchesPattern(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0, star = std::string_view::npos, taken = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -28,12 +26,10 @@ bool Matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-}  // namespace
-
 bool MatchesParameter(std::string_view pattern, std::string_view name) {
   for (std::size_t end = name.size(); end != std::string_view::npos && end > 0;
        end = name.rfind('.', end - 1)) {
-    if (Matches(pattern, name.substr(0, end))) return true;
+    if (MatchesPattern(pattern, name.substr(0, end))) return true;
   }
   return false;
 }

@@ -10,6 +10,9 @@
 
 namespace steelyard {
 
+// Whether `text` is what `pattern` says, in which * stands for any letters and ? for one.
+bool MatchesPattern(std::string_view pattern, std::string_view text);
+
 // Whether `pattern`, in which * stands for any letters and ? for one, is `name` or a module around
 // it: "bert.embeddings", "*.bias" and "bert.*.weight" all match whole words between points or more.
 bool MatchesParameter(std::string_view pattern, std::string_view name);

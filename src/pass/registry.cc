@@ -9,6 +9,7 @@
 #include "pass/decompose.h"
 #include "pass/differentiate.h"
 #include "pass/freeze.h"
+#include "pass/recompute.h"
 #include "pass/set_mode.h"
 #include "pass/tie_parameters.h"
 #include "steelyard/pass.h"
@@ -31,6 +32,10 @@ constexpr std::array kPasses{
     PassInfo{.name = "freeze",
              .summary = "trains no parameters that a pattern names",
              .run = [](Program p, const PassOptions& o) { return Freeze(std::move(p), o.train); }},
+    PassInfo{
+        .name = "recompute",
+        .summary = "leaves modules that a pattern names to be run again in the backward pass",
+        .run = [](Program p, const PassOptions& o) { return Recompute(std::move(p), o.train); }},
     PassInfo{
         .name = "append_loss",
         .summary = "computes a loss of the first output",

@@ -95,6 +95,7 @@ class Comparison {
   report::Table Table(std::size_t top, bool trains) {
     AddPhase("forward", {Phase::kForward, Phase::kLoss});
     if (trains) {
+      AddPhase("run again", {Phase::kRecompute});
       AddPhase("backward", {Phase::kBackward});
       AddPhase("optimizer", {Phase::kOptimizer});
     }
@@ -140,6 +141,9 @@ class Comparison {
       NodeWork& sum = works.emplace_back();
       for (const Phase phase : phases) sum += count.of(phase);
     }
+    const bool nothing = std::ranges::all_of(
+        works, [](const NodeWork& work) { return work.flops_all == 0 && work.read == 0; });
+    if (nothing && phases.begin()[0] == Phase::kRecompute) return;
     AddRow({std::move(name), report::Style::kStrong}, 0, works);
   }
 

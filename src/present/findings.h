@@ -48,8 +48,9 @@ struct Findings {
   std::string step = {};
   bool first_step = false;
   double elapsed_seconds = 0;
-  const Fit* fit = nullptr;           // of a search for the largest size
-  NodeNumbering numbering{imported};  // of the nodes that kernels come from
+  const Fit* fit = nullptr;                     // of a search for the largest size
+  const std::vector<Advice>* advice = nullptr;  // where it was asked for
+  NodeNumbering numbering{imported};            // of the nodes that kernels come from
 
   // Of which the memory is told.
   const PeakReport& told() const { return moment != nullptr ? *moment : peak; }

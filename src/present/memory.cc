@@ -128,7 +128,7 @@ Sentence KeptForTraining(const Findings& findings) {
 // Where the phases of a training step begin, in points of the profile.
 void AddPhases(const Findings& findings, report::Chart* chart) {
   constexpr std::array<std::string_view, kPhaseCount> kLabels = {"forward", "forward", "backward",
-                                                                 "optimizer"};
+                                                                 "optimizer", "backward"};
   const std::vector<Event>& events = findings.timeline.events;
   const std::vector<Node>& nodes = findings.kernels.main().nodes;
   const auto point = [&](std::size_t event) {

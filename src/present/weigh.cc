@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "present/advice.h"
 #include "present/classes.h"
 #include "present/conventions.h"
 #include "present/events.h"
@@ -74,6 +75,7 @@ void AddNoteData(const Findings& findings, report::Data* data) {
 void PresentBody(const Findings& findings, const Shown& shown, report::Document* document) {
   AppendModel(findings, document);
   AppendMemory(findings, shown, document);
+  AppendAdvice(findings, document);
   AppendWork(findings, document);
   AppendModules(findings, shown, document);
   if (shown.classes) AppendClasses(findings, shown, document);
@@ -93,6 +95,7 @@ void PresentData(const Findings& findings, const Shown& shown, report::Document*
   AddModelData(findings, &data);
   AddWorkData(findings, &data);
   AddMemoryData(findings, shown, &data);
+  AddAdviceData(findings, &data);
   AddModuleData(findings, &data);
   AddClassData(findings, &data);
   AddOperatorData(findings, &data);

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -23,12 +24,13 @@ using report::Row;
 
 // The phases by their keys; the loss belongs to the forward.
 struct WorkByPhase {
-  NodeWork forward, backward, optimizer;
+  NodeWork forward, recompute, backward, optimizer;
+  bool recomputes() const { return recompute.flops_all > 0 || recompute.read > 0; }
 };
 
 WorkByPhase ByPhase(const WorkReport& work) {
-  WorkByPhase phases{work.of(Phase::kForward), work.of(Phase::kBackward),
-                     work.of(Phase::kOptimizer)};
+  WorkByPhase phases{work.of(Phase::kForward), work.of(Phase::kRecompute),
+                     work.of(Phase::kBackward), work.of(Phase::kOptimizer)};
   phases.forward += work.of(Phase::kLoss);
   return phases;
 }
@@ -41,18 +43,47 @@ Row WorkRow(std::string label, const std::vector<Quantity>& figures, std::string
   return row;
 }
 
-NodeWork Step(const WorkByPhase& phases) {
+// What the step needs, and what it runs.
+NodeWork ModelStep(const WorkByPhase& phases) {
   NodeWork step = phases.forward;
   step += phases.backward;
   step += phases.optimizer;
   return step;
 }
+NodeWork Step(const WorkByPhase& phases) {
+  NodeWork step = ModelStep(phases);
+  step += phases.recompute;
+  return step;
+}
 
-void SetPhases(std::int64_t forward, std::int64_t backward, std::int64_t optimizer, Unit unit,
-               report::Data* data) {
-  data->SetInt("forward", forward, unit);
-  data->SetInt("backward", backward, unit);
-  data->SetInt("optimizer", optimizer, unit);
+template <class Figure>
+void SetPhases(const WorkByPhase& phases, const Figure& figure, Unit unit, report::Data* data) {
+  data->SetInt("forward", figure(phases.forward), unit);
+  data->SetInt("backward", figure(phases.backward), unit);
+  data->SetInt("optimizer", figure(phases.optimizer), unit);
+  if (phases.recomputes()) data->SetInt("recompute", figure(phases.recompute), unit);
+}
+
+// "The model's step is 1.2 TFLOP of arithmetic; what runs again adds 0.3 TFLOP, 25 % more."
+void AppendRecompute(const WorkByPhase& phases, report::Document* document) {
+  const NodeWork model = ModelStep(phases);
+  const double share = static_cast<double>(phases.recompute.flops_all) /
+                       static_cast<double>(std::max<std::int64_t>(model.flops_all, 1));
+  document->body.emplace_back(report::Paragraph{
+      {"The model's step is ", In(Unit::kFlops, model.flops_all),
+       " of arithmetic; what runs again adds ", In(Unit::kFlops, phases.recompute.flops_all), ", ",
+       Quantity{.value = share, .unit = Unit::kPercent}, " more."},
+      1});
+}
+
+void AddStepData(const WorkByPhase& phases, report::Data* data) {
+  const NodeWork model = ModelStep(phases), step = Step(phases);
+  data->OpenObject("step");
+  data->SetInt("model_flops", ContractionFlops(model), Unit::kFlops);
+  data->SetInt("executed_flops", ContractionFlops(step), Unit::kFlops);
+  data->SetInt("model_flops_all", model.flops_all, Unit::kFlops);
+  data->SetInt("executed_flops_all", step.flops_all, Unit::kFlops);
+  data->Close();
 }
 
 // The phases of a step, as columns of the table: the forward pass alone where nothing is trained.
@@ -65,6 +96,10 @@ Columns ColumnsOf(const Findings& findings) {
   Columns out;
   out.figures.push_back(phases.forward);
   if (!findings.trains()) return out;
+  if (phases.recomputes()) {
+    out.figures.push_back(phases.recompute);
+    out.headers.emplace_back("run again");
+  }
   out.figures.insert(out.figures.end(), {phases.backward, phases.optimizer, Step(phases)});
   out.headers.insert(out.headers.end(), {"backward", "optimizer", "step"});
   return out;
@@ -133,16 +168,24 @@ void AppendWork(const Findings& findings, report::Document* document) {
       },
       "arithmetic intensity, of all operators");
   document->body.emplace_back(std::move(table));
+  if (const WorkByPhase phases = ByPhase(findings.work); phases.recomputes()) {
+    AppendRecompute(phases, document);
+  }
 }
 
 void AddWorkData(const Findings& findings, report::Data* data) {
-  const auto [forward, backward, optimizer] = ByPhase(findings.work);
+  const WorkByPhase phases = ByPhase(findings.work);
   const Convention& convention = *findings.work.convention;
+  const auto add = [&](std::string_view key, Unit unit, const auto& figure) {
+    data->OpenObject(key);
+    SetPhases(phases, figure, unit, data);
+    data->Close();
+  };
   data->OpenObject("convention");
   data->SetText("name", convention.name);
   data->SetText("description", convention.summary);
   data->SetText("source", convention.source);
-  SetPhases(forward.flops, backward.flops, optimizer.flops, UnitOf(convention), data);
+  SetPhases(phases, [](const NodeWork& w) { return w.flops; }, UnitOf(convention), data);
   data->SetText("measure", convention.measure.name);
   data->SetInt("left_out_macs", TotalOf(findings.work).missed, Unit::kMacs);
   if (convention.prints_rounded) {
@@ -151,35 +194,26 @@ void AddWorkData(const Findings& findings, report::Data* data) {
   if (convention.beside != nullptr) {
     data->OpenObject("beside");
     data->SetText("measure", convention.beside->name);
-    SetPhases(forward.beside, backward.beside, optimizer.beside, convention.beside->unit, data);
+    SetPhases(phases, [](const NodeWork& w) { return w.beside; }, convention.beside->unit, data);
     data->Close();
   }
   data->Close();
-  data->OpenObject("flops");
-  SetPhases(ContractionFlops(forward), ContractionFlops(backward), ContractionFlops(optimizer),
-            Unit::kFlops, data);
-  data->Close();
-  data->OpenObject("flops_masked");
-  const auto unmasked = [](const NodeWork& w) {
-    return ContractionFlops(w) - SumOf(w.masked, w.masked);
-  };
-  SetPhases(unmasked(forward), unmasked(backward), unmasked(optimizer), Unit::kFlops, data);
-  data->Close();
-  data->OpenObject("flops_all");
-  SetPhases(forward.flops_all, backward.flops_all, optimizer.flops_all, Unit::kFlops, data);
-  data->Close();
+  add("flops", Unit::kFlops, ContractionFlops);
+  add("flops_masked", Unit::kFlops,
+      [](const NodeWork& w) { return ContractionFlops(w) - SumOf(w.masked, w.masked); });
+  add("flops_all", Unit::kFlops, [](const NodeWork& w) { return w.flops_all; });
   data->OpenObject("macs");
-  data->SetInt("forward", forward.macs, Unit::kMacs);
-  data->SetInt("backward", backward.macs, Unit::kMacs);
+  data->SetInt("forward", phases.forward.macs, Unit::kMacs);
+  data->SetInt("backward", phases.backward.macs, Unit::kMacs);
+  if (phases.recomputes()) data->SetInt("recompute", phases.recompute.macs, Unit::kMacs);
   data->Close();
-  data->OpenObject("traffic");
-  SetPhases(Moved(forward), Moved(backward), Moved(optimizer), Unit::kTraffic, data);
-  data->Close();
+  add("traffic", Unit::kTraffic, Moved);
   data->OpenObject("flops_per_byte");
-  data->SetDouble("forward", IntensityOf(forward), Unit::kFlopsPerByte);
-  data->SetDouble("backward", IntensityOf(backward), Unit::kFlopsPerByte);
-  data->SetDouble("optimizer", IntensityOf(optimizer), Unit::kFlopsPerByte);
+  data->SetDouble("forward", IntensityOf(phases.forward), Unit::kFlopsPerByte);
+  data->SetDouble("backward", IntensityOf(phases.backward), Unit::kFlopsPerByte);
+  data->SetDouble("optimizer", IntensityOf(phases.optimizer), Unit::kFlopsPerByte);
   data->Close();
+  if (phases.recomputes()) AddStepData(phases, data);
 }
 
 }  // namespace steelyard::present

@@ -68,7 +68,8 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .step = StepOf(weighing.options.train, weighing.imported),
           .first_step = weighing.options.train.first_step,
           .elapsed_seconds = weighing.elapsed_seconds,
-          .fit = weighing.fit ? &*weighing.fit : nullptr};
+          .fit = weighing.fit ? &*weighing.fit : nullptr,
+          .advice = weighing.options.advise ? &weighing.advice : nullptr};
 }
 
 present::Shown ShownOf(const ReportOptions& options) {

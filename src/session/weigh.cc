@@ -23,6 +23,7 @@
 #include "analyze/work.h"
 #include "ir/text_printer.h"
 #include "memory/allocator.h"
+#include "session/advise.h"
 #include "session/analyses.h"
 #include "session/fit.h"
 #include "session/runtimes.h"
@@ -95,8 +96,8 @@ Totals TotalsOf(const Analyses& analyses) {
 }
 
 constexpr std::array<std::string_view, 3> kPrepare = {"tie_parameters", "bind", "set_mode"};
-constexpr std::array<std::string_view, 5> kTrain = {"freeze", "append_loss", "differentiate",
-                                                    "accumulate", "append_optimizer"};
+constexpr std::array<std::string_view, 6> kTrain = {
+    "freeze", "recompute", "append_loss", "differentiate", "accumulate", "append_optimizer"};
 constexpr std::array<std::string_view, 1> kLower = {"decompose"};
 
 PassOptions PassesOf(const WeighOptions& options) {
@@ -167,6 +168,20 @@ Result<Weighing> WeighFitting(const Program& program, const WeighOptions& option
   });
 }
 
+Result<Weighing> WeighAndAdvise(const Program& program, const WeighOptions& options,
+                                const Convention& convention) {
+  if (options.train.optimizer.empty()) {
+    return Unexpected(UsageError("only a training step is advised on", "--advise",
+                                 "Name its optimizer with --train."));
+  }
+  SY_ASSIGN_OR_RETURN(Weighing weighing, options.fit ? WeighFitting(program, options, convention)
+                                                     : WeighProgram(program, options, convention));
+  weighing.advice = Advise(program, weighing, [&](const WeighOptions& changed) {
+    return WeighProgram(program, changed, convention);
+  });
+  return weighing;
+}
+
 }  // namespace
 
 Weighing::Weighing() = default;
@@ -194,8 +209,10 @@ Result<Weighing> Weigh(const WeighOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
   SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, {.from = options.from}));
-  Result<Weighing> weighing = options.fit ? WeighFitting(program, options, *convention)
-                                          : WeighProgram(std::move(program), options, *convention);
+  Result<Weighing> weighing = options.advise ? WeighAndAdvise(program, options, *convention)
+                              : options.fit
+                                  ? WeighFitting(program, options, *convention)
+                                  : WeighProgram(std::move(program), options, *convention);
   if (!weighing) return Unexpected(Within(options.path, std::move(weighing).error()));
   if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing->analyses->work, options.path));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;

@@ -35,7 +35,7 @@ GraphReader::GraphReader(Program& program, JsonReader& json)
       traces_(program),
       names_(Name{}),
       targets_(kNoId),
-      stacks_(kUnread),
+      stacks_(Place{kUnread}),
       sources_(kUnread),
       metas_(kNoId),
       sizes_(std::nullopt) {}
@@ -233,25 +233,26 @@ bool GraphReader::DefineNamed(JsonValue value, std::string_view key, ValueKind k
 
 bool GraphReader::ReadMetadata(JsonValue value, Node& node) {
   return json_.Object(value, [&](std::string_view key, JsonValue field) {
-    if (key == "nn_module_stack") return ReadModuleStack(field, node.module);
+    if (key == "nn_module_stack") return ReadModuleStack(field, node);
     if (key == "stack_trace") return ReadStackTrace(field, node.source);
     return true;
   });
 }
 
-bool GraphReader::ReadModuleStack(JsonValue value, ModuleId& out) {
+bool GraphReader::ReadModuleStack(JsonValue value, Node& node) {
   const std::string_view token = JsonReader::Token(value);
   if (token != last_stack_) {
-    ModuleId& module = stacks_[token];
+    Place& place = stacks_[token];
     std::string_view stack;
-    if (module == kUnread) {
+    if (place.module == kUnread) {
       if (!json_.Text(value, stack)) return false;
-      module = modules_.Read(stack);
+      place = {modules_.Read(stack), modules_.last_call()};
     }
     last_stack_ = token;
-    last_module_ = module;
+    last_place_ = place;
   }
-  out = last_module_;
+  node.module = last_place_.module;
+  node.call = last_place_.call;
   return true;
 }
 

@@ -51,6 +51,11 @@ class GraphReader {
     ValueId value = kNoId;
     std::uint32_t scope = 0;
   };
+  // Of a stack of modules: the innermost, and which call of it.
+  struct Place {
+    ModuleId module = 0;
+    CallId call = kNoId;
+  };
   struct Shadowed {
     std::size_t index;
     Name before;
@@ -73,7 +78,7 @@ class GraphReader {
   bool DefineConstant(std::string_view key, JsonValue value, std::uint32_t definition);
   bool DefineNamed(JsonValue value, std::string_view key, ValueKind kind, std::uint32_t definition);
   bool ReadMetadata(JsonValue value, Node& node);
-  bool ReadModuleStack(JsonValue value, ModuleId& out);
+  bool ReadModuleStack(JsonValue value, Node& node);
   bool ReadStackTrace(JsonValue value, SourceId& out);
   bool CheckGraph(Graph& graph);
   bool Resolve(Argument& argument, std::uint32_t at);
@@ -132,7 +137,7 @@ class GraphReader {
   StackTraces traces_;
   TokenMap<Name> names_;
   TokenMap<OpId> targets_;
-  TokenMap<ModuleId> stacks_;
+  TokenMap<Place> stacks_;
   TokenMap<SourceId> sources_;
   TokenMap<ValueId> metas_;             // the first tensor with a description, by its text
   TokenMap<std::optional<Dim>> sizes_;  // expressions by their text
@@ -142,7 +147,7 @@ class GraphReader {
   std::vector<ValueId> results_;        // of nodes under construction
   // Consecutive nodes tend to have the same metadata.
   std::string_view last_stack_, last_trace_;
-  ModuleId last_module_ = 0;
+  Place last_place_;
   SourceId last_source_ = kNoId;
   std::uint32_t scope_ = 0;
   std::uint32_t scope_count_ = 0;

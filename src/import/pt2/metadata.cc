@@ -170,7 +170,16 @@ ModuleId ModuleStacks::ReadEntry(std::string_view entry) {
   return Enter(ModulePath(path), entry);
 }
 
+// Calls of one module have entries of their own, "L__self__layer@1", and so have calls within them.
+CallId ModuleStacks::EnterCall(CallId parent, std::size_t entry) {
+  const std::uint64_t key = (std::uint64_t{parent} << 32U) | entry;
+  const auto [found, fresh] = calls_.try_emplace(key, static_cast<CallId>(program_.calls.size()));
+  if (fresh) program_.calls.push_back({entries_.at(entry), parent});
+  return found->second;
+}
+
 ModuleId ModuleStacks::Read(std::string_view stack) {
+  last_call_ = kNoId;
   if (stack.starts_with(kNoStack)) return 0;
   ModuleId innermost = 0;
   while (!stack.empty()) {
@@ -178,6 +187,7 @@ ModuleId ModuleStacks::Read(std::string_view stack) {
     const std::size_t index = entries_.IndexOf(stack.substr(0, end));
     if (entries_.at(index) == kNoId) entries_.at(index) = ReadEntry(stack.substr(0, end));
     innermost = entries_.at(index);
+    last_call_ = EnterCall(last_call_, index);
     stack.remove_prefix(std::min(end + 1, stack.size()));
   }
   return innermost;

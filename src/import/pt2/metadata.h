@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "import/pt2/token_map.h"
@@ -24,15 +25,20 @@ class ModuleStacks {
   // The innermost module of a stack; the model itself where there is none. Modules that are new
   // are added to the program, parents first. `stack` must outlive this.
   ModuleId Read(std::string_view stack);
+  // The call of that module, of the stack that was read last; kNoId where there is no stack.
+  CallId last_call() const { return last_call_; }
 
  private:
   ModuleId ReadEntry(std::string_view entry);
   ModuleId Enter(std::string_view path, std::string_view class_name);
   ModuleId Find(std::string_view path) const;
+  CallId EnterCall(CallId parent, std::size_t entry);
 
   Program& program_;
   TokenMap<ModuleId> entries_;     // by the text between semicolons
   std::vector<ModuleId> modules_;  // by the StringId of the path; short, or kNoId: none
+  std::unordered_map<std::uint64_t, CallId> calls_;  // by the caller's and the entry
+  CallId last_call_ = kNoId;
 };
 
 // "File "bert.py", line 84, in forward\n    x = self.embed(x)\n  File ...", innermost frame last.

@@ -34,6 +34,17 @@ TEST(TrainFlags, NothingGivenIsNoTraining) {
   EXPECT_FALSE(options.clip_norm || options.clip_value || options.keep_gradients);
 }
 
+TEST(TrainFlags, ModulesThatRunAgainArePatterns) {
+  const TrainOptions options = OptionsOf({{"--train", "sgd"},
+                                          {"--recompute", "encoder.layer.*"},
+                                          {"--recompute", "decoder"},
+                                          {"--recompute-reentrant", ""}})
+                                   .value();
+  EXPECT_THAT(options.recompute, ::testing::ElementsAre("encoder.layer.*", "decoder"));
+  EXPECT_TRUE(options.recompute_reentrant);
+  EXPECT_FALSE(OptionsOf({{"--recompute", "encoder"}}));
+}
+
 TEST(TrainFlags, OptionsOfTheOptimizerHaveTheirOwnNames) {
   const TrainOptions options = OptionsOf({{"--train", "sgd"},
                                           {"--momentum", "0.9"},

@@ -70,5 +70,17 @@ TEST(WorkTest, TheLossIsPartOfTheForward) {
   EXPECT_EQ(At(data, "macs.forward").AsInt(), kMacs + 7);
 }
 
+TEST(WorkTest, WhatRunsAgainIsNoWorkOfTheModel) {
+  WeighedModel model;
+  NodeWork& again = model.work.by_phase[static_cast<std::size_t>(Phase::kRecompute)];
+  again = {.macs = 7, .flops_all = 14, .read = 1};
+  report::Data data;
+  AddWorkData(model.findings(), &data);
+  EXPECT_EQ(At(data, "flops.recompute").AsInt(), 2 * 7);
+  EXPECT_EQ(At(data, "step.model_flops").AsInt(), 2 * kMacs);
+  EXPECT_EQ(At(data, "step.executed_flops").AsInt(), 2 * (kMacs + 7));
+  EXPECT_THAT(WorkText(model.findings()), HasSubstr("what runs again adds 14 FLOP"));
+}
+
 }  // namespace
 }  // namespace steelyard::present

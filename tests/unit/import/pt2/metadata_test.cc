@@ -56,6 +56,24 @@ TEST(ModuleStacks, FindsModulesAgain) {
   EXPECT_EQ(program.modules.size(), 2u);
 }
 
+TEST(ModuleStacks, TellsCallsOfOneModuleApart) {
+  Program program;
+  ModuleStacks stacks(program);
+  const auto call = [&](std::string_view stack) {
+    stacks.Read(stack);
+    return stacks.last_call();
+  };
+  const CallId first = call("L__self__,,my.Net;k,a,my.A");
+  EXPECT_EQ(call("L__self__,,my.Net;k,a,my.A"), first);
+  const CallId second = call("L__self__,,my.Net;k@1,a,my.A");
+  EXPECT_NE(second, first);
+  EXPECT_EQ(program.calls[second].module, program.calls[first].module);
+  // Within the second call.
+  const CallId inner = call("L__self__,,my.Net;k@1,a,my.A;i@1,a.b,my.B");
+  EXPECT_EQ(program.calls[inner].parent, second);
+  EXPECT_EQ(call(""), kNoId);
+}
+
 TEST(ModuleStacks, PutsModulesWhereTheirPathsSay) {
   Program program;
   ModuleStacks stacks(program);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/advise.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "written_model.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::Contains;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// Two layers, between which much is kept; the batch is symbolic.
+constexpr const char* kLayers = R"(module "": models.Stack
+module layer.0: models.Block
+module layer.1: models.Block
+symbol batch: 1..4096 = 512
+parameter %v: f32[8,8] "layer.0.weight"
+parameter %w: f32[8,8] "layer.1.weight"
+input %x: f32[batch,8]
+%a: f32[batch,8] = aten::linear(%x, %v) in layer.0
+%b: f32[batch,8] = aten::tanh(%a) in layer.0
+%c: f32[batch,8] = aten::exp(%b) in layer.0
+%d: f32[batch,8] = aten::sin(%c) in layer.0
+%e: f32[batch,8] = aten::linear(%d, %w) in layer.1
+%f: f32[batch,8] = aten::tanh(%e) in layer.1
+%g: f32[batch,8] = aten::exp(%f) in layer.1
+%h: f32[batch,8] = aten::sin(%g) in layer.1
+return %h
+)";
+
+Weighing Weighed(const std::string& text, TrainOptions train, BindOptions bind = {}) {
+  train.loss = "sum";
+  Result<Weighing> weighing = Weigh({.path = WrittenModel(text),
+                                     .bind = std::move(bind),
+                                     .train = std::move(train),
+                                     .advise = true});
+  EXPECT_TRUE(weighing) << Describe(weighing.error());
+  return *std::move(weighing);
+}
+
+std::vector<std::string> Changes(const Weighing& weighing) {
+  std::vector<std::string> out;
+  for (const Advice& advice : weighing.advice) out.push_back(advice.change);
+  return out;
+}
+
+TEST(Advise, RepeatedModulesAndMicroBatchesAreTriedAloneAndTogether) {
+  const Weighing weighing = Weighed(kLayers, {.optimizer = "sgd"});
+  EXPECT_THAT(Changes(weighing), Contains("--recompute 'layer.*'"));
+  EXPECT_THAT(Changes(weighing), Contains("--batch 64 --accumulate 8"));
+}
+
+TEST(Advise, EachLineIsWhatTheChangeWeighs) {
+  const Weighing weighing = Weighed(kLayers, {.optimizer = "sgd"});
+  const auto line = std::ranges::find(weighing.advice, "--recompute 'layer.*'", &Advice::change);
+  ASSERT_NE(line, weighing.advice.end());
+  const Weighing changed = Weighed(kLayers, {.optimizer = "sgd", .recompute = {"layer.*"}});
+  EXPECT_EQ(line->peak, changed.totals.peak_bytes);
+  EXPECT_EQ(line->less, weighing.totals.peak_bytes - changed.totals.peak_bytes);
+  EXPECT_GT(line->extra_flops, 0);
+}
+
+TEST(Advise, TheLowestPeakComesFirst) {
+  const std::vector<Advice> advice = Weighed(kLayers, {.optimizer = "sgd"}).advice;
+  EXPECT_TRUE(std::ranges::is_sorted(advice, {}, &Advice::peak));
+}
+
+TEST(Advise, AGivenShapeOfTheInputsLeavesNoBatch) {
+  const Weighing weighing =
+      Weighed(kLayers, {.optimizer = "sgd"}, {.inputs = {{.name = "x", .sizes = {512, 8}}}});
+  for (const std::string& change : Changes(weighing)) {
+    EXPECT_EQ(change.find("--batch"), std::string::npos) << change;
+  }
+}
+
+TEST(Advise, WhatIsOnIsNotAdvised) {
+  const Weighing weighing = Weighed(kLayers, {.optimizer = "adamw",
+                                              .options = {{.name = "fused", .value = "True"}},
+                                              .recompute = {"layer.*"}});
+  EXPECT_THAT(Changes(weighing), Not(Contains("--fused")));
+  EXPECT_THAT(Changes(weighing), Not(Contains("--recompute 'layer.*'")));
+}
+
+TEST(Advise, NothingHelpsWhereParametersAreAll) {
+  const Weighing weighing =
+      Weighed("parameter %w: f32[8] \"w\"\n%y: f32[8] = aten::alias(%w)\nreturn %y\n",
+              {.optimizer = "sgd"});
+  EXPECT_THAT(Changes(weighing), IsEmpty());
+}
+
+TEST(Advise, OnlyOnTrainingSteps) {
+  EXPECT_FALSE(Weigh({.path = WrittenModel(kLayers), .advise = true}));
+}
+
+}  // namespace
+}  // namespace steelyard
