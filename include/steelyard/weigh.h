@@ -58,6 +58,10 @@ struct WeighOptions {
   // The order of the graph runtime's kernels: a name of `Schedules`.
   std::string schedule = "post-order";
 
+  // Bytes, what is resident included: the graph runtime computes tensors again rather than hold
+  // more.
+  std::optional<std::int64_t> budget = {};
+
   // Called by the graph runtime at each tenth of its program, with what is done and what is all.
   std::function<void(int done, int total)> progress = {};
 

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -40,6 +42,15 @@ Result<std::int64_t> ReadSize(std::string_view text) {
     return Unexpected(UsageError(fmt::format("\"{}\" is not a size", text)));
   }
   return size;
+}
+
+// Bytes; nothing of an empty text.
+Result<std::optional<std::int64_t>> ReadMemory(std::string_view text, std::string_view flag) {
+  if (text.empty()) return std::optional<std::int64_t>();
+  const std::optional<std::int64_t> bytes = ParseBytes(text);
+  if (bytes) return bytes;
+  return Unexpected(UsageError(fmt::format("\"{}\" is not a size of memory", text),
+                               std::string(flag), "Write it as 80GB, 79.6GiB or in bytes."));
 }
 
 }  // namespace
@@ -135,6 +146,11 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .help = "the order of the graph runtime's kernels",
                                 .field = &schedule_,
                                 .choices = NamesOf(Schedules())},
+                               {.name = "--budget",
+                                .arg = "40GB",
+                                .help = "the graph runtime computes tensors again rather than "
+                                        "hold more",
+                                .field = &budget_},
                                {.name = "--device",
                                 .arg = "NAME",
                                 .help = "where it runs; cpu is one thread with AVX-512",
@@ -230,13 +246,8 @@ Result<WeighOptions> WeighCommand::Options() const {
     SY_ASSIGN_OR_RETURN(SymbolSize symbol, ReadSymbolSize(size));
     options.bind.sizes.push_back(std::move(symbol));
   }
-  if (!fit_.empty()) {
-    options.fit = ParseBytes(fit_);
-    if (!options.fit) {
-      return Unexpected(UsageError(fmt::format("\"{}\" is not a size of memory", fit_), "--fit",
-                                   "Write it as 80GB, 79.6GiB or in bytes."));
-    }
-  }
+  SY_ASSIGN_OR_RETURN(options.fit, ReadMemory(fit_, "--fit"));
+  SY_ASSIGN_OR_RETURN(options.budget, ReadMemory(budget_, "--budget"));
   return options;
 }
 

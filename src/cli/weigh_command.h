@@ -41,6 +41,7 @@ class WeighCommand final : public Command {
   std::string count_ = "torch";
   std::string runtime_ = "eager";
   std::string schedule_ = "post-order";
+  std::string budget_;
   std::string device_ = "cpu";
   std::string program_ = "exported";
   std::string from_;

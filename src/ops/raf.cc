@@ -187,6 +187,55 @@ void LossShape(const OpView& op, Outputs& out) {
 }
 Work LossWork(const OpView& op) { return {.alu = Count(op.self().size(0)) * 3}; }
 
+// x, w, stride, padding
+void ConvolutionShape(const OpView& op, Outputs& out) {
+  const TensorView x = op.tensor(0), w = op.tensor(1);
+  shape::RequireRank("the image", x, 4);
+  shape::RequireRank("the weight", w, 4);
+  shape::RequireEqual("channels", x.size(1), w.size(1));
+  const std::int64_t stride = op.integer(2), padding = op.integer(3);
+  if (stride < 1) Refuse("a stride is positive");
+  Dims sizes{x.size(0), w.size(0)};
+  for (const int dim : {2, 3}) {
+    sizes.push_back((x.size(dim) + 2 * padding - w.size(dim)) / stride + 1);
+  }
+  shape::RequireSizes(sizes);
+  out.Add(x.dtype(), sizes);
+}
+Work ConvolutionWork(const OpView& op) {
+  const TensorView w = op.tensor(1);
+  return {.mac = work::Elements(op.output()) * w.size(1) * w.size(2) * w.size(3)};
+}
+// w, dy, shape
+void ConvolutionSlopeShape(const OpView& op, Outputs& out) {
+  shape::RequireRank("the weight", op.tensor(0), 4);
+  const Dims sizes = op.ints(2);
+  shape::RequireSizes(sizes);
+  out.Add(op.tensor(1).dtype(), sizes);
+}
+Work ConvolutionSlopeWork(const OpView& op) {
+  const TensorView w = op.tensor(0);
+  return {.mac = work::Elements(op.tensor(1)) * w.size(1) * w.size(2) * w.size(3)};
+}
+
+// x, kernel, stride, padding
+void PoolShape(const OpView& op, Outputs& out) {
+  const TensorView x = op.tensor(0);
+  shape::RequireRank("the image", x, 4);
+  const std::int64_t kernel = op.integer(1), stride = op.integer(2), padding = op.integer(3);
+  if (stride < 1) Refuse("a stride is positive");
+  Dims sizes{x.size(0), x.size(1)};
+  for (const int dim : {2, 3}) {
+    sizes.push_back((x.size(dim) + 2 * padding - kernel) / stride + 1);
+  }
+  shape::RequireSizes(sizes);
+  out.Add(x.dtype(), sizes);
+}
+template <int kKernel>
+Work PoolWork(const OpView& op) {
+  return {.alu = work::Elements(op.output()) * op.integer(kKernel) * op.integer(kKernel)};
+}
+
 void ConstantShape(const OpView& op, Outputs& out) {
   out.Add(op.dtype(1).value_or(DType::kFloat32), op.ints(0));
 }
@@ -328,6 +377,29 @@ constexpr std::array kRows{
          "raf::nll_loss_dpred(f32[], i64[4], f32[4,9])"},
         Fusion::kElementwise, kGradientUnknown, shape::Like<2>,
         work::PerOutput<PerElement{.alu = 2}>),
+    Unary(
+        {"raf::relu", "Limits to zero from below.", "(Tensor x) -> Tensor", "raf::relu(f32[2,8])"},
+        kGradientUnknown, work::PerOutput<PerElement{.alu = 1}>),
+    Row(Family::kConvolution,
+        {"raf::conv2d", "A convolution of images.",
+         "(Tensor x, Tensor w, int stride=1, int padding=0) -> Tensor",
+         "raf::conv2d(f32[2,3,8,8], f32[4,3,3,3], 1, 1)"},
+        Fusion::kOutFusable, kGradientUnknown, ConvolutionShape, ConvolutionWork),
+    Row(Family::kConvolution,
+        {"raf::conv2d_dx", "The gradient of a convolution's image.",
+         "(Tensor w, Tensor dy, int[] shape) -> Tensor",
+         "raf::conv2d_dx(f32[4,3,3,3], f32[2,4,8,8], [2,3,8,8])"},
+        Fusion::kOpaque, kGradientUnknown, ConvolutionSlopeShape, ConvolutionSlopeWork),
+    Row(Family::kPooling,
+        {"raf::max_pool2d", "Largest value of each window.",
+         "(Tensor x, int kernel, int stride=1, int padding=0) -> Tensor",
+         "raf::max_pool2d(f32[2,3,8,8], 3, 1, 1)"},
+        Fusion::kOutFusable, kGradientUnknown, PoolShape, PoolWork<1>),
+    Row(Family::kPooling,
+        {"raf::max_pool2d_dx", "The gradient of the largest values of windows.",
+         "(Tensor x, Tensor y, Tensor dy, int kernel) -> Tensor",
+         "raf::max_pool2d_dx(f32[2,3,8,8], f32[2,3,8,8], f32[2,3,8,8], 3)"},
+        Fusion::kOpaque, kGradientUnknown, shape::Like<0>, PoolWork<3>),
     Kernel(Family::kFactory,
            {"raf::constant", "A constant of the compiled program, which RAF does not count.",
             "(int[] shape, ScalarType dtype) -> Tensor", "raf::constant([2,8], f32)"},

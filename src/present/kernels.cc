@@ -72,6 +72,11 @@ void AppendKernelSummary(const Findings& findings, report::Document* document) {
   report::Sentence text{
       "Compiled into ", Counted(CountOf(*findings.graph), "kernel"), "; in any order they need ",
       In(Unit::kBytes, findings.graph->bound, report::Claim::kExact), " or more."};
+  if (findings.graph->repeated > 0) {
+    text.emplace_back(" Of them ");
+    text.emplace_back(Counted(findings.graph->repeated, "kernel"));
+    text.emplace_back(findings.graph->repeated == 1 ? " runs again." : " run again.");
+  }
   document->body.emplace_back(report::Paragraph{std::move(text), 1});
 }
 
@@ -94,6 +99,7 @@ void AddKernelData(const Findings& findings, report::Data* data) {
   data->OpenObject("graph");
   data->SetInt("kernels", CountOf(*findings.graph), Unit::kCount);
   data->SetInt("bindings", findings.graph->bindings, Unit::kCount);
+  data->SetInt("repeated", findings.graph->repeated, Unit::kCount);
   data->SetInt("bound", findings.graph->bound, Unit::kBytes);
   data->SetInt("left", findings.graph->kernels.back().bytes, Unit::kBytes);
   data->SetDouble("peak_megabytes", static_cast<double>(PeakMegabytes(*findings.graph)),

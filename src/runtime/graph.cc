@@ -14,6 +14,7 @@
 #include "runtime/graph/kernel_traffic.h"
 #include "runtime/graph/memory_plan.h"
 #include "runtime/graph/memory_schedule.h"
+#include "runtime/graph/recompute.h"
 #include "runtime/graph/steps.h"
 #include "runtime/residents.h"
 
@@ -260,8 +261,23 @@ GraphRun RunGraph(const Program& kernels, const Target& target, const GraphOptio
   if (options.order == KernelOrder::kMemory) {
     steps = graph::ScheduleForMemory(calls, std::move(steps), target);
   }
+  int repeated = 0;
+  bool fits = true;
+  if (options.budget) {
+    std::int64_t resident = 0;
+    VisitResidents(kernels, [&](ValueId id, Category) {
+      resident += TensorView(kernels, id).storage_bytes();
+    });
+    auto within = graph::FitByRecomputing(calls, steps, *options.budget - resident, target);
+    fits = within.has_value();
+    if (fits) repeated = static_cast<int>(within->size() - steps.size());
+    if (fits) steps = *std::move(within);
+  }
   const MemoryPlan plan = graph::PlanMemory(calls, steps, target);
-  return GraphRunner(calls, std::move(steps), plan, target, options).Run();
+  GraphRun run = GraphRunner(calls, std::move(steps), plan, target, options).Run();
+  run.repeated = repeated;
+  run.fits = fits;
+  return run;
 }
 
 }  // namespace steelyard

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ enum class KernelOrder : std::uint8_t {
 struct GraphOptions {
   KernelOrder order = KernelOrder::kPostOrder;
   bool fuse = true;
+  // Bytes, what is resident included: tensors are computed again rather than held above this.
+  std::optional<std::int64_t> budget = {};
   // Called for every tenth of the bindings, before it is looked at.
   std::function<void(int done, int total)> progress = {};
 };
@@ -43,6 +46,8 @@ struct GraphRun {
   std::vector<KernelMemory> kernels;  // in order; the last is "out": what remains
   int bindings = 0;                   // of RAF's program: what is allocated, called and freed
   std::int64_t bound = 0;             // bytes: what these kernels need in any order
+  int repeated = 0;                   // kernels that run again for a budget
+  bool fits = true;                   // false: the budget cannot be met, and nothing is repeated
 };
 
 // `kernels` is a program that `decompose` gave.

@@ -33,6 +33,11 @@ Error NoSuch(std::string_view what, std::string_view name, const std::vector<Cho
                     fmt::format("There are: {}.", names));
 }
 
+Error OverBudget(std::int64_t budget, std::int64_t bound) {
+  return InvalidInput(fmt::format("no way was found to run it within {} bytes", budget), "--budget",
+                      fmt::format("Its kernels need at least {} bytes in any order.", bound));
+}
+
 }  // namespace
 
 std::vector<Choice> Runtimes() { return {kRuntimes.begin(), kRuntimes.end()}; }
@@ -45,6 +50,10 @@ std::vector<Choice> Schedules() {
 
 Result<Timeline> RunAsChosen(const WeighOptions& options, Program* kernels,
                              std::optional<GraphRun>* graph) {
+  if (options.budget && options.runtime != "graph") {
+    return Unexpected(UsageError("only the graph runtime computes tensors again", "--budget",
+                                 "Add --runtime graph."));
+  }
   if (options.runtime == "eager") return RunEager(*kernels, options.target);
   if (options.runtime != "graph") {
     return Unexpected(NoSuch("runtime", options.runtime, Runtimes()));
@@ -52,7 +61,9 @@ Result<Timeline> RunAsChosen(const WeighOptions& options, Program* kernels,
   for (const Schedule& schedule : kSchedules) {
     if (schedule.choice.name != options.schedule) continue;
     *graph =
-        RunGraph(*kernels, options.target, {.order = schedule.order, .progress = options.progress});
+        RunGraph(*kernels, options.target,
+                 {.order = schedule.order, .budget = options.budget, .progress = options.progress});
+    if (!(*graph)->fits) return Unexpected(OverBudget(*options.budget, (*graph)->bound));
     *kernels = std::move((*graph)->program);
     return std::move((*graph)->timeline);
   }

@@ -14,7 +14,8 @@
 namespace steelyard {
 
 // Runs `kernels` as the options say and gives the timeline. The graph runtime puts the kernels in
-// its order, and gives what else it found. A usage error when there is no such runtime or schedule.
+// its order, and gives what else it found. A usage error when there is no such runtime or schedule;
+// an error when a budget cannot be met.
 Result<Timeline> RunAsChosen(const WeighOptions& options, Program* kernels,
                              std::optional<GraphRun>* graph);
 

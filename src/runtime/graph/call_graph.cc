@@ -63,7 +63,8 @@ class Builder {
     if (def != nullptr) {
       if (IsUnfilled(node, *def)) return;
       call.fusion = *def->fusion;
-      if (*def->alias == Alias::kView || *def->fusion == Fusion::kView) {
+      const bool view = *def->alias == Alias::kView || *def->fusion == Fusion::kView;
+      if (view && p_.args(node)[0].kind == ArgKind::kValue) {
         return AddViews(node, std::move(call), results);
       }
     }

@@ -32,6 +32,8 @@ class Planner {
     plan_.of_call.resize(graph.calls.size());
     plan_.used_by_step.resize(steps.size());
     plan_.workspace.assign(steps.size(), 0);
+    kind_.assign(graph.calls.size(), CallKind::kKernel);
+    for (const Step& step : steps) kind_[step.last()] = step.kind;
   }
 
   MemoryPlan Run() {
@@ -45,25 +47,31 @@ class Planner {
     std::vector<std::uint32_t>& results = plan_.of_call[step.last()];
     switch (step.kind) {
       case CallKind::kKernel:
-        for (const CallId operand : step.operands) UseAll(plan_.of_call[operand]);
+        for (const CallId operand : step.operands) UseAll(BuffersOf(operand));
         Make(step, call);
         UseAll(results);
         break;
       case CallKind::kView:
-        if (!step.operands.empty()) results = plan_.of_call[step.operands[0]];
-        UseAll(results);
-        break;
       case CallKind::kField:
-        results = {plan_.of_call[step.operands[0]][call.field]};
+        results = BuffersOf(step.last());
         UseAll(results);
         break;
       case CallKind::kResult:
-        for (const CallId operand : step.operands) UseAll(plan_.of_call[operand]);
+        for (const CallId operand : step.operands) UseAll(BuffersOf(operand));
         for (const std::uint32_t buffer : plan_.used_by_step[step_]) {
           plan_.buffers[buffer].kept = true;
         }
         break;
     }
+  }
+
+  // A view or field is of what its kernel has made last: a step may be repeated.
+  std::vector<std::uint32_t> BuffersOf(CallId id) const {
+    const Call& call = graph_.calls[id];
+    if (kind_[id] == CallKind::kKernel || call.uses.empty()) return plan_.of_call[id];
+    const std::vector<std::uint32_t> of = BuffersOf(call.uses[0].producer);
+    if (call.kind == CallKind::kField) return {of[call.field]};
+    return of;
   }
 
   void UseAll(const std::vector<std::uint32_t>& buffers) {
@@ -77,9 +85,10 @@ class Planner {
 
   void Make(const Step& step, const Call& call) {
     std::vector<std::uint32_t>& results = plan_.of_call[step.last()];
+    results.clear();
     if (step.calls.size() == 1) MeasureWorkspace(call);
     if (call.overwrites) {
-      if (!call.resident && !call.uses.empty()) results = plan_.of_call[call.uses[0].producer];
+      if (!call.resident && !call.uses.empty()) results = BuffersOf(call.uses[0].producer);
       if (call.resident || !results.empty()) return;
     }
     for (const ValueId value : call.results) {
@@ -120,6 +129,7 @@ class Planner {
   const CallGraph& graph_;
   std::span<const Step> steps_;
   const Target& target_;
+  std::vector<CallKind> kind_;  // by call: of its step, where it ends one
   MemoryPlan plan_;
   std::uint32_t step_ = 0;
 };

@@ -68,6 +68,22 @@ TEST(Raf, NormsAndLosses) {
   EXPECT_EQ(WorkOf("raf::nll_loss(i64[4], f32[4,9])").alu, Count(3 * 4));
 }
 
+TEST(Raf, ConvolutionsAndPools) {
+  EXPECT_EQ(ResultOf("raf::conv2d(f32[2,3,9,8], f32[4,3,3,3], 2, 1)"), "f32[2,4,5,4]");
+  EXPECT_EQ(ResultOf("raf::conv2d_dx(f32[4,3,3,3], f32[2,4,8,8], [2,3,8,8])"), "f32[2,3,8,8]");
+  EXPECT_EQ(ResultOf("raf::max_pool2d(f32[2,3,8,8], 3, 1, 1)"), "f32[2,3,8,8]");
+  EXPECT_EQ(WorkOf("raf::conv2d(f32[2,3,8,8], f32[4,3,3,3], 1, 1)").mac,
+            Count(2 * 4 * 8 * 8 * 3 * 3 * 3));
+  EXPECT_EQ(WorkOf("raf::conv2d_dx(f32[4,3,3,3], f32[2,4,8,8], [2,3,8,8])").mac,
+            Count(2 * 4 * 8 * 8 * 3 * 3 * 3));
+  EXPECT_EQ(WorkOf("raf::max_pool2d(f32[2,3,8,8], 3, 1, 1)").alu, Count(2 * 3 * 8 * 8 * 9));
+  EXPECT_THAT(RefusalOf("raf::conv2d(f32[2,3,8,8], f32[4,5,3,3])"),
+              HasSubstr("channels differ: 3 vs 5"));
+  EXPECT_THAT(RefusalOf("raf::conv2d(f32[2,3,8,8], f32[4,3,3,3], 0)"),
+              HasSubstr("a stride is positive"));
+  EXPECT_THAT(RefusalOf("raf::max_pool2d(f32[2,3,8,8], 3, 0)"), HasSubstr("a stride is positive"));
+}
+
 TEST(Raf, AConstantTakesNoMemory) {
   EXPECT_THAT(EventsOfProgram("%c = raf::constant([2,8], f32)\n%y = raf::exp(%c)\nreturn %y\n"),
               ElementsAre("+64 raf::exp", "-64 "));

@@ -53,6 +53,20 @@ TEST(KernelsTest, TheSummaryHasTheLowerBound) {
   EXPECT_EQ(TextOf(document), "  Compiled into 2 kernels; in any order they need 800 B or more.\n");
 }
 
+TEST(KernelsTest, WhatRunsAgainIsCounted) {
+  const WeighedModel model;
+  GraphRun run = TwoKernels();
+  Findings findings = model.findings();
+  findings.graph = &run;
+  for (const auto& [repeated, words] : {std::pair(1, "Of them 1 kernel runs again."),
+                                        std::pair(2, "Of them 2 kernels run again.")}) {
+    run.repeated = repeated;
+    report::Document document;
+    AppendKernelSummary(findings, &document);
+    EXPECT_THAT(TextOf(document), ::testing::HasSubstr(words));
+  }
+}
+
 TEST(KernelsTest, EachKernelHasALine) {
   const WeighedModel model;
   const GraphRun run = TwoKernels();

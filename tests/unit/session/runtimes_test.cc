@@ -41,6 +41,18 @@ TEST(RuntimesTest, EveryScheduleRuns) {
   }
 }
 
+TEST(RuntimesTest, ABudgetMustBeMet) {
+  const std::string path = WrittenModel(kTwoCalls);
+  const Result<Weighing> low = Weigh({.path = path, .runtime = "graph", .budget = 2 * 8 * 4});
+  ASSERT_FALSE(low);
+  EXPECT_EQ(low.error().code, ErrorCode::kInvalidInput);
+  EXPECT_THAT(Describe(low.error()), HasSubstr("Its kernels need at least 128 bytes"));
+  EXPECT_TRUE(Weigh({.path = path, .runtime = "graph", .budget = 2 * 2 * 8 * 4}));
+  const Result<Weighing> eager = Weigh({.path = path, .budget = 1 << 20});
+  ASSERT_FALSE(eager);
+  EXPECT_EQ(eager.error().code, ErrorCode::kUsage);
+}
+
 TEST(RuntimesTest, OthersAreRefused) {
   const std::string path = WrittenModel(kTwoCalls);
   const Result<Weighing> runtime = Weigh({.path = path, .runtime = "sundial"});

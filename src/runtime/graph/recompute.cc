@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides what is let go: of what may be computed again, what costs least per byte and per use to
+// come (RAF's rematerialization.cc, with billions of operations as the cost).
+
+#include "runtime/graph/recompute.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace steelyard::graph {
+namespace {
+
+constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
+constexpr int kMostDepth = 10;
+constexpr std::uint32_t kNever = 0xffffffffu;
+
+class Recomputing {
+ public:
+  Recomputing(const CallGraph& graph, const std::vector<Step>& steps, std::int64_t budget,
+              const Target& target)
+      : graph_(graph),
+        steps_(steps),
+        budget_(budget),
+        target_(target),
+        plan_(PlanMemory(graph, steps, target)) {
+    uses_.resize(plan_.buffers.size());
+    live_.assign(plan_.buffers.size(), false);
+    made_.resize(steps.size());
+    for (std::uint32_t i = 0; i < steps.size(); ++i) {
+      for (const std::uint32_t buffer : plan_.used_by_step[i]) {
+        (plan_.buffers[buffer].made == i ? made_[i] : uses_[buffer])
+            .push_back(plan_.buffers[buffer].made == i ? buffer : i);
+      }
+    }
+    FindOverwritten();
+  }
+
+  std::optional<std::vector<Step>> Run() {
+    for (now_ = 0; now_ < steps_.size(); ++now_) {
+      protected_ = plan_.used_by_step[now_];
+      for (const std::uint32_t buffer : plan_.used_by_step[now_]) {
+        if (plan_.buffers[buffer].made != now_ && !Bring(buffer, 0)) return std::nullopt;
+      }
+      if (!Take(now_)) return std::nullopt;
+      for (const std::uint32_t buffer : plan_.used_by_step[now_]) Drop(buffer, now_ + 1);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // What reads a parameter cannot run again once that is overwritten.
+  void FindOverwritten() {
+    std::vector<std::uint32_t> step_of(graph_.calls.size(), kNever);
+    for (std::uint32_t i = 0; i < steps_.size(); ++i) {
+      for (const CallId call : steps_[i].calls) step_of[call] = i;
+    }
+    until_.assign(steps_.size(), kNever);
+    for (std::uint32_t i = 0; i < steps_.size(); ++i) {
+      for (const CallId call : steps_[i].before) {
+        until_[step_of[call]] = std::min(until_[step_of[call]], i);
+      }
+    }
+  }
+
+  std::uint32_t NextUse(std::uint32_t buffer, std::uint32_t from) const {
+    const auto next = std::ranges::lower_bound(uses_[buffer], from);
+    return next == uses_[buffer].end() ? kNever : *next;
+  }
+
+  // Lets go of what no later step reads.
+  void Drop(std::uint32_t buffer, std::uint32_t from) {
+    if (!live_[buffer] || plan_.buffers[buffer].kept || NextUse(buffer, from) != kNever) return;
+    live_[buffer] = false;
+    held_ -= plan_.buffers[buffer].bytes;
+  }
+
+  // Runs a step, when there is room for what it makes.
+  bool Take(std::uint32_t step) {
+    std::int64_t bytes = plan_.workspace[step];
+    for (const std::uint32_t buffer : made_[step]) bytes += plan_.buffers[buffer].bytes;
+    while (held_ + bytes > budget_) {
+      const std::uint32_t victim = Cheapest();
+      if (victim == kNever) return false;
+      live_[victim] = false;
+      held_ -= plan_.buffers[victim].bytes;
+    }
+    for (const std::uint32_t buffer : made_[step]) live_[buffer] = true;
+    held_ += bytes - plan_.workspace[step];
+    out_.push_back(steps_[step]);
+    return true;
+  }
+
+  // Makes a tensor that was let go present again.
+  bool Bring(std::uint32_t buffer, int depth) {
+    if (live_[buffer]) return true;
+    if (depth > kMostDepth) return false;
+    const std::uint32_t step = plan_.buffers[buffer].made;
+    const std::size_t before = protected_.size();
+    const std::vector<std::uint32_t>& operands = plan_.used_by_step[step];
+    protected_.insert(protected_.end(), operands.begin(), operands.end());
+    for (const std::uint32_t operand : operands) {
+      if (plan_.buffers[operand].made != step && !Bring(operand, depth + 1)) return false;
+    }
+    if (!Take(step)) return false;
+    protected_.resize(before);
+    for (const std::uint32_t operand : operands) {
+      if (std::ranges::find(protected_, operand) == protected_.end()) Drop(operand, now_);
+    }
+    return true;
+  }
+
+  std::uint32_t Cheapest() const {
+    std::uint32_t best = kNever;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::uint32_t buffer = 0; buffer < plan_.buffers.size(); ++buffer) {
+      if (!MayGo(buffer)) continue;
+      const auto later = uses_[buffer].end() - std::ranges::lower_bound(uses_[buffer], now_);
+      constexpr double kGibibyte = 1 << 30;
+      const double size = static_cast<double>(plan_.buffers[buffer].bytes) / kGibibyte;
+      const double score = (CostOf(buffer, 0) + 0.1) * static_cast<double>(later + 1) / size;
+      if (score >= least) continue;
+      least = score;
+      best = buffer;
+    }
+    return best;
+  }
+
+  bool MayGo(std::uint32_t buffer) const {
+    const Buffer& b = plan_.buffers[buffer];
+    if (!live_[buffer] || b.kept || b.bytes < kLeastBytes || made_[b.made].size() != 1)
+      return false;
+    if (std::ranges::find(protected_, buffer) != protected_.end()) return false;
+    return NextUse(buffer, now_) <= until_[b.made] && MayRepeat(steps_[b.made]);
+  }
+
+  bool MayRepeat(const Step& step) const {
+    return std::ranges::all_of(step.calls, [&](CallId id) {
+      const Call& call = graph_.calls[id];
+      if (call.kind != CallKind::kKernel) return true;
+      return call.def != nullptr && !call.overwrites && *call.def->family != Family::kRandom;
+    });
+  }
+
+  // Billions of operations, those for operands that are not there included.
+  double CostOf(std::uint32_t buffer, int depth) const {
+    const std::uint32_t step = plan_.buffers[buffer].made;
+    double cost = 0;
+    for (const CallId id : steps_[step].calls) {
+      const Call& call = graph_.calls[id];
+      if (call.kind != CallKind::kKernel || call.def == nullptr) continue;
+      const Program& p = *graph_.program;
+      const Node& node = p.main().nodes[call.node];
+      const Work work =
+          (**call.def->work)(OpView(p, *call.def, p.args(node), p.results(node), target_));
+      cost += static_cast<double>((work.mac * 2 + work.alu).value()) / 1e9;
+    }
+    if (depth > kMostDepth) return cost;
+    for (const std::uint32_t operand : plan_.used_by_step[step]) {
+      const bool own = plan_.buffers[operand].made == step;
+      if (!own && !live_[operand]) cost += CostOf(operand, depth + 1);
+    }
+    return cost;
+  }
+
+  const CallGraph& graph_;
+  const std::vector<Step>& steps_;
+  const std::int64_t budget_;
+  const Target& target_;
+  MemoryPlan plan_;                               // of the steps as they are
+  std::vector<std::vector<std::uint32_t>> uses_;  // by buffer: steps that read it
+  std::vector<std::vector<std::uint32_t>> made_;  // by step: buffers
+  std::vector<std::uint32_t> until_;              // by step: where it may be repeated before
+  std::vector<bool> live_;                        // by buffer
+  std::vector<std::uint32_t> protected_;          // buffers of what runs now
+  std::vector<Step> out_;
+  std::int64_t held_ = 0;
+  std::uint32_t now_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::vector<Step>> FitByRecomputing(const CallGraph& graph, std::vector<Step> steps,
+                                                  std::int64_t budget, const Target& target) {
+  return Recomputing(graph, steps, budget, target).Run();
+}
+
+}  // namespace steelyard::graph
