@@ -114,41 +114,12 @@ struct Argument {
     return a;
   }
   static Argument OfInt(std::int64_t i) { return OfInt(Dim(i)); }
-  static Argument OfFloat(double r) {
-    Argument a;
-    a.kind = ArgKind::kFloat;
-    a.real = r;
-    return a;
-  }
-  static Argument OfBool(bool b) {
-    Argument a = OfInt(Dim(b ? 1 : 0));
-    a.kind = ArgKind::kBool;
-    return a;
-  }
-  static Argument OfString(StringId s) {
-    Argument a;
-    a.kind = ArgKind::kString;
-    a.text = s;
-    return a;
-  }
-  static Argument OfDType(DType t) {
-    Argument a;
-    a.kind = ArgKind::kDType;
-    a.dtype = t;
-    return a;
-  }
-  static Argument OfList(Run run) {
-    Argument a;
-    a.kind = ArgKind::kList;
-    a.list = run;
-    return a;
-  }
-  static Argument OfGraph(GraphId g) {
-    Argument a;
-    a.kind = ArgKind::kGraph;
-    a.graph = g;
-    return a;
-  }
+  static Argument OfFloat(double r);
+  static Argument OfBool(bool b);
+  static Argument OfString(StringId s);
+  static Argument OfDType(DType t);
+  static Argument OfList(Run run);
+  static Argument OfGraph(GraphId g);
 };
 
 // A call of an operator. `arguments` and `outputs` are runs of the program's pools.
@@ -252,9 +223,10 @@ class Program {
   std::uint32_t storage_count = 0;
   std::vector<std::uint32_t> graph_runs;  // after `decompose`: of each imported graph
   std::vector<SavedTensor> saved;         // what autograd keeps for the backward pass, in order
-  bool ties_known = false;    // the file says which names are one tensor: nothing is to be assumed
-  ValueId loss = kNoId;       // what a training step differentiates
-  StringId name = kNoString;  // of the model: class or file name
+  bool ties_known = false;  // the file says which names are one tensor: nothing is to be assumed
+  bool memory_estimated = false;  // some scratch is not known to the byte; a note says which
+  ValueId loss = kNoId;           // what a training step differentiates
+  StringId name = kNoString;      // of the model: class or file name
   StringId producer = kNoString;  // "torch 2.15.0 (schema 8.20)"
   std::vector<StringId> notes;    // what a reader or pass wants the report to say, a line each
 

@@ -82,8 +82,9 @@ struct Fit {
   std::int64_t limit = 0;      // bytes, as asked for
   std::string_view dimension;  // "batch" or "seq"
   std::int64_t size = 0;       // the largest that fits
-  std::int64_t next_size = 0;  // the next, which does not; 0 where the file allows none
+  std::int64_t next_size = 0;  // the next, which does not; 0 where there is none
   std::int64_t next_peak = 0;  // its peak in bytes
+  std::string refusal;         // why a larger one cannot be weighed; empty where none was tried
   int weighings = 0;
 };
 

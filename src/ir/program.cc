@@ -49,6 +49,42 @@ Argument::Run Append(std::span<const T> items, std::vector<T>& pool) {
 
 }  // namespace
 
+Argument Argument::OfFloat(double r) {
+  Argument a;
+  a.kind = ArgKind::kFloat;
+  a.real = r;
+  return a;
+}
+Argument Argument::OfBool(bool b) {
+  Argument a = OfInt(Dim(b ? 1 : 0));
+  a.kind = ArgKind::kBool;
+  return a;
+}
+Argument Argument::OfString(StringId s) {
+  Argument a;
+  a.kind = ArgKind::kString;
+  a.text = s;
+  return a;
+}
+Argument Argument::OfDType(DType t) {
+  Argument a;
+  a.kind = ArgKind::kDType;
+  a.dtype = t;
+  return a;
+}
+Argument Argument::OfList(Run run) {
+  Argument a;
+  a.kind = ArgKind::kList;
+  a.list = run;
+  return a;
+}
+Argument Argument::OfGraph(GraphId g) {
+  Argument a;
+  a.kind = ArgKind::kGraph;
+  a.graph = g;
+  return a;
+}
+
 Program::Program() : graphs(1), modules(1), frames(1) {}
 
 std::uint32_t Program::runs(GraphId graph) const {

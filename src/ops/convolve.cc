@@ -160,7 +160,7 @@ Tensor CallTransposed(Dispatcher& d, const Tensor& input, const Tensor& weight, 
   if (slow) {
     Tensor out = CallSlowTransposed(d, image, of_image, bias, g, extra);
     // PyTorch makes the result of the image's size and resizes it, which keeps a larger storage.
-    if (weight.rank() == 5 && out.count() < input.count()) d.Note(kEstimated);
+    if (weight.rank() == 5 && out.count() < input.count()) d.NoteEstimate(kEstimated);
     return out;
   }
   Tensor out = d.Call("steelyard::transposed_convolution", image, of_image, bias, g.stride,
@@ -168,7 +168,7 @@ Tensor CallTransposed(Dispatcher& d, const Tensor& input, const Tensor& weight, 
   if (convolution::TransposedBuffers(image.view(), of_image.view(), out.sizes(), g, bias.defined(),
                                      d.target())
           .estimated) {
-    d.Note(kEstimated);
+    d.NoteEstimate(kEstimated);
   }
   return out;
 }
@@ -180,7 +180,7 @@ Tensor CallOneDnn(Dispatcher& d, const Tensor& input, const Tensor& weight, cons
   if (convolution::ForwardBuffers(input.view(), weight.view(), out.sizes(), g, bias.defined(),
                                   d.target())
           .estimated) {
-    d.Note(kEstimated);
+    d.NoteEstimate(kEstimated);
   }
   return out;
 }

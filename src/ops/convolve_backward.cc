@@ -159,7 +159,7 @@ std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
   if (backend == Backend::kOneDnn) {
     const Geometry& g = p.geometry;
     const Argument mask = d.Mask({p.mask[0], p.mask[1], p.mask[2]});
-    if (IsEstimated(d, p)) d.Note(kEstimated);
+    if (IsEstimated(d, p)) d.NoteEstimate(kEstimated);
     out = p.transposed ? d.CallMany("steelyard::onednn_transposed_backward", p.gradient, p.input,
                                     p.weight, g.stride, g.padding, g.dilation, g.groups, mask)
                        : d.CallMany("steelyard::onednn_convolution_backward", p.gradient, p.input,

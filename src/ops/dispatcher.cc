@@ -635,6 +635,11 @@ void Dispatcher::Note(std::string_view line) {
   if (std::ranges::find(out_.notes, id) == out_.notes.end()) out_.notes.push_back(id);
 }
 
+void Dispatcher::NoteEstimate(std::string_view line) {
+  out_.memory_estimated = true;
+  Note(line);
+}
+
 std::optional<std::int64_t> Dispatcher::SizeInFile(int i, int dim) const {
   return RecordedSize(&source_, recorded_, i, dim);
 }

@@ -50,7 +50,12 @@ Result<ValueId> AppendClasses(Program& p, ValueId scores, std::span<const Argume
         "Name another loss with --loss, or export a program that returns its loss."));
   }
   if (sizes.size() == 3) {
-    sizes = Dims{sizes[0] * sizes[1], sizes[2]};
+    const Count rows = Count(sizes[0]) * sizes[1];
+    if (rows.overflowed()) {
+      return Unexpected(InvalidInput("the scores have more than 2^63 rows",
+                                     std::string(p.text(p.values[scores].name)), ""));
+    }
+    sizes = Dims{rows.value(), sizes[2]};
     const std::array args{Argument::OfValue(scores), IntsArgument(p, sizes)};
     scores = Append(p, "aten::reshape", args, "scores", dtype, sizes);
   }
@@ -114,6 +119,10 @@ bool IsFloatingTensor(const Program& p, const Argument& output) {
          p.values[output.value].has_layout && IsFloating(p.values[output.value].dtype);
 }
 
+bool IsScalar(const Program& p, ValueId value) {
+  return std::ranges::all_of(p.sizes(value), [](std::int64_t n) { return n == 1; });
+}
+
 // `loss / accumulate`: gradients of micro-steps are averaged.
 ValueId Scaled(Program& p, ValueId loss, const TrainOptions& options) {
   if (options.accumulate <= 1) return loss;
@@ -129,8 +138,7 @@ std::span<const LossInfo> Losses() { return kInfos; }
 ValueId FindLoss(const Program& program) {
   for (const Argument& output : program.main().outputs) {
     if (!IsFloatingTensor(program, output)) continue;
-    const auto sizes = program.sizes(output.value);
-    if (std::ranges::all_of(sizes, [](std::int64_t n) { return n == 1; })) return output.value;
+    if (IsScalar(program, output.value)) return output.value;
   }
   return kNoId;
 }
@@ -161,6 +169,12 @@ Result<Program> AppendLoss(Program program, const TrainOptions& options) {
   if (scores == outputs.end()) {
     return Unexpected(
         InvalidInput("the program returns no floating-point tensor", "", "A loss needs one."));
+  }
+  if (IsScalar(program, scores->value)) {
+    return Unexpected(InvalidInput(fmt::format("the program returns its loss already: {}",
+                                               program.text(program.values[scores->value].name)),
+                                   "--loss",
+                                   "Leave it away, or export a program that returns no loss."));
   }
   SY_ASSIGN_OR_RETURN(const ValueId unscaled, loss->append(program, scores->value));
   const ValueId value = Scaled(program, unscaled, options);

@@ -28,7 +28,10 @@ constexpr std::array kPasses{
              .run = [](Program p, const PassOptions& o) { return Bind(std::move(p), o.bind); }},
     PassInfo{.name = "set_mode",
              .summary = "switches dropout and batch normalization",
-             .run = [](Program p, const PassOptions& o) { return SetMode(std::move(p), o.mode); }},
+             .run =
+                 [](Program p, const PassOptions& o) {
+                   return SetMode(std::move(p), o.mode, !o.train.optimizer.empty());
+                 }},
     PassInfo{.name = "freeze",
              .summary = "trains no parameters that a pattern names",
              .run = [](Program p, const PassOptions& o) { return Freeze(std::move(p), o.train); }},

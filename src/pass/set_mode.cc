@@ -34,37 +34,43 @@ std::optional<std::size_t> IndexOf(const Program& program, const Node& node, con
   return std::nullopt;
 }
 
-// Whether the call was in another mode.
-bool SetCall(Program& program, const Node& node, bool trains) {
+// The argument of a call that says whether the model trains, where the call is in the other mode.
+Argument* OtherMode(Program& program, const Node& node, bool trains) {
   const OpDef* def = FindOp(OpName::FromRuntime(program.op_name(node.op)));
-  if (def == nullptr) return false;
+  if (def == nullptr) return nullptr;
   const std::optional<std::size_t> place = PlaceOfMode(*def);
-  if (!place) return false;
+  if (!place) return nullptr;
   const std::optional<std::size_t> index = IndexOf(program, node, *def, *place);
-  if (!index) return false;
+  if (!index) return nullptr;
   Argument& argument = program.arguments[node.arguments.begin + *index];
   const bool is_mode = argument.kind == ArgKind::kBool && argument.dim.is_number();
-  if (!is_mode || (argument.dim.number() != 0) == trains) return false;
-  argument.dim = Dim(trains ? 1 : 0);
-  return true;
+  return is_mode && (argument.dim.number() != 0) != trains ? &argument : nullptr;
 }
+
+std::string_view Calls(std::size_t count) { return count == 1 ? "call" : "calls"; }
 
 }  // namespace
 
-Result<Program> SetMode(Program program, ModelMode mode) {
-  if (mode == ModelMode::kExported) return program;
-  const bool trains = mode == ModelMode::kTrain;
-  std::size_t changed = 0;
+Result<Program> SetMode(Program program, ModelMode mode, bool is_step) {
+  const bool as_exported = mode == ModelMode::kExported;
+  if (as_exported && !is_step) return program;
+  const bool trains = mode != ModelMode::kEval;
+  std::size_t others = 0;
   for (std::size_t g = 0; g < program.graphs.size(); ++g) {
     for (const Node& node : program.graphs[g].nodes) {
-      changed += SetCall(program, node, trains) ? 1 : 0;
+      Argument* const argument = OtherMode(program, node, trains);
+      if (argument == nullptr) continue;
+      ++others;
+      if (!as_exported) argument->dim = Dim(trains ? 1 : 0);
     }
   }
-  if (changed > 0) {
-    program.notes.push_back(program.strings.Intern(
-        fmt::format("--mode {}: {} {} that the file has in the other mode",
-                    trains ? "train" : "eval", changed, changed == 1 ? "call" : "calls")));
-  }
+  if (others == 0) return program;
+  program.notes.push_back(program.strings.Intern(
+      as_exported ? fmt::format("the model was exported in evaluation mode: {} {} of dropout or "
+                                "normalization would do otherwise in training; --mode train",
+                                others, Calls(others))
+                  : fmt::format("--mode {}: {} {} that the file has in the other mode",
+                                trains ? "train" : "eval", others, Calls(others))));
   return program;
 }
 

@@ -11,8 +11,9 @@ namespace steelyard {
 
 // Rewrites the argument that operators with a mode have (dropout, batch normalization, recurrent
 // layers), in all graphs; a note counts the calls it changed. Returns the program as it is for
-// ModelMode::kExported. What exists in one mode only stays away: the probability that a model
+// ModelMode::kExported, where a note counts, of a training step (`is_step`), the calls that would
+// do otherwise in training. What exists in one mode only stays away: the probability that a model
 // exported for evaluation passes to attention is zero. Linear in the program.
-Result<Program> SetMode(Program program, ModelMode mode);
+Result<Program> SetMode(Program program, ModelMode mode, bool is_step);
 
 }  // namespace steelyard

@@ -57,9 +57,11 @@ struct Findings {
   bool trains() const { return !step.empty(); }
   // What was weighed, in a sentence: "in the step".
   std::string_view run() const { return trains() ? "step" : "pass"; }
-  // An operator that nobody modelled may give views, which take no memory, or need scratch.
+  // An operator that nobody modelled may give views, which take no memory, or need scratch; of some
+  // kernels that are modelled the scratch is an estimate.
   report::Claim memory_claim() const {
-    return work.unmodelled.empty() ? report::Claim::kExact : report::Claim::kEstimated;
+    const bool exact = work.unmodelled.empty() && !kernels.memory_estimated;
+    return exact ? report::Claim::kExact : report::Claim::kEstimated;
   }
   // Totals over a program with operators that nobody modelled are lower bounds.
   report::Claim claim() const {

@@ -232,7 +232,9 @@ void AppendFit(const Fit& fit, report::Document* document) {
     text.emplace_back(In(Unit::kBytes, fit.next_peak - fit.limit));
     text.emplace_back(" more than that");
   } else {
-    text.emplace_back("; the file allows no larger one");
+    text.emplace_back(fit.refusal.empty()
+                          ? "; the file allows no larger one"
+                          : fmt::format("; larger ones are refused: {}", fit.refusal));
   }
   document->body.emplace_back(report::Headline{"Fit", std::move(text)});
 }

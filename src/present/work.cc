@@ -105,6 +105,11 @@ Columns ColumnsOf(const Findings& findings) {
   return out;
 }
 
+// Where there is no room, the total of a step stays.
+int PriorityOf(std::size_t phase, std::size_t phases) {
+  return phase + 1 == phases ? 0 : 1 + static_cast<int>(phase);
+}
+
 report::Table TableWith(const std::vector<std::string>& headers) {
   report::Table table;
   table.columns = {{.key = "quantity", .header = "Work"}, {.key = "convention"}};
@@ -112,7 +117,7 @@ report::Table TableWith(const std::vector<std::string>& headers) {
     table.columns.insert(table.columns.end() - 1, {.key = headers[i],
                                                    .header = headers[i],
                                                    .align = report::Align::kRight,
-                                                   .priority = i == 0 ? 0 : 1});
+                                                   .priority = PriorityOf(i, headers.size())});
   }
   return table;
 }

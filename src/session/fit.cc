@@ -24,6 +24,11 @@ namespace {
 constexpr std::int64_t kMostSize = std::int64_t{1} << 40;
 // After this many guesses along the line of the last two weighings, the interval is halved.
 constexpr int kGuesses = 12;
+// Sizes that are tried beyond the first that does not fit, and doublings where the least does not.
+constexpr int kBeyond = 3;
+constexpr int kDoublings = 6;
+// No further rounds after this many.
+constexpr int kMostWeighings = 40;
 
 std::string_view NameOfSize(const OpenSize& open) { return open.batch ? "batch" : "seq"; }
 
@@ -74,19 +79,22 @@ class Search {
 
   Result<Weighing> Run() {
     SY_RETURN_IF_ERROR(Try(open_.least));
+    if (!best_) LookForAny();
     if (!best_) return Unexpected(NothingFits());
-    while (good_.size < open_.most && (!bad_ || bad_->size > good_.size + open_.step)) {
-      const std::int64_t next = NextSize();
-      const Status status = Try(next);
-      // A size that the program cannot take at all ends the range, like one that does not fit.
-      if (!status) bad_ = Point{next, 0};
-    }
+    do {
+      while (good_.size < open_.most && (!bad_ || bad_->size > good_.size + open_.step)) {
+        const std::int64_t next = NextSize();
+        // A size that the program cannot take at all ends the range, like one that does not fit.
+        if (!TryOrRefuse(next)) bad_ = Point{next, 0};
+      }
+    } while (weighings_ < kMostWeighings && FindsFurther());
     const bool fails = bad_ && bad_->peak == 0;
     best_->fit = Fit{.limit = limit_,
                      .dimension = NameOfSize(open_),
                      .size = good_.size,
                      .next_size = bad_ && !fails ? bad_->size : 0,
                      .next_peak = bad_ ? bad_->peak : 0,
+                     .refusal = fails ? refusal_ : "",
                      .weighings = weighings_};
     return std::move(*best_);
   }
@@ -110,6 +118,38 @@ class Search {
       best_ = std::move(weighing);
     }
     return {};
+  }
+
+  // Whether the program takes the size; if not, why is kept.
+  bool TryOrRefuse(std::int64_t size) {
+    const Status status = Try(size);
+    if (!status) refusal_ = status.error().message;
+    return status.has_value();
+  }
+
+  // The least may need more than a larger one, which other kernels may compute.
+  void LookForAny() {
+    const Point least = *bad_;
+    std::int64_t size = open_.least;
+    for (int i = 0; i < kDoublings && !best_ && size <= open_.most / 2; ++i) {
+      size *= 2;
+      if (!TryOrRefuse(size)) break;
+    }
+    best_ ? bad_.reset() : void(last_ = least);
+  }
+
+  // Whether one of the next sizes beyond the first that does not fit does: peaks need not grow.
+  bool FindsFurther() {
+    if (!bad_ || bad_->peak == 0) return false;
+    const Point first = *bad_;
+    for (int i = 1; i <= kBeyond && first.size <= open_.most - i * open_.step; ++i) {
+      if (!TryOrRefuse(first.size + i * open_.step)) break;
+      if (good_.size <= first.size) continue;
+      bad_.reset();
+      return true;
+    }
+    bad_ = first;
+    return false;
   }
 
   // Where the line through the last two weighings reaches the limit, inside of what is not known.
@@ -143,6 +183,7 @@ class Search {
   Point good_, last_, previous_;
   std::optional<Point> bad_;
   std::optional<Weighing> best_;
+  std::string refusal_;
   int weighings_ = 0;
 };
 

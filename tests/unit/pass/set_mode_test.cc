@@ -29,7 +29,7 @@ return %d
 Program Set(ModelMode mode) {
   Result<Program> program = ParseText(kModel, "");
   EXPECT_TRUE(program) << Describe(program.error());
-  Result<Program> set = SetMode(*std::move(program), mode);
+  Result<Program> set = SetMode(*std::move(program), mode, false);
   EXPECT_TRUE(set);
   return *std::move(set);
 }
