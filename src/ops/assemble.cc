@@ -32,13 +32,13 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose,
   return Composite(words.name, words.summary, words.signature, words.example, Family::kView,
                    decompose, grad);
 }
-constexpr OpDef View(const Words& words, ShapeFn shape) {
+constexpr OpDef View(const Words& words, ShapeFn shape, Gradient grad) {
   return Kernel(Family::kView, words,
                 {.shape = shape,
                  .fusion = Fusion::kView,
                  .allocations = allocations::None,
                  .work = work::None,
-                 .grad = kGradientUnknown},
+                 .grad = grad},
                 Alias::kView, traffic::None);
 }
 constexpr OpDef ViewInPlace(const Words& words, ShapeFn shape, Gradient grad) {
@@ -508,7 +508,7 @@ constexpr std::array kRows{
     View({"aten::unfold", "Windows along a dimension, as a new last one.",
           "(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
           "aten::unfold(f32[2,8], 1, 3, 2)"},
-         UnfoldShape),
+         UnfoldShape, gradients::kUnfold),
     ViewInPlace({"aten::unsqueeze_", "A dimension of size 1 inserted, in place.",
                  "(Tensor(a!) self, int dim) -> Tensor(a!)", "aten::unsqueeze_(f32[2,8], 1)"},
                 UnsqueezeShape, gradients::kUnsqueezeInPlace),
@@ -608,7 +608,7 @@ constexpr std::array kRows{
     Call({"aten::diagonal_copy", "A copy of the diagonals.",
           "(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
           "aten::diagonal_copy(f32[3,4])"},
-         DiagonalCopy, kGradientUnknown),
+         DiagonalCopy, gradients::kDiagonalCopy),
     Call({"aten::diag_embed", "Vectors as diagonals of matrices.",
           "(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
           "aten::diag_embed(f32[2,3])"},
@@ -619,16 +619,16 @@ constexpr std::array kRows{
     Call({"aten::select_scatter", "A copy with one index of a dimension written.",
           "(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
           "aten::select_scatter(f32[4,3], f32[3], 0, 1)"},
-         SelectScatter, kGradientUnknown),
+         SelectScatter, gradients::kSelectScatter),
     Call({"aten::slice_scatter", "A copy with a slice written.",
           "(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
           "step=1) -> Tensor",
           "aten::slice_scatter(f32[4,3], f32[2,3], 0, 1, 3)"},
-         SliceScatter, kGradientUnknown),
+         SliceScatter, gradients::kSliceScatter),
     Call({"aten::diagonal_scatter", "A copy with a diagonal written.",
           "(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
           "aten::diagonal_scatter(f32[3,3], f32[3])"},
-         DiagonalScatter, kGradientUnknown),
+         DiagonalScatter, gradients::kDiagonalScatter),
     Made({"aten::pixel_shuffle", "Channels spread over a larger image.",
           "(Tensor self, int upscale_factor) -> Tensor", "aten::pixel_shuffle(f32[2,12,3,3], 2)"},
          PixelShuffleShape, ShuffleAllocations, gradients::kPixelShuffle),

@@ -134,8 +134,8 @@ constexpr OpDef Not(OpName name, std::string_view summary, std::string_view exam
 
 // The operator that writes into an argument runs: one of a dtype that is not bool gets the result
 // through a buffer of the common dtype.
+template <Label kOperator>
 void LogicalInPlaceAllocations(const OpView& op, Allocations& memory) {
-  constexpr std::string_view kOperator = "aten::logical_and";
   const TensorView self = op.self(), other = op.tensor(1);
   const DType common = ResultType({self, other});
   std::optional<Allocations::Scratch> buffer;
@@ -145,8 +145,25 @@ void LogicalInPlaceAllocations(const OpView& op, Allocations& memory) {
   const auto first = allocations::Cast(self, common, memory);
   const auto second = allocations::Cast(other, common, memory);
   for (const auto& scratch : {buffer, second, first}) {
-    if (scratch) memory.Free(*scratch, kOperator);
+    if (scratch) memory.Free(*scratch, kOperator.view());
   }
+}
+
+constexpr OpDef LogicalInPlace(OpName name, std::string_view summary, Signature signature,
+                               std::string_view example, ShapeFn shape, AllocationsFn allocations) {
+  return OpDef{.name = name,
+               .summary = summary,
+               .signature = signature,
+               .example = example,
+               .family = Family::kElementwise,
+               .shape = shape,
+               .alias = Alias::kInPlace,
+               .fusion = Fusion::kBroadcast,
+               .decompose = kIsKernel,
+               .allocations = allocations,
+               .work = kAlu,
+               .traffic = traffic::ReadAllWriteAll,
+               .grad = kNoGradient};
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
@@ -290,19 +307,18 @@ constexpr std::array kRows{
     Not("aten::bitwise_not", "The other bits.", "aten::bitwise_not(bool[2,8])", BitwiseNotShape),
     Truth("aten::logical_and", "Whether both are not zero.",
           "(Tensor self, Tensor other) -> Tensor", "aten::logical_and(f32[2,8], i64[8])", kAlu),
-    OpDef{.name = "aten::logical_and_",
-          .summary = "Whether both are not zero, in place.",
-          .signature = "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-          .example = "aten::logical_and_(bool[2,8], bool[8])",
-          .family = Family::kElementwise,
-          .shape = shape::Overwrite<Promotion::kCompare, 0, 1>,
-          .alias = Alias::kInPlace,
-          .fusion = Fusion::kBroadcast,
-          .decompose = kIsKernel,
-          .allocations = LogicalInPlaceAllocations,
-          .work = kAlu,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = kNoGradient},
+    LogicalInPlace("aten::logical_and_", "Whether both are not zero, in place.",
+                   "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                   "aten::logical_and_(bool[2,8], bool[8])",
+                   shape::Overwrite<Promotion::kCompare, 0, 1>,
+                   LogicalInPlaceAllocations<"aten::logical_and">),
+    LogicalInPlace(
+        "aten::logical_or_", "Whether one is not zero, in place.",
+        "(Tensor(a!) self, Tensor other) -> Tensor(a!)", "aten::logical_or_(bool[2,8], bool[8])",
+        shape::Overwrite<Promotion::kCompare, 0, 1>, LogicalInPlaceAllocations<"aten::logical_or">),
+    LogicalInPlace("aten::logical_not_", "Whether an element is zero, in place.",
+                   "(Tensor(a!) self) -> Tensor(a!)", "aten::logical_not_(bool[2,8])",
+                   shape::Overwrite<Promotion::kCompare, 0>, allocations::None),
     Truth("aten::logical_or", "Whether one is not zero.", "(Tensor self, Tensor other) -> Tensor",
           "aten::logical_or(f32[2,8], f32[8])", kAlu),
     Truth("aten::logical_xor", "Whether exactly one is not zero.",

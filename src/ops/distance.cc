@@ -3,6 +3,8 @@
 // Distances and similarities of vectors, and weights scaled to a norm (ATen/native/Distance.cpp,
 // WeightNorm.cpp).
 
+#include "ops/gradients/distance.h"
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -46,14 +48,17 @@ std::vector<Tensor> CosineSimilarity(Dispatcher& d, const OpView& op) {
     const bool same = std::ranges::equal(x.sizes(), std::span<const std::int64_t>(sizes));
     return same ? x : d.Call("aten::expand", x, sizes);
   };
-  const Tensor x1 = spread(own1), x2 = spread(own2);
+  const Tensor x2 = spread(own2), x1 = spread(own1);
   const Tensor norm1 = NormOf(d, x1, op.arg(2));
   const Tensor norm2 = NormOf(d, x2, op.arg(2));
   const bool wide = common == DType::kFloat64;
   const Tensor least =
       d.Call("aten::scalar_tensor", op.arg(3), wide ? DType::kFloat64 : DType::kFloat32);
+  const bool recorded = d.grad_enabled();
+  d.set_grad_enabled(false);  // the limit is a matter of precision
   d.Call("aten::clamp_min_.Tensor", norm1, least);
   d.Call("aten::clamp_min_.Tensor", norm2, least);
+  d.set_grad_enabled(recorded);
   const Tensor second = d.Call("aten::div.Tensor", x2, norm2);
   const Tensor first = d.Call("aten::div.Tensor", x1, norm1);
   const Tensor product = d.Call("aten::mul.Tensor", first, second);
@@ -190,6 +195,31 @@ std::vector<Tensor> Cdist(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::_cdist_forward", d.tensor(op, 0), d.tensor(op, 1), op.arg(2), op.arg(3))};
 }
 
+// grad, x1, x2, p, cdist: vectors are spread over the batch.
+std::vector<Tensor> DistancesBackward(Dispatcher& d, const OpView& op) {
+  const TensorView x1 = op.tensor(1), x2 = op.tensor(2);
+  if (x1.rank() < 2 || x2.rank() < 2) Refuse("matrices of vectors are needed");
+  const auto leading = [](const TensorView& t) {
+    return Sizes(t.sizes().first(t.sizes().size() - 2));
+  };
+  const std::optional<Dims> batch = BroadcastShapes(leading(x1), leading(x2));
+  if (!batch) Refuse("the batches do not broadcast");
+  if (x1.count() == 0 || x2.count() == 0) return {d.Call("aten::zeros_like", op.arg(1))};
+  const auto spread = [&](int i) {
+    const TensorView x = op.tensor(i);
+    const Dims sizes = With(*batch, x.size(-2), x.size(-1));
+    return d.Call("aten::contiguous", d.Call("aten::expand", op.arg(i), sizes));
+  };
+  const Tensor first = spread(1), second = spread(2);
+  const Tensor grad = d.Call("aten::contiguous", op.arg(0));
+  const Tensor distances = d.Call("aten::contiguous", op.arg(4));
+  return {d.Call("steelyard::distance_slopes", grad, first, second)};
+}
+Work DistanceSlopeWork(const OpView& op) {
+  const Count distances = work::Elements(op.self());
+  return {.alu = distances * op.tensor(1).size(-1) * 4, .special = distances};
+}
+
 // --- _weight_norm(v, g, dim)
 // ----------------------------------------------------------------------
 
@@ -309,14 +339,27 @@ constexpr std::array kRows{
     Call({"aten::cdist", "Distances of all vectors of two lists.",
           "(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
           "aten::cdist(f32[2,33,4], f32[7,4])"},
-         Cdist, kGradientUnknown),
+         Cdist),
     Call({"aten::_cdist_forward", "Distances of all vectors of two lists.",
           "(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
           "aten::_cdist_forward(f32[2,5,4], f32[7,4], 1.0, None)"},
-         DistancesOf, kGradientUnknown),
+         DistancesOf, gradients::kDistances),
+    Call({"aten::_cdist_backward", "The gradient of distances.",
+          "(Tensor grad_output, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor",
+          "aten::_cdist_backward(f32[2,5,7], f32[2,5,4], f32[7,4], 1.0, f32[2,5,7])"},
+         DistancesBackward, kGradientUnknown),
     Call({"aten::_euclidean_dist", "Distances of all vectors of two lists, by one product.",
           "(Tensor x1, Tensor x2) -> Tensor", "aten::_euclidean_dist(f32[2,5,4], f32[2,7,4])"},
-         EuclideanDistance, kGradientUnknown),
+         EuclideanDistance, gradients::kEuclideanDistance),
+    Kernel(Family::kReduction,
+           {"steelyard::distance_slopes", "Gradients of distances, inside `_cdist_backward`.",
+            "(Tensor grad, Tensor x1, Tensor x2) -> Tensor",
+            "steelyard::distance_slopes(f32[2,5,7], f32[2,5,4], f32[2,7,4])"},
+           {.shape = shape::Like<1>,
+            .fusion = Fusion::kOpaque,
+            .allocations = allocations::Via<"aten::empty">,
+            .work = DistanceSlopeWork,
+            .grad = kGradientUnknown}),
     Kernel(Family::kReduction,
            {"steelyard::distances", "Distances, inside `_cdist_forward`.",
             "(Tensor x1, Tensor x2, float p, SymInt[] size) -> Tensor",

@@ -263,6 +263,7 @@ Engine::Gradients Engine::ApplyCopySlices(GradNodeId id, const Tensor& incoming)
   const TensorView base = dispatcher_.ViewOf(node.variable), view = dispatcher_.ViewOf(node.view);
   const Dims sizes(base.sizes()), strides(base.strides());
   const Dims part_sizes(view.sizes()), part_strides(view.strides());
+  const bool wanted = autograd_.edges(id)[0].node != kNoId;
   Tensor whole = dispatcher_.Call("aten::new_empty_strided", incoming, sizes, strides);
   dispatcher_.Call("aten::copy_", whole, incoming);
   Gradients out;
@@ -271,11 +272,11 @@ Engine::Gradients Engine::ApplyCopySlices(GradNodeId id, const Tensor& incoming)
     std::vector<Tensor> part;
     part.push_back(dispatcher_.Call("aten::clone", slice, kContiguousFormat));
     out = Apply(node.function, part);
-    if (!out.empty() && out[0].defined()) dispatcher_.Call("aten::copy_", slice, out[0]);
+    if (wanted && !out.empty() && out[0].defined()) dispatcher_.Call("aten::copy_", slice, out[0]);
   }
   autograd_.ReleaseSaved(node.function);
   if (out.empty()) out.resize(1);
-  out[0] = std::move(whole);
+  out[0] = wanted ? std::move(whole) : Tensor();
   return out;
 }
 

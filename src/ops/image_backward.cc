@@ -17,6 +17,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/image.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -100,11 +101,6 @@ void RowsAllocations(const OpView& op, Allocations& memory) {
   Reorder(Order::kRows, {op.self()}, memory);
 }
 
-void UpsampleAllocations(const OpView& op, Allocations& memory) {
-  memory.Output(0);
-  Reorder(OrderOf(op.self()), {op.self()}, memory);
-}
-
 // These write rows.
 void RowsUpsampleAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0);
@@ -112,7 +108,7 @@ void RowsUpsampleAllocations(const OpView& op, Allocations& memory) {
 }
 
 // These walk in rows unless the gradient's channels lie last.
-void VolumeAllocations(const OpView& op, Allocations& memory) {
+void UpsampleAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0);
   const bool last = LiesIn(Order::kChannelsLast, op.self());
   Reorder(last ? Order::kChannelsLast : Order::kRows, {op.self(), op.output()}, memory);
@@ -294,13 +290,13 @@ constexpr std::array kRows{
            "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? "
            "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
            "aten::upsample_nearest3d_backward(f32[2,3,8,8,8], [8,8,8], [2,3,4,4,4])",
-           VolumeAllocations, RowsUpsampleShape<5>),
+           UpsampleAllocations, RowsUpsampleShape<5>),
     Kernel(Family::kPooling, "aten::_upsample_nearest_exact3d_backward",
            "The gradient of upsampling by the nearest element.",
            "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? "
            "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
            "aten::_upsample_nearest_exact3d_backward(f32[2,3,8,8,8], [8,8,8], [2,3,4,4,4])",
-           VolumeAllocations, RowsUpsampleShape<5>),
+           UpsampleAllocations, RowsUpsampleShape<5>),
     Kernel(Family::kPooling, "aten::upsample_linear1d_backward",
            "The gradient of upsampling between elements.",
            "(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, "
@@ -312,7 +308,7 @@ constexpr std::array kRows{
            "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, "
            "float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
            "aten::upsample_trilinear3d_backward(f32[2,3,6,6,6], [6,6,6], [2,3,4,4,4], False)",
-           VolumeAllocations, UpsampleShape<5>, Interpolate<8>),
+           UpsampleAllocations, UpsampleShape<5>, Interpolate<8>),
     Kernel(Family::kPooling, "aten::upsample_bicubic2d_backward",
            "The gradient of upsampling on curves.",
            "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
@@ -370,7 +366,7 @@ constexpr std::array kRows{
               "(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] "
               "padding, int[2] stride) -> Tensor",
               "aten::col2im(f32[2,27,64], [8,8], [3,3], [1,1], [1,1], [1,1])", Family::kPooling,
-              Col2Im, kGradientUnknown),
+              Col2Im, gradients::kCol2Im),
 };
 
 }  // namespace

@@ -210,6 +210,20 @@ Work AddGradient(const OpView& op) { return {.alu = work::Elements(op.self())}; 
 
 void SizesShape(const OpView& op, Outputs& out) { out.Add(op.self().dtype(), op.ints(1)); }
 
+// grad, input_sizes, dim, size, step: windows that overlap are added up by the positions of what
+// they cover.
+void UnfoldSlopeAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  const std::int64_t size = op.integer(3), step = op.integer(4);
+  if (step >= size) return;
+  const TensorView out = op.output();
+  const int dim = op.dim(2, out.rank());
+  const std::int64_t windows = out.rank() > 0 ? op.self().size(dim) : 1;
+  const Count reach = Count(windows - 1) * step + size;
+  const std::int64_t positions = std::min(out.rank() > 0 ? out.size(dim) : 1, reach.value());
+  memory.Free(memory.Allocate(allocations::Bytes(positions, DType::kInt64), "aten::resize_"));
+}
+
 // Row-major, whatever the operand is.
 void LikeSecondShape(const OpView& op, Outputs& out) {
   out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
@@ -332,6 +346,12 @@ constexpr std::array kRows{
           "(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor",
           "aten::leaky_relu_backward(f32[2,8], f32[2,8], 0.1, False)", kSelection,
           allocations::Iterate<Promotion::kCommon, 1, 0>, shape::Iterate<Promotion::kCommon, 1, 0>),
+    Slope("aten::hardshrink_backward", "The gradient of hardshrink.",
+          "(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
+          "aten::hardshrink_backward(f32[2,8], f32[2,8], 0.5)", kSelection),
+    Slope("aten::softshrink_backward", "The gradient of softshrink.",
+          "(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
+          "aten::softshrink_backward(f32[2,8], f32[2,8], 0.5)", kSelection),
     Slope("aten::glu_backward", "The gradient of a gated half.",
           "(Tensor grad_output, Tensor self, int dim) -> Tensor",
           "aten::glu_backward(f32[2,4], f32[2,8], -1)", kSiluSlope,
@@ -406,6 +426,10 @@ constexpr std::array kRows{
            "(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
            "aten::diagonal_backward(f32[4], [4,10], 1, 0, 1)", Family::kIndexing,
            Fusion::kInjective, SizesShape, allocations::Via<"aten::empty">, work::Move),
+    Kernel("aten::unfold_backward", "The gradient of windows along a dimension.",
+           "(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
+           "aten::unfold_backward(f32[2,3,3], [2,8], 1, 3, 2)", Family::kIndexing, Fusion::kOpaque,
+           SizesShape, UnfoldSlopeAllocations, AddGradient),
     Kernel("aten::nll_loss2d_backward", "The gradient of the negative log likelihood per pixel.",
            "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
            "ignore_index, Tensor total_weight) -> Tensor",

@@ -227,7 +227,7 @@ std::vector<Tensor> AdaptiveAverage(Dispatcher& d, const OpView& op) {
     sizes.push_back(1);
     strides.push_back(image.size(1));
   }
-  return {d.Call("steelyard::as_strided_", mean, sizes, strides)};
+  return {d.Call("aten::as_strided_", mean, sizes, strides)};
 }
 
 // --- Upsampling: upsample_*2d(self, output_size, ...) -------------------------------------------

@@ -223,6 +223,13 @@ void IntProductShape(const OpView& op, Outputs& out) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
+// The gradient where nothing was cut off.
+Tensor WithinRange(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::mul.Tensor", b.grad(), b.result(1));
+}
+constexpr Gradient kWithinRange{"FakeQuantizePerTensorAffineCachemaskBackward0",
+                                {GradientOf(0, {ResultAt(1)}, WithinRange)}};
+
 constexpr OpDef Product(const Words& words, ShapeFn shape, WorkFn work) {
   return Kernel(Family::kContraction, words,
                 {.shape = shape,
@@ -306,7 +313,7 @@ constexpr std::array kRows{
             .fusion = Fusion::kElementwise,
             .allocations = allocations::Via<"aten::empty_strided">,
             .work = work::PerOutput<work::PerElement{.alu = 4, .compare = 2}>,
-            .grad = kGradientUnknown}),
+            .grad = kWithinRange}),
     Composite("aten::fake_quantize_per_tensor_affine", "Rounded as if quantized.",
               "(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor",
               "aten::fake_quantize_per_tensor_affine(f32[2,8], 0.1, 0, -128, 127)",

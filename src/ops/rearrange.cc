@@ -101,8 +101,43 @@ std::vector<Tensor> Pad(Dispatcher& d, const OpView& op) {
          "Modes are constant, reflect, replicate and circular.");
 }
 
-void PadShape(const OpView& op, Outputs& out) {
-  out.Add(op.self().dtype(), PaddedSizes(op.self(), op.ints(1)));
+// The middle is written first, then each border from the opposite side of what is there.
+std::vector<Tensor> PadCircular(Dispatcher& d, const OpView& op) {
+  const Dims pad = op.ints(1), from(op.self().sizes());
+  const Dims to = PaddedSizes(op.self(), pad);
+  const auto part = [&](const Tensor& t, int dim, std::int64_t begin, std::int64_t end) {
+    return d.Call("aten::slice.Tensor", t, dim, begin, end);
+  };
+  const auto copy = [&](const Tensor& target, const Tensor& source) {
+    d.Call("aten::copy_", target, source);
+  };
+  constexpr std::int64_t kZero = 0;
+  const Tensor out = d.Call("aten::new_empty", d.tensor(op, 0), to);
+  Tensor target = out, source = d.tensor(op, 0);
+  const int dims = pad.size() / 2;
+  for (int i = 0; i < dims; ++i) {
+    const int dim = from.size() - 1 - i;
+    const std::int64_t left = pad[2 * i], right = pad[2 * i + 1];
+    target = part(target, dim, std::max(left, kZero), to[dim] - std::max(right, kZero));
+    source = part(source, dim, std::max(-left, kZero), from[dim] - std::max(-right, kZero));
+  }
+  copy(target, source);
+  for (int i = 0; i < dims; ++i) {
+    const int dim = from.size() - 1 - i;
+    const std::int64_t left = pad[2 * i], right = pad[2 * i + 1];
+    const std::int64_t begin = std::max(left, kZero), end = to[dim] - std::max(right, kZero);
+    if (left > 0) {
+      target = part(out, dim, 0, left);
+      source = part(out, dim, end - left, end);
+      copy(target, source);
+    }
+    if (right > 0) {
+      target = part(out, dim, to[dim] - right, to[dim]);
+      source = part(out, dim, begin, begin + right);
+      copy(target, source);
+    }
+  }
+  return {out};
 }
 
 // Batches of images keep their memory format; images in none are copied into it first
@@ -266,9 +301,9 @@ constexpr std::array kRows{
            "(Tensor self, SymInt[6] padding) -> Tensor",
            "aten::replication_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", gradients::kReplicationPad3d,
            PadImageShape<3>, PadImageAllocations<3>),
-    Kernel("aten::_pad_circular", "Borders that continue from the opposite side.",
-           "(Tensor self, SymInt[] pad) -> Tensor", "aten::_pad_circular(f32[2,3,4], [1,2])",
-           kGradientUnknown, PadShape, allocations::Via<"aten::empty">),
+    Composite("aten::_pad_circular", "Borders that continue from the opposite side.",
+              "(Tensor self, SymInt[] pad) -> Tensor", "aten::_pad_circular(f32[2,3,4], [1,2])",
+              Family::kDataMovement, PadCircular),
     Kernel("aten::repeat", "Copies side by side, along each dimension.",
            "(Tensor self, SymInt[] repeats) -> Tensor", "aten::repeat(f32[2,3], [4,1,2])",
            gradients::kRepeat, RepeatShape, RepeatAllocations),

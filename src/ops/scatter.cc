@@ -294,6 +294,11 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose, Gradient grad = 
   return Composite(words.name, words.summary, words.signature, words.example, Family::kIndexing,
                    decompose, grad);
 }
+constexpr OpDef CallInPlace(const Words& words, DecomposeFn decompose, Gradient grad) {
+  OpDef def = Call(words, decompose, grad);
+  def.alias = Alias::kInPlace;
+  return def;
+}
 constexpr OpDef Written(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
                         Gradient grad = kGradientUnknown) {
   return Kernel(Family::kIndexing, words,
@@ -336,11 +341,11 @@ constexpr std::array kRows{
           "-> Tensor",
           "aten::scatter_reduce.two(f32[4,3], 0, i64[2,3], f32[2,3], 'mean')"},
          ScatterReduce, gradients::kScatterReduce),
-    Call({"aten::scatter_reduce_.two", "Elements reduced into places.",
-          "(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool "
-          "include_self=True) -> Tensor(a!)",
-          "aten::scatter_reduce_.two(f32[4,3], 0, i64[2,3], f32[2,3], 'amax')"},
-         ScatterReduceInPlace),
+    CallInPlace({"aten::scatter_reduce_.two", "Elements reduced into places.",
+                 "(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool "
+                 "include_self=True) -> Tensor(a!)",
+                 "aten::scatter_reduce_.two(f32[4,3], 0, i64[2,3], f32[2,3], 'amax')"},
+                ScatterReduceInPlace, gradients::kScatterReduce),
     Call({"aten::index_reduce", "Slices reduced into places of a copy.",
           "(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
           "include_self=True) -> Tensor",
@@ -349,19 +354,19 @@ constexpr std::array kRows{
     Written({"aten::index_fill_.int_Scalar", "A number written into slices.",
              "(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
              "aten::index_fill_.int_Scalar(f32[4,3], 0, i64[2], 1.0)"},
-            FillShape, allocations::None, FillWork),
+            FillShape, allocations::None, FillWork, gradients::kIndexFill),
     Call({"aten::index_fill.int_Scalar", "A copy with a number in some slices.",
           "(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
           "aten::index_fill.int_Scalar(f32[4,3], 0, i64[2], 1.0)"},
-         IndexFill),
+         IndexFill, gradients::kIndexFill),
     Call({"aten::index_fill.int_Tensor", "A copy with a number in some slices.",
           "(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
           "aten::index_fill.int_Tensor(f32[4,3], 0, i64[2], f32[])"},
-         IndexFillByTensor),
+         IndexFillByTensor, gradients::kIndexFillTensor),
     Written({"aten::index_copy_", "Slices written to places.",
              "(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
              "aten::index_copy_(f32[4,3], 0, i64[2], f32[2,3])"},
-            CopySlicesInPlaceShape, allocations::None, MoveSource),
+            CopySlicesInPlaceShape, allocations::None, MoveSource, gradients::kIndexCopy),
     Kernel(Family::kIndexing,
            {"aten::index_copy", "A copy with slices written to places.",
             "(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
@@ -370,7 +375,7 @@ constexpr std::array kRows{
             .fusion = Fusion::kOpaque,
             .allocations = allocations::OutputsOnly,
             .work = work::Move,
-            .grad = kGradientUnknown}),
+            .grad = gradients::kIndexCopy}),
     Written({"aten::masked_scatter_", "Elements written one after the other where a mask is true.",
              "(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
              "aten::masked_scatter_(f32[4,3], bool[4,3], f32[12])"},
@@ -378,7 +383,7 @@ constexpr std::array kRows{
     Call({"aten::masked_scatter", "A copy with elements written where a mask is true.",
           "(Tensor self, Tensor mask, Tensor source) -> Tensor",
           "aten::masked_scatter(f32[4,3], bool[4,3], f32[12])"},
-         MaskedScatter),
+         MaskedScatter, gradients::kMaskedScatter),
     Kernel(Family::kIndexing,
            {"aten::take", "Elements by their positions in the flattened tensor.",
             "(Tensor self, Tensor index) -> Tensor", "aten::take(f32[4,3], i64[2])"},

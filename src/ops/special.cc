@@ -4,6 +4,8 @@
 // tensors, products added, and unary functions that overwrite (ATen/native/UnaryOps.cpp,
 // BinaryOps.cpp, PointwiseOps.cpp, Lerp.cpp).
 
+#include "ops/gradients/special.h"
+
 #include <array>
 #include <limits>
 #include <vector>
@@ -43,11 +45,13 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose,
 // --- Of one tensor ------------------------------------------------------------------------------
 
 // Complex numbers are in the domain, integers become float32.
-constexpr Columns kFloatOfOne{.shape = shape::Iterate<Promotion::kFloat, 0>,
-                              .fusion = Fusion::kElementwise,
-                              .allocations = allocations::Iterate<Promotion::kFloat, 0>,
-                              .work = kSpecial,
-                              .grad = kGradientUnknown};
+constexpr Columns FloatOfOne(Gradient grad) {
+  return {.shape = shape::Iterate<Promotion::kFloat, 0>,
+          .fusion = Fusion::kElementwise,
+          .allocations = allocations::Iterate<Promotion::kFloat, 0>,
+          .work = kSpecial,
+          .grad = grad};
+}
 void RefuseComplex(const OpView& op) {
   if (IsComplex(op.self().dtype())) Refuse("it is not defined for " + shape::Text(op.self()));
 }
@@ -56,22 +60,27 @@ void RealShape(const OpView& op, Outputs& out) {
   RefuseComplex(op);
   kShape(op, out);
 }
-constexpr Columns kRealOfOne{.shape = RealShape<shape::Iterate<Promotion::kFloat, 0>>,
-                             .fusion = Fusion::kElementwise,
-                             .allocations = allocations::Iterate<Promotion::kFloat, 0>,
-                             .work = kSpecial,
-                             .grad = kGradientUnknown};
+constexpr Columns RealOfOne(Gradient grad) {
+  return {.shape = RealShape<shape::Iterate<Promotion::kFloat, 0>>,
+          .fusion = Fusion::kElementwise,
+          .allocations = allocations::Iterate<Promotion::kFloat, 0>,
+          .work = kSpecial,
+          .grad = grad};
+}
+
 void FloatingShape(const OpView& op, Outputs& out) {
   if (!IsFloating(op.self().dtype())) {
     Refuse("a floating-point tensor is needed, not " + shape::Text(op.self()));
   }
   shape::Iterate<Promotion::kCommon, 0>(op, out);
 }
-constexpr Columns kRectifier{.shape = FloatingShape,
-                             .fusion = Fusion::kElementwise,
-                             .allocations = allocations::OutputsOnly,
-                             .work = kCompare,
-                             .grad = kGradientUnknown};
+constexpr Columns Rectifier(Gradient grad) {
+  return {.shape = FloatingShape,
+          .fusion = Fusion::kElementwise,
+          .allocations = allocations::OutputsOnly,
+          .work = kCompare,
+          .grad = grad};
+}
 
 void TestShape(const OpView& op, Outputs& out) {
   RefuseComplex(op);
@@ -87,7 +96,13 @@ constexpr Columns kNumbersForNan{.shape = shape::Like<0>,
                                  .fusion = Fusion::kElementwise,
                                  .allocations = allocations::Via<"aten::empty_strided">,
                                  .work = kCompare,
-                                 .grad = kGradientUnknown};
+                                 .grad = gradients::kNanToNum};
+
+void PolygammaShape(const OpView& op, Outputs& out) {
+  if (IsComplex(op.tensor(1).dtype())) Refuse("it is not defined for complex numbers");
+  if (op.integer(0) < 0) Refuse("a derivative of a negative order");
+  shape::Iterate<Promotion::kFloat, 1>(op, out);
+}
 
 void LogitShape(const OpView& op, Outputs& out) {
   RefuseComplex(op);
@@ -143,16 +158,20 @@ void OverwriteSignedShape(const OpView& op, Outputs& out) {
   if (op.self().dtype() == DType::kBool) Refuse("bool has no sign", "Use logical_not.");
   OverwriteOwnShape(op, out);
 }
-constexpr Columns kOverwriteFloat{.shape = OverwriteFloatShape,
-                                  .fusion = Fusion::kElementwise,
-                                  .allocations = allocations::None,
-                                  .work = kSpecial,
-                                  .grad = kGradientUnknown};
-constexpr Columns kOverwriteReal{.shape = OverwriteRealShape,
-                                 .fusion = Fusion::kElementwise,
-                                 .allocations = allocations::None,
-                                 .work = work::PerOutput<PerElement{.move = 1}>,
-                                 .grad = kGradientUnknown};
+constexpr Columns OverwriteFloat(Gradient grad) {
+  return {.shape = OverwriteFloatShape,
+          .fusion = Fusion::kElementwise,
+          .allocations = allocations::None,
+          .work = kSpecial,
+          .grad = grad};
+}
+constexpr Columns OverwriteReal(Gradient grad) {
+  return {.shape = OverwriteRealShape,
+          .fusion = Fusion::kElementwise,
+          .allocations = allocations::None,
+          .work = work::PerOutput<PerElement{.move = 1}>,
+          .grad = grad};
+}
 
 std::vector<Tensor> OverwriteSquare(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::pow_.Scalar", d.tensor(op, 0), 2)};
@@ -160,18 +179,11 @@ std::vector<Tensor> OverwriteSquare(Dispatcher& d, const OpView& op) {
 
 // --- Of two tensors -----------------------------------------------------------------------------
 
-template <Promotion kPromotion>
-constexpr Columns kOfTwo{.shape = shape::Iterate<kPromotion, 0, 1>,
-                         .fusion = Fusion::kBroadcast,
-                         .allocations = allocations::Iterate<kPromotion, 0, 1>,
-                         .work = kAlu,
-                         .grad = kGradientUnknown};
-template <Promotion kPromotion>
-constexpr Columns kOverwriteByTwo{.shape = shape::Overwrite<kPromotion, 0, 1>,
-                                  .fusion = Fusion::kBroadcast,
-                                  .allocations = allocations::Overwrite<kPromotion, 0, 1>,
-                                  .work = kAlu,
-                                  .grad = kGradientUnknown};
+constexpr Columns kWithSign{.shape = shape::Iterate<Promotion::kFloat, 0, 1>,
+                            .fusion = Fusion::kBroadcast,
+                            .allocations = allocations::Iterate<Promotion::kFloat, 0, 1>,
+                            .work = kAlu,
+                            .grad = gradients::kCopysign};
 
 void RealPairShape(const OpView& op, Outputs& out) {
   for (int i : {0, 1}) {
@@ -179,11 +191,13 @@ void RealPairShape(const OpView& op, Outputs& out) {
   }
   shape::Iterate<Promotion::kCommon, 0, 1>(op, out);
 }
-constexpr Columns kRealOfTwo{.shape = RealPairShape,
-                             .fusion = Fusion::kBroadcast,
-                             .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
-                             .work = kAlu,
-                             .grad = kGradientUnknown};
+constexpr Columns RealOfTwo(Gradient grad) {
+  return {.shape = RealPairShape,
+          .fusion = Fusion::kBroadcast,
+          .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
+          .work = kAlu,
+          .grad = grad};
+}
 
 void FloatPairShape(const OpView& op, Outputs& out) {
   const std::array<TensorView, 2> pair{op.tensor(0), op.tensor(1)};
@@ -191,11 +205,13 @@ void FloatPairShape(const OpView& op, Outputs& out) {
   if (!IsFloating(common) && !IsComplex(common)) Refuse("floating-point tensors are needed");
   shape::Iterate<Promotion::kCommon, 0, 1>(op, out);
 }
-constexpr Columns kFloatOfTwo{.shape = FloatPairShape,
-                              .fusion = Fusion::kBroadcast,
-                              .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
-                              .work = kSpecial,
-                              .grad = kGradientUnknown};
+constexpr Columns FloatOfTwo(Gradient grad) {
+  return {.shape = FloatPairShape,
+          .fusion = Fusion::kBroadcast,
+          .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
+          .work = kSpecial,
+          .grad = grad};
+}
 
 void BitsShape(const OpView& op, Outputs& out) {
   const std::array<TensorView, 2> pair{op.tensor(0), op.tensor(1)};
@@ -253,16 +269,18 @@ constexpr Columns kBounds{.shape = BoundsShape<shape::Iterate<Promotion::kCommon
                           .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                           .work = work::PerOutput<PerElement{.alu = 2}>,
                           .grad = kGradientUnknown};
-constexpr Columns kBound{.shape = BoundsShape<shape::Iterate<Promotion::kCommon, 0, 1>>,
-                         .fusion = Fusion::kBroadcast,
-                         .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
-                         .work = kAlu,
-                         .grad = kGradientUnknown};
+constexpr Columns Bound(Gradient grad) {
+  return {.shape = BoundsShape<shape::Iterate<Promotion::kCommon, 0, 1>>,
+          .fusion = Fusion::kBroadcast,
+          .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
+          .work = kAlu,
+          .grad = grad};
+}
 constexpr Columns kOverwriteBound{.shape = BoundsShape<shape::Overwrite<Promotion::kCommon, 0, 1>>,
                                   .fusion = Fusion::kBroadcast,
                                   .allocations = allocations::Overwrite<Promotion::kCommon, 0, 1>,
                                   .work = kAlu,
-                                  .grad = kGradientUnknown};
+                                  .grad = gradients::kClampMinByTensor};
 
 // --- Of three tensors ---------------------------------------------------------------------------
 
@@ -341,43 +359,53 @@ std::vector<Tensor> Prelu(Dispatcher& d, const OpView& op) {
 constexpr std::array kRows{
     Elementwise(
         {"aten::acos", "The inverse cosine.", "(Tensor self) -> Tensor", "aten::acos(f32[2,8])"},
-        kFloatOfOne),
+        FloatOfOne(gradients::kAcos)),
     Elementwise(
         {"aten::asin", "The inverse sine.", "(Tensor self) -> Tensor", "aten::asin(f32[2,8])"},
-        kFloatOfOne),
+        FloatOfOne(gradients::kAsin)),
     Elementwise(
         {"aten::sinh", "The hyperbolic sine.", "(Tensor self) -> Tensor", "aten::sinh(f32[2,8])"},
-        kFloatOfOne),
+        FloatOfOne(gradients::kSinh)),
     Elementwise(
         {"aten::cosh", "The hyperbolic cosine.", "(Tensor self) -> Tensor", "aten::cosh(i64[2,8])"},
-        kFloatOfOne),
+        FloatOfOne(gradients::kCosh)),
     Elementwise({"aten::acosh", "The inverse hyperbolic cosine.", "(Tensor self) -> Tensor",
                  "aten::acosh(f32[2,8])"},
-                kFloatOfOne),
+                FloatOfOne(gradients::kAcosh)),
     Elementwise({"aten::asinh", "The inverse hyperbolic sine.", "(Tensor self) -> Tensor",
                  "aten::asinh(f32[2,8])"},
-                kFloatOfOne),
+                FloatOfOne(gradients::kAsinh)),
     Elementwise({"aten::atanh", "The inverse hyperbolic tangent.", "(Tensor self) -> Tensor",
                  "aten::atanh(f32[2,8])"},
-                kFloatOfOne),
+                FloatOfOne(gradients::kAtanh)),
     Elementwise({"aten::sinc", "The sine of pi x over pi x.", "(Tensor self) -> Tensor",
                  "aten::sinc(f32[2,8])"},
-                kFloatOfOne),
+                FloatOfOne(gradients::kSinc)),
     Elementwise({"aten::erfc", "One minus the error function.", "(Tensor self) -> Tensor",
                  "aten::erfc(f32[2,8])"},
-                kRealOfOne),
+                RealOfOne(gradients::kErfc)),
     Elementwise({"aten::erfinv", "The inverse error function.", "(Tensor self) -> Tensor",
                  "aten::erfinv(f32[2,8])"},
-                kRealOfOne),
+                RealOfOne(gradients::kErfinv)),
     Elementwise({"aten::lgamma", "The logarithm of the gamma function.", "(Tensor self) -> Tensor",
                  "aten::lgamma(i64[2,8])"},
-                kRealOfOne),
+                RealOfOne(gradients::kLgamma)),
     Elementwise({"aten::digamma", "The derivative of lgamma.", "(Tensor self) -> Tensor",
                  "aten::digamma(f32[2,8])"},
-                kRealOfOne),
+                RealOfOne(gradients::kDigamma)),
     Elementwise({"aten::i0", "The modified Bessel function of order 0.", "(Tensor self) -> Tensor",
                  "aten::i0(f32[2,8])"},
-                kRealOfOne),
+                RealOfOne(gradients::kBessel)),
+    Elementwise({"aten::polygamma", "A derivative of digamma.", "(int n, Tensor self) -> Tensor",
+                 "aten::polygamma(1, f32[2,8])"},
+                {.shape = PolygammaShape,
+                 .fusion = Fusion::kElementwise,
+                 .allocations = allocations::Iterate<Promotion::kFloat, 1>,
+                 .work = kSpecial,
+                 .grad = kGradientUnknown}),
+    Elementwise({"aten::special_i1", "The modified Bessel function of order 1.",
+                 "(Tensor self) -> Tensor", "aten::special_i1(f32[2,8])"},
+                RealOfOne(kGradientUnknown)),
     Elementwise({"aten::logit", "The logarithm of the odds.",
                  "(Tensor self, float? eps=None) -> Tensor", "aten::logit(f32[2,8], 1e-6)"},
                 {.shape = LogitShape,
@@ -387,13 +415,13 @@ constexpr std::array kRows{
                  .grad = gradients::kLogit}),
     Elementwise({"aten::frac", "What is behind the point.", "(Tensor self) -> Tensor",
                  "aten::frac(f32[2,8])"},
-                kRectifier),
+                Rectifier(gradients::kFrac)),
     Elementwise({"aten::hardshrink", "Zero near zero.", "(Tensor self, Scalar lambd=0.5) -> Tensor",
                  "aten::hardshrink(f32[2,8])"},
-                kRectifier),
+                Rectifier(gradients::kHardshrink)),
     Elementwise({"aten::softshrink", "Towards zero by `lambd`.",
                  "(Tensor self, Scalar lambd=0.5) -> Tensor", "aten::softshrink(f32[2,8])"},
-                kRectifier),
+                Rectifier(gradients::kSoftshrink)),
     Elementwise({"aten::signbit", "Whether the sign is minus.", "(Tensor self) -> Tensor",
                  "aten::signbit(f32[2,8])"},
                 kTest),
@@ -412,28 +440,28 @@ constexpr std::array kRows{
          IsFinite),
     Overwriting({"aten::exp_", "e to the x, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::exp_(f32[2,8])"},
-                kOverwriteFloat),
+                OverwriteFloat(gradients::kExp)),
     Overwriting({"aten::log_", "The natural logarithm, in place.",
                  "(Tensor(a!) self) -> Tensor(a!)", "aten::log_(f32[2,8])"},
-                kOverwriteFloat),
+                OverwriteFloat(gradients::kLog)),
     Overwriting({"aten::sqrt_", "The square root, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::sqrt_(f32[2,8])"},
-                kOverwriteFloat),
+                OverwriteFloat(gradients::kSqrt)),
     Overwriting({"aten::rsqrt_", "One over the square root, in place.",
                  "(Tensor(a!) self) -> Tensor(a!)", "aten::rsqrt_(f32[2,8])"},
-                kOverwriteFloat),
+                OverwriteFloat(gradients::kRsqrt)),
     Overwriting({"aten::sin_", "The sine, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::sin_(f32[2,8])"},
-                kOverwriteFloat),
+                OverwriteFloat(gradients::kSin)),
     Overwriting({"aten::cos_", "The cosine, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::cos_(f32[2,8])"},
-                kOverwriteFloat),
+                OverwriteFloat(gradients::kCos)),
     Overwriting({"aten::log1p_", "The logarithm of one plus x, in place.",
                  "(Tensor(a!) self) -> Tensor(a!)", "aten::log1p_(f32[2,8])"},
-                kOverwriteFloat),
+                OverwriteFloat(gradients::kLog1p)),
     Overwriting({"aten::reciprocal_", "One over x, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::reciprocal_(f32[2,8])"},
-                kOverwriteFloat),
+                OverwriteFloat(gradients::kReciprocal)),
     Overwriting({"aten::neg_", "Changes the sign, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::neg_(f32[2,8])"},
                 {.shape = OverwriteSignedShape,
@@ -443,41 +471,41 @@ constexpr std::array kRows{
                  .grad = gradients::kNeg}),
     Overwriting({"aten::floor_", "Rounds down, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::floor_(f32[2,8])"},
-                kOverwriteReal),
+                OverwriteReal(gradients::kFloor)),
     Overwriting({"aten::ceil_", "Rounds up, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::ceil_(f32[2,8])"},
-                kOverwriteReal),
+                OverwriteReal(gradients::kCeil)),
     Overwriting({"aten::round_", "Rounds to even, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::round_(f32[2,8])"},
-                kOverwriteReal),
+                OverwriteReal(gradients::kRound)),
     Call({"aten::square_", "x times x, in place.", "(Tensor(a!) self) -> Tensor(a!)",
           "aten::square_(f32[2,8])"},
          OverwriteSquare),
     Elementwise({"aten::fmod.Tensor", "The remainder of a division rounded to zero.",
                  "(Tensor self, Tensor other) -> Tensor", "aten::fmod.Tensor(f32[2,8], f32[8])"},
-                kRealOfTwo),
+                RealOfTwo(gradients::kFmod)),
     Call({"aten::fmod.Scalar", "The remainder of a division by a number, rounded to zero.",
           "(Tensor self, Scalar other) -> Tensor", "aten::fmod.Scalar(f32[2,8], 3)"},
-         decompose::BoxAndCall<"aten::fmod.Tensor", 1>, kGradientUnknown),
+         decompose::BoxAndCall<"aten::fmod.Tensor", 1>, gradients::kFmodNumber),
     Elementwise({"aten::fmax", "The larger of two, where both are numbers.",
                  "(Tensor self, Tensor other) -> Tensor", "aten::fmax(f32[2,8], f32[8])"},
-                kRealOfTwo),
+                RealOfTwo(gradients::kFmax)),
     Elementwise({"aten::fmin", "The smaller of two, where both are numbers.",
                  "(Tensor self, Tensor other) -> Tensor", "aten::fmin(f32[2,8], f32[8])"},
-                kRealOfTwo),
+                RealOfTwo(gradients::kFmin)),
     Elementwise({"aten::hypot", "The length of a vector of two.",
                  "(Tensor self, Tensor other) -> Tensor", "aten::hypot(f32[2,8], f32[8])"},
-                kFloatOfTwo),
+                FloatOfTwo(gradients::kHypot)),
     Elementwise({"aten::logaddexp", "The logarithm of the sum of two exponentials.",
                  "(Tensor self, Tensor other) -> Tensor", "aten::logaddexp(f32[2,8], f32[8])"},
-                kFloatOfTwo),
+                FloatOfTwo(gradients::kLogAddExp)),
     Elementwise({"aten::logaddexp2", "The same to base 2.", "(Tensor self, Tensor other) -> Tensor",
                  "aten::logaddexp2(f32[2,8], f32[8])"},
-                kFloatOfTwo),
+                FloatOfTwo(gradients::kLogAddExp2)),
     Elementwise(
         {"aten::copysign.Tensor", "The first with the sign of the second.",
          "(Tensor self, Tensor other) -> Tensor", "aten::copysign.Tensor(i64[2,8], i64[8])"},
-        kOfTwo<Promotion::kFloat>),
+        kWithSign),
     Elementwise({"aten::heaviside", "A step at zero.", "(Tensor self, Tensor values) -> Tensor",
                  "aten::heaviside(f32[2,8], f32[8])"},
                 kStep),
@@ -539,10 +567,10 @@ constexpr std::array kRows{
                 kBounds),
     Elementwise({"aten::clamp_min.Tensor", "Limits from below to what a tensor says.",
                  "(Tensor self, Tensor min) -> Tensor", "aten::clamp_min.Tensor(f32[2,8], f32[8])"},
-                kBound),
+                Bound(gradients::kClampMinByTensor)),
     Elementwise({"aten::clamp_max.Tensor", "Limits from above to what a tensor says.",
                  "(Tensor self, Tensor max) -> Tensor", "aten::clamp_max.Tensor(f32[2,8], f32[8])"},
-                kBound),
+                Bound(gradients::kClampMaxByTensor)),
     Overwriting({"aten::clamp_min_.Tensor", "Limits from below to what a tensor says, in place.",
                  "(Tensor(a!) self, Tensor min) -> Tensor(a!)",
                  "aten::clamp_min_.Tensor(f32[2,8], f32[8])"},
@@ -604,7 +632,7 @@ constexpr std::array kRows{
                  .fusion = Fusion::kBroadcast,
                  .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                  .work = kMultiplyAndAdd,
-                 .grad = kGradientUnknown}),
+                 .grad = gradients::kLerpByTensor}),
     Elementwise(
         {"aten::_prelu_kernel", "x, or the weight times x below zero.",
          "(Tensor self, Tensor weight) -> Tensor", "aten::_prelu_kernel(f32[2,3,8], f32[1,3,1])"},

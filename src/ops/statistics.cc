@@ -11,6 +11,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/indexing.h"
 #include "ops/gradients/reduction.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -176,7 +177,7 @@ Work NormWork(const OpView& op) {
 }
 
 constexpr OpDef Norm(OpName name, Signature signature, std::string_view example, ShapeFn shape,
-                     AllocationsFn allocations) {
+                     AllocationsFn allocations, Gradient grad) {
   return OpDef{.name = name,
                .summary = "Norms over dimensions.",
                .signature = signature,
@@ -189,7 +190,7 @@ constexpr OpDef Norm(OpName name, Signature signature, std::string_view example,
                .allocations = allocations,
                .work = NormWork,
                .traffic = traffic::ReadAllWriteAll,
-               .grad = kGradientUnknown};
+               .grad = grad};
 }
 
 std::vector<Tensor> NormOfAll(Dispatcher& d, const OpView& op) {
@@ -333,7 +334,8 @@ void MedianAllocations(const OpView& op, Allocations& memory) {
 }
 
 constexpr OpDef Chosen(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, ShapeFn shape, AllocationsFn allocations) {
+                       std::string_view example, ShapeFn shape, AllocationsFn allocations,
+                       Gradient grad) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -346,7 +348,7 @@ constexpr OpDef Chosen(OpName name, std::string_view summary, Signature signatur
                .allocations = allocations,
                .work = work::PerInput<PerElement{.compare = 1}>,
                .traffic = traffic::ReadAllWriteAll,
-               .grad = kGradientUnknown};
+               .grad = grad};
 }
 
 // --- Running sums of exponentials, traces, integrals
@@ -374,6 +376,21 @@ constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
   return Composite(name, summary, signature, example, Family::kReduction, decompose, grad);
+}
+
+// The gradient on the diagonal of zeros.
+std::vector<Tensor> TraceBackward(Dispatcher& d, const OpView& op) {
+  const Dims sizes = op.ints(1);
+  shape::RequireSizes(sizes);
+  if (sizes.size() != 2) Refuse("the sizes of a matrix are needed");
+  const Count count = work::Elements(sizes);
+  if (count.overflowed()) Contradict("the matrix is too large");
+  const Tensor zeros = d.Call("aten::zeros", Dims{count.value()}, op.self().dtype());
+  const Count end = Count(std::min(sizes[0], sizes[1])) * (Count(sizes[1]) + 1);
+  const Tensor places =
+      d.Call("aten::arange.start_step", std::int64_t{0}, end.value(), sizes[1] + 1, DType::kInt64);
+  d.Call("aten::index_fill_.int_Scalar", zeros, 0, places, std::int64_t{0});
+  return {d.Call("aten::view", zeros, sizes)};
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -429,16 +446,18 @@ constexpr std::array kRows{
               gradients::kLogSumExp),
     Norm("aten::norm.ScalarOpt_dim",
          "(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-         "aten::norm.ScalarOpt_dim(f32[2,8], 2, [1], True)", NormShape<-1>, NormAllocations<-1>),
+         "aten::norm.ScalarOpt_dim(f32[2,8], 2, [1], True)", NormShape<-1>, NormAllocations<-1>,
+         gradients::kNorm),
     Norm("aten::norm.ScalarOpt_dim_dtype",
          "(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
          "aten::norm.ScalarOpt_dim_dtype(f32[2,8], 2, [1], True, dtype=f64)", NormShape<4>,
-         NormAllocations<4>),
+         NormAllocations<4>, gradients::kNormAs),
     Call("aten::norm.Scalar", "The norm of all elements.", "(Tensor self, Scalar p=2) -> Tensor",
-         "aten::norm.Scalar(f32[2,8])", NormOfAll, kGradientUnknown),
+         "aten::norm.Scalar(f32[2,8])", NormOfAll, gradients::kNormOfAll),
     Call("aten::norm.ScalarOpt_dtype", "The norm of all elements.",
          "(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
-         "aten::norm.ScalarOpt_dtype(f32[2,8], 2, dtype=f64)", NormOfAllAs, kGradientUnknown),
+         "aten::norm.ScalarOpt_dtype(f32[2,8], 2, dtype=f64)", NormOfAllAs,
+         gradients::kNormOfAllAs),
     Call("aten::frobenius_norm.dim", "Roots of sums of squares over one or two dimensions.",
          "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
          "aten::frobenius_norm.dim(f32[2,8], [1])", FrobeniusNorm),
@@ -456,21 +475,23 @@ constexpr std::array kRows{
          "aten::linalg_matrix_norm.str_ord(f32[2,3,8])", MatrixNormByName),
     Chosen("aten::aminmax", "The smallest and the largest elements.",
            "(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-           "aten::aminmax(f32[2,8], dim=1)", LeastAndLargestShape, LeastAndLargestAllocations),
+           "aten::aminmax(f32[2,8], dim=1)", LeastAndLargestShape, LeastAndLargestAllocations,
+           kGradientUnknown),
     Chosen("aten::cummax", "The largest of all elements up to each, and where it stands.",
            "(Tensor self, int dim) -> (Tensor values, Tensor indices)", "aten::cummax(f32[2,8], 1)",
-           RunningBestShape, allocations::Via<"aten::empty">),
+           RunningBestShape, allocations::Via<"aten::empty">, gradients::kCummax),
     Chosen("aten::cummin", "The smallest of all elements up to each, and where it stands.",
            "(Tensor self, int dim) -> (Tensor values, Tensor indices)", "aten::cummin(f32[2,8], 1)",
-           RunningBestShape, allocations::Via<"aten::empty">),
+           RunningBestShape, allocations::Via<"aten::empty">, gradients::kCummin),
     Chosen("aten::median", "The middle of all elements.", "(Tensor self) -> Tensor",
-           "aten::median(f32[2,8])", MedianShape, MedianAllocations),
+           "aten::median(f32[2,8])", MedianShape, MedianAllocations, gradients::kMedianAll),
     Chosen("aten::median.dim", "The middle elements of a dimension, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::median.dim(f32[2,8], 1)", MedianOfDimShape, MedianOfDimAllocations),
+           "aten::median.dim(f32[2,8], 1)", MedianOfDimShape, MedianOfDimAllocations,
+           gradients::kMedianDim),
     Chosen("aten::_logcumsumexp", "Logarithms of the sums of exponentials up to each.",
            "(Tensor self, int dim) -> Tensor", "aten::_logcumsumexp(f32[2,8], 1)",
-           LogCumSumExpShape, allocations::Via<"aten::empty">),
+           LogCumSumExpShape, allocations::Via<"aten::empty">, kGradientUnknown),
     Call("aten::logcumsumexp", "Logarithms of the sums of exponentials up to each.",
          "(Tensor self, int dim) -> Tensor", "aten::logcumsumexp(f32[2,8], 1)", LogCumSumExp,
          kGradientUnknown),
@@ -486,7 +507,10 @@ constexpr std::array kRows{
           .allocations = allocations::Via<"aten::empty">,
           .work = TraceWork,
           .traffic = traffic::ReadAllWriteAll,
-          .grad = kGradientUnknown},
+          .grad = gradients::kTrace},
+    Call("aten::trace_backward", "The gradient of the sum of a matrix's diagonal.",
+         "(Tensor grad, SymInt[] sizes) -> Tensor", "aten::trace_backward(f32[], [3,4])",
+         TraceBackward, kGradientUnknown),
 };
 
 }  // namespace

@@ -57,7 +57,7 @@ constexpr OpDef UpdateKernel(OpName name, std::string_view summary, Signature si
 
 constexpr std::array kRows{
     UpdateKernel("aten::sgn_", "-1, 0 or 1, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-                 "aten::sgn_(f32[2,8])", kGradientUnknown, SignShape, allocations::None,
+                 "aten::sgn_(f32[2,8])", gradients::kSgn, SignShape, allocations::None,
                  work::PerOutput<PerElement{.compare = 1}>),
     UpdateKernel(
         "steelyard::mul_into", "Multiplies by a boxed number in place, as aten::mul_.Scalar does.",

@@ -417,14 +417,15 @@ std::vector<Tensor> Movedim(Dispatcher& d, const OpView& op) {
 // -----------------------------------------------------------------------------------------------
 
 constexpr OpDef ViewKernel(OpName name, std::string_view summary, Signature signature,
-                           std::string_view example, Gradient grad, ShapeFn shape) {
+                           std::string_view example, Gradient grad, ShapeFn shape,
+                           Alias alias = Alias::kView) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
                .example = example,
                .family = Family::kView,
                .shape = shape,
-               .alias = Alias::kView,
+               .alias = alias,
                .fusion = Fusion::kView,
                .decompose = kIsKernel,
                .allocations = allocations::None,
@@ -467,11 +468,11 @@ constexpr std::array kRows{
                "(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "
                "Tensor(a)",
                "aten::as_strided(f32[2,6], [3,2], [2,1])", gradients::kAsStrided, AsStridedShape),
-    ViewKernel("steelyard::as_strided_", "A tensor given other sizes and strides, in place.",
-               "(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "
-               "Tensor(a)",
-               "steelyard::as_strided_(f32[2,6], [3,2], [2,1])", gradients::kAsStridedInPlace,
-               AsStridedShape),
+    ViewKernel("aten::as_strided_", "The tensor itself with other sizes and strides.",
+               "(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "
+               "Tensor(a!)",
+               "aten::as_strided_(f32[2,6], [3,2], [2,1])", gradients::kAsStridedInPlace,
+               AsStridedShape, Alias::kInPlace),
     ViewKernel("aten::transpose.int", "Two dimensions exchanged.",
                "(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
                "aten::transpose.int(f32[2,3,4], 1, -1)", gradients::kTranspose, TransposeShape),

@@ -76,7 +76,7 @@ REFUSALS = {
 # Refusals, as patterns of their messages, of training steps that PyTorch takes.
 STEP_REFUSALS = {
     "*the gradient of * is not known*": "the row says so",
-    "*the gradient of aten::sgn is not modelled*": "it is zero, in a tensor without memory",
+    "*the gradient of aten::sgn* is not modelled*": "it is zero, in a tensor without memory",
     "*sparse gradients are not modelled*": "they are tensors of another kind",
     "*by conjugates of complex numbers are not modelled*": "the refusal says so",
 }
@@ -202,6 +202,7 @@ DIFFERENCES: tuple[Known, ...] = (
 
 # Training steps of which a row's events differ, besides the calls above.
 STEP_DIFFERENCES: tuple[Known, ...] = (
+    Known("aten::index_fill.int_Tensor", "equal places are given, and rows take them to differ"),
     Known(
         "aten::*scaled_dot_product*",
         "oneDNN's scratch for products of bfloat16 is a property of the processor",

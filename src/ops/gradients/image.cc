@@ -105,6 +105,12 @@ Tensor Im2ColSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::col2im", b.grad(), sizes, op.arg(1), op.arg(2), op.arg(3), op.arg(4));
 }
 
+// self, output_size, kernel_size, dilation, padding, stride
+Tensor Col2ImSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::im2col", b.grad(), op.arg(2), op.arg(3), op.arg(4), op.arg(5));
+}
+
 // What was added in front is summed one by one; then all the copies at once, each in a dimension of
 // its own (repeat_backward).
 Tensor RepeatSelf(Dispatcher& d, const Backward& b) {

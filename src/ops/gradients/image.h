@@ -20,6 +20,7 @@ Tensor UpsampleSelf(Dispatcher& d, const Backward& b, OpName kernel);
 Tensor BorderSelf(Dispatcher& d, const Backward& b, OpName kernel);
 Tensor ConstantPadSelf(Dispatcher& d, const Backward& b);
 Tensor Im2ColSelf(Dispatcher& d, const Backward& b);
+Tensor Col2ImSelf(Dispatcher& d, const Backward& b);
 Tensor RepeatSelf(Dispatcher& d, const Backward& b);
 Tensor ShuffleSelf(Dispatcher& d, const Backward& b, OpName kernel);
 Tensor ChannelShuffleSelf(Dispatcher& d, const Backward& b);
@@ -133,6 +134,7 @@ inline constexpr Gradient kReplicationPad3d{
 inline constexpr Gradient kConstantPad{"ConstantPadNdBackward0",
                                        {GradientOf(0, {}, ConstantPadSelf)}};
 inline constexpr Gradient kIm2Col{"Im2ColBackward0", {GradientOf(0, {}, Im2ColSelf)}};
+inline constexpr Gradient kCol2Im{"Col2ImBackward0", {GradientOf(0, {}, Col2ImSelf)}};
 inline constexpr Gradient kRepeat{"RepeatBackward0", {GradientOf(0, {}, RepeatSelf)}};
 inline constexpr Gradient kRoll{"RollBackward0", {GradientOf(0, {}, RollSelf)}};
 inline constexpr Gradient kFlip{"FlipBackward0", {GradientOf(0, {}, FlipSelf)}};

@@ -209,6 +209,38 @@ std::vector<Tensor> ScatterReduce(Dispatcher& d, const Backward& b) {
   return {std::move(out.self), std::move(out.source)};
 }
 
+// self, dim, index, value
+Tensor IndexFillSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::index_fill.int_Scalar", b.grad(), b.op().arg(1), b.saved(2),
+                std::int64_t{0});
+}
+// The sum over the distinct places.
+Tensor IndexFillValue(Dispatcher& d, const Backward& b) {
+  const std::vector<Tensor> places = d.CallMany("aten::_unique", b.saved(2), false);
+  const Tensor slices = d.Call("aten::index_select", b.grad(), b.op().arg(1), places[0]);
+  return d.Call("aten::sum", slices);
+}
+// self, dim, index, source
+Tensor IndexCopySource(Dispatcher& d, const Backward& b) {
+  if (b.saved(3).rank() == 0) {
+    const Tensor index = d.Call("aten::squeeze.dim", b.saved(2), 0);
+    return d.Call("aten::index_select", b.grad(), b.op().arg(1), index);
+  }
+  const Tensor slices = d.Call("aten::index_select", b.grad(), b.op().arg(1), b.saved(2));
+  return d.Call("aten::expand_as", slices, b.saved(3));
+}
+
+Tensor TraceSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::trace_backward", b.grad(), SelfSizes(b));
+}
+
+// self, dim
+Tensor RunningBestSelf(Dispatcher& d, const Backward& b) {
+  if (b.saved(0).count() == 0) return b.saved(0);
+  const Tensor zeros = d.Call("aten::zeros", SelfSizes(b), b.op().self().dtype());
+  return d.Call("aten::scatter_add_", zeros, b.op().arg(1), b.result(1), b.grad());
+}
+
 Tensor TrilSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::tril", b.grad(), b.op().arg(1));
 }

@@ -23,6 +23,11 @@ Tensor ScatterSelf(Dispatcher& d, const Backward& b);
 Tensor ScatterSource(Dispatcher& d, const Backward& b);
 Tensor IndexAddSource(Dispatcher& d, const Backward& b);
 std::vector<Tensor> ScatterReduce(Dispatcher& d, const Backward& b);
+Tensor IndexFillSelf(Dispatcher& d, const Backward& b);
+Tensor IndexFillValue(Dispatcher& d, const Backward& b);
+Tensor IndexCopySource(Dispatcher& d, const Backward& b);
+Tensor TraceSelf(Dispatcher& d, const Backward& b);
+Tensor RunningBestSelf(Dispatcher& d, const Backward& b);
 Tensor TrilSelf(Dispatcher& d, const Backward& b);
 Tensor TriuSelf(Dispatcher& d, const Backward& b);
 
@@ -56,6 +61,19 @@ inline constexpr Gradient kIndexAdd{
     "IndexAddBackward0", {GradientOf(0, {}, Same), GradientOf(3, {2, 3}, IndexAddSource)}};
 inline constexpr Gradient kScatterReduce{"ScatterReduceBackward0",
                                          {GradientsOf({0, 3}, {0, 2, 3, kResult}, ScatterReduce)}};
+inline constexpr Gradient kIndexFill{"IndexFillBackward0", {GradientOf(0, {2}, IndexFillSelf)}};
+inline constexpr Gradient kIndexFillTensor{
+    "IndexFillBackward1", {GradientOf(0, {2}, IndexFillSelf), GradientOf(3, {2}, IndexFillValue)}};
+inline constexpr Gradient kIndexCopy{
+    "IndexCopyBackward0",
+    {GradientOf(0, {2}, IndexFillSelf), GradientOf(3, {2, 3}, IndexCopySource)}};
+inline constexpr Gradient kTrace{"TraceBackward0", {GradientOf(0, {}, TraceSelf)}};
+inline constexpr Gradient kMedianDim{"MedianBackward1",
+                                     {GradientOf(0, {ResultAt(1)}, SelectedOfDim)}};
+inline constexpr Gradient kCummax{"CummaxBackward0",
+                                  {GradientOf(0, {0, ResultAt(1)}, RunningBestSelf)}};
+inline constexpr Gradient kCummin{"CumminBackward0",
+                                  {GradientOf(0, {0, ResultAt(1)}, RunningBestSelf)}};
 inline constexpr Gradient kTril{"TrilBackward0", {GradientOf(0, {}, TrilSelf)}};
 inline constexpr Gradient kTriu{"TriuBackward0", {GradientOf(0, {}, TriuSelf)}};
 

@@ -293,6 +293,25 @@ Tensor VectorNormSelf(Dispatcher& d, const Backward& b) {
   return NormSlope(d, b.saved(0), grad, norm, b.op().real(1, 2.0), dims);
 }
 
+// self, p, dim, keepdim, dtype
+Tensor NormAsSelf(Dispatcher& d, const Backward& b) {
+  const Dims dims = DimsGiven(b.op(), 2);
+  const Tensor self = d.Call("aten::to.dtype", b.saved(0), b.grad().dtype());
+  const bool kept = b.op().boolean(3) || self.rank() == 0;
+  const Tensor grad = kept ? b.grad() : UnsqueezeAll(d, b.grad(), dims);
+  const Tensor norm = kept ? b.result() : UnsqueezeAll(d, b.result(), dims);
+  return NormSlope(d, self, grad, norm, b.op().real(1, 2.0), dims);
+}
+// self, p
+Tensor NormOfAllSelf(Dispatcher& d, const Backward& b) {
+  return NormSlope(d, b.saved(0), b.grad(), b.result(), b.op().real(1, 2.0), Dims());
+}
+// self, p, dtype
+Tensor NormOfAllAsSelf(Dispatcher& d, const Backward& b) {
+  const Tensor self = d.Call("aten::to.dtype", b.saved(0), b.grad().dtype());
+  return NormSlope(d, self, b.grad(), b.result(), b.op().real(1, 2.0), Dims());
+}
+
 // self, dim: the sum from the other end.
 Tensor CumsumSelf(Dispatcher& d, const Backward& b) {
   Tensor grad = d.Call("aten::to.dtype", b.grad(), b.op().self().dtype());

@@ -23,6 +23,9 @@ Tensor StdSelf(Dispatcher& d, const Backward& b);
 Tensor VarMeanSelf(Dispatcher& d, const Backward& b);
 Tensor StdMeanSelf(Dispatcher& d, const Backward& b);
 Tensor LogSumExpSelf(Dispatcher& d, const Backward& b);
+Tensor NormOfAllSelf(Dispatcher& d, const Backward& b);
+Tensor NormOfAllAsSelf(Dispatcher& d, const Backward& b);
+Tensor NormAsSelf(Dispatcher& d, const Backward& b);
 Tensor CumsumSelf(Dispatcher& d, const Backward& b);
 Tensor CumprodSelf(Dispatcher& d, const Backward& b);
 
@@ -44,6 +47,13 @@ inline constexpr Gradient kVarMean{"VarMeanBackward0", {GradientOf(0, {0}, VarMe
 inline constexpr Gradient kStdMean{"StdMeanBackward0", {GradientOf(0, {0, kResult}, StdMeanSelf)}};
 inline constexpr Gradient kLogSumExp{"LogsumexpBackward0",
                                      {GradientOf(0, {0, kResult}, LogSumExpSelf)}};
+inline constexpr Gradient kMedianAll{"MedianBackward0",
+                                     {GradientOf(0, {0, kResult}, ExtremeOfAll)}};
+inline constexpr Gradient kNorm{"NormBackward1", {GradientOf(0, {0, kResult}, VectorNormSelf)}};
+inline constexpr Gradient kNormAs{"NormBackward3", {GradientOf(0, {0, kResult}, NormAsSelf)}};
+inline constexpr Gradient kNormOfAll{"NormBackward0", {GradientOf(0, {0, kResult}, NormOfAllSelf)}};
+inline constexpr Gradient kNormOfAllAs{"NormBackward2",
+                                       {GradientOf(0, {0, kResult}, NormOfAllAsSelf)}};
 inline constexpr Gradient kCumsum{"CumsumBackward0", {GradientOf(0, {}, CumsumSelf)}};
 inline constexpr Gradient kCumprod{"CumprodBackward0", {GradientOf(0, {0, kResult}, CumprodSelf)}};
 inline constexpr Gradient kSoftmax{"SoftmaxBackward0", {GradientOf(0, {kResult}, SoftmaxSelf)}};

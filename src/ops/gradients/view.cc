@@ -9,6 +9,11 @@
 namespace steelyard::gradients {
 namespace {
 
+Tensor ZerosLikeSource(Dispatcher& d, const Backward& b) {
+  const TensorView source = b.op().tensor(1);
+  return d.Call("aten::zeros", Dims(source.sizes()), source.dtype());
+}
+
 Dims SelfSizes(const Backward& b) { return Dims(b.op().self().sizes()); }
 
 // How elements lie in a storage; dimensions of size 1 do not matter.
@@ -176,6 +181,38 @@ Tensor SqueezeSelf(Dispatcher& d, const Backward& b) {
     if (self.size(i) == 1 && shape::Has(asked, i)) whole = d.Call("aten::unsqueeze", whole, i);
   }
   return whole;
+}
+
+// self, dimension, size, step
+Tensor UnfoldSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::unfold_backward", b.grad(), SelfSizes(b), b.op().arg(1), b.op().arg(2),
+                b.op().arg(3));
+}
+
+// self, src, where: zeros are written where the source was, and read there.
+Tensor SelectScatterSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::select_scatter", b.grad(), ZerosLikeSource(d, b), b.op().arg(2),
+                b.op().arg(3));
+}
+Tensor SelectScatterSource(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::select.int", b.grad(), b.op().arg(2), b.op().arg(3));
+}
+Tensor SliceScatterSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::slice_scatter", b.grad(), ZerosLikeSource(d, b), op.arg(2), op.arg(3),
+                op.arg(4), op.arg(5));
+}
+Tensor SliceScatterSource(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::slice.Tensor", b.grad(), op.arg(2), op.arg(3), op.arg(4), op.arg(5));
+}
+Tensor DiagonalScatterSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::diagonal_scatter", b.grad(), ZerosLikeSource(d, b), op.arg(2), op.arg(3),
+                op.arg(4));
+}
+Tensor DiagonalScatterSource(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::diagonal", b.grad(), b.op().arg(2), b.op().arg(3), b.op().arg(4));
 }
 
 // self, sizes, dim: parts without a gradient are zeros.

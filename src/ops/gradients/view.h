@@ -27,6 +27,13 @@ Tensor CopySource(Dispatcher& d, const Backward& b);
 Tensor SelectSelf(Dispatcher& d, const Backward& b);
 Tensor UnsqueezeSelf(Dispatcher& d, const Backward& b);
 Tensor SqueezeSelf(Dispatcher& d, const Backward& b);
+Tensor UnfoldSelf(Dispatcher& d, const Backward& b);
+Tensor SelectScatterSelf(Dispatcher& d, const Backward& b);
+Tensor SelectScatterSource(Dispatcher& d, const Backward& b);
+Tensor SliceScatterSelf(Dispatcher& d, const Backward& b);
+Tensor SliceScatterSource(Dispatcher& d, const Backward& b);
+Tensor DiagonalScatterSelf(Dispatcher& d, const Backward& b);
+Tensor DiagonalScatterSource(Dispatcher& d, const Backward& b);
 Tensor SplitSelf(Dispatcher& d, const Backward& b);
 Tensor UnbindSelf(Dispatcher& d, const Backward& b);
 Tensor ToCopySelf(Dispatcher& d, const Backward& b);
@@ -51,6 +58,8 @@ inline constexpr Gradient kExpand{"ExpandBackward0", {GradientOf(0, {}, ExpandSe
 inline constexpr Gradient kSlice{"SliceBackward0", {GradientOf(0, {}, SliceSelf)}};
 inline constexpr Gradient kNarrow{"SliceBackward0", {GradientOf(0, {}, NarrowSelf)}};
 inline constexpr Gradient kDiagonal{"DiagonalBackward0", {GradientOf(0, {}, DiagonalSelf)}};
+inline constexpr Gradient kDiagonalCopy{"DiagonalBackward0_copy",
+                                        {GradientOf(0, {}, DiagonalSelf)}};
 inline constexpr Gradient kAsStrided{"AsStridedBackward0", {GradientOf(0, {}, AsStridedSelf)}};
 inline constexpr Gradient kAsStridedInPlace{"AsStridedBackward1",
                                             {GradientOf(0, {}, AsStridedSelf)}};
@@ -59,6 +68,16 @@ inline constexpr Gradient kUnsqueeze{"UnsqueezeBackward0", {GradientOf(0, {}, Un
 inline constexpr Gradient kSqueeze{"SqueezeBackward0", {GradientOf(0, {}, SqueezeSelf)}};
 inline constexpr Gradient kSqueezeDim{"SqueezeBackward1", {GradientOf(0, {}, SqueezeSelf)}};
 inline constexpr Gradient kSqueezeDims{"SqueezeBackward2", {GradientOf(0, {}, SqueezeSelf)}};
+inline constexpr Gradient kUnfold{"UnfoldBackward0", {GradientOf(0, {}, UnfoldSelf)}};
+inline constexpr Gradient kSelectScatter{
+    "SelectScatterBackward0",
+    {GradientOf(0, {}, SelectScatterSelf), GradientOf(1, {}, SelectScatterSource)}};
+inline constexpr Gradient kSliceScatter{
+    "SliceScatterBackward0",
+    {GradientOf(0, {}, SliceScatterSelf), GradientOf(1, {}, SliceScatterSource)}};
+inline constexpr Gradient kDiagonalScatter{
+    "DiagonalScatterBackward0",
+    {GradientOf(0, {}, DiagonalScatterSelf), GradientOf(1, {}, DiagonalScatterSource)}};
 inline constexpr Gradient kSplit{"SplitBackward0", {GradientOf(0, {}, SplitSelf)}};
 inline constexpr Gradient kSplitSizes{"SplitWithSizesBackward0", {GradientOf(0, {}, SplitSelf)}};
 inline constexpr Gradient kUnbind{"UnbindBackward0", {GradientOf(0, {}, UnbindSelf)}};

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients of distances between vectors.
+#pragma once
+
+#include <vector>
+
+#include "ops/backward.h"
+#include "ops/dispatcher.h"
+#include "steelyard/gradient.h"
+
+namespace steelyard::gradients {
+
+std::vector<Tensor> EuclideanDistances(Dispatcher& d, const Backward& b);
+Tensor DistancesOfFirst(Dispatcher& d, const Backward& b);
+Tensor DistancesOfSecond(Dispatcher& d, const Backward& b);
+
+inline constexpr Gradient kEuclideanDistance{
+    "EuclideanDistBackward0", {GradientsOf({0, 1}, {0, 1, kResult}, EuclideanDistances)}};
+inline constexpr Gradient kDistances{"CdistBackward0",
+                                     {GradientOf(0, {0, 1, kResult}, DistancesOfFirst),
+                                      GradientOf(1, {0, 1, kResult}, DistancesOfSecond)}};
+
+}  // namespace steelyard::gradients
