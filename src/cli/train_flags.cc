@@ -60,6 +60,12 @@ Result<ParameterGroup> ReadParameterGroup(std::string_view text) {
 }
 
 void TrainFlags::Add(std::vector<Flag>* flags) {
+  AddOptimizer(flags);
+  AddStep(flags);
+}
+
+// What is trained how.
+void TrainFlags::AddOptimizer(std::vector<Flag>* flags) {
   flags->insert(
       flags->end(),
       {{.name = "--train",
@@ -95,36 +101,41 @@ void TrainFlags::Add(std::vector<Flag>* flags) {
        {.name = "--group",
         .arg = "PATTERN:NAME=X,...",
         .help = "options of these parameters, and optimizer=NAME; repeatable",
-        .field = &groups_},
-       {.name = "--freeze",
-        .arg = "PATTERN",
-        .help = "parameters that are not trained; repeatable",
-        .field = &freeze_},
-       {.name = "--recompute",
-        .arg = "PATTERN",
-        .help = "modules whose forward pass is run again in the backward pass, as "
-                "torch.utils.checkpoint does, such as 'encoder.layer.*'; repeatable",
-        .field = &recompute_},
-       {.name = "--recompute-reentrant",
-        .help = "with use_reentrant=True",
-        .field = &recompute_reentrant_},
-       {.name = "--clip-norm",
-        .arg = "X",
-        .help = "clip the gradients by their norm before the step",
-        .field = &clip_norm_},
-       {.name = "--clip-value",
-        .arg = "X",
-        .help = "clip each element of the gradients before the step",
-        .field = &clip_value_},
-       {.name = "--accumulate",
-        .arg = "N",
-        .help = "micro-steps whose gradients are summed before the step",
-        .field = &accumulate_},
-       {.name = "--zero-grad",
-        .arg = "TO",
-        .help = "what zero_grad sets gradients to",
-        .field = &zero_grad_,
-        .choices = {"none", "zeros"}}});
+        .field = &groups_}});
+}
+
+// What a step does besides.
+void TrainFlags::AddStep(std::vector<Flag>* flags) {
+  flags->insert(flags->end(),
+                {{.name = "--freeze",
+                  .arg = "PATTERN",
+                  .help = "parameters that are not trained; repeatable",
+                  .field = &freeze_},
+                 {.name = "--recompute",
+                  .arg = "PATTERN",
+                  .help = "modules whose forward pass is run again in the backward pass, as "
+                          "torch.utils.checkpoint does, such as 'encoder.layer.*'; repeatable",
+                  .field = &recompute_},
+                 {.name = "--recompute-reentrant",
+                  .help = "with use_reentrant=True",
+                  .field = &recompute_reentrant_},
+                 {.name = "--clip-norm",
+                  .arg = "X",
+                  .help = "clip the gradients by their norm before the step",
+                  .field = &clip_norm_},
+                 {.name = "--clip-value",
+                  .arg = "X",
+                  .help = "clip each element of the gradients before the step",
+                  .field = &clip_value_},
+                 {.name = "--accumulate",
+                  .arg = "N",
+                  .help = "micro-steps whose gradients are summed before the step",
+                  .field = &accumulate_},
+                 {.name = "--zero-grad",
+                  .arg = "TO",
+                  .help = "what zero_grad sets gradients to",
+                  .field = &zero_grad_,
+                  .choices = {"none", "zeros"}}});
 }
 
 Status TrainFlags::AddOptions(TrainOptions* options) const {

@@ -21,6 +21,8 @@ class TrainFlags {
   Result<TrainOptions> Options() const;
 
  private:
+  void AddOptimizer(std::vector<Flag>* flags);
+  void AddStep(std::vector<Flag>* flags);
   Status AddOptions(TrainOptions* options) const;
   Status AddGroups(TrainOptions* options) const;
   bool AnyGiven() const;

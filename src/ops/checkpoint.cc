@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <utility>
 
 #include "ops/autograd.h"
@@ -160,6 +159,7 @@ void Autograd::AddCheckpoint(Region region, std::span<const Tensor> results, std
                              const Node& context) {
   GradNode node{.kind = GradNodeKind::kCheckpoint, .sequence = sequence, .context = context};
   std::vector<Edge> edges;
+  edges.reserve(region.inputs.size());
   for (const Tensor& input : region.inputs) edges.push_back(EdgeOf(input.id()));
   node.first_edge = static_cast<std::uint32_t>(edges_.size());
   node.edges = static_cast<std::uint32_t>(edges.size());

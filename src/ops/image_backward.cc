@@ -125,7 +125,7 @@ Work AddGradient(const OpView& op) { return {.alu = work::Elements(op.self())}; 
 // A product and an addition for each neighbour.
 template <int kNeighbours>
 Work Interpolate(const OpView& op) {
-  return {.alu = work::Elements(op.self()) * (2 * kNeighbours)};
+  return {.alu = work::Elements(op.self()) * (std::int64_t{2} * kNeighbours)};
 }
 
 // --- Pools

@@ -4,7 +4,7 @@
 // (torch/ao/quantization/fx/_decomposed.py), products with packed weights, products of float8
 // (ATen/native/cpu/int8mm_kernel.cpp, Blas.cpp).
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <optional>
@@ -16,7 +16,6 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
-#include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
 

@@ -3,7 +3,7 @@
 // Elements written to, reduced into or taken from places that an index says
 // (ATen/native/TensorAdvancedIndexing.cpp).
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -9,8 +9,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -148,6 +146,7 @@ class Outline {
     for (Node& node : nodes) {
       node.arguments = Renamed(node.arguments);
       std::vector<ValueId> results;
+      results.reserve(node.outputs.count);
       for (std::uint32_t i = 0; i < node.outputs.count; ++i) {
         results.push_back(Result(program_.outputs[node.outputs.begin + i]));
       }
@@ -212,6 +211,7 @@ class Outline {
 
   Argument::Run Renamed(Argument::Run run) {
     std::vector<Argument> arguments;
+    arguments.reserve(run.count);
     for (std::uint32_t i = 0; i < run.count; ++i) {
       arguments.push_back(Renamed(program_.arguments[run.begin + i]));
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "present/advice.h"
 
-#include <string>
 #include <utility>
 
 #include "present/names.h"

@@ -131,7 +131,7 @@ void AppendWork(const Findings& findings, report::Document* document) {
     std::vector<Quantity> figures;
     figures.reserve(columns.figures.size());
     for (const NodeWork& work : columns.figures) figures.push_back(quantity(work));
-    table.rows.push_back(WorkRow(std::move(label), std::move(figures), std::move(words)));
+    table.rows.push_back(WorkRow(std::move(label), figures, std::move(words)));
   };
   const report::Claim claim = findings.claim();
   const auto add = [&](std::string label, Unit unit, const auto& figure, std::string words) {

@@ -44,6 +44,7 @@ std::vector<Choice> Runtimes() { return {kRuntimes.begin(), kRuntimes.end()}; }
 
 std::vector<Choice> Schedules() {
   std::vector<Choice> choices;
+  choices.reserve(kSchedules.size());
   for (const Schedule& schedule : kSchedules) choices.push_back(schedule.choice);
   return choices;
 }

@@ -6,7 +6,6 @@
 
 #include "ops/backward.h"
 #include "ops/dispatcher.h"
-#include "ops/rules/label.h"
 
 namespace steelyard::gradients::raf {
 namespace {

@@ -7,6 +7,7 @@
 #include "runtime/graph/fuse.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace steelyard::graph {
 namespace {
@@ -115,8 +116,7 @@ class Fuser {
   // --- Dominators: the call through which everything that comes from another one passes ---
 
   void FindDominators() {
-    for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
-      const CallId id = *at;
+    for (const CallId id : std::views::reverse(order_)) {
       depth_[id] = 1;
       if (users_[id].empty()) continue;
       CallId common = users_[id][0].call;
@@ -219,6 +219,7 @@ class Fuser {
       operators[Last(id)] += CountsAsOperator(graph_.calls[id]) ? 1 : 0;
     }
     std::vector<CallId> out;
+    out.reserve(joined_.size());
     for (CallId id = 0; id < joined_.size(); ++id) {
       out.push_back(operators[Last(id)] > 1 ? Last(id) : id);
     }
@@ -244,6 +245,7 @@ std::vector<CallId> FuseCalls(const CallGraph& graph) { return Fuser(graph).Run(
 
 std::vector<CallId> FuseNothing(const CallGraph& graph) {
   std::vector<CallId> out;
+  out.reserve(graph.calls.size());
   for (CallId id = 0; id < graph.calls.size(); ++id) out.push_back(id);
   return out;
 }

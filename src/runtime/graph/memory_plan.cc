@@ -69,7 +69,7 @@ class Planner {
   std::vector<std::uint32_t> BuffersOf(CallId id) const {
     const Call& call = graph_.calls[id];
     if (kind_[id] == CallKind::kKernel || call.uses.empty()) return plan_.of_call[id];
-    const std::vector<std::uint32_t> of = BuffersOf(call.uses[0].producer);
+    std::vector<std::uint32_t> of = BuffersOf(call.uses[0].producer);
     if (call.kind == CallKind::kField) return {of[call.field]};
     return of;
   }

@@ -181,7 +181,8 @@ class Recomputing {
 
 }  // namespace
 
-std::optional<std::vector<Step>> FitByRecomputing(const CallGraph& graph, std::vector<Step> steps,
+std::optional<std::vector<Step>> FitByRecomputing(const CallGraph& graph,
+                                                  const std::vector<Step>& steps,
                                                   std::int64_t budget, const Target& target) {
   return Recomputing(graph, steps, budget, target).Run();
 }

@@ -14,7 +14,8 @@ namespace steelyard::graph {
 
 // The steps with repeated ones among them, so that no more than `budget` bytes are held beside what
 // is resident. Nothing where that cannot be.
-std::optional<std::vector<Step>> FitByRecomputing(const CallGraph& graph, std::vector<Step> steps,
+std::optional<std::vector<Step>> FitByRecomputing(const CallGraph& graph,
+                                                  const std::vector<Step>& steps,
                                                   std::int64_t budget, const Target& target);
 
 }  // namespace steelyard::graph
