@@ -234,9 +234,20 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
         "aten::binary_cross_entropy", "the gradient is a step that does not tell losses apart"
     ),
     KnownValues(
-        "aten::scatter_reduce.two",
-        "long rows are reduced in a step that does not tell reductions apart",
+        "aten::scatter_reduce*.two",
+        "a step of the forward does not tell reductions apart",
         lambda call: "amax" in call.args,
+    ),
+    KnownValues(
+        "aten::trace", "the number that is read from the gradient and filled in is not known"
+    ),
+    KnownValues(
+        "aten::_pad_circular",
+        "programs do not say where in its storage a view begins, which is overwritten",
+    ),
+    KnownValues("aten::_cdist_forward", "distances are a step of any power"),
+    KnownValues(
+        "aten::index_fill.int_Tensor", "equal places are given, and rows take them to be distinct"
     ),
     KnownValues("aten::_grouped_mm", "the ends of groups are drawn, and leave rows that are not"),
 )

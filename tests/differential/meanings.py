@@ -14,6 +14,7 @@ OPAQUE = frozenset(
     f"steelyard::{name}"
     for name in (
         "column_storage",
+        "distances",
         "pair_buffer",
         "pair_like",
         "pair_terms",
