@@ -111,9 +111,15 @@ std::vector<Tensor> Relu6(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> Relu6InPlace(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::hardtanh_", d.tensor(op, 0), 0, 6)};
 }
-// Of elu only the sizes of its operands matter here, not alpha and scale.
-std::vector<Tensor> Elu(Dispatcher& d, const OpView& op) {
-  return {d.Call("aten::elu", d.tensor(op, 0))};
+std::vector<Tensor> Celu(Dispatcher& d, const OpView& op) {
+  const double alpha = op.real(1, 1.0);
+  return {d.Call("aten::elu", d.tensor(op, 0), alpha, 1.0, 1.0 / alpha)};
+}
+// The numbers that keep mean 0 and variance 1 (Klambauer et al., 2017).
+std::vector<Tensor> Selu(Dispatcher& d, const OpView& op) {
+  constexpr double kAlpha = 1.6732632423543772848170429916717;
+  constexpr double kScale = 1.0507009873554804934193349852946;
+  return {d.Call("aten::elu", d.tensor(op, 0), kAlpha, kScale, 1.0)};
 }
 
 // --- gelu ---------------------------------------------------------------------------------------
@@ -240,9 +246,9 @@ constexpr std::array kRows{
             "(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)",
             "aten::elu_(f32[2,8])", gradients::kEluInPlace, kElu),
     Call("aten::celu", "elu with a smooth derivative.", "(Tensor self, Scalar alpha=1.) -> Tensor",
-         "aten::celu(f32[2,8])", Elu, gradients::kCelu),
+         "aten::celu(f32[2,8])", Celu, gradients::kCelu),
     Call("aten::selu", "elu that keeps mean and variance.", "(Tensor self) -> Tensor",
-         "aten::selu(f32[2,8])", Elu),
+         "aten::selu(f32[2,8])", Selu),
     Fresh("aten::mish", "x times the hyperbolic tangent of its softplus.",
           "(Tensor self) -> Tensor", "aten::mish(f32[2,8])", gradients::kMish,
           work::PerOutput<PerElement{.alu = 1, .special = 3}>),

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -146,9 +147,9 @@ std::vector<Tensor> AttentionByProducts(Dispatcher& d, const OpView& op) {
   Tensor key = d.Call("aten::to.dtype", op.arg(1), wide);
   Tensor value = d.Call("aten::to.dtype", op.arg(2), wide);
   Tensor mask = d.tensor(op, 3);
-  // The root of the scale, which no size depends on.
-  constexpr double kRootOfScale = 1.0;
-  const Tensor query = d.Call("aten::mul.Scalar", wide_query, kRootOfScale);
+  const double usual_scale = 1.0 / std::sqrt(static_cast<double>(wide_query.size(-1)));
+  const double root_of_scale = std::sqrt(op.given(7) ? op.real(7) : usual_scale);
+  const Tensor query = d.Call("aten::mul.Scalar", wide_query, root_of_scale);
   if (op.boolean(5)) {
     if (mask.defined()) Refuse("causal attention takes no mask");
     mask = CausalMask(d, query, key);
@@ -161,7 +162,7 @@ std::vector<Tensor> AttentionByProducts(Dispatcher& d, const OpView& op) {
   }
   Tensor scores = d.Call(
       "aten::matmul", query,
-      d.Call("aten::mul.Scalar", d.Call("aten::transpose.int", key_heads, -2, -1), kRootOfScale));
+      d.Call("aten::mul.Scalar", d.Call("aten::transpose.int", key_heads, -2, -1), root_of_scale));
   if (mask.defined()) d.Call("aten::add_.Tensor", scores, mask);
   scores = d.Call("aten::_safe_softmax", scores, -1);
   if (op.real(4) > 0.0) scores = d.Call("aten::dropout", scores, op.arg(4), true);

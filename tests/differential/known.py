@@ -122,6 +122,16 @@ class Known:
     extent: Extent = Extent.RESULTS
 
 
+@dataclass(frozen=True)
+class KnownValues:
+    """The same for the values of gradients."""
+
+    ops: str
+    why: str
+    when: Callable[[Call], bool] = lambda call: True
+    draws: str = "*"
+
+
 def is_mixed(call: Call) -> bool:
     return len({t.dtype for t in call.tensors()}) > 1
 
@@ -216,6 +226,33 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
 )
 
 
+# Rows of which gradients' values differ, in the draws (values.py) that the pattern names.
+VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
+    KnownValues("aten::*prod*", "it is taken that no factor is 0", draws="-1, 0, 1 and 2"),
+    KnownValues("aten::im2col", "columns are added up in a step that is not told their places"),
+    KnownValues(
+        "aten::binary_cross_entropy", "the gradient is a step that does not tell losses apart"
+    ),
+    KnownValues(
+        "aten::scatter_reduce*.two",
+        "a step of the forward does not tell reductions apart",
+        lambda call: "amax" in call.args,
+    ),
+    KnownValues(
+        "aten::trace", "the number that is read from the gradient and filled in is not known"
+    ),
+    KnownValues(
+        "aten::_pad_circular",
+        "programs do not say where in its storage a view begins, which is overwritten",
+    ),
+    KnownValues("aten::_cdist_forward", "distances are a step of any power"),
+    KnownValues(
+        "aten::index_fill.int_Tensor", "equal places are given, and rows take them to be distinct"
+    ),
+    KnownValues("aten::_grouped_mm", "the ends of groups are drawn, and leave rows that are not"),
+)
+
+
 def step_reason(op: str) -> str | None:
     """Why a training step of the operator is not tried; None if it is."""
     if op.endswith(("_backward", "_backward_data")):
@@ -239,5 +276,14 @@ def extent_of(row: Row, call: Call, refusal: str) -> Extent:
     return min(found, default=Extent.ALL)
 
 
-def excuses(entry: Known, row: Row, call: Call) -> bool:
+def value_excuses(row: Row, call: Call, draw: str) -> list[str]:
+    """Why the values of the step's gradients may differ in a draw."""
+    return [
+        entry.why
+        for entry in VALUE_DIFFERENCES
+        if excuses(entry, row, call) and fnmatch(draw, entry.draws)
+    ]
+
+
+def excuses(entry: Known | KnownValues, row: Row, call: Call) -> bool:
     return fnmatch(row.name, entry.ops) and entry.when(call)

@@ -5,6 +5,7 @@
 //   probe --rows                     # every row: name, signature, example ...
 //   echo 'aten::t(f32[2,8])' | probe # every call on stdin: outputs, events and multiply-adds
 //   probe --steps                    # every training step on stdin: events, saved, gradients
+//   probe --kernels                  # every training step on stdin: the program of its kernels
 //
 // A step is a program in the text form on one line, its own lines separated by tabs.
 // A call's storages are named after what first lives in them: "x0" is the first tensor passed,
@@ -20,6 +21,7 @@
 #include <string_view>
 
 #include "ir/text_call.h"
+#include "ir/text_printer.h"
 #include "ir/text_reader.h"
 #include "pass/decompose.h"
 #include "runtime/eager.h"
@@ -138,7 +140,7 @@ Count MacsOf(const Program& program) {
   return macs;
 }
 
-std::string CallJson(std::string_view call) {
+std::string CallJson(const std::string& call) {
   const Target target;
   Result<Program> kernels = ProgramOfCall(call).and_then(
       [&](const Program& program) { return Decompose(program, target); });
@@ -160,11 +162,20 @@ std::string TensorsJson(const Program& program, std::span<const ValueId> ids) {
   return fmt::format("[{}]", fmt::join(out, ","));
 }
 
-std::string StepJson(std::string text) {
+Result<Program> KernelsOfStep(std::string text, const Target& target) {
   std::ranges::replace(text, '\t', '\n');
+  return ParseText(text, "step").and_then([&](const Program& p) { return Decompose(p, target); });
+}
+
+std::string KernelsJson(const std::string& text) {
+  const Result<Program> kernels = KernelsOfStep(text, Target());
+  if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
+  return fmt::format(R"({{"program":{}}})", Quoted(Print(*kernels)));
+}
+
+std::string StepJson(const std::string& text) {
   const Target target;
-  Result<Program> kernels =
-      ParseText(text, "step").and_then([&](const Program& p) { return Decompose(p, target); });
+  Result<Program> kernels = KernelsOfStep(text, target);
   if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
   std::vector<ValueId> saved, gradients;
   for (const SavedTensor& tensor : kernels->saved) saved.push_back(tensor.value);
@@ -186,10 +197,12 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
-  const bool steps = argc > 1 && std::string_view(argv[1]) == "--steps";
+  const std::string_view mode = argc > 1 ? argv[1] : "";
+  const auto answer = mode == "--steps"     ? steelyard::StepJson
+                      : mode == "--kernels" ? steelyard::KernelsJson
+                                            : steelyard::CallJson;
   for (std::string line; std::getline(std::cin, line);) {
-    std::cout << (steps ? steelyard::StepJson(line) : steelyard::CallJson(line)) << '\n'
-              << std::flush;
+    std::cout << answer(line) << '\n' << std::flush;
   }
   return 0;
 }

@@ -155,7 +155,9 @@ Tensor SlopeOfVariance(Dispatcher& d, const Backward& b, Tensor grad) {
   const OpView& op = b.op();
   const Tensor self = b.saved(0);
   const bool all = !op.given(1) || self.rank() == 0;
-  const std::int64_t count = all ? self.count() : Reduced(op, 1);
+  // Autograd counts one element where the list of dimensions is empty, which stands for all.
+  const std::int64_t given = op.given(1) && op.ints(1).empty() ? 1 : Reduced(op, 1);
+  const std::int64_t count = all ? self.count() : given;
   const double freedom = static_cast<double>(count) - op.real(2, 1.0);
   if (all && freedom <= 0) {
     const Tensor mean = d.Call("aten::mean", self);

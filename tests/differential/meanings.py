@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the kernels named steelyard::* compute: steps of eager PyTorch that are no operators."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+Meaning = Callable[..., Any]
+
+# Kernels that are a step of several operators, which their name does not tell apart. Their results
+# are nan: what is computed from them is not compared by accident. Gradients take operands again.
+OPAQUE = frozenset(
+    f"steelyard::{name}"
+    for name in (
+        "column_storage",
+        "distances",
+        "pair_buffer",
+        "pair_like",
+        "pair_terms",
+        "reduce_in_place",
+        "rows_reduced",
+        "scatter_reduced",
+    )
+)
+
+
+def convolution_backward(
+    grad: torch.Tensor,
+    self: torch.Tensor,
+    weight: torch.Tensor,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    mask: Sequence[bool],
+) -> Any:
+    return torch.ops.aten.convolution_backward(
+        grad,
+        self,
+        weight,
+        [grad.shape[1]],
+        stride,
+        padding,
+        dilation,
+        False,
+        [0] * len(stride),
+        groups,
+        mask,
+    )
+
+
+def dilated_backward(
+    grad: torch.Tensor,
+    self: torch.Tensor,
+    weight: torch.Tensor,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    mask: Sequence[bool],
+) -> Any:
+    """The sizes tell the dilation."""
+    dilation = [
+        max(1, (n + 2 * p - (m - 1) * s - 1) // max(k - 1, 1))
+        for n, m, k, s, p in zip(
+            self.shape[2:], grad.shape[2:], kernel, stride, padding, strict=True
+        )
+    ]
+    return convolution_backward(grad, self, weight, stride, padding, dilation, 1, mask)
+
+
+def transposed_backward(
+    grad: torch.Tensor,
+    self: torch.Tensor,
+    weight: torch.Tensor,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    mask: Sequence[bool],
+) -> Any:
+    """The sizes tell the padding of the output."""
+    extra = [
+        m - ((n - 1) * s - 2 * p + d * (k - 1) + 1)
+        for n, m, k, s, p, d in zip(
+            self.shape[2:],
+            grad.shape[2:],
+            weight.shape[2:],
+            stride,
+            padding,
+            dilation,
+            strict=True,
+        )
+    ]
+    return torch.ops.aten.convolution_backward(
+        grad,
+        self,
+        weight,
+        [grad.shape[1]],
+        stride,
+        padding,
+        dilation,
+        True,
+        extra,
+        groups,
+        mask,
+    )
+
+
+def slow_transposed_backward(
+    grad: torch.Tensor,
+    self: torch.Tensor,
+    weight: torch.Tensor,
+    kernel: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    mask: Sequence[bool],
+) -> Any:
+    return transposed_backward(grad, self, weight, stride, padding, [1] * len(kernel), 1, mask)
+
+
+def transposed_convolution(
+    self: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    output_padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+) -> Any:
+    return torch.ops.aten.convolution(
+        self, weight, bias, stride, padding, dilation, True, output_padding, groups
+    )
+
+
+def as_strided_in_place(
+    self: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None
+) -> Any:
+    return self.as_strided_(size, stride, offset)
+
+
+def lstm_layer_backward(*given: Any) -> Any:
+    """Operands as of the layer, then three gradients and the workspace; computes it again."""
+    layer, (grad_output, grad_hidden, grad_cells, _) = given[:16], given[16:]
+    with torch.enable_grad():  # else there is no workspace
+        of_layer = [t.detach().requires_grad_() for t in layer[:7]]
+        made = torch.ops.aten.mkldnn_rnn_layer(*of_layer, *layer[7:15], True)
+    *outputs, workspace = (tensor.detach() for tensor in made)
+    reverse, sizes, mode, hidden_size, layers, has_biases, both, batch_first = layer[7:15]
+    found = torch.ops.aten.mkldnn_rnn_layer_backward(
+        *layer[:7],
+        *outputs,
+        grad_output,
+        grad_hidden,
+        grad_cells,
+        reverse,
+        mode,
+        hidden_size,
+        layers,
+        has_biases,
+        True,
+        both,
+        sizes,
+        batch_first,
+        workspace,
+    )
+    of_input, *of_weights, of_hidden, of_cells = found
+    return of_input, of_hidden, of_cells, *of_weights
+
+
+MEANINGS: dict[str, Meaning] = {
+    # PyTorch boxes a number itself where it is passed for a tensor.
+    "steelyard::box": lambda number: number,
+    "steelyard::as_strided_": as_strided_in_place,
+    "steelyard::copied_result": torch.clone,
+    "steelyard::lstm_layer": torch.ops.aten.mkldnn_rnn_layer,
+    "steelyard::lstm_layer_backward": lstm_layer_backward,
+    "steelyard::mul_into": torch.ops.aten.mul_,
+    "steelyard::onednn_convolution_backward": convolution_backward,
+    "steelyard::onednn_transposed_backward": transposed_backward,
+    "steelyard::slow_conv3d_backward": dilated_backward,
+    "steelyard::slow_conv_dilated2d_backward": dilated_backward,
+    "steelyard::slow_conv_dilated3d_backward": dilated_backward,
+    "steelyard::slow_conv_transpose2d_backward": slow_transposed_backward,
+    "steelyard::slow_conv_transpose3d_backward": slow_transposed_backward,
+    "steelyard::transposed_convolution": transposed_convolution,
+}
