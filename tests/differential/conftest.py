@@ -2,6 +2,7 @@
 """Runs each test that takes a `row` for every row, on calls that are made once for all tests."""
 
 import pytest
+from recorder import isolated
 from table import Row, rows
 from trials import Trial, try_rows
 
@@ -25,4 +26,4 @@ def trials(request: pytest.FixtureRequest) -> dict[str, list[Trial]]:
             row = item.callspec.params.get("row")
             if isinstance(row, Row):
                 chosen[row.name] = row
-    return try_rows(chosen.values())
+    return isolated(lambda: try_rows(chosen.values()))

@@ -5,6 +5,9 @@ import faulthandler
 import gc
 import json
 import os
+import pickle
+import tempfile
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -164,6 +167,7 @@ def attempt(call: Call) -> tuple[Made | None, Seen]:
 
 
 T = TypeVar("T")
+W = TypeVar("W")
 
 
 def in_child(ask: Callable[[T], Seen], calls: Sequence[T]) -> list[Seen]:
@@ -186,6 +190,29 @@ def in_child(ask: Callable[[T], Seen], calls: Sequence[T]) -> list[Seen]:
         if len(seen) < len(calls):
             seen.append({"refused": "PyTorch crashes"})
     return seen
+
+
+def isolated(work: Callable[[], W]) -> W:
+    """What `work` gives, in a child process. PyTorch may end it long after a call that wrote where
+    it should not: then it is tried again."""
+    for _ in range(3):
+        with tempfile.TemporaryFile() as store:
+            child = os.fork()
+            if child == 0:
+                faulthandler.disable()
+                try:
+                    pickle.dump(work(), store)
+                    store.flush()
+                except BaseException:
+                    traceback.print_exc()
+                    os._exit(1)
+                os._exit(0)
+            _, status = os.waitpid(child, 0)
+            if status == 0:
+                store.seek(0)
+                result: W = pickle.load(store)
+                return result
+    raise RuntimeError("PyTorch ends the process that calls it")
 
 
 def judge(calls: Sequence[Call]) -> list[Seen]:
