@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "cli/program.h"
 
 namespace steelyard::cli {
@@ -17,12 +15,6 @@ Captured RunCaptured(const std::vector<std::string>& words) {
   captured.out = ::testing::internal::GetCapturedStdout();
   captured.err = ::testing::internal::GetCapturedStderr();
   return captured;
-}
-
-std::string WriteTemporary(const std::string& name, const std::string& text) {
-  const std::string path = ::testing::TempDir() + name;
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
 }
 
 }  // namespace steelyard::cli

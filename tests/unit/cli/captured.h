@@ -16,7 +16,4 @@ struct Captured {
 // Runs the program within this process: `words` are those after its name.
 Captured RunCaptured(const std::vector<std::string>& words);
 
-// Writes a file into the tests' temporary folder and returns its path.
-std::string WriteTemporary(const std::string& name, const std::string& text);
-
 }  // namespace steelyard::cli

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "../temporary.h"
 #include "captured.h"
 
 namespace steelyard::cli {
@@ -15,7 +16,7 @@ using ::testing::HasSubstr;
 
 std::string Model(const std::string& op) {
   return WriteTemporary(
-      "steelyard_compare_" + op + ".syt",
+      op + ".syt",
       "input %x: f32[batch,8]\n%y: f32[batch,8] = aten::" + op + "(%x)\nreturn %y\n");
 }
 

@@ -7,13 +7,14 @@
 #include <fstream>
 #include <sstream>
 
+#include "../temporary.h"
 #include "captured.h"
 
 namespace steelyard::cli {
 namespace {
 
 TEST(OutputTest, AFileHoldsTheTextAndNothingElse) {
-  const std::string path = WriteTemporary("steelyard_output_test", "something longer, before");
+  const std::string path = WriteTemporary("report", "something longer, before");
   ASSERT_TRUE(WriteFile(path, "report\n"));
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();

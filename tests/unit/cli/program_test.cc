@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "../temporary.h"
 #include "captured.h"
 #include "steelyard/version.h"
 
@@ -40,7 +41,7 @@ TEST(ProgramTest, UnknownCommandsGetAGuess) {
 }
 
 TEST(ProgramTest, AModelWithoutACommandIsMeantToBeWeighed) {
-  const std::string path = WriteTemporary("steelyard_program_test.syt", "return\n");
+  const std::string path = WriteTemporary("model.syt", "return\n");
   EXPECT_THAT(RunCaptured({path}).err, HasSubstr("Did you mean steelyard weigh " + path + "?"));
 }
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "../temporary.h"
 #include "captured.h"
 
 namespace steelyard::cli {
@@ -19,7 +20,7 @@ constexpr const char* kModel =
     "%y: f32[batch,8] = aten::relu(%x)\n"
     "return %y\n";
 
-std::string Model() { return WriteTemporary("steelyard_weigh_test.syt", kModel); }
+std::string Model() { return WriteTemporary("model.syt", kModel); }
 
 std::string InputRefusal(std::string_view text) {
   const Result<InputShape> shape = ReadInputShape(text);
@@ -62,7 +63,7 @@ TEST(WeighCommandTest, SymbolSizes) {
 }
 
 TEST(WeighCommandTest, WritesTheReportWhereItIsAsked) {
-  const std::string path = ::testing::TempDir() + "steelyard_report.json";
+  const std::string path = TemporaryPath("report.json");
   const Captured run = RunCaptured({"weigh", Model(), "--batch", "2", "-o", path});
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(run.out, "");
@@ -72,7 +73,7 @@ TEST(WeighCommandTest, WritesTheReportWhereItIsAsked) {
 }
 
 TEST(WeighCommandTest, TheFormatThatIsAskedForBeatsTheName) {
-  const std::string path = ::testing::TempDir() + "steelyard_text.json";
+  const std::string path = TemporaryPath("text.json");
   EXPECT_EQ(RunCaptured({"weigh", Model(), "--batch", "2", "-o", path, "--format", "text"}).status,
             0);
   std::ostringstream text;

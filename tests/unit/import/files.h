@@ -4,7 +4,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 #include <zip.h>
 
 #include <cstdio>
@@ -13,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "../temporary.h"
+
 namespace steelyard {
 
 class TemporaryFile {
@@ -20,14 +21,10 @@ class TemporaryFile {
   // A file that does not exist yet, called "<something unique><suffix>".
   explicit TemporaryFile(std::string_view suffix) {
     static int count = 0;
-    path_ = testing::TempDir() + "steelyard_" + std::to_string(getpid()) + "_" +
-            std::to_string(count++) + std::string(suffix);
+    path_ = TemporaryPath(std::to_string(count++) + std::string(suffix));
   }
   TemporaryFile(std::string_view suffix, std::string_view content) : TemporaryFile(suffix) {
-    std::FILE* file = std::fopen(path_.c_str(), "wb");
-    EXPECT_NE(file, nullptr);
-    EXPECT_EQ(std::fwrite(content.data(), 1, content.size(), file), content.size());
-    std::fclose(file);
+    std::ofstream(path_, std::ios::binary) << content;
   }
   TemporaryFile(TemporaryFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   TemporaryFile(const TemporaryFile&) = delete;

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <string>
 
 #include "steelyard/weigh.h"
@@ -21,9 +20,7 @@ report::DataView Rows(const report::Document& document, std::string_view name) {
 }
 
 std::string WrittenReport(const Weighing& weighing) {
-  const std::string path = weighing.options.path + ".json";
-  std::ofstream(path) << WriteReport(weighing, "json", {}).value();
-  return path;
+  return WriteTemporary("report.json", WriteReport(weighing, "json", {}).value());
 }
 
 TEST(CompareTest, AReportIsAsGoodAsItsModel) {
@@ -49,8 +46,7 @@ TEST(CompareTest, TheOptionsAreThoseOfModels) {
 }
 
 TEST(CompareTest, OtherJsonIsRefused) {
-  const std::string path = ::testing::TempDir() + "steelyard_config.json";
-  std::ofstream(path) << "{\"hidden_size\": 768}";
+  const std::string path = WriteTemporary("config.json", "{\"hidden_size\": 768}");
   const Result<report::Document> document = Compare({.a = path, .b = path});
   ASSERT_FALSE(document);
   EXPECT_THAT(Describe(document.error()), HasSubstr("the JSON is no report of steelyard weigh"));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <fstream>
 #include <string>
+
+#include "../temporary.h"
 
 namespace steelyard {
 
@@ -24,13 +23,9 @@ inline constexpr const char* kUnmodelled =
     "%z: f32[2,8] = aten::relu(%y)\n"
     "return %z\n";
 
-// Writes `text` as a model's file, of the running test alone, and returns its path.
+// Writes `text` as a model's file and returns its path.
 inline std::string WrittenModel(const std::string& text) {
-  const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
-  const std::string path =
-      ::testing::TempDir() + test.test_suite_name() + "." + test.name() + ".syt";
-  std::ofstream(path, std::ios::binary) << text;
-  return path;
+  return WriteTemporary("model.syt", text);
 }
 
 }  // namespace steelyard
