@@ -12,6 +12,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
@@ -41,54 +42,24 @@ void InPlaceShape(const OpView& op, Outputs& out) {
 constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, Gradient grad, WorkFn work,
                       AllocationsFn allocations = allocations::OutputsOnly) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = FreshShape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kElementwise,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {FreshShape, Fusion::kElementwise, allocations, work, grad});
 }
 
 constexpr OpDef InPlace(OpName name, std::string_view summary, Signature signature,
                         std::string_view example, Gradient grad, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = InPlaceShape,
-               .alias = Alias::kInPlace,
-               .fusion = Fusion::kElementwise,
-               .decompose = kIsKernel,
-               .allocations = allocations::None,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {InPlaceShape, Fusion::kElementwise, allocations::None, work, grad},
+                Alias::kInPlace);
 }
 
 // A special function that takes integers too.
 constexpr OpDef Special(OpName name, std::string_view summary, std::string_view example,
                         Gradient grad) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = "(Tensor self) -> Tensor",
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = shape::Iterate<Promotion::kFloat, 0>,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kElementwise,
-               .decompose = kIsKernel,
-               .allocations = allocations::Iterate<Promotion::kFloat, 0>,
-               .work = work::PerOutput<PerElement{.special = 1}>,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kElementwise, {name, summary, "(Tensor self) -> Tensor", example},
+                {shape::Iterate<Promotion::kFloat, 0>, Fusion::kElementwise,
+                 allocations::Iterate<Promotion::kFloat, 0>,
+                 work::PerOutput<PerElement{.special = 1}>, grad});
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
@@ -196,19 +167,12 @@ constexpr std::array kRows{
          Relu6),
     Call("aten::relu6_", "Limits to [0, 6] in place.", "(Tensor(a!) self) -> Tensor(a!)",
          "aten::relu6_(f32[2,8])", Relu6InPlace),
-    OpDef{.name = "aten::hardtanh",
-          .summary = "Limits to [`min_val`, `max_val`].",
-          .signature = "(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
-          .example = "aten::hardtanh(f32[2,8])",
-          .family = Family::kElementwise,
-          .shape = shape::Like<0>,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kElementwise,
-          .decompose = kIsKernel,
-          .allocations = allocations::Via<"aten::empty_strided">,
-          .work = kTwoLimits,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kHardtanh},
+    Kernel(Family::kElementwise,
+           {"aten::hardtanh", "Limits to [`min_val`, `max_val`].",
+            "(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
+            "aten::hardtanh(f32[2,8])"},
+           {shape::Like<0>, Fusion::kElementwise, allocations::Via<"aten::empty_strided">,
+            kTwoLimits, gradients::kHardtanh}),
     InPlace("aten::hardtanh_", "Limits to [`min_val`, `max_val`] in place.",
             "(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)",
             "aten::hardtanh_(f32[2,8], 0, 6)", gradients::kHardtanh, kTwoLimits),
@@ -255,34 +219,20 @@ constexpr std::array kRows{
     Fresh("aten::softplus", "The logarithm of one plus the exponential.",
           "(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", "aten::softplus(f32[2,8])",
           gradients::kSoftplus, work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>),
-    OpDef{.name = "aten::log_sigmoid_forward",
-          .summary = "The logarithm of the sigmoid, and a buffer for its gradient.",
-          .signature = "(Tensor self) -> (Tensor output, Tensor buffer)",
-          .example = "aten::log_sigmoid_forward(f32[8,2]{1,8})",
-          .family = Family::kElementwise,
-          .shape = LogSigmoidShape,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kElementwise,
-          .decompose = kIsKernel,
-          .allocations = LogSigmoidAllocations,
-          .work = work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kLogSigmoid},
+    Kernel(Family::kElementwise,
+           {"aten::log_sigmoid_forward",
+            "The logarithm of the sigmoid, and a buffer for its gradient.",
+            "(Tensor self) -> (Tensor output, Tensor buffer)",
+            "aten::log_sigmoid_forward(f32[8,2]{1,8})"},
+           {LogSigmoidShape, Fusion::kElementwise, LogSigmoidAllocations,
+            work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>,
+            gradients::kLogSigmoid}),
     Call("aten::log_sigmoid", "The logarithm of the sigmoid.", "(Tensor self) -> Tensor",
          "aten::log_sigmoid(f32[2,8])", LogSigmoid),
-    OpDef{.name = "aten::glu",
-          .summary = "The first half of a dimension times the sigmoid of the second.",
-          .signature = "(Tensor self, int dim=-1) -> Tensor",
-          .example = "aten::glu(f32[2,8])",
-          .family = Family::kElementwise,
-          .shape = GluShape,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kInjective,
-          .decompose = kIsKernel,
-          .allocations = allocations::OutputsOnly,
-          .work = kSilu,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kGlu},
+    Kernel(Family::kElementwise,
+           {"aten::glu", "The first half of a dimension times the sigmoid of the second.",
+            "(Tensor self, int dim=-1) -> Tensor", "aten::glu(f32[2,8])"},
+           {GluShape, Fusion::kInjective, allocations::OutputsOnly, kSilu, gradients::kGlu}),
 };
 
 }  // namespace

@@ -101,8 +101,7 @@ Work FlashWork(const OpView& op) {
                         : Count(0)};
 }
 
-// --- Composites
-// -----------------------------------------------------------------------------------
+// --- Composites ----------------------------------------------------------------------------------
 
 // _safe_softmax(self, dim, dtype): rows that are masked entirely become 0 instead of NaN.
 std::vector<Tensor> SafeSoftmax(Dispatcher& d, const OpView& op) {
@@ -229,8 +228,7 @@ std::vector<Tensor> Attend(Dispatcher& d, const OpView& op) {
                  op.arg(4), op.arg(5), std::nullopt, op.arg(6), op.arg(7))};
 }
 
-// --- Rows
-// -----------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
     OpDef{.name = "aten::_scaled_dot_product_flash_attention_for_cpu",

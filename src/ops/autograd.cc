@@ -51,8 +51,7 @@ std::vector<std::size_t> OrderOfRelease(const OpDef& def, std::size_t results) {
 
 }  // namespace
 
-// --- Backward
-// -------------------------------------------------------------------------------------
+// --- Backward ------------------------------------------------------------------------------------
 
 Tensor Backward::saved(int argument, std::uint32_t element) const {
   for (const Saved& saved : saved_) {
@@ -68,8 +67,7 @@ std::vector<Tensor> Backward::saved_list(int argument) const {
   return out;
 }
 
-// --- Objects
-// --------------------------------------------------------------------------------------
+// --- Objects -------------------------------------------------------------------------------------
 
 void Autograd::Adopt(ValueId id) {
   object_of_.resize(id + 1, id);
@@ -109,8 +107,7 @@ void Autograd::SetBase(ValueId view, ValueId base) {
   dispatcher_.Retain(root);
 }
 
-// --- Nodes
-// ----------------------------------------------------------------------------------------
+// --- Nodes ---------------------------------------------------------------------------------------
 
 GradNodeId Autograd::AddNode(const GradNode& node) {
   nodes_.push_back(node);
@@ -377,8 +374,7 @@ void Autograd::Rebase(GradNodeId id, ValueId view) {
   SetHistory(AddNode(strided), view, 0);
 }
 
-// --- Reading
-// --------------------------------------------------------------------------------------
+// --- Reading -------------------------------------------------------------------------------------
 
 std::size_t Autograd::slots(GradNodeId id) const {
   const GradNodeKind kind = nodes_[id].kind;

@@ -24,8 +24,7 @@
 
 namespace steelyard {
 
-// --- Dispatcher
-// -----------------------------------------------------------------------------------
+// --- Dispatcher ----------------------------------------------------------------------------------
 
 std::vector<Tensor> Dispatcher::RunGraphAgain(GraphId graph, std::vector<Tensor> operands,
                                               Tensor state) {
@@ -57,8 +56,7 @@ std::vector<Tensor> Dispatcher::RunGraphAgain(GraphId graph, std::vector<Tensor>
   return results;
 }
 
-// --- Autograd
-// -------------------------------------------------------------------------------------
+// --- Autograd ------------------------------------------------------------------------------------
 
 RegionId Autograd::OpenRegion(Region region) {
   open_ = static_cast<RegionId>(regions_.size());

@@ -13,6 +13,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/memory_format.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
@@ -33,19 +34,9 @@ constexpr WorkFn kAlu = work::PerOutput<PerElement{.alu = 1}>;
 // A TensorIterator that casts to the common dtype and gives bool.
 constexpr OpDef Truth(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = shape::Iterate<Promotion::kCompare, 0, 1>,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kBroadcast,
-               .decompose = kIsKernel,
-               .allocations = allocations::Iterate<Promotion::kCompare, 0, 1>,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = kNoGradient};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {shape::Iterate<Promotion::kCompare, 0, 1>, Fusion::kBroadcast,
+                 allocations::Iterate<Promotion::kCompare, 0, 1>, work, kNoGradient});
 }
 constexpr OpDef CompareTensors(OpName name, std::string_view summary, Signature signature,
                                std::string_view example) {
@@ -58,19 +49,9 @@ void BitwiseShape(const OpView& op, Outputs& out) {
 }
 constexpr OpDef Bitwise(OpName name, std::string_view summary, Signature signature,
                         std::string_view example) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = BitwiseShape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kBroadcast,
-               .decompose = kIsKernel,
-               .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
-               .work = kAlu,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = kNoGradient};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {BitwiseShape, Fusion::kBroadcast, allocations::Iterate<Promotion::kCommon, 0, 1>,
+                 kAlu, kNoGradient});
 }
 
 void CompareNumberShape(const OpView& op, Outputs& out) {
@@ -96,19 +77,9 @@ void CompareNumberAllocations(const OpView& op, Allocations& memory) {
 }
 
 constexpr OpDef CompareNumber(OpName name, std::string_view summary, std::string_view example) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = "(Tensor self, Scalar other) -> Tensor",
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = CompareNumberShape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kElementwise,
-               .decompose = kIsKernel,
-               .allocations = CompareNumberAllocations,
-               .work = kCompare,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = kNoGradient};
+  return Kernel(
+      Family::kElementwise, {name, summary, "(Tensor self, Scalar other) -> Tensor", example},
+      {CompareNumberShape, Fusion::kElementwise, CompareNumberAllocations, kCompare, kNoGradient});
 }
 
 void BitwiseNotShape(const OpView& op, Outputs& out) {
@@ -117,19 +88,8 @@ void BitwiseNotShape(const OpView& op, Outputs& out) {
 }
 constexpr OpDef Not(OpName name, std::string_view summary, std::string_view example,
                     ShapeFn shape) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = "(Tensor self) -> Tensor",
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kElementwise,
-               .decompose = kIsKernel,
-               .allocations = allocations::OutputsOnly,
-               .work = kAlu,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = kNoGradient};
+  return Kernel(Family::kElementwise, {name, summary, "(Tensor self) -> Tensor", example},
+                {shape, Fusion::kElementwise, allocations::OutputsOnly, kAlu, kNoGradient});
 }
 
 // The operator that writes into an argument runs: one of a dtype that is not bool gets the result
@@ -151,19 +111,8 @@ void LogicalInPlaceAllocations(const OpView& op, Allocations& memory) {
 
 constexpr OpDef LogicalInPlace(OpName name, std::string_view summary, Signature signature,
                                std::string_view example, ShapeFn shape, AllocationsFn allocations) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = shape,
-               .alias = Alias::kInPlace,
-               .fusion = Fusion::kBroadcast,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = kAlu,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = kNoGradient};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {shape, Fusion::kBroadcast, allocations, kAlu, kNoGradient}, Alias::kInPlace);
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
@@ -248,19 +197,10 @@ std::vector<Tensor> MaskedFill(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef MaskedFillInPlace(OpName name, std::string_view summary, Signature signature,
                                   std::string_view example, Gradient grad) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = MaskedFillInPlaceShape,
-               .alias = Alias::kInPlace,
-               .fusion = Fusion::kBroadcast,
-               .decompose = kIsKernel,
-               .allocations = allocations::None,
-               .work = work::PerOutput<PerElement{.compare = 1}>,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {MaskedFillInPlaceShape, Fusion::kBroadcast, allocations::None,
+                 work::PerOutput<PerElement{.compare = 1}>, grad},
+                Alias::kInPlace);
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -329,19 +269,12 @@ constexpr std::array kRows{
         shape::Iterate<Promotion::kCompare, 0>),
     Call("aten::isnan", "Whether an element is not a number.", "(Tensor self) -> Tensor",
          "aten::isnan(f32[2,8])", IsNan),
-    OpDef{.name = "aten::where.self",
-          .summary = "Where the condition holds `self`, elsewhere `other`.",
-          .signature = "(Tensor condition, Tensor self, Tensor other) -> Tensor",
-          .example = "aten::where.self(bool[2,8], f32[8], i64[])",
-          .family = Family::kElementwise,
-          .shape = WhereShape,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kBroadcast,
-          .decompose = kIsKernel,
-          .allocations = WhereAllocations,
-          .work = work::PerOutput<PerElement{.compare = 1}>,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kWhere},
+    Kernel(Family::kElementwise,
+           {"aten::where.self", "Where the condition holds `self`, elsewhere `other`.",
+            "(Tensor condition, Tensor self, Tensor other) -> Tensor",
+            "aten::where.self(bool[2,8], f32[8], i64[])"},
+           {WhereShape, Fusion::kBroadcast, WhereAllocations,
+            work::PerOutput<PerElement{.compare = 1}>, gradients::kWhere}),
     Call("aten::where.ScalarOther", "Where the condition holds `self`, elsewhere a number.",
          "(Tensor condition, Tensor self, Scalar other) -> Tensor",
          "aten::where.ScalarOther(bool[2,8], i64[2,8], 0.0)", WhereScalarOther),

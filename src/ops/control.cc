@@ -14,6 +14,8 @@
 #include "ops/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
 
@@ -150,36 +152,15 @@ void NoOutputs(const OpView& op, Outputs& out) {
 
 constexpr OpDef ControlRow(OpName name, std::string_view summary, Signature signature,
                            DecomposeFn decompose) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = "",  // a graph cannot be written in a call
-               .family = Family::kControl,
-               .shape = kShapeFromParts,
-               .alias = Alias::kNone,
-               .fusion = kFusionFromParts,
-               .decompose = decompose,
-               .allocations = kAllocationsFromParts,
-               .work = kWorkFromParts,
-               .traffic = kTrafficFromParts,
-               .grad = kGradientFromParts};
+  constexpr std::string_view kNoExample = "";  // a graph cannot be written in a call
+  return Composite(name, summary, signature, kNoExample, Family::kControl, decompose);
 }
 
 constexpr OpDef Bookkeeping(OpName name, std::string_view summary, Signature signature,
                             std::string_view example) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kBookkeeping,
-               .shape = NoOutputs,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations::None,
-               .work = work::None,
-               .traffic = traffic::None,
-               .grad = kNoGradient};
+  return Kernel(Family::kBookkeeping, {name, summary, signature, example},
+                {NoOutputs, Fusion::kOpaque, allocations::None, work::None, kNoGradient},
+                Alias::kNone, traffic::None);
 }
 
 constexpr std::array kRows{

@@ -17,6 +17,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/onednn.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -272,25 +273,13 @@ Work TransposedWork(const OpView& op) {
   return WorkOfTransposed(op.self(), op.tensor(1), op.output(), op.given(2));
 }
 
-// --- Rows
-// -----------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef ConvolutionKernel(OpName name, std::string_view summary, Signature signature,
                                   std::string_view example, Gradient grad, ShapeFn shape,
                                   AllocationsFn allocations, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kConvolution,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOutFusable,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kConvolution, {name, summary, signature, example},
+                {shape, Fusion::kOutFusable, allocations, work, grad});
 }
 
 constexpr std::array kRows{

@@ -15,6 +15,7 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/convolution.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/label.h"
 #include "ops/rules/onednn.h"
 #include "ops/rules/onednn_backward.h"
@@ -41,8 +42,7 @@ bool Wants(const OpView& op, Result result) {
   return static_cast<std::size_t>(result) < mask.size() && mask[result] != 0;
 }
 
-// --- What all of them do
-// ---------------------------------------------------------------------------
+// --- What all of them do -------------------------------------------------------------------------
 
 // (grad_output, self, weight, kernel_size, stride, padding, ...)
 Geometry SlowGeometry(const OpView& op) {
@@ -237,8 +237,7 @@ void OneDnnTransposedAllocations(const OpView& op, Allocations& memory) {
   AllocateWeightGradient(op, buffers, c.channels_last, memory);
 }
 
-// --- Products over gathered windows
-// ----------------------------------------------------------------
+// --- Products over gathered windows --------------------------------------------------------------
 
 // Every window of `images` images as a column of one matrix.
 std::int64_t ColumnBytes(const OpView& op, std::int64_t images) {
@@ -368,26 +367,14 @@ void SlowTransposed3dAllocations(const OpView& op, Allocations& memory) {
   TransposedProduct<"aten::empty">(op, RowMajor(op.self(), memory), memory);
 }
 
-// --- Rows
-// ------------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, AllocationsFn allocations,
                        ShapeFn shape = SlowShape<Way::kForth>,
                        WorkFn work = GradientsWork<Way::kForth>) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kConvolution,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = kGradientUnknown};
+  return Kernel(Family::kConvolution, {name, summary, signature, example},
+                {shape, Fusion::kOpaque, allocations, work, kGradientUnknown});
 }
 
 constexpr std::array kRows{

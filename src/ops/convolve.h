@@ -13,8 +13,7 @@
 
 namespace steelyard::ops::convolve {
 
-// --- What forward and backward decide alike
-// -------------------------------------------------------
+// --- What forward and backward decide alike ------------------------------------------------------
 
 // The report says so where a kernel's buffers are estimated.
 inline constexpr std::string_view kEstimated =
@@ -33,8 +32,7 @@ Tensor Part(Dispatcher& d, const Tensor& t, int dim, std::int64_t index, std::in
 // Refuses more groups than anybody means.
 void RequireFewGroups(std::int64_t groups);
 
-// --- Rows
-// -----------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 // aten::_convolution, aten::convolution.
 std::vector<Tensor> Choose(Dispatcher& d, const OpView& op);

@@ -13,6 +13,8 @@
 #include "ops/gradients/view.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/memory_format.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -123,35 +125,16 @@ std::vector<Tensor> RepeatInterleave(Dispatcher& d, const OpView& op) {
 constexpr OpDef MovementComposite(OpName name, std::string_view summary, Signature signature,
                                   std::string_view example, DecomposeFn decompose,
                                   Gradient grad = kGradientFromParts) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kDataMovement,
-               .shape = kShapeFromParts,
-               .alias = Alias::kNone,
-               .fusion = kFusionFromParts,
-               .decompose = decompose,
-               .allocations = kAllocationsFromParts,
-               .work = kWorkFromParts,
-               .traffic = kTrafficFromParts,
-               .grad = grad};
+  return Composite(name, summary, signature, example, Family::kDataMovement, decompose, grad);
 }
 
 constexpr std::array kRows{
-    OpDef{.name = "aten::clone",
-          .summary = "A copy; dense tensors keep their strides unless a memory format is given.",
-          .signature = "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-          .example = "aten::clone(f32[3,4]{1,3})",
-          .family = Family::kDataMovement,
-          .shape = CloneShape,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kElementwise,
-          .decompose = kIsKernel,
-          .allocations = CloneAllocations,
-          .work = work::Move,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kClone},
+    Kernel(
+        Family::kDataMovement,
+        {"aten::clone", "A copy; dense tensors keep their strides unless a memory format is given.",
+         "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+         "aten::clone(f32[3,4]{1,3})"},
+        {CloneShape, Fusion::kElementwise, CloneAllocations, work::Move, gradients::kClone}),
     OpDef{
         .name = "aten::_to_copy",
         .summary = "A copy in another dtype or layout.",
@@ -169,19 +152,12 @@ constexpr std::array kRows{
         .work = work::Move,
         .traffic = traffic::ReadAllWriteAll,
         .grad = gradients::kToCopy},
-    OpDef{.name = "aten::copy_",
-          .summary = "Overwrites a tensor with another, broadcast and cast to it.",
-          .signature = "(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
-          .example = "aten::copy_(f32[3,4], f32[4])",
-          .family = Family::kDataMovement,
-          .shape = CopyShape,
-          .alias = Alias::kInPlace,
-          .fusion = Fusion::kBroadcast,
-          .decompose = kIsKernel,
-          .allocations = CopyAllocations,
-          .work = work::Move,
-          .traffic = traffic::ReadWhatIsWritten,
-          .grad = gradients::kCopy},
+    Kernel(Family::kDataMovement,
+           {"aten::copy_", "Overwrites a tensor with another, broadcast and cast to it.",
+            "(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+            "aten::copy_(f32[3,4], f32[4])"},
+           {CopyShape, Fusion::kBroadcast, CopyAllocations, work::Move, gradients::kCopy},
+           Alias::kInPlace, traffic::ReadWhatIsWritten),
     MovementComposite("aten::contiguous",
                       "The tensor itself if it is contiguous, else a copy that is.",
                       "(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",

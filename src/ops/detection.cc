@@ -17,8 +17,7 @@
 namespace steelyard::ops {
 namespace {
 
-// --- roi_align, roi_pool, ps_roi_align(input, rois, scale, height, width, ...)
-// --------------------
+// --- roi_align, roi_pool, ps_roi_align(input, rois, scale, height, width, ...) -------------------
 
 void RequireRois(const OpView& op) {
   shape::RequireRank("the image", op.self(), 4);

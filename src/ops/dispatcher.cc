@@ -38,8 +38,7 @@ std::string DescribeTensor(const Program& program, ValueId id) {
 
 }  // namespace
 
-// --- Tensor
-// ---------------------------------------------------------------------------------------
+// --- Tensor --------------------------------------------------------------------------------------
 
 Tensor::Tensor(Dispatcher* dispatcher, ValueId id) : dispatcher_(dispatcher), id_(id) {
   if (id_ != kNoId) dispatcher_->Retain(id_);
@@ -71,8 +70,7 @@ bool OnlyNumbers(const Program& program, const Node& node) {
 
 }  // namespace
 
-// --- Dispatcher
-// -----------------------------------------------------------------------------------
+// --- Dispatcher ----------------------------------------------------------------------------------
 
 Dispatcher::Dispatcher(const Program& source, const Target& target)
     : source_(source), target_(target), numbering_(source), plans_(source.graphs.size()) {

@@ -25,8 +25,7 @@
 namespace steelyard::ops {
 namespace {
 
-// --- cosine_similarity(x1, x2, dim, eps)
-// ----------------------------------------------------------
+// --- cosine_similarity(x1, x2, dim, eps) ---------------------------------------------------------
 
 // A norm in memory of its own, for it will be limited in place.
 Tensor NormOf(Dispatcher& d, const Tensor& x, const Argument& dim) {
@@ -65,8 +64,7 @@ std::vector<Tensor> CosineSimilarity(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::sum.dim_IntList", product, Dims{op.arg(2).dim.number()})};
 }
 
-// --- pairwise_distance(x1, x2, p, eps, keepdim)
-// ---------------------------------------------------
+// --- pairwise_distance(x1, x2, p, eps, keepdim) --------------------------------------------------
 
 std::vector<Tensor> PairwiseDistance(Dispatcher& d, const OpView& op) {
   const int last = std::max(op.tensor(0).rank(), op.tensor(1).rank()) - 1;
@@ -75,8 +73,7 @@ std::vector<Tensor> PairwiseDistance(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::norm.ScalarOpt_dim", shifted, op.arg(2), Dims{last}, op.arg(4))};
 }
 
-// --- cdist(x1, x2, p, compute_mode)
-// ---------------------------------------------------------------
+// --- cdist(x1, x2, p, compute_mode) --------------------------------------------------------------
 
 // Batches of rows of the same length.
 struct Rows {
@@ -220,8 +217,7 @@ Work DistanceSlopeWork(const OpView& op) {
   return {.alu = distances * op.tensor(1).size(-1) * 4, .special = distances};
 }
 
-// --- _weight_norm(v, g, dim)
-// ----------------------------------------------------------------------
+// --- _weight_norm(v, g, dim) ---------------------------------------------------------------------
 
 void RequireNormed(const OpView& op) {
   if (!IsFloating(op.self().dtype())) Refuse("weights are floating-point");

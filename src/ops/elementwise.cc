@@ -13,6 +13,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -28,19 +29,9 @@ using work::PerElement;
 template <Promotion kPromotion>
 constexpr OpDef Unary(OpName name, std::string_view summary, std::string_view example,
                       Gradient grad, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = "(Tensor self) -> Tensor",
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = shape::Iterate<kPromotion, 0>,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kElementwise,
-               .decompose = kIsKernel,
-               .allocations = allocations::Iterate<kPromotion, 0>,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kElementwise, {name, summary, "(Tensor self) -> Tensor", example},
+                {shape::Iterate<kPromotion, 0>, Fusion::kElementwise,
+                 allocations::Iterate<kPromotion, 0>, work, grad});
 }
 
 // A special function: integers become float32.
@@ -55,19 +46,8 @@ constexpr OpDef Binary(OpName name, std::string_view summary, Signature signatur
                        std::string_view example, Gradient grad,
                        WorkFn work = work::PerOutput<PerElement{.alu = 1}>,
                        ShapeFn shape = shape::Iterate<kPromotion, 0, 1>) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kBroadcast,
-               .decompose = kIsKernel,
-               .allocations = allocations::Iterate<kPromotion, 0, 1>,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {shape, Fusion::kBroadcast, allocations::Iterate<kPromotion, 0, 1>, work, grad});
 }
 
 template <Promotion kPromotion>
@@ -75,38 +55,17 @@ constexpr OpDef BinaryInPlace(OpName name, std::string_view summary, Signature s
                               std::string_view example, Gradient grad,
                               WorkFn work = work::PerOutput<PerElement{.alu = 1}>,
                               ShapeFn shape = shape::Overwrite<kPromotion, 0, 1>) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = shape,
-               .alias = Alias::kInPlace,
-               .fusion = Fusion::kBroadcast,
-               .decompose = kIsKernel,
-               .allocations = allocations::Overwrite<kPromotion, 0, 1>,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {shape, Fusion::kBroadcast, allocations::Overwrite<kPromotion, 0, 1>, work, grad},
+                Alias::kInPlace);
 }
 
 // A kernel of one tensor that overwrites it.
 constexpr OpDef UnaryInPlace(OpName name, std::string_view summary, Signature signature,
                              std::string_view example, Gradient grad, WorkFn work,
                              ShapeFn shape = shape::SameAs<0>) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = shape,
-               .alias = Alias::kInPlace,
-               .fusion = Fusion::kElementwise,
-               .decompose = kIsKernel,
-               .allocations = allocations::None,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {shape, Fusion::kElementwise, allocations::None, work, grad}, Alias::kInPlace);
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
@@ -256,19 +215,8 @@ Work ClampWork(const OpView& op) {
 
 constexpr OpDef Clamp(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, Gradient grad) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = ClampShape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kElementwise,
-               .decompose = kIsKernel,
-               .allocations = CastAllocations,
-               .work = ClampWork,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {ClampShape, Fusion::kElementwise, CastAllocations, ClampWork, grad});
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -342,36 +290,22 @@ constexpr std::array kRows{
     Call("aten::div_.Scalar", "Divides the tensor by a number in place.",
          "(Tensor(a!) self, Scalar other) -> Tensor(a!)", "aten::div_.Scalar(f32[2,8], 3)",
          decompose::BoxAndCall<"aten::div_.Tensor", 1>, gradients::kDivNumber),
-    OpDef{.name = "aten::div.Tensor_mode",
-          .summary = "Divides and rounds as `rounding_mode` says.",
-          .signature = "(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
-          .example = "aten::div.Tensor_mode(i64[2,8], i64[8], rounding_mode='floor')",
-          .family = Family::kElementwise,
-          .shape = RoundedDivisionShape,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kBroadcast,
-          .decompose = kIsKernel,
-          .allocations = RoundedDivisionAllocations,
-          .work = kAlu,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kRoundedDiv},
+    Kernel(Family::kElementwise,
+           {"aten::div.Tensor_mode", "Divides and rounds as `rounding_mode` says.",
+            "(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+            "aten::div.Tensor_mode(i64[2,8], i64[8], rounding_mode='floor')"},
+           {RoundedDivisionShape, Fusion::kBroadcast, RoundedDivisionAllocations, kAlu,
+            gradients::kRoundedDiv}),
     Call("aten::div.Scalar_mode", "Divides by a number and rounds as `rounding_mode` says.",
          "(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
          "aten::div.Scalar_mode(f32[2,8], 3, rounding_mode='trunc')",
          decompose::BoxAndCall<"aten::div.Tensor_mode", 1>, gradients::kRoundedDivNumber),
-    OpDef{.name = "aten::floor_divide",
-          .summary = "Divides and rounds down.",
-          .signature = "(Tensor self, Tensor other) -> Tensor",
-          .example = "aten::floor_divide(i64[2,8], 3)",
-          .family = Family::kElementwise,
-          .shape = shape::Iterate<Promotion::kCommon, 0, 1>,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kBroadcast,
-          .decompose = kIsKernel,
-          .allocations = allocations::IterateByFactory<Promotion::kCommon, 0, 1>,
-          .work = kAlu,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kFloorDivide},
+    Kernel(
+        Family::kElementwise,
+        {"aten::floor_divide", "Divides and rounds down.", "(Tensor self, Tensor other) -> Tensor",
+         "aten::floor_divide(i64[2,8], 3)"},
+        {shape::Iterate<Promotion::kCommon, 0, 1>, Fusion::kBroadcast,
+         allocations::IterateByFactory<Promotion::kCommon, 0, 1>, kAlu, gradients::kFloorDivide}),
     Call("aten::floor_divide.Scalar", "Divides by a number and rounds down.",
          "(Tensor self, Scalar other) -> Tensor", "aten::floor_divide.Scalar(i64[2,8], 3)",
          decompose::BoxAndCall<"aten::floor_divide", 1>),
@@ -384,19 +318,10 @@ constexpr std::array kRows{
          decompose::BoxAndCall<"aten::remainder.Tensor", 1>, gradients::kRemainderNumber),
     Unary<Promotion::kCommon>("aten::neg", "Changes the sign.", "aten::neg(f32[2,8])",
                               gradients::kNeg, kAlu),
-    OpDef{.name = "aten::abs",
-          .summary = "The absolute value; real for complex numbers.",
-          .signature = "(Tensor self) -> Tensor",
-          .example = "aten::abs(i64[2,8])",
-          .family = Family::kElementwise,
-          .shape = AbsShape,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kElementwise,
-          .decompose = kIsKernel,
-          .allocations = AbsAllocations,
-          .work = kMove,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kAbs},
+    Kernel(Family::kElementwise,
+           {"aten::abs", "The absolute value; real for complex numbers.", "(Tensor self) -> Tensor",
+            "aten::abs(i64[2,8])"},
+           {AbsShape, Fusion::kElementwise, AbsAllocations, kMove, gradients::kAbs}),
     Unary<Promotion::kCommon>("aten::floor", "Rounds down.", "aten::floor(f32[2,8])",
                               gradients::kFloor, kMove),
     Unary<Promotion::kCommon>("aten::ceil", "Rounds up.", "aten::ceil(f32[2,8])", gradients::kCeil,
@@ -409,36 +334,19 @@ constexpr std::array kRows{
                               kMove),
     Unary<Promotion::kCommon>("aten::sgn", "-1, 0 or 1; of a complex number, its direction.",
                               "aten::sgn(f32[2,8])", gradients::kSgn, kMove),
-    OpDef{.name = "aten::pow.Tensor_Scalar",
-          .summary = "Raises to a number.",
-          .signature = "(Tensor self, Scalar exponent) -> Tensor",
-          .example = "aten::pow.Tensor_Scalar(i64[2,8], 0.5)",
-          .family = Family::kElementwise,
-          .shape = PowShape,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kElementwise,
-          .decompose = kIsKernel,
-          .allocations = CastAllocations,
-          .work = PowWork,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kPow},
+    Kernel(Family::kElementwise,
+           {"aten::pow.Tensor_Scalar", "Raises to a number.",
+            "(Tensor self, Scalar exponent) -> Tensor", "aten::pow.Tensor_Scalar(i64[2,8], 0.5)"},
+           {PowShape, Fusion::kElementwise, CastAllocations, PowWork, gradients::kPow}),
     Binary<Promotion::kCommon>("aten::pow.Tensor_Tensor", "Raises to the second operand.",
                                "(Tensor self, Tensor exponent) -> Tensor",
                                "aten::pow.Tensor_Tensor(f32[2,8], bf16[8])", gradients::kPowTensors,
                                work::PerOutput<PerElement{.special = 1}>),
-    OpDef{.name = "aten::pow.Scalar",
-          .summary = "Raises a number to the tensor.",
-          .signature = "(Scalar self, Tensor exponent) -> Tensor",
-          .example = "aten::pow.Scalar(2.0, i64[2,8])",
-          .family = Family::kElementwise,
-          .shape = PowOfNumberShape,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kElementwise,
-          .decompose = kIsKernel,
-          .allocations = PowOfNumberAllocations,
-          .work = work::PerOutput<PerElement{.special = 1}>,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kPowOfNumber},
+    Kernel(Family::kElementwise,
+           {"aten::pow.Scalar", "Raises a number to the tensor.",
+            "(Scalar self, Tensor exponent) -> Tensor", "aten::pow.Scalar(2.0, i64[2,8])"},
+           {PowOfNumberShape, Fusion::kElementwise, PowOfNumberAllocations,
+            work::PerOutput<PerElement{.special = 1}>, gradients::kPowOfNumber}),
     UnaryInPlace("aten::pow_.Scalar", "Raises to a number in place.",
                  "(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
                  "aten::pow_.Scalar(f32[2,8], 3)", gradients::kPow, PowWork, OverwritePowShape),

@@ -15,6 +15,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/memory_format.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
@@ -174,72 +175,34 @@ std::vector<Tensor> Fill(Dispatcher& d, const OpView& op) {
 constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, ShapeFn shape,
                       AllocationsFn allocations = allocations::Via<"aten::empty">) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kFactory,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kElementwise,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work::Move,
-               .traffic = traffic::WriteOnly,
-               .grad = kNoGradient};
+  return Kernel(Family::kFactory, {name, summary, signature, example},
+                {shape, Fusion::kElementwise, allocations, work::Move, kNoGradient}, Alias::kNone,
+                traffic::WriteOnly);
 }
 
 // Nothing is written into it.
 constexpr OpDef Unfilled(OpName name, std::string_view summary, Signature signature,
                          std::string_view example, ShapeFn shape, AllocationsFn allocations) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kFactory,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kElementwise,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work::None,
-               .traffic = traffic::None,
-               .grad = kNoGradient};
+  return Kernel(Family::kFactory, {name, summary, signature, example},
+                {shape, Fusion::kElementwise, allocations, work::None, kNoGradient}, Alias::kNone,
+                traffic::None);
 }
 
 constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
                           std::string_view example, Gradient grad) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kFactory,
-               .shape = shape::SameAs<0>,
-               .alias = Alias::kInPlace,
-               .fusion = Fusion::kElementwise,
-               .decompose = kIsKernel,
-               .allocations = allocations::None,
-               .work = work::Move,
-               .traffic = traffic::WriteOnly,
-               .grad = grad};
+  return Kernel(Family::kFactory, {name, summary, signature, example},
+                {shape::SameAs<0>, Fusion::kElementwise, allocations::None, work::Move, grad},
+                Alias::kInPlace, traffic::WriteOnly);
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
-    OpDef{.name = "steelyard::box",
-          .summary = "A Python number as a 0-dim tensor, weakest in type promotion.",
-          .signature = "(Scalar value) -> Tensor",
-          .example = "steelyard::box(0.5)",
-          .family = Family::kFactory,
-          .shape = BoxShape,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kElementwise,
-          .decompose = kIsKernel,
-          .allocations = BoxAllocations,
-          .work = work::None,
-          .traffic = traffic::None,
-          .grad = kNoGradient},
+    Kernel(Family::kFactory,
+           {"steelyard::box", "A Python number as a 0-dim tensor, weakest in type promotion.",
+            "(Scalar value) -> Tensor", "steelyard::box(0.5)"},
+           {BoxShape, Fusion::kElementwise, BoxAllocations, work::None, kNoGradient}, Alias::kNone,
+           traffic::None),
     Fresh("aten::scalar_tensor", "A number as a 0-dim tensor.",
           "(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
           "pin_memory=None) -> Tensor",

@@ -14,6 +14,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/traffic.h"
 
 namespace steelyard::ops {
@@ -111,19 +112,9 @@ void NoOutputs(const OpView& op, Outputs&) {
 
 constexpr OpDef Fused(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kOptimizer,
-               .shape = NoOutputs,
-               .alias = Alias::kInPlace,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations::None,
-               .work = work,
-               .traffic = FusedTraffic,
-               .grad = kNoGradient};
+  return Kernel(Family::kOptimizer, {name, summary, signature, example},
+                {NoOutputs, Fusion::kOpaque, allocations::None, work, kNoGradient}, Alias::kInPlace,
+                FusedTraffic);
 }
 
 // --- Rows ---------------------------------------------------------------------------------------

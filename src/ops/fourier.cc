@@ -142,8 +142,7 @@ void RequireElements(const TensorView& self, const Dims& dims) {
   if (self.count() == 0) Refuse("transforms of no elements are not modelled");
 }
 
-// --- _fft_c2c(self, dim, normalization, forward)
-// --------------------------------------------------
+// --- _fft_c2c(self, dim, normalization, forward) -------------------------------------------------
 
 Transform ComplexTransform(const OpView& op) {
   const TensorView self = op.self();
@@ -164,8 +163,7 @@ void ComplexAllocations(const OpView& op, Allocations& memory) {
   CopyIfNeeded(ComplexTransform(op), op.self().dtype(), memory);
 }
 
-// --- _fft_r2c(self, dim, normalization, onesided)
-// -------------------------------------------------
+// --- _fft_r2c(self, dim, normalization, onesided) ------------------------------------------------
 
 Transform RealTransform(const OpView& op) {
   const TensorView self = op.self();
@@ -236,8 +234,7 @@ void RealResultAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(between, memory);
 }
 
-// --- fft_*(self, n, dim, norm)
-// --------------------------------------------------------------------
+// --- fft_*(self, n, dim, norm) -------------------------------------------------------------------
 
 // promote_tensor_fft: integers become float32, and complex where that is needed.
 Tensor Promoted(Dispatcher& d, const OpView& op, bool to_complex) {
@@ -368,8 +365,7 @@ std::vector<Tensor> Shift(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::roll", d.tensor(op, 0), shifts, dims)};
 }
 
-// --- stft(self, n_fft, hop_length, win_length, window, ...)
-// ---------------------------------------
+// --- stft(self, n_fft, hop_length, win_length, window, ...) --------------------------------------
 
 struct Frames {
   std::int64_t size, step, window;

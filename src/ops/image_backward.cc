@@ -21,6 +21,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/label.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -53,8 +54,7 @@ void Reorder(Order order, std::initializer_list<TensorView> tensors, Allocations
   for (std::size_t i = copies.size(); i-- > 0;) allocations::Free(copies[i], memory);
 }
 
-// --- Shapes: (grad_output, self, ...)
-// --------------------------------------------------------------
+// --- Shapes: (grad_output, self, ...) ------------------------------------------------------------
 
 void LikeImageShape(const OpView& op, Outputs& out) {
   const TensorView image = op.tensor(1);
@@ -65,8 +65,7 @@ void RowMajorShape(const OpView& op, Outputs& out) {
   out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
 }
 
-// --- Allocations
-// -----------------------------------------------------------------------------------
+// --- Allocations ---------------------------------------------------------------------------------
 
 // Kernels walk in the order of the gradient; the result is copied first where its channels are
 // adjacent, else last.
@@ -128,8 +127,7 @@ Work Interpolate(const OpView& op) {
   return {.alu = work::Elements(op.self()) * (std::int64_t{2} * kNeighbours)};
 }
 
-// --- Pools
-// -----------------------------------------------------------------------------------------
+// --- Pools ---------------------------------------------------------------------------------------
 
 // (grad_output, output_size, input_size, ...)
 template <int kRank>
@@ -150,8 +148,7 @@ void UpsampleShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), sizes, window::StridesLike(op.self(), sizes));
 }
 
-// --- col2im(self, output_size, kernel_size, dilation, padding, stride)
-// -------------------------------
+// --- col2im(self, output_size, kernel_size, dilation, padding, stride) ---------------------------
 
 // An empty tensor like the columns is made first and then resized to the image: where that is
 // smaller, it keeps the storage of the columns.
@@ -192,25 +189,13 @@ std::vector<Tensor> Col2Im(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::as_strided", storage, sizes, ContiguousStrides(sizes))};
 }
 
-// --- Rows
-// ------------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(Family family, OpName name, std::string_view summary, Signature signature,
                        std::string_view example, AllocationsFn allocations,
                        ShapeFn shape = LikeImageShape, WorkFn work = AddGradient) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = family,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = kGradientUnknown};
+  return Kernel(family, {name, summary, signature, example},
+                {shape, Fusion::kOpaque, allocations, work, kGradientUnknown});
 }
 
 constexpr std::array kRows{

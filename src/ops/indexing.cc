@@ -20,6 +20,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -455,19 +456,10 @@ constexpr OpDef Scatter(OpName name, std::string_view summary, Signature signatu
                         std::string_view example, Gradient grad, WorkFn work,
                         AllocationsFn allocations) {
   const bool in_place = signature.params()[0].written;
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kIndexing,
-               .shape = in_place ? ScatterInPlaceShape : RowMajorCopyShape,
-               .alias = in_place ? Alias::kInPlace : Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kIndexing, {name, summary, signature, example},
+                {in_place ? ScatterInPlaceShape : RowMajorCopyShape, Fusion::kOpaque, allocations,
+                 work, grad},
+                in_place ? Alias::kInPlace : Alias::kNone);
 }
 
 // --- cat, stack ---------------------------------------------------------------------------------
@@ -564,19 +556,8 @@ void TriangleAllocations(const OpView& op, Allocations& memory) {
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, Gradient grad, ShapeFn shape,
                        AllocationsFn allocations, TrafficFn traffic = traffic::ReadPartOfFirst) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kIndexing,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kInjective,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work::Move,
-               .traffic = traffic,
-               .grad = grad};
+  return Kernel(Family::kIndexing, {name, summary, signature, example},
+                {shape, Fusion::kInjective, allocations, work::Move, grad}, Alias::kNone, traffic);
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
@@ -602,20 +583,14 @@ constexpr std::array kRows{
            "(Tensor self, Tensor?[] indices) -> Tensor",
            "aten::index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])", gradients::kIndex,
            IndexShape, IndexAllocations),
-    OpDef{.name = "aten::index_put_",
-          .summary = "Overwrites, or adds to, elements chosen by a list of index tensors.",
-          .signature = "(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) "
-                       "-> Tensor(a!)",
-          .example = "aten::index_put_(f32[4,6], [i64[3]], f32[3,6], True)",
-          .family = Family::kIndexing,
-          .shape = IndexPutShape,
-          .alias = Alias::kInPlace,
-          .fusion = Fusion::kOpaque,
-          .decompose = kIsKernel,
-          .allocations = IndexPutAllocations,
-          .work = IndexPutWork,
-          .traffic = IndexPutTraffic,
-          .grad = gradients::kIndexPut},
+    Kernel(
+        Family::kIndexing,
+        {"aten::index_put_", "Overwrites, or adds to, elements chosen by a list of index tensors.",
+         "(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) "
+         "-> Tensor(a!)",
+         "aten::index_put_(f32[4,6], [i64[3]], f32[3,6], True)"},
+        {IndexPutShape, Fusion::kOpaque, IndexPutAllocations, IndexPutWork, gradients::kIndexPut},
+        Alias::kInPlace, IndexPutTraffic),
     Call("aten::index_put", "A copy in which elements chosen by index tensors are overwritten.",
          "(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
          "aten::index_put(f32[4,6], [i64[3]], f32[6])", IndexPut, gradients::kIndexPut),

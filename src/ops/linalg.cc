@@ -18,6 +18,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/product.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -176,19 +177,8 @@ Work ProductWork(const OpView& op) {
 constexpr OpDef ProductKernel(OpName name, std::string_view summary, Signature signature,
                               std::string_view example, Gradient grad, ShapeFn shape,
                               AllocationsFn allocations, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kContraction,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOutFusable,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kContraction, {name, summary, signature, example},
+                {shape, Fusion::kOutFusable, allocations, work, grad});
 }
 
 // --- Composites ---------------------------------------------------------------------------------

@@ -80,8 +80,7 @@ Work SearchWork(const OpView& op) {
               work::Elements(op.output()) * (static_cast<std::int64_t>(std::bit_width(size)) + 1)};
 }
 
-// --- one_hot(self, num_classes)
-// -------------------------------------------------------------------
+// --- one_hot(self, num_classes) ------------------------------------------------------------------
 
 std::vector<Tensor> OneHot(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
@@ -102,8 +101,7 @@ std::vector<Tensor> OneHot(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::scatter_.value", out, -1, places, 1)};
 }
 
-// --- Numbers that leave the tensors
-// ---------------------------------------------------------------
+// --- Numbers that leave the tensors --------------------------------------------------------------
 
 void NoResult(const OpView&, Outputs&) {}
 

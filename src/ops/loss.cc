@@ -19,6 +19,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
@@ -236,8 +237,7 @@ std::vector<Tensor> CrossEntropyLoss(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::nll_loss_nd", logs, op.arg(1), op.arg(2), op.arg(3), op.arg(4))};
 }
 
-// --- Losses of pairs
-// ------------------------------------------------------------------------------
+// --- Losses of pairs -----------------------------------------------------------------------------
 
 // mse_loss and smooth_l1_loss reduce into a result that was made in the size of the operands, which
 // keeps its storage; binary_cross_entropy does so too.
@@ -384,25 +384,13 @@ std::vector<Tensor> KlDivergence(Dispatcher& d, const OpView& op) {
   return {Reduce(d, terms, reduction)};
 }
 
-// --- Rows
-// -----------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef LossKernel(OpName name, std::string_view summary, Signature signature,
                            std::string_view example, Gradient grad, Fusion fusion, ShapeFn shape,
                            Alias alias, AllocationsFn allocations, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kLoss,
-               .shape = shape,
-               .alias = alias,
-               .fusion = fusion,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kLoss, {name, summary, signature, example},
+                {shape, fusion, allocations, work, grad}, alias);
 }
 
 constexpr OpDef LossOf(OpName name, std::string_view summary, Signature signature,

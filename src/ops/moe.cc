@@ -19,6 +19,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/product.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -33,8 +34,7 @@ std::int64_t Decisions(std::int64_t n) {
   return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(n - 1)));
 }
 
-// --- topk(self, k, dim, largest, sorted)
-// ----------------------------------------------------------
+// --- topk(self, k, dim, largest, sorted) ---------------------------------------------------------
 
 void TopkShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();
@@ -52,8 +52,7 @@ Work TopkWork(const OpView& op) {
   return {.compare = work::Elements(op.self()) * Decisions(op.integer(1))};
 }
 
-// --- sort(self, dim, descending)
-// ------------------------------------------------------------------
+// --- sort(self, dim, descending) -----------------------------------------------------------------
 
 template <int kDim>
 void SortShape(const OpView& op, Outputs& out) {
@@ -85,8 +84,7 @@ std::vector<Tensor> Argsort(Dispatcher& d, const OpView& op) {
   return {d.CallMany("aten::sort", op.arg(0), op.arg(1), op.arg(2))[1]};
 }
 
-// --- histc(self, bins, min, max)
-// ------------------------------------------------------------------
+// --- histc(self, bins, min, max) -----------------------------------------------------------------
 
 void HistcShape(const OpView& op, Outputs& out) {
   const std::int64_t bins = op.integer(1);
@@ -118,8 +116,7 @@ void HistcAllocations(const OpView& op, Allocations& memory) {
   memory.Free(edges);
 }
 
-// --- _grouped_mm(self, mat2, offs, bias, out_dtype)
-// -----------------------------------------------
+// --- _grouped_mm(self, mat2, offs, bias, out_dtype) ----------------------------------------------
 
 // A group's rows of `self` (or columns of `mat2`, or part of the inner dimension) end at its
 // offset; only the offsets' values, which no graph holds, say how many there are. Where both
@@ -169,8 +166,7 @@ Work GroupedWork(const OpView& op) {
   return {.mac = batch * a.size(-2) * a.size(-1) * b.size(-1)};
 }
 
-// --- transformers::grouped_mm_fallback(input, weight, offs)
-// ---------------------------------------
+// --- transformers::grouped_mm_fallback(input, weight, offs) --------------------------------------
 
 void FallbackShape(const OpView& op, Outputs& out) {
   shape::RequireRank("the rows", op.self(), 2);
@@ -189,43 +185,20 @@ Work FallbackSlopeWork(const OpView& op) {
   return {.mac = Count(2) * rows.size(0) * rows.size(1) * op.tensor(1).size(2)};
 }
 
-// --- Rows
-// -----------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef RoutingKernel(OpName name, std::string_view summary, Signature signature,
                               std::string_view example, Gradient grad, ShapeFn shape,
                               AllocationsFn allocations, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kRouting,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kRouting, {name, summary, signature, example},
+                {shape, Fusion::kOpaque, allocations, work, grad});
 }
 
 constexpr OpDef GroupedProduct(OpName name, std::string_view summary, Signature signature,
                                std::string_view example, Gradient grad, ShapeFn shape,
                                AllocationsFn allocations) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kContraction,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = GroupedWork,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kContraction, {name, summary, signature, example},
+                {shape, Fusion::kOpaque, allocations, GroupedWork, grad});
 }
 
 constexpr std::array kRows{
@@ -263,21 +236,15 @@ constexpr std::array kRows{
                    "(Tensor input, Tensor weight, Tensor offs) -> Tensor",
                    "transformers::grouped_mm_fallback(f32[12,8], f32[4,8,5], i32[4])",
                    gradients::kGroupedMmFallback, FallbackShape, allocations::Via<"aten::empty">),
-    OpDef{.name = "transformers::grouped_mm_fallback_backward",
-          .summary = "The gradients of grouped products, two mm per group.",
-          .signature = "(Tensor input, Tensor weight, Tensor offs, Tensor grad_output) -> (Tensor, "
-                       "Tensor)",
-          .example = "transformers::grouped_mm_fallback_backward(f32[12,8], f32[4,8,5], i32[4], "
-                     "f32[12,5])",
-          .family = Family::kContraction,
-          .shape = FallbackSlopeShape,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kOpaque,
-          .decompose = kIsKernel,
-          .allocations = allocations::Via<"aten::empty_strided">,
-          .work = FallbackSlopeWork,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = kNoGradient},
+    Kernel(Family::kContraction,
+           {"transformers::grouped_mm_fallback_backward",
+            "The gradients of grouped products, two mm per group.",
+            "(Tensor input, Tensor weight, Tensor offs, Tensor grad_output) -> (Tensor, "
+            "Tensor)",
+            "transformers::grouped_mm_fallback_backward(f32[12,8], f32[4,8,5], i32[4], "
+            "f32[12,5])"},
+           {FallbackSlopeShape, Fusion::kOpaque, allocations::Via<"aten::empty_strided">,
+            FallbackSlopeWork, kNoGradient}),
 };
 
 }  // namespace

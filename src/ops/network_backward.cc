@@ -14,6 +14,7 @@
 #include "ops/attention_blocks.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -30,37 +31,15 @@ constexpr OpDef Slope(OpName name, std::string_view summary, Signature signature
                       std::string_view example, WorkFn work,
                       AllocationsFn allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                       ShapeFn shape = shape::Iterate<Promotion::kCommon, 0, 1>) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kBroadcast,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = kGradientUnknown};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {shape, Fusion::kBroadcast, allocations, work, kGradientUnknown});
 }
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, Family family, Fusion fusion, ShapeFn shape,
                        AllocationsFn allocations, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = family,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = fusion,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = kGradientUnknown};
+  return Kernel(family, {name, summary, signature, example},
+                {shape, fusion, allocations, work, kGradientUnknown});
 }
 
 // A derivative that is a polynomial of the result; of gelu, one that computes it anew.
@@ -192,8 +171,7 @@ Work FlashSlopeWork(const OpView& op) {
           .masked = hidden * query.size(3) * 5};
 }
 
-// --- embedding, slices, losses
-// --------------------------------------------------------------------
+// --- embedding, slices, losses -------------------------------------------------------------------
 
 // grad, indices, num_weights
 void EmbeddingSlopeShape(const OpView& op, Outputs& out) {

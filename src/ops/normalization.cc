@@ -20,6 +20,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/normalization.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -282,8 +283,7 @@ std::vector<Tensor> InstanceNorm(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::view", out, Dims(input.sizes()))};
 }
 
-// --- native_group_norm(input, weight, bias, N, C, HxW, group, eps)
-// --------------------------------
+// --- native_group_norm(input, weight, bias, N, C, HxW, group, eps) -------------------------------
 
 void GroupNormShape(const OpView& op, Outputs& out) {
   const TensorView input = op.self();
@@ -333,8 +333,7 @@ std::vector<Tensor> GroupNorm(Dispatcher& d, const OpView& op) {
                  input.size(1), pixels.value(), op.arg(1), op.arg(4))};
 }
 
-// --- rms_norm(input, normalized_shape, weight, eps)
-// -----------------------------------------------
+// --- rms_norm(input, normalized_shape, weight, eps) ----------------------------------------------
 
 // The result and the reciprocal roots it was scaled by.
 std::vector<Tensor> NormalizeByRoot(Dispatcher& d, const OpView& op) {
@@ -363,25 +362,13 @@ std::vector<Tensor> RmsNorm(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::_fused_rms_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3))};
 }
 
-// --- Rows
-// -----------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef NormalizationKernel(OpName name, std::string_view summary, Signature signature,
                                     std::string_view example, Gradient grad, ShapeFn shape,
                                     AllocationsFn allocations, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kNormalization,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kNormalization, {name, summary, signature, example},
+                {shape, Fusion::kOpaque, allocations, work, grad});
 }
 
 constexpr OpDef NormalizationOf(OpName name, std::string_view summary, Signature signature,

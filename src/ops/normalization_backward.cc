@@ -13,6 +13,7 @@
 #include "ir/layout.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/normalization.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -165,41 +166,29 @@ void GroupSlopeAllocations(const OpView& op, Allocations& memory) {
 
 Work GroupSlopeWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 8}; }
 
-// --- Rows
-// ------------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
-constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, ShapeFn shape, AllocationsFn allocations,
-                       WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kNormalization,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = kGradientUnknown};
+constexpr OpDef Backward(OpName name, std::string_view summary, Signature signature,
+                         std::string_view example, ShapeFn shape, AllocationsFn allocations,
+                         WorkFn work) {
+  return Kernel(Family::kNormalization, {name, summary, signature, example},
+                {shape, Fusion::kOpaque, allocations, work, kGradientUnknown});
 }
 
 constexpr std::array kRows{
-    Kernel("aten::native_batch_norm_backward", "The gradients of a batch norm.",
-           "(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? "
-           "running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] "
-           "output_mask) -> (Tensor, Tensor, Tensor)",
-           "aten::native_batch_norm_backward(f32[2,3,4,4], f32[2,3,4,4], f32[3], f32[3], f32[3], "
-           "f32[3], f32[3], True, 1e-05, [True,True,True])",
-           BatchSlopeShape, BatchSlopeAllocations, BatchSlopeWork),
-    Kernel("aten::native_group_norm_backward", "The gradients of a group norm.",
-           "(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, "
-           "SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-           "aten::native_group_norm_backward(f32[2,6,4], f32[2,6,4], f32[2,3], f32[2,3], f32[6], "
-           "2, 6, 4, 3, [True,True,True])",
-           GroupSlopeShape, GroupSlopeAllocations, GroupSlopeWork),
+    Backward("aten::native_batch_norm_backward", "The gradients of a batch norm.",
+             "(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? "
+             "running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] "
+             "output_mask) -> (Tensor, Tensor, Tensor)",
+             "aten::native_batch_norm_backward(f32[2,3,4,4], f32[2,3,4,4], f32[3], f32[3], f32[3], "
+             "f32[3], f32[3], True, 1e-05, [True,True,True])",
+             BatchSlopeShape, BatchSlopeAllocations, BatchSlopeWork),
+    Backward("aten::native_group_norm_backward", "The gradients of a group norm.",
+             "(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, "
+             "SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+             "aten::native_group_norm_backward(f32[2,6,4], f32[2,6,4], f32[2,3], f32[2,3], f32[6], "
+             "2, 6, 4, 3, [True,True,True])",
+             GroupSlopeShape, GroupSlopeAllocations, GroupSlopeWork),
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/window.h"
@@ -339,19 +340,8 @@ void Im2ColAllocations(const OpView& op, Allocations& memory) {
 constexpr OpDef PoolKernel(OpName name, std::string_view summary, Signature signature,
                            std::string_view example, Gradient grad, Fusion fusion, ShapeFn shape,
                            AllocationsFn allocations, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kPooling,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = fusion,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kPooling, {name, summary, signature, example},
+                {shape, fusion, allocations, work, grad});
 }
 
 constexpr OpDef PoolOf(OpName name, std::string_view summary, Signature signature,

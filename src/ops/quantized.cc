@@ -22,8 +22,7 @@
 namespace steelyard::ops {
 namespace {
 
-// --- quantized_decomposed
-// -------------------------------------------------------------------------
+// --- quantized_decomposed ------------------------------------------------------------------------
 
 // Python adds a number: it is boxed outside the operator that takes it.
 Tensor WithBox(Dispatcher& d, OpName op, const Tensor& t, double number, bool whole) {
@@ -165,8 +164,7 @@ std::vector<Tensor> DequantizeGroups(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::to.dtype", t, AskedType(op, 7))};
 }
 
-// --- Fake quantization
-// ----------------------------------------------------------------------------
+// --- Fake quantization ---------------------------------------------------------------------------
 
 void WithMaskShape(const OpView& op, Outputs& out) {
   if (!IsFloating(op.self().dtype())) Refuse("what is quantized is floating-point");
@@ -178,8 +176,7 @@ std::vector<Tensor> FakeQuantize(Dispatcher& d, const OpView& op) {
                      op.arg(2), op.arg(3), op.arg(4))[0]};
 }
 
-// --- Products with packed weights
-// -----------------------------------------------------------------
+// --- Products with packed weights ----------------------------------------------------------------
 
 // self [rows, inner], weight [columns, inner]
 void Int8PackedShape(const OpView& op, Outputs& out) {

@@ -10,6 +10,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/memory_format.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
@@ -93,36 +94,15 @@ constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature
                       std::string_view example, ShapeFn shape,
                       AllocationsFn allocations = allocations::Via<"aten::empty">,
                       TrafficFn traffic = traffic::WriteOnly, Gradient grad = kNoGradient) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kRandom,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work::Move,
-               .traffic = traffic,
-               .grad = grad};
+  return Kernel(Family::kRandom, {name, summary, signature, example},
+                {shape, Fusion::kOpaque, allocations, work::Move, grad}, Alias::kNone, traffic);
 }
 
 constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
                           std::string_view example, Gradient grad) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kRandom,
-               .shape = shape::SameAs<0>,
-               .alias = Alias::kInPlace,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations::None,
-               .work = work::Move,
-               .traffic = traffic::WriteOnly,
-               .grad = grad};
+  return Kernel(Family::kRandom, {name, summary, signature, example},
+                {shape::SameAs<0>, Fusion::kOpaque, allocations::None, work::Move, grad},
+                Alias::kInPlace, traffic::WriteOnly);
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,

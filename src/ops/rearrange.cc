@@ -15,6 +15,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
@@ -176,8 +177,7 @@ void ResizedPadAllocations(const OpView& op, Allocations& memory) {
   CopyImage<2>(op, memory);
 }
 
-// --- Repetition
-// -----------------------------------------------------------------------------------
+// --- Repetition ----------------------------------------------------------------------------------
 
 void RepeatShape(const OpView& op, Outputs& out) {
   const Dims repeats = op.ints(1);
@@ -212,8 +212,7 @@ void RepeatAllocations(const OpView& op, Allocations& memory) {
   for (const auto scratch : {first, second, both}) memory.Free(scratch);
 }
 
-// --- Rolling
-// ----------------------------------------------------------------------------------------
+// --- Rolling -------------------------------------------------------------------------------------
 
 Tensor RollOne(Dispatcher& d, const Tensor& t, std::int64_t shift, std::int64_t at) {
   const int dim = static_cast<int>(at < 0 ? at + t.rank() : at);
@@ -248,25 +247,13 @@ void FlipShape(const OpView& op, Outputs& out) {
   shape::Like<0>(op, out);
 }
 
-// --- Rows
-// -----------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, Gradient grad, ShapeFn shape,
                        AllocationsFn allocations) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kDataMovement,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kInjective,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work::Move,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kDataMovement, {name, summary, signature, example},
+                {shape, Fusion::kInjective, allocations, work::Move, grad});
 }
 
 constexpr std::array kRows{

@@ -18,6 +18,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/memory_format.h"
 #include "ops/rules/product.h"
 #include "ops/rules/shape.h"
@@ -380,25 +381,13 @@ std::vector<Tensor> Lstm(Dispatcher& d, const OpView& op) {
   return {op.boolean(8) ? d.Call("aten::transpose.int", layer_input, 0, 1) : layer_input, h, c};
 }
 
-// --- Rows
-// -----------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef LayerKernel(OpName name, std::string_view summary, Signature signature,
                             std::string_view example, ShapeFn shape, AllocationsFn allocations,
                             WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kContraction,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = kNoGradient};
+  return Kernel(Family::kContraction, {name, summary, signature, example},
+                {shape, Fusion::kOpaque, allocations, work, kNoGradient});
 }
 
 constexpr std::array kRows{

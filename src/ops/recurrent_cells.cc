@@ -211,8 +211,7 @@ std::vector<Tensor> OverSequence(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::transpose_", sequence.output, 0, 1), last};
 }
 
-// --- One step: input, hx, w_ih, w_hh, b_ih, b_hh
-// --------------------------------------------------
+// --- One step: input, hx, w_ih, w_hh, b_ih, b_hh -------------------------------------------------
 
 Weights WeightsOf(Dispatcher& d, const OpView& op) {
   for (int i : {2, 3}) shape::RequireRank("a weight", op.tensor(i), 2);

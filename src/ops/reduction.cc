@@ -16,6 +16,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -204,19 +205,8 @@ constexpr OpDef Reduce(OpName name, std::string_view summary, Signature signatur
                        std::string_view example, Gradient grad, Fusion fusion, ShapeFn shape,
                        AllocationsFn allocations,
                        WorkFn work = work::PerInput<PerElement{.alu = 1}>) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kReduction,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = fusion,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kReduction, {name, summary, signature, example},
+                {shape, fusion, allocations, work, grad});
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
@@ -338,19 +328,9 @@ std::vector<Tensor> Softmax(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef SoftmaxKernel(OpName name, std::string_view summary, std::string_view example,
                               Gradient grad, WorkFn work) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = "(Tensor self, int dim, bool half_to_float) -> Tensor",
-               .example = example,
-               .family = Family::kNormalization,
-               .shape = SoftmaxShape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kReduction,
-               .decompose = kIsKernel,
-               .allocations = SoftmaxAllocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kNormalization,
+                {name, summary, "(Tensor self, int dim, bool half_to_float) -> Tensor", example},
+                {SoftmaxShape, Fusion::kReduction, SoftmaxAllocations, work, grad});
 }
 
 // --- Rows ---------------------------------------------------------------------------------------

@@ -25,8 +25,7 @@
 namespace steelyard::ops {
 namespace {
 
-// --- Interpolation: upsample_*(self, output_size, ...)
-// --------------------------------------------
+// --- Interpolation: upsample_*(self, output_size, ...) -------------------------------------------
 
 template <int kSpatial>
 void UpsampleShape(const OpView& op, Outputs& out) {
@@ -84,8 +83,7 @@ void OrderedAllocations(const OpView& op, Allocations& memory) {
 template <int kNeighbours>
 constexpr WorkFn kInterpolation = work::PerOutput<work::PerElement{.alu = 2 * kNeighbours - 1}>;
 
-// --- With antialiasing: windows as wide as the image shrinks
-// --------------------------------------
+// --- With antialiasing: windows as wide as the image shrinks -------------------------------------
 
 // Elements of the window of one result (compute_index_ranges_weights).
 std::int64_t WindowOf(std::int64_t from, std::int64_t to, bool align, double factor, int width) {
@@ -139,8 +137,7 @@ void AntialiasShape(const OpView& op, Outputs& out) {
   FloatUpsampleShape<2>(op, out);
 }
 
-// --- By sizes or factors: upsample_*.vec
-// ----------------------------------------------------------
+// --- By sizes or factors: upsample_*.vec ---------------------------------------------------------
 
 struct Scaled {
   Dims sizes;
@@ -262,8 +259,7 @@ std::vector<Tensor> GridSampler(Dispatcher& d, const OpView& op) {
   return {d.Call(kernel, d.tensor(op, 0), d.tensor(op, 1), op.arg(2), op.arg(3), op.arg(4))};
 }
 
-// --- affine_grid_generator(theta, size, align_corners)
-// --------------------------------------------
+// --- affine_grid_generator(theta, size, align_corners) -------------------------------------------
 
 // From -1 to 1, or from middle to middle of the outer pixels.
 Tensor Axis(Dispatcher& d, const OpView& op, std::int64_t steps) {

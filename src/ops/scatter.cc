@@ -61,8 +61,7 @@ bool IsReduction(std::string_view name) {
   return name == "sum" || name == "prod" || name == "mean" || name == "amax" || name == "amin";
 }
 
-// --- scatter_reduce(self, dim, index, src, reduce, include_self)
-// ----------------------------------
+// --- scatter_reduce(self, dim, index, src, reduce, include_self) ---------------------------------
 
 void RowsAllocations(const OpView& op, Allocations& memory) {
   const TensorView self = op.self();
@@ -148,8 +147,7 @@ std::vector<Tensor> ScatterReduceInPlace(Dispatcher& d, const OpView& op) {
   return ScatterReduceInto(d, op, d.tensor(op, 0));
 }
 
-// --- index_reduce, index_fill, index_copy(self, dim, index, ...)
-// ----------------------------------
+// --- index_reduce, index_fill, index_copy(self, dim, index, ...) ---------------------------------
 
 void RequireSlices(const OpView& op) {
   const TensorView self = op.self(), index = op.tensor(2), source = op.tensor(3);
@@ -226,8 +224,7 @@ void CopySlicesInPlaceShape(const OpView& op, Outputs& out) {
   out.AddLike(op.self());
 }
 
-// --- masked_scatter(self, mask, source)
-// -----------------------------------------------------------
+// --- masked_scatter(self, mask, source) ----------------------------------------------------------
 
 void MaskedScatterShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self(), mask = op.tensor(1), source = op.tensor(2);
@@ -251,8 +248,7 @@ std::vector<Tensor> MaskedScatter(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::masked_scatter_", out, mask, d.tensor(op, 2))};
 }
 
-// --- take(self, index), take_along_dim(self, indices, dim)
-// ----------------------------------------
+// --- take(self, index), take_along_dim(self, indices, dim) ---------------------------------------
 
 void TakeShape(const OpView& op, Outputs& out) {
   RequireLong(op.tensor(1));

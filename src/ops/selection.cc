@@ -17,6 +17,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
@@ -288,19 +289,8 @@ std::vector<Tensor> Nms(Dispatcher& d, const OpView& op) {
 constexpr OpDef Chosen(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, ShapeFn shape, AllocationsFn allocations,
                        WorkFn work, Gradient grad) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kIndexing,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kIndexing, {name, summary, signature, example},
+                {shape, Fusion::kOpaque, allocations, work, grad});
 }
 
 constexpr std::array kRows{

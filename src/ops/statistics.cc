@@ -16,6 +16,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -71,19 +72,8 @@ constexpr WorkFn kMomentsWork = work::PerInput<PerElement{.alu = 5}>;
 template <int kOutputs>
 constexpr OpDef Moments(OpName name, std::string_view summary, Signature signature,
                         std::string_view example, AllocationsFn allocations, Gradient grad) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kReduction,
-               .shape = MomentsShape<kOutputs>,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kReduction,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = kMomentsWork,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kReduction, {name, summary, signature, example},
+                {MomentsShape<kOutputs>, Fusion::kReduction, allocations, kMomentsWork, grad});
 }
 
 // By the number of elements less one, or by the number itself.
@@ -178,19 +168,8 @@ Work NormWork(const OpView& op) {
 
 constexpr OpDef Norm(OpName name, Signature signature, std::string_view example, ShapeFn shape,
                      AllocationsFn allocations, Gradient grad) {
-  return OpDef{.name = name,
-               .summary = "Norms over dimensions.",
-               .signature = signature,
-               .example = example,
-               .family = Family::kReduction,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kReduction,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = NormWork,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kReduction, {name, "Norms over dimensions.", signature, example},
+                {shape, Fusion::kReduction, allocations, NormWork, grad});
 }
 
 std::vector<Tensor> NormOfAll(Dispatcher& d, const OpView& op) {
@@ -336,23 +315,12 @@ void MedianAllocations(const OpView& op, Allocations& memory) {
 constexpr OpDef Chosen(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, ShapeFn shape, AllocationsFn allocations,
                        Gradient grad) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kReduction,
-               .shape = shape,
-               .alias = Alias::kNone,
-               .fusion = Fusion::kOpaque,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work::PerInput<PerElement{.compare = 1}>,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(
+      Family::kReduction, {name, summary, signature, example},
+      {shape, Fusion::kOpaque, allocations, work::PerInput<PerElement{.compare = 1}>, grad});
 }
 
-// --- Running sums of exponentials, traces, integrals
-// ------------------------------------------------
+// --- Running sums of exponentials, traces, integrals ---------------------------------------------
 
 std::vector<Tensor> LogCumSumExp(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::_logcumsumexp", d.tensor(op, 0), op.arg(1))};
@@ -495,19 +463,11 @@ constexpr std::array kRows{
     Call("aten::logcumsumexp", "Logarithms of the sums of exponentials up to each.",
          "(Tensor self, int dim) -> Tensor", "aten::logcumsumexp(f32[2,8], 1)", LogCumSumExp,
          kGradientUnknown),
-    OpDef{.name = "aten::trace",
-          .summary = "The sum of a matrix's diagonal.",
-          .signature = "(Tensor self) -> Tensor",
-          .example = "aten::trace(f32[3,4])",
-          .family = Family::kReduction,
-          .shape = TraceShape,
-          .alias = Alias::kNone,
-          .fusion = Fusion::kReduction,
-          .decompose = kIsKernel,
-          .allocations = allocations::Via<"aten::empty">,
-          .work = TraceWork,
-          .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kTrace},
+    Kernel(Family::kReduction,
+           {"aten::trace", "The sum of a matrix's diagonal.", "(Tensor self) -> Tensor",
+            "aten::trace(f32[3,4])"},
+           {TraceShape, Fusion::kReduction, allocations::Via<"aten::empty">, TraceWork,
+            gradients::kTrace}),
     Call("aten::trace_backward", "The gradient of the sum of a matrix's diagonal.",
          "(Tensor grad, SymInt[] sizes) -> Tensor", "aten::trace_backward(f32[], [3,4])",
          TraceBackward, kGradientUnknown),

@@ -7,6 +7,7 @@
 #include "ops/gradients/elementwise.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
@@ -40,19 +41,8 @@ constexpr OpDef UpdateKernel(OpName name, std::string_view summary, Signature si
                              std::string_view example, Gradient grad, ShapeFn shape,
                              AllocationsFn allocations,
                              WorkFn work = work::PerOutput<PerElement{.alu = 3}>) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kElementwise,
-               .shape = shape,
-               .alias = Alias::kInPlace,
-               .fusion = Fusion::kBroadcast,
-               .decompose = kIsKernel,
-               .allocations = allocations,
-               .work = work,
-               .traffic = traffic::ReadAllWriteAll,
-               .grad = grad};
+  return Kernel(Family::kElementwise, {name, summary, signature, example},
+                {shape, Fusion::kBroadcast, allocations, work, grad}, Alias::kInPlace);
 }
 
 constexpr std::array kRows{

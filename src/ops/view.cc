@@ -16,6 +16,8 @@
 #include "ops/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
@@ -23,8 +25,7 @@
 namespace steelyard::ops {
 namespace {
 
-// --- Shapes
-// -----------------------------------------------------------------------------------------
+// --- Shapes --------------------------------------------------------------------------------------
 
 struct Geometry {
   Dims sizes, strides;
@@ -303,8 +304,7 @@ void AsStridedShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), sizes, strides);
 }
 
-// --- Composites
-// ---------------------------------------------------------------------------------------
+// --- Composites ----------------------------------------------------------------------------------
 
 std::vector<Tensor> Reshape(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
@@ -413,43 +413,19 @@ std::vector<Tensor> Movedim(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::permute", d.tensor(op, 0), order)};
 }
 
-// --- Rows
-// -----------------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef ViewKernel(OpName name, std::string_view summary, Signature signature,
                            std::string_view example, Gradient grad, ShapeFn shape,
                            Alias alias = Alias::kView) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kView,
-               .shape = shape,
-               .alias = alias,
-               .fusion = Fusion::kView,
-               .decompose = kIsKernel,
-               .allocations = allocations::None,
-               .work = work::None,
-               .traffic = traffic::None,
-               .grad = grad};
+  return Kernel(Family::kView, {name, summary, signature, example},
+                {shape, Fusion::kView, allocations::None, work::None, grad}, alias, traffic::None);
 }
 
 constexpr OpDef ViewComposite(OpName name, std::string_view summary, Signature signature,
                               std::string_view example, DecomposeFn decompose,
                               Gradient grad = kGradientFromParts) {
-  return OpDef{.name = name,
-               .summary = summary,
-               .signature = signature,
-               .example = example,
-               .family = Family::kView,
-               .shape = kShapeFromParts,
-               .alias = Alias::kView,
-               .fusion = kFusionFromParts,
-               .decompose = decompose,
-               .allocations = kAllocationsFromParts,
-               .work = kWorkFromParts,
-               .traffic = kTrafficFromParts,
-               .grad = grad};
+  return Composite(name, summary, signature, example, Family::kView, decompose, grad, Alias::kView);
 }
 
 constexpr std::array kRows{
@@ -533,19 +509,11 @@ constexpr std::array kRows{
     ViewKernel("aten::detach", "The same elements without history.",
                "(Tensor(a) self) -> Tensor(a)", "aten::detach(f32[3])", kNoGradient,
                shape::SameAs<0>),
-    OpDef{.name = "aten::detach_",
-          .summary = "Drops the history; the elements stay.",
-          .signature = "(Tensor(a!) self) -> Tensor(a!)",
-          .example = "aten::detach_(f32[3])",
-          .family = Family::kView,
-          .shape = shape::SameAs<0>,
-          .alias = Alias::kInPlace,
-          .fusion = Fusion::kView,
-          .decompose = kIsKernel,
-          .allocations = allocations::None,
-          .work = work::None,
-          .traffic = traffic::None,
-          .grad = kNoGradient},
+    Kernel(Family::kView,
+           {"aten::detach_", "Drops the history; the elements stay.",
+            "(Tensor(a!) self) -> Tensor(a!)", "aten::detach_(f32[3])"},
+           {shape::SameAs<0>, Fusion::kView, allocations::None, work::None, kNoGradient},
+           Alias::kInPlace, traffic::None),
     ViewComposite("aten::reshape",
                   "Another shape: a view if the strides allow it, a copy otherwise.",
                   "(Tensor(a) self, SymInt[] shape) -> Tensor(a)",

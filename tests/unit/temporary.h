@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that tests write. Tests run side by side, one process each: every process has a folder of its own.
+// Files that tests write. Tests run side by side, one process each: every process has a folder of
+// its own.
 #pragma once
 
 #include <gtest/gtest.h>

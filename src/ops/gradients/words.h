@@ -29,8 +29,7 @@ Tensor SumTo(Dispatcher& d, const Tensor& gradient, std::span<const std::int64_t
 // Gives reduced dimensions back as ones (unsqueeze_multiple), and spreads over them.
 Tensor Unreduce(Dispatcher& d, const Tensor& gradient, const OpView& op, int dims, bool kept);
 
-// --- Whole formulas
-// -------------------------------------------------------------------------------
+// --- Whole formulas ------------------------------------------------------------------------------
 
 // The gradient itself.
 Tensor Same(Dispatcher& d, const Backward& b);

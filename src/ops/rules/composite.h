@@ -16,14 +16,14 @@ namespace steelyard {
 // The row of a composite: everything but its parts follows from them.
 constexpr OpDef Composite(OpName name, std::string_view summary, Signature signature,
                           std::string_view example, Family family, DecomposeFn decompose,
-                          Gradient grad = kGradientFromParts) {
+                          Gradient grad = kGradientFromParts, Alias alias = Alias::kNone) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
                .example = example,
                .family = family,
                .shape = kShapeFromParts,
-               .alias = Alias::kNone,
+               .alias = alias,
                .fusion = kFusionFromParts,
                .decompose = decompose,
                .allocations = kAllocationsFromParts,

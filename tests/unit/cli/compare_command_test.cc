@@ -16,8 +16,7 @@ using ::testing::HasSubstr;
 
 std::string Model(const std::string& op) {
   return WriteTemporary(
-      op + ".syt",
-      "input %x: f32[batch,8]\n%y: f32[batch,8] = aten::" + op + "(%x)\nreturn %y\n");
+      op + ".syt", "input %x: f32[batch,8]\n%y: f32[batch,8] = aten::" + op + "(%x)\nreturn %y\n");
 }
 
 TEST(CompareCommandTest, ShowsWhatDiffers) {

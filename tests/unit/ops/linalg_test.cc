@@ -11,8 +11,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// --- Kernels
-// --------------------------------------------------------------------------------------
+// --- Kernels -------------------------------------------------------------------------------------
 
 TEST(Linalg, ProductsAreRowMajor) {
   EXPECT_EQ(ResultOf("aten::mm(f32[2,3]{1,2}, f32[3,5]{1,3})"), "f32[2,5]");
@@ -95,8 +94,7 @@ TEST(Linalg, WrongFactorsAreRefusedWithTheirNumbers) {
               HasSubstr("does not broadcast"));
 }
 
-// --- matmul
-// ---------------------------------------------------------------------------------------
+// --- matmul --------------------------------------------------------------------------------------
 
 TEST(Matmul, OfVectorsAndMatrices) {
   EXPECT_EQ(ResultOf("aten::matmul(f32[3], f32[3])"), "f32[]");
@@ -136,8 +134,7 @@ TEST(Matmul, BroadcastsBatches) {
   EXPECT_THAT(RefusalOf("aten::matmul(f32[], f32[3])"), HasSubstr("at least one dimension"));
 }
 
-// --- linear
-// ---------------------------------------------------------------------------------------
+// --- linear --------------------------------------------------------------------------------------
 
 TEST(Linear, IsOneAddmmOnContiguousInput) {
   for (const char* input : {"f32[8]", "f32[3,8]", "f32[2,3,8]", "f32[2,1,3,8]"}) {

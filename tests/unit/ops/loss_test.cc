@@ -11,8 +11,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// --- nll_loss and cross_entropy_loss
-// ----------------------------------------------------------------
+// --- nll_loss and cross_entropy_loss -------------------------------------------------------------
 
 TEST(NllLoss, GivesTheLossAndTheSumOfWeights) {
   EXPECT_EQ(ResultOf("aten::nll_loss_forward(f32[4,7], i64[4], None, 1, -100)"), "f32[]");
@@ -70,8 +69,7 @@ TEST(CrossEntropy, SmoothedLabelsAddASumOverTheClasses) {
   EXPECT_EQ(ResultOf("aten::cross_entropy_loss(f32[4,7], i64[4], f32[7], 2, -100, 0.1)"), "f32[]");
 }
 
-// --- Losses of pairs
-// --------------------------------------------------------------------------------
+// --- Losses of pairs -----------------------------------------------------------------------------
 
 TEST(PairLoss, ReducedResultKeepsTheStorageOfTheTerms) {
   const std::int64_t all = 4 * 7 * 4;

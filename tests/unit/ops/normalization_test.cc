@@ -11,8 +11,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// --- layer_norm
-// -----------------------------------------------------------------------------------
+// --- layer_norm ----------------------------------------------------------------------------------
 
 TEST(LayerNorm, StatisticsKeepTheNormalizedDimensionsAsOnes) {
   constexpr std::string_view kCall =
@@ -60,8 +59,7 @@ TEST(LayerNorm, OtherShapesAreRefused) {
               HasSubstr("f32[4] for the normalized shape [8]"));
 }
 
-// --- batch_norm
-// -----------------------------------------------------------------------------------
+// --- batch_norm ----------------------------------------------------------------------------------
 
 constexpr std::string_view kParameters = ", f32[3], f32[3], f32[3], f32[3], ";
 
@@ -158,8 +156,7 @@ TEST(InstanceNorm, IsBatchNormOfOneImage) {
       HasSubstr("has no pixels"));
 }
 
-// --- group_norm, rms_norm
-// -------------------------------------------------------------------------
+// --- group_norm, rms_norm ------------------------------------------------------------------------
 
 TEST(GroupNorm, HasARowForEachGroupOfAnImage) {
   EXPECT_THAT(
