@@ -10,7 +10,6 @@ usage: measure_forward.py OUT [NAME...]
 needs: torch, torchvision, transformers
 """
 
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from recording import (
     bytes_by_dtype,
     counter,
     events_of,
+    measure_named,
     peak_of,
     save_structure,
     save_truth,
@@ -73,14 +73,5 @@ def measure(name: str, folder: Path) -> None:
     print(name, truth["params"], truth["forward_no_grad"]["peak"], len(events), flush=True)
 
 
-def main() -> None:
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in sys.argv[2:] or MODELS:
-        measure(name, folder)
-
-
 if __name__ == "__main__":
-    main()
+    measure_named(measure, MODELS, __doc__)

@@ -67,3 +67,15 @@ def bytes_by_dtype(tensors: Iterable[torch.Tensor]) -> dict[str, int]:
 def save_truth(truth: dict[str, Any], folder: Path) -> None:
     text = json.dumps(truth, separators=(",", ":"))
     (folder / f"{truth['name']}.truth.json").write_text(text)
+
+
+def measure_named(
+    measure: Callable[[str, Path], None], models: Iterable[str], usage: str | None
+) -> None:
+    """The command line OUT [NAME...]: `measure` of each name, of all `models` without one."""
+    if len(sys.argv) < 2:
+        sys.exit(usage)
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in sys.argv[2:] or models:
+        measure(name, folder)

@@ -25,7 +25,7 @@ struct Weights {
 
 // A call that a tool counts by a rule of its own. The first rule of a list that fits decides.
 struct CallRule {
-  std::string_view op;  // as the model calls it, without overload: "aten::layer_norm"
+  std::string_view op = {};  // as the model calls it, without overload: "aten::layer_norm"
   // What it counts: for each multiply-add of its contractions, ...
   int mac = 0;
   int input = 0;    // each element of its first operand,

@@ -7,7 +7,10 @@
 // (transformers keeps F.gelu, so that DeepSpeed's patch of it is never called).
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <string_view>
 
 #include "analyze/counting.h"
 
@@ -20,190 +23,125 @@ inline constexpr int kNormWeight = 1;       // of batch_norm, instance_norm and 
 inline constexpr int kBatchNormTraining = 5;
 inline constexpr int kUpsampleSize = 1;
 
-// Version 0.19.8 (deepspeed/profiling/flops_profiler/profiler.py).
-inline constexpr std::array kMacs{
-    CallRule{.op = "aten::linear", .mac = 1},
-    CallRule{.op = "aten::conv1d", .mac = 1},
-    CallRule{.op = "aten::conv2d", .mac = 1},
-    CallRule{.op = "aten::conv3d", .mac = 1},
-    CallRule{.op = "aten::convolution", .mac = 1},
-    CallRule{.op = "aten::_convolution", .mac = 1},
-    CallRule{.op = "aten::conv_transpose1d", .mac = 1},
-    CallRule{.op = "aten::conv_transpose2d", .mac = 1},
-    CallRule{.op = "aten::conv_transpose3d", .mac = 1},
-    CallRule{.op = "aten::matmul", .mac = 1},
-    CallRule{.op = "aten::mm", .mac = 1},
-    CallRule{.op = "aten::bmm", .mac = 1},
-    CallRule{.op = "aten::addmm", .mac = 1},
-    CallRule{.op = "aten::baddbmm", .mac = 1},
-    CallRule{.op = "aten::scaled_dot_product_attention", .mac = 1},
+// Short lists joined; the rules of one call stand together then, in the order given.
+template <std::size_t... kSizes>
+constexpr auto Joined(const std::array<CallRule, kSizes>&... lists) {
+  std::array<CallRule, (kSizes + ...)> all;
+  auto next = all.begin();
+  ((next = std::ranges::copy(lists, next).out), ...);
+  for (auto rule = all.begin(); rule != all.end(); ++rule) {
+    const auto place = std::ranges::upper_bound(all.begin(), rule, rule->op, {}, &CallRule::op);
+    std::rotate(place, rule, rule + 1);
+  }
+  return all;
+}
+
+template <std::size_t kSize>
+constexpr std::array<CallRule, kSize> OfEach(const std::string_view (&ops)[kSize], CallRule rule) {
+  std::array<CallRule, kSize> all;
+  for (std::size_t i = 0; i < kSize; ++i) {
+    all[i] = rule;
+    all[i].op = ops[i];
+  }
+  return all;
+}
+
+inline constexpr std::string_view kConvolutions[] = {
+    "aten::conv1d",           "aten::conv2d",           "aten::conv3d",
+    "aten::convolution",      "aten::_convolution",     "aten::conv_transpose1d",
+    "aten::conv_transpose2d", "aten::conv_transpose3d",
 };
 
-inline constexpr std::array kFlops{
-    CallRule{.op = "aten::linear", .mac = 2},
-    CallRule{.op = "aten::matmul", .mac = 2},
-    CallRule{.op = "aten::mm", .mac = 2},
-    CallRule{.op = "aten::bmm", .mac = 2},
-    CallRule{.op = "aten::scaled_dot_product_attention", .mac = 2},
-    // The product is added to something of as many elements as the first operand has.
-    CallRule{.op = "aten::addmm", .mac = 2, .input = 1},
-    CallRule{.op = "aten::baddbmm", .mac = 2, .input = 1},
-    // numpy counts one operation more than two for each multiply-add; it is left out.
-    CallRule{.op = "aten::einsum", .mac = 2},
-    // A bias is added to each element of the result.
-    CallRule{.op = "aten::conv1d", .mac = 2, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv1d", .mac = 2},
-    CallRule{.op = "aten::conv2d", .mac = 2, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv2d", .mac = 2},
-    CallRule{.op = "aten::conv3d", .mac = 2, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv3d", .mac = 2},
-    CallRule{.op = "aten::convolution", .mac = 2, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::convolution", .mac = 2},
-    CallRule{.op = "aten::_convolution", .mac = 2, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::_convolution", .mac = 2},
-    CallRule{.op = "aten::conv_transpose1d", .mac = 2, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv_transpose1d", .mac = 2},
-    CallRule{.op = "aten::conv_transpose2d", .mac = 2, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv_transpose2d", .mac = 2},
-    CallRule{.op = "aten::conv_transpose3d", .mac = 2, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv_transpose3d", .mac = 2},
-    CallRule{.op = "aten::relu", .input = 1},
-    CallRule{.op = "aten::relu_", .input = 1},
-    CallRule{.op = "aten::relu6", .input = 1},
-    CallRule{.op = "aten::relu6_", .input = 1},
-    CallRule{.op = "aten::prelu", .input = 1},
-    CallRule{.op = "aten::elu", .input = 1},
-    CallRule{.op = "aten::elu_", .input = 1},
-    CallRule{.op = "aten::leaky_relu", .input = 1},
-    CallRule{.op = "aten::leaky_relu_", .input = 1},
-    CallRule{.op = "aten::silu", .input = 1},
-    CallRule{.op = "aten::silu_", .input = 1},
-    CallRule{.op = "aten::gelu", .input = 1},
-    CallRule{.op = "aten::softmax", .input = 1},
-    CallRule{.op = "aten::_softmax", .input = 1},
-    CallRule{.op = "aten::avg_pool1d", .input = 1},
-    CallRule{.op = "aten::avg_pool2d", .input = 1},
-    CallRule{.op = "aten::avg_pool3d", .input = 1},
-    CallRule{.op = "aten::max_pool1d", .input = 1},
-    CallRule{.op = "aten::max_pool2d", .input = 1},
-    CallRule{.op = "aten::max_pool3d", .input = 1},
-    CallRule{.op = "aten::max_pool2d_with_indices", .input = 1},
-    CallRule{.op = "aten::max_pool3d_with_indices", .input = 1},
-    CallRule{.op = "aten::adaptive_avg_pool1d", .input = 1},
-    CallRule{.op = "aten::adaptive_avg_pool2d", .input = 1},
-    CallRule{.op = "aten::adaptive_avg_pool3d", .input = 1},
-    CallRule{.op = "aten::_adaptive_avg_pool2d", .input = 1},
-    CallRule{.op = "aten::_adaptive_avg_pool3d", .input = 1},
-    CallRule{.op = "aten::adaptive_max_pool1d", .input = 1},
-    CallRule{.op = "aten::adaptive_max_pool2d", .input = 1},
-    CallRule{.op = "aten::adaptive_max_pool3d", .input = 1},
-    // Four operations for each element, five where it is scaled and shifted.
-    CallRule{.op = "aten::layer_norm", .input = 5, .given = kLayerNormWeight},
-    CallRule{.op = "aten::layer_norm", .input = 4},
-    CallRule{.op = "aten::group_norm", .input = 5, .given = kLayerNormWeight},
-    CallRule{.op = "aten::group_norm", .input = 4},
-    CallRule{.op = "aten::native_layer_norm", .input = 5, .given = kLayerNormWeight},
-    CallRule{.op = "aten::native_layer_norm", .input = 4},
-    CallRule{.op = "aten::instance_norm", .input = 5, .given = kNormWeight},
-    CallRule{.op = "aten::instance_norm", .input = 4},
-    CallRule{.op = "aten::native_group_norm", .input = 5, .given = kNormWeight},
-    CallRule{.op = "aten::native_group_norm", .input = 4},
-    // With the statistics of training; without them two, or one.
-    CallRule{
-        .op = "aten::batch_norm", .input = 5, .given = kNormWeight, .truth = kBatchNormTraining},
-    CallRule{.op = "aten::batch_norm", .input = 4, .truth = kBatchNormTraining},
-    CallRule{.op = "aten::batch_norm", .input = 2, .given = kNormWeight},
-    CallRule{.op = "aten::batch_norm", .input = 1},
-    CallRule{.op = "aten::native_batch_norm",
-             .input = 5,
-             .given = kNormWeight,
-             .truth = kBatchNormTraining},
-    CallRule{.op = "aten::native_batch_norm", .input = 4, .truth = kBatchNormTraining},
-    CallRule{.op = "aten::native_batch_norm", .input = 2, .given = kNormWeight},
-    CallRule{.op = "aten::native_batch_norm", .input = 1},
-    CallRule{.op = "aten::_native_batch_norm_legit_no_training", .input = 2, .given = kNormWeight},
-    CallRule{.op = "aten::_native_batch_norm_legit_no_training", .input = 1},
-    // Where the size is given it forgets batch and channels.
-    CallRule{.op = "aten::upsample_nearest1d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_nearest1d", .output = 1},
-    CallRule{.op = "aten::upsample_nearest2d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_nearest2d", .output = 1},
-    CallRule{.op = "aten::upsample_nearest3d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_nearest3d", .output = 1},
-    CallRule{.op = "aten::upsample_linear1d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_linear1d", .output = 1},
-    CallRule{.op = "aten::upsample_bilinear2d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_bilinear2d", .output = 1},
-    CallRule{.op = "aten::upsample_bicubic2d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_bicubic2d", .output = 1},
-    CallRule{.op = "aten::upsample_trilinear3d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_trilinear3d", .output = 1},
+// A bias is added to each element of the result.
+constexpr auto ConvolutionsWithBias(int mac) {
+  return Joined(OfEach(kConvolutions, {.mac = mac, .output = 1, .given = kConvolutionBias}),
+                OfEach(kConvolutions, {.mac = mac}));
+}
+
+inline constexpr std::string_view kUpsamplings[] = {
+    "aten::upsample_nearest1d",   "aten::upsample_nearest2d",  "aten::upsample_nearest3d",
+    "aten::upsample_linear1d",    "aten::upsample_bilinear2d", "aten::upsample_bicubic2d",
+    "aten::upsample_trilinear3d",
 };
+
+// Where the size is given it forgets batch and channels.
+inline constexpr auto kUpsamplingsToASize =
+    OfEach(kUpsamplings, {.spatial = 1, .given = kUpsampleSize});
+
+inline constexpr auto kElementsRead = OfEach(
+    {
+        "aten::relu",
+        "aten::relu_",
+        "aten::relu6",
+        "aten::relu6_",
+        "aten::prelu",
+        "aten::elu",
+        "aten::elu_",
+        "aten::leaky_relu",
+        "aten::leaky_relu_",
+        "aten::softmax",
+        "aten::_softmax",
+        "aten::avg_pool1d",
+        "aten::avg_pool2d",
+        "aten::avg_pool3d",
+        "aten::max_pool1d",
+        "aten::max_pool2d",
+        "aten::max_pool3d",
+        "aten::max_pool2d_with_indices",
+        "aten::max_pool3d_with_indices",
+        "aten::adaptive_avg_pool1d",
+        "aten::adaptive_avg_pool2d",
+        "aten::adaptive_avg_pool3d",
+        "aten::_adaptive_avg_pool2d",
+        "aten::_adaptive_avg_pool3d",
+        "aten::adaptive_max_pool1d",
+        "aten::adaptive_max_pool2d",
+        "aten::adaptive_max_pool3d",
+    },
+    {.input = 1});
+
+// Version 0.19.8 (deepspeed/profiling/flops_profiler/profiler.py).
+inline constexpr auto kMacs =
+    Joined(OfEach({"aten::linear", "aten::matmul", "aten::mm", "aten::bmm", "aten::addmm",
+                   "aten::baddbmm", "aten::scaled_dot_product_attention"},
+                  {.mac = 1}),
+           OfEach(kConvolutions, {.mac = 1}));
+
+inline constexpr auto kFlops = Joined(
+    // numpy counts one operation more than two for each multiply-add of an einsum; it is left out.
+    OfEach({"aten::linear", "aten::matmul", "aten::mm", "aten::bmm",
+            "aten::scaled_dot_product_attention", "aten::einsum"},
+           {.mac = 2}),
+    // The product is added to something of as many elements as the first operand has.
+    OfEach({"aten::addmm", "aten::baddbmm"}, {.mac = 2, .input = 1}), ConvolutionsWithBias(2),
+    kElementsRead, OfEach({"aten::silu", "aten::silu_", "aten::gelu"}, {.input = 1}),
+    // Four operations for each element, five where it is scaled and shifted.
+    OfEach({"aten::layer_norm", "aten::group_norm", "aten::native_layer_norm"},
+           {.input = 5, .given = kLayerNormWeight}),
+    OfEach({"aten::instance_norm", "aten::native_group_norm"}, {.input = 5, .given = kNormWeight}),
+    OfEach({"aten::layer_norm", "aten::group_norm", "aten::native_layer_norm",
+            "aten::instance_norm", "aten::native_group_norm"},
+           {.input = 4}),
+    // With the statistics of training; without them two, or one.
+    OfEach({"aten::batch_norm", "aten::native_batch_norm"},
+           {.input = 5, .given = kNormWeight, .truth = kBatchNormTraining}),
+    OfEach({"aten::batch_norm", "aten::native_batch_norm"},
+           {.input = 4, .truth = kBatchNormTraining}),
+    OfEach({"aten::batch_norm", "aten::native_batch_norm",
+            "aten::_native_batch_norm_legit_no_training"},
+           {.input = 2, .given = kNormWeight}),
+    OfEach({"aten::batch_norm", "aten::native_batch_norm",
+            "aten::_native_batch_norm_legit_no_training"},
+           {.input = 1}),
+    kUpsamplingsToASize, OfEach(kUpsamplings, {.output = 1}));
 
 // Commit 4544b7d2f, from May to December 2021: one list, printed as MACs; no matrix products
 // besides those of linear layers and convolutions.
-inline constexpr std::array kMacsOf2021{
-    CallRule{.op = "aten::linear", .mac = 1},
-    CallRule{.op = "aten::conv1d", .mac = 1, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv1d", .mac = 1},
-    CallRule{.op = "aten::conv2d", .mac = 1, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv2d", .mac = 1},
-    CallRule{.op = "aten::conv3d", .mac = 1, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv3d", .mac = 1},
-    CallRule{.op = "aten::convolution", .mac = 1, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::convolution", .mac = 1},
-    CallRule{.op = "aten::_convolution", .mac = 1, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::_convolution", .mac = 1},
-    CallRule{.op = "aten::conv_transpose1d", .mac = 1, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv_transpose1d", .mac = 1},
-    CallRule{.op = "aten::conv_transpose2d", .mac = 1, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv_transpose2d", .mac = 1},
-    CallRule{.op = "aten::conv_transpose3d", .mac = 1, .output = 1, .given = kConvolutionBias},
-    CallRule{.op = "aten::conv_transpose3d", .mac = 1},
-    CallRule{.op = "aten::relu", .input = 1},
-    CallRule{.op = "aten::relu_", .input = 1},
-    CallRule{.op = "aten::relu6", .input = 1},
-    CallRule{.op = "aten::relu6_", .input = 1},
-    CallRule{.op = "aten::prelu", .input = 1},
-    CallRule{.op = "aten::elu", .input = 1},
-    CallRule{.op = "aten::elu_", .input = 1},
-    CallRule{.op = "aten::leaky_relu", .input = 1},
-    CallRule{.op = "aten::leaky_relu_", .input = 1},
-    CallRule{.op = "aten::softmax", .input = 1},
-    CallRule{.op = "aten::_softmax", .input = 1},
-    CallRule{.op = "aten::avg_pool1d", .input = 1},
-    CallRule{.op = "aten::avg_pool2d", .input = 1},
-    CallRule{.op = "aten::avg_pool3d", .input = 1},
-    CallRule{.op = "aten::max_pool1d", .input = 1},
-    CallRule{.op = "aten::max_pool2d", .input = 1},
-    CallRule{.op = "aten::max_pool3d", .input = 1},
-    CallRule{.op = "aten::max_pool2d_with_indices", .input = 1},
-    CallRule{.op = "aten::max_pool3d_with_indices", .input = 1},
-    CallRule{.op = "aten::adaptive_avg_pool1d", .input = 1},
-    CallRule{.op = "aten::adaptive_avg_pool2d", .input = 1},
-    CallRule{.op = "aten::adaptive_avg_pool3d", .input = 1},
-    CallRule{.op = "aten::_adaptive_avg_pool2d", .input = 1},
-    CallRule{.op = "aten::_adaptive_avg_pool3d", .input = 1},
-    CallRule{.op = "aten::adaptive_max_pool1d", .input = 1},
-    CallRule{.op = "aten::adaptive_max_pool2d", .input = 1},
-    CallRule{.op = "aten::adaptive_max_pool3d", .input = 1},
-    CallRule{.op = "aten::batch_norm", .input = 2},
-    CallRule{.op = "aten::native_batch_norm", .input = 2},
-    CallRule{.op = "aten::_native_batch_norm_legit_no_training", .input = 2},
-    CallRule{.op = "aten::upsample_nearest1d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_nearest1d", .input = 1},
-    CallRule{.op = "aten::upsample_nearest2d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_nearest2d", .input = 1},
-    CallRule{.op = "aten::upsample_nearest3d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_nearest3d", .input = 1},
-    CallRule{.op = "aten::upsample_linear1d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_linear1d", .input = 1},
-    CallRule{.op = "aten::upsample_bilinear2d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_bilinear2d", .input = 1},
-    CallRule{.op = "aten::upsample_bicubic2d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_bicubic2d", .input = 1},
-    CallRule{.op = "aten::upsample_trilinear3d", .spatial = 1, .given = kUpsampleSize},
-    CallRule{.op = "aten::upsample_trilinear3d", .input = 1},
-};
+inline constexpr auto kMacsOf2021 =
+    Joined(OfEach({"aten::linear"}, {.mac = 1}), ConvolutionsWithBias(1), kElementsRead,
+           OfEach({"aten::batch_norm", "aten::native_batch_norm",
+                   "aten::_native_batch_norm_legit_no_training"},
+                  {.input = 2}),
+           kUpsamplingsToASize, OfEach(kUpsamplings, {.input = 1}));
 
 }  // namespace steelyard::deepspeed

@@ -47,11 +47,16 @@ Argument::Run Append(std::span<const T> items, std::vector<T>& pool) {
   return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(items.size())};
 }
 
+Argument Of(ArgKind kind) {
+  Argument a;
+  a.kind = kind;
+  return a;
+}
+
 }  // namespace
 
 Argument Argument::OfFloat(double r) {
-  Argument a;
-  a.kind = ArgKind::kFloat;
+  Argument a = Of(ArgKind::kFloat);
   a.real = r;
   return a;
 }
@@ -61,26 +66,22 @@ Argument Argument::OfBool(bool b) {
   return a;
 }
 Argument Argument::OfString(StringId s) {
-  Argument a;
-  a.kind = ArgKind::kString;
+  Argument a = Of(ArgKind::kString);
   a.text = s;
   return a;
 }
 Argument Argument::OfDType(DType t) {
-  Argument a;
-  a.kind = ArgKind::kDType;
+  Argument a = Of(ArgKind::kDType);
   a.dtype = t;
   return a;
 }
 Argument Argument::OfList(Run run) {
-  Argument a;
-  a.kind = ArgKind::kList;
+  Argument a = Of(ArgKind::kList);
   a.list = run;
   return a;
 }
 Argument Argument::OfGraph(GraphId g) {
-  Argument a;
-  a.kind = ArgKind::kGraph;
+  Argument a = Of(ArgKind::kGraph);
   a.graph = g;
   return a;
 }

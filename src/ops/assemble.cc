@@ -32,23 +32,17 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose,
   return Composite(words.name, words.summary, words.signature, words.example, Family::kView,
                    decompose, grad);
 }
-constexpr OpDef View(const Words& words, ShapeFn shape, Gradient grad) {
+constexpr OpDef View(const Words& words, ShapeFn shape, Gradient grad, Alias alias = Alias::kView) {
   return Kernel(Family::kView, words,
                 {.shape = shape,
                  .fusion = Fusion::kView,
                  .allocations = allocations::None,
                  .work = work::None,
                  .grad = grad},
-                Alias::kView, traffic::None);
+                alias, traffic::None);
 }
 constexpr OpDef ViewInPlace(const Words& words, ShapeFn shape, Gradient grad) {
-  return Kernel(Family::kView, words,
-                {.shape = shape,
-                 .fusion = Fusion::kView,
-                 .allocations = allocations::None,
-                 .work = work::None,
-                 .grad = grad},
-                Alias::kInPlace, traffic::None);
+  return View(words, shape, grad, Alias::kInPlace);
 }
 constexpr OpDef Made(const Words& words, ShapeFn shape, AllocationsFn allocations,
                      Gradient grad = kGradientUnknown) {

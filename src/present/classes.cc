@@ -15,6 +15,7 @@
 #include "analyze/counting.h"
 #include "present/findings.h"
 #include "present/names.h"
+#include "present/work.h"
 #include "steelyard/report.h"
 #include "steelyard/units.h"
 
@@ -127,13 +128,7 @@ void AddClassData(const Findings& findings, report::Data* data) {
     data->SetInt("modules", one.modules, Unit::kCount);
     data->SetInt("parameters", one.parameters, Unit::kCount);
     data->SetInt("parameter_bytes", one.parameter_bytes, Unit::kBytes);
-    data->SetInt("macs", one.work.macs, Unit::kMacs);
-    data->SetInt("flops", ContractionFlops(one.work), Unit::kFlops);
-    data->SetInt("flops_all", one.work.flops_all, Unit::kFlops);
-    data->SetInt("read", one.work.read, Unit::kTraffic);
-    data->SetInt("written", one.work.written, Unit::kTraffic);
-    data->SetDouble("flops_per_byte", IntensityOf(one.work), Unit::kFlopsPerByte);
-    data->SetInt("counted", one.work.flops, UnitOf(*findings.work.convention));
+    SetWork(one.work, UnitOf(*findings.work.convention), data);
     data->SetInt("activation_bytes", one.activation_bytes, Unit::kBytes);
     data->Close();
   }

@@ -20,6 +20,7 @@
 #include "present/findings.h"
 #include "present/module_tree.h"
 #include "present/names.h"
+#include "present/work.h"
 #include "steelyard/dims.h"
 #include "steelyard/program.h"
 #include "steelyard/report.h"
@@ -245,13 +246,7 @@ void AddModuleData(const Findings& findings, report::Data* data) {
     data->SetInt("buffer_bytes", module.buffer_bytes, Unit::kBytes);
     data->SetInt("operators", module.calls, Unit::kCount);
     data->SetInt("unmodelled", module.unmodelled, Unit::kCount);
-    data->SetInt("macs", module.work.macs, Unit::kMacs);
-    data->SetInt("flops", ContractionFlops(module.work), Unit::kFlops);
-    data->SetInt("flops_all", module.work.flops_all, Unit::kFlops);
-    data->SetInt("read", module.work.read, Unit::kTraffic);
-    data->SetInt("written", module.work.written, Unit::kTraffic);
-    data->SetDouble("flops_per_byte", IntensityOf(module.work), Unit::kFlopsPerByte);
-    data->SetInt("counted", module.work.flops, UnitOf(*findings.work.convention));
+    SetWork(module.work, UnitOf(*findings.work.convention), data);
     data->SetInt("activation_bytes", module.activation_bytes, Unit::kBytes);
     data->Close();
   }

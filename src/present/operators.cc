@@ -11,6 +11,7 @@
 #include "analyze/work.h"
 #include "present/findings.h"
 #include "present/names.h"
+#include "present/work.h"
 #include "steelyard/report.h"
 #include "steelyard/units.h"
 
@@ -61,13 +62,7 @@ void AddOperator(const OperatorWork& op, Unit unit, report::Data* data) {
   data->OpenObject();
   data->SetText("op", op.name);
   data->SetInt("calls", op.calls, Unit::kCount);
-  data->SetInt("macs", op.work.macs, Unit::kMacs);
-  data->SetInt("flops", ContractionFlops(op.work), Unit::kFlops);
-  data->SetInt("flops_all", op.work.flops_all, Unit::kFlops);
-  data->SetInt("read", op.work.read, Unit::kTraffic);
-  data->SetInt("written", op.work.written, Unit::kTraffic);
-  data->SetDouble("flops_per_byte", IntensityOf(op.work), Unit::kFlopsPerByte);
-  data->SetInt("counted", op.work.flops, unit);
+  SetWork(op.work, unit, data);
   data->Close();
 }
 

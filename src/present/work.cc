@@ -221,4 +221,14 @@ void AddWorkData(const Findings& findings, report::Data* data) {
   if (phases.recomputes()) AddStepData(phases, data);
 }
 
+void SetWork(const NodeWork& work, Unit counted, report::Data* data) {
+  data->SetInt("macs", work.macs, Unit::kMacs);
+  data->SetInt("flops", ContractionFlops(work), Unit::kFlops);
+  data->SetInt("flops_all", work.flops_all, Unit::kFlops);
+  data->SetInt("read", work.read, Unit::kTraffic);
+  data->SetInt("written", work.written, Unit::kTraffic);
+  data->SetDouble("flops_per_byte", IntensityOf(work), Unit::kFlopsPerByte);
+  data->SetInt("counted", work.flops, counted);
+}
+
 }  // namespace steelyard::present

@@ -177,20 +177,13 @@ bool JsonReader::Now(std::string_view text, F&& read) {
 
 template <class F>
 bool JsonReader::Variant(JsonValue value, F&& on_field) {
-  simdjson::ondemand::object object;
-  if (!GetObject(value, object)) return false;
-  for (auto next : object) {
-    simdjson::ondemand::field field;
-    if (const auto code = std::move(next).get(field); code != simdjson::SUCCESS) {
-      return Malformed(code);
-    }
-    std::string_view key;
-    if (!Key(field, key)) return false;
-    const JsonValue alternative = std::move(field).value();
-    if (IsNull(alternative)) continue;
-    return on_field(key, alternative) || Inside(key);
-  }
-  return Fail("the object holds no alternative: every field is missing or null");
+  bool found = false;
+  const bool read = Object(value, [&](std::string_view key, JsonValue alternative) {
+    if (found || IsNull(alternative)) return true;
+    found = true;
+    return on_field(key, alternative);
+  });
+  return read && (found || Fail("the object holds no alternative: every field is missing or null"));
 }
 
 }  // namespace steelyard::pt2

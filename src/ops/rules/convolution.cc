@@ -84,35 +84,38 @@ bool NeedsColumns(const TensorView& weight, const Geometry& geometry) {
          any_not(geometry.stride, 1) || any_not(geometry.padding, 0);
 }
 
+namespace {
+
+// A transposed convolution is described as the one whose gradient it computes.
+onednn::Convolution Described(const TensorView& input, const TensorView& weight,
+                              std::span<const std::int64_t> source,
+                              std::span<const std::int64_t> result, const Geometry& geometry,
+                              bool has_bias) {
+  return {.source = source,
+          .weight = weight.sizes(),
+          .result = result,
+          .stride = geometry.stride,
+          .padding = geometry.padding,
+          .dilation = geometry.dilation,
+          .groups = geometry.groups,
+          .dtype = input.dtype(),
+          .has_bias = has_bias,
+          .channels_last = UsesChannelsLast(input, weight)};
+}
+
+}  // namespace
+
 onednn::Buffers ForwardBuffers(const TensorView& input, const TensorView& weight,
                                std::span<const std::int64_t> out, const Geometry& geometry,
                                bool has_bias, const Target& target) {
-  return onednn::ForwardBuffers({.source = input.sizes(),
-                                 .weight = weight.sizes(),
-                                 .result = out,
-                                 .stride = geometry.stride,
-                                 .padding = geometry.padding,
-                                 .dilation = geometry.dilation,
-                                 .groups = geometry.groups,
-                                 .dtype = input.dtype(),
-                                 .has_bias = has_bias,
-                                 .channels_last = UsesChannelsLast(input, weight)},
+  return onednn::ForwardBuffers(Described(input, weight, input.sizes(), out, geometry, has_bias),
                                 target);
 }
 
 onednn::Buffers TransposedBuffers(const TensorView& input, const TensorView& weight,
                                   std::span<const std::int64_t> out, const Geometry& geometry,
                                   bool has_bias, const Target& target) {
-  return onednn::TransposedBuffers({.source = out,
-                                    .weight = weight.sizes(),
-                                    .result = input.sizes(),
-                                    .stride = geometry.stride,
-                                    .padding = geometry.padding,
-                                    .dilation = geometry.dilation,
-                                    .groups = geometry.groups,
-                                    .dtype = input.dtype(),
-                                    .has_bias = has_bias,
-                                    .channels_last = UsesChannelsLast(input, weight)},
+  return onednn::TransposedBuffers(Described(input, weight, out, input.sizes(), geometry, has_bias),
                                    target);
 }
 
