@@ -9,6 +9,7 @@
 #include "pass/decompose.h"
 #include "pass/differentiate.h"
 #include "pass/freeze.h"
+#include "pass/infer_outputs.h"
 #include "pass/recompute.h"
 #include "pass/set_mode.h"
 #include "pass/tie_parameters.h"
@@ -39,6 +40,10 @@ constexpr std::array kPasses{
         .name = "recompute",
         .summary = "leaves modules that a pattern names to be run again in the backward pass",
         .run = [](Program p, const PassOptions& o) { return Recompute(std::move(p), o.train); }},
+    PassInfo{.name = "infer_outputs",
+             .summary = "finds the sizes of what is returned, where the program does not say them",
+             .run = [](Program p,
+                       const PassOptions& o) { return InferOutputs(std::move(p), o.target); }},
     PassInfo{
         .name = "append_loss",
         .summary = "computes a loss of the first output",

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writing a program by hand, in PyTorch's vocabulary: for a model that is an idea, and for formats
+// that hold no graph of PyTorch's operators.
+//
+//   Builder b("Classifier");
+//   const Dim batch = b.Symbol({.name = "batch", .example = 8});
+//   const Builder::Tensor weight = b.Parameter("fc.weight", DType::kFloat32, {10, 784});
+//   const Builder::Tensor image = b.Input("image", DType::kFloat32, {batch, 1, 28, 28});
+//   const Builder::Tensor flat = b.Call("aten::view", image, b.Sizes({batch, 784}));
+//   b.Return(b.Call("aten::linear", flat, weight));
+//   Result<Program> program = std::move(b).Build();
+//
+// Operators take their arguments in the order of their signatures (docs/ops.md) or by name. Nobody
+// states the sizes of results: operators' rows find them when the program is weighed. Calls never
+// fail; `Build` says what was wrong with the first that was.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "steelyard/error.h"
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+class Builder {
+ public:
+  // A tensor of the program. Default: none, which an optional argument may be.
+  struct Tensor {
+    ValueId id = kNoId;
+    bool defined() const { return id != kNoId; }
+  };
+
+  // A size: a number or symbolic.
+  struct Size : Dim {
+    template <std::integral T>
+    Size(T number) : Dim(static_cast<std::int64_t>(number)) {}
+    Size(Dim dim) : Dim(dim) {}
+  };
+  using Shape = std::vector<Size>;
+
+  // An argument of a call. A `Shape` is a list of integers: of sizes, dimensions or strides.
+  class Arg {
+   public:
+    Arg(Tensor t) : argument_(t.defined() ? Argument::OfValue(t.id) : Argument::None()) {}
+    Arg(std::nullopt_t) : argument_(Argument::None()) {}
+    template <std::integral T>
+    Arg(T number)
+        : argument_(std::same_as<T, bool> ? Argument::OfBool(number)
+                                          : Argument::OfInt(static_cast<std::int64_t>(number))) {}
+    Arg(Dim number) : argument_(Argument::OfInt(number)) {}
+    Arg(double number) : argument_(Argument::OfFloat(number)) {}
+    Arg(DType dtype) : argument_(Argument::OfDType(dtype)) {}
+    Arg(const char* text) : text_(text) {}
+    Arg(std::string_view text) : text_(text) {}
+    Arg(const Shape& sizes);
+    Arg(const std::vector<Tensor>& tensors);
+    Arg(const std::vector<bool>& flags);
+    Arg(const std::vector<double>& numbers);
+
+   private:
+    friend class Builder;
+    Argument argument_;
+    std::optional<std::string_view> text_;
+    std::optional<std::vector<Argument>> list_;
+    std::string_view name_;
+  };
+  // An argument by its name in the signature.
+  static Arg Named(std::string_view name, Arg value) {
+    value.name_ = name;
+    return value;
+  }
+
+  // `name` is the model's, as reports title it; `class_name` is of its outermost module.
+  explicit Builder(std::string_view name, std::string_view class_name = {});
+
+  // --- Sizes ------------------------------------------------------------------------------------
+  struct SymbolSpec {
+    std::string_view name;      // "batch"
+    std::int64_t example = -1;  // what it is unless it is bound; -1: it must be
+    std::int64_t min = 1;
+    std::int64_t max = std::int64_t{1} << 31;
+  };
+  // A size that is bound when the program is weighed.
+  Dim Symbol(const SymbolSpec& spec);
+  Dim Sum(Size a, Size b) { return program_.expressions.Make(ExprOp::kAdd, a, b); }
+  Dim Product(Size a, Size b) { return program_.expressions.Make(ExprOp::kMul, a, b); }
+  Dim Quotient(Size a, Size b) { return program_.expressions.Make(ExprOp::kFloorDiv, a, b); }
+  // As an argument: { batch, -1, 64 } needs to be told from other lists.
+  static Shape Sizes(std::initializer_list<Size> sizes) { return {sizes}; }
+
+  // --- Modules ----------------------------------------------------------------------------------
+  // As long as it lives, names are relative to the module and calls run in it.
+  class Scope {
+   public:
+    Scope(Scope&& other) noexcept : builder_(std::exchange(other.builder_, nullptr)) {}
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope() {
+      if (builder_ != nullptr) builder_->Leave();
+    }
+
+   private:
+    friend class Builder;
+    explicit Scope(Builder* builder) : builder_(builder) {}
+    Builder* builder_;
+  };
+  // Enters the module `name` within the one that is entered: "layer.0" of "encoder". Scopes end in
+  // the reverse order. To enter one again is another call of the same module.
+  [[nodiscard]] Scope Enter(std::string_view name, std::string_view class_name);
+
+  // --- Tensors ----------------------------------------------------------------------------------
+  // A trained parameter, named within the module that is entered; in the order of
+  // module.parameters(), which is the order in which optimizers take them.
+  Tensor Parameter(std::string_view name, DType dtype, const Shape& sizes);
+  // Another name of a parameter: a tied weight.
+  Tensor Tie(std::string_view name, Tensor parameter);
+  Tensor Buffer(std::string_view name, DType dtype, const Shape& sizes, bool persistent = true);
+  // What the caller passes, in order.
+  Tensor Input(std::string_view name, DType dtype, const Shape& sizes);
+
+  // --- Calls ------------------------------------------------------------------------------------
+  // The result of an operator that has one.
+  template <class... Args>
+  Tensor Call(std::string_view op, const Args&... args) {
+    return CallMany(op, 1, args...)[0];
+  }
+  // The first `results` results of an operator.
+  template <class... Args>
+  std::vector<Tensor> CallMany(std::string_view op, std::size_t results, const Args&... args) {
+    const Arg list[] = {Arg(args)..., Arg(std::nullopt)};
+    return Invoke(op, results, {list, sizeof...(args)});
+  }
+  // The same with arguments that are only known at run time.
+  std::vector<Tensor> Invoke(std::string_view op, std::size_t results, std::span<const Arg> args);
+  // What the caller receives, in order.
+  void Return(Tensor tensor);
+
+  // The program. The error says what a call was given that is not of this builder, or which name
+  // stands twice. Nothing can be built after it.
+  Result<Program> Build() &&;
+
+ private:
+  struct Entered {
+    ModuleId module;
+    CallId call;
+  };
+  void Leave() { entered_.pop_back(); }
+  std::string PathOf(std::string_view name) const;
+  Argument Stored(const Arg& arg);
+  Tensor AddNamed(std::string_view name, DType dtype, const Shape& sizes, Role role);
+  StringId FreshName(std::string_view stem);
+  void Refuse(std::string message, std::string_view place);
+  bool Owns(ValueId value, std::string_view place);
+
+  Program program_;
+  std::vector<Entered> entered_;
+  std::unordered_map<std::string, ModuleId> modules_;
+  std::unordered_map<StringId, std::uint32_t> named_;  // values, by the stem of their names
+  std::optional<Error> error_;
+};
+
+}  // namespace steelyard

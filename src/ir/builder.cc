@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values are named as torch.export names them: results by their operators ("linear", "linear_1"),
+// inputs by what they are called. Results have no sizes, as in a text whose author left them away.
+#include "steelyard/builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/symbolic_layout.h"
+#include "ir/verify.h"
+
+namespace steelyard {
+namespace {
+
+// "aten::add.Tensor" -> "add"
+std::string_view StemOf(std::string_view op) {
+  const std::size_t colons = op.find("::");
+  if (colons != std::string_view::npos) op.remove_prefix(colons + 2);
+  return op.substr(0, op.find('.'));
+}
+
+template <class T, class Make>
+std::vector<Argument> Listed(const std::vector<T>& items, const Make& make) {
+  std::vector<Argument> list;
+  list.reserve(items.size());
+  for (const T& item : items) list.push_back(make(item));
+  return list;
+}
+
+}  // namespace
+
+Builder::Arg::Arg(const Shape& sizes)
+    : list_(Listed(sizes, [](const Size& size) { return Argument::OfInt(Dim(size)); })) {}
+Builder::Arg::Arg(const std::vector<Tensor>& tensors)
+    : list_(Listed(tensors, [](const Tensor& tensor) { return Arg(tensor).argument_; })) {}
+Builder::Arg::Arg(const std::vector<double>& numbers) : list_(Listed(numbers, Argument::OfFloat)) {}
+Builder::Arg::Arg(const std::vector<bool>& flags) {
+  list_.emplace();
+  for (const bool flag : flags) list_->push_back(Argument::OfBool(flag));
+}
+
+Builder::Builder(std::string_view name, std::string_view class_name) {
+  program_.name = program_.strings.Intern(name);
+  program_.ties_known = true;
+  program_.modules[0].class_name = program_.strings.Intern(class_name.empty() ? name : class_name);
+  program_.modules[0].path = program_.strings.Intern("");
+  modules_.emplace("", 0);
+  program_.calls.push_back({.module = 0, .parent = kNoId});
+  entered_.push_back({.module = 0, .call = 0});
+}
+
+Dim Builder::Symbol(const SymbolSpec& spec) {
+  const StringId name = program_.strings.Intern(spec.name);
+  const bool known = std::ranges::any_of(
+      program_.symbols, [&](const steelyard::Symbol& symbol) { return symbol.name == name; });
+  if (known) Refuse("the symbol is declared twice", spec.name);
+  if (spec.min < 0 || spec.min > spec.max) Refuse("the range of the symbol is empty", spec.name);
+  program_.symbols.push_back(
+      {.name = name, .min = spec.min, .max = spec.max, .example = spec.example});
+  return program_.expressions.MakeSymbol(static_cast<std::uint32_t>(program_.symbols.size() - 1));
+}
+
+std::string Builder::PathOf(std::string_view name) const {
+  const std::string_view within = program_.text(program_.modules[entered_.back().module].path);
+  return within.empty() ? std::string(name) : std::string(within) + "." + std::string(name);
+}
+
+Builder::Scope Builder::Enter(std::string_view name, std::string_view class_name) {
+  std::string path = PathOf(name);
+  const auto next = static_cast<ModuleId>(program_.modules.size());
+  const StringId interned = program_.strings.Intern(path);
+  const auto [module, added] = modules_.try_emplace(std::move(path), next);
+  if (added) {
+    program_.modules.push_back({.path = interned,
+                                .class_name = program_.strings.Intern(class_name),
+                                .parent = entered_.back().module});
+  }
+  const auto call = static_cast<CallId>(program_.calls.size());
+  program_.calls.push_back({.module = module->second, .parent = entered_.back().call});
+  entered_.push_back({.module = module->second, .call = call});
+  return Scope(this);
+}
+
+Builder::Tensor Builder::AddNamed(std::string_view name, DType dtype, const Shape& sizes,
+                                  Role role) {
+  if (sizes.size() > static_cast<std::size_t>(Dims::kMaxRank)) {
+    Refuse("a tensor may have 64 dimensions", name);
+    return {};
+  }
+  std::vector<std::int64_t> raw;
+  raw.reserve(sizes.size());
+  for (const Size& size : sizes) {
+    if (size.is_number() && size.number() < 0) Refuse("a size is negative", name);
+    raw.push_back(size.raw());
+  }
+  const ValueId id = program_.AddTensor(FreshName(name), dtype, raw,
+                                        ContiguousDims(program_.expressions, raw), role);
+  return {id};
+}
+
+Builder::Tensor Builder::Parameter(std::string_view name, DType dtype, const Shape& sizes) {
+  const std::string path = PathOf(name);
+  const Tensor tensor = AddNamed(path, dtype, sizes, Role::kParameter);
+  if (!tensor.defined()) return tensor;
+  program_.values[tensor.id].requires_grad = IsFloating(dtype) || IsComplex(dtype);
+  program_.parameters.push_back({.value = tensor.id, .name = program_.strings.Intern(path)});
+  program_.main().inputs.push_back(tensor.id);
+  return tensor;
+}
+
+Builder::Tensor Builder::Tie(std::string_view name, Tensor parameter) {
+  const std::string path = PathOf(name);
+  const auto first = std::ranges::find(program_.parameters, parameter.id, &NamedTensor::value);
+  if (first == program_.parameters.end()) {
+    Refuse("it can only be tied to a parameter", path);
+    return parameter;
+  }
+  const auto index = static_cast<std::uint32_t>(first - program_.parameters.begin());
+  program_.parameters.push_back(
+      {.value = parameter.id, .name = program_.strings.Intern(path), .tied_to = index});
+  return parameter;
+}
+
+Builder::Tensor Builder::Buffer(std::string_view name, DType dtype, const Shape& sizes,
+                                bool persistent) {
+  const std::string path = PathOf(name);
+  const Tensor tensor = AddNamed(path, dtype, sizes, Role::kBuffer);
+  if (!tensor.defined()) return tensor;
+  program_.buffers.push_back(
+      {.value = tensor.id, .name = program_.strings.Intern(path), .persistent = persistent});
+  program_.main().inputs.push_back(tensor.id);
+  return tensor;
+}
+
+Builder::Tensor Builder::Input(std::string_view name, DType dtype, const Shape& sizes) {
+  const Tensor tensor = AddNamed(name, dtype, sizes, Role::kInput);
+  if (!tensor.defined()) return tensor;
+  program_.inputs.push_back(tensor.id);
+  program_.main().inputs.push_back(tensor.id);
+  return tensor;
+}
+
+StringId Builder::FreshName(std::string_view stem) {
+  const StringId plain = program_.strings.Intern(stem);
+  const std::uint32_t before = named_[plain]++;
+  if (before == 0) return plain;
+  return program_.strings.Intern(std::string(stem) + "_" + std::to_string(before));
+}
+
+bool Builder::Owns(ValueId value, std::string_view place) {
+  if (value < program_.values.size()) return true;
+  Refuse("an operand is no tensor of this builder", place);
+  return false;
+}
+
+Argument Builder::Stored(const Arg& arg) {
+  Argument out = arg.argument_;
+  if (arg.text_) out = Argument::OfString(program_.strings.Intern(*arg.text_));
+  if (arg.list_) out = Argument::OfList(program_.AddArguments(*arg.list_));
+  if (!arg.name_.empty()) out.name = program_.strings.Intern(arg.name_);
+  return out;
+}
+
+std::vector<Builder::Tensor> Builder::Invoke(std::string_view op, std::size_t results,
+                                             std::span<const Arg> args) {
+  std::vector<Argument> stored;
+  stored.reserve(args.size());
+  const auto check = [&](const Argument& argument) {
+    if (argument.kind == ArgKind::kValue) Owns(argument.value, op);
+  };
+  for (const Arg& arg : args) {
+    check(arg.argument_);
+    if (arg.list_) std::ranges::for_each(*arg.list_, check);
+    stored.push_back(Stored(arg));
+  }
+  std::vector<Tensor> tensors;
+  std::vector<ValueId> ids;
+  for (std::size_t i = 0; i < results; ++i) {
+    const ValueId id = program_.AddTensor(FreshName(StemOf(op)), DType::kFloat32, {}, {});
+    program_.values[id].has_layout = false;
+    ids.push_back(id);
+    tensors.push_back({id});
+  }
+  Node node;
+  node.op = program_.AddOpName(op);
+  node.arguments = program_.AddArguments(stored);
+  node.outputs = program_.AddOutputs(ids);
+  node.module = entered_.back().module;
+  node.call = entered_.back().call;
+  program_.main().nodes.push_back(node);
+  return tensors;
+}
+
+void Builder::Return(Tensor tensor) {
+  if (!tensor.defined()) {
+    program_.main().outputs.push_back(Argument::None());
+    return;
+  }
+  if (!Owns(tensor.id, "return")) return;
+  Value& value = program_.values[tensor.id];
+  if (value.role == Role::kActivation) value.role = Role::kOutput;
+  program_.main().outputs.push_back(Argument::OfValue(tensor.id));
+}
+
+void Builder::Refuse(std::string message, std::string_view place) {
+  if (!error_) error_ = InvalidInput(std::move(message), std::string(place), "");
+}
+
+Result<Program> Builder::Build() && {
+  if (error_) return Unexpected(*error_);
+  if (Status status = Verify(program_); !status) return Unexpected(std::move(status.error()));
+  return std::move(program_);
+}
+
+}  // namespace steelyard
