@@ -18,6 +18,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -99,7 +100,8 @@ class Builder {
   static Shape Sizes(std::initializer_list<Size> sizes) { return {sizes}; }
 
   // --- Modules ----------------------------------------------------------------------------------
-  // As long as it lives, names are relative to the module and calls run in it.
+  // As long as it lives, names are relative to the module and calls run in it. Scopes end in the
+  // reverse order.
   class Scope {
    public:
     Scope(Scope&& other) noexcept : builder_(std::exchange(other.builder_, nullptr)) {}
@@ -114,9 +116,14 @@ class Builder {
     explicit Scope(Builder* builder) : builder_(builder) {}
     Builder* builder_;
   };
-  // Enters the module `name` within the one that is entered: "layer.0" of "encoder". Scopes end in
-  // the reverse order. To enter one again is another call of the same module.
+  // Calls the module `name` within the one that is entered: "layer.0" of "encoder".
   [[nodiscard]] Scope Enter(std::string_view name, std::string_view class_name);
+  // The same in parts, for models that make their modules before they call them. `Declare` makes a
+  // module within another (0: the model itself), `Enter` calls it, from anywhere and as often as
+  // the model does, and `Within` only names what is declared in it.
+  ModuleId Declare(ModuleId parent, std::string_view name, std::string_view class_name);
+  [[nodiscard]] Scope Enter(ModuleId module);
+  [[nodiscard]] Scope Within(ModuleId module);
 
   // --- Tensors ----------------------------------------------------------------------------------
   // A trained parameter, named within the module that is entered; in the order of
@@ -142,6 +149,10 @@ class Builder {
   }
   // The same with arguments that are only known at run time.
   std::vector<Tensor> Invoke(std::string_view op, std::size_t results, std::span<const Arg> args);
+  // A body of calls, as an operand of an operator that runs it: `body` is given `inputs` tensors
+  // and gives what the graph returns. It may use no tensor from outside.
+  Arg Graph(std::size_t inputs,
+            const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body);
   // What the caller receives, in order.
   void Return(Tensor tensor);
 
@@ -155,14 +166,17 @@ class Builder {
     CallId call;
   };
   void Leave() { entered_.pop_back(); }
-  std::string PathOf(std::string_view name) const;
+  std::string PathIn(ModuleId module, std::string_view name) const;
+  std::string PathOf(std::string_view name) const { return PathIn(entered_.back().module, name); }
   Argument Stored(const Arg& arg);
   Tensor AddNamed(std::string_view name, DType dtype, const Shape& sizes, Role role);
   StringId FreshName(std::string_view stem);
+  Tensor AddUnsized(std::string_view stem);
   void Refuse(std::string message, std::string_view place);
   bool Owns(ValueId value, std::string_view place);
 
   Program program_;
+  GraphId graph_ = 0;  // that calls are added to
   std::vector<Entered> entered_;
   std::unordered_map<std::string, ModuleId> modules_;
   std::unordered_map<StringId, std::uint32_t> named_;  // values, by the stem of their names

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,17 @@ struct ImportOptions {
   // Name of the importer to use, whatever the file looks like. Empty: found by the file's first
   // bytes, and by its extension where those do not tell.
   std::string from = {};
+
+  // What a model is built with that a file describes without its graph (`Importer::builds`).
+  // Refused for others, whose graph is of one dtype and attention. Of the parameters and
+  // activations; none: what the config says, else float32.
+  std::optional<DType> dtype = {};
+  // The implementation of attention, as transformers names it: "sdpa" or "eager". Empty: sdpa.
+  std::string attention = {};
+  // Takes labels and returns the loss first, where the model has one.
+  bool labelled = false;
+  // In training mode: dropout runs.
+  bool training = false;
 };
 
 // Returns the model in the file at `path`. The error's place begins with the file's name and then
@@ -43,9 +55,11 @@ struct Importer {
   bool (*sniff)(std::string_view head);
   // Reads the file at `path`, which is a non-empty regular file. The place of an error begins with
   // `path`.
-  Result<Program> (*read)(const std::string& path);
+  Result<Program> (*read)(const std::string& path, const ImportOptions& options);
   // One sentence: what the format is and who writes it.
   std::string_view summary;
+  // The file describes a model without its graph: it is built, as the options say.
+  bool builds = false;
 };
 
 // How much of a file `sniff` sees: more than any format needs to be told by its magic number.

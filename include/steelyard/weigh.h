@@ -39,6 +39,10 @@ struct WeighOptions {
   // The importer that reads it, by its name. Empty: found from the file.
   std::string from = {};
 
+  // How a model that a config.json describes is built: import.h.
+  std::optional<DType> dtype = {};
+  std::string attention = {};
+
   // Sizes of the inputs. A symbolic size that nothing here decides takes the one that the file was
   // exported with, and the report says so.
   BindOptions bind = {};

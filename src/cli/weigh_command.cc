@@ -173,7 +173,17 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .arg = "IMPORTER",
                                 .help = "read the file as this, whatever it looks like",
                                 .field = &from_,
-                                .choices = NamesOf(Importers())}});
+                                .choices = NamesOf(Importers())},
+                               {.name = "--dtype",
+                                .arg = "DTYPE",
+                                .help = "dtype of a model that is built from a config.json",
+                                .field = &dtype_,
+                                .choices = {"float32", "bfloat16", "float16", "float64"}},
+                               {.name = "--attention",
+                                .arg = "NAME",
+                                .help = "attention of a model that is built from a config.json",
+                                .field = &attention_,
+                                .choices = {"sdpa", "eager"}}});
 }
 
 // What is shown, and where.
@@ -226,6 +236,8 @@ std::vector<Flag> WeighCommand::Flags() {
 Result<WeighOptions> WeighCommand::Options() const {
   WeighOptions options{.path = model_,
                        .from = from_,
+                       .dtype = DTypeNamed(dtype_),
+                       .attention = attention_,
                        .runtime = runtime_,
                        .schedule = schedule_,
                        .count = count_,

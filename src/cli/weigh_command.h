@@ -44,7 +44,7 @@ class WeighCommand final : public Command {
   std::string budget_;
   std::string device_ = "cpu";
   std::string program_ = "exported";
-  std::string from_;
+  std::string from_, dtype_, attention_;
   ReportOptions report_;
   bool strict_ = false;
   bool progress_ = false;

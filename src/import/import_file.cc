@@ -51,6 +51,13 @@ Status CheckFile(const std::string& path) {
   return {};
 }
 
+// Of a folder of the Hub, its config.
+std::string FileOf(const std::string& path) {
+  std::error_code code;
+  const std::filesystem::path config = std::filesystem::path(path) / "config.json";
+  return std::filesystem::is_regular_file(config, code) ? config.string() : path;
+}
+
 Result<std::string> ReadHead(const std::string& path) {
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) {
@@ -103,11 +110,17 @@ Result<const Importer*> Choose(const std::string& path, const ImportOptions& opt
 }  // namespace
 
 Result<Program> ImportFile(const std::string& path, const ImportOptions& options) {
-  SY_RETURN_IF_ERROR(CheckFile(path));
-  SY_ASSIGN_OR_RETURN(const Importer* importer, Choose(path, options));
-  Result<Program> program = importer->read(path);
+  const std::string file = FileOf(path);
+  SY_RETURN_IF_ERROR(CheckFile(file));
+  SY_ASSIGN_OR_RETURN(const Importer* importer, Choose(file, options));
+  if (!importer->builds && (options.dtype || !options.attention.empty())) {
+    return Unexpected(UsageError("the file holds a graph, whose dtypes and attention are its own",
+                                 options.dtype ? "--dtype" : "--attention",
+                                 "They are chosen for models that are built from a config.json."));
+  }
+  Result<Program> program = importer->read(file, options);
   if (program && program->name == kNoString) {
-    program->name = program->strings.Intern(std::filesystem::path(path).stem().string());
+    program->name = program->strings.Intern(std::filesystem::path(file).stem().string());
   }
   return program;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "import/hf_config/hf_config_importer.h"
 #include "import/pt2/pt2_importer.h"
 #include "import/text/text_importer.h"
 #include "steelyard/import.h"
@@ -6,7 +7,7 @@
 namespace steelyard {
 
 std::span<const Importer> Importers() {
-  static const Importer kImporters[] = {kPt2Importer, kTextImporter};
+  static const Importer kImporters[] = {kPt2Importer, kHfConfigImporter, kTextImporter};
   return kImporters;
 }
 

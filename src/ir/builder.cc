@@ -61,25 +61,37 @@ Dim Builder::Symbol(const SymbolSpec& spec) {
   return program_.expressions.MakeSymbol(static_cast<std::uint32_t>(program_.symbols.size() - 1));
 }
 
-std::string Builder::PathOf(std::string_view name) const {
-  const std::string_view within = program_.text(program_.modules[entered_.back().module].path);
+std::string Builder::PathIn(ModuleId module, std::string_view name) const {
+  const std::string_view within = program_.text(program_.modules[module].path);
   return within.empty() ? std::string(name) : std::string(within) + "." + std::string(name);
 }
 
-Builder::Scope Builder::Enter(std::string_view name, std::string_view class_name) {
-  std::string path = PathOf(name);
+ModuleId Builder::Declare(ModuleId parent, std::string_view name, std::string_view class_name) {
+  std::string path = PathIn(parent, name);
   const auto next = static_cast<ModuleId>(program_.modules.size());
   const StringId interned = program_.strings.Intern(path);
   const auto [module, added] = modules_.try_emplace(std::move(path), next);
   if (added) {
-    program_.modules.push_back({.path = interned,
-                                .class_name = program_.strings.Intern(class_name),
-                                .parent = entered_.back().module});
+    program_.modules.push_back(
+        {.path = interned, .class_name = program_.strings.Intern(class_name), .parent = parent});
   }
-  const auto call = static_cast<CallId>(program_.calls.size());
-  program_.calls.push_back({.module = module->second, .parent = entered_.back().call});
-  entered_.push_back({.module = module->second, .call = call});
+  return module->second;
+}
+
+Builder::Scope Builder::Within(ModuleId module) {
+  entered_.push_back({.module = module, .call = entered_.back().call});
   return Scope(this);
+}
+
+Builder::Scope Builder::Enter(ModuleId module) {
+  const auto call = static_cast<CallId>(program_.calls.size());
+  program_.calls.push_back({.module = module, .parent = entered_.back().call});
+  entered_.push_back({.module = module, .call = call});
+  return Scope(this);
+}
+
+Builder::Scope Builder::Enter(std::string_view name, std::string_view class_name) {
+  return Enter(Declare(entered_.back().module, name, class_name));
 }
 
 Builder::Tensor Builder::AddNamed(std::string_view name, DType dtype, const Shape& sizes,
@@ -162,6 +174,12 @@ Argument Builder::Stored(const Arg& arg) {
   return out;
 }
 
+Builder::Tensor Builder::AddUnsized(std::string_view stem) {
+  const ValueId id = program_.AddTensor(FreshName(stem), DType::kFloat32, {}, {});
+  program_.values[id].has_layout = false;
+  return {id};
+}
+
 std::vector<Builder::Tensor> Builder::Invoke(std::string_view op, std::size_t results,
                                              std::span<const Arg> args) {
   std::vector<Argument> stored;
@@ -177,10 +195,8 @@ std::vector<Builder::Tensor> Builder::Invoke(std::string_view op, std::size_t re
   std::vector<Tensor> tensors;
   std::vector<ValueId> ids;
   for (std::size_t i = 0; i < results; ++i) {
-    const ValueId id = program_.AddTensor(FreshName(StemOf(op)), DType::kFloat32, {}, {});
-    program_.values[id].has_layout = false;
-    ids.push_back(id);
-    tensors.push_back({id});
+    tensors.push_back(AddUnsized(StemOf(op)));
+    ids.push_back(tensors.back().id);
   }
   Node node;
   node.op = program_.AddOpName(op);
@@ -188,8 +204,29 @@ std::vector<Builder::Tensor> Builder::Invoke(std::string_view op, std::size_t re
   node.outputs = program_.AddOutputs(ids);
   node.module = entered_.back().module;
   node.call = entered_.back().call;
-  program_.main().nodes.push_back(node);
+  program_.graphs[graph_].nodes.push_back(node);
   return tensors;
+}
+
+Builder::Arg Builder::Graph(
+    std::size_t inputs,
+    const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body) {
+  const auto id = static_cast<GraphId>(program_.graphs.size());
+  program_.graphs.emplace_back();
+  std::vector<Tensor> operands;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    operands.push_back(AddUnsized("operand"));
+    program_.graphs[id].inputs.push_back(operands.back().id);
+  }
+  const GraphId outer = std::exchange(graph_, id);
+  for (const Tensor& result : body(operands)) {
+    const bool owned = !result.defined() || Owns(result.id, "a graph's results");
+    program_.graphs[id].outputs.push_back(owned ? Arg(result).argument_ : Argument::None());
+  }
+  graph_ = outer;
+  Arg out(std::nullopt);
+  out.argument_ = Argument::OfGraph(id);
+  return out;
 }
 
 void Builder::Return(Tensor tensor) {

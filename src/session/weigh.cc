@@ -106,6 +106,16 @@ PassOptions PassesOf(const WeighOptions& options) {
       .bind = options.bind, .mode = options.mode, .train = options.train, .target = options.target};
 }
 
+ImportOptions ImportOf(const WeighOptions& options) {
+  const bool trains = !options.train.optimizer.empty();
+  return {.from = options.from,
+          .dtype = options.dtype,
+          .attention = options.attention,
+          .labelled = trains && options.train.loss.empty(),
+          .training =
+              options.mode == ModelMode::kExported ? trains : options.mode == ModelMode::kTrain};
+}
+
 // Fills in the programs, from what the file holds.
 Status Prepare(Program program, const WeighOptions& options, Weighing* weighing) {
   const PassOptions passes = PassesOf(options);
@@ -200,7 +210,7 @@ Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pas
                                  fmt::format("These run: {}.", fmt::join(names, ", "))));
   }
   names.erase(last + 1, names.end());
-  SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, {.from = options.from}));
+  SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, ImportOf(options)));
   Result<Program> after = RunPasses(std::move(program), names, PassesOf(options));
   if (!after) return Unexpected(Within(options.path, std::move(after).error()));
   return Print(*after);
@@ -209,7 +219,7 @@ Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pas
 Result<Weighing> Weigh(const WeighOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
-  SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, {.from = options.from}));
+  SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, ImportOf(options)));
   Result<Weighing> weighing = options.advise ? WeighAndAdvise(program, options, *convention)
                               : options.fit
                                   ? WeighFitting(program, options, *convention)

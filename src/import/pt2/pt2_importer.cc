@@ -176,7 +176,7 @@ Result<Program> ReadArchive(const std::string& path) {
   return std::move(program);
 }
 
-Result<Program> ReadPt2(const std::string& path) {
+Result<Program> ReadPt2(const std::string& path, const ImportOptions& /*options*/) {
   Result<Program> program = ReadArchive(path);
   if (!program) return Unexpected(Within(path, std::move(program).error()));
   return program;

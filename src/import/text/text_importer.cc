@@ -14,7 +14,7 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-Result<Program> ReadText(const std::string& path) {
+Result<Program> ReadText(const std::string& path, const ImportOptions& /*options*/) {
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
   std::string text;
   std::array<char, 65536> buffer;

@@ -46,7 +46,7 @@ TEST(ImportFile, TakesTheImporterItIsTold) {
   EXPECT_THAT(error.message, HasSubstr("zip archive"));
   const Error unknown = RefusalOf(file.path(), "onnx");
   EXPECT_EQ(unknown.code, ErrorCode::kUsage);
-  EXPECT_THAT(unknown.hint, HasSubstr("pt2, text"));
+  for (const Importer& one : Importers()) EXPECT_THAT(unknown.hint, HasSubstr(one.name));
 }
 
 TEST(ImportFile, NamesTheModelAfterTheFileIfNothingElseDoes) {
@@ -79,7 +79,7 @@ TEST(ImportFile, SaysWhatForeignFilesAre) {
 TEST(ImportFile, SaysWhichFormatsThereAre) {
   const TemporaryFile file(".xyz", "what is this");
   EXPECT_THAT(Describe(RefusalOf(file.path())),
-              AllOf(StartsWith(file.path()), HasSubstr("not known"), HasSubstr("pt2, text")));
+              AllOf(StartsWith(file.path()), HasSubstr("not known"), HasSubstr("pt2, ")));
   // A name alone does not make a model, but says what was meant.
   EXPECT_THAT(RefusalOf(TemporaryFile(".pt2", "what is this").path()).message,
               HasSubstr("zip archive"));

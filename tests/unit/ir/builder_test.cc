@@ -82,6 +82,18 @@ TEST(Builder, AModuleEnteredAgainIsCalledAgain) {
   EXPECT_EQ(program.calls[4].parent, 3u);
 }
 
+TEST(Builder, AGraphIsAnOperand) {
+  Builder b("M");
+  const Builder::Tensor x = b.Input("x", DType::kFloat32, {4});
+  const Builder::Arg body = b.Graph(1, [&](const std::vector<Builder::Tensor>& operands) {
+    return std::vector{b.Call("aten::relu", operands[0])};
+  });
+  b.Return(b.Call("higher_order::wrap_with_set_grad_enabled", false, body, x));
+  const std::string text = Print(std::move(b).Build().value());
+  EXPECT_THAT(text, HasSubstr("wrap_with_set_grad_enabled(False, @1, %x)"));
+  EXPECT_THAT(text, HasSubstr("%relu = aten::relu(%operand)\n  return %relu"));
+}
+
 TEST(Builder, ATiedNameIsTheSameTensor) {
   Builder b("M");
   const Builder::Tensor weight = b.Parameter("embed.weight", DType::kFloat32, {10, 4});

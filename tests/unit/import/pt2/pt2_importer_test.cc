@@ -18,13 +18,13 @@ using testing::SizeIs;
 using testing::StartsWith;
 
 Program Import(const TemporaryFile& file) {
-  Result<Program> program = kPt2Importer.read(file.path());
+  Result<Program> program = kPt2Importer.read(file.path(), {});
   EXPECT_TRUE(program) << Describe(program.error());
   return program ? *std::move(program) : Program();
 }
 std::string Refusal(const std::vector<ZipEntry>& entries) {
   const TemporaryFile file = ZipOf(entries);
-  const Result<Program> program = kPt2Importer.read(file.path());
+  const Result<Program> program = kPt2Importer.read(file.path(), {});
   if (program) return "";
   EXPECT_THAT(program.error().where, StartsWith(file.path()));
   return Describe(program.error());
@@ -119,14 +119,14 @@ TEST(Pt2Importer, NamesTheEntryOfADamagedModel) {
   std::string bytes = BytesOf(whole.path());
   bytes[bytes.find("model.json") + 40] ^= '\x55';
   const TemporaryFile damaged(".pt2", bytes);
-  const Result<Program> program = kPt2Importer.read(damaged.path());
+  const Result<Program> program = kPt2Importer.read(damaged.path(), {});
   ASSERT_FALSE(program);
   EXPECT_THAT(program.error().where, HasSubstr("m/models/model.json"));
 }
 
 TEST(Pt2Importer, RefusesAnEmptyArchive) {
   const TemporaryFile file(".pt2", std::string("PK\x05\x06", 4) + std::string(18, '\0'));
-  const Result<Program> program = kPt2Importer.read(file.path());
+  const Result<Program> program = kPt2Importer.read(file.path(), {});
   ASSERT_FALSE(program);
   EXPECT_THAT(program.error().message, HasSubstr("empty"));
 }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The architecture is a row of src/models; this file chooses the row, the head and the options.
+#include "import/hf_config/hf_config_importer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "import/hf_config/json_settings.h"
+#include "models/model.h"
+#include "steelyard/builder.h"
+
+namespace steelyard {
+namespace {
+
+using models::Architecture;
+using models::Settings;
+
+constexpr std::string_view kExtensions[] = {".json"};
+constexpr std::string_view kAnyConfig = "\"model_type\"";
+
+std::string Joined(std::span<const std::string_view> names) {
+  std::string all;
+  for (const std::string_view name : names) all.append(all.empty() ? "" : ", ").append(name);
+  return all;
+}
+
+std::string KnownTypes() {
+  std::vector<std::string_view> types;
+  for (const Architecture* one : models::Architectures()) types.push_back(one->type);
+  std::ranges::sort(types);
+  return Joined(types);
+}
+
+Error UnknownType(const std::string& type) {
+  return Unsupported(
+      "models of type \"" + type + "\" are not built from their configs", "model_type",
+      "Known are " + KnownTypes() +
+          ". Any other, exported in Python: ep = torch.export.export(model, (), inputs, "
+          "strict=False); torch.export.save(ep, \"model.pt2\").");
+}
+
+// The head is what a class's name says behind the architecture: "ForCausalLM" of LlamaForCausalLM.
+std::string HeadOf(const Settings& config, const Architecture& architecture) {
+  const std::vector<std::string> classes = config.Texts("architectures");
+  if (classes.empty()) return std::string(architecture.heads.front());
+  std::string_view name = classes.front();
+  if (name.starts_with(architecture.prefix)) name.remove_prefix(architecture.prefix.size());
+  if (std::ranges::find(architecture.heads, name) == architecture.heads.end()) {
+    config.Refuse("architectures", "there is no " + classes.front() + " of this type",
+                  "Known are " + std::string(architecture.prefix) + " and " +
+                      Joined(architecture.heads) + ".");
+  }
+  return std::string(name);
+}
+
+DType DTypeOf(const Settings& config, const ImportOptions& options) {
+  if (options.dtype) return *options.dtype;
+  for (const std::string_view key : {"dtype", "torch_dtype"}) {
+    if (!config.Has(key)) continue;
+    const std::string name = config.Text(key);
+    const std::optional<DType> dtype = DTypeNamed(name);
+    if (dtype && IsFloating(*dtype)) return *dtype;
+    config.Refuse(key, "\"" + name + "\" is no floating-point dtype");
+  }
+  return DType::kFloat32;
+}
+
+Result<Program> ReadConfig(const std::string& path, const ImportOptions& options) {
+  SY_ASSIGN_OR_RETURN(const models::Setting root, ReadSettings(path));
+  const Settings config(root);
+  const std::string type = config.Text("model_type");
+  if (Status status = config.status(); !status) {
+    return Unexpected(Within(path, std::move(status.error())));
+  }
+  const Architecture* architecture = models::FindArchitecture(type);
+  if (architecture == nullptr) return Unexpected(Within(path, UnknownType(type)));
+  const std::optional<models::Attention> attention = models::AttentionNamed(options.attention);
+  if (!attention) {
+    return Unexpected(UsageError("there is no attention \"" + options.attention + "\"",
+                                 "--attention", "It is sdpa or eager."));
+  }
+  const models::ModelOptions chosen{.head = HeadOf(config, *architecture),
+                                    .dtype = DTypeOf(config, options),
+                                    .attention = *attention,
+                                    .training = options.training,
+                                    .labelled = options.labelled};
+  const std::string name = std::string(architecture->prefix) + chosen.head;
+  Builder builder(name, name);
+  models::Net net{.b = builder, .config = config, .options = chosen};
+  architecture->build(net);
+  if (Status status = config.status(); !status) {
+    return Unexpected(Within(path, std::move(status.error())));
+  }
+  Result<Program> program = std::move(builder).Build();
+  if (!program) return Unexpected(Within(path, std::move(program.error())));
+  return program;
+}
+
+}  // namespace
+
+const Importer kHfConfigImporter = {
+    .name = "config",
+    .extensions = kExtensions,
+    .sniff =
+        [](std::string_view head) {
+          return head.starts_with('{') && head.find(kAnyConfig) != std::string_view::npos;
+        },
+    .read = ReadConfig,
+    .summary = "config.json of transformers: the model is built from it, without PyTorch",
+    .builds = true,
+};
+
+}  // namespace steelyard

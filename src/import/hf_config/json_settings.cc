@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/hf_config/json_settings.h"
+
+#include <simdjson.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace steelyard {
+namespace {
+
+using models::Setting;
+
+constexpr std::uintmax_t kMostBytes = 1 << 20;
+
+Setting Converted(simdjson::dom::element element);
+
+Setting ListOf(simdjson::dom::array array) {
+  Setting out{.kind = Setting::Kind::kList};
+  for (const simdjson::dom::element item : array) out.items.push_back(Converted(item));
+  return out;
+}
+
+Setting ObjectOf(simdjson::dom::object object) {
+  Setting out{.kind = Setting::Kind::kObject};
+  for (const simdjson::dom::key_value_pair member : object) {
+    out.members.emplace_back(std::string(member.key), Converted(member.value));
+  }
+  return out;
+}
+
+// simdjson has limited the depth.
+Setting Converted(simdjson::dom::element element) {  // NOLINT(misc-no-recursion)
+  Setting out;
+  simdjson::dom::array array;
+  simdjson::dom::object object;
+  std::string_view text;
+  if (element.get(array) == simdjson::SUCCESS) return ListOf(array);
+  if (element.get(object) == simdjson::SUCCESS) return ObjectOf(object);
+  if (element.get(text) == simdjson::SUCCESS) {
+    out.kind = Setting::Kind::kText;
+    out.text = text;
+  } else if (element.get(out.flag) == simdjson::SUCCESS) {
+    out.kind = Setting::Kind::kFlag;
+  } else if (element.get(out.integer) == simdjson::SUCCESS) {
+    out.kind = Setting::Kind::kInteger;
+  } else if (element.get(out.real) == simdjson::SUCCESS) {
+    out.kind = Setting::Kind::kReal;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Setting> ReadSettings(const std::string& path) {
+  std::error_code code;
+  if (std::filesystem::file_size(path, code) > kMostBytes && !code) {
+    return Unexpected(InvalidInput("the file is larger than a config is", path,
+                                   "A config.json has a few kilobytes."));
+  }
+  simdjson::dom::parser parser;
+  simdjson::padded_string text;
+  if (simdjson::padded_string::load(path).get(text) != simdjson::SUCCESS) {
+    return Unexpected(InvalidInput("the file cannot be read", path));
+  }
+  simdjson::dom::element root;
+  if (const auto error = parser.parse(text).get(root); error != simdjson::SUCCESS) {
+    return Unexpected(InvalidInput(
+        std::string("not valid JSON: ") + simdjson::error_message(error), path,
+        "It should be the config.json that transformers writes with save_pretrained()."));
+  }
+  Setting settings = Converted(root);
+  if (settings.kind != Setting::Kind::kObject) {
+    return Unexpected(InvalidInput("the JSON is not an object", path, "A config.json is one."));
+  }
+  return settings;
+}
+
+}  // namespace steelyard

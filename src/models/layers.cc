@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace steelyard::models {
+
+// A module of transformers.activations, or of PyTorch, by the name that configs give it.
+struct ActivationRow {
+  std::string_view name;
+  std::string_view class_name;
+  Tensor (*apply)(Builder& b, Tensor x);
+};
+
+namespace {
+
+constexpr std::string_view kTanh = "tanh";
+
+// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), written out.
+Tensor NewGelu(Builder& b, Tensor x) {
+  const Tensor half = b.Call("aten::mul.Tensor", x, 0.5);
+  Tensor inner = b.Call("aten::pow.Tensor_Scalar", x, 3.0);
+  inner = b.Call("aten::mul.Tensor", inner, 0.044715);
+  inner = b.Call("aten::add.Tensor", x, inner);
+  inner = b.Call("aten::mul.Tensor", inner, 0.7978845608028654);
+  inner = b.Call("aten::tanh", inner);
+  inner = b.Call("aten::add.Tensor", inner, 1.0);
+  return b.Call("aten::mul.Tensor", half, inner);
+}
+
+// x sigmoid(1.702 x)
+Tensor QuickGelu(Builder& b, Tensor x) {
+  const Tensor gate = b.Call("aten::sigmoid", b.Call("aten::mul.Tensor", x, 1.702));
+  return b.Call("aten::mul.Tensor", x, gate);
+}
+
+constexpr std::array kActivations{
+    ActivationRow{"gelu", "transformers.activations.GELUActivation",
+                  [](Builder& b, Tensor x) { return b.Call("aten::gelu", x); }},
+    ActivationRow{"gelu_new", "transformers.activations.NewGELUActivation", NewGelu},
+    ActivationRow{"gelu_pytorch_tanh", "transformers.activations.GELUTanh",
+                  [](Builder& b, Tensor x) {
+                    return b.Call("aten::gelu", x, Builder::Named("approximate", kTanh));
+                  }},
+    ActivationRow{"quick_gelu", "transformers.activations.QuickGELUActivation", QuickGelu},
+    ActivationRow{"relu", "torch.nn.modules.activation.ReLU",
+                  [](Builder& b, Tensor x) { return b.Call("aten::relu", x); }},
+    ActivationRow{"silu", "transformers.activations.SiLUActivation",
+                  [](Builder& b, Tensor x) { return b.Call("aten::silu", x); }},
+    ActivationRow{"swish", "transformers.activations.SiLUActivation",
+                  [](Builder& b, Tensor x) { return b.Call("aten::silu", x); }},
+    ActivationRow{"tanh", "torch.nn.modules.activation.Tanh",
+                  [](Builder& b, Tensor x) { return b.Call("aten::tanh", x); }},
+};
+
+const ActivationRow* RowOf(const Settings& config, std::string_view key, std::string_view missing) {
+  const std::string name = config.Text(key, missing);
+  const auto row = std::ranges::find(kActivations, std::string_view(name), &ActivationRow::name);
+  if (row != kActivations.end()) return &*row;
+  std::string known;
+  for (const ActivationRow& one : kActivations) {
+    known.append(known.empty() ? "" : ", ").append(one.name);
+  }
+  config.Refuse(key, "there is no activation \"" + name + "\"", "Known are: " + known + ".");
+  return &kActivations.front();
+}
+
+}  // namespace
+
+std::int64_t Admitted(const Net& net, std::string_view what, std::int64_t count) {
+  constexpr std::int64_t kMost = 4096;
+  if (count <= kMost) return count;
+  net.config.Refuse(what, "a model of more than 4096 layers");
+  return 0;
+}
+
+Tensor Layer::Parameter(std::string_view name, const Shape& sizes) const {
+  const auto within = b().Within(module_);
+  return b().Parameter(name, net_->dtype(), sizes);
+}
+
+Tensor Layer::Tied(std::string_view name, Tensor parameter) const {
+  const auto within = b().Within(module_);
+  return b().Tie(name, parameter);
+}
+
+Tensor Layer::Buffer(std::string_view name, DType dtype, const Shape& sizes,
+                     bool persistent) const {
+  const auto within = b().Within(module_);
+  return b().Buffer(name, dtype, sizes, persistent);
+}
+
+Linear::Linear(const Layer& parent, std::string_view name, std::int64_t in, std::int64_t out,
+               Bias with_bias)
+    : Layer(parent, name, "torch.nn.modules.linear.Linear"),
+      weight(Parameter("weight", {out, in})),
+      bias(with_bias == Bias::kOne ? Parameter("bias", {out}) : Tensor()) {}
+
+Linear::Linear(const Layer& parent, std::string_view name, Tensor tied_weight)
+    : Layer(parent, name, "torch.nn.modules.linear.Linear"), weight(Tied("weight", tied_weight)) {}
+
+Tensor Linear::operator()(Tensor x) const {
+  const auto call = Enter();
+  return b().Call("aten::linear", x, weight, bias);
+}
+
+Embedding::Embedding(const Layer& parent, std::string_view name, std::int64_t count,
+                     std::int64_t width, std::optional<std::int64_t> padding_index)
+    : Layer(parent, name, "torch.nn.modules.sparse.Embedding"),
+      weight(Parameter("weight", {count, width})),
+      padding(padding_index) {}
+
+Tensor Embedding::operator()(Tensor indices) const {
+  const auto call = Enter();
+  return b().Call("aten::embedding", weight, indices, padding.value_or(-1));
+}
+
+LayerNorm::LayerNorm(const Layer& parent, std::string_view name, std::int64_t size, double epsilon,
+                     Bias with_bias)
+    : Layer(parent, name, "torch.nn.modules.normalization.LayerNorm"),
+      weight(Parameter("weight", {size})),
+      bias(with_bias == Bias::kOne ? Parameter("bias", {size}) : Tensor()),
+      width(size),
+      eps(epsilon) {}
+
+Tensor LayerNorm::operator()(Tensor x) const {
+  const auto call = Enter();
+  return b().Call("aten::layer_norm", x, Shape{width}, weight, bias, eps);
+}
+
+RmsNorm::RmsNorm(const Layer& parent, std::string_view name, std::string_view class_name,
+                 std::int64_t width, double epsilon)
+    : Layer(parent, name, class_name), weight(Parameter("weight", {width})), eps(epsilon) {}
+
+Tensor RmsNorm::operator()(Tensor x) const {
+  const auto call = Enter();
+  const Tensor wide = Cast(net(), x, net().dtype(), DType::kFloat32);
+  const Tensor square = b().Call("aten::pow.Tensor_Scalar", wide, 2);
+  const Tensor mean = b().Call("aten::mean.dim", square, Shape{-1}, true);
+  const Tensor scale = b().Call("aten::rsqrt", b().Call("aten::add.Tensor", mean, eps));
+  const Tensor normed = b().Call("aten::mul.Tensor", wide, scale);
+  return b().Call("aten::mul.Tensor", weight, Cast(net(), normed, DType::kFloat32, net().dtype()));
+}
+
+Dropout::Dropout(const Layer& parent, std::string_view name, double probability)
+    : Layer(parent, name, "torch.nn.modules.dropout.Dropout"), p(probability) {}
+
+Tensor Dropout::operator()(Tensor x) const {
+  const auto call = Enter();
+  return b().Call("aten::dropout", x, p, net().options.training);
+}
+
+Activation::Activation(const Layer& parent, std::string_view name, std::string_view config_key,
+                       std::string_view missing)
+    : Layer(parent, name, RowOf(parent.net().config, config_key, missing)->class_name),
+      row_(RowOf(parent.net().config, config_key, missing)) {}
+
+Tensor Activation::operator()(Tensor x) const {
+  const auto call = Enter();
+  return row_->apply(b(), x);
+}
+
+Tensor Cast(const Net& net, Tensor x, DType from, DType to) {
+  if (from == to) return x;
+  return net.b.Call("aten::to.dtype", x, to);
+}
+
+}  // namespace steelyard::models

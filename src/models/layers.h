@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The vocabulary that architectures are written in: PyTorch's modules and the few of transformers
+// that many models share. A layer is made within its parent, which declares its parameters in
+// PyTorch's order, and called like a function.
+//
+//   struct Mlp : Layer {
+//     Mlp(const Layer& parent, int hidden, int inner)
+//         : Layer(parent, "mlp", "LlamaMLP"), up(*this, "up_proj", hidden, inner), ... {}
+//     Tensor operator()(Tensor x) const {
+//       const auto call = Enter();
+//       return down(act(up(x)));
+//     }
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/model.h"
+
+namespace steelyard::models {
+
+class Layer {
+ public:
+  // The model itself.
+  explicit Layer(Net& net) : net_(&net) {}
+  Layer(const Layer& parent, std::string_view name, std::string_view class_name)
+      : net_(parent.net_), module_(net_->b.Declare(parent.module_, name, class_name)) {}
+
+  Net& net() const { return *net_; }
+  Builder& b() const { return net_->b; }
+  [[nodiscard]] Builder::Scope Enter() const { return net_->b.Enter(module_); }
+
+ protected:
+  // Of the model's dtype.
+  Tensor Parameter(std::string_view name, const Shape& sizes) const;
+  // A parameter of another layer under a name of this one.
+  Tensor Tied(std::string_view name, Tensor parameter) const;
+  Tensor Buffer(std::string_view name, DType dtype, const Shape& sizes, bool persistent) const;
+
+ private:
+  Net* net_;
+  ModuleId module_ = 0;
+};
+
+// A count of layers, if it is one that memory holds; refuses others.
+std::int64_t Admitted(const Net& net, std::string_view what, std::int64_t count);
+
+enum class Bias : std::uint8_t { kNone, kOne };
+
+struct Linear : Layer {
+  Linear(const Layer& parent, std::string_view name, std::int64_t in, std::int64_t out,
+         Bias bias = Bias::kOne);
+  // The same with the weight of another layer.
+  Linear(const Layer& parent, std::string_view name, Tensor tied_weight);
+  Tensor operator()(Tensor x) const;
+  Tensor weight, bias;
+};
+
+struct Embedding : Layer {
+  Embedding(const Layer& parent, std::string_view name, std::int64_t count, std::int64_t width,
+            std::optional<std::int64_t> padding = {});
+  Tensor operator()(Tensor indices) const;
+  Tensor weight;
+  std::optional<std::int64_t> padding;
+};
+
+struct LayerNorm : Layer {
+  LayerNorm(const Layer& parent, std::string_view name, std::int64_t width, double eps,
+            Bias bias = Bias::kOne);
+  Tensor operator()(Tensor x) const;
+  Tensor weight, bias;
+  std::int64_t width;
+  double eps;
+};
+
+// x / rms(x), in float32, times a weight: LlamaRMSNorm and its likes.
+struct RmsNorm : Layer {
+  RmsNorm(const Layer& parent, std::string_view name, std::string_view class_name,
+          std::int64_t width, double eps);
+  Tensor operator()(Tensor x) const;
+  Tensor weight;
+  double eps;
+};
+
+struct Dropout : Layer {
+  Dropout(const Layer& parent, std::string_view name, double p);
+  Tensor operator()(Tensor x) const;
+  double p;
+};
+
+// What transformers' ACT2FN makes of a name in a config.
+struct Activation : Layer {
+  Activation(const Layer& parent, std::string_view name, std::string_view config_key,
+             std::string_view missing);
+  Tensor operator()(Tensor x) const;
+
+ private:
+  const struct ActivationRow* row_;
+};
+
+// The layers of a torch.nn.ModuleList: "layers.0", "layers.1", ...
+template <class Item, class... Args>
+std::vector<Item> Repeated(const Layer& parent, std::string_view name, std::int64_t count,
+                           const Args&... args) {
+  std::vector<Item> items;
+  for (std::int64_t i = 0; i < Admitted(parent.net(), name, count); ++i) {
+    items.emplace_back(parent, std::string(name) + "." + std::to_string(i), args...);
+  }
+  return items;
+}
+
+// `x.to(dtype)`: nothing where it is of that dtype.
+Tensor Cast(const Net& net, Tensor x, DType from, DType to);
+
+}  // namespace steelyard::models

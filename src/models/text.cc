@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// While it traces, transformers neither leaves a mask away nor knows that positions are of one
+// sequence: it finds packed sequences out of the positions and writes masks in full
+// (transformers 5, masking_utils.py).
+#include "models/text.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace steelyard::models {
+namespace {
+
+constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kIgnored = -100;  // a label that counts for nothing
+constexpr std::int64_t kUsualSeq = 512;
+
+// arange(size) + 0, as [1, .., size, .., 1]: an axis of the four of a mask.
+Tensor Axis(const Net& net, Tensor line, int axis) {
+  // transformers indexes with None behind, then in front: one unsqueeze for each new dimension.
+  for (int dim = 0; dim < 4; ++dim) {
+    if (dim != axis) line = net.b.Call("aten::unsqueeze", line, dim);
+  }
+  return line;
+}
+
+Tensor Count(const Net& net, Builder::Size size) { return net.b.Call("aten::arange", size); }
+
+Tensor CountFromZero(const Net& net, Builder::Size size) {
+  return net.b.Call("aten::add.Tensor", Count(net, size), 0);
+}
+
+// Which of the packed sequences a token is of: [batch, seq].
+Tensor PackedSequences(const Net& net, Tensor positions) {
+  Builder& b = net.b;
+  const Tensor wide = b.Call("aten::expand", positions, Shape{net.batch, -1});
+  const Tensor first = b.Call("aten::slice.Tensor", wide, 1, 0, 1);
+  const Tensor before = b.Call("aten::sub.Tensor", first, 1);
+  const Tensor steps = b.Call("aten::diff", wide, 1, -1, before);
+  return b.Call("aten::cumsum", b.Call("aten::ne.Scalar", steps, 1), -1);
+}
+
+// torch.finfo(dtype).min
+double LeastOf(DType dtype) {
+  switch (BitsOf(dtype)) {
+    case 16:
+      return dtype == DType::kFloat16 ? -65504.0 : -3.3895313892515355e38;
+    case 64:
+      return std::numeric_limits<double>::lowest();
+    default:
+      return std::numeric_limits<float>::lowest();
+  }
+}
+
+Tensor RepeatHeads(const Net& net, Tensor x, const Heads& heads, Dim seq) {
+  const std::int64_t times = heads.query / std::max<std::int64_t>(heads.key, 1);
+  if (times == 1) return x;
+  Builder& b = net.b;
+  const Tensor wide = b.Call("aten::expand", b.Call("aten::unsqueeze", x, 2),
+                             Shape{net.batch, heads.key, times, seq, heads.width});
+  return b.Call("aten::reshape", wide, Shape{net.batch, heads.query, seq, heads.width});
+}
+
+}  // namespace
+
+Tensor TokenInput(Net& net, std::int64_t max_seq) {
+  const std::int64_t most = std::max<std::int64_t>(max_seq, 1);
+  net.batch = net.b.Symbol({.name = "batch", .example = 1});
+  net.seq = net.b.Symbol({.name = "seq", .example = std::min(kUsualSeq, most), .max = most});
+  return net.b.Input("input_ids", DType::kInt64, {net.batch, net.seq});
+}
+
+Tensor TokenLabels(Net& net) {
+  if (!net.options.labelled) return {};
+  return net.b.Input("labels", DType::kInt64, {net.batch, net.seq});
+}
+
+Tensor Positions(const Net& net) {
+  return net.b.Call("aten::unsqueeze", CountFromZero(net, net.seq), 0);
+}
+
+Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> window) {
+  Builder& b = net.b;
+  const Tensor packed = PackedSequences(net, positions);
+  const Tensor wide = b.Call("aten::expand", positions, Shape{net.batch, -1});
+  const Tensor batch_line = Count(net, net.batch);
+  const Tensor head_line = Count(net, 1);
+  const Tensor query_line = CountFromZero(net, net.seq);
+  const Tensor key_line = CountFromZero(net, net.seq);
+  const Tensor batches = Axis(net, batch_line, 0);
+  Axis(net, head_line, 1);  // which no mask asks for
+  const Tensor queries = Axis(net, query_line, 2);
+  const Tensor keys = Axis(net, key_line, 3);
+  const auto at = [&](Tensor of, Tensor axis) {
+    return b.Call("aten::index.Tensor", of, std::vector<Tensor>{batches, axis});
+  };
+  const auto all_true = [&] {
+    return b.Call("aten::new_ones", queries, Shape{}, Builder::Named("dtype", DType::kBool));
+  };
+  const auto both = [&](Tensor x, Tensor y) { return b.Call("aten::__and__.Tensor", x, y); };
+
+  Tensor mask = all_true();
+  const Tensor query_sequence = at(packed, queries);
+  const Tensor key_sequence = at(packed, keys);
+  mask = both(mask, b.Call("aten::eq.Tensor", query_sequence, key_sequence));
+  const Tensor query_position = at(wide, queries);
+  const Tensor key_position = at(wide, keys);
+  if (window) {
+    Tensor near = all_true();
+    const Tensor first = b.Call("aten::sub.Tensor", query_position, *window);
+    near = both(near, b.Call("aten::gt.Tensor", key_position, first));
+    near = both(near, b.Call("aten::le.Tensor", key_position, query_position));
+    mask = both(mask, near);
+  } else {
+    mask = both(mask, b.Call("aten::le.Tensor", key_position, query_position));
+  }
+  mask = b.Call("aten::expand", mask, Shape{net.batch, -1, net.seq, net.seq});
+  if (net.options.attention == Attention::kSdpa) return mask;
+  const Tensor nothing = b.Call("aten::zeros", Shape{}, Builder::Named("dtype", net.dtype()));
+  return b.Call("aten::where.ScalarOther", mask, nothing, LeastOf(net.dtype()));
+}
+
+RotaryEmbedding::RotaryEmbedding(const Layer& parent, std::string_view name,
+                                 std::string_view class_name, std::int64_t width)
+    : Layer(parent, name, class_name),
+      frequencies(Buffer("inv_freq", DType::kFloat32, {width / 2}, false)) {
+  Buffer("original_inv_freq", DType::kFloat32, {width / 2}, false);
+}
+
+Rotary RotaryEmbedding::operator()(Tensor positions) const {
+  const auto call = Enter();
+  const DType dtype = net().dtype();
+  // Under torch.no_grad(), which torch.export makes a graph of its own.
+  const Builder::Arg graph = b().Graph(2, [&](const std::vector<Tensor>& operands) {
+    Tensor angles = b().Call("aten::unsqueeze", operands[0], 2);
+    angles = b().Call("aten::to.dtype", angles, DType::kFloat32);
+    angles = b().Call("aten::mul.Tensor", angles, operands[1]);
+    angles = b().Call("aten::cat", std::vector<Tensor>{angles, angles}, -1);
+    const Tensor cos = b().Call("aten::mul.Tensor", b().Call("aten::cos", angles), 1.0);
+    const Tensor sin = b().Call("aten::mul.Tensor", b().Call("aten::sin", angles), 1.0);
+    return std::vector<Tensor>{Cast(net(), cos, DType::kFloat32, dtype),
+                               Cast(net(), sin, DType::kFloat32, dtype)};
+  });
+  const std::vector<Tensor> turns = b().CallMany("higher_order::wrap_with_set_grad_enabled", 2,
+                                                 false, graph, positions, frequencies);
+  return {.cos = turns[0], .sin = turns[1]};
+}
+
+Tensor SplitHeads(const Net& net, Tensor x, std::int64_t width, Dim seq) {
+  const Tensor apart = net.b.Call("aten::view", x, Shape{net.batch, seq, -1, width});
+  return net.b.Call("aten::transpose.int", apart, 1, 2);
+}
+
+Tensor Rotate(const Net& net, Tensor x, std::int64_t width, Tensor cos, Tensor sin) {
+  Builder& b = net.b;
+  const Tensor straight = b.Call("aten::mul.Tensor", x, cos);
+  const Tensor low = b.Call("aten::slice.Tensor", x, 3, 0, width / 2);
+  const Tensor high = b.Call("aten::slice.Tensor", x, 3, width / 2, kEnd);
+  const Tensor turned =
+      b.Call("aten::cat", std::vector<Tensor>{b.Call("aten::neg", high), low}, -1);
+  return b.Call("aten::add.Tensor", straight, b.Call("aten::mul.Tensor", turned, sin));
+}
+
+Tensor Attend(const Net& net, const AttentionCall& call) {
+  Builder& b = net.b;
+  const double dropout = net.options.training ? call.dropout : 0.0;
+  const Tensor key = RepeatHeads(net, call.key, call.heads, net.seq);
+  const Tensor value = RepeatHeads(net, call.value, call.heads, net.seq);
+  Tensor out;
+  if (net.options.attention == Attention::kSdpa) {
+    out = b.Call("aten::scaled_dot_product_attention", call.query, key, value, call.mask, dropout,
+                 call.causal, call.scale);
+  } else {
+    const Tensor turned = b.Call("aten::transpose.int", key, 2, 3);
+    Tensor scores =
+        b.Call("aten::mul.Tensor", b.Call("aten::matmul", call.query, turned), call.scale);
+    if (call.mask.defined()) scores = b.Call("aten::add.Tensor", scores, call.mask);
+    scores = b.Call("aten::softmax.int", scores, -1, DType::kFloat32);
+    scores = Cast(net, scores, DType::kFloat32, net.dtype());
+    scores = b.Call("aten::dropout", scores, dropout, net.options.training);
+    out = b.Call("aten::matmul", scores, value);
+  }
+  return b.Call("aten::contiguous", b.Call("aten::transpose.int", out, 1, 2));
+}
+
+void ReturnNextToken(Net& net, Tensor logits, Tensor labels, std::int64_t vocabulary) {
+  Builder& b = net.b;
+  if (!labels.defined()) return b.Return(logits);
+  logits = Cast(net, logits, net.dtype(), DType::kFloat32);
+  Tensor next = b.Call("aten::pad", labels, Shape{0, 1}, "constant", static_cast<double>(kIgnored));
+  next = b.Call("aten::contiguous", b.Call("aten::slice.Tensor", next, 1, 1, kEnd));
+  const Tensor flat = b.Call("aten::view", logits, Shape{-1, vocabulary});
+  b.Return(b.Call("aten::cross_entropy_loss", flat, b.Call("aten::view", next, Shape{-1})));
+  b.Return(logits);
+}
+
+void ReturnTokens(Net& net, Tensor logits, Tensor labels, std::int64_t classes) {
+  Builder& b = net.b;
+  if (!labels.defined()) return b.Return(logits);
+  logits = Cast(net, logits, net.dtype(), DType::kFloat32);
+  const Tensor flat = b.Call("aten::view", logits, Shape{-1, classes});
+  b.Return(b.Call("aten::cross_entropy_loss", flat, b.Call("aten::view", labels, Shape{-1})));
+  b.Return(logits);
+}
+
+}  // namespace steelyard::models

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "net_under_test.h"
+
+namespace steelyard::models {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Text, AWindowIsOneMoreCondition) {
+  NetUnderTest t;
+  t.builder.Return(CausalMask(t.net, Positions(t.net), 7));
+  EXPECT_THAT(t.Text(), HasSubstr("aten::gt.Tensor"));
+  NetUnderTest whole;
+  whole.builder.Return(CausalMask(whole.net, Positions(whole.net)));
+  EXPECT_THAT(whole.Text(), Not(HasSubstr("aten::gt.Tensor")));
+}
+
+TEST(Text, MasksOfEagerAttentionAreAdded) {
+  NetUnderTest t({.dtype = DType::kFloat16, .attention = Attention::kEager});
+  t.builder.Return(CausalMask(t.net, Positions(t.net)));
+  EXPECT_THAT(t.Text(), HasSubstr("-65504.0"));
+}
+
+TEST(Text, HeadsOfKeysAreRepeatedForTheirGroups) {
+  NetUnderTest t;
+  const auto heads = [&](std::int64_t n) {
+    return t.builder.Input("x", DType::kFloat32, {2, n, 3, 5});
+  };
+  t.builder.Return(Attend(t.net, {.query = heads(4),
+                                  .key = heads(2),
+                                  .value = heads(2),
+                                  .heads = {.query = 4, .key = 2, .width = 5}}));
+  EXPECT_THAT(t.Text(), HasSubstr("[2, 2, 2, 3, 5]"));
+}
+
+TEST(Text, WithoutLabelsOnlyLogitsAreReturned) {
+  NetUnderTest t;
+  ReturnNextToken(t.net, t.builder.Input("x", DType::kFloat32, {2, 3, 9}), TokenLabels(t.net), 9);
+  EXPECT_THAT(t.Text(), HasSubstr("return %x\n"));
+  NetUnderTest labelled({.labelled = true});
+  const Tensor labels = TokenLabels(labelled.net);
+  ReturnTokens(labelled.net, labelled.builder.Input("x", DType::kFloat32, {2, 3, 9}), labels, 9);
+  EXPECT_THAT(labelled.Text(), HasSubstr("return %cross_entropy_loss, %x\n"));
+}
+
+TEST(Text, NoMoreTokensThanPositions) {
+  NetUnderTest t;
+  TokenInput(t.net, 128);
+  const Program program = std::move(t.builder).Build().value();
+  ASSERT_EQ(program.symbols.size(), 2u);
+  EXPECT_EQ(program.symbols[1].max, 128);
+  EXPECT_EQ(program.symbols[1].example, 128);
+}
+
+}  // namespace
+}  // namespace steelyard::models

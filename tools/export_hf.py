@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Exports the models of hf_models.py, for comparison with what is built from their configs.
+
+For each NAME it writes OUT/NAME/config.json, as transformers saves it, and, exported on the meta
+device and without weights, forward.pt2 (evaluation mode, no labels) and train.pt2 (training mode,
+labels); sizes.json holds what steelyard is to be told of the inputs' sizes.
+
+usage: export_hf.py OUT [NAME...]
+needs: torch, transformers
+"""
+
+import json
+import warnings
+from pathlib import Path
+
+import torch
+from hf_models import MODELS
+from recording import measure_named, save_structure
+
+warnings.filterwarnings("ignore")
+
+
+def export(name: str, out: Path) -> None:
+    folder = out / name
+    folder.mkdir(exist_ok=True)
+    model = MODELS[name]()
+    model.config.use_cache = False
+    model.config.architectures = [model.make.__name__]
+    model.config.save_pretrained(folder)
+    (folder / "sizes.json").write_text(json.dumps(model.sizes) + "\n")
+    for file, labelled in (("forward.pt2", False), ("train.pt2", True)):
+        with torch.device("meta"):
+            module = model.make(model.config).train(labelled)
+            inputs = model.inputs(labelled)
+        save_structure(torch.export.export(module, (), inputs, strict=False), folder / file)
+    print(name, flush=True)
+
+
+if __name__ == "__main__":
+    measure_named(export, MODELS, __doc__)
