@@ -209,8 +209,7 @@ std::vector<Tensor> ScatterReduce(Dispatcher& d, const Backward& b) {
   return {std::move(out.self), std::move(out.source)};
 }
 
-// --- index_reduce(self, dim, index, source, reduce, include_self)
-// --------------------------------
+// --- index_reduce(self, dim, index, source, reduce, include_self) --------------------------------
 
 namespace {
 

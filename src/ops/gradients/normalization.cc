@@ -11,8 +11,7 @@ std::vector<Tensor> BatchNorm(Dispatcher& d, const Backward& b) {
                     d.Mask({b.needs(0), b.needs(1), b.needs(2)}));
 }
 
-// --- native_group_norm(input, weight, bias, N, C, HxW, group, eps) -> out, mean, rstd
-// -----------
+// --- native_group_norm(input, weight, bias, N, C, HxW, group, eps) -> out, mean, rstd ------------
 
 namespace {
 
