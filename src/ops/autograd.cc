@@ -39,11 +39,13 @@ std::string NameOfResult(const OpDef& def, std::size_t i) {
                                          : std::string(one.substr(space + 1));
 }
 
+bool GivesList(const OpDef& def) { return def.signature->text().ends_with("-> Tensor[]"); }
+
 // Saved results are released in the alphabetical order of their names.
 std::vector<std::size_t> OrderOfRelease(const OpDef& def, std::size_t results) {
   std::vector<std::size_t> order(results);
   for (std::size_t i = 0; i < results; ++i) order[i] = i;
-  if (results > 1 && results < 10) {
+  if (results > 1 && results < 10 && !GivesList(def)) {
     std::ranges::sort(order, {}, [&](std::size_t i) { return NameOfResult(def, i); });
   }
   return order;
@@ -64,6 +66,24 @@ std::vector<Tensor> Backward::saved_list(int argument) const {
   const Argument& list = op_.arg(argument);
   std::vector<Tensor> out(list.kind == ArgKind::kList ? list.list.count : 0);
   for (std::uint32_t i = 0; i < out.size(); ++i) out[i] = saved(argument, i);
+  return out;
+}
+
+Backward::Element Backward::ElementAt(std::uint32_t i) const {
+  Element out{.arguments = {}, .result = op_.output(static_cast<int>(i)).id(), .saved = {}};
+  std::array<bool, Signature::kMaxParams> is_list{};
+  for (int a = 0; a < op_.arg_count(); ++a) {
+    const Argument& argument = op_.arg(a);
+    is_list[static_cast<std::size_t>(a)] = argument.kind == ArgKind::kList;
+    out.arguments.push_back(argument.kind == ArgKind::kList ? op_.program().list(argument.list)[i]
+                                                            : argument);
+  }
+  for (Saved saved : saved_) {
+    const bool of_list = saved.is_result() || is_list[static_cast<std::size_t>(saved.place)];
+    if (of_list && saved.element != i) continue;
+    saved.element = 0;
+    out.saved.push_back(saved);
+  }
   return out;
 }
 
@@ -302,12 +322,16 @@ void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
   for (const Tensor& result : results) ids.push_back(result.id());
   nodes_[id].results = program_.AddOutputs(ids);
   const OpDef& def = *nodes_[id].def;
+  const bool list = GivesList(def);
   for (const std::size_t i : OrderOfRelease(def, ids.size())) {
-    const int place = ResultAt(static_cast<int>(i));
+    const int place = ResultAt(list ? 0 : static_cast<int>(i));
     const bool named = std::ranges::any_of(
         def.grad->formulas(), [&](const Derivative& f) { return f.saves.Contains(place); });
     if (!named || ids[i] == kNoId) continue;
-    Save({.value = ids[i], .place = static_cast<std::int8_t>(place), .detached = true});
+    Save({.value = ids[i],
+          .place = static_cast<std::int8_t>(place),
+          .detached = true,
+          .element = list ? static_cast<std::uint32_t>(i) : 0});
     ++nodes_[id].saved;
   }
   const StringId by = program_.strings.Intern(def.grad->node());

@@ -44,7 +44,31 @@ class Backward {
   // Whether the gradient of this argument is wanted.
   bool needs(int argument) const { return needed_[static_cast<std::size_t>(argument)]; }
 
+  // Of an operator on lists, which gives one: calls `visit` for each element that has a gradient,
+  // with what a formula of the operator for one tensor is given, and gathers what it gives.
+  template <class Visit>
+  std::vector<Tensor> EachElement(const Visit& visit) const {
+    std::vector<Tensor> out;
+    for (std::uint32_t i = 0; i < grads_.size(); ++i) {
+      out.emplace_back();
+      if (!grads_[i].defined()) continue;
+      const Element element = ElementAt(i);
+      const OpView view(op_.program(), op_.def(), element.arguments, {&element.result, 1},
+                        op_.target());
+      out.back() = visit(Backward(dispatcher_, view, grads_.subspan(i, 1), element.saved, needed_));
+    }
+    return out;
+  }
+
  private:
+  // Arguments that are lists are their elements, and what was saved of others is not there.
+  struct Element {
+    std::vector<Argument> arguments;
+    ValueId result;
+    std::vector<Saved> saved;
+  };
+  Element ElementAt(std::uint32_t i) const;
+
   Dispatcher& dispatcher_;
   OpView op_;
   std::span<const Tensor> grads_;

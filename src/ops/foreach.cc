@@ -4,6 +4,8 @@
 // (aten/src/ATen/native/ForeachOpsKernels.cpp); the fused ones are kernels, which allocate nothing
 // (aten/src/ATen/native/Fused*.cpp).
 
+#include "ops/gradients/foreach.h"
+
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -75,9 +77,9 @@ std::vector<Tensor> Norms(Dispatcher& d, const OpView& op) {
 }
 
 constexpr OpDef List(OpName name, std::string_view summary, Signature signature,
-                     std::string_view example, DecomposeFn decompose) {
-  return Composite(name, summary, signature, example, Family::kElementwise, decompose,
-                   kGradientUnknown);
+                     std::string_view example, DecomposeFn decompose,
+                     Gradient grad = kGradientUnknown) {
+  return Composite(name, summary, signature, example, Family::kElementwise, decompose, grad);
 }
 
 // --- Fused optimizers ---------------------------------------------------------------------------
@@ -121,9 +123,9 @@ constexpr OpDef Fused(OpName name, std::string_view summary, Signature signature
 
 constexpr std::array kRows{
     List("aten::_foreach_neg", "Changes the sign of each.", "(Tensor[] self) -> Tensor[]",
-         "aten::_foreach_neg([f32[2,8], f32[3]])", Each<"aten::neg">),
+         "aten::_foreach_neg([f32[2,8], f32[3]])", Each<"aten::neg">, gradients::kEachNeg),
     List("aten::_foreach_sqrt", "Square root of each.", "(Tensor[] self) -> Tensor[]",
-         "aten::_foreach_sqrt([f32[2,8], f32[3]])", Each<"aten::sqrt">),
+         "aten::_foreach_sqrt([f32[2,8], f32[3]])", Each<"aten::sqrt">, gradients::kEachSqrt),
     List("aten::_foreach_sqrt_", "Square root of each, in place.", "(Tensor(a!)[] self) -> ()",
          "aten::_foreach_sqrt_([f32[2,8], f32[3]])", EachInPlace<"aten::sqrt_">),
     List("aten::_foreach_rsqrt_", "One over the square root of each, in place.",
@@ -148,7 +150,7 @@ constexpr std::array kRows{
     List("aten::_foreach_add.List", "Adds, the second operands scaled by `alpha`.",
          "(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]",
          "aten::_foreach_add.List([f32[2,8], f32[3]], [f32[2,8], f32[3]], alpha=0.5)",
-         Each<"aten::add.Tensor">),
+         Each<"aten::add.Tensor">, gradients::kEachAdd),
     List("aten::_foreach_add_.List", "Adds into the first operands.",
          "(Tensor(a!)[] self, Tensor[] other, *, Scalar alpha=1) -> ()",
          "aten::_foreach_add_.List([f32[2,8], f32[3]], [f32[2,8], f32[3]])",
@@ -165,10 +167,11 @@ constexpr std::array kRows{
          "aten::_foreach_add_.Tensor([f32[2,8], f32[3]], f32[])", EachInPlace<"aten::add_.Tensor">),
     List("aten::_foreach_mul.List", "Multiplies.", "(Tensor[] self, Tensor[] other) -> Tensor[]",
          "aten::_foreach_mul.List([f32[2,8], f32[3]], [f32[2,8], f32[3]])",
-         Each<"aten::mul.Tensor">),
+         Each<"aten::mul.Tensor">, gradients::kEachMul),
     List("aten::_foreach_mul.ScalarList", "Multiplies each by a number of its own.",
          "(Tensor[] self, Scalar[] scalars) -> Tensor[]",
-         "aten::_foreach_mul.ScalarList([f32[2,8], f32[3]], [0.5, 1.5])", Each<"aten::mul.Scalar">),
+         "aten::_foreach_mul.ScalarList([f32[2,8], f32[3]], [0.5, 1.5])", Each<"aten::mul.Scalar">,
+         gradients::kEachMulNumber),
     List("aten::_foreach_mul_.Scalar", "Multiplies each by a number, in place.",
          "(Tensor(a!)[] self, Scalar scalar) -> ()",
          "aten::_foreach_mul_.Scalar([f32[2,8], f32[3]], 0.5)", EachInPlace<"aten::mul_.Scalar">),
@@ -185,10 +188,11 @@ constexpr std::array kRows{
          "aten::_foreach_mul_.Tensor([f32[2,8], f32[3]], f32[])", EachInPlace<"aten::mul_.Tensor">),
     List("aten::_foreach_div.List", "Divides.", "(Tensor[] self, Tensor[] other) -> Tensor[]",
          "aten::_foreach_div.List([f32[2,8], f32[3]], [f32[2,8], f32[3]])",
-         Each<"aten::div.Tensor">),
+         Each<"aten::div.Tensor">, gradients::kEachDiv),
     List("aten::_foreach_div.Tensor", "Divides each by a 0-dim tensor.",
          "(Tensor[] self, Tensor other) -> Tensor[]",
-         "aten::_foreach_div.Tensor([f32[2,8], f32[3]], f32[])", Each<"aten::div.Tensor">),
+         "aten::_foreach_div.Tensor([f32[2,8], f32[3]], f32[])", Each<"aten::div.Tensor">,
+         gradients::kEachDivByOne),
     List("aten::_foreach_div_.ScalarList", "Divides each by a number of its own, in place.",
          "(Tensor(a!)[] self, Scalar[] scalars) -> ()",
          "aten::_foreach_div_.ScalarList([f32[2,8], f32[3]], [0.5, 1.5])",
@@ -209,7 +213,7 @@ constexpr std::array kRows{
          "(Tensor[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> Tensor[]",
          "aten::_foreach_addcmul.Scalar([f32[2,8], f32[3]], [f32[2,8], f32[3]], [f32[2,8], "
          "f32[3]], -1)",
-         Each<"aten::addcmul">),
+         Each<"aten::addcmul">, gradients::kEachAddcmul),
     List("aten::_foreach_addcmul_.Scalar", "Adds products of two tensors and a number, in place.",
          "(Tensor(a!)[] self, Tensor[] tensor1, Tensor[] tensor2, Scalar value=1) -> ()",
          "aten::_foreach_addcmul_.Scalar([f32[2,8], f32[3]], [f32[2,8], f32[3]], [f32[2,8], "
@@ -229,7 +233,7 @@ constexpr std::array kRows{
          EachInPlace<"aten::addcdiv_">),
     List("aten::_foreach_norm.Scalar", "A norm of each.",
          "(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
-         "aten::_foreach_norm.Scalar([f32[2,8], f32[3]])", Norms),
+         "aten::_foreach_norm.Scalar([f32[2,8], f32[3]])", Norms, gradients::kEachNorm),
     Fused("aten::_fused_sgd_", "A step of SGD.",
           "(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float "
           "weight_decay, float momentum, float lr, float dampening, bool nesterov, bool maximize, "

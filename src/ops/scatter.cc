@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -120,6 +121,14 @@ void ReduceIntoAllocations(const OpView& op, Allocations& memory) {
   if (buffer) memory.Free(*buffer, kLabel);
 }
 
+// What changes nothing when it is reduced with a number.
+double NeutralOf(std::string_view reduction, const Tensor& of) {
+  if (reduction == "prod") return 1;
+  if (!IsFloating(of.dtype()) || reduction == "sum" || reduction == "mean") return 0;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return reduction == "amax" ? -kInfinity : kInfinity;
+}
+
 std::vector<Tensor> ScatterReduceInto(Dispatcher& d, const OpView& op, const Tensor& out) {
   RequireScatter(op);
   if (!IsReduction(op.text(4))) Refuse(fmt::format("no reduction is called {}", op.text(4)));
@@ -127,10 +136,10 @@ std::vector<Tensor> ScatterReduceInto(Dispatcher& d, const OpView& op, const Ten
   const bool includes = op.boolean(5, true);
   const Tensor index = d.tensor(op, 2), source = d.tensor(op, 3);
   if (op.text(4) != "prod" && ByLongRows(op)) {
-    return {d.Call("steelyard::rows_reduced", out, op.arg(1), index, source)};
+    return {d.Call("steelyard::rows_reduced", out, op.arg(1), index, source, op.arg(4), includes)};
   }
-  if (!includes) d.Call("aten::scatter_.value", out, op.arg(1), index, 0);
-  d.Call("steelyard::scatter_reduced", out, op.arg(1), index, source);
+  if (!includes) d.Call("aten::scatter_.value", out, op.arg(1), index, NeutralOf(op.text(4), out));
+  d.Call("steelyard::scatter_reduced", out, op.arg(1), index, source, op.arg(4));
   if (op.text(4) != "mean") return {out};
   const Tensor ones = d.Call("aten::ones_like", source);
   const Tensor counts =
@@ -172,10 +181,10 @@ std::vector<Tensor> IndexReduceInto(Dispatcher& d, const OpView& op, const Tenso
   const bool includes = op.boolean(5, true);
   if (!includes) {
     const Tensor index = d.Call("aten::to.dtype", d.tensor(op, 2), DType::kInt64);
-    d.Call("aten::index_fill_.int_Scalar", out, op.arg(1), index, 0);
+    d.Call("aten::index_fill_.int_Scalar", out, op.arg(1), index, NeutralOf(op.text(4), out));
   }
   const Tensor places = d.Call("aten::contiguous", d.tensor(op, 2));
-  d.Call("steelyard::index_reduced", out, op.arg(1), d.tensor(op, 2), d.tensor(op, 3));
+  d.Call("steelyard::index_reduced", out, op.arg(1), d.tensor(op, 2), d.tensor(op, 3), op.arg(4));
   if (op.text(4) != "mean") return {out};
   const Tensor counts =
       d.Call(includes ? OpName("aten::ones_like") : OpName("aten::zeros_like"), out);
@@ -256,6 +265,25 @@ void TakeShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), op.tensor(1).sizes());
 }
 
+void PutShape(const OpView& op, Outputs& out) {
+  RequireLong(op.tensor(1));
+  if (op.tensor(1).count() != op.tensor(2).count()) Refuse("a position for each element is needed");
+  if (op.self().dtype() != op.tensor(2).dtype()) {
+    Refuse("what is written must be of the tensor's dtype");
+  }
+  if (op.self().count() == 0 && op.tensor(1).count() > 0) Refuse("there is nowhere to put it");
+  shape::RequireWritable(op.self());
+  out.AddLike(op.self());
+}
+Work PutWork(const OpView& op) {
+  const Count elements = work::Elements(op.tensor(2));
+  return op.boolean(3) ? Work{.alu = elements} : Work{.move = elements};
+}
+std::vector<Tensor> Put(Dispatcher& d, const OpView& op) {
+  const Tensor out = d.Call("aten::clone", d.tensor(op, 0));
+  return {d.Call("aten::put_", out, d.tensor(op, 1), d.tensor(op, 2), op.arg(3))};
+}
+
 std::vector<Tensor> TakeAlongDim(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self(), index = op.tensor(1);
   RequireLong(index);
@@ -321,16 +349,17 @@ constexpr std::array kRows{
             .work = work::Move,
             .grad = kGradientUnknown}),
     Written({"steelyard::scatter_reduced", "Elements reduced into places, inside `scatter_reduce`.",
-             "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-             "steelyard::scatter_reduced(f32[4,3], 0, i64[2,3], f32[2,3])"},
+             "(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce) -> Tensor(a!)",
+             "steelyard::scatter_reduced(f32[4,3], 0, i64[2,3], f32[2,3], 'amax')"},
             ReduceIntoShape, ReduceIntoAllocations, OfSource),
     Written({"steelyard::rows_reduced", "Long rows reduced into places, inside `scatter_reduce`.",
-             "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-             "steelyard::rows_reduced(f32[4,16], 0, i64[2,16]{1,0}, f32[2,16])"},
+             "(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, bool include_self) "
+             "-> Tensor(a!)",
+             "steelyard::rows_reduced(f32[4,16], 0, i64[2,16]{1,0}, f32[2,16], 'amax', True)"},
             ReduceIntoShape, RowsAllocations, OfSource),
     Written({"steelyard::index_reduced", "Slices reduced into places, inside `index_reduce`.",
-             "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-             "steelyard::index_reduced(f32[4,3], 0, i64[2], f32[2,3])"},
+             "(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce) -> Tensor(a!)",
+             "steelyard::index_reduced(f32[4,3], 0, i64[2], f32[2,3], 'amax')"},
             ReduceIntoShape, allocations::None, OfSource),
     Call({"aten::scatter_reduce.two", "Elements reduced into places of a copy.",
           "(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) "
@@ -346,7 +375,7 @@ constexpr std::array kRows{
           "(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
           "include_self=True) -> Tensor",
           "aten::index_reduce(f32[4,3], 0, i64[2], f32[2,3], 'mean')"},
-         IndexReduce),
+         IndexReduce, gradients::kIndexReduce),
     Written({"aten::index_fill_.int_Scalar", "A number written into slices.",
              "(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
              "aten::index_fill_.int_Scalar(f32[4,3], 0, i64[2], 1.0)"},
@@ -387,8 +416,16 @@ constexpr std::array kRows{
             .fusion = Fusion::kInjective,
             .allocations = allocations::Via<"aten::empty">,
             .work = work::Move,
-            .grad = kGradientUnknown},
+            .grad = gradients::kTake},
            Alias::kNone, traffic::ReadPartOfFirst),
+    Written({"aten::put_", "Elements written to positions in the flattened tensor.",
+             "(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",
+             "aten::put_(f32[4,3], i64[2], f32[2])"},
+            PutShape, allocations::None, PutWork, gradients::kPut),
+    Call({"aten::put", "A copy with elements written to positions in the flattened tensor.",
+          "(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+          "aten::put(f32[4,3], i64[2], f32[2])"},
+         Put, gradients::kPut),
     Call({"aten::take_along_dim", "Elements by their positions along a dimension.",
           "(Tensor self, Tensor indices, int? dim=None) -> Tensor",
           "aten::take_along_dim(f32[2,3], i64[2,1], 1)"},

@@ -268,7 +268,7 @@ constexpr Columns kBounds{.shape = BoundsShape<shape::Iterate<Promotion::kCommon
                           .fusion = Fusion::kBroadcast,
                           .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                           .work = work::PerOutput<PerElement{.alu = 2}>,
-                          .grad = kGradientUnknown};
+                          .grad = gradients::kClampByTensors};
 constexpr Columns Bound(Gradient grad) {
   return {.shape = BoundsShape<shape::Iterate<Promotion::kCommon, 0, 1>>,
           .fusion = Fusion::kBroadcast,
@@ -402,10 +402,10 @@ constexpr std::array kRows{
                  .fusion = Fusion::kElementwise,
                  .allocations = allocations::Iterate<Promotion::kFloat, 1>,
                  .work = kSpecial,
-                 .grad = kGradientUnknown}),
+                 .grad = gradients::kPolygamma}),
     Elementwise({"aten::special_i1", "The modified Bessel function of order 1.",
                  "(Tensor self) -> Tensor", "aten::special_i1(f32[2,8])"},
-                RealOfOne(kGradientUnknown)),
+                RealOfOne(gradients::kBesselOne)),
     Elementwise({"aten::logit", "The logarithm of the odds.",
                  "(Tensor self, float? eps=None) -> Tensor", "aten::logit(f32[2,8], 1e-6)"},
                 {.shape = LogitShape,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decides the shape of targets: class numbers for a cross-entropy, else a tensor like the output.
-// Scores of three dimensions are [batch, length, classes] and are flattened, as language models do;
-// those of four are [batch, classes, height, width].
+// A loss of classes takes dimension 1 for them, as PyTorch does, with what stands behind it:
+// [batch, classes, height, width]. Only scores of three dimensions are taken for a language
+// model's, [batch, length, classes], which a training loop flattens; losses by dimension 1 leave
+// them be.
 
 #include "pass/append_loss.h"
 
@@ -39,17 +41,20 @@ ValueId AppendTarget(Program& p, std::span<const std::int64_t> sizes, DType dtyp
   return Append(p, "aten::zeros", args, "target", dtype, sizes);
 }
 
+// Where the classes are in scores of three dimensions.
+enum class Classes { kLast, kSecond };
+
 Result<ValueId> AppendClasses(Program& p, ValueId scores, std::span<const Argument> tail,
-                              std::string_view op) {
+                              std::string_view op, Classes classes = Classes::kLast) {
   Dims sizes(p.sizes(scores));
   const DType dtype = p.values[scores].dtype;
-  if (sizes.size() < 2 || sizes.size() > 4) {
+  if (sizes.size() < 2) {
     return Unexpected(InvalidInput(
         fmt::format("scores of {} dimensions have no classes to choose from", sizes.size()),
         std::string(p.text(p.values[scores].name)),
         "Name another loss with --loss, or export a program that returns its loss."));
   }
-  if (sizes.size() == 3) {
+  if (sizes.size() == 3 && classes == Classes::kLast) {
     const Count rows = Count(sizes[0]) * sizes[1];
     if (rows.overflowed()) {
       return Unexpected(InvalidInput("the scores have more than 2^63 rows",
@@ -85,16 +90,30 @@ struct Loss {
 };
 
 constexpr std::array kLosses{
-    Loss{{"cross-entropy", "torch.nn.functional.cross_entropy with class numbers"},
+    Loss{{"cross-entropy",
+          "torch.nn.functional.cross_entropy with class numbers; scores [batch, length, classes] "
+          "are "
+          "flattened first"},
          [](Program& p, ValueId v) {
            return AppendClasses(p, v, CrossEntropyTail(0.0), "aten::cross_entropy_loss");
          }},
+    Loss{
+        {"cross-entropy-dim1",
+         "the same of scores as they are: classes are dimension 1, as in [batch, classes, length]"},
+        [](Program& p, ValueId v) {
+          return AppendClasses(p, v, CrossEntropyTail(0.0), "aten::cross_entropy_loss",
+                               Classes::kSecond);
+        }},
     Loss{{"label-smoothing", "cross-entropy with label_smoothing=0.1"},
          [](Program& p, ValueId v) {
            return AppendClasses(p, v, CrossEntropyTail(kSmoothing), "aten::cross_entropy_loss");
          }},
     Loss{{"nll", "torch.nn.functional.nll_loss of log-probabilities"},
          [](Program& p, ValueId v) { return AppendClasses(p, v, {}, "aten::nll_loss_nd"); }},
+    Loss{{"nll-dim1", "the same of log-probabilities as they are: classes are dimension 1"},
+         [](Program& p, ValueId v) {
+           return AppendClasses(p, v, {}, "aten::nll_loss_nd", Classes::kSecond);
+         }},
     Loss{{"mse", "torch.nn.functional.mse_loss with a target like the output"},
          [](Program& p, ValueId v) { return AppendPair(p, v, "aten::mse_loss"); }},
     Loss{{"bce-with-logits", "torch.nn.functional.binary_cross_entropy_with_logits"},

@@ -4,7 +4,7 @@
 import pytest
 from recorder import isolated
 from table import Row, rows
-from trials import Trial, try_rows
+from trials import Steps, Trial, try_rows, try_steps_of
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -17,13 +17,24 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("row", rows(), ids=[row.name for row in rows()])
 
 
-@pytest.fixture(scope="session")
-def trials(request: pytest.FixtureRequest) -> dict[str, list[Trial]]:
-    """The trials of the rows that are selected, by name."""
+def selected(request: pytest.FixtureRequest) -> list[Row]:
+    """The rows of the tests that run."""
     chosen: dict[str, Row] = {}
     for item in request.session.items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             row = item.callspec.params.get("row")
             if isinstance(row, Row):
                 chosen[row.name] = row
-    return isolated(lambda: try_rows(chosen.values()))
+    return list(chosen.values())
+
+
+@pytest.fixture(scope="session")
+def trials(request: pytest.FixtureRequest) -> dict[str, list[Trial]]:
+    """The trials of the rows that are selected, by name."""
+    return isolated(lambda: try_rows(selected(request)))
+
+
+@pytest.fixture(scope="session")
+def steps(request: pytest.FixtureRequest) -> Steps:
+    """The steps of the rows that are selected, by name."""
+    return try_steps_of(selected(request))

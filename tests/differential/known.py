@@ -218,11 +218,6 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
         "oneDNN's scratch for products of bfloat16 is a property of the processor",
         has("bf16"),
     ),
-    Known(
-        "aten::gelu*",
-        "oneDNN reorders operands of unlike layouts, which is not modelled",
-        lambda call: any(t != t.contiguous(t.dtype, t.sizes) for t in call.tensors()),
-    ),
 )
 
 
@@ -232,11 +227,6 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     KnownValues("aten::im2col", "columns are added up in a step that is not told their places"),
     KnownValues(
         "aten::binary_cross_entropy", "the gradient is a step that does not tell losses apart"
-    ),
-    KnownValues(
-        "aten::scatter_reduce*.two",
-        "a step of the forward does not tell reductions apart",
-        lambda call: "amax" in call.args,
     ),
     KnownValues(
         "aten::trace", "the number that is read from the gradient and filled in is not known"

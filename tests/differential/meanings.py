@@ -19,8 +19,6 @@ OPAQUE = frozenset(
         "pair_like",
         "pair_terms",
         "reduce_in_place",
-        "rows_reduced",
-        "scatter_reduced",
     )
 )
 
@@ -134,6 +132,32 @@ def transposed_convolution(
     )
 
 
+def slices_reduced(
+    self: torch.Tensor, dim: int, index: torch.Tensor, source: torch.Tensor, reduce: str
+) -> torch.Tensor:
+    """A mean is divided in a step of its own."""
+    if reduce == "mean":
+        return self.index_add_(dim, index, source)
+    return self.index_reduce_(dim, index, source, reduce)
+
+
+def elements_reduced(
+    self: torch.Tensor, dim: int, index: torch.Tensor, source: torch.Tensor, reduce: str
+) -> torch.Tensor:
+    return self.scatter_reduce_(dim, index, source, "sum" if reduce == "mean" else reduce)
+
+
+def rows_reduced(
+    self: torch.Tensor,
+    dim: int,
+    index: torch.Tensor,
+    source: torch.Tensor,
+    reduce: str,
+    include_self: bool,
+) -> torch.Tensor:
+    return self.scatter_reduce_(dim, index, source, reduce, include_self=include_self)
+
+
 def as_strided_in_place(
     self: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None
 ) -> Any:
@@ -174,6 +198,9 @@ MEANINGS: dict[str, Meaning] = {
     "steelyard::box": lambda number: number,
     "steelyard::as_strided_": as_strided_in_place,
     "steelyard::copied_result": torch.clone,
+    "steelyard::index_reduced": slices_reduced,
+    "steelyard::rows_reduced": rows_reduced,
+    "steelyard::scatter_reduced": elements_reduced,
     "steelyard::lstm_layer": torch.ops.aten.mkldnn_rnn_layer,
     "steelyard::lstm_layer_backward": lstm_layer_backward,
     "steelyard::mul_into": torch.ops.aten.mul_,

@@ -5,13 +5,18 @@ from fnmatch import fnmatch
 
 import known
 import pytest
-from compare import Extent, difference
+from compare import Extent, difference, step_difference
 from table import rows
-from trials import Trial
+from trials import Steps, Trial
 
 
 def missing(trials: dict[str, list[Trial]]) -> bool:
     return not all(row.name in trials for row in rows() if row.example.startswith("aten::"))
+
+
+def some_missing(steps: Steps) -> bool:
+    tried = (row for row in rows() if row.example and not known.step_reason(row.name))
+    return not all(row.name in steps for row in tried)
 
 
 def test_differences_are_there(trials: dict[str, list[Trial]]) -> None:
@@ -41,3 +46,32 @@ def test_refusals_are_there(trials: dict[str, list[Trial]]) -> None:
     ]
     idle = [p for p in known.REFUSALS if not any(fnmatch(text, p) for text in refusals)]
     assert not idle
+
+
+def test_step_differences_are_there(steps: Steps) -> None:
+    if some_missing(steps):
+        pytest.skip("only some rows are tested")
+    by_name = {row.name: row for row in rows()}
+    needed = {
+        entry
+        for entry in known.STEP_DIFFERENCES
+        for name, of_row in steps.items()
+        for step, ours, theirs in of_row
+        if known.excuses(entry, by_name[name], step.call)
+        and "refused" not in ours
+        and known.extent_of(by_name[name], step.call, "") == Extent.ALL
+        and step_difference(ours, theirs, Extent.ALL)
+    }
+    assert not [entry.why for entry in known.STEP_DIFFERENCES if entry not in needed]
+
+
+def test_step_refusals_are_there(steps: Steps) -> None:
+    if some_missing(steps):
+        pytest.skip("only some rows are tested")
+    refusals = [
+        ours["refused"]
+        for of_row in steps.values()
+        for _, ours, theirs in of_row
+        if "refused" in ours and "refused" not in theirs
+    ]
+    assert not [p for p in known.STEP_REFUSALS if not any(fnmatch(text, p) for text in refusals)]

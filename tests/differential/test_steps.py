@@ -7,37 +7,13 @@ Events, what autograd saves and gradients, as PyTorch's.
 import known
 import processor
 import pytest
-from calls import parse
-from compare import Extent, Seen, step_difference
-from steps import Step, steps_of, try_steps
+from compare import Extent, step_difference
+from steps import Step
 from table import Row
-from trials import typical_calls
-from variants import variants
+from trials import Steps
 
 # Differing steps of one row that are spelled out.
 SHOWN = 3
-# How many variants of each example are differentiated; PyTorch accepts two of three.
-VARIANTS = 12
-
-Steps = dict[str, list[tuple[Step, Seen, Seen]]]
-
-
-@pytest.fixture(scope="session")
-def steps(request: pytest.FixtureRequest) -> Steps:
-    """The steps of the rows that are selected, by name."""
-    chosen: dict[str, list[Step]] = {}
-    for item in request.session.items:
-        row = item.callspec.params.get("row") if hasattr(item, "callspec") else None
-        if isinstance(row, Row) and row.example and not known.step_reason(row.name):
-            chosen[row.name] = steps_of_row(row)
-    tried = iter(try_steps([step for of_row in chosen.values() for step in of_row]))
-    return {name: [next(tried) for _ in of_row] for name, of_row in chosen.items()}
-
-
-def steps_of_row(row: Row) -> list[Step]:
-    count = 0 if row.name in known.TRUSTING else VARIANTS
-    calls = [parse(row.example), *typical_calls(row), *variants(row, count)]
-    return [step for call in calls for step in steps_of(call)]
 
 
 def extent_of(row: Row, step: Step, refusal: str) -> Extent:

@@ -9,6 +9,7 @@ import known
 from calls import Call, parse
 from compare import Seen
 from recorder import judge, observe
+from steps import Step, steps_of, try_steps
 from table import Row, weigh
 from variants import variants
 
@@ -16,6 +17,11 @@ HERE = Path(__file__).resolve().parent
 
 # How many variants of each example PyTorch is asked; it accepts four of five.
 VARIANTS = 60
+# How many variants of each example are differentiated; PyTorch accepts two of three.
+STEP_VARIANTS = 12
+
+# By row: each step with what it is on our side and on PyTorch's.
+Steps = dict[str, list[tuple[Step, Seen, Seen]]]
 
 
 @dataclass(frozen=True)
@@ -53,3 +59,20 @@ def try_rows(rows: Iterable[Row]) -> dict[str, list[Trial]]:
     theirs = [next(observed if answered else judged) for _, answered in answers]
     found = (Trial(*trial) for trial in zip(flat, ours, theirs, strict=True))
     return {name: [next(found) for _ in of_row] for name, of_row in calls.items()}
+
+
+def try_steps_of(rows: Iterable[Row]) -> Steps:
+    """The training steps of rows that can be differentiated."""
+    chosen = {
+        row.name: steps_of_row(row)
+        for row in rows
+        if row.example and not known.step_reason(row.name)
+    }
+    tried = iter(try_steps([step for of_row in chosen.values() for step in of_row]))
+    return {name: [next(tried) for _ in of_row] for name, of_row in chosen.items()}
+
+
+def steps_of_row(row: Row) -> list[Step]:
+    count = 0 if row.name in known.TRUSTING else STEP_VARIANTS
+    calls = [parse(row.example), *typical_calls(row), *variants(row, count)]
+    return [step for call in calls for step in steps_of(call)]

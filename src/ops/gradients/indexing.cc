@@ -209,6 +209,117 @@ std::vector<Tensor> ScatterReduce(Dispatcher& d, const Backward& b) {
   return {std::move(out.self), std::move(out.source)};
 }
 
+// --- index_reduce(self, dim, index, source, reduce, include_self) --------------------------------
+
+namespace {
+
+// The same for slices of the source.
+ReducedSlopes OfMeanSlices(Dispatcher& d, const Backward& b) {
+  const Argument& dim = b.op().arg(1);
+  const bool includes = b.op().boolean(5, true);
+  Tensor count =
+      d.Call(includes ? OpName("aten::ones_like") : OpName("aten::zeros_like"), b.grad());
+  {
+    const Tensor ones = d.Call("aten::ones_like", b.saved(3));
+    count = d.Call("aten::index_add", count, dim, b.saved(2), ones);
+  }
+  d.Call("aten::masked_fill_.Scalar", count, d.Call("aten::eq.Scalar", count, std::int64_t{0}),
+         std::int64_t{1});
+  ReducedSlopes out;
+  out.self = d.Call("aten::div.Tensor", b.grad(), count);
+  const Tensor of_source = d.Call("aten::index_select", count, dim, b.saved(2));
+  out.source = d.Call("aten::div.Tensor", d.Call("aten::index_select", b.grad(), dim, b.saved(2)),
+                      of_source);
+  return out;
+}
+
+ReducedSlopes OfExtremeSlices(Dispatcher& d, const Backward& b) {
+  const Argument& dim = b.op().arg(1);
+  const DType dtype = b.saved(0).dtype();
+  const Tensor value = d.Call("aten::index_select", b.result(), dim, b.saved(2));
+  const Tensor self_is =
+      d.Call("aten::to.dtype", d.Call("aten::eq.Tensor", b.saved(0), b.result()), dtype);
+  const Tensor source_is =
+      d.Call("aten::to.dtype", d.Call("aten::eq.Tensor", b.saved(3), value), dtype);
+  const Tensor count = d.Call("aten::index_add", self_is, dim, b.saved(2), source_is);
+  const Tensor share = d.Call("aten::div.Tensor", b.grad(), count);
+  ReducedSlopes out;
+  out.self = d.Call("aten::mul.Tensor", self_is, share);
+  const Tensor spread = d.Call("aten::index_select", share, dim, b.saved(2));
+  out.source = d.Call("aten::mul.Tensor", source_is, spread);
+  return out;
+}
+
+// Zeros of the source at places: how many of them each slice was multiplied with.
+Tensor ZerosAt(Dispatcher& d, const Tensor& self, const Argument& dim, const Tensor& index,
+               const Tensor& zero) {
+  const Tensor none = d.Call("aten::zeros_like", self);
+  const Tensor as_numbers = d.Call("aten::to.dtype", zero, self.dtype());
+  const Tensor counts = d.Call("aten::index_add", none, dim, index, as_numbers);
+  return d.Call("aten::index_select", counts, dim, index);
+}
+
+ReducedSlopes OfProductSlices(Dispatcher& d, const Backward& b) {
+  const Argument& dim = b.op().arg(1);
+  const Tensor self = b.saved(0), index = b.saved(2), source = b.saved(3);
+  const auto product = [&](const Tensor& into, const Tensor& of) {
+    return d.Call("aten::index_reduce", into, dim, index, of, b.op().arg(4), b.op().arg(5));
+  };
+  const auto equals = [&](const Tensor& t, std::int64_t number) {
+    return d.Call("aten::eq.Scalar", t, number);
+  };
+  ReducedSlopes out;
+  const Tensor masked = d.Call("aten::masked_fill.Scalar", self, equals(self, 0), std::int64_t{1});
+  const Tensor of_masked = product(masked, source);
+  out.self = d.Call("aten::div.Tensor", d.Call("aten::mul.Tensor", b.grad(), of_masked), masked);
+  const Tensor zero = equals(source, 0);
+  const Tensor zeros_there = ZerosAt(d, self, dim, index, zero);
+  const Tensor only = d.Call("aten::bitwise_and.Tensor", zero, equals(zeros_there, 1));
+  const Tensor others = d.Call("aten::masked_fill.Scalar", source, only, std::int64_t{1});
+  const Tensor of_others = product(self, others);
+  const Tensor factors = d.Call("aten::masked_fill.Scalar", source, zero, std::int64_t{1});
+  const Tensor whole = d.Call("aten::mul.Tensor", b.grad(), b.result());
+  const Tensor spread = d.Call("aten::index_select", whole, dim, index);
+  const Tensor usual = d.Call("aten::div.Tensor", spread, factors);
+  const Tensor without = d.Call("aten::mul.Tensor", b.grad(), of_others);
+  const Tensor rare = d.Call("aten::index_select", without, dim, index);
+  out.source = d.Call("aten::where.self", only, rare, usual);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Tensor> IndexReduce(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const std::string_view reduce = op.text(4);
+  ReducedSlopes out = reduce == "mean"   ? OfMeanSlices(d, b)
+                      : reduce == "prod" ? OfProductSlices(d, b)
+                                         : OfExtremeSlices(d, b);
+  if (!op.boolean(5, true)) {
+    out.self =
+        d.Call("aten::index_fill.int_Scalar", out.self, op.arg(1), b.saved(2), std::int64_t{0});
+  }
+  return {std::move(out.self), std::move(out.source)};
+}
+
+// self, index: what was taken is added up where it was.
+Tensor TakeSelf(Dispatcher& d, const Backward& b) {
+  const Tensor zeros = d.Call("aten::zeros_like", b.saved(0));
+  return d.Call("aten::put_", zeros, b.saved(1), b.grad(), true);
+}
+
+// self, index, source, accumulate
+Tensor PutSelf(Dispatcher& d, const Backward& b) {
+  if (b.op().boolean(3)) return b.grad();
+  const TensorView source = b.op().tensor(2);
+  const Tensor zeros = d.Call("aten::zeros", Dims(source.sizes()), source.dtype());
+  return d.Call("aten::put", b.grad(), b.saved(1), zeros, false);
+}
+Tensor PutSource(Dispatcher& d, const Backward& b) {
+  const Tensor taken = d.Call("aten::take", b.grad(), b.saved(1));
+  return d.Call("aten::reshape", taken, Dims(b.op().tensor(2).sizes()));
+}
+
 // self, dim, index, value
 Tensor IndexFillSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::index_fill.int_Scalar", b.grad(), b.op().arg(1), b.saved(2),

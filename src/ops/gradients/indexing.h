@@ -23,6 +23,10 @@ Tensor ScatterSelf(Dispatcher& d, const Backward& b);
 Tensor ScatterSource(Dispatcher& d, const Backward& b);
 Tensor IndexAddSource(Dispatcher& d, const Backward& b);
 std::vector<Tensor> ScatterReduce(Dispatcher& d, const Backward& b);
+std::vector<Tensor> IndexReduce(Dispatcher& d, const Backward& b);
+Tensor TakeSelf(Dispatcher& d, const Backward& b);
+Tensor PutSelf(Dispatcher& d, const Backward& b);
+Tensor PutSource(Dispatcher& d, const Backward& b);
 Tensor IndexFillSelf(Dispatcher& d, const Backward& b);
 Tensor IndexFillValue(Dispatcher& d, const Backward& b);
 Tensor IndexCopySource(Dispatcher& d, const Backward& b);
@@ -61,6 +65,11 @@ inline constexpr Gradient kIndexAdd{
     "IndexAddBackward0", {GradientOf(0, {}, Same), GradientOf(3, {2, 3}, IndexAddSource)}};
 inline constexpr Gradient kScatterReduce{"ScatterReduceBackward0",
                                          {GradientsOf({0, 3}, {0, 2, 3, kResult}, ScatterReduce)}};
+inline constexpr Gradient kIndexReduce{"IndexReduceBackward0",
+                                       {GradientsOf({0, 3}, {0, 2, 3, kResult}, IndexReduce)}};
+inline constexpr Gradient kTake{"TakeBackward0", {GradientOf(0, {0, 1}, TakeSelf)}};
+inline constexpr Gradient kPut{"PutBackward0",
+                               {GradientOf(0, {1}, PutSelf), GradientOf(2, {1, 2}, PutSource)}};
 inline constexpr Gradient kIndexFill{"IndexFillBackward0", {GradientOf(0, {2}, IndexFillSelf)}};
 inline constexpr Gradient kIndexFillTensor{
     "IndexFillBackward1", {GradientOf(0, {2}, IndexFillSelf), GradientOf(3, {2}, IndexFillValue)}};

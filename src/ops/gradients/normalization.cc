@@ -11,15 +11,70 @@ std::vector<Tensor> BatchNorm(Dispatcher& d, const Backward& b) {
                     d.Mask({b.needs(0), b.needs(1), b.needs(2)}));
 }
 
-// input, weight, bias, N, C, HxW, group, eps
+// --- native_group_norm(input, weight, bias, N, C, HxW, group, eps) -> out, mean, rstd ------------
+
+namespace {
+
+// grad * -rstd^3 / 2
+Tensor OfVariance(Dispatcher& d, const Tensor& grad, const Tensor& rstd) {
+  const Tensor half = d.Call("aten::mul.Scalar", grad, -0.5);
+  const Tensor once = d.Call("aten::mul.Tensor", half, rstd);
+  const Tensor twice = d.Call("aten::mul.Tensor", once, rstd);
+  return d.Call("aten::mul.Tensor", twice, rstd);
+}
+
+// 2 / count * grad * (groups - their means)
+Tensor ByVariance(Dispatcher& d, const Tensor& grad, const Tensor& groups) {
+  const Tensor mean = d.Call("aten::mean.dim", groups, Dims{2}, true);
+  const Tensor difference = d.Call("aten::sub.Tensor", groups, mean);
+  const Tensor whole = d.Call("aten::view", grad, Dims{groups.size(0), groups.size(1), 1});
+  const double share = 2.0 / static_cast<double>(groups.size(2));
+  const Tensor scaled = d.Call("aten::mul.Scalar", whole, share);
+  return d.Call("aten::mul.Tensor", scaled, difference);
+}
+
+Tensor ByMean(Dispatcher& d, const Tensor& grad, const Tensor& groups) {
+  const Tensor whole = d.Call("aten::view", grad, Dims{groups.size(0), groups.size(1), 1});
+  const Tensor spread = d.Call("aten::expand", whole, Dims(groups.sizes()));
+  return d.Call("aten::div.Scalar", spread, groups.size(2));
+}
+
+// What reaches the input by way of its groups' means and variances.
+Tensor ByStatistics(Dispatcher& d, const Backward& b, const Tensor& of_variance) {
+  const Tensor input = b.saved(0);
+  const std::int64_t batch = b.op().integer(3), group = b.op().integer(6);
+  const Tensor groups = d.Call("aten::reshape", input, Dims{batch, group, -1});
+  Tensor slope;
+  if (of_variance.defined()) slope = ByVariance(d, of_variance, groups);
+  if (b.grad(1).defined()) {
+    const Tensor of_mean = ByMean(d, b.grad(1), groups);
+    slope = slope.defined() ? d.Call("aten::add.Tensor", slope, of_mean) : of_mean;
+  }
+  return d.Call("aten::reshape", slope, Dims(input.sizes()));
+}
+
+}  // namespace
+
 std::vector<Tensor> GroupNorm(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
-  if (b.grad(1).defined() || b.grad(2).defined()) {
-    Refuse("the gradient of aten::native_group_norm by way of its statistics is not known");
+  std::vector<Tensor> out(3);
+  if (b.grad().defined()) {
+    out = d.CallMany("aten::native_group_norm_backward", b.grad(), b.saved(0), b.result(1),
+                     b.result(2), b.saved(1), op.arg(3), op.arg(4), op.arg(5), op.arg(6),
+                     d.Mask({b.needs(0), b.needs(1), b.needs(2)}));
+  } else {
+    for (int i = 1; i < 3; ++i) {
+      if (b.needs(i))
+        out[static_cast<std::size_t>(i)] =
+            d.Call("aten::zeros", Dims{op.integer(4)}, op.self().dtype());
+    }
   }
-  return d.CallMany("aten::native_group_norm_backward", b.grad(), b.saved(0), b.result(1),
-                    b.result(2), b.saved(1), op.arg(3), op.arg(4), op.arg(5), op.arg(6),
-                    d.Mask({b.needs(0), b.needs(1), b.needs(2)}));
+  if (!b.needs(0) || (!b.grad(1).defined() && !b.grad(2).defined())) return out;
+  Tensor of_variance;
+  if (b.grad(2).defined()) of_variance = OfVariance(d, b.grad(2), b.result(2));
+  const Tensor more = ByStatistics(d, b, of_variance);
+  out[0] = out[0].defined() ? d.Call("aten::add.Tensor", out[0], more) : more;
+  return out;
 }
 
 // v, g, dim; result 1 is the norms

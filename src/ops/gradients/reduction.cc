@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "ops/gradients/words.h"
 
@@ -274,6 +275,27 @@ Tensor ExtremeOfDims(Dispatcher& d, const Backward& b) {
   return ShareAmong(d, RestoreDims(d, b.grad(), dims, kept), mask, dims);
 }
 
+// self, dim, keepdim; the smallest and the largest: as amin and amax, and both added up
+Tensor ExtremesSelf(Dispatcher& d, const Backward& b) {
+  Dims dims;
+  const int rank = b.op().self().rank();
+  if (b.op().given(1) && rank > 0) dims.push_back(b.op().dim(1, rank));
+  const bool kept = b.op().boolean(2);
+  Tensor slope;
+  for (int i = 0; i < 2; ++i) {
+    if (!b.grad(i).defined()) continue;
+    const Tensor result = RestoreDims(d, b.result(i), dims, kept);
+    const Tensor mask = d.Call("aten::eq.Tensor", result, b.saved(0));
+    Tensor share = ShareAmong(d, RestoreDims(d, b.grad(i), dims, kept), mask, dims);
+    if (slope.defined()) {
+      d.Call("aten::add_.Tensor", slope, share);
+    } else {
+      slope = std::move(share);
+    }
+  }
+  return slope;
+}
+
 // evenly_distribute_backward
 Tensor ExtremeOfAll(Dispatcher& d, const Backward& b) {
   Tensor missing = d.Call("aten::isnan", b.result());
@@ -323,6 +345,45 @@ Tensor CumsumSelf(Dispatcher& d, const Backward& b) {
   const Tensor reversed = Reversed(d, grad, dim);
   const Tensor sum = d.Call("aten::cumsum", reversed, dim);
   return Reversed(d, sum, dim);
+}
+
+namespace {
+
+// exp(log(sum of exp(t - result) from the end) + self)
+Tensor ExpOfReverse(Dispatcher& d, const Backward& b, const Tensor& t) {
+  const int dim = b.op().dim(1, t.rank());
+  const Tensor difference = d.Call("aten::sub.Tensor", t, b.result());
+  Tensor reversed = Reversed(d, difference, dim);
+  Tensor sums = d.Call("aten::logcumsumexp", reversed, dim);
+  const Tensor from_end = Reversed(d, sums, dim);
+  sums.reset();
+  reversed.reset();
+  const Tensor power = d.Call("aten::add.Tensor", from_end, b.saved(0));
+  return d.Call("aten::exp", power);
+}
+
+double LeastOf(DType dtype) {
+  if (dtype == DType::kFloat64) return std::numeric_limits<double>::lowest();
+  return dtype == DType::kFloat16 ? -65504.0
+                                  : static_cast<double>(std::numeric_limits<float>::lowest());
+}
+
+}  // namespace
+
+// self, dim: positive and negative gradients apart, as logarithms.
+Tensor LogCumSumExpSelf(Dispatcher& d, const Backward& b) {
+  const Tensor grad = b.grad();
+  if (grad.rank() == 0 || grad.count() == 0) return grad;
+  const Tensor least = d.Call("aten::scalar_tensor", LeastOf(grad.dtype()), grad.dtype());
+  const Tensor logarithms = d.Call("aten::log", d.Call("aten::abs", grad));
+  const auto where = [&](OpName sign) {
+    return d.Call("aten::where.self", d.Call(sign, grad, std::int64_t{0}), logarithms, least);
+  };
+  const Tensor positive = where("aten::gt.Scalar");
+  const Tensor negative = where("aten::lt.Scalar");
+  const Tensor added = ExpOfReverse(d, b, positive);
+  const Tensor taken = ExpOfReverse(d, b, negative);
+  return d.Call("aten::sub.Tensor", added, taken);
 }
 
 Tensor CumprodSelf(Dispatcher& d, const Backward& b) {

@@ -28,6 +28,8 @@ Tensor NormOfAllAsSelf(Dispatcher& d, const Backward& b);
 Tensor NormAsSelf(Dispatcher& d, const Backward& b);
 Tensor CumsumSelf(Dispatcher& d, const Backward& b);
 Tensor CumprodSelf(Dispatcher& d, const Backward& b);
+Tensor LogCumSumExpSelf(Dispatcher& d, const Backward& b);
+Tensor ExtremesSelf(Dispatcher& d, const Backward& b);
 
 inline constexpr Gradient kSum{"SumBackward0", {GradientOf(0, {}, SumSelf)}};
 inline constexpr Gradient kSumDim{"SumBackward1", {GradientOf(0, {}, SumDimSelf)}};
@@ -37,6 +39,8 @@ inline constexpr Gradient kProd{"ProdBackward0", {GradientOf(0, {0, kResult}, Pr
 inline constexpr Gradient kProdDim{"ProdBackward1", {GradientOf(0, {0, kResult}, ProdDimSelf)}};
 inline constexpr Gradient kAmax{"AmaxBackward0", {GradientOf(0, {0, kResult}, ExtremeOfDims)}};
 inline constexpr Gradient kAmin{"AminBackward0", {GradientOf(0, {0, kResult}, ExtremeOfDims)}};
+inline constexpr Gradient kAminmax{"AminmaxBackward0",
+                                   {GradientOf(0, {0, ResultAt(0), ResultAt(1)}, ExtremesSelf)}};
 inline constexpr Gradient kMaxAll{"MaxBackward1", {GradientOf(0, {0, kResult}, ExtremeOfAll)}};
 inline constexpr Gradient kMinAll{"MinBackward1", {GradientOf(0, {0, kResult}, ExtremeOfAll)}};
 inline constexpr Gradient kVectorNorm{"LinalgVectorNormBackward0",
@@ -56,6 +60,8 @@ inline constexpr Gradient kNormOfAllAs{"NormBackward2",
                                        {GradientOf(0, {0, kResult}, NormOfAllAsSelf)}};
 inline constexpr Gradient kCumsum{"CumsumBackward0", {GradientOf(0, {}, CumsumSelf)}};
 inline constexpr Gradient kCumprod{"CumprodBackward0", {GradientOf(0, {0, kResult}, CumprodSelf)}};
+inline constexpr Gradient kLogCumSumExp{"LogcumsumexpBackward0",
+                                        {GradientOf(0, {0, kResult}, LogCumSumExpSelf)}};
 inline constexpr Gradient kSoftmax{"SoftmaxBackward0", {GradientOf(0, {kResult}, SoftmaxSelf)}};
 inline constexpr Gradient kSafeSoftmax{"SafeSoftmaxBackward0",
                                        {GradientOf(0, {kResult}, SoftmaxSelf)}};

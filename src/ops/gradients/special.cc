@@ -2,6 +2,7 @@
 
 #include "ops/gradients/special.h"
 
+#include <limits>
 #include <numbers>
 
 namespace steelyard::gradients {
@@ -19,6 +20,22 @@ Tensor OneLess(Dispatcher& d, const Tensor& t) {
   const Tensor ones = d.Call("aten::empty_like", t);
   d.Call("aten::fill_.Scalar", ones, kOne);
   return d.Call("aten::sub_.Tensor", ones, t);
+}
+
+double EpsilonOf(DType dtype) {
+  if (dtype == DType::kFloat64) return std::numeric_limits<double>::epsilon();
+  if (dtype == DType::kFloat16) return 0x1p-10;
+  return dtype == DType::kBFloat16 ? 0x1p-7 : 0x1p-23;
+}
+
+// What minimum and maximum do, of a bound of `clamp`: half the gradient where the tensor is equal
+// to it, none where `lost` holds.
+Tensor ShareOfBound(Dispatcher& d, const Backward& b, int bound, OpName lost) {
+  const Tensor none = d.Call(lost, b.saved(0), b.saved(bound));
+  const Tensor half = d.Call("aten::div.Scalar", b.grad(), std::int64_t{2});
+  const Tensor equal = d.Call("aten::eq.Tensor", b.saved(0), b.saved(bound));
+  const Tensor share = d.Call("aten::where.self", equal, half, b.grad());
+  return d.Call("aten::masked_fill_.Scalar", share, none, std::int64_t{0});
 }
 
 // Half the gradient where both are equal, the whole elsewhere.
@@ -143,6 +160,118 @@ Tensor Digamma(Dispatcher& d, const Backward& b) {
 }
 Tensor Bessel(Dispatcher& d, const Backward& b) {
   return Times(d, b.grad(), d.Call("aten::special_i1", b.saved(0)));
+}
+
+// n, self
+Tensor PolygammaSelf(Dispatcher& d, const Backward& b) {
+  return Times(d, b.grad(), d.Call("aten::polygamma", b.op().integer(0) + 1, b.saved(1)));
+}
+
+// grad * (i0(self) - result / self), half of it near zero
+Tensor BesselOne(Dispatcher& d, const Backward& b) {
+  const Tensor self = b.saved(0);
+  const double epsilon = EpsilonOf(self.dtype());
+  const Tensor tiny = d.Call("aten::le.Scalar", d.Call("aten::abs", self), epsilon);
+  const Tensor safe =
+      d.Call("aten::where.self", tiny, d.Call("aten::scalar_tensor", epsilon, self.dtype()), self);
+  Tensor inverse = d.Call("aten::reciprocal", safe);
+  Tensor ratio = Times(d, b.result(), inverse);
+  Tensor zeroth = d.Call("aten::i0", safe);
+  const Tensor slope = d.Call("aten::sub.Tensor", zeroth, ratio);
+  zeroth.reset();
+  ratio.reset();
+  inverse.reset();
+  const Tensor half = d.Call("aten::scalar_tensor", 0.5, self.dtype());
+  return Times(d, b.grad(), d.Call("aten::where.self", tiny, half, slope));
+}
+
+// --- clamp(self, min, max) by tensors: a bound that the element is equal to shares its gradient -
+
+namespace {
+
+Tensor And(Dispatcher& d, const Tensor& a, const Tensor& b) {
+  return d.Call("aten::logical_and", a, b);
+}
+Tensor Or(Dispatcher& d, const Tensor& a, const Tensor& b) {
+  return d.Call("aten::logical_or", a, b);
+}
+
+// Half the gradient where `tie` holds, and none where `none` does.
+Tensor Shared(Dispatcher& d, const Tensor& grad, const Tensor& half, const Tensor& tie,
+              const Tensor& none) {
+  const Tensor share = d.Call("aten::where.self", tie, half, grad);
+  return d.Call("aten::masked_fill_.Scalar", share, none, std::int64_t{0});
+}
+Tensor Half(Dispatcher& d, const Tensor& grad) {
+  return d.Call("aten::div.Scalar", grad, std::int64_t{2});
+}
+
+// The smaller bound has what is below it, and the larger what is above, unless they are crossed:
+// then all is the larger's.
+Tensor OfLowerBound(Dispatcher& d, const Backward& b, const Tensor& proper, const Tensor& equal) {
+  const Tensor self = b.saved(0), min = b.saved(1);
+  Tensor chosen;
+  {
+    const Tensor reached = d.Call("aten::le.Tensor", self, min);
+    const Tensor when_proper = And(d, reached, proper);
+    const Tensor below = d.Call("aten::lt.Tensor", self, min);
+    const Tensor when_equal = And(d, below, equal);
+    chosen = Or(d, when_equal, when_proper);
+  }
+  const Tensor none = d.Call("aten::logical_not", chosen);
+  const Tensor half = Half(d, b.grad());
+  return Shared(d, b.grad(), half, d.Call("aten::eq.Tensor", self, min), none);
+}
+Tensor OfUpperBound(Dispatcher& d, const Backward& b, const Tensor& proper, const Tensor& equal) {
+  const Tensor self = b.saved(0), min = b.saved(1), max = b.saved(2);
+  const Tensor crossed = d.Call("aten::lt.Tensor", max, min);
+  Tensor chosen;
+  {
+    const Tensor reached = d.Call("aten::ge.Tensor", self, max);
+    const Tensor when_proper = And(d, reached, proper);
+    const Tensor rest = Or(d, when_proper, crossed);
+    const Tensor above = d.Call("aten::gt.Tensor", self, max);
+    const Tensor when_equal = And(d, above, equal);
+    chosen = Or(d, when_equal, rest);
+  }
+  const Tensor none = d.Call("aten::logical_not", chosen);
+  const Tensor half = Half(d, b.grad());
+  const Tensor touching = d.Call("aten::eq.Tensor", self, max);
+  return Shared(d, b.grad(), half, And(d, touching, proper), none);
+}
+
+}  // namespace
+
+std::vector<Tensor> ClampBounds(Dispatcher& d, const Backward& b) {
+  const Tensor min = b.saved(1), max = b.saved(2);
+  if (!max.defined()) return {ShareOfBound(d, b, 1, "aten::gt.Tensor"), {}};
+  if (!min.defined()) return {{}, ShareOfBound(d, b, 2, "aten::lt.Tensor")};
+  const Tensor proper = d.Call("aten::lt.Tensor", min, max);
+  const Tensor equal = d.Call("aten::eq.Tensor", min, max);
+  std::vector<Tensor> out(2);
+  if (b.needs(1)) out[0] = OfLowerBound(d, b, proper, equal);
+  if (b.needs(2)) out[1] = OfUpperBound(d, b, proper, equal);
+  return out;
+}
+
+Tensor ClampByTensors(Dispatcher& d, const Backward& b) {
+  const Tensor self = b.saved(0), min = b.saved(1), max = b.saved(2);
+  if (!max.defined()) return ShareOfBound(d, b, 1, "aten::lt.Tensor");
+  if (!min.defined()) return ShareOfBound(d, b, 2, "aten::gt.Tensor");
+  const Tensor proper = d.Call("aten::lt.Tensor", min, max);
+  Tensor tie, outside;
+  {
+    const Tensor at_max = d.Call("aten::eq.Tensor", self, max);
+    const Tensor at_min = d.Call("aten::eq.Tensor", self, min);
+    const Tensor at_one = Or(d, at_min, at_max);
+    tie = And(d, at_one, proper);
+  }
+  {
+    const Tensor below = d.Call("aten::lt.Tensor", self, min);
+    const Tensor above = d.Call("aten::gt.Tensor", self, max);
+    outside = Or(d, below, above);
+  }
+  return Shared(d, b.grad(), Half(d, b.grad()), tie, outside);
 }
 
 Tensor HardshrinkSelf(Dispatcher& d, const Backward& b) {

@@ -38,6 +38,10 @@ Tensor LogAddExp2Self(Dispatcher& d, const Backward& b);
 Tensor LogAddExp2Other(Dispatcher& d, const Backward& b);
 Tensor CopysignSelf(Dispatcher& d, const Backward& b);
 Tensor CopysignOther(Dispatcher& d, const Backward& b);
+Tensor PolygammaSelf(Dispatcher& d, const Backward& b);
+Tensor BesselOne(Dispatcher& d, const Backward& b);
+std::vector<Tensor> ClampBounds(Dispatcher& d, const Backward& b);
+Tensor ClampByTensors(Dispatcher& d, const Backward& b);
 Tensor LerpByTensorSelf(Dispatcher& d, const Backward& b);
 Tensor LerpByTensorEnd(Dispatcher& d, const Backward& b);
 Tensor LerpWeight(Dispatcher& d, const Backward& b);
@@ -55,6 +59,12 @@ inline constexpr Gradient kErfinv{"ErfinvBackward0", {GradientOf(0, {0}, Erfinv)
 inline constexpr Gradient kLgamma{"LgammaBackward0", {GradientOf(0, {0}, Lgamma)}};
 inline constexpr Gradient kDigamma{"DigammaBackward0", {GradientOf(0, {0}, Digamma)}};
 inline constexpr Gradient kBessel{"I0Backward0", {GradientOf(0, {0}, Bessel)}};
+inline constexpr Gradient kBesselOne{"SpecialI1Backward0",
+                                     {GradientOf(0, {0, kResult}, BesselOne)}};
+inline constexpr Gradient kPolygamma{"PolygammaBackward0", {GradientOf(1, {1}, PolygammaSelf)}};
+inline constexpr Gradient kClampByTensors{
+    "ClampBackward0",
+    {GradientsOf({1, 2}, {0, 1, 2}, ClampBounds), GradientOf(0, {0, 1, 2}, ClampByTensors)}};
 inline constexpr Gradient kFrac{"FracBackward0", {GradientOf(0, {}, Same)}};
 inline constexpr Gradient kHardshrink{"HardshrinkBackward0", {GradientOf(0, {0}, HardshrinkSelf)}};
 inline constexpr Gradient kSoftshrink{"SoftshrinkBackward0", {GradientOf(0, {0}, SoftshrinkSelf)}};

@@ -43,6 +43,38 @@ TEST(AppendLoss, ScoresOfALanguageModelAreFlattened) {
   EXPECT_EQ(program->sizes(program->results(nodes[2])[0])[0], 2 * 3);
 }
 
+// The sizes of the target of a loss of scores `type`, "2x7", and what makes the scores.
+std::string TargetOf(std::string_view loss, std::string_view type) {
+  const std::string t(type);
+  const Result<Program> program =
+      AppendLoss(Parsed("parameter %w: " + t + "\ninput %x: " + t + "\n%y: " + t +
+                        " = aten::mul.Tensor(%x, %w)\nreturn %y\n"),
+                 {.loss = std::string(loss)});
+  EXPECT_TRUE(program) << Describe(program.error());
+  if (!program) return "";
+  std::string out;
+  const std::vector<Node>& nodes = program->main().nodes;
+  const Node& zeros = nodes[nodes.size() - 2];
+  EXPECT_EQ(program->op_name(zeros.op), "aten::zeros");
+  for (const std::int64_t size : program->sizes(program->results(zeros)[0])) {
+    out += (out.empty() ? "" : "x") + std::to_string(size);
+  }
+  return out;
+}
+
+TEST(AppendLoss, ClassesOfThreeDimensionsAreTheLastOrTheSecond) {
+  EXPECT_EQ(TargetOf("cross-entropy", "f32[2,5,7]"), std::to_string(2 * 5));
+  EXPECT_EQ(TargetOf("cross-entropy-dim1", "f32[2,5,7]"), "2x7");
+  EXPECT_EQ(TargetOf("nll", "f32[2,5,7]"), std::to_string(2 * 5));
+  EXPECT_EQ(TargetOf("nll-dim1", "f32[2,5,7]"), "2x7");
+}
+
+TEST(AppendLoss, ClassesOfImagesAndVolumesAreTheSecondDimension) {
+  EXPECT_EQ(TargetOf("cross-entropy", "f32[2,5,3,4]"), "2x3x4");
+  EXPECT_EQ(TargetOf("cross-entropy", "f32[2,5,3,4,6]"), "2x3x4x6");
+  EXPECT_EQ(TargetOf("cross-entropy-dim1", "f32[2,5]"), "2");
+}
+
 TEST(AppendLoss, EveryLossOfTheListFitsSomething) {
   for (const LossInfo& loss : Losses()) {
     const Result<Program> program = AppendLoss(Parsed(kScores), {.loss = std::string(loss.name)});

@@ -26,6 +26,22 @@ TEST(IndexingGradients, ValuesThatWerePutAreTakenBack) {
   EXPECT_THAT(SavedIn("aten::index_put(%p, [%i], %q)"), ElementsAre("i by IndexPutBackward0"));
 }
 
+TEST(IndexingGradients, WhatWasTakenIsPutBack) {
+  EXPECT_THAT(BackwardOf("aten::take(%p, %i)"), ElementsAre("zeros_like", "put_"));
+  EXPECT_THAT(SavedIn("aten::take(%p, %i)"),
+              ElementsAre("i by TakeBackward0", "p by TakeBackward0"));
+}
+
+TEST(IndexingGradients, SlicesThatWereReducedShareTheGradient) {
+  // Counts of what is equal to the largest, in the tensor and in what was reduced into it.
+  EXPECT_THAT(BackwardOf("aten::index_reduce(%p, 0, %i, %q, 'amax')"),
+              ElementsAre("index_select", "eq.Tensor", "_to_copy", "eq.Tensor", "_to_copy",
+                          "index_add", "div.Tensor", "mul.Tensor", "index_select", "mul.Tensor"));
+  EXPECT_THAT(SavedIn("aten::index_reduce(%p, 0, %i, %x, 'amax')"),
+              ElementsAre("i by IndexReduceBackward0", "p by IndexReduceBackward0",
+                          "x by IndexReduceBackward0", "y by IndexReduceBackward0"));
+}
+
 TEST(IndexingGradients, RowsThatWereAddedAreSelected) {
   EXPECT_THAT(BackwardOf("aten::index_add(%x, 0, %i, %p)"), ElementsAre("index_select", "expand"));
   EXPECT_THAT(SavedIn("aten::index_add(%x, 0, %i, %p)"),

@@ -4,6 +4,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "../image_steps.h"
 
 namespace steelyard {
@@ -26,6 +31,30 @@ TEST(NormalizationGradients, AGroupNormKeepsItsStatistics) {
               ElementsAre("p by NativeGroupNormBackward0", "a by NativeGroupNormBackward0",
                           " by NativeGroupNormBackward0", " by NativeGroupNormBackward0"));
   EXPECT_THAT(ImageBackwardOf(kCall), ElementsAre("native_group_norm_backward"));
+}
+
+// The operators of the backward pass of group_norm's results whose sum is `loss`.
+std::vector<std::string> BackwardOfGroups(std::string_view loss) {
+  const Program kernels = KernelsOfProgram(
+      "parameter %p: f32[2,6,4]\nparameter %w: f32[6]\n%y, %m, %r = "
+      "aten::native_group_norm(%p, %w, %w, 2, 6, 4, 3, 1e-05)\n%loss = " +
+      std::string(loss) + "\nsteelyard::backward(%loss) phase backward\nreturn %loss\n");
+  std::vector<std::string> out;
+  for (const Node& node : kernels.main().nodes) {
+    if (node.phase == Phase::kBackward) out.emplace_back(kernels.op_name(node.op));
+  }
+  return out;
+}
+
+TEST(NormalizationGradients, StatisticsOfGroupsHaveGradientsOfTheirOwn) {
+  // Nothing reaches weight and bias, whose gradients are zeros; the mean's is spread and divided.
+  const std::vector<std::string> of_mean = BackwardOfGroups("aten::sum(%m)");
+  EXPECT_THAT(of_mean, ::testing::Not(::testing::Contains("aten::native_group_norm_backward")));
+  EXPECT_EQ(std::ranges::count(of_mean, "aten::zeros"), 2);
+  EXPECT_EQ(std::ranges::count(of_mean, "aten::div.Tensor"), 1);
+  // Half the deviation's times its cube.
+  const std::vector<std::string> of_deviation = BackwardOfGroups("aten::sum(%r)");
+  EXPECT_EQ(std::ranges::count(of_deviation, "aten::mul.Tensor"), 1 + 3 + 2);
 }
 
 }  // namespace

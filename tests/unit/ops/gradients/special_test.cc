@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
+#include <vector>
+
 #include "../steps.h"
 
 namespace steelyard {
@@ -44,6 +47,26 @@ TEST(SpecialGradients, OfTwoNumbersTheChosenOneGetsTheGradient) {
 
 TEST(SpecialGradients, ARectifierWithSlopesHasOneKernelForBoth) {
   EXPECT_THAT(BackwardOf("aten::_prelu_kernel(%p, %q)"), ElementsAre("_prelu_kernel_backward"));
+}
+
+TEST(SpecialGradients, ADerivativeOfDigammaHasTheNext) {
+  EXPECT_THAT(BackwardOf("aten::polygamma(1, %p)"), ElementsAre("polygamma", "mul.Tensor"));
+}
+
+TEST(SpecialGradients, OneBoundSharesWhatItIsEqualTo) {
+  // Of the bound first: none where it is passed, half where it is met.
+  const std::vector<std::string> of_one = {"gt.Tensor", "box",        "div.Tensor",
+                                           "eq.Tensor", "where.self", "masked_fill_.Scalar"};
+  EXPECT_EQ(BackwardOf("aten::clamp.Tensor(%x, %p)"), of_one);
+}
+
+TEST(SpecialGradients, TwoBoundsAreComparedWithEachOther) {
+  const std::vector<std::string> steps = BackwardOf("aten::clamp.Tensor(%p, %x, %x)");
+  ASSERT_FALSE(steps.empty());
+  EXPECT_EQ(steps[0], "lt.Tensor");
+  EXPECT_THAT(steps, Contains("logical_or"));
+  EXPECT_THAT(SavedIn("aten::clamp.Tensor(%p, %x, %q)"),
+              ElementsAre("q by ClampBackward0", "x by ClampBackward0", "p by ClampBackward0"));
 }
 
 TEST(SpecialGradients, AFunctionInPlaceSavesWhatItOverwrote) {
