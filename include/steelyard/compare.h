@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "steelyard/error.h"
 #include "steelyard/report.h"
@@ -24,6 +25,10 @@ struct CompareOptions {
   // How the models are weighed. Its path is not used; reports are taken as they are.
   WeighOptions weigh = {};
 
+  // What of `weigh` was asked for, in the words of who asked: "--train". It cannot apply to a
+  // report: it is refused where both are reports, and where one is the comparison says so.
+  std::vector<std::string> asked = {};
+
   // How many levels of the module tree are shown, and how many modules and operators that differ.
   int depth = 2;
   int top = 10;
@@ -31,7 +36,8 @@ struct CompareOptions {
 
 // Returns the comparison as a document: data with the arrays `totals`, `categories`, `modules` and
 // `operators` (docs/comparison.schema.json), and blocks for people. The errors are those of
-// `Weigh`, and that a JSON file is no report.
+// `Weigh`, that a JSON file is no report or that a field of it is missing, wrong or impossible, and
+// a usage error for options that apply to neither.
 [[nodiscard]] Result<report::Document> Compare(const CompareOptions& options);
 
 // The names of those arrays, each of which can be written as CSV.

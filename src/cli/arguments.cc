@@ -11,6 +11,7 @@
 #include <CLI/Error.hpp>
 #include <CLI/Option.hpp>
 #include <algorithm>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "cli/flag.h"
 #include "cli/message.h"
 #include "steelyard/error.h"
+#include "support/choices.h"
 
 namespace steelyard::cli {
 namespace {
@@ -31,25 +33,28 @@ std::string SeeHelp(const CommandInfo& command) {
 }
 
 // Feeds CLI11 from one row.
-void AddRow(const Flag& flag, CLI::App* app, Status* status) {
+CLI::Option* AddRow(const Flag& flag, CLI::App* app, Status* status) {
   std::string names(flag.name);
   if (!flag.short_name.empty()) names.append(",").append(flag.short_name);
   const auto set = [&flag, status](const CLI::results_t& values) {
+    if (!flag.is_repeatable() && values.size() > 1 && *status) {
+      *status =
+          Unexpected(UsageError(fmt::format("it is given twice: {} and {}", values[0], values[1]),
+                                std::string(flag.name), "Leave one of them out."));
+    }
     for (const std::string& value : values) {
       if (*status) *status = SetField(flag, value);
     }
     return true;
   };
   if (flag.is_switch()) {
-    app->add_flag(names, *std::get<bool*>(flag.field));
-    return;
+    return app->add_flag(names, *std::get<bool*>(flag.field));
   }
   CLI::Option* option = app->add_option(names, set);
   option->type_name(std::string(flag.arg))->required(flag.need == Need::kRequired);
   // One value each time, or a repeatable flag would take the file name that follows it.
-  const bool repeatable = std::holds_alternative<std::vector<std::string>*>(flag.field);
-  option->expected(1)->allow_extra_args(false)->multi_option_policy(
-      repeatable ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+  return option->expected(1)->allow_extra_args(false)->multi_option_policy(
+      CLI::MultiOptionPolicy::TakeAll);
 }
 
 Error UnknownWord(const CommandInfo& command, std::span<const Flag> flags,
@@ -82,12 +87,15 @@ Error Translate(const CommandInfo& command, const CLI::ParseError& problem) {
 }  // namespace
 
 Result<Asked> ReadArguments(const CommandInfo& command, std::span<const Flag> flags,
-                            std::span<const std::string> words) {
+                            std::span<const std::string> words,
+                            std::vector<std::string_view>* given) {
   CLI::App app;
   app.set_help_flag("-h,--help");
   app.allow_extras();
   Status status;
-  for (const Flag& flag : flags) AddRow(flag, &app, &status);
+  std::vector<const CLI::Option*> options;
+  options.reserve(flags.size());
+  for (const Flag& flag : flags) options.push_back(AddRow(flag, &app, &status));
   std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 wants them
   try {
     app.parse(reversed);
@@ -105,6 +113,9 @@ Result<Asked> ReadArguments(const CommandInfo& command, std::span<const Flag> fl
     return Unexpected(UnknownWord(command, flags, option == rest.end() ? rest[0] : *option));
   }
   SY_RETURN_IF_ERROR(std::move(status));
+  for (std::size_t i = 0; given != nullptr && i < flags.size(); ++i) {
+    if (options[i]->count() > 0) given->push_back(flags[i].name);
+  }
   return Asked::kRun;
 }
 

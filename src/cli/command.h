@@ -4,9 +4,11 @@
 // registry.cc.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/flag.h"
@@ -27,6 +29,20 @@ class Command {
 
   // Does it, with what the flags hold by then, and writes the outcome where it belongs.
   virtual Status Run() = 0;
+
+  // Tells which flags the command line holds, for commands that tell a default from the same word
+  // typed. Without it none are.
+  void SetGiven(std::vector<std::string_view> names) { given_ = std::move(names); }
+
+ protected:
+  // The first of the flags of these names that the command line holds; empty if it holds none.
+  std::string_view FirstGiven(std::span<const std::string_view> names) const {
+    const auto found = std::ranges::find_first_of(given_, names);
+    return found == given_.end() ? std::string_view() : *found;
+  }
+
+ private:
+  std::vector<std::string_view> given_;
 };
 
 // Whether the overview of commands shows it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/compare_command.h"
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,11 +43,27 @@ std::vector<Flag> CompareCommand::Flags() {
   return flags;
 }
 
+// The flags of weighing that the command line holds.
+std::vector<std::string> CompareCommand::AskedOfModels() {
+  std::vector<Flag> of_models;
+  weigh_.AddModelFlags(&of_models);
+  std::vector<std::string> asked;
+  for (const Flag& flag : of_models) {
+    const std::array name = {flag.name};
+    if (!FirstGiven(name).empty()) asked.emplace_back(flag.name);
+  }
+  return asked;
+}
+
 Status CompareCommand::Run() {
   SY_ASSIGN_OR_RETURN(const std::string format, output_.Format());
   SY_ASSIGN_OR_RETURN(const WeighOptions weigh, weigh_.Options());
-  SY_ASSIGN_OR_RETURN(const report::Document document,
-                      Compare({.a = a_, .b = b_, .weigh = weigh, .depth = depth_, .top = top_}));
+  SY_ASSIGN_OR_RETURN(const report::Document document, Compare({.a = a_,
+                                                                .b = b_,
+                                                                .weigh = weigh,
+                                                                .asked = AskedOfModels(),
+                                                                .depth = depth_,
+                                                                .top = top_}));
   SY_ASSIGN_OR_RETURN(const std::string text, report::Render(document, format, output_.Look()));
   return output_.Write(text);
 }

@@ -18,6 +18,8 @@ class CompareCommand final : public Command {
   Status Run() override;
 
  private:
+  std::vector<std::string> AskedOfModels();
+
   std::string a_;
   std::string b_;
   WeighCommand weigh_;  // how models are weighed

@@ -87,6 +87,9 @@ std::string CliPage() {
   out += "\n## Formats and conventions\n";
   out += ChoiceTable("`--format`", ReportFormats());
   out += ChoiceTable("`--table`, of `--format csv`", ReportTables());
+  out +=
+      "\nWithout `--table` a CSV file holds what was asked for: `--events` the table `events`, "
+      "`--classes` the table `classes`, `--at` the table `held`.\n";
   out += ChoiceTable("`--count`", CountingConventions());
   out +=
       "\nThe keys of the JSON report are those of [report.schema.json](report.schema.json), those "

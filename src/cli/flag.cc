@@ -2,7 +2,6 @@
 #include "cli/flag.h"
 
 #include <fmt/core.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "steelyard/error.h"
+#include "support/choices.h"
 
 namespace steelyard::cli {
 namespace {
@@ -24,15 +24,17 @@ template <class Number>
 Status SetNumber(const Flag& flag, std::string_view value, Number* field) {
   const char* end = value.data() + value.size();
   const auto [stopped, problem] = std::from_chars(value.data(), end, *field);
-  if (problem == std::errc::result_out_of_range) {
+  constexpr bool kWhole = std::is_integral_v<Number>;
+  if (problem == std::errc::result_out_of_range && !value.starts_with('-')) {
     return Unexpected(
-        UsageError(fmt::format("{} is too large a number", value), std::string(flag.name)));
+        UsageError(fmt::format("{} is too {} a number", value, kWhole ? "large" : "large or small"),
+                   std::string(flag.name)));
   }
   if (problem != std::errc() || stopped != end || !(*field >= 0)) {
-    const bool whole = std::is_integral_v<Number>;
     return Unexpected(UsageError(
-        fmt::format("\"{}\" is not a {}", value, whole ? "whole number" : "number from 0 on"),
-        std::string(flag.name), fmt::format("Write it as {} 16.", flag.name)));
+        fmt::format("\"{}\" is not a {}", value, kWhole ? "whole number" : "number from 0 on"),
+        std::string(flag.name),
+        fmt::format("Write it as {} {}.", flag.name, kWhole ? "16" : "0.5")));
   }
   return {};
 }
@@ -69,10 +71,10 @@ Status SetField(const Flag& flag, std::string_view value) {
   const bool known =
       flag.choices.empty() || std::ranges::find(flag.choices, value) != flag.choices.end();
   if (!known) {
-    return Unexpected(UsageError(
-        fmt::format("there is no \"{}\"", value), std::string(flag.name),
-        fmt::format("{}: {}.", flag.choices.size() == 1 ? "So far there is only" : "There are",
-                    fmt::join(flag.choices, ", "))));
+    return Unexpected(NoSuch("", value, flag.choices, std::string(flag.name)));
+  }
+  if (value.empty() && flag.is_text()) {
+    return Unexpected(UsageError("its value is empty", std::string(flag.name)));
   }
   return std::visit(Setter{flag, value}, flag.field);
 }

@@ -33,6 +33,8 @@ struct Flag {
 
   bool is_positional() const { return !name.starts_with('-'); }
   bool is_switch() const { return std::holds_alternative<bool*>(field); }
+  bool is_repeatable() const { return std::holds_alternative<std::vector<std::string>*>(field); }
+  bool is_text() const { return is_repeatable() || std::holds_alternative<std::string*>(field); }
 };
 
 // Puts `value` where the flag says. Returns a usage error that names the flag when it cannot.

@@ -3,7 +3,6 @@
 // What goes to standard error: always exactly one line.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,8 +22,5 @@ int ExitStatusOf(ErrorCode code);
 // anything: control characters become spaces, and what is absurdly long is cut. Of a hint that
 // shows the place on further lines, the first line is told.
 std::string ErrorLine(const Error& error);
-
-// Returns the one of `words` that `word` is most likely a misspelling of, or nothing.
-std::string_view NearestWord(std::string_view word, std::span<const std::string_view> words);
 
 }  // namespace steelyard::cli

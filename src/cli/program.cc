@@ -24,6 +24,7 @@
 #include "cli/output.h"
 #include "steelyard/error.h"
 #include "steelyard/version.h"
+#include "support/choices.h"
 
 namespace steelyard::cli {
 namespace {
@@ -46,8 +47,10 @@ Error UnknownCommand(const std::string& word) {
 Status RunCommand(const CommandInfo& info, std::span<const std::string> words) {
   const std::unique_ptr<Command> command = info.make();
   const std::vector<Flag> flags = command->Flags();
-  SY_ASSIGN_OR_RETURN(const Asked asked, ReadArguments(info, flags, words));
+  std::vector<std::string_view> given;
+  SY_ASSIGN_OR_RETURN(const Asked asked, ReadArguments(info, flags, words, &given));
   if (asked == Asked::kHelp) return WriteOutput(HelpOf(info, flags));
+  command->SetGiven(std::move(given));
   return command->Run();
 }
 

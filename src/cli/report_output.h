@@ -27,6 +27,9 @@ class ReportOutput {
   // error where the name says none, or where the format has no place for a table.
   Result<std::string> Format() const;
 
+  // Whether --table was given.
+  bool names_table() const { return !table_.empty(); }
+
   // The table that CSV holds.
   std::string table() const { return table_.empty() ? std::string(tables_.front()) : table_; }
 

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,34 +14,29 @@
 #include "cli/flag.h"
 #include "steelyard/error.h"
 #include "steelyard/pass.h"
+#include "support/choices.h"
 
 namespace steelyard::cli {
 namespace {
 
 constexpr std::string_view kOn = "True";
 
-template <class Rows>
-std::vector<std::string_view> NamesOf(const Rows& rows) {
-  std::vector<std::string_view> names;
-  for (const auto& row : rows) names.push_back(row.name);
-  return names;
-}
-
 }  // namespace
 
 Result<std::vector<OptimizerOption>> ReadOptimizerOptions(std::string_view text) {
   std::vector<OptimizerOption> options;
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(','));
+  while (true) {
+    const std::size_t comma = text.find(',');
+    const std::string_view part = text.substr(0, comma);
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size()) {
       return Unexpected(UsageError(fmt::format("\"{}\" is not an option and its value", part), "",
                                    "Write it as momentum=0.9,nesterov=True."));
     }
     options.push_back({std::string(part.substr(0, equals)), std::string(part.substr(equals + 1))});
-    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    if (comma == std::string_view::npos) return options;
+    text.remove_prefix(comma + 1);
   }
-  return options;
 }
 
 Result<ParameterGroup> ReadParameterGroup(std::string_view text) {
@@ -50,7 +46,9 @@ Result<ParameterGroup> ReadParameterGroup(std::string_view text) {
                                  "--group", "Write it as --group '*.bias:weight_decay=0'."));
   }
   ParameterGroup group{.pattern = std::string(text.substr(0, colon))};
-  SY_ASSIGN_OR_RETURN(group.options, ReadOptimizerOptions(text.substr(colon + 1)));
+  Result<std::vector<OptimizerOption>> options = ReadOptimizerOptions(text.substr(colon + 1));
+  if (!options) return Unexpected(Within("--group", std::move(options).error()));
+  group.options = *std::move(options);
   const auto chosen = std::ranges::find(group.options, "optimizer", &OptimizerOption::name);
   if (chosen != group.options.end()) {
     group.optimizer = std::move(chosen->value);
@@ -106,36 +104,37 @@ void TrainFlags::AddOptimizer(std::vector<Flag>* flags) {
 
 // What a step does besides.
 void TrainFlags::AddStep(std::vector<Flag>* flags) {
-  flags->insert(flags->end(),
-                {{.name = "--freeze",
-                  .arg = "PATTERN",
-                  .help = "parameters that are not trained; repeatable",
-                  .field = &freeze_},
-                 {.name = "--recompute",
-                  .arg = "PATTERN",
-                  .help = "modules whose forward pass is run again in the backward pass, as "
-                          "torch.utils.checkpoint does, such as 'encoder.layer.*'; repeatable",
-                  .field = &recompute_},
-                 {.name = "--recompute-reentrant",
-                  .help = "with use_reentrant=True",
-                  .field = &recompute_reentrant_},
-                 {.name = "--clip-norm",
-                  .arg = "X",
-                  .help = "clip the gradients by their norm before the step",
-                  .field = &clip_norm_},
-                 {.name = "--clip-value",
-                  .arg = "X",
-                  .help = "clip each element of the gradients before the step",
-                  .field = &clip_value_},
-                 {.name = "--accumulate",
-                  .arg = "N",
-                  .help = "micro-steps whose gradients are summed before the step",
-                  .field = &accumulate_},
-                 {.name = "--zero-grad",
-                  .arg = "TO",
-                  .help = "what zero_grad sets gradients to",
-                  .field = &zero_grad_,
-                  .choices = {"none", "zeros"}}});
+  flags->insert(
+      flags->end(),
+      {{.name = "--freeze",
+        .arg = "PATTERN",
+        .help = "parameters that are not trained; repeatable",
+        .field = &freeze_},
+       {.name = "--recompute",
+        .arg = "PATTERN",
+        .help = "modules whose forward pass is run again in the backward pass, as "
+                "torch.utils.checkpoint does, such as 'encoder.layer.*'; repeatable",
+        .field = &recompute_},
+       {.name = "--recompute-reentrant",
+        .help = "with use_reentrant=True",
+        .field = &recompute_reentrant_},
+       {.name = "--clip-norm",
+        .arg = "X",
+        .help = "clip the gradients by their norm before the step; inf only takes the norm",
+        .field = &clip_norm_},
+       {.name = "--clip-value",
+        .arg = "X",
+        .help = "clip each element of the gradients before the step",
+        .field = &clip_value_},
+       {.name = "--accumulate",
+        .arg = "N",
+        .help = "micro-steps whose gradients are summed before the step",
+        .field = &accumulate_},
+       {.name = "--zero-grad",
+        .arg = "TO",
+        .help = "what zero_grad sets gradients to",
+        .field = &zero_grad_,
+        .choices = {"none", "zeros"}}});
 }
 
 Status TrainFlags::AddOptions(TrainOptions* options) const {
@@ -146,8 +145,9 @@ Status TrainFlags::AddOptions(TrainOptions* options) const {
   if (foreach_) list.push_back({"foreach", std::string(kOn)});
   if (fused_) list.push_back({"fused", std::string(kOn)});
   for (const std::string& text : arguments_) {
-    SY_ASSIGN_OR_RETURN(const std::vector<OptimizerOption> more, ReadOptimizerOptions(text));
-    list.insert(list.end(), more.begin(), more.end());
+    const Result<std::vector<OptimizerOption>> more = ReadOptimizerOptions(text);
+    if (!more) return Unexpected(Within("--optim-args", more.error()));
+    list.insert(list.end(), more->begin(), more->end());
   }
   return {};
 }
@@ -170,14 +170,33 @@ bool TrainFlags::AnyGiven() const {
          clip_value_ || accumulate_ != 1 || zero_grad_ != "none";
 }
 
+Status TrainFlags::Check() const {
+  if (accumulate_ < 1) {
+    return Unexpected(UsageError("a step has at least one micro-step", "--accumulate"));
+  }
+  for (const auto& [name, value] :
+       {std::pair("--momentum", momentum_), std::pair("--weight-decay", weight_decay_),
+        std::pair("--clip-value", clip_value_)}) {
+    if (!value || std::isfinite(*value)) continue;
+    return Unexpected(UsageError("an infinite one trains nothing", name));
+  }
+  if (foreach_ && fused_) {
+    return Unexpected(
+        UsageError("an optimizer runs in one form", "--foreach, --fused", "Leave one away."));
+  }
+  if (recompute_reentrant_ && recompute_.empty()) {
+    return Unexpected(UsageError("no module is run again", "--recompute-reentrant",
+                                 "Name modules with --recompute."));
+  }
+  return {};
+}
+
 Result<TrainOptions> TrainFlags::Options() const {
   if (optimizer_.empty() && AnyGiven()) {
     return Unexpected(UsageError("options of a training step are given, but no optimizer", "",
                                  "Name it with --train."));
   }
-  if (accumulate_ < 1) {
-    return Unexpected(UsageError("a step has at least one micro-step", "--accumulate"));
-  }
+  SY_RETURN_IF_ERROR(Check());
   TrainOptions options{.optimizer = optimizer_,
                        .freeze = freeze_,
                        .loss = loss_,

@@ -2,7 +2,9 @@
 #include "cli/weigh_command.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -21,18 +23,10 @@
 #include "steelyard/pass.h"
 #include "steelyard/units.h"
 #include "steelyard/weigh.h"
+#include "support/choices.h"
 
 namespace steelyard::cli {
 namespace {
-
-// Of rows that have a name each.
-template <class Rows>
-std::vector<std::string_view> NamesOf(const Rows& rows) {
-  std::vector<std::string_view> names;
-  names.reserve(rows.size());
-  for (const auto& row : rows) names.push_back(row.name);
-  return names;
-}
 
 Result<std::int64_t> ReadSize(std::string_view text) {
   std::int64_t size = 0;
@@ -263,14 +257,37 @@ Result<WeighOptions> WeighCommand::Options() const {
   return options;
 }
 
+// A flag that asks for something of which there is a table means that table in CSV.
+Result<std::string> WeighCommand::TableFor(std::string_view format) const {
+  if (format != "csv" || output_.names_table()) return output_.table();
+  std::vector<std::string> tables;
+  if (report_.events) tables.emplace_back("events");
+  if (report_.classes) tables.emplace_back("classes");
+  if (!at_.empty()) tables.emplace_back("held");
+  if (tables.size() > 1) {
+    return Unexpected(
+        UsageError("a CSV file holds one table", "--format csv",
+                   fmt::format("Choose it with --table: {}.", fmt::join(tables, ", "))));
+  }
+  return tables.empty() ? output_.table() : tables.front();
+}
+
+Status WeighCommand::PrintProgram(const WeighOptions& options) const {
+  constexpr std::array<std::string_view, 4> kOfReports = {"--format", "--table", "--fit",
+                                                          "--advise"};
+  if (const std::string_view flag = FirstGiven(kOfReports); !flag.empty()) {
+    return Unexpected(UsageError("--print-after prints a program and no report", std::string(flag),
+                                 "Leave one of them out."));
+  }
+  SY_ASSIGN_OR_RETURN(const std::string program, PrintAfter(options, print_after_));
+  return output_.Write(program);
+}
+
 Status WeighCommand::Run() {
   SY_ASSIGN_OR_RETURN(const WeighOptions options, Options());
-  if (!print_after_.empty()) {
-    SY_ASSIGN_OR_RETURN(const std::string program, PrintAfter(options, print_after_));
-    return output_.Write(program);
-  }
+  if (!print_after_.empty()) return PrintProgram(options);
   SY_ASSIGN_OR_RETURN(const std::string format, output_.Format());
-  report_.table = output_.table();
+  SY_ASSIGN_OR_RETURN(report_.table, TableFor(format));
   SY_ASSIGN_OR_RETURN(const Weighing weighing, Weigh(options));
   SY_ASSIGN_OR_RETURN(const std::string text,
                       WriteReport(weighing, format, report_, output_.Look()));

@@ -30,6 +30,8 @@ class WeighCommand final : public Command {
   void AddSizeFlags(std::vector<Flag>* flags);
   void AddRunFlags(std::vector<Flag>* flags);
   void AddReportFlags(std::vector<Flag>* flags);
+  Result<std::string> TableFor(std::string_view format) const;
+  Status PrintProgram(const WeighOptions& options) const;
 
   std::string model_;
   std::vector<std::string> inputs_;

@@ -3,6 +3,7 @@
 
 #include <simdjson.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -26,16 +27,28 @@ class Builder {
     const simdjson::dom::object object = value.get_object().value_unsafe();
     for (const auto [key, member] : object) {
       if (member.is_null()) continue;
-      if (!Member(key, member)) return false;
+      if (!Member(key, member)) return Fails(std::string(key));
     }
     return true;
   }
 
+  // Where it failed: "memory.events[3][1]".
+  const std::string& place() const { return place_; }
+
  private:
+  // Puts what is around it before the place.
+  bool Fails(std::string step) {
+    if (!place_.empty() && place_.front() != '[') step += '.';
+    place_.insert(0, step);
+    return false;
+  }
+
   bool Elements(element value) {
     const simdjson::dom::array array = value.get_array().value_unsafe();
+    std::size_t i = 0;
     for (const element one : array) {
-      if (!Element(one)) return false;
+      if (!Element(one)) return Fails("[" + std::to_string(i) + "]");
+      ++i;
     }
     return true;
   }
@@ -96,6 +109,7 @@ class Builder {
   }
 
   Data& data_;
+  std::string place_;
 };
 
 }  // namespace
@@ -112,8 +126,9 @@ Result<Data> ReadJson(std::string_view text) {
     return Unexpected(InvalidInput("the JSON is not an object, as reports are"));
   }
   Data data;
-  if (!Builder(&data).Members(root)) {
-    return Unexpected(InvalidInput("the JSON holds a value that no report has"));
+  Builder builder(&data);
+  if (!builder.Members(root)) {
+    return Unexpected(InvalidInput("it is a value that no report has", "field " + builder.place()));
   }
   return data;
 }

@@ -12,6 +12,7 @@
 
 #include "import/foreign.h"
 #include "steelyard/import.h"
+#include "support/choices.h"
 
 namespace steelyard {
 namespace {
@@ -88,8 +89,7 @@ Result<const Importer*> Choose(const std::string& path, const ImportOptions& opt
   if (!options.from.empty()) {
     const Importer* importer = FindByName(options.from);
     if (importer != nullptr) return importer;
-    return Unexpected(UsageError("there is no importer \"" + options.from + "\"", {},
-                                 "Importers are " + KnownImporters() + "."));
+    return Unexpected(NoSuch("importer", options.from, NamesOf(Importers())));
   }
   SY_ASSIGN_OR_RETURN(const std::string head, ReadHead(path));
   for (const Importer& importer : Importers()) {

@@ -646,9 +646,10 @@ Tensor Dispatcher::Box(const Argument& number) { return Call("steelyard::box", n
 
 Error Dispatcher::Locate(const Node& node, const RuleError& error, const Locals& locals) const {
   const std::span<const ValueId> results = source_.results(node);
-  std::string where = "node";
+  std::string where(source_.op_name(node.op));
   if (!results.empty() && results[0] != kNoId) {
-    where = fmt::format("node \"{}\"", source_.text(source_.values[results[0]].name));
+    const std::string_view name = source_.text(source_.values[results[0]].name);
+    if (!name.empty()) where = fmt::format("node \"{}\": {}", name, where);
   }
   const OpDef* def = FindOp(OpName::FromRuntime(source_.op_name(node.op)));
   const std::span<const Argument> args = source_.args(node);
@@ -663,9 +664,8 @@ Error Dispatcher::Locate(const Node& node, const RuleError& error, const Locals&
     operands += fmt::format("{}{}{}{}", operands.empty() ? "" : ", ", name, name.empty() ? "" : "=",
                             DescribeTensor(out_, locals.find(a.value).id()));
   }
-  return InvalidInput(error.message,
-                      fmt::format("{}: {} ({})", where, source_.op_name(node.op), operands),
-                      error.hint);
+  if (!operands.empty()) where += fmt::format(" ({})", operands);
+  return InvalidInput(error.message, std::move(where), error.hint);
 }
 
 }  // namespace steelyard

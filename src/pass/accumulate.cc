@@ -2,13 +2,20 @@
 
 #include "pass/accumulate.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "pass/append_call.h"
 
 namespace steelyard {
 namespace {
+
+// In a step: it is written out call by call, and some seconds are patience enough.
+constexpr std::size_t kMostCalls = std::size_t{1} << 19;
 
 // The values of one repetition in place of those of the program.
 class Repetition {
@@ -85,8 +92,18 @@ std::vector<Argument> LetGo(const Program& program, Repetition& repetition) {
 
 }  // namespace
 
-Program Accumulate(Program program, const TrainOptions& options) {
-  if (options.accumulate <= 1) return program;
+Result<Program> Accumulate(Program program, const TrainOptions& options) {
+  if (options.accumulate < 1) {
+    return Unexpected(UsageError("a step has at least one micro-step", "--accumulate"));
+  }
+  if (options.accumulate == 1) return program;
+  const std::size_t most = kMostCalls / std::max<std::size_t>(program.main().nodes.size(), 1);
+  if (static_cast<std::size_t>(options.accumulate) > most) {
+    return Unexpected(UsageError(
+        fmt::format("{} micro-steps of {} calls each are too many", options.accumulate,
+                    program.main().nodes.size()),
+        "--accumulate", fmt::format("{} are the most that are weighed of this model.", most)));
+  }
   const std::vector<Node> nodes = std::move(program.main().nodes);
   program.main().nodes.clear();
   for (int i = 1; i < options.accumulate; ++i) {

@@ -3,6 +3,7 @@
 // The pass `accumulate`: several micro-steps before the optimizer's.
 #pragma once
 
+#include "steelyard/error.h"
 #include "steelyard/pass.h"
 #include "steelyard/program.h"
 
@@ -17,7 +18,8 @@ namespace steelyard {
 //       loss.backward()
 //       del output, loss
 //
+// Returns a usage error for fewer than one, and for more than a few million calls.
 // Requires: `Differentiate` has run.
-Program Accumulate(Program program, const TrainOptions& options);
+Result<Program> Accumulate(Program program, const TrainOptions& options);
 
 }  // namespace steelyard

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "pass/append_call.h"
+#include "support/choices.h"
 
 namespace steelyard {
 namespace {
@@ -175,12 +176,7 @@ Result<Program> AppendLoss(Program program, const TrainOptions& options) {
   const auto* loss =
       std::ranges::find(kLosses, options.loss, [](const Loss& l) { return l.info.name; });
   if (loss == kLosses.end()) {
-    std::string names;
-    for (const LossInfo& known : Losses()) {
-      names.append(names.empty() ? "" : ", ").append(known.name);
-    }
-    return Unexpected(UsageError(fmt::format("there is no loss \"{}\"", options.loss), "",
-                                 fmt::format("The losses are: {}.", names)));
+    return Unexpected(NoSuch("loss", options.loss, NamesOf(Losses())));
   }
   const std::vector<Argument>& outputs = program.main().outputs;
   const auto scores = std::ranges::find_if(

@@ -6,17 +6,21 @@
 #include "pass/append_optimizer.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "pass/append_call.h"
 #include "pass/parameter_pattern.h"
+#include "support/choices.h"
 
 namespace steelyard {
 namespace {
@@ -45,6 +49,7 @@ constexpr std::array<std::string_view, 2> kNoOptions{"parameters", "first_step"}
 
 // What is stepped together.
 struct Group {
+  std::string asked;  // for messages: the flag that asked for it
   const OptimizerInfo* optimizer = nullptr;
   std::vector<OptimizerOption> options;
   std::vector<Argument> parameters;
@@ -62,15 +67,10 @@ std::vector<ValueId> TrainedParameters(const Program& program) {
   return out;
 }
 
-Result<const OptimizerInfo*> OptimizerNamed(std::string_view name) {
+Result<const OptimizerInfo*> OptimizerNamed(std::string_view name, std::string where) {
   const auto* optimizer = std::ranges::find(kOptimizers, name, &OptimizerInfo::name);
   if (optimizer != kOptimizers.end()) return optimizer;
-  std::string names;
-  for (const OptimizerInfo& known : kOptimizers) {
-    names.append(names.empty() ? "" : ", ").append(known.name);
-  }
-  return Unexpected(UsageError(fmt::format("there is no optimizer \"{}\"", name), "",
-                               fmt::format("The optimizers are: {}.", names)));
+  return Unexpected(NoSuch("optimizer", name, NamesOf(kOptimizers), std::move(where)));
 }
 
 // "True" or "0.9" as an argument of that type.
@@ -83,47 +83,57 @@ std::optional<Argument> ReadValue(ParamType type, std::string_view text) {
   double real = 0;
   const char* end = text.data() + text.size();
   const auto [stopped, problem] = std::from_chars(text.data(), end, real);
-  if (problem != std::errc() || stopped != end || !(real >= 0)) return std::nullopt;
+  if (problem != std::errc() || stopped != end || !std::isfinite(real) || real < 0) {
+    return std::nullopt;
+  }
   return Argument::OfFloat(real);
 }
 
-Result<Argument> OptionArgument(Program& program, const OptimizerInfo& optimizer,
-                                const OptimizerOption& option) {
-  std::string names;
-  for (const Param& param : OptionsOf(optimizer)) {
-    names.append(names.empty() ? "" : ", ").append(param.name);
-    if (param.name != option.name) continue;
-    std::optional<Argument> value = ReadValue(param.type, option.value);
-    if (!value) {
-      return Unexpected(
-          UsageError(fmt::format("\"{}\" is no value of {}", option.value, option.name), "",
-                     param.type == ParamType::kBool ? "Write True or False."
-                                                    : "Write a number that is not negative."));
-    }
-    value->name = program.strings.Intern(param.name);
-    return *value;
+// Options that change nothing of what a step costs are in no row, and need not be given.
+Error NoSuchOption(const Group& group, const OptimizerOption& option,
+                   const std::vector<Param>& params) {
+  const std::vector<std::string_view> names = NamesOf(params);
+  std::string hint = HintOfNames(option.name, names);
+  if (NearestWord(option.name, names).empty()) {
+    hint = fmt::format("Those that change what a step costs are: {}.", fmt::join(names, ", "));
   }
-  return Unexpected(
-      UsageError(fmt::format("{} has no option \"{}\"", optimizer.class_name, option.name), "",
-                 fmt::format("Its options are: {}.", names)));
+  return UsageError(
+      fmt::format("{} has no option \"{}\"", group.optimizer->class_name, option.name), group.asked,
+      std::move(hint));
+}
+
+Result<Argument> OptionArgument(Program& program, const Group& group,
+                                const OptimizerOption& option) {
+  const std::vector<Param> params = OptionsOf(*group.optimizer);
+  const auto param = std::ranges::find(params, option.name, &Param::name);
+  if (param == params.end()) return Unexpected(NoSuchOption(group, option, params));
+  std::optional<Argument> value = ReadValue(param->type, option.value);
+  if (!value) {
+    return Unexpected(UsageError(
+        fmt::format("\"{}\" is no value of {}", option.value, option.name), group.asked,
+        param->type == ParamType::kBool ? "Write True or False." : "Write a number from 0 on."));
+  }
+  value->name = program.strings.Intern(param->name);
+  return *value;
 }
 
 // The step's own group and those of `options.groups`, without parameters.
 Result<std::vector<Group>> EmptyGroups(const TrainOptions& options) {
   std::vector<Group> groups;
-  SY_ASSIGN_OR_RETURN(const OptimizerInfo* own, OptimizerNamed(options.optimizer));
-  groups.push_back({own, options.options, {}});
+  SY_ASSIGN_OR_RETURN(const OptimizerInfo* own, OptimizerNamed(options.optimizer, "--train"));
+  groups.push_back({fmt::format("--train {}", options.optimizer), own, options.options, {}});
   for (const ParameterGroup& group : options.groups) {
     const OptimizerInfo* optimizer = own;
+    const std::string asked = fmt::format("group \"{}\"", group.pattern);
     if (!group.optimizer.empty()) {
-      SY_ASSIGN_OR_RETURN(optimizer, OptimizerNamed(group.optimizer));
+      SY_ASSIGN_OR_RETURN(optimizer, OptimizerNamed(group.optimizer, asked));
     }
     std::vector<OptimizerOption> merged = group.options;
     for (const OptimizerOption& option : options.options) {
       const auto same = [&](const OptimizerOption& o) { return o.name == option.name; };
       if (optimizer == own && std::ranges::none_of(merged, same)) merged.push_back(option);
     }
-    groups.push_back({optimizer, std::move(merged), {}});
+    groups.push_back({asked, optimizer, std::move(merged), {}});
   }
   return groups;
 }
@@ -144,8 +154,9 @@ Result<std::vector<Group>> GroupsOf(const Program& program, const TrainOptions& 
   for (std::size_t i = 0; i < options.groups.size(); ++i) {
     if (!groups[i + 1].parameters.empty()) continue;
     return Unexpected(
-        NotFound(fmt::format("no trained parameter is left for \"{}\"", options.groups[i].pattern),
-                 "", "A pattern is a name of a parameter or module, with * and ?."));
+        NotFound("no trained parameter is left for it", groups[i + 1].asked,
+                 "A pattern (--group, --no-decay) is a name of a parameter or module, with * and "
+                 "?; the first that fits takes a parameter."));
   }
   return groups;
 }
@@ -161,7 +172,8 @@ void MoveOthers(Program& program, std::vector<Group>& groups) {
       return program.values[parameter.value].rank == optimizer.rank;
     });
     if (rest.empty()) continue;
-    Group others{*OptimizerNamed(optimizer.others), {}, {rest.begin(), rest.end()}};
+    Group others{
+        groups[i].asked, *OptimizerNamed(optimizer.others, {}), {}, {rest.begin(), rest.end()}};
     program.notes.push_back(program.strings.Intern(fmt::format(
         "{} steps the parameters of {} dimensions, {} the other {}", optimizer.class_name,
         optimizer.rank, others.optimizer->class_name, others.parameters.size())));
@@ -192,7 +204,7 @@ Status AppendStep(Program& program, const Group& group, const TrainOptions& opti
   std::vector<Argument> args{ListOf(program, group.parameters),
                              Argument::OfBool(options.first_step)};
   for (const OptimizerOption& option : group.options) {
-    SY_ASSIGN_OR_RETURN(const Argument value, OptionArgument(program, *group.optimizer, option));
+    SY_ASSIGN_OR_RETURN(const Argument value, OptionArgument(program, group, option));
     args.push_back(value);
   }
   AppendCall(program, group.optimizer->op, args, {}, Phase::kOptimizer);

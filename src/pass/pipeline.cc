@@ -7,6 +7,7 @@
 
 #include "ir/verify.h"
 #include "steelyard/pass.h"
+#include "support/choices.h"
 
 namespace steelyard {
 
@@ -22,11 +23,7 @@ Result<Program> RunPasses(Program program, std::span<const std::string_view> nam
   for (std::string_view name : names) {
     const PassInfo* pass = FindPass(name);
     if (pass == nullptr) {
-      std::string known;
-      for (const PassInfo& p : Passes())
-        known += fmt::format("{}{}", known.empty() ? "" : ", ", p.name);
-      return Unexpected(Error{ErrorCode::kUsage, fmt::format("there is no pass \"{}\"", name), "",
-                              fmt::format("Passes are {}.", known)});
+      return Unexpected(NoSuch("pass", name, NamesOf(Passes())));
     }
     const auto begin = std::chrono::steady_clock::now();
     SY_ASSIGN_OR_RETURN(program, pass->run(std::move(program), options));

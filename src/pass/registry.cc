@@ -53,11 +53,10 @@ constexpr std::array kPasses{
              .run = [](Program p, const PassOptions&) -> Result<Program> {
                return Differentiate(std::move(p));
              }},
-    PassInfo{.name = "accumulate",
-             .summary = "repeats forward and backward pass before the optimizer's step",
-             .run = [](Program p, const PassOptions& o) -> Result<Program> {
-               return Accumulate(std::move(p), o.train);
-             }},
+    PassInfo{
+        .name = "accumulate",
+        .summary = "repeats forward and backward pass before the optimizer's step",
+        .run = [](Program p, const PassOptions& o) { return Accumulate(std::move(p), o.train); }},
     PassInfo{.name = "append_optimizer",
              .summary = "ends with an optimizer's step",
              .run = [](Program p,

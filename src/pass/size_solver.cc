@@ -137,8 +137,8 @@ Status SizeSolver::CheckRanges() const {
   for (std::uint32_t i = 0; i < symbols_.size(); ++i) {
     const Symbol& symbol = program_.symbols[i];
     if (!symbols_[i] || (*symbols_[i] >= symbol.min && *symbols_[i] <= symbol.max)) continue;
-    const std::string most =
-        symbol.max < Symbol().max ? " to " + std::to_string(symbol.max) : " or more";
+    const bool ends = symbol.max < Symbol().max || *symbols_[i] > symbol.max;
+    const std::string most = ends ? " to " + std::to_string(symbol.max) : " or more";
     return Unexpected(InvalidInput(NameOf(i) + " = " + std::to_string(*symbols_[i]) +
                                        " is outside the file's range of " +
                                        std::to_string(symbol.min) + most,

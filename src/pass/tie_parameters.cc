@@ -41,20 +41,22 @@ struct Alike {
 };
 
 // Makes the unused names further names of `used`, which is the only one that is used, and notes in
-// `first_name` which of them all comes first.
+// `first_name` which of them all comes first: that is the one which the tensor goes by.
 void Tie(Program& program, std::uint32_t used, std::span<const std::uint32_t> unused,
          std::span<std::uint32_t> first_name) {
   std::vector<NamedTensor>& parameters = program.parameters;
   const ValueId value = parameters[used].value;
-  first_name[used] = std::min(used, unused.front());
-  for (const std::uint32_t i : unused) {
-    std::string note = "assumed tied: ";
-    note.append(program.text(parameters[i].name)).append(" = ");
-    note.append(program.text(parameters[used].name));
-    program.notes.push_back(program.strings.Intern(note));
+  std::vector<std::uint32_t> names(unused.begin(), unused.end());
+  names.insert(std::ranges::lower_bound(names, used), used);
+  for (const std::uint32_t i : names) {
     program.values[parameters[i].value].storage = program.values[value].storage;
     parameters[i].value = value;
-    first_name[i] = first_name[used];
+    first_name[i] = names.front();
+    if (i == names.front()) continue;
+    std::string note = "assumed tied: ";
+    note.append(program.text(parameters[i].name)).append(" = ");
+    note.append(program.text(parameters[names.front()].name));
+    program.notes.push_back(program.strings.Intern(note));
   }
 }
 

@@ -10,9 +10,11 @@ namespace steelyard {
 
 // Takes a parameter that no node uses for a second name of the one used parameter of its sizes and
 // dtype, if there is exactly one: an export keeps all names of a tied weight and uses one of them.
-// Every name then stands for the used value, whose storage the unused ones share; `tied_to` tells
-// the names after the first, and a note says what was assumed. Does nothing where the file itself
-// says which names are one tensor (`ties_known`). Takes time linear in the program.
+// Every name then stands for the used value, whose storage the unused ones share. The tensor goes
+// by the first of its names in the file, as in PyTorch's named_parameters(): modules count it
+// there, and `tied_to` of the others tells it. A note for each of those says what was assumed. Does
+// nothing where the file itself says which names are one tensor (`ties_known`). Takes time linear
+// in the program.
 Result<Program> TieParameters(Program program);
 
 }  // namespace steelyard

@@ -6,6 +6,7 @@
 #include "present/comparison.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -420,6 +421,12 @@ class Comparison {
     warn("claims.work", "the work is not known equally well");
     warn("claims.memory", "the memory is not known equally well");
     if (!list.notes.empty()) document->body.emplace_back(std::move(list));
+    if (shown_.asked.empty() || a_.is_stored == b_.is_stored) return;
+    document->body.emplace_back(report::NoteList{
+        .notes = {
+            {fmt::format("{} is a stored report; {} {} of {} alone.", a_.is_stored ? "A" : "B",
+                         fmt::join(shown_.asked, ", "), shown_.asked.size() == 1 ? "is" : "are",
+                         a_.is_stored ? "B" : "A")}}});
   }
 
   const Side& a_;

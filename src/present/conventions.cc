@@ -197,6 +197,8 @@ void AddPhases(const WorkReport& count, report::Data* data) {
   data->SetInt("forward", SumOf(of(Phase::kForward), of(Phase::kLoss)), unit);
   data->SetInt("backward", of(Phase::kBackward), unit);
   data->SetInt("optimizer", of(Phase::kOptimizer), unit);
+  const NodeWork again = count.of(Phase::kRecompute);
+  if (again.flops_all > 0 || again.read > 0) data->SetInt("recompute", of(Phase::kRecompute), unit);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include "steelyard/report.h"
 #include "steelyard/timeline.h"
 #include "steelyard/units.h"
+#include "support/units.h"
 
 namespace steelyard::present {
 namespace {
@@ -222,11 +223,11 @@ report::Table LargestTensors(const Findings& findings, std::size_t limit) {
   return table;
 }
 
-// "batch 37 is the largest that fits in 74.5 GiB; 38 takes 0.8 GiB more than that".
+// "batch 37 is the largest that fits in 80.00 GB (74.51 GiB); 38 takes 0.8 GiB more than that".
 void AppendFit(const Fit& fit, report::Document* document) {
   Sentence text{{fmt::format("{} {}", fit.dimension, fit.size), report::Style::kStrong},
                 " is the largest that fits in ",
-                In(Unit::kBytes, fit.limit)};
+                FormatLimit(fit.limit)};
   if (fit.next_size > 0) {
     text.emplace_back(fmt::format("; {} takes ", fit.next_size));
     text.emplace_back(In(Unit::kBytes, fit.next_peak - fit.limit));

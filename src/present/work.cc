@@ -152,7 +152,8 @@ void AppendWork(const Findings& findings, report::Document* document) {
   if (all.missed > 0) {
     add(
         "", Unit::kMacs, [](const NodeWork& w) { return w.missed; },
-        "multiply-adds that the tool itself leaves out");
+        fmt::format("multiply-adds that {}'s own counter leaves out{}", convention.name,
+                    convention.counts_calls() ? "" : "; counted here all the same"));
   }
   if (all.masked > 0) {
     add(

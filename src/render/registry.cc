@@ -11,6 +11,7 @@
 #include "render/text.h"
 #include "steelyard/error.h"
 #include "steelyard/report.h"
+#include "support/choices.h"
 
 namespace steelyard {
 namespace render {
@@ -65,12 +66,7 @@ Result<std::string> report::Render(const Document& document, std::string_view fo
                                    const RenderOptions& options) {
   const render::Renderer* renderer = render::FindRenderer(format);
   if (renderer == nullptr) {
-    std::string names;
-    for (const render::Renderer& known : render::Renderers()) {
-      names.append(names.empty() ? "" : ", ").append(known.name);
-    }
-    return Unexpected(UsageError("there is no report format \"" + std::string(format) + "\"", {},
-                                 "The formats are: " + names + "."));
+    return Unexpected(NoSuch("report format", format, NamesOf(render::Renderers())));
   }
   std::string out;
   renderer->write(document, options, &out);

@@ -144,12 +144,18 @@ class TableWriter {
   }
 
   // Gives up, in this order: columns that are said to matter less, the alignment with other
-  // sections, long headers, the middle of texts. Numbers are never cut, so a table may stay wider.
+  // sections, the middle of texts, long headers. Numbers are never cut, so a table may stay wider.
   void FitTo(std::size_t width) {
     while (TotalWidth() > width && DropColumn()) {
     }
     if (TotalWidth() > width) MeasureColumns(Measured::kHeadersAndCells);
-    if (TotalWidth() > width) MeasureColumns(Measured::kCells);
+    ShrinkTo(width);
+    if (TotalWidth() <= width) return;
+    MeasureColumns(Measured::kCells);
+    ShrinkTo(width);
+  }
+
+  void ShrinkTo(std::size_t width) {
     while (TotalWidth() > width && ShrinkColumn(TotalWidth() - width)) {
     }
   }

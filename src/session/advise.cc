@@ -101,21 +101,21 @@ bool IsOn(const TrainOptions& train, std::string_view name) {
                              [&](const OptimizerOption& option) { return option.name == name; });
 }
 
+bool IsForeach(const OptimizerOption& option) { return option.name == "foreach"; }
+
 void AddOptimizers(const Weighing& weighing, std::vector<Change>* changes) {
   const TrainOptions& train = weighing.options.train;
   for (const std::string_view form : kForms) {
     if (IsOn(train, "fused") || IsOn(train, form)) continue;
     WeighOptions options = weighing.options;
-    std::erase_if(options.train.options,
-                  [](const OptimizerOption& o) { return o.name == "foreach"; });
+    std::erase_if(options.train.options, IsForeach);
     options.train.options.push_back({std::string(form), "True"});
     changes->push_back({kForm, fmt::format("--{}", form),
                         fmt::format("the optimizer's {} form", form), std::move(options)});
   }
   if (IsOn(train, "foreach")) {
     WeighOptions options = weighing.options;
-    std::erase_if(options.train.options,
-                  [](const OptimizerOption& o) { return o.name == "foreach"; });
+    std::erase_if(options.train.options, IsForeach);
     changes->push_back({kForm, "without --foreach", "the optimizer takes one tensor after another",
                         std::move(options)});
   }

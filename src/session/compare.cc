@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steelyard/compare.h"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +16,7 @@
 
 #include "document/read_json.h"
 #include "present/comparison.h"
+#include "present/stored_report.h"
 #include "steelyard/error.h"
 #include "steelyard/report.h"
 #include "steelyard/version.h"
@@ -40,11 +43,19 @@ Result<report::Data> ReadReport(const std::string& path) {
   Result<report::Data> data = report::ReadJson(text);
   if (!data) return Unexpected(Within(path, std::move(data).error()));
   const std::optional<report::DataView> schema = data->root().Find("schema");
-  const bool known =
-      schema && schema->kind() == report::DataKind::kText && schema->AsText() == kReportSchema;
-  if (known) return data;
-  return Unexpected(InvalidInput("the JSON is no report of steelyard weigh", path,
-                                 "Write one with steelyard weigh MODEL --format json."));
+  const std::string_view named =
+      schema && schema->kind() == report::DataKind::kText ? schema->AsText() : std::string_view();
+  if (named != kReportSchema) {
+    const bool other_version = named.starts_with("steelyard.report/");
+    return Unexpected(InvalidInput(
+        other_version ? fmt::format("it is a {}, and this version reads {}", named, kReportSchema)
+                      : "the JSON is no report of steelyard weigh",
+        path, "Write one with steelyard weigh MODEL --format json."));
+  }
+  if (Status status = present::CheckStoredReport(data->root()); !status) {
+    return Unexpected(Within(path, std::move(status).error()));
+  }
+  return data;
 }
 
 // What a side has to say to programs.
@@ -61,12 +72,19 @@ Result<report::Data> DataOf(const std::string& path, const CompareOptions& optio
 std::span<const std::string_view> ComparisonTables() { return kTables; }
 
 Result<report::Document> Compare(const CompareOptions& options) {
+  const bool a_is_stored = IsJson(options.a), b_is_stored = IsJson(options.b);
+  if (a_is_stored && b_is_stored && !options.asked.empty()) {
+    return Unexpected(UsageError("both files are reports of what was weighed before",
+                                 options.asked.front(),
+                                 "Leave it out, or name the models' files instead."));
+  }
   SY_ASSIGN_OR_RETURN(const report::Data a, DataOf(options.a, options));
   SY_ASSIGN_OR_RETURN(const report::Data b, DataOf(options.b, options));
   report::Document document;
-  present::PresentComparison({.label = options.a, .data = a.root()},
-                             {.label = options.b, .data = b.root()},
-                             {.depth = options.depth, .top = options.top}, &document);
+  present::PresentComparison({.label = options.a, .data = a.root(), .is_stored = a_is_stored},
+                             {.label = options.b, .data = b.root(), .is_stored = b_is_stored},
+                             {.depth = options.depth, .top = options.top, .asked = options.asked},
+                             &document);
   return document;
 }
 

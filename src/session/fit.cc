@@ -16,6 +16,7 @@
 #include "steelyard/program.h"
 #include "steelyard/units.h"
 #include "steelyard/weigh.h"
+#include "support/units.h"
 
 namespace steelyard {
 namespace {
@@ -172,7 +173,7 @@ class Search {
   Error NothingFits() const {
     return Unsupported(
         fmt::format("a {} of {} takes {}, more than {}", NameOfSize(open_), last_.size,
-                    Format(last_.peak, Unit::kBytes), Format(limit_, Unit::kBytes)),
+                    Format(last_.peak, Unit::kBytes), FormatLimit(limit_)),
         "--fit", "Give it more memory, a smaller size in the other dimensions or another model.");
   }
 

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "runtime/eager.h"
+#include "support/choices.h"
+#include "support/units.h"
 
 namespace steelyard {
 namespace {
@@ -26,16 +28,10 @@ constexpr std::array kSchedules{
     Schedule{{"post-order", "what the first result needs, then the next"}, KernelOrder::kPostOrder},
     Schedule{{"memory", "what frees memory early, what takes it late"}, KernelOrder::kMemory}};
 
-Error NoSuch(std::string_view what, std::string_view name, const std::vector<Choice>& choices) {
-  std::string names;
-  for (const Choice& choice : choices) names.append(names.empty() ? "" : ", ").append(choice.name);
-  return UsageError(fmt::format("there is no {} \"{}\"", what, name), {},
-                    fmt::format("There are: {}.", names));
-}
-
 Error OverBudget(std::int64_t budget, std::int64_t bound) {
-  return InvalidInput(fmt::format("no way was found to run it within {} bytes", budget), "--budget",
-                      fmt::format("Its kernels need at least {} bytes in any order.", bound));
+  return InvalidInput(
+      fmt::format("no way was found to run it within {}", FormatLimit(budget)), "--budget",
+      fmt::format("Its kernels need at least {} in any order.", FormatLimit(bound)));
 }
 
 }  // namespace
@@ -55,9 +51,13 @@ Result<Timeline> RunAsChosen(const WeighOptions& options, Program* kernels,
     return Unexpected(UsageError("only the graph runtime computes tensors again", "--budget",
                                  "Add --runtime graph."));
   }
+  if (options.runtime == "eager" && options.schedule != kSchedules.front().choice.name) {
+    return Unexpected(UsageError("only the graph runtime chooses an order of kernels", "--schedule",
+                                 "Add --runtime graph."));
+  }
   if (options.runtime == "eager") return RunEager(*kernels, options.target);
   if (options.runtime != "graph") {
-    return Unexpected(NoSuch("runtime", options.runtime, Runtimes()));
+    return Unexpected(NoSuch("runtime", options.runtime, NamesOf(Runtimes())));
   }
   for (const Schedule& schedule : kSchedules) {
     if (schedule.choice.name != options.schedule) continue;
@@ -68,7 +68,7 @@ Result<Timeline> RunAsChosen(const WeighOptions& options, Program* kernels,
     *kernels = std::move((*graph)->program);
     return std::move((*graph)->timeline);
   }
-  return Unexpected(NoSuch("schedule", options.schedule, Schedules()));
+  return Unexpected(NoSuch("schedule", options.schedule, NamesOf(Schedules())));
 }
 
 }  // namespace steelyard

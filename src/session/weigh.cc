@@ -32,6 +32,7 @@
 #include "steelyard/op.h"
 #include "steelyard/pass.h"
 #include "steelyard/program.h"
+#include "support/choices.h"
 
 namespace steelyard {
 namespace {
@@ -44,12 +45,7 @@ constexpr std::string_view kEveryConvention = "all";
 
 Result<const Convention*> ConventionNamed(std::string_view name) {
   if (const Convention* convention = FindConvention(name)) return convention;
-  std::string names;
-  for (const Choice& choice : CountingConventions()) {
-    names.append(names.empty() ? "" : ", ").append(choice.name);
-  }
-  return Unexpected(UsageError(fmt::format("there is no counting convention \"{}\"", name), {},
-                               fmt::format("The conventions are: {}.", names)));
+  return Unexpected(NoSuch("counting convention", name, NamesOf(CountingConventions())));
 }
 
 Status RefuseUnmodelled(const WorkReport& work, const std::string& path) {
@@ -99,11 +95,21 @@ constexpr std::array<std::string_view, 3> kPrepare = {"tie_parameters", "bind", 
 constexpr std::array<std::string_view, 7> kTrain = {
     "infer_outputs", "freeze",     "recompute",       "append_loss",
     "differentiate", "accumulate", "append_optimizer"};
+// In builds for development every pass is held to the rules of programs.
+#ifdef NDEBUG
+constexpr bool kVerifies = false;
+#else
+constexpr bool kVerifies = true;
+#endif
+
 constexpr std::array<std::string_view, 1> kLower = {"decompose"};
 
 PassOptions PassesOf(const WeighOptions& options) {
-  return {
-      .bind = options.bind, .mode = options.mode, .train = options.train, .target = options.target};
+  return {.bind = options.bind,
+          .mode = options.mode,
+          .train = options.train,
+          .target = options.target,
+          .verify = kVerifies};
 }
 
 ImportOptions ImportOf(const WeighOptions& options) {

@@ -234,6 +234,13 @@ std::string Format(double value, Unit unit, FormatOptions options) {
                   std::signbit(value) && value != 0, options.sign);
 }
 
+std::string FormatLimit(std::int64_t bytes) {
+  std::string binary = Format(bytes, Unit::kBytes);
+  if (bytes < 1000) return binary;
+  return fmt::format("{} ({})", Format(bytes, Unit::kBytes, {.style = UnitStyle::kDecimal}),
+                     binary);
+}
+
 std::optional<std::int64_t> ParseBytes(std::string_view text) {
   double number = 0.0;
   const char* const end = text.data() + text.size();

@@ -34,4 +34,8 @@ struct Scale {
                                    Sign sign = Sign::kIfNegative);
 [[nodiscard]] std::string FormatIn(double value, const Scale& scale, Sign sign = Sign::kIfNegative);
 
+// Returns bytes that a user chose, by powers of 1000 and of 1024, since one of them is what was
+// written: `80.00 GB (74.51 GiB)`. Below 1000 both are the same: `512 B`.
+[[nodiscard]] std::string FormatLimit(std::int64_t bytes);
+
 }  // namespace steelyard

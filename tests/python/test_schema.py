@@ -3,6 +3,7 @@
 
 import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text())
+COMPARISON = json.loads((ROOT / "docs/comparison.schema.json").read_text())
 
 MODEL = """
 module "": models.Perceptron
@@ -23,6 +25,36 @@ input %x: f32[batch,4]
 %g: f32[batch,8] = aten::gelu(%h) in act
 return %g
 """
+
+# What a training step needs for --recompute and --advise to have something to say: blocks.
+BLOCKS = (
+    """
+module "": models.Tower
+module block: torch.nn.modules.container.ModuleList
+"""
+    + "".join(
+        f"""
+module block.{i}: models.Block
+parameter %w{i}: f32[64,64] "block.{i}.weight"
+"""
+        for i in range(4)
+    )
+    + """
+input %h0: f32[batch,64]
+"""
+    + "".join(
+        f"""
+%a{i}: f32[batch,64] = aten::linear(%h{i}, %w{i}) in block.{i}
+%g{i}: f32[batch,64] = aten::gelu(%a{i}) in block.{i}
+%h{i + 1}: f32[batch,64] = aten::add.Tensor(%g{i}, %h{i}) in block.{i}
+"""
+        for i in range(4)
+    )
+    + """
+return %h4
+"""
+)
+STEP = ("--train", "adamw", "--loss", "sum")
 
 UNMODELLED = """
 input %x: f32[4,8]
@@ -48,8 +80,43 @@ def weigh(steelyard: str, tmp_path: Path) -> Any:
     return run
 
 
-def test_the_schema_is_one() -> None:
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+def objects_of(schema: Any) -> Iterator[dict[str, Any]]:
+    """Every object with named keys that a schema describes."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
+            yield schema
+        for part in schema.values():
+            yield from objects_of(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from objects_of(part)
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, COMPARISON], ids=["report", "comparison"])
+def test_the_schema_is_one(schema: dict[str, Any]) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for described in objects_of(schema):
+        assert "additionalProperties" in described, f"other keys pass: {list(described)}"
+
+
+def objects_in(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for part in value.values():
+            yield from objects_in(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from objects_in(part)
+
+
+def test_a_key_that_no_schema_names_is_refused_everywhere(weigh: Any) -> None:
+    report = weigh(BLOCKS, "--batch", "2", *STEP, "--recompute", "block.*", "--table", "calls")
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    assert validator.is_valid(report)
+    for described in objects_in(report):
+        described["key_of_nobody"] = "text"
+        assert not validator.is_valid(report), described
+        del described["key_of_nobody"]
 
 
 @pytest.mark.parametrize(
@@ -71,6 +138,43 @@ def test_the_schema_is_one() -> None:
 def test_reports_follow_it(weigh: Any, options: tuple[str, ...]) -> None:
     batch = () if "--batch" in options else ("--batch", "2")
     jsonschema.validate(weigh(MODEL, *batch, *options), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--first-step", "--events"),
+        ("--recompute", "block.*"),
+        ("--recompute", "block.*", "--count", "all"),
+        ("--recompute", "block.*", "--count", "raf"),
+        ("--recompute", "block.*", "--count", "xla"),
+        ("--advise",),
+        ("--fit", "1MB", "--advise"),
+        ("--fit", "1MB"),
+        ("--accumulate", "2", "--clip-norm", "1", "--freeze", "block.0"),
+        ("--at", "gelu"),
+        ("--classes", "--detailed"),
+        ("--count", "all"),
+        ("--runtime", "graph", "--table", "kernels"),
+        ("--runtime", "graph", "--schedule", "memory", "--events"),
+        ("--table", "calls"),
+        ("--table", "events"),
+        ("--table", "held"),
+        ("--table", "tensors"),
+    ],
+)
+def test_reports_of_training_steps_follow_it(weigh: Any, options: tuple[str, ...]) -> None:
+    batch = () if "--fit" in options else ("--batch", "8")
+    report = weigh(BLOCKS, *batch, *STEP, *options)
+    jsonschema.validate(report, SCHEMA)
+    assert report["run"]["step"] == "training"
+    assert ("step" in report) == ("--recompute" in options)
+    assert ("fit" in report["memory"]) == ("--fit" in options)
+    assert ("advice" in report) == ("--advise" in options)
+    assert report.get("advice") != [], "there are blocks that can run again"
+    for convention in report.get("conventions", []):
+        assert ("recompute" in convention) == ("--recompute" in options)
 
 
 def test_a_report_with_unmodelled_operators_follows_it(weigh: Any) -> None:
@@ -104,8 +208,6 @@ def test_the_root_module_has_everything(weigh: Any) -> None:
 
 
 def test_a_comparison_follows_its_schema(steelyard: str, tmp_path: Path) -> None:
-    schema = json.loads((ROOT / "docs/comparison.schema.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
     a, b = tmp_path / "a.syt", tmp_path / "b.syt"
     a.write_text(MODEL)
     b.write_text(UNMODELLED)
@@ -122,6 +224,7 @@ def test_a_comparison_follows_its_schema(steelyard: str, tmp_path: Path) -> None
         text=True,
     )
     comparison = json.loads(done.stdout)
-    jsonschema.validate(comparison, schema)
+    jsonschema.validate(comparison, COMPARISON)
+    assert {"parameters_a", "parameters_b"} <= comparison["modules"][0].keys()
     differing = {row["op"] for row in comparison["operators"] if row["differs"]}
     assert differing == {"aten::gelu", "aten::relu"}

@@ -62,12 +62,6 @@ TEST(ArgumentsTest, FlagsAndTheModelInAnyOrder) {
   EXPECT_EQ(fields.depth, 2) << "what is not given stays";
 }
 
-TEST(ArgumentsTest, TheLastOneOfAFlagWins) {
-  Fields fields;
-  EXPECT_EQ(fields.Read({"m", "--depth", "3", "--depth", "4"}), Asked::kRun);
-  EXPECT_EQ(fields.depth, 4);
-}
-
 TEST(ArgumentsTest, AfterTwoDashesAllIsAName) {
   Fields fields;
   EXPECT_EQ(fields.Read({"--", "--strict"}), Asked::kRun);
@@ -102,6 +96,24 @@ TEST(ArgumentsTest, ValuesAreCheckedByTheirRows) {
             "--count: there is no \"xla\". There are: torch, raf.");
   EXPECT_EQ(fields.Refusal({"m", "--depth", "two"}),
             "--depth: \"two\" is not a whole number. Write it as --depth 16.");
+}
+
+TEST(ArgumentsTest, OneValueIsGivenOnce) {
+  Fields fields;
+  EXPECT_EQ(fields.Refusal({"m", "--count", "raf", "--count", "torch"}),
+            "--count: it is given twice: raf and torch. Leave one of them out.");
+  EXPECT_EQ(fields.Refusal({"m", "-b", "2", "--batch=2"}),
+            "--batch: it is given twice: 2 and 2. Leave one of them out.");
+  EXPECT_EQ(fields.Read({"m", "--strict", "--strict"}), Asked::kRun) << "a switch is on or off";
+}
+
+TEST(ArgumentsTest, TellsWhichFlagsTheWordsHold) {
+  Fields fields;
+  std::vector<std::string_view> given;
+  const std::vector<std::string> words = {"m", "--depth", "2", "--strict", "-b", "4"};
+  ASSERT_TRUE(ReadArguments(kCommand, fields.Flags(), words, &given));
+  EXPECT_EQ(given, (std::vector<std::string_view>{"MODEL", "--batch", "--depth", "--strict"}))
+      << "also where the word is the default";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "../temporary.h"
 #include "captured.h"
@@ -37,6 +38,17 @@ TEST(CompareCommandTest, WritesEveryFormat) {
 
 TEST(CompareCommandTest, NeedsBoth) {
   EXPECT_EQ(RunCaptured({"compare", Model("relu")}).status, 2);
+}
+
+TEST(CompareCommandTest, OptionsOfWeighingAreRefusedForReports) {
+  const std::string report = TemporaryPath("report.json");
+  ASSERT_EQ(RunCaptured({"weigh", Model("relu"), "--batch", "2", "-o", report}).status, 0);
+  EXPECT_EQ(RunCaptured({"compare", report, report, "--depth", "1"}).status, 0);
+  for (const auto& asked : {std::pair("--batch", "2"), std::pair("--mode", "exported")}) {
+    const Captured run = RunCaptured({"compare", report, report, asked.first, asked.second});
+    EXPECT_EQ(run.status, 2) << "also where it is the default";
+    EXPECT_THAT(run.err, HasSubstr(std::string("steelyard: ") + asked.first + ": both files are"));
+  }
 }
 
 }  // namespace

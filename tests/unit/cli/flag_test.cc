@@ -22,6 +22,8 @@ TEST(FlagTest, NumbersAreWholeAndNotNegative) {
   EXPECT_EQ(Refusal(flag, ""), "--depth: \"\" is not a whole number. Write it as --depth 16.");
   EXPECT_EQ(Refusal(flag, "99999999999999999999"),
             "--depth: 99999999999999999999 is too large a number");
+  EXPECT_EQ(Refusal(flag, "-99999999999999999999"),
+            "--depth: \"-99999999999999999999\" is not a whole number. Write it as --depth 16.");
 }
 
 TEST(FlagTest, AnOptionalNumberIsThereOnceSet) {
@@ -39,7 +41,7 @@ TEST(FlagTest, SomeNumbersNeedNotBeWhole) {
   ASSERT_TRUE(SetField(flag, "0.5"));
   EXPECT_EQ(norm, 0.5);
   EXPECT_EQ(Refusal(flag, "nan"),
-            "--clip-norm: \"nan\" is not a number from 0 on. Write it as --clip-norm 16.");
+            "--clip-norm: \"nan\" is not a number from 0 on. Write it as --clip-norm 0.5.");
 }
 
 TEST(FlagTest, WordsMayBeLimitedToChoices) {
@@ -65,6 +67,30 @@ TEST(FlagTest, ANameWithoutDashesIsToldByItsPlace) {
   EXPECT_TRUE((Flag{.name = "MODEL", .help = "", .field = &model}.is_positional()));
   EXPECT_FALSE((Flag{.name = "--strict", .help = "", .field = &on}.is_positional()));
   EXPECT_TRUE((Flag{.name = "--strict", .help = "", .field = &on}.is_switch()));
+}
+
+TEST(FlagTest, NumbersThatNoDoubleHoldsAreNeitherLargeNorSmall) {
+  std::optional<double> norm;
+  const Flag flag{.name = "--clip-norm", .arg = "X", .help = "", .field = &norm};
+  EXPECT_EQ(Refusal(flag, "1e400"), "--clip-norm: 1e400 is too large or small a number");
+  EXPECT_EQ(Refusal(flag, "1e-400"), "--clip-norm: 1e-400 is too large or small a number");
+}
+
+TEST(FlagTest, AMisspelledChoiceGetsAGuess) {
+  std::string format;
+  const Flag flag{
+      .name = "--format", .arg = "NAME", .help = "", .field = &format, .choices = {"text", "json"}};
+  EXPECT_EQ(Refusal(flag, "jsom!"), "--format: there is no \"jsom!\". There are: text, json.");
+  EXPECT_EQ(Refusal(flag, "jsonn"), "--format: there is no \"jsonn\". Did you mean json?");
+}
+
+TEST(FlagTest, AWordHasLetters) {
+  std::string at;
+  EXPECT_EQ(Refusal({.name = "--at", .arg = "OP", .help = "", .field = &at}, ""),
+            "--at: its value is empty");
+  std::vector<std::string> freeze;
+  EXPECT_EQ(Refusal({.name = "--freeze", .arg = "PATTERN", .help = "", .field = &freeze}, ""),
+            "--freeze: its value is empty");
 }
 
 }  // namespace

@@ -39,13 +39,5 @@ TEST(MessageTest, ExitStatuses) {
   EXPECT_EQ(ExitStatusOf(ErrorCode::kInternal), 70);
 }
 
-TEST(MessageTest, GuessesWhatIsMeant) {
-  constexpr std::array<std::string_view, 3> kWords = {"--format", "--from", "--depth"};
-  EXPECT_EQ(NearestWord("--fromat", kWords), "--format");
-  EXPECT_EQ(NearestWord("--frm", kWords), "--from");
-  EXPECT_EQ(NearestWord("--train", kWords), "");
-  EXPECT_EQ(NearestWord("", {}), "");
-}
-
 }  // namespace
 }  // namespace steelyard::cli

@@ -98,11 +98,27 @@ TEST(TrainFlags, MalformedOnesAreRefused) {
   EXPECT_THAT(refusal({{"--accumulate", "4"}}), HasSubstr("no optimizer. Name it with --train."));
   EXPECT_THAT(refusal({{"--train", "sgd"}, {"--accumulate", "0"}}), HasSubstr("--accumulate"));
   EXPECT_THAT(refusal({{"--train", "sgd"}, {"--optim-args", "momentum"}}),
-              HasSubstr("\"momentum\" is not an option and its value"));
+              HasSubstr("--optim-args: \"momentum\" is not an option and its value"));
+  EXPECT_THAT(refusal({{"--train", "sgd"}, {"--optim-args", "momentum=0.9,"}}),
+              HasSubstr("--optim-args: \"\" is not an option and its value"));
+  EXPECT_THAT(refusal({{"--train", "sgd"}, {"--group", "*.bias:lr"}}),
+              HasSubstr("--group: \"lr\" is not an option and its value"));
+  EXPECT_THAT(refusal({{"--train", "sgd"}, {"--foreach", ""}, {"--fused", ""}}),
+              HasSubstr("--foreach, --fused: an optimizer runs in one form"));
+  EXPECT_THAT(refusal({{"--train", "sgd"}, {"--recompute-reentrant", ""}}),
+              HasSubstr("--recompute-reentrant: no module is run again"));
   EXPECT_THAT(refusal({{"--train", "sgd"}, {"--group", "*.bias"}}),
               HasSubstr("not a pattern and its options"));
   EXPECT_THAT(refusal({{"--train", "sgd"}, {"--clip-norm", "-1"}}),
               HasSubstr("\"-1\" is not a number from 0 on"));
+  EXPECT_THAT(refusal({{"--train", "sgd"}, {"--momentum", "inf"}}),
+              HasSubstr("--momentum: an infinite one trains nothing"));
+  EXPECT_THAT(refusal({{"--train", "sgd"}, {"--weight-decay", "inf"}}),
+              HasSubstr("--weight-decay: an infinite one"));
+  EXPECT_THAT(refusal({{"--train", "sgd"}, {"--clip-value", "inf"}}),
+              HasSubstr("--clip-value: an infinite one"));
+  EXPECT_EQ(refusal({{"--train", "sgd"}, {"--clip-norm", "inf"}}), "not refused")
+      << "as training loops write it that only look at the norm";
   EXPECT_THAT(refusal({{"--train", "lbfgs"}}), HasSubstr("there is no \"lbfgs\""));
 }
 

@@ -108,5 +108,30 @@ TEST(WeighCommandTest, ExactUnitsShowEveryDigit) {
   EXPECT_THAT(run.out, HasSubstr("16,384 B"));  // 512 * 8 * 4
 }
 
+TEST(WeighCommandTest, CsvHoldsWhatIsAskedFor) {
+  const auto header = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"weigh", Model(), "--batch", "2", "--format", "csv"});
+    const Captured run = RunCaptured(words);
+    return run.status == 0 ? run.out.substr(0, run.out.find(',')) : run.err;
+  };
+  EXPECT_EQ(header({}), "path") << "modules";
+  EXPECT_EQ(header({"--events"}), "op") << "events";
+  EXPECT_EQ(header({"--classes"}), "depth") << "classes";
+  EXPECT_EQ(header({"--at", "relu"}), "tensor") << "what is held there";
+  EXPECT_EQ(header({"--events", "--table", "modules"}), "path") << "as it says";
+  EXPECT_EQ(header({"--events", "--classes"}),
+            "steelyard: --format csv: a CSV file holds one table. Choose it with --table: events, "
+            "classes.\n");
+}
+
+TEST(WeighCommandTest, AProgramIsNoReport) {
+  const Captured run =
+      RunCaptured({"weigh", Model(), "--batch", "2", "--print-after", "bind", "--format", "json"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_EQ(run.err,
+            "steelyard: --format: --print-after prints a program and no report. Leave one of them "
+            "out.\n");
+}
+
 }  // namespace
 }  // namespace steelyard::cli

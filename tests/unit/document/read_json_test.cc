@@ -48,8 +48,9 @@ TEST(ReadJsonTest, WhatIsNoReportIsRefused) {
   EXPECT_TRUE(Refusal("{").starts_with("it is no JSON: ")) << Refusal("{");
   EXPECT_TRUE(Refusal("").starts_with("it is no JSON: "));
   EXPECT_EQ(Refusal("[1]"), "the JSON is not an object, as reports are");
-  EXPECT_EQ(Refusal(R"({"a": [null]})"), "the JSON holds a value that no report has");
-  EXPECT_EQ(Refusal(R"({"a": 18446744073709551615})"), "the JSON holds a value that no report has");
+  EXPECT_EQ(Refusal(R"({"a": [null]})"), "field a[0]: it is a value that no report has");
+  EXPECT_EQ(Refusal(R"({"a": {"b": [0, {"c": 18446744073709551615}]}})"),
+            "field a.b[1].c: it is a value that no report has");
 }
 
 TEST(ReadJsonTest, DeepNestingIsRefused) {

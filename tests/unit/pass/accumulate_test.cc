@@ -37,19 +37,19 @@ std::vector<std::string> Names(const Program& program) {
 }
 
 TEST(Accumulate, OneMicroStepIsTheProgramItself) {
-  EXPECT_THAT(Names(Accumulate(Differentiated(), {.accumulate = 1})),
+  EXPECT_THAT(Names(Accumulate(Differentiated(), {.accumulate = 1}).value()),
               ElementsAre("exp", "sum", "backward"));
 }
 
 TEST(Accumulate, RepeatsTheProgramAndLetsOutputsGoInBetween) {
-  const Program program = Accumulate(Differentiated(), {.accumulate = 3});
+  const Program program = Accumulate(Differentiated(), {.accumulate = 3}).value();
   EXPECT_THAT(Names(program), ElementsAre("exp", "sum", "backward", "end_micro_step", "exp", "sum",
                                           "backward", "end_micro_step", "exp", "sum", "backward"));
   EXPECT_TRUE(Verify(program));
 }
 
 TEST(Accumulate, RepetitionsHaveValuesOfTheirOwnAndTheParametersInCommon) {
-  const Program program = Accumulate(Differentiated(), {.accumulate = 2});
+  const Program program = Accumulate(Differentiated(), {.accumulate = 2}).value();
   const std::vector<Node>& nodes = program.main().nodes;
   EXPECT_EQ(program.args(nodes[0])[0].value, program.args(nodes[4])[0].value);
   EXPECT_NE(program.results(nodes[0])[0], program.results(nodes[4])[0]);
@@ -59,6 +59,15 @@ TEST(Accumulate, RepetitionsHaveValuesOfTheirOwnAndTheParametersInCommon) {
   EXPECT_EQ(let_go[0].value, program.results(nodes[0])[0]);
   EXPECT_EQ(let_go[1].value, program.results(nodes[1])[0]);
   EXPECT_EQ(program.args(nodes[6])[0].value, program.loss);
+}
+
+TEST(Accumulate, FewerThanOneAndBillionsAreRefused) {
+  for (const int steps : {0, -1, 2'147'483'647}) {
+    const Result<Program> program = Accumulate(Differentiated(), {.accumulate = steps});
+    ASSERT_FALSE(program) << steps;
+    EXPECT_EQ(program.error().where, "--accumulate");
+    EXPECT_EQ(program.error().code, ErrorCode::kUsage);
+  }
 }
 
 }  // namespace

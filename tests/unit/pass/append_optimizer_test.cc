@@ -80,7 +80,13 @@ TEST(AppendOptimizer, OptionsAreThoseOfTheRow) {
   const Error unknown = RefusalOf({.optimizer = "sgd", .options = {{"amsgrad", "True"}}});
   EXPECT_EQ(unknown.message, "SGD has no option \"amsgrad\"");
   EXPECT_EQ(unknown.hint,
-            "Its options are: momentum, weight_decay, nesterov, maximize, foreach, fused.");
+            "Those that change what a step costs are: momentum, weight_decay, nesterov, maximize, "
+            "foreach, fused.");
+  EXPECT_EQ(unknown.where, "--train sgd");
+  EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"momentun", "0.9"}}}).hint,
+            "Did you mean momentum?");
+  EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"momentum", "inf"}}}).message,
+            "\"inf\" is no value of momentum");
   EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"nesterov", "0.9"}}}).message,
             "\"0.9\" is no value of nesterov");
   EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"momentum", "much"}}}).code,
@@ -102,9 +108,19 @@ TEST(AppendOptimizer, AGroupMayHaveAnOptimizerOfItsOwn) {
 }
 
 TEST(AppendOptimizer, AGroupHasParameters) {
-  EXPECT_EQ(RefusalOf({.optimizer = "sgd", .groups = {{.pattern = "fc"}, {.pattern = "fc.bias"}}})
-                .message,
-            "no trained parameter is left for \"fc.bias\"");
+  const Error none =
+      RefusalOf({.optimizer = "sgd", .groups = {{.pattern = "fc"}, {.pattern = "fc.bias"}}});
+  EXPECT_EQ(none.where, "group \"fc.bias\"");
+  EXPECT_EQ(none.message, "no trained parameter is left for it");
+}
+
+TEST(AppendOptimizer, MessagesNameTheGroup) {
+  EXPECT_EQ(
+      RefusalOf({.optimizer = "sgd", .groups = {{.pattern = "fc", .optimizer = "sdg"}}}).where,
+      "group \"fc\"");
+  EXPECT_EQ(RefusalOf({.optimizer = "sgd", .groups = {{.pattern = "fc", .options = {{"lr", "1"}}}}})
+                .where,
+            "group \"fc\"");
 }
 
 TEST(AppendOptimizer, WhatAnOptimizerDoesNotTakeGoesToAnother) {

@@ -31,5 +31,12 @@ TEST(Freeze, APatternNamesSomething) {
   EXPECT_EQ(program.error().code, ErrorCode::kNotFound);
 }
 
+TEST(Freeze, SomethingIsLeftToTrain) {
+  const Result<Program> program = Freeze(TwoParameters(), {.freeze = {"*.bias", "fc.weight"}});
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().where, "--freeze");
+  EXPECT_EQ(program.error().message, "every parameter is frozen, so there is nothing to train");
+}
+
 }  // namespace
 }  // namespace steelyard

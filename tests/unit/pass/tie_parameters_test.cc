@@ -84,7 +84,8 @@ TEST(TieParameters, EveryNameStandsForTheUsedTensor) {
     EXPECT_EQ(program.values[input].storage, program.values[used].storage);
   }
   ASSERT_EQ(program.notes.size(), 2u);
-  EXPECT_EQ(program.text(program.notes[1]), "assumed tied: encoder = head");
+  EXPECT_EQ(program.text(program.notes[0]), "assumed tied: encoder = shared");
+  EXPECT_EQ(program.text(program.notes[1]), "assumed tied: head = shared") << "used, but not first";
 }
 
 TEST(TieParameters, NothingIsAssumedWhereTheFileKnows) {

@@ -55,7 +55,7 @@ TEST(RegistryTest, RenderNamesTheFormatsThereAre) {
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().code, ErrorCode::kUsage);
   EXPECT_EQ(Describe(text.error()),
-            "there is no report format \"xml\". The formats are: text, json, csv, chrome.");
+            "there is no report format \"xml\". There are: text, json, csv, chrome.");
 }
 
 }  // namespace

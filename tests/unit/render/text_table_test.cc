@@ -69,8 +69,9 @@ TEST(TextTableTest, DropsColumnsByPriority) {
             "    encoder           85.1 M\n");
 }
 
-TEST(TextTableTest, GivesUpPaddingThenHeadersThenNamesButNoNumber) {
-  // Names need 4 + 7 = 11 columns, numbers 7: padding gone 11 + 2 + 10 = 23, header cut 20.
+TEST(TextTableTest, GivesUpPaddingThenNamesThenHeadersButNoNumber) {
+  // Names need 4 + 7 = 11 columns, numbers 7: padding gone 11 + 2 + 10 = 23, header cut 20. Names
+  // as short as these are not cut.
   EXPECT_EQ(Text(Modules(), {.width = 23}),
             "By module    parameters\n"
             "  bert          108.9 M\n"
@@ -79,6 +80,16 @@ TEST(TextTableTest, GivesUpPaddingThenHeadersThenNamesButNoNumber) {
             "By module    parame…\n"
             "  bert       108.9 M\n"
             "    encoder   85.1 M\n");
+}
+
+TEST(TextTableTest, ShortensLongNamesBeforeHeaders) {
+  Table table{.columns = {{.key = "op", .header = "By operator"},
+                          {.key = "calls", .header = "calls", .align = Align::kRight}}};
+  table.rows.push_back({.cells = {"aten::scaled_dot_product_attention", Of(12, Unit::kCount)}});
+  // 30 columns less 5 for "calls" and 2 for the gap leave 23: 2 of indentation, 10, the mark, 10.
+  EXPECT_EQ(Text(table, {.width = 30}),
+            "By operator              calls\n"
+            "  aten::scal…_attention     12\n");
 }
 
 TEST(TextTableTest, ShortensNamesInTheMiddle) {

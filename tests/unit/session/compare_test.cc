@@ -60,5 +60,44 @@ TEST(CompareTest, EveryTableIsInTheData) {
   }
 }
 
+TEST(CompareTest, OptionsThatApplyToNeitherAreRefused) {
+  const std::string report = WrittenReport(Weigh({.path = WrittenModel(kLinear)}).value());
+  const Result<report::Document> document =
+      Compare({.a = report, .b = report, .asked = {"--train"}});
+  ASSERT_FALSE(document);
+  EXPECT_EQ(document.error().code, ErrorCode::kUsage);
+  EXPECT_EQ(Describe(document.error()),
+            "--train: both files are reports of what was weighed before. Leave it out, or name the "
+            "models' files instead.");
+}
+
+TEST(CompareTest, OptionsThatApplyToOneSaySo) {
+  const std::string model = WrittenModel(kLinear);
+  const std::string report = WrittenReport(Weigh({.path = model}).value());
+  CompareOptions options{.a = model, .b = report, .asked = {"--batch", "--mode"}};
+  options.weigh.bind.batch = 4;
+  EXPECT_THAT(report::Render(Compare(options).value(), "text").value(),
+              HasSubstr("Note: B is a stored report; --batch, --mode are of A alone.\n"));
+}
+
+TEST(CompareTest, AReportWithAWrongFieldIsRefusedByFileAndField) {
+  std::string text =
+      WriteReport(Weigh({.path = WrittenModel(kLinear)}).value(), "json", {}).value();
+  const std::string key = "\"peak_delta\": ";
+  text.replace(text.find(key), key.size(), key + "-");
+  const std::string path = WriteTemporary("edited.json", text);
+  const Result<report::Document> document = Compare({.a = path, .b = path});
+  ASSERT_FALSE(document);
+  EXPECT_EQ(document.error().where, path + ": field memory.peak_delta");
+}
+
+TEST(CompareTest, AReportOfAnotherVersionIsToldFromOtherJson) {
+  const std::string path = WriteTemporary("later.json", R"({"schema": "steelyard.report/2"})");
+  const Result<report::Document> document = Compare({.a = path, .b = path});
+  ASSERT_FALSE(document);
+  EXPECT_EQ(document.error().message,
+            "it is a steelyard.report/2, and this version reads steelyard.report/1");
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -46,7 +46,7 @@ TEST(RuntimesTest, ABudgetMustBeMet) {
   const Result<Weighing> low = Weigh({.path = path, .runtime = "graph", .budget = 2 * 8 * 4});
   ASSERT_FALSE(low);
   EXPECT_EQ(low.error().code, ErrorCode::kInvalidInput);
-  EXPECT_THAT(Describe(low.error()), HasSubstr("Its kernels need at least 128 bytes"));
+  EXPECT_THAT(Describe(low.error()), HasSubstr("Its kernels need at least 128 B"));
   EXPECT_TRUE(Weigh({.path = path, .runtime = "graph", .budget = 2 * 2 * 8 * 4}));
   const Result<Weighing> eager = Weigh({.path = path, .budget = 1 << 20});
   ASSERT_FALSE(eager);
@@ -63,6 +63,13 @@ TEST(RuntimesTest, OthersAreRefused) {
       Weigh({.path = path, .runtime = "graph", .schedule = "whenever"});
   ASSERT_FALSE(schedule);
   EXPECT_THAT(Describe(schedule.error()), HasSubstr("There are: post-order, memory."));
+}
+
+TEST(RuntimesTest, OnlyTheGraphRuntimeHasAnOrder) {
+  const Result<Weighing> eager = Weigh({.path = WrittenModel(kTwoCalls), .schedule = "memory"});
+  ASSERT_FALSE(eager);
+  EXPECT_EQ(eager.error().code, ErrorCode::kUsage);
+  EXPECT_THAT(Describe(eager.error()), HasSubstr("--schedule: only the graph runtime"));
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ TEST(WeighTest, ConventionsAreChosenByName) {
   const Result<Weighing> none = Weigh({.path = path, .count = "abacus"});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::kUsage);
-  EXPECT_THAT(Describe(none.error()), HasSubstr("The conventions are: torch, "));
+  EXPECT_THAT(Describe(none.error()), HasSubstr("There are: torch, "));
 }
 
 TEST(WeighTest, AMomentIsFoundByItsName) {

@@ -170,5 +170,11 @@ TEST(ParseBytesTest, WhatIsNoSizeIsRefused) {
   }
 }
 
+TEST(UnitsTest, ALimitIsToldByThousandsAndBy1024) {
+  EXPECT_EQ(FormatLimit(80'000'000'000), "80.00 GB (74.51 GiB)");
+  EXPECT_EQ(FormatLimit(std::int64_t{80} << 30), "85.90 GB (80.00 GiB)");
+  EXPECT_EQ(FormatLimit(512), "512 B");
+}
+
 }  // namespace
 }  // namespace steelyard
