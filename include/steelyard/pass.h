@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Passes: functions from a program to a program. They are rows of a table; the runner is the only
-// one that calls them, times each and, where asked, verifies what it gave.
+// one that calls them and, where asked, verifies what each gave.
 //
 //   Result<Program> kernels = RunPasses(std::move(program), {"tie_parameters", "bind",
 //   "decompose"},
@@ -80,7 +80,7 @@ struct PassOptions {
   ModelMode mode = ModelMode::kExported;
   TrainOptions train;
   Target target;
-  bool verify = false;  // check the program's rules after every pass
+  bool verify = false;  // check the program's rules after every pass; weighings of debug builds do
 };
 
 // A loss that a step may append, and an optimizer that it may end with.
@@ -112,15 +112,8 @@ std::vector<Param> OptionsOf(const OptimizerInfo& optimizer);
 std::span<const PassInfo> Passes();
 const PassInfo* FindPass(std::string_view name);
 
-// What a pass took and gave, in order, for whoever wants to show it.
-struct PassRun {
-  std::string_view name;
-  double seconds = 0;
-  std::size_t nodes = 0;  // of the main graph, afterwards
-};
-
 // Runs the named passes in order. The error of a pass, or of verification after it, names the pass.
 Result<Program> RunPasses(Program program, std::span<const std::string_view> names,
-                          const PassOptions& options, std::vector<PassRun>* runs = nullptr);
+                          const PassOptions& options);
 
 }  // namespace steelyard

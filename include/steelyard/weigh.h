@@ -89,19 +89,36 @@ struct WeighOptions {
   bool advise = false;
 };
 
-// The numbers that most callers want. Bytes, elements and operations; one forward pass without
-// gradients.
+// The numbers that most callers want, of what was weighed: one forward pass without gradients or,
+// where `WeighOptions::train` names an optimizer, one training step. Work is that of its forward
+// part; memory that of the whole.
 struct Totals {
-  std::int64_t parameter_count = 0;  // Tied parameters once.
+  // Elements of all parameters, trained or not, and their bytes. Tied parameters once.
+  std::int64_t parameter_count = 0;
   std::int64_t parameter_bytes = 0;
+
+  // Bytes of the buffers, tensor constants included.
   std::int64_t buffer_bytes = 0;
-  std::int64_t forward_macs = 0;       // Multiply-adds of contractions.
-  std::int64_t forward_flops = 0;      // As the convention counts.
-  std::int64_t forward_flops_all = 0;  // The arithmetic of every operator.
-  std::int64_t resident_bytes = 0;     // Parameters, buffers and inputs.
-  std::int64_t peak_bytes = 0;         // The highest total, what is resident included.
-  int operators = 0;                   // Calls in the program as the file has it.
-  int modelled_operators = 0;          // Those of them that the operator table knows.
+
+  // Work of the forward pass and the loss; nothing of the backward pass and the optimizer.
+  // Multiply-adds of contractions: matrix products, convolutions, attention.
+  std::int64_t forward_macs = 0;
+  // What `WeighOptions::count` counts, in its measure: "torch" counts 2 operations for each of
+  // those multiply-adds, "deepspeed" multiply-adds.
+  std::int64_t forward_flops = 0;
+  // The arithmetic of every operator, in operations, whatever the convention.
+  std::int64_t forward_flops_all = 0;
+
+  // Bytes that are there before it runs: parameters, buffers, inputs and, of a training step that
+  // is not the first, what the optimizer keeps.
+  std::int64_t resident_bytes = 0;
+  // Bytes: the highest total in any phase, what is resident included.
+  std::int64_t peak_bytes = 0;
+
+  // Calls of operators in the program as the file has it, with those that a training step adds;
+  // and those of them that the operator table knows.
+  int operators = 0;
+  int modelled_operators = 0;
 };
 
 struct Analyses;  // What the report is made from, besides.
@@ -117,7 +134,7 @@ struct Weighing {
   Totals totals;
   Program imported;            // As the file has it, with its sizes bound.
   Program kernels;             // As the runtime runs it.
-  Timeline timeline;           // Every allocation and free of one forward pass.
+  Timeline timeline;           // Every allocation and free of what was weighed.
   double elapsed_seconds = 0;  // What weighing took.
   std::optional<Fit> fit;      // Of a search.
   std::vector<Advice> advice;  // The lowest peak first, where it was asked for.

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <utility>
 
 #include "ir/verify.h"
@@ -19,16 +18,13 @@ const PassInfo* FindPass(std::string_view name) {
 }
 
 Result<Program> RunPasses(Program program, std::span<const std::string_view> names,
-                          const PassOptions& options, std::vector<PassRun>* runs) {
+                          const PassOptions& options) {
   for (std::string_view name : names) {
     const PassInfo* pass = FindPass(name);
     if (pass == nullptr) {
       return Unexpected(NoSuch("pass", name, NamesOf(Passes())));
     }
-    const auto begin = std::chrono::steady_clock::now();
     SY_ASSIGN_OR_RETURN(program, pass->run(std::move(program), options));
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    if (runs != nullptr) runs->push_back({pass->name, taken.count(), program.main().nodes.size()});
     if (!options.verify) continue;
     if (Status status = Verify(program); !status) {
       Error error = status.error();

@@ -20,17 +20,13 @@ Program Example() {
       .value();
 }
 
-TEST(RunPasses, InOrderAndTimed) {
-  std::vector<PassRun> runs;
+TEST(RunPasses, InOrderAndVerified) {
   constexpr std::array<std::string_view, 3> kNames{"tie_parameters", "bind", "decompose"};
   PassOptions options;
   options.verify = true;
-  const Result<Program> kernels = RunPasses(Example(), kNames, options, &runs);
+  const Result<Program> kernels = RunPasses(Example(), kNames, options);
   ASSERT_TRUE(kernels) << Describe(kernels.error());
-  ASSERT_EQ(runs.size(), 3u);
-  EXPECT_EQ(runs[2].name, "decompose");
-  EXPECT_EQ(runs[2].nodes, kernels->main().nodes.size());
-  EXPECT_GE(runs[0].seconds, 0.0);
+  EXPECT_NE(kernels->FindOpName("aten::mm"), kNoId);
 }
 
 TEST(RunPasses, AnUnknownNameListsTheKnown) {
