@@ -288,6 +288,8 @@ struct OpDef {
   Stated<Gradient> grad;  // how autograd differentiates it, and what it saves
 
   bool is_kernel() const { return *decompose == nullptr; }
+  // Whether it overwrites its first argument, itself or in its parts: "(Tensor(a!) self, ...".
+  bool overwrites() const { return !signature->params().empty() && signature->params()[0].written; }
   // The name without overload, as PyTorch's profiler prints it: "aten::softmax".
   std::string_view label() const;
 };

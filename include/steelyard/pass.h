@@ -70,6 +70,8 @@ struct TrainOptions {
   bool first_step = false;      // the very first one, which makes the optimizer's state
   std::vector<std::string> recompute = {};  // patterns of modules that are checkpointed
   bool recompute_reentrant = false;         // with use_reentrant=True
+  std::vector<std::string> inplace = {};    // patterns of modules whose activations overwrite
+  int fused_loss = 0;  // chunks of tokens whose scores and loss are computed apart; 0: all at once
 };
 
 // The mode of the model: as the file has it, or as module.train() and module.eval() set it.

@@ -20,6 +20,7 @@ namespace steelyard::cli {
 namespace {
 
 constexpr std::string_view kOn = "True";
+constexpr std::int64_t kMostChunks = 65'536;
 
 }  // namespace
 
@@ -118,6 +119,16 @@ void TrainFlags::AddStep(std::vector<Flag>* flags) {
        {.name = "--recompute-reentrant",
         .help = "with use_reentrant=True",
         .field = &recompute_reentrant_},
+       {.name = "--inplace",
+        .arg = "PATTERN",
+        .help = "modules whose activations overwrite what they are given, where autograd "
+                "lets them, such as '*.act'; repeatable",
+        .field = &inplace_},
+       {.name = "--fused-loss",
+        .arg = "CHUNKS",
+        .help = "compute the last layer and a cross-entropy of it in so many chunks of "
+                "tokens, each again in the backward pass; the scores are not returned",
+        .field = &fused_loss_},
        {.name = "--clip-norm",
         .arg = "X",
         .help = "clip the gradients by their norm before the step; inf only takes the norm",
@@ -166,13 +177,16 @@ Status TrainFlags::AddGroups(TrainOptions* options) const {
 bool TrainFlags::AnyGiven() const {
   return !loss_.empty() || first_step_ || momentum_ || weight_decay_ || nesterov_ || foreach_ ||
          fused_ || !arguments_.empty() || !no_decay_.empty() || !groups_.empty() ||
-         !freeze_.empty() || !recompute_.empty() || recompute_reentrant_ || clip_norm_ ||
-         clip_value_ || accumulate_ != 1 || zero_grad_ != "none";
+         !freeze_.empty() || !recompute_.empty() || recompute_reentrant_ || !inplace_.empty() ||
+         fused_loss_ || clip_norm_ || clip_value_ || accumulate_ != 1 || zero_grad_ != "none";
 }
 
 Status TrainFlags::Check() const {
   if (accumulate_ < 1) {
     return Unexpected(UsageError("a step has at least one micro-step", "--accumulate"));
+  }
+  if (fused_loss_ && (*fused_loss_ < 1 || *fused_loss_ > kMostChunks)) {
+    return Unexpected(UsageError("there are 1 to 65536 chunks", "--fused-loss"));
   }
   for (const auto& [name, value] :
        {std::pair("--momentum", momentum_), std::pair("--weight-decay", weight_decay_),
@@ -206,7 +220,9 @@ Result<TrainOptions> TrainFlags::Options() const {
                        .keep_gradients = zero_grad_ == "zeros",
                        .first_step = first_step_,
                        .recompute = recompute_,
-                       .recompute_reentrant = recompute_reentrant_};
+                       .recompute_reentrant = recompute_reentrant_,
+                       .inplace = inplace_,
+                       .fused_loss = static_cast<int>(fused_loss_.value_or(0))};
   SY_RETURN_IF_ERROR(AddOptions(&options));
   SY_RETURN_IF_ERROR(AddGroups(&options));
   return options;

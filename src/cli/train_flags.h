@@ -42,6 +42,8 @@ class TrainFlags {
   std::vector<std::string> freeze_;
   std::vector<std::string> recompute_;
   bool recompute_reentrant_ = false;
+  std::vector<std::string> inplace_;
+  std::optional<std::int64_t> fused_loss_;
   std::optional<double> clip_norm_;
   std::optional<double> clip_value_;
   int accumulate_ = 1;

@@ -287,7 +287,7 @@ bool Autograd::Keeps(const OpDef& def, int place, std::span<const Argument> args
 void Autograd::SaveArgument(GradNode&, const OpDef& def, int place,
                             std::span<const Argument> args) {
   const Argument& argument = args[static_cast<std::size_t>(place)];
-  const bool overwritten = *def.alias == Alias::kInPlace && place == 0;
+  const bool overwritten = def.overwrites() && place == 0;
   std::uint32_t element = 0;
   VisitTensors(program_, argument, [&](ValueId id) {
     if (id != kNoId) {
@@ -339,7 +339,7 @@ void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
     if (saved.holder == kNoId) program_.saved.push_back({saved.value, by});
   }
   ++nodes_[id].references;  // while its results get their history
-  if (*def.alias == Alias::kInPlace) {
+  if (def.overwrites()) {
     Rebase(id, ids[0]);
   } else {
     for (std::uint32_t i = 0; i < ids.size(); ++i) SetHistory(id, ids[i], i);

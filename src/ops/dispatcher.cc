@@ -189,6 +189,7 @@ void Dispatcher::RunNodes(GraphId graph, Locals& locals) {
     context_ = nodes[i];
     context_.origin = numbering_.first(graph) + static_cast<NodeId>(i);
     if (runs_again_) context_.phase = Phase::kRecompute;
+    CheckOverwriting(graph, i, locals);
     RunNode(nodes[i], locals);
     for (const ValueId dead : locals.plan->DeathsAfter(i)) locals.of(dead).reset();
   }

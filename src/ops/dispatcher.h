@@ -99,6 +99,9 @@ class Dispatcher {
   // Runs the main graph with its parameters, buffers and inputs present, and gives the program of
   // kernels. The error names the node, its operands and their shapes.
   Result<Program> Run();
+  // Before: takes calls out of a set (by graph and node) that may not overwrite their operand.
+  // Requires: the program trains, and the set lives until `Run` has ended (overwriting.cc).
+  void CheckOverwriting(std::vector<std::vector<bool>>* calls) { overwriting_ = calls; }
 
   // --- For decompositions
   // --------------------------------------------------------------------------- The i-th argument
@@ -291,6 +294,7 @@ class Dispatcher {
   void EnterGraph(GraphId graph, std::vector<Tensor> operands, Locals& locals);
   static std::vector<Tensor> ResultsOf(const Locals& locals);
   void RunNodes(GraphId graph, Locals& locals);
+  void CheckOverwriting(GraphId graph, std::size_t node, const Locals& locals);
 
   const Program& source_;
   std::uint64_t budget_ = 0;  // nodes that may still run
@@ -315,6 +319,7 @@ class Dispatcher {
   int python_depth_ = -1;  // of a decomposition that is Python code
   int mismatches_ = 0;
   Count bytes_;  // of all storages so far, scratch included
+  std::vector<std::vector<bool>>* overwriting_ = nullptr;
 };
 
 // Whether the program runs a backward pass, and hence records gradients.

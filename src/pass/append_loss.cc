@@ -12,10 +12,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "pass/append_call.h"
+#include "pass/fused_loss.h"
 #include "support/choices.h"
 
 namespace steelyard {
@@ -23,6 +25,7 @@ namespace {
 
 // torch.nn._reduction: what functional losses pass for "mean".
 constexpr std::int64_t kMean = 1;
+constexpr std::int64_t kSum = 2;
 constexpr double kSmoothing = 0.1;
 constexpr std::int64_t kIgnored = -100;
 
@@ -74,10 +77,11 @@ Result<ValueId> AppendClasses(Program& p, ValueId scores, std::span<const Argume
 }
 
 // weight, reduction, ignore_index, label_smoothing
-std::array<Argument, 4> CrossEntropyTail(double smoothing) {
-  return {Argument::None(), Argument::OfInt(kMean), Argument::OfInt(kIgnored),
+std::array<Argument, 4> CrossEntropyTail(double smoothing, std::int64_t reduction = kMean) {
+  return {Argument::None(), Argument::OfInt(reduction), Argument::OfInt(kIgnored),
           Argument::OfFloat(smoothing)};
 }
+constexpr std::string_view kCrossEntropy = "aten::cross_entropy_loss";
 
 Result<ValueId> AppendPair(Program& p, ValueId output, std::string_view op) {
   const ValueId target = AppendTarget(p, Dims(p.sizes(output)), p.values[output].dtype);
@@ -88,6 +92,7 @@ Result<ValueId> AppendPair(Program& p, ValueId output, std::string_view op) {
 struct Loss {
   LossInfo info;
   AppendFn append;
+  std::optional<double> smoothing = {};  // of a cross-entropy
 };
 
 constexpr std::array kLosses{
@@ -96,19 +101,20 @@ constexpr std::array kLosses{
           "are "
           "flattened first"},
          [](Program& p, ValueId v) {
-           return AppendClasses(p, v, CrossEntropyTail(0.0), "aten::cross_entropy_loss");
-         }},
+           return AppendClasses(p, v, CrossEntropyTail(0.0), kCrossEntropy);
+         },
+         0.0},
     Loss{
         {"cross-entropy-dim1",
          "the same of scores as they are: classes are dimension 1, as in [batch, classes, length]"},
         [](Program& p, ValueId v) {
-          return AppendClasses(p, v, CrossEntropyTail(0.0), "aten::cross_entropy_loss",
-                               Classes::kSecond);
+          return AppendClasses(p, v, CrossEntropyTail(0.0), kCrossEntropy, Classes::kSecond);
         }},
     Loss{{"label-smoothing", "cross-entropy with label_smoothing=0.1"},
          [](Program& p, ValueId v) {
-           return AppendClasses(p, v, CrossEntropyTail(kSmoothing), "aten::cross_entropy_loss");
-         }},
+           return AppendClasses(p, v, CrossEntropyTail(kSmoothing), kCrossEntropy);
+         },
+         kSmoothing},
     Loss{{"nll", "torch.nn.functional.nll_loss of log-probabilities"},
          [](Program& p, ValueId v) { return AppendClasses(p, v, {}, "aten::nll_loss_nd"); }},
     Loss{{"nll-dim1", "the same of log-probabilities as they are: classes are dimension 1"},
@@ -151,6 +157,17 @@ ValueId Scaled(Program& p, ValueId loss, const TrainOptions& options) {
   return Append(p, "steelyard::scale_loss", args, "scaled_loss", p.values[loss].dtype, sizes);
 }
 
+Result<ValueId> AppendUnscaled(Program& program, const Loss& loss, ValueId scores,
+                               const TrainOptions& options) {
+  if (options.fused_loss == 0) return loss.append(program, scores);
+  if (!loss.smoothing) {
+    return Unexpected(UsageError(fmt::format("the loss {} has no chunks", loss.info.name),
+                                 "--fused-loss", "Those of --loss cross-entropy are."));
+  }
+  return AppendFusedLoss(program, scores, kCrossEntropy, CrossEntropyTail(*loss.smoothing, kSum),
+                         options);
+}
+
 }  // namespace
 
 std::span<const LossInfo> Losses() { return kInfos; }
@@ -164,6 +181,10 @@ ValueId FindLoss(const Program& program) {
 }
 
 Result<Program> AppendLoss(Program program, const TrainOptions& options) {
+  if (options.loss.empty() && options.fused_loss != 0) {
+    return Unexpected(UsageError("a loss in chunks is one that is appended", "--fused-loss",
+                                 "Add --loss cross-entropy; the program then returns its scores."));
+  }
   if (options.loss.empty()) {
     const ValueId loss = FindLoss(program);
     if (loss != kNoId) {
@@ -191,7 +212,8 @@ Result<Program> AppendLoss(Program program, const TrainOptions& options) {
                                    "--loss",
                                    "Leave it away, or export a program that returns no loss."));
   }
-  SY_ASSIGN_OR_RETURN(const ValueId unscaled, loss->append(program, scores->value));
+  SY_ASSIGN_OR_RETURN(const ValueId unscaled,
+                      AppendUnscaled(program, *loss, scores->value, options));
   const ValueId value = Scaled(program, unscaled, options);
   program.main().outputs.push_back(Argument::OfValue(value));
   program.loss = value;

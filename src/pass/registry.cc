@@ -10,6 +10,7 @@
 #include "pass/differentiate.h"
 #include "pass/freeze.h"
 #include "pass/infer_outputs.h"
+#include "pass/overwrite.h"
 #include "pass/recompute.h"
 #include "pass/set_mode.h"
 #include "pass/tie_parameters.h"
@@ -53,6 +54,11 @@ constexpr std::array kPasses{
              .run = [](Program p, const PassOptions&) -> Result<Program> {
                return Differentiate(std::move(p));
              }},
+    PassInfo{
+        .name = "overwrite",
+        .summary = "lets activations of modules that a pattern names overwrite their operands",
+        .run = [](Program p,
+                  const PassOptions& o) { return Overwrite(std::move(p), o.train, o.target); }},
     PassInfo{
         .name = "accumulate",
         .summary = "repeats forward and backward pass before the optimizer's step",

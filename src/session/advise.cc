@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides which changes are tried. What is not tried, because no flag means it: changes of the
-// model itself.
+// Decides which changes are tried, alone and together. Which of them can be made at all is what the
+// passes say: a change that they refuse is no advice.
 
 #include "session/advise.h"
 
@@ -9,11 +9,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <ranges>
+#include <set>
+#include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -34,9 +39,14 @@ constexpr std::array<std::int64_t, 3> kMicroSteps = {2, 4, 8};
 // Optimizers that keep less than AdamW does.
 constexpr std::array<std::string_view, 3> kLeaner = {"adamw8bit", "adafactor", "sgd"};
 constexpr std::array<std::string_view, 2> kForms = {"fused", "foreach"};
-constexpr std::size_t kMostLines = 10;
-// A change is added to another for a hundredth of the peak or more.
+// Chunks of tokens whose loss is computed apart.
+constexpr std::array<int, 2> kLossChunks = {4, 16};
+// Lines of one change, and of several together.
+constexpr int kMostAlone = 8, kMostTogether = 8;
+// A change is added to another for a hundredth of the peak or more; a thousandth of the step's work
+// is no more work.
 constexpr std::int64_t kWorthwhile = 100;
+constexpr std::int64_t kNoticed = 1000;
 
 // "encoder.layer.*.attention" of "encoder.layer.3.attention"; empty where no step is a number.
 std::string PatternOf(std::string_view path) {
@@ -93,6 +103,27 @@ void AddRecompute(const Weighing& weighing, std::vector<Change>* changes) {
                         fmt::format("{} {} run again in the backward pass", group.modules,
                                     group.class_name.empty() ? "modules" : group.class_name),
                         std::move(options)});
+  }
+}
+
+void AddInPlace(const Weighing& weighing, std::vector<Change>* changes) {
+  if (!weighing.options.train.inplace.empty()) return;
+  WeighOptions options = weighing.options;
+  options.train.inplace = {"*"};
+  changes->push_back({kInPlace, "--inplace '*'",
+                      "activations overwrite what they are given, where autograd lets them",
+                      std::move(options)});
+}
+
+void AddFusedLoss(const Weighing& weighing, std::vector<Change>* changes) {
+  if (weighing.options.train.fused_loss != 0) return;
+  for (const int chunks : kLossChunks) {
+    WeighOptions options = weighing.options;
+    options.train.fused_loss = chunks;
+    changes->push_back(
+        {kLoss, fmt::format("--fused-loss {}", chunks),
+         fmt::format("scores and loss in {} chunks of tokens, again in the backward pass", chunks),
+         std::move(options)});
   }
 }
 
@@ -172,6 +203,9 @@ Change Together(const Change& first, const Change& second) {
   Change both{first.kinds | second.kinds, first.flags + " " + second.flags,
               first.words + "; " + second.words, first.options};
   TrainOptions& train = both.options.train;
+  if ((second.kinds & kRecompute) != 0) train.recompute = second.options.train.recompute;
+  if ((second.kinds & kInPlace) != 0) train.inplace = second.options.train.inplace;
+  if ((second.kinds & kLoss) != 0) train.fused_loss = second.options.train.fused_loss;
   if ((second.kinds & kOptimizer) != 0) train.optimizer = second.options.train.optimizer;
   if ((second.kinds & kForm) != 0) {
     train.options = second.options.train.options;
@@ -189,7 +223,9 @@ class Adviser {
   Adviser(const Weighing& weighing, const WeighOptionsFn& weigh)
       : weigh_(weigh), peak_(weighing.totals.peak_bytes), flops_(ExecutedFlops(weighing)) {}
 
+  // Weighs a change, once.
   void Try(const Change& change) {
+    if (!tried_.insert(change.flags).second) return;
     const Result<Weighing> weighing = weigh_(change.options);
     if (!weighing || weighing->totals.peak_bytes >= peak_) return;
     const std::int64_t flops = ExecutedFlops(*weighing);
@@ -202,26 +238,33 @@ class Adviser {
                        .executed_flops = flops}});
   }
 
-  // The change with the lowest peak that leaves optimizer and batch what they are; nothing if none
-  // helps.
-  std::optional<Change> Best() const {
+  // The change with the lowest peak among those of these kinds; nothing if none helps.
+  std::optional<Change> Best(unsigned kinds) const {
     const Found* best = nullptr;
     for (const Found& found : found_) {
-      if ((found.change.kinds & (kOptimizer | kBatch)) != 0) continue;
+      if ((found.change.kinds & ~kinds) != 0) continue;
       if (best == nullptr || found.advice.peak < best->advice.peak) best = &found;
     }
     return best == nullptr ? std::nullopt : std::optional(best->change);
   }
 
+  // The best changes of one kind, and the best of several.
   std::vector<Advice> Take() const {
-    std::vector<Advice> out;
+    std::vector<const Found*> lines;
     for (const Found& found : found_) {
       const auto beats = [&](const Found& other) { return Beats(other, found); };
-      if (std::ranges::none_of(found_, beats)) out.push_back(found.advice);
+      if (std::ranges::none_of(found_, beats)) lines.push_back(&found);
     }
-    std::ranges::stable_sort(
-        out, {}, [](const Advice& advice) { return std::tuple(advice.peak, advice.extra_flops); });
-    if (out.size() > kMostLines) out.resize(kMostLines);
+    const auto by_peak = [](const Found* found) {
+      return std::tuple(found->advice.peak, found->advice.extra_flops);
+    };
+    std::ranges::stable_sort(lines, {}, by_peak);
+    int alone = kMostAlone, together = kMostTogether;
+    std::vector<Advice> out;
+    for (const Found* found : lines) {
+      int& room = std::has_single_bit(found->change.kinds) ? alone : together;
+      if (room-- > 0) out.push_back(found->advice);
+    }
     return out;
   }
 
@@ -231,31 +274,50 @@ class Adviser {
     Advice advice;
   };
 
-  // Of one change and a part of it, or of two of the same kind. Optimizers are not compared.
+  // Of one change and a part of it, or of two of the same kind. Optimizers and batches are not
+  // compared: they cost what work does not tell.
   static bool Beats(const Found& other, const Found& found) {
     const auto& [change, advice] = found;
-    if ((other.change.kinds & change.kinds) != other.change.kinds) return false;
-    const bool same_optimizer =
-        other.change.options.train.optimizer == change.options.train.optimizer;
-    if ((other.change.kinds & kOptimizer) != 0 && !same_optimizer) return false;
-    const bool differs = other.change.kinds != change.kinds || other.advice.peak != advice.peak ||
-                         other.advice.extra_flops != advice.extra_flops;
-    const bool is_part = other.change.kinds != change.kinds;
-    const std::int64_t margin = is_part ? advice.peak / kWorthwhile : 0;
-    return differs && other.advice.peak <= advice.peak + margin &&
-           other.advice.extra_flops <= advice.extra_flops;
+    const unsigned kinds = other.change.kinds;
+    if ((kinds & change.kinds) != kinds) return false;
+    const WeighOptions &its = change.options, &others = other.change.options;
+    if ((kinds & kOptimizer) != 0 && others.train.optimizer != its.train.optimizer) return false;
+    if ((kinds & kBatch) != 0 && others.bind.batch != its.bind.batch) return false;
+    const std::int64_t more = other.advice.extra_flops - advice.extra_flops;
+    if (kinds == change.kinds && other.advice.peak == advice.peak) return more < 0;
+    const std::int64_t margin = kinds == change.kinds ? 0 : advice.peak / kWorthwhile;
+    return other.advice.peak <= advice.peak + margin && more <= advice.executed_flops / kNoticed;
   }
 
   const WeighOptionsFn& weigh_;
   std::int64_t peak_, flops_;
+  std::set<std::string> tried_;
   std::vector<Found> found_;
 };
+
+template <class First, class Second>
+void TryPairs(First first, Second second, Adviser* adviser) {
+  for (const Change& one : first) {
+    for (const Change& other : second) adviser->Try(Together(one, other));
+  }
+}
+
+// Changes of kinds that `change` is not, which leave optimizer and batch what they are.
+std::vector<Change> Others(const Change& change, std::span<const Change> changes) {
+  const unsigned taken = change.kinds | kOptimizer | kBatch;
+  std::vector<Change> others;
+  std::ranges::copy_if(changes, std::back_inserter(others),
+                       [&](const Change& other) { return (other.kinds & taken) == 0; });
+  return others;
+}
 
 }  // namespace
 
 std::vector<Change> ChangesOf(const Program& source, const Weighing& weighing) {
   std::vector<Change> changes;
   AddRecompute(weighing, &changes);
+  AddInPlace(weighing, &changes);
+  AddFusedLoss(weighing, &changes);
   AddOptimizers(weighing, &changes);
   AddMicroBatches(source, weighing, &changes);
   if (weighing.options.train.keep_gradients) {
@@ -276,14 +338,20 @@ std::vector<Advice> Advise(const Program& source, const Weighing& weighing,
     return std::views::filter(changes, [=](const Change& change) { return change.kinds == kinds; });
   };
   // What lowers the peak of one phase may show only when another phase is lower, too.
-  for (const Change& recompute : of(kRecompute)) {
-    for (const Change& form : of(kForm)) adviser.Try(Together(recompute, form));
+  for (const unsigned first : {kRecompute, kInPlace, kLoss}) {
+    for (const unsigned second : {kInPlace, kLoss, kForm}) {
+      if (second <= first && second != kForm) continue;
+      TryPairs(of(first), of(second), &adviser);
+    }
+  }
+  const std::optional<Change> model = adviser.Best(kRecompute | kInPlace | kLoss);
+  if (model) TryPairs(std::span(&*model, 1), Others(*model, changes), &adviser);
+  if (const std::optional<Change> best = adviser.Best(kRecompute | kInPlace | kLoss | kForm)) {
+    TryPairs(std::span(&*best, 1), of(kBatch), &adviser);
+    TryPairs(std::span(&*best, 1), of(kOptimizer), &adviser);
   }
   for (const Change& recompute : of(kRecompute) | std::views::take(1)) {
-    for (const Change& optimizer : of(kOptimizer)) adviser.Try(Together(recompute, optimizer));
-  }
-  if (const std::optional<Change> best = adviser.Best()) {
-    for (const Change& batch : of(kBatch)) adviser.Try(Together(*best, batch));
+    TryPairs(std::span(&recompute, 1), of(kOptimizer), &adviser);
   }
   return adviser.Take();
 }

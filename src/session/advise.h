@@ -20,6 +20,8 @@ enum ChangeKinds : std::uint8_t {
   kForm = 2,  // of the optimizer, or of zero_grad: the step trains as before
   kBatch = 4,
   kOptimizer = 8,
+  kInPlace = 16,
+  kLoss = 32,
 };
 
 // Options other than those that were weighed.
@@ -30,9 +32,10 @@ struct Change {
   WeighOptions options;
 };
 
-// Changes that are worth weighing: repeated modules run again in the backward pass, other forms of
-// the optimizer and leaner ones, smaller micro-batches where the file (`source`, as imported)
-// leaves the batch open, gradients that are dropped. Requires: `weighing` is of a training step.
+// Changes that are worth weighing: repeated modules run again in the backward pass, activations in
+// place, a loss in chunks, other forms of the optimizer and leaner ones, smaller micro-batches
+// where the file (`source`, as imported) leaves the batch open, gradients that are dropped.
+// Requires: `weighing` is of a training step.
 std::vector<Change> ChangesOf(const Program& source, const Weighing& weighing);
 
 using WeighOptionsFn = std::function<Result<Weighing>(const WeighOptions& options)>;

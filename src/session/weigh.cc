@@ -92,9 +92,9 @@ Totals TotalsOf(const Analyses& analyses) {
 }
 
 constexpr std::array<std::string_view, 3> kPrepare = {"tie_parameters", "bind", "set_mode"};
-constexpr std::array<std::string_view, 7> kTrain = {
-    "infer_outputs", "freeze",     "recompute",       "append_loss",
-    "differentiate", "accumulate", "append_optimizer"};
+constexpr std::array<std::string_view, 8> kTrain = {"infer_outputs", "freeze",          "recompute",
+                                                    "append_loss",   "differentiate",   "overwrite",
+                                                    "accumulate",    "append_optimizer"};
 // In builds for development every pass is held to the rules of programs.
 #ifdef NDEBUG
 constexpr bool kVerifies = false;

@@ -83,8 +83,8 @@ class Recomputing {
     while (held_ + bytes > budget_) {
       const std::uint32_t victim = Cheapest();
       if (victim == kNever) return false;
-      live_[victim] = false;
-      held_ -= plan_.buffers[victim].bytes;
+      held_ -= BytesOf(victim);
+      for (const std::uint32_t buffer : Together(victim)) live_[buffer] = false;
     }
     for (const std::uint32_t buffer : made_[step]) live_[buffer] = true;
     held_ += bytes - plan_.workspace[step];
@@ -111,6 +111,18 @@ class Recomputing {
     return true;
   }
 
+  // What one kernel gives at once goes at once.
+  const std::vector<std::uint32_t>& Together(std::uint32_t buffer) const {
+    return made_[plan_.buffers[buffer].made];
+  }
+  std::int64_t BytesOf(std::uint32_t buffer) const {
+    std::int64_t bytes = 0;
+    for (const std::uint32_t other : Together(buffer)) {
+      if (live_[other]) bytes += plan_.buffers[other].bytes;
+    }
+    return bytes;
+  }
+
   std::uint32_t Cheapest() const {
     std::uint32_t best = kNever;
     double least = std::numeric_limits<double>::infinity();
@@ -118,7 +130,7 @@ class Recomputing {
       if (!MayGo(buffer)) continue;
       const auto later = uses_[buffer].end() - std::ranges::lower_bound(uses_[buffer], now_);
       constexpr double kGibibyte = 1 << 30;
-      const double size = static_cast<double>(plan_.buffers[buffer].bytes) / kGibibyte;
+      const double size = static_cast<double>(BytesOf(buffer)) / kGibibyte;
       const double score = (CostOf(buffer, 0) + 0.1) * static_cast<double>(later + 1) / size;
       if (score >= least) continue;
       least = score;
@@ -128,11 +140,14 @@ class Recomputing {
   }
 
   bool MayGo(std::uint32_t buffer) const {
-    const Buffer& b = plan_.buffers[buffer];
-    if (!live_[buffer] || b.kept || b.bytes < kLeastBytes || made_[b.made].size() != 1)
-      return false;
-    if (std::ranges::find(protected_, buffer) != protected_.end()) return false;
-    return NextUse(buffer, now_) <= until_[b.made] && MayRepeat(steps_[b.made]);
+    const std::uint32_t step = plan_.buffers[buffer].made;
+    if (!live_[buffer] || BytesOf(buffer) < kLeastBytes || !MayRepeat(steps_[step])) return false;
+    return std::ranges::all_of(Together(buffer), [&](std::uint32_t b) {
+      const bool needed_now = std::ranges::find(protected_, b) != protected_.end();
+      const std::uint32_t next = NextUse(b, now_);
+      const bool goes = live_[b] ? !needed_now && (next <= until_[step]) : next == kNever;
+      return goes && !plan_.buffers[b].kept;
+    });
   }
 
   bool MayRepeat(const Step& step) const {

@@ -68,6 +68,40 @@ TEST(Advise, EachLineIsWhatTheChangeWeighs) {
   EXPECT_GT(line->extra_flops, 0);
 }
 
+// A model of words: most of its step are the scores.
+constexpr const char* kWords = R"(parameter %v: f32[16,16] "body.weight"
+parameter %w: f32[2000,16] "head.weight"
+input %x: f32[64,16]
+%a: f32[64,16] = aten::linear(%x, %v)
+%b: f32[64,16] = aten::relu(%a)
+%y: f32[64,2000] = aten::linear(%b, %w)
+return %y
+)";
+
+TEST(Advise, ALossInChunksIsTriedWhereItIsACrossEntropyOfALinearLayer) {
+  const auto changes = [](std::string loss) {
+    return Changes(*Weigh({.path = WrittenModel(kWords),
+                           .train = {.optimizer = "sgd", .loss = std::move(loss)},
+                           .advise = true}));
+  };
+  EXPECT_THAT(changes("cross-entropy"), Contains("--fused-loss 16"));
+  EXPECT_THAT(changes("mse"), Not(Contains("--fused-loss 16")));
+}
+
+// leaky_relu saves its operand, its form in place the result, which the next product saves anyway.
+TEST(Advise, ActivationsInPlaceAreTried) {
+  constexpr const char* kWide = R"(parameter %v: f32[8,8] "v"
+parameter %w: f32[8,8] "w"
+input %x: f32[512,8]
+%a: f32[512,8] = aten::linear(%x, %v)
+%b: f32[512,8] = aten::leaky_relu(%a)
+%c: f32[512,8] = aten::linear(%b, %w)
+%d: f32[512,8] = aten::leaky_relu(%c)
+return %d
+)";
+  EXPECT_THAT(Changes(Weighed(kWide, {.optimizer = "sgd"})), Contains("--inplace '*'"));
+}
+
 TEST(Advise, TheLowestPeakComesFirst) {
   const std::vector<Advice> advice = Weighed(kLayers, {.optimizer = "sgd"}).advice;
   EXPECT_TRUE(std::ranges::is_sorted(advice, {}, &Advice::peak));

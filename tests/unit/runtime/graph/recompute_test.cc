@@ -77,6 +77,79 @@ TEST(FitByRecomputing, RafsTupleAndConcatenationStayAsTheyAre) {
   EXPECT_FALSE(FitByRecomputing(joined.graph, AsWritten(joined), 3 * kData, joined.target));
 }
 
+constexpr std::int64_t kMatrix = 512 * 512 * 4;  // 1 MB
+constexpr std::int64_t kStatistics = 512 * 4;
+constexpr std::string_view kMatrices =
+    "input %p0: f32[512,512]\ninput %p1: f32[512,512]\n"
+    "input %p2: f32[512,512]\nparameter %w: f32[512]\n"
+    "parameter %b: f32[512]\n";
+
+// What RAF expects of a program: its peak without what is resident, and what is run within one
+// matrix less.
+void ExpectOneLess(std::string_view lines, std::int64_t peak,
+                   const std::vector<std::string>& words) {
+  const Built built(std::string(kMatrices) + std::string(lines));
+  const std::vector<Step> steps = AsWritten(built);
+  EXPECT_EQ(PeakOf(built, steps), peak);
+  const auto within = FitByRecomputing(built.graph, steps, peak - kMatrix, built.target);
+  ASSERT_TRUE(within);
+  EXPECT_EQ(PeakOf(built, *within), peak - kMatrix);
+  std::vector<std::string> kernels = built.Words(*within);
+  std::erase_if(kernels, [](const std::string& word) {
+    return word.starts_with("field") || word.starts_with("view") || word == "result";
+  });
+  EXPECT_EQ(kernels, words);
+}
+
+// Two relus and views of them: 5 MB, one of which is resident, become 4.
+TEST(FitByRecomputing, RafsReshape) {
+  ExpectOneLess(
+      "%a1 = raf::relu(%p0)\n%a2 = raf::relu(%p0)\n%a5 = aten::view(%a1, [262144])\n"
+      "%a7 = aten::view(%a2, [262144])\n%a8 = raf::relu(%a5)\n%a9 = raf::relu(%a7)\n"
+      "%a10 = raf::add(%a8, %a9)\n%a11 = raf::add(%a5, %a10)\nreturn %a11\n",
+      4 * kMatrix, {"relu", "relu", "relu", "relu", "add", "relu", "add"});
+}
+
+constexpr std::string_view kNormalize =
+    "%y, %m, %v = aten::native_batch_norm(%p0, %w, %b, None, None, True, 0.1, 1e-05)\n";
+
+// Of a normalization whose statistics are returned nothing can go: relu is computed again.
+TEST(FitByRecomputing, RafsTupleThatIsPartlyAlive) {
+  ExpectOneLess("%a1 = raf::relu(%p0)\n" + std::string(kNormalize) +
+                    "%a4 = raf::add(%a1, %y)\n%a5 = raf::relu(%a4)\n%a6 = raf::add(%a4, %a5)\n"
+                    "%a7 = raf::add(%y, %a6)\n%a8 = raf::add(%a1, %a7)\nreturn %a8, %m, %v\n",
+                5 * kMatrix + 2 * kStatistics,
+                {"relu", "native_batch_norm", "add", "relu", "add", "add", "relu", "add"});
+}
+
+// Where all of it can go it does. RAF keeps the statistics as long as the rest, in its tuple; here
+// they go at once, because nothing reads them.
+TEST(FitByRecomputing, RafsTupleIsComputedAgain) {
+  ExpectOneLess("%a1 = raf::relu(%p0)\n" + std::string(kNormalize) +
+                    "%a4 = raf::add(%a1, %y)\n%a5 = raf::relu(%p0)\n%a6 = raf::add(%a4, %a5)\n"
+                    "%a7 = raf::add(%y, %a6)\nreturn %a7\n",
+                4 * kMatrix,
+                {"relu", "native_batch_norm", "add", "relu", "add", "native_batch_norm", "add"});
+}
+
+// RAF's two cases of sums that are written over an operand: 6 MB, 3 of them resident. Where only
+// the last one is, RAF gets by with 5, because the sum takes no memory of its own. Here a tensor of
+// the step is never overwritten, and the sum and its operands are 3 MB. Where the first one is
+// written over, too, RAF finds no way either.
+TEST(FitByRecomputing, RafsSumsInPlace) {
+  constexpr std::string_view kRest =
+      "%a3 = raf::add(%a2, %p2)\n%a4 = raf::softmax(%a3)\n%a5 = raf::softmax(%a4)\n"
+      "%a6 = raf::add.out(%a5, %a5, %last)\nreturn %a6\n";
+  for (const std::string_view sum : {"%last = raf::add(%p0, %p0)\n%a2 = raf::add(%last, %p1)\n",
+                                     "%a1 = raf::add(%p0, %p0)\n%a2 = raf::add.out(%a1, %a1, "
+                                     "%p1)\n%last = aten::alias(%a2)\n"}) {
+    const Built built(std::string(kMatrices) + std::string(sum) + std::string(kRest));
+    const std::vector<Step> steps = AsWritten(built);
+    EXPECT_EQ(PeakOf(built, steps), 3 * kMatrix) << sum;
+    EXPECT_FALSE(FitByRecomputing(built.graph, steps, 2 * kMatrix, built.target)) << sum;
+  }
+}
+
 // A view of what is computed again is one of the new tensor.
 TEST(FitByRecomputing, AViewFollowsItsTensor) {
   const Built built(
