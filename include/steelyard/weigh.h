@@ -91,13 +91,13 @@ struct Totals {
   std::int64_t parameter_count = 0;  // Tied parameters once.
   std::int64_t parameter_bytes = 0;
   std::int64_t buffer_bytes = 0;
-  std::int64_t forward_macs = 0;       // Multiply-adds of contractions.
-  std::int64_t forward_flops = 0;      // As the convention counts.
-  std::int64_t forward_flops_all = 0;  // The arithmetic of every operator.
-  std::int64_t resident_bytes = 0;     // Parameters, buffers and inputs.
-  std::int64_t peak_bytes = 0;         // The highest total, what is resident included.
-  int operators = 0;                   // Calls in the program as the file has it.
-  int modelled_operators = 0;          // Those of them that the operator table knows.
+  std::int64_t forward_macs = 0;        // Multiply-adds of contractions.
+  std::int64_t forward_flops = 0;       // As the convention counts.
+  std::int64_t forward_flops_all = 0;   // The arithmetic of every operator.
+  std::int64_t resident_bytes = 0;      // Parameters, buffers and inputs.
+  std::int64_t peak_bytes = 0;          // The highest total, what is resident included.
+  std::int64_t operators = 0;           // Calls in the program as the file has it.
+  std::int64_t modelled_operators = 0;  // Those of them that the operator table knows.
 };
 
 struct Analyses;  // What the report is made from, besides.
@@ -159,6 +159,11 @@ struct ReportOptions {
 [[nodiscard]] Result<std::string> WriteReport(const Weighing& weighing, std::string_view format,
                                               const ReportOptions& options,
                                               const report::RenderOptions& render = {});
+
+// Whether such a report tells each kernel or each event, so that a step of many micro-steps must be
+// weighed with `TrainOptions::unroll` for it. WriteReport refuses it otherwise; Describe tells
+// those of the micro-steps that were weighed.
+[[nodiscard]] bool TellsEachStep(std::string_view format, const ReportOptions& options);
 
 // A thing that is chosen by its name.
 struct Choice {

@@ -252,13 +252,14 @@ Result<WeighOptions> WeighCommand::Options() const {
 }
 
 Status WeighCommand::Run() {
-  SY_ASSIGN_OR_RETURN(const WeighOptions options, Options());
+  SY_ASSIGN_OR_RETURN(WeighOptions options, Options());
   if (!print_after_.empty()) {
     SY_ASSIGN_OR_RETURN(const std::string program, PrintAfter(options, print_after_));
     return output_.Write(program);
   }
   SY_ASSIGN_OR_RETURN(const std::string format, output_.Format());
   report_.table = output_.table();
+  options.train.unroll = TellsEachStep(format, report_);
   SY_ASSIGN_OR_RETURN(const Weighing weighing, Weigh(options));
   SY_ASSIGN_OR_RETURN(const std::string text,
                       WriteReport(weighing, format, report_, output_.Look()));

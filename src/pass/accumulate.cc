@@ -2,13 +2,24 @@
 
 #include "pass/accumulate.h"
 
+#include <fmt/format.h>
+
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "pass/append_call.h"
 
 namespace steelyard {
 namespace {
+
+// The first micro-step makes the gradients, the second and all after it add to them, and the last
+// is followed by the optimizer's. Of more than these, the third stands for those in between; the
+// second is there for it to be compared with.
+constexpr int kWrittenOut = 4;
+// Calls that a program may have of which each micro-step is written out: some ten gigabytes.
+constexpr std::int64_t kMostNodes = 10'000'000;
 
 // The values of one repetition in place of those of the program.
 class Repetition {
@@ -85,15 +96,28 @@ std::vector<Argument> LetGo(const Program& program, Repetition& repetition) {
 
 }  // namespace
 
-Program Accumulate(Program program, const TrainOptions& options) {
+Result<Program> Accumulate(Program program, const TrainOptions& options) {
   if (options.accumulate <= 1) return program;
+  const bool folds = options.accumulate > kWrittenOut && !options.unroll;
+  const int steps = folds ? kWrittenOut : options.accumulate;
   const std::vector<Node> nodes = std::move(program.main().nodes);
+  if (steps > kMostNodes / static_cast<std::int64_t>(nodes.size() + 1)) {
+    return Unexpected(Unsupported(
+        fmt::format("{} micro-steps of {} operators are too many to tell apart", steps,
+                    nodes.size()),
+        "--accumulate",
+        "The report without events, the graph runtime or a table of kernels sums them up."));
+  }
   program.main().nodes.clear();
-  for (int i = 1; i < options.accumulate; ++i) {
+  for (int i = 1; i < steps; ++i) {
+    const auto first = static_cast<NodeId>(program.main().nodes.size());
     Repetition repetition(program);
     for (const Node& node : nodes) program.main().nodes.push_back(repetition.Copy(node));
     const std::vector<Argument> outputs = LetGo(program, repetition);
     AppendCall(program, "steelyard::end_micro_step", outputs, {}, Phase::kBackward);
+    if (!folds || i + 1 < steps) continue;
+    const auto count = static_cast<std::uint32_t>(program.main().nodes.size() - first);
+    program.repeat = {first, count, options.accumulate - kWrittenOut + 1};
   }
   program.main().nodes.insert(program.main().nodes.end(), nodes.begin(), nodes.end());
   return program;

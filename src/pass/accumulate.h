@@ -17,7 +17,9 @@ namespace steelyard {
 //       loss.backward()
 //       del output, loss
 //
+// Of more than four that are not to be unrolled, one stands for all that are like it
+// (`Program::repeat`). Refuses more than can be written out, where they are.
 // Requires: `Differentiate` has run.
-Program Accumulate(Program program, const TrainOptions& options);
+Result<Program> Accumulate(Program program, const TrainOptions& options);
 
 }  // namespace steelyard

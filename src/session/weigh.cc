@@ -23,6 +23,7 @@
 #include "analyze/work.h"
 #include "ir/text_printer.h"
 #include "memory/allocator.h"
+#include "pass/decompose.h"
 #include "session/advise.h"
 #include "session/analyses.h"
 #include "session/fit.h"
@@ -102,8 +103,11 @@ constexpr std::array<std::string_view, 7> kTrain = {
 constexpr std::array<std::string_view, 1> kLower = {"decompose"};
 
 PassOptions PassesOf(const WeighOptions& options) {
-  return {
+  PassOptions passes{
       .bind = options.bind, .mode = options.mode, .train = options.train, .target = options.target};
+  // A compiler joins and orders the kernels of all micro-steps.
+  if (options.runtime == "graph") passes.train.unroll = true;
+  return passes;
 }
 
 // Fills in the programs, from what the file holds.
@@ -114,7 +118,8 @@ Status Prepare(Program program, const WeighOptions& options, Weighing* weighing)
     SY_ASSIGN_OR_RETURN(weighing->imported,
                         RunPasses(std::move(weighing->imported), kTrain, passes));
   }
-  SY_ASSIGN_OR_RETURN(weighing->kernels, RunPasses(weighing->imported, kLower, passes));
+  // Not by RunPasses, which would take a copy: what was imported is told of beside the kernels.
+  SY_ASSIGN_OR_RETURN(weighing->kernels, Decompose(weighing->imported, options.target));
   return {};
 }
 
@@ -200,8 +205,10 @@ Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pas
                                  fmt::format("These run: {}.", fmt::join(names, ", "))));
   }
   names.erase(last + 1, names.end());
+  PassOptions passes = PassesOf(options);
+  passes.train.unroll = true;
   SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, {.from = options.from}));
-  Result<Program> after = RunPasses(std::move(program), names, PassesOf(options));
+  Result<Program> after = RunPasses(std::move(program), names, passes);
   if (!after) return Unexpected(Within(options.path, std::move(after).error()));
   return Print(*after);
 }

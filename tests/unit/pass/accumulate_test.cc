@@ -37,19 +37,19 @@ std::vector<std::string> Names(const Program& program) {
 }
 
 TEST(Accumulate, OneMicroStepIsTheProgramItself) {
-  EXPECT_THAT(Names(Accumulate(Differentiated(), {.accumulate = 1})),
+  EXPECT_THAT(Names(Accumulate(Differentiated(), {.accumulate = 1}).value()),
               ElementsAre("exp", "sum", "backward"));
 }
 
 TEST(Accumulate, RepeatsTheProgramAndLetsOutputsGoInBetween) {
-  const Program program = Accumulate(Differentiated(), {.accumulate = 3});
+  const Program program = Accumulate(Differentiated(), {.accumulate = 3}).value();
   EXPECT_THAT(Names(program), ElementsAre("exp", "sum", "backward", "end_micro_step", "exp", "sum",
                                           "backward", "end_micro_step", "exp", "sum", "backward"));
   EXPECT_TRUE(Verify(program));
 }
 
 TEST(Accumulate, RepetitionsHaveValuesOfTheirOwnAndTheParametersInCommon) {
-  const Program program = Accumulate(Differentiated(), {.accumulate = 2});
+  const Program program = Accumulate(Differentiated(), {.accumulate = 2}).value();
   const std::vector<Node>& nodes = program.main().nodes;
   EXPECT_EQ(program.args(nodes[0])[0].value, program.args(nodes[4])[0].value);
   EXPECT_NE(program.results(nodes[0])[0], program.results(nodes[4])[0]);
@@ -59,6 +59,24 @@ TEST(Accumulate, RepetitionsHaveValuesOfTheirOwnAndTheParametersInCommon) {
   EXPECT_EQ(let_go[0].value, program.results(nodes[0])[0]);
   EXPECT_EQ(let_go[1].value, program.results(nodes[1])[0]);
   EXPECT_EQ(program.args(nodes[6])[0].value, program.loss);
+}
+
+TEST(Accumulate, ThirdOfManyStandsForAllInBetween) {
+  const Program folded = Accumulate(Differentiated(), {.accumulate = 9}).value();
+  const Program four = Accumulate(Differentiated(), {.accumulate = 4}).value();
+  EXPECT_EQ(Names(folded), Names(four));
+  EXPECT_EQ(four.repeat.times, 1);
+  EXPECT_EQ(folded.repeat.first, 2u * 4);
+  EXPECT_EQ(folded.repeat.count, 4u);
+  EXPECT_EQ(folded.repeat.times, 9 - 3);
+  const Program unrolled = Accumulate(Differentiated(), {.accumulate = 9, .unroll = true}).value();
+  EXPECT_EQ(unrolled.repeat.times, 1);
+  EXPECT_EQ(unrolled.main().nodes.size(), 9u * 4 - 1);
+}
+
+TEST(Accumulate, MoreThanFitInMemoryAreNotWrittenOut) {
+  const TrainOptions absurd{.accumulate = 1'000'000'000, .unroll = true};
+  EXPECT_EQ(Accumulate(Differentiated(), absurd).error().code, ErrorCode::kUnsupported);
 }
 
 }  // namespace
