@@ -80,7 +80,7 @@ def search(binary: str) -> dict[str, Any]:
     """The search for the largest batch, beside a weighing of that batch."""
     weigh = [binary, "weigh", str(MODELS / f"{FIT_MODEL}.pt2"), *FIT_OPTIONS, "--format", "json"]
     done = subprocess.run([*weigh, "--fit", FIT_SIZE], check=True, capture_output=True, text=True)
-    found = json.loads(done.stdout)["fit"]
+    found = json.loads(done.stdout)["memory"]["fit"]
     return {
         "model": FIT_MODEL,
         "limit": FIT_LIMIT,
