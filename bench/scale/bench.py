@@ -3,6 +3,9 @@
 """Weighs generated programs of 10^4, 10^5 and 10^6 operators: time and memory of the whole process.
 
 usage: bench.py [--binary build/release/steelyard] [--runs 5]
+
+Where Linux's perf is there and may count, instructions too: unlike seconds they do not depend on
+what else the machine does.
 """
 
 from __future__ import annotations
@@ -10,6 +13,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
+import re
+import shutil
 import subprocess
 import sys
 import time
@@ -32,6 +38,23 @@ def weigh(binary: str, path: Path) -> tuple[float, float, int]:
     return elapsed, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
+def instructions(binary: str, path: Path) -> int | None:
+    """Of the whole process, in user mode."""
+    if shutil.which("perf") is None:
+        return None
+    command = ["perf", "stat", "-x", ",", "-e", "instructions:u", binary, "weigh", str(path)]
+    done = subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+    )
+    count = re.search(r"^(\d+),", done.stderr, re.MULTILINE)
+    return int(count.group(1)) if done.returncode == 0 and count else None
+
+
+def cpu_name() -> str:
+    match = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    return match.group(1) if match else platform.machine()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -40,11 +63,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
     results = []
-    print(f"{'operators':>10}{'file MB':>9}{'s':>8}{'cpu s':>8}{'us/op':>8}{'MiB':>8}{'B/op':>8}")
+    head = ("operators", "file MB", "s", "cpu s", "us/op", "MiB", "B/op", "instr/op")
+    print("".join(f"{word:>10}" for word in head))
     for nodes in SIZES:
         path = ROOT / f"build/scale-{nodes}.syt"
         generate(nodes, path)
         elapsed, cpu, memory = min(weigh(options.binary, path) for _ in range(options.runs))
+        counted = instructions(options.binary, path)
         results.append(
             {
                 "operators": nodes,
@@ -52,14 +77,18 @@ def main() -> None:
                 "seconds": elapsed,
                 "cpu_seconds": cpu,
                 "peak_bytes": memory,
+                "instructions": counted,
             }
         )
         print(
-            f"{nodes:10}{path.stat().st_size / 1e6:9.1f}{elapsed:8.3f}{cpu:8.3f}"
-            f"{elapsed / nodes * 1e6:8.2f}{memory / 2**20:8.0f}{memory / nodes:8.0f}"
+            f"{nodes:10}{path.stat().st_size / 1e6:10.1f}{elapsed:10.3f}{cpu:10.3f}"
+            f"{elapsed / nodes * 1e6:10.2f}{memory / 2**20:10.0f}{memory / nodes:10.0f}"
+            f"{'-' if counted is None else counted // nodes:>10}"
         )
         path.unlink()
-    (ROOT / "bench/scale/results.json").write_text(json.dumps(results, indent=1) + "\n")
+    (ROOT / "bench/scale/results.json").write_text(
+        json.dumps({"cpu": cpu_name(), "sizes": results}, indent=1) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@
 usage: bench.py [--binary build/release/steelyard] [--floor build/release/bench/static/floor]
 
 Whole-process figures of Steelyard are hyperfine's. A peer counts on tensors without data, in a
-process of its own (peers.py), and both its call and its process are timed.
+process of its own (peers.py), and both its call and its process are timed, beside the same of
+Steelyard: a forward pass, or a training step with AdamW. The search of `--fit` is timed beside one
+weighing of what it finds.
 """
 
 from __future__ import annotations
@@ -67,6 +69,47 @@ LIMITS = {"bert-base-mlm-b4-s128": 5.0, "llama3-8b-b1-s2048": 12.0}
 TRAIN_LIMITS = {"bert-base-mlm-b4-s128": 8.0, "llama3-8b-b1-s2048": 30.0}
 
 
+# The file whose batch is searched, how far, and how many weighings' time the search may take.
+FIT_MODEL = "bert-base-mlm-symbolic"
+FIT_SIZE = "80GB"
+FIT_LIMIT = 20.0
+FIT_OPTIONS = ["--seq", "512", "--train", "adamw", "--loss", "sum"]
+
+
+def search(binary: str) -> dict[str, Any]:
+    """The search for the largest batch, beside a weighing of that batch."""
+    weigh = [binary, "weigh", str(MODELS / f"{FIT_MODEL}.pt2"), *FIT_OPTIONS, "--format", "json"]
+    done = subprocess.run([*weigh, "--fit", FIT_SIZE], check=True, capture_output=True, text=True)
+    found = json.loads(done.stdout)["memory"]["fit"]
+    return {
+        "model": FIT_MODEL,
+        "limit": FIT_LIMIT,
+        "batch": found["size"],
+        "weighings": found["weighings"],
+        "search": hyperfine([*weigh, "--fit", FIT_SIZE]),
+        "one": hyperfine([*weigh, "--batch", str(found["size"])]),
+    }
+
+
+def show_search(row: dict[str, Any]) -> None:
+    search_ms, one_ms = row["search"]["mean_ms"], row["one"]["mean_ms"]
+    print(
+        f"{row['model']} --fit {FIT_SIZE}: {search_ms:.2f} ms for {row['weighings']} weighings, "
+        f"{search_ms / one_ms:.1f} x one ({one_ms:.2f} ms), of {row['limit']:.0f} x"
+    )
+
+
+def show_peer(name: str, measured: dict[str, Any], of: float) -> None:
+    if "refused" in measured:
+        print(f"  {name:26} refused: {measured['refused'][:60]}")
+        return
+    times = [measured[k] / of for k in ("count_ms", "process_ms")]
+    print(
+        f"  {name:26}{measured['count_ms']:10.1f} ms, {times[0]:6.0f} x; whole process "
+        f"{measured['process_ms']:10.0f} ms, {times[1]:6.0f} x"
+    )
+
+
 def cpu_name() -> str:
     match = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
     return match.group(1) if match else platform.machine()
@@ -95,16 +138,12 @@ def main() -> None:
         results["models"][name] = row
         print(f"{name}: floor {row['floor']['mean_ms']:.2f} ms")
         for what, least in (("weigh", limit), ("text", limit), ("train", TRAIN_LIMITS[name])):
-            print(f"  {what:20}{row[what]['mean_ms']:10.2f} ms of {least:.0f}")
+            print(f"  {what:26}{row[what]['mean_ms']:10.2f} ms of {least:.0f}")
         for p, measured in row["peers"].items():
-            if "refused" in measured:
-                print(f"  {p:20} refused: {measured['refused'][:60]}")
-                continue
-            times = [measured[k] / row["weigh"]["mean_ms"] for k in ("count_ms", "process_ms")]
-            print(
-                f"  {p:20}{measured['count_ms']:10.1f} ms, {times[0]:6.0f} x; whole process "
-                f"{measured['process_ms']:10.0f} ms, {times[1]:6.0f} x"
-            )
+            same = row["train" if PEERS[p].trains else "weigh"]
+            show_peer(p, measured, same["mean_ms"])
+    results["fit"] = search(options.binary)
+    show_search(results["fit"])
     (ROOT / "bench/static/results.json").write_text(json.dumps(results, indent=1) + "\n")
 
 

@@ -5,7 +5,8 @@
 usage: peers.py PEER MODEL
 
 Each peer is used as its own documentation says, on tensors without data (the meta device, or fake
-tensors), so that none of them computes: the most favourable way. `count_ms` is the call of the peer
+tensors), so that none of them computes: the most favourable way. Two of them know a training step:
+they are given forward, backward and the step of AdamW. `count_ms` is the call of the peer
 alone, in a process that has everything loaded; the caller times the whole process.
 """
 
@@ -16,7 +17,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 # Peers look for devices, caches and updates; none of that is to be measured.
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -111,32 +112,65 @@ def deepspeed(model: Any, inputs: dict[str, Any]) -> dict[str, Any]:
     return {"flops": flops, "macs": macs}
 
 
+def adamw(model: Any) -> Any:
+    import torch
+
+    return torch.optim.AdamW(model.train().parameters(), foreach=False)
+
+
+def train(model: Any, optimizer: Any, inputs: dict[str, Any]) -> None:
+    model(**inputs).loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+def flop_counter_of_step(model: Any, inputs: dict[str, Any]) -> dict[str, Any]:
+    from torch.utils.flop_counter import FlopCounterMode
+
+    optimizer = adamw(model)
+    with FlopCounterMode(display=False) as counter:
+        train(model, optimizer, inputs)
+    return {"flops": counter.get_total_flops()}
+
+
 def mem_tracker(model: Any, inputs: dict[str, Any]) -> dict[str, Any]:
-    """A training step without the optimizer's: the peak in bytes."""
+    """The peak in bytes of a steady step; the first makes the optimizer's state, as it must."""
     from torch.distributed._tools.mem_tracker import MemTracker
 
+    optimizer = adamw(model)
     tracker = MemTracker()
-    tracker.track_external(model)
+    tracker.track_external(model, optimizer)
     with tracker:
-        model.train()(**inputs).loss.backward()
+        train(model, optimizer, inputs)
+        tracker.reset_mod_stats()
+        train(model, optimizer, inputs)
     peak = tracker.get_tracker_snapshot("peak")
     return {"peak_bytes": max((snapshot["Total"] for snapshot in peak.values()), default=0)}
 
 
-PEERS: dict[str, Callable[[Any, dict[str, Any]], dict[str, Any]]] = {
-    "FlopCounterMode": flop_counter,
-    "fvcore": fvcore,
-    "torchinfo": torchinfo,
-    "calflops": calflops,
-    "deepspeed": deepspeed,
-    "MemTracker": mem_tracker,
+class Peer(NamedTuple):
+    """What counts, whether it is given a training step, and whether on fake tensors."""
+
+    count: Callable[[Any, dict[str, Any]], dict[str, Any]]
+    trains: bool = False
+    fake: bool = False
+
+
+PEERS = {
+    "FlopCounterMode": Peer(flop_counter),
+    "fvcore": Peer(fvcore),
+    "torchinfo": Peer(torchinfo),
+    "calflops": Peer(calflops),
+    "deepspeed": Peer(deepspeed),
+    "FlopCounterMode, training": Peer(flop_counter_of_step, trains=True),
+    "MemTracker, training": Peer(mem_tracker, trains=True, fake=True),
 }
 
 
 def main() -> None:
     peer, name = sys.argv[1:]
     begin = time.perf_counter()
-    if peer == "MemTracker":
+    if PEERS[peer].fake:
         from torch._subclasses.fake_tensor import FakeTensorMode
 
         with FakeTensorMode():
@@ -145,11 +179,11 @@ def main() -> None:
             model, shape = MODELS[name]()
             inputs = {k: torch.zeros(shape, dtype=torch.long) for k in ("input_ids", "labels")}
             made = time.perf_counter()
-            counted = PEERS[peer](model, inputs)
+            counted = PEERS[peer].count(model, inputs)
     else:
         model, inputs = on_meta(MODELS[name])
         made = time.perf_counter()
-        counted = PEERS[peer](model, inputs)
+        counted = PEERS[peer].count(model, inputs)
     end = time.perf_counter()
     print(json.dumps({"make_ms": (made - begin) * 1e3, "count_ms": (end - made) * 1e3, **counted}))
 

@@ -64,6 +64,7 @@ struct TrainOptions {
   std::vector<std::string> freeze = {};     // patterns of parameters that are not trained
   std::string loss = {};        // a name of `Losses`; empty: the program returns its loss
   int accumulate = 1;           // micro-steps, whose gradients are summed
+  bool unroll = false;          // all of them are told apart; else equal ones are weighed as one
   bool clip_norm = false;       // gradients are clipped by their norm before the step
   bool clip_value = false;      // or one by one
   bool keep_gradients = false;  // zero_grad overwrites gradients with zeros

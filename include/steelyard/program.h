@@ -149,6 +149,14 @@ struct Graph {
   std::vector<Argument> outputs;  // values, numbers or None, as the caller receives them
 };
 
+// Nodes of the main graph that run several times, each time on values of their own and from a state
+// that they leave as they found it: a micro-step of a training step.
+struct Repeat {
+  NodeId first = 0;
+  std::uint32_t count = 0;
+  std::int64_t times = 1;
+};
+
 // A module of the model: `path` as the user writes it ("encoder.layer.0", "" is the model itself).
 struct Module {
   StringId path = kNoString;
@@ -221,8 +229,9 @@ class Program {
   std::vector<ValueId> mutated;         // buffers and inputs that the program writes to
   std::vector<std::uint32_t> released;  // outputs as a caller lets them go; empty: last first
   std::uint32_t storage_count = 0;
-  std::vector<std::uint32_t> graph_runs;  // after `decompose`: of each imported graph
-  std::vector<SavedTensor> saved;         // what autograd keeps for the backward pass, in order
+  std::vector<std::int64_t> graph_runs;  // after `decompose`: of each imported graph
+  Repeat repeat;                         // of the main graph
+  std::vector<SavedTensor> saved;        // what autograd keeps for the backward pass, in order
   bool ties_known = false;  // the file says which names are one tensor: nothing is to be assumed
   bool memory_estimated = false;  // some scratch is not known to the byte; a note says which
   ValueId loss = kNoId;           // what a training step differentiates
@@ -253,7 +262,11 @@ class Program {
     return Dim::FromRaw(dims.span(values[id].dims, values[id].rank)[static_cast<std::size_t>(i)]);
   }
   // How often a graph of the imported program ran; a main graph always once.
-  std::uint32_t runs(GraphId graph) const;
+  std::int64_t runs(GraphId graph) const;
+  // How often a node of the main graph runs.
+  std::int64_t times(NodeId node) const {
+    return node - repeat.first < repeat.count ? repeat.times : 1;
+  }
   bool is_concrete() const { return symbols.empty(); }  // no size depends on a symbol
 
   // --- Building ---------------------------------------------------------------------------------

@@ -64,12 +64,29 @@ struct Block {
   Category category = Category::kTemporaries;
 };
 
+// Events that happen several times, one run of them after the other. Each run frees what it
+// allocates and nothing else.
+struct RepeatedEvents {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  std::int64_t times = 1;
+};
+
 struct Timeline {
   StringTable labels;
   std::vector<Event> events;
   std::vector<Block> blocks;
+  RepeatedEvents repeat;
   ByCategory resident{};  // bytes that are there before the first event
 
+  // Of all events, with repeated ones as often as they happen; and where among these the first run
+  // of `event` stands.
+  std::int64_t length() const { return Place(events.size()); }
+  std::int64_t Place(std::size_t event) const {
+    const bool after = event >= std::size_t{repeat.first} + repeat.count;
+    const std::int64_t more = after ? (repeat.times - 1) * std::int64_t{repeat.count} : 0;
+    return static_cast<std::int64_t>(event) + more;
+  }
   std::int64_t resident_bytes() const {
     std::int64_t sum = 0;
     for (std::int64_t bytes : resident) sum += bytes;

@@ -117,8 +117,8 @@ struct Totals {
 
   // Calls of operators in the program as the file has it, with those that a training step adds;
   // and those of them that the operator table knows.
-  int operators = 0;
-  int modelled_operators = 0;
+  std::int64_t operators = 0;
+  std::int64_t modelled_operators = 0;
 };
 
 struct Analyses;  // What the report is made from, besides.
@@ -180,6 +180,11 @@ struct ReportOptions {
 [[nodiscard]] Result<std::string> WriteReport(const Weighing& weighing, std::string_view format,
                                               const ReportOptions& options,
                                               const report::RenderOptions& render = {});
+
+// Whether such a report tells each kernel or each event, so that a step of many micro-steps must be
+// weighed with `TrainOptions::unroll` for it. WriteReport refuses it otherwise; Describe tells
+// those of the micro-steps that were weighed.
+[[nodiscard]] bool TellsEachStep(std::string_view format, const ReportOptions& options);
 
 // A thing that is chosen by its name.
 struct Choice {

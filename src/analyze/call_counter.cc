@@ -16,21 +16,20 @@
 namespace steelyard {
 namespace {
 
-// The kernels of one call, forward.
+// The kernels of one call, forward, as often as they run.
 struct CallWork {
   Count macs = 0;
   std::size_t first = SIZE_MAX;  // of its kernels
 };
 
-std::vector<CallWork> ByCall(const Program& kernels, const std::vector<NodeWork>& by_node,
-                             NodeId calls) {
+std::vector<CallWork> ByCall(const Program& kernels, const WorkByNode& by_node, NodeId calls) {
   std::vector<CallWork> out(calls);
   const std::vector<Node>& nodes = kernels.main().nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const bool forward = nodes[i].phase == Phase::kForward || nodes[i].phase == Phase::kLoss;
     if (!forward || nodes[i].origin == kNoId) continue;
     CallWork& call = out[nodes[i].origin];
-    call.macs += by_node[i].macs;
+    call.macs += Count(by_node[i].macs) * kernels.times(static_cast<NodeId>(i));
     call.first = std::min(call.first, i);
   }
   return out;
@@ -111,6 +110,11 @@ Count Counted(std::span<const CallRule> rules, const Call& call, const CallWork&
   return 0;
 }
 
+// A sum over `runs`, by run; negative where it did not fit.
+std::int64_t Once(Count sum, std::int64_t runs) {
+  return sum.overflowed() ? sum.value() : sum.value() / runs;
+}
+
 bool CountsProducts(std::span<const CallRule> rules) {
   return !rules.empty() && rules.front().mac > 0;
 }
@@ -118,23 +122,25 @@ bool CountsProducts(std::span<const CallRule> rules) {
 }  // namespace
 
 void CountCallsAs(const Convention& convention, const Program& imported, const Program& kernels,
-                  std::vector<NodeWork>& by_node) {
+                  WorkByNode& by_node) {
   const NodeNumbering numbering(imported);
   const std::vector<CallWork> works = ByCall(kernels, by_node, numbering.count());
   for (GraphId g = 0; g < imported.graphs.size(); ++g) {
-    const std::int64_t runs = kernels.runs(g);
     for (std::size_t i = 0; i < imported.graphs[g].nodes.size(); ++i) {
       const CallWork& work = works[numbering.first(g) + i];
       if (work.first == SIZE_MAX) continue;  // it ran nothing
+      const std::int64_t runs = g == 0 ? imported.times(static_cast<NodeId>(i)) : kernels.runs(g);
+      // What is counted at the first kernel counts as often as that one runs.
+      const std::int64_t shared = kernels.times(static_cast<NodeId>(work.first));
       const Node& node = imported.graphs[g].nodes[i];
       const Call call(imported, node);
       const auto rules = RulesOf(convention.measure.calls, imported.op_name(node.op));
-      NodeWork& counted = by_node[work.first];
-      counted.flops = Counted(rules, call, work, runs).value();
-      counted.missed = CountsProducts(rules) ? 0 : work.macs.value();
+      NodeWork& counted = by_node.at(work.first);
+      counted.flops = Once(Counted(rules, call, work, runs), shared);
+      counted.missed = CountsProducts(rules) ? 0 : Once(work.macs, shared);
       if (convention.beside == nullptr) continue;
       const auto beside = RulesOf(convention.beside->calls, imported.op_name(node.op));
-      counted.beside = Counted(beside, call, work, runs).value();
+      counted.beside = Once(Counted(beside, call, work, runs), shared);
     }
   }
 }

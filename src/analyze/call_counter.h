@@ -15,6 +15,6 @@ namespace steelyard {
 // columns of which are there already. A call is counted at the first kernel that it runs.
 // Requires: the convention counts calls.
 void CountCallsAs(const Convention& convention, const Program& imported, const Program& kernels,
-                  std::vector<NodeWork>& by_node);
+                  WorkByNode& by_node);
 
 }  // namespace steelyard

@@ -3,7 +3,6 @@
 #include "analyze/modules.h"
 
 #include <algorithm>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -39,24 +38,24 @@ class ModuleFinder {
   std::vector<ModuleId> by_path_;
 };
 
-// Children after their parent, in the order in which the program has them.
-void AppendTree(const std::vector<std::vector<ModuleId>>& children, ModuleId module, int depth,
-                std::vector<std::pair<ModuleId, int>>& order) {
-  std::vector<std::pair<ModuleId, int>> stack{{module, depth}};
-  while (!stack.empty()) {
-    const auto [m, d] = stack.back();
-    stack.pop_back();
-    order.emplace_back(m, d);
-    for (const ModuleId child : std::views::reverse(children[m])) stack.emplace_back(child, d + 1);
-  }
-}
-
+// Modules with their depths, children after their parent and in the order in which the program has
+// them.
 std::vector<std::pair<ModuleId, int>> TreeOrder(const Program& program) {
-  std::vector<std::vector<ModuleId>> children(program.modules.size());
-  for (ModuleId m = 1; m < program.modules.size(); ++m)
-    children[program.modules[m].parent].push_back(m);
+  const std::size_t count = program.modules.size();
+  std::vector<ModuleId> first_child(count, kNoId), next_sibling(count, kNoId);
+  for (auto m = static_cast<ModuleId>(count); m-- > 1;) {
+    next_sibling[m] = std::exchange(first_child[program.modules[m].parent], m);
+  }
   std::vector<std::pair<ModuleId, int>> order;
-  AppendTree(children, 0, 0, order);
+  order.reserve(count);
+  std::vector<std::pair<ModuleId, int>> stack{{0, 0}};
+  while (!stack.empty()) {
+    const auto [module, depth] = stack.back();
+    stack.pop_back();
+    order.emplace_back(module, depth);
+    if (next_sibling[module] != kNoId) stack.emplace_back(next_sibling[module], depth);
+    if (first_child[module] != kNoId) stack.emplace_back(first_child[module], depth + 1);
+  }
   return order;
 }
 
@@ -99,8 +98,11 @@ void AddTensors(const Program& kernels, std::vector<ModuleReport>& own,
 void AddRuns(const Program& imported, const Program& kernels, const WorkReport& work,
              const Timeline& timeline, std::vector<ModuleReport>& own) {
   for (std::size_t g = 0; g < imported.graphs.size(); ++g) {
-    const auto runs = static_cast<int>(kernels.runs(static_cast<GraphId>(g)));
-    for (const Node& node : imported.graphs[g].nodes) own[node.module].calls += runs;
+    const std::int64_t runs = kernels.runs(static_cast<GraphId>(g));
+    const std::vector<Node>& nodes = imported.graphs[g].nodes;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      own[nodes[i].module].calls += g == 0 ? imported.times(static_cast<NodeId>(i)) : runs;
+    }
   }
   std::vector<bool> known(kernels.op_names.size());
   for (OpId op = 0; op < known.size(); ++op) {
@@ -109,12 +111,15 @@ void AddRuns(const Program& imported, const Program& kernels, const WorkReport& 
   }
   const std::vector<Node>& nodes = kernels.main().nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    own[nodes[i].module].work += work.by_node[i];
-    own[nodes[i].module].unmodelled += known[nodes[i].op] && nodes[i].refusal == kNoString ? 0 : 1;
+    ModuleReport& module = own[nodes[i].module];
+    const std::int64_t runs = kernels.times(static_cast<NodeId>(i));
+    if (work.by_node.works(i)) module.work += work.by_node[i].Times(runs);
+    module.unmodelled += known[nodes[i].op] && nodes[i].refusal == kNoString ? 0 : runs;
   }
   for (const Block& block : timeline.blocks) {
     if (block.value == Block::kNoValue || block.bytes == 0) continue;
-    own[nodes[timeline.events[block.allocated].node].module].activation_bytes += block.bytes;
+    const NodeId node = timeline.events[block.allocated].node;
+    own[nodes[node].module].activation_bytes += block.bytes * kernels.times(node);
   }
 }
 
@@ -145,7 +150,9 @@ std::vector<ModuleReport> CountModules(const Program& imported, const Program& k
     ModuleReport& report = own[module];
     report.module = module;
     report.depth = depth;
-    std::ranges::stable_sort(dtypes[module], std::greater(), &ByteTally::bytes);
+    if (dtypes[module].size() > 1) {
+      std::ranges::stable_sort(dtypes[module], std::greater(), &ByteTally::bytes);
+    }
     for (const ByteTally& t : dtypes[module]) report.dtypes.push_back(t.dtype);
     out.push_back(std::move(report));
   }

@@ -19,8 +19,8 @@ struct ModuleReport {
   std::int64_t parameter_bytes = 0;
   std::int64_t buffer_bytes = 0;
   std::vector<DType> dtypes;          // of its parameters, most bytes first
-  int calls = 0;                      // of operators inside it
-  int unmodelled = 0;                 // of them, those that its work leaves out
+  std::int64_t calls = 0;             // of operators inside it
+  std::int64_t unmodelled = 0;        // of them, those that its work leaves out
   std::int64_t activation_bytes = 0;  // results of its operators, allocated in the step
   NodeWork work;
 };

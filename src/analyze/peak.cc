@@ -78,7 +78,8 @@ class Chosen {
     }
     std::ranges::sort(origins);
     origins.erase(std::ranges::unique(origins).begin(), origins.end());
-    calls_ = static_cast<int>(origins.size());
+    calls_ = 0;
+    for (const NodeId origin : origins) calls_ += imported_.times(origin);
     return calls_ > 0;
   }
 
@@ -98,14 +99,14 @@ class Chosen {
     });
   }
   bool has(std::size_t node) const { return node < nodes_.size() && nodes_[node]; }
-  int calls() const { return calls_; }
+  std::int64_t calls() const { return calls_; }
 
  private:
   const Program& imported_;
   const Program& kernels_;
   NodeNumbering numbering_;
   std::vector<bool> nodes_;
-  int calls_ = 0;
+  std::int64_t calls_ = 0;
 };
 
 }  // namespace
@@ -139,18 +140,73 @@ std::optional<PeakReport> FindMoment(const Program& imported, const Program& ker
   return report;
 }
 
-std::vector<std::int64_t> Profile(const Timeline& timeline, int points) {
-  const auto count = static_cast<std::size_t>(std::max(points, 1));
-  std::vector<std::int64_t> out(count, 0);
-  std::int64_t now = timeline.resident_bytes();
-  const std::size_t events = timeline.events.size();
-  std::size_t at = 0;
-  for (std::size_t p = 0; p < count; ++p) {
-    out[p] = now;
-    for (const std::size_t end = events * (p + 1) / count; at < end; ++at) {
-      now += timeline.events[at].bytes;
-      out[p] = std::max(out[p], now);
+namespace {
+
+// Goes through the events as they happen, repeated ones as often as they do.
+class Levels {
+ public:
+  explicit Levels(const Timeline& timeline)
+      : timeline_(timeline),
+        first_(timeline.repeat.first),
+        count_(timeline.repeat.count),
+        end_(first_ + count_ * timeline.repeat.times),
+        now_(timeline.resident_bytes()) {
+    std::int64_t level = 0;
+    for (std::int64_t i = first_; i < first_ + count_; ++i) {
+      level += timeline.events[static_cast<std::size_t>(i)].bytes;
+      rise_ = std::max(rise_, level);
     }
+  }
+
+  // The highest total from the present one to that before the event at `end`.
+  std::int64_t HighestUpTo(std::int64_t end) {
+    std::int64_t highest = now_;
+    while (place_ < end) {
+      if (const std::int64_t runs = WholeRunsUpTo(end); runs > 0) {
+        highest = std::max(highest, now_ + rise_);
+        place_ += runs * count_;
+        continue;
+      }
+      now_ += timeline_.events[Index(place_++)].bytes;
+      highest = std::max(highest, now_);
+    }
+    return highest;
+  }
+
+ private:
+  // Runs of the repeated events that begin here and need not be gone through: they end at the total
+  // at which they begin.
+  std::int64_t WholeRunsUpTo(std::int64_t end) const {
+    const bool begins = place_ >= first_ && place_ < end_ && (place_ - first_) % count_ == 0;
+    return begins ? (std::min(end, end_) - place_) / count_ : 0;
+  }
+  std::size_t Index(std::int64_t place) const {
+    if (place >= end_) return static_cast<std::size_t>(place - (end_ - first_ - count_));
+    const bool repeated = place >= first_;
+    return static_cast<std::size_t>(repeated ? first_ + (place - first_) % count_ : place);
+  }
+
+  const Timeline& timeline_;
+  std::int64_t first_, count_, end_;  // of repeated events, and where their last run ends
+  std::int64_t rise_ = 0;             // of the total during one run
+  std::int64_t now_;
+  std::int64_t place_ = 0;
+};
+
+// `whole` * `part` / `parts`, which the product may exceed.
+std::int64_t ShareOf(std::int64_t whole, std::int64_t part, std::int64_t parts) {
+  return whole / parts * part + whole % parts * part / parts;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Profile(const Timeline& timeline, int points) {
+  const std::int64_t count = std::max(points, 1);
+  std::vector<std::int64_t> out;
+  out.reserve(static_cast<std::size_t>(count));
+  Levels levels(timeline);
+  for (std::int64_t p = 1; p <= count; ++p) {
+    out.push_back(levels.HighestUpTo(ShareOf(timeline.length(), p, count)));
   }
   return out;
 }

@@ -19,7 +19,7 @@ struct PeakReport {
   std::int64_t peak_delta = 0;      // peak - resident
   std::uint32_t event = 0;          // the allocation that reaches it (the first, if several do)
   bool reached_in_step = false;     // false: nothing is allocated above the resident bytes
-  int calls = 1;                    // among which it is the highest
+  std::int64_t calls = 1;           // among which it is the highest
   ByCategory at_peak{};             // sums to `peak`
   std::vector<std::uint32_t> live;  // blocks alive there, largest first
 };

@@ -65,7 +65,7 @@ class ByOperator {
     }
     return std::move(lines_);
   }
-  void Refuse(const Node& kernel, std::string_view reason) {
+  void Refuse(const Node& kernel, std::string_view reason, std::int64_t runs) {
     const OpId op = numbering_.node(kernel.origin).op;
     if (refused_.empty()) refused_.resize(lines_.size());
     OperatorWork& line = refused_[op];
@@ -74,8 +74,8 @@ class ByOperator {
       line.modelled = false;
       line.reason = reason;
     }
-    ++line.calls;
-    --lines_[op].calls;
+    line.calls += runs;
+    lines_[op].calls -= runs;
   }
 
  private:
@@ -100,10 +100,13 @@ bool TouchesTensors(const Program& program, const Node& node) {
 void CountCalls(const Program& imported, const Program& kernels, ByOperator& lines,
                 WorkReport& report) {
   for (std::size_t g = 0; g < imported.graphs.size(); ++g) {
-    const auto runs = static_cast<int>(kernels.runs(static_cast<GraphId>(g)));
-    if (runs == 0) continue;
-    for (const Node& node : imported.graphs[g].nodes) {
+    const std::int64_t runs_of_graph = kernels.runs(static_cast<GraphId>(g));
+    if (runs_of_graph == 0) continue;
+    const std::vector<Node>& nodes = imported.graphs[g].nodes;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const Node& node = nodes[i];
       if (!TouchesTensors(imported, node)) continue;
+      const std::int64_t runs = g == 0 ? imported.times(static_cast<NodeId>(i)) : runs_of_graph;
       OperatorWork& line = lines.Line(node);
       line.calls += runs;
       report.calls += runs;
@@ -112,15 +115,29 @@ void CountCalls(const Program& imported, const Program& kernels, ByOperator& lin
   }
 }
 
-double SumRounded(const std::vector<NodeWork>& works) {
+double SumRounded(const Program& kernels, const WorkByNode& works) {
   double sum = 0;
-  for (const NodeWork& work : works) {
-    sum += static_cast<double>(static_cast<float>(static_cast<double>(work.flops) / 1e9));
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    const auto once = static_cast<float>(static_cast<double>(works[i].flops) / 1e9);
+    sum += static_cast<double>(once) * static_cast<double>(kernels.times(static_cast<NodeId>(i)));
   }
   return sum;
 }
 
 }  // namespace
+
+NodeWork NodeWork::Times(std::int64_t runs) const {
+  if (runs == 1) return *this;
+  const auto times = [&](std::int64_t one) { return (Count(one) * runs).value(); };
+  return {.macs = times(macs),
+          .flops = times(flops),
+          .beside = times(beside),
+          .missed = times(missed),
+          .masked = times(masked),
+          .flops_all = times(flops_all),
+          .read = times(read),
+          .written = times(written)};
+}
 
 NodeWork& NodeWork::operator+=(const NodeWork& other) {
   macs = Sum(macs, other.macs);
@@ -147,27 +164,32 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
   ByOperator lines(imported, kernels);
   CountCalls(imported, kernels, lines, report);
   const std::vector<Node>& nodes = kernels.main().nodes;
-  report.by_node.resize(nodes.size());
+  report.by_node = WorkByNode(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const OpDef* def = defs[nodes[i].op];
     if (nodes[i].refusal != kNoString) {
-      lines.Refuse(nodes[i], kernels.text(nodes[i].refusal));
-      --report.modelled_calls;
+      const std::int64_t runs = kernels.times(static_cast<NodeId>(i));
+      lines.Refuse(nodes[i], kernels.text(nodes[i].refusal), runs);
+      report.modelled_calls -= runs;
       continue;
     }
     if (def == nullptr) continue;
     const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
-    report.by_node[i] = WorkOf(view, convention);
+    report.by_node.at(i) = WorkOf(view, convention);
   }
   for (std::size_t i = 0; i < moved.size(); ++i) {
-    report.by_node[i].read = moved[i].read.value();
-    report.by_node[i].written = moved[i].written.value();
+    const std::int64_t read = moved[i].read.value(), written = moved[i].written.value();
+    if (read == 0 && written == 0 && !report.by_node.works(i)) continue;
+    report.by_node.at(i).read = read;
+    report.by_node.at(i).written = written;
   }
   if (convention.counts_calls()) CountCallsAs(convention, imported, kernels, report.by_node);
-  if (convention.prints_rounded) report.printed_billions = SumRounded(report.by_node);
+  if (convention.prints_rounded) report.printed_billions = SumRounded(kernels, report.by_node);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    report.by_phase[static_cast<std::size_t>(nodes[i].phase)] += report.by_node[i];
-    if (OperatorWork* line = lines.LineOfOrigin(nodes[i].origin)) line->work += report.by_node[i];
+    if (!report.by_node.works(i)) continue;
+    const NodeWork work = report.by_node[i].Times(kernels.times(static_cast<NodeId>(i)));
+    report.by_phase[static_cast<std::size_t>(nodes[i].phase)] += work;
+    if (OperatorWork* line = lines.LineOfOrigin(nodes[i].origin)) line->work += work;
   }
   for (const NodeWork& total : report.by_phase) {
     if (Overflowed(total)) {

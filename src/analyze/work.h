@@ -30,12 +30,37 @@ struct NodeWork {
   std::int64_t read = 0;       // bytes
   std::int64_t written = 0;
   NodeWork& operator+=(const NodeWork& other);
+  NodeWork Times(std::int64_t runs) const;
+};
+
+// The work of one run of each node. Marks of dropped references do none, and take no room.
+class WorkByNode {
+ public:
+  explicit WorkByNode(std::size_t nodes = 0) : places_(nodes, 0) {
+    works_.reserve(nodes + 1);
+    works_.emplace_back();
+  }
+  std::size_t size() const { return places_.size(); }
+  bool works(std::size_t node) const { return places_[node] != 0; }
+  const NodeWork& operator[](std::size_t node) const { return works_[places_[node]]; }
+  // The node's, to be filled in.
+  NodeWork& at(std::size_t node) {
+    if (!works(node)) {
+      places_[node] = static_cast<std::uint32_t>(works_.size());
+      works_.emplace_back();
+    }
+    return works_[places_[node]];
+  }
+
+ private:
+  std::vector<std::uint32_t> places_;  // by node, in works_
+  std::vector<NodeWork> works_;        // the first is none
 };
 
 // Calls of one operator of the imported program.
 struct OperatorWork {
   std::string name;
-  int calls = 0;
+  std::int64_t calls = 0;
   bool modelled = true;
   std::string reason = {};  // of calls that a row refused: why, in the words of the first
   NodeWork work = {};
@@ -44,12 +69,12 @@ struct OperatorWork {
 struct WorkReport {
   const Convention* convention = nullptr;
   std::array<NodeWork, kPhaseCount> by_phase{};
-  std::vector<NodeWork> by_node;          // of the kernel program
+  WorkByNode by_node;                     // of the kernel program
   std::vector<OperatorWork> by_operator;  // most work first
   std::vector<OperatorWork> unmodelled;   // without a row, or refused by it; most calls first
   double printed_billions = 0;            // what a convention that rounds would print; else 0
-  int modelled_calls = 0;                 // of the imported program
-  int calls = 0;
+  std::int64_t modelled_calls = 0;        // of the imported program
+  std::int64_t calls = 0;
 
   const NodeWork& of(Phase phase) const { return by_phase[static_cast<std::size_t>(phase)]; }
 };

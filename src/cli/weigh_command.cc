@@ -284,10 +284,11 @@ Status WeighCommand::PrintProgram(const WeighOptions& options) const {
 }
 
 Status WeighCommand::Run() {
-  SY_ASSIGN_OR_RETURN(const WeighOptions options, Options());
+  SY_ASSIGN_OR_RETURN(WeighOptions options, Options());
   if (!print_after_.empty()) return PrintProgram(options);
   SY_ASSIGN_OR_RETURN(const std::string format, output_.Format());
   SY_ASSIGN_OR_RETURN(report_.table, TableFor(format));
+  options.train.unroll = TellsEachStep(format, report_);
   SY_ASSIGN_OR_RETURN(const Weighing weighing, Weigh(options));
   SY_ASSIGN_OR_RETURN(const std::string text,
                       WriteReport(weighing, format, report_, output_.Look()));

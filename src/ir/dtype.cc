@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,22 @@ constexpr bool RowsStandInOrder() {
 }
 static_assert(RowsStandInOrder(), "a row is found by its enumerator");
 
+// The characters of a short name as one number: readers ask for one at nearly every word.
+constexpr std::uint64_t Packed(std::string_view name) {
+  std::uint64_t packed = 0;
+  for (const char c : name) packed = packed << 8U | static_cast<unsigned char>(c);
+  return packed;
+}
+
+constexpr auto kShortNames = [] {
+  std::array<std::uint64_t, kRows.size()> packed{};
+  for (std::size_t i = 0; i < kRows.size(); ++i) packed[i] = Packed(kRows[i].short_name);
+  return packed;
+}();
+static_assert(std::ranges::all_of(kRows, [](const Row& row) {
+  return row.short_name.size() <= sizeof(std::uint64_t);
+}));
+
 const Row& RowOf(DType dtype) { return kRows[static_cast<std::size_t>(dtype)]; }
 
 }  // namespace
@@ -70,10 +87,10 @@ std::optional<DType> DTypeNamed(std::string_view name) {
 }
 
 std::optional<DType> DTypeShortNamed(std::string_view name) {
-  for (const Row& row : kRows) {
-    if (row.short_name == name) return row.dtype;
-  }
-  return std::nullopt;
+  if (name.size() > sizeof(std::uint64_t)) return std::nullopt;
+  const auto found = std::ranges::find(kShortNames, Packed(name));
+  if (name.empty() || found == kShortNames.end()) return std::nullopt;
+  return kRows[static_cast<std::size_t>(found - kShortNames.begin())].dtype;
 }
 
 }  // namespace steelyard

@@ -100,11 +100,15 @@ std::int64_t BroadcastStride(const Layout& o, Sizes shape, int dim) {
 }  // namespace
 
 std::optional<std::int64_t> NumElements(Sizes sizes) {
-  if (std::ranges::any_of(sizes, [](std::int64_t s) { return s < 0; })) return std::nullopt;
-  if (IsEmpty(sizes)) return 0;
   CheckedInt count = 1;
-  for (std::int64_t s : sizes) count *= s;
-  return count.Get();
+  bool negative = false, empty = false;
+  for (const std::int64_t s : sizes) {
+    negative |= s < 0;
+    empty |= s == 0;
+    count *= s;
+  }
+  if (negative) return std::nullopt;
+  return empty ? 0 : count.Get();
 }
 
 Dims ContiguousStrides(Sizes sizes) {

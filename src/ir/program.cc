@@ -88,7 +88,7 @@ Argument Argument::OfGraph(GraphId g) {
 
 Program::Program() : graphs(1), modules(1), frames(1) {}
 
-std::uint32_t Program::runs(GraphId graph) const {
+std::int64_t Program::runs(GraphId graph) const {
   if (graph < graph_runs.size()) return graph_runs[graph];
   return graph == 0 ? 1 : 0;
 }

@@ -25,13 +25,9 @@ bool SameAsContiguous(std::span<const std::int64_t> sizes_and_strides) {
 
 }  // namespace
 
-std::vector<std::int64_t> ContiguousDims(ExpressionTable& expressions,
-                                         std::span<const std::int64_t> sizes) {
-  if (std::ranges::all_of(sizes, IsNumber)) {
-    const Dims strides = ContiguousStrides(sizes);
-    return {strides.begin(), strides.end()};
-  }
-  std::vector<std::int64_t> out(sizes.size(), 1);
+Dims ContiguousDims(ExpressionTable& expressions, std::span<const std::int64_t> sizes) {
+  if (std::ranges::all_of(sizes, IsNumber)) return ContiguousStrides(sizes);
+  Dims out = Dims::Filled(static_cast<int>(sizes.size()), 1);
   Dim running(1);
   for (std::size_t i = sizes.size(); i-- > 1;) {
     const Dim size = Dim::FromRaw(sizes[i]);
@@ -42,7 +38,7 @@ std::vector<std::int64_t> ContiguousDims(ExpressionTable& expressions,
     } else if (size != Dim(0)) {  // an empty tensor's strides are those of one with an element
       running = expressions.Make(ExprOp::kMul, size, running);
     }
-    out[i - 1] = running.raw();
+    out[static_cast<int>(i) - 1] = running.raw();
   }
   return out;
 }

@@ -13,8 +13,8 @@
 namespace steelyard {
 
 // The products of sizes that are the strides of a contiguous tensor, as expressions where needed.
-std::vector<std::int64_t> ContiguousDims(ExpressionTable& expressions,
-                                         std::span<const std::int64_t> sizes);
+// Requires: at most Dims::kMaxRank sizes.
+Dims ContiguousDims(ExpressionTable& expressions, std::span<const std::int64_t> sizes);
 
 // Tells whether strides are those of a contiguous tensor, however their expressions are written.
 // Symbolic ones are compared at a few points of the symbols' ranges: two products of sizes that

@@ -26,7 +26,7 @@ bool ReadCall(TextScanner& scan, Program& program, std::vector<Argument>& argume
   if (!scan.Expect("(", "the operator's name")) return false;
   TextValueReader values(scan, program);
   values.AllowTensorArguments();
-  if (!values.Arguments(")", arguments)) return false;
+  if (!values.Arguments(')', arguments)) return false;
   if (!scan.NextStatement()) return true;
   return scan.Fail("expected one call, " + scan.Found(), std::string(kForm));
 }

@@ -202,7 +202,7 @@ bool DimReader::Read(Dim& out) {
     out = Dim(number);
     return true;
   }
-  if (scan_.Accept("?")) {
+  if (scan_.Accept('?')) {
     out = Dim::Unknown();
     return true;
   }
@@ -288,8 +288,8 @@ Dim DimReader::Negated(Dim d) {
 bool DimReader::Sum(Dim& out) {
   if (!Product(out)) return false;
   while (scan_.Sees("+") || scan_.Sees("-")) {
-    const bool minus = scan_.Accept("-");
-    if (!minus) scan_.Accept("+");
+    const bool minus = scan_.Accept('-');
+    if (!minus) scan_.Accept('+');
     Dim right(0);
     if (!Product(right)) return false;
     out = program_.expressions.Make(ExprOp::kAdd, out, minus ? Negated(right) : right);
@@ -301,13 +301,13 @@ bool DimReader::Product(Dim& out) {
   if (!Signed(out)) return false;
   while (true) {
     ExprOp op = ExprOp::kMul;
-    if (scan_.Accept("*")) {
+    if (scan_.Accept('*')) {
       op = ExprOp::kMul;
     } else if (scan_.Accept("//")) {
       op = ExprOp::kFloorDiv;
-    } else if (scan_.Accept("/")) {
+    } else if (scan_.Accept('/')) {
       op = ExprOp::kTrueDiv;
-    } else if (scan_.Accept("%")) {
+    } else if (scan_.Accept('%')) {
       op = ExprOp::kMod;
     } else {
       return true;
@@ -320,7 +320,7 @@ bool DimReader::Product(Dim& out) {
 
 bool DimReader::Signed(Dim& out) {
   bool negative = false;
-  while (scan_.Accept("-")) negative = !negative;
+  while (scan_.Accept('-')) negative = !negative;
   if (!Power(out)) return false;
   if (negative) out = Negated(out);
   return true;
@@ -332,7 +332,7 @@ bool DimReader::Power(Dim& out) {
   std::vector<Dim> chain;
   while (scan_.Accept("**")) {
     chain.push_back(out);
-    const bool negative = scan_.Accept("-");
+    const bool negative = scan_.Accept('-');
     if (!Atom(out)) return false;
     if (negative) out = Negated(out);
   }
@@ -343,7 +343,7 @@ bool DimReader::Power(Dim& out) {
 }
 
 bool DimReader::Atom(Dim& out) {
-  if (scan_.Accept("(")) return Or(out) && scan_.Expect(")", "an expression");
+  if (scan_.Accept('(')) return Or(out) && scan_.Expect(")", "an expression");
   if (IsDigit(scan_.Peek())) {
     std::int64_t number = 0;
     if (!scan_.Unsigned(INT64_MAX, number)) return false;
@@ -359,7 +359,7 @@ bool DimReader::Call(std::string_view function, Dim& out) {
     Dim a(0);
     Dim b(0);
     Dim c(0);
-    bool ok = scan_.Accept("(") && Or(a) && scan_.Expect(",", "an operand") && Or(b);
+    bool ok = scan_.Accept('(') && Or(a) && scan_.Expect(",", "an operand") && Or(b);
     if (row.op == ExprOp::kSelect) ok = ok && scan_.Expect(",", "an operand") && Or(c);
     if (!ok || !scan_.Expect(")", "the operands")) return false;
     out = program_.expressions.Make(row.op, a, b, c);
@@ -370,7 +370,7 @@ bool DimReader::Call(std::string_view function, Dim& out) {
 }
 
 bool DimReader::ReadName(std::string& out) {
-  if (scan_.Accept("$")) {
+  if (scan_.Accept('$')) {
     if (!scan_.String(out)) return false;
     if (out.empty()) return scan_.Fail("a symbol without a name", "Write $\"name\".");
     return true;

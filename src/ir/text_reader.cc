@@ -32,7 +32,14 @@ class Reader {
       : scan_(text, file_name),
         file_name_(file_name),
         values_(scan_, program_),
-        tables_(scan_, program_, values_.dims()) {}
+        tables_(scan_, program_, values_.dims()) {
+    // A node or a value is a line, mostly. Memory that is not written to is not taken.
+    const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+    program_.values.reserve(lines);
+    program_.main().nodes.reserve(lines);
+    program_.arguments.reserve(4 * lines);
+    program_.outputs.reserve(lines);
+  }
 
   Result<Program> Run() {
     while (scan_.NextStatement()) {
@@ -93,8 +100,11 @@ class Reader {
   TextTableReader tables_;
   IndexOfValue parameters_, buffers_;  // first name of a value
   std::vector<bool> plain_results_;    // by value: of a node, without a role of its own
-  GraphId graph_ = 0;                  // that is being read
-  bool returned_ = false;              // it has had its `return`
+  std::vector<ValueText> results_;     // of the node that is being read, its arguments and values
+  std::vector<Argument> arguments_;
+  std::vector<ValueId> ids_;
+  GraphId graph_ = 0;      // that is being read
+  bool returned_ = false;  // it has had its `return`
 };
 
 bool Reader::ReadStatement() {
@@ -116,6 +126,7 @@ bool Reader::ReadStatement() {
       Statement{"releases", &Reader::ReadReleases},
       Statement{"graph", &Reader::ReadGraph},
   };
+  if (scan_.Sees("%")) return ReadNode() && scan_.ExpectLineEnd();
   if (scan_.AcceptWord("return")) return ReadReturn() && scan_.ExpectLineEnd();
   const std::string_view word = scan_.PeekWord();
   for (const Statement& statement : kStatements) {
@@ -136,7 +147,7 @@ bool Reader::ReadReleases() {
     std::int64_t place = 0;
     if (!scan_.Unsigned(kMost, place)) return false;
     program_.released.push_back(static_cast<std::uint32_t>(place));
-  } while (scan_.Accept(","));
+  } while (scan_.Accept(','));
   return true;
 }
 
@@ -231,7 +242,7 @@ bool Reader::ReadReferences(std::vector<ValueId>& out) {
     ValueId value = kNoId;
     if (!values_.Reference(value)) return false;
     out.push_back(value);
-  } while (scan_.Accept(","));
+  } while (scan_.Accept(','));
   return true;
 }
 
@@ -244,7 +255,7 @@ bool Reader::ReadTakes() {
 bool Reader::ReadReturn() {
   if (returned_) return scan_.Fail("a second `return`", "A graph ends with one.");
   std::vector<Argument> results;
-  if (!values_.Arguments("", results)) return false;
+  if (!values_.Arguments(TextValueReader::kLineEnd, results)) return false;
   returned_ = true;
   if (graph_ == 0) {
     for (const Argument& result : results) {
@@ -283,7 +294,7 @@ bool Reader::ReadGraph() {
 
 bool Reader::ReadGraphInputs(GraphId id) {
   if (!scan_.Expect("(", "the graph's name")) return false;
-  bool more = !scan_.Accept(")");
+  bool more = !scan_.Accept(')');
   while (more) {
     ValueText text;
     ValueId value = kNoId;
@@ -291,7 +302,7 @@ bool Reader::ReadGraphInputs(GraphId id) {
     if (!text.typed) text.value.has_layout = false;
     if (!values_.Define(text, value)) return false;
     program_.graphs[id].inputs.push_back(value);
-    more = scan_.Accept(",");
+    more = scan_.Accept(',');
     if (!more && !scan_.Expect(")", "the graph's inputs")) return false;
   }
   return scan_.Expect("{", "the graph's inputs");
@@ -299,7 +310,7 @@ bool Reader::ReadGraphInputs(GraphId id) {
 
 bool Reader::ReadGraphBody() {
   while (scan_.NextStatement()) {
-    if (scan_.Accept("}")) return true;
+    if (scan_.Accept('}')) return true;
     if (!ReadStatement()) return false;
   }
   return scan_.Fail("the graph does not end", "Close it with '}' on a line of its own.");
@@ -314,15 +325,14 @@ bool Reader::ReadResults(std::vector<ValueText>& out) {
     } else {
       text.name.position = kNoResult;
     }
-    if (!scan_.Accept(",")) return scan_.Expect("=", "the results");
+    if (!scan_.Accept(',')) return scan_.Expect("=", "the results");
   }
   if (out.empty()) return true;
   return scan_.Fail("expected a result, " + scan_.Found(), "A result is %name or None.");
 }
 
 bool Reader::DefineResults(const std::vector<ValueText>& texts, Node& node) {
-  std::vector<ValueId> ids;
-  ids.reserve(texts.size());
+  ids_.clear();
   for (const ValueText& text : texts) {
     ValueId id = kNoId;
     if (text.name.position != kNoResult) {
@@ -331,9 +341,9 @@ bool Reader::DefineResults(const std::vector<ValueText>& texts, Node& node) {
       plain_results_.resize(id + std::size_t{1}, false);
       plain_results_[id] = plain;
     }
-    ids.push_back(id);
+    ids_.push_back(id);
   }
-  node.outputs = program_.AddOutputs(ids);
+  node.outputs = program_.AddOutputs(ids_);
   return true;
 }
 
@@ -368,14 +378,14 @@ bool Reader::ReadNode() {
   if (returned_) {
     return scan_.Fail("a node after `return`", "Nodes come before the `return` of their graph.");
   }
-  std::vector<ValueText> results;
-  if (!ReadResults(results)) return false;
+  results_.clear();
+  if (!ReadResults(results_)) return false;
   Node node;
   if (!tables_.ReadOpName(node.op) || !scan_.Expect("(", "the operator's name")) return false;
-  std::vector<Argument> arguments;
-  if (!values_.Arguments(")", arguments)) return false;
-  node.arguments = program_.AddArguments(arguments);
-  if (!ReadNodeWords(node) || !DefineResults(results, node)) return false;
+  arguments_.clear();
+  if (!values_.Arguments(')', arguments_)) return false;
+  node.arguments = program_.AddArguments(arguments_);
+  if (!ReadNodeWords(node) || !DefineResults(results_, node)) return false;
   program_.graphs[graph_].nodes.push_back(node);
   return true;
 }

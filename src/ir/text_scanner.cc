@@ -46,16 +46,10 @@ void TextScanner::SkipBlanksFromHere() {
   }
 }
 
-char TextScanner::Peek() {
-  SkipBlanks();
-  return position_ < text_.size() ? text_[position_] : '\0';
-}
-
 bool TextScanner::Accept(std::string_view text) {
+  if (text.size() == 1) return Accept(text.front());
   if (!Sees(text)) return false;
   position_ += text.size();
-  if (text == "(" || text == "[") ++nesting_;
-  if (text == ")" || text == "]") --nesting_;
   return true;
 }
 
@@ -129,9 +123,16 @@ bool TextScanner::String(std::string& out, char quote) {
   const std::size_t begin = position_;
   if (!Expect({&quote, 1}, "this")) return false;
   while (position_ < text_.size() && text_[position_] != '\n') {
+    const std::size_t plain = position_;
+    while (position_ < text_.size() && text_[position_] != quote && text_[position_] != '\\' &&
+           text_[position_] != '\n') {
+      ++position_;
+    }
+    out.append(text_.substr(plain, position_ - plain));
+    if (position_ == text_.size() || text_[position_] == '\n') break;
     char c = text_[position_++];
     if (c == quote) return true;
-    if (c == '\\' && !Escape(c)) return false;
+    if (!Escape(c)) return false;
     out.push_back(c);
   }
   return FailAt(begin, "the string does not end", "A string ends on its line, with its quote.");
@@ -149,12 +150,16 @@ bool TextScanner::Unsigned(std::int64_t limit, std::int64_t& out) {
 }
 
 bool TextScanner::AcceptPlainNumber(std::int64_t& out) {
-  if (!IsDigit(Peek())) return false;
+  constexpr std::int64_t kLeast = -(std::int64_t{1} << 32);  // far from what a Dim cannot hold
+  const char first = Peek();
+  if (!IsDigit(first) && first != '-') return false;
   const char* const last = text_.data() + text_.size();
-  const auto [end, code] = std::from_chars(text_.data() + position_, last, out);
-  if (code != std::errc() || end == last) return false;
-  if (std::string_view(",])}").find(*end) == std::string_view::npos) return false;
+  std::int64_t number = 0;
+  const auto [end, code] = std::from_chars(text_.data() + position_, last, number);
+  if (code != std::errc() || end == last || number < kLeast) return false;
+  if (*end != ',' && *end != ']' && *end != ')' && *end != '}') return false;
   position_ = static_cast<std::size_t>(end - text_.data());
+  out = number;
   return true;
 }
 

@@ -22,7 +22,10 @@ class TextScanner {
       : text_(text), file_name_(file_name) {}
 
   // The character after blanks, 0 at the end of the text. Within ( ) and [ ] a newline is a blank.
-  char Peek();
+  char Peek() {
+    SkipBlanks();
+    return position_ < text_.size() ? text_[position_] : '\0';
+  }
   // Whether `text` (not empty) comes next; AcceptWord: as a whole word.
   bool Sees(std::string_view text) {
     SkipBlanks();
@@ -31,6 +34,14 @@ class TextScanner {
            text_.substr(position_).starts_with(text);
   }
   bool Accept(std::string_view text);
+  bool Accept(char c) {
+    SkipBlanks();
+    if (position_ >= text_.size() || text_[position_] != c) return false;
+    ++position_;
+    if (c == '(' || c == '[') ++nesting_;
+    if (c == ')' || c == ']') --nesting_;
+    return true;
+  }
   bool AcceptWord(std::string_view word);
   bool Expect(std::string_view text, std::string_view after);
 
@@ -44,7 +55,8 @@ class TextScanner {
   bool String(std::string& out, char quote = '"');
   // Digits without a sign, at most `limit`.
   bool Unsigned(std::int64_t limit, std::int64_t& out);
-  // Digits that the end of a list follows at once: no larger expression. Takes nothing otherwise.
+  // Digits, and a sign before them, that the end of a list follows at once: no larger expression.
+  // Takes nothing otherwise.
   bool AcceptPlainNumber(std::int64_t& out);
   // Whether a number with a point or an exponent comes next (or inf or nan), and its value.
   bool SeesReal();
@@ -69,7 +81,8 @@ class TextScanner {
 
  private:
   void SkipBlanks() {
-    // Blanks and comments begin with characters up to '#'.
+    while (position_ < text_.size() && text_[position_] == ' ') ++position_;
+    // Other blanks and comments begin with characters up to '#'.
     if (position_ < text_.size() && text_[position_] > '#') return;
     SkipBlanksFromHere();
   }

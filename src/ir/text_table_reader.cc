@@ -49,7 +49,7 @@ bool TextTableReader::ReadSymbol() {
   scan_.Peek();
   const std::size_t at = scan_.position();
   if (!dims_.ReadName(name)) return false;
-  if (scan_.Accept(":")) {
+  if (scan_.Accept(':')) {
     if (!scan_.Unsigned(symbol.max, symbol.min) || !scan_.Expect("..", "the least size")) {
       return false;
     }
@@ -58,7 +58,7 @@ bool TextTableReader::ReadSymbol() {
       return scan_.FailAt(at, "the range of \"" + name + "\" is empty", "Write it as 1..512.");
     }
   }
-  if (scan_.Accept("=") && !scan_.Unsigned(Symbol().max, symbol.example)) return false;
+  if (scan_.Accept('=') && !scan_.Unsigned(Symbol().max, symbol.example)) return false;
   if (dims_.Declare(name, symbol)) return true;
   return scan_.FailAt(at, "the symbol \"" + name + "\" is declared twice",
                       "A symbol is declared before it is used, once.");
@@ -71,6 +71,7 @@ bool TextTableReader::ReadModulePath(StringId& out) {
   const std::string_view path = program_.text(out);
   // Looking for its parents takes time by the square of its length.
   constexpr std::size_t kMaxPath = 4096;
+  if (path.size() <= std::size_t{kMaxTextDepth}) return true;
   if (path.size() <= kMaxPath && std::ranges::count(path, '.') <= kMaxTextDepth) return true;
   return scan_.FailAt(at, "the module's path is too long",
                       "It may have " + std::to_string(kMaxTextDepth) + " dots and " +
@@ -83,7 +84,7 @@ bool TextTableReader::ReadModule() {
   const std::size_t at = scan_.position();
   Module module;
   if (!ReadModulePath(module.path)) return false;
-  if (scan_.Accept(":") && !ReadText(&TextScanner::Path, module.class_name)) return false;
+  if (scan_.Accept(':') && !ReadText(&TextScanner::Path, module.class_name)) return false;
   if (module.path == kNoString) {
     program_.modules[0].class_name = module.class_name;
     return true;

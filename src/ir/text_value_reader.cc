@@ -29,7 +29,7 @@ std::string Shown(const Program& program, const ValueName& name) {
 bool TextValueReader::Name(ValueName& out) {
   scan_.Peek();
   out = {.position = scan_.position()};
-  if (!scan_.Accept("%")) {
+  if (!scan_.Accept('%')) {
     return scan_.Fail("expected a value, " + scan_.Found(),
                       "The names of values begin with '%', as in `input %x: f32[2,8]`.");
   }
@@ -52,7 +52,7 @@ bool TextValueReader::Name(ValueName& out) {
                       "A name is letters, digits, '_' and '.', or a string: %\"odd name\".");
   }
   out.name = program_.strings.Intern(name);
-  if (!scan_.Accept("~")) return true;
+  if (!scan_.Accept('~')) return true;
   if (!scan_.Unsigned(kNoId - 1, number)) return false;
   out.number = static_cast<std::uint32_t>(number);
   return true;
@@ -70,7 +70,7 @@ bool TextValueReader::Reference(ValueId& out) {
 }
 
 bool TextValueReader::Type(ValueText& out) {
-  if (!scan_.Accept(":")) return true;
+  if (!scan_.Accept(':')) return true;
   out.typed = true;
   const std::size_t at = (scan_.Peek(), scan_.position());
   const std::string_view word = scan_.Word();
@@ -84,7 +84,7 @@ bool TextValueReader::Type(ValueText& out) {
                       "scalars int, float, bool or object.");
 }
 
-bool TextValueReader::Sizes(std::string_view close, std::vector<std::int64_t>& out) {
+bool TextValueReader::Sizes(char close, Dims& out) {
   if (scan_.Accept(close)) return true;
   while (true) {
     const std::size_t at = (scan_.Peek(), scan_.position());
@@ -93,32 +93,33 @@ bool TextValueReader::Sizes(std::string_view close, std::vector<std::int64_t>& o
     if (dim.is_number() && dim.number() < 0) {
       return scan_.FailAt(at, "a size or stride is negative", "Sizes start at 0.");
     }
-    if (out.size() == std::size_t{Dims::kMaxRank}) {
+    if (out.size() == Dims::kMaxRank) {
       return scan_.FailAt(at, "the tensor has too many dimensions",
                           "PyTorch's limit is " + std::to_string(Dims::kMaxRank) + ".");
     }
     out.push_back(dim.raw());
     if (scan_.Accept(close)) return true;
-    if (scan_.Accept(",")) continue;
-    return scan_.Fail("expected ',' or '" + std::string(close) + "' after a size, " + scan_.Found(),
-                      "Sizes are written as in f32[2,8], strides as in f32[2,8]{1,2}.");
+    if (scan_.Accept(',')) continue;
+    return scan_.Fail(
+        "expected ',' or '" + std::string(1, close) + "' after a size, " + scan_.Found(),
+        "Sizes are written as in f32[2,8], strides as in f32[2,8]{1,2}.");
   }
 }
 
 bool TextValueReader::TensorType(DType dtype, ValueText& out) {
   out.value.dtype = dtype;
-  if (!scan_.Accept("[")) return false;
+  if (!scan_.Accept('[')) return false;
   if (scan_.Accept("...")) {
     out.value.has_layout = false;
     return scan_.Expect("]", "\"...\"");
   }
-  if (!Sizes("]", out.sizes)) return false;
+  if (!Sizes(']', out.sizes)) return false;
   const std::size_t at = (scan_.Peek(), scan_.position());
-  if (!scan_.Accept("{")) {
+  if (!scan_.Accept('{')) {
     out.strides = ContiguousDims(program_.expressions, out.sizes);
     return true;
   }
-  if (!Sizes("}", out.strides)) return false;
+  if (!Sizes('}', out.strides)) return false;
   if (out.strides.size() == out.sizes.size()) return true;
   return scan_.FailAt(at,
                       std::to_string(out.sizes.size()) + " sizes but " +
@@ -129,7 +130,7 @@ bool TextValueReader::TensorType(DType dtype, ValueText& out) {
 bool TextValueReader::ScalarType(ValueKind kind, ValueText& out) {
   out.value.kind = kind;
   out.value.has_layout = false;
-  if (!scan_.Accept("(")) return true;
+  if (!scan_.Accept('(')) return true;
   if (scan_.AcceptWord("True")) {
     out.value.scalar = Dim(1);
   } else if (scan_.AcceptWord("False")) {
@@ -201,7 +202,7 @@ bool TextValueReader::Define(const ValueText& text, ValueId& out) {
 
 bool TextValueReader::GraphName(GraphId& out) {
   const std::size_t at = (scan_.Peek(), scan_.position());
-  if (!scan_.Accept("@")) {
+  if (!scan_.Accept('@')) {
     return scan_.Fail("expected a graph, " + scan_.Found(), "The names of graphs begin with '@'.");
   }
   std::string name(scan_.Path());
@@ -215,20 +216,20 @@ bool TextValueReader::GraphName(GraphId& out) {
   return true;
 }
 
-bool TextValueReader::Arguments(std::string_view close, std::vector<Argument>& out) {
+bool TextValueReader::Arguments(char close, std::vector<Argument>& out) {
   const auto at_end = [&] {
     const char c = scan_.Peek();
-    return close.empty() ? c == '\n' || c == '\0' || c == '}' : scan_.Accept(close);
+    return close == kLineEnd ? c == '\n' || c == '\0' || c == '}' : scan_.Accept(close);
   };
   if (at_end()) return true;
   while (true) {
     out.emplace_back();
     if (!NamedArgument(out.back())) return false;
     if (at_end()) return true;
-    if (!scan_.Accept(",")) {
+    if (!scan_.Accept(',')) {
       return scan_.Fail(
           "expected ',' or " +
-              (close.empty() ? "the end of the line" : "'" + std::string(close) + "'") +
+              (close == kLineEnd ? "the end of the line" : "'" + std::string(1, close) + "'") +
               " after an argument, " + scan_.Found(),
           "Arguments are separated by commas.");
     }
@@ -247,7 +248,7 @@ bool TextValueReader::NamedArgument(Argument& out) {
   }
   const bool named = !name.empty() && ahead.Sees("=") && !ahead.Sees("==");
   if (named) {
-    ahead.Accept("=");
+    ahead.Accept('=');
     scan_ = ahead;
   }
   if (!ArgumentValue(out)) return false;
@@ -314,14 +315,14 @@ bool TextValueReader::ArgumentValue(Argument& out) {
     double real = 0.0;
     if (!scan_.Real(real)) return false;
     out = Argument::OfFloat(real);
-  } else if (scan_.Accept("[")) {
+  } else if (scan_.Accept('[')) {
     if (depth_ >= kMaxTextDepth) {
       return scan_.Fail("lists are nested too deeply",
                         "At most " + std::to_string(kMaxTextDepth) + " may be open.");
     }
     ++depth_;
     std::vector<Argument> elements;
-    if (!Arguments("]", elements)) return false;
+    if (!Arguments(']', elements)) return false;
     --depth_;
     out = Argument::OfList(program_.AddArguments(elements));
   } else {

@@ -64,7 +64,7 @@ struct ValueText {
   ValueName name;
   enum class Storage : std::uint8_t { kOwn, kNone, kShared };
   Value value;  // but its storage, rank and dims
-  std::vector<std::int64_t> sizes, strides;
+  Dims sizes, strides;
   bool typed = false;
   bool role_given = false;
   Storage storage = Storage::kOwn;
@@ -88,8 +88,9 @@ class TextValueReader {
   // The value itself; false when its name is taken.
   bool Define(const ValueText& text, ValueId& out);
 
-  // Arguments up to (and with) `close`, or to the end of the line where it is empty.
-  bool Arguments(std::string_view close, std::vector<Argument>& out);
+  // Arguments up to (and with) `close`, or to the end of the line.
+  static constexpr char kLineEnd = '\0';
+  bool Arguments(char close, std::vector<Argument>& out);
 
   // Lets an argument be a tensor written where it is used, as "f32[2,8]": it becomes an input.
   void AllowTensorArguments() { tensor_arguments_ = true; }
@@ -104,7 +105,7 @@ class TextValueReader {
   std::vector<GraphMention>& graph_mentions() { return graph_mentions_; }
 
  private:
-  bool Sizes(std::string_view close, std::vector<std::int64_t>& out);
+  bool Sizes(char close, Dims& out);
   bool TensorType(DType dtype, ValueText& out);
   bool ScalarType(ValueKind kind, ValueText& out);
   bool Flag(std::string_view word, ValueText& out);

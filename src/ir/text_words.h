@@ -24,6 +24,8 @@
 // tensor whose layout a shape rule fills in.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,7 +44,14 @@ constexpr bool IsWordStart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 constexpr bool IsWordChar(char c) { return IsWordStart(c) || IsDigit(c); }
-constexpr bool IsPathChar(char c) { return IsWordChar(c) || c == '.'; }
+inline constexpr std::array<bool, 256> kPathChars = [] {
+  std::array<bool, 256> chars{};
+  for (std::size_t i = 0; i < 128; ++i) {
+    chars[i] = IsWordChar(static_cast<char>(i)) || static_cast<char>(i) == '.';
+  }
+  return chars;
+}();
+constexpr bool IsPathChar(char c) { return kPathChars[static_cast<unsigned char>(c)]; }
 
 bool IsPlainWord(std::string_view text);    // of symbols and arguments: "s70"
 bool IsPlainName(std::string_view text);    // of values and classes: "relu_1.out"

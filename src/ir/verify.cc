@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -143,7 +142,8 @@ Status ListsAreTrees(const Program& p) {
   return {};
 }
 
-Status TablesHaveStrings(const Program& p, const std::function<bool(StringId)>& bad) {
+template <class Bad>
+Status TablesHaveStrings(const Program& p, const Bad& bad) {
   if (bad(p.name) || bad(p.producer) || std::ranges::any_of(p.notes, bad)) {
     return Broken("the program's name, producer or a note");
   }
@@ -245,21 +245,22 @@ Status GraphsAreNested(const Program& p) {
 }
 
 Status ModulesInOrder(const Program& p) {
-  std::unordered_set<StringId> paths;
+  std::vector<bool> seen(p.strings.size());  // by path
   for (ModuleId id = 0; id < p.modules.size(); ++id) {
     const Module& module = p.modules[id];
-    const std::string where = "module \"" + std::string(p.text(module.path)) + "\"";
-    if (id > 0 && module.parent >= id) return Broken("its parent does not come first", where);
-    if (!paths.insert(module.path).second) return Broken("two modules of this path", where);
+    const auto where = [&] { return "module \"" + std::string(p.text(module.path)) + "\""; };
+    if (id > 0 && module.parent >= id) return Broken("its parent does not come first", where());
+    if (seen[module.path]) return Broken("two modules of this path", where());
+    seen[module.path] = true;
   }
   return {};
 }
 
 Status FramesInOrder(const Program& p) {
   for (FrameId id = 1; id < p.frames.size(); ++id) {
-    const std::string where = "frame " + std::to_string(id);
-    if (p.frames[id].parent >= id) return Broken("its parent does not come first", where);
-    if (p.frames[id].op >= p.op_names.size()) return Broken("no such operator", where);
+    const auto where = [&] { return "frame " + std::to_string(id); };
+    if (p.frames[id].parent >= id) return Broken("its parent does not come first", where());
+    if (p.frames[id].op >= p.op_names.size()) return Broken("no such operator", where());
   }
   return {};
 }
@@ -374,11 +375,13 @@ Status NamedTensorsHaveRoles(const Program& p) {
   const auto check = [&](const std::vector<NamedTensor>& list, Role role) -> Status {
     for (const NamedTensor& tensor : list) {
       const Value& v = p.values[tensor.value];
-      const std::string where = ValueText(p, tensor.value);
       if (v.kind != ValueKind::kTensor || !v.has_layout) {
-        return Broken("a parameter or buffer is a tensor of known sizes", where);
+        return Broken("a parameter or buffer is a tensor of known sizes",
+                      ValueText(p, tensor.value));
       }
-      if (v.role != role) return Broken("its role is " + std::string(WordOf(v.role)), where);
+      if (v.role != role) {
+        return Broken("its role is " + std::string(WordOf(v.role)), ValueText(p, tensor.value));
+      }
     }
     return {};
   };
@@ -408,9 +411,10 @@ Status ReleasesAreOutputs(const Program& p) {
 }
 
 Status InputsAreTaken(const Program& p) {
-  const std::unordered_set<ValueId> taken(p.main().inputs.begin(), p.main().inputs.end());
+  std::vector<bool> taken(p.values.size());
+  for (const ValueId id : p.main().inputs) taken[id] = true;
   for (ValueId id : p.inputs) {
-    if (!taken.contains(id)) return Broken(ValueText(p, id) + " is no input of graph 0");
+    if (!taken[id]) return Broken(ValueText(p, id) + " is no input of graph 0");
   }
   return {};
 }

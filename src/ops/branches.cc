@@ -28,7 +28,7 @@ std::vector<Tensor> Dispatcher::RunCostliest(std::span<const GraphId> graphs,
                                              const std::vector<Tensor>& operands) {
   GraphId costliest = graphs[0];
   std::pair<std::int64_t, std::int64_t> most{-1, -1};  // arithmetic and bytes
-  const std::vector<std::uint32_t> runs = out_.graph_runs;
+  const std::vector<std::int64_t> runs = out_.graph_runs;
   for (const GraphId graph : graphs) {
     if (autograd_ != nullptr) break;
     const Progress before = Mark();

@@ -75,6 +75,10 @@ bool OnlyNumbers(const Program& program, const Node& node) {
 Dispatcher::Dispatcher(const Program& source, const Target& target)
     : source_(source), target_(target), numbering_(source), plans_(source.graphs.size()) {
   CopyTables();
+  source_defs_.reserve(source.op_names.size());
+  for (OpId op = 0; op < source.op_names.size(); ++op) {
+    source_defs_.push_back(FindOp(OpName::FromRuntime(source.op_name(op))));
+  }
   drop_op_ = out_.AddOpName(kDropMark);
   out_.graph_runs.assign(source_.graphs.size(), 0);
   budget_ = kLeastBudget + kRunsPerNode * numbering_.count();
@@ -105,6 +109,8 @@ void Dispatcher::CopyTables() {
   const std::size_t expected = source_.main().nodes.size() * 4;
   out_.values.reserve(source_.values.size() + expected);
   out_.main().nodes.reserve(expected * 2);
+  out_.arguments.reserve(source_.arguments.size() + expected * 2);
+  out_.outputs.reserve(expected);
   references_.reserve(out_.values.capacity());
 }
 
@@ -173,7 +179,7 @@ void Dispatcher::EnterGraph(GraphId graph, Locals& locals) {
   locals.graph = &source_.graphs[graph];
   locals.plan = &PlanOf(graph);
   locals.tensors.resize(locals.plan->count());
-  if (!runs_again_) ++out_.graph_runs[graph];
+  if (!runs_again_) out_.graph_runs[graph] += times_;
 }
 
 // Runs the nodes in order; each local dies after its last use.
@@ -185,7 +191,7 @@ void Dispatcher::RunNodes(GraphId graph, Locals& locals) {
   }
   budget_ -= nodes.size();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (graph == 0) running_ = static_cast<NodeId>(i);
+    if (graph == 0) FollowRepeat(static_cast<NodeId>(i));
     context_ = nodes[i];
     context_.origin = numbering_.first(graph) + static_cast<NodeId>(i);
     if (runs_again_) context_.phase = Phase::kRecompute;
@@ -292,7 +298,7 @@ Argument Dispatcher::Translate(const Argument& arg, const Locals& locals) {
 }
 
 void Dispatcher::RunNode(const Node& node, Locals& locals) {
-  const OpDef* def = FindOp(OpName::FromRuntime(source_.op_name(node.op)));
+  const OpDef* def = source_defs_[node.op];
   if (def == nullptr) {
     if (OnlyNumbers(source_, node)) return;
     BindResults(node, EmitOpaque(node, locals), locals);
@@ -314,6 +320,7 @@ void Dispatcher::RunRow(const OpDef& def, const Node& node, Locals& locals) {
   const auto recorded = std::exchange(recorded_, source_.results(node));
   const WithSize unknown(*this, std::nullopt);
   std::vector<Argument> given;
+  given.reserve(node.arguments.count);
   for (const Argument& argument : source_.args(node)) given.push_back(Translate(argument, locals));
   PackVariadic(def, given);
   BoundArguments bound;
@@ -364,7 +371,7 @@ void Dispatcher::CompareWithFile(const Node& node, ValueId recorded, ValueId com
   if (!file.has_layout) return;
   const bool same_sizes = std::ranges::equal(source_.sizes(recorded), out_.sizes(computed));
   if (same_sizes && file.dtype == out_.values[computed].dtype) return;
-  const OpDef* def = FindOp(OpName::FromRuntime(source_.op_name(node.op)));
+  const OpDef* def = source_defs_[node.op];
   const bool known = def != nullptr && *def->family != Family::kControl;
   if (!same_sizes && known && MayCarry(node, locals)) {
     Refuse(fmt::format("its result is {}, the file says {}", DescribeTensor(out_, computed),
@@ -394,7 +401,7 @@ std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> ar
   if (++depth_ > kMaxDepth) Contradict("operators are nested too deeply");
   std::vector<Tensor> results;
   {
-    const Inside frame(*this, def.name->text());
+    const Inside frame(*this, def);
     results = Record(def, args);
     if (!from_python) boxes.clear();
   }
@@ -431,7 +438,7 @@ std::vector<Tensor> Dispatcher::Record(const OpDef& def, std::span<const Argumen
   try {
     autograd_->Finish(node, results);
   } catch (const StopRecomputation&) {
-    const Inside frame(*this, def.name->text());
+    const Inside frame(*this, def);
     while (!results.empty()) results.pop_back();
     autograd_->Abandon(node);
     throw;
@@ -513,7 +520,8 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
                               def.grad->kind() != Gradient::Kind::kNone &&
                               out_.values[args[0].value].requires_grad;
   std::vector<Tensor> results;
-  std::vector<ValueId> ids;
+  std::vector<ValueId>& ids = results_;
+  ids.clear();
   results.reserve(outputs_.metas().size());
   for (const Outputs::Meta& meta : outputs_.metas()) {
     if (meta.none) {
@@ -540,8 +548,15 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
   }
   Rehearse(OpView(out_, def, out_.list(run), ids, target_), bytes_);
   CountBytes(0);
-  AppendNode(out_.AddOpName(def.name->text()), run, out_.AddOutputs(ids));
+  AppendNode(OpIdOf(def), run, out_.AddOutputs(ids));
   return results;
+}
+
+OpId Dispatcher::OpIdOf(const OpDef& def) {
+  KnownOp& known =
+      known_ops_[reinterpret_cast<std::uintptr_t>(&def) / sizeof(OpDef) % known_ops_.size()];
+  if (known.def != &def) known = {&def, out_.AddOpName(def.name->text())};
+  return known.op;
 }
 
 void Dispatcher::AppendNode(OpId op, Argument::Run arguments, Argument::Run outputs) {
@@ -606,10 +621,16 @@ Argument Dispatcher::Mask(std::initializer_list<bool> wanted) {
 }
 
 Dispatcher::Inside::Inside(Dispatcher& dispatcher, std::string_view name)
+    : Inside(dispatcher, dispatcher.out_.AddOpName(name)) {}
+
+Dispatcher::Inside::Inside(Dispatcher& dispatcher, const OpDef& def)
+    : Inside(dispatcher, dispatcher.OpIdOf(def)) {}
+
+Dispatcher::Inside::Inside(Dispatcher& dispatcher, OpId op)
     : dispatcher_(dispatcher), before_(dispatcher.frame_) {
-  Program& out = dispatcher.out_;
-  dispatcher.frame_ = static_cast<FrameId>(out.frames.size());
-  out.frames.push_back({out.AddOpName(name), before_});
+  std::vector<Frame>& frames = dispatcher.out_.frames;
+  dispatcher.frame_ = static_cast<FrameId>(frames.size());
+  frames.push_back({op, before_});
 }
 
 Dispatcher::Recorded::Recorded(const Dispatcher& dispatcher, Argument::Run arguments,
@@ -652,7 +673,7 @@ Error Dispatcher::Locate(const Node& node, const RuleError& error, const Locals&
     const std::string_view name = source_.text(source_.values[results[0]].name);
     if (!name.empty()) where = fmt::format("node \"{}\": {}", name, where);
   }
-  const OpDef* def = FindOp(OpName::FromRuntime(source_.op_name(node.op)));
+  const OpDef* def = source_defs_[node.op];
   const std::span<const Argument> args = source_.args(node);
   std::string operands;
   for (std::size_t i = 0; i < args.size(); ++i) {

@@ -6,6 +6,7 @@
 // Tensor is a counted handle, and lifetimes are those of C++ variables and temporaries.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -225,11 +226,13 @@ class Dispatcher {
   class Inside {
    public:
     Inside(Dispatcher& dispatcher, std::string_view name);
+    Inside(Dispatcher& dispatcher, const OpDef& def);
     ~Inside() { dispatcher_.frame_ = before_; }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
 
    private:
+    Inside(Dispatcher& dispatcher, OpId op);
     Dispatcher& dispatcher_;
     FrameId before_;
   };
@@ -295,16 +298,30 @@ class Dispatcher {
   static std::vector<Tensor> ResultsOf(const Locals& locals);
   void RunNodes(GraphId graph, Locals& locals);
   void CheckOverwriting(GraphId graph, std::size_t node, const Locals& locals);
+  // The nodes of the source that are repeated run once, and are then found to be as the run before.
+  void FollowRepeat(NodeId next);
+  void BeginRepeat();
+  void EndRepeat();
+
+  OpId OpIdOf(const OpDef& def);
 
   const Program& source_;
-  std::uint64_t budget_ = 0;  // nodes that may still run
-  NodeId running_ = 0;        // of the main graph
+  std::vector<const OpDef*> source_defs_;  // by operator of the source
+  std::uint64_t budget_ = 0;               // nodes that may still run
+  NodeId running_ = 0;                     // of the main graph
   Target target_;
   NodeNumbering numbering_;                        // of source_
   std::vector<std::unique_ptr<GraphPlan>> plans_;  // by graph of the source
   Program out_;
   std::vector<std::uint32_t> references_;  // by value of out_
   Outputs outputs_;
+  std::vector<ValueId> results_;  // of the kernel that is emitted
+  // Operators of the built program, by the place of their rows in memory: where it was seen last.
+  struct KnownOp {
+    const OpDef* def = nullptr;
+    OpId op = 0;
+  };
+  std::array<KnownOp, 256> known_ops_;
   FrameId frame_ = 0;
   Node context_;  // module, source, origin and phase of the nodes being emitted
   OpId drop_op_ = 0;
@@ -318,7 +335,12 @@ class Dispatcher {
   int depth_ = 0;
   int python_depth_ = -1;  // of a decomposition that is Python code
   int mismatches_ = 0;
-  Count bytes_;  // of all storages so far, scratch included
+  Count bytes_;             // of all storages so far, scratch included
+  std::int64_t times_ = 1;  // that what runs now is run
+  struct {
+    std::size_t values = 0;
+    Count bytes;
+  } before_repeat_;  // how much there was
   std::vector<std::vector<bool>>* overwriting_ = nullptr;
 };
 

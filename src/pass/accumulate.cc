@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -14,8 +14,12 @@
 namespace steelyard {
 namespace {
 
-// In a step: it is written out call by call, and some seconds are patience enough.
-constexpr std::size_t kMostCalls = std::size_t{1} << 19;
+// The first micro-step makes the gradients, the second and all after it add to them, and the last
+// is followed by the optimizer's. Of more than these, the third stands for those in between; the
+// second is there for it to be compared with.
+constexpr int kWrittenOut = 4;
+// Calls that a program may have of which each micro-step is written out: some gigabytes.
+constexpr std::int64_t kMostNodes = 2'000'000;
 
 // The values of one repetition in place of those of the program.
 class Repetition {
@@ -97,20 +101,26 @@ Result<Program> Accumulate(Program program, const TrainOptions& options) {
     return Unexpected(UsageError("a step has at least one micro-step", "--accumulate"));
   }
   if (options.accumulate == 1) return program;
-  const std::size_t most = kMostCalls / std::max<std::size_t>(program.main().nodes.size(), 1);
-  if (static_cast<std::size_t>(options.accumulate) > most) {
-    return Unexpected(UsageError(
-        fmt::format("{} micro-steps of {} calls each are too many", options.accumulate,
-                    program.main().nodes.size()),
-        "--accumulate", fmt::format("{} are the most that are weighed of this model.", most)));
-  }
+  const bool folds = options.accumulate > kWrittenOut && !options.unroll;
+  const int steps = folds ? kWrittenOut : options.accumulate;
   const std::vector<Node> nodes = std::move(program.main().nodes);
+  if (steps > kMostNodes / static_cast<std::int64_t>(nodes.size() + 1)) {
+    return Unexpected(Unsupported(
+        fmt::format("{} micro-steps of {} operators are too many to tell apart", steps,
+                    nodes.size()),
+        "--accumulate",
+        "The report without events, the graph runtime or a table of kernels sums them up."));
+  }
   program.main().nodes.clear();
-  for (int i = 1; i < options.accumulate; ++i) {
+  for (int i = 1; i < steps; ++i) {
+    const auto first = static_cast<NodeId>(program.main().nodes.size());
     Repetition repetition(program);
     for (const Node& node : nodes) program.main().nodes.push_back(repetition.Copy(node));
     const std::vector<Argument> outputs = LetGo(program, repetition);
     AppendCall(program, "steelyard::end_micro_step", outputs, {}, Phase::kBackward);
+    if (!folds || i + 1 < steps) continue;
+    const auto count = static_cast<std::uint32_t>(program.main().nodes.size() - first);
+    program.repeat = {first, count, options.accumulate - kWrittenOut + 1};
   }
   program.main().nodes.insert(program.main().nodes.end(), nodes.begin(), nodes.end());
   return program;

@@ -18,7 +18,8 @@ namespace steelyard {
 //       loss.backward()
 //       del output, loss
 //
-// Returns a usage error for fewer than one, and for more than a few million calls.
+// Of more than four that are not to be unrolled, one stands for all that are like it
+// (`Program::repeat`). Refuses fewer than one, and more than can be written out, where they are.
 // Requires: `Differentiate` has run.
 Result<Program> Accumulate(Program program, const TrainOptions& options);
 

@@ -49,7 +49,7 @@ std::int64_t Spurious(const Convention& convention, const NodeWork& work) {
 // One operator in every convention, in the order of the counts.
 struct Line {
   std::string_view name;
-  int calls = 0;
+  std::int64_t calls = 0;
   std::vector<NodeWork> works;
 };
 

@@ -130,15 +130,19 @@ Sentence KeptForTraining(const Findings& findings) {
 void AddPhases(const Findings& findings, report::Chart* chart) {
   constexpr std::array<std::string_view, kPhaseCount> kLabels = {"forward", "forward", "backward",
                                                                  "optimizer", "backward"};
-  const std::vector<Event>& events = findings.timeline.events;
+  const Timeline& timeline = findings.timeline;
+  const std::vector<Event>& events = timeline.events;
   const std::vector<Node>& nodes = findings.kernels.main().nodes;
   const auto point = [&](std::size_t event) {
-    return static_cast<double>(event) * kChartPoints /
-           static_cast<double>(std::max<std::size_t>(events.size(), 1));
+    return static_cast<double>(timeline.Place(event)) * kChartPoints /
+           static_cast<double>(std::max<std::int64_t>(timeline.length(), 1));
   };
+  const std::string repeated = fmt::format("{} × forward, backward", timeline.repeat.times);
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (events[i].node >= nodes.size()) break;  // what the caller lets go afterwards
-    const std::string_view label = kLabels[static_cast<std::size_t>(nodes[events[i].node].phase)];
+    const bool in_repeat = i - timeline.repeat.first < timeline.repeat.count;
+    const std::string_view label =
+        in_repeat ? repeated : kLabels[static_cast<std::size_t>(nodes[events[i].node].phase)];
     if (!chart->phases.empty() && chart->phases.back().label == label) continue;
     if (!chart->phases.empty()) chart->phases.back().end = point(i);
     chart->phases.push_back({std::string(label), point(i), static_cast<double>(kChartPoints)});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "present/tables.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -119,9 +120,9 @@ constexpr std::array kTables = {
     TableInfo{"modules", "what each module has and does, its children included", nullptr},
     TableInfo{"classes", "the modules of one class at one depth, summed", nullptr},
     TableInfo{"operators", "the operators as the model calls them, with their work", nullptr},
-    TableInfo{"calls", "every kernel in the order in which they run", AddCalls},
-    TableInfo{"kernels", "what is held while each kernel runs, in order", AddKernelRows},
-    TableInfo{"events", "every allocation and free in order", AddEventRows},
+    TableInfo{"calls", "every kernel in the order in which they run", AddCalls, true},
+    TableInfo{"kernels", "what is held while each kernel runs, in order", AddKernelRows, true},
+    TableInfo{"events", "every allocation and free in order", AddEventRows, true},
     TableInfo{"held", "the tensors that the step holds at the peak or --at, largest first",
               AddHeld},
     TableInfo{"tensors", "parameters and buffers by their names", AddTensors},
@@ -130,6 +131,11 @@ constexpr std::array kTables = {
 }  // namespace
 
 std::span<const TableInfo> Tables() { return kTables; }
+
+bool IsOfEachStep(std::string_view name) {
+  const auto found = std::ranges::find(kTables, name, &TableInfo::name);
+  return found != kTables.end() && found->of_each_step;
+}
 
 void AddTable(const Findings& findings, std::string_view name, report::Data* data) {
   for (const TableInfo& table : kTables) {

@@ -17,10 +17,14 @@ struct TableInfo {
   std::string_view summary;
   // Adds it to the root; null where the data always has it.
   void (*add)(const Findings& findings, report::Data* data);
+  bool of_each_step = false;  // it has a row for each kernel or event
 };
 
 // Every table, the default first.
 std::span<const TableInfo> Tables();
+
+// Whether the table of that name has a row for each kernel or event.
+bool IsOfEachStep(std::string_view name);
 
 // Adds the table of that name unless it is there anyway, or there is none such.
 void AddTable(const Findings& findings, std::string_view name, report::Data* data);

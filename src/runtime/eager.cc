@@ -37,7 +37,10 @@ class EagerRun final : public Allocations {
   Timeline Run() {
     AddResidents();
     const std::vector<Node>& nodes = program_.main().nodes;
-    for (node_ = 0; node_ < nodes.size(); ++node_) RunNode(nodes[node_]);
+    for (node_ = 0; node_ < nodes.size(); ++node_) {
+      FollowRepeat();
+      RunNode(nodes[node_]);
+    }
     Categorize();
     ReleaseOutputs();
     return std::move(timeline_);
@@ -72,6 +75,18 @@ class EagerRun final : public Allocations {
       Of(timeline_.resident, category) +=
           StorageBytes(program_.values[id].dtype, program_.sizes(id), program_.strides(id));
     });
+  }
+
+  // What the program repeats is followed once; `decompose` has seen to it that a further run would
+  // do the same.
+  void FollowRepeat() {
+    const Repeat& repeat = program_.repeat;
+    if (repeat.times <= 1) return;
+    const auto now = static_cast<std::uint32_t>(timeline_.events.size());
+    if (node_ == repeat.first) timeline_.repeat = {now, 0, repeat.times};
+    if (node_ == repeat.first + repeat.count) {
+      timeline_.repeat.count = now - timeline_.repeat.first;
+    }
   }
 
   void RunNode(const Node& node) {

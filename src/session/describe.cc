@@ -3,8 +3,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "present/findings.h"
+#include "present/tables.h"
 #include "present/trace.h"
 #include "present/weigh.h"
 #include "render/renderer.h"
@@ -20,14 +22,22 @@ namespace {
 
 // "AdamW", or "Muon, AdamW": the optimizers whose rows the program calls, in order.
 std::string OptimizersOf(const Program& program) {
+  std::vector<const OptimizerInfo*> of_op(program.op_names.size(), nullptr);
+  bool any = false;
+  for (const OptimizerInfo& optimizer : Optimizers()) {
+    const OpId op = program.FindOpName(optimizer.op);
+    if (op == kNoId) continue;
+    of_op[op] = &optimizer;
+    any = true;
+  }
   std::string names;
+  if (!any) return names;
   const OptimizerInfo* last = nullptr;
   for (const Node& node : program.main().nodes) {
-    for (const OptimizerInfo& optimizer : Optimizers()) {
-      if (&optimizer == last || program.op_name(node.op) != optimizer.op) continue;
-      names.append(names.empty() ? "" : ", ").append(optimizer.class_name);
-      last = &optimizer;
-    }
+    const OptimizerInfo* optimizer = of_op[node.op];
+    if (optimizer == nullptr || optimizer == last) continue;
+    names.append(names.empty() ? "" : ", ").append(optimizer->class_name);
+    last = optimizer;
   }
   return names;
 }
@@ -92,10 +102,20 @@ report::Document Describe(const Weighing& weighing, const ReportOptions& options
   return document;
 }
 
+bool TellsEachStep(std::string_view format, const ReportOptions& options) {
+  const render::Renderer* renderer = render::FindRenderer(format);
+  const bool traces = renderer != nullptr && renderer->part == render::Part::kTrace;
+  return traces || options.events || present::IsOfEachStep(options.table);
+}
+
 Result<std::string> WriteReport(const Weighing& weighing, std::string_view format,
                                 const ReportOptions& options, const report::RenderOptions& render) {
   const render::Renderer* renderer = render::FindRenderer(format);
   if (renderer == nullptr) return report::Render({}, format, render);  // says which there are
+  if (weighing.kernels.repeat.times > 1 && TellsEachStep(format, options)) {
+    return Unexpected(UsageError("equal micro-steps were weighed as one", "the report",
+                                 "Set TrainOptions::unroll for a report that tells each event."));
+  }
   report::Document document;
   const present::Findings findings = FindingsOf(weighing);
   switch (renderer->part) {

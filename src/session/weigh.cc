@@ -23,6 +23,7 @@
 #include "analyze/work.h"
 #include "ir/text_printer.h"
 #include "memory/allocator.h"
+#include "pass/decompose.h"
 #include "session/advise.h"
 #include "session/analyses.h"
 #include "session/fit.h"
@@ -105,11 +106,14 @@ constexpr bool kVerifies = true;
 constexpr std::array<std::string_view, 1> kLower = {"decompose"};
 
 PassOptions PassesOf(const WeighOptions& options) {
-  return {.bind = options.bind,
-          .mode = options.mode,
-          .train = options.train,
-          .target = options.target,
-          .verify = kVerifies};
+  PassOptions passes{.bind = options.bind,
+                     .mode = options.mode,
+                     .train = options.train,
+                     .target = options.target,
+                     .verify = kVerifies};
+  // A compiler joins and orders the kernels of all micro-steps.
+  if (options.runtime == "graph") passes.train.unroll = true;
+  return passes;
 }
 
 ImportOptions ImportOf(const WeighOptions& options) {
@@ -130,7 +134,8 @@ Status Prepare(Program program, const WeighOptions& options, Weighing* weighing)
     SY_ASSIGN_OR_RETURN(weighing->imported,
                         RunPasses(std::move(weighing->imported), kTrain, passes));
   }
-  SY_ASSIGN_OR_RETURN(weighing->kernels, RunPasses(weighing->imported, kLower, passes));
+  // Not by RunPasses, which would take a copy: what was imported is told of beside the kernels.
+  SY_ASSIGN_OR_RETURN(weighing->kernels, Decompose(weighing->imported, options.target));
   return {};
 }
 
@@ -216,8 +221,10 @@ Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pas
                                  fmt::format("These run: {}.", fmt::join(names, ", "))));
   }
   names.erase(last + 1, names.end());
+  PassOptions passes = PassesOf(options);
+  passes.train.unroll = true;
   SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, ImportOf(options)));
-  Result<Program> after = RunPasses(std::move(program), names, PassesOf(options));
+  Result<Program> after = RunPasses(std::move(program), names, passes);
   if (!after) return Unexpected(Within(options.path, std::move(after).error()));
   return Print(*after);
 }

@@ -2,8 +2,12 @@
 #include "import/text/text_importer.h"
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <system_error>
 
 #include "ir/text_reader.h"
 
@@ -17,6 +21,10 @@ struct CloseFile {
 Result<Program> ReadText(const std::string& path, const ImportOptions& /*options*/) {
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
   std::string text;
+  std::error_code unknown;  // of a pipe; it grows as it is read
+  if (const std::uintmax_t size = std::filesystem::file_size(path, unknown); !unknown) {
+    text.reserve(size);
+  }
   std::array<char, 65536> buffer;
   while (file != nullptr) {
     const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get());

@@ -103,5 +103,27 @@ TEST(Profile, NeverLosesThePeak) {
   }
 }
 
+// One run of repeated events stands for seven: the same profile as with all of them written out.
+TEST(Profile, GoesThroughRepeatedEventsAsOftenAsTheyHappen) {
+  Timeline folded;
+  folded.resident = {};
+  for (const std::int64_t bytes : {100, 20, -20, 50, 30, -80, 40, 5}) {
+    folded.events.push_back({bytes, 0});
+  }
+  folded.repeat = {.first = 3, .count = 3, .times = 7};
+  Timeline unrolled = folded;
+  unrolled.repeat = {};
+  for (int i = 1; i < 7; ++i) {
+    unrolled.events.insert(unrolled.events.begin() + 3, folded.events.begin() + 3,
+                           folded.events.begin() + 6);
+  }
+  ASSERT_EQ(folded.length(), unrolled.length());
+  for (const int points : {1, 2, 3, 5, 7, 8, 13, 26, 27, 100}) {
+    EXPECT_EQ(Profile(folded, points), Profile(unrolled, points)) << points;
+  }
+  folded.repeat.times = std::int64_t{1} << 40;
+  EXPECT_EQ(Profile(folded, 4), (std::vector<std::int64_t>{180, 180, 180, 180}));
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -31,7 +31,7 @@ TEST(ContiguousDims, OfSymbolsPassTheTest) {
   Fixture f;
   const std::vector<std::int64_t> sizes = {f.a.raw(), f.b.raw(), 768};
   std::vector<std::int64_t> both = sizes;
-  const std::vector<std::int64_t> strides = ContiguousDims(f.program.expressions, sizes);
+  const Dims strides = ContiguousDims(f.program.expressions, sizes);
   both.insert(both.end(), strides.begin(), strides.end());
   EXPECT_TRUE(ContiguityTest(f.program)(both));
 }

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <utility>
+
 namespace steelyard {
 namespace {
 
@@ -89,6 +92,30 @@ TEST(TextScanner, LongLinesAreShownInPart) {
   scan.Word();
   scan.Fail("no", "");
   EXPECT_LT(scan.error().hint.size(), 300u);
+}
+
+TEST(TextScanner, PlainNumbersEndWithTheirPlaceInAList) {
+  std::int64_t number = 0;
+  for (const auto& [text, expected] :
+       {std::pair{"12,", 12}, {" -1)", -1}, {"0]", 0}, {"-7}", -7}}) {
+    TextScanner scan(text, "");
+    EXPECT_TRUE(scan.AcceptPlainNumber(number)) << text;
+    EXPECT_EQ(number, expected);
+  }
+  // Expressions, symbols and what is not a number; what no Dim can hold is for others to refuse.
+  for (const char* text : {"12*s", "-s)", "-)", "x]", "1", "-9223372036854775808)"}) {
+    TextScanner scan(text, "");
+    EXPECT_FALSE(scan.AcceptPlainNumber(number)) << text;
+    EXPECT_EQ(scan.position(), 0u);
+  }
+}
+
+TEST(TextScanner, BracketsAreCountedAsCharactersToo) {
+  TextScanner scan("(\n1)\n2", "");
+  EXPECT_TRUE(scan.Accept('('));
+  EXPECT_TRUE(scan.Accept('1')) << "a newline within brackets is a blank";
+  EXPECT_TRUE(scan.Accept(')'));
+  EXPECT_FALSE(scan.Accept('2')) << "outside it is not";
 }
 
 }  // namespace

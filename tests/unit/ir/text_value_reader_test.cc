@@ -29,7 +29,7 @@ struct Fixture {
     TextScanner scan(text, "");
     TextValueReader reader(scan, program);
     std::vector<Argument> out;
-    if (!reader.Arguments("", out)) return Unexpected(scan.error());
+    if (!reader.Arguments(TextValueReader::kLineEnd, out)) return Unexpected(scan.error());
     return out;
   }
   std::string Mistake(std::string_view text) {

@@ -61,13 +61,31 @@ TEST(Accumulate, RepetitionsHaveValuesOfTheirOwnAndTheParametersInCommon) {
   EXPECT_EQ(program.args(nodes[6])[0].value, program.loss);
 }
 
-TEST(Accumulate, FewerThanOneAndBillionsAreRefused) {
-  for (const int steps : {0, -1, 2'147'483'647}) {
+TEST(Accumulate, FewerThanOneAreRefused) {
+  for (const int steps : {0, -1}) {
     const Result<Program> program = Accumulate(Differentiated(), {.accumulate = steps});
     ASSERT_FALSE(program) << steps;
     EXPECT_EQ(program.error().where, "--accumulate");
     EXPECT_EQ(program.error().code, ErrorCode::kUsage);
   }
+}
+
+TEST(Accumulate, ThirdOfManyStandsForAllInBetween) {
+  const Program folded = Accumulate(Differentiated(), {.accumulate = 9}).value();
+  const Program four = Accumulate(Differentiated(), {.accumulate = 4}).value();
+  EXPECT_EQ(Names(folded), Names(four));
+  EXPECT_EQ(four.repeat.times, 1);
+  EXPECT_EQ(folded.repeat.first, 2u * 4);
+  EXPECT_EQ(folded.repeat.count, 4u);
+  EXPECT_EQ(folded.repeat.times, 9 - 3);
+  const Program unrolled = Accumulate(Differentiated(), {.accumulate = 9, .unroll = true}).value();
+  EXPECT_EQ(unrolled.repeat.times, 1);
+  EXPECT_EQ(unrolled.main().nodes.size(), 9u * 4 - 1);
+}
+
+TEST(Accumulate, MoreThanFitInMemoryAreNotWrittenOut) {
+  const TrainOptions absurd{.accumulate = 1'000'000'000, .unroll = true};
+  EXPECT_EQ(Accumulate(Differentiated(), absurd).error().code, ErrorCode::kUnsupported);
 }
 
 }  // namespace

@@ -97,12 +97,12 @@ void WeighedModel::Run() {
 
 void WeighedModel::CountByHand() {
   work.convention = FindConvention("torch");
-  work.by_node.resize(kernels.main().nodes.size());
-  work.by_node[0] = WorkOfLinear(kLayerMacs, 2 * 8 + 8 * 8, 2 * 8);
-  work.by_node[1] = work.by_node[0];
-  work.by_node[3] = WorkOfLinear(kHeadMacs, 2 * 8 + 4 * 8, 2 * 4);
+  work.by_node = WorkByNode(kernels.main().nodes.size());
+  work.by_node.at(0) = WorkOfLinear(kLayerMacs, 2 * 8 + 8 * 8, 2 * 8);
+  work.by_node.at(1) = NodeWork(work.by_node[0]);
+  work.by_node.at(3) = WorkOfLinear(kHeadMacs, 2 * 8 + 4 * 8, 2 * 4);
   OperatorWork linear{.name = "aten::linear", .calls = 3, .work = {}};
-  for (const NodeWork& node : work.by_node) linear.work += node;
+  for (std::size_t i = 0; i < work.by_node.size(); ++i) linear.work += work.by_node[i];
   work.by_phase[static_cast<std::size_t>(Phase::kForward)] = linear.work;
   work.by_operator = {linear};
   work.calls = work.modelled_calls = 3;

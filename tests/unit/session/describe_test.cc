@@ -38,6 +38,18 @@ TEST(DescribeTest, SaysWhatATrainingStepDoes) {
               HasSubstr("(4× forward, loss, backward; clip_grad_norm_, Muon, zero_grad to zeros)"));
 }
 
+TEST(DescribeTest, ToldEachStepAReportHasEachMicroStep) {
+  EXPECT_FALSE(TellsEachStep("text", {}));
+  EXPECT_FALSE(TellsEachStep("csv", {.table = "operators"}));
+  EXPECT_TRUE(TellsEachStep("text", {.events = true}));
+  EXPECT_TRUE(TellsEachStep("csv", {.table = "events"}));
+  EXPECT_TRUE(TellsEachStep("chrome", {}));
+  const TrainOptions train{.optimizer = "sgd", .loss = "sum", .accumulate = 9};
+  const Weighing weighing = Weigh({.path = WrittenModel(kLinear), .train = train}).value();
+  EXPECT_TRUE(WriteReport(weighing, "json", {}));
+  EXPECT_EQ(WriteReport(weighing, "json", {.events = true}).error().code, ErrorCode::kUsage);
+}
+
 TEST(DescribeTest, CsvHoldsTheTableThatWasAskedFor) {
   const Weighing weighing = Weighed();
   for (const Choice& table : ReportTables()) {

@@ -4,6 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "written_model.h"
 
 namespace steelyard {
@@ -76,6 +82,60 @@ TEST(WeighTest, UnmodelledOperatorsAreCountedOrRefused) {
             path +
                 ": 1 of 2 operators are not modelled: my::own_op (1×). Without --strict the "
                 "model is weighed with totals that are lower bounds.");
+}
+
+// Every allocation and free, repeated ones as often as they happen.
+std::vector<std::pair<std::int64_t, std::string>> EventsOf(const Timeline& timeline) {
+  std::vector<std::pair<std::int64_t, std::string>> out;
+  const std::size_t end = std::size_t{timeline.repeat.first} + timeline.repeat.count;
+  std::int64_t left = timeline.repeat.times;
+  for (std::size_t i = 0; i < timeline.events.size(); ++i) {
+    const Event& event = timeline.events[i];
+    out.emplace_back(event.bytes, timeline.labels.view(event.label));
+    if (i + 1 == end && --left > 0) i = timeline.repeat.first - std::size_t{1};
+  }
+  return out;
+}
+
+// A layer, its gate and statistics that every micro-step overwrites.
+constexpr const char* kNetwork =
+    "module \"\": models.Network\nmodule norm: torch.nn.modules.batchnorm.BatchNorm1d\n"
+    "parameter %w: f32[8,8] \"fc.weight\"\nparameter %g: f32[8] \"norm.weight\"\n"
+    "parameter %b: f32[8] \"norm.bias\"\nbuffer %m: f32[8] \"norm.mean\"\n"
+    "buffer %v: f32[8] \"norm.var\"\ninput %x: f32[4,8]\n"
+    "%h: f32[4,8] = aten::linear(%x, %w)\n"
+    "%n: f32[4,8] = aten::batch_norm(%h, %g, %b, %m, %v, True, 0.1, 1e-05, True) in norm\n"
+    "%r: f32[4,8] = aten::sigmoid(%n)\n%y: f32[4,8] = aten::mul.Tensor(%r, %h)\nreturn %y\n";
+
+TEST(WeighTest, MicroStepsThatAreAlikeAreWeighedAsOne) {
+  const std::string path = WrittenModel(kNetwork);
+  for (const char* optimizer : {"sgd", "adamw"}) {
+    for (const int steps : {2, 3, 4, 5, 6, 11}) {
+      WeighOptions options{.path = path, .count = "all"};
+      options.train = {.optimizer = optimizer, .loss = "sum", .accumulate = steps};
+      Weighing folded = Weigh(options).value();
+      options.train.unroll = true;
+      const Weighing unrolled = Weigh(options).value();
+      EXPECT_EQ(folded.kernels.repeat.times, std::max(steps - 3, 1));
+      EXPECT_EQ(unrolled.kernels.repeat.times, 1);
+      EXPECT_EQ(EventsOf(folded.timeline), EventsOf(unrolled.timeline));
+      EXPECT_EQ(folded.totals.peak_bytes, unrolled.totals.peak_bytes);
+      folded.elapsed_seconds = unrolled.elapsed_seconds;
+      EXPECT_EQ(WriteReport(folded, "json", {}).value(), WriteReport(unrolled, "json", {}).value());
+    }
+  }
+}
+
+TEST(WeighTest, AsManyMicroStepsAsAnyoneAsksForTakeNoLonger) {
+  WeighOptions options{.path = WrittenModel(kNetwork)};
+  options.train = {.optimizer = "sgd", .loss = "sum", .accumulate = 5};
+  const Weighing few = Weigh(options).value();
+  options.train.accumulate = 1'000'000'000;
+  const Weighing many = Weigh(options).value();
+  EXPECT_EQ(many.totals.peak_bytes, few.totals.peak_bytes);
+  EXPECT_EQ(many.totals.forward_macs, few.totals.forward_macs / 5 * 1'000'000'000);
+  options.train.unroll = true;
+  EXPECT_EQ(Weigh(options).error().code, ErrorCode::kUnsupported);
 }
 
 TEST(WeighTest, AMissingFileIsAnError) {

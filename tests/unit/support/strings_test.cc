@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 namespace steelyard {
 namespace {
@@ -64,6 +66,37 @@ TEST(StringTable, CopyHasTheSameIds) {
   EXPECT_EQ(copy.Find("weight"), id);
   copy.Intern("bias");
   EXPECT_EQ(table.Find("bias"), kNoString);
+}
+
+// More than as many layers as a table may have: from then on it is copied.
+TEST(StringTable, CopiesOfCopiesAddTheirOwn) {
+  std::vector<StringTable> tables(1);
+  tables[0].Intern("all");
+  for (std::size_t i = 1; i < 12; ++i) {
+    tables.push_back(tables.back());
+    const StringId added = tables.back().Intern("of table " + std::to_string(i));
+    EXPECT_EQ(added, 1u + i);
+  }
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    EXPECT_EQ(tables[i].size(), 2u + i);
+    EXPECT_EQ(tables[i].view(1), "all");
+    for (std::size_t k = 1; k < tables.size(); ++k) {
+      const std::string text = "of table " + std::to_string(k);
+      const StringId found = tables[i].Find(text);
+      EXPECT_EQ(found, k <= i ? 1u + k : kNoString);
+      if (found != kNoString) {
+        EXPECT_EQ(tables[i].view(found), text);
+      }
+    }
+  }
+}
+
+TEST(StringTable, TakesAPartOfTextThatACopyShares) {
+  StringTable table;
+  const StringId path = table.Intern("encoder.layer");
+  StringTable copy = table;
+  EXPECT_EQ(copy.view(copy.Intern(copy.view(path).substr(0, 7))), "encoder");
+  EXPECT_EQ(table.Find("encoder"), kNoString);
 }
 
 }  // namespace
