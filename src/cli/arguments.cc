@@ -16,12 +16,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "cli/command.h"
 #include "cli/flag.h"
-#include "cli/message.h"
 #include "steelyard/error.h"
 #include "support/choices.h"
 

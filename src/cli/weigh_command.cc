@@ -2,7 +2,7 @@
 #include "cli/weigh_command.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <charconv>
@@ -162,8 +162,12 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .choices = NamesOf(CountingConventions())},
                                {.name = "--strict",
                                 .help = "refuse a model with operators that are not modelled",
-                                .field = &strict_},
-                               {.name = "--from",
+                                .field = &strict_}});
+}
+
+// How the file is read, and what is built of one that describes a model without its graph.
+void WeighCommand::AddImportFlags(std::vector<Flag>* flags) {
+  flags->insert(flags->end(), {{.name = "--from",
                                 .arg = "IMPORTER",
                                 .help = "read the file as this, whatever it looks like",
                                 .field = &from_,
@@ -223,6 +227,7 @@ WeighCommand::WeighCommand() : output_(NamesOf(ReportFormats()), NamesOf(ReportT
 std::vector<Flag> WeighCommand::Flags() {
   std::vector<Flag> flags;
   AddModelFlags(&flags);
+  AddImportFlags(&flags);
   AddReportFlags(&flags);
   return flags;
 }

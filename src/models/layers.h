@@ -106,8 +106,10 @@ struct Activation : Layer {
 template <class Item, class... Args>
 std::vector<Item> Repeated(const Layer& parent, std::string_view name, std::int64_t count,
                            const Args&... args) {
+  const std::int64_t admitted = Admitted(parent.net(), name, count);
   std::vector<Item> items;
-  for (std::int64_t i = 0; i < Admitted(parent.net(), name, count); ++i) {
+  items.reserve(static_cast<std::size_t>(admitted));
+  for (std::int64_t i = 0; i < admitted; ++i) {
     items.emplace_back(parent, std::string(name) + "." + std::to_string(i), args...);
   }
   return items;

@@ -79,7 +79,7 @@ Backward::Element Backward::ElementAt(std::uint32_t i) const {
                                                             : argument);
   }
   for (Saved saved : saved_) {
-    const bool of_list = saved.is_result() || is_list[static_cast<std::size_t>(saved.place)];
+    const bool of_list = saved.is_result() || is_list[static_cast<std::uint8_t>(saved.place)];
     if (of_list && saved.element != i) continue;
     saved.element = 0;
     out.saved.push_back(saved);

@@ -19,7 +19,6 @@
 #include "ops/rules/label.h"
 #include "ops/rules/onednn.h"
 #include "ops/rules/onednn_backward.h"
-#include "ops/rules/traffic.h"
 #include "ops/rules/window.h"
 #include "ops/rules/work.h"
 

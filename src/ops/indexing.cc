@@ -78,7 +78,7 @@ std::vector<std::optional<Index>> ForDimensions(const TensorView& self,
       out.insert(out.end(), static_cast<std::size_t>(index.rank()), positions);
     } else {
       RequireIndex(index);
-      out.push_back(Index{
+      out.emplace_back(Index{
           .sizes = Dims(index.sizes()), .strides = Dims(index.strides()), .dtype = index.dtype()});
     }
   }

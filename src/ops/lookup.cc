@@ -3,14 +3,12 @@
 // Where values stand: searching in sorted sequences, one-hot vectors, and numbers that leave the
 // tensors (ATen/native/Bucketization.cpp, Onehot.cpp).
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <vector>
 
-#include "ir/layout.h"
 #include "ops/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

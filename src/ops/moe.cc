@@ -22,7 +22,6 @@
 #include "ops/rules/kernel.h"
 #include "ops/rules/product.h"
 #include "ops/rules/shape.h"
-#include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
 
 namespace steelyard::ops {

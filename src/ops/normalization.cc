@@ -14,7 +14,6 @@
 #include <optional>
 #include <vector>
 
-#include "ir/layout.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
@@ -23,7 +22,6 @@
 #include "ops/rules/kernel.h"
 #include "ops/rules/normalization.h"
 #include "ops/rules/shape.h"
-#include "ops/rules/traffic.h"
 #include "ops/rules/window.h"
 #include "ops/rules/work.h"
 

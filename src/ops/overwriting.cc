@@ -8,13 +8,12 @@
 
 #include "ops/overwriting.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "ops/autograd.h"
 #include "ops/dispatcher.h"

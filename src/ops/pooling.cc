@@ -20,7 +20,6 @@
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
-#include "ops/rules/traffic.h"
 #include "ops/rules/window.h"
 #include "ops/rules/work.h"
 

@@ -22,7 +22,6 @@
 #include "ops/rules/memory_format.h"
 #include "ops/rules/product.h"
 #include "ops/rules/shape.h"
-#include "ops/rules/traffic.h"
 
 namespace steelyard::ops {
 namespace {
@@ -167,12 +166,12 @@ void LayerAllocations(const OpView& op, Allocations& memory) {
     memory.Output(3, "aten::empty");
     buffers.push_back(TransposedWeight(layer.inputs, layer, dtype, memory));
     buffers.push_back(TransposedWeight(layer.hidden, layer, dtype, memory));
-    buffers.push_back(memory.Allocate(TrainingScratchBytes(layer, dtype), Allocations::kCaller));
+    buffers.emplace_back(memory.Allocate(TrainingScratchBytes(layer, dtype), Allocations::kCaller));
   } else {
     const Count columns = Count(kGates) * RoundUp(layer.hidden, kGateBlock);
-    buffers.push_back(Buffer(columns * layer.inputs, dtype, memory));
-    buffers.push_back(Buffer(columns * layer.hidden, dtype, memory));
-    buffers.push_back(memory.Allocate(ScratchBytes(layer, dtype), Allocations::kCaller));
+    buffers.emplace_back(Buffer(columns * layer.inputs, dtype, memory));
+    buffers.emplace_back(Buffer(columns * layer.hidden, dtype, memory));
+    buffers.emplace_back(memory.Allocate(ScratchBytes(layer, dtype), Allocations::kCaller));
   }
   FreeLastFirst(buffers, memory);
 }
@@ -235,10 +234,10 @@ void LayerSlopeAllocations(const OpView& op, Allocations& memory) {
     buffers.push_back(PaddedWeight(size, layer, dtype, memory));
   }
   for (const std::int64_t size : {layer.inputs, layer.hidden}) {
-    buffers.push_back(TransposedSlope(size, layer, dtype, memory));
+    buffers.emplace_back(TransposedSlope(size, layer, dtype, memory));
   }
-  buffers.push_back(Buffer(Count(kGates) * layer.hidden, dtype, memory));
-  buffers.push_back(memory.Allocate(TrainingScratchBytes(layer, dtype), Allocations::kCaller));
+  buffers.emplace_back(Buffer(Count(kGates) * layer.hidden, dtype, memory));
+  buffers.emplace_back(memory.Allocate(TrainingScratchBytes(layer, dtype), Allocations::kCaller));
   FreeLastFirst(buffers, memory);
   memory.Output(copy, "aten::empty_strided");
   memory.Free(bias, Allocations::kCaller);

@@ -11,7 +11,6 @@
 #include <optional>
 #include <vector>
 
-#include "ir/layout.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/registry.h"
@@ -19,7 +18,6 @@
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
-#include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
 
 namespace steelyard::ops {

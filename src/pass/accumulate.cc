@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

@@ -6,7 +6,7 @@
 #include "pass/append_optimizer.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

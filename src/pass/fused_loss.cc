@@ -6,8 +6,6 @@
 
 #include "pass/fused_loss.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -121,6 +119,7 @@ void StopReturning(Program& program, ValueId scores) {
 // The nodes of the head, which go from the main graph.
 std::vector<Node> Take(Program& program, const Head& head) {
   std::vector<Node> taken;
+  taken.reserve(head.nodes.size());
   std::vector<Node>& nodes = program.main().nodes;
   for (const std::size_t i : head.nodes) taken.push_back(nodes[i]);
   for (std::size_t i = head.nodes.size(); i-- > 0;) {
@@ -269,6 +268,7 @@ Result<ValueId> AppendFusedLoss(Program& program, ValueId scores, std::string_vi
   const std::vector<ValueId> inputs = AppendChunks(program, input, options.fused_loss);
   const std::vector<ValueId> targets = AppendChunks(program, target, options.fused_loss);
   std::vector<ValueId> losses;
+  losses.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     losses.push_back(AppendRegion(program, nodes, head.input, inputs[i], targets[i], op, tail));
   }

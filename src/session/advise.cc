@@ -296,7 +296,7 @@ class Adviser {
 };
 
 template <class First, class Second>
-void TryPairs(First first, Second second, Adviser* adviser) {
+void TryPairs(First&& first, Second&& second, Adviser* adviser) {
   for (const Change& one : first) {
     for (const Change& other : second) adviser->Try(Together(one, other));
   }

@@ -4,6 +4,7 @@
 // message of this kind is made here, so that all read alike.
 #pragma once
 
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ namespace steelyard {
 template <class Rows>
 std::vector<std::string_view> NamesOf(const Rows& rows) {
   std::vector<std::string_view> names;
+  names.reserve(std::size(rows));
   for (const auto& row : rows) names.push_back(row.name);
   return names;
 }

@@ -4,7 +4,6 @@
 // share them in layers, and a table that adds to shared strings puts a layer of its own on top.
 #include "steelyard/strings.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -372,7 +372,7 @@ double LeastOf(DType dtype) {
 
 // self, dim: positive and negative gradients apart, as logarithms.
 Tensor LogCumSumExpSelf(Dispatcher& d, const Backward& b) {
-  const Tensor grad = b.grad();
+  const Tensor& grad = b.grad();
   if (grad.rank() == 0 || grad.count() == 0) return grad;
   const Tensor least = d.Call("aten::scalar_tensor", LeastOf(grad.dtype()), grad.dtype());
   const Tensor logarithms = d.Call("aten::log", d.Call("aten::abs", grad));
