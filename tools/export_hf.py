@@ -31,7 +31,7 @@ def export(name: str, out: Path) -> None:
     (folder / "sizes.json").write_text(json.dumps(model.sizes) + "\n")
     for file, labelled in (("forward.pt2", False), ("train.pt2", True)):
         with torch.device("meta"):
-            module = model.make(model.config).train(labelled)
+            module = model.make._from_config(model.config).train(labelled)
             inputs = model.inputs(labelled)
         save_structure(torch.export.export(module, (), inputs, strict=False), folder / file)
     print(name, flush=True)

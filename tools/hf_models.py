@@ -6,36 +6,10 @@ that a formula could confuse: heads, groups of heads, widths, depth, vocabulary,
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
-import torch
 import transformers as t
-
-
-def tokens(batch: int, seq: int) -> torch.Tensor:
-    return torch.zeros(batch, seq, dtype=torch.long)
-
-
-@dataclass
-class HfModel:
-    """A model: `inputs(labelled)` are its arguments; `sizes` are what steelyard is told of them."""
-
-    make: Callable[[Any], torch.nn.Module]
-    config: Any
-    inputs: Callable[[bool], dict[str, torch.Tensor]]
-    sizes: list[str]
-
-
-def text(make: Callable[[Any], torch.nn.Module], config: Any, batch: int, seq: int) -> HfModel:
-    """Token numbers, and labels of the same shape."""
-
-    def inputs(labelled: bool) -> dict[str, torch.Tensor]:
-        out = {"input_ids": tokens(batch, seq)}
-        return {**out, "labels": tokens(batch, seq)} if labelled else out
-
-    return HfModel(make, config, inputs, ["--batch", str(batch), "--seq", str(seq)])
-
+from hf_decoders import DECODERS
+from hf_row import HfModel, text
 
 MODELS: dict[str, Callable[[], HfModel]] = {
     "llama-a": lambda: text(
@@ -68,4 +42,5 @@ MODELS: dict[str, Callable[[], HfModel]] = {
         3,
         40,
     ),
+    **DECODERS,
 }

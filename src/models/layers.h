@@ -27,8 +27,11 @@ class Layer {
  public:
   // The model itself.
   explicit Layer(Net& net) : net_(&net) {}
+  // Without a name it is its parent: a model that stands alone.
   Layer(const Layer& parent, std::string_view name, std::string_view class_name)
-      : net_(parent.net_), module_(net_->b.Declare(parent.module_, name, class_name)) {}
+      : net_(parent.net_),
+        module_(name.empty() ? parent.module_
+                             : net_->b.Declare(parent.module_, name, class_name)) {}
 
   Net& net() const { return *net_; }
   Builder& b() const { return net_->b; }
@@ -111,6 +114,17 @@ std::vector<Item> Repeated(const Layer& parent, std::string_view name, std::int6
   items.reserve(static_cast<std::size_t>(admitted));
   for (std::int64_t i = 0; i < admitted; ++i) {
     items.emplace_back(parent, std::string(name) + "." + std::to_string(i), args...);
+  }
+  return items;
+}
+
+// The same for layers that differ by their number, which they are given behind their name.
+template <class Item, class... Args>
+std::vector<Item> Numbered(const Layer& parent, std::string_view name, std::int64_t count,
+                           const Args&... args) {
+  std::vector<Item> items;
+  for (std::int64_t i = 0; i < Admitted(parent.net(), name, count); ++i) {
+    items.emplace_back(parent, std::string(name) + "." + std::to_string(i), i, args...);
   }
   return items;
 }

@@ -7,7 +7,7 @@
 namespace steelyard::models {
 namespace {
 
-constexpr std::array kArchitectures{&kLlama};
+constexpr std::array kArchitectures{&kGpt2, &kLlama};
 
 }  // namespace
 

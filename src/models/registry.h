@@ -7,6 +7,7 @@
 
 namespace steelyard::models {
 
+extern const Architecture kGpt2;
 extern const Architecture kLlama;
 
 }  // namespace steelyard::models

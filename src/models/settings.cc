@@ -105,6 +105,13 @@ std::vector<std::string> Settings::Texts(std::string_view key) const {
   return texts;
 }
 
+std::int64_t Settings::Members(std::string_view key) const {
+  const Setting* found = Find(key);
+  if (found == nullptr) return 0;
+  if (found->kind != Setting::Kind::kObject) Refuse(key, "not an object");
+  return static_cast<std::int64_t>(found->members.size());
+}
+
 Settings Settings::Within(std::string_view key) const {
   const Setting* found = Find(key);
   if (found != nullptr && found->kind != Setting::Kind::kObject) Refuse(key, "not an object");

@@ -44,6 +44,8 @@ class Settings {
   std::string Text(std::string_view key, std::optional<std::string_view> missing = {}) const;
   std::vector<std::int64_t> Counts(std::string_view key) const;  // empty where it is missing
   std::vector<std::string> Texts(std::string_view key) const;
+  // How many entries the object under `key` has.
+  std::int64_t Members(std::string_view key) const;
   // The object under `key`; an empty one where it is missing.
   Settings Within(std::string_view key) const;
 

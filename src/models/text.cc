@@ -174,31 +174,43 @@ Tensor Attend(const Net& net, const AttentionCall& call) {
     const Tensor turned = b.Call("aten::transpose.int", key, 2, 3);
     Tensor scores =
         b.Call("aten::mul.Tensor", b.Call("aten::matmul", call.query, turned), call.scale);
+    if (call.softcap != 0.0) {
+      scores = b.Call("aten::tanh", b.Call("aten::div.Tensor", scores, call.softcap));
+      scores = b.Call("aten::mul.Tensor", scores, call.softcap);
+    }
     if (call.mask.defined()) scores = b.Call("aten::add.Tensor", scores, call.mask);
-    scores = b.Call("aten::softmax.int", scores, -1, DType::kFloat32);
-    scores = Cast(net, scores, DType::kFloat32, net.dtype());
+    if (call.wide_softmax) {
+      scores = b.Call("aten::softmax.int", scores, -1, DType::kFloat32);
+      scores = Cast(net, scores, DType::kFloat32, net.dtype());
+    } else {
+      scores = b.Call("aten::softmax.int", scores, -1);
+    }
     scores = b.Call("aten::dropout", scores, dropout, net.options.training);
     out = b.Call("aten::matmul", scores, value);
+    if (!call.contiguous) return b.Call("aten::transpose.int", out, 1, 2);
   }
   return b.Call("aten::contiguous", b.Call("aten::transpose.int", out, 1, 2));
 }
 
-void ReturnNextToken(Net& net, Tensor logits, Tensor labels, std::int64_t vocabulary) {
+void ReturnNextToken(Net& net, Tensor logits, Tensor labels, std::int64_t vocabulary,
+                     const std::function<Tensor(Tensor loss)>& extra) {
   Builder& b = net.b;
   if (!labels.defined()) return b.Return(logits);
-  logits = Cast(net, logits, net.dtype(), DType::kFloat32);
+  const Tensor wide = Cast(net, logits, net.dtype(), DType::kFloat32);
   Tensor next = b.Call("aten::pad", labels, Shape{0, 1}, "constant", static_cast<double>(kIgnored));
   next = b.Call("aten::contiguous", b.Call("aten::slice.Tensor", next, 1, 1, kEnd));
-  const Tensor flat = b.Call("aten::view", logits, Shape{-1, vocabulary});
-  b.Return(b.Call("aten::cross_entropy_loss", flat, b.Call("aten::view", next, Shape{-1})));
+  const Tensor flat = b.Call("aten::view", wide, Shape{-1, vocabulary});
+  const Tensor loss =
+      b.Call("aten::cross_entropy_loss", flat, b.Call("aten::view", next, Shape{-1}));
+  b.Return(extra ? extra(loss) : loss);
   b.Return(logits);
 }
 
 void ReturnTokens(Net& net, Tensor logits, Tensor labels, std::int64_t classes) {
   Builder& b = net.b;
   if (!labels.defined()) return b.Return(logits);
-  logits = Cast(net, logits, net.dtype(), DType::kFloat32);
-  const Tensor flat = b.Call("aten::view", logits, Shape{-1, classes});
+  const Tensor wide = Cast(net, logits, net.dtype(), DType::kFloat32);
+  const Tensor flat = b.Call("aten::view", wide, Shape{-1, classes});
   b.Return(b.Call("aten::cross_entropy_loss", flat, b.Call("aten::view", labels, Shape{-1})));
   b.Return(logits);
 }

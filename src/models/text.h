@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "models/layers.h"
@@ -51,12 +52,18 @@ struct AttentionCall {
   double scale = 1.0;
   double dropout = 0.0;  // while it trains
   bool causal = false;   // sdpa without a mask
+  // Of eager attention.
+  double softcap = 0.0;  // of its scores; 0: none
+  bool wide_softmax = true;
+  bool contiguous = true;
 };
 // transformers' attention interface: [batch, seq, heads, width], contiguous.
 Tensor Attend(const Net& net, const AttentionCall& call);
 
-// Logits of [batch, seq, vocabulary] and, with labels, the loss of the next token before them.
-void ReturnNextToken(Net& net, Tensor logits, Tensor labels, std::int64_t vocabulary);
+// Logits of [batch, seq, vocabulary] and, with labels, the loss of the next token before them, to
+// which `extra` may add.
+void ReturnNextToken(Net& net, Tensor logits, Tensor labels, std::int64_t vocabulary,
+                     const std::function<Tensor(Tensor loss)>& extra = {});
 // The same with the loss of each token itself.
 void ReturnTokens(Net& net, Tensor logits, Tensor labels, std::int64_t classes);
 

@@ -18,7 +18,8 @@ using models::Architecture;
 using models::Settings;
 
 constexpr std::string_view kExtensions[] = {".json"};
-constexpr std::string_view kAnyConfig = "\"model_type\"";
+// Keys that transformers writes. They are sorted, so that the type may stand far down the file.
+constexpr std::string_view kTellingKeys[] = {"\"architectures\"", "\"model_type\""};
 
 std::string Joined(std::span<const std::string_view> names) {
   std::string all;
@@ -105,7 +106,9 @@ const Importer kHfConfigImporter = {
     .extensions = kExtensions,
     .sniff =
         [](std::string_view head) {
-          return head.starts_with('{') && head.find(kAnyConfig) != std::string_view::npos;
+          return head.starts_with('{') && std::ranges::any_of(kTellingKeys, [&](auto key) {
+                   return head.find(key) != std::string_view::npos;
+                 });
         },
     .read = ReadConfig,
     .summary = "config.json of transformers: the model is built from it, without PyTorch",

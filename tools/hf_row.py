@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a row of hf_models.py is, and rows of models of text."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+
+def tokens(*sizes: int) -> torch.Tensor:
+    return torch.zeros(*sizes, dtype=torch.long)
+
+
+@dataclass
+class HfModel:
+    """A model: `inputs(labelled)` are its arguments; `sizes` are what steelyard is told of them."""
+
+    make: Callable[[Any], torch.nn.Module]
+    config: Any
+    inputs: Callable[[bool], dict[str, torch.Tensor]]
+    sizes: list[str]
+
+
+def labels_of(head: str, batch: int, seq: int) -> dict[str, torch.Tensor]:
+    """What a model of text with that class name is trained with."""
+    if head.endswith(("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForTokenClassification")):
+        return {"labels": tokens(batch, seq)}
+    if head.endswith("ForSequenceClassification"):
+        return {"labels": tokens(batch)}
+    if head.endswith("ForQuestionAnswering"):
+        return {"start_positions": tokens(batch), "end_positions": tokens(batch)}
+    return {}
+
+
+def text(make: Callable[[Any], torch.nn.Module], config: Any, batch: int, seq: int) -> HfModel:
+    """Token numbers, and the labels that the head takes."""
+
+    def inputs(labelled: bool) -> dict[str, torch.Tensor]:
+        out = {"input_ids": tokens(batch, seq)}
+        return {**out, **(labels_of(make.__name__, batch, seq) if labelled else {})}
+
+    eager = ["--attention", "eager"] if config._attn_implementation == "eager" else []
+    return HfModel(make, config, inputs, ["--batch", str(batch), "--seq", str(seq), *eager])
