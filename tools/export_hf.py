@@ -3,8 +3,8 @@
 """Exports the models of hf_models.py, for comparison with what is built from their configs.
 
 For each NAME it writes OUT/NAME/config.json, as transformers saves it, and, exported on the meta
-device and without weights, forward.pt2 (evaluation mode, no labels) and train.pt2 (training mode,
-labels); sizes.json holds what steelyard is to be told of the inputs' sizes.
+device and without weights, forward.pt2 (evaluation mode, no labels) and, of models that take labels,
+train.pt2 (training mode); sizes.json holds what steelyard is to be told of the inputs' sizes.
 
 usage: export_hf.py OUT [NAME...]
 needs: torch, transformers
@@ -33,6 +33,8 @@ def export(name: str, out: Path) -> None:
         with torch.device("meta"):
             module = model.make._from_config(model.config).train(labelled)
             inputs = model.inputs(labelled)
+        if labelled and inputs.keys() == model.inputs(False).keys():
+            continue  # nothing to train with
         save_structure(torch.export.export(module, (), inputs, strict=False), folder / file)
     print(name, flush=True)
 

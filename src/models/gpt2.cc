@@ -106,8 +106,8 @@ struct SelfAttention : Layer {
     const Tensor left = wide(rows);
     scores = b().Call("aten::baddbmm", scores, left, wide(columns), Builder::Named("beta", 0),
                       Builder::Named("alpha", scale));
-    scores = b().Call("aten::reshape", scores,
-                      Shape{net().batch, c.heads.query, net().seq, net().seq});
+    scores =
+        b().Call("aten::reshape", scores, Shape{net().batch, c.heads.query, net().seq, net().seq});
     scores = b().Call("aten::softmax.int", b().Call("aten::add.Tensor", scores, mask), -1);
     scores = attention_dropout(Cast(net(), scores, DType::kFloat32, net().dtype()));
     return b().Call("aten::transpose.int", b().Call("aten::matmul", scores, value), 1, 2);
@@ -181,17 +181,16 @@ struct Model : Layer {
 void Build(Net& net) {
   const Gpt2Config c = Read(net.config);
   const Settings& s = net.config;
-  BuildText<Model>(
-      net, c,
-      {.hidden = c.hidden,
-       .vocabulary = c.vocabulary,
-       .positions = c.positions,
-       .tied = c.tied,
-       .dropout = s.Real("classifier_dropout", s.Real("hidden_dropout", 0.1)),
-       .base = "transformer",
-       .span_base = "transformer",
-       .token_class = "classifier",
-       .wide_tokens = false});
+  BuildText<Model>(net, c,
+                   {.hidden = c.hidden,
+                    .vocabulary = c.vocabulary,
+                    .positions = c.positions,
+                    .tied = c.tied,
+                    .dropout = s.Real("classifier_dropout", s.Real("hidden_dropout", 0.1)),
+                    .base = "transformer",
+                    .span_base = "transformer",
+                    .token_class = "classifier",
+                    .wide_tokens = false});
 }
 
 constexpr std::array<std::string_view, 5> kHeads{"LMHeadModel", "Model",

@@ -23,7 +23,8 @@ constexpr std::array kTasks{
 Tensor LastOfSequence(const Net& net, Tensor tokens, Tensor logits) {
   Builder& b = net.b;
   if (!net.config.Has("pad_token_id")) {
-    net.config.Refuse("pad_token_id", "sequences of a batch are classified by it, and it is not set",
+    net.config.Refuse("pad_token_id",
+                      "sequences of a batch are classified by it, and it is not set",
                       "Any token of the vocabulary serves.");
   }
   const std::int64_t padding = net.config.Count("pad_token_id", 0);
@@ -107,7 +108,7 @@ void ReturnSpan(Net& net, Tensor logits, Tensor starts, Tensor ends) {
 
 TextTask TaskOf(const Net& net) {
   for (const auto& [name, task] : kTasks) {
-    if (net.options.head == name) return task;
+    if (net.options.head.ends_with(name)) return task;
   }
   return TextTask::kNone;
 }
@@ -195,7 +196,7 @@ Tensor TextHead::Logits(const Net& net, Tensor hidden) const {
 }
 
 void TextHead::Run(Net& net, const std::function<Tensor(Tensor tokens)>& model,
-                   const std::function<Tensor(Tensor loss)>& extra) const {
+                   const AddToLoss& add) const {
   const Tensor tokens = TokenInput(net, plan_.positions);
   const Labels labels = LabelInputs(net);
   const Tensor hidden = model(tokens);
@@ -205,7 +206,7 @@ void TextHead::Run(Net& net, const std::function<Tensor(Tensor tokens)>& model,
     case TextTask::kNone:
       return;
     case TextTask::kNextToken:
-      return ReturnNextToken(net, logits, labels.first, plan_.vocabulary, extra);
+      return ReturnNextToken(net, logits, labels.first, plan_.vocabulary, add);
     case TextTask::kSequenceClass:
       return ReturnSequenceClass(net, LastOfSequence(net, tokens, logits), labels.first, classes_);
     case TextTask::kTokenClass:

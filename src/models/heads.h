@@ -4,6 +4,7 @@
 // (modeling_layers.py and what the older models write themselves).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -12,6 +13,11 @@
 #include "models/text.h"
 
 namespace steelyard::models {
+
+// What most models of text have.
+inline constexpr std::array<std::string_view, 5> kTextHeads{
+    "ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification",
+    "ForQuestionAnswering"};
 
 enum class TextTask : std::uint8_t { kNone, kNextToken, kSequenceClass, kTokenClass, kSpan };
 
@@ -43,10 +49,10 @@ class TextHead {
  public:
   // `embedding` is the weight that a tied head uses.
   TextHead(const Layer& root, const HeadPlan& plan, Tensor embedding);
-  // Adds the inputs, calls the model with its tokens and returns what the head makes of it. `extra`
-  // adds to the loss, before it is returned.
+  // Adds the inputs, calls the model with its tokens and returns what the head makes of it; `add`
+  // adds to the loss of the next token.
   void Run(Net& net, const std::function<Tensor(Tensor tokens)>& model,
-           const std::function<Tensor(Tensor loss)>& extra = {}) const;
+           const AddToLoss& add = {}) const;
 
  private:
   struct Labels {

@@ -55,8 +55,7 @@ constexpr std::array kActivations{
                   [](Builder& b, Tensor x) { return b.Call("aten::tanh", x); }},
 };
 
-const ActivationRow* RowOf(const Settings& config, std::string_view key, std::string_view missing) {
-  const std::string name = config.Text(key, missing);
+const ActivationRow* RowOf(const Settings& config, std::string_view key, const std::string& name) {
   const auto row = std::ranges::find(kActivations, std::string_view(name), &ActivationRow::name);
   if (row != kActivations.end()) return &*row;
   std::string known;
@@ -69,10 +68,10 @@ const ActivationRow* RowOf(const Settings& config, std::string_view key, std::st
 
 }  // namespace
 
-std::int64_t Admitted(const Net& net, std::string_view what, std::int64_t count) {
+std::int64_t Admitted(const Settings& config, std::string_view what, std::int64_t count) {
   constexpr std::int64_t kMost = 4096;
   if (count <= kMost) return count;
-  net.config.Refuse(what, "a model of more than 4096 layers");
+  config.Refuse(what, "a model of more than 4096 layers");
   return 0;
 }
 
@@ -131,8 +130,11 @@ Tensor LayerNorm::operator()(Tensor x) const {
 }
 
 RmsNorm::RmsNorm(const Layer& parent, std::string_view name, std::string_view class_name,
-                 std::int64_t width, double epsilon)
-    : Layer(parent, name, class_name), weight(Parameter("weight", {width})), eps(epsilon) {}
+                 std::int64_t width, double epsilon, RmsWeight weight_form)
+    : Layer(parent, name, class_name),
+      weight(Parameter("weight", {width})),
+      eps(epsilon),
+      form(weight_form) {}
 
 Tensor RmsNorm::operator()(Tensor x) const {
   const auto call = Enter();
@@ -141,6 +143,12 @@ Tensor RmsNorm::operator()(Tensor x) const {
   const Tensor mean = b().Call("aten::mean.dim", square, Shape{-1}, true);
   const Tensor scale = b().Call("aten::rsqrt", b().Call("aten::add.Tensor", mean, eps));
   const Tensor normed = b().Call("aten::mul.Tensor", wide, scale);
+  if (form == RmsWeight::kOneMore) {
+    const Tensor more =
+        b().Call("aten::add.Tensor", Cast(net(), weight, net().dtype(), DType::kFloat32), 1.0);
+    const Tensor product = b().Call("aten::mul.Tensor", normed, more);
+    return b().Call("aten::type_as", product, x);
+  }
   return b().Call("aten::mul.Tensor", weight, Cast(net(), normed, DType::kFloat32, net().dtype()));
 }
 
@@ -154,8 +162,12 @@ Tensor Dropout::operator()(Tensor x) const {
 
 Activation::Activation(const Layer& parent, std::string_view name, std::string_view config_key,
                        std::string_view missing)
-    : Layer(parent, name, RowOf(parent.net().config, config_key, missing)->class_name),
-      row_(RowOf(parent.net().config, config_key, missing)) {}
+    : Activation(parent, name, Name{config_key, parent.net().config.Text(config_key, missing)}) {}
+
+Activation::Activation(const Layer& parent, std::string_view name, const Name& activation)
+    : Layer(parent, name,
+            RowOf(parent.net().config, activation.config_key, activation.name)->class_name),
+      row_(RowOf(parent.net().config, activation.config_key, activation.name)) {}
 
 Tensor Activation::operator()(Tensor x) const {
   const auto call = Enter();

@@ -30,8 +30,8 @@ class Layer {
   // Without a name it is its parent: a model that stands alone.
   Layer(const Layer& parent, std::string_view name, std::string_view class_name)
       : net_(parent.net_),
-        module_(name.empty() ? parent.module_
-                             : net_->b.Declare(parent.module_, name, class_name)) {}
+        module_(name.empty() ? parent.module_ : net_->b.Declare(parent.module_, name, class_name)) {
+  }
 
   Net& net() const { return *net_; }
   Builder& b() const { return net_->b; }
@@ -50,7 +50,7 @@ class Layer {
 };
 
 // A count of layers, if it is one that memory holds; refuses others.
-std::int64_t Admitted(const Net& net, std::string_view what, std::int64_t count);
+std::int64_t Admitted(const Settings& config, std::string_view what, std::int64_t count);
 
 enum class Bias : std::uint8_t { kNone, kOne };
 
@@ -80,13 +80,16 @@ struct LayerNorm : Layer {
   double eps;
 };
 
-// x / rms(x), in float32, times a weight: LlamaRMSNorm and its likes.
+// x / rms(x), in float32, times a weight (LlamaRMSNorm and its likes) or times one more than a
+// weight, before it leaves float32 (Gemma's).
+enum class RmsWeight : std::uint8_t { kPlain, kOneMore };
 struct RmsNorm : Layer {
   RmsNorm(const Layer& parent, std::string_view name, std::string_view class_name,
-          std::int64_t width, double eps);
+          std::int64_t width, double eps, RmsWeight form = RmsWeight::kPlain);
   Tensor operator()(Tensor x) const;
   Tensor weight;
   double eps;
+  RmsWeight form;
 };
 
 struct Dropout : Layer {
@@ -99,6 +102,12 @@ struct Dropout : Layer {
 struct Activation : Layer {
   Activation(const Layer& parent, std::string_view name, std::string_view config_key,
              std::string_view missing);
+  // The same for a name that is not simply the config's.
+  struct Name {
+    std::string_view config_key;
+    std::string name;
+  };
+  Activation(const Layer& parent, std::string_view name, const Name& activation);
   Tensor operator()(Tensor x) const;
 
  private:
@@ -109,7 +118,7 @@ struct Activation : Layer {
 template <class Item, class... Args>
 std::vector<Item> Repeated(const Layer& parent, std::string_view name, std::int64_t count,
                            const Args&... args) {
-  const std::int64_t admitted = Admitted(parent.net(), name, count);
+  const std::int64_t admitted = Admitted(parent.net().config, name, count);
   std::vector<Item> items;
   items.reserve(static_cast<std::size_t>(admitted));
   for (std::int64_t i = 0; i < admitted; ++i) {
@@ -122,8 +131,10 @@ std::vector<Item> Repeated(const Layer& parent, std::string_view name, std::int6
 template <class Item, class... Args>
 std::vector<Item> Numbered(const Layer& parent, std::string_view name, std::int64_t count,
                            const Args&... args) {
+  const std::int64_t admitted = Admitted(parent.net().config, name, count);
   std::vector<Item> items;
-  for (std::int64_t i = 0; i < Admitted(parent.net(), name, count); ++i) {
+  items.reserve(static_cast<std::size_t>(admitted));
+  for (std::int64_t i = 0; i < admitted; ++i) {
     items.emplace_back(parent, std::string(name) + "." + std::to_string(i), i, args...);
   }
   return items;

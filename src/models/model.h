@@ -53,6 +53,8 @@ struct Architecture {
   std::string_view summary;                 // one line
   std::span<const std::string_view> heads;  // the first is built where the config names none
   void (*build)(Net& net);
+  // The one implementation of attention that there is of it.
+  std::optional<Attention> only_attention = {};
 };
 
 std::span<const Architecture* const> Architectures();

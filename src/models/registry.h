@@ -7,7 +7,21 @@
 
 namespace steelyard::models {
 
+extern const Architecture kBloom;
+extern const Architecture kDeepseekV3;
+extern const Architecture kGemma;
+extern const Architecture kGemma2;
+extern const Architecture kGemma3Text;
 extern const Architecture kGpt2;
+extern const Architecture kGptNeoX;
 extern const Architecture kLlama;
+extern const Architecture kMistral;
+extern const Architecture kMixtral;
+extern const Architecture kOpt;
+extern const Architecture kPhi3;
+extern const Architecture kQwen2;
+extern const Architecture kQwen2Moe;
+extern const Architecture kQwen3;
+extern const Architecture kQwen3Moe;
 
 }  // namespace steelyard::models

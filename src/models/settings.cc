@@ -19,6 +19,11 @@ const Setting* Settings::Find(std::string_view key) const {
   return &found->second;
 }
 
+bool Settings::Stands(std::string_view key) const {
+  return std::ranges::any_of(object_->members,
+                             [&](const auto& member) { return member.first == key; });
+}
+
 std::string Settings::PathOf(std::string_view key) const {
   return path_.empty() ? std::string(key) : path_ + "." + std::string(key);
 }

@@ -6,12 +6,15 @@
 #include "models/text.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace steelyard::models {
 namespace {
 
 constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+// Kinds of rotary frequencies that are found once, before the model is called.
+constexpr std::array<std::string_view, 4> kFixedRotary{"default", "linear", "llama3", "yarn"};
 constexpr std::int64_t kIgnored = -100;  // a label that counts for nothing
 constexpr std::int64_t kUsualSeq = 512;
 
@@ -52,6 +55,31 @@ double LeastOf(DType dtype) {
   }
 }
 
+// The four lines of a mask.
+struct MaskAxes {
+  Tensor batches, queries, keys;
+};
+
+MaskAxes AxesOf(const Net& net, Builder::Size seq) {
+  const Tensor batch_line = Count(net, net.batch);
+  const Tensor head_line = Count(net, 1);
+  const Tensor query_line = CountFromZero(net, seq);
+  const Tensor key_line = CountFromZero(net, seq);
+  const Tensor batches = Axis(net, batch_line, 0);
+  Axis(net, head_line, 1);  // which no mask asks for
+  const Tensor queries = Axis(net, query_line, 2);
+  return {.batches = batches, .queries = queries, .keys = Axis(net, key_line, 3)};
+}
+
+// Of all of the batch; bool for sdpa, added for eager attention.
+Tensor AsAttentionTakesIt(const Net& net, Tensor mask, Builder::Size seq) {
+  Builder& b = net.b;
+  mask = b.Call("aten::expand", mask, Shape{net.batch, -1, seq, seq});
+  if (net.options.attention == Attention::kSdpa) return mask;
+  const Tensor nothing = b.Call("aten::zeros", Shape{}, Builder::Named("dtype", net.dtype()));
+  return b.Call("aten::where.ScalarOther", mask, nothing, LeastOf(net.dtype()));
+}
+
 Tensor RepeatHeads(const Net& net, Tensor x, const Heads& heads, Dim seq) {
   const std::int64_t times = heads.query / std::max<std::int64_t>(heads.key, 1);
   if (times == 1) return x;
@@ -59,6 +87,15 @@ Tensor RepeatHeads(const Net& net, Tensor x, const Heads& heads, Dim seq) {
   const Tensor wide = b.Call("aten::expand", b.Call("aten::unsqueeze", x, 2),
                              Shape{net.batch, heads.key, times, seq, heads.width});
   return b.Call("aten::reshape", wide, Shape{net.batch, heads.query, seq, heads.width});
+}
+
+Tensor NextTokenLoss(const Net& net, Tensor logits, Tensor labels, std::int64_t vocabulary) {
+  Builder& b = net.b;
+  const Tensor wide = Cast(net, logits, net.dtype(), DType::kFloat32);
+  Tensor next = b.Call("aten::pad", labels, Shape{0, 1}, "constant", static_cast<double>(kIgnored));
+  next = b.Call("aten::contiguous", b.Call("aten::slice.Tensor", next, 1, 1, kEnd));
+  const Tensor flat = b.Call("aten::view", wide, Shape{-1, vocabulary});
+  return b.Call("aten::cross_entropy_loss", flat, b.Call("aten::view", next, Shape{-1}));
 }
 
 }  // namespace
@@ -83,30 +120,23 @@ Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> 
   Builder& b = net.b;
   const Tensor packed = PackedSequences(net, positions);
   const Tensor wide = b.Call("aten::expand", positions, Shape{net.batch, -1});
-  const Tensor batch_line = Count(net, net.batch);
-  const Tensor head_line = Count(net, 1);
-  const Tensor query_line = CountFromZero(net, net.seq);
-  const Tensor key_line = CountFromZero(net, net.seq);
-  const Tensor batches = Axis(net, batch_line, 0);
-  Axis(net, head_line, 1);  // which no mask asks for
-  const Tensor queries = Axis(net, query_line, 2);
-  const Tensor keys = Axis(net, key_line, 3);
+  const MaskAxes axes = AxesOf(net, net.seq);
   const auto at = [&](Tensor of, Tensor axis) {
-    return b.Call("aten::index.Tensor", of, std::vector<Tensor>{batches, axis});
+    return b.Call("aten::index.Tensor", of, std::vector<Tensor>{axes.batches, axis});
   };
-  const auto all_true = [&] {
-    return b.Call("aten::new_ones", queries, Shape{}, Builder::Named("dtype", DType::kBool));
+  const auto all_true = [&](Tensor like) {
+    return b.Call("aten::new_ones", like, Shape{}, Builder::Named("dtype", DType::kBool));
   };
   const auto both = [&](Tensor x, Tensor y) { return b.Call("aten::__and__.Tensor", x, y); };
 
-  Tensor mask = all_true();
-  const Tensor query_sequence = at(packed, queries);
-  const Tensor key_sequence = at(packed, keys);
+  Tensor mask = all_true(axes.queries);
+  const Tensor query_sequence = at(packed, axes.queries);
+  const Tensor key_sequence = at(packed, axes.keys);
   mask = both(mask, b.Call("aten::eq.Tensor", query_sequence, key_sequence));
-  const Tensor query_position = at(wide, queries);
-  const Tensor key_position = at(wide, keys);
+  const Tensor query_position = at(wide, axes.queries);
+  const Tensor key_position = at(wide, axes.keys);
   if (window) {
-    Tensor near = all_true();
+    Tensor near = all_true(query_position);
     const Tensor first = b.Call("aten::sub.Tensor", query_position, *window);
     near = both(near, b.Call("aten::gt.Tensor", key_position, first));
     near = both(near, b.Call("aten::le.Tensor", key_position, query_position));
@@ -114,20 +144,47 @@ Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> 
   } else {
     mask = both(mask, b.Call("aten::le.Tensor", key_position, query_position));
   }
-  mask = b.Call("aten::expand", mask, Shape{net.batch, -1, net.seq, net.seq});
-  if (net.options.attention == Attention::kSdpa) return mask;
-  const Tensor nothing = b.Call("aten::zeros", Shape{}, Builder::Named("dtype", net.dtype()));
-  return b.Call("aten::where.ScalarOther", mask, nothing, LeastOf(net.dtype()));
+  return AsAttentionTakesIt(net, mask, net.seq);
+}
+
+Tensor CausalMask(const Net& net) {
+  const MaskAxes axes = AxesOf(net, net.seq);
+  return AsAttentionTakesIt(net, net.b.Call("aten::le.Tensor", axes.keys, axes.queries), net.seq);
+}
+
+Tensor FullMask(const Net& net, Builder::Size seq) {
+  const MaskAxes axes = AxesOf(net, seq);
+  return AsAttentionTakesIt(net, net.b.Call("aten::ge.Scalar", axes.queries, 0), seq);
+}
+
+void CheckRotary(const Settings& c) {
+  for (const std::string_view key : {"rope_parameters", "rope_scaling"}) {
+    const Settings rope = c.Within(key);
+    const std::string type = rope.Text("rope_type", rope.Text("type", "default"));
+    if (std::ranges::find(kFixedRotary, std::string_view(type)) == kFixedRotary.end()) {
+      rope.Refuse("rope_type", "frequencies of type \"" + type + "\" are not built",
+                  "They change with the length of the text. Known are default, linear, llama3 and "
+                  "yarn.");
+    }
+  }
 }
 
 RotaryEmbedding::RotaryEmbedding(const Layer& parent, std::string_view name,
-                                 std::string_view class_name, std::int64_t width)
-    : Layer(parent, name, class_name),
-      frequencies(Buffer("inv_freq", DType::kFloat32, {width / 2}, false)) {
-  Buffer("original_inv_freq", DType::kFloat32, {width / 2}, false);
+                                 std::string_view class_name, std::int64_t width,
+                                 const std::vector<std::string_view>& kinds)
+    : Layer(parent, name, class_name) {
+  for (const std::string_view kind : kinds) {
+    const auto buffer = [&](std::string_view rest) {
+      const std::string path =
+          kind.empty() ? std::string(rest) : std::string(kind) + "_" + std::string(rest);
+      return Buffer(path, DType::kFloat32, {width / 2}, false);
+    };
+    frequencies.push_back(buffer("inv_freq"));
+    buffer("original_inv_freq");
+  }
 }
 
-Rotary RotaryEmbedding::operator()(Tensor positions) const {
+Rotary RotaryEmbedding::operator()(Tensor positions, std::size_t kind) const {
   const auto call = Enter();
   const DType dtype = net().dtype();
   // Under torch.no_grad(), which torch.export makes a graph of its own.
@@ -142,7 +199,7 @@ Rotary RotaryEmbedding::operator()(Tensor positions) const {
                                Cast(net(), sin, DType::kFloat32, dtype)};
   });
   const std::vector<Tensor> turns = b().CallMany("higher_order::wrap_with_set_grad_enabled", 2,
-                                                 false, graph, positions, frequencies);
+                                                 false, graph, positions, frequencies[kind]);
   return {.cos = turns[0], .sin = turns[1]};
 }
 
@@ -159,6 +216,28 @@ Tensor Rotate(const Net& net, Tensor x, std::int64_t width, Tensor cos, Tensor s
   const Tensor turned =
       b.Call("aten::cat", std::vector<Tensor>{b.Call("aten::neg", high), low}, -1);
   return b.Call("aten::add.Tensor", straight, b.Call("aten::mul.Tensor", turned, sin));
+}
+
+std::vector<Tensor> RotateParts(const Net& net, const std::vector<Tensor>& heads,
+                                const RotatedPart& part, Tensor cos, Tensor sin) {
+  Builder& b = net.b;
+  std::vector<Tensor> turned;
+  std::vector<Tensor> rest;
+  for (const Tensor& x : heads) {
+    const bool whole = part.width == part.of;
+    turned.push_back(whole ? b.Call("aten::alias", x)
+                           : b.Call("aten::slice.Tensor", x, 3, 0, part.width));
+    rest.push_back(b.Call("aten::slice.Tensor", x, 3, part.width, kEnd));
+  }
+  const auto join = [&](std::size_t i) {
+    turned[i] = b.Call("aten::cat", std::vector<Tensor>{turned[i], rest[i]}, -1);
+  };
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    turned[i] = Rotate(net, turned[i], part.width, cos, sin);
+    if (!part.joined_last) join(i);
+  }
+  for (std::size_t i = 0; part.joined_last && i < heads.size(); ++i) join(i);
+  return turned;
 }
 
 Tensor Attend(const Net& net, const AttentionCall& call) {
@@ -193,17 +272,14 @@ Tensor Attend(const Net& net, const AttentionCall& call) {
 }
 
 void ReturnNextToken(Net& net, Tensor logits, Tensor labels, std::int64_t vocabulary,
-                     const std::function<Tensor(Tensor loss)>& extra) {
-  Builder& b = net.b;
-  if (!labels.defined()) return b.Return(logits);
-  const Tensor wide = Cast(net, logits, net.dtype(), DType::kFloat32);
-  Tensor next = b.Call("aten::pad", labels, Shape{0, 1}, "constant", static_cast<double>(kIgnored));
-  next = b.Call("aten::contiguous", b.Call("aten::slice.Tensor", next, 1, 1, kEnd));
-  const Tensor flat = b.Call("aten::view", wide, Shape{-1, vocabulary});
-  const Tensor loss =
-      b.Call("aten::cross_entropy_loss", flat, b.Call("aten::view", next, Shape{-1}));
-  b.Return(extra ? extra(loss) : loss);
-  b.Return(logits);
+                     const AddToLoss& add) {
+  const Tensor loss = labels.defined() ? NextTokenLoss(net, logits, labels, vocabulary) : Tensor();
+  if (add) {
+    for (const Tensor& output : add(loss)) net.b.Return(output);
+  } else if (loss.defined()) {
+    net.b.Return(loss);
+  }
+  net.b.Return(logits);
 }
 
 void ReturnTokens(Net& net, Tensor logits, Tensor labels, std::int64_t classes) {

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "models/layers.h"
 
@@ -24,16 +26,25 @@ Tensor Positions(const Net& net);
 // sequence; with `window`, at most so many of them. Bool for sdpa, added for eager attention.
 Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> window = {});
 
+// The same of models that are not given positions: a token sees all those before it.
+Tensor CausalMask(const Net& net);
+// Of [batch, 1, seq, seq]: each sees each.
+Tensor FullMask(const Net& net, Builder::Size seq);
+
 struct Rotary {
   Tensor cos, sin;  // of [1, seq, head]
 };
 
-// LlamaRotaryEmbedding and its likes: frequencies from a buffer of half the rotated width.
+// Refuses frequencies that are not found once, before the model is called.
+void CheckRotary(const Settings& c);
+
+// LlamaRotaryEmbedding and its likes: frequencies from a buffer of half the rotated width. Where
+// layers have kinds with frequencies of their own, the names of the buffers begin with the kind.
 struct RotaryEmbedding : Layer {
   RotaryEmbedding(const Layer& parent, std::string_view name, std::string_view class_name,
-                  std::int64_t width);
-  Rotary operator()(Tensor positions) const;
-  Tensor frequencies;
+                  std::int64_t width, const std::vector<std::string_view>& kinds = {""});
+  Rotary operator()(Tensor positions, std::size_t kind = 0) const;
+  std::vector<Tensor> frequencies;
 };
 
 struct Heads {
@@ -44,6 +55,14 @@ struct Heads {
 Tensor SplitHeads(const Net& net, Tensor x, std::int64_t width, Dim seq);
 // apply_rotary_pos_emb of one tensor of heads.
 Tensor Rotate(const Net& net, Tensor x, std::int64_t width, Tensor cos, Tensor sin);
+// The same of several tensors, where only the first `width` of a head are turned.
+struct RotatedPart {
+  std::int64_t width = 0;    // as many
+  std::int64_t of = 0;       // of so many
+  bool joined_last = false;  // with their rest, when all are turned
+};
+std::vector<Tensor> RotateParts(const Net& net, const std::vector<Tensor>& heads,
+                                const RotatedPart& part, Tensor cos, Tensor sin);
 
 struct AttentionCall {
   Tensor query, key, value;  // of [batch, heads, seq, width]
@@ -60,10 +79,12 @@ struct AttentionCall {
 // transformers' attention interface: [batch, seq, heads, width], contiguous.
 Tensor Attend(const Net& net, const AttentionCall& call);
 
-// Logits of [batch, seq, vocabulary] and, with labels, the loss of the next token before them, to
-// which `extra` may add.
+// What else a model returns before its logits: it is given the loss, if there is one, and gives it
+// back first.
+using AddToLoss = std::function<std::vector<Tensor>(Tensor loss)>;
+// Logits of [batch, seq, vocabulary] and, with labels, the loss of the next token before them.
 void ReturnNextToken(Net& net, Tensor logits, Tensor labels, std::int64_t vocabulary,
-                     const std::function<Tensor(Tensor loss)>& extra = {});
+                     const AddToLoss& add = {});
 // The same with the loss of each token itself.
 void ReturnTokens(Net& net, Tensor logits, Tensor labels, std::int64_t classes);
 

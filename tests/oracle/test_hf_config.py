@@ -39,6 +39,8 @@ def events(report: dict[str, Any]) -> list[tuple[str, int]]:
 @pytest.mark.parametrize("name", MODELS)
 def test_a_config_is_weighed_as_its_export(name: str, phase: str, weigh: Weigh) -> None:
     folder = DATA / name
+    if not (folder / f"{phase}.pt2").exists():
+        pytest.skip("a model without a loss")
     sizes = json.loads((folder / "sizes.json").read_text())
     exported = weigh(folder / f"{phase}.pt2", "--events", *PHASES[phase])
     built = weigh(folder, "--events", *sizes, *PHASES[phase])

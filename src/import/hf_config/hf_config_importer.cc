@@ -4,6 +4,7 @@
 #include "import/hf_config/hf_config_importer.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -68,6 +69,27 @@ DType DTypeOf(const Settings& config, const ImportOptions& options) {
   return DType::kFloat32;
 }
 
+// What transformers returns is a dictionary, which lets go of its first entry first.
+void ReleaseInOrder(Program& program) {
+  if (program.main().outputs.size() < 2) return;
+  program.released.resize(program.main().outputs.size());
+  std::iota(program.released.begin(), program.released.end(), 0);
+}
+
+Result<models::Attention> AttentionOf(const ImportOptions& options,
+                                      const Architecture& architecture) {
+  const std::optional<models::Attention> named = models::AttentionNamed(options.attention);
+  if (!named) {
+    return Unexpected(UsageError("there is no attention \"" + options.attention + "\"",
+                                 "--attention", "It is sdpa or eager."));
+  }
+  const std::optional<models::Attention> only = architecture.only_attention;
+  if (!only || *only == *named) return *named;
+  if (options.attention.empty()) return *only;
+  return Unexpected(UsageError("transformers has no such attention of this model", "--attention",
+                               "It has its eager one."));
+}
+
 Result<Program> ReadConfig(const std::string& path, const ImportOptions& options) {
   SY_ASSIGN_OR_RETURN(const models::Setting root, ReadSettings(path));
   const Settings config(root);
@@ -77,14 +99,10 @@ Result<Program> ReadConfig(const std::string& path, const ImportOptions& options
   }
   const Architecture* architecture = models::FindArchitecture(type);
   if (architecture == nullptr) return Unexpected(Within(path, UnknownType(type)));
-  const std::optional<models::Attention> attention = models::AttentionNamed(options.attention);
-  if (!attention) {
-    return Unexpected(UsageError("there is no attention \"" + options.attention + "\"",
-                                 "--attention", "It is sdpa or eager."));
-  }
+  SY_ASSIGN_OR_RETURN(const models::Attention attention, AttentionOf(options, *architecture));
   const models::ModelOptions chosen{.head = HeadOf(config, *architecture),
                                     .dtype = DTypeOf(config, options),
-                                    .attention = *attention,
+                                    .attention = attention,
                                     .training = options.training,
                                     .labelled = options.labelled};
   const std::string name = std::string(architecture->prefix) + chosen.head;
@@ -96,6 +114,7 @@ Result<Program> ReadConfig(const std::string& path, const ImportOptions& options
   }
   Result<Program> program = std::move(builder).Build();
   if (!program) return Unexpected(Within(path, std::move(program.error())));
+  ReleaseInOrder(*program);
   return program;
 }
 

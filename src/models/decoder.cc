@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/decoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "models/decoder_model.h"
+
+namespace steelyard::models {
+namespace {
+
+constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
+struct SelfAttention : Layer {
+  SelfAttention(const Layer& parent, const DecoderConfig& config)
+      : Layer(parent, "self_attn", config.classes + "Attention"), c(config) {
+    const std::int64_t width = c.heads.width;
+    const std::int64_t query = c.heads.query * width;
+    const std::int64_t key = c.heads.key * width;
+    if (c.fused) {
+      out.emplace(*this, "o_proj", query, c.hidden, c.out_bias);
+      in.emplace_back(*this, "qkv_proj", c.hidden, query + 2 * key, c.qkv_bias);
+      return;
+    }
+    in.emplace_back(*this, "q_proj", c.hidden, query, c.qkv_bias);
+    in.emplace_back(*this, "k_proj", c.hidden, key, c.qkv_bias);
+    in.emplace_back(*this, "v_proj", c.hidden, key, c.qkv_bias);
+    out.emplace(*this, "o_proj", query, c.hidden, c.out_bias);
+    if (c.head_norm == HeadNorm::kNone) return;
+    norms.emplace_back(*this, "q_norm", c, width, c.eps);
+    norms.emplace_back(*this, "k_norm", c, width, c.eps);
+  }
+  // Query, key and value, as [batch, heads, seq, width].
+  std::vector<Tensor> Parts(Tensor x) const {
+    std::vector<Tensor> parts;
+    if (c.fused) {
+      const Tensor all = in[0](x);
+      const std::int64_t query = c.heads.query * c.heads.width;
+      const std::int64_t key = query + c.heads.key * c.heads.width;
+      parts = {b().Call("aten::slice.Tensor", all, 2, 0, query),
+               b().Call("aten::slice.Tensor", all, 2, query, key),
+               b().Call("aten::slice.Tensor", all, 2, key, kEnd)};
+      for (Tensor& part : parts) part = SplitHeads(net(), part, c.heads.width, net().seq);
+      return parts;
+    }
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      Tensor part =
+          b().Call("aten::view", in[i](x), Shape{net().batch, net().seq, -1, c.heads.width});
+      if (c.head_norm == HeadNorm::kBefore && i < norms.size()) part = norms[i](part);
+      parts.push_back(b().Call("aten::transpose.int", part, 1, 2));
+    }
+    if (c.head_norm != HeadNorm::kBehind) return parts;
+    for (std::size_t i = 0; i < norms.size(); ++i) parts[i] = norms[i](parts[i]);
+    return parts;
+  }
+  Tensor operator()(Tensor x, Tensor mask, const Rotary& rotary) const {
+    const auto call = Enter();
+    const std::vector<Tensor> parts = Parts(x);
+    const Tensor cos = b().Call("aten::unsqueeze", rotary.cos, 1);
+    const Tensor sin = b().Call("aten::unsqueeze", rotary.sin, 1);
+    std::vector<Tensor> turned = {parts[0], parts[1]};
+    if (c.fused) {
+      turned = RotateParts(net(), turned, {.width = c.rotated, .of = c.heads.width}, cos, sin);
+    } else {
+      for (Tensor& of : turned) of = Rotate(net(), of, c.rotated, cos, sin);
+    }
+    const Tensor seen = Attend(net(), {.query = turned[0],
+                                       .key = turned[1],
+                                       .value = parts[2],
+                                       .mask = mask,
+                                       .heads = c.heads,
+                                       .scale = c.scale,
+                                       .dropout = c.attention_dropout,
+                                       .softcap = c.score_cap});
+    return (*out)(b().Call("aten::reshape", seen, Shape{net().batch, net().seq, -1}));
+  }
+  const DecoderConfig& c;
+  std::vector<Linear> in;
+  std::optional<Linear> out;
+  std::vector<DecoderNorm> norms;
+};
+
+// A router with its experts, and with one that all tokens share.
+struct SparseBlock : Layer {
+  SparseBlock(const Layer& parent, const DecoderConfig& config)
+      : Layer(parent, "mlp", config.classes + "SparseMoeBlock"), c(config) {
+    const bool experts_first = c.sparse == Sparse::kExpertsFirst;
+    if (experts_first) experts.emplace(*this, "experts", c.classes + "Experts", c.experts);
+    gate.emplace(*this, "gate", c.classes + "TopKRouter", c.experts);
+    if (!experts_first) experts.emplace(*this, "experts", c.classes + "Experts", c.experts);
+    if (c.sparse != Sparse::kShared) return;
+    shared.emplace(*this, "shared_expert", c, c.shared_inner);
+    shared_gate.emplace(*this, "shared_expert_gate", c.hidden, 1, Bias::kNone);
+  }
+  Tensor operator()(Tensor x, std::vector<Tensor>& routers) const {
+    const auto call = Enter();
+    if (net().options.training && c.experts.jitter > 0.0) {
+      const double jitter = c.experts.jitter;
+      Tensor noise = b().Call("aten::empty_like", x);
+      noise = b().Call("aten::uniform_", noise, 1.0 - jitter, 1.0 + jitter);
+      x = b().Call("aten::mul_.Tensor", x, noise);
+    }
+    const Tensor rows = RowsOf(net(), x, c.hidden);
+    const Tensor common = shared ? (*shared)(rows) : Tensor();
+    const Routed routed = (*gate)(rows);
+    routers.push_back(routed.logits);
+    Tensor out = (*experts)(rows, routed);
+    if (shared) {
+      const Tensor share = b().Call("aten::sigmoid", (*shared_gate)(rows));
+      out = b().Call("aten::add.Tensor", out, b().Call("aten::mul.Tensor", share, common));
+    }
+    return BatchOf(net(), out, c.hidden);
+  }
+  const DecoderConfig& c;
+  std::optional<Experts> experts;
+  std::optional<TopKRouter> gate;
+  std::optional<GatedMlp> shared;
+  std::optional<Linear> shared_gate;
+};
+
+struct FeedForward {
+  FeedForward(const Layer& parent, const DecoderConfig& c, std::int64_t number) {
+    const auto index = static_cast<std::size_t>(number);
+    if (c.sparse == Sparse::kNone || (index < c.dense.size() && c.dense[index])) {
+      dense.emplace(parent, "mlp", c, c.inner);
+    } else {
+      sparse.emplace(parent, c);
+    }
+  }
+  Tensor operator()(Tensor x, std::vector<Tensor>& routers) const {
+    return dense ? (*dense)(x) : (*sparse)(x, routers);
+  }
+  std::optional<GatedMlp> dense;
+  std::optional<SparseBlock> sparse;
+};
+
+}  // namespace
+
+DecoderConfig ReadDecoder(const Settings& c, std::string_view classes,
+                          const DecoderDefaults& defaults) {
+  CheckRotary(c);
+  const std::int64_t hidden = c.Count("hidden_size", defaults.hidden);
+  const std::int64_t heads =
+      std::max<std::int64_t>(c.Count("num_attention_heads", defaults.heads), 1);
+  const std::int64_t keys = c.Count("num_key_value_heads", defaults.keys.value_or(heads));
+  const std::int64_t width = c.Count("head_dim", defaults.width.value_or(hidden / heads));
+  if (keys == 0 || heads % keys != 0) {
+    c.Refuse("num_key_value_heads", "num_attention_heads is no multiple of it");
+  }
+  DecoderConfig out;
+  out.classes = classes;
+  out.hidden = hidden;
+  out.inner = c.Count("intermediate_size", defaults.inner);
+  out.layers = c.Count("num_hidden_layers", defaults.layers);
+  out.vocabulary = c.Count("vocab_size", defaults.vocabulary);
+  out.positions = c.Count("max_position_embeddings", defaults.positions);
+  out.heads = {.query = heads, .key = std::max<std::int64_t>(keys, 1), .width = width};
+  out.rotated = width;
+  out.eps = c.Real("rms_norm_eps", defaults.eps);
+  out.scale = 1.0 / std::sqrt(static_cast<double>(width));
+  out.attention_dropout = c.Real("attention_dropout", 0.0);
+  out.activation = {.config_key = "hidden_act", .name = c.Text("hidden_act", defaults.activation)};
+  out.tied = c.Flag("tie_word_embeddings", defaults.tied);
+  if (c.Has("pad_token_id")) out.padding = c.Count("pad_token_id", 0);
+  return out;
+}
+
+std::optional<std::int64_t> KeysOf(const Settings& c, std::int64_t missing) {
+  if (c.Stands("num_key_value_heads")) return {};
+  return missing;
+}
+
+void ReadLayerTypes(const Settings& c, DecoderConfig& config,
+                    const std::function<bool(std::int64_t layer)>& slides) {
+  const std::vector<std::string> types = c.Texts("layer_types");
+  for (std::int64_t i = 0; i < Admitted(c, "num_hidden_layers", config.layers); ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const bool named = index < types.size();
+    config.windowed.push_back(named ? types[index] == "sliding_attention" : slides(i));
+    if (named && types[index] != "sliding_attention" && types[index] != "full_attention") {
+      c.Refuse("layer_types", "layers of type \"" + types[index] + "\" are not built");
+    }
+  }
+  if (!types.empty() && types.size() < config.windowed.size()) {
+    c.Refuse("layer_types", "it names fewer layers than there are");
+  }
+}
+
+void ReadDenseLayers(const Settings& c, DecoderConfig& config) {
+  const std::vector<std::int64_t> dense = c.Counts("mlp_only_layers");
+  const std::int64_t step = std::max<std::int64_t>(c.Count("decoder_sparse_step", 1), 1);
+  for (std::int64_t i = 0; i < Admitted(c, "num_hidden_layers", config.layers); ++i) {
+    const bool listed = std::ranges::find(dense, i) != dense.end();
+    config.dense.push_back(listed || config.experts.count == 0 || (i + 1) % step != 0);
+  }
+}
+
+GatedMlp::GatedMlp(const Layer& parent, std::string_view name, const DecoderConfig& c,
+                   std::int64_t inner)
+    : Layer(parent, name, c.classes + "MLP"),
+      in(c.fused ? Joined(*this, c, inner) : Apart(*this, c, inner)),
+      down(*this, "down_proj", inner, c.hidden, c.mlp_bias),
+      act(*this, c.fused ? "activation_fn" : "act_fn", c.activation) {}
+
+std::vector<Linear> GatedMlp::Joined(const Layer& mlp, const DecoderConfig& c, std::int64_t inner) {
+  return {Linear(mlp, "gate_up_proj", c.hidden, 2 * inner, c.mlp_bias)};
+}
+
+std::vector<Linear> GatedMlp::Apart(const Layer& mlp, const DecoderConfig& c, std::int64_t inner) {
+  std::vector<Linear> both;
+  both.emplace_back(mlp, "gate_proj", c.hidden, inner, c.mlp_bias);
+  both.emplace_back(mlp, "up_proj", c.hidden, inner, c.mlp_bias);
+  return both;
+}
+
+Tensor GatedMlp::operator()(Tensor x) const {
+  const auto call = Enter();
+  if (in.size() == 1) {
+    const std::vector<Tensor> halves = b().CallMany("aten::chunk", 2, in[0](x), 2, -1);
+    return down(b().Call("aten::mul.Tensor", halves[1], act(halves[0])));
+  }
+  const Tensor gated = act(in[0](x));
+  return down(b().Call("aten::mul.Tensor", gated, in[1](x)));
+}
+
+TokenEmbedding::TokenEmbedding(const Layer& parent, const DecoderConfig& c)
+    : Layer(parent, "embed_tokens",
+            c.gemma ? c.classes + "TextScaledWordEmbedding"
+                    : std::string("torch.nn.modules.sparse.Embedding")),
+      weight(Parameter("weight", {c.vocabulary, c.hidden})),
+      scale(c.gemma ? Buffer("embed_scale", net().dtype(), {}, false) : Tensor()),
+      padding(c.padding) {}
+
+Tensor TokenEmbedding::operator()(Tensor tokens) const {
+  const auto call = Enter();
+  const Tensor found = b().Call("aten::embedding", weight, tokens, padding.value_or(-1));
+  return scale.defined() ? b().Call("aten::mul.Tensor", found, scale) : found;
+}
+
+HeadPlan PlanOf(const Settings& settings, const DecoderConfig& config) {
+  return {.hidden = config.hidden,
+          .vocabulary = config.vocabulary,
+          .positions = config.positions,
+          .tied = config.tied,
+          .softcap = config.logit_cap,
+          .dropout = settings.Real("classifier_dropout", settings.Real("hidden_dropout", 0.1)),
+          .span_base = config.span_base};
+}
+
+void BuildDecoder(Net& net, const DecoderConfig& config) {
+  BuildDecoderText<DecoderModel<SelfAttention, FeedForward, DecoderConfig>>(net, config);
+}
+
+}  // namespace steelyard::models

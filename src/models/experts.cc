@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/experts.h"
+
+namespace steelyard::models {
+
+Tensor RowsOf(const Net& net, Tensor x, std::int64_t width) {
+  return net.b.Call("aten::view", x, Shape{-1, width});
+}
+
+Tensor BatchOf(const Net& net, Tensor rows, std::int64_t width) {
+  return net.b.Call("aten::reshape", rows, Shape{net.batch, net.seq, width});
+}
+
+TopKRouter::TopKRouter(const Layer& parent, std::string_view name, std::string_view class_name,
+                       const ExpertPlan& expert_plan)
+    : Layer(parent, name, class_name),
+      plan(expert_plan),
+      weight(Parameter("weight", {plan.count, plan.hidden})) {}
+
+Routed TopKRouter::operator()(Tensor rows) const {
+  const auto call = Enter();
+  const DType dtype = net().dtype();
+  rows = b().Call("aten::reshape", rows, Shape{-1, plan.hidden});
+  const Tensor logits = b().Call("aten::linear", rows, weight);
+  Tensor shares;
+  if (plan.wide_weights) {
+    const Tensor wide = Cast(net(), logits, dtype, DType::kFloat32);
+    shares = b().Call("aten::softmax.int", wide, -1);
+  } else {
+    shares = b().Call("aten::softmax.int", logits, -1, DType::kFloat32);
+  }
+  const std::vector<Tensor> best = b().CallMany("aten::topk", 2, shares, plan.chosen, -1);
+  Tensor weights = best[0];
+  if (plan.normalised) {
+    const Tensor sum = b().Call("aten::sum.dim_IntList", weights, Shape{-1}, true);
+    weights = b().Call("aten::div_.Tensor", weights, sum);
+  }
+  if (!plan.wide_weights) weights = Cast(net(), weights, DType::kFloat32, dtype);
+  return {.logits = logits, .weights = weights, .chosen = best[1]};
+}
+
+Experts::Experts(const Layer& parent, std::string_view name, std::string_view class_name,
+                 const ExpertPlan& expert_plan)
+    : Layer(parent, name, class_name),
+      plan(expert_plan),
+      gate_up(Parameter("gate_up_proj", {plan.count, 2 * plan.inner, plan.hidden})),
+      down(Parameter("down_proj", {plan.count, plan.hidden, plan.inner})),
+      act(*this, "act_fn", "hidden_act", "silu") {}
+
+Tensor Experts::Product(Tensor rows, Tensor weight, Tensor offsets) const {
+  const Tensor turned = b().Call("aten::transpose.int", weight, -2, -1);
+  // What transformers traces in bfloat16, and in other dtypes.
+  const bool native = net().dtype() == DType::kBFloat16;
+  return b().Call(native ? "aten::_grouped_mm" : "transformers::grouped_mm_fallback", rows, turned,
+                  offsets);
+}
+
+Tensor Experts::operator()(Tensor rows, const Routed& routed) const {
+  const auto call = Enter();
+  const auto at = [&](Tensor of, Tensor where) {
+    return b().Call("aten::index.Tensor", of, std::vector<Tensor>{where});
+  };
+  const Dim pairs = b().Product(b().Product(net().batch, net().seq), plan.chosen);
+  const Tensor weights = b().Call("aten::reshape", routed.weights, Shape{-1});
+  const Tensor chosen = b().Call("aten::reshape", routed.chosen, Shape{-1});
+  const std::vector<Tensor> sorted = b().CallMany("aten::sort", 2, chosen);
+  const Tensor order = sorted[1];
+  const Tensor given = at(rows, b().Call("aten::floor_divide", order, plan.chosen));
+  const Tensor given_weights = at(weights, order);
+  const Tensor counted = b().Call("aten::to.dtype", sorted[0], DType::kInt32);
+  const Tensor counts = b().Call("aten::histc", counted, plan.count, 0, plan.count - 1);
+  const Tensor offsets =
+      b().Call("aten::cumsum", counts, 0, Builder::Named("dtype", DType::kInt32));
+
+  Tensor x = Product(given, gate_up, offsets);
+  const std::vector<Tensor> halves = b().CallMany("aten::chunk", 2, x, 2, -1);
+  x = b().Call("aten::mul.Tensor", act(halves[0]), halves[1]);
+  x = Product(x, down, offsets);
+
+  x = b().Call("aten::mul.Tensor", x, b().Call("aten::unsqueeze", given_weights, -1));
+  Tensor back = b().Call("aten::empty_like", order);
+  const Tensor line = b().Call("aten::arange", pairs);
+  back = b().Call("aten::index_put_", back, std::vector<Tensor>{order}, line);
+  x = at(x, back);
+  const Dim tokens = b().Product(net().batch, net().seq);
+  x = b().Call("aten::view", x, Shape{tokens, plan.chosen, plan.hidden});
+  x = b().Call("aten::sum.dim_IntList", x, Shape{1});
+  return plan.wide_weights ? Cast(net(), x, DType::kFloat32, net().dtype()) : x;
+}
+
+Tensor LoadBalancingLoss(const Net& net, const std::vector<Tensor>& logits,
+                         const ExpertPlan& plan) {
+  Builder& b = net.b;
+  const auto zeros = [&] {
+    return b.Call("aten::zeros", Shape{plan.count}, Builder::Named("dtype", DType::kFloat32));
+  };
+  Tensor counts = zeros();
+  Tensor sums = zeros();
+  for (const Tensor& of_layer : logits) {
+    const Tensor shares = b.Call("aten::softmax.int", of_layer, -1);
+    const std::vector<Tensor> best = b.CallMany("aten::topk", 2, shares, plan.chosen, -1);
+    Tensor chosen = b.Call("aten::reshape", best[1], Shape{-1});
+    chosen = b.Call("aten::to.dtype", chosen, DType::kInt32);
+    const Tensor count = b.Call("aten::histc", chosen, plan.count, 0, plan.count);
+    counts = b.Call("aten::add.Tensor", counts, count);
+    const Tensor wide = Cast(net, shares, net.dtype(), DType::kFloat32);
+    sums = b.Call("aten::add.Tensor", sums, b.Call("aten::sum.dim_IntList", wide, Shape{0}));
+  }
+  // By a number that changes neither sizes nor work.
+  counts = b.Call("aten::div.Tensor", counts, 1.0);
+  sums = b.Call("aten::div.Tensor", sums, 1.0);
+  const Tensor product = b.Call("aten::mul.Tensor", counts, b.Call("aten::unsqueeze", sums, 0));
+  return b.Call("aten::mul.Tensor", b.Call("aten::sum", product), plan.count);
+}
+
+}  // namespace steelyard::models

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mixtures of experts: a router chooses a few experts for each token, whose weights lie in one
+// tensor. transformers multiplies them grouped (integrations/moe.py, "grouped_mm").
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/layers.h"
+
+namespace steelyard::models {
+
+struct ExpertPlan {
+  std::int64_t count = 0, chosen = 1;  // experts, and of them for each token
+  std::int64_t hidden = 1, inner = 1;
+  // Of the router.
+  bool normalised = true;     // weights of a token add up to one
+  bool wide_weights = false;  // weights stay in float32
+  double jitter = 0.0;        // of what a block is given, while it trains
+};
+
+// Rows for tokens: `x` of [batch, seq, width] as [batch * seq, width], and back.
+Tensor RowsOf(const Net& net, Tensor x, std::int64_t width);
+Tensor BatchOf(const Net& net, Tensor rows, std::int64_t width);
+
+struct Routed {
+  Tensor logits;           // of every expert
+  Tensor weights, chosen;  // of the chosen ones
+};
+
+struct TopKRouter : Layer {
+  TopKRouter(const Layer& parent, std::string_view name, std::string_view class_name,
+             const ExpertPlan& plan);
+  Routed operator()(Tensor rows) const;
+  ExpertPlan plan;
+  Tensor weight;
+};
+
+struct Experts : Layer {
+  Experts(const Layer& parent, std::string_view name, std::string_view class_name,
+          const ExpertPlan& plan);
+  Tensor operator()(Tensor rows, const Routed& routed) const;
+  ExpertPlan plan;
+  Tensor gate_up, down;
+  Activation act;
+
+ private:
+  Tensor Product(Tensor rows, Tensor weight, Tensor offsets) const;
+};
+
+// What is added to a loss so that experts are chosen evenly, of the logits of every router.
+Tensor LoadBalancingLoss(const Net& net, const std::vector<Tensor>& logits, const ExpertPlan& plan);
+
+}  // namespace steelyard::models

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// modeling_gpt_neox.py, of transformers 5.
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "models/heads.h"
+#include "models/registry.h"
+
+namespace steelyard::models {
+namespace {
+
+constexpr std::string_view kModule = "transformers.models.gpt_neox.modeling_gpt_neox.";
+
+std::string ClassOf(std::string_view name) { return std::string(kModule).append(name); }
+
+struct NeoXConfig {
+  std::int64_t hidden, inner, layers, vocabulary, positions;
+  Heads heads;
+  std::int64_t rotated;
+  double eps, attention_dropout, hidden_dropout;
+  Bias attention_bias;
+  bool parallel, tied;
+};
+
+NeoXConfig Read(const Settings& c) {
+  CheckRotary(c);
+  const std::int64_t hidden = c.Count("hidden_size", 6144);
+  const std::int64_t heads = std::max<std::int64_t>(c.Count("num_attention_heads", 64), 1);
+  if (hidden % heads != 0) c.Refuse("num_attention_heads", "hidden_size is no multiple of it");
+  const double part =
+      c.Within("rope_parameters").Real("partial_rotary_factor", c.Real("rotary_pct", 0.25));
+  const std::int64_t width = hidden / heads;
+  return {.hidden = hidden,
+          .inner = c.Count("intermediate_size", 24576),
+          .layers = c.Count("num_hidden_layers", 44),
+          .vocabulary = c.Count("vocab_size", 50432),
+          .positions = c.Count("max_position_embeddings", 2048),
+          .heads = {.query = heads, .key = heads, .width = width},
+          .rotated = static_cast<std::int64_t>(static_cast<double>(width) * part),
+          .eps = c.Real("layer_norm_eps", 1e-5),
+          .attention_dropout = c.Real("attention_dropout", 0.0),
+          .hidden_dropout = c.Real("hidden_dropout", 0.0),
+          .attention_bias = c.Flag("attention_bias", true) ? Bias::kOne : Bias::kNone,
+          .parallel = c.Flag("use_parallel_residual", true),
+          .tied = c.Flag("tie_word_embeddings", false)};
+}
+
+struct SelfAttention : Layer {
+  SelfAttention(const Layer& parent, const NeoXConfig& config)
+      : Layer(parent, "attention", ClassOf("GPTNeoXAttention")),
+        c(config),
+        qkv(*this, "query_key_value", c.hidden, 3 * c.hidden, c.attention_bias),
+        out(*this, "dense", c.hidden, c.hidden, c.attention_bias) {}
+  Tensor operator()(Tensor x, Tensor mask, const Rotary& rotary) const {
+    const auto call = Enter();
+    const Tensor all = SplitHeads(net(), qkv(x), 3 * c.heads.width, net().seq);
+    const std::vector<Tensor> parts = b().CallMany("aten::chunk", 3, all, 3, -1);
+    const Tensor cos = b().Call("aten::unsqueeze", rotary.cos, 1);
+    const Tensor sin = b().Call("aten::unsqueeze", rotary.sin, 1);
+    const std::vector<Tensor> turned =
+        RotateParts(net(), {parts[0], parts[1]},
+                    {.width = c.rotated, .of = c.heads.width, .joined_last = true}, cos, sin);
+    const Tensor seen = Attend(net(), {.query = turned[0],
+                                       .key = turned[1],
+                                       .value = parts[2],
+                                       .mask = mask,
+                                       .heads = c.heads,
+                                       .scale = 1.0 / std::sqrt(static_cast<double>(c.heads.width)),
+                                       .dropout = c.attention_dropout});
+    return out(b().Call("aten::reshape", seen, Shape{net().batch, net().seq, -1}));
+  }
+  const NeoXConfig& c;
+  Linear qkv, out;
+};
+
+struct Mlp : Layer {
+  Mlp(const Layer& parent, const NeoXConfig& c)
+      : Layer(parent, "mlp", ClassOf("GPTNeoXMLP")),
+        in(*this, "dense_h_to_4h", c.hidden, c.inner),
+        out(*this, "dense_4h_to_h", c.inner, c.hidden),
+        act(*this, "act", "hidden_act", "gelu") {}
+  Tensor operator()(Tensor x) const {
+    const auto call = Enter();
+    return out(act(in(x)));
+  }
+  Linear in, out;
+  Activation act;
+};
+
+struct Block : Layer {
+  Block(const Layer& parent, const std::string& name, const NeoXConfig& c)
+      : Layer(parent, name, ClassOf("GPTNeoXLayer")),
+        parallel(c.parallel),
+        before(*this, "input_layernorm", c.hidden, c.eps),
+        between(*this, "post_attention_layernorm", c.hidden, c.eps),
+        attention_dropout(*this, "post_attention_dropout", c.hidden_dropout),
+        mlp_dropout(*this, "post_mlp_dropout", c.hidden_dropout),
+        attention(*this, c),
+        mlp(*this, c) {}
+  Tensor operator()(Tensor x, Tensor mask, const Rotary& rotary) const {
+    const auto call = Enter();
+    const auto add = [&](Tensor one, Tensor other) {
+      return b().Call("aten::add.Tensor", one, other);
+    };
+    Tensor seen = attention_dropout(attention(before(x), mask, rotary));
+    if (!parallel) seen = add(seen, x);
+    const Tensor found = mlp_dropout(mlp(between(parallel ? x : seen)));
+    const Tensor sum = add(found, seen);
+    return parallel ? add(sum, x) : sum;
+  }
+  bool parallel;
+  LayerNorm before, between;
+  Dropout attention_dropout, mlp_dropout;
+  SelfAttention attention;
+  Mlp mlp;
+};
+
+struct Model : Layer {
+  Model(const Layer& parent, std::string_view name, const NeoXConfig& c)
+      : Layer(parent, name, ClassOf("GPTNeoXModel")),
+        embed(*this, "embed_in", c.vocabulary, c.hidden),
+        dropout(*this, "emb_dropout", c.hidden_dropout),
+        layers(Repeated<Block>(*this, "layers", c.layers, c)),
+        norm(*this, "final_layer_norm", c.hidden, c.eps),
+        rotary(*this, "rotary_emb", ClassOf("GPTNeoXRotaryEmbedding"), c.rotated) {}
+  Tensor operator()(Tensor tokens) const {
+    const auto call = Enter();
+    Tensor x = embed(tokens);
+    const Tensor positions = Positions(net());
+    const Tensor mask = CausalMask(net(), positions);
+    x = dropout(x);
+    const Rotary turns = rotary(positions);
+    for (const Block& layer : layers) x = layer(x, mask, turns);
+    return norm(x);
+  }
+  Embedding embed;
+  Dropout dropout;
+  std::vector<Block> layers;
+  LayerNorm norm;
+  RotaryEmbedding rotary;
+};
+
+void Build(Net& net) {
+  const NeoXConfig c = Read(net.config);
+  BuildText<Model>(net, c,
+                   {.hidden = c.hidden,
+                    .vocabulary = c.vocabulary,
+                    .positions = c.positions,
+                    .tied = c.tied,
+                    .dropout = net.config.Real("classifier_dropout", 0.1),
+                    .base = "gpt_neox",
+                    .span_base = "gpt_neox",
+                    .token_class = "classifier"});
+}
+
+}  // namespace
+
+const Architecture kGptNeoX{.type = "gpt_neox",
+                            .prefix = "GPTNeoX",
+                            .summary = "GPT-NeoX and Pythia",
+                            .heads = kTextHeads,
+                            .build = Build};
+
+}  // namespace steelyard::models

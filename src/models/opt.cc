@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// modeling_opt.py, of transformers 5.
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "models/heads.h"
+#include "models/registry.h"
+
+namespace steelyard::models {
+namespace {
+
+constexpr std::string_view kModule = "transformers.models.opt.modeling_opt.";
+constexpr double kEps = 1e-5;        // of torch.nn.LayerNorm
+constexpr std::int64_t kOffset = 2;  // rows of the table of positions that no position has
+
+std::string ClassOf(std::string_view name) { return std::string(kModule).append(name); }
+
+struct OptConfig {
+  std::int64_t hidden, inner, layers, vocabulary, positions, words;
+  Heads heads;
+  double dropout, attention_dropout;
+  Bias bias;
+  bool norm_before, norm_last, tied;
+  std::optional<std::int64_t> padding;
+};
+
+OptConfig Read(const Net& net) {
+  const Settings& c = net.config;
+  const std::int64_t hidden = c.Count("hidden_size", 768);
+  const std::int64_t heads = std::max<std::int64_t>(c.Count("num_attention_heads", 12), 1);
+  if (hidden % heads != 0) c.Refuse("num_attention_heads", "hidden_size is no multiple of it");
+  if (!c.Flag("layer_norm_elementwise_affine", true)) {
+    c.Refuse("layer_norm_elementwise_affine", "norms without weights are not built");
+  }
+  if (net.options.training && c.Real("layerdrop", 0.0) > 0.0) {
+    c.Refuse("layerdrop", "a step that leaves layers out by chance has no one size");
+  }
+  const bool before = c.Flag("do_layer_norm_before", true);
+  return {.hidden = hidden,
+          .inner = c.Count("ffn_dim", 3072),
+          .layers = c.Count("num_hidden_layers", 12),
+          .vocabulary = c.Count("vocab_size", 50272),
+          .positions = c.Count("max_position_embeddings", 2048),
+          .words = c.Count("word_embed_proj_dim", hidden),
+          .heads = {.query = heads, .key = heads, .width = hidden / heads},
+          .dropout = c.Real("dropout", 0.1),
+          .attention_dropout = c.Real("attention_dropout", 0.0),
+          .bias = c.Flag("enable_bias", true) ? Bias::kOne : Bias::kNone,
+          .norm_before = before,
+          .norm_last = before && !c.Flag("_remove_final_layer_norm", false),
+          .tied = c.Flag("tie_word_embeddings", true),
+          .padding = c.Stands("pad_token_id") && !c.Has("pad_token_id")
+                         ? std::nullopt
+                         : std::optional(c.Count("pad_token_id", 1))};
+}
+
+struct SelfAttention : Layer {
+  SelfAttention(const Layer& parent, const OptConfig& config)
+      : Layer(parent, "self_attn", ClassOf("OPTAttention")),
+        c(config),
+        k(*this, "k_proj", c.hidden, c.hidden, c.bias),
+        v(*this, "v_proj", c.hidden, c.hidden, c.bias),
+        q(*this, "q_proj", c.hidden, c.hidden, c.bias),
+        out(*this, "out_proj", c.hidden, c.hidden, c.bias) {}
+  Tensor Split(Tensor x) const {
+    const Shape apart{net().batch, -1, c.heads.query, c.heads.width};
+    return b().Call("aten::transpose.int", b().Call("aten::view", x, apart), 1, 2);
+  }
+  Tensor operator()(Tensor x, Tensor mask) const {
+    const auto call = Enter();
+    const double scale = 1.0 / std::sqrt(static_cast<double>(c.heads.width));
+    const Tensor query = Split(b().Call("aten::mul.Tensor", q(x), scale));
+    const Tensor keys = k(x);
+    const Tensor values = v(x);
+    const Tensor key = Split(keys);
+    const Tensor seen = Attend(net(), {.query = query,
+                                       .key = key,
+                                       .value = Split(values),
+                                       .mask = mask,
+                                       .heads = c.heads,
+                                       .dropout = c.attention_dropout});
+    return out(b().Call("aten::reshape", seen, Shape{net().batch, net().seq, -1}));
+  }
+  const OptConfig& c;
+  Linear k, v, q, out;
+};
+
+struct DecoderLayer : Layer {
+  DecoderLayer(const Layer& parent, const std::string& name, const OptConfig& config)
+      : Layer(parent, name, ClassOf("OPTDecoderLayer")),
+        c(config),
+        attention(*this, c),
+        act(*this, "activation_fn", "activation_function", "relu"),
+        first(*this, "self_attn_layer_norm", c.hidden, kEps),
+        in(*this, "fc1", c.hidden, c.inner, c.bias),
+        out(*this, "fc2", c.inner, c.hidden, c.bias),
+        last(*this, "final_layer_norm", c.hidden, kEps) {}
+  Tensor Dropped(Tensor x) const {
+    return b().Call("aten::dropout", x, c.dropout, net().options.training);
+  }
+  Tensor operator()(Tensor x, Tensor mask) const {
+    const auto call = Enter();
+    const Tensor seen = Dropped(attention(c.norm_before ? first(x) : x, mask));
+    x = b().Call("aten::add.Tensor", x, seen);
+    if (!c.norm_before) x = first(x);
+    const Tensor rows = b().Call("aten::reshape", x, Shape{-1, c.hidden});
+    const Tensor found = Dropped(out(act(in(c.norm_before ? last(rows) : rows))));
+    const Tensor sum = b().Call("aten::add.Tensor", rows, found);
+    x = b().Call("aten::view", sum, Shape{net().batch, net().seq, c.hidden});
+    return c.norm_before ? x : last(x);
+  }
+  const OptConfig& c;
+  SelfAttention attention;
+  Activation act;
+  LayerNorm first;
+  Linear in, out;
+  LayerNorm last;
+};
+
+struct PositionTable : Layer {
+  PositionTable(const Layer& parent, const OptConfig& c)
+      : Layer(parent, "embed_positions", ClassOf("OPTLearnedPositionalEmbedding")),
+        weight(Parameter("weight", {c.positions + kOffset, c.hidden})) {}
+  Tensor operator()(Tensor positions) const {
+    const auto call = Enter();
+    const Tensor rows = b().Call("aten::add.Tensor", positions, kOffset);
+    return b().Call("aten::embedding", weight, rows);
+  }
+  Tensor weight;
+};
+
+struct Decoder : Layer {
+  Decoder(const Layer& parent, const OptConfig& config)
+      : Layer(parent, "decoder", ClassOf("OPTDecoder")),
+        c(config),
+        embed(*this, "embed_tokens", c.vocabulary, c.words, c.padding),
+        places(*this, c) {
+    if (c.words != c.hidden) {
+      project_out.emplace(*this, "project_out", c.hidden, c.words, Bias::kNone);
+      project_in.emplace(*this, "project_in", c.words, c.hidden, Bias::kNone);
+    }
+    if (c.norm_last) norm.emplace(*this, "final_layer_norm", c.hidden, kEps);
+    layers = Repeated<DecoderLayer>(*this, "layers", c.layers, c);
+  }
+  // Counted from a mask of ones, for texts that begin with padding.
+  Tensor Places() const {
+    const Tensor ones = b().Call("aten::ones", Shape{net().batch, net().seq});
+    Tensor count = b().Call("aten::cumsum", ones, 1);
+    count = b().Call("aten::mul.Tensor", count, ones);
+    return b().Call("aten::to.dtype", b().Call("aten::sub.Tensor", count, 1), DType::kInt64);
+  }
+  Tensor operator()(Tensor tokens) const {
+    const auto call = Enter();
+    Tensor x = embed(b().Call("aten::view", tokens, Shape{-1, net().seq}));
+    const Tensor positions = Places();
+    const Tensor mask = CausalMask(net());
+    const Tensor place = places(positions);
+    if (project_in) x = (*project_in)(x);
+    x = b().Call("aten::add.Tensor", x, place);
+    for (const DecoderLayer& layer : layers) x = layer(x, mask);
+    if (norm) x = (*norm)(x);
+    return project_out ? (*project_out)(x) : x;
+  }
+  const OptConfig& c;
+  Embedding embed;
+  PositionTable places;
+  std::optional<Linear> project_out, project_in;
+  std::optional<LayerNorm> norm;
+  std::vector<DecoderLayer> layers;
+};
+
+struct Model : Layer {
+  Model(const Layer& parent, std::string_view name, const OptConfig& c)
+      : Layer(parent, name, ClassOf("OPTModel")), decoder(*this, c), embed(decoder.embed) {}
+  Tensor operator()(Tensor tokens) const {
+    const auto call = Enter();
+    return decoder(tokens);
+  }
+  Decoder decoder;
+  Embedding embed;
+};
+
+void Build(Net& net) {
+  const OptConfig c = Read(net);
+  BuildText<Model>(
+      net, c,
+      {.hidden = c.words, .vocabulary = c.vocabulary, .positions = c.positions, .tied = c.tied});
+}
+
+constexpr std::array<std::string_view, 4> kHeads{
+    "ForCausalLM", "Model", "ForSequenceClassification", "ForQuestionAnswering"};
+
+}  // namespace
+
+const Architecture kOpt{
+    .type = "opt", .prefix = "OPT", .summary = "OPT", .heads = kHeads, .build = Build};
+
+}  // namespace steelyard::models

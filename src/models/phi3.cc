@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// modeling_phi3.py, of transformers 5.
+#include <array>
+
+#include "models/decoder.h"
+#include "models/registry.h"
+
+namespace steelyard::models {
+namespace {
+
+void Build(Net& net) {
+  const Settings& c = net.config;
+  DecoderConfig config = ReadDecoder(c, "transformers.models.phi3.modeling_phi3.Phi3",
+                                     {.hidden = 3072,
+                                      .inner = 8192,
+                                      .layers = 32,
+                                      .heads = 32,
+                                      .vocabulary = 32064,
+                                      .positions = 4096,
+                                      .eps = 1e-5});
+  config.fused = true;
+  config.residual_dropout = c.Real("resid_pdrop", 0.0);
+  if (!c.Stands("pad_token_id")) config.padding = 32000;
+  if (c.Has("sliding_window")) config.window = c.Count("sliding_window");
+  config.full_mask = !config.window;
+  const double part = c.Within("rope_parameters")
+                          .Real("partial_rotary_factor", c.Real("partial_rotary_factor", 1.0));
+  config.rotated = static_cast<std::int64_t>(static_cast<double>(config.heads.width) * part);
+  BuildDecoder(net, config);
+}
+
+constexpr std::array<std::string_view, 4> kHeads{
+    "ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification"};
+
+}  // namespace
+
+const Architecture kPhi3{
+    .type = "phi3", .prefix = "Phi3", .summary = "Phi 3 and 4", .heads = kHeads, .build = Build};
+
+}  // namespace steelyard::models
