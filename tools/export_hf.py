@@ -3,8 +3,9 @@
 """Exports the models of hf_models.py, for comparison with what is built from their configs.
 
 For each NAME it writes OUT/NAME/config.json, as transformers saves it, and, exported on the meta
-device and without weights, forward.pt2 (evaluation mode, no labels) and, of models that take labels,
-train.pt2 (training mode); sizes.json holds what steelyard is to be told of the inputs' sizes.
+device and without weights, forward.pt2 (evaluation mode, no labels) and, of models that take
+labels, train.pt2 (training mode); sizes.json holds what steelyard is to be told of the inputs'
+sizes.
 
 usage: export_hf.py OUT [NAME...]
 needs: torch, transformers

@@ -58,9 +58,9 @@ TEST(Layers, AnUnknownActivationIsRefused) {
 
 TEST(Layers, ThereAreOnlySoManyLayers) {
   NetUnderTest t;
-  EXPECT_EQ(Admitted(t.net, "layers", 4096), 4096);
+  EXPECT_EQ(Admitted(t.config, "layers", 4096), 4096);
   EXPECT_TRUE(t.config.status());
-  EXPECT_EQ(Admitted(t.net, "layers", 4097), 0);
+  EXPECT_EQ(Admitted(t.config, "layers", 4097), 0);
   EXPECT_FALSE(t.config.status());
 }
 

@@ -56,5 +56,14 @@ TEST(Settings, ListsAreOfOneType) {
   EXPECT_EQ(c.status().error().message, "not a list of texts");
 }
 
+TEST(Settings, NullStandsThereWithoutAValue) {
+  const Setting root = Object({{"window", {}}, {"names", Object({{"0", Text("a")}})}});
+  const Settings c(root);
+  EXPECT_TRUE(c.Stands("window"));
+  EXPECT_FALSE(c.Has("window"));
+  EXPECT_FALSE(c.Stands("other"));
+  EXPECT_EQ(c.Members("names"), 1);
+}
+
 }  // namespace
 }  // namespace steelyard::models
