@@ -16,7 +16,7 @@ def tokens(*sizes: int) -> torch.Tensor:
 class HfModel:
     """A model: `inputs(labelled)` are its arguments; `sizes` are what steelyard is told of them."""
 
-    make: Callable[[Any], torch.nn.Module]
+    make: Any  # the class
     config: Any
     inputs: Callable[[bool], dict[str, torch.Tensor]]
     sizes: list[str]
@@ -33,7 +33,7 @@ def labels_of(head: str, batch: int, seq: int) -> dict[str, torch.Tensor]:
     return {}
 
 
-def text(make: Callable[[Any], torch.nn.Module], config: Any, batch: int, seq: int) -> HfModel:
+def text(make: Any, config: Any, batch: int, seq: int) -> HfModel:
     """Token numbers, and the labels that the head takes."""
 
     def inputs(labelled: bool) -> dict[str, torch.Tensor]:

@@ -89,6 +89,7 @@ Result<SymbolSize> ReadSymbolSize(std::string_view text) {
 void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
   AddSizeFlags(flags);
   AddRunFlags(flags);
+  AddImportFlags(flags);
 }
 
 // What is weighed, in which sizes.
@@ -227,7 +228,6 @@ WeighCommand::WeighCommand() : output_(NamesOf(ReportFormats()), NamesOf(ReportT
 std::vector<Flag> WeighCommand::Flags() {
   std::vector<Flag> flags;
   AddModelFlags(&flags);
-  AddImportFlags(&flags);
   AddReportFlags(&flags);
   return flags;
 }
