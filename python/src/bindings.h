@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The module `steelyard._core`: one file and one function for each public header that Python sees. They
-// only name what the headers have; what makes it pleasant in Python is written in Python.
+// The module `steelyard._core`: one file and one function for each public header that Python sees.
+// They only name what the headers have; what makes it pleasant in Python is written in Python.
 #pragma once
 
 #include <nanobind/nanobind.h>

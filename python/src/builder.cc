@@ -43,7 +43,8 @@ Builder::Shape ShapeOf(const Sizes& sizes) {
   return shape;
 }
 
-// Whether all elements are of one kind; an empty list is of integers, which any list may be made of.
+// Whether all elements are of one kind; an empty list is of integers, which any list may be made
+// of.
 bool AllAre(const nb::list& list, bool (*wanted)(nb::handle)) {
   for (const nb::handle element : list) {
     if (!wanted(element)) return false;
@@ -60,7 +61,8 @@ std::vector<Builder::Tensor> TensorsOf(const nb::list& list) {
 }
 
 Builder::Arg ListOf(const nb::list& list) {
-  if (AllAre(list, [](nb::handle e) { return e.is_none() || nb::isinstance<Builder::Tensor>(e); })) {
+  if (AllAre(list,
+             [](nb::handle e) { return e.is_none() || nb::isinstance<Builder::Tensor>(e); })) {
     return TensorsOf(list);
   }
   if (AllAre(list, [](nb::handle e) { return PyBool_Check(e.ptr()) != 0; })) {
@@ -84,7 +86,8 @@ Builder::Arg ArgOf(nb::handle value, std::deque<std::string>* texts) {
   if (nb::isinstance<nb::str>(value)) {
     return std::string_view(texts->emplace_back(nb::cast<std::string>(value)));
   }
-  if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) return ListOf(nb::list(value));
+  if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value))
+    return ListOf(nb::list(value));
   throw nb::type_error(
       "an argument is None, a number, a text, a DType, a tensor or size of the builder, or a list");
 }
@@ -104,7 +107,8 @@ std::vector<Builder::Tensor> Invoke(Builder& builder, const std::string& op, con
 // A scope as a context manager, which begins where it is made and ends with its block.
 class Entered {
  public:
-  explicit Entered(Builder::Scope scope) : scope_(std::make_unique<Builder::Scope>(std::move(scope))) {}
+  explicit Entered(Builder::Scope scope)
+      : scope_(std::make_unique<Builder::Scope>(std::move(scope))) {}
   void Leave() { scope_.reset(); }
 
  private:
@@ -118,12 +122,14 @@ void BindCalls(nb::class_<Builder>& builder) {
           [](Builder& self, const std::string& op, const nb::args& args, const nb::kwargs& named) {
             return Invoke(self, op, args, 1, named).front();
           },
-          nb::arg("op"), nb::arg("args"), nb::arg("named"), "The result of an operator that has one.")
+          nb::sig("def call(self, op: str, *args: object, **named: object) -> Tensor"),
+          "The result of an operator that has one.")
       .def(
           "call_many",
           [](Builder& self, const std::string& op, std::size_t results, const nb::args& args,
              const nb::kwargs& named) { return Invoke(self, op, args, results, named); },
-          nb::arg("op"), nb::arg("results"), nb::arg("args"), nb::arg("named"),
+          nb::sig("def call_many(self, op: str, results: int, *args: object, **named: object)"
+                  " -> list[Tensor]"),
           "The first results of an operator.")
       .def("returns", &Builder::Return, nb::arg("tensor"), "What the caller receives, in order.")
       .def(
@@ -143,9 +149,8 @@ void BindTensors(nb::class_<Builder>& builder) {
            "Another name of a parameter: a tied weight.")
       .def(
           "buffer",
-          [](Builder& self, std::string_view name, DType dtype, const Sizes& sizes, bool persistent) {
-            return self.Buffer(name, dtype, ShapeOf(sizes), persistent);
-          },
+          [](Builder& self, std::string_view name, DType dtype, const Sizes& sizes,
+             bool persistent) { return self.Buffer(name, dtype, ShapeOf(sizes), persistent); },
           nb::arg("name"), nb::arg("dtype"), nb::arg("sizes"), nb::kw_only(),
           nb::arg("persistent") = true)
       .def(
@@ -168,15 +173,22 @@ void BindSizes(nb::class_<Builder>& builder) {
           nb::arg("min") = Builder::SymbolSpec{}.min, nb::arg("max") = Builder::SymbolSpec{}.max,
           "A size that is bound when the program is weighed.")
       .def(
-          "sum", [](Builder& self, const Size& a, const Size& b) { return self.Sum(SizeOf(a), SizeOf(b)); },
+          "sum",
+          [](Builder& self, const Size& a, const Size& b) {
+            return self.Sum(SizeOf(a), SizeOf(b));
+          },
           nb::arg("a"), nb::arg("b"))
       .def(
           "product",
-          [](Builder& self, const Size& a, const Size& b) { return self.Product(SizeOf(a), SizeOf(b)); },
+          [](Builder& self, const Size& a, const Size& b) {
+            return self.Product(SizeOf(a), SizeOf(b));
+          },
           nb::arg("a"), nb::arg("b"))
       .def(
           "quotient",
-          [](Builder& self, const Size& a, const Size& b) { return self.Quotient(SizeOf(a), SizeOf(b)); },
+          [](Builder& self, const Size& a, const Size& b) {
+            return self.Quotient(SizeOf(a), SizeOf(b));
+          },
           nb::arg("a"), nb::arg("b"));
 }
 
@@ -187,11 +199,12 @@ void BindBuilder(nb::module_& module) {
   nb::class_<Entered>(module, "Scope", "A module that calls run in, until its block ends.")
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def(
-          "__exit__",
-          [](Entered& self, nb::handle, nb::handle, nb::handle) { self.Leave(); },
+          "__exit__", [](Entered& self, nb::handle, nb::handle, nb::handle) { self.Leave(); },
           nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none());
-  nb::class_<Builder> builder(module, "Builder", "Writes a program by hand, in PyTorch's operators.");
-  builder.def(nb::init<std::string_view, std::string_view>(), nb::arg("name"), nb::arg("class_name") = "");
+  nb::class_<Builder> builder(module, "Builder",
+                              "Writes a program by hand, in PyTorch's operators.");
+  builder.def(nb::init<std::string_view, std::string_view>(), nb::arg("name"),
+              nb::arg("class_name") = "");
   builder.def(
       "enter",
       [](Builder& self, std::string_view name, std::string_view class_name) {

@@ -32,7 +32,8 @@ const char* ClassOf(ErrorCode code) {
 
 // Names come from files, whose bytes need not be UTF-8.
 nb::object Text(const std::string& bytes) {
-  return nb::steal(PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+  return nb::steal(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 // What is declared here comes before what mentions it, so that signatures name Python's types.
 NB_MODULE(_core, module) {
-  using namespace steelyard::python;  // NOLINT(google-build-using-namespace)
+  using namespace steelyard::python;   // NOLINT(google-build-using-namespace)
+  nanobind::set_leak_warnings(false);  // What lives until the interpreter ends is no leak.
   BindVersion(module);
   BindError(module);
   BindUnits(module);

@@ -97,7 +97,8 @@ void BindReport(nb::module_& module) {
       .def_rw("unicode", &report::RenderOptions::unicode)
       .def_rw("units", &report::RenderOptions::units)
       .def_rw("table", &report::RenderOptions::table);
-  nb::class_<report::Document>(module, "Document", "A report: data for programs, blocks for people.")
+  nb::class_<report::Document>(module, "Document",
+                               "A report: data for programs, blocks for people.")
       .def_ro("body", &report::Document::body)
       .def(
           "render",

@@ -30,7 +30,9 @@ void BindUnits(nb::module_& module) {
       .value("AUTO", UnitStyle::kAuto)
       .value("DECIMAL", UnitStyle::kDecimal)
       .value("EXACT", UnitStyle::kExact);
-  nb::enum_<Sign>(module, "Sign").value("IF_NEGATIVE", Sign::kIfNegative).value("ALWAYS", Sign::kAlways);
+  nb::enum_<Sign>(module, "Sign")
+      .value("IF_NEGATIVE", Sign::kIfNegative)
+      .value("ALWAYS", Sign::kAlways);
   module.def(
       "format",
       [](std::int64_t value, Unit unit, UnitStyle style, Sign sign) {

@@ -10,7 +10,8 @@
 
 namespace steelyard::python {
 
-// Carries an `Error` to where the interpreter's lock is held; error.cc makes Python's exception of it.
+// Carries an `Error` to where the interpreter's lock is held; error.cc makes Python's exception of
+// it.
 class Failure : public std::exception {
  public:
   explicit Failure(Error error) : error_(std::move(error)) {}

@@ -77,6 +77,12 @@ void BindWeighings(nb::module_& module) {
           nb::call_guard<nb::gil_scoped_release>(), "The report in the format of that name.");
 }
 
+// A listener of Python's may refer to what holds the weighing; nobody calls it any more.
+Weighing Finished(Weighing weighing) {
+  weighing.options.progress = nullptr;
+  return weighing;
+}
+
 template <std::vector<Choice> (*kChoices)()>
 std::vector<std::string_view> Names() {
   std::vector<std::string_view> names;
@@ -90,13 +96,13 @@ void BindWeigh(nb::module_& module) {
   BindOptionsOfWeighing(module);
   BindWeighings(module);
   module.def(
-      "weigh", [](const WeighOptions& options) { return Unwrap(Weigh(options)); },
+      "weigh", [](const WeighOptions& options) { return Finished(Unwrap(Weigh(options))); },
       nb::arg("options"), nb::call_guard<nb::gil_scoped_release>(),
       "Weighs the model in the file that the options name.");
   module.def(
       "weigh",
       [](const Program& program, const WeighOptions& options) {
-        return Unwrap(Weigh(Program(program), options));
+        return Finished(Unwrap(Weigh(Program(program), options)));
       },
       nb::arg("program"), nb::arg("options"), nb::call_guard<nb::gil_scoped_release>(),
       "Weighs a program that is in memory.");

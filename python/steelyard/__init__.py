@@ -6,12 +6,12 @@
     print(weighing.report())
     weighing.totals.peak_bytes
 
-Importing it takes milliseconds and imports no other package; PyTorch is needed for its modules alone.
+Importing it takes milliseconds and imports no other package; only PyTorch's modules need PyTorch.
 """
 
-from steelyard._core import VERSION as __version__
 from steelyard._core import (
     REPORT_SCHEMA,
+    VERSION,
     Builder,
     DType,
     Program,
@@ -43,8 +43,11 @@ from steelyard.model_analysis import (
 )
 from steelyard.weighing import Comparison, Weighing, compare, load, weigh
 
+__version__ = VERSION
+
 __all__ = [
     "REPORT_SCHEMA",
+    "VERSION",
     "Builder",
     "Comparison",
     "DType",

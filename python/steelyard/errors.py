@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Steelyard raises: one class for each kind of failure, with the sentences of the command line."""
+"""What Steelyard raises: a class for each kind of failure, with the command line's sentences."""
 
 
 class SteelyardError(Exception):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The calls of RAF's "Analyze Your Model", by their names and meanings, for every kind of model.
 
-Megabytes are 2^20 bytes. Memory is that of a compiled program (`runtime="graph"`), as RAF's is; with
-`runtime="eager"` it is what PyTorch holds. Whole models and steps are weighed by `steelyard.weigh`.
+Megabytes are 2^20 bytes. Memory is that of a compiled program (`runtime="graph"`), as RAF's is;
+with `runtime="eager"` it is what PyTorch holds. Whole models and steps are weighed by
+`steelyard.weigh`.
 """
 
 from __future__ import annotations
@@ -40,9 +41,7 @@ def get_param_size(model: Model | TrainingStep, mbs: bool = False) -> float:
         return get_param_size(model.model, mbs)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(model, torch.nn.Module):
-        learned = [
-            p for p in model.parameters() if p.requires_grad and p.dtype.is_floating_point
-        ]
+        learned = [p for p in model.parameters() if p.requires_grad and p.dtype.is_floating_point]
         count = sum(p.numel() for p in learned)
         size = sum(p.numel() * p.element_size() for p in learned)
     else:
@@ -102,15 +101,16 @@ def append_loss_n_optimizer(
     y_true: Any = None,
     optimizer: str = "sgd",
 ) -> TrainingStep:
-    """Returns the training step of a model that gives scores: log_softmax, nll_loss and an optimizer.
+    """Returns the training step of a model that gives scores: log_softmax, nll_loss, an optimizer.
 
-    `out_shape` and `y_true` say in RAF how scores and labels lie; here the scores say it themselves.
+    `out_shape` and `y_true` say in RAF how scores and labels lie; here the scores say it.
     """
     del out_shape, y_true
     if optimizer not in OPTIMIZERS:
         known = ", ".join(OPTIMIZERS)
         raise UsageError(
-            f'there is no "{optimizer}" here', "optimizer",
+            f'there is no "{optimizer}" here',
+            "optimizer",
             f"There are: {known}; steelyard.weigh(model, train=...) takes all others.",
         )
     return TrainingStep(model, tuple(args or ()), "cross-entropy", optimizer, OPTIMIZERS[optimizer])
@@ -142,8 +142,8 @@ def _inputs_of_step(step: TrainingStep, args: Sequence[Any]) -> tuple[Any, ...]:
     if len(args) == len(step.args) + 2:
         return tuple(args[1:-1])
     raise UsageError(
-        f"a step of {len(step.args)} inputs takes {len(step.args) + 2} arguments: the gradient of the "
-        f"loss, the inputs and the labels; here are {len(args)}",
+        f"a step of {len(step.args)} inputs takes {len(step.args) + 2} arguments, the gradient of "
+        f"the loss, the inputs and the labels; here are {len(args)}",
         "args",
         "Without arguments it takes the inputs it was made with.",
     )

@@ -15,13 +15,14 @@ from functools import lru_cache
 HINTS = (
     (
         r"data.dependent|unbacked|u0\b|\.item\(\)|nonzero",
-        "A branch or a size depends on the values of a tensor: write it with torch.where or torch.cond, "
-        "or state what holds with torch._check; torch.export.draft_export(model, args) lists all such "
-        "places.",
+        "A branch or a size depends on the values of a tensor: write it with torch.where or "
+        "torch.cond, or state what holds with torch._check; torch.export.draft_export(model, args) "
+        "lists all such places.",
     ),
     (
         r"dynamic_shapes|Constraints violated|specializ",
-        "Are the dynamic shapes those that the model takes? torch.export.Dim.AUTO lets PyTorch choose.",
+        "Are the dynamic shapes those that the model takes? With torch.export.Dim.AUTO PyTorch "
+        "chooses.",
     ),
     (
         r"positional argument|unexpected keyword|required argument|missing \d+ required",
@@ -29,8 +30,8 @@ HINTS = (
     ),
 )
 OTHERWISE = (
-    "Try torch.export.export(model, args, strict=True) and pass what it returns, or "
-    "torch.export.draft_export(model, args), which says what stands in the way."
+    "Does the model run with these inputs? If so, pass what torch.export.export(model, args, "
+    "strict=True) returns, or see what torch.export.draft_export(model, args) says."
 )
 
 
@@ -44,12 +45,12 @@ def hint_for(error: BaseException) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """Returns the innermost line outside PyTorch and Python that led to it: `model.py:12: code`."""
+    """Returns the innermost line outside PyTorch and Python on its way: `model.py:12 "code"`."""
     for one in _chain(error):
         for frame in reversed(traceback.extract_tb(one.__traceback__)):
             if _is_users(frame.filename):
                 line = linecache.getline(frame.filename, frame.lineno or 0).strip()
-                return f"{frame.filename}:{frame.lineno}: {line}".rstrip(": ")
+                return f"{frame.filename}:{frame.lineno}" + (f' "{line}"' if line else "")
     return ""
 
 

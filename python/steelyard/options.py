@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The keywords of weighing, and what the library calls them. They are the flags of the command line."""
+"""The keywords of weighing, which are the command line's flags, and what the library calls them."""
 
 from __future__ import annotations
 
@@ -48,14 +48,17 @@ class WeighKeywords(TypedDict, total=False):
     importer: str | None
     dtype: str | _core.DType | None
     attention: str | None
-    progress: bool | Callable[[int, int], object]
+    progress: bool | Callable[[int, int], None]
 
 
 # What says something of a training step, which needs an optimizer.
 OF_TRAINING = frozenset(
-    "loss optim_args groups no_decay freeze recompute recompute_reentrant inplace fused_loss "
-    "clip_norm clip_value accumulate unroll zero_grad first_step".split()
-)
+    (
+        "loss", "optim_args", "groups", "no_decay", "freeze", "recompute", "recompute_reentrant",
+        "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate", "unroll", "zero_grad",
+        "first_step",
+    )
+)  # fmt: skip
 MODES = {
     "exported": _core.ModelMode.EXPORTED,
     "train": _core.ModelMode.TRAIN,
@@ -99,7 +102,9 @@ def _refuse_untrained(keywords: Mapping[str, Any]) -> None:
     given = [name for name in keywords if name in OF_TRAINING and keywords[name]]
     if given and not keywords.get("train"):
         raise UsageError(
-            "options of a training step are given, but no optimizer", given[0], "Name it with train."
+            "options of a training step are given, but no optimizer",
+            given[0],
+            "Name it with train.",
         )
 
 
@@ -180,5 +185,7 @@ def _dtype(dtype: str | _core.DType | None) -> _core.DType | None:
         return dtype
     named = _core.dtype_named(str(dtype).removeprefix("torch."))
     if named is None:
-        raise NotFoundError(f'there is no dtype "{dtype}"', "dtype", "Name it as PyTorch does: bfloat16.")
+        raise NotFoundError(
+            f'there is no dtype "{dtype}"', "dtype", "Name it as PyTorch does: bfloat16."
+        )
     return named

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-Listener = Callable[[int, int], object]
+Listener = Callable[[int, int], None]
 WIDTH = 40
 
 

@@ -2,8 +2,8 @@
 """From PyTorch's modules to programs: a module is copied without its weights, exported and read.
 
 The copy has the structure of the module and, on the CPU, its very tensors: while it is traced
-`torch.export` puts fake ones in their place, so none is read or changed. What lives on another device
-is replaced by tensors on the meta device, which hold nothing.
+`torch.export` puts fake ones in their place, so none is read or changed. What lives on another
+device is replaced by tensors on the meta device, which hold nothing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def program_of(
         return _read(model, "ExportedProgram")
     if args is None and kwargs is None:
         raise UsageError(
-            "a module is exported with example inputs", "args",
+            "a module is exported with example inputs",
+            "args",
             "Pass them as args=(input,) or kwargs={...}.",
         )
     exported = export_untouched(model, args, kwargs, dynamic_shapes, mode)
@@ -88,7 +89,7 @@ def copy_untouched(model: torch.nn.Module, twin: Twin) -> torch.nn.Module:
     memo = {id(tensor): _as_kept(tensor, twin(tensor)) for tensor in _tensors_of(model)}
     try:
         with _SharedTensors(twin):
-            return copy.deepcopy(model, memo)  # type: ignore[arg-type]
+            return copy.deepcopy(model, memo)
     except Exception as error:
         raise ExportError(
             f"it cannot be copied to be traced: {_first_line(error)}",
@@ -103,7 +104,7 @@ def _tensors_of(model: torch.nn.Module) -> Iterator[torch.Tensor]:
 
 
 def _twins_on(device: str) -> Twin:
-    """Makes tensors of another device into ones that hold nothing; the same one for the same one."""
+    """Gives tensors of other devices twins that hold nothing; the same one for the same one."""
     # Keeps what it was asked for, so that no other tensor gets the same id meanwhile.
     made: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
@@ -127,16 +128,14 @@ def _as_kept(tensor: torch.Tensor, twin: torch.Tensor) -> torch.Tensor:
     return torch.nn.Parameter(twin, requires_grad=tensor.requires_grad)
 
 
-class _SharedTensors(TorchFunctionMode):
+class _SharedTensors(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
     """While it is active, a deep copy has the twins of tensors and copies none."""
 
     def __init__(self, twin: Twin) -> None:
         super().__init__()
         self._twin = twin
 
-    def __torch_function__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is torch.Tensor.__deepcopy__:
             return self._twin(args[0])
         return func(*args, **(kwargs or {}))
@@ -161,9 +160,7 @@ def _without_weights(exported: ExportedProgram) -> ExportedProgram:
         if stored._cdata not in storages:
             storages[stored._cdata] = torch.UntypedStorage(stored.nbytes(), device="meta")
         empty = torch.empty(0, dtype=tensor.dtype, device="meta")
-        empty.set_(
-            storages[stored._cdata], tensor.storage_offset(), tensor.size(), tensor.stride()
-        )
+        empty.set_(storages[stored._cdata], tensor.storage_offset(), tensor.size(), tensor.stride())
         return _as_kept(tensor, empty)
 
     light = copy.copy(exported)

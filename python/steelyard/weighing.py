@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from steelyard import _core
 from steelyard.errors import UsageError
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     import pandas
     import torch
 
-    Model = (
-        str | os.PathLike[str] | _core.Program | Mapping[str, Any] | torch.nn.Module
+    Model: TypeAlias = (
+        str
+        | os.PathLike[str]
+        | _core.Program
+        | Mapping[str, Any]
+        | torch.nn.Module
         | torch.export.ExportedProgram
     )
 
@@ -150,9 +154,10 @@ def weigh(
 ) -> Weighing:
     """Weighs a model: what it costs, without running it.
 
-    `model` is the path of a file or Hub folder, a config as a dictionary, a program that was built or
-    loaded, an `ExportedProgram`, or an `nn.Module`. A module is exported with example inputs, `args`
-    and `kwargs`; it keeps its weights, its mode and its state, and its weights are not copied.
+    `model` is the path of a file or Hub folder, a config as a dictionary, a program that was built
+    or loaded, an `ExportedProgram`, or an `nn.Module`. A module is exported with example inputs,
+    `args` and `kwargs`; it keeps its mode and its state, and its weights are neither read nor
+    copied.
 
     Raises a `SteelyardError` that says what is wrong, where, and what would help.
     """
@@ -204,8 +209,8 @@ def _bridge_for(model: object) -> Any:
         if torch_bridge.takes(model):
             return torch_bridge
     raise TypeError(
-        f"a {type(model).__name__} is no model: pass a path, a config as a dictionary, a program, an "
-        "ExportedProgram or an nn.Module"
+        f"a {type(model).__name__} is no model: pass a path, a config as a dictionary, a program, "
+        "an ExportedProgram or an nn.Module"
     )
 
 
@@ -223,8 +228,9 @@ def _refuse_examples(args: Any, kwargs: Any, dynamic_shapes: Any) -> None:
     if args is None and kwargs is None and dynamic_shapes is None:
         return
     raise UsageError(
-        "only an nn.Module is exported with example inputs", "args",
-        "Say the sizes of a program's inputs with inputs={\"input_ids\": (32, 128)}.",
+        "only an nn.Module is exported with example inputs",
+        "args",
+        'Say the sizes of a program\'s inputs with inputs={"input_ids": (32, 128)}.',
     )
 
 

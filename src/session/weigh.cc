@@ -208,9 +208,8 @@ Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
                               const Convention& convention,
                               std::chrono::steady_clock::time_point begin) {
   Result<Weighing> weighing = options.advise ? WeighAndAdvise(program, options, convention)
-                              : options.fit
-                                  ? WeighFitting(program, options, convention)
-                                  : WeighProgram(std::move(program), options, convention);
+                              : options.fit  ? WeighFitting(program, options, convention)
+                                            : WeighProgram(std::move(program), options, convention);
   if (!weighing) return Unexpected(Within(options.path, std::move(weighing).error()));
   if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing->analyses->work, options.path));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
