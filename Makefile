@@ -5,7 +5,7 @@ MODEL ?= examples/bert-base-mlm-b4-s128.pt2
 STEELYARD := build/release/steelyard
 VENV := .venv/bin
 
-.PHONY: run build test bench fuzz format lint docs
+.PHONY: run build package test bench fuzz format lint docs
 
 run: build
 	$(STEELYARD) weigh $(MODEL)
@@ -15,7 +15,15 @@ build:
 	cmake --preset release
 	cmake --build --preset release
 
-test: .venv/ready
+# The Python package, into the virtual environment of the tests.
+package: .venv/ready
+	tools/install_debian.sh build
+	cmake --preset python
+	cmake --build --preset python
+	cmake --install build/release --component python --prefix \
+	  $$($(VENV)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+
+test: package
 	tools/install_debian.sh build test
 	cmake --preset dev
 	cmake --build --preset dev
@@ -51,7 +59,7 @@ format: .venv/ready
 
 lint: .venv/ready
 	$(VENV)/python tools/check_format.py
-	$(VENV)/ruff check tools tests bench
+	$(VENV)/ruff check tools tests bench python
 	$(VENV)/mypy
 	$(VENV)/python tools/check_layers.py
 	$(VENV)/python tools/house_score.py

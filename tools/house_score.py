@@ -156,9 +156,11 @@ def function_rows(paths: list[Path]) -> list[Row]:
 
 
 def measure() -> list[Row]:
-    sources = files("src", ".cc", ".h") + files("engine", ".cc", ".h")
+    sources = [
+        path for folder in ("src", "engine", "python/src") for path in files(folder, ".cc", ".h")
+    ]
     headers = files("include", ".h")
-    scripts = files("tools", ".py")
+    scripts = files("tools", ".py") + files("python/steelyard", ".py")
     tests = files("tests", ".cc", ".py")
     outside_table = lambda path: path.parts[0] not in ("ops", "import")  # noqa: E731
     identity = matches(IDENTITY, outside_table)

@@ -148,6 +148,11 @@ struct Weighing {
 // proportion to the description in the file; weights are never read.
 [[nodiscard]] Result<Weighing> Weigh(const WeighOptions& options);
 
+// Weighs a program that is in memory, as a builder or an importer gives it. `options.path` is what
+// the report and errors call it, and may be empty; what says how a file is read (`from`, `dtype`,
+// `attention`) is a usage error.
+[[nodiscard]] Result<Weighing> Weigh(Program program, const WeighOptions& options);
+
 // Returns the program's text form as it is after a pass, one of `Passes`: what is weighed, or what
 // stands in the way of it. A usage error when there is no such pass or these options do not run it.
 [[nodiscard]] Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pass);

@@ -204,6 +204,30 @@ Result<Weighing> WeighAndAdvise(const Program& program, const WeighOptions& opti
   return weighing;
 }
 
+Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
+                              const Convention& convention,
+                              std::chrono::steady_clock::time_point begin) {
+  Result<Weighing> weighing = options.advise ? WeighAndAdvise(program, options, convention)
+                              : options.fit  ? WeighFitting(program, options, convention)
+                                            : WeighProgram(std::move(program), options, convention);
+  if (!weighing) return Unexpected(Within(options.path, std::move(weighing).error()));
+  if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing->analyses->work, options.path));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  weighing->elapsed_seconds = taken.count();
+  return weighing;
+}
+
+// A program in memory has been read already.
+Status RefuseReading(const WeighOptions& options) {
+  const std::string_view asked = !options.from.empty()        ? "from"
+                                 : options.dtype              ? "dtype"
+                                 : !options.attention.empty() ? "attention"
+                                                              : "";
+  if (asked.empty()) return {};
+  return Unexpected(UsageError("the program is in memory, and is not read or built again",
+                               std::string(asked), "Leave it away."));
+}
+
 }  // namespace
 
 Weighing::Weighing() = default;
@@ -233,15 +257,14 @@ Result<Weighing> Weigh(const WeighOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
   SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, ImportOf(options)));
-  Result<Weighing> weighing = options.advise ? WeighAndAdvise(program, options, *convention)
-                              : options.fit
-                                  ? WeighFitting(program, options, *convention)
-                                  : WeighProgram(std::move(program), options, *convention);
-  if (!weighing) return Unexpected(Within(options.path, std::move(weighing).error()));
-  if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing->analyses->work, options.path));
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  weighing->elapsed_seconds = taken.count();
-  return weighing;
+  return WeighAsAsked(std::move(program), options, *convention, begin);
+}
+
+Result<Weighing> Weigh(Program program, const WeighOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
+  SY_RETURN_IF_ERROR(RefuseReading(options));
+  return WeighAsAsked(std::move(program), options, *convention, begin);
 }
 
 }  // namespace steelyard

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "steelyard/import.h"
+#include "steelyard/program.h"
 #include "written_model.h"
 
 namespace steelyard {
@@ -31,6 +33,26 @@ TEST(WeighTest, Totals) {
   EXPECT_EQ(totals.operators, 1);
   EXPECT_EQ(totals.modelled_operators, 1);
   EXPECT_GT(weighing->elapsed_seconds, 0.0);
+}
+
+TEST(WeighTest, AProgramInMemoryIsWeighedAsItsFileIs) {
+  const std::string path = WrittenModel(kLinear);
+  Result<Program> program = ImportFile(path, {});
+  ASSERT_TRUE(program) << Describe(program.error());
+  const Result<Weighing> read = Weigh({.path = path});
+  const Result<Weighing> held = Weigh(*program, {.path = "held"});
+  ASSERT_TRUE(read && held) << Describe(held.error());
+  EXPECT_EQ(held->totals.peak_bytes, read->totals.peak_bytes);
+  EXPECT_EQ(held->totals.forward_flops, read->totals.forward_flops);
+
+  const Result<Weighing> unnamed = Weigh(*program, {.path = "held", .count = "abacus"});
+  ASSERT_FALSE(unnamed);
+  const Result<Weighing> again = Weigh(*program, {.from = "text"});
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, ErrorCode::kUsage);
+  const Result<Weighing> silent = Weigh(*program, {.path = "held", .at = "conv2d"});
+  ASSERT_FALSE(silent);
+  EXPECT_THAT(Describe(silent.error()), HasSubstr("held: --at: the model makes no call"));
 }
 
 TEST(WeighTest, UnboundSizesAreThoseOfTheFile) {

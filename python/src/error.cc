@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steelyard/error.h"
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+#include <string>
+
+#include "bindings.h"
+#include "unwrap.h"
+
+namespace nb = nanobind;
+
+namespace steelyard::python {
+namespace {
+
+const char* ClassOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidInput:
+      return "InvalidInputError";
+    case ErrorCode::kUnsupported:
+      return "UnsupportedError";
+    case ErrorCode::kNotFound:
+      return "NotFoundError";
+    case ErrorCode::kUsage:
+      return "UsageError";
+    case ErrorCode::kInternal:
+      return "InternalError";
+  }
+  return "InternalError";
+}
+
+// Names come from files, whose bytes need not be UTF-8.
+nb::object Text(const std::string& bytes) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+}
+
+}  // namespace
+
+void BindError(nb::module_&) {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Failure& failure) {
+      const Error& error = failure.error();
+      const nb::object kind = nb::module_::import_("steelyard.errors").attr(ClassOf(error.code));
+      const nb::object raised = kind(Text(error.message), Text(error.where), Text(error.hint));
+      PyErr_SetObject(kind.ptr(), raised.ptr());
+    }
+  });
+}
+
+}  // namespace steelyard::python

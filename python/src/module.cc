@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/nanobind.h>
+
+#include "bindings.h"
+
+// What is declared here comes before what mentions it, so that signatures name Python's types.
+NB_MODULE(_core, module) {
+  using namespace steelyard::python;   // NOLINT(google-build-using-namespace)
+  nanobind::set_leak_warnings(false);  // What lives until the interpreter ends is no leak.
+  BindVersion(module);
+  BindError(module);
+  BindUnits(module);
+  BindDims(module);
+  BindProgram(module);
+  BindPass(module);
+  BindReport(module);
+  BindImport(module);
+  BindWeigh(module);
+  BindCompare(module);
+  BindBuilder(module);
+}

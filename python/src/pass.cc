@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steelyard/pass.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bindings.h"
+
+namespace nb = nanobind;
+
+namespace steelyard::python {
+namespace {
+
+void BindSizes(nb::module_& module) {
+  nb::class_<InputShape>(module, "InputShape")
+      .def(nb::init<std::string, std::vector<std::int64_t>>(), nb::arg("name"), nb::arg("sizes"))
+      .def_rw("name", &InputShape::name)
+      .def_rw("sizes", &InputShape::sizes);
+  nb::class_<SymbolSize>(module, "SymbolSize")
+      .def(nb::init<std::string, std::int64_t>(), nb::arg("name"), nb::arg("size"))
+      .def_rw("name", &SymbolSize::name)
+      .def_rw("size", &SymbolSize::size);
+  nb::class_<BindOptions>(module, "BindOptions")
+      .def(nb::init<>())
+      .def_rw("inputs", &BindOptions::inputs)
+      .def_rw("sizes", &BindOptions::sizes)
+      .def_rw("batch", &BindOptions::batch, nb::arg().none())
+      .def_rw("seq", &BindOptions::seq, nb::arg().none());
+}
+
+void BindTraining(nb::module_& module) {
+  nb::class_<OptimizerOption>(module, "OptimizerOption")
+      .def(nb::init<std::string, std::string>(), nb::arg("name"), nb::arg("value"))
+      .def_rw("name", &OptimizerOption::name)
+      .def_rw("value", &OptimizerOption::value);
+  nb::class_<ParameterGroup>(module, "ParameterGroup")
+      .def(nb::init<std::string, std::string, std::vector<OptimizerOption>>(), nb::arg("pattern"),
+           nb::arg("optimizer"), nb::arg("options"))
+      .def_rw("pattern", &ParameterGroup::pattern)
+      .def_rw("optimizer", &ParameterGroup::optimizer)
+      .def_rw("options", &ParameterGroup::options);
+  nb::class_<TrainOptions>(module, "TrainOptions")
+      .def(nb::init<>())
+      .def_rw("optimizer", &TrainOptions::optimizer)
+      .def_rw("options", &TrainOptions::options)
+      .def_rw("groups", &TrainOptions::groups)
+      .def_rw("freeze", &TrainOptions::freeze)
+      .def_rw("loss", &TrainOptions::loss)
+      .def_rw("accumulate", &TrainOptions::accumulate)
+      .def_rw("unroll", &TrainOptions::unroll)
+      .def_rw("clip_norm", &TrainOptions::clip_norm)
+      .def_rw("clip_value", &TrainOptions::clip_value)
+      .def_rw("keep_gradients", &TrainOptions::keep_gradients)
+      .def_rw("first_step", &TrainOptions::first_step)
+      .def_rw("recompute", &TrainOptions::recompute)
+      .def_rw("recompute_reentrant", &TrainOptions::recompute_reentrant)
+      .def_rw("inplace", &TrainOptions::inplace)
+      .def_rw("fused_loss", &TrainOptions::fused_loss);
+}
+
+}  // namespace
+
+void BindPass(nb::module_& module) {
+  BindSizes(module);
+  BindTraining(module);
+  nb::enum_<ModelMode>(module, "ModelMode")
+      .value("EXPORTED", ModelMode::kExported)
+      .value("TRAIN", ModelMode::kTrain)
+      .value("EVAL", ModelMode::kEval);
+  module.def(
+      "optimizers",
+      [] {
+        std::vector<std::string_view> names;
+        for (const OptimizerInfo& optimizer : Optimizers()) names.push_back(optimizer.name);
+        return names;
+      },
+      "The optimizers that a training step may end with.");
+  module.def(
+      "losses",
+      [] {
+        std::vector<std::string_view> names;
+        for (const LossInfo& loss : Losses()) names.push_back(loss.name);
+        return names;
+      },
+      "The losses that a training step may append.");
+}
+
+}  // namespace steelyard::python

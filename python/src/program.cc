@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steelyard/program.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
+
+#include "bindings.h"
+
+namespace nb = nanobind;
+
+namespace steelyard::python {
+
+void BindProgram(nb::module_& module) {
+  nb::class_<Program>(module, "Program", "A model: its graph, as a file or a builder has it.")
+      .def_prop_ro("name", [](const Program& program) { return program.text(program.name); })
+      .def_prop_ro(
+          "calls", [](const Program& program) { return program.main().nodes.size(); },
+          "How many operators its main graph calls.");
+}
+
+}  // namespace steelyard::python

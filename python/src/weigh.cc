@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steelyard/weigh.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <string_view>
+#include <vector>
+
+#include "bindings.h"
+#include "steelyard/program.h"
+#include "unwrap.h"
+
+namespace nb = nanobind;
+
+namespace steelyard::python {
+namespace {
+
+void BindOptionsOfWeighing(nb::module_& module) {
+  nb::class_<WeighOptions>(module, "WeighOptions", "What is weighed, and how it is counted.")
+      .def(nb::init<>())
+      .def_rw("path", &WeighOptions::path)
+      .def_rw("importer", &WeighOptions::from)
+      .def_rw("dtype", &WeighOptions::dtype, nb::arg().none())
+      .def_rw("attention", &WeighOptions::attention)
+      .def_rw("bind", &WeighOptions::bind)
+      .def_rw("mode", &WeighOptions::mode)
+      .def_rw("train", &WeighOptions::train)
+      .def_rw("runtime", &WeighOptions::runtime)
+      .def_rw("schedule", &WeighOptions::schedule)
+      .def_rw("budget", &WeighOptions::budget, nb::arg().none())
+      .def_rw("progress", &WeighOptions::progress)
+      .def_rw("count", &WeighOptions::count)
+      .def_rw("at", &WeighOptions::at)
+      .def_rw("strict", &WeighOptions::strict)
+      .def_rw("fit", &WeighOptions::fit, nb::arg().none())
+      .def_rw("advise", &WeighOptions::advise);
+  nb::class_<ReportOptions>(module, "ReportOptions", "What of a weighing a report shows.")
+      .def(nb::init<>())
+      .def_rw("depth", &ReportOptions::depth)
+      .def_rw("top", &ReportOptions::top)
+      .def_rw("classes", &ReportOptions::classes)
+      .def_rw("detailed", &ReportOptions::detailed)
+      .def_rw("events", &ReportOptions::events)
+      .def_rw("table", &ReportOptions::table);
+}
+
+void BindWeighings(nb::module_& module) {
+  nb::class_<Totals>(module, "Totals", "The numbers that most callers want: of one forward pass.")
+      .def_ro("parameter_count", &Totals::parameter_count)
+      .def_ro("parameter_bytes", &Totals::parameter_bytes)
+      .def_ro("buffer_bytes", &Totals::buffer_bytes)
+      .def_ro("forward_macs", &Totals::forward_macs)
+      .def_ro("forward_flops", &Totals::forward_flops)
+      .def_ro("forward_flops_all", &Totals::forward_flops_all)
+      .def_ro("resident_bytes", &Totals::resident_bytes)
+      .def_ro("peak_bytes", &Totals::peak_bytes)
+      .def_ro("operators", &Totals::operators)
+      .def_ro("modelled_operators", &Totals::modelled_operators);
+  nb::class_<Weighing>(module, "Weighing", "A weighed model.")
+      .def_ro("totals", &Weighing::totals)
+      .def_ro("elapsed_seconds", &Weighing::elapsed_seconds)
+      .def("describe", nb::overload_cast<const Weighing&, const ReportOptions&>(&Describe),
+           nb::arg("options"), nb::call_guard<nb::gil_scoped_release>(),
+           "The report as a document.")
+      .def(
+          "write_report",
+          [](const Weighing& weighing, std::string_view format, const ReportOptions& options,
+             const report::RenderOptions& render) {
+            return Unwrap(WriteReport(weighing, format, options, render));
+          },
+          nb::arg("format"), nb::arg("options"), nb::arg("render"),
+          nb::call_guard<nb::gil_scoped_release>(), "The report in the format of that name.");
+}
+
+// A listener of Python's may refer to what holds the weighing; nobody calls it any more.
+Weighing Finished(Weighing weighing) {
+  weighing.options.progress = nullptr;
+  return weighing;
+}
+
+template <std::vector<Choice> (*kChoices)()>
+std::vector<std::string_view> Names() {
+  std::vector<std::string_view> names;
+  for (const Choice& choice : kChoices()) names.push_back(choice.name);
+  return names;
+}
+
+}  // namespace
+
+void BindWeigh(nb::module_& module) {
+  BindOptionsOfWeighing(module);
+  BindWeighings(module);
+  module.def(
+      "weigh", [](const WeighOptions& options) { return Finished(Unwrap(Weigh(options))); },
+      nb::arg("options"), nb::call_guard<nb::gil_scoped_release>(),
+      "Weighs the model in the file that the options name.");
+  module.def(
+      "weigh",
+      [](const Program& program, const WeighOptions& options) {
+        return Finished(Unwrap(Weigh(Program(program), options)));
+      },
+      nb::arg("program"), nb::arg("options"), nb::call_guard<nb::gil_scoped_release>(),
+      "Weighs a program that is in memory.");
+  module.def("report_formats", &Names<&ReportFormats>);
+  module.def("report_tables", &Names<&ReportTables>);
+  module.def("counting_conventions", &Names<&CountingConventions>);
+  module.def("runtimes", &Names<&Runtimes>);
+  module.def("schedules", &Names<&Schedules>);
+  module.def("format_of_file", &FormatOfFile, nb::arg("path"));
+}
+
+}  // namespace steelyard::python

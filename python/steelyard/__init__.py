@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tells what a deep-learning model costs: parameters, memory to the byte, work.
+
+    import steelyard
+    weighing = steelyard.weigh("bert.pt2", train="adamw", batch=32)
+    print(weighing.report())
+    weighing.totals.peak_bytes
+
+Importing it takes milliseconds and imports no other package; only PyTorch's modules need PyTorch.
+"""
+
+from steelyard._core import (
+    REPORT_SCHEMA,
+    VERSION,
+    Builder,
+    DType,
+    Program,
+    Totals,
+    counting_conventions,
+    importers,
+    losses,
+    optimizers,
+    report_formats,
+    report_tables,
+    runtimes,
+)
+from steelyard.errors import (
+    ExportError,
+    InternalError,
+    InvalidInputError,
+    NotFoundError,
+    SteelyardError,
+    UnsupportedError,
+    UsageError,
+)
+from steelyard.model_analysis import (
+    TrainingStep,
+    append_loss_n_optimizer,
+    calc_model_gflops,
+    get_param_size,
+    get_peak_memory,
+    trace_memory,
+)
+from steelyard.weighing import Comparison, Weighing, compare, load, weigh
+
+__version__ = VERSION
+
+__all__ = [
+    "REPORT_SCHEMA",
+    "VERSION",
+    "Builder",
+    "Comparison",
+    "DType",
+    "ExportError",
+    "InternalError",
+    "InvalidInputError",
+    "NotFoundError",
+    "Program",
+    "SteelyardError",
+    "Totals",
+    "TrainingStep",
+    "UnsupportedError",
+    "UsageError",
+    "Weighing",
+    "__version__",
+    "append_loss_n_optimizer",
+    "calc_model_gflops",
+    "compare",
+    "counting_conventions",
+    "get_param_size",
+    "get_peak_memory",
+    "importers",
+    "load",
+    "losses",
+    "optimizers",
+    "report_formats",
+    "report_tables",
+    "runtimes",
+    "trace_memory",
+    "weigh",
+]

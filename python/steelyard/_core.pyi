@@ -1,0 +1,812 @@
+from collections.abc import Callable, Sequence
+import enum
+from typing import overload
+
+
+VERSION: str = '0.1.0'
+
+REPORT_SCHEMA: str = 'steelyard.report/1'
+
+class Unit(enum.Enum):
+    """What a number measures."""
+
+    NONE = 0
+
+    COUNT = 1
+
+    BYTES = 2
+
+    TRAFFIC = 3
+
+    FLOPS = 4
+
+    MACS = 5
+
+    BYTES_PER_SECOND = 6
+
+    FLOPS_PER_SECOND = 7
+
+    FLOPS_PER_BYTE = 8
+
+    SECONDS = 9
+
+    PERCENT = 10
+
+    RATIO = 11
+
+class UnitStyle(enum.Enum):
+    """How much of a number is shown."""
+
+    AUTO = 0
+
+    DECIMAL = 1
+
+    EXACT = 2
+
+class Sign(enum.Enum):
+    IF_NEGATIVE = 0
+
+    ALWAYS = 1
+
+@overload
+def format(value: int, unit: Unit, style: UnitStyle = UnitStyle.AUTO, sign: Sign = Sign.IF_NEGATIVE) -> str:
+    """The number with its unit, as reports write it."""
+
+@overload
+def format(value: float, unit: Unit, style: UnitStyle = UnitStyle.AUTO, sign: Sign = Sign.IF_NEGATIVE) -> str: ...
+
+def parse_bytes(text: str) -> int | None:
+    """The bytes that a text such as 80GiB says, or None."""
+
+class DType(enum.Enum):
+    """The type of a tensor's elements."""
+
+    BOOL = 0
+
+    INT4 = 1
+
+    UINT4 = 2
+
+    INT8 = 3
+
+    UINT8 = 4
+
+    INT16 = 5
+
+    UINT16 = 6
+
+    INT32 = 7
+
+    UINT32 = 8
+
+    INT64 = 9
+
+    UINT64 = 10
+
+    FLOAT8_E4M3 = 11
+
+    FLOAT8_E5M2 = 12
+
+    FLOAT16 = 13
+
+    BFLOAT16 = 14
+
+    FLOAT32 = 15
+
+    FLOAT64 = 16
+
+    COMPLEX32 = 17
+
+    COMPLEX64 = 18
+
+    COMPLEX128 = 19
+
+def dtype_named(name: str) -> DType | None:
+    """The dtype of PyTorch's name, or None."""
+
+class Dim:
+    """A size of a program that is built: a number or symbolic."""
+
+class Program:
+    """A model: its graph, as a file or a builder has it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def calls(self) -> int:
+        """How many operators its main graph calls."""
+
+class InputShape:
+    def __init__(self, name: str, sizes: Sequence[int]) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @name.setter
+    def name(self, arg: str, /) -> None: ...
+
+    @property
+    def sizes(self) -> list[int]: ...
+
+    @sizes.setter
+    def sizes(self, arg: Sequence[int], /) -> None: ...
+
+class SymbolSize:
+    def __init__(self, name: str, size: int) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @name.setter
+    def name(self, arg: str, /) -> None: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @size.setter
+    def size(self, arg: int, /) -> None: ...
+
+class BindOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def inputs(self) -> list[InputShape]: ...
+
+    @inputs.setter
+    def inputs(self, arg: Sequence[InputShape], /) -> None: ...
+
+    @property
+    def sizes(self) -> list[SymbolSize]: ...
+
+    @sizes.setter
+    def sizes(self, arg: Sequence[SymbolSize], /) -> None: ...
+
+    @property
+    def batch(self) -> int | None: ...
+
+    @batch.setter
+    def batch(self, arg: int | None, /) -> None: ...
+
+    @property
+    def seq(self) -> int | None: ...
+
+    @seq.setter
+    def seq(self, arg: int | None, /) -> None: ...
+
+class OptimizerOption:
+    def __init__(self, name: str, value: str) -> None: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @name.setter
+    def name(self, arg: str, /) -> None: ...
+
+    @property
+    def value(self) -> str: ...
+
+    @value.setter
+    def value(self, arg: str, /) -> None: ...
+
+class ParameterGroup:
+    def __init__(self, pattern: str, optimizer: str, options: Sequence[OptimizerOption]) -> None: ...
+
+    @property
+    def pattern(self) -> str: ...
+
+    @pattern.setter
+    def pattern(self, arg: str, /) -> None: ...
+
+    @property
+    def optimizer(self) -> str: ...
+
+    @optimizer.setter
+    def optimizer(self, arg: str, /) -> None: ...
+
+    @property
+    def options(self) -> list[OptimizerOption]: ...
+
+    @options.setter
+    def options(self, arg: Sequence[OptimizerOption], /) -> None: ...
+
+class TrainOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def optimizer(self) -> str: ...
+
+    @optimizer.setter
+    def optimizer(self, arg: str, /) -> None: ...
+
+    @property
+    def options(self) -> list[OptimizerOption]: ...
+
+    @options.setter
+    def options(self, arg: Sequence[OptimizerOption], /) -> None: ...
+
+    @property
+    def groups(self) -> list[ParameterGroup]: ...
+
+    @groups.setter
+    def groups(self, arg: Sequence[ParameterGroup], /) -> None: ...
+
+    @property
+    def freeze(self) -> list[str]: ...
+
+    @freeze.setter
+    def freeze(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def loss(self) -> str: ...
+
+    @loss.setter
+    def loss(self, arg: str, /) -> None: ...
+
+    @property
+    def accumulate(self) -> int: ...
+
+    @accumulate.setter
+    def accumulate(self, arg: int, /) -> None: ...
+
+    @property
+    def unroll(self) -> bool: ...
+
+    @unroll.setter
+    def unroll(self, arg: bool, /) -> None: ...
+
+    @property
+    def clip_norm(self) -> bool: ...
+
+    @clip_norm.setter
+    def clip_norm(self, arg: bool, /) -> None: ...
+
+    @property
+    def clip_value(self) -> bool: ...
+
+    @clip_value.setter
+    def clip_value(self, arg: bool, /) -> None: ...
+
+    @property
+    def keep_gradients(self) -> bool: ...
+
+    @keep_gradients.setter
+    def keep_gradients(self, arg: bool, /) -> None: ...
+
+    @property
+    def first_step(self) -> bool: ...
+
+    @first_step.setter
+    def first_step(self, arg: bool, /) -> None: ...
+
+    @property
+    def recompute(self) -> list[str]: ...
+
+    @recompute.setter
+    def recompute(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def recompute_reentrant(self) -> bool: ...
+
+    @recompute_reentrant.setter
+    def recompute_reentrant(self, arg: bool, /) -> None: ...
+
+    @property
+    def inplace(self) -> list[str]: ...
+
+    @inplace.setter
+    def inplace(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def fused_loss(self) -> int: ...
+
+    @fused_loss.setter
+    def fused_loss(self, arg: int, /) -> None: ...
+
+class ModelMode(enum.Enum):
+    EXPORTED = 0
+
+    TRAIN = 1
+
+    EVAL = 2
+
+def optimizers() -> list[str]:
+    """The optimizers that a training step may end with."""
+
+def losses() -> list[str]:
+    """The losses that a training step may append."""
+
+class Claim(enum.Enum):
+    EXACT = 0
+
+    AT_LEAST = 1
+
+    ESTIMATED = 2
+
+class Style(enum.Enum):
+    PLAIN = 0
+
+    STRONG = 1
+
+    DIM = 2
+
+    WARNING = 3
+
+class Align(enum.Enum):
+    LEFT = 0
+
+    RIGHT = 1
+
+class Quantity:
+    """A number and all that is needed to write it."""
+
+    @property
+    def value(self) -> int | float: ...
+
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def claim(self) -> Claim: ...
+
+    @property
+    def sign(self) -> Sign: ...
+
+class Span:
+    """A piece of text or a number."""
+
+    @property
+    def content(self) -> str | Quantity: ...
+
+    @property
+    def style(self) -> Style: ...
+
+class Headline:
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def text(self) -> list[Span]: ...
+
+class Paragraph:
+    @property
+    def text(self) -> list[Span]: ...
+
+    @property
+    def level(self) -> int: ...
+
+class Bar:
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def amount(self) -> Quantity: ...
+
+    @property
+    def fraction(self) -> float: ...
+
+    @property
+    def rate(self) -> list[Span]: ...
+
+    @property
+    def note(self) -> list[Span]: ...
+
+class BarList:
+    @property
+    def bars(self) -> list[Bar]: ...
+
+class ChartPoint:
+    @property
+    def x(self) -> float: ...
+
+    @property
+    def value(self) -> int: ...
+
+class ChartSeries:
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def points(self) -> list[ChartPoint]: ...
+
+class Chart:
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def baseline(self) -> int: ...
+
+    @property
+    def series(self) -> list[ChartSeries]: ...
+
+class NoteList:
+    @property
+    def notes(self) -> list[list[Span]]: ...
+
+    @property
+    def style(self) -> Style: ...
+
+class Column:
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def header(self) -> str: ...
+
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def align(self) -> Align: ...
+
+class Row:
+    @property
+    def cells(self) -> list[Span]: ...
+
+    @property
+    def level(self) -> int: ...
+
+class Table:
+    @property
+    def columns(self) -> list[Column]: ...
+
+    @property
+    def rows(self) -> list[Row]: ...
+
+    @property
+    def level(self) -> int: ...
+
+class RenderOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def width(self) -> int: ...
+
+    @width.setter
+    def width(self, arg: int, /) -> None: ...
+
+    @property
+    def colour(self) -> bool: ...
+
+    @colour.setter
+    def colour(self, arg: bool, /) -> None: ...
+
+    @property
+    def unicode(self) -> bool: ...
+
+    @unicode.setter
+    def unicode(self, arg: bool, /) -> None: ...
+
+    @property
+    def units(self) -> UnitStyle: ...
+
+    @units.setter
+    def units(self, arg: UnitStyle, /) -> None: ...
+
+    @property
+    def table(self) -> str: ...
+
+    @table.setter
+    def table(self, arg: str, /) -> None: ...
+
+class Document:
+    """A report: data for programs, blocks for people."""
+
+    @property
+    def body(self) -> list[Headline | Paragraph | BarList | Chart | Table | NoteList]: ...
+
+    def render(self, format: str, options: RenderOptions) -> str: ...
+
+def import_file(path: str, importer: str = '') -> Program:
+    """The model in a file."""
+
+def importers() -> list[str]:
+    """The formats that can be read."""
+
+class WeighOptions:
+    """What is weighed, and how it is counted."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def path(self) -> str: ...
+
+    @path.setter
+    def path(self, arg: str, /) -> None: ...
+
+    @property
+    def importer(self) -> str: ...
+
+    @importer.setter
+    def importer(self, arg: str, /) -> None: ...
+
+    @property
+    def dtype(self) -> DType | None: ...
+
+    @dtype.setter
+    def dtype(self, arg: DType | None, /) -> None: ...
+
+    @property
+    def attention(self) -> str: ...
+
+    @attention.setter
+    def attention(self, arg: str, /) -> None: ...
+
+    @property
+    def bind(self) -> BindOptions: ...
+
+    @bind.setter
+    def bind(self, arg: BindOptions, /) -> None: ...
+
+    @property
+    def mode(self) -> ModelMode: ...
+
+    @mode.setter
+    def mode(self, arg: ModelMode, /) -> None: ...
+
+    @property
+    def train(self) -> TrainOptions: ...
+
+    @train.setter
+    def train(self, arg: TrainOptions, /) -> None: ...
+
+    @property
+    def runtime(self) -> str: ...
+
+    @runtime.setter
+    def runtime(self, arg: str, /) -> None: ...
+
+    @property
+    def schedule(self) -> str: ...
+
+    @schedule.setter
+    def schedule(self, arg: str, /) -> None: ...
+
+    @property
+    def budget(self) -> int | None: ...
+
+    @budget.setter
+    def budget(self, arg: int | None, /) -> None: ...
+
+    @property
+    def progress(self) -> Callable[[int, int], None]: ...
+
+    @progress.setter
+    def progress(self, arg: Callable[[int, int], None], /) -> None: ...
+
+    @property
+    def count(self) -> str: ...
+
+    @count.setter
+    def count(self, arg: str, /) -> None: ...
+
+    @property
+    def at(self) -> str: ...
+
+    @at.setter
+    def at(self, arg: str, /) -> None: ...
+
+    @property
+    def strict(self) -> bool: ...
+
+    @strict.setter
+    def strict(self, arg: bool, /) -> None: ...
+
+    @property
+    def fit(self) -> int | None: ...
+
+    @fit.setter
+    def fit(self, arg: int | None, /) -> None: ...
+
+    @property
+    def advise(self) -> bool: ...
+
+    @advise.setter
+    def advise(self, arg: bool, /) -> None: ...
+
+class ReportOptions:
+    """What of a weighing a report shows."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @depth.setter
+    def depth(self, arg: int, /) -> None: ...
+
+    @property
+    def top(self) -> int: ...
+
+    @top.setter
+    def top(self, arg: int, /) -> None: ...
+
+    @property
+    def classes(self) -> bool: ...
+
+    @classes.setter
+    def classes(self, arg: bool, /) -> None: ...
+
+    @property
+    def detailed(self) -> bool: ...
+
+    @detailed.setter
+    def detailed(self, arg: bool, /) -> None: ...
+
+    @property
+    def events(self) -> bool: ...
+
+    @events.setter
+    def events(self, arg: bool, /) -> None: ...
+
+    @property
+    def table(self) -> str: ...
+
+    @table.setter
+    def table(self, arg: str, /) -> None: ...
+
+class Totals:
+    """The numbers that most callers want: of one forward pass."""
+
+    @property
+    def parameter_count(self) -> int: ...
+
+    @property
+    def parameter_bytes(self) -> int: ...
+
+    @property
+    def buffer_bytes(self) -> int: ...
+
+    @property
+    def forward_macs(self) -> int: ...
+
+    @property
+    def forward_flops(self) -> int: ...
+
+    @property
+    def forward_flops_all(self) -> int: ...
+
+    @property
+    def resident_bytes(self) -> int: ...
+
+    @property
+    def peak_bytes(self) -> int: ...
+
+    @property
+    def operators(self) -> int: ...
+
+    @property
+    def modelled_operators(self) -> int: ...
+
+class Weighing:
+    """A weighed model."""
+
+    @property
+    def totals(self) -> Totals: ...
+
+    @property
+    def elapsed_seconds(self) -> float: ...
+
+    def describe(self, options: ReportOptions) -> Document:
+        """The report as a document."""
+
+    def write_report(self, format: str, options: ReportOptions, render: RenderOptions) -> str:
+        """The report in the format of that name."""
+
+@overload
+def weigh(options: WeighOptions) -> Weighing:
+    """Weighs the model in the file that the options name."""
+
+@overload
+def weigh(program: Program, options: WeighOptions) -> Weighing:
+    """Weighs a program that is in memory."""
+
+def report_formats() -> list[str]: ...
+
+def report_tables() -> list[str]: ...
+
+def counting_conventions() -> list[str]: ...
+
+def runtimes() -> list[str]: ...
+
+def schedules() -> list[str]: ...
+
+def format_of_file(path: str) -> str: ...
+
+class CompareOptions:
+    """Two files, and how they are weighed."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def a(self) -> str: ...
+
+    @a.setter
+    def a(self, arg: str, /) -> None: ...
+
+    @property
+    def b(self) -> str: ...
+
+    @b.setter
+    def b(self, arg: str, /) -> None: ...
+
+    @property
+    def weigh(self) -> WeighOptions: ...
+
+    @weigh.setter
+    def weigh(self, arg: WeighOptions, /) -> None: ...
+
+    @property
+    def asked(self) -> list[str]: ...
+
+    @asked.setter
+    def asked(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @depth.setter
+    def depth(self, arg: int, /) -> None: ...
+
+    @property
+    def top(self) -> int: ...
+
+    @top.setter
+    def top(self, arg: int, /) -> None: ...
+
+def compare(options: CompareOptions) -> Document:
+    """Two models or reports side by side, as a document."""
+
+def comparison_tables() -> list[str]: ...
+
+class Tensor:
+    """A tensor of a program that is built."""
+
+class Scope:
+    """A module that calls run in, until its block ends."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(self, type: object | None, value: object | None, traceback: object | None) -> None: ...
+
+class Builder:
+    """Writes a program by hand, in PyTorch's operators."""
+
+    def __init__(self, name: str, class_name: str = '') -> None: ...
+
+    def enter(self, name: str, class_name: str) -> Scope:
+        """
+        Calls the module of that name within the one that is entered: a context manager.
+        """
+
+    def symbol(self, name: str, example: int = -1, min: int = 1, max: int = 2147483648) -> Dim:
+        """A size that is bound when the program is weighed."""
+
+    def sum(self, a: int | Dim, b: int | Dim) -> Dim: ...
+
+    def product(self, a: int | Dim, b: int | Dim) -> Dim: ...
+
+    def quotient(self, a: int | Dim, b: int | Dim) -> Dim: ...
+
+    def parameter(self, name: str, dtype: DType, sizes: Sequence[int | Dim]) -> Tensor:
+        """A trained parameter."""
+
+    def tie(self, name: str, parameter: Tensor) -> Tensor:
+        """Another name of a parameter: a tied weight."""
+
+    def buffer(self, name: str, dtype: DType, sizes: Sequence[int | Dim], *, persistent: bool = True) -> Tensor: ...
+
+    def input(self, name: str, dtype: DType, sizes: Sequence[int | Dim]) -> Tensor:
+        """What the caller passes, in order."""
+
+    def call(self, op: str, *args: object, **named: object) -> Tensor:
+        """The result of an operator that has one."""
+
+    def call_many(self, op: str, results: int, *args: object, **named: object) -> list[Tensor]:
+        """The first results of an operator."""
+
+    def returns(self, tensor: Tensor) -> None:
+        """What the caller receives, in order."""
+
+    def build(self) -> Program:
+        """The program. Nothing can be built after it."""

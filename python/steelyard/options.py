@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The keywords of weighing, which are the command line's flags, and what the library calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypedDict, TypeVar
+
+from steelyard import _core, progress
+from steelyard.errors import NotFoundError, UsageError
+
+T = TypeVar("T")
+MOST_CHUNKS = 65_536
+
+
+class WeighKeywords(TypedDict, total=False):
+    """How a model is weighed. docs/cli.md has a sentence for each, under the flag of its name."""
+
+    inputs: Mapping[str, Sequence[int]]
+    sizes: Mapping[str, int]
+    batch: int | None
+    seq: int | None
+    train: str | None
+    loss: str | None
+    optim_args: Mapping[str, object]
+    groups: Mapping[str, Mapping[str, object]]
+    no_decay: Iterable[str]
+    freeze: Iterable[str]
+    recompute: Iterable[str]
+    recompute_reentrant: bool
+    inplace: Iterable[str]
+    fused_loss: int
+    clip_norm: bool
+    clip_value: bool
+    accumulate: int
+    unroll: bool
+    zero_grad: Literal["none", "zeros"]
+    first_step: bool
+    mode: Literal["exported", "train", "eval"]
+    fit: int | str | None
+    runtime: str
+    schedule: str
+    budget: int | str | None
+    count: str
+    at: str | None
+    strict: bool
+    advise: bool
+    importer: str | None
+    dtype: str | _core.DType | None
+    attention: str | None
+    progress: bool | Callable[[int, int], None]
+
+
+# What says something of a training step, which needs an optimizer.
+OF_TRAINING = frozenset(
+    (
+        "loss", "optim_args", "groups", "no_decay", "freeze", "recompute", "recompute_reentrant",
+        "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate", "unroll", "zero_grad",
+        "first_step",
+    )
+)  # fmt: skip
+MODES = {
+    "exported": _core.ModelMode.EXPORTED,
+    "train": _core.ModelMode.TRAIN,
+    "eval": _core.ModelMode.EVAL,
+}
+
+
+def weigh_options(keywords: Mapping[str, Any]) -> _core.WeighOptions:
+    """Returns the options that these keywords are, all but the model's path."""
+    _refuse_unknown(keywords)
+    _refuse_untrained(keywords)
+    options = _core.WeighOptions()
+    for name in ("runtime", "schedule", "count", "strict", "advise"):
+        if name in keywords:
+            setattr(options, name, keywords[name])
+    for name in ("importer", "attention", "at"):
+        setattr(options, name, keywords.get(name) or "")
+    options.dtype = _dtype(keywords.get("dtype"))
+    options.fit = _bytes(keywords.get("fit"), "fit")
+    options.budget = _bytes(keywords.get("budget"), "budget")
+    options.mode = _chosen(MODES, keywords.get("mode", "exported"), "mode")
+    options.bind = _bind_options(keywords)
+    options.train = _train_options(keywords)
+    if listener := progress.listener(keywords.get("progress", False)):
+        options.progress = listener
+    return options
+
+
+def _refuse_unknown(keywords: Mapping[str, Any]) -> None:
+    known = WeighKeywords.__annotations__
+    for name in keywords:
+        if name not in known:
+            import difflib
+
+            close = difflib.get_close_matches(name, known, n=1)
+            guess = f". Did you mean {close[0]!r}?" if close else ""
+            raise TypeError(f"there is no keyword {name!r}{guess}")
+
+
+def _refuse_untrained(keywords: Mapping[str, Any]) -> None:
+    given = [name for name in keywords if name in OF_TRAINING and keywords[name]]
+    if given and not keywords.get("train"):
+        raise UsageError(
+            "options of a training step are given, but no optimizer",
+            given[0],
+            "Name it with train.",
+        )
+
+
+def _bind_options(keywords: Mapping[str, Any]) -> _core.BindOptions:
+    bind = _core.BindOptions()
+    bind.batch = keywords.get("batch")
+    bind.seq = keywords.get("seq")
+    inputs = keywords.get("inputs") or {}
+    bind.inputs = [_core.InputShape(name, list(sizes)) for name, sizes in inputs.items()]
+    sizes = keywords.get("sizes") or {}
+    bind.sizes = [_core.SymbolSize(name, size) for name, size in sizes.items()]
+    return bind
+
+
+def _train_options(keywords: Mapping[str, Any]) -> _core.TrainOptions:
+    train = _core.TrainOptions()
+    train.optimizer = keywords.get("train") or ""
+    train.loss = keywords.get("loss") or ""
+    train.options = _optimizer_options(keywords.get("optim_args") or {})
+    train.groups = _groups(keywords)
+    for name in ("freeze", "recompute", "inplace"):
+        setattr(train, name, _patterns(keywords.get(name) or (), name))
+    for name in ("recompute_reentrant", "clip_norm", "clip_value", "first_step", "unroll"):
+        setattr(train, name, bool(keywords.get(name, False)))
+    train.accumulate = _within(keywords.get("accumulate", 1), 1, None, "accumulate")
+    train.fused_loss = _within(keywords.get("fused_loss", 0), 0, MOST_CHUNKS, "fused_loss")
+    zeros = {"none": False, "zeros": True}
+    train.keep_gradients = _chosen(zeros, keywords.get("zero_grad", "none"), "zero_grad")
+    return train
+
+
+def _optimizer_options(options: Mapping[str, object]) -> list[_core.OptimizerOption]:
+    return [_core.OptimizerOption(name, str(value)) for name, value in options.items()]
+
+
+def _groups(keywords: Mapping[str, Any]) -> list[_core.ParameterGroup]:
+    groups = []
+    for pattern, options in (keywords.get("groups") or {}).items():
+        others = {name: value for name, value in options.items() if name != "optimizer"}
+        optimizer = str(options.get("optimizer", ""))
+        groups.append(_core.ParameterGroup(pattern, optimizer, _optimizer_options(others)))
+    for pattern in _patterns(keywords.get("no_decay") or (), "no_decay"):
+        without = [_core.OptimizerOption("weight_decay", "0")]
+        groups.append(_core.ParameterGroup(pattern, "", without))
+    return groups
+
+
+def _patterns(patterns: Iterable[str] | str, name: str) -> list[str]:
+    if isinstance(patterns, str):
+        raise UsageError("patterns are a list", name, f"Write {name}=[{patterns!r}].")
+    return list(patterns)
+
+
+def _within(value: int, least: int, most: int | None, name: str) -> int:
+    if value < least or (most is not None and value > most):
+        limits = f"at least {least}" if most is None else f"{least} to {most}"
+        raise UsageError(f"{value} is out of range: it is {limits}", name)
+    return value
+
+
+def _chosen(choices: Mapping[str, T], value: str, name: str) -> T:
+    if value not in choices:
+        raise UsageError(f'there is no "{value}"', name, f"There are: {', '.join(choices)}.")
+    return choices[value]
+
+
+def _bytes(size: int | str | None, name: str) -> int | None:
+    if not isinstance(size, str):
+        return size
+    read = _core.parse_bytes(size)
+    if read is None:
+        raise UsageError(f'"{size}" is no amount of memory', name, "Write it as 80GB or 80GiB.")
+    return read
+
+
+def _dtype(dtype: str | _core.DType | None) -> _core.DType | None:
+    if dtype is None or isinstance(dtype, _core.DType):
+        return dtype
+    named = _core.dtype_named(str(dtype).removeprefix("torch."))
+    if named is None:
+        raise NotFoundError(
+            f'there is no dtype "{dtype}"', "dtype", "Name it as PyTorch does: bfloat16."
+        )
+    return named

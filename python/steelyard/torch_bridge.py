@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From PyTorch's modules to programs: a module is copied without its weights, exported and read.
+
+The copy has the structure of the module and, on the CPU, its very tensors: while it is traced
+`torch.export` puts fake ones in their place, so none is read or changed. What lives on another
+device is replaced by tensors on the meta device, which hold nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
+
+from steelyard import _core
+from steelyard.errors import ExportError, UsageError
+from steelyard.model_source import hint_for, place_of
+
+Twin = Callable[[torch.Tensor], torch.Tensor]
+
+
+def takes(model: object) -> bool:
+    """Whether this is a model of PyTorch's."""
+    return isinstance(model, (torch.nn.Module, ExportedProgram))
+
+
+def program_of(
+    model: torch.nn.Module | ExportedProgram,
+    args: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
+    mode: str = "exported",
+) -> _core.Program:
+    """Returns the program of a module, exported with these inputs, or of an exported one."""
+    if isinstance(model, ExportedProgram):
+        if args is not None or kwargs is not None or dynamic_shapes is not None:
+            raise UsageError("an ExportedProgram has been exported with its inputs", "args")
+        return _read(model, "ExportedProgram")
+    if args is None and kwargs is None:
+        raise UsageError(
+            "a module is exported with example inputs",
+            "args",
+            "Pass them as args=(input,) or kwargs={...}.",
+        )
+    exported = export_untouched(model, args, kwargs, dynamic_shapes, mode)
+    return _read(exported, type(model).__name__)
+
+
+def export_untouched(
+    model: torch.nn.Module,
+    args: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
+    mode: str = "exported",
+) -> ExportedProgram:
+    """Exports a module without reading or changing anything of it."""
+    model = getattr(model, "_orig_mod", model)  # what torch.compile was given
+    on_cpu = all(tensor.device.type == "cpu" for tensor in _tensors_of(model))
+    device = "cpu" if on_cpu else "meta"
+    twin = _twins_on(device)
+    untraced = copy_untouched(model, twin)
+    if mode != "exported":
+        untraced.train(mode == "train")
+    positional = args if isinstance(args, (tuple, list)) else () if args is None else (args,)
+    examples = pytree.tree_map_only(torch.Tensor, twin, (tuple(positional), dict(kwargs or {})))
+    try:
+        with contextlib.nullcontext() if on_cpu else torch.device(device):
+            return torch.export.export(
+                untraced, *examples, dynamic_shapes=dynamic_shapes, strict=False
+            )
+    except Exception as error:
+        raise ExportError(
+            f"PyTorch cannot export it: {_first_line(error)}",
+            place_of(error) or type(model).__name__,
+            hint_for(error),
+        ) from error
+
+
+def copy_untouched(model: torch.nn.Module, twin: Twin) -> torch.nn.Module:
+    """Returns a module of the same structure whose tensors are the twins of the model's."""
+    memo = {id(tensor): _as_kept(tensor, twin(tensor)) for tensor in _tensors_of(model)}
+    try:
+        with _SharedTensors(twin):
+            return copy.deepcopy(model, memo)
+    except Exception as error:
+        raise ExportError(
+            f"it cannot be copied to be traced: {_first_line(error)}",
+            type(model).__name__,
+            "Export it yourself, and pass what torch.export.export(model, args) returns.",
+        ) from error
+
+
+def _tensors_of(model: torch.nn.Module) -> Iterator[torch.Tensor]:
+    yield from model.parameters()
+    yield from model.buffers()
+
+
+def _twins_on(device: str) -> Twin:
+    """Gives tensors of other devices twins that hold nothing; the same one for the same one."""
+    # Keeps what it was asked for, so that no other tensor gets the same id meanwhile.
+    made: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def twin(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.device.type == device:
+            return tensor
+        if id(tensor) not in made:
+            # Memory that nobody writes to costs nothing on the CPU either.
+            empty = torch.empty_strided(
+                tensor.size(), tensor.stride(), dtype=tensor.dtype, device=device
+            )
+            made[id(tensor)] = (tensor, empty)
+        return made[id(tensor)][1]
+
+    return twin
+
+
+def _as_kept(tensor: torch.Tensor, twin: torch.Tensor) -> torch.Tensor:
+    if twin is tensor or not isinstance(tensor, torch.nn.Parameter):
+        return twin
+    return torch.nn.Parameter(twin, requires_grad=tensor.requires_grad)
+
+
+class _SharedTensors(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
+    """While it is active, a deep copy has the twins of tensors and copies none."""
+
+    def __init__(self, twin: Twin) -> None:
+        super().__init__()
+        self._twin = twin
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.Tensor.__deepcopy__:
+            return self._twin(args[0])
+        return func(*args, **(kwargs or {}))
+
+
+def _read(exported: ExportedProgram, name: str) -> _core.Program:
+    """Reads an exported program by way of a file without weights."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, f"{name}.pt2")  # noqa: PTH118
+        torch.export.save(_without_weights(exported), path)
+        return _core.import_file(path)
+
+
+def _without_weights(exported: ExportedProgram) -> ExportedProgram:
+    """The same program with tensors that hold nothing, which share storages as before."""
+    storages: dict[int, torch.UntypedStorage] = {}
+
+    def emptied(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.device.type == "meta":
+            return tensor
+        stored = tensor.untyped_storage()
+        if stored._cdata not in storages:
+            storages[stored._cdata] = torch.UntypedStorage(stored.nbytes(), device="meta")
+        empty = torch.empty(0, dtype=tensor.dtype, device="meta")
+        empty.set_(storages[stored._cdata], tensor.storage_offset(), tensor.size(), tensor.stride())
+        return _as_kept(tensor, empty)
+
+    light = copy.copy(exported)
+    for field in ("_state_dict", "_constants"):
+        kept = getattr(exported, field)
+        light.__dict__[field] = {
+            name: emptied(value) if isinstance(value, torch.Tensor) else value
+            for name, value in kept.items()
+        }
+    light._example_inputs = None
+    return light
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weighing models and comparing them: what `steelyard weigh` and `steelyard compare` are."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+
+from steelyard import _core
+from steelyard.errors import UsageError
+from steelyard.options import WeighKeywords, weigh_options
+
+if TYPE_CHECKING:
+    import pandas
+    import torch
+
+    Model: TypeAlias = (
+        str
+        | os.PathLike[str]
+        | _core.Program
+        | Mapping[str, Any]
+        | torch.nn.Module
+        | torch.export.ExportedProgram
+    )
+
+UNITS = {
+    "auto": _core.UnitStyle.AUTO,
+    "decimal": _core.UnitStyle.DECIMAL,
+    "exact": _core.UnitStyle.EXACT,
+}
+
+
+class Weighing:
+    """A weighed model.
+
+    Attributes:
+        totals: the numbers that most callers want, as integers: bytes, elements, operations.
+    """
+
+    def __init__(self, core: _core.Weighing) -> None:
+        self._core = core
+        self._data: dict[str, Any] | None = None
+
+    @property
+    def totals(self) -> _core.Totals:
+        return self._core.totals
+
+    @property
+    def elapsed_seconds(self) -> float:
+        """What weighing took; without PyTorch's export, where there was one."""
+        return self._core.elapsed_seconds
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The report as plain values: docs/report.schema.json says what they are."""
+        if self._data is None:
+            self._data = json.loads(self.report("json"))
+        return self._data
+
+    def report(
+        self,
+        format: str = "text",
+        *,
+        depth: int = 2,
+        top: int = 10,
+        classes: bool = False,
+        detailed: bool = False,
+        events: bool = False,
+        table: str = "modules",
+        units: str = "auto",
+        width: int = 0,
+    ) -> str:
+        """Returns the report in a format, one of `steelyard.report_formats()`.
+
+        `table` is what CSV holds, and JSON gets it besides: one of `steelyard.report_tables()`.
+        """
+        options = _report_options(depth, top, classes, detailed, events, table)
+        return self._core.write_report(format, options, _look(units, width, table))
+
+    @property
+    def events(self) -> list[tuple[str, int, str]]:
+        """Every allocation and free in order: the operator, signed bytes, and the module."""
+        report = json.loads(self.report("json", events=True))
+        return [(name, size, module) for name, size, module in report["memory"]["events"]]
+
+    def to_dicts(self, table: str = "modules") -> list[dict[str, Any]]:
+        """Returns a table of the report, one of `steelyard.report_tables()`, row by row."""
+        rows: list[dict[str, Any]] = json.loads(self.report("json", table=table))[table]
+        return rows
+
+    def to_pandas(self, table: str = "modules") -> pandas.DataFrame:
+        """Returns a table of the report, one of `steelyard.report_tables()`; needs pandas."""
+        return _frame(self.report("csv", table=table))
+
+    def __repr__(self) -> str:
+        totals = self.totals
+        return (
+            f"<Weighing: {_core.format(totals.parameter_count, _core.Unit.COUNT)} parameters, peak "
+            f"{_core.format(totals.peak_bytes, _core.Unit.BYTES)}, forward pass "
+            f"{_core.format(totals.forward_flops, _core.Unit.FLOPS)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from steelyard import html
+
+        return html.written(self._core.describe(_core.ReportOptions()).body)
+
+
+class Comparison:
+    """Two models or reports side by side."""
+
+    def __init__(self, document: _core.Document) -> None:
+        self._document = document
+        self._data: dict[str, Any] | None = None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The comparison as plain values: docs/comparison.schema.json says what they are."""
+        if self._data is None:
+            self._data = json.loads(self.report("json"))
+        return self._data
+
+    def report(
+        self,
+        format: str = "text",
+        *,
+        table: str = "modules",
+        units: str = "auto",
+        width: int = 0,
+    ) -> str:
+        """Returns the comparison as text, json or csv."""
+        return self._document.render(format, _look(units, width, table))
+
+    def to_pandas(self, table: str = "totals") -> pandas.DataFrame:
+        """Returns one of its tables: totals, categories, modules, operators; needs pandas."""
+        return _frame(self.report("csv", table=table))
+
+    def _repr_html_(self) -> str:
+        from steelyard import html
+
+        return html.written(self._document.body)
+
+
+def weigh(
+    model: Model,
+    args: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    **keywords: Unpack[WeighKeywords],
+) -> Weighing:
+    """Weighs a model: what it costs, without running it.
+
+    `model` is the path of a file or Hub folder, a config as a dictionary, a program that was built
+    or loaded, an `ExportedProgram`, or an `nn.Module`. A module is exported with example inputs,
+    `args` and `kwargs`; it keeps its mode and its state, and its weights are neither read nor
+    copied.
+
+    Raises a `SteelyardError` that says what is wrong, where, and what would help.
+    """
+    options = weigh_options(keywords)
+    if isinstance(model, (str, os.PathLike)):
+        _refuse_examples(args, kwargs, dynamic_shapes)
+        options.path = os.fspath(model)
+        return Weighing(_core.weigh(options))
+    if isinstance(model, _core.Program):
+        _refuse_examples(args, kwargs, dynamic_shapes)
+        return Weighing(_core.weigh(model, options))
+    if isinstance(model, Mapping):
+        _refuse_examples(args, kwargs, dynamic_shapes)
+        return _weigh_config(model, options)
+    bridge = _bridge_for(model)
+    mode = keywords.get("mode", "exported")
+    program = bridge.program_of(model, args, kwargs, dynamic_shapes, mode)
+    options.path = type(model).__name__
+    return Weighing(_core.weigh(program, options))
+
+
+def compare(
+    a: str | os.PathLike[str],
+    b: str | os.PathLike[str],
+    *,
+    depth: int = 2,
+    top: int = 10,
+    **keywords: Unpack[WeighKeywords],
+) -> Comparison:
+    """Puts two files side by side, each a model or a report that was stored as JSON."""
+    options = _core.CompareOptions()
+    options.a, options.b = os.fspath(a), os.fspath(b)
+    options.weigh = weigh_options(keywords)
+    options.asked = [f"--{name.replace('_', '-')}" for name in keywords]
+    options.depth, options.top = depth, top
+    return Comparison(_core.compare(options))
+
+
+def load(path: str | os.PathLike[str], importer: str = "") -> _core.Program:
+    """Returns the program in a file, to be weighed any number of times."""
+    return _core.import_file(os.fspath(path), importer)
+
+
+def _bridge_for(model: object) -> Any:
+    """The part that knows PyTorch, which a model of PyTorch has imported before us."""
+    if "torch" in sys.modules:
+        from steelyard import torch_bridge
+
+        if torch_bridge.takes(model):
+            return torch_bridge
+    raise TypeError(
+        f"a {type(model).__name__} is no model: pass a path, a config as a dictionary, a program, "
+        "an ExportedProgram or an nn.Module"
+    )
+
+
+def _weigh_config(config: Mapping[str, Any], options: _core.WeighOptions) -> Weighing:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        options.path = os.path.join(folder, "config.json")  # noqa: PTH118
+        with open(options.path, "w", encoding="utf-8") as file:  # noqa: PTH123
+            json.dump(dict(config), file)
+        return Weighing(_core.weigh(options))
+
+
+def _refuse_examples(args: Any, kwargs: Any, dynamic_shapes: Any) -> None:
+    if args is None and kwargs is None and dynamic_shapes is None:
+        return
+    raise UsageError(
+        "only an nn.Module is exported with example inputs",
+        "args",
+        'Say the sizes of a program\'s inputs with inputs={"input_ids": (32, 128)}.',
+    )
+
+
+def _report_options(
+    depth: int, top: int, classes: bool, detailed: bool, events: bool, table: str
+) -> _core.ReportOptions:
+    options = _core.ReportOptions()
+    options.depth, options.top = depth, top
+    options.classes, options.detailed, options.events = classes, detailed, events
+    options.table = table
+    return options
+
+
+def _look(units: str, width: int, table: str) -> _core.RenderOptions:
+    if units not in UNITS:
+        raise UsageError(f'there is no "{units}"', "units", f"There are: {', '.join(UNITS)}.")
+    look = _core.RenderOptions()
+    look.units, look.width, look.table = UNITS[units], width, table
+    return look
+
+
+def _frame(csv: str) -> pandas.DataFrame:
+    import io
+
+    import pandas
+
+    frame = pandas.read_csv(io.StringIO(csv), keep_default_na=False, na_values=[""])
+    texts = [name for name in frame if not pandas.api.types.is_numeric_dtype(frame[name])]
+    return frame.fillna(dict.fromkeys(texts, ""))

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any
+
+import pytest
+from steelyard import DType, NotFoundError, UsageError, _core
+from steelyard.options import WeighKeywords, weigh_options
+
+
+def test_defaults_are_the_librarys() -> None:
+    options, library = weigh_options({}), _core.WeighOptions()
+    for name in ("runtime", "schedule", "count", "strict", "advise", "fit", "budget", "at", "mode"):
+        assert getattr(options, name) == getattr(library, name)
+    for name in ("optimizer", "loss", "accumulate", "fused_loss", "keep_gradients", "freeze"):
+        assert getattr(options.train, name) == getattr(library.train, name)
+
+
+def test_sizes() -> None:
+    bind = weigh_options({"inputs": {"ids": (2, 128)}, "sizes": {"u0": 7}, "batch": 3}).bind
+    assert [(shape.name, shape.sizes) for shape in bind.inputs] == [("ids", [2, 128])]
+    assert [(symbol.name, symbol.size) for symbol in bind.sizes] == [("u0", 7)]
+    assert (bind.batch, bind.seq) == (3, None)
+
+
+def test_training() -> None:
+    train = weigh_options(
+        {
+            "train": "adamw",
+            "optim_args": {"amsgrad": True, "weight_decay": 0.1},
+            "groups": {"*.bias": {"optimizer": "sgd", "momentum": 0.9}},
+            "no_decay": ["*.norm"],
+            "zero_grad": "zeros",
+        }
+    ).train
+    assert [(o.name, o.value) for o in train.options] == [
+        ("amsgrad", "True"),
+        ("weight_decay", "0.1"),
+    ]
+    first, second = train.groups
+    assert (first.pattern, first.optimizer) == ("*.bias", "sgd")
+    assert [(o.name, o.value) for o in first.options] == [("momentum", "0.9")]
+    assert [(o.name, o.value) for o in second.options] == [("weight_decay", "0")]
+    assert train.keep_gradients
+
+
+def test_memory_and_dtypes() -> None:
+    options = weigh_options({"fit": "80GB", "budget": "2KiB", "dtype": "torch.bfloat16"})
+    assert (options.fit, options.budget) == (80 * 10**9, 2 * 2**10)
+    assert options.dtype == DType.BFLOAT16
+
+
+@pytest.mark.parametrize(
+    ("keywords", "kind", "text"),
+    [
+        ({"bach": 3}, TypeError, "Did you mean 'batch'?"),
+        ({"loss": "mse"}, UsageError, "but no optimizer. Name it with train."),
+        ({"fit": "much"}, UsageError, 'fit: "much" is no amount of memory'),
+        ({"mode": "sleep"}, UsageError, "There are: exported, train, eval."),
+        ({"train": "sgd", "freeze": "a.b"}, UsageError, r"Write freeze=\['a.b'\]"),
+        ({"train": "sgd", "accumulate": 0}, UsageError, "at least 1"),
+        ({"train": "sgd", "fused_loss": 65_537}, UsageError, "0 to 65536"),
+        ({"dtype": "float33"}, NotFoundError, "there is no dtype"),
+    ],
+)
+def test_refusals(keywords: dict[str, Any], kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind, match=text):
+        weigh_options(keywords)
+
+
+def test_each_flag_has_its_keyword(steelyard: str) -> None:
+    """What the command line can ask of a model, Python can; but for what is spelled otherwise."""
+    import re
+    import subprocess
+
+    shown = subprocess.run(
+        [steelyard, "compare", "--help"], capture_output=True, text=True, check=True
+    )
+    flags = {flag.replace("-", "_") for flag in re.findall(r"^  --([a-z-]+)", shown.stdout, re.M)}
+    others = {
+        "input": "inputs", "size": "sizes", "group": "groups", "from": "importer",
+        "momentum": "optim_args", "nesterov": "optim_args", "weight_decay": "optim_args",
+        "foreach": "optim_args", "fused": "optim_args",
+    }  # fmt: skip
+    of_reports = {"depth", "top", "units", "format", "table", "help", "output"}
+    only_so_far = {"device", "as"}
+    wanted = {others.get(flag, flag) for flag in flags - of_reports - only_so_far}
+    assert wanted and wanted <= set(WeighKeywords.__annotations__)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import steelyard
+import torch
+from steelyard import torch_bridge
+from torch.utils.flop_counter import FlopCounterMode
+
+
+class Stateful(torch.nn.Module):
+    """A module that changes all that it has whenever it is called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 16)
+        self.norm = torch.nn.BatchNorm1d(16)
+        self.dropout = torch.nn.Dropout(0.5)
+        self.register_buffer("seen", torch.zeros(1))
+        self.plain = torch.zeros(1)
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        self.seen += 1
+        self.plain = self.plain + 1
+        y: torch.Tensor = self.dropout(self.norm(self.linear(x))) + torch.arange(16)
+        return y
+
+
+class Branching(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        if x.sum() > 0:
+            return x
+        return -x
+
+
+def state_of(model: torch.nn.Module) -> list[Any]:
+    tensors = [*model.parameters(), *model.buffers()]
+    return [
+        [(id(t), t._version, t.device, t.requires_grad, t.grad is None) for t in tensors],
+        [module.training for module in model.modules()],
+        [id(module) for module in model.modules()],
+        getattr(model, "calls", None),
+        torch.get_rng_state().tolist(),
+    ]
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_module_is_untouched(training: bool) -> None:
+    model = Stateful().train(training)
+    before, values = state_of(model), [t.clone() for t in model.state_dict().values()]
+    x = torch.randn(4, 8)
+    before[-1] = torch.get_rng_state().tolist()
+    steelyard.weigh(model, (x,), train="adamw", loss="cross-entropy", mode="train")
+    steelyard.weigh(model, x)
+    assert state_of(model) == before
+    assert all(torch.equal(*pair) for pair in zip(values, model.state_dict().values(), strict=True))
+    assert torch.equal(model.plain, torch.zeros(1))
+
+
+def test_a_module_is_untouched_after_an_exception() -> None:
+    model = Branching()
+    before = state_of(model)
+    with pytest.raises(steelyard.ExportError) as raised:
+        steelyard.weigh(model, (torch.ones(3),))
+    line = next(
+        number
+        for number, text in enumerate(Path(__file__).read_text().splitlines(), 1)
+        if text.strip() == "if x.sum() > 0:"
+    )
+    assert raised.value.where == f'{__file__}:{line} "if x.sum() > 0:"'
+    assert "torch.cond" in raised.value.hint
+    assert raised.value.__cause__ is not None
+    assert state_of(model)[:4] == before[:4]
+
+
+def small() -> torch.nn.Module:
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.ReLU(), torch.nn.Flatten(),
+        torch.nn.Linear(8 * 6 * 6, 10),
+    )  # fmt: skip
+
+
+IMAGES = torch.zeros(2, 3, 6, 6)
+
+
+def costs_of(weighing: steelyard.Weighing) -> dict[str, Any]:
+    return {key: weighing.data[key] for key in ("parameters", "buffers", "flops", "memory")}
+
+
+@pytest.mark.parametrize("keywords", [{}, {"train": "adamw", "loss": "cross-entropy"}])
+def test_it_weighs_as_its_export_does(tmp_path: Path, keywords: dict[str, Any]) -> None:
+    model = small()
+    path = tmp_path / "model.pt2"
+    exported = torch.export.export(model, (IMAGES,))
+    torch.export.save(exported, path)
+    expected = costs_of(steelyard.weigh(path, **keywords))
+    assert costs_of(steelyard.weigh(model, (IMAGES,), **keywords)) == expected
+    kept = dict(exported.state_dict)
+    assert costs_of(steelyard.weigh(exported, **keywords)) == expected
+    assert all(exported.state_dict[name] is tensor for name, tensor in kept.items())
+
+
+def test_the_meta_device_weighs_the_same() -> None:
+    model = small()
+    with torch.device("meta"):
+        empty = small()
+    expected = costs_of(steelyard.weigh(model, (IMAGES,)))
+    assert costs_of(steelyard.weigh(empty, (IMAGES,))) == expected
+    assert costs_of(steelyard.weigh(model, (IMAGES.to("meta"),))) == expected
+
+
+def test_flops_are_those_that_torch_counts() -> None:
+    model = small()
+    with FlopCounterMode(display=False) as counter:
+        model(IMAGES)
+    assert steelyard.weigh(model, (IMAGES,)).totals.forward_flops == counter.get_total_flops()
+
+
+def test_sizes_that_vary() -> None:
+    model = torch.nn.Linear(8, 4)
+    batch = torch.export.Dim("batch")
+    shapes = {"input": {0: batch}}
+    x = torch.zeros(2, 8)
+    macs = [
+        steelyard.weigh(model, (x,), dynamic_shapes=shapes, batch=n).totals.forward_macs
+        for n in (3, 5)
+    ]
+    assert macs == [3 * 8 * 4, 5 * 8 * 4]
+
+
+def test_tied_weights_count_once() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 8))
+    model[1].weight = model[0].weight
+    assert steelyard.weigh(model, (torch.zeros(1, 8),)).totals.parameter_count == 8 * 8 + 2 * 8
+
+
+def test_weights_are_not_copied() -> None:
+    model = torch.nn.Linear(2048, 2048)
+    copied = torch_bridge.copy_untouched(model, lambda tensor: tensor)
+    assert copied is not model
+    assert all(a is b for a, b in zip(copied.parameters(), model.parameters(), strict=True))
+
+
+def test_compiled_modules_are_weighed_as_what_they_compile() -> None:
+    model = small()
+    assert costs_of(steelyard.weigh(torch.compile(model), (IMAGES,))) == costs_of(
+        steelyard.weigh(model, (IMAGES,))
+    )
+
+
+def test_refusals() -> None:
+    with pytest.raises(steelyard.UsageError, match="exported with example inputs"):
+        steelyard.weigh(small())
+    with pytest.raises(steelyard.UsageError, match="has been exported"):
+        steelyard.weigh(torch.export.export(small(), (IMAGES,)), (IMAGES,))
+    with pytest.raises(steelyard.ExportError, match="Are args and kwargs"):
+        steelyard.weigh(small(), (IMAGES, IMAGES))
+
+    class Locked(torch.nn.Linear):
+        def __deepcopy__(self, memo: object) -> Locked:
+            raise TypeError("a lock cannot be copied")
+
+    with pytest.raises(steelyard.ExportError, match=r"cannot be copied.*a lock"):
+        steelyard.weigh(Locked(2, 2), (torch.zeros(1, 2),))

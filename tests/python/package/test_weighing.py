@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+import steelyard as package
+from programs import F32, INPUTS, OUTPUTS, ROWS, written
+
+
+def test_totals(tmp_path: Path) -> None:
+    totals = package.weigh(written(tmp_path)).totals
+    assert totals.parameter_count == INPUTS * OUTPUTS
+    assert totals.forward_flops == 2 * ROWS * INPUTS * OUTPUTS
+    assert totals.resident_bytes == F32 * (INPUTS * OUTPUTS + ROWS * INPUTS)
+    assert totals.peak_bytes - totals.resident_bytes == F32 * ROWS * OUTPUTS
+
+
+def test_reports_are_the_command_lines(steelyard: str, tmp_path: Path) -> None:
+    path = written(tmp_path)
+    weighing = package.weigh(path, train="sgd", loss="mse")
+    command = [steelyard, "weigh", str(path), "--train", "sgd", "--loss", "mse", "--format", "json"]
+    told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    for report in (told, weighing.data):
+        report.pop("elapsed_seconds", None)
+        report.get("timing", {}).clear()
+    assert {k for k in told if told[k] != weighing.data[k]} <= {"program", "steelyard"}
+    assert weighing.data["memory"] == told["memory"]
+    assert "one linear" in weighing.report("text")
+
+
+def test_tables(tmp_path: Path) -> None:
+    weighing = package.weigh(written(tmp_path))
+    (row,) = weighing.to_dicts("operators")
+    assert (row["op"], row["calls"]) == ("aten::linear", 1)
+    assert sum(size for _, size, _ in weighing.events if size > 0) == F32 * ROWS * OUTPUTS
+    pandas = pytest.importorskip("pandas")
+    frame = weighing.to_pandas("operators")
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame["op"]) == ["aten::linear"]
+
+
+def test_programs_in_memory(tmp_path: Path) -> None:
+    program = package.load(written(tmp_path))
+    assert (program.name, program.calls) == ("one linear", 1)
+    once, twice = package.weigh(program), package.weigh(program, train="sgd", loss="mse")
+    assert once.totals.peak_bytes == package.weigh(written(tmp_path)).totals.peak_bytes
+    assert twice.data["memory"]["peak"] > once.data["memory"]["peak"]
+    with pytest.raises(package.UsageError, match=r"only an nn\.Module is exported"):
+        package.weigh(program, args=(1,))
+
+
+def test_what_is_no_model() -> None:
+    with pytest.raises(TypeError, match="a list is no model"):
+        package.weigh([])  # type: ignore[arg-type, unused-ignore]
+
+
+def test_a_config_is_a_dictionary() -> None:
+    with pytest.raises(package.SteelyardError, match=r"config\.json: "):
+        package.weigh({"model_type": "abacus"})
+
+
+def test_comparisons(tmp_path: Path) -> None:
+    a = written(tmp_path)
+    b = tmp_path / "report.json"
+    b.write_text(package.weigh(a).report("json"))
+    comparison = package.compare(a, b)
+    peak = next(row for row in comparison.data["totals"] if row["name"] == "memory.peak")
+    assert peak["a"] == peak["b"]
+    assert "<table>" in comparison._repr_html_()
+    with pytest.raises(package.UsageError, match="--train"):
+        package.compare(b, b, train="sgd")
+
+
+def test_other_threads_run_meanwhile(tmp_path: Path) -> None:
+    # While the library calls back from a weighing, another thread can take the lock.
+    path = written(tmp_path)
+    turns: list[int] = []
+
+    def weigh_often() -> None:
+        for _ in range(20):
+            turns.append(package.weigh(path).totals.operators)
+
+    threads = [threading.Thread(target=weigh_often) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert turns == [1] * 80
