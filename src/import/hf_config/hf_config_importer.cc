@@ -59,6 +59,11 @@ std::string HeadOf(const Settings& config, const Architecture& architecture) {
 
 DType DTypeOf(const Settings& config, const ImportOptions& options) {
   if (options.dtype) return *options.dtype;
+  if (config.Has("quantization_config")) {
+    config.Refuse("quantization_config",
+                  "its weights are quantised, and models are built of others",
+                  "Weigh it as if they were not: --dtype bfloat16.");
+  }
   for (const std::string_view key : {"dtype", "torch_dtype"}) {
     if (!config.Has(key)) continue;
     const std::string name = config.Text(key);
