@@ -8,7 +8,8 @@
 namespace steelyard {
 
 std::span<const Importer> Importers() {
-  static const Importer kImporters[] = {kPt2Importer, kOnnxImporter, kHfConfigImporter, kTextImporter};
+  static const Importer kImporters[] = {kPt2Importer, kOnnxImporter, kHfConfigImporter,
+                                        kTextImporter};
   return kImporters;
 }
 

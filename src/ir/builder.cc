@@ -238,7 +238,7 @@ void Builder::State(Tensor result, DType dtype, const Shape& sizes) {
   if (!Check(sizes, program_.text(program_.values[result.id].name))) return;
   std::vector<std::int64_t> layout;
   for (const Size& size : sizes) layout.push_back(size.raw());
-  const std::vector<std::int64_t> strides = ContiguousDims(program_.expressions, layout);
+  const Dims strides = ContiguousDims(program_.expressions, layout);
   layout.insert(layout.end(), strides.begin(), strides.end());
   Value& value = program_.values[result.id];
   value.dtype = dtype;

@@ -178,9 +178,34 @@ bool GraphImporter::Translate(const NodeProto& node, Environment& environment) {
     const bool given = i < call.results().size() && call.results()[i] != nullptr;
     if (call.wants(i) && !given) Call::GiveUp("result " + std::to_string(i));
   }
+  CompareWithDeclared(node, call.results(), environment);
   StateResults(call.results(), first);
   BindResults(node, call.results(), environment);
   return true;
+}
+
+// What the file declares of results is right, or it is to be looked at by somebody.
+void GraphImporter::CompareWithDeclared(const NodeProto& node, std::span<Item* const> results,
+                                        const Environment& environment) {
+  for (std::size_t i = 0; i < std::min(node.outputs.size(), results.size()); ++i) {
+    const auto declared = environment.declared.find(node.outputs[i]);
+    if (declared == environment.declared.end() || results[i] == nullptr) continue;
+    const TypeProto& type = *declared->second;
+    const Item& item = *results[i];
+    const std::optional<DType> dtype = DTypeOf(type.element);
+    if (dtype && item.dtype && *dtype != *item.dtype) {
+      Call::GiveUp("the file declares " + std::string(NameOf(*dtype)) + ", its operands give " +
+                   std::string(NameOf(*item.dtype)));
+    }
+    if (!type.sizes || !item.shape) continue;
+    bool same = type.sizes->size() == item.shape->size();
+    for (std::size_t d = 0; same && d < item.shape->size(); ++d) {
+      const DimProto& size = (*type.sizes)[d];
+      same = !size.number || !(*item.shape)[d].is_number() ||
+             *size.number == (*item.shape)[d].number();
+    }
+    if (!same) Call::GiveUp("the file declares other sizes than its operands give");
+  }
 }
 
 // The sizes that a row of ours will find are compared with these.
@@ -284,11 +309,14 @@ void GraphImporter::CarryOpaque(const NodeProto& node, Environment& environment)
   }
   const std::string op = (node.domain.empty() ? std::string("onnx") : std::string(node.domain)) +
                          "::" + std::string(node.op);
-  const std::vector<Tensor> made = workshop_.builder.Invoke(op, node.outputs.size(), operands);
-  for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i].empty()) continue;
+  std::vector<std::string_view> outputs;
+  for (const std::string_view name : node.outputs) {
+    if (!name.empty()) outputs.push_back(name);
+  }
+  const std::vector<Tensor> made = workshop_.builder.Invoke(op, outputs.size(), operands);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
     Item item;
-    item.name = node.outputs[i];
+    item.name = outputs[i];
     item.tensor = made[i];
     const auto declared = environment.declared.find(item.name);
     if (declared != environment.declared.end()) {

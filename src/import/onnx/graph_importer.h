@@ -52,6 +52,8 @@ class GraphImporter {
 
   std::vector<Item*> OperandsOf(const NodeProto& node, const Environment& environment) const;
   void BindResults(const NodeProto& node, std::span<Item* const> results, Environment& environment);
+  static void CompareWithDeclared(const NodeProto& node, std::span<Item* const> results,
+                                  const Environment& environment);
   void StateResults(std::span<Item* const> results, ValueId first);
   static Item* Find(std::string_view name, const Environment& environment);
   static std::int64_t OpsetOf(std::string_view domain, const Environment& environment);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/onnx/initializers.h"
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -29,14 +31,17 @@ Names Targets(std::string_view signature, std::string_view kind) {
   return out;
 }
 
-// Operands that their operators do not train, such as the mean of a batch norm.
-void AddStatistics(const GraphProto& graph, Names& buffers) {
-  constexpr std::int64_t kAnyVersion = 1;
+// Operands that their operators do not train, such as the mean of a batch norm, and those that are
+// settings, such as the factors of an interpolation.
+void AddUntrained(const GraphProto& graph, Names& buffers, Names& settings) {
+  constexpr std::int64_t kAnyVersion = std::numeric_limits<std::int64_t>::max();
+  constexpr std::size_t kBits = std::numeric_limits<unsigned>::digits;
   for (const NodeProto& node : graph.nodes) {
     const OpRow* row = FindRow(node.domain, node.op, kAnyVersion);
-    if (row == nullptr || row->statistics == 0) continue;
-    for (std::size_t i = 0; i < node.inputs.size() && i < 32; ++i) {
+    if (row == nullptr || (row->statistics | row->settings) == 0) continue;
+    for (std::size_t i = 0; i < std::min(node.inputs.size(), kBits); ++i) {
       if ((row->statistics >> i & 1U) != 0) buffers.insert(node.inputs[i]);
+      if ((row->settings >> i & 1U) != 0) settings.insert(node.inputs[i]);
     }
   }
 }
@@ -48,12 +53,13 @@ class Sorter {
         FindEntry(graph.metadata, "pkg.torch.export.ExportedProgram.graph_signature");
     parameters_ = Targets(signature, "PARAMETER");
     buffers_ = Targets(signature, "BUFFER");
-    AddStatistics(graph, buffers_);
+    AddUntrained(graph, buffers_, settings_);
   }
 
   Kind KindOf(const Item& item) const {
     if (parameters_.contains(item.name)) return Kind::kParameter;
     const bool few = item.is_constant();
+    if (few && settings_.contains(item.name)) return Kind::kConstant;
     const bool one = few && (item.numbers ? item.numbers->size() : item.reals->size()) == 1;
     // Names of parameters lead through modules; those of lifted numbers do not.
     const bool named = item.name.find('.') != std::string_view::npos;
@@ -68,7 +74,7 @@ class Sorter {
   }
 
  private:
-  Names parameters_, buffers_;
+  Names parameters_, buffers_, settings_;
 };
 
 }  // namespace

@@ -63,7 +63,8 @@ Result<Program> ReadModel(std::string_view bytes) {
   return program;
 }
 
-Result<Program> ReadOnnx(const std::string& path) {
+Result<Program> ReadOnnx(const std::string& path, const ImportOptions& options) {
+  (void)options;  // a file says all that there is to say
   const auto within = [&](Error error) { return Unexpected(Within(path, std::move(error))); };
   Result<MemoryMap> file = MemoryMap::Open(path);
   if (!file) return within(std::move(file).error());

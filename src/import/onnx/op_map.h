@@ -18,7 +18,9 @@ struct OpRow {
   void (*translate)(Call& call);
   std::string_view target = {};  // what a shared translation emits
   std::string_view domain = {};  // "": ONNX's own
-  unsigned statistics = 0;       // operands, bit by bit, that are a model's buffers, not trained
+  // Operands, bit by bit, that are a model's buffers, and those that are numbers in its code.
+  unsigned statistics = 0;
+  unsigned settings = 0;
 };
 
 // The row of an operator in a version of its domain's operator set; null where there is none.

@@ -185,9 +185,12 @@ void CenterCropPad(Call& call) {
 }
 
 constexpr std::array kRows{
-    OpRow{"AffineGrid", 20, AffineGrid}, OpRow{"CenterCropPad", 18, CenterCropPad},
-    OpRow{"Col2Im", 18, ColumnsToImage}, OpRow{"GridSample", 16, SampleGrid},
-    OpRow{"Resize", 10, Resize},         OpRow{"Upsample", 7, Resize},
+    OpRow{"AffineGrid", 20, AffineGrid},
+    OpRow{"CenterCropPad", 18, CenterCropPad},
+    OpRow{"Col2Im", 18, ColumnsToImage},
+    OpRow{"GridSample", 16, SampleGrid},
+    OpRow{.name = "Resize", .since = 10, .translate = Resize, .settings = 0b1110},
+    OpRow{.name = "Upsample", .since = 7, .translate = Resize, .settings = 0b10},
 };
 
 }  // namespace

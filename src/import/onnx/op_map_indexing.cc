@@ -204,7 +204,7 @@ constexpr std::array kRows{
     OpRow{"GatherElements", 11, GatherElements},
     OpRow{"GatherND", 11, GatherTuples},
     OpRow{"NonZero", 9, NonZero},
-    OpRow{"OneHot", 9, OneHot},
+    OpRow{.name = "OneHot", .since = 9, .translate = OneHot, .settings = 0b100},
     OpRow{"Scatter", 9, ScatterElements},
     OpRow{"ScatterElements", 11, ScatterElements},
     OpRow{"ScatterND", 11, ScatterTuples},

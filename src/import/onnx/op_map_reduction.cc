@@ -156,7 +156,11 @@ void Running(Call& call) {
   if (reverse) out = call.Emit("aten::flip", out, Builder::Shape{axis});
   if (call.integer("exclusive", 0) != 0) {
     const bool sum = call.row().target == "aten::cumsum";
-    out = call.Emit(sum ? "aten::sub.Tensor" : "aten::div.Tensor", out, x);
+    out = sum ? call.Emit("aten::sub.Tensor", out, x)
+              : call.Emit("aten::div.Tensor_mode", out, x,
+                          Builder::Named("rounding_mode", IsFloating(call.dtype(0))
+                                                              ? Builder::Arg(std::nullopt)
+                                                              : Builder::Arg("trunc")));
   }
   call.Give(out, call.like(0));
 }

@@ -7,6 +7,13 @@
 namespace steelyard::onnx {
 namespace {
 
+// A result of a graph, of which nothing is declared.
+std::string Untyped(const std::string& name) {
+  std::string value;
+  protozero::pbf_writer(value).add_string(1, name);
+  return value;
+}
+
 // A body that adds "x", of the graph around it, to what it carries, which it also stacks.
 std::string Body() {
   std::string graph;
@@ -14,8 +21,7 @@ std::string Body() {
   writer.add_message(1, NodeText{.op = "Add", .inputs = {"sum", "x"}, .outputs = {"more"}}.bytes());
   writer.add_message(1, NodeText{.op = "Identity", .inputs = {"go"}, .outputs = {"again"}}.bytes());
   for (const char* input : {"step", "go", "sum"}) writer.add_message(11, ValueBytes(input, {}));
-  for (const char* output : {"again", "more", "more"})
-    writer.add_message(12, ValueBytes(output, {}));
+  for (const char* output : {"again", "more", "more"}) writer.add_message(12, Untyped(output));
   return graph;
 }
 
@@ -40,7 +46,7 @@ TEST(Control, BranchesAreChosenWhereTheyCanBe) {
   for (auto [graph, op] : {std::pair(&relu, "Relu"), std::pair(&tanh, "Tanh")}) {
     protozero::pbf_writer writer(*graph);
     writer.add_message(1, NodeText{.op = op, .inputs = {"x"}, .outputs = {"out"}}.bytes());
-    writer.add_message(12, ValueBytes("out", {}));
+    writer.add_message(12, Untyped("out"));
   }
   ModelText model;
   model.Input("x", {2}).Integer("flag", 0);
