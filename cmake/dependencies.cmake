@@ -10,3 +10,5 @@ find_package(tl-expected REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libzip REQUIRED QUIET IMPORTED_TARGET GLOBAL libzip)
 pkg_check_modules(libdeflate REQUIRED QUIET IMPORTED_TARGET GLOBAL libdeflate)
+# Headers only.
+find_path(PROTOZERO_INCLUDE_DIR protozero/varint.hpp REQUIRED)

@@ -11,7 +11,7 @@ set -euo pipefail
 
 declare -A sets=(
   [build]="g++ cmake ninja-build pkgconf libfmt-dev libsimdjson-dev libzip-dev \
-libdeflate-dev libexpected-dev libcli11-dev"
+libdeflate-dev libprotozero-dev libexpected-dev libcli11-dev"
   [test]="ccache libgtest-dev libgmock-dev python3-venv binutils"
   [bench]="hyperfine"
   [fuzz]="clang-16 libclang-rt-16-dev"

@@ -93,9 +93,12 @@ class Builder {
   };
   // A size that is bound when the program is weighed.
   Dim Symbol(const SymbolSpec& spec);
-  Dim Sum(Size a, Size b) { return program_.expressions.Make(ExprOp::kAdd, a, b); }
-  Dim Product(Size a, Size b) { return program_.expressions.Make(ExprOp::kMul, a, b); }
-  Dim Quotient(Size a, Size b) { return program_.expressions.Make(ExprOp::kFloorDiv, a, b); }
+  Dim Sum(Size a, Size b) { return Compute(ExprOp::kAdd, a, b); }
+  Dim Product(Size a, Size b) { return Compute(ExprOp::kMul, a, b); }
+  Dim Quotient(Size a, Size b) { return Compute(ExprOp::kFloorDiv, a, b); }
+  Dim Compute(ExprOp op, Size a, Size b = 0, Size c = 0) {
+    return program_.expressions.Make(op, a, b, c);
+  }
   // As an argument: { batch, -1, 64 } needs to be told from other lists.
   static Shape Sizes(std::initializer_list<Size> sizes) { return {sizes}; }
 
@@ -153,8 +156,26 @@ class Builder {
   // and gives what the graph returns. It may use no tensor from outside.
   Arg Graph(std::size_t inputs,
             const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body);
+  // States what a result is, where nothing else can: of an operator without a row, or whose sizes
+  // the data decide. A row that finds other sizes is not believed, and the report says so.
+  void State(Tensor result, DType dtype, const Shape& sizes);
+  // Names a result as reports show it; a number is added where the name stands already.
+  void Name(Tensor result, std::string_view name);
   // What the caller receives, in order.
   void Return(Tensor tensor);
+
+  // --- Taking back ------------------------------------------------------------------------------
+  // Where the program ends now. What is called after it can be taken back, so that a writer may
+  // try; results of calls that were taken back are not to be used.
+  std::size_t Here() const { return program_.graphs[graph_].nodes.size(); }
+  // What the next tensor's id is at least.
+  ValueId NextValue() const { return static_cast<ValueId>(program_.values.size()); }
+  void TakeBack(std::size_t to) { program_.graphs[graph_].nodes.resize(to); }
+
+  // Something the report is to say, a line.
+  void Note(std::string_view line) { program_.notes.push_back(program_.strings.Intern(line)); }
+  // Who wrote the model: "pytorch 2.15".
+  void Producer(std::string_view text) { program_.producer = program_.strings.Intern(text); }
 
   // The program. The error says what a call was given that is not of this builder, or which name
   // stands twice. Nothing can be built after it.
@@ -169,6 +190,7 @@ class Builder {
   std::string PathIn(ModuleId module, std::string_view name) const;
   std::string PathOf(std::string_view name) const { return PathIn(entered_.back().module, name); }
   Argument Stored(const Arg& arg);
+  bool Check(const Shape& sizes, std::string_view place);
   Tensor AddNamed(std::string_view name, DType dtype, const Shape& sizes, Role role);
   StringId FreshName(std::string_view stem);
   Tensor AddUnsized(std::string_view stem);

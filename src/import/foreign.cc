@@ -41,12 +41,6 @@ bool IsSafetensors(std::string_view head) {
   return head.size() >= 9 && head[8] == '{' && LittleEndian64(head) <= kMaxHeader;
 }
 
-// A protobuf whose first field is `ir_version` (1, a small number) and whose second is a string.
-bool IsOnnx(std::string_view head) {
-  return head.size() >= 3 && head[0] == '\x08' && head[1] > 0 && head[1] < 32 &&
-         (head[2] == '\x12' || head[2] == '\x1a' || head[2] == '\x22');
-}
-
 // Flatbuffers: the format's name stands after the offset of the root.
 bool HoldsAtFour(std::string_view head, std::string_view name) {
   return head.size() > 4 && head.substr(4).starts_with(name);
@@ -75,7 +69,6 @@ constexpr Format kFormats[] = {
      "a shared library", kExportHint},
     {[](std::string_view head) { return head.starts_with("\x1f\x8b"); }, "a gzip file",
      "Unpack it first."},
-    {IsOnnx, "an ONNX model", kExportHint},
     {IsJson, "a JSON file", kExportHint},
 };
 

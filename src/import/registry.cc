@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/hf_config/hf_config_importer.h"
+#include "import/onnx/onnx_importer.h"
 #include "import/pt2/pt2_importer.h"
 #include "import/text/text_importer.h"
 #include "steelyard/import.h"
@@ -7,7 +8,8 @@
 namespace steelyard {
 
 std::span<const Importer> Importers() {
-  static const Importer kImporters[] = {kPt2Importer, kHfConfigImporter, kTextImporter};
+  static const Importer kImporters[] = {kPt2Importer, kOnnxImporter, kHfConfigImporter,
+                                        kTextImporter};
   return kImporters;
 }
 

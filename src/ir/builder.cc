@@ -94,18 +94,22 @@ Builder::Scope Builder::Enter(std::string_view name, std::string_view class_name
   return Enter(Declare(entered_.back().module, name, class_name));
 }
 
+bool Builder::Check(const Shape& sizes, std::string_view place) {
+  if (sizes.size() > static_cast<std::size_t>(Dims::kMaxRank)) {
+    Refuse("a tensor may have 64 dimensions", place);
+    return false;
+  }
+  const auto negative = [](const Size& size) { return size.is_number() && size.number() < 0; };
+  if (std::ranges::any_of(sizes, negative)) Refuse("a size is negative", place);
+  return true;
+}
+
 Builder::Tensor Builder::AddNamed(std::string_view name, DType dtype, const Shape& sizes,
                                   Role role) {
-  if (sizes.size() > static_cast<std::size_t>(Dims::kMaxRank)) {
-    Refuse("a tensor may have 64 dimensions", name);
-    return {};
-  }
+  if (!Check(sizes, name)) return {};
   std::vector<std::int64_t> raw;
   raw.reserve(sizes.size());
-  for (const Size& size : sizes) {
-    if (size.is_number() && size.number() < 0) Refuse("a size is negative", name);
-    raw.push_back(size.raw());
-  }
+  for (const Size& size : sizes) raw.push_back(size.raw());
   const ValueId id = program_.AddTensor(FreshName(name), dtype, raw,
                                         ContiguousDims(program_.expressions, raw), role);
   return {id};
@@ -227,6 +231,26 @@ Builder::Arg Builder::Graph(
   Arg out(std::nullopt);
   out.argument_ = Argument::OfGraph(id);
   return out;
+}
+
+void Builder::State(Tensor result, DType dtype, const Shape& sizes) {
+  if (!Owns(result.id, "a result")) return;
+  if (!Check(sizes, program_.text(program_.values[result.id].name))) return;
+  std::vector<std::int64_t> layout;
+  for (const Size& size : sizes) layout.push_back(size.raw());
+  const Dims strides = ContiguousDims(program_.expressions, layout);
+  layout.insert(layout.end(), strides.begin(), strides.end());
+  Value& value = program_.values[result.id];
+  value.dtype = dtype;
+  value.rank = static_cast<std::uint8_t>(sizes.size());
+  value.dims = program_.dims.Allocate(static_cast<std::uint32_t>(layout.size()));
+  std::ranges::copy(
+      layout, program_.dims.span(value.dims, static_cast<std::uint32_t>(layout.size())).begin());
+  value.has_layout = true;
+}
+
+void Builder::Name(Tensor result, std::string_view name) {
+  if (Owns(result.id, name)) program_.values[result.id].name = FreshName(name);
 }
 
 void Builder::Return(Tensor tensor) {

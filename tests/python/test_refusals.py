@@ -32,6 +32,8 @@ ELSEWHERE = {
     "the list is absurdly long": "a list of millions; arguments_test.cc",
     "it is longer than 64 KiB": "an expression of 64 KiB; expressions_test.cc",
     "graphs or arguments are nested too deeply": "hundreds of levels; arguments_test.cc",
+    "it cannot be mapped: ": "a disk that fails; memory_map_test.cc",
+    "functions and loops make more than": "needs four million nodes",
     "is negative": "the command line refuses the sign before",
 }
 

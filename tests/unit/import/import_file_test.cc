@@ -44,7 +44,7 @@ TEST(ImportFile, TakesTheImporterItIsTold) {
   EXPECT_TRUE(ImportFile(file.path(), {.from = "text"}));
   const Error error = RefusalOf(file.path(), "pt2");
   EXPECT_THAT(error.message, HasSubstr("zip archive"));
-  const Error unknown = RefusalOf(file.path(), "onnx");
+  const Error unknown = RefusalOf(file.path(), "nonsense");
   EXPECT_EQ(unknown.code, ErrorCode::kUsage);
   for (const Importer& one : Importers()) EXPECT_THAT(unknown.hint, HasSubstr(one.name));
 }

@@ -117,6 +117,32 @@ TEST(Builder, WhatIsWrongIsSaidOnceAtTheEnd) {
   EXPECT_EQ(Describe(program.error()), "aten::add.Tensor: an operand is no tensor of this builder");
 }
 
+TEST(Builder, WhatAWriterTriedCanBeTakenBack) {
+  Builder b("M");
+  const Builder::Tensor x = b.Input("x", DType::kFloat32, {4});
+  const std::size_t here = b.Here();
+  b.Call("aten::relu", x);
+  b.TakeBack(here);
+  b.Return(b.Call("aten::tanh", x));
+  const Result<Program> program = std::move(b).Build();
+  ASSERT_TRUE(program) << Describe(program.error());
+  EXPECT_THAT(Print(*program), HasSubstr("return %tanh"));
+  EXPECT_EQ(program->main().nodes.size(), 1u);
+}
+
+TEST(Builder, ResultsCanBeStatedAndNamed) {
+  Builder b("M");
+  const Dim batch = b.Symbol({.name = "batch", .example = 8});
+  const Builder::Tensor x = b.Input("x", DType::kFloat32, {batch, 4});
+  const Builder::Tensor found = b.Call("mine::find", x);
+  b.State(found, DType::kInt64, {batch, 2});
+  b.Name(found, "places");
+  b.Return(found);
+  const Result<Program> program = std::move(b).Build();
+  ASSERT_TRUE(program) << Describe(program.error());
+  EXPECT_THAT(Print(*program), HasSubstr("%places: i64[batch,2] = mine::find(%x)"));
+}
+
 TEST(Builder, NegativeSizesAreRefused) {
   Builder b("M");
   b.Input("x", DType::kFloat32, {4, -1});

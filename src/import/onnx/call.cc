@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/call.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "import/onnx/tensors.h"
+
+namespace steelyard::onnx {
+namespace {
+
+bool IsWhole(double number) { return std::floor(number) == number && std::abs(number) < 0x1p53; }
+
+}  // namespace
+
+Item& Call::item(std::size_t i) {
+  if (!has(i)) GiveUp("operand " + std::to_string(i) + " is missing");
+  return *operands_[i];
+}
+
+DType Call::dtype(std::size_t i) {
+  const Item& found = item(i);
+  if (!found.dtype) GiveUp("the dtype of \"" + std::string(found.name) + "\" is not known");
+  return *found.dtype;
+}
+
+const Shape& Call::shape(std::size_t i) {
+  const Item& found = item(i);
+  if (!found.shape) GiveUp("the shape of \"" + std::string(found.name) + "\" is not known");
+  return *found.shape;
+}
+
+std::optional<std::vector<Dim>> Call::numbers(std::size_t i) const {
+  if (!has(i)) return std::nullopt;
+  const Item& found = *operands_[i];
+  if (found.numbers || !found.reals) return found.numbers;
+  if (!std::ranges::all_of(*found.reals, IsWhole)) return std::nullopt;
+  std::vector<Dim> out;
+  for (const double number : *found.reals) out.emplace_back(static_cast<std::int64_t>(number));
+  return out;
+}
+
+std::optional<std::vector<double>> Call::reals(std::size_t i) const {
+  if (!has(i)) return std::nullopt;
+  const Item& found = *operands_[i];
+  if (found.reals || !found.numbers) return found.reals;
+  std::vector<double> out;
+  for (const Dim number : *found.numbers) {
+    if (!number.is_number()) return std::nullopt;
+    out.push_back(static_cast<double>(number.number()));
+  }
+  return out;
+}
+
+std::vector<Dim> Call::known_numbers(std::size_t i) {
+  if (std::optional<std::vector<Dim>> found = numbers(i)) return *std::move(found);
+  GiveUp("the contents of \"" + std::string(item(i).name) + "\" depend on data");
+}
+
+std::vector<std::int64_t> Call::known_integers(std::size_t i) {
+  std::vector<std::int64_t> out;
+  for (const Dim number : known_numbers(i)) {
+    if (!number.is_number()) GiveUp("\"" + std::string(item(i).name) + "\" is symbolic");
+    out.push_back(number.number());
+  }
+  return out;
+}
+
+std::optional<Builder::Arg> Call::number(std::size_t i) {
+  const Item& found = item(i);
+  if (!found.shape || !found.shape->empty() || !found.dtype) return std::nullopt;
+  if (found.numbers && found.numbers->size() == 1) {
+    if (*found.dtype == DType::kBool) return Builder::Arg(found.numbers->front() != Dim(0));
+    if (!IsFloating(*found.dtype)) return Builder::Arg(found.numbers->front());
+    if (!found.numbers->front().is_number()) return std::nullopt;
+  }
+  const std::optional<std::vector<double>> value = reals(i);
+  if (!value || value->size() != 1 || !IsFloating(*found.dtype)) return std::nullopt;
+  return Builder::Arg(value->front());
+}
+
+Builder::Arg Call::argument(std::size_t i) {
+  if (const std::optional<Builder::Arg> found = number(i)) return *found;
+  return tensor(i);
+}
+
+std::optional<AttributeProto> Call::attribute(std::string_view name) const {
+  std::optional<AttributeProto> found = node_.Find(name);
+  if (!found || found->reference.empty()) return found;
+  return outer_attributes ? outer_attributes(found->reference) : std::nullopt;
+}
+
+std::int64_t Call::integer(std::string_view name, std::int64_t otherwise) const {
+  const std::optional<AttributeProto> found = attribute(name);
+  return found ? DimOf(found->integer).number() : otherwise;
+}
+
+double Call::real(std::string_view name, double otherwise) const {
+  const std::optional<AttributeProto> found = attribute(name);
+  return found ? static_cast<double>(found->real) : otherwise;
+}
+
+std::string Call::text(std::string_view name, std::string_view otherwise) const {
+  const std::optional<AttributeProto> found = attribute(name);
+  return std::string(found ? found->text : otherwise);
+}
+
+std::optional<std::vector<std::int64_t>> Call::integers(std::string_view name) const {
+  const std::optional<AttributeProto> found = attribute(name);
+  if (!found) return std::nullopt;
+  std::vector<std::int64_t> out;
+  for (const std::int64_t integer : found->integers) out.push_back(DimOf(integer).number());
+  return out;
+}
+
+int Call::axis(std::int64_t written, int rank) const {
+  const std::int64_t counted = written < 0 ? written + rank : written;
+  if (counted < 0 || counted >= std::max(rank, 1)) {
+    GiveUp("axis " + std::to_string(written) + " of " + std::to_string(rank));
+  }
+  return static_cast<int>(counted);
+}
+
+std::optional<std::vector<std::int64_t>> Call::axes(std::size_t operand) {
+  if (std::optional<std::vector<std::int64_t>> written = integers("axes")) return written;
+  if (!has(operand)) return std::nullopt;
+  return known_integers(operand);
+}
+
+void Call::Give(Tensor tensor, Like like) {
+  Item made;
+  made.name = output_name(results_.size());
+  made.dtype = like.dtype;
+  made.shape = std::move(like.shape);
+  made.tensor = tensor;
+  results_.push_back(&workshop_.Add(std::move(made)));
+}
+
+void Call::GiveNumbers(std::vector<Dim> numbers, Like like) {
+  Item made;
+  made.name = output_name(results_.size());
+  made.dtype = like.dtype;
+  made.shape = std::move(like.shape);
+  made.numbers = std::move(numbers);
+  results_.push_back(&workshop_.Add(std::move(made)));
+}
+
+void Call::GiveReals(std::vector<double> reals, Like like) {
+  Item made;
+  made.name = output_name(results_.size());
+  made.dtype = like.dtype;
+  made.shape = std::move(like.shape);
+  made.reals = std::move(reals);
+  results_.push_back(&workshop_.Add(std::move(made)));
+}
+
+}  // namespace steelyard::onnx

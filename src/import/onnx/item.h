@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of a value of an ONNX graph while it is translated, and the things that all
+// translations share. ATen's operators take sizes as integers where ONNX has tensors, so values
+// that are small lists of integers are followed by their contents, symbolic or not, and become
+// tensors of the program only where an operator wants one.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/onnx/sizes.h"
+#include "import/onnx/wire.h"
+#include "steelyard/builder.h"
+
+namespace steelyard::onnx {
+
+using Shape = std::vector<Dim>;
+using Tensor = Builder::Tensor;
+
+struct Item {
+  std::string_view name = {};
+  std::optional<DType> dtype = {};
+  std::optional<Shape> shape = {};  // nothing: not even the rank is known
+  // Contents in row-major order, where they are known and few: integers, booleans and floats
+  // without a fraction as `numbers`, constant floats as `reals`.
+  std::optional<std::vector<Dim>> numbers = {};
+  std::optional<std::vector<double>> reals = {};
+  Tensor tensor = {};   // none: nobody has asked for one yet
+  bool stored = false;  // the file has its elements, whether they were read or not
+  std::optional<std::vector<Item*>> sequence = {};
+
+  bool is_constant() const { return numbers.has_value() || reals.has_value(); }
+};
+
+// Thrown by a translation that does not know how; the node becomes one of an unknown operator.
+struct Untranslatable {
+  std::string reason;
+};
+
+// A program in the making.
+class Workshop {
+ public:
+  explicit Workshop(std::string_view name) : builder(name), sizes(builder) {}
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+
+  Builder builder;
+  Sizes sizes;
+
+  // Items stay where they are.
+  Item& Add(Item item) { return items_.emplace_back(std::move(item)); }
+  // The item as a tensor of the program.
+  Tensor TensorOf(Item& item);
+  // A size that only the data tell, or that the file names; the same name is the same size.
+  Dim Symbol(std::string_view name);
+  Dim FreshSymbol();
+
+ private:
+  Tensor Computed(const Item& item);
+
+  std::deque<Item> items_;
+  std::unordered_map<std::string, Dim> symbols_;
+  int fresh_ = 0;
+};
+
+}  // namespace steelyard::onnx

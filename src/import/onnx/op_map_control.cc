@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Control flow whose way is known when the file is read, and lists of tensors. Loops run step by
+// step; PyTorch's program has no loops either, once it is exported.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "import/onnx/op_map.h"
+#include "import/onnx/shapes.h"
+
+namespace steelyard::onnx {
+namespace {
+
+// Longer loops are not taken apart step by step.
+constexpr std::int64_t kMostSteps = 256;
+
+std::string_view GraphOf(Call& call, std::string_view name) {
+  const auto graph = call.attribute(name);
+  if (!graph || graph->graph.empty()) Call::GiveUp("there is no graph " + std::string(name));
+  return graph->graph;
+}
+
+// --- Branches and loops -------------------------------------------------------------------------
+
+void If(Call& call) {
+  const std::vector<std::int64_t> condition = call.known_integers(0);
+  if (condition.size() != 1) Call::GiveUp("the condition is no number");
+  const std::string_view branch = condition.front() != 0 ? "then_branch" : "else_branch";
+  for (Item* item : call.run_graph(GraphOf(call, branch), {})) call.GiveItem(*item);
+}
+
+// What each step gave, along a new first dimension.
+void GiveStacked(Call& call, const std::vector<Item*>& steps) {
+  if (steps.empty()) Call::GiveUp("a loop of no steps has no results");
+  std::vector<Tensor> parts;
+  for (Item* step : steps) parts.push_back(call.workshop().TensorOf(*step));
+  const Item& first = *steps.front();
+  if (!first.shape || !first.dtype) Call::GiveUp("a step's result of unknown shape");
+  Shape to = *first.shape;
+  to.insert(to.begin(), Dim(static_cast<std::int64_t>(steps.size())));
+  call.Give(call.Emit("aten::stack", parts, 0), {*first.dtype, to});
+}
+
+// Whether a loop goes on, as its condition says.
+bool GoesOn(const Item* condition) {
+  if (condition == nullptr) return true;
+  const bool known = condition->numbers && condition->numbers->size() == 1 &&
+                     condition->numbers->front().is_number();
+  if (!known) Call::GiveUp("how often the loop runs depends on data");
+  return condition->numbers->front() != Dim(0);
+}
+
+Item& NumberItem(Call& call, std::int64_t number) {
+  Item item;
+  item.dtype = DType::kInt64;
+  item.shape.emplace();
+  item.numbers = {Dim(number)};
+  return call.workshop().Add(std::move(item));
+}
+
+Item& TrueItem(Call& call) {
+  Item item;
+  item.dtype = DType::kBool;
+  item.shape.emplace();
+  item.numbers = {Dim(1)};
+  return call.workshop().Add(std::move(item));
+}
+
+// Times, condition, carried; the body takes the step's number, the condition and what is carried.
+void Loop(Call& call) {
+  const std::string_view body = GraphOf(call, "body");
+  const std::int64_t times = call.has(0) ? call.known_integers(0).at(0) : kMostSteps + 1;
+  std::vector<Item*> carried;
+  for (std::size_t i = 2; i < call.count(); ++i) carried.push_back(&call.item(i));
+  const std::size_t kept = carried.size();
+  if (call.wanted() < kept) Call::GiveUp("fewer results than are carried");
+  std::vector<std::vector<Item*>> stacked(call.wanted() - kept);
+  Item* condition = call.has(1) ? &call.item(1) : nullptr;
+  for (std::int64_t step = 0; step < times && GoesOn(condition); ++step) {
+    if (step == kMostSteps) Call::GiveUp("a loop of more than 256 steps");
+    std::vector<Item*> operands{&NumberItem(call, step),
+                                condition != nullptr ? condition : &TrueItem(call)};
+    operands.insert(operands.end(), carried.begin(), carried.end());
+    const std::vector<Item*> results = call.run_graph(body, operands);
+    if (results.size() != 1 + kept + stacked.size()) Call::GiveUp("a body of other results");
+    condition = results[0];
+    std::copy_n(results.begin() + 1, kept, carried.begin());
+    for (std::size_t i = 0; i < stacked.size(); ++i) stacked[i].push_back(results[1 + kept + i]);
+  }
+  for (Item* item : carried) call.GiveItem(*item);
+  for (const std::vector<Item*>& steps : stacked) GiveStacked(call, steps);
+}
+
+// States, then what is scanned along its first dimension.
+void Scan(Call& call) {
+  const std::string_view body = GraphOf(call, "body");
+  for (const char* name :
+       {"scan_input_axes", "scan_input_directions", "scan_output_axes", "scan_output_directions"}) {
+    const auto list = call.integers(name).value_or(std::vector<std::int64_t>());
+    const auto is_zero = [](std::int64_t entry) { return entry == 0; };
+    if (!std::ranges::all_of(list, is_zero)) Call::GiveUp("a scan along other dimensions, or back");
+  }
+  if (call.opset() < 9) Call::GiveUp("a scan with a batch");
+  const std::int64_t scanned = call.integer("num_scan_inputs", 0);
+  if (scanned < 1 || scanned > static_cast<std::int64_t>(call.count())) {
+    Call::GiveUp("nothing is scanned");
+  }
+  const std::size_t states = call.count() - static_cast<std::size_t>(scanned);
+  if (call.wanted() < states) Call::GiveUp("fewer results than states");
+  const Dim length = call.shape(states).at(0);
+  if (!length.is_number() || length.number() > kMostSteps) {
+    Call::GiveUp("a scan of more than 256 steps, or of a symbolic number");
+  }
+  std::vector<Item*> carried;
+  for (std::size_t i = 0; i < states; ++i) carried.push_back(&call.item(i));
+  std::vector<std::vector<Item*>> stacked(call.wanted() - states);
+  for (std::int64_t step = 0; step < length.number(); ++step) {
+    std::vector<Item*> operands = carried;
+    for (std::size_t i = states; i < call.count(); ++i) {
+      Item slice;
+      slice.dtype = call.dtype(i);
+      slice.shape = Shape(call.shape(i).begin() + 1, call.shape(i).end());
+      slice.tensor = call.Emit("aten::select.int", call.tensor(i), 0, step);
+      operands.push_back(&call.workshop().Add(std::move(slice)));
+    }
+    const std::vector<Item*> results = call.run_graph(body, operands);
+    if (results.size() != states + stacked.size()) Call::GiveUp("a body of other results");
+    std::copy_n(results.begin(), states, carried.begin());
+    for (std::size_t i = 0; i < stacked.size(); ++i) stacked[i].push_back(results[states + i]);
+  }
+  for (Item* item : carried) call.GiveItem(*item);
+  for (const std::vector<Item*>& steps : stacked) GiveStacked(call, steps);
+}
+
+// --- Lists --------------------------------------------------------------------------------------
+
+std::vector<Item*>& ListOf(Call& call, std::size_t operand) {
+  Item& item = call.item(operand);
+  if (!item.sequence) Call::GiveUp("\"" + std::string(item.name) + "\" is no known list");
+  return *item.sequence;
+}
+
+void GiveList(Call& call, std::vector<Item*> list) {
+  Item item;
+  item.name = call.output_name(0);
+  item.sequence = std::move(list);
+  call.GiveItem(call.workshop().Add(std::move(item)));
+}
+
+void MakeList(Call& call) {
+  std::vector<Item*> list;
+  for (std::size_t i = 0; i < call.count(); ++i) list.push_back(&call.item(i));
+  GiveList(call, std::move(list));
+}
+
+// A position in a list of `count`, which may be counted from the end.
+std::size_t PositionOf(Call& call, std::size_t operand, std::size_t count) {
+  const std::int64_t written = call.known_integers(operand).at(0);
+  const std::int64_t at = written < 0 ? written + static_cast<std::int64_t>(count) : written;
+  if (at < 0 || at > static_cast<std::int64_t>(count)) Call::GiveUp("a position outside the list");
+  return static_cast<std::size_t>(at);
+}
+
+void At(Call& call) {
+  std::vector<Item*>& list = ListOf(call, 0);
+  const std::size_t at = PositionOf(call, 1, list.size());
+  if (at == list.size()) Call::GiveUp("a position outside the list");
+  call.GiveItem(*list[at]);
+}
+
+void Insert(Call& call) {
+  std::vector<Item*> list = ListOf(call, 0);
+  const std::size_t at = call.has(2) ? PositionOf(call, 2, list.size()) : list.size();
+  list.insert(list.begin() + static_cast<std::ptrdiff_t>(at), &call.item(1));
+  GiveList(call, std::move(list));
+}
+
+void Erase(Call& call) {
+  std::vector<Item*> list = ListOf(call, 0);
+  if (list.empty()) Call::GiveUp("an empty list");
+  const std::size_t at = call.has(1) ? PositionOf(call, 1, list.size()) : list.size() - 1;
+  if (at == list.size()) Call::GiveUp("a position outside the list");
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(at));
+  GiveList(call, std::move(list));
+}
+
+void Length(Call& call) {
+  call.GiveNumbers({Dim(static_cast<std::int64_t>(ListOf(call, 0).size()))}, {DType::kInt64, {}});
+}
+
+// By parts of one size, by a list of sizes, or one by one.
+std::vector<Dim> PartsOf(Call& call, Dim size) {
+  if (call.has(1) && call.rank(1) == 1) return call.known_numbers(1);
+  const std::int64_t each = call.has(1) ? call.known_integers(1).at(0) : 1;
+  if (!size.is_number() || each < 1 || size.number() / each > kMostSteps) {
+    Call::GiveUp("a symbolic number of parts");
+  }
+  std::vector<Dim> parts(static_cast<std::size_t>(size.number() / each), Dim(each));
+  if (size.number() % each != 0) parts.emplace_back(size.number() % each);
+  return parts;
+}
+
+void SplitToList(Call& call) {
+  const int axis = call.axis(call.integer("axis", 0), call.rank(0));
+  const std::vector<Dim> parts = PartsOf(call, call.shape(0).at(static_cast<std::size_t>(axis)));
+  const bool drop = !call.has(1) && call.integer("keepdims", 1) == 0;
+  const std::vector<Tensor> out =
+      drop ? call.EmitMany("aten::unbind.int", parts.size(), call.tensor(0), axis)
+           : call.EmitMany("aten::split_with_sizes", parts.size(), call.tensor(0), ToSizes(parts),
+                           axis);
+  std::vector<Item*> list;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    Item part;
+    part.dtype = call.dtype(0);
+    part.shape = drop ? shapes::Reduce(call.shape(0), {axis}, shapes::Reduced::kDropped)
+                      : shapes::With(call.shape(0), axis, parts[i]);
+    part.tensor = out[i];
+    list.push_back(&call.workshop().Add(std::move(part)));
+  }
+  GiveList(call, std::move(list));
+}
+
+void ConcatList(Call& call) {
+  const std::vector<Item*>& list = ListOf(call, 0);
+  if (list.empty() || !list[0]->shape || !list[0]->dtype) Call::GiveUp("an empty list");
+  const bool stack = call.integer("new_axis", 0) != 0;
+  Shape to = *list[0]->shape;
+  const int rank = static_cast<int>(to.size()) + (stack ? 1 : 0);
+  const int axis = call.axis(call.integer("axis", 0), rank);
+  std::vector<Tensor> parts;
+  Dim length(0);
+  for (Item* item : list) {
+    parts.push_back(call.workshop().TensorOf(*item));
+    if (!item->shape || item->shape->size() != to.size()) Call::GiveUp("parts of other ranks");
+    if (!stack) length = call.sizes().Sum(length, item->shape->at(static_cast<std::size_t>(axis)));
+  }
+  if (stack) {
+    to.insert(to.begin() + axis, Dim(static_cast<std::int64_t>(list.size())));
+    return call.Give(call.Emit("aten::stack", parts, axis), {*list[0]->dtype, to});
+  }
+  to = shapes::With(to, axis, length);
+  call.Give(call.Emit("aten::cat", parts, axis), {*list[0]->dtype, to});
+}
+
+void SameElement(Call& call) { call.GiveItem(call.item(0)); }
+
+void HasElement(Call& call) { call.GiveNumbers({Dim(call.has(0) ? 1 : 0)}, {DType::kBool, {}}); }
+
+constexpr std::array kRows{
+    OpRow{"ConcatFromSequence", 11, ConcatList},
+    OpRow{"If", 1, If},
+    OpRow{"Loop", 1, Loop},
+    OpRow{"Optional", 15, SameElement},
+    OpRow{"OptionalGetElement", 15, SameElement},
+    OpRow{"OptionalHasElement", 15, HasElement},
+    OpRow{"Scan", 8, Scan},
+    OpRow{"SequenceAt", 11, At},
+    OpRow{"SequenceConstruct", 11, MakeList},
+    OpRow{"SequenceEmpty", 11, MakeList},
+    OpRow{"SequenceErase", 11, Erase},
+    OpRow{"SequenceInsert", 11, Insert},
+    OpRow{"SequenceLength", 11, Length},
+    OpRow{"SplitToSequence", 11, SplitToList},
+};
+
+}  // namespace
+
+std::span<const OpRow> ControlRows() { return kRows; }
+
+}  // namespace steelyard::onnx

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Images, signals and volumes in other sizes, and at other places.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "import/onnx/op_map.h"
+#include "import/onnx/windows.h"
+
+namespace steelyard::onnx {
+namespace {
+
+// A size times a factor, rounded down; of a symbol only where the factor is whole, or one by a
+// whole number.
+Dim Scaled(Sizes& sizes, Dim size, double factor) {
+  if (size.is_number()) {
+    const double scaled = std::floor(static_cast<double>(size.number()) * factor);
+    if (!(scaled >= 0 && scaled < 0x1p53)) Call::GiveUp("an absurd factor");
+    return Dim(static_cast<std::int64_t>(scaled));
+  }
+  const double inverse = 1 / factor;
+  if (std::floor(factor) == factor && factor < 0x1p31) {
+    return sizes.Product(size, Dim(static_cast<std::int64_t>(factor)));
+  }
+  if (std::floor(inverse) == inverse && inverse < 0x1p31) {
+    return sizes.Quotient(size, Dim(static_cast<std::int64_t>(inverse)));
+  }
+  Call::GiveUp("a symbolic size times a fraction");
+}
+
+// Of all dimensions, from those in `axes`.
+Shape ResizedShape(Call& call, std::size_t scales, std::size_t wanted) {
+  Shape to = call.shape(0);
+  std::vector<int> axes;
+  for (const std::int64_t axis : call.integers("axes").value_or(std::vector<std::int64_t>())) {
+    axes.push_back(call.axis(axis, call.rank(0)));
+  }
+  if (axes.empty()) {
+    for (int i = 0; i < call.rank(0); ++i) axes.push_back(i);
+  }
+  const auto at = [&](std::size_t i) -> Dim& { return to[static_cast<std::size_t>(axes[i])]; };
+  const bool has_sizes = call.has(wanted) && call.shape(wanted) != Shape{Dim(0)};
+  if (has_sizes) {
+    if (call.text("keep_aspect_ratio_policy", "stretch") != "stretch") {
+      Call::GiveUp("sizes that keep the aspect ratio");
+    }
+    const std::vector<Dim> sizes = call.known_numbers(wanted);
+    if (sizes.size() != axes.size()) Call::GiveUp("sizes of another rank");
+    for (std::size_t i = 0; i < axes.size(); ++i) at(i) = sizes[i];
+    return to;
+  }
+  const auto listed = call.attribute("scales");
+  const auto factors = listed ? std::optional(listed->reals) : call.reals(scales);
+  if (!factors || factors->size() != axes.size()) Call::GiveUp("factors that depend on data");
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    at(i) = Scaled(call.sizes(), at(i), (*factors)[i]);
+  }
+  return to;
+}
+
+std::string_view KernelOf(const std::string& mode, std::size_t dimensions, bool smooth) {
+  const auto choose = [&](std::initializer_list<std::string_view> names) {
+    const std::string_view name = *(names.begin() + dimensions - 1);
+    if (name.empty())
+      Call::GiveUp("\"" + mode + "\" of " + std::to_string(dimensions) + " dimensions");
+    return name;
+  };
+  if (dimensions < 1 || dimensions > 3) Call::GiveUp("other than one to three dimensions");
+  if (mode == "nearest") {
+    return choose({"aten::upsample_nearest1d.vec", "aten::upsample_nearest2d.vec",
+                   "aten::upsample_nearest3d.vec"});
+  }
+  if (mode == "linear" || mode == "bilinear") {
+    if (smooth) return choose({"", "aten::_upsample_bilinear2d_aa.vec", ""});
+    return choose({"aten::upsample_linear1d.vec", "aten::upsample_bilinear2d.vec",
+                   "aten::upsample_trilinear3d.vec"});
+  }
+  if (mode != "cubic") Call::GiveUp("mode \"" + mode + "\"");
+  if (smooth) return choose({"", "aten::_upsample_bicubic2d_aa.vec", ""});
+  return choose({"", "aten::upsample_bicubic2d.vec", ""});
+}
+
+void Interpolated(Call& call, const Shape& to) {
+  const Shape& from = call.shape(0);
+  const std::string mode = call.text("mode", "nearest");
+  if (from.size() < 3 || from[0] != to[0] || from[1] != to[1]) {
+    Call::GiveUp("other than the spatial dimensions are resized");
+  }
+  if (call.text("coordinate_transformation_mode", "") == "tf_crop_and_resize") {
+    Call::GiveUp("a crop before it is resized");
+  }
+  const bool smooth = call.integer("antialias", 0) != 0;
+  const std::string_view op = KernelOf(mode, from.size() - 2, smooth);
+  const Builder::Shape sizes(to.begin() + 2, to.end());
+  const bool corners = call.text("coordinate_transformation_mode", "") == "align_corners";
+  const Tensor x = call.tensor(0);
+  const Tensor out = mode == "nearest" ? call.Emit(op, x, sizes, std::nullopt)
+                                       : call.Emit(op, x, sizes, corners, std::nullopt);
+  call.Give(out, {call.dtype(0), to});
+}
+
+// X, roi, scales, sizes; before version 11 X, scales.
+void Resize(Call& call) {
+  constexpr std::size_t kNone = 99;
+  if (call.opset() < 11) return Interpolated(call, ResizedShape(call, 1, kNone));
+  Interpolated(call, ResizedShape(call, 2, 3));
+}
+
+void SampleGrid(Call& call) {
+  const std::string mode = call.text("mode", "linear");
+  const std::string padding = call.text("padding_mode", "zeros");
+  const int by = mode == "nearest" ? 1 : mode == "cubic" || mode == "bicubic" ? 2 : 0;
+  const int beyond = padding == "border" ? 1 : padding == "reflection" ? 2 : 0;
+  const Tensor out = call.Emit("aten::grid_sampler", call.tensor(0), call.tensor(1), by, beyond,
+                               call.integer("align_corners", 0) != 0);
+  Shape to(call.shape(0).begin(), call.shape(0).begin() + 2);
+  const Shape& grid = call.shape(1);
+  to.insert(to.end(), grid.begin() + 1, grid.end() - 1);
+  call.Give(out, {call.dtype(0), to});
+}
+
+void AffineGrid(Call& call) {
+  const std::vector<Dim> size = call.known_numbers(1);
+  if (size.size() != 4 && size.size() != 5) Call::GiveUp("no size of images or volumes");
+  Shape to{size[0]};
+  to.insert(to.end(), size.begin() + 2, size.end());
+  to.emplace_back(static_cast<std::int64_t>(size.size() - 2));
+  const Tensor out = call.Emit("aten::affine_grid_generator", call.tensor(0), ToSizes(size),
+                               call.integer("align_corners", 0) != 0);
+  call.Give(out, {call.dtype(0), to});
+}
+
+// x, sizes of the image, sizes of the windows
+void ColumnsToImage(Call& call) {
+  const std::vector<std::int64_t> image = call.known_integers(1), kernel = call.known_integers(2);
+  if (image.size() != 2 || kernel.size() != 2) Call::GiveUp("other than an image");
+  const auto listed = [&](std::string_view name, std::size_t count, std::int64_t otherwise) {
+    auto list = call.integers(name).value_or(std::vector<std::int64_t>());
+    list.resize(count, otherwise);
+    return list;
+  };
+  const auto pads = listed("pads", 4, 0);
+  if (pads[0] != pads[2] || pads[1] != pads[3]) Call::GiveUp("uneven padding");
+  const Tensor out = call.Emit("aten::col2im", call.tensor(0), ToSizes(image), ToSizes(kernel),
+                               ToSizes(listed("dilations", 2, 1)), Builder::Shape{pads[0], pads[1]},
+                               ToSizes(listed("strides", 2, 1)));
+  const Dim area(kernel[0] * kernel[1]);
+  call.Give(out, {call.dtype(0),
+                  {call.shape(0).at(0), call.sizes().Quotient(call.shape(0).at(1), area),
+                   Dim(image[0]), Dim(image[1])}});
+}
+
+// Cut at both ends where it is too large, filled with zeros where it is too small.
+void CenterCropPad(Call& call) {
+  const std::vector<std::int64_t> wanted = call.known_integers(1);
+  std::vector<std::int64_t> axes = call.integers("axes").value_or(std::vector<std::int64_t>());
+  if (axes.empty()) {
+    for (int i = 0; i < call.rank(0); ++i) axes.push_back(i);
+  }
+  if (axes.size() != wanted.size()) Call::GiveUp("sizes of another rank");
+  Shape to = call.shape(0);
+  Tensor out = call.tensor(0);
+  Builder::Shape pads(2 * to.size(), 0);
+  bool padded = false;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const int axis = call.axis(axes[i], call.rank(0));
+    Dim& size = to[static_cast<std::size_t>(axis)];
+    if (!size.is_number()) Call::GiveUp("a symbolic size");
+    const std::int64_t surplus = size.number() - wanted[i];
+    if (surplus > 0) {
+      out = call.Emit("aten::slice.Tensor", out, axis, surplus / 2, surplus / 2 + wanted[i]);
+    } else if (surplus < 0) {
+      const std::size_t at = 2 * (to.size() - 1 - static_cast<std::size_t>(axis));
+      pads[at] = -surplus / 2;
+      pads[at + 1] = -surplus - -surplus / 2;
+      padded = true;
+    }
+    size = Dim(wanted[i]);
+  }
+  if (padded) out = call.Emit("aten::constant_pad_nd", out, pads, 0);
+  call.Give(out, {call.dtype(0), to});
+}
+
+constexpr std::array kRows{
+    OpRow{"AffineGrid", 20, AffineGrid},
+    OpRow{"CenterCropPad", 18, CenterCropPad},
+    OpRow{"Col2Im", 18, ColumnsToImage},
+    OpRow{"GridSample", 16, SampleGrid},
+    OpRow{.name = "Resize", .since = 10, .translate = Resize, .settings = 0b1110},
+    OpRow{.name = "Upsample", .since = 7, .translate = Resize, .settings = 0b10},
+};
+
+}  // namespace
+
+std::span<const OpRow> ImageRows() { return kRows; }
+
+}  // namespace steelyard::onnx

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Quantized numbers, as torch.ao's reference programs have them: scaled, rounded and scaled back
+// around operators on floats. Products of integers are computed in wider ones.
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "import/onnx/op_map.h"
+#include "import/onnx/shapes.h"
+#include "import/onnx/windows.h"
+
+namespace steelyard::onnx {
+namespace {
+
+struct Limits {
+  std::int64_t least, most;
+};
+
+Limits LimitsOf(DType dtype) {
+  const int bits = BitsOf(dtype);
+  if (!IsIntegral(dtype) || bits > 32) Call::GiveUp("quantized numbers that are no integers");
+  const bool is_signed = dtype == DType::kInt4 || dtype == DType::kInt8 || dtype == DType::kInt16 ||
+                         dtype == DType::kInt32;
+  if (is_signed) return {-(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1};
+  return {0, (std::int64_t{1} << bits) - 1};
+}
+
+// Operands of a quantization: which are the scale and the zero point.
+struct Scaling {
+  std::size_t scale, zero;
+};
+
+bool IsOne(Call& call, std::size_t operand) {
+  const Shape& shape = call.shape(operand);
+  return shape.empty() || (shape.size() == 1 && shape[0] == Dim(1));
+}
+
+// As an argument: a number where the file has it.
+Builder::Arg ScaleOf(Call& call, const Scaling& by) {
+  const auto value = call.reals(by.scale);
+  if (value && value->size() == 1) return value->front();
+  return call.rank(by.scale) == 0
+             ? call.tensor(by.scale)
+             : call.Emit("aten::reshape", call.tensor(by.scale), Builder::Shape{});
+}
+Builder::Arg ZeroOf(Call& call, const Scaling& by) {
+  if (!call.has(by.zero)) return 0;
+  const auto value = call.numbers(by.zero);
+  if (value && value->size() == 1) return value->front();
+  const Tensor zero = call.rank(by.zero) == 0
+                          ? call.tensor(by.zero)
+                          : call.Emit("aten::reshape", call.tensor(by.zero), Builder::Shape{});
+  return call.Emit("aten::to.dtype", zero, DType::kInt64);
+}
+bool AreNumbers(Call& call, const Scaling& by) {
+  const auto scale = call.reals(by.scale);
+  const bool zero_known = !call.has(by.zero) || call.numbers(by.zero);
+  return scale && scale->size() == 1 && zero_known;
+}
+
+Tensor ZerosOfChannels(Call& call, const Scaling& by) {
+  if (call.has(by.zero)) return call.Emit("aten::to.dtype", call.tensor(by.zero), DType::kInt64);
+  return call.Emit("aten::zeros", ToSizes(call.shape(by.scale)),
+                   Builder::Named("dtype", DType::kInt64));
+}
+
+Tensor Quantized(Call& call, Tensor x, const Scaling& by, DType dtype, int axis) {
+  const Limits limits = LimitsOf(dtype);
+  if (IsOne(call, by.scale)) {
+    const bool numbers = AreNumbers(call, by);
+    return call.Emit(numbers ? "quantized_decomposed::quantize_per_tensor"
+                             : "quantized_decomposed::quantize_per_tensor.tensor",
+                     x,
+                     numbers ? ScaleOf(call, by)
+                             : call.Emit("aten::reshape", call.tensor(by.scale), Builder::Shape{}),
+                     ZeroOf(call, by), limits.least, limits.most, dtype);
+  }
+  if (call.rank(by.scale) != 1) Call::GiveUp("scales of blocks");
+  return call.Emit("quantized_decomposed::quantize_per_channel", x, call.tensor(by.scale),
+                   ZerosOfChannels(call, by), axis, limits.least, limits.most, dtype);
+}
+
+Tensor Dequantized(Call& call, Tensor x, const Scaling& by, DType dtype, int axis) {
+  const Limits limits = LimitsOf(dtype);
+  if (IsOne(call, by.scale)) {
+    const bool numbers = AreNumbers(call, by);
+    return call.Emit(numbers ? "quantized_decomposed::dequantize_per_tensor"
+                             : "quantized_decomposed::dequantize_per_tensor.tensor",
+                     x,
+                     numbers ? ScaleOf(call, by)
+                             : call.Emit("aten::reshape", call.tensor(by.scale), Builder::Shape{}),
+                     ZeroOf(call, by), limits.least, limits.most, dtype);
+  }
+  if (call.rank(by.scale) != 1) Call::GiveUp("scales of blocks");
+  return call.Emit("quantized_decomposed::dequantize_per_channel", x, call.tensor(by.scale),
+                   ZerosOfChannels(call, by), axis, limits.least, limits.most, dtype);
+}
+
+int ChannelAxis(Call& call, std::size_t scale) {
+  if (IsOne(call, scale)) return 0;
+  return call.axis(call.integer("axis", 1), call.rank(0));
+}
+
+void Quantize(Call& call) {
+  DType dtype = DType::kUInt8;
+  if (const auto written = DTypeOf(call.integer("output_dtype", 0))) dtype = *written;
+  if (call.has(2)) dtype = call.dtype(2);
+  if (call.integer("block_size", 0) != 0) Call::GiveUp("scales of blocks");
+  const Tensor out = Quantized(call, call.tensor(0), {1, 2}, dtype, ChannelAxis(call, 1));
+  call.Give(out, {dtype, call.shape(0)});
+}
+
+// Rows of torch.ao give float32.
+Tensor AsType(Call& call, Tensor x, DType dtype) {
+  return dtype == DType::kFloat32 ? x : call.Emit("aten::to.dtype", x, dtype);
+}
+
+void Dequantize(Call& call) {
+  if (call.integer("block_size", 0) != 0) Call::GiveUp("scales of blocks");
+  const DType to = call.dtype(1);
+  const Tensor out = Dequantized(call, call.tensor(0), {1, 2}, call.dtype(0), ChannelAxis(call, 1));
+  call.Give(AsType(call, out, to), {to, call.shape(0)});
+}
+
+// The scale is the range of the data, zero included, by 255.
+void QuantizeDynamically(Call& call) {
+  const Tensor x = call.tensor(0);
+  const std::vector<Tensor> range = call.EmitMany("aten::aminmax", 2, x);
+  const Tensor least = call.Emit("aten::clamp_max", range[0], 0);
+  const Tensor most = call.Emit("aten::clamp_min", range[1], 0);
+  const Tensor width = call.Emit("aten::sub.Tensor", most, least);
+  const Tensor scale = call.Emit("aten::div.Tensor", width, 255);
+  const Tensor from = call.Emit("aten::div.Tensor", call.Emit("aten::neg", least), scale);
+  const Tensor zero = call.Emit("aten::to.dtype", call.Emit("aten::round", from), DType::kInt64);
+  const Tensor out = call.Emit("quantized_decomposed::quantize_per_tensor.tensor", x, scale, zero,
+                               0, 255, DType::kUInt8);
+  const Tensor byte = call.Emit("aten::to.dtype", zero, DType::kUInt8);
+  call.Give(out, {DType::kUInt8, call.shape(0)});
+  call.Give(scale, {DType::kFloat32, {}});
+  call.Give(byte, {DType::kUInt8, {}});
+}
+
+// --- Products -----------------------------------------------------------------------------------
+
+// Wider, and without its zero point.
+Tensor Widened(Call& call, std::size_t operand, std::size_t zero, DType dtype) {
+  const Tensor x = call.Emit("aten::to.dtype", call.tensor(operand), dtype);
+  if (!call.has(zero)) return x;
+  const auto known = call.numbers(zero);
+  if (known && known->size() == 1) {
+    if (known->front() == Dim(0)) return x;
+    return call.Emit("aten::sub.Tensor", x, known->front());
+  }
+  if (!IsOne(call, zero)) Call::GiveUp("zero points of channels");
+  return call.Emit("aten::sub.Tensor", x, call.Emit("aten::to.dtype", call.tensor(zero), dtype));
+}
+
+void MatrixProduct(Call& call) {
+  const Tensor a = Widened(call, 0, 2, DType::kInt32), b = Widened(call, 1, 3, DType::kInt32);
+  const Shape to = shapes::Product(call.sizes(), call.shape(0), call.shape(1));
+  call.Give(call.Emit("aten::matmul", a, b), {DType::kInt32, to});
+}
+
+// PyTorch convolves floats; products of bytes are whole in them.
+void Convolution(Call& call) {
+  const Tensor x = Widened(call, 0, 2, DType::kFloat32), w = Widened(call, 1, 3, DType::kFloat32);
+  Shape to;
+  const Tensor out = Convolved(call, {.input = x, .weight = w, .weight_operand = 1}, &to);
+  call.Give(call.Emit("aten::to.dtype", out, DType::kInt32), {DType::kInt32, to});
+}
+
+// a, its scale and zero point, b, its scale and zero point, those of the result
+void ScaledMatrixProduct(Call& call) {
+  const int last = call.rank(3) - 1;
+  const Tensor a = Dequantized(call, call.tensor(0), {1, 2}, call.dtype(0), 0);
+  const Tensor b = Dequantized(call, call.tensor(3), {4, 5}, call.dtype(3), last);
+  const DType dtype = call.dtype(7);
+  const Tensor out = Quantized(call, call.Emit("aten::matmul", a, b), {6, 7}, dtype, 0);
+  call.Give(out, {dtype, shapes::Product(call.sizes(), call.shape(0), call.shape(3))});
+}
+
+// x, scale, zero point, w, scale, zero point, those of the result, bias
+void ScaledConvolution(Call& call) {
+  const Tensor x = Dequantized(call, call.tensor(0), {1, 2}, call.dtype(0), 1);
+  const Tensor w = Dequantized(call, call.tensor(3), {4, 5}, call.dtype(3), 0);
+  const Tensor bias =
+      call.has(8) ? call.Emit("aten::to.dtype", call.tensor(8), DType::kFloat32) : Tensor();
+  Shape to;
+  const Tensor out =
+      Convolved(call, {.input = x, .weight = w, .bias = bias, .weight_operand = 3}, &to);
+  const DType dtype = call.dtype(7);
+  call.Give(Quantized(call, out, {6, 7}, dtype, 0), {dtype, to});
+}
+
+constexpr std::string_view kMicrosoft = "com.microsoft";
+
+constexpr std::array kRows{
+    OpRow{"ConvInteger", 10, Convolution},
+    OpRow{"DequantizeLinear", 10, Dequantize},
+    OpRow{"DequantizeLinear", 1, Dequantize, "", kMicrosoft},
+    OpRow{"DynamicQuantizeLinear", 11, QuantizeDynamically},
+    OpRow{"MatMulInteger", 10, MatrixProduct},
+    OpRow{"QLinearConv", 10, ScaledConvolution},
+    OpRow{"QLinearMatMul", 10, ScaledMatrixProduct},
+    OpRow{"QuantizeLinear", 10, Quantize},
+    OpRow{"QuantizeLinear", 1, Quantize, "", kMicrosoft},
+};
+
+}  // namespace
+
+std::span<const OpRow> QuantizedRows() { return kRows; }
+
+}  // namespace steelyard::onnx

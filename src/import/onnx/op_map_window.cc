@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions and pools. PyTorch pads both ends of a dimension alike; where ONNX does not, a
+// padded copy comes first, as in the model that was exported.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "import/onnx/op_map.h"
+#include "import/onnx/windows.h"
+
+namespace steelyard::onnx {
+namespace {
+
+using shapes::Window;
+
+std::vector<std::int64_t> KernelOf(Call& call) {
+  const auto kernel = call.integers("kernel_shape");
+  if (!kernel || kernel->empty()) Call::GiveUp("no kernel_shape");
+  return *kernel;
+}
+
+// --- Convolutions -------------------------------------------------------------------------------
+
+void Convolution(Call& call) {
+  Shape to;
+  const Tensor out = Convolved(
+      call, {.input = call.tensor(0), .weight = call.tensor(1), .bias = call.optional(2)}, &to);
+  call.Give(out, {call.dtype(0), to});
+}
+
+// Of a transposed convolution: what `output_shape` asks for instead of paddings.
+void PadToOutput(Call& call, const std::vector<std::int64_t>& wanted,
+                 const std::vector<std::int64_t>& added, std::vector<Window>& windows) {
+  const bool upper = call.text("auto_pad", "NOTSET") == "SAME_UPPER";
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    Window& window = windows[i];
+    const Dim size = call.shape(0)[i + 2];
+    if (!size.is_number()) Call::GiveUp("output_shape of a symbolic size");
+    const std::int64_t total =
+        window.stride * (size.number() - 1) + added[i] + window.extent() - wanted[i];
+    if (total < 0) Call::GiveUp("output_shape beyond what the windows reach");
+    window.before = upper ? total / 2 : total - total / 2;
+    window.after = total - window.before;
+  }
+}
+
+void TransposedConvolution(Call& call) {
+  std::vector<Window> windows = WindowsOf(call, WeightKernel(call, 1));
+  const std::size_t count = windows.size();
+  auto added = call.integers("output_padding").value_or(std::vector<std::int64_t>());
+  added.resize(count, 0);
+  const std::string automatic = call.text("auto_pad", "NOTSET");
+  if (const auto wanted = call.integers("output_shape"); wanted && wanted->size() >= count) {
+    PadToOutput(call, {wanted->end() - static_cast<std::ptrdiff_t>(count), wanted->end()}, added,
+                windows);
+  } else if (automatic.starts_with("SAME")) {
+    std::vector<std::int64_t> same;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Dim size = call.shape(0)[i + 2];
+      if (!size.is_number()) Call::GiveUp("auto_pad of a symbolic size");
+      same.push_back(size.number() * windows[i].stride);
+    }
+    PadToOutput(call, same, added, windows);
+  }
+  Sizes& sizes = call.sizes();
+  const std::int64_t group = call.integer("group", 1);
+  Shape to = call.shape(0);
+  to[1] = sizes.Product(call.shape(1).at(1), Dim(group));
+  Builder::Shape pads, more;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Window& w = windows[i];
+    const Dim reached = sizes.Product(sizes.Difference(to[i + 2], Dim(1)), Dim(w.stride));
+    to[i + 2] = sizes.Sum(reached, Dim(added[i] + w.extent() - w.before - w.after));
+    pads.emplace_back(std::min(w.before, w.after));
+    more.emplace_back(added[i]);
+  }
+  Tensor out = call.Emit(ForDimensions("aten::conv_transpose", count, count == 1 ? "" : ".input"),
+                         call.tensor(0), call.tensor(1), call.optional(2), Strides(windows), pads,
+                         more, group, Dilations(windows));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Window& w = windows[i];
+    if (w.before == w.after) continue;
+    const Dim start(w.before - std::min(w.before, w.after));
+    out = call.Emit("aten::slice.Tensor", out, static_cast<std::int64_t>(i + 2), start,
+                    sizes.Sum(start, to[i + 2]));
+  }
+  call.Give(out, {call.dtype(0), to});
+}
+
+// input, weight, offset, bias, mask
+void DeformedConvolution(Call& call) {
+  const std::vector<Window> windows = WindowsOf(call, WeightKernel(call, 1));
+  if (windows.size() != 2 || !IsSymmetric(windows)) Call::GiveUp("no image, or padded unevenly");
+  Shape to = SlidShape(call, call.shape(0), windows);
+  to[1] = call.shape(1).front();
+  const auto bias = [&] {
+    if (call.has(3)) return call.tensor(3);
+    return call.Emit("aten::zeros", Builder::Shape{to[1]}, Builder::Named("dtype", call.dtype(0)));
+  };
+  const auto mask = [&] {
+    if (call.has(4)) return call.tensor(4);
+    return call.Emit("aten::zeros", Builder::Shape{to[0], 0},
+                     Builder::Named("dtype", call.dtype(0)));
+  };
+  const Tensor out =
+      call.Emit("torchvision::deform_conv2d", call.tensor(0), call.tensor(1), call.tensor(2),
+                mask(), bias(), windows[0].stride, windows[1].stride, windows[0].before,
+                windows[1].before, windows[0].dilation, windows[1].dilation,
+                call.integer("group", 1), call.integer("offset_group", 1), call.has(4));
+  call.Give(out, {call.dtype(0), to});
+}
+
+// --- Pools --------------------------------------------------------------------------------------
+
+std::vector<Window> PoolWindows(Call& call) {
+  std::vector<Window> windows = WindowsOf(call, KernelOf(call));
+  for (Window& window : windows) window.ceil = call.integer("ceil_mode", 0) != 0;
+  return windows;
+}
+
+// PyTorch's pools reach at most half a window beyond the edge.
+bool Fits(const std::vector<Window>& windows) {
+  const auto fits = [](const Window& w) { return w.before == w.after && 2 * w.before <= w.kernel; };
+  return std::ranges::all_of(windows, fits);
+}
+
+void LargestOfWindows(Call& call) {
+  std::vector<Window> windows = PoolWindows(call);
+  const bool ceil = windows.front().ceil;
+  const Shape to = SlidShape(call, call.shape(0), windows);
+  Tensor x = call.tensor(0);
+  const double least = IsFloating(call.dtype(0)) ? -std::numeric_limits<double>::infinity() : 0;
+  if (!Fits(windows)) x = Padded(call, x, windows, least);
+  const Like like{call.dtype(0), to};
+  if (!call.wants(1)) {
+    const Tensor out =
+        call.Emit(ForDimensions("aten::max_pool", windows.size()), x, Kernels(windows),
+                  Strides(windows), Paddings(windows), Dilations(windows), ceil);
+    return call.Give(out, like);
+  }
+  const bool is_signal = windows.size() == 1;
+  if (is_signal) {
+    x = call.Emit("aten::unsqueeze", x, 2);
+    windows.insert(windows.begin(), Window{});
+  }
+  std::vector<Tensor> out = call.EmitMany(
+      ForDimensions("aten::max_pool", windows.size(), "_with_indices"), 2, x, Kernels(windows),
+      Strides(windows), Paddings(windows), Dilations(windows), ceil);
+  if (is_signal) {
+    for (Tensor& result : out) result = call.Emit("aten::squeeze.dim", result, 2);
+  }
+  call.Give(out[0], like);
+  call.Give(out[1], {DType::kInt64, to});
+}
+
+Tensor MeansOfWindows(Call& call, Tensor x, std::vector<Window>& windows) {
+  const bool ceil = windows.front().ceil;
+  const auto wide = [](const Window& w) { return w.dilation != 1; };
+  if (std::ranges::any_of(windows, wide)) Call::GiveUp("means of dilated windows");
+  if (!Fits(windows)) x = Padded(call, x, windows, 0);
+  return call.Emit(ForDimensions("aten::avg_pool", windows.size()), x, Kernels(windows),
+                   Strides(windows), Paddings(windows), ceil,
+                   call.integer("count_include_pad", 0) != 0);
+}
+
+void MeanOfWindows(Call& call) {
+  std::vector<Window> windows = PoolWindows(call);
+  const Shape to = SlidShape(call, call.shape(0), windows);
+  const Tensor out = MeansOfWindows(call, call.tensor(0), windows);
+  call.Give(out, {call.dtype(0), to});
+}
+
+// torch.nn.functional.lp_pool2d: the root of the mean of powers times the window's size.
+void NormOfWindows(Call& call) {
+  std::vector<Window> windows = PoolWindows(call);
+  const auto order = static_cast<double>(call.integer("p", 2));
+  if (order == 0) Call::GiveUp("a norm of order 0");
+  const Shape to = SlidShape(call, call.shape(0), windows);
+  double size = 1;
+  for (const Window& window : windows) size *= static_cast<double>(window.kernel);
+  const Tensor power = call.Emit("aten::pow.Tensor_Scalar", call.tensor(0), order);
+  const Tensor mean = MeansOfWindows(call, power, windows);
+  const Tensor sum = call.Emit("aten::mul.Tensor", mean, size);
+  call.Give(call.Emit("aten::pow.Tensor_Scalar", sum, 1 / order), {call.dtype(0), to});
+}
+
+// --- Pools over all of an image -----------------------------------------------------------------
+
+Shape Pooled(const Shape& from) {
+  if (from.size() < 3) Call::GiveUp("no spatial dimension");
+  Shape to(from.size(), Dim(1));
+  std::copy_n(from.begin(), 2, to.begin());
+  return to;
+}
+
+Builder::Shape SpatialAxes(const Shape& from) {
+  Builder::Shape out;
+  for (std::size_t i = 2; i < from.size(); ++i) out.emplace_back(i);
+  return out;
+}
+
+void MeanOfImage(Call& call) {
+  const Shape& from = call.shape(0);
+  const Shape to = Pooled(from);
+  const Tensor out = call.Emit(ForDimensions("aten::adaptive_avg_pool", from.size() - 2),
+                               call.tensor(0), Builder::Shape(from.size() - 2, 1));
+  call.Give(out, {call.dtype(0), to});
+}
+
+void LargestOfImage(Call& call) {
+  const Shape to = Pooled(call.shape(0));
+  const Tensor out = call.Emit("aten::amax", call.tensor(0), SpatialAxes(call.shape(0)), true);
+  call.Give(out, {call.dtype(0), to});
+}
+
+void NormOfImage(Call& call) {
+  const Shape to = Pooled(call.shape(0));
+  const Tensor out = call.Emit("aten::linalg_vector_norm", call.tensor(0), call.integer("p", 2),
+                               SpatialAxes(call.shape(0)), true);
+  call.Give(out, {call.dtype(0), to});
+}
+
+// --- Pools over boxes ---------------------------------------------------------------------------
+
+void LargestOfBoxes(Call& call) {
+  const std::vector<std::int64_t> size =
+      call.integers("pooled_shape").value_or(std::vector<std::int64_t>());
+  if (size.size() != 2) Call::GiveUp("no pooled_shape");
+  const std::vector<Tensor> out =
+      call.EmitMany("torchvision::roi_pool", 2, call.tensor(0), call.tensor(1),
+                    call.real("spatial_scale", 1), size[0], size[1]);
+  call.Give(out[0], {call.dtype(0),
+                     {call.shape(1).at(0), call.shape(0).at(1), Dim(size[0]), Dim(size[1])}});
+}
+
+// torchvision's boxes begin with the index of their image.
+void MeanOfBoxes(Call& call) {
+  if (call.text("mode", "avg") != "avg") Call::GiveUp("the largest of each bin");
+  const std::int64_t height = call.integer("output_height", 1),
+                     width = call.integer("output_width", 1);
+  const bool aligned =
+      call.text("coordinate_transformation_mode",
+                call.opset() < 16 ? "output_half_pixel" : "half_pixel") == "half_pixel";
+  const Tensor column = call.Emit("aten::unsqueeze", call.tensor(2), 1);
+  const Tensor image = call.Emit("aten::to.dtype", column, call.dtype(1));
+  const Tensor boxes = call.Emit("aten::cat", std::vector<Tensor>{image, call.tensor(1)}, 1);
+  const Tensor out =
+      call.Emit("torchvision::roi_align", call.tensor(0), boxes, call.real("spatial_scale", 1),
+                height, width, call.integer("sampling_ratio", 0), aligned);
+  call.Give(out,
+            {call.dtype(0), {call.shape(1).at(0), call.shape(0).at(1), Dim(height), Dim(width)}});
+}
+
+constexpr std::array kRows{
+    OpRow{"AveragePool", 1, MeanOfWindows},
+    OpRow{"Conv", 1, Convolution},
+    OpRow{"ConvTranspose", 1, TransposedConvolution},
+    OpRow{"DeformConv", 19, DeformedConvolution},
+    OpRow{"GlobalAveragePool", 1, MeanOfImage},
+    OpRow{"GlobalLpPool", 1, NormOfImage},
+    OpRow{"GlobalMaxPool", 1, LargestOfImage},
+    OpRow{"LpPool", 1, NormOfWindows},
+    OpRow{"MaxPool", 1, LargestOfWindows},
+    OpRow{"MaxRoiPool", 1, LargestOfBoxes},
+    OpRow{"RoiAlign", 10, MeanOfBoxes},
+};
+
+}  // namespace
+
+std::span<const OpRow> WindowRows() { return kRows; }
+
+}  // namespace steelyard::onnx

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "import/onnx/op_map.h"
+#include "models.h"
+
+namespace steelyard::onnx {
+namespace {
+
+// A result of a graph, of which nothing is declared.
+std::string Untyped(const std::string& name) {
+  std::string value;
+  protozero::pbf_writer(value).add_string(1, name);
+  return value;
+}
+
+// A body that adds "x", of the graph around it, to what it carries, which it also stacks.
+std::string Body() {
+  std::string graph;
+  protozero::pbf_writer writer(graph);
+  writer.add_message(1, NodeText{.op = "Add", .inputs = {"sum", "x"}, .outputs = {"more"}}.bytes());
+  writer.add_message(1, NodeText{.op = "Identity", .inputs = {"go"}, .outputs = {"again"}}.bytes());
+  for (const char* input : {"step", "go", "sum"}) writer.add_message(11, ValueBytes(input, {}));
+  for (const char* output : {"again", "more", "more"}) writer.add_message(12, Untyped(output));
+  return graph;
+}
+
+ModelText Looped(std::int64_t times) {
+  ModelText model;
+  model.Input("x", {2, 3}).Integer("times", times);
+  model.Node({.op = "Loop",
+              .inputs = {"times", "", "x"},
+              .outputs = {"last", "y"},
+              .graphs = {GraphAttribute("body", Body())}});
+  return model.Output("y");
+}
+
+TEST(Control, LoopsRunStepByStep) {
+  EXPECT_EQ(CallsOf(Looped(3)), "aten::add.Tensor aten::add.Tensor aten::add.Tensor aten::stack");
+  EXPECT_EQ(ResultOf(Looped(3)), "3,2,3");
+  EXPECT_EQ(CallsOf(Looped(257)), "onnx::Loop");
+}
+
+TEST(Control, BranchesAreChosenWhereTheyCanBe) {
+  std::string relu, tanh;
+  for (auto [graph, op] : {std::pair(&relu, "Relu"), std::pair(&tanh, "Tanh")}) {
+    protozero::pbf_writer writer(*graph);
+    writer.add_message(1, NodeText{.op = op, .inputs = {"x"}, .outputs = {"out"}}.bytes());
+    writer.add_message(12, Untyped("out"));
+  }
+  ModelText model;
+  model.Input("x", {2}).Integer("flag", 0);
+  model.Node(
+      {.op = "If",
+       .inputs = {"flag"},
+       .outputs = {"y"},
+       .graphs = {GraphAttribute("then_branch", relu), GraphAttribute("else_branch", tanh)}});
+  EXPECT_EQ(CallsOf(model.Output("y")), "aten::tanh");
+}
+
+TEST(Control, ListsAreTakenApart) {
+  ModelText model;
+  model.Input("x", {7, 2}).Integer("two", 2).Integer("last", -1);
+  model.Node({.op = "SplitToSequence", .inputs = {"x", "two"}, .outputs = {"parts"}});
+  model.Node({.op = "SequenceAt", .inputs = {"parts", "last"}, .outputs = {"y"}}).Output("y");
+  EXPECT_EQ(ResultOf(model), "1,2");
+}
+
+TEST(Control, ListsAreJoined) {
+  ModelText model;
+  model.Input("x", {2, 3}).Input("z", {4, 3});
+  model.Node({.op = "SequenceConstruct", .inputs = {"x", "z"}, .outputs = {"list"}});
+  model.Node({.op = "ConcatFromSequence",
+              .inputs = {"list"},
+              .outputs = {"y"},
+              .attributes = {Int("axis", 0)}});
+  EXPECT_EQ(ResultOf(model.Output("y")), "6,3");
+}
+
+}  // namespace
+}  // namespace steelyard::onnx

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "import/onnx/op_map.h"
+#include "models.h"
+
+namespace steelyard::onnx {
+namespace {
+
+TEST(Images, AreResizedByFactorsOrSizes) {
+  EXPECT_EQ(ResultOf(OneNode("Upsample", {{1, 3, 5, 7}}, {Word("mode", "nearest")}, 9)), "none");
+  ModelText model;
+  model.Input("x", {"batch", 3, 5, 7}).Integers("sizes", {2, 3, 10, 21});
+  model.Node({.op = "Resize",
+              .inputs = {"x", "", "", "sizes"},
+              .outputs = {"y"},
+              .attributes = {Word("mode", "linear"), Ints("axes", {0, 1, 2, 3})}});
+  // The batch may be another than 2: only spatial dimensions are resized.
+  EXPECT_EQ(CallsOf(model.Output("y")), "onnx::Resize");
+  ModelText fixed;
+  fixed.Input("x", {"batch", 3, 5, 7}).Integers("sizes", {10, 21});
+  fixed.Node({.op = "Resize",
+              .inputs = {"x", "", "", "sizes"},
+              .outputs = {"y"},
+              .attributes = {Word("mode", "linear"), Ints("axes", {2, 3})}});
+  EXPECT_EQ(CallsOf(fixed.Output("y")), "aten::upsample_bilinear2d.vec");
+  EXPECT_EQ(ResultOf(fixed), "?,3,10,21");
+}
+
+TEST(Images, AreSampledAtPlaces) {
+  EXPECT_EQ(ResultOf(OneNode("GridSample", {{2, 3, 5, 7}, {2, 4, 6, 2}}, {}, 20)), "2,3,4,6");
+}
+
+TEST(Images, AreCutOrFilledAtBothEnds) {
+  ModelText model;
+  model.Input("x", {10, 4}).Integers("to", {6, 7});
+  model.Node({.op = "CenterCropPad", .inputs = {"x", "to"}, .outputs = {"y"}}).Output("y");
+  EXPECT_EQ(CallsOf(model), "aten::slice.Tensor aten::constant_pad_nd");
+  EXPECT_EQ(ResultOf(model), "6,7");
+}
+
+}  // namespace
+}  // namespace steelyard::onnx

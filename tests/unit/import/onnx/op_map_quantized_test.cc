@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "import/onnx/op_map.h"
+#include "models.h"
+
+namespace steelyard::onnx {
+namespace {
+
+constexpr int kUInt8 = 2;
+
+std::string DTypesOf(const ModelText& model) {
+  const Result<Program> program = ImportText(model.bytes());
+  if (!program) return Describe(program.error());
+  return std::string(ShortNameOf(program->values[program->main().outputs[0].value].dtype));
+}
+
+TEST(Quantized, ZeroPointTellsTheDtype) {
+  ModelText model;
+  model.Input("x", {2, 3}).Input("scale", {}).Input("zero", {}, kInt8);
+  model.Node({.op = "QuantizeLinear", .inputs = {"x", "scale", "zero"}, .outputs = {"y"}});
+  EXPECT_EQ(DTypesOf(model.Output("y")), "i8");
+}
+
+TEST(Quantized, ChannelsHaveScalesOfTheirOwn) {
+  ModelText model;
+  model.Weight("w", {64, 3}, kInt8).Weight("scale", {64});
+  model.Node({.op = "DequantizeLinear",
+              .inputs = {"w", "scale"},
+              .outputs = {"y"},
+              .attributes = {Int("axis", 0)}});
+  EXPECT_EQ(CallsOf(model.Output("y")), "aten::zeros quantized_decomposed::dequantize_per_channel");
+}
+
+TEST(Quantized, ProductsOfBytesAreOfWiderIntegers) {
+  ModelText model;
+  model.Input("a", {2, 3}, kUInt8).Input("b", {3, 4}, kInt8);
+  model.Node({.op = "MatMulInteger", .inputs = {"a", "b"}, .outputs = {"y"}}).Output("y");
+  EXPECT_EQ(CallsOf(model), "aten::to.dtype aten::to.dtype aten::matmul");
+  EXPECT_EQ(DTypesOf(model), "i32");
+  EXPECT_EQ(ResultOf(model), "2,4");
+}
+
+}  // namespace
+}  // namespace steelyard::onnx
