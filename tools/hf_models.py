@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import transformers as t
 from hf_decoders import DECODERS
+from hf_encoders import ENCODERS
 from hf_row import HfModel, text
 
 MODELS: dict[str, Callable[[], HfModel]] = {
@@ -43,4 +44,5 @@ MODELS: dict[str, Callable[[], HfModel]] = {
         40,
     ),
     **DECODERS,
+    **ENCODERS,
 }

@@ -26,6 +26,10 @@ def labels_of(head: str, batch: int, seq: int) -> dict[str, torch.Tensor]:
     """What a model of text with that class name is trained with."""
     if head.endswith(("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForTokenClassification")):
         return {"labels": tokens(batch, seq)}
+    if head == "BertForPreTraining":
+        return {"labels": tokens(batch, seq), "next_sentence_label": tokens(batch)}
+    if head == "ElectraForPreTraining":
+        return {"labels": tokens(batch, seq)}
     if head.endswith("ForSequenceClassification"):
         return {"labels": tokens(batch)}
     if head.endswith("ForQuestionAnswering"):

@@ -11,9 +11,12 @@ namespace {
 
 constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 
+enum class ClassLoss : std::uint8_t { kOne, kMany, kNumbers };
+
 constexpr std::array kTasks{
     std::pair<std::string_view, TextTask>{"ForCausalLM", TextTask::kNextToken},
     std::pair<std::string_view, TextTask>{"LMHeadModel", TextTask::kNextToken},
+    std::pair<std::string_view, TextTask>{"ForMaskedLM", TextTask::kMaskedToken},
     std::pair<std::string_view, TextTask>{"ForSequenceClassification", TextTask::kSequenceClass},
     std::pair<std::string_view, TextTask>{"ForTokenClassification", TextTask::kTokenClass},
     std::pair<std::string_view, TextTask>{"ForQuestionAnswering", TextTask::kSpan},
@@ -37,14 +40,19 @@ Tensor LastOfSequence(const Net& net, Tensor tokens, Tensor logits) {
   return b.Call("aten::index.Tensor", logits, std::vector<Tensor>{each, last});
 }
 
-enum class ClassLoss : std::uint8_t { kOne, kMany, kNumbers };
-
 ClassLoss ClassLossOf(const Settings& config, std::int64_t classes) {
   const std::string type = config.Text("problem_type", "");
   if (type == "multi_label_classification") return ClassLoss::kMany;
   if (type == "regression" || (type.empty() && classes == 1)) return ClassLoss::kNumbers;
   return ClassLoss::kOne;
 }
+
+// The logits of where an answer starts, or of where it ends.
+Tensor EdgeLogits(const Net& net, Tensor column) {
+  return net.b.Call("aten::contiguous", net.b.Call("aten::squeeze.dim", column, -1));
+}
+
+}  // namespace
 
 void ReturnSequenceClass(Net& net, Tensor logits, Tensor labels, std::int64_t classes) {
   Builder& b = net.b;
@@ -80,11 +88,6 @@ void ReturnTokenClasses(Net& net, Tensor logits, Tensor labels, std::int64_t cla
   b.Return(logits);
 }
 
-// The logits of where an answer starts, or of where it ends.
-Tensor EdgeLogits(const Net& net, Tensor column) {
-  return net.b.Call("aten::contiguous", net.b.Call("aten::squeeze.dim", column, -1));
-}
-
 void ReturnSpan(Net& net, Tensor logits, Tensor starts, Tensor ends) {
   Builder& b = net.b;
   const std::vector<Tensor> columns = b.CallMany("aten::split.Tensor", 2, logits, 1, -1);
@@ -103,8 +106,6 @@ void ReturnSpan(Net& net, Tensor logits, Tensor starts, Tensor ends) {
   b.Return(first);
   b.Return(last);
 }
-
-}  // namespace
 
 TextTask TaskOf(const Net& net) {
   for (const auto& [name, task] : kTasks) {
@@ -125,6 +126,7 @@ std::string_view BaseName(const Net& net, const HeadPlan& plan) {
     case TextTask::kSpan:
       return plan.span_base;
     case TextTask::kNextToken:
+    case TextTask::kMaskedToken:
     case TextTask::kSequenceClass:
     case TextTask::kTokenClass:
       return plan.base;
@@ -132,10 +134,40 @@ std::string_view BaseName(const Net& net, const HeadPlan& plan) {
   return "";
 }
 
+TextLabels LabelInputs(Net& net, TextTask task, std::int64_t classes) {
+  if (!net.options.labelled) return {};
+  Builder& b = net.b;
+  switch (task) {
+    case TextTask::kNone:
+      return {};
+    case TextTask::kNextToken:
+    case TextTask::kMaskedToken:
+    case TextTask::kTokenClass:
+      return {.first = TokenLabels(net)};
+    case TextTask::kSequenceClass:
+      switch (ClassLossOf(net.config, classes)) {
+        case ClassLoss::kOne:
+          return {.first = b.Input("labels", DType::kInt64, {net.batch})};
+        case ClassLoss::kMany:
+          return {.first = b.Input("labels", net.dtype(), {net.batch, classes})};
+        case ClassLoss::kNumbers:
+          return {.first = classes == 1 ? b.Input("labels", net.dtype(), {net.batch})
+                                        : b.Input("labels", net.dtype(), {net.batch, classes})};
+      }
+      return {};
+    case TextTask::kSpan: {
+      const Tensor starts = b.Input("start_positions", DType::kInt64, {net.batch});
+      return {.first = starts, .second = b.Input("end_positions", DType::kInt64, {net.batch})};
+    }
+  }
+  return {};
+}
+
 TextHead::TextHead(const Layer& root, const HeadPlan& plan, Tensor embedding)
     : task_(TaskOf(root.net())), plan_(plan), classes_(LabelCount(root.net().config)) {
   switch (task_) {
     case TextTask::kNone:
+    case TextTask::kMaskedToken:  // which no model that reads from left to right has
       break;
     case TextTask::kNextToken:
       if (plan.tied) {
@@ -157,34 +189,6 @@ TextHead::TextHead(const Layer& root, const HeadPlan& plan, Tensor embedding)
   }
 }
 
-TextHead::Labels TextHead::LabelInputs(Net& net) const {
-  if (!net.options.labelled) return {};
-  Builder& b = net.b;
-  switch (task_) {
-    case TextTask::kNone:
-      return {};
-    case TextTask::kNextToken:
-    case TextTask::kTokenClass:
-      return {.first = TokenLabels(net)};
-    case TextTask::kSequenceClass:
-      switch (ClassLossOf(net.config, classes_)) {
-        case ClassLoss::kOne:
-          return {.first = b.Input("labels", DType::kInt64, {net.batch})};
-        case ClassLoss::kMany:
-          return {.first = b.Input("labels", net.dtype(), {net.batch, classes_})};
-        case ClassLoss::kNumbers:
-          return {.first = classes_ == 1 ? b.Input("labels", net.dtype(), {net.batch})
-                                         : b.Input("labels", net.dtype(), {net.batch, classes_})};
-      }
-      return {};
-    case TextTask::kSpan: {
-      const Tensor starts = b.Input("start_positions", DType::kInt64, {net.batch});
-      return {.first = starts, .second = b.Input("end_positions", DType::kInt64, {net.batch})};
-    }
-  }
-  return {};
-}
-
 Tensor TextHead::Logits(const Net& net, Tensor hidden) const {
   Tensor logits = (*output_)(dropout_ ? (*dropout_)(hidden) : hidden);
   if (plan_.softcap != 0.0 && task_ == TextTask::kNextToken) {
@@ -198,12 +202,13 @@ Tensor TextHead::Logits(const Net& net, Tensor hidden) const {
 void TextHead::Run(Net& net, const std::function<Tensor(Tensor tokens)>& model,
                    const AddToLoss& add) const {
   const Tensor tokens = TokenInput(net, plan_.positions);
-  const Labels labels = LabelInputs(net);
+  const TextLabels labels = LabelInputs(net, task_, classes_);
   const Tensor hidden = model(tokens);
   if (task_ == TextTask::kNone) return net.b.Return(hidden);
   const Tensor logits = Logits(net, hidden);
   switch (task_) {
     case TextTask::kNone:
+    case TextTask::kMaskedToken:
       return;
     case TextTask::kNextToken:
       return ReturnNextToken(net, logits, labels.first, plan_.vocabulary, add);

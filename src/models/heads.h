@@ -19,13 +19,32 @@ inline constexpr std::array<std::string_view, 5> kTextHeads{
     "ForCausalLM", "Model", "ForSequenceClassification", "ForTokenClassification",
     "ForQuestionAnswering"};
 
-enum class TextTask : std::uint8_t { kNone, kNextToken, kSequenceClass, kTokenClass, kSpan };
+enum class TextTask : std::uint8_t {
+  kNone,
+  kNextToken,
+  kMaskedToken,
+  kSequenceClass,
+  kTokenClass,
+  kSpan,
+};
 
 // What is asked of a model by the head that its config names.
 TextTask TaskOf(const Net& net);
 
 // How many classes a config tells apart: the labels that it names, else two.
 std::int64_t LabelCount(const Settings& config);
+
+// What a model with that head is trained with, as inputs; nothing unless it takes labels.
+struct TextLabels {
+  Tensor first = {}, second = {};  // the second: where spans end
+};
+TextLabels LabelInputs(Net& net, TextTask task, std::int64_t classes);
+
+// The loss of what the head found, where there are labels, and the logits.
+void ReturnSequenceClass(Net& net, Tensor logits, Tensor labels, std::int64_t classes);
+// `wide`: found from logits in float32.
+void ReturnTokenClasses(Net& net, Tensor logits, Tensor labels, std::int64_t classes, bool wide);
+void ReturnSpan(Net& net, Tensor logits, Tensor starts, Tensor ends);
 
 // What the heads of an architecture know of it.
 struct HeadPlan {
@@ -55,10 +74,6 @@ class TextHead {
            const AddToLoss& add = {}) const;
 
  private:
-  struct Labels {
-    Tensor first = {}, second = {};  // the second: where spans end
-  };
-  Labels LabelInputs(Net& net) const;
   Tensor Logits(const Net& net, Tensor hidden) const;
 
   TextTask task_;

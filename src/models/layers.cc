@@ -100,6 +100,12 @@ Linear::Linear(const Layer& parent, std::string_view name, std::int64_t in, std:
 Linear::Linear(const Layer& parent, std::string_view name, Tensor tied_weight)
     : Layer(parent, name, "torch.nn.modules.linear.Linear"), weight(Tied("weight", tied_weight)) {}
 
+Linear::Linear(const Layer& parent, std::string_view name, std::int64_t in, std::int64_t out,
+               const Ties& ties)
+    : Layer(parent, name, "torch.nn.modules.linear.Linear"),
+      weight(ties.weight.defined() ? Tied("weight", ties.weight) : Parameter("weight", {out, in})),
+      bias(ties.bias.defined() ? Tied("bias", ties.bias) : Parameter("bias", {out})) {}
+
 Tensor Linear::operator()(Tensor x) const {
   const auto call = Enter();
   return b().Call("aten::linear", x, weight, bias);

@@ -59,6 +59,12 @@ struct Linear : Layer {
          Bias bias = Bias::kOne);
   // The same with the weight of another layer.
   Linear(const Layer& parent, std::string_view name, Tensor tied_weight);
+  // With a bias, where either may be another layer's.
+  struct Ties {
+    Tensor weight = {}, bias = {};
+  };
+  Linear(const Layer& parent, std::string_view name, std::int64_t in, std::int64_t out,
+         const Ties& ties);
   Tensor operator()(Tensor x) const;
   Tensor weight, bias;
 };

@@ -7,8 +7,12 @@
 
 namespace steelyard::models {
 
+extern const Architecture kAlbert;
+extern const Architecture kBert;
 extern const Architecture kBloom;
 extern const Architecture kDeepseekV3;
+extern const Architecture kDistilBert;
+extern const Architecture kElectra;
 extern const Architecture kGemma;
 extern const Architecture kGemma2;
 extern const Architecture kGemma3Text;
@@ -23,5 +27,6 @@ extern const Architecture kQwen2;
 extern const Architecture kQwen2Moe;
 extern const Architecture kQwen3;
 extern const Architecture kQwen3Moe;
+extern const Architecture kRoberta;
 
 }  // namespace steelyard::models

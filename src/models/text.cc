@@ -271,6 +271,13 @@ Tensor Attend(const Net& net, const AttentionCall& call) {
   return b.Call("aten::contiguous", b.Call("aten::transpose.int", out, 1, 2));
 }
 
+Tensor AttendToSelf(const Net& net, const Projections& of, Tensor x, AttentionCall call) {
+  call.query = SplitHeads(net, of.query(x), call.heads.width, net.seq);
+  call.key = SplitHeads(net, of.key(x), call.heads.width, net.seq);
+  call.value = SplitHeads(net, of.value(x), call.heads.width, net.seq);
+  return net.b.Call("aten::reshape", Attend(net, call), Shape{net.batch, net.seq, -1});
+}
+
 void ReturnNextToken(Net& net, Tensor logits, Tensor labels, std::int64_t vocabulary,
                      const AddToLoss& add) {
   const Tensor loss = labels.defined() ? NextTokenLoss(net, logits, labels, vocabulary) : Tensor();

@@ -65,7 +65,7 @@ std::vector<Tensor> RotateParts(const Net& net, const std::vector<Tensor>& heads
                                 const RotatedPart& part, Tensor cos, Tensor sin);
 
 struct AttentionCall {
-  Tensor query, key, value;  // of [batch, heads, seq, width]
+  Tensor query = {}, key = {}, value = {};  // of [batch, heads, seq, width]
   Tensor mask = {};
   Heads heads;
   double scale = 1.0;
@@ -78,6 +78,12 @@ struct AttentionCall {
 };
 // transformers' attention interface: [batch, seq, heads, width], contiguous.
 Tensor Attend(const Net& net, const AttentionCall& call);
+
+// The same of a layer's three projections of `x`, which it puts in the call: [batch, seq, width].
+struct Projections {
+  const Linear &query, &key, &value;
+};
+Tensor AttendToSelf(const Net& net, const Projections& of, Tensor x, AttentionCall call);
 
 // What else a model returns before its logits: it is given the loss, if there is one, and gives it
 // back first.

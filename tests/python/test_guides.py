@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -17,13 +18,20 @@ BINARY = os.environ.get("STEELYARD", str(ROOT / "build/dev/steelyard"))
 SHOWN = re.compile(r"```sh\n(steelyard (?:[^`]|\n)*?)\n```\n\n```\n(.*?)\n```", re.DOTALL)
 
 
+GUIDES = {"training_memory": 4, "config": 2}  # and how many examples they have at least
+
+
+def examples_of(guide: str) -> list[tuple[str, str]]:
+    return SHOWN.findall((ROOT / f"docs/{guide}.md").read_text())
+
+
 def examples() -> list[tuple[str, str]]:
-    text = (ROOT / "docs/training_memory.md").read_text()
-    return SHOWN.findall(text)
+    return [example for guide in GUIDES for example in examples_of(guide)]
 
 
-def test_guides_have_examples() -> None:
-    assert len(examples()) >= 4
+@pytest.mark.parametrize("guide", GUIDES)
+def test_guides_have_examples(guide: str) -> None:
+    assert len(examples_of(guide)) >= GUIDES[guide]
 
 
 @pytest.mark.parametrize(("command", "shown"), examples())
@@ -37,3 +45,24 @@ def test_output(command: str, shown: str) -> None:
     assert wanted[0] in lines
     start = lines.index(wanted[0])
     assert lines[start : start + len(wanted)] == wanted
+
+
+def known(folder: Path, **config: object) -> str:
+    """What a refusal of a config says that there is instead."""
+    (folder / "config.json").write_text(json.dumps(config))
+    words = [BINARY, "weigh", str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    found = re.search(r"Known are (.*?)\.(\s|$)", done.stderr)
+    assert found is not None, done.stderr
+    return found[1]
+
+
+def test_types_of_configs_are_those_that_are_built(tmp_path: Path) -> None:
+    nothing = ["Nothing"]
+    rows = []
+    for kind in known(tmp_path, model_type="", architectures=nothing).split(", "):
+        prefix, heads = known(tmp_path, model_type=kind, architectures=nothing).split(" and ")
+        names = (f"`{prefix}{head}`" for head in heads.split(", "))
+        rows.append(f"| {kind} | {', '.join(names)} |")
+    text = (ROOT / "docs/config.md").read_text()
+    assert re.findall(r"^\| [\w-]+ \| `.*\|$", text, re.MULTILINE) == rows
