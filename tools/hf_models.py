@@ -10,6 +10,7 @@ from collections.abc import Callable
 import transformers as t
 from hf_decoders import DECODERS
 from hf_row import HfModel, text
+from hf_vision import VISION
 
 MODELS: dict[str, Callable[[], HfModel]] = {
     "llama-a": lambda: text(
@@ -43,4 +44,5 @@ MODELS: dict[str, Callable[[], HfModel]] = {
         40,
     ),
     **DECODERS,
+    **VISION,
 }

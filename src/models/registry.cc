@@ -8,8 +8,9 @@ namespace steelyard::models {
 namespace {
 
 constexpr std::array kArchitectures{
-    &kBloom,   &kDeepseekV3, &kGemma, &kGemma2, &kGemma3Text, &kGpt2,     &kGptNeoX, &kLlama,
-    &kMistral, &kMixtral,    &kOpt,   &kPhi3,   &kQwen2,      &kQwen2Moe, &kQwen3,   &kQwen3Moe};
+    &kBloom,      &kClip,     &kClipText, &kClipVision, &kConvNext, &kDeepseekV3, &kGemma, &kGemma2,
+    &kGemma3Text, &kGpt2,     &kGptNeoX,  &kLlama,      &kMistral,  &kMixtral,    &kOpt,   &kPhi3,
+    &kQwen2,      &kQwen2Moe, &kQwen3,    &kQwen3Moe,   &kSwin,     &kVit};
 
 }  // namespace
 

@@ -8,6 +8,10 @@
 namespace steelyard::models {
 
 extern const Architecture kBloom;
+extern const Architecture kClip;
+extern const Architecture kClipText;
+extern const Architecture kClipVision;
+extern const Architecture kConvNext;
 extern const Architecture kDeepseekV3;
 extern const Architecture kGemma;
 extern const Architecture kGemma2;
@@ -23,5 +27,7 @@ extern const Architecture kQwen2;
 extern const Architecture kQwen2Moe;
 extern const Architecture kQwen3;
 extern const Architecture kQwen3Moe;
+extern const Architecture kSwin;
+extern const Architecture kVit;
 
 }  // namespace steelyard::models
