@@ -9,6 +9,7 @@
 #include <string>
 
 #include "models/registry.h"
+#include "models/swin_windows.h"
 #include "models/vision.h"
 
 namespace steelyard::models {
@@ -176,64 +177,6 @@ struct SwinAttention : VisionAttention {
   }
   RelativePositionBias bias;
 };
-
-// Images of [batch, height, width, channels] as windows, and back.
-struct Windows {
-  const Net& net;
-  std::int64_t side;
-  Extent grid;  // of whole windows
-  std::int64_t channels;
-
-  std::int64_t count() const { return grid.height / side * (grid.width / side); }
-  Tensor Of(Tensor image, Builder::Size batch) const {
-    const Shape apart{batch, grid.height / side, side, grid.width / side, side, channels};
-    const Tensor cut = net.b.Call("aten::view", image, apart);
-    return net.b.Call("aten::view", Swapped(cut), Shape{-1, side, side, channels});
-  }
-  Tensor Joined(Tensor windows) const {
-    const Shape apart{-1, grid.height / side, grid.width / side, side, side, channels};
-    const Tensor cut = net.b.Call("aten::view", windows, apart);
-    return net.b.Call("aten::view", Swapped(cut), Shape{-1, grid.height, grid.width, channels});
-  }
-
- private:
-  Tensor Swapped(Tensor x) const {
-    return net.b.Call("aten::contiguous", net.b.Call("aten::transpose.int", x, 2, 3));
-  }
-};
-
-// Which of three stretches each row, or column, of a shifted image is of.
-Tensor Stretches(Builder& b, Tensor line, std::int64_t size, std::int64_t window,
-                 std::int64_t shift) {
-  const auto from = [&](std::int64_t first) {
-    const Tensor behind = b.Call("aten::ge.Scalar", line, first);
-    return b.Call("aten::to.dtype", behind, DType::kInt64);
-  };
-  const Tensor second = from(size - window);
-  return b.Call("aten::add.Tensor", second, from(size - shift));
-}
-
-// Keeps apart what a shift has brought into one window: [windows, area, area].
-Tensor ShiftMask(const Net& net, const Windows& whole, std::int64_t shift) {
-  Builder& b = net.b;
-  const Tensor row_line = b.Call("aten::arange", whole.grid.height);
-  const Tensor column_line = b.Call("aten::arange", whole.grid.width);
-  Tensor rows = Stretches(b, row_line, whole.grid.height, whole.side, shift);
-  Tensor columns = Stretches(b, column_line, whole.grid.width, whole.side, shift);
-  for (const int dim : {0, 2, 3}) rows = b.Call("aten::unsqueeze", rows, dim);
-  rows = b.Call("aten::mul.Tensor", rows, 3);
-  for (const int dim : {0, 1, 3}) columns = b.Call("aten::unsqueeze", columns, dim);
-  const Tensor regions = b.Call("aten::add.Tensor", rows, columns);
-  const Tensor image = b.Call("aten::to.dtype", regions, net.dtype());
-  const Windows cut{.net = net, .side = whole.side, .grid = whole.grid, .channels = 1};
-  const Tensor each = b.Call("aten::view", cut.Of(image, 1), Shape{-1, whole.side * whole.side});
-  const Tensor across = b.Call("aten::unsqueeze", each, 1);
-  const Tensor apart = b.Call("aten::sub.Tensor", across, b.Call("aten::unsqueeze", each, 2));
-  const Tensor other = b.Call("aten::ne.Scalar", apart, 0);
-  const Tensor mask = b.Call("aten::masked_fill.Scalar", apart, other, -100.0);
-  const Tensor same = b.Call("aten::eq.Scalar", apart, 0);
-  return b.Call("aten::masked_fill.Scalar", mask, same, 0.0);
-}
 
 struct Block : Layer {
   Block(const Layer& parent, const std::string& name, const SwinConfig& c, const BlockPlan& with)
