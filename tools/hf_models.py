@@ -11,6 +11,7 @@ import transformers as t
 from hf_decoders import DECODERS
 from hf_encoders import ENCODERS
 from hf_row import HfModel, text
+from hf_vision import VISION
 
 MODELS: dict[str, Callable[[], HfModel]] = {
     "llama-a": lambda: text(
@@ -45,4 +46,5 @@ MODELS: dict[str, Callable[[], HfModel]] = {
     ),
     **DECODERS,
     **ENCODERS,
+    **VISION,
 }

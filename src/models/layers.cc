@@ -135,6 +135,26 @@ Tensor LayerNorm::operator()(Tensor x) const {
   return b().Call("aten::layer_norm", x, Shape{width}, weight, bias, eps);
 }
 
+Convolution::Convolution(const Layer& parent, std::string_view name, const Plan& with)
+    : Layer(parent, name,
+            with.kernel.size() == 1 ? "torch.nn.modules.conv.Conv1d"
+                                    : "torch.nn.modules.conv.Conv2d"),
+      plan(with) {
+  Shape sizes{plan.out, plan.in / std::max<std::int64_t>(plan.groups, 1)};
+  sizes.insert(sizes.end(), plan.kernel.begin(), plan.kernel.end());
+  weight = Parameter("weight", sizes);
+  if (plan.bias == Bias::kOne) bias = Parameter("bias", {plan.out});
+  if (plan.stride.empty()) plan.stride.assign(plan.kernel.size(), 1);
+  if (plan.padding.empty()) plan.padding.assign(plan.kernel.size(), 0);
+}
+
+Tensor Convolution::operator()(Tensor x) const {
+  const auto call = Enter();
+  const Shape dilation(plan.kernel.size(), 1);
+  return b().Call(plan.kernel.size() == 1 ? "aten::conv1d" : "aten::conv2d", x, weight, bias,
+                  plan.stride, plan.padding, dilation, plan.groups);
+}
+
 RmsNorm::RmsNorm(const Layer& parent, std::string_view name, std::string_view class_name,
                  std::int64_t width, double epsilon, RmsWeight weight_form)
     : Layer(parent, name, class_name),

@@ -86,6 +86,21 @@ struct LayerNorm : Layer {
   double eps;
 };
 
+// Over images, or over lines where it has one size of each kind.
+struct Convolution : Layer {
+  struct Plan {
+    std::int64_t in = 1, out = 1;
+    Shape kernel;
+    Shape stride = {}, padding = {};  // of ones and zeros where they are empty
+    std::int64_t groups = 1;
+    Bias bias = Bias::kOne;
+  };
+  Convolution(const Layer& parent, std::string_view name, const Plan& plan);
+  Tensor operator()(Tensor x) const;
+  Plan plan;
+  Tensor weight, bias;
+};
+
 // x / rms(x), in float32, times a weight (LlamaRMSNorm and its likes) or times one more than a
 // weight, before it leaves float32 (Gemma's).
 enum class RmsWeight : std::uint8_t { kPlain, kOneMore };

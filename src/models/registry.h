@@ -10,6 +10,10 @@ namespace steelyard::models {
 extern const Architecture kAlbert;
 extern const Architecture kBert;
 extern const Architecture kBloom;
+extern const Architecture kClip;
+extern const Architecture kClipText;
+extern const Architecture kClipVision;
+extern const Architecture kConvNext;
 extern const Architecture kDeepseekV3;
 extern const Architecture kDistilBert;
 extern const Architecture kElectra;
@@ -28,5 +32,7 @@ extern const Architecture kQwen2Moe;
 extern const Architecture kQwen3;
 extern const Architecture kQwen3Moe;
 extern const Architecture kRoberta;
+extern const Architecture kSwin;
+extern const Architecture kVit;
 
 }  // namespace steelyard::models

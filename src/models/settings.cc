@@ -38,6 +38,11 @@ Status Settings::status() const {
   return {};
 }
 
+bool Settings::IsList(std::string_view key) const {
+  const Setting* found = Find(key);
+  return found != nullptr && found->kind == Setting::Kind::kList;
+}
+
 const Setting* Settings::Need(std::string_view key, bool has_default) const {
   const Setting* found = Find(key);
   if (found == nullptr && !has_default) {

@@ -39,6 +39,7 @@ class Settings {
   bool Has(std::string_view key) const { return Find(key) != nullptr; }
   // Whether the key is there, be it null: where null is not what the class's default is.
   bool Stands(std::string_view key) const;
+  bool IsList(std::string_view key) const;
   // A size or a count: from 0 to 2^31.
   std::int64_t Count(std::string_view key, std::optional<std::int64_t> missing = {}) const;
   double Real(std::string_view key, std::optional<double> missing = {}) const;

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// modeling_vit.py, of transformers 5.
+#include <array>
+#include <optional>
+#include <string>
+
+#include "models/registry.h"
+#include "models/text.h"
+#include "models/vision.h"
+
+namespace steelyard::models {
+namespace {
+
+constexpr std::string_view kModule = "transformers.models.vit.modeling_vit.";
+
+std::string ClassOf(std::string_view name) { return std::string(kModule).append(name); }
+
+struct VitConfig {
+  std::int64_t hidden, inner, layers, pooled;
+  std::int64_t heads, width;
+  Patches patches;
+  double eps, dropout, attention_dropout;
+  Bias qkv_bias;
+  std::int64_t tokens() const { return patches.grid().area() + 1; }
+};
+
+VitConfig Read(const Settings& c) {
+  const std::int64_t hidden = c.Count("hidden_size", 768);
+  const std::int64_t heads = std::max<std::int64_t>(c.Count("num_attention_heads", 12), 1);
+  const std::int64_t pooled = c.Count("pooler_output_size", 0);
+  return {.hidden = hidden,
+          .inner = c.Count("intermediate_size", 3072),
+          .layers = c.Count("num_hidden_layers", 12),
+          .pooled = pooled == 0 ? hidden : pooled,
+          .heads = heads,
+          .width = c.Count("head_dim", hidden / heads),
+          .patches = PatchesOf(c, {.image = 224, .patch = 16}),
+          .eps = c.Real("layer_norm_eps", 1e-12),
+          .dropout = c.Real("hidden_dropout_prob", 0.0),
+          .attention_dropout = c.Real("attention_probs_dropout_prob", 0.0),
+          .qkv_bias = c.Flag("qkv_bias", true) ? Bias::kOne : Bias::kNone};
+}
+
+struct PatchEmbeddings : Layer {
+  PatchEmbeddings(const Layer& parent, const VitConfig& c)
+      : Layer(parent, "patch_embeddings", ClassOf("ViTPatchEmbeddings")),
+        projection(*this, "projection", PatchPlan(c.patches, c.hidden)) {}
+  Tensor operator()(Tensor pixels) const {
+    const auto call = Enter();
+    return AsTokens(net(), projection(pixels));
+  }
+  Convolution projection;
+};
+
+struct Embeddings : Layer {
+  Embeddings(const Layer& parent, const VitConfig& c)
+      : Layer(parent, "embeddings", ClassOf("ViTEmbeddings")),
+        first(Parameter("cls_token", {1, 1, c.hidden})),
+        positions(Parameter("position_embeddings", {1, c.tokens(), c.hidden})),
+        patches(*this, c),
+        dropout(*this, "dropout", c.dropout) {}
+  Tensor operator()(Tensor pixels) const {
+    const auto call = Enter();
+    const Tensor seen = patches(pixels);
+    const Tensor wide = b().Call("aten::expand", first, Shape{net().batch, -1, -1});
+    const Tensor all = b().Call("aten::cat", std::vector<Tensor>{wide, seen}, 1);
+    return dropout(b().Call("aten::add.Tensor", all, positions));
+  }
+  Tensor first, positions;
+  PatchEmbeddings patches;
+  Dropout dropout;
+};
+
+struct EncoderLayer : Layer {
+  EncoderLayer(const Layer& parent, const std::string& name, const VitConfig& config)
+      : Layer(parent, name, ClassOf("ViTLayer")),
+        c(config),
+        attention(*this, {.name = "attention",
+                          .class_name = ClassOf("ViTAttention"),
+                          .hidden = c.hidden,
+                          .heads = c.heads,
+                          .width = c.width,
+                          .dropout = c.attention_dropout,
+                          .qkv_bias = c.qkv_bias}),
+        before(*this, "layernorm_before", c.hidden, c.eps),
+        after(*this, "layernorm_after", c.hidden, c.eps),
+        mlp(*this, ClassOf("ViTMLP"), c.hidden, c.inner, net().config, "gelu"),
+        dropout(*this, "dropout", c.dropout) {}
+  Tensor operator()(Tensor x, Tensor mask) const {
+    const auto call = Enter();
+    const Tensor seen = dropout(attention(before(x), mask, net().batch, c.tokens()));
+    x = b().Call("aten::add.Tensor", seen, x);
+    return b().Call("aten::add.Tensor", dropout(mlp(after(x))), x);
+  }
+  const VitConfig& c;
+  VisionAttention attention;
+  LayerNorm before, after;
+  TwoLayerMlp mlp;
+  Dropout dropout;
+};
+
+struct Pooler : Layer {
+  Pooler(const Layer& parent, const VitConfig& c)
+      : Layer(parent, "pooler", ClassOf("ViTPooler")),
+        dense(*this, "dense", c.hidden, c.pooled),
+        act(*this, "activation", "pooler_act", "tanh") {}
+  Tensor operator()(Tensor x) const {
+    const auto call = Enter();
+    return act(dense(b().Call("aten::select.int", x, 1, 0)));
+  }
+  Linear dense;
+  Activation act;
+};
+
+struct Model : Layer {
+  Model(const Layer& parent, std::string_view name, const VitConfig& config)
+      : Layer(parent, name, ClassOf("ViTModel")),
+        c(config),
+        embeddings(*this, c),
+        layers(Repeated<EncoderLayer>(*this, "layers", c.layers, c)),
+        norm(*this, "layernorm", c.hidden, c.eps) {
+    if (name.empty()) pooler.emplace(*this, c);
+  }
+  // The hidden states; those of the first token, pooled, where the model stands alone.
+  std::array<Tensor, 2> operator()(Tensor pixels) const {
+    const auto call = Enter();
+    Tensor x = embeddings(pixels);
+    const Tensor mask = FullMask(net(), c.tokens());
+    for (const EncoderLayer& layer : layers) x = layer(x, mask);
+    x = norm(x);
+    return {x, pooler ? (*pooler)(x) : Tensor()};
+  }
+  const VitConfig& c;
+  Embeddings embeddings;
+  std::vector<EncoderLayer> layers;
+  LayerNorm norm;
+  std::optional<Pooler> pooler;
+};
+
+void Build(Net& net) {
+  const VitConfig c = Read(net.config);
+  const Layer root(net);
+  if (net.options.head == "Model") {
+    const Model model(root, "", c);
+    for (const Tensor out : model(ImageInput(net, c.patches))) net.b.Return(out);
+    return;
+  }
+  const Model model(root, "vit", c);
+  const ImageClasses classes(root, c.hidden);
+  const Tensor pixels = ImageInput(net, c.patches);
+  const Tensor labels = ImageClasses::LabelInput(net);
+  classes.Return(net, net.b.Call("aten::select.int", model(pixels)[0], 1, 0), labels);
+}
+
+constexpr std::array<std::string_view, 2> kHeads{"ForImageClassification", "Model"};
+
+}  // namespace
+
+const Architecture kVit{.type = "vit",
+                        .prefix = "ViT",
+                        .summary = "Vision Transformer",
+                        .heads = kHeads,
+                        .build = Build};
+
+}  // namespace steelyard::models
