@@ -44,7 +44,7 @@ fuzz:
 	cmake --preset fuzz
 	cmake --build --preset fuzz
 	mkdir -p build/fuzz/corpus
-	for name in pt2 onnx text pt2_json; do \
+	for name in pt2 onnx text pt2_json safetensors gguf; do \
 	  mkdir -p build/fuzz/corpus/$$name; \
 	  build/fuzz/fuzz/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -max_len=65536 \
 	    build/fuzz/corpus/$$name fuzz/corpus/$$name examples || exit 1; \

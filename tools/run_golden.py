@@ -26,6 +26,8 @@ with `bad_` are refused inputs.
 
 An input that is no text form stands between comments: after lines `# FILE: NAME` the entries of a
 zip archive, NAME.pt2, or after a line `# BASE64: pt2` the bytes of a file with that extension.
+After lines `# WEIGHTS: PATH [OPTION...]` stand descriptions of files of weights, or texts beside
+them (tools/weights_files.py says how); `%s` is then the first part of the first PATH.
 
 Durations that a run measures of itself cannot be expected: wherever output says `in 6.2 ms` (or ns,
 us, s) or `"elapsed_seconds": 0.0062`, both sides are compared with `<time>` in its place. Predicted
@@ -50,11 +52,14 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from weights_files import write_described
+
 ROOT = Path(__file__).resolve().parent.parent
 RUN = "# RUN: "
 EXIT = "# EXIT: "
 FILE = "# FILE: "
 BASE64 = "# BASE64: "
+WEIGHTS = "# WEIGHTS: "
 SECTIONS = {"# OUT": "out", "# ERR": "err"}
 MEASURED_TIME = re.compile(
     r'(\bin )\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s)\b|("elapsed_seconds": )[\d.e-]+'
@@ -151,17 +156,31 @@ def model_of(golden: Golden) -> tuple[str, bytes]:
     return ".syt", golden.input.encode()
 
 
+def write_model(golden: Golden, folder: Path) -> str:
+    """Writes the test's input; returns its name."""
+    if WEIGHTS in golden.input:
+        paths = []
+        for part in golden.input.split(WEIGHTS)[1:]:
+            line, _, text = part.partition("\n")
+            path, *words = line.split()
+            write_described(folder / path, words, text)
+            paths.append(path)
+        return Path(paths[0]).parts[0]
+    extension, content = model_of(golden)
+    model = folder / (golden.path.stem + extension)
+    model.write_bytes(content)
+    return model.name
+
+
 def run(golden: Golden, binary: Path) -> Outcome:
     """Runs the test's command in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        extension, content = model_of(golden)
-        model = Path(folder, golden.path.stem + extension)
-        model.write_bytes(content)
+        model = write_model(golden, Path(folder))
         Path(folder, "examples").symlink_to(ROOT / "examples")
         # Nothing of the caller's terminal or language may decide what is printed.
         kept = {key: value for key, value in os.environ.items() if key.endswith("SAN_OPTIONS")}
         done = subprocess.run(
-            [binary, *(word.replace("%s", model.name) for word in golden.command[1:])],
+            [binary, *(word.replace("%s", model) for word in golden.command[1:])],
             cwd=folder,
             env={"LC_ALL": "C.UTF-8", "PATH": os.environ.get("PATH", ""), **kept},
             stdin=subprocess.DEVNULL,

@@ -30,8 +30,14 @@ enum class DType : std::uint8_t {
   kUInt32,
   kInt64,
   kUInt64,
+  kFloat4E2M1,
+  kFloat6E2M3,
+  kFloat6E3M2,
   kFloat8E4M3,
   kFloat8E5M2,
+  kFloat8E4M3FNUZ,
+  kFloat8E5M2FNUZ,
+  kFloat8E8M0,
   kFloat16,
   kBFloat16,
   kFloat32,
@@ -41,7 +47,7 @@ enum class DType : std::uint8_t {
   kComplex128,
 };
 
-// Width of one element in bits: 4 for the packed integers, 8 for bool.
+// Width of one element in bits: 4 for the packed integers, 8 for bool. What is below 8 is packed.
 int BitsOf(DType dtype);
 // PyTorch's name: "float32", "bfloat16", "int64", "float8_e4m3fn".
 std::string_view NameOf(DType dtype);
@@ -49,7 +55,7 @@ std::optional<DType> DTypeNamed(std::string_view name);
 // Short name of the text form: "f32", "bf16", "i64", "f8e4m3".
 std::string_view ShortNameOf(DType dtype);
 std::optional<DType> DTypeShortNamed(std::string_view name);
-bool IsFloating(DType dtype);  // float8 to float64
+bool IsFloating(DType dtype);  // float4 to float64
 bool IsComplex(DType dtype);
 bool IsIntegral(DType dtype);  // without bool
 

@@ -40,8 +40,8 @@ struct ImportOptions {
   bool training = false;
 };
 
-// Returns the model in the file at `path`. The error's place begins with the file's name and then
-// says which node, key or line of it; its hint says what would help.
+// Returns the model in the file or the folder at `path`. The error's place begins with the file's
+// name and then says which node, key or line of it; its hint says what would help.
 Result<Program> ImportFile(const std::string& path, const ImportOptions& options);
 
 // A file format that models can be read from: one row of `Importers`.
@@ -53,13 +53,16 @@ struct Importer {
   // Whether a file that begins with `head` may be of this format. `head` is up to `kHeadBytes`
   // long. Formats do not overlap: at most one row says yes.
   bool (*sniff)(std::string_view head);
-  // Reads the file at `path`, which is a non-empty regular file. The place of an error begins with
-  // `path`.
+  // Reads the file at `path`, which is a non-empty regular file, or the folder of which
+  // `takes_folder` said yes. The place of an error begins with `path`.
   Result<Program> (*read)(const std::string& path, const ImportOptions& options);
   // One sentence: what the format is and who writes it.
   std::string_view summary;
   // The file describes a model without its graph: it is built, as the options say.
   bool builds = false;
+  // Whether a folder that holds files of these names, which are sorted, is a model of this format;
+  // of several importers that say yes the first reads it. Null: the format has no folders.
+  bool (*takes_folder)(std::span<const std::string> names) = nullptr;
 };
 
 // How much of a file `sniff` sees: more than any format needs to be told by its magic number.

@@ -13,10 +13,8 @@
 // spans of int64 require that.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -177,12 +175,26 @@ struct SourceLine {
   StringId code = kNoString;
 };
 
+// How a tensor is stored where that is no array of its dtype: quantised numbers with their scales.
+struct Packing {
+  StringId name = kNoString;  // "q4_k", "gptq_int4_g128"
+  std::int64_t bytes = 0;     // all that the tensor takes, scales and zero points included
+};
+
+// What the file says of the model besides, under a name: a text, or else a number.
+struct Fact {
+  StringId name = kNoString;  // "context_length"
+  StringId text = kNoString;
+  std::int64_t number = 0;
+};
+
 // A parameter, buffer or constant as the model names it; tied names share one value's storage.
 struct NamedTensor {
   ValueId value = kNoId;
   StringId name = kNoString;  // "bert.embeddings.word_embeddings.weight"
   bool persistent = true;
   std::uint32_t tied_to = kNoId;  // index in the same list of the first name of the same tensor
+  std::uint32_t packing = kNoId;  // index into Program::packings; kNoId: an array of its dtype
 };
 
 // A symbolic size of the file: its admissible range and the value it had when it was exported.
@@ -225,6 +237,7 @@ class Program {
   std::vector<Frame> frames;
   std::vector<NamedTensor> parameters;  // in the order of module.parameters()
   std::vector<NamedTensor> buffers;
+  std::vector<Packing> packings;        // of those two
   std::vector<ValueId> inputs;          // what the user passes, in order
   std::vector<ValueId> mutated;         // buffers and inputs that the program writes to
   std::vector<std::uint32_t> released;  // outputs as a caller lets them go; empty: last first
@@ -233,11 +246,13 @@ class Program {
   Repeat repeat;                         // of the main graph
   std::vector<SavedTensor> saved;        // what autograd keeps for the backward pass, in order
   bool ties_known = false;  // the file says which names are one tensor: nothing is to be assumed
+  bool has_graph = true;    // false: a file of weights; there are parameters, and nothing runs
   bool memory_estimated = false;  // some scratch is not known to the byte; a note says which
   ValueId loss = kNoId;           // what a training step differentiates
   StringId name = kNoString;      // of the model: class or file name
   StringId producer = kNoString;  // "torch 2.15.0 (schema 8.20)"
-  std::vector<StringId> notes;    // what a reader or pass wants the report to say, a line each
+  std::vector<Fact> facts;
+  std::vector<StringId> notes;  // what a reader or pass wants the report to say, a line each
 
   // --- Reading ----------------------------------------------------------------------------------
   const Graph& main() const { return graphs[0]; }
@@ -261,6 +276,9 @@ class Program {
   Dim size(ValueId id, int i) const {
     return Dim::FromRaw(dims.span(values[id].dims, values[id].rank)[static_cast<std::size_t>(i)]);
   }
+  // Bytes that a parameter or buffer takes, and as what: "q4_k", "float16".
+  std::int64_t stored_bytes(const NamedTensor& tensor) const;
+  std::string_view stored_as(const NamedTensor& tensor) const;
   // How often a graph of the imported program ran; a main graph always once.
   std::int64_t runs(GraphId graph) const;
   // How often a node of the main graph runs.

@@ -35,6 +35,7 @@ enum class Unit : std::uint8_t {
   kFlopsPerByte,    // Arithmetic intensity: `12.3 FLOP/B`.
   kSeconds,         // Elapsed time: `812 ns`, `6.2 ms`, `1.5 s`, `3 min 20 s`.
   kPercent,         // A share, given as a fraction: 0.994 is written `99.4 %`.
+  kBits,            // Bits that an element takes: `4.85 bit`.
   kRatio,           // How many times as much: `1.36x`.
 };
 

@@ -91,7 +91,8 @@ struct WeighOptions {
 
 // The numbers that most callers want, of what was weighed: one forward pass without gradients or,
 // where `WeighOptions::train` names an optimizer, one training step. Work is that of its forward
-// part; memory that of the whole.
+// part; memory that of the whole. Of a file of weights only parameters and
+// buffers are told: the others are 0.
 struct Totals {
   // Elements of all parameters, trained or not, and their bytes. Tied parameters once.
   std::int64_t parameter_count = 0;

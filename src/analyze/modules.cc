@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyze/parameters.h"
 #include "steelyard/op.h"
 
 namespace steelyard {
@@ -60,11 +61,11 @@ std::vector<std::pair<ModuleId, int>> TreeOrder(const Program& program) {
 }
 
 struct ByteTally {
-  DType dtype;
+  std::string_view dtype;
   std::int64_t bytes;
 };
 
-void AddDType(std::vector<ByteTally>& tally, DType dtype, std::int64_t bytes) {
+void AddDType(std::vector<ByteTally>& tally, std::string_view dtype, std::int64_t bytes) {
   auto found = std::ranges::find(tally, dtype, &ByteTally::dtype);
   if (found == tally.end()) found = tally.insert(found, {dtype, 0});
   found->bytes += bytes;
@@ -81,15 +82,15 @@ void AddTensors(const Program& kernels, std::vector<ModuleReport>& own,
     if (seen[value.storage]) return;
     seen[value.storage] = true;
     const ModuleId module = finder.Owner(kernels.text(named.name));
-    const TensorView tensor(kernels, named.value);
-    const std::int64_t count = tensor.count(), bytes = tensor.bytes();
+    const std::int64_t count = TensorView(kernels, named.value).count();
+    const std::int64_t bytes = BytesOf(kernels, named);
     if (!parameter) {
       own[module].buffer_bytes += bytes;
       return;
     }
     own[module].parameters += count;
     own[module].parameter_bytes += bytes;
-    AddDType(dtypes[module], value.dtype, bytes);
+    AddDType(dtypes[module], kernels.stored_as(named), bytes);
   };
   for (const NamedTensor& p : kernels.parameters) add(p, true);
   for (const NamedTensor& b : kernels.buffers) add(b, false);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "analyze/work.h"
@@ -18,10 +19,10 @@ struct ModuleReport {
   std::int64_t parameters = 0;  // elements, tied tensors at their first name
   std::int64_t parameter_bytes = 0;
   std::int64_t buffer_bytes = 0;
-  std::vector<DType> dtypes;          // of its parameters, most bytes first
-  std::int64_t calls = 0;             // of operators inside it
-  std::int64_t unmodelled = 0;        // of them, those that its work leaves out
-  std::int64_t activation_bytes = 0;  // results of its operators, allocated in the step
+  std::vector<std::string_view> dtypes;  // or packings, of its parameters, most bytes first
+  std::int64_t calls = 0;                // of operators inside it
+  std::int64_t unmodelled = 0;           // of them, those that its work leaves out
+  std::int64_t activation_bytes = 0;     // results of its operators, allocated in the step
   NodeWork work;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "analyze/experts.h"
 #include "steelyard/op.h"
@@ -11,14 +12,21 @@
 namespace steelyard {
 namespace {
 
-void AddTo(std::vector<DTypeTotal>& by_dtype, DType dtype, std::int64_t count, std::int64_t bytes) {
-  auto found = std::ranges::find(by_dtype, dtype, &DTypeTotal::dtype);
-  if (found == by_dtype.end()) found = by_dtype.insert(found, {dtype, {}});
+void AddTo(std::vector<DTypeTotal>& by_dtype, std::string_view name, std::int64_t count,
+           std::int64_t bytes) {
+  auto found = std::ranges::find(by_dtype, name, &DTypeTotal::name);
+  if (found == by_dtype.end()) found = by_dtype.insert(found, {.name = name, .total = {}});
+  ++found->tensors;
   found->total.count += count;
   found->total.bytes += bytes;
 }
 
 }  // namespace
+
+std::int64_t BytesOf(const Program& kernels, const NamedTensor& tensor) {
+  return tensor.packing == kNoId ? TensorView(kernels, tensor.value).bytes()
+                                 : kernels.stored_bytes(tensor);
+}
 
 ParameterReport CountParameters(const Program& kernels) {
   ParameterReport report;
@@ -36,8 +44,8 @@ ParameterReport CountParameters(const Program& kernels) {
       ++report.tied;
       continue;
     }
-    const TensorView tensor(kernels, p.value);
-    const std::int64_t count = tensor.count(), bytes = tensor.bytes();
+    const std::int64_t count = TensorView(kernels, p.value).count();
+    const std::int64_t bytes = BytesOf(kernels, p);
     ++report.tensors;
     report.parameters.count += count;
     report.parameters.bytes += bytes;
@@ -45,7 +53,7 @@ ParameterReport CountParameters(const Program& kernels) {
       report.trainable.count += count;
       report.trainable.bytes += bytes;
     }
-    AddTo(report.by_dtype, kernels.values[p.value].dtype, count, bytes);
+    AddTo(report.by_dtype, kernels.stored_as(p), count, bytes);
     const std::optional<ExpertShare> share = experts.Of(kernels.values[p.value].storage);
     report.active += share ? count / share->experts * share->active : count;
   }
@@ -53,9 +61,8 @@ ParameterReport CountParameters(const Program& kernels) {
   report.active_experts = experts.active;
   for (const NamedTensor& b : kernels.buffers) {
     if (b.value == kNoId || !first_time(b.value)) continue;
-    const TensorView tensor(kernels, b.value);
-    report.buffers.count += tensor.count();
-    report.buffers.bytes += tensor.bytes();
+    report.buffers.count += TensorView(kernels, b.value).count();
+    report.buffers.bytes += BytesOf(kernels, b);
   }
   std::ranges::stable_sort(report.by_dtype, std::greater(),
                            [](const DTypeTotal& t) { return t.total.bytes; });

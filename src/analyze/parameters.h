@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "steelyard/program.h"
@@ -16,9 +17,11 @@ struct TensorTotal {
   std::int64_t bytes = 0;
 };
 
+// Of one dtype or one way of packing. Names stand in the program, or for ever.
 struct DTypeTotal {
-  DType dtype;
+  std::string_view name;
   TensorTotal total;
+  int tensors = 0;
 };
 
 struct ParameterReport {
@@ -35,7 +38,10 @@ struct ParameterReport {
   int active_experts = 0;  // chosen for a token
 };
 
-// `kernels` is a program that `decompose` gave.
+// Bytes of its elements, or of what is stored of it.
+std::int64_t BytesOf(const Program& kernels, const NamedTensor& tensor);
+
+// `kernels` is a program that `decompose` gave; the report is valid while it is.
 ParameterReport CountParameters(const Program& kernels);
 
 }  // namespace steelyard

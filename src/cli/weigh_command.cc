@@ -94,27 +94,29 @@ void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
 
 // What is weighed, in which sizes.
 void WeighCommand::AddSizeFlags(std::vector<Flag>* flags) {
-  flags->insert(flags->end(), {{.name = "MODEL",
-                                .help = "the model's file, such as torch.export.save writes",
-                                .field = &model_,
-                                .need = Need::kRequired},
-                               {.name = "--input",
-                                .arg = "NAME=2x128",
-                                .help = "sizes of an input; once for each",
-                                .field = &inputs_},
-                               {.name = "--size",
-                                .arg = "SYMBOL=N",
-                                .help = "a size that only the data tell, as of nonzero; "
-                                        "\"u*\" is all",
-                                .field = &sizes_},
-                               {.name = "--batch",
-                                .arg = "N",
-                                .help = "the symbolic size that is first in the inputs",
-                                .field = &batch_},
-                               {.name = "--seq",
-                                .arg = "N",
-                                .help = "the symbolic size that is second in the inputs",
-                                .field = &seq_}});
+  flags->insert(flags->end(),
+                {{.name = "MODEL",
+                  .help = "the model's file, such as torch.export.save writes, or a file "
+                          "or folder of weights",
+                  .field = &model_,
+                  .need = Need::kRequired},
+                 {.name = "--input",
+                  .arg = "NAME=2x128",
+                  .help = "sizes of an input; once for each",
+                  .field = &inputs_},
+                 {.name = "--size",
+                  .arg = "SYMBOL=N",
+                  .help = "a size that only the data tell, as of nonzero; "
+                          "\"u*\" is all",
+                  .field = &sizes_},
+                 {.name = "--batch",
+                  .arg = "N",
+                  .help = "the symbolic size that is first in the inputs",
+                  .field = &batch_},
+                 {.name = "--seq",
+                  .arg = "N",
+                  .help = "the symbolic size that is second in the inputs",
+                  .field = &seq_}});
 }
 
 // How it runs, and how its work is counted.

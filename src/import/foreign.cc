@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/foreign.h"
 
-#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace steelyard {
 namespace {
@@ -15,8 +17,12 @@ constexpr char kPickleHint[] =
     "export "
     "the model: ep = torch.export.export(model, (example_input,)); "
     "torch.export.save(ep, \"model.pt2\")";
-constexpr char kWeightsHint[] =
-    "It holds weights and no graph. Export the model that they belong to with torch.export.save.";
+
+constexpr char kCheckpointHint[] =
+    "A pickle can run code and is never opened here. In Python, load the model if you trust it, "
+    "and "
+    "write model.save_pretrained(folder), or safetensors.torch.save_file(state, "
+    "\"x.safetensors\").";
 
 struct Format {
   bool (*sniff)(std::string_view head);
@@ -24,21 +30,9 @@ struct Format {
   std::string_view hint;
 };
 
-std::uint64_t LittleEndian64(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 8; i-- > 0;) value = value << 8U | static_cast<unsigned char>(bytes[i]);
-  return value;
-}
-
 // Protocols 2 to 5 begin with their number; 0 and 1 are no longer written by anyone.
 bool IsPickle(std::string_view head) {
   return head.size() >= 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
-}
-
-// The length of a JSON header, and the header.
-bool IsSafetensors(std::string_view head) {
-  constexpr std::uint64_t kMaxHeader = 100'000'000;  // the format's own limit
-  return head.size() >= 9 && head[8] == '{' && LittleEndian64(head) <= kMaxHeader;
 }
 
 // Flatbuffers: the format's name stands after the offset of the root.
@@ -53,10 +47,8 @@ bool IsJson(std::string_view head) {
 
 constexpr Format kFormats[] = {
     {IsPickle, "a Python pickle (an old torch.save)", kPickleHint},
-    {[](std::string_view head) { return head.starts_with("GGUF"); }, "a GGUF file", kWeightsHint},
     {[](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
      "an HDF5 file (Keras)", kExportHint},
-    {IsSafetensors, "a safetensors file", kWeightsHint},
     {[](std::string_view head) { return HoldsAtFour(head, "TFL3"); }, "a TensorFlow Lite model",
      kExportHint},
     {[](std::string_view head) { return HoldsAtFour(head, "ET"); }, "an ExecuTorch program (.pte)",
@@ -80,6 +72,17 @@ std::optional<Error> ForeignFormat(std::string_view head) {
     return Unsupported("it is " + std::string(format.what) +
                            ", which is known but not supported by this build yet",
                        {}, std::string(format.hint));
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> ForeignFolder(std::span<const std::string> names) {
+  for (const std::string_view extension : {".bin", ".pt", ".pth", ".ckpt"}) {
+    for (const std::string& name : names) {
+      if (!name.ends_with(extension)) continue;
+      return Unsupported("it holds the weights of PyTorch as pickles (" + name + ")", {},
+                         kCheckpointHint);
+    }
   }
   return std::nullopt;
 }

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "steelyard/error.h"
@@ -13,5 +15,8 @@ namespace steelyard {
 
 // What to say about a file that begins with `head`, if it is of a format that is known.
 std::optional<Error> ForeignFormat(std::string_view head);
+
+// What to say about a folder with files of these names, if it is of a kind that is known.
+std::optional<Error> ForeignFolder(std::span<const std::string> names);
 
 }  // namespace steelyard

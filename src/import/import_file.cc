@@ -8,7 +8,9 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "import/foreign.h"
 #include "steelyard/import.h"
@@ -29,8 +31,8 @@ std::string KnownImporters() {
   return names;
 }
 
-// Everything but a non-empty regular file is refused before it is opened: reading a pipe or a
-// device could wait for ever.
+// Everything but a folder and a non-empty regular file is refused before it is opened: reading a
+// pipe or a device could wait for ever.
 Status CheckFile(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code code;
@@ -38,10 +40,8 @@ Status CheckFile(const std::string& path) {
   if (status.type() == fs::file_type::not_found) {
     return Unexpected(NotFound("there is no such file", path, "Is the path right?"));
   }
-  if (status.type() == fs::file_type::directory) {
-    return Unexpected(InvalidInput("it is a directory", path, "Name the model file in it."));
-  }
   if (code) return Unexpected(InvalidInput("it cannot be read: " + code.message(), path));
+  if (status.type() == fs::file_type::directory) return {};
   if (status.type() != fs::file_type::regular) {
     return Unexpected(InvalidInput("it is no regular file", path, "Save it to a file first."));
   }
@@ -52,11 +52,9 @@ Status CheckFile(const std::string& path) {
   return {};
 }
 
-// Of a folder of the Hub, its config.
-std::string FileOf(const std::string& path) {
+bool IsFolder(const std::string& path) {
   std::error_code code;
-  const std::filesystem::path config = std::filesystem::path(path) / "config.json";
-  return std::filesystem::is_regular_file(config, code) ? config.string() : path;
+  return std::filesystem::is_directory(path, code);
 }
 
 Result<std::string> ReadHead(const std::string& path) {
@@ -84,13 +82,47 @@ std::string LowerExtension(const std::string& path) {
   return extension;
 }
 
+// Names of the files in a folder, sorted. More than this are no model's.
+constexpr std::size_t kMaxFiles = 100'000;
+std::vector<std::string> FilesIn(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> names;
+  std::error_code code;
+  for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code)) {
+    std::error_code ignored;
+    if (it->is_regular_file(ignored)) names.push_back(it->path().filename().string());
+    if (names.size() == kMaxFiles) break;
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<const Importer*> ChooseForFolder(const std::string& path) {
+  const std::vector<std::string> names = FilesIn(path);
+  for (const Importer& importer : Importers()) {
+    if (importer.takes_folder != nullptr && importer.takes_folder(names)) return &importer;
+  }
+  if (auto foreign = ForeignFolder(names)) return Unexpected(Within(path, *std::move(foreign)));
+  return Unexpected(
+      InvalidInput("it is a directory, and holds no model that is known", path,
+                   "Name the model file, or a folder with .safetensors or .gguf files in it."));
+}
+
+Result<const Importer*> ImporterNamed(const std::string& name) {
+  if (const Importer* importer = FindByName(name)) return importer;
+  return Unexpected(NoSuch("importer", name, NamesOf(Importers())));
+}
+
 // What the file says it is counts more than what it is called.
 Result<const Importer*> Choose(const std::string& path, const ImportOptions& options) {
+  const bool folder = IsFolder(path);
   if (!options.from.empty()) {
-    const Importer* importer = FindByName(options.from);
-    if (importer != nullptr) return importer;
-    return Unexpected(NoSuch("importer", options.from, NamesOf(Importers())));
+    SY_ASSIGN_OR_RETURN(const Importer* importer, ImporterNamed(options.from));
+    if (!folder || importer->takes_folder != nullptr) return importer;
+    return Unexpected(InvalidInput("it is a directory, which " + options.from + " does not read",
+                                   path, "Name the model file in it."));
   }
+  if (folder) return ChooseForFolder(path);
   SY_ASSIGN_OR_RETURN(const std::string head, ReadHead(path));
   for (const Importer& importer : Importers()) {
     if (importer.sniff(head)) return &importer;
@@ -107,20 +139,26 @@ Result<const Importer*> Choose(const std::string& path, const ImportOptions& opt
       "Importers are " + KnownImporters() + "; --from chooses one whatever the file is called."));
 }
 
+// "model" of "model.pt2" and of "models/model/".
+std::string NameOfFile(const std::string& path) {
+  const std::filesystem::path named = std::filesystem::absolute(path).lexically_normal();
+  if (!named.has_filename()) return named.parent_path().filename().string();
+  return IsFolder(path) ? named.filename().string() : named.stem().string();
+}
+
 }  // namespace
 
 Result<Program> ImportFile(const std::string& path, const ImportOptions& options) {
-  const std::string file = FileOf(path);
-  SY_RETURN_IF_ERROR(CheckFile(file));
-  SY_ASSIGN_OR_RETURN(const Importer* importer, Choose(file, options));
+  SY_RETURN_IF_ERROR(CheckFile(path));
+  SY_ASSIGN_OR_RETURN(const Importer* importer, Choose(path, options));
   if (!importer->builds && (options.dtype || !options.attention.empty())) {
-    return Unexpected(UsageError("the file holds a graph, whose dtypes and attention are its own",
+    return Unexpected(UsageError("the dtypes and the attention of this file are its own",
                                  options.dtype ? "--dtype" : "--attention",
                                  "They are chosen for models that are built from a config.json."));
   }
-  Result<Program> program = importer->read(file, options);
+  Result<Program> program = importer->read(path, options);
   if (program && program->name == kNoString) {
-    program->name = program->strings.Intern(std::filesystem::path(file).stem().string());
+    program->name = program->strings.Intern(NameOfFile(path));
   }
   return program;
 }

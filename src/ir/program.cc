@@ -30,8 +30,9 @@ CheckedInt BytesOf(DType dtype, CheckedInt count) {
   const std::int64_t bits = BitsOf(dtype);
   if (bits >= 8) return count * CheckedInt(bits / 8);
   if (!count.ok()) return count;
-  const std::int64_t per_byte = 8 / bits;
-  return count.value() / per_byte + (count.value() % per_byte != 0 ? 1 : 0);
+  // Eight elements are as many bytes as one has bits.
+  const std::int64_t rest = count.value() % 8;
+  return CheckedInt(count.value() / 8) * CheckedInt(bits) + CheckedInt((rest * bits + 7) / 8);
 }
 
 // `items` may be a part of `pool`, as when a pass copies a node's arguments.
@@ -140,6 +141,16 @@ Argument::Run Program::AddArguments(std::span<const Argument> args) {
 }
 
 Argument::Run Program::AddOutputs(std::span<const ValueId> ids) { return Append(ids, outputs); }
+
+std::int64_t Program::stored_bytes(const NamedTensor& tensor) const {
+  if (tensor.packing != kNoId) return packings[tensor.packing].bytes;
+  return StorageBytes(values[tensor.value].dtype, sizes(tensor.value), strides(tensor.value));
+}
+
+std::string_view Program::stored_as(const NamedTensor& tensor) const {
+  if (tensor.packing != kNoId) return text(packings[tensor.packing].name);
+  return NameOf(values[tensor.value].dtype);
+}
 
 std::int64_t StorageBytes(DType dtype, std::span<const std::int64_t> sizes,
                           std::span<const std::int64_t> strides) {

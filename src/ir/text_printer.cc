@@ -79,6 +79,17 @@ class Printer {
       Quoted(program_.producer);
       out_.push_back('\n');
     }
+    for (const Fact& fact : program_.facts) {
+      out_.append("fact ");
+      Quoted(fact.name);
+      out_.push_back(' ');
+      if (fact.text != kNoString) {
+        Quoted(fact.text);
+      } else {
+        Number(fact.number);
+      }
+      out_.push_back('\n');
+    }
     for (StringId note : program_.notes) {
       out_.append("note ");
       Quoted(note);
@@ -177,6 +188,7 @@ class Printer {
     PrintNamed("parameter ", program_.parameters, Declared::kParameter, declared);
     PrintNamed("buffer ", program_.buffers, Declared::kBuffer, declared);
     if (program_.ties_known) out_.append("ties_known\n");
+    if (!program_.has_graph) out_.append("weights_only\n");
     if (!program_.inputs.empty()) BeginSection();
     for (ValueId id : program_.inputs) PrintDeclaration("input ", id, Declared::kInput, declared);
     for (ValueId id : program_.main().inputs) {
@@ -218,6 +230,12 @@ class Printer {
     for (const NamedTensor& tensor : list) {
       tied_to_ = tensor.tied_to < list.size() ? list[tensor.tied_to].value : kNoId;
       PrintDeclaration(word, tensor.value, how, declared);
+      if (tensor.packing != kNoId) {
+        out_.append(" packed ");
+        Quoted(program_.packings[tensor.packing].name);
+        out_.push_back(' ');
+        Number(program_.packings[tensor.packing].bytes);
+      }
       if (!tensor.persistent) out_.append(" non_persistent");
       if (tensor.name != program_.values[tensor.value].name) {
         out_.push_back(' ');

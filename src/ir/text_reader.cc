@@ -66,6 +66,7 @@ class Reader {
   bool ReadProgram() { return tables_.ReadText(&TextScanner::Path, program_.name); }
   bool ReadProducer() { return tables_.ReadText(nullptr, program_.producer); }
   bool ReadNote();
+  bool ReadFact();
   bool ReadSymbol() { return tables_.ReadSymbol(); }
   bool ReadModule() { return tables_.ReadModule(); }
   bool ReadSource() { return tables_.ReadSource(); }
@@ -76,6 +77,7 @@ class Reader {
   bool ReadValue();
   bool ReadTakes();
   bool ReadTiesKnown() { return program_.ties_known = true; }
+  bool ReadWeightsOnly() { return !(program_.has_graph = false); }
   bool ReadMutates() { return ReadReferences(program_.mutated); }
   bool ReadReleases();
   bool ReadReturn();
@@ -86,6 +88,7 @@ class Reader {
   bool ReadDeclaration(Role role, ValueId& out);
   bool ReadNamed(Role role, std::vector<NamedTensor>& list, IndexOfValue& index);
   bool ReadTie(NamedTensor& tensor, const IndexOfValue& index);
+  bool ReadPacking(NamedTensor& tensor);
   bool ReadNodeWords(Node& node);
   bool ReadResults(std::vector<ValueText>& out);
   bool DefineResults(const std::vector<ValueText>& texts, Node& node);
@@ -112,6 +115,7 @@ bool Reader::ReadStatement() {
       Statement{"program", &Reader::ReadProgram},
       Statement{"producer", &Reader::ReadProducer},
       Statement{"note", &Reader::ReadNote},
+      Statement{"fact", &Reader::ReadFact},
       Statement{"symbol", &Reader::ReadSymbol},
       Statement{"module", &Reader::ReadModule},
       Statement{"source", &Reader::ReadSource},
@@ -122,6 +126,7 @@ bool Reader::ReadStatement() {
       Statement{"value", &Reader::ReadValue},
       Statement{"takes", &Reader::ReadTakes},
       Statement{"ties_known", &Reader::ReadTiesKnown},
+      Statement{"weights_only", &Reader::ReadWeightsOnly},
       Statement{"mutates", &Reader::ReadMutates},
       Statement{"releases", &Reader::ReadReleases},
       Statement{"graph", &Reader::ReadGraph},
@@ -156,6 +161,16 @@ bool Reader::ReadNote() {
   if (!tables_.ReadText(nullptr, note)) return false;
   program_.notes.push_back(note);
   return true;
+}
+
+// fact "name" "text", or with a number.
+bool Reader::ReadFact() {
+  Fact fact;
+  if (!tables_.ReadText(nullptr, fact.name)) return false;
+  const bool ok = scan_.Sees("\"") ? tables_.ReadText(nullptr, fact.text)
+                                   : scan_.Unsigned(INT64_MAX, fact.number);
+  if (ok) program_.facts.push_back(fact);
+  return ok;
 }
 
 // %NAME: TYPE [WORDS], or the name alone of a value that another line declares.
@@ -214,7 +229,18 @@ bool Reader::ReadTie(NamedTensor& tensor, const IndexOfValue& index) {
   return true;
 }
 
-// DECLARATION ["name"] [non_persistent] [tied to %OTHER]
+// packed "q4_k" 144: how it is stored, and its bytes.
+bool Reader::ReadPacking(NamedTensor& tensor) {
+  Packing packing;
+  if (!tables_.ReadText(nullptr, packing.name) || !scan_.Unsigned(INT64_MAX, packing.bytes)) {
+    return false;
+  }
+  tensor.packing = static_cast<std::uint32_t>(program_.packings.size());
+  program_.packings.push_back(packing);
+  return true;
+}
+
+// DECLARATION ["name"] [packed "TYPE" BYTES] [non_persistent] [tied to %OTHER]
 bool Reader::ReadNamed(Role role, std::vector<NamedTensor>& list, IndexOfValue& index) {
   NamedTensor tensor;
   if (!ReadDeclaration(role, tensor.value)) return false;
@@ -222,6 +248,8 @@ bool Reader::ReadNamed(Role role, std::vector<NamedTensor>& list, IndexOfValue& 
   while (true) {
     if (scan_.Sees("\"")) {
       if (!tables_.ReadText(nullptr, tensor.name)) return false;
+    } else if (scan_.AcceptWord("packed")) {
+      if (!ReadPacking(tensor)) return false;
     } else if (scan_.AcceptWord("non_persistent")) {
       tensor.persistent = false;
     } else if (scan_.AcceptWord("tied")) {

@@ -169,7 +169,7 @@ bool TextValueReader::Flags(ValueText& out) {
   while (true) {
     const std::string_view word = scan_.PeekWord();
     // These two belong to the statement.
-    if (word.empty() || word == "tied" || word == "non_persistent") return true;
+    if (word.empty() || word == "tied" || word == "non_persistent" || word == "packed") return true;
     scan_.Word();
     if (!Flag(word, out)) return false;
   }

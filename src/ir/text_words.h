@@ -10,6 +10,7 @@
 //   ties_known                               # no other names are one tensor
 //   releases 1, 0                            # results as a caller lets them go; else last first
 //   buffer %b: f32[8] non_persistent
+//   parameter %q: f32[1,256] frozen packed "q4_k" 144
 //   input %x: f32[batch,8]{8,1}              # strides, contiguous ones are left out
 //   %y: f32[batch,8] = aten::linear(%x, %w, bias=%b) in encoder
 //   %n: int(2*batch) = aten::sym_size.int(%y, 0)

@@ -17,6 +17,7 @@
 
 #include "ir/release_order.h"
 #include "ir/text_words.h"
+#include "support/checked.h"
 
 namespace steelyard {
 namespace {
@@ -160,6 +161,10 @@ Status TablesHaveStrings(const Program& p, const Bad& bad) {
     if (std::ranges::any_of(*list, bad, &NamedTensor::name)) {
       return Broken("the name of a parameter or buffer");
     }
+  }
+  if (std::ranges::any_of(p.packings, bad, &Packing::name)) return Broken("a packing's name");
+  for (const Fact& fact : p.facts) {
+    if (bad(fact.name) || bad(fact.text)) return Broken("a fact");
   }
   return {};
 }
@@ -389,6 +394,27 @@ Status NamedTensorsHaveRoles(const Program& p) {
   return check(p.buffers, Role::kBuffer);
 }
 
+Status PackingsArePossible(const Program& p) {
+  CheckedInt bytes = 0;
+  for (const Packing& packing : p.packings) {
+    if (packing.bytes < 0) return Broken("the bytes of a packing are negative");
+    bytes = bytes + CheckedInt(packing.bytes);
+  }
+  if (!bytes.ok()) return Broken("the bytes of all packings do not fit");
+  for (const auto* list : {&p.parameters, &p.buffers}) {
+    for (const NamedTensor& tensor : *list) {
+      if (tensor.packing == kNoId || tensor.packing < p.packings.size()) continue;
+      return Broken("no such packing", std::string(p.text(tensor.name)));
+    }
+  }
+  return {};
+}
+
+Status WeightsDoNotRun(const Program& p) {
+  if (p.has_graph || (p.main().nodes.empty() && p.main().outputs.empty())) return {};
+  return Broken("there are nodes or results in what holds weights only");
+}
+
 Status TiedTensorsShare(const Program& p) {
   for (const auto* list : {&p.parameters, &p.buffers}) {
     for (std::size_t i = 0; i < list->size(); ++i) {
@@ -456,6 +482,10 @@ constexpr std::array kRules = {
          NamedTensorsHaveRoles},
     Rule{{"tied_tensors_share", "A tied tensor shares the storage of an earlier one."},
          TiedTensorsShare},
+    Rule{{"packings_are_possible", "How a tensor is packed is in the table, with its bytes."},
+         PackingsArePossible},
+    Rule{{"weights_do_not_run", "What holds weights only has no nodes and no results."},
+         WeightsDoNotRun},
     Rule{{"inputs_are_taken", "What the user passes is an input of graph 0."}, InputsAreTaken},
     Rule{{"releases_are_outputs", "The outputs that are let go first are there, once each."},
          ReleasesAreOutputs},

@@ -102,6 +102,9 @@ void Dispatcher::CopyTables() {
   out_.strings = source_.strings;
   out_.modules = source_.modules;
   out_.sources = source_.sources;
+  out_.packings = source_.packings;
+  out_.facts = source_.facts;
+  out_.has_graph = source_.has_graph;
   out_.notes = source_.notes;
   out_.released = source_.released;
   out_.name = source_.name;

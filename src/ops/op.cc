@@ -110,10 +110,7 @@ std::int64_t TensorView::count() const {
 
 std::int64_t TensorView::bytes() const {
   const int bits = BitsOf(dtype());
-  if (bits < 8) {
-    const int in_a_byte = 8 / bits;
-    return count() / in_a_byte + (count() % in_a_byte != 0 ? 1 : 0);
-  }
+  if (bits < 8) return count() / 8 * bits + (count() % 8 * bits + 7) / 8;
   const Count bytes = Count(count()) * (bits / 8);
   if (bytes.overflowed()) {
     Contradict(fmt::format("[{}] has more than 2^63 bytes", fmt::join(sizes(), ", ")));

@@ -7,8 +7,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +39,7 @@ using report::Style;
 // What a row shows.
 struct Figures {
   std::int64_t parameters = 0;
+  std::int64_t bytes = 0;  // of parameters
   std::int64_t macs = 0;
   std::int64_t flops = 0;
   std::int64_t flops_all = 0;
@@ -48,14 +51,23 @@ struct Figures {
 };
 
 Figures FiguresOf(const ModuleReport& module, std::int64_t times) {
-  return {times * module.parameters,     times * module.work.macs,   times * module.work.flops,
-          times * module.work.flops_all, times * Moved(module.work), times * module.unmodelled};
+  return {.parameters = times * module.parameters,
+          .bytes = times * module.parameter_bytes,
+          .macs = times * module.work.macs,
+          .flops = times * module.work.flops,
+          .flops_all = times * module.work.flops_all,
+          .moved = times * Moved(module.work),
+          .unmodelled = times * module.unmodelled};
 }
 
 Figures Without(const Figures& all, const Figures& part) {
-  return {all.parameters - part.parameters, all.macs - part.macs,
-          all.flops - part.flops,           all.flops_all - part.flops_all,
-          all.moved - part.moved,           all.unmodelled - part.unmodelled};
+  return {.parameters = all.parameters - part.parameters,
+          .bytes = all.bytes - part.bytes,
+          .macs = all.macs - part.macs,
+          .flops = all.flops - part.flops,
+          .flops_all = all.flops_all - part.flops_all,
+          .moved = all.moved - part.moved,
+          .unmodelled = all.unmodelled - part.unmodelled};
 }
 
 // The cells of a row that are no totals.
@@ -69,8 +81,8 @@ struct RowWords {
 
 std::string DTypesText(const ModuleReport& module) {
   std::string text;
-  for (DType dtype : module.dtypes) {
-    text.append(text.empty() ? "" : ", ").append(steelyard::NameOf(dtype));
+  for (const std::string_view dtype : module.dtypes) {
+    text.append(text.empty() ? "" : ", ").append(dtype);
   }
   return text;
 }
@@ -80,11 +92,19 @@ bool IsEmpty(const Span& cell) {
   return text != nullptr && text->empty();
 }
 
-// Leaves out the columns that say nothing in any row.
-void DropEmptyColumns(report::Table* table) {
+// What a program without a graph cannot tell, and what only it tells.
+constexpr std::array<std::string_view, 4> kColumnsOfGraphs = {"macs", "work", "work_share",
+                                                              "flops_per_byte"};
+constexpr std::array<std::string_view, 1> kColumnsOfWeights = {"bytes"};
+
+// Leaves out these columns, and those that say nothing in any row.
+void DropColumns(std::span<const std::string_view> keys, report::Table* table) {
   for (std::size_t column = table->columns.size(); column-- > 1;) {
     const auto says_nothing = [&](const Row& row) { return IsEmpty(row.cells[column]); };
-    if (!std::ranges::all_of(table->rows, says_nothing)) continue;
+    if (std::ranges::find(keys, table->columns[column].key) == keys.end() &&
+        !std::ranges::all_of(table->rows, says_nothing)) {
+      continue;
+    }
     const auto at = static_cast<std::ptrdiff_t>(column);
     table->columns.erase(table->columns.begin() + at);
     for (Row& row : table->rows) row.cells.erase(row.cells.begin() + at);
@@ -103,6 +123,7 @@ report::Table EmptyTree(const Convention& convention) {
   table.columns = {{.key = "module", .header = "By module"},
                    figures("parameters", "parameters", Unit::kCount, 0),
                    figures("parameter_share", "share", Unit::kPercent, 0),
+                   figures("bytes", "bytes", Unit::kBytes, 0),
                    {.key = "dtype", .header = "dtype", .priority = 5},
                    figures("macs", "MACs", Unit::kMacs, 4),
                    figures("work", WorkHeader(convention), UnitOf(convention), 0),
@@ -125,7 +146,11 @@ class TreeWriter {
 
   report::Table Write() && {
     WriteChildren(0, 1, 0);
-    DropEmptyColumns(&table_);
+    if (findings_.kernels.has_graph) {
+      DropColumns(kColumnsOfWeights, &table_);
+    } else {
+      DropColumns(kColumnsOfGraphs, &table_);
+    }
     return std::move(table_);
   }
 
@@ -140,6 +165,7 @@ class TreeWriter {
     for (const Repeat& child : ChildrenOf(module)) {
       const Figures figures = FiguresOf(report(child.first), std::int64_t{times} * child.count);
       inside.parameters += figures.parameters;
+      inside.bytes += figures.bytes;
       inside.macs += figures.macs;
       inside.flops += figures.flops;
       inside.flops_all += figures.flops_all;
@@ -187,7 +213,9 @@ class TreeWriter {
 
   void SetRepeated(const Repeat& repeat, RowWords* words) const {
     if (repeat.count == 1) return;
-    words->repeated = fmt::format("{} × {}", repeat.count, tree_.class_name(repeat.first));
+    const std::string_view class_name = tree_.class_name(repeat.first);
+    words->repeated =
+        fmt::format("{} ×{}{}", repeat.count, class_name.empty() ? "" : " ", class_name);
     words->each = In(Unit::kCount, report(repeat.first).parameters);
   }
 
@@ -200,6 +228,7 @@ class TreeWriter {
     row.cells = {std::move(words.name),
                  In(Unit::kCount, figures.parameters),
                  ShareOf(figures.parameters, all.parameters),
+                 In(Unit::kBytes, figures.bytes),
                  std::move(words.dtypes),
                  In(Unit::kMacs, figures.macs, claim),
                  In(UnitOf(*findings_.work.convention), figures.flops, claim),
@@ -241,9 +270,13 @@ void AddModuleData(const Findings& findings, report::Data* data) {
     data->SetInt("parameters", module.parameters, Unit::kCount);
     data->SetInt("parameter_bytes", module.parameter_bytes, Unit::kBytes);
     data->OpenArray("dtypes");
-    for (const DType dtype : module.dtypes) data->AddText(steelyard::NameOf(dtype));
+    for (const std::string_view dtype : module.dtypes) data->AddText(dtype);
     data->Close();
     data->SetInt("buffer_bytes", module.buffer_bytes, Unit::kBytes);
+    if (!program.has_graph) {
+      data->Close();
+      continue;
+    }
     data->SetInt("operators", module.calls, Unit::kCount);
     data->SetInt("unmodelled", module.unmodelled, Unit::kCount);
     SetWork(module.work, UnitOf(*findings.work.convention), data);

@@ -46,20 +46,6 @@ std::vector<ValueId> TensorInputs(const Program& program) {
   return tensors;
 }
 
-void AddParameterWords(const ParameterReport& parameters, Sentence* text) {
-  if (parameters.tensors == 0) {
-    text->emplace_back("no parameters");
-    return;
-  }
-  text->emplace_back(In(Unit::kCount, parameters.parameters.count), report::Style::kStrong);
-  text->emplace_back(" parameters, ");
-  text->emplace_back(In(Unit::kBytes, parameters.parameters.bytes), report::Style::kStrong);
-  for (const DTypeTotal& part : parameters.by_dtype) {
-    text->emplace_back(", " + std::string(NameOf(part.dtype)));
-  }
-  if (parameters.tied > 0) text->emplace_back(" (" + Counted(parameters.tied, "tensor") + " tied)");
-}
-
 void AddInputWords(const Program& program, Sentence* text) {
   const std::vector<ValueId> inputs = TensorInputs(program);
   const std::size_t named = inputs.size() <= kNamedInputs + 1 ? inputs.size() : kNamedInputs;
@@ -108,28 +94,14 @@ void AddInputData(const Program& program, report::Data* data) {
   data->Close();
 }
 
-void AddParameterData(const ParameterReport& parameters, report::Data* data) {
-  data->OpenObject("parameters");
-  SetTotal(parameters.parameters, data);
-  data->OpenObject("by_dtype");
-  for (const DTypeTotal& part : parameters.by_dtype) {
-    data->OpenObject(NameOf(part.dtype));
-    SetTotal(part.total, data);
-    data->Close();
-  }
-  data->Close();
+// What only a graph tells: what a step trains, and what a token uses.
+void AddUseData(const ParameterReport& parameters, report::Data* data) {
   data->OpenObject("trainable");
   SetTotal(parameters.trainable, data);
   data->Close();
-  data->SetInt("tensors", parameters.tensors, Unit::kCount);
-  data->SetInt("tied", parameters.tied, Unit::kCount);
   data->SetInt("active", parameters.active, Unit::kCount);
   data->SetInt("experts", parameters.experts, Unit::kCount);
   data->SetInt("active_experts", parameters.active_experts, Unit::kCount);
-  data->Close();
-  data->OpenObject("buffers");
-  SetTotal(parameters.buffers, data);
-  data->Close();
 }
 
 // "one steady training step (forward, loss, backward, AdamW, zero_grad)"
@@ -140,6 +112,57 @@ std::string RunWords(const Findings& findings) {
 }
 
 }  // namespace
+
+double BitsEach(const TensorTotal& total) {
+  constexpr double kBitsOfByte = 8.0;
+  return kBitsOfByte * FractionOf(total.bytes, total.count);
+}
+
+void AddParameterWords(const ParameterReport& parameters, Sentence* text) {
+  if (parameters.tensors == 0) {
+    text->emplace_back("no parameters");
+    return;
+  }
+  text->emplace_back(In(Unit::kCount, parameters.parameters.count), report::Style::kStrong);
+  text->emplace_back(" parameters, ");
+  text->emplace_back(In(Unit::kBytes, parameters.parameters.bytes), report::Style::kStrong);
+  for (const DTypeTotal& part : parameters.by_dtype) {
+    text->emplace_back(", " + std::string(part.name));
+  }
+  if (parameters.tied > 0) text->emplace_back(" (" + Counted(parameters.tied, "tensor") + " tied)");
+}
+
+void AddParameterData(const Findings& findings, report::Data* data) {
+  const ParameterReport& parameters = findings.parameters;
+  data->OpenObject("parameters");
+  SetTotal(parameters.parameters, data);
+  data->OpenObject("by_dtype");
+  for (const DTypeTotal& part : parameters.by_dtype) {
+    data->OpenObject(part.name);
+    SetTotal(part.total, data);
+    data->Close();
+  }
+  data->Close();
+  data->SetDouble("bits_each", BitsEach(parameters.parameters), Unit::kBits);
+  data->SetInt("tensors", parameters.tensors, Unit::kCount);
+  data->SetInt("tied", parameters.tied, Unit::kCount);
+  if (findings.kernels.has_graph) AddUseData(parameters, data);
+  data->Close();
+  data->OpenObject("buffers");
+  SetTotal(parameters.buffers, data);
+  data->Close();
+}
+
+void AddModelName(const Findings& findings, report::Data* data) {
+  const Program& program = findings.kernels;
+  data->OpenObject("model");
+  data->SetText("name", ModelName(program));
+  data->SetText("class", program.text(program.modules[0].class_name));
+  data->SetText("path", findings.path);
+  data->SetText("producer", program.text(program.producer));
+  data->SetText("holds", program.has_graph ? "program" : "weights");
+  data->Close();
+}
 
 void AppendModel(const Findings& findings, report::Document* document) {
   Sentence text;
@@ -154,14 +177,8 @@ void AppendModel(const Findings& findings, report::Document* document) {
 }
 
 void AddModelData(const Findings& findings, report::Data* data) {
-  const Program& program = findings.kernels;
-  data->OpenObject("model");
-  data->SetText("name", ModelName(program));
-  data->SetText("class", program.text(program.modules[0].class_name));
-  data->SetText("path", findings.path);
-  data->SetText("producer", program.text(program.producer));
-  data->Close();
-  AddInputData(program, data);
+  AddModelName(findings, data);
+  AddInputData(findings.kernels, data);
   data->OpenObject("run");
   data->SetText("runtime", findings.graph != nullptr ? "graph" : "eager");
   data->SetText("device", NameOfDevice(findings.target.device));
@@ -169,7 +186,7 @@ void AddModelData(const Findings& findings, report::Data* data) {
   data->SetText("step", findings.trains() ? "training" : "forward");
   if (findings.trains()) data->SetText("optimizer", findings.optimizer);
   data->Close();
-  AddParameterData(findings.parameters, data);
+  AddParameterData(findings, data);
 }
 
 }  // namespace steelyard::present

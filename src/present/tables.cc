@@ -89,19 +89,15 @@ void AddNamedTensors(const Program& program, const std::vector<NamedTensor>& ten
                      std::string_view role, report::Data* data) {
   for (const NamedTensor& named : tensors) {
     if (named.value == kNoId || !program.values[named.value].has_layout) continue;
-    const Value& value = program.values[named.value];
     std::int64_t count = 1;
     for (const std::int64_t size : program.sizes(named.value)) count *= size;
     data->OpenObject();
     data->SetText("name", program.text(named.name));
     data->SetText("role", role);
-    data->SetText("dtype", NameOf(value.dtype));
+    data->SetText("dtype", program.stored_as(named));
     data->SetText("shape", SizesText(program.sizes(named.value)));
     data->SetInt("count", count, Unit::kCount);
-    data->SetInt(
-        "bytes",
-        StorageBytes(value.dtype, program.sizes(named.value), program.strides(named.value)),
-        Unit::kBytes);
+    data->SetInt("bytes", program.stored_bytes(named), Unit::kBytes);
     data->SetText("tied_to",
                   named.tied_to == kNoId ? "" : program.text(tensors[named.tied_to].name));
     data->Close();
@@ -117,7 +113,8 @@ void AddTensors(const Findings& findings, report::Data* data) {
 }
 
 constexpr std::array kTables = {
-    TableInfo{"modules", "what each module has and does, its children included", nullptr},
+    TableInfo{"modules", "what each module has and does, its children included", nullptr, false,
+              false},
     TableInfo{"classes", "the modules of one class at one depth, summed", nullptr},
     TableInfo{"operators", "the operators as the model calls them, with their work", nullptr},
     TableInfo{"calls", "every kernel in the order in which they run", AddCalls, true},
@@ -125,10 +122,15 @@ constexpr std::array kTables = {
     TableInfo{"events", "every allocation and free in order", AddEventRows, true},
     TableInfo{"held", "the tensors that the step holds at the peak or --at, largest first",
               AddHeld},
-    TableInfo{"tensors", "parameters and buffers by their names", AddTensors},
+    TableInfo{"tensors", "parameters and buffers by their names", AddTensors, false, false},
 };
 
 }  // namespace
+
+bool NeedsGraph(std::string_view name) {
+  const auto found = std::ranges::find(kTables, name, &TableInfo::name);
+  return found == kTables.end() || found->needs_graph;
+}
 
 std::span<const TableInfo> Tables() { return kTables; }
 

@@ -18,6 +18,8 @@ struct TableInfo {
   // Adds it to the root; null where the data always has it.
   void (*add)(const Findings& findings, report::Data* data);
   bool of_each_step = false;  // it has a row for each kernel or event
+  // Whether it tells of operators, which files of weights have not.
+  bool needs_graph = true;
 };
 
 // Every table, the default first.
@@ -25,6 +27,8 @@ std::span<const TableInfo> Tables();
 
 // Whether the table of that name has a row for each kernel or event.
 bool IsOfEachStep(std::string_view name);
+// Whether there is no table of that name without a graph.
+bool NeedsGraph(std::string_view name);
 
 // Adds the table of that name unless it is there anyway, or there is none such.
 void AddTable(const Findings& findings, std::string_view name, report::Data* data);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "present/weigh.h"
 
-#include <utility>
-
 #include "present/advice.h"
 #include "present/classes.h"
 #include "present/conventions.h"
@@ -12,25 +10,18 @@
 #include "present/memory.h"
 #include "present/modules.h"
 #include "present/names.h"
+#include "present/notes.h"
 #include "present/operators.h"
 #include "present/parameters.h"
 #include "present/tables.h"
+#include "present/weights.h"
 #include "present/work.h"
 #include "steelyard/report.h"
-#include "steelyard/strings.h"
 #include "steelyard/units.h"
 #include "steelyard/version.h"
 
 namespace steelyard::present {
 namespace {
-
-void AppendNotes(const Findings& findings, report::Document* document) {
-  report::NoteList list;
-  for (StringId note : findings.kernels.notes) {
-    list.notes.push_back({findings.kernels.text(note)});
-  }
-  if (!list.notes.empty()) document->body.emplace_back(std::move(list));
-}
 
 // "Modelled: 2,431 of 2,431 operators in 6.2 ms."
 void AppendModelled(const Findings& findings, report::Document* document) {
@@ -59,20 +50,24 @@ void AddClaimData(const Findings& findings, report::Data* data) {
   data->Close();
 }
 
-void AddNoteData(const Findings& findings, report::Data* data) {
-  data->OpenArray("notes");
-  for (StringId note : findings.kernels.notes) {
-    data->OpenObject();
-    data->SetText("severity", "note");
-    data->SetText("message", findings.kernels.text(note));
-    data->Close();
-  }
-  data->Close();
+void PresentProgramData(const Findings& findings, const Shown& shown, report::Data* data) {
+  AddModelData(findings, data);
+  AddWorkData(findings, data);
+  AddMemoryData(findings, shown, data);
+  AddAdviceData(findings, data);
+  AddModuleData(findings, data);
+  AddClassData(findings, data);
+  AddOperatorData(findings, data);
+  AddConventionData(findings, data);
+  AddClaimData(findings, data);
+  AddNoteData(findings, data);
+  AddTable(findings, shown.table, data);
 }
 
 }  // namespace
 
 void PresentBody(const Findings& findings, const Shown& shown, report::Document* document) {
+  if (!findings.kernels.has_graph) return PresentWeightsBody(findings, shown, document);
   AppendModel(findings, document);
   AppendMemory(findings, shown, document);
   AppendAdvice(findings, document);
@@ -92,17 +87,11 @@ void PresentData(const Findings& findings, const Shown& shown, report::Document*
   report::Data& data = document->data;
   data.SetText("schema", kReportSchema);
   data.SetText("steelyard", kVersion);
-  AddModelData(findings, &data);
-  AddWorkData(findings, &data);
-  AddMemoryData(findings, shown, &data);
-  AddAdviceData(findings, &data);
-  AddModuleData(findings, &data);
-  AddClassData(findings, &data);
-  AddOperatorData(findings, &data);
-  AddConventionData(findings, &data);
-  AddClaimData(findings, &data);
-  AddNoteData(findings, &data);
-  AddTable(findings, shown.table, &data);
+  if (findings.kernels.has_graph) {
+    PresentProgramData(findings, shown, &data);
+  } else {
+    PresentWeightsData(findings, shown, &data);
+  }
   data.SetDouble("elapsed_seconds", findings.elapsed_seconds, Unit::kSeconds);
 }
 

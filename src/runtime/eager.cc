@@ -70,10 +70,9 @@ class EagerRun final : public Allocations {
   };
 
   void AddResidents() {
-    VisitResidents(program_, [&](ValueId id, Category category) {
+    VisitResidents(program_, [&](ValueId id, Category category, std::int64_t bytes) {
       storages_[program_.values[id].storage].resident = true;
-      Of(timeline_.resident, category) +=
-          StorageBytes(program_.values[id].dtype, program_.sizes(id), program_.strides(id));
+      Of(timeline_.resident, category) += bytes;
     });
   }
 

@@ -93,8 +93,7 @@ class GraphRunner {
 
   // RAF sums parameters up in the order in which the program takes them.
   void AddResidents() {
-    VisitResidents(program_, [&](ValueId id, Category category) {
-      const std::int64_t bytes = TensorView(program_, id).storage_bytes();
+    VisitResidents(program_, [&](ValueId, Category category, std::int64_t bytes) {
       Of(run_.timeline.resident, category) += bytes;
       now_ += bytes;
     });
@@ -265,9 +264,7 @@ GraphRun RunGraph(const Program& kernels, const Target& target, const GraphOptio
   bool fits = true;
   if (options.budget) {
     std::int64_t resident = 0;
-    VisitResidents(kernels, [&](ValueId id, Category) {
-      resident += TensorView(kernels, id).storage_bytes();
-    });
+    VisitResidents(kernels, [&](ValueId, Category, std::int64_t bytes) { resident += bytes; });
     auto within = graph::FitByRecomputing(calls, steps, *options.budget - resident, target);
     fits = within.has_value();
     if (fits) repeated = static_cast<int>(within->size() - steps.size());

@@ -11,22 +11,23 @@
 
 namespace steelyard {
 
-// Calls `visit(value, category)` for each resident storage once.
+// Calls `visit(value, category, bytes)` for each resident storage once.
 template <class Visit>
 void VisitResidents(const Program& program, const Visit& visit) {
   std::vector<bool> seen(program.storage_count, false);
-  const auto add = [&](ValueId id, Category category) {
+  const auto add = [&](const NamedTensor& tensor, Category category) {
+    const ValueId id = tensor.value;
     if (id == kNoId || seen[program.values[id].storage]) return;
     seen[program.values[id].storage] = true;
-    visit(id, category);
+    visit(id, category, program.stored_bytes(tensor));
   };
-  for (const NamedTensor& p : program.parameters) add(p.value, Category::kParameters);
-  for (const NamedTensor& b : program.buffers) add(b.value, Category::kBuffers);
+  for (const NamedTensor& p : program.parameters) add(p, Category::kParameters);
+  for (const NamedTensor& b : program.buffers) add(b, Category::kBuffers);
   for (ValueId id : program.main().inputs) {
     const Role role = program.values[id].role;
-    add(id, role == Role::kOptimizerState ? Category::kOptimizerState
-            : role == Role::kGradient     ? Category::kGradients
-                                          : Category::kInputs);
+    add({.value = id}, role == Role::kOptimizerState ? Category::kOptimizerState
+                       : role == Role::kGradient     ? Category::kGradients
+                                                     : Category::kInputs);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "present/findings.h"
@@ -19,6 +20,9 @@
 
 namespace steelyard {
 namespace {
+
+// The format that writes one table.
+constexpr std::string_view kCsv = "csv";
 
 // "AdamW", or "Muon, AdamW": the optimizers whose rows the program calls, in order.
 std::string OptimizersOf(const Program& program) {
@@ -91,6 +95,18 @@ present::Shown ShownOf(const ReportOptions& options) {
           .table = options.table};
 }
 
+// Of weights there is no trace, and no table of what runs.
+Status RefuseForWeights(const render::Renderer& renderer, const ReportOptions& options) {
+  const bool csv = renderer.name == kCsv;
+  if (renderer.part != render::Part::kTrace && !(csv && present::NeedsGraph(options.table))) {
+    return {};
+  }
+  return Unexpected(Unsupported(
+      "it holds weights and no graph: there is no " +
+          (csv ? "table of " + options.table : std::string("trace")),
+      {}, "The text, the JSON and the tables of modules and tensors tell what there is."));
+}
+
 }  // namespace
 
 report::Document Describe(const Weighing& weighing, const ReportOptions& options) {
@@ -115,6 +131,10 @@ Result<std::string> WriteReport(const Weighing& weighing, std::string_view forma
   if (weighing.kernels.repeat.times > 1 && TellsEachStep(format, options)) {
     return Unexpected(UsageError("equal micro-steps were weighed as one", "the report",
                                  "Set TrainOptions::unroll for a report that tells each event."));
+  }
+  if (!weighing.kernels.has_graph) {
+    Status told = RefuseForWeights(*renderer, options);
+    if (!told) return Unexpected(Within(weighing.options.path, std::move(told).error()));
   }
   report::Document document;
   const present::Findings findings = FindingsOf(weighing);

@@ -77,7 +77,13 @@ Error NoSuchCall(const WorkReport& work, const std::string& name) {
                               names));
 }
 
-Totals TotalsOf(const Analyses& analyses) {
+// What runs nothing has no peak, not even that of its weights.
+Totals TotalsOf(const Program& program, const Analyses& analyses) {
+  if (!program.has_graph) {
+    return {.parameter_count = analyses.parameters.parameters.count,
+            .parameter_bytes = analyses.parameters.parameters.bytes,
+            .buffer_bytes = analyses.parameters.buffers.bytes};
+  }
   NodeWork forward = analyses.work.of(Phase::kForward);
   forward += analyses.work.of(Phase::kLoss);
   return {.parameter_count = analyses.parameters.parameters.count,
@@ -166,8 +172,37 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
     analyses->moment = FindMoment(weighing->imported, kernels, weighing->timeline, at);
     if (!analyses->moment) return Unexpected(NoSuchCall(analyses->work, at));
   }
-  weighing->totals = TotalsOf(*analyses);
+  weighing->totals = TotalsOf(kernels, *analyses);
   weighing->analyses = std::move(analyses);
+  return {};
+}
+
+// Weights alone do not run: a question about a run is refused rather than answered with zeros.
+Status RefuseForWeights(const WeighOptions& options) {
+  struct Asked {
+    bool asked;
+    std::string_view flag;
+  };
+  const BindOptions& bind = options.bind;
+  const Asked questions[] = {{!options.train.optimizer.empty(), "--train"},
+                             {!bind.inputs.empty(), "--input"},
+                             {!bind.sizes.empty(), "--size"},
+                             {bind.batch.has_value(), "--batch"},
+                             {bind.seq.has_value(), "--seq"},
+                             {options.mode != ModelMode::kExported, "--mode"},
+                             {options.runtime != WeighOptions().runtime, "--runtime"},
+                             {options.budget.has_value(), "--budget"},
+                             {options.fit.has_value(), "--fit"},
+                             {options.advise, "--advise"},
+                             {!options.at.empty(), "--at"}};
+  for (const Asked& question : questions) {
+    if (!question.asked) continue;
+    return Unexpected(Unsupported(
+        fmt::format("it holds weights and no graph, so that {} has nothing to run", question.flag),
+        {},
+        "Weigh the exported model: torch.export.save(torch.export.export(model, (example_input,)), "
+        "\"model.pt2\")."));
+  }
   return {};
 }
 
@@ -207,6 +242,10 @@ Result<Weighing> WeighAndAdvise(const Program& program, const WeighOptions& opti
 Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
                               const Convention& convention,
                               std::chrono::steady_clock::time_point begin) {
+  if (!program.has_graph) {
+    Status runs = RefuseForWeights(options);
+    if (!runs) return Unexpected(Within(options.path, std::move(runs).error()));
+  }
   Result<Weighing> weighing = options.advise ? WeighAndAdvise(program, options, convention)
                               : options.fit  ? WeighFitting(program, options, convention)
                                             : WeighProgram(std::move(program), options, convention);

@@ -59,6 +59,8 @@ std::string_view Suffix(Unit unit) {
       return "s";
     case Unit::kPercent:
       return "%";
+    case Unit::kBits:
+      return "bit";
     case Unit::kRatio:
       return "x";
   }
@@ -80,6 +82,7 @@ bool HasPrefixes(Unit unit) {
     case Unit::kFlopsPerByte:
     case Unit::kSeconds:
     case Unit::kPercent:
+    case Unit::kBits:
     case Unit::kRatio:
       return false;
   }
@@ -182,6 +185,7 @@ Scale CommonScale(double largest, Unit unit, UnitStyle style) {
   if (unit == Unit::kSeconds) return SecondsScale(magnitude);
   if (unit == Unit::kPercent) return {.suffix = Suffix(unit), .divisor = 0.01, .decimals = 1};
   if (unit == Unit::kRatio) return {.suffix = Suffix(unit), .decimals = 2};
+  if (unit == Unit::kBits) return {.suffix = Suffix(unit), .decimals = 2};
   if (unit == Unit::kFlopsPerByte) return {.suffix = Suffix(unit), .decimals = 1};
   if (!HasPrefixes(unit) || style == UnitStyle::kExact) return {.suffix = Suffix(unit)};
   return PrefixScale(magnitude, unit, style);

@@ -34,6 +34,7 @@ ELSEWHERE = {
     "graphs or arguments are nested too deeply": "hundreds of levels; arguments_test.cc",
     "it cannot be mapped: ": "a disk that fails; memory_map_test.cc",
     "functions and loops make more than": "needs four million nodes",
+    "the index is absurdly long": "a hundred megabytes of it",
     "is negative": "the command line refuses the sign before",
 }
 

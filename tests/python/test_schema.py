@@ -80,6 +80,25 @@ def weigh(steelyard: str, tmp_path: Path) -> Any:
     return run
 
 
+WEIGHTS = """
+fact "architecture" "llama"
+fact "context_length" 4096
+parameter %blk.0.w: f32[1,256] frozen packed "q4_k" 144
+parameter %norm.w: f32[8]
+weights_only
+"""
+
+
+def test_weights_have_no_keys_of_what_runs(weigh: Any) -> None:
+    report = weigh(WEIGHTS)
+    jsonschema.validate(report, SCHEMA)
+    assert report["model"]["holds"] == "weights"
+    assert report["parameters"]["by_dtype"]["q4_k"] == {"count": 256, "bytes": 144}
+    assert report["parameters"]["bits_each"] == 8 * (144 + 8 * 4) / (256 + 8)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**report, "memory": {"peak": 0}}, SCHEMA)
+
+
 def objects_of(schema: Any) -> Iterator[dict[str, Any]]:
     """Every object with named keys that a schema describes."""
     if isinstance(schema, dict):

@@ -4,8 +4,11 @@
 #include "import/hf_config/hf_config_importer.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
+#include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "import/hf_config/json_settings.h"
@@ -19,6 +22,7 @@ using models::Architecture;
 using models::Settings;
 
 constexpr std::string_view kExtensions[] = {".json"};
+constexpr std::string_view kConfigName = "config.json";
 // Keys that transformers writes. They are sorted, so that the type may stand far down the file.
 constexpr std::string_view kTellingKeys[] = {"\"architectures\"", "\"model_type\""};
 
@@ -95,7 +99,11 @@ Result<models::Attention> AttentionOf(const ImportOptions& options,
                                "It has its eager one."));
 }
 
-Result<Program> ReadConfig(const std::string& path, const ImportOptions& options) {
+// A folder of the Hub stands for its config.
+Result<Program> ReadConfig(const std::string& named, const ImportOptions& options) {
+  std::error_code code;
+  const bool folder = std::filesystem::is_directory(named, code);
+  const std::string path = folder ? (std::filesystem::path(named) / kConfigName).string() : named;
   SY_ASSIGN_OR_RETURN(const models::Setting root, ReadSettings(path));
   const Settings config(root);
   const std::string type = config.Text("model_type");
@@ -137,6 +145,10 @@ const Importer kHfConfigImporter = {
     .read = ReadConfig,
     .summary = "config.json of transformers: the model is built from it, without PyTorch",
     .builds = true,
+    .takes_folder =
+        [](std::span<const std::string> names) {
+          return std::ranges::find(names, kConfigName) != names.end();
+        },
 };
 
 }  // namespace steelyard

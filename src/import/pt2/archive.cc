@@ -121,15 +121,6 @@ bool Inflate(std::span<const char> stored, PaddedText& out) {
 
 }  // namespace
 
-PaddedText::PaddedText(std::size_t size)
-    : bytes_(std::make_unique_for_overwrite<char[]>(size + kPadding)), size_(size) {
-  std::memset(bytes_.get() + size, 0, kPadding);
-}
-
-PaddedText::PaddedText(std::string_view text) : PaddedText(text.size()) {
-  std::ranges::copy(text, bytes_.get());
-}
-
 void Archive::Close::operator()(zip* archive) const { zip_discard(archive); }
 
 Archive::Archive(zip* archive, std::uint64_t file_bytes)

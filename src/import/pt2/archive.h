@@ -10,29 +10,12 @@
 #include <string>
 #include <string_view>
 
+#include "import/padded_text.h"
 #include "steelyard/error.h"
 
 struct zip;
 
 namespace steelyard::pt2 {
-
-// A text with room after it, as simdjson needs it: it reads whole vectors beyond the last byte.
-class PaddedText {
- public:
-  static constexpr std::size_t kPadding = 64;
-
-  PaddedText() = default;
-  explicit PaddedText(std::size_t size);
-  explicit PaddedText(std::string_view text);
-  char* data() { return bytes_.get(); }
-  std::string_view view() const { return {bytes_.get(), size_}; }
-  std::size_t size() const { return size_; }
-  std::size_t capacity() const { return size_ + kPadding; }
-
- private:
-  std::unique_ptr<char[]> bytes_;
-  std::size_t size_ = 0;
-};
 
 class Archive {
  public:

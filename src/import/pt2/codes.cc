@@ -7,27 +7,17 @@ namespace steelyard::pt2 {
 namespace {
 
 constexpr DTypeCode kDTypes[] = {
-    {1, DType::kUInt8, ""},
-    {2, DType::kInt8, ""},
-    {3, DType::kInt16, ""},
-    {4, DType::kInt32, ""},
-    {5, DType::kInt64, ""},
-    {6, DType::kFloat16, ""},
-    {7, DType::kFloat32, ""},
-    {8, DType::kFloat64, ""},
-    {9, DType::kComplex32, ""},
-    {10, DType::kComplex64, ""},
-    {11, DType::kComplex128, ""},
-    {12, DType::kBool, ""},
-    {13, DType::kBFloat16, ""},
-    {28, DType::kUInt16, ""},
-    {29, DType::kFloat8E4M3, ""},
-    {30, DType::kFloat8E5M2, ""},
-    {31, DType::kFloat8E4M3, "float8_e4m3fnuz"},
-    {32, DType::kFloat8E5M2, "float8_e5m2fnuz"},
-    {33, DType::kFloat8E5M2, "float8_e8m0fnu"},
-    {34, DType::kUInt32, ""},
-    {35, DType::kUInt64, ""},
+    {1, DType::kUInt8},           {2, DType::kInt8},
+    {3, DType::kInt16},           {4, DType::kInt32},
+    {5, DType::kInt64},           {6, DType::kFloat16},
+    {7, DType::kFloat32},         {8, DType::kFloat64},
+    {9, DType::kComplex32},       {10, DType::kComplex64},
+    {11, DType::kComplex128},     {12, DType::kBool},
+    {13, DType::kBFloat16},       {28, DType::kUInt16},
+    {29, DType::kFloat8E4M3},     {30, DType::kFloat8E5M2},
+    {31, DType::kFloat8E4M3FNUZ}, {32, DType::kFloat8E5M2FNUZ},
+    {33, DType::kFloat8E8M0},     {34, DType::kUInt32},
+    {35, DType::kUInt64},
 };
 
 // By code. Zero is "Unknown".

@@ -15,8 +15,6 @@ namespace steelyard::pt2 {
 struct DTypeCode {
   std::int64_t code;
   DType dtype;
-  // Torch's name where ours is of another type of the same width, "" elsewhere.
-  std::string_view stands_for;
 };
 
 // The row of a dtype's code, or nullptr.

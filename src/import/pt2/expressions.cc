@@ -11,8 +11,8 @@
 #include <span>
 #include <utility>
 
+#include "import/json.h"
 #include "import/pt2/expression_functions.h"
-#include "import/pt2/json.h"
 #include "support/checked.h"
 
 namespace steelyard::pt2 {

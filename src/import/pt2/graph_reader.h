@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "import/json.h"
 #include "import/pt2/expressions.h"
-#include "import/pt2/json.h"
 #include "import/pt2/metadata.h"
 #include "import/pt2/token_map.h"
 #include "steelyard/program.h"

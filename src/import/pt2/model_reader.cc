@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "import/json.h"
 #include "import/pt2/graph_reader.h"
-#include "import/pt2/json.h"
 #include "import/pt2/out_spec.h"
 #include "import/pt2/signature.h"
 #include "ir/release_order.h"

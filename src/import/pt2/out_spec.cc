@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "import/pt2/json.h"
+#include "import/json.h"
 
 namespace steelyard::pt2 {
 namespace {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "import/json.h"
 #include "import/pt2/archive.h"
-#include "import/pt2/json.h"
 #include "import/pt2/model_reader.h"
 #include "import/pt2/state_dict.h"
 #include "import/pt2/weights.h"
@@ -26,7 +26,6 @@ namespace steelyard {
 namespace {
 
 using pt2::Archive;
-using pt2::PaddedText;
 using pt2::StoredTensor;
 
 constexpr char kHowToExport[] =
@@ -111,7 +110,7 @@ Error NoModel(const Archive& archive, const Contents& contents) {
   std::string message = "the zip archive holds no exported model; it is empty";
   if (archive.size() > 0) message = "the zip archive holds no exported model but ";
   for (std::size_t i = 0; i < std::min(kShown, archive.size()); ++i) {
-    message.append(i == 0 ? "" : ", ").append(pt2::Quoted(archive.name(i)));
+    message.append(i == 0 ? "" : ", ").append(Quoted(archive.name(i)));
   }
   if (archive.size() > kShown) {
     message.append(" and " + std::to_string(archive.size() - kShown) + " more");
@@ -170,8 +169,7 @@ Result<Program> ReadArchive(const std::string& path) {
   pt2::TieNames(program, stored);
   if (contents.models.size() > 1) {
     AddNote(program, "the archive holds " + std::to_string(contents.models.size()) +
-                         " models; this is the first, " +
-                         pt2::Quoted(archive.name(contents.models[0])));
+                         " models; this is the first, " + Quoted(archive.name(contents.models[0])));
   }
   return std::move(program);
 }

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "import/json.h"
 #include "import/pt2/graph_reader.h"
-#include "import/pt2/json.h"
 #include "steelyard/program.h"
 
 namespace steelyard::pt2 {

@@ -82,10 +82,6 @@ bool GraphReader::ReadTensorFields(simdjson::ondemand::object& object, ValueId i
   if (row == nullptr) {
     return json_.Fail(Unsupported("the dtype code " + std::to_string(dtype) + " is not known"));
   }
-  if (!row->stands_for.empty()) {
-    Note(std::string(row->stands_for) + " counts as " + std::string(NameOf(row->dtype)) +
-         ", which is as wide");
-  }
   program_.values[id].dtype = row->dtype;
   program_.values[id].requires_grad = requires_grad;
   if (!has_sizes) return json_.Fail("the sizes are missing");

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "import/pt2/json.h"
+#include "import/json.h"
 
 namespace steelyard::pt2 {
 namespace {

@@ -18,7 +18,7 @@ Category CategoryOf(DType dtype) {
   return dtype == DType::kBool ? Category::kBool : Category::kIntegral;
 }
 
-bool IsFloat8(DType dtype) { return dtype == DType::kFloat8E4M3 || dtype == DType::kFloat8E5M2; }
+bool IsFloat8(DType dtype) { return IsFloating(dtype) && BitsOf(dtype) <= 8; }
 bool IsPacked(DType dtype) { return dtype == DType::kInt4 || dtype == DType::kUInt4; }
 bool IsWideUnsigned(DType dtype) {
   return dtype == DType::kUInt16 || dtype == DType::kUInt32 || dtype == DType::kUInt64;

@@ -18,7 +18,7 @@ TEST(CountParameters, ByDType) {
   EXPECT_EQ(report.parameters.count, 16 * 8 + 16);
   EXPECT_EQ(report.parameters.bytes, 16 * 8 * 2 + 16 * 4);
   ASSERT_EQ(report.by_dtype.size(), 2u);
-  EXPECT_EQ(report.by_dtype[0].dtype, DType::kBFloat16);  // most bytes first
+  EXPECT_EQ(report.by_dtype[0].name, "bfloat16");  // most bytes first
   EXPECT_EQ(report.by_dtype[0].total.bytes, 16 * 8 * 2);
   EXPECT_EQ(report.buffers.bytes, 8);
   EXPECT_EQ(report.active, report.parameters.count);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <string>
+#include <vector>
 
 namespace steelyard {
 namespace {
@@ -20,9 +21,7 @@ TEST(ForeignFormats, AreKnownByTheirFirstBytes) {
   using std::string_literals::operator""s;
   EXPECT_THAT(About("\x80\x02}q\x01."s),
               AllOf(HasSubstr("pickle"), HasSubstr("never opened here")));
-  EXPECT_THAT(About("GGUF\x03\0\0\0"s), HasSubstr("GGUF"));
   EXPECT_THAT(About("\x89HDF\r\n\x1a\n..."), HasSubstr("HDF5"));
-  EXPECT_THAT(About("\x10\0\0\0\0\0\0\0{\"a\": 1}"s), HasSubstr("safetensors"));
   EXPECT_THAT(About("\x1c\0\0\0TFL3\x14\0"s), HasSubstr("TensorFlow Lite"));
   EXPECT_THAT(About("\x1c\0\0\0ET12\x14\0"s), HasSubstr("ExecuTorch"));
   EXPECT_THAT(About("\x7f"
@@ -33,7 +32,7 @@ TEST(ForeignFormats, AreKnownByTheirFirstBytes) {
 }
 
 TEST(ForeignFormats, AreCalledKnownButNotSupported) {
-  EXPECT_THAT(About("GGUF"), HasSubstr("known but not supported by this build yet"));
+  EXPECT_THAT(About("TFL3TFL3"), HasSubstr("known but not supported by this build yet"));
   EXPECT_THAT(About("\x89HDF\r\n\x1a\n"), HasSubstr("torch.export.save("));
 }
 
@@ -41,6 +40,16 @@ TEST(ForeignFormats, AreNotSeenWhereThereAreNone) {
   for (const std::string_view head : {"", "P", "PK\x03\x04", "hello", "\x80", "\x08", "\x7f"}) {
     EXPECT_EQ(About(head), "") << head;
   }
+}
+
+TEST(ForeignFolders, AreThoseOfPickles) {
+  const std::vector<std::string> bert = {"config.json", "pytorch_model.bin"};
+  const std::optional<Error> error = ForeignFolder(bert);
+  ASSERT_TRUE(error);
+  EXPECT_THAT(Describe(*error), AllOf(HasSubstr("pytorch_model.bin"), HasSubstr("never opened"),
+                                      HasSubstr("save_pretrained")));
+  const std::vector<std::string> none = {"config.json"};
+  EXPECT_FALSE(ForeignFolder(none));
 }
 
 }  // namespace

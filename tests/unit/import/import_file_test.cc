@@ -61,7 +61,8 @@ TEST(ImportFile, RefusesWhatIsNoFileWithContent) {
   EXPECT_EQ(missing.code, ErrorCode::kNotFound);
   EXPECT_EQ(missing.where, "/no/such/model.pt2");
   EXPECT_THAT(missing.message, HasSubstr("no such file"));
-  EXPECT_THAT(RefusalOf(testing::TempDir()).message, HasSubstr("directory"));
+  EXPECT_THAT(RefusalOf("/proc/self").message, HasSubstr("it is a directory"));
+  EXPECT_THAT(RefusalOf("/proc/self", "pt2").message, HasSubstr("which pt2 does not read"));
   EXPECT_THAT(RefusalOf(TemporaryFile(".pt2", "").path()).message, HasSubstr("empty"));
   const TemporaryFile pipe(".pt2");
   ASSERT_EQ(mkfifo(pipe.path().c_str(), 0600), 0);
@@ -69,11 +70,13 @@ TEST(ImportFile, RefusesWhatIsNoFileWithContent) {
 }
 
 TEST(ImportFile, SaysWhatForeignFilesAre) {
-  const TemporaryFile gguf(".pt2", "GGUF\x03");
-  const Error error = RefusalOf(gguf.path());
+  const TemporaryFile elf(".pt2",
+                          "\x7f"
+                          "ELF\x02");
+  const Error error = RefusalOf(elf.path());
   EXPECT_EQ(error.code, ErrorCode::kUnsupported);
-  EXPECT_EQ(error.where, gguf.path());
-  EXPECT_THAT(error.message, HasSubstr("GGUF"));
+  EXPECT_EQ(error.where, elf.path());
+  EXPECT_THAT(error.message, HasSubstr("shared library"));
 }
 
 TEST(ImportFile, SaysWhichFormatsThereAre) {
@@ -83,6 +86,18 @@ TEST(ImportFile, SaysWhichFormatsThereAre) {
   // A name alone does not make a model, but says what was meant.
   EXPECT_THAT(RefusalOf(TemporaryFile(".pt2", "what is this").path()).message,
               HasSubstr("zip archive"));
+}
+
+TEST(ImportFile, ReadsFolders) {
+  std::filesystem::create_directories(TemporaryPath("bert"));
+  const std::string model = WriteTemporary("bert/pytorch_model.bin", "pickle");
+  EXPECT_THAT(RefusalOf(TemporaryPath("bert")).message, HasSubstr("pickles"));
+  std::filesystem::remove(model);
+  constexpr char kEmpty[] = "\2\0\0\0\0\0\0\0{}";
+  WriteTemporary("bert/model.safetensors", {kEmpty, sizeof(kEmpty) - 1});
+  const Result<Program> program = ImportFile(TemporaryPath("bert"), {});
+  ASSERT_TRUE(program) << Describe(program.error());
+  EXPECT_EQ(program->text(program->name), "bert");
 }
 
 TEST(Importers, DoNotOverlap) {

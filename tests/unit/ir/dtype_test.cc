@@ -29,6 +29,8 @@ TEST(DType, EveryOneIsOfOneClass) {
 TEST(DType, WidthsAreThoseInTheNames) {
   EXPECT_EQ(BitsOf(DType::kBool), 8);
   EXPECT_EQ(BitsOf(DType::kUInt4), 4);
+  EXPECT_EQ(BitsOf(DType::kFloat4E2M1), 4);
+  EXPECT_EQ(BitsOf(DType::kFloat6E3M2), 6);
   EXPECT_EQ(BitsOf(DType::kFloat8E4M3), 8);
   EXPECT_EQ(BitsOf(DType::kBFloat16), 16);
   EXPECT_EQ(BitsOf(DType::kFloat64), 64);

@@ -96,6 +96,22 @@ TEST(StorageBytes, PackedIntegersRoundUpToBytes) {
   const std::array<std::int64_t, 1> stride = {1};
   EXPECT_EQ(StorageBytes(DType::kInt4, std::array<std::int64_t, 1>{5}, stride), (5 + 1) / 2);
   EXPECT_EQ(StorageBytes(DType::kUInt4, std::array<std::int64_t, 1>{6}, stride), 6 / 2);
+  // Of six bits each, as whole bytes: 5 * 6 = 30 bits, and 32 * 6 exactly.
+  EXPECT_EQ(StorageBytes(DType::kFloat6E3M2, std::array<std::int64_t, 1>{5}, stride), (30 + 7) / 8);
+  EXPECT_EQ(StorageBytes(DType::kFloat6E3M2, std::array<std::int64_t, 1>{32}, stride), 32 * 6 / 8);
+}
+
+TEST(Program, KnowsWhatIsStoredOfATensor) {
+  Program program;
+  const ValueId w = program.AddTensor(kNoString, DType::kFloat32, std::array<std::int64_t, 1>{256},
+                                      std::array<std::int64_t, 1>{1}, Role::kParameter);
+  NamedTensor tensor{.value = w};
+  EXPECT_EQ(program.stored_bytes(tensor), 256 * 4);
+  EXPECT_EQ(program.stored_as(tensor), "float32");
+  program.packings.push_back({.name = program.strings.Intern("q4_k"), .bytes = 144});
+  tensor.packing = 0;
+  EXPECT_EQ(program.stored_bytes(tensor), 144);
+  EXPECT_EQ(program.stored_as(tensor), "q4_k");
 }
 
 TEST(CheckLayout, RefusesWhatCannotBe) {

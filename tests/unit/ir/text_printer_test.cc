@@ -22,9 +22,22 @@ std::string Printed(const std::string& text) {
 // Texts in Print's own form come out as they are.
 void ExpectUnchanged(const std::string& text) { EXPECT_EQ(Printed(text), text); }
 
+TEST(Print, WeightsWithoutAGraph) {
+  ExpectUnchanged(R"text(program weights
+
+parameter %w: f32[1,256] frozen packed "q4_k" 144 "blk.0.w"
+ties_known
+weights_only
+
+return
+)text");
+}
+
 TEST(Print, EveryTable) {
   ExpectUnchanged(R"text(program BertForMaskedLM
 producer "torch 2.15.0 (schema 8.20)"
+fact "architecture" "bert"
+fact "context_length" 512
 note "seq = 64 is the file's example size"
 
 symbol batch: 1..64 = 2
@@ -45,6 +58,7 @@ frame 2: aten::addmm within 1
 parameter %p_w: f32[16,8] "bert.w"
 parameter %p_head: f32[16,8] "head.w" tied to %p_w
 parameter %frozen: bf16[8] frozen
+parameter %packed: f32[1,256] frozen packed "q4_k" 144
 
 buffer %ids: i64[1,512] non_persistent "bert.ids"
 ties_known

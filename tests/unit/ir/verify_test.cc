@@ -47,6 +47,13 @@ constexpr ValueId kY = 3;
 
 const std::vector<Case>& Cases() {
   static const std::vector<Case> cases = {
+      {"packings_are_possible", [](Program& p) { p.parameters[0].packing = 0; }, "no such packing"},
+      {"packings_are_possible", [](Program& p) { p.packings.push_back({.bytes = -1}); },
+       "negative"},
+      {"packings_are_possible",
+       [](Program& p) { p.packings = {{.bytes = INT64_MAX}, {.bytes = 1}}; }, "do not fit"},
+      {"strings_in_range", [](Program& p) { p.facts.push_back({.name = 9999}); }, "a fact"},
+      {"weights_do_not_run", [](Program& p) { p.has_graph = false; }, "weights only"},
       {"has_roots", [](Program& p) { p.modules[0].parent = 1; }, "module 0"},
       {"lists_are_trees", [](Program& p) { FirstNode(p).arguments.count = 1000; }, "outside"},
       {"lists_are_trees",

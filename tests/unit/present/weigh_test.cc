@@ -12,24 +12,11 @@
 namespace steelyard::present {
 namespace {
 
-using ::testing::HasSubstr;
-
 TEST(WeighTest, TheLastLineSaysHowMuchIsModelled) {
   const WeighedModel model;
   report::Document document;
   PresentBody(model.findings(), {}, &document);
   EXPECT_TRUE(TextOf(document).ends_with("\nModelled: 3 of 3 operators in 6.2 ms.\n"));
-}
-
-TEST(WeighTest, NotesOfTheProgramAreTold) {
-  const WeighedModel model;
-  report::Document document;
-  PresentBody(model.findings(), {}, &document);
-  PresentData(model.findings(), {}, &document);
-  EXPECT_THAT(TextOf(document), HasSubstr("Note: batch is 2, as in the file\n"));
-  const report::DataView note = *At(document.data, "notes").begin();
-  EXPECT_EQ(note.Find("severity")->AsText(), "note");
-  EXPECT_EQ(note.Find("message")->AsText(), "batch is 2, as in the file");
 }
 
 TEST(WeighTest, DataHasTheKeysOfTheContract) {

@@ -19,12 +19,10 @@ TEST(Codes, KnowsTheDtypesOfTheSchema) {
   for (const std::int64_t code : {-1, 0, 14, 27, 36, 1000}) EXPECT_EQ(FindDType(code), nullptr);
 }
 
-TEST(Codes, SaysWhichDtypesStandForAnother) {
-  for (const std::int64_t code : {31, 32, 33}) {
-    ASSERT_NE(FindDType(code), nullptr);
-    EXPECT_FALSE(FindDType(code)->stands_for.empty());
-    EXPECT_EQ(BitsOf(FindDType(code)->dtype), 8);
-  }
+TEST(Codes, KnowsTheOtherFloatsOfEightBits) {
+  EXPECT_EQ(FindDType(31)->dtype, DType::kFloat8E4M3FNUZ);
+  EXPECT_EQ(FindDType(32)->dtype, DType::kFloat8E5M2FNUZ);
+  EXPECT_EQ(FindDType(33)->dtype, DType::kFloat8E8M0);
 }
 
 TEST(Codes, NamesLayoutsAndMemoryFormats) {
