@@ -9,10 +9,8 @@ import transformers as t
 from hf_row import HfModel, text, tokens
 
 
-def image(
-    make: Callable[[Any], torch.nn.Module], config: Any, batch: int, seq: int | None = None
-) -> HfModel:
-    """Images as large as the config says, with `seq` texts too; labels where the head takes them."""
+def image(make: Any, config: Any, batch: int, seq: int | None = None) -> HfModel:
+    """Images as large as the config says, and texts; labels where the head takes them."""
     vision = getattr(config, "vision_config", config)
     size = vision.image_size
     height, width = size if isinstance(size, (list, tuple)) else (size, size)
@@ -84,23 +82,23 @@ VISION: dict[str, Callable[[], HfModel]] = {
     "clip-a": lambda: image(
         t.CLIPModel,
         t.CLIPConfig(
-            text_config=dict(
-                hidden_size=48,
-                intermediate_size=72,
-                num_hidden_layers=2,
-                num_attention_heads=4,
-                vocab_size=99,
-                max_position_embeddings=30,
-                eos_token_id=98,
-            ),
-            vision_config=dict(
-                hidden_size=60,
-                intermediate_size=112,
-                num_hidden_layers=3,
-                num_attention_heads=3,
-                image_size=24,
-                patch_size=6,
-            ),
+            text_config={
+                "hidden_size": 48,
+                "intermediate_size": 72,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 4,
+                "vocab_size": 99,
+                "max_position_embeddings": 30,
+                "eos_token_id": 98,
+            },
+            vision_config={
+                "hidden_size": 60,
+                "intermediate_size": 112,
+                "num_hidden_layers": 3,
+                "num_attention_heads": 3,
+                "image_size": 24,
+                "patch_size": 6,
+            },
             projection_dim=40,
         ),
         2,
@@ -109,27 +107,27 @@ VISION: dict[str, Callable[[], HfModel]] = {
     "clip-b": lambda: image(
         t.CLIPModel,
         t.CLIPConfig(
-            text_config=dict(
-                hidden_size=30,
-                intermediate_size=44,
-                num_hidden_layers=3,
-                num_attention_heads=5,
-                vocab_size=111,
-                max_position_embeddings=40,
-                eos_token_id=2,
-                attention_dropout=0.1,
-                hidden_act="gelu",
-            ),
-            vision_config=dict(
-                hidden_size=28,
-                intermediate_size=50,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                image_size=20,
-                patch_size=4,
-                num_channels=1,
-                attention_dropout=0.2,
-            ),
+            text_config={
+                "hidden_size": 30,
+                "intermediate_size": 44,
+                "num_hidden_layers": 3,
+                "num_attention_heads": 5,
+                "vocab_size": 111,
+                "max_position_embeddings": 40,
+                "eos_token_id": 2,
+                "attention_dropout": 0.1,
+                "hidden_act": "gelu",
+            },
+            vision_config={
+                "hidden_size": 28,
+                "intermediate_size": 50,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 2,
+                "image_size": 20,
+                "patch_size": 4,
+                "num_channels": 1,
+                "attention_dropout": 0.2,
+            },
             projection_dim=24,
             attn_implementation="eager",
         ),
@@ -139,15 +137,15 @@ VISION: dict[str, Callable[[], HfModel]] = {
     "clip-c": lambda: image(
         t.CLIPForImageClassification,
         t.CLIPConfig(
-            text_config=dict(num_hidden_layers=1),
-            vision_config=dict(
-                hidden_size=20,
-                intermediate_size=36,
-                num_hidden_layers=2,
-                num_attention_heads=2,
-                image_size=18,
-                patch_size=6,
-            ),
+            text_config={"num_hidden_layers": 1},
+            vision_config={
+                "hidden_size": 20,
+                "intermediate_size": 36,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 2,
+                "image_size": 18,
+                "patch_size": 6,
+            },
             num_labels=7,
         ),
         4,
