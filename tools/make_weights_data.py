@@ -105,6 +105,7 @@ def write_gguf() -> None:
             kind = gguf.GGMLQuantizationType.Q8_0 if head else gguf.GGMLQuantizationType.Q4_0
             array = gguf.quants.quantize(array, kind)
         mapped = names.get_name(name, try_suffixes=(".weight", ".bias"))
+        assert mapped is not None, name
         writer.add_tensor(mapped, np.ascontiguousarray(array), raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
