@@ -32,7 +32,7 @@ class Unit(enum.Enum):
 
     PERCENT = 10
 
-    RATIO = 11
+    RATIO = 12
 
 class UnitStyle(enum.Enum):
     """How much of a number is shown."""
@@ -83,23 +83,23 @@ class DType(enum.Enum):
 
     UINT64 = 10
 
-    FLOAT8_E4M3 = 11
+    FLOAT8_E4M3 = 14
 
-    FLOAT8_E5M2 = 12
+    FLOAT8_E5M2 = 15
 
-    FLOAT16 = 13
+    FLOAT16 = 19
 
-    BFLOAT16 = 14
+    BFLOAT16 = 20
 
-    FLOAT32 = 15
+    FLOAT32 = 21
 
-    FLOAT64 = 16
+    FLOAT64 = 22
 
-    COMPLEX32 = 17
+    COMPLEX32 = 23
 
-    COMPLEX64 = 18
+    COMPLEX64 = 24
 
-    COMPLEX128 = 19
+    COMPLEX128 = 25
 
 def dtype_named(name: str) -> DType | None:
     """The dtype of PyTorch's name, or None."""

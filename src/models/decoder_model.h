@@ -88,6 +88,7 @@ struct DecoderModel : Layer {
     const Tensor full = c.full_mask ? CausalMask(net(), positions) : Tensor();
     const Tensor near = c.window ? CausalMask(net(), positions, c.window) : Tensor();
     std::vector<Rotary> turns;
+    turns.reserve(rotary.frequencies.size());
     for (std::size_t kind = 0; kind < rotary.frequencies.size(); ++kind) {
       turns.push_back(rotary(positions, kind));
     }
@@ -100,9 +101,10 @@ struct DecoderModel : Layer {
   static std::vector<std::string_view> RotaryKinds(const DecoderConfig& c) {
     if (!c.rotary_by_mask) return {""};
     std::vector<std::string_view> kinds;
-    if (std::ranges::find(c.windowed, false) != c.windowed.end()) kinds.push_back("full_attention");
+    if (std::ranges::find(c.windowed, false) != c.windowed.end())
+      kinds.emplace_back("full_attention");
     if (std::ranges::find(c.windowed, true) != c.windowed.end()) {
-      kinds.push_back("sliding_attention");
+      kinds.emplace_back("sliding_attention");
     }
     return kinds;
   }

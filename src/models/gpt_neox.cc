@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // modeling_gpt_neox.py, of transformers 5.
-#include <array>
 #include <cmath>
 #include <string>
 

@@ -9,8 +9,6 @@
 namespace steelyard::models {
 namespace {
 
-constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
-
 enum class ClassLoss : std::uint8_t { kOne, kMany, kNumbers };
 
 constexpr std::array kTasks{

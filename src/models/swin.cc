@@ -197,6 +197,14 @@ struct Block : Layer {
     return b().Call("aten::add.Tensor", dropout(mlp(after(x))), x);
   }
 
+  BlockPlan plan;
+  std::int64_t side;
+  SwinAttention attention;
+  LayerNorm before, after;
+  TwoLayerMlp mlp;
+  Dropout dropout;
+  DropPath drop;
+
  private:
   Tensor Rolled(Tensor image, std::int64_t by) const {
     return plan.shift == 0 ? image : b().Call("aten::roll", image, Shape{by, by}, Shape{1, 2});
@@ -222,14 +230,6 @@ struct Block : Layer {
     if (windows.grid.area() > plan.grid.area()) x = b().Call("aten::contiguous", x);
     return b().Call("aten::view", x, Shape{net().batch, plan.grid.area(), plan.width});
   }
-
-  BlockPlan plan;
-  std::int64_t side;
-  SwinAttention attention;
-  LayerNorm before, after;
-  TwoLayerMlp mlp;
-  Dropout dropout;
-  DropPath drop;
 };
 
 // Four patches become one of twice the width.

@@ -71,6 +71,7 @@ VisionAttention::VisionAttention(const Layer& parent, const Plan& plan)
             plan.keys_first ? std::array<std::string_view, 3>{"k_proj", "v_proj", "q_proj"}
                             : std::array<std::string_view, 3>{"q_proj", "k_proj", "v_proj"};
         std::vector<Linear> inputs;
+        inputs.reserve(names.size());
         for (const std::string_view name : names) {
           inputs.emplace_back(*this, name, plan.hidden, plan.heads * plan.width, plan.qkv_bias);
         }

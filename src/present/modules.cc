@@ -23,7 +23,6 @@
 #include "present/module_tree.h"
 #include "present/names.h"
 #include "present/work.h"
-#include "steelyard/dims.h"
 #include "steelyard/program.h"
 #include "steelyard/report.h"
 #include "steelyard/units.h"

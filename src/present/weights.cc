@@ -15,7 +15,6 @@
 #include "present/notes.h"
 #include "present/parameters.h"
 #include "present/tables.h"
-#include "steelyard/op.h"
 #include "steelyard/program.h"
 #include "steelyard/report.h"
 #include "steelyard/units.h"
@@ -107,6 +106,7 @@ std::vector<const NamedTensor*> Largest(const Program& program, std::size_t coun
   }
   std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(count));
   std::vector<const NamedTensor*> largest;
+  largest.reserve(count);
   for (std::size_t i = 0; i < count; ++i) largest.push_back(tensors[order[i].second]);
   return largest;
 }

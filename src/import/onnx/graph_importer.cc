@@ -327,7 +327,8 @@ void GraphImporter::CarryOpaque(const NodeProto& node, Environment& environment)
       workshop_.builder.State(item.tensor, *item.dtype, ToSizes(*item.shape));
     }
     workshop_.builder.Name(item.tensor, item.name);
-    environment.items[item.name] = &workshop_.Add(std::move(item));
+    const std::string_view name = item.name;
+    environment.items[name] = &workshop_.Add(std::move(item));
   }
 }
 

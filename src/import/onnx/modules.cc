@@ -2,7 +2,6 @@
 #include "import/onnx/modules.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace steelyard::onnx {
 namespace {

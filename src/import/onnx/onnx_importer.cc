@@ -3,7 +3,6 @@
 // From the file to the program: which versions are read, and what is said of files that are none.
 #include "import/onnx/onnx_importer.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

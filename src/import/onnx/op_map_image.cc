@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Images, signals and volumes in other sizes, and at other places.
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "import/onnx/op_map.h"
-#include "import/onnx/windows.h"
 
 namespace steelyard::onnx {
 namespace {

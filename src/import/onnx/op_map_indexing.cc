@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elements chosen by indices, and written to places.
-#include <algorithm>
 #include <array>
 #include <utility>
 

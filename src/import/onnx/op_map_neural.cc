@@ -3,9 +3,7 @@
 // Products of matrices, norms and softmax.
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <string>
-#include <utility>
 
 #include "import/onnx/op_map.h"
 #include "import/onnx/shapes.h"

@@ -4,7 +4,6 @@
 // around operators on floats. Products of integers are computed in wider ones.
 #include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "import/onnx/op_map.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "import/onnx/op_map.h"
-#include "import/onnx/shapes.h"
 
 namespace steelyard::onnx {
 namespace {

@@ -204,7 +204,7 @@ std::vector<int> Counted(Call& call, const std::vector<std::int64_t>& axes, int 
   std::vector<int> out;
   for (const std::int64_t axis : axes) out.push_back(call.axis(axis, rank));
   std::ranges::sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  out.erase(std::ranges::unique(out).begin(), out.end());
   return out;
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <utility>
 
 #include "import/onnx/op_map.h"
 #include "import/onnx/windows.h"

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <string>
 
 namespace steelyard::onnx {
 namespace {

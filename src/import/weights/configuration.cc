@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
-#include <utility>
 
 #include "import/json.h"
 #include "import/weights/file.h"

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>

@@ -3,8 +3,6 @@
 
 #include <simdjson.h>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string_view>

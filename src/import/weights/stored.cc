@@ -2,7 +2,6 @@
 #include "import/weights/stored.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 #include "import/json.h"
