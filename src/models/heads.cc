@@ -2,7 +2,6 @@
 #include "models/heads.h"
 
 #include <array>
-#include <limits>
 #include <utility>
 #include <vector>
 
