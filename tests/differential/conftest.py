@@ -31,10 +31,10 @@ def selected(request: pytest.FixtureRequest) -> list[Row]:
 @pytest.fixture(scope="session")
 def trials(request: pytest.FixtureRequest) -> dict[str, list[Trial]]:
     """The trials of the rows that are selected, by name."""
-    return isolated(lambda: try_rows(selected(request)))
+    return isolated(try_rows, selected(request))
 
 
 @pytest.fixture(scope="session")
 def steps(request: pytest.FixtureRequest) -> Steps:
     """The steps of the rows that are selected, by name."""
-    return try_steps_of(selected(request))
+    return isolated(try_steps_of, selected(request))

@@ -23,10 +23,10 @@
 #include "ir/text_call.h"
 #include "ir/text_printer.h"
 #include "ir/text_reader.h"
+#include "ops/op_def.h"
 #include "pass/decompose.h"
 #include "runtime/eager.h"
 #include "steelyard/error.h"
-#include "steelyard/op.h"
 #include "steelyard/program.h"
 #include "steelyard/timeline.h"
 

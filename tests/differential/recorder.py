@@ -5,11 +5,13 @@ import faulthandler
 import gc
 import json
 import os
-import pickle
-import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing import get_context
 from typing import Any, TypeVar
 
 import torch
@@ -168,6 +170,10 @@ def attempt(call: Call) -> tuple[Made | None, Seen]:
 
 T = TypeVar("T")
 W = TypeVar("W")
+R = TypeVar("R")
+
+# How a child process exits when what it runs raises; PyTorch itself ends by signals.
+FAILED = 3
 
 
 def in_child(ask: Callable[[T], Seen], calls: Sequence[T]) -> list[Seen]:
@@ -179,39 +185,40 @@ def in_child(ask: Callable[[T], Seen], calls: Sequence[T]) -> list[Seen]:
         if child == 0:
             os.close(read_end)
             faulthandler.disable()
-            with os.fdopen(write_end, "w") as pipe:
-                for call in calls[len(seen) :]:
-                    print(json.dumps(ask(call)), file=pipe, flush=True)
+            try:
+                with os.fdopen(write_end, "w") as pipe:
+                    for call in calls[len(seen) :]:
+                        print(json.dumps(ask(call)), file=pipe, flush=True)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(FAILED)
             os._exit(0)
         os.close(write_end)
         with os.fdopen(read_end) as pipe:
             seen += [json.loads(line) for line in pipe]
-        os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)
+        if os.waitstatus_to_exitcode(status) == FAILED:
+            raise RuntimeError(f"asking about {calls[len(seen)]} fails")
         if len(seen) < len(calls):
             seen.append({"refused": "PyTorch crashes"})
     return seen
 
 
-def isolated(work: Callable[[], W]) -> W:
-    """What `work` gives, in a child process. PyTorch may end it long after a call that wrote where
-    it should not: then it is tried again."""
+def refusal(error: Exception) -> Seen:
+    """What an operator raises, as the tests tell it."""
+    # A process forked off one that ran a backward pass can run none: it would be taken for an
+    # operator's own refusal, of every step.
+    if "fork-based multiprocessing" in str(error):
+        raise error
+    return {"refused": str(error).split("\n")[0]}
+
+
+def isolated(work: Callable[[W], R], given: W) -> R:
+    """What `work` makes of `given`, in a new process that has run no backward pass. PyTorch may end
+    it long after a call that wrote where it should not: then it is tried again."""
     for _ in range(3):
-        with tempfile.TemporaryFile() as store:
-            child = os.fork()
-            if child == 0:
-                faulthandler.disable()
-                try:
-                    pickle.dump(work(), store)
-                    store.flush()
-                except BaseException:
-                    traceback.print_exc()
-                    os._exit(1)
-                os._exit(0)
-            _, status = os.waitpid(child, 0)
-            if status == 0:
-                store.seek(0)
-                result: W = pickle.load(store)
-                return result
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool, suppress(BrokenProcessPool):
+            return pool.submit(work, given).result()
     raise RuntimeError("PyTorch ends the process that calls it")
 
 

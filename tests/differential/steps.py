@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from calls import FLOATS, Call, Tensor
 from compare import Seen
-from recorder import SHORT_NAMES, Made, in_child, overload, record, tensors_in
+from recorder import SHORT_NAMES, Made, in_child, overload, record, refusal, tensors_in
 from table import weigh
 
 
@@ -152,7 +152,7 @@ def attempt(step: Step) -> tuple[MadeStep | None, Seen]:
         made.clear()
         return made, seen
     except Exception as error:  # whatever an operator raises
-        return None, {"refused": str(error).split("\n")[0]}
+        return None, refusal(error)
 
 
 def observe_steps(steps: Sequence[Step]) -> list[Seen]:

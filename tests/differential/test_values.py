@@ -11,6 +11,7 @@ import pytest
 from calls import Call, Tensor, parse
 from compare import Extent, Seen
 from interpreter import kernels_of
+from recorder import isolated
 from steps import Step, overwrites, steps_of
 from table import Row, rows
 from trials import typical_calls
@@ -37,7 +38,7 @@ def compared(request: pytest.FixtureRequest) -> Compared:
         row = item.callspec.params.get("row") if hasattr(item, "callspec") else None
         if isinstance(row, Row) and tried(row):
             chosen[row.name] = steps_of_row(row)
-    found = iter(compare_values([step for of_row in chosen.values() for step in of_row]))
+    found = iter(isolated(compare_values, [step for of_row in chosen.values() for step in of_row]))
     return {name: [(step, next(found)) for step in of_row] for name, of_row in chosen.items()}
 
 
@@ -108,7 +109,7 @@ def test_differences_are_there(compared: Compared) -> None:
 @pytest.mark.parametrize("number", [0.5, 0.1, 1e-300, 3.0, math.inf, -math.inf, math.nan])
 def test_numbers_survive(number: float) -> None:
     call = Call("aten::mul.Scalar", (Tensor.contiguous("f64", (2,)), number))
-    (seen,) = programs_of([Step(call, (0,), "sum", overwrites(call))])
+    (seen,) = isolated(programs_of, [Step(call, (0,), "sum", overwrites(call))])
     boxed = [
         kernel.arguments[0].value
         for kernel in kernels_of(seen["program"])

@@ -13,7 +13,7 @@ import torch
 from calls import Tensor
 from compare import Seen
 from interpreter import Kernel, UnlikeSizesError, gradients_in, kernels_of, run
-from recorder import SHORT_NAMES, in_child
+from recorder import SHORT_NAMES, in_child, refusal
 from steps import MadeStep, Name, Step
 from table import weigh
 
@@ -147,7 +147,7 @@ def weights_of(step: Step) -> Seen:
         made = Valued(step, DRAWS[0])
         made.gradients()
     except Exception as error:  # whatever an operator raises
-        return {"refused": str(error).split("\n")[0]}
+        return refusal(error)
     return {"weights": [None if w is None else type_of(w) for w in made.weights]}
 
 
