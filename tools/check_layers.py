@@ -45,18 +45,13 @@ PUBLIC_HEADERS = {
     "dims.h": "ir",
     "program.h": "ir",
     "builder.h": "ir",
-    "signature.h": "ops",
-    "gradient.h": "ops",
-    "fusion.h": "ops",
     "op.h": "ops",
     "import.h": "import",
     "pass.h": "pass",
     "timeline.h": "timeline",
     "report.h": "document",
-    "trace.h": "document",
     "engine.h": "session",
     "weigh.h": "session",
-    "compare.h": "session",
     "steelyard.h": "session",
 }
 

@@ -108,8 +108,8 @@ struct PassInfo {
 
 std::span<const LossInfo> Losses();
 std::span<const OptimizerInfo> Optimizers();
-// The options of an optimizer: their names, types and defaults.
-std::vector<Param> OptionsOf(const OptimizerInfo& optimizer);
+// The options of an optimizer with their defaults: those that change what a step costs.
+std::vector<OptimizerOption> OptionsOf(const OptimizerInfo& optimizer);
 
 // Every pass, in the order in which a weighing runs them.
 std::span<const PassInfo> Passes();

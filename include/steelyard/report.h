@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,7 +28,6 @@
 
 #include "steelyard/error.h"
 #include "steelyard/strings.h"
-#include "steelyard/trace.h"
 #include "steelyard/units.h"
 
 namespace steelyard::report {
@@ -278,10 +278,12 @@ struct NoteList {
 
 using Block = std::variant<Headline, Paragraph, BarList, Chart, Table, NoteList>;
 
+struct Trace;  // What the formats of such viewers show.
+
 struct Document {
   Data data;
   std::vector<Block> body = {};
-  Trace trace = {};  // For viewers of traces.
+  std::shared_ptr<const Trace> trace = {};  // For viewers of traces, where there is one.
 };
 
 // What the place where a report goes can show. The default suits a file or a pipe.

@@ -9,10 +9,10 @@
 namespace steelyard::python {
 
 void BindBuilder(nanobind::module_& module);
-void BindCompare(nanobind::module_& module);
 void BindDims(nanobind::module_& module);
 void BindError(nanobind::module_& module);
 void BindImport(nanobind::module_& module);
+void BindOp(nanobind::module_& module);
 void BindPass(nanobind::module_& module);
 void BindProgram(nanobind::module_& module);
 void BindReport(nanobind::module_& module);

@@ -12,10 +12,10 @@ NB_MODULE(_core, module) {
   BindUnits(module);
   BindDims(module);
   BindProgram(module);
+  BindOp(module);
   BindPass(module);
   BindReport(module);
   BindImport(module);
   BindWeigh(module);
-  BindCompare(module);
   BindBuilder(module);
 }

@@ -90,11 +90,31 @@ std::vector<std::string_view> Names() {
   return names;
 }
 
+void BindComparisons(nb::module_& module) {
+  nb::class_<CompareOptions>(module, "CompareOptions", "Two files, and how they are weighed.")
+      .def(nb::init<>())
+      .def_rw("a", &CompareOptions::a)
+      .def_rw("b", &CompareOptions::b)
+      .def_rw("weigh", &CompareOptions::weigh)
+      .def_rw("asked", &CompareOptions::asked)
+      .def_rw("depth", &CompareOptions::depth)
+      .def_rw("top", &CompareOptions::top);
+  module.def(
+      "compare", [](const CompareOptions& options) { return Unwrap(Compare(options)); },
+      nb::arg("options"), nb::call_guard<nb::gil_scoped_release>(),
+      "Two models or reports side by side, as a document.");
+  module.def("comparison_tables", [] {
+    const auto names = ComparisonTables();
+    return std::vector<std::string_view>(names.begin(), names.end());
+  });
+}
+
 }  // namespace
 
 void BindWeigh(nb::module_& module) {
   BindOptionsOfWeighing(module);
   BindWeighings(module);
+  BindComparisons(module);
   module.def(
       "weigh", [](const WeighOptions& options) { return Finished(Unwrap(Weigh(options))); },
       nb::arg("options"), nb::call_guard<nb::gil_scoped_release>(),

@@ -117,6 +117,30 @@ class Program:
     def calls(self) -> int:
         """How many operators its main graph calls."""
 
+class KnownOp:
+    """One operator of the table."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def family(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+    @property
+    def example(self) -> str: ...
+
+    @property
+    def is_kernel(self) -> bool: ...
+
+def known_ops() -> list[KnownOp]:
+    """The operators that are modelled, by family."""
+
 class InputShape:
     def __init__(self, name: str, sizes: Sequence[int]) -> None: ...
 
@@ -693,26 +717,6 @@ class Weighing:
     def write_report(self, format: str, options: ReportOptions, render: RenderOptions) -> str:
         """The report in the format of that name."""
 
-@overload
-def weigh(options: WeighOptions) -> Weighing:
-    """Weighs the model in the file that the options name."""
-
-@overload
-def weigh(program: Program, options: WeighOptions) -> Weighing:
-    """Weighs a program that is in memory."""
-
-def report_formats() -> list[str]: ...
-
-def report_tables() -> list[str]: ...
-
-def counting_conventions() -> list[str]: ...
-
-def runtimes() -> list[str]: ...
-
-def schedules() -> list[str]: ...
-
-def format_of_file(path: str) -> str: ...
-
 class CompareOptions:
     """Two files, and how they are weighed."""
 
@@ -758,6 +762,26 @@ def compare(options: CompareOptions) -> Document:
     """Two models or reports side by side, as a document."""
 
 def comparison_tables() -> list[str]: ...
+
+@overload
+def weigh(options: WeighOptions) -> Weighing:
+    """Weighs the model in the file that the options name."""
+
+@overload
+def weigh(program: Program, options: WeighOptions) -> Weighing:
+    """Weighs a program that is in memory."""
+
+def report_formats() -> list[str]: ...
+
+def report_tables() -> list[str]: ...
+
+def counting_conventions() -> list[str]: ...
+
+def runtimes() -> list[str]: ...
+
+def schedules() -> list[str]: ...
+
+def format_of_file(path: str) -> str: ...
 
 class Tensor:
     """A tensor of a program that is built."""

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "ir/node_numbering.h"
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 #include "steelyard/units.h"
 
 namespace steelyard {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "analyze/parameters.h"
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 namespace {

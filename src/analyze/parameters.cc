@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "analyze/experts.h"
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analyze/counting.h"
+#include "ops/op_def.h"
 #include "steelyard/error.h"
-#include "steelyard/op.h"
 #include "steelyard/program.h"
 
 namespace steelyard {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cli/flag.h"
-#include "steelyard/compare.h"
 #include "steelyard/error.h"
 #include "steelyard/report.h"
 #include "steelyard/weigh.h"

@@ -48,9 +48,8 @@ std::string OptimizerTable() {
   std::string out = "\n| `--train` | | options and their defaults |\n| --- | --- | --- |\n";
   for (const OptimizerInfo& optimizer : Optimizers()) {
     std::string options;
-    for (const Param& option : OptionsOf(optimizer)) {
-      options +=
-          fmt::format("{}`{}={}`", options.empty() ? "" : ", ", option.name, option.default_text);
+    for (const OptimizerOption& option : OptionsOf(optimizer)) {
+      options += fmt::format("{}`{}={}`", options.empty() ? "" : ", ", option.name, option.value);
     }
     out += fmt::format("| `{}` | {} | {} |\n", optimizer.name, Cell(optimizer.summary), options);
   }
@@ -99,21 +98,19 @@ std::string CliPage() {
 }
 
 std::string OpsPage() {
-  std::vector<const OpDef*> ops = AllOps();
-  std::ranges::stable_sort(ops, {}, [](const OpDef* op) { return *op->family; });
+  const std::vector<KnownOp> ops = KnownOps();
   std::string out = fmt::format(
       "{}# Operators\n\nThe {} operators that are modelled, by family. A composite is weighed as "
       "the kernels it dispatches to.\n",
       kGenerated, ops.size());
   std::string_view family;
-  for (const OpDef* op : ops) {
-    if (NameOf(*op->family) != family) {
-      family = NameOf(*op->family);
+  for (const KnownOp& op : ops) {
+    if (op.family != family) {
+      family = op.family;
       out += fmt::format("\n## {}\n\n| operator | | example |\n| --- | --- | --- |\n", family);
     }
-    out +=
-        fmt::format("| `{}`{} | {} | `{}` |\n", op->name->text(),
-                    op->is_kernel() ? "" : " (composite)", Cell(*op->summary), Cell(*op->example));
+    out += fmt::format("| `{}`{} | {} | `{}` |\n", op.name, op.is_kernel ? "" : " (composite)",
+                       Cell(op.summary), Cell(op.example));
   }
   return out;
 }

@@ -27,12 +27,10 @@ Status OpsCommand::Run() {
   table.columns = {{.key = "op", .header = "Operator"},
                    {.key = "family", .header = "family", .priority = 1},
                    {.key = "summary", .header = "what it does"}};
-  for (const OpDef* op : AllOps()) {
-    const std::string_view name = op->name->text();
-    const std::string_view family = NameOf(*op->family);
-    if (name.find(pattern_) == std::string_view::npos && family != pattern_) continue;
+  for (const KnownOp& op : KnownOps()) {
+    if (op.name.find(pattern_) == std::string_view::npos && op.family != pattern_) continue;
     report::Row row;
-    row.cells = {name, family, *op->summary};
+    row.cells = {op.name, op.family, op.summary};
     table.rows.push_back(std::move(row));
   }
   if (table.rows.empty()) {

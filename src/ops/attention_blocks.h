@@ -9,8 +9,8 @@
 #include <array>
 #include <cstdint>
 
+#include "ops/op_def.h"
 #include "ops/rules/allocations.h"
-#include "steelyard/op.h"
 #include "steelyard/program.h"
 
 namespace steelyard::attention {

@@ -13,7 +13,7 @@
 #include "ops/backward.h"
 #include "ops/checkpoint.h"
 #include "ops/dispatcher.h"
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ops/dispatcher.h"
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <span>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 

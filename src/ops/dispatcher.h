@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "ir/node_numbering.h"
+#include "ops/op_def.h"
 #include "steelyard/error.h"
-#include "steelyard/op.h"
 
 namespace steelyard {
 

@@ -4,14 +4,13 @@
 // argument) is checked here once and refused by throwing RuleError, so that the rules can be
 // written plainly; the dispatcher catches it and names the node.
 
-#include "steelyard/op.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 #include <utility>
 
 #include "ir/layout.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 

@@ -6,8 +6,8 @@
 
 #include <vector>
 
+#include "ops/op_def.h"
 #include "steelyard/error.h"
-#include "steelyard/op.h"
 #include "steelyard/program.h"
 
 namespace steelyard {

@@ -2,6 +2,7 @@
 
 #include "ops/registry.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -96,6 +97,22 @@ std::vector<const OpDef*> AllOps() {
   std::vector<const OpDef*> out;
   for (Rows rows : kFamilies) {
     for (const OpDef& def : rows()) out.push_back(&def);
+  }
+  return out;
+}
+
+std::vector<KnownOp> KnownOps() {
+  std::vector<const OpDef*> ops = AllOps();
+  std::ranges::stable_sort(ops, {}, [](const OpDef* op) { return *op->family; });
+  std::vector<KnownOp> out;
+  out.reserve(ops.size());
+  for (const OpDef* op : ops) {
+    out.push_back({.name = op->name->text(),
+                   .signature = op->signature->text(),
+                   .family = NameOf(*op->family),
+                   .summary = *op->summary,
+                   .example = *op->example,
+                   .is_kernel = op->is_kernel()});
   }
   return out;
 }

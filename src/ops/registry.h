@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard::ops {
 

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/op_def.h"
 #include "pass/append_call.h"
 #include "pass/fused_loss.h"
 #include "support/choices.h"

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/op_def.h"
 #include "pass/append_call.h"
 #include "pass/parameter_pattern.h"
 #include "support/choices.h"
@@ -89,6 +90,15 @@ std::optional<Argument> ReadValue(ParamType type, std::string_view text) {
   return Argument::OfFloat(real);
 }
 
+std::vector<Param> OptionParams(const OptimizerInfo& optimizer) {
+  std::vector<Param> options;
+  for (const Param& param : FindOp(OpName::FromRuntime(optimizer.op))->signature->params()) {
+    const bool is_option = std::ranges::find(kNoOptions, param.name) == kNoOptions.end();
+    if (is_option) options.push_back(param);
+  }
+  return options;
+}
+
 // Options that change nothing of what a step costs are in no row, and need not be given.
 Error NoSuchOption(const Group& group, const OptimizerOption& option,
                    const std::vector<Param>& params) {
@@ -104,7 +114,7 @@ Error NoSuchOption(const Group& group, const OptimizerOption& option,
 
 Result<Argument> OptionArgument(Program& program, const Group& group,
                                 const OptimizerOption& option) {
-  const std::vector<Param> params = OptionsOf(*group.optimizer);
+  const std::vector<Param> params = OptionParams(*group.optimizer);
   const auto param = std::ranges::find(params, option.name, &Param::name);
   if (param == params.end()) return Unexpected(NoSuchOption(group, option, params));
   std::optional<Argument> value = ReadValue(param->type, option.value);
@@ -228,11 +238,10 @@ void AppendZeroGrad(Program& program, const OptimizerInfo& optimizer,
 
 std::span<const OptimizerInfo> Optimizers() { return kOptimizers; }
 
-std::vector<Param> OptionsOf(const OptimizerInfo& optimizer) {
-  std::vector<Param> options;
-  for (const Param& param : FindOp(OpName::FromRuntime(optimizer.op))->signature->params()) {
-    const bool is_option = std::ranges::find(kNoOptions, param.name) == kNoOptions.end();
-    if (is_option) options.push_back(param);
+std::vector<OptimizerOption> OptionsOf(const OptimizerInfo& optimizer) {
+  std::vector<OptimizerOption> options;
+  for (const Param& param : OptionParams(optimizer)) {
+    options.push_back({std::string(param.name), std::string(param.default_text)});
   }
   return options;
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/op_def.h"
 #include "pass/append_call.h"
 
 namespace steelyard {

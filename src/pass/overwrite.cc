@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/op_def.h"
 #include "ops/overwriting.h"
 #include "pass/parameter_pattern.h"
 

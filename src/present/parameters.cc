@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "analyze/parameters.h"
+#include "ops/op_def.h"
 #include "present/findings.h"
 #include "present/names.h"
 #include "steelyard/dims.h"
-#include "steelyard/op.h"
 #include "steelyard/program.h"
 #include "steelyard/report.h"
 #include "steelyard/units.h"

@@ -10,11 +10,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "document/trace.h"
 #include "ir/text_words.h"
 #include "present/findings.h"
 #include "present/names.h"
@@ -22,7 +24,6 @@
 #include "steelyard/program.h"
 #include "steelyard/report.h"
 #include "steelyard/timeline.h"
-#include "steelyard/trace.h"
 #include "steelyard/units.h"
 
 namespace steelyard::present {
@@ -201,7 +202,7 @@ void AddMemory(const Findings& findings, const std::vector<std::int64_t>& times,
 }  // namespace
 
 void PresentTrace(const Findings& findings, report::Document* document) {
-  report::Trace& trace = document->trace;
+  report::Trace trace;
   trace.name = std::string(ModelName(findings.kernels));
   trace.clock =
       "a microsecond stands for one kernel: the axis shows the order of things, not how long they "
@@ -215,6 +216,7 @@ void PresentTrace(const Findings& findings, report::Document* document) {
                              .at = times[findings.peak.event],
                              .details = {{"bytes", findings.peak.peak}}});
   }
+  document->trace = std::make_shared<const report::Trace>(std::move(trace));
 }
 
 }  // namespace steelyard::present

@@ -14,9 +14,9 @@
 #include <variant>
 #include <vector>
 
+#include "document/trace.h"
 #include "render/quoted.h"
 #include "steelyard/report.h"
-#include "steelyard/trace.h"
 #include "steelyard/units.h"
 
 namespace steelyard::render {
@@ -119,7 +119,8 @@ class TraceWriter {
 
 void WriteChromeTrace(const report::Document& document, const report::RenderOptions& /*options*/,
                       std::string* out) {
-  TraceWriter(document.trace, out).Write();
+  const report::Trace nothing;
+  TraceWriter(document.trace != nullptr ? *document.trace : nothing, out).Write();
 }
 
 }  // namespace steelyard::render

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 #include "steelyard/program.h"
 #include "steelyard/timeline.h"
 

@@ -25,6 +25,7 @@
 
 #include "analyze/modules.h"
 #include "analyze/work.h"
+#include "ops/op_def.h"
 #include "session/analyses.h"
 #include "session/fit.h"
 #include "steelyard/pass.h"

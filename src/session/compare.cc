@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steelyard/compare.h"
-
 #include <fmt/core.h>
 
 #include <array>

@@ -24,7 +24,7 @@ def compile_error(source: str) -> str:
     """Returns what the compiler says against `source`, empty when it compiles."""
     compiler = [os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", "-w"]
     done = subprocess.run(
-        [*compiler, f"-I{ROOT / 'include'}", "-xc++", "-"],
+        [*compiler, f"-I{ROOT / 'include'}", f"-I{ROOT / 'src'}", "-xc++", "-"],
         input=source,
         capture_output=True,
         text=True,

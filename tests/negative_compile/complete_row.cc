@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A row that states every column, one on each line. check_rows.py takes the lines away in turn.
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 namespace {

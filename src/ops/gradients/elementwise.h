@@ -3,8 +3,8 @@
 // Gradients of arithmetic on elements.
 #pragma once
 
+#include "ops/gradient.h"
 #include "ops/gradients/words.h"
-#include "steelyard/gradient.h"
 
 namespace steelyard::gradients {
 

@@ -3,8 +3,8 @@
 // Gradients of what overwrites a tensor with numbers of no history.
 #pragma once
 
+#include "ops/gradient.h"
 #include "ops/gradients/words.h"
-#include "steelyard/gradient.h"
 
 namespace steelyard::gradients {
 

@@ -4,9 +4,9 @@
 // element.
 #pragma once
 
+#include "ops/gradient.h"
 #include "ops/gradients/elementwise.h"
 #include "ops/gradients/reduction.h"
-#include "steelyard/gradient.h"
 
 namespace steelyard::gradients {
 

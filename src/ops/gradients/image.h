@@ -6,9 +6,9 @@
 
 #include "ops/backward.h"
 #include "ops/dispatcher.h"
+#include "ops/gradient.h"
 #include "ops/gradients/words.h"
 #include "ops/rules/label.h"
-#include "steelyard/gradient.h"
 
 namespace steelyard::gradients {
 

@@ -3,8 +3,8 @@
 // Gradients of selections: what was not selected has none.
 #pragma once
 
+#include "ops/gradient.h"
 #include "ops/gradients/words.h"
-#include "steelyard/gradient.h"
 
 namespace steelyard::gradients {
 

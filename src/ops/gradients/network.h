@@ -4,8 +4,8 @@
 // activations, normalization, attention, embeddings, losses.
 #pragma once
 
+#include "ops/gradient.h"
 #include "ops/gradients/words.h"
-#include "steelyard/gradient.h"
 
 namespace steelyard::gradients {
 

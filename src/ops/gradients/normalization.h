@@ -7,7 +7,7 @@
 
 #include "ops/backward.h"
 #include "ops/dispatcher.h"
-#include "steelyard/gradient.h"
+#include "ops/gradient.h"
 
 namespace steelyard::gradients {
 

@@ -3,7 +3,7 @@
 // Gradients as RAF registers them (src/op/grad): its own operators, in the order of its arguments.
 #pragma once
 
-#include "steelyard/gradient.h"
+#include "ops/gradient.h"
 
 namespace steelyard::gradients::raf {
 

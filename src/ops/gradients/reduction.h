@@ -3,7 +3,7 @@
 // Gradients of reductions and softmax.
 #pragma once
 
-#include "steelyard/gradient.h"
+#include "ops/gradient.h"
 
 namespace steelyard::gradients {
 

@@ -3,9 +3,9 @@
 // Gradients of special functions and of less common arithmetic on elements.
 #pragma once
 
+#include "ops/gradient.h"
 #include "ops/gradients/elementwise.h"
 #include "ops/gradients/words.h"
-#include "steelyard/gradient.h"
 
 namespace steelyard::gradients {
 

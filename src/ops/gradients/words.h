@@ -10,9 +10,9 @@
 
 #include "ops/backward.h"
 #include "ops/dispatcher.h"
+#include "ops/gradient.h"
 #include "ops/rules/label.h"
 #include "ops/rules/shape.h"
-#include "steelyard/gradient.h"
 
 namespace steelyard::gradients {
 

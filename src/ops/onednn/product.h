@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard::onednn {
 

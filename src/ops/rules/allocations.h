@@ -10,9 +10,9 @@
 #include <span>
 #include <string_view>
 
+#include "ops/op_def.h"
 #include "ops/rules/label.h"
 #include "ops/rules/shape.h"
-#include "steelyard/op.h"
 
 namespace steelyard::allocations {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ops/dispatcher.h"
+#include "ops/op_def.h"
 #include "ops/rules/label.h"
-#include "steelyard/op.h"
 
 namespace steelyard {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <span>
 
+#include "ops/op_def.h"
 #include "ops/rules/onednn.h"
 #include "ops/rules/window.h"
-#include "steelyard/op.h"
 
 namespace steelyard::convolution {
 

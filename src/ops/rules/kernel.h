@@ -5,8 +5,8 @@
 
 #include <string_view>
 
+#include "ops/op_def.h"
 #include "ops/rules/traffic.h"
-#include "steelyard/op.h"
 
 namespace steelyard {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "steelyard/signature.h"
+#include "ops/signature.h"
 
 namespace steelyard {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 

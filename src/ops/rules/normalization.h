@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard::normalization {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard::onednn {
 

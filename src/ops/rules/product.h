@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard::product {
 

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <span>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 

@@ -3,7 +3,7 @@
 // Traffic rules: the bytes a kernel must read and write at least once.
 #pragma once
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard::traffic {
 

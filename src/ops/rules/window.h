@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 
 namespace steelyard::window {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 #include "steelyard/program.h"
 
 namespace steelyard::graph {

@@ -6,8 +6,8 @@
 
 #include <vector>
 
+#include "ops/op_def.h"
 #include "runtime/graph/steps.h"
-#include "steelyard/op.h"
 
 namespace steelyard::graph {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "steelyard/op.h"
+#include "ops/op_def.h"
 #include "steelyard/program.h"
 
 namespace steelyard::graph {

@@ -49,3 +49,13 @@ def test_the_stub_is_current() -> None:
     generated = Path(_core.__file__).with_name("_core.pyi").read_text()
     kept = Path(__file__).parents[3] / "python/steelyard/_core.pyi"
     assert kept.read_text() == generated, "copy the one of build/release/python/src"
+
+
+def test_the_known_operators_are_those_of_the_table() -> None:
+    ops = {op.name: op for op in steelyard.known_ops()}
+    page = (Path(__file__).parents[3] / "docs/ops.md").read_text()
+    listed = [line.split("`")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert list(ops) == listed
+    linear = ops["aten::linear"]
+    assert linear.family == "contraction"
+    assert linear.signature == "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"

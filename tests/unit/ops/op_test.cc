@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "steelyard/op.h"
-
 #include <gmock/gmock.h>
 
 #include <set>
 
 #include "calls.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "steelyard/trace.h"
+#include "document/trace.h"
 #include "weighed_model.h"
 
 namespace steelyard::present {
@@ -20,7 +20,7 @@ using ::testing::Field;
 report::Trace Traced(const WeighedModel& model) {
   report::Document document;
   PresentTrace(model.findings(), &document);
-  return document.trace;
+  return *document.trace;
 }
 
 std::vector<std::string> Names(const report::Trace& trace, std::string_view category) {

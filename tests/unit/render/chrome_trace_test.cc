@@ -4,10 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
+#include "document/trace.h"
 #include "steelyard/report.h"
-#include "steelyard/trace.h"
 #include "steelyard/units.h"
 
 namespace steelyard::render {
@@ -17,7 +18,7 @@ using ::testing::HasSubstr;
 
 std::string Chrome(const report::Trace& trace) {
   report::Document document;
-  document.trace = trace;
+  document.trace = std::make_shared<const report::Trace>(trace);
   std::string out;
   WriteChromeTrace(document, {}, &out);
   return out;
