@@ -4,8 +4,8 @@
 // dies.
 #pragma once
 
-#include "ops/op_def.h"
 #include "steelyard/error.h"
+#include "steelyard/op.h"
 #include "steelyard/program.h"
 
 namespace steelyard {

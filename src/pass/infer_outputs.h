@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "ops/op_def.h"
 #include "steelyard/error.h"
+#include "steelyard/op.h"
 #include "steelyard/program.h"
 
 namespace steelyard {

@@ -3,8 +3,8 @@
 // Activations in place.
 #pragma once
 
-#include "ops/op_def.h"
 #include "steelyard/error.h"
+#include "steelyard/op.h"
 #include "steelyard/pass.h"
 #include "steelyard/program.h"
 

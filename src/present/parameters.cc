@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "analyze/parameters.h"
-#include "ops/op_def.h"
 #include "present/findings.h"
 #include "present/names.h"
 #include "steelyard/dims.h"

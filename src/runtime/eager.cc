@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/release_order.h"
+#include "ops/op_def.h"
 #include "runtime/residents.h"
 
 namespace steelyard {

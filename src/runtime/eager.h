@@ -4,7 +4,7 @@
 // storage freed when its last reference dies, the outputs held by the caller to the end.
 #pragma once
 
-#include "ops/op_def.h"
+#include "steelyard/op.h"
 #include "steelyard/program.h"
 #include "steelyard/timeline.h"
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "ops/op_def.h"
 #include "runtime/graph/steps.h"
+#include "steelyard/op.h"
 
 namespace steelyard::graph {
 

@@ -6,6 +6,7 @@
 
 #include "ir/text_reader.h"
 #include "ir/verify.h"
+#include "ops/op_def.h"
 
 namespace steelyard {
 namespace {
