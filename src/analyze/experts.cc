@@ -48,7 +48,6 @@ std::int64_t GroupsOf(const Program& program, const Node& node) {
 
 ExpertUse FindExperts(const Program& kernels) {
   ExpertUse use;
-  use.by_storage.resize(kernels.storage_count);
   std::vector<const OpDef*> defs;
   defs.reserve(kernels.op_names.size());
   for (OpId op = 0; op < kernels.op_names.size(); ++op) {
@@ -56,6 +55,7 @@ ExpertUse FindExperts(const Program& kernels) {
   }
   const std::vector<Selection> selections = FindSelections(kernels, defs);
   if (selections.empty()) return use;
+  use.by_storage.resize(kernels.storage_count);
   for (const Node& node : kernels.main().nodes) {
     const OpDef* def = defs[node.op];
     if (def == nullptr || *def->family != Family::kContraction) continue;

@@ -44,15 +44,19 @@ constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsWordStart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-constexpr bool IsWordChar(char c) { return IsWordStart(c) || IsDigit(c); }
-inline constexpr std::array<bool, 256> kPathChars = [] {
-  std::array<bool, 256> chars{};
+// By character: those of words, and those of paths, which have dots too.
+enum CharClass : std::uint8_t { kNoName, kOfPath, kOfWord };
+inline constexpr std::array<CharClass, 256> kCharClasses = [] {
+  std::array<CharClass, 256> classes{};
   for (std::size_t i = 0; i < 128; ++i) {
-    chars[i] = IsWordChar(static_cast<char>(i)) || static_cast<char>(i) == '.';
+    const char c = static_cast<char>(i);
+    if (c == '.') classes[i] = kOfPath;
+    if (IsWordStart(c) || IsDigit(c)) classes[i] = kOfWord;
   }
-  return chars;
+  return classes;
 }();
-constexpr bool IsPathChar(char c) { return kPathChars[static_cast<unsigned char>(c)]; }
+constexpr bool IsWordChar(char c) { return kCharClasses[static_cast<unsigned char>(c)] == kOfWord; }
+constexpr bool IsPathChar(char c) { return kCharClasses[static_cast<unsigned char>(c)] != kNoName; }
 
 bool IsPlainWord(std::string_view text);    // of symbols and arguments: "s70"
 bool IsPlainName(std::string_view text);    // of values and classes: "relu_1.out"

@@ -41,6 +41,24 @@ __extension__ using Uint128 = unsigned __int128;
   return word;
 }
 
+[[nodiscard]] inline std::uint64_t Load32(const char* at) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, at, sizeof(word));
+  return word;
+}
+
+// Up to sixteen bytes as two words, without a loop: loads of fixed sizes that may overlap.
+struct Words {
+  std::uint64_t a = 0, b = 0;
+};
+[[nodiscard]] inline Words ShortText(const char* at, std::size_t size) {
+  if (size >= 8) return {Load64(at), Load64(at + size - 8)};
+  if (size >= 4) return {Load32(at), Load32(at + size - 4)};
+  if (size == 0) return {};
+  const auto byte = [&](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(at[i])}; };
+  return {byte(0) << 16U | byte(size / 2) << 8U | byte(size - 1), 0};
+}
+
 }  // namespace hash_internal
 
 // A hash for tables in memory: sixteen bytes a step. Depends on byte order and may change with any
@@ -57,11 +75,9 @@ __extension__ using Uint128 = unsigned __int128;
   for (; left > 16; at += 16, left -= 16) {
     hash = Fold(Load64(at) ^ kSecond, Load64(at + 8) ^ hash);
   }
-  // The rest, zero-filled. The length comes in last, where no byte can undo it: it keeps "a" and
-  // "a\0" apart.
-  char tail[16] = {};
-  if (left > 0) std::memcpy(tail, at, left);
-  return Fold(Fold(Load64(tail) ^ kSecond, Load64(tail + 8) ^ hash), kFirst ^ text.size());
+  // The length comes in last, where no byte can undo it: it tells texts apart whose words overlap.
+  const auto [a, b] = hash_internal::ShortText(at, left);
+  return Fold(Fold(a ^ kSecond, b ^ hash), kFirst ^ text.size());
 }
 
 }  // namespace steelyard
