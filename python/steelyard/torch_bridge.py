@@ -21,8 +21,12 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from steelyard import _core
+from steelyard.eager_view import EagerView
 from steelyard.errors import ExportError, UsageError
 from steelyard.model_source import hint_for, place_of
+
+# What of a module is weighed: what it does when it runs, or what torch.export makes of it.
+PATHS = ("module", "exported")
 
 Twin = Callable[[torch.Tensor], torch.Tensor]
 
@@ -38,11 +42,16 @@ def program_of(
     kwargs: Mapping[str, Any] | None = None,
     dynamic_shapes: Any = None,
     mode: str = "exported",
+    as_: str | None = None,
 ) -> _core.Program:
-    """Returns the program of a module, exported with these inputs, or of an exported one."""
+    """Returns the program of a module, traced with these inputs, or of an exported one."""
+    if as_ not in (None, *PATHS):
+        raise UsageError(f'there is no "{as_}"', "as_", f"There are: {', '.join(PATHS)}.")
     if isinstance(model, ExportedProgram):
         if args is not None or kwargs is not None or dynamic_shapes is not None:
             raise UsageError("an ExportedProgram has been exported with its inputs", "args")
+        if as_ == "module":
+            raise UsageError("an ExportedProgram is weighed as it was exported", "as_")
         return _read(model, "ExportedProgram")
     if args is None and kwargs is None:
         raise UsageError(
@@ -50,7 +59,7 @@ def program_of(
             "args",
             "Pass them as args=(input,) or kwargs={...}.",
         )
-    exported = export_untouched(model, args, kwargs, dynamic_shapes, mode)
+    exported = export_untouched(model, args, kwargs, dynamic_shapes, mode, as_ or "module")
     return _read(exported, type(model).__name__)
 
 
@@ -60,8 +69,10 @@ def export_untouched(
     kwargs: Mapping[str, Any] | None = None,
     dynamic_shapes: Any = None,
     mode: str = "exported",
+    as_: str = "exported",
 ) -> ExportedProgram:
-    """Exports a module without reading or changing anything of it."""
+    """Exports a module without reading or changing anything of it: along the path that libraries
+    take when they are traced, or, as "module", along the one that they take when they run."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile was given
     on_cpu = all(tensor.device.type == "cpu" for tensor in _tensors_of(model))
     device = "cpu" if on_cpu else "meta"
@@ -72,7 +83,11 @@ def export_untouched(
     positional = args if isinstance(args, (tuple, list)) else () if args is None else (args,)
     examples = pytree.tree_map_only(torch.Tensor, twin, (tuple(positional), dict(kwargs or {})))
     try:
-        with contextlib.nullcontext() if on_cpu else torch.device(device):
+        with contextlib.ExitStack() as traced:
+            if not on_cpu:
+                traced.enter_context(torch.device(device))
+            if as_ == "module":
+                traced.enter_context(EagerView(untraced, examples))
             return torch.export.export(
                 untraced, *examples, dynamic_shapes=dynamic_shapes, strict=False
             )

@@ -150,31 +150,33 @@ def weigh(
     kwargs: Mapping[str, Any] | None = None,
     *,
     dynamic_shapes: Any = None,
+    as_: str | None = None,
     **keywords: Unpack[WeighKeywords],
 ) -> Weighing:
     """Weighs a model: what it costs, without running it.
 
     `model` is the path of a file or Hub folder, a config as a dictionary, a program that was built
-    or loaded, an `ExportedProgram`, or an `nn.Module`. A module is exported with example inputs,
+    or loaded, an `ExportedProgram`, or an `nn.Module`. A module is traced with example inputs,
     `args` and `kwargs`; it keeps its mode and its state, and its weights are neither read nor
-    copied.
+    copied. Libraries may take another path while they are traced: `as_="module"`, the default, is
+    the one that they take when they run, `as_="exported"` the one that `torch.export` sees.
 
     Raises a `SteelyardError` that says what is wrong, where, and what would help.
     """
     options = weigh_options(keywords)
     if isinstance(model, (str, os.PathLike)):
-        _refuse_examples(args, kwargs, dynamic_shapes)
+        _refuse_examples(args, kwargs, dynamic_shapes, as_)
         options.path = os.fspath(model)
         return Weighing(_core.weigh(options))
     if isinstance(model, _core.Program):
-        _refuse_examples(args, kwargs, dynamic_shapes)
+        _refuse_examples(args, kwargs, dynamic_shapes, as_)
         return Weighing(_core.weigh(model, options))
     if isinstance(model, Mapping):
-        _refuse_examples(args, kwargs, dynamic_shapes)
+        _refuse_examples(args, kwargs, dynamic_shapes, as_)
         return _weigh_config(model, options)
     bridge = _bridge_for(model)
     mode = keywords.get("mode", "exported")
-    program = bridge.program_of(model, args, kwargs, dynamic_shapes, mode)
+    program = bridge.program_of(model, args, kwargs, dynamic_shapes, mode, as_)
     options.path = type(model).__name__
     return Weighing(_core.weigh(program, options))
 
@@ -224,11 +226,13 @@ def _weigh_config(config: Mapping[str, Any], options: _core.WeighOptions) -> Wei
         return Weighing(_core.weigh(options))
 
 
-def _refuse_examples(args: Any, kwargs: Any, dynamic_shapes: Any) -> None:
+def _refuse_examples(args: Any, kwargs: Any, dynamic_shapes: Any, as_: Any) -> None:
+    if as_ is not None:
+        raise UsageError("only an nn.Module is weighed as one", "as_")
     if args is None and kwargs is None and dynamic_shapes is None:
         return
     raise UsageError(
-        "only an nn.Module is exported with example inputs",
+        "only an nn.Module is traced with example inputs",
         "args",
         'Say the sizes of a program\'s inputs with inputs={"input_ids": (32, 128)}.',
     )

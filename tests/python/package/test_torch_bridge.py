@@ -172,3 +172,109 @@ def test_refusals() -> None:
 
     with pytest.raises(steelyard.ExportError, match=r"cannot be copied.*a lock"):
         steelyard.weigh(Locked(2, 2), (torch.zeros(1, 2),))
+
+
+class Library(torch.nn.Module):
+    """A module that looks whether it is traced, as libraries do, and into its masks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 8)
+
+    def forward(
+        self, x: torch.Tensor, mask: torch.Tensor | None = None, *, lengths: Any = None
+    ) -> torch.Tensor:
+        traced = torch.compiler.is_compiling() or torch.compiler.is_exporting()
+        traced = traced or isinstance(x, torch._subclasses.FakeTensor)
+        places = torch.arange(x.shape[0], device=x.device)
+        for known in (mask, lengths, (places[1:] - places[:-1]) == 1):
+            if known is None:
+                continue
+            # Traced, what is in a mask cannot be asked: it is applied whatever it holds.
+            if traced or not (known != 0).all():
+                x = x * known.sum().to(x.dtype)
+        y: torch.Tensor = self.linear(x)
+        return y
+
+
+class Running(torch.nn.Module):
+    """What `Library` does when it runs and its masks are full."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor, *masks: torch.Tensor) -> torch.Tensor:
+        places = torch.arange(x.shape[0], device=x.device)
+        for known in (*masks, (places[1:] - places[:-1]) == 1):
+            (known != 0).all()
+        y: torch.Tensor = self.linear(x)
+        return y
+
+
+X = torch.zeros(4, 8)
+
+
+def events_of(weighing: steelyard.Weighing) -> list[Any]:
+    """What is allocated and freed, and by which operators."""
+    import json
+
+    report = json.loads(weighing.report("json", events=True))
+    return [event[:2] for event in report["memory"]["events"]]
+
+
+FULL = torch.ones(4, dtype=torch.long)
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [
+        ((X,), {}),
+        ((X, FULL), {}),
+        ((X, FULL.bool()), {"lengths": 3 * FULL}),
+        ((X,), {"lengths": 3 * FULL, "mask": FULL}),
+    ],
+)
+def test_a_module_is_weighed_as_it_runs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    model, running = Library(), Running()
+    masks = [*args[1:], *(kwargs[name] for name in ("mask", "lengths") if name in kwargs)]
+    given = [mask.clone() for mask in masks]
+    before = torch.get_rng_state()
+    weighed = steelyard.weigh(model, args, kwargs, train="adamw", loss="sum")
+    same = steelyard.weigh(running, (X, *masks), train="adamw", loss="sum")
+    assert events_of(weighed) == events_of(same)
+    exported = steelyard.weigh(model, args, kwargs, train="adamw", loss="sum", as_="exported")
+    assert events_of(exported) != events_of(weighed)
+    assert all(map(torch.equal, given, masks))
+    assert torch.equal(before, torch.get_rng_state())
+    assert not torch.compiler.is_compiling()
+
+
+def test_a_mask_that_is_not_full_is_applied() -> None:
+    mask = torch.tensor([1, 0, 1, 1])
+    weighed = steelyard.weigh(Library(), (X, mask), train="adamw", loss="sum")
+    full = steelyard.weigh(Library(), (X, FULL), train="adamw", loss="sum")
+    assert len(events_of(weighed)) > len(events_of(full))
+
+
+def test_what_is_overwritten_is_looked_at_anew() -> None:
+    class Overwriting(torch.nn.Module):
+        def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+            copy = mask.clone()
+            seen = copy[1:]
+            copy[2] = 0
+            return x if seen.all() else x * 2.0
+
+    mask = torch.ones(4, dtype=torch.long)
+    work = steelyard.weigh(Overwriting(), (X, mask)).totals.forward_flops_all
+    assert work == X.numel() + mask[1:].numel()
+    assert mask.all()
+
+
+def test_only_modules_are_weighed_as_such() -> None:
+    with pytest.raises(steelyard.UsageError, match='no "traced"'):
+        steelyard.weigh(Library(), (X,), as_="traced")
+    with pytest.raises(steelyard.UsageError, match="as it was exported"):
+        steelyard.weigh(torch.export.export(small(), (IMAGES,)), as_="module")
+    with pytest.raises(steelyard.UsageError, match=r"only an nn\.Module"):
+        steelyard.weigh("model.pt2", as_="module")

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tracing a module along the path that it takes when it runs.
+
+Libraries ask whether they are traced, and then take a path that suits tracing: transformers writes
+out an attention mask where its models, when they run, pass none. While an `EagerView` is active
+such questions are answered as for plain tensors: nothing is compiled or exported, no tensor is a
+fake one, and what integers and booleans hold (masks, positions) is known, as far as it follows from
+the example inputs and from constants.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
+from torch.utils.weak import WeakTensorKeyDictionary
+
+# Of what tensors with more elements hold nothing is known: to find it out takes as long as running.
+MOST_ELEMENTS = 1 << 22
+# How code asks what a tensor holds.
+QUESTIONS = frozenset(
+    {
+        torch.Tensor.__bool__,
+        torch.Tensor.__int__,
+        torch.Tensor.__index__,
+        torch.Tensor.__float__,
+        torch.Tensor.item,
+        torch.Tensor.tolist,
+    }
+)
+
+
+class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
+    """While it is active, a module that is traced takes the path of one that runs.
+
+    It changes what `torch.compiler.is_compiling()` and its like say in the whole process.
+    """
+
+    def __init__(self, module: torch.nn.Module, examples: Any) -> None:
+        super().__init__()
+        self._module = module
+        self._examples = pytree.tree_map_only(torch.Tensor, _copied, examples)
+        self._known = WeakTensorKeyDictionary()  # what traced tensors hold
+        self._exits = contextlib.ExitStack()
+
+    def __enter__(self) -> EagerView:
+        hook = self._module.register_forward_pre_hook(self._meet_inputs, with_kwargs=True)
+        self._exits.callback(hook.remove)
+        self._exits.enter_context(_nothing_is_traced())
+        super().__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
+        self._exits.close()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        known = self._held_by((args, kwargs))
+        if known is not None and func in QUESTIONS:
+            return _run(func, known)
+        if known is None and _overwrites(func, kwargs):
+            self._known.clear()  # what is overwritten may be seen through any of them
+        result = func(*args, **kwargs)
+        if known is not None:
+            self._learn(func, known, result)
+        return result
+
+    def _meet_inputs(self, module: torch.nn.Module, args: Any, kwargs: Any) -> None:
+        example_args, example_kwargs = self._examples
+        pairs = [(args, example_args), *((kwargs[name], example_kwargs[name]) for name in kwargs)]
+        for traced, examples in pairs:
+            leaves = zip(pytree.tree_leaves(traced), pytree.tree_leaves(examples), strict=True)
+            for tensor, value in leaves:
+                if isinstance(tensor, torch.Tensor) and isinstance(value, torch.Tensor):
+                    self._known[tensor] = value
+
+    def _held_by(self, call: Any) -> Any:
+        """The arguments with the tensors' values; nothing where one of them is not known."""
+        tensors = [leaf for leaf in pytree.tree_leaves(call) if isinstance(leaf, torch.Tensor)]
+        if any(tensor not in self._known for tensor in tensors):
+            return None
+        return pytree.tree_map_only(torch.Tensor, lambda tensor: self._known[tensor], call)
+
+    def _learn(self, func: Any, known: Any, result: Any) -> None:
+        traced = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+        # What gives nothing may still overwrite what is known: `mask[2] = 0`.
+        if not all(map(_is_small, traced)):
+            return
+        try:
+            values = pytree.tree_leaves(_run(func, known))
+        except Exception:  # PyTorch's own, of whatever kind: then it stays unknown
+            return
+        held = [value for value in values if isinstance(value, torch.Tensor)]
+        for tensor, value in zip(traced, held, strict=False):
+            self._known[tensor] = value
+
+
+def _copied(tensor: torch.Tensor) -> torch.Tensor | None:
+    """What an input holds, for the tracing alone; None of what is not looked at."""
+    if tensor.device.type == "meta" or not _is_small(tensor):
+        return None
+    return tensor.detach().clone()
+
+
+def _is_small(tensor: torch.Tensor) -> bool:
+    integral = not tensor.is_floating_point() and not tensor.is_complex()
+    return (
+        integral
+        and all(isinstance(n, int) for n in tensor.shape)
+        and (tensor.numel() <= MOST_ELEMENTS)
+    )
+
+
+def _overwrites(func: Any, kwargs: Any) -> bool:
+    name = getattr(func, "__name__", "")
+    in_place = name.endswith("_") and not name.endswith("__")
+    return (
+        in_place
+        or name in ("__setitem__", "__set__")
+        or name.startswith("__i")
+        or (kwargs.get("out") is not None)
+    )
+
+
+def _run(func: Any, call: Any) -> Any:
+    """Runs it for real, unseen by what traces, and without a random number's being drawn."""
+    args, kwargs = call
+    with contextlib.ExitStack() as modes:
+        modes.enter_context(unset_fake_temporarily())
+        modes.enter_context(disable_proxy_modes_tracing())
+        modes.enter_context(torch._C.DisableTorchFunction())
+        modes.enter_context(torch.no_grad())
+        modes.enter_context(torch.random.fork_rng(devices=[]))
+        return func(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _nothing_is_traced() -> Iterator[None]:
+    class NoTensor:
+        """Nothing is an instance of it."""
+
+    answers = [
+        (torch.compiler, "is_compiling", lambda: False),
+        (torch.compiler, "is_dynamo_compiling", lambda: False),
+        (torch.compiler, "is_exporting", lambda: False),
+        (torch._subclasses, "FakeTensor", NoTensor),
+    ]
+    with contextlib.ExitStack() as restored:
+        for owner, name, answer in answers:
+            if hasattr(owner, name):  # older ones ask less
+                restored.callback(setattr, owner, name, getattr(owner, name))
+                setattr(owner, name, answer)
+        yield
