@@ -8,7 +8,6 @@ import torch
 import transformers as t
 from hf_row import HfModel, attention_of, labels_of, text, tokens
 
-
 Inputs = dict[str, torch.Tensor]
 
 
