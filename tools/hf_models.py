@@ -11,6 +11,7 @@ import transformers as t
 from hf_decoders import DECODERS
 from hf_encoders import ENCODERS
 from hf_row import HfModel, text
+from hf_seq2seq import SEQ2SEQ
 from hf_vision import VISION
 
 MODELS: dict[str, Callable[[], HfModel]] = {
@@ -46,5 +47,6 @@ MODELS: dict[str, Callable[[], HfModel]] = {
     ),
     **DECODERS,
     **ENCODERS,
+    **SEQ2SEQ,
     **VISION,
 }

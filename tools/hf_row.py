@@ -24,7 +24,8 @@ class HfModel:
 
 def labels_of(head: str, batch: int, seq: int) -> dict[str, torch.Tensor]:
     """What a model of text with that class name is trained with."""
-    if head.endswith(("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForTokenClassification")):
+    each = ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForConditionalGeneration")
+    if head.endswith((*each, "ForTokenClassification")):
         return {"labels": tokens(batch, seq)}
     if head == "BertForPreTraining":
         return {"labels": tokens(batch, seq), "next_sentence_label": tokens(batch)}
@@ -37,6 +38,11 @@ def labels_of(head: str, batch: int, seq: int) -> dict[str, torch.Tensor]:
     return {}
 
 
+def attention_of(config: Any) -> list[str]:
+    """What steelyard is told of a config's attention, which is not saved with it."""
+    return ["--attention", "eager"] if config._attn_implementation == "eager" else []
+
+
 def text(make: Any, config: Any, batch: int, seq: int) -> HfModel:
     """Token numbers, and the labels that the head takes."""
 
@@ -44,5 +50,5 @@ def text(make: Any, config: Any, batch: int, seq: int) -> HfModel:
         out = {"input_ids": tokens(batch, seq)}
         return {**out, **(labels_of(make.__name__, batch, seq) if labelled else {})}
 
-    eager = ["--attention", "eager"] if config._attn_implementation == "eager" else []
-    return HfModel(make, config, inputs, ["--batch", str(batch), "--seq", str(seq), *eager])
+    sizes = ["--batch", str(batch), "--seq", str(seq), *attention_of(config)]
+    return HfModel(make, config, inputs, sizes)

@@ -129,9 +129,11 @@ class Builder {
   [[nodiscard]] Scope Within(ModuleId module);
 
   // --- Tensors ----------------------------------------------------------------------------------
-  // A trained parameter, named within the module that is entered; in the order of
-  // module.parameters(), which is the order in which optimizers take them.
-  Tensor Parameter(std::string_view name, DType dtype, const Shape& sizes);
+  // A parameter, named within the module that is entered; in the order of module.parameters(),
+  // which is the order in which optimizers take them. It is trained, unless it has no gradient:
+  // then a step computes none for it, and optimizers leave it out.
+  Tensor Parameter(std::string_view name, DType dtype, const Shape& sizes,
+                   bool requires_grad = true);
   // Another name of a parameter: a tied weight.
   Tensor Tie(std::string_view name, Tensor parameter);
   Tensor Buffer(std::string_view name, DType dtype, const Shape& sizes, bool persistent = true);

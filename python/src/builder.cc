@@ -141,10 +141,12 @@ void BindTensors(nb::class_<Builder>& builder) {
   builder
       .def(
           "parameter",
-          [](Builder& self, std::string_view name, DType dtype, const Sizes& sizes) {
-            return self.Parameter(name, dtype, ShapeOf(sizes));
+          [](Builder& self, std::string_view name, DType dtype, const Sizes& sizes,
+             bool requires_grad) {
+            return self.Parameter(name, dtype, ShapeOf(sizes), requires_grad);
           },
-          nb::arg("name"), nb::arg("dtype"), nb::arg("sizes"), "A trained parameter.")
+          nb::arg("name"), nb::arg("dtype"), nb::arg("sizes"), nb::kw_only(),
+          nb::arg("requires_grad") = true, "A parameter, trained unless it has no gradient.")
       .def("tie", &Builder::Tie, nb::arg("name"), nb::arg("parameter"),
            "Another name of a parameter: a tied weight.")
       .def(

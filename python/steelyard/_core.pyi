@@ -812,8 +812,8 @@ class Builder:
 
     def quotient(self, a: int | Dim, b: int | Dim) -> Dim: ...
 
-    def parameter(self, name: str, dtype: DType, sizes: Sequence[int | Dim]) -> Tensor:
-        """A trained parameter."""
+    def parameter(self, name: str, dtype: DType, sizes: Sequence[int | Dim], *, requires_grad: bool = True) -> Tensor:
+        """A parameter, trained unless it has no gradient."""
 
     def tie(self, name: str, parameter: Tensor) -> Tensor:
         """Another name of a parameter: a tied weight."""

@@ -115,11 +115,13 @@ Builder::Tensor Builder::AddNamed(std::string_view name, DType dtype, const Shap
   return {id};
 }
 
-Builder::Tensor Builder::Parameter(std::string_view name, DType dtype, const Shape& sizes) {
+Builder::Tensor Builder::Parameter(std::string_view name, DType dtype, const Shape& sizes,
+                                   bool requires_grad) {
   const std::string path = PathOf(name);
   const Tensor tensor = AddNamed(path, dtype, sizes, Role::kParameter);
   if (!tensor.defined()) return tensor;
-  program_.values[tensor.id].requires_grad = IsFloating(dtype) || IsComplex(dtype);
+  program_.values[tensor.id].requires_grad =
+      requires_grad && (IsFloating(dtype) || IsComplex(dtype));
   program_.parameters.push_back({.value = tensor.id, .name = program_.strings.Intern(path)});
   program_.main().inputs.push_back(tensor.id);
   return tensor;

@@ -75,9 +75,9 @@ std::int64_t Admitted(const Settings& config, std::string_view what, std::int64_
   return 0;
 }
 
-Tensor Layer::Parameter(std::string_view name, const Shape& sizes) const {
+Tensor Layer::Parameter(std::string_view name, const Shape& sizes, bool requires_grad) const {
   const auto within = b().Within(module_);
-  return b().Parameter(name, net_->dtype(), sizes);
+  return b().Parameter(name, net_->dtype(), sizes, requires_grad);
 }
 
 Tensor Layer::Tied(std::string_view name, Tensor parameter) const {
@@ -115,6 +115,12 @@ Embedding::Embedding(const Layer& parent, std::string_view name, std::int64_t co
                      std::int64_t width, std::optional<std::int64_t> padding_index)
     : Layer(parent, name, "torch.nn.modules.sparse.Embedding"),
       weight(Parameter("weight", {count, width})),
+      padding(padding_index) {}
+
+Embedding::Embedding(const Layer& parent, std::string_view name, Tensor tied_weight,
+                     std::optional<std::int64_t> padding_index)
+    : Layer(parent, name, "torch.nn.modules.sparse.Embedding"),
+      weight(Tied("weight", tied_weight)),
       padding(padding_index) {}
 
 Tensor Embedding::operator()(Tensor indices) const {
@@ -168,7 +174,8 @@ Tensor RmsNorm::operator()(Tensor x) const {
   const Tensor square = b().Call("aten::pow.Tensor_Scalar", wide, 2);
   const Tensor mean = b().Call("aten::mean.dim", square, Shape{-1}, true);
   const Tensor scale = b().Call("aten::rsqrt", b().Call("aten::add.Tensor", mean, eps));
-  const Tensor normed = b().Call("aten::mul.Tensor", wide, scale);
+  const Tensor normed =
+      b().Call("aten::mul.Tensor", form == RmsWeight::kOfNarrow ? x : wide, scale);
   if (form == RmsWeight::kOneMore) {
     const Tensor more =
         b().Call("aten::add.Tensor", Cast(net(), weight, net().dtype(), DType::kFloat32), 1.0);

@@ -32,6 +32,9 @@ class Layer {
       : net_(parent.net_),
         module_(name.empty() ? parent.module_ : net_->b.Declare(parent.module_, name, class_name)) {
   }
+  // With a sequence of its own: a decoder beside an encoder. `net` must outlive it.
+  Layer(const Layer& parent, std::string_view name, std::string_view class_name, Net& net)
+      : net_(&net), module_(net.b.Declare(parent.module_, name, class_name)) {}
 
   Net& net() const { return *net_; }
   Builder& b() const { return net_->b; }
@@ -39,7 +42,7 @@ class Layer {
 
  protected:
   // Of the model's dtype.
-  Tensor Parameter(std::string_view name, const Shape& sizes) const;
+  Tensor Parameter(std::string_view name, const Shape& sizes, bool requires_grad = true) const;
   // A parameter of another layer under a name of this one.
   Tensor Tied(std::string_view name, Tensor parameter) const;
   Tensor Buffer(std::string_view name, DType dtype, const Shape& sizes, bool persistent) const;
@@ -72,6 +75,9 @@ struct Linear : Layer {
 struct Embedding : Layer {
   Embedding(const Layer& parent, std::string_view name, std::int64_t count, std::int64_t width,
             std::optional<std::int64_t> padding = {});
+  // The same with the weight of another layer.
+  Embedding(const Layer& parent, std::string_view name, Tensor tied_weight,
+            std::optional<std::int64_t> padding = {});
   Tensor operator()(Tensor indices) const;
   Tensor weight;
   std::optional<std::int64_t> padding;
@@ -102,8 +108,8 @@ struct Convolution : Layer {
 };
 
 // x / rms(x), in float32, times a weight (LlamaRMSNorm and its likes) or times one more than a
-// weight, before it leaves float32 (Gemma's).
-enum class RmsWeight : std::uint8_t { kPlain, kOneMore };
+// weight, before it leaves float32 (Gemma's). T5's divides an x that was not made wide.
+enum class RmsWeight : std::uint8_t { kPlain, kOneMore, kOfNarrow };
 struct RmsNorm : Layer {
   RmsNorm(const Layer& parent, std::string_view name, std::string_view class_name,
           std::int64_t width, double eps, RmsWeight form = RmsWeight::kPlain);

@@ -8,10 +8,11 @@ namespace steelyard::models {
 namespace {
 
 constexpr std::array kArchitectures{
-    &kAlbert,     &kBert,       &kBloom,    &kClip,    &kClipText, &kClipVision, &kConvNext,
-    &kDeepseekV3, &kDistilBert, &kElectra,  &kGemma,   &kGemma2,   &kGemma3Text, &kGpt2,
-    &kGptNeoX,    &kLlama,      &kMistral,  &kMixtral, &kOpt,      &kPhi3,       &kQwen2,
-    &kQwen2Moe,   &kQwen3,      &kQwen3Moe, &kRoberta, &kSwin,     &kVit};
+    &kAlbert,     &kBart,       &kBert,       &kBloom,      &kClip,     &kClipText,
+    &kClipVision, &kConvNext,   &kDeepseekV3, &kDistilBert, &kElectra,  &kGemma,
+    &kGemma2,     &kGemma3Text, &kGpt2,       &kGptNeoX,    &kLlama,    &kMistral,
+    &kMixtral,    &kOpt,        &kPhi3,       &kQwen2,      &kQwen2Moe, &kQwen3,
+    &kQwen3Moe,   &kRoberta,    &kSwin,       &kT5,         &kVit,      &kWhisper};
 
 }  // namespace
 

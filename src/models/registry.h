@@ -8,6 +8,7 @@
 namespace steelyard::models {
 
 extern const Architecture kAlbert;
+extern const Architecture kBart;
 extern const Architecture kBert;
 extern const Architecture kBloom;
 extern const Architecture kClip;
@@ -33,6 +34,8 @@ extern const Architecture kQwen3;
 extern const Architecture kQwen3Moe;
 extern const Architecture kRoberta;
 extern const Architecture kSwin;
+extern const Architecture kT5;
 extern const Architecture kVit;
+extern const Architecture kWhisper;
 
 }  // namespace steelyard::models

@@ -60,11 +60,11 @@ struct MaskAxes {
   Tensor batches, queries, keys;
 };
 
-MaskAxes AxesOf(const Net& net, Builder::Size seq) {
+MaskAxes AxesOf(const Net& net, Builder::Size seq, Builder::Size keys) {
   const Tensor batch_line = Count(net, net.batch);
   const Tensor head_line = Count(net, 1);
   const Tensor query_line = CountFromZero(net, seq);
-  const Tensor key_line = CountFromZero(net, seq);
+  const Tensor key_line = CountFromZero(net, keys);
   const Tensor batches = Axis(net, batch_line, 0);
   Axis(net, head_line, 1);  // which no mask asks for
   const Tensor queries = Axis(net, query_line, 2);
@@ -72,12 +72,18 @@ MaskAxes AxesOf(const Net& net, Builder::Size seq) {
 }
 
 // Of all of the batch; bool for sdpa, added for eager attention.
-Tensor AsAttentionTakesIt(const Net& net, Tensor mask, Builder::Size seq) {
+Tensor AsAttentionTakesIt(const Net& net, Tensor mask, Builder::Size seq, Builder::Size keys) {
   Builder& b = net.b;
-  mask = b.Call("aten::expand", mask, Shape{net.batch, -1, seq, seq});
+  mask = b.Call("aten::expand", mask, Shape{net.batch, -1, seq, keys});
   if (net.options.attention == Attention::kSdpa) return mask;
   const Tensor nothing = b.Call("aten::zeros", Shape{}, Builder::Named("dtype", net.dtype()));
   return b.Call("aten::where.ScalarOther", mask, nothing, LeastOf(net.dtype()));
+}
+
+// create_position_bias_mask
+Tensor BiasedMask(const Net& net, Tensor mask, Tensor bias) {
+  const Tensor both = net.b.Call("aten::where.ScalarOther", mask, bias, LeastOf(net.dtype()));
+  return net.b.Call("aten::contiguous", both);
 }
 
 Tensor RepeatHeads(const Net& net, Tensor x, const Heads& heads, Dim seq) {
@@ -120,7 +126,7 @@ Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> 
   Builder& b = net.b;
   const Tensor packed = PackedSequences(net, positions);
   const Tensor wide = b.Call("aten::expand", positions, Shape{net.batch, -1});
-  const MaskAxes axes = AxesOf(net, net.seq);
+  const MaskAxes axes = AxesOf(net, net.seq, net.seq);
   const auto at = [&](Tensor of, Tensor axis) {
     return b.Call("aten::index.Tensor", of, std::vector<Tensor>{axes.batches, axis});
   };
@@ -144,17 +150,23 @@ Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> 
   } else {
     mask = both(mask, b.Call("aten::le.Tensor", key_position, query_position));
   }
-  return AsAttentionTakesIt(net, mask, net.seq);
+  return AsAttentionTakesIt(net, mask, net.seq, net.seq);
 }
 
 Tensor CausalMask(const Net& net) {
-  const MaskAxes axes = AxesOf(net, net.seq);
-  return AsAttentionTakesIt(net, net.b.Call("aten::le.Tensor", axes.keys, axes.queries), net.seq);
+  const MaskAxes axes = AxesOf(net, net.seq, net.seq);
+  const Tensor mask = net.b.Call("aten::le.Tensor", axes.keys, axes.queries);
+  return AsAttentionTakesIt(net, mask, net.seq, net.seq);
 }
 
 Tensor FullMask(const Net& net, Builder::Size seq) {
-  const MaskAxes axes = AxesOf(net, seq);
-  return AsAttentionTakesIt(net, net.b.Call("aten::ge.Scalar", axes.queries, 0), seq);
+  const MaskAxes axes = AxesOf(net, seq, seq);
+  return AsAttentionTakesIt(net, net.b.Call("aten::ge.Scalar", axes.queries, 0), seq, seq);
+}
+
+Tensor CrossMask(const Net& net, Builder::Size keys) {
+  const MaskAxes axes = AxesOf(net, net.seq, keys);
+  return AsAttentionTakesIt(net, net.b.Call("aten::ge.Scalar", axes.queries, 0), net.seq, keys);
 }
 
 void CheckRotary(const Settings& c) {
@@ -247,7 +259,8 @@ Tensor Attend(const Net& net, const AttentionCall& call) {
   const Tensor value = RepeatHeads(net, call.value, call.heads, net.seq);
   Tensor out;
   if (net.options.attention == Attention::kSdpa) {
-    out = b.Call("aten::scaled_dot_product_attention", call.query, key, value, call.mask, dropout,
+    const Tensor mask = call.bias.defined() ? BiasedMask(net, call.mask, call.bias) : call.mask;
+    out = b.Call("aten::scaled_dot_product_attention", call.query, key, value, mask, dropout,
                  call.causal, call.scale);
   } else {
     const Tensor turned = b.Call("aten::transpose.int", key, 2, 3);
@@ -257,6 +270,7 @@ Tensor Attend(const Net& net, const AttentionCall& call) {
       scores = b.Call("aten::tanh", b.Call("aten::div.Tensor", scores, call.softcap));
       scores = b.Call("aten::mul.Tensor", scores, call.softcap);
     }
+    if (call.bias.defined()) scores = b.Call("aten::add.Tensor", scores, call.bias);
     if (call.mask.defined()) scores = b.Call("aten::add.Tensor", scores, call.mask);
     if (call.wide_softmax) {
       scores = b.Call("aten::softmax.int", scores, -1, DType::kFloat32);

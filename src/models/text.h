@@ -30,6 +30,8 @@ Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> 
 Tensor CausalMask(const Net& net);
 // Of [batch, 1, seq, seq]: each sees each.
 Tensor FullMask(const Net& net, Builder::Size seq);
+// Of [batch, 1, seq, keys]: each sees each of another sequence.
+Tensor CrossMask(const Net& net, Builder::Size keys);
 
 struct Rotary {
   Tensor cos, sin;  // of [1, seq, head]
@@ -67,6 +69,7 @@ std::vector<Tensor> RotateParts(const Net& net, const std::vector<Tensor>& heads
 struct AttentionCall {
   Tensor query = {}, key = {}, value = {};  // of [batch, heads, seq, width]
   Tensor mask = {};
+  Tensor bias = {};  // added to the scores of bool masks' tokens: T5's, by their distance
   Heads heads;
   double scale = 1.0;
   double dropout = 0.0;  // while it trains

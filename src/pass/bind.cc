@@ -85,6 +85,9 @@ class Binder {
   Status CheckUnknownNames();
   Status AskForInput(const InputShape& shape, ValueId id);
   Status AskForPosition(std::optional<std::int64_t> size, int position, const std::string& option);
+  bool IsMatrix(ValueId id) const {
+    return program_.values[id].has_layout && program_.values[id].rank >= 2;
+  }
   void AddNotes(const DataSizes& data);
   Status Replace();
   Status ReplaceLayout(ValueId id);
@@ -194,38 +197,40 @@ Status Binder::CheckUnknownNames() {
   return {};
 }
 
-// The symbols that stand first or second in the shapes of the inputs. A list of token positions is
-// [seq], not [batch]: inputs of one dimension come last, and only with symbols that are no matrix's
+// The symbols that stand first or second in the shapes of the inputs; where --input has decided
+// some of them, the others: `--seq 512 --input labels=8x128`. A list of token positions is [seq],
+// not [batch]: inputs of one dimension come last, and only with symbols that are no matrix's
 // second.
 Status Binder::AskForPosition(std::optional<std::int64_t> size, int position,
                               const std::string& option) {
   if (!size) return {};
   bool any = false;
+  const bool some_open = std::ranges::any_of(program_.inputs, [&](ValueId id) {
+    return IsMatrix(id) && !solver_.NumberNow(program_.size(id, position));
+  });
   const auto collect = [&](ValueId id) {
     const Dim dim = program_.size(id, position);
     any = any || dim.is_expression() || dim == Dim(*size);
-    if (dim.is_expression()) {
+    const bool decided = some_open && solver_.NumberNow(dim).has_value();
+    if (dim.is_expression() && !decided) {
       const std::string name(program_.text(program_.values[id].name));
       solver_.Ask({dim, *size, option + " (input \"" + name + "\")"});
     }
   };
-  const auto has_layout = [&](ValueId id) { return program_.values[id].has_layout; };
-  const auto is_matrix = [&](ValueId id) {
-    return has_layout(id) && program_.values[id].rank >= 2;
-  };
   const auto second_of_matrix = [&](std::uint32_t symbol) {
     return std::ranges::any_of(program_.inputs, [&](ValueId id) {
-      if (!is_matrix(id)) return false;
+      if (!IsMatrix(id)) return false;
       const std::vector<std::uint32_t> symbols = solver_.SymbolsOf(program_.size(id, 1));
       return std::ranges::find(symbols, symbol) != symbols.end();
     });
   };
   for (ValueId id : program_.inputs) {
-    if (is_matrix(id)) collect(id);
+    if (IsMatrix(id)) collect(id);
   }
   SY_RETURN_IF_ERROR(solver_.Solve());
   for (ValueId id : program_.inputs) {
-    if (position != 0 || !has_layout(id) || program_.values[id].rank != 1) continue;
+    const Value& value = program_.values[id];
+    if (position != 0 || !value.has_layout || value.rank != 1) continue;
     const auto symbol = solver_.UnboundSymbolOf(program_.size(id, 0));
     if (symbol && !second_of_matrix(*symbol)) collect(id);
   }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -257,3 +258,58 @@ def test_an_order_for_memory_needs_less(weigh: Weigh) -> None:
     # No kernel needs both gradients of the logits and all the layers' signals; the gradients of the
     # weights are taken as soon as they can be, and 9 X of each layer's signals need not wait.
     assert ordered["graph"]["bound"] <= ordered["peak"] < written["peak"] - 4 * LAYERS * X
+
+
+# Models on the Hub: how many parameters their pages state, and what of their configs is no default.
+HUB: dict[str, tuple[int, dict[str, Any]]] = {
+    "google-t5/t5-small": (60_506_624, {"model_type": "t5"}),
+    "google/flan-t5-base": (
+        247_577_856,
+        {
+            "model_type": "t5",
+            "d_model": 768,
+            "num_layers": 12,
+            "num_heads": 12,
+            "feed_forward_proj": "gated-gelu",
+            "tie_word_embeddings": False,
+        },
+    ),
+    "facebook/bart-base": (
+        139_420_416,
+        {
+            "model_type": "bart",
+            "architectures": ["BartModel"],
+            "d_model": 768,
+            **{
+                f"{side}_{key}": value
+                for side in ("encoder", "decoder")
+                for key, value in {"layers": 6, "attention_heads": 12, "ffn_dim": 3072}.items()
+            },
+        },
+    ),
+    "openai/whisper-tiny": (37_760_640, {"model_type": "whisper"}),
+    "openai/whisper-large-v3": (
+        1_543_490_560,
+        {
+            "model_type": "whisper",
+            "d_model": 1280,
+            "num_mel_bins": 128,
+            "vocab_size": 51866,
+            **{
+                f"{side}_{key}": value
+                for side in ("encoder", "decoder")
+                for key, value in {"layers": 32, "attention_heads": 20, "ffn_dim": 5120}.items()
+            },
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("model", HUB)
+def test_models_of_the_hub_have_as_many_parameters_as_it_says(
+    weigh: Weigh, tmp_path: Path, model: str
+) -> None:
+    count, config = HUB[model]
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config))
+    assert weigh(path)["parameters"]["count"] == count

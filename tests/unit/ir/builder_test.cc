@@ -104,6 +104,19 @@ TEST(Builder, ATiedNameIsTheSameTensor) {
   EXPECT_EQ(program.parameters[1].value, program.parameters[0].value);
 }
 
+TEST(Builder, AParameterMayHaveNoGradient) {
+  Builder b("M");
+  b.Parameter("trained", DType::kFloat32, {2});
+  b.Parameter("frozen", DType::kFloat32, {2}, false);
+  b.Parameter("counts", DType::kInt64, {2});
+  const Program program = std::move(b).Build().value();
+  std::vector<bool> trains;
+  for (const NamedTensor& p : program.parameters) {
+    trains.push_back(program.values[p.value].requires_grad);
+  }
+  EXPECT_EQ(trains, (std::vector<bool>{true, false, false}));
+}
+
 TEST(Builder, WhatIsWrongIsSaidOnceAtTheEnd) {
   Builder other("Other");
   Builder::Tensor stranger;

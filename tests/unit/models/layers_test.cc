@@ -42,6 +42,22 @@ TEST(Layers, RmsNormIsInFloat32) {
   EXPECT_THAT(text, HasSubstr("aten::to.dtype(%mul, bf16)"));
 }
 
+TEST(Layers, RmsNormMayDivideWhatIsNarrow) {
+  NetUnderTest t({.dtype = DType::kBFloat16});
+  const RmsNorm norm(Layer(t.net), "norm", "Norm", 8, 1e-6, RmsWeight::kOfNarrow);
+  t.builder.Return(norm(t.builder.Input("x", DType::kBFloat16, {2, 8})));
+  EXPECT_THAT(t.Text(), HasSubstr("aten::mul.Tensor(%x, %rsqrt)"));
+}
+
+TEST(Layers, ATiedEmbeddingHasNoWeightOfItsOwn) {
+  NetUnderTest t;
+  const Layer root(t.net);
+  const Embedding shared(root, "shared", 10, 4);
+  const Embedding again(root, "again", shared.weight);
+  t.builder.Return(again(t.builder.Input("x", DType::kInt64, {2})));
+  EXPECT_THAT(t.Text(), HasSubstr("aten::embedding(%shared.weight, %x, -1) in again"));
+}
+
 TEST(Layers, DropoutRunsInTraining) {
   NetUnderTest t({.training = true});
   const Dropout dropout(Layer(t.net), "dropout", 0.1);

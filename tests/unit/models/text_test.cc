@@ -27,6 +27,27 @@ TEST(Text, MasksOfEagerAttentionAreAdded) {
   EXPECT_THAT(t.Text(), HasSubstr("-65504.0"));
 }
 
+TEST(Text, ABiasOfScoresIsPutIntoBoolMasks) {
+  for (const Attention attention : {Attention::kSdpa, Attention::kEager}) {
+    NetUnderTest t({.attention = attention});
+    const auto input = [&](std::string_view name, Builder::Size queries, Builder::Size width) {
+      return t.builder.Input(name, DType::kFloat32, {2, 4, queries, width});
+    };
+    const Tensor mask = CrossMask(t.net, 5);
+    t.builder.Return(Attend(t.net, {.query = input("q", 3, 6),
+                                    .key = input("k", 5, 6),
+                                    .value = input("v", 5, 6),
+                                    .mask = mask,
+                                    .bias = input("bias", 3, 5),
+                                    .heads = {.query = 4, .key = 4, .width = 6}}));
+    const std::string text = t.Text();
+    EXPECT_THAT(text, HasSubstr("[2, -1, 3, 5]"));
+    EXPECT_THAT(text, attention == Attention::kSdpa
+                          ? HasSubstr("aten::where.ScalarOther(%expand, %bias, ")
+                          : HasSubstr("aten::add.Tensor(%mul, %bias)"));
+  }
+}
+
 TEST(Text, HeadsOfKeysAreRepeatedForTheirGroups) {
   NetUnderTest t;
   const auto heads = [&](std::int64_t n) {

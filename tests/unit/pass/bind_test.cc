@@ -87,6 +87,25 @@ TEST(Bind, BatchAndSeqBindTheFirstAndSecondDimensions) {
   EXPECT_EQ(batch->notes.size(), 1u);
 }
 
+TEST(Bind, SeqIsForWhatInputsLeaveOpen) {
+  constexpr std::string_view kTwo = R"(
+symbol b = 2
+symbol s = 4
+symbol t = 4
+input %read: i64[b,s]
+input %written: i64[b,t]
+)";
+  const Result<Program> both = BindText(kTwo, {.seq = 32});
+  ASSERT_TRUE(both) << Describe(both.error());
+  EXPECT_THAT(both->sizes(both->inputs[1]), ElementsAre(2, 32));
+  const Result<Program> one = BindText(kTwo, {.inputs = {{"written", {2, 9}}}, .seq = 32});
+  ASSERT_TRUE(one) << Describe(one.error());
+  EXPECT_THAT(one->sizes(one->inputs[0]), ElementsAre(2, 32));
+  EXPECT_THAT(one->sizes(one->inputs[1]), ElementsAre(2, 9));
+  const BindOptions all{.inputs = {{"read", {2, 7}}, {"written", {2, 9}}}, .seq = 32};
+  EXPECT_THAT(Refusal(kTwo, all), HasSubstr("the size s is 32 here, 7 by the rest"));
+}
+
 TEST(Bind, AListOfPositionsIsNotABatch) {
   constexpr std::string_view kPositions = R"(
 symbol b = 2

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What models share that read one sequence and write another. The decoder's side is a net of its
+// own, with the length of what is written.
+#pragma once
+
+#include <cstdint>
+
+#include "models/heads.h"
+
+namespace steelyard::models {
+
+// What a decoder reads of the encoder: of [batch, seq, hidden].
+struct Source {
+  Tensor hidden;
+  Dim seq{1};
+};
+
+// Whether the model is trained to write.
+bool IsWriting(const Net& net);
+
+// What is written, of [batch, decoder_seq]: labels, of which the decoder's tokens are made, or
+// those tokens.
+struct Written {
+  Tensor tokens = {}, labels = {};
+};
+// Adds the input, with a length of its own that `decoder` gets; `positions` is the longest.
+Written WrittenInput(const Net& net, Net& decoder, std::int64_t positions);
+
+// What stands first of what a decoder is given, and in place of labels that count for nothing.
+struct Shift {
+  std::int64_t first = 0, padding = 0;
+};
+// shift_tokens_right: tokens of [batch, net.seq], each behind the one before it.
+Tensor ShiftRight(const Net& net, Tensor tokens, const Shift& shift);
+
+// The loss, with labels, the logits, and what the encoder made.
+void ReturnWritten(Net& decoder, Tensor logits, const Written& written, std::int64_t vocabulary,
+                   const Source& source);
+
+}  // namespace steelyard::models
