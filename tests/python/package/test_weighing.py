@@ -47,7 +47,7 @@ def test_programs_in_memory(tmp_path: Path) -> None:
     once, twice = package.weigh(program), package.weigh(program, train="sgd", loss="mse")
     assert once.totals.peak_bytes == package.weigh(written(tmp_path)).totals.peak_bytes
     assert twice.data["memory"]["peak"] > once.data["memory"]["peak"]
-    with pytest.raises(package.UsageError, match=r"only an nn\.Module is exported"):
+    with pytest.raises(package.UsageError, match=r"only an nn\.Module is traced"):
         package.weigh(program, args=(1,))
 
 
