@@ -246,12 +246,20 @@ struct Chart {
 
 enum class Align : std::uint8_t { kLeft, kRight };
 
+// What may become of a column's texts before another column is left out for want of width.
+enum class Fit : std::uint8_t {
+  kWhole,  // Nothing.
+  kCut,    // They lose their middle.
+  kWrap,   // They go on below, where the column is the last that is shown.
+};
+
 struct Column {
   std::string key = {};        // For programs (CSV, HTML): lower case with underscores.
   std::string header = {};     // For people. The first column's also names the table.
   Unit unit = Unit::kNone;     // Of the column's numbers; kNone where rows differ.
   Align align = Align::kLeft;  // Right for numbers.
-  int priority = 0;            // 0 always stays; else the highest goes first where width is scarce.
+  int priority = 0;            // 0 always stays; else the highest go first where width is scarce.
+  Fit fit = Fit::kWhole;
 };
 
 // One row. `level` makes a table a tree: a row belongs to the last one above it of a lower level.

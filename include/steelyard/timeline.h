@@ -113,6 +113,7 @@ struct Advice {
   std::int64_t less = 0;            // bytes, than without it
   std::int64_t extra_flops = 0;     // arithmetic of every operator more than without it; may be < 0
   std::int64_t executed_flops = 0;  // of the whole step
+  bool changes_training = false;    // what the model learns is not the same: another optimizer
 };
 
 }  // namespace steelyard

@@ -51,7 +51,9 @@ class ByOperator {
     for (OpId op = 0; op < count; ++op) {
       // Names are interned in both programs alike: the later one's strings extend the earlier's.
       lines_.emplace_back().name = kernels.text(imported.op_names[op]);
-      lines_.back().modelled = FindOp(OpName::FromRuntime(imported.op_name(op))) != nullptr;
+      const OpDef* def = FindOp(OpName::FromRuntime(imported.op_name(op)));
+      lines_.back().modelled = def != nullptr;
+      lines_.back().steers = def != nullptr && *def->family == Family::kControl;
     }
   }
   OperatorWork& Line(const Node& imported_node) { return lines_[imported_node.op]; }
@@ -86,14 +88,18 @@ class ByOperator {
 
 // Whether an operator runs on tensors at all; arithmetic on sizes does not count as a call.
 bool TouchesTensors(const Program& program, const Node& node) {
-  const auto tensor = [&](ValueId id) {
+  const auto is_tensor = [&](ValueId id) {
     return id != kNoId && program.values[id].kind == ValueKind::kTensor;
   };
-  if (std::ranges::any_of(program.results(node), tensor)) return true;
-  return program.results(node).empty() &&
-         std::ranges::any_of(program.args(node), [&](const Argument& a) {
-           return a.kind == ArgKind::kValue && tensor(a.value);
-         });
+  const auto holds_tensor = [&](const Argument& a) {
+    if (a.kind == ArgKind::kValue) return is_tensor(a.value);
+    return a.kind == ArgKind::kList &&
+           std::ranges::any_of(program.list(a.list), [&](const Argument& element) {
+             return element.kind == ArgKind::kValue && is_tensor(element.value);
+           });
+  };
+  if (std::ranges::any_of(program.results(node), is_tensor)) return true;
+  return program.results(node).empty() && std::ranges::any_of(program.args(node), holds_tensor);
 }
 
 // Calls of a graph count as often as it ran: not at all in the branch that was not taken.
@@ -198,7 +204,7 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
     }
   }
   for (OperatorWork& line : std::move(lines).Take()) {
-    if (line.calls == 0) continue;
+    if (line.calls == 0 || (line.steers && line.work == NodeWork{})) continue;
     (line.modelled ? report.by_operator : report.unmodelled).push_back(line);
   }
   std::ranges::stable_sort(report.by_operator, std::greater(), [](const OperatorWork& o) {

@@ -30,6 +30,7 @@ struct NodeWork {
   std::int64_t read = 0;       // bytes
   std::int64_t written = 0;
   NodeWork& operator+=(const NodeWork& other);
+  bool operator==(const NodeWork&) const = default;
   NodeWork Times(std::int64_t runs) const;
 };
 
@@ -62,6 +63,7 @@ struct OperatorWork {
   std::string name;
   std::int64_t calls = 0;
   bool modelled = true;
+  bool steers = false;      // it says how others run: listed where it does work of its own
   std::string reason = {};  // of calls that a row refused: why, in the words of the first
   NodeWork work = {};
 };

@@ -131,7 +131,10 @@ void Engine::RunReady() {
 
 void Engine::Evaluate(GradNodeId id, Gradients incoming) {
   const std::string name(autograd_.name(id));
-  dispatcher_.SetContext(autograd_.node(id).context, Phase::kBackward);
+  Node context = autograd_.node(id).context;
+  // No call of the forward pass made the nodes that gather the gradients of parameters.
+  if (context.origin == kNoId) context.origin = call_;
+  dispatcher_.SetContext(context, Phase::kBackward);
   const Dispatcher::Inside evaluate(dispatcher_, std::string(kEvaluate) + name);
   if (autograd_.node(id).kind == GradNodeKind::kAccumulate) {
     const Dispatcher::Inside accumulate(dispatcher_, name);

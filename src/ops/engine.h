@@ -15,7 +15,10 @@ namespace steelyard {
 class Engine {
  public:
   Engine(Dispatcher& dispatcher, Autograd& autograd)
-      : dispatcher_(dispatcher), autograd_(autograd), ready_(own_ready_) {}
+      : dispatcher_(dispatcher),
+        autograd_(autograd),
+        call_(dispatcher.context().origin),
+        ready_(own_ready_) {}
 
   // What `root.backward()` does once the gradient of the root has been made. Gradients of leaves
   // are left with the autograd; nodes that have run keep nothing.
@@ -40,6 +43,7 @@ class Engine {
   Engine(Engine& outer, int depth)
       : dispatcher_(outer.dispatcher_),
         autograd_(outer.autograd_),
+        call_(outer.call_),
         depth_(depth),
         ready_(outer.ready_) {}
   void RunMany(std::span<const Tensor> roots, std::span<const Tensor> seeds);
@@ -60,6 +64,7 @@ class Engine {
 
   Dispatcher& dispatcher_;
   Autograd& autograd_;
+  NodeId call_;                              // that runs the backward pass
   std::vector<std::uint32_t> dependencies_;  // by node: gradients that have still to arrive
   std::vector<Gradients> buffers_;           // by node
   int depth_ = 0;

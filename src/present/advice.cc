@@ -31,20 +31,29 @@ void AppendAdvice(const Findings& findings, report::Document* document) {
     return;
   }
   report::Table table;
-  table.columns = {{.key = "change", .header = "What would help"},
-                   {.key = "peak", .header = "peak", .align = report::Align::kRight},
-                   {.key = "less", .header = "less", .align = report::Align::kRight},
-                   {.key = "work", .header = "work", .align = report::Align::kRight, .priority = 1},
-                   {.key = "description", .header = "", .priority = 2}};
+  using report::Align;
+  using report::Fit;
+  table.columns = {{.key = "peak", .header = "What would help"},
+                   {.key = "less", .header = "less", .align = Align::kRight},
+                   {.key = "work", .header = "work", .align = Align::kRight, .priority = 1},
+                   {.key = "change", .header = "with", .fit = Fit::kWrap},
+                   {.key = "description", .priority = 2, .fit = Fit::kWrap}};
+  bool marked = false;
   for (const Advice& advice : *findings.advice) {
-    Row row{.cells = {advice.change}};
+    Row row;
     row.cells.emplace_back(In(Unit::kBytes, advice.peak, findings.memory_claim()));
     row.cells.emplace_back(In(Unit::kBytes, advice.less));
     row.cells.emplace_back(ShareOfWork(advice));
-    row.cells.emplace_back(advice.words);
+    row.cells.emplace_back(advice.changes_training ? advice.change + " *" : advice.change);
+    row.cells.emplace_back(advice.words, report::Style::kDim);
+    marked |= advice.changes_training;
     table.rows.push_back(std::move(row));
   }
   document->body.emplace_back(std::move(table));
+  if (marked) {
+    document->body.emplace_back(report::Paragraph{
+        {"* another optimizer: training changes, and its options are to be found again."}, 1});
+  }
 }
 
 void AddAdviceData(const Findings& findings, report::Data* data) {
@@ -58,6 +67,7 @@ void AddAdviceData(const Findings& findings, report::Data* data) {
     data->SetInt("less", advice.less, Unit::kBytes);
     data->SetInt("extra_flops", advice.extra_flops, Unit::kFlops);
     data->SetInt("executed_flops", advice.executed_flops, Unit::kFlops);
+    data->SetBool("changes_training", advice.changes_training);
     data->Close();
   }
   data->Close();

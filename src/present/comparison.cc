@@ -13,7 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -107,13 +109,18 @@ struct Figure {
   std::string_view key;
   std::string_view header;
   Unit unit;
+  int priority = 0;  // of its columns
 };
-constexpr std::array kModuleFigures = {Figure{"parameters", "parameters", Unit::kCount},
+constexpr std::array kModuleFigures = {Figure{"parameters", "parameters", Unit::kCount, 1},
+                                       Figure{"parameter_bytes", "bytes", Unit::kBytes, 3},
                                        Figure{"flops", "work (torch)", Unit::kFlops},
-                                       Figure{"activation_bytes", "allocated", Unit::kBytes}};
-constexpr std::array kOperatorFigures = {Figure{"calls", "calls", Unit::kCount},
-                                         Figure{"flops", "work (torch)", Unit::kFlops},
+                                       Figure{"activation_bytes", "allocated", Unit::kBytes, 2}};
+constexpr std::array kOperatorFigures = {Figure{"calls", "calls", Unit::kCount, 2},
+                                         Figure{"flops", "work (torch)", Unit::kFlops, 1},
                                          Figure{"flops_all", "all arithmetic", Unit::kFlops}};
+constexpr std::array kDTypeFigures = {Figure{"count", "parameters", Unit::kCount},
+                                      Figure{"bytes", "bytes", Unit::kBytes}};
+using Figures = std::span<const Figure>;
 
 // Elements of both arrays that have the same name.
 struct Match {
@@ -143,8 +150,7 @@ std::vector<Match> MatchBy(std::string_view key, DataView a, DataView b, std::st
   return matches;
 }
 
-template <std::size_t kCount>
-bool Differs(const Match& match, const std::array<Figure, kCount>& figures) {
+bool Differs(const Match& match, Figures figures) {
   return std::ranges::any_of(figures,
                              [&](const Figure& figure) { return match.Of(figure.key).differs(); });
 }
@@ -163,25 +169,35 @@ bool Follows(const Folded& folded, const Match& match) {
   });
 }
 
-template <std::size_t kCount>
-report::Table EmptyTable(std::string header, const std::array<Figure, kCount>& figures) {
+// The figures in which any of these differ: what all have alike tells nothing.
+std::vector<Figure> DifferingIn(std::span<const Match> matches, Figures figures) {
+  std::vector<Figure> out;
+  std::ranges::copy_if(figures, std::back_inserter(out), [&](const Figure& figure) {
+    return std::ranges::any_of(matches,
+                               [&](const Match& match) { return match.Of(figure.key).differs(); });
+  });
+  return out;
+}
+
+report::Table EmptyTable(std::string header, Figures figures) {
   report::Table table;
-  table.columns = {{.key = "name", .header = std::move(header)}};
+  table.columns = {{.key = "name", .header = std::move(header), .fit = report::Fit::kCut}};
   for (const Figure& figure : figures) {
     table.columns.push_back({.key = fmt::format("{}_a", figure.key),
                              .header = fmt::format("{} A", figure.header),
                              .unit = figure.unit,
-                             .align = Align::kRight});
+                             .align = Align::kRight,
+                             .priority = figure.priority});
     table.columns.push_back({.key = fmt::format("{}_b", figure.key),
                              .header = "B",
                              .unit = figure.unit,
-                             .align = Align::kRight});
+                             .align = Align::kRight,
+                             .priority = figure.priority});
   }
   return table;
 }
 
-template <std::size_t kCount>
-Row RowOf(const Match& match, const std::array<Figure, kCount>& figures) {
+Row RowOf(const Match& match, Figures figures) {
   Row row{.cells = {match.name.empty() ? std::string("(the model)") : std::string(match.name)}};
   for (const Figure& figure : figures) {
     const Pair pair = match.Of(figure.key);
@@ -208,6 +224,7 @@ class Comparison {
     AppendTotals(document);
     AppendCategories(document);
     const std::size_t before = document->body.size();
+    AppendDTypes(document);
     AppendModules(document);
     AppendOperators(document);
     if (document->body.size() == before) {
@@ -227,8 +244,11 @@ class Comparison {
     data->OpenArray("categories");
     for (const auto& [name, pair] : Categories()) AddNamed(name, pair, Unit::kBytes, data);
     data->Close();
-    AddMatches("modules", "path", kModuleFigures, data);
-    AddMatches("operators", "op", kOperatorFigures, data);
+    AddMatches("modules", "path", MatchBy("path", a_.data, b_.data, "modules"), kModuleFigures,
+               data);
+    AddMatches("operators", "op", MatchBy("op", a_.data, b_.data, "operators"), kOperatorFigures,
+               data);
+    AddMatches("dtypes", "dtype", DTypes(), kDTypeFigures, data);
   }
 
  private:
@@ -249,11 +269,10 @@ class Comparison {
     data->Close();
   }
 
-  template <std::size_t kCount>
-  void AddMatches(std::string_view array, std::string_view key,
-                  const std::array<Figure, kCount>& figures, report::Data* data) const {
+  static void AddMatches(std::string_view array, std::string_view key,
+                         std::span<const Match> matches, Figures figures, report::Data* data) {
     data->OpenArray(array);
-    for (const Match& match : MatchBy(key, a_.data, b_.data, array)) {
+    for (const Match& match : matches) {
       data->OpenObject();
       data->SetText(key, match.name);
       data->SetBool("differs", Differs(match, figures));
@@ -321,8 +340,8 @@ class Comparison {
     table.columns = {{.key = "name", .header = std::move(header)},
                      {.key = "a", .header = "A", .align = Align::kRight},
                      {.key = "b", .header = "B", .align = Align::kRight},
-                     {.key = "change", .header = "B - A", .align = Align::kRight},
-                     {.key = "ratio", .header = "B / A", .align = Align::kRight}};
+                     {.key = "change", .header = "B - A", .align = Align::kRight, .priority = 1},
+                     {.key = "ratio", .header = "B / A", .align = Align::kRight, .priority = 2}};
     return table;
   }
 
@@ -369,15 +388,42 @@ class Comparison {
     return folded;
   }
 
+  // What the parameters are stored as.
+  std::vector<Match> DTypes() const {
+    std::vector<Match> matches;
+    for (const auto& [side, member] : {std::pair(&a_, &Match::a), std::pair(&b_, &Match::b)}) {
+      const std::optional<DataView> held = side->data.Find("parameters.by_dtype");
+      if (!held) continue;
+      for (const DataView dtype : *held) {
+        auto found = std::ranges::find(matches, dtype.key(), &Match::name);
+        if (found == matches.end()) found = matches.insert(found, {.name = dtype.key()});
+        (*found).*member = dtype;
+      }
+    }
+    return matches;
+  }
+
+  void AppendDTypes(report::Document* document) const {
+    const std::vector<Match> matches = DTypes();
+    const auto differs = [](const Match& match) { return Differs(match, kDTypeFigures); };
+    if (std::ranges::none_of(matches, differs)) return;
+    report::Table table = EmptyTable("Parameters by dtype", kDTypeFigures);
+    for (const Match& match : matches) table.rows.push_back(RowOf(match, kDTypeFigures));
+    document->body.emplace_back(std::move(table));
+  }
+
   void AppendModules(report::Document* document) const {
     std::size_t same = 0;
     std::size_t deeper = 0;
     const std::vector<Folded> folded = FoldModules(&same, &deeper);
     if (folded.empty() && deeper == 0) return;
-    report::Table table = EmptyTable("Modules that differ", kModuleFigures);
     const std::size_t shown = std::min(folded.size(), static_cast<std::size_t>(shown_.top));
+    std::vector<Match> matches;
+    for (std::size_t i = 0; i < shown; ++i) matches.push_back(folded[i].match);
+    const std::vector<Figure> figures = DifferingIn(matches, kModuleFigures);
+    report::Table table = EmptyTable("Modules that differ", figures);
     for (std::size_t i = 0; i < shown; ++i) {
-      Row row = RowOf(folded[i].match, kModuleFigures);
+      Row row = RowOf(folded[i].match, figures);
       if (folded[i].last != folded[i].match.name) {
         row.cells.front() = fmt::format("{}–{}, each", folded[i].match.name,
                                         folded[i].last.substr(folded[i].last.rfind('.') + 1));
@@ -399,11 +445,11 @@ class Comparison {
       const std::int64_t change = match.Of("flops_all").change();
       return change < 0 ? -change : change;
     });
-    report::Table table = EmptyTable("Operators that differ", kOperatorFigures);
     const std::size_t shown = std::min(matches.size(), static_cast<std::size_t>(shown_.top));
-    for (std::size_t i = 0; i < shown; ++i) {
-      table.rows.push_back(RowOf(matches[i], kOperatorFigures));
-    }
+    const std::vector<Figure> figures =
+        DifferingIn(std::span(matches).first(shown), kOperatorFigures);
+    report::Table table = EmptyTable("Operators that differ", figures);
+    for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(RowOf(matches[i], figures));
     AddRest(matches.size() - shown, "more (--top)", &table);
     AddRest(same, "that are the same", &table);
     document->body.emplace_back(std::move(table));
@@ -414,10 +460,18 @@ class Comparison {
     report::NoteList list{.style = Style::kWarning};
     const auto warn = [&](std::string_view path, std::string_view words) {
       const std::string_view a = TextAt(a_.data, path), b = TextAt(b_.data, path);
-      if (a != b) list.notes.push_back({fmt::format("{}: {} in A, {} in B.", words, a, b)});
+      if (a != b && !a.empty() && !b.empty())
+        list.notes.push_back({fmt::format("{}: {} in A, {} in B.", words, a, b)});
     };
+    warn("run.runtime", "they run differently");
     warn("run.device", "they run on different devices");
     warn("run.step", "they are different runs");
+    warn("run.does", "their steps differ");
+    warn("run.of_steps", "their steps are not the same one");
+    warn("convention.name", "work that depends on --count is counted differently");
+    if (const std::string a = InputsText(a_), b = InputsText(b_); a != b) {
+      list.notes.push_back({fmt::format("their inputs differ: {} in A, {} in B.", a, b)});
+    }
     warn("claims.work", "the work is not known equally well");
     warn("claims.memory", "the memory is not known equally well");
     if (!list.notes.empty()) document->body.emplace_back(std::move(list));

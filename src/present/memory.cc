@@ -195,7 +195,7 @@ Sentence MomentSentence(const Findings& findings) {
 report::Table LargestTensors(const Findings& findings, std::size_t limit) {
   report::Table table{.level = 2};
   table.columns = {{.key = "bytes", .unit = Unit::kBytes, .align = report::Align::kRight},
-                   {.key = "tensor"},
+                   {.key = "tensor", .fit = report::Fit::kCut},
                    {.key = "layout"},
                    {.key = "held", .priority = 1},
                    {.key = "module", .priority = 2},

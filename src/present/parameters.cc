@@ -183,7 +183,11 @@ void AddModelData(const Findings& findings, report::Data* data) {
   data->SetText("device", NameOfDevice(findings.target.device));
   data->SetInt("threads", findings.target.threads, Unit::kNone);
   data->SetText("step", findings.trains() ? "training" : "forward");
-  if (findings.trains()) data->SetText("optimizer", findings.optimizer);
+  if (findings.trains()) {
+    data->SetText("optimizer", findings.optimizer);
+    data->SetText("does", findings.step);
+    data->SetText("of_steps", findings.first_step ? "first" : "steady");
+  }
   data->Close();
   AddParameterData(findings, data);
 }

@@ -59,15 +59,21 @@ constexpr std::array kFields = {
     Field{"operators", DataKind::kArray, Need::kOptional},
     Field{"run.device", DataKind::kText, Need::kOptional},
     Field{"run.step", DataKind::kText, Need::kOptional},
+    Field{"run.runtime", DataKind::kText, Need::kOptional},
+    Field{"run.does", DataKind::kText, Need::kOptional},
+    Field{"run.of_steps", DataKind::kText, Need::kOptional},
+    Field{"parameters.by_dtype", DataKind::kObject, Need::kOptional},
     Field{"claims.work", DataKind::kText, Need::kOptional},
     Field{"claims.memory", DataKind::kText, Need::kOptional},
 };
 constexpr std::array kInputFields = {Field{"name", DataKind::kText},
                                      Field{"shape", DataKind::kArray}};
-constexpr std::array kModuleFields = {
-    Field{"path", DataKind::kText}, Field{"depth", DataKind::kInt},
-    Field{"parameters", DataKind::kInt}, Field{"flops", DataKind::kInt},
-    Field{"activation_bytes", DataKind::kInt}};
+constexpr std::array kModuleFields = {Field{"path", DataKind::kText},
+                                      Field{"depth", DataKind::kInt},
+                                      Field{"parameters", DataKind::kInt},
+                                      Field{"flops", DataKind::kInt},
+                                      Field{"parameter_bytes", DataKind::kInt, Need::kOptional},
+                                      Field{"activation_bytes", DataKind::kInt}};
 constexpr std::array kOperatorFields = {
     Field{"op", DataKind::kText}, Field{"calls", DataKind::kInt}, Field{"flops", DataKind::kInt},
     Field{"flops_all", DataKind::kInt}};

@@ -112,7 +112,8 @@ int PriorityOf(std::size_t phase, std::size_t phases) {
 
 report::Table TableWith(const std::vector<std::string>& headers) {
   report::Table table;
-  table.columns = {{.key = "quantity", .header = "Work"}, {.key = "convention"}};
+  table.columns = {{.key = "quantity", .header = "Work"},
+                   {.key = "convention", .priority = 9, .fit = report::Fit::kWrap}};
   for (std::size_t i = 0; i < headers.size(); ++i) {
     table.columns.insert(table.columns.end() - 1, {.key = headers[i],
                                                    .header = headers[i],
@@ -142,28 +143,32 @@ void AppendWork(const Findings& findings, report::Document* document) {
   const Convention& convention = *findings.work.convention;
   const NodeWork all = TotalOf(findings.work);
   add(
-      "", UnitOf(convention), [](const NodeWork& w) { return w.flops; },
+      fmt::format("({})", convention.name), UnitOf(convention),
+      [](const NodeWork& w) { return w.flops; },
       fmt::format("{} (--count {})", convention.summary, convention.name));
   if (convention.beside != nullptr) {
     add(
-        "", convention.beside->unit, [](const NodeWork& w) { return w.beside; },
-        fmt::format("{}, as {} gives them besides", convention.beside->name, convention.name));
+        fmt::format("({})", convention.beside->name), convention.beside->unit,
+        [](const NodeWork& w) { return w.beside; },
+        fmt::format("{} that {} prints as well", convention.beside->name, convention.name));
   }
   if (all.missed > 0) {
     add(
-        "", Unit::kMacs, [](const NodeWork& w) { return w.missed; },
+        "left out", Unit::kMacs, [](const NodeWork& w) { return w.missed; },
         fmt::format("multiply-adds that {}'s own counter leaves out{}", convention.name,
                     convention.counts_calls() ? "" : "; counted here all the same"));
   }
   if (all.masked > 0) {
     add(
-        "", Unit::kFlops,
+        "(unmasked)", Unit::kFlops,
         [](const NodeWork& w) { return ContractionFlops(w) - SumOf(w.masked, w.masked); },
         "contractions without what attention masks hide (torch counts it)");
   }
-  add(
-      "", Unit::kFlops, [](const NodeWork& w) { return w.flops_all; },
-      "arithmetic of every operator (--count all)");
+  if (convention.name != "all") {
+    add(
+        "(all)", Unit::kFlops, [](const NodeWork& w) { return w.flops_all; },
+        "arithmetic of every operator (--count all)");
+  }
   add(
       "moved", Unit::kTraffic, [](const NodeWork& w) { return Moved(w); },
       "operands and results of each kernel, once");

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -23,6 +24,7 @@ namespace {
 
 using report::Align;
 using report::Column;
+using report::Fit;
 using report::Quantity;
 using report::RenderOptions;
 using report::Row;
@@ -30,8 +32,9 @@ using report::Span;
 using report::Style;
 using report::Table;
 
-// A shortened column keeps at least this much.
+// A shortened column keeps at least this much, one that is shortened to spare another more.
 constexpr std::size_t kNarrowestColumn = 12;
+constexpr std::size_t kSparingColumn = 26;
 
 double Magnitude(const Quantity& quantity) {
   return std::visit([](auto value) { return std::fabs(static_cast<double>(value)); },
@@ -49,13 +52,13 @@ class TableWriter {
     widths_.assign(column_count(), 0);
     shown_.assign(column_count(), true);
     MeasureColumns(Measured::kAll);
-    if (options.width > 0) FitTo(static_cast<std::size_t>(options.width));
   }
 
-  void Write(std::string* out) const {
+  void Write(std::string* out) {
     if (table_.columns.empty()) return;
-    if (has_header_) WriteHeader(out);
-    for (std::size_t row = 0; row < table_.rows.size(); ++row) WriteRow(row, out);
+    const auto width = static_cast<std::size_t>(std::max(options_.width, 0));
+    if (width > 0 && !FitTo(width)) return WriteInParts(width, out);
+    WriteShown(out);
   }
 
  private:
@@ -143,45 +146,106 @@ class TableWriter {
     return total;
   }
 
-  // Gives up, in this order: columns that are said to matter less, the alignment with other
-  // sections, the middle of texts, long headers. Numbers are never cut, so a table may stay wider.
-  void FitTo(std::size_t width) {
-    while (TotalWidth() > width && DropColumn()) {
+  // Gives up, in this order: texts that may be shortened or wrapped, columns that are said to
+  // matter less, the alignment with other sections, the middle of texts. Numbers are never cut:
+  // false where all that is left does not fit.
+  bool FitTo(std::size_t width) {
+    while (TotalWidth() > width + Spared() && DropColumns()) {
     }
+    SpareOthers(width);
     if (TotalWidth() > width) MeasureColumns(Measured::kHeadersAndCells);
-    ShrinkTo(width);
-    if (TotalWidth() <= width) return;
-    MeasureColumns(Measured::kCells);
-    ShrinkTo(width);
+    SpareOthers(width);
+    const bool has_parts = row_indent_ > indent_;  // of one name
+    ShrinkTo(width, has_parts ? kSparingColumn : kNarrowestColumn);
+    return TotalWidth() <= width || !has_parts;
   }
 
-  void ShrinkTo(std::size_t width) {
-    while (TotalWidth() > width && ShrinkColumn(TotalWidth() - width)) {
+  // Writes some of the columns under the first one, then others, until all are written.
+  void WriteInParts(std::size_t width, std::string* out) {
+    const std::vector<bool> wanted = shown_;
+    std::size_t next = 1;
+    for (bool begun = false; next < column_count(); begun = true) {
+      shown_.assign(column_count(), false);
+      shown_[0] = true;
+      MeasureColumns(Measured::kHeadersAndCells);
+      widths_[0] = std::min(widths_[0], kSparingColumn);
+      std::size_t taken = 0;
+      for (; next < column_count(); ++next) {
+        if (!wanted[next]) continue;
+        shown_[next] = true;
+        if (TotalWidth() > width && taken > 0) {
+          shown_[next] = false;
+          break;
+        }
+        ++taken;
+      }
+      if (taken == 0) return;
+      ShrinkTo(width, kNarrowestColumn);
+      if (TotalWidth() > width) MeasureColumns(Measured::kCells);
+      ShrinkTo(width, kNarrowestColumn);
+      if (begun) out->push_back('\n');
+      WriteShown(out);
     }
   }
 
-  // Leaves out the column of the highest priority, of equals the last.
-  bool DropColumn() {
-    std::size_t chosen = column_count();
+  void WriteShown(std::string* out) const {
+    if (has_header_) WriteHeader(out);
+    for (std::size_t row = 0; row < table_.rows.size(); ++row) WriteRow(row, out);
+  }
+
+  [[nodiscard]] std::size_t LastShown() const {
+    std::size_t last = column_count() - 1;
+    while (last > 0 && !shown_[last]) --last;
+    return last;
+  }
+  // What a column's texts can give so that another one stays.
+  [[nodiscard]] std::size_t Spared(std::size_t column) const {
+    const Fit fit = table_.columns[column].fit;
+    const bool gives = fit == Fit::kCut || (fit == Fit::kWrap && column == LastShown());
+    return gives && shown_[column] && widths_[column] > kSparingColumn
+               ? widths_[column] - kSparingColumn
+               : 0;
+  }
+  [[nodiscard]] std::size_t Spared() const {
+    std::size_t all = 0;
+    for (std::size_t column = 0; column < column_count(); ++column) all += Spared(column);
+    return all;
+  }
+  void SpareOthers(std::size_t width) {
+    for (std::size_t column = column_count(); column-- > 0;) {
+      const std::size_t total = TotalWidth();
+      if (total > width) widths_[column] -= std::min(total - width, Spared(column));
+    }
+  }
+
+  // Cuts texts, but of no column more than down to `narrowest`.
+  void ShrinkTo(std::size_t width, std::size_t narrowest) {
+    while (TotalWidth() > width && ShrinkColumn(TotalWidth() - width, narrowest)) {
+    }
+  }
+
+  // Leaves out the columns of the highest priority.
+  bool DropColumns() {
+    int highest = 0;
     for (std::size_t column = 0; column < column_count(); ++column) {
-      const int priority = table_.columns[column].priority;
-      if (!shown_[column] || priority == 0) continue;
-      if (chosen == column_count() || priority >= table_.columns[chosen].priority) chosen = column;
+      if (shown_[column]) highest = std::max(highest, table_.columns[column].priority);
     }
-    if (chosen == column_count()) return false;
-    shown_[chosen] = false;
+    if (highest == 0) return false;
+    for (std::size_t column = 0; column < column_count(); ++column) {
+      if (table_.columns[column].priority == highest) shown_[column] = false;
+    }
     return true;
   }
 
   // Takes up to `excess` from the widest column of texts.
-  bool ShrinkColumn(std::size_t excess) {
+  bool ShrinkColumn(std::size_t excess, std::size_t narrowest) {
     std::size_t chosen = column_count();
     for (std::size_t column = 0; column < column_count(); ++column) {
       if (!shown_[column] || table_.columns[column].align == Align::kRight) continue;
       if (chosen == column_count() || widths_[column] > widths_[chosen]) chosen = column;
     }
-    if (chosen == column_count() || widths_[chosen] <= kNarrowestColumn) return false;
-    widths_[chosen] -= std::min(excess, widths_[chosen] - kNarrowestColumn);
+    if (chosen == column_count() || widths_[chosen] <= narrowest) return false;
+    widths_[chosen] -= std::min(excess, widths_[chosen] - narrowest);
     return true;
   }
 
@@ -200,10 +264,25 @@ class TableWriter {
 
   void WriteRow(std::size_t row, std::string* out) const {
     StyledLine line;
-    for (std::size_t column = 0; column < column_count(); ++column) {
+    const std::size_t last = LastShown();
+    for (std::size_t column = 0; column < last; ++column) {
       WriteCell(cell(row, column), column, RowIndent(row), Cut::kMiddle, &line);
     }
+    if (last > 0 && table_.columns[last].fit == Fit::kWrap) {
+      line.PadTo(line.width() + kGap);
+      WriteWrapped(cell(row, last), std::move(line), widths_[last], out);
+      return;
+    }
+    WriteCell(cell(row, last), last, RowIndent(row), Cut::kMiddle, &line);
     line.WriteTo(options_, out);
+  }
+
+  // The rest of a row, as wide as its column and as many lines as it takes.
+  void WriteWrapped(const Cell& cell, StyledLine line, std::size_t width, std::string* out) const {
+    RenderOptions options = options_;
+    const std::size_t begin = line.width();
+    if (options.width > 0) options.width = static_cast<int>(begin + width);
+    WriteSentence({{cell.text, cell.style}}, std::move(line), begin, options, out);
   }
 
   void WriteCell(const Cell& cell, std::size_t column, std::size_t indent, Cut cut,

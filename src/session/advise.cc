@@ -156,7 +156,7 @@ void AddOptimizers(const Weighing& weighing, std::vector<Change>* changes) {
     WeighOptions options = weighing.options;
     options.train.optimizer = name;
     changes->push_back({kOptimizer, fmt::format("--train {}", name),
-                        "another optimizer: it trains otherwise", std::move(options)});
+                        "another optimizer: training changes", std::move(options)});
   }
 }
 
@@ -236,7 +236,8 @@ class Adviser {
                        .peak = weighing->totals.peak_bytes,
                        .less = peak_ - weighing->totals.peak_bytes,
                        .extra_flops = flops - flops_,
-                       .executed_flops = flops}});
+                       .executed_flops = flops,
+                       .changes_training = (change.kinds & kOptimizer) != 0}});
   }
 
   // The change with the lowest peak among those of these kinds; nothing if none helps.

@@ -23,8 +23,8 @@
 namespace steelyard {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTables = {"modules", "operators", "categories",
-                                                     "totals"};
+constexpr std::array<std::string_view, 5> kTables = {"modules", "operators", "categories", "totals",
+                                                     "dtypes"};
 
 // Whether a file begins as JSON does, and no model's file.
 bool IsJson(const std::string& path) {

@@ -234,8 +234,10 @@ std::string Format(double value, Unit unit, FormatOptions options) {
     const std::string_view gap = in_full.suffix.empty() ? "" : " ";
     return fmt::format("{}{}{}", FormatIn(value, in_full, options.sign), gap, in_full.suffix);
   }
-  return WithSign(FormatMagnitude(std::fabs(value), unit, options.style),
-                  std::signbit(value) && value != 0, options.sign);
+  std::string text = FormatMagnitude(std::fabs(value), unit, options.style);
+  // The sign of what is too small to be told tells nothing.
+  if (options.sign == Sign::kAlways && text.starts_with('<')) return text;
+  return WithSign(std::move(text), std::signbit(value) && value != 0, options.sign);
 }
 
 std::string FormatLimit(std::int64_t bytes) {

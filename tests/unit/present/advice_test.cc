@@ -10,6 +10,7 @@ namespace steelyard::present {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::int64_t kKiB = 1024;
 
@@ -40,6 +41,22 @@ TEST(AdviceTest, ALineHasTheFlagAndWhatItBrings) {
   EXPECT_EQ(line.Find("change")->AsText(), "--recompute 'layer.*'");
   EXPECT_EQ(line.Find("less")->AsInt(), kKiB);
   EXPECT_EQ(line.Find("executed_flops")->AsInt(), 125);
+}
+
+TEST(AdviceTest, WhatChangesTrainingIsMarked) {
+  const WeighedModel model;
+  Findings findings = model.findings();
+  std::vector<Advice> advice = OneLine();
+  findings.advice = &advice;
+  report::Document same;
+  AppendAdvice(findings, &same);
+  EXPECT_THAT(TextOf(same), Not(HasSubstr("*\n")));
+  advice.front().change = "--train sgd";
+  advice.front().changes_training = true;
+  report::Document other;
+  AppendAdvice(findings, &other);
+  EXPECT_THAT(TextOf(other), HasSubstr("--train sgd *"));
+  EXPECT_THAT(TextOf(other), HasSubstr("* another optimizer"));
 }
 
 TEST(AdviceTest, NothingIsSaidWhereNobodyAsked) {

@@ -14,6 +14,7 @@ namespace {
 
 using report::Align;
 using report::Claim;
+using report::Fit;
 using report::Quantity;
 using report::RenderOptions;
 using report::Table;
@@ -98,6 +99,66 @@ TEST(TextTableTest, ShortensNamesInTheMiddle) {
   // 22 columns less 5 for the number and 2 for the gap leave 15: 7, the mark, 7.
   EXPECT_EQ(Text(table, {.width = 22}), "bert.en…t.dense  512 B\n");
   EXPECT_EQ(Text(table, {.width = 22, .unicode = false}), "bert.e..t.dense  512 B\n");
+}
+
+TEST(TextTableTest, TextsThatMayBeCutSpareAColumn) {
+  Table table{.columns = {{.key = "tensor", .fit = Fit::kCut},
+                          {.key = "bytes", .align = Align::kRight},
+                          {.key = "held", .priority = 1}}};
+  table.rows.push_back({.cells = {"_log_softmax_backward_data in loss", Of(512, Unit::kBytes),
+                                  "saved by ReluBackward0"}});
+  // 34 + 2 + 5 + 2 + 22 = 65 columns; the first text gives 5 of up to 34 - 26 = 8.
+  EXPECT_EQ(Text(table, {.width = 60}),
+            "_log_softmax_b…d_data in loss  512 B  saved by ReluBackward0\n");
+  EXPECT_EQ(Text(table, {.width = 56}), "_log_softmax_backward_data in loss  512 B\n");
+}
+
+TEST(TextTableTest, TheLastTextsGoOnBelow) {
+  Table table{.columns = {{.key = "peak", .header = "Advice"},
+                          {.key = "change", .header = "with", .fit = Fit::kWrap},
+                          {.key = "why", .priority = 1, .fit = Fit::kWrap}}};
+  table.rows.push_back(
+      {.cells = {Of(512, Unit::kBytes), "--recompute 'encoder.layer.*' --train sgd", "run again"}});
+  EXPECT_EQ(Text(table, {.width = 80}),
+            "Advice            with\n"
+            "  512 B           --recompute 'encoder.layer.*' --train sgd  run again\n");
+  // 18 + 41 + 2 + 9 = 70: what matters less goes, as 26 columns are not left for it.
+  EXPECT_EQ(Text(table, {.width = 50}),
+            "Advice            with\n"
+            "  512 B           --recompute 'encoder.layer.*'\n"
+            "                  --train sgd\n");
+}
+
+TEST(TextTableTest, NumbersThatDoNotFitFollowInATableOfTheirOwn) {
+  Table table{.columns = {{.key = "op", .header = "Counted by"},
+                          {.key = "torch", .header = "torch", .align = Align::kRight},
+                          {.key = "all", .header = "all", .align = Align::kRight},
+                          {.key = "raf", .header = "raf", .align = Align::kRight}}};
+  const auto flops = [](std::int64_t n) { return Of(n, Unit::kFlops); };
+  table.rows.push_back({.cells = {"forward", flops(114'000'000'000), flops(114'500'000'000),
+                                  flops(114'400'000'000)}});
+  // 10 columns of names, 2 and 11 for each number: two of them take 36.
+  EXPECT_EQ(Text(table, {.width = 36}),
+            "Counted by        torch          all\n"
+            "  forward   114.0 GFLOP  114.5 GFLOP\n"
+            "\n"
+            "Counted by          raf\n"
+            "  forward   114.4 GFLOP\n");
+}
+
+TEST(TextTableTest, ColumnsOfOnePriorityGoTogether) {
+  Table table{
+      .columns = {{.key = "op", .header = "Operators"},
+                  {.key = "a", .header = "work A", .align = Align::kRight},
+                  {.key = "b", .header = "B", .align = Align::kRight},
+                  {.key = "calls_a", .header = "calls A", .align = Align::kRight, .priority = 1},
+                  {.key = "calls_b", .header = "B", .align = Align::kRight, .priority = 1}}};
+  const auto count = [](std::int64_t n) { return Of(n, Unit::kCount); };
+  table.rows.push_back({.cells = {"linear", count(1), count(2), count(3), count(4)}});
+  // 16 + 2 + 6 + 2 + 1 + 2 + 7 + 2 + 1 = 39
+  EXPECT_EQ(Text(table, {.width = 38}),
+            "Operators         work A  B\n"
+            "  linear               1  2\n");
 }
 
 TEST(TextTableTest, ARowInOneScaleNamesItOnce) {
