@@ -5,7 +5,7 @@
 For each NAME it writes OUT/NAME/config.json, as transformers saves it, and, exported on the meta
 device and without weights, forward.pt2 (evaluation mode, no labels) and, of models that take
 labels, train.pt2 (training mode); sizes.json holds what steelyard is to be told of the inputs'
-sizes.
+sizes, and export.json what else a row says of an export.
 
 usage: export_hf.py OUT [NAME...]
 needs: torch, transformers
@@ -30,6 +30,9 @@ def export(name: str, out: Path) -> None:
     model.config.architectures = [model.make.__name__]
     model.config.save_pretrained(folder)
     (folder / "sizes.json").write_text(json.dumps(model.sizes) + "\n")
+    if model.data_sizes or model.events:
+        said = {"data_sizes": model.data_sizes, "events": model.events}
+        (folder / "export.json").write_text(json.dumps(said) + "\n")
     for file, labelled in (("forward.pt2", False), ("train.pt2", True)):
         with torch.device("meta"):
             module = model.make._from_config(model.config).train(labelled)

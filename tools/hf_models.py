@@ -10,6 +10,7 @@ from collections.abc import Callable
 import transformers as t
 from hf_decoders import DECODERS
 from hf_encoders import ENCODERS
+from hf_later import LATER
 from hf_row import HfModel, text
 from hf_seq2seq import SEQ2SEQ
 from hf_vision import VISION
@@ -48,5 +49,6 @@ MODELS: dict[str, Callable[[], HfModel]] = {
     **DECODERS,
     **ENCODERS,
     **SEQ2SEQ,
+    **LATER,
     **VISION,
 }

@@ -2,7 +2,7 @@
 """What a row of hf_models.py is, and rows of models of text."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -14,12 +14,18 @@ def tokens(*sizes: int) -> torch.Tensor:
 
 @dataclass
 class HfModel:
-    """A model: `inputs(labelled)` are its arguments; `sizes` are what steelyard is told of them."""
+    """A model: `inputs(labelled)` are its arguments; `sizes` are what steelyard is told of them.
+
+    Of the export alone it is told `data_sizes`, which only the data decide. `events` says why not
+    each event is that of the export, only every figure.
+    """
 
     make: Any  # the class
     config: Any
     inputs: Callable[[bool], dict[str, torch.Tensor]]
     sizes: list[str]
+    data_sizes: list[str] = field(default_factory=list)
+    events: str = ""
 
 
 def labels_of(head: str, batch: int, seq: int) -> dict[str, torch.Tensor]:

@@ -14,6 +14,7 @@ namespace {
 constexpr BartKind kKind{.module = "transformers.models.bart.modeling_bart.", .prefix = "Bart"};
 constexpr double kEps = 1e-5;        // of torch.nn.LayerNorm
 constexpr std::int64_t kOffset = 2;  // rows of the table of positions that no position has
+constexpr std::int64_t kLabels = 3;  // of a config that names none
 
 struct Words : Layer {
   Words(const Layer& parent, std::string_view name, const BartConfig& config, Tensor tied = {})
@@ -173,6 +174,48 @@ void BuildSpan(Net& net, const BartConfig& c) {
   net.b.Return(found.source.hidden);
 }
 
+struct ClassHead : Layer {
+  ClassHead(const Layer& root, const BartConfig& c, std::int64_t classes)
+      : Layer(root, "classification_head", c.ClassOf("ClassificationHead")),
+        dense(*this, "dense", c.hidden, c.hidden),
+        dropout(*this, "dropout", net().config.Real("classifier_dropout", 0.0)),
+        out(*this, "out_proj", c.hidden, classes) {}
+  Tensor operator()(Tensor x) const {
+    const auto call = Enter();
+    return out(dropout(b().Call("aten::tanh", dense(dropout(x)))));
+  }
+  Linear dense;
+  Dropout dropout;
+  Linear out;
+};
+
+// What was made of each text's end. Data decide how many ends there are: one in each, as tokenizers
+// put it.
+Tensor EndOfEach(const Net& net, Tensor tokens, Tensor hidden, std::int64_t width) {
+  Builder& b = net.b;
+  const Tensor is_end = b.Call("aten::eq.Scalar", tokens, net.config.Count("eos_token_id", 2));
+  b.Call("aten::sum.dim_IntList", is_end, Shape{1});  // transformers checks that they are alike
+  const Tensor ends = b.Call("aten::index.Tensor", hidden, std::vector<Tensor>{is_end});
+  b.State(ends, net.dtype(), {net.batch, width});
+  const Tensor apart = b.Call("aten::view", ends, Shape{net.batch, -1, width});
+  return b.Call("aten::select.int", apart, 1, -1);
+}
+
+void BuildSequenceClasses(Net& net, const BartConfig& c) {
+  const Layer root(net);
+  const bool named = net.config.Has("id2label");
+  const std::int64_t classes =
+      named ? LabelCount(net.config) : net.config.Count("num_labels", kLabels);
+  Model model(root, "model", c);
+  const ClassHead head(root, c, classes);
+  const Tensor tokens = TokenInput(net, PositionsOf(net.config));
+  const TextLabels labels = LabelInputs(net, TextTask::kSequenceClass, classes);
+  const Model::Found found = model.Reread(tokens, c.shift);
+  const Tensor logits = head(EndOfEach(net, tokens, found.hidden, c.hidden));
+  ReturnSequenceClass(net, logits, labels.first, classes);
+  net.b.Return(found.source.hidden);
+}
+
 void Build(Net& net) {
   if (net.dtype() == DType::kFloat16) {
     net.config.Refuse("dtype", "layers that look for overflows of float16 are not built",
@@ -181,11 +224,12 @@ void Build(Net& net) {
   const BartConfig c = ReadBart(net, kKind);
   const std::string_view head = net.options.head;
   if (head == "ForQuestionAnswering") return BuildSpan(net, c);
+  if (head == "ForSequenceClassification") return BuildSequenceClasses(net, c);
   BuildWriting(net, c);
 }
 
-constexpr std::array<std::string_view, 3> kHeads{"ForConditionalGeneration", "Model",
-                                                 "ForQuestionAnswering"};
+constexpr std::array<std::string_view, 4> kHeads{
+    "ForConditionalGeneration", "Model", "ForSequenceClassification", "ForQuestionAnswering"};
 
 }  // namespace
 

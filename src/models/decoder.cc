@@ -173,18 +173,7 @@ std::optional<std::int64_t> KeysOf(const Settings& c, std::int64_t missing) {
 
 void ReadLayerTypes(const Settings& c, DecoderConfig& config,
                     const std::function<bool(std::int64_t layer)>& slides) {
-  const std::vector<std::string> types = c.Texts("layer_types");
-  for (std::int64_t i = 0; i < Admitted(c, "num_hidden_layers", config.layers); ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    const bool named = index < types.size();
-    config.windowed.push_back(named ? types[index] == "sliding_attention" : slides(i));
-    if (named && types[index] != "sliding_attention" && types[index] != "full_attention") {
-      c.Refuse("layer_types", "layers of type \"" + types[index] + "\" are not built");
-    }
-  }
-  if (!types.empty() && types.size() < config.windowed.size()) {
-    c.Refuse("layer_types", "it names fewer layers than there are");
-  }
+  config.windowed = NearLayers(c, config.layers, slides);
 }
 
 void ReadDenseLayers(const Settings& c, DecoderConfig& config) {

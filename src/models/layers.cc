@@ -204,8 +204,10 @@ Activation::Activation(const Layer& parent, std::string_view name, const Name& a
 
 Tensor Activation::operator()(Tensor x) const {
   const auto call = Enter();
-  return row_->apply(b(), x);
+  return Apply(x);
 }
+
+Tensor Activation::Apply(Tensor x) const { return row_->apply(b(), x); }
 
 Tensor Cast(const Net& net, Tensor x, DType from, DType to) {
   if (from == to) return x;

@@ -136,6 +136,8 @@ struct Activation : Layer {
   };
   Activation(const Layer& parent, std::string_view name, const Name& activation);
   Tensor operator()(Tensor x) const;
+  // Where it is called, but is no module.
+  Tensor Apply(Tensor x) const;
 
  private:
   const struct ActivationRow* row_;

@@ -43,18 +43,6 @@ Tensor PackedSequences(const Net& net, Tensor positions) {
   return b.Call("aten::cumsum", b.Call("aten::ne.Scalar", steps, 1), -1);
 }
 
-// torch.finfo(dtype).min
-double LeastOf(DType dtype) {
-  switch (BitsOf(dtype)) {
-    case 16:
-      return dtype == DType::kFloat16 ? -65504.0 : -3.3895313892515355e38;
-    case 64:
-      return std::numeric_limits<double>::lowest();
-    default:
-      return std::numeric_limits<float>::lowest();
-  }
-}
-
 // The four lines of a mask.
 struct MaskAxes {
   Tensor batches, queries, keys;
@@ -104,7 +92,26 @@ Tensor NextTokenLoss(const Net& net, Tensor logits, Tensor labels, std::int64_t 
   return b.Call("aten::cross_entropy_loss", flat, b.Call("aten::view", next, Shape{-1}));
 }
 
+void CheckFrequencies(const Settings& rope) {
+  const std::string type = rope.Text("rope_type", rope.Text("type", "default"));
+  if (std::ranges::find(kFixedRotary, std::string_view(type)) != kFixedRotary.end()) return;
+  rope.Refuse("rope_type", "frequencies of type \"" + type + "\" are not built",
+              "They change with the length of the text. Known are default, linear, llama3 and "
+              "yarn.");
+}
+
 }  // namespace
+
+double LeastOf(DType dtype) {
+  switch (BitsOf(dtype)) {
+    case 16:
+      return dtype == DType::kFloat16 ? -65504.0 : -3.3895313892515355e38;
+    case 64:
+      return std::numeric_limits<double>::lowest();
+    default:
+      return std::numeric_limits<float>::lowest();
+  }
+}
 
 Tensor TokenInput(Net& net, std::int64_t max_seq) {
   const std::int64_t most = std::max<std::int64_t>(max_seq, 1);
@@ -164,6 +171,36 @@ Tensor FullMask(const Net& net, Builder::Size seq) {
   return AsAttentionTakesIt(net, net.b.Call("aten::ge.Scalar", axes.queries, 0), seq, seq);
 }
 
+Tensor NearMask(const Net& net, std::int64_t distance) {
+  Builder& b = net.b;
+  const MaskAxes axes = AxesOf(net, net.seq, net.seq);
+  const Tensor all =
+      b.Call("aten::new_ones", axes.queries, Shape{}, Builder::Named("dtype", DType::kBool));
+  const Tensor apart = b.Call("aten::abs", b.Call("aten::sub.Tensor", axes.queries, axes.keys));
+  const Tensor near =
+      b.Call("aten::__and__.Tensor", all, b.Call("aten::le.Scalar", apart, distance));
+  const Tensor any = b.Call("aten::ge.Scalar", axes.queries, 0);
+  return AsAttentionTakesIt(net, b.Call("aten::__and__.Tensor", near, any), net.seq, net.seq);
+}
+
+std::vector<bool> NearLayers(const Settings& c, std::int64_t layers,
+                             const std::function<bool(std::int64_t layer)>& rule) {
+  const std::vector<std::string> types = c.Texts("layer_types");
+  std::vector<bool> near;
+  for (std::int64_t i = 0; i < Admitted(c, "num_hidden_layers", layers); ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const bool named = index < types.size();
+    near.push_back(named ? types[index] == "sliding_attention" : rule(i));
+    if (named && types[index] != "sliding_attention" && types[index] != "full_attention") {
+      c.Refuse("layer_types", "layers of type \"" + types[index] + "\" are not built");
+    }
+  }
+  if (!types.empty() && types.size() < near.size()) {
+    c.Refuse("layer_types", "it names fewer layers than there are");
+  }
+  return near;
+}
+
 Tensor CrossMask(const Net& net, Builder::Size keys) {
   const MaskAxes axes = AxesOf(net, net.seq, keys);
   return AsAttentionTakesIt(net, net.b.Call("aten::ge.Scalar", axes.queries, 0), net.seq, keys);
@@ -172,11 +209,9 @@ Tensor CrossMask(const Net& net, Builder::Size keys) {
 void CheckRotary(const Settings& c) {
   for (const std::string_view key : {"rope_parameters", "rope_scaling"}) {
     const Settings rope = c.Within(key);
-    const std::string type = rope.Text("rope_type", rope.Text("type", "default"));
-    if (std::ranges::find(kFixedRotary, std::string_view(type)) == kFixedRotary.end()) {
-      rope.Refuse("rope_type", "frequencies of type \"" + type + "\" are not built",
-                  "They change with the length of the text. Known are default, linear, llama3 and "
-                  "yarn.");
+    CheckFrequencies(rope);
+    for (const std::string_view kind : {"full_attention", "sliding_attention"}) {
+      CheckFrequencies(rope.Within(kind));
     }
   }
 }
@@ -220,13 +255,17 @@ Tensor SplitHeads(const Net& net, Tensor x, std::int64_t width, Dim seq) {
   return net.b.Call("aten::transpose.int", apart, 1, 2);
 }
 
+Tensor HalfTurned(const Net& net, Tensor x, std::int64_t width) {
+  Builder& b = net.b;
+  const Tensor low = b.Call("aten::slice.Tensor", x, 3, 0, width / 2);
+  const Tensor high = b.Call("aten::slice.Tensor", x, 3, width / 2, kEnd);
+  return b.Call("aten::cat", std::vector<Tensor>{b.Call("aten::neg", high), low}, -1);
+}
+
 Tensor Rotate(const Net& net, Tensor x, std::int64_t width, Tensor cos, Tensor sin) {
   Builder& b = net.b;
   const Tensor straight = b.Call("aten::mul.Tensor", x, cos);
-  const Tensor low = b.Call("aten::slice.Tensor", x, 3, 0, width / 2);
-  const Tensor high = b.Call("aten::slice.Tensor", x, 3, width / 2, kEnd);
-  const Tensor turned =
-      b.Call("aten::cat", std::vector<Tensor>{b.Call("aten::neg", high), low}, -1);
+  const Tensor turned = HalfTurned(net, x, width);
   return b.Call("aten::add.Tensor", straight, b.Call("aten::mul.Tensor", turned, sin));
 }
 

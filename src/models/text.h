@@ -22,6 +22,9 @@ Tensor TokenLabels(Net& net);
 // arange(seq) as [1, seq]: position_ids that nobody passed.
 Tensor Positions(const Net& net);
 
+// torch.finfo(dtype).min: what hides a score.
+double LeastOf(DType dtype);
+
 // A mask of [batch, 1, seq, seq] by which a token sees those before it and of the same packed
 // sequence; with `window`, at most so many of them. Bool for sdpa, added for eager attention.
 Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> window = {});
@@ -30,6 +33,12 @@ Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> 
 Tensor CausalMask(const Net& net);
 // Of [batch, 1, seq, seq]: each sees each.
 Tensor FullMask(const Net& net, Builder::Size seq);
+// The same: each sees those that are at most so far away, behind and before it.
+Tensor NearMask(const Net& net, std::int64_t distance);
+// Which of a config's layers see only those near them: as "layer_types" names them, else as a rule
+// has it.
+std::vector<bool> NearLayers(const Settings& c, std::int64_t layers,
+                             const std::function<bool(std::int64_t layer)>& rule);
 // Of [batch, 1, seq, keys]: each sees each of another sequence.
 Tensor CrossMask(const Net& net, Builder::Size keys);
 
@@ -55,6 +64,8 @@ struct Heads {
 
 // [batch, seq, heads * width] as [batch, heads, seq, width], where `seq` may be another length.
 Tensor SplitHeads(const Net& net, Tensor x, std::int64_t width, Dim seq);
+// rotate_half of heads.
+Tensor HalfTurned(const Net& net, Tensor x, std::int64_t width);
 // apply_rotary_pos_emb of one tensor of heads.
 Tensor Rotate(const Net& net, Tensor x, std::int64_t width, Tensor cos, Tensor sin);
 // The same of several tensors, where only the first `width` of a head are turned.

@@ -41,7 +41,10 @@ def events(report: dict[str, Any]) -> list[tuple[str, int]]:
 def test_a_config_is_weighed_as_its_export(name: str, phase: str, weigh: Weigh) -> None:
     folder = DATA / name
     sizes = json.loads((folder / "sizes.json").read_text())
-    exported = weigh(folder / f"{phase}.pt2", "--events", *PHASES[phase])
+    said: dict[str, Any] = {"data_sizes": [], "events": ""}
+    if (folder / "export.json").exists():
+        said = json.loads((folder / "export.json").read_text())
+    exported = weigh(folder / f"{phase}.pt2", "--events", *said["data_sizes"], *PHASES[phase])
     built = weigh(folder, "--events", *sizes, *PHASES[phase])
     assert figures(built) == figures(exported)
-    assert events(built) == events(exported)
+    assert (events(built) == events(exported)) == (said["events"] == "")

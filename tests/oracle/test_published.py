@@ -287,6 +287,26 @@ HUB: dict[str, tuple[int, dict[str, Any]]] = {
             },
         },
     ),
+    "answerdotai/ModernBERT-base": (
+        149_655_232,
+        {"model_type": "modernbert", "architectures": ["ModernBertForMaskedLM"]},
+    ),
+    "microsoft/deberta-v3-base": (
+        183_831_552,
+        {
+            "model_type": "deberta-v2",
+            "hidden_size": 768,
+            "num_hidden_layers": 12,
+            "num_attention_heads": 12,
+            "intermediate_size": 3072,
+            "relative_attention": True,
+            "position_buckets": 256,
+            "norm_rel_ebd": "layer_norm",
+            "share_att_key": True,
+            "pos_att_type": "p2c|c2p",
+            "position_biased_input": False,
+        },
+    ),
     "openai/whisper-tiny": (37_760_640, {"model_type": "whisper"}),
     "openai/whisper-large-v3": (
         1_543_490_560,

@@ -21,6 +21,32 @@ TEST(Text, AWindowIsOneMoreCondition) {
   EXPECT_THAT(whole.Text(), Not(HasSubstr("aten::gt.Tensor")));
 }
 
+TEST(Text, NearLayersSeeBothWaysAndAreNamedOrRuled) {
+  NetUnderTest t;
+  t.builder.Return(NearMask(t.net, 7));
+  EXPECT_THAT(t.Text(), HasSubstr("aten::le.Scalar(%abs, 7)"));
+  const auto every_second = [](std::int64_t layer) { return layer % 2 != 0; };
+  EXPECT_EQ(NearLayers(t.config, 3, every_second), (std::vector<bool>{false, true, false}));
+  Setting types{.kind = Setting::Kind::kList,
+                .items = {{.kind = Setting::Kind::kText, .text = "sliding_attention"}}};
+  const Setting root{.kind = Setting::Kind::kObject, .members = {{"layer_types", types}}};
+  const Settings named(root);
+  EXPECT_EQ(NearLayers(named, 1, every_second), (std::vector<bool>{true}));
+  EXPECT_TRUE(named.status());
+  NearLayers(named, 2, every_second);
+  EXPECT_EQ(named.status().error().where, "layer_types");
+}
+
+TEST(Text, FrequenciesOfAKindOfLayersAreCheckedToo) {
+  const Setting type{.kind = Setting::Kind::kText, .text = "dynamic"};
+  const Setting kind{.kind = Setting::Kind::kObject, .members = {{"rope_type", type}}};
+  const Setting rope{.kind = Setting::Kind::kObject, .members = {{"full_attention", kind}}};
+  const Setting root{.kind = Setting::Kind::kObject, .members = {{"rope_parameters", rope}}};
+  const Settings config(root);
+  CheckRotary(config);
+  EXPECT_EQ(config.status().error().where, "rope_parameters.full_attention.rope_type");
+}
+
 TEST(Text, MasksOfEagerAttentionAreAdded) {
   NetUnderTest t({.dtype = DType::kFloat16, .attention = Attention::kEager});
   t.builder.Return(CausalMask(t.net, Positions(t.net)));
