@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import dataclasses
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -186,6 +187,16 @@ def _without_weights(exported: ExportedProgram) -> ExportedProgram:
             for name, value in kept.items()
         }
     light._example_inputs = None
+    # In which containers inputs and outputs come is not asked, and some cannot be written.
+    root = exported.module_call_graph[0]
+    if root.signature is not None:
+        inputs, outputs = root.signature.in_spec.num_leaves, root.signature.out_spec.num_leaves
+        flat = dataclasses.replace(
+            root.signature,
+            in_spec=pytree.tree_structure((tuple(range(inputs)), {})),
+            out_spec=pytree.tree_structure(tuple(range(outputs))),
+        )
+        light._module_call_graph = [dataclasses.replace(root, signature=flat)]
     return light
 
 

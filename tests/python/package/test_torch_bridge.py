@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import steelyard
@@ -213,6 +213,22 @@ class Running(torch.nn.Module):
 
 
 X = torch.zeros(4, 8)
+
+
+class Scores(NamedTuple):
+    """What a model returns, in a container that `torch.export` cannot write."""
+
+    logits: torch.Tensor
+    aux: torch.Tensor | None
+
+
+def test_any_container_is_returned() -> None:
+    class Returning(torch.nn.Linear):
+        def forward(self, given: dict[str, Scores]) -> Scores:
+            return Scores(super().forward(given["x"].logits), None)
+
+    weighed = steelyard.weigh(Returning(8, 4), ({"x": Scores(X, None)},))
+    assert weighed.totals.forward_macs == 4 * 8 * 4
 
 
 def events_of(weighing: steelyard.Weighing) -> list[Any]:
