@@ -48,7 +48,7 @@ LatentConfig Read(const Settings& c) {
   // Keys and values are of all heads, whatever num_key_value_heads says.
   out.heads.key = out.heads.query;
   out.scale = 1.0 / std::sqrt(static_cast<double>(out.plain + out.turned));
-  if (c.Flag("attention_bias", false)) out.bias = Bias::kOne;
+  out.bias = BiasOf(c, "attention_bias", false);
   out.interleaved = c.Flag("rope_interleave", true);
   out.experts = {.count = c.Count("n_routed_experts", c.Count("num_local_experts", 256)),
                  .chosen = c.Count("num_experts_per_tok", 8),

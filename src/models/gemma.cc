@@ -20,7 +20,7 @@ DecoderConfig Read(const Settings& c, std::string_view classes, const DecoderDef
   DecoderConfig config = ReadDecoder(c, classes, defaults);
   config.gemma = true;
   if (!c.Stands("pad_token_id")) config.padding = 0;
-  if (c.Flag("attention_bias", false)) config.qkv_bias = config.out_bias = Bias::kOne;
+  config.qkv_bias = config.out_bias = BiasOf(c, "attention_bias", false);
   if (c.Flag("use_bidirectional_attention", false)) {
     c.Refuse("use_bidirectional_attention", "a decoder that sees what follows is not built");
   }

@@ -41,7 +41,7 @@ NeoXConfig Read(const Settings& c) {
           .eps = c.Real("layer_norm_eps", 1e-5),
           .attention_dropout = c.Real("attention_dropout", 0.0),
           .hidden_dropout = c.Real("hidden_dropout", 0.0),
-          .attention_bias = c.Flag("attention_bias", true) ? Bias::kOne : Bias::kNone,
+          .attention_bias = BiasOf(c, "attention_bias", true),
           .parallel = c.Flag("use_parallel_residual", true),
           .tied = c.Flag("tie_word_embeddings", false)};
 }

@@ -75,6 +75,10 @@ std::int64_t Admitted(const Settings& config, std::string_view what, std::int64_
   return 0;
 }
 
+Bias BiasOf(const Settings& config, std::string_view key, bool missing) {
+  return config.Flag(key, missing) ? Bias::kOne : Bias::kNone;
+}
+
 Tensor Layer::Parameter(std::string_view name, const Shape& sizes, bool requires_grad) const {
   const auto within = b().Within(module_);
   return b().Parameter(name, net_->dtype(), sizes, requires_grad);

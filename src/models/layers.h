@@ -56,6 +56,8 @@ class Layer {
 std::int64_t Admitted(const Settings& config, std::string_view what, std::int64_t count);
 
 enum class Bias : std::uint8_t { kNone, kOne };
+// As a flag of the config says, or its default.
+Bias BiasOf(const Settings& config, std::string_view key, bool missing);
 
 struct Linear : Layer {
   Linear(const Layer& parent, std::string_view name, std::int64_t in, std::int64_t out,

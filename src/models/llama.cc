@@ -8,10 +8,6 @@
 namespace steelyard::models {
 namespace {
 
-Bias BiasOf(const Settings& c, std::string_view key) {
-  return c.Flag(key, false) ? Bias::kOne : Bias::kNone;
-}
-
 // All layers look through the window, where there is one.
 void ReadWindow(const Settings& c, DecoderConfig& config, std::optional<std::int64_t> missing) {
   if (c.Has("sliding_window") || missing) config.window = c.Count("sliding_window", missing);
@@ -26,8 +22,8 @@ void BuildLlama(Net& net) {
                                       .heads = 32,
                                       .vocabulary = 32000,
                                       .positions = 2048});
-  config.qkv_bias = config.out_bias = BiasOf(net.config, "attention_bias");
-  config.mlp_bias = BiasOf(net.config, "mlp_bias");
+  config.qkv_bias = config.out_bias = BiasOf(net.config, "attention_bias", false);
+  config.mlp_bias = BiasOf(net.config, "mlp_bias", false);
   config.span_base = "transformer";
   BuildDecoder(net, config);
 }

@@ -48,7 +48,7 @@ OptConfig Read(const Net& net) {
           .heads = {.query = heads, .key = heads, .width = hidden / heads},
           .dropout = c.Real("dropout", 0.1),
           .attention_dropout = c.Real("attention_dropout", 0.0),
-          .bias = c.Flag("enable_bias", true) ? Bias::kOne : Bias::kNone,
+          .bias = BiasOf(c, "enable_bias", true),
           .norm_before = before,
           .norm_last = before && !c.Flag("_remove_final_layer_norm", false),
           .tied = c.Flag("tie_word_embeddings", true),

@@ -61,7 +61,7 @@ void BuildQwen3(Net& net) {
                                       .positions = 32768,
                                       .keys = KeysOf(net.config, 32),
                                       .width = 128});
-  if (net.config.Flag("attention_bias", false)) config.qkv_bias = config.out_bias = Bias::kOne;
+  config.qkv_bias = config.out_bias = BiasOf(net.config, "attention_bias", false);
   config.head_norm = HeadNorm::kBefore;
   ReadWindows(net.config, config);
   BuildDecoder(net, config);
@@ -77,7 +77,7 @@ void BuildQwen2Moe(Net& net) {
                                       .vocabulary = 151936,
                                       .positions = 32768,
                                       .keys = KeysOf(c, 16)});
-  if (c.Flag("qkv_bias", true)) config.qkv_bias = Bias::kOne;
+  config.qkv_bias = BiasOf(c, "qkv_bias", true);
   // Both masks are made, even of a window of nothing.
   config.window = WindowOf(c).value_or(0);
   const std::int64_t last = c.Count("max_window_layers", 28);
@@ -100,7 +100,7 @@ void BuildQwen3Moe(Net& net) {
                                       .vocabulary = 151936,
                                       .positions = 32768,
                                       .keys = 4});
-  if (c.Flag("attention_bias", false)) config.qkv_bias = config.out_bias = Bias::kOne;
+  config.qkv_bias = config.out_bias = BiasOf(c, "attention_bias", false);
   config.head_norm = HeadNorm::kBefore;
   config.window = WindowOf(c);
   config.full_mask = !config.window;

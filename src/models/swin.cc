@@ -77,7 +77,7 @@ SwinConfig Read(const Settings& c) {
                     .dropout = c.Real("hidden_dropout_prob", 0.0),
                     .attention_dropout = c.Real("attention_probs_dropout_prob", 0.0),
                     .drop_path = c.Real("drop_path_rate", 0.1),
-                    .qkv_bias = c.Flag("qkv_bias", true) ? Bias::kOne : Bias::kNone,
+                    .qkv_bias = BiasOf(c, "qkv_bias", true),
                     .absolute = c.Flag("use_absolute_embeddings", false)};
   if (c.Has("depths")) config.depths = c.Counts("depths");
   if (c.Has("num_heads")) config.heads = c.Counts("num_heads");

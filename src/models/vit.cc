@@ -39,7 +39,7 @@ VitConfig Read(const Settings& c) {
           .eps = c.Real("layer_norm_eps", 1e-12),
           .dropout = c.Real("hidden_dropout_prob", 0.0),
           .attention_dropout = c.Real("attention_probs_dropout_prob", 0.0),
-          .qkv_bias = c.Flag("qkv_bias", true) ? Bias::kOne : Bias::kNone};
+          .qkv_bias = BiasOf(c, "qkv_bias", true)};
 }
 
 struct PatchEmbeddings : Layer {
