@@ -3,7 +3,6 @@
 // modeling_albert.py, of transformers 5: a layer runs as often as the model is deep.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 
 #include "models/bert.h"
@@ -47,7 +46,7 @@ struct SelfAttention : Layer {
     const Tensor seen = AttendToSelf(net(), {.query = query, .key = key, .value = value}, x,
                                      {.mask = mask,
                                       .heads = c.heads,
-                                      .scale = 1.0 / std::sqrt(static_cast<double>(c.heads.width)),
+                                      .scale = c.heads.scale(),
                                       .dropout = c.attention_dropout,
                                       .wide_softmax = false});
     return norm(b().Call("aten::add.Tensor", x, dropout(dense(seen))));

@@ -2,7 +2,6 @@
 #include "models/decoder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "models/decoder_model.h"
@@ -158,7 +157,7 @@ DecoderConfig ReadDecoder(const Settings& c, std::string_view classes,
   out.heads = {.query = heads, .key = std::max<std::int64_t>(keys, 1), .width = width};
   out.rotated = width;
   out.eps = c.Real("rms_norm_eps", defaults.eps);
-  out.scale = 1.0 / std::sqrt(static_cast<double>(width));
+  out.scale = out.heads.scale();
   out.attention_dropout = c.Real("attention_dropout", 0.0);
   out.activation = {.config_key = "hidden_act", .name = c.Text("hidden_act", defaults.activation)};
   out.tied = c.Flag("tie_word_embeddings", defaults.tied);

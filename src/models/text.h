@@ -60,7 +60,16 @@ struct RotaryEmbedding : Layer {
 
 struct Heads {
   std::int64_t query = 1, key = 1, width = 1;
+  double scale() const;  // of scores: 1 / sqrt(width)
 };
+// As many heads of keys as of queries, which part a width between them. Refuses counts that do not.
+struct HeadCount {
+  std::int64_t hidden = 1;
+  std::string_view hidden_key;  // of the config
+  std::string_view key;
+  std::int64_t missing = 1;
+};
+Heads HeadsOf(const Settings& config, const HeadCount& count);
 
 // [batch, seq, heads * width] as [batch, heads, seq, width], where `seq` may be another length.
 Tensor SplitHeads(const Net& net, Tensor x, std::int64_t width, Dim seq);
