@@ -267,10 +267,10 @@ void Build(Net& net) {
   }
   const VisionModel model(root, "vision_model", vision);
   const ImageClasses classes(root, vision.hidden);
-  const Tensor pixels = ImageInput(net, vision.patches);
-  const Tensor labels = ImageClasses::LabelInput(net);
-  const Tensor patches = net.b.Call("aten::slice.Tensor", model(pixels).each, 1, 1, kEnd);
-  classes.Return(net, net.b.Call("aten::mean.dim", patches, Shape{1}), labels);
+  classes.Run(net, vision.patches, [&](Tensor pixels) {
+    const Tensor patches = net.b.Call("aten::slice.Tensor", model(pixels).each, 1, 1, kEnd);
+    return net.b.Call("aten::mean.dim", patches, Shape{1});
+  });
 }
 
 // One of the encoders alone, with or without the projection.

@@ -148,9 +148,9 @@ void Build(Net& net) {
   }
   const Model model(root, "vit", c);
   const ImageClasses classes(root, c.hidden);
-  const Tensor pixels = ImageInput(net, c.patches);
-  const Tensor labels = ImageClasses::LabelInput(net);
-  classes.Return(net, net.b.Call("aten::select.int", model(pixels)[0], 1, 0), labels);
+  classes.Run(net, c.patches, [&](Tensor pixels) {
+    return net.b.Call("aten::select.int", model(pixels)[0], 1, 0);
+  });
 }
 
 constexpr std::array<std::string_view, 2> kHeads{"ForImageClassification", "Model"};
