@@ -76,16 +76,11 @@ struct Block : Layer {
   Activation act;
 };
 
-struct Group : Layer {
+struct Group : Stack<Block> {
   Group(const Layer& parent, const std::string& name, const AlbertConfig& c)
-      : Layer(parent, name, c.ClassOf("LayerGroup")),
-        blocks(Repeated<Block>(*this, "albert_layers", c.layers_of_group, c)) {}
-  Tensor operator()(Tensor x, Tensor mask) const {
-    const auto call = Enter();
-    for (const Block& block : blocks) x = block(x, mask);
-    return x;
-  }
-  std::vector<Block> blocks;
+      : Stack(parent,
+              {.name = name, .class_name = c.ClassOf("LayerGroup"), .items = "albert_layers"},
+              c.layers_of_group, c) {}
 };
 
 struct Transformer : Layer {

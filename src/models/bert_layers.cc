@@ -147,16 +147,6 @@ Tensor BertLayer::operator()(Tensor x, Tensor mask) const {
   return output(intermediate(seen), seen);
 }
 
-BertEncoder::BertEncoder(const Layer& parent, const BertConfig& c)
-    : Layer(parent, "encoder", c.ClassOf("Encoder")),
-      layers(Repeated<BertLayer>(*this, "layer", c.layers, c)) {}
-
-Tensor BertEncoder::operator()(Tensor x, Tensor mask) const {
-  const auto call = Enter();
-  for (const BertLayer& layer : layers) x = layer(x, mask);
-  return x;
-}
-
 BertPooler::BertPooler(const Layer& parent, const BertConfig& c)
     : Layer(parent, "pooler", c.ClassOf("Pooler")),
       dense(*this, "dense", c.hidden, c.hidden),
@@ -176,7 +166,8 @@ BertModel::BertModel(const Layer& parent, std::string_view name, const BertConfi
                 ? std::nullopt
                 : std::optional<Linear>(std::in_place, *this, "embeddings_project", c.embedding,
                                         c.hidden)),
-      encoder(*this, c) {
+      encoder(*this, {.name = "encoder", .class_name = c.ClassOf("Encoder"), .items = "layer"},
+              c.layers, c) {
   if (pooling == Pooling::kFirst) pooler.emplace(*this, c);
 }
 

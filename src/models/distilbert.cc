@@ -115,23 +115,13 @@ struct Block : Layer {
   LayerNorm after;
 };
 
-struct Transformer : Layer {
-  Transformer(const Layer& parent, const Config& c)
-      : Layer(parent, "transformer", ClassOf("Transformer")),
-        blocks(Repeated<Block>(*this, "layer", c.layers, c)) {}
-  Tensor operator()(Tensor x, Tensor mask) const {
-    const auto call = Enter();
-    for (const Block& block : blocks) x = block(x, mask);
-    return x;
-  }
-  std::vector<Block> blocks;
-};
-
 struct Model : Layer {
   Model(const Layer& parent, std::string_view name, const Config& c, Pooling)
       : Layer(parent, name, ClassOf("DistilBertModel")),
         embeddings(*this, c),
-        transformer(*this, c) {}
+        transformer(*this,
+                    {.name = "transformer", .class_name = ClassOf("Transformer"), .items = "layer"},
+                    c.layers, c) {}
   Encoded operator()(Tensor tokens) const {
     const auto call = Enter();
     const Tensor x = embeddings(tokens);
@@ -139,7 +129,7 @@ struct Model : Layer {
   }
   Tensor words() const { return embeddings.words.weight; }
   Embeddings embeddings;
-  Transformer transformer;
+  Stack<Block> transformer;
 };
 
 struct WordHead {
