@@ -128,31 +128,21 @@ std::optional<std::vector<std::int64_t>> Call::axes(std::size_t operand) {
   return known_integers(operand);
 }
 
-void Call::Give(Tensor tensor, Like like) {
-  Item made;
-  made.name = output_name(results_.size());
-  made.dtype = like.dtype;
-  made.shape = std::move(like.shape);
-  made.tensor = tensor;
-  results_.push_back(&workshop_.Add(std::move(made)));
-}
+void Call::Give(Tensor tensor, Like like) { Made(std::move(like)).tensor = tensor; }
 
 void Call::GiveNumbers(std::vector<Dim> numbers, Like like) {
-  Item made;
-  made.name = output_name(results_.size());
-  made.dtype = like.dtype;
-  made.shape = std::move(like.shape);
-  made.numbers = std::move(numbers);
-  results_.push_back(&workshop_.Add(std::move(made)));
+  Made(std::move(like)).numbers = std::move(numbers);
 }
 
 void Call::GiveReals(std::vector<double> reals, Like like) {
-  Item made;
-  made.name = output_name(results_.size());
-  made.dtype = like.dtype;
-  made.shape = std::move(like.shape);
-  made.reals = std::move(reals);
-  results_.push_back(&workshop_.Add(std::move(made)));
+  Made(std::move(like)).reals = std::move(reals);
+}
+
+Item& Call::Made(Like like) {
+  Item& made = workshop_.Add(
+      {.name = output_name(results_.size()), .dtype = like.dtype, .shape = std::move(like.shape)});
+  results_.push_back(&made);
+  return made;
 }
 
 }  // namespace steelyard::onnx

@@ -114,6 +114,9 @@ class Call {
   }
 
  private:
+  // Adds a result, of which no contents are known yet.
+  Item& Made(Like like);
+
   Workshop& workshop_;
   const NodeProto& node_;
   const OpRow& row_;
