@@ -36,6 +36,12 @@ void PadToSame(Dim size, bool upper, Window& window) {
   window.after = upper ? more : less;
 }
 
+Builder::Shape Each(const std::vector<Window>& windows, std::int64_t Window::*member) {
+  Builder::Shape out;
+  for (const Window& window : windows) out.emplace_back(window.*member);
+  return out;
+}
+
 }  // namespace
 
 std::vector<Window> WindowsOf(Call& call, const std::vector<std::int64_t>& kernel) {
@@ -112,24 +118,16 @@ Tensor Convolved(Call& call, const Convolving& operands, Shape* to) {
 }
 
 Builder::Shape Kernels(const std::vector<Window>& windows) {
-  Builder::Shape out;
-  for (const Window& window : windows) out.emplace_back(window.kernel);
-  return out;
+  return Each(windows, &Window::kernel);
 }
 Builder::Shape Strides(const std::vector<Window>& windows) {
-  Builder::Shape out;
-  for (const Window& window : windows) out.emplace_back(window.stride);
-  return out;
+  return Each(windows, &Window::stride);
 }
 Builder::Shape Dilations(const std::vector<Window>& windows) {
-  Builder::Shape out;
-  for (const Window& window : windows) out.emplace_back(window.dilation);
-  return out;
+  return Each(windows, &Window::dilation);
 }
 Builder::Shape Paddings(const std::vector<Window>& windows) {
-  Builder::Shape out;
-  for (const Window& window : windows) out.emplace_back(window.before);
-  return out;
+  return Each(windows, &Window::before);
 }
 
 }  // namespace steelyard::onnx
