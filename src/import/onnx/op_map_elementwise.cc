@@ -169,25 +169,23 @@ void EmitBinary(Call& call, DType dtype) {
   call.Give(call.Emit(call.row().target, a, call.argument(1)), Broadcasted(call, dtype));
 }
 
-void Add(Call& call) {
-  constexpr Folding kSum{[](Sizes& s, Dim a, Dim b) { return s.Sum(a, b); },
-                         [](double a, double b) { return a + b; }};
-  if (Fold(call, kSum, true)) return;
+// Python writes `x + 1` and `1 + x` as one call.
+void Commutative(Call& call, const Folding& folding) {
+  if (Fold(call, folding, true)) return;
   const Like like = Broadcasted(call, call.dtype(0));
-  // Python writes `x + 1` and `1 + x` as one call.
   const bool swap = call.number(0).has_value() && !call.number(1);
   const std::size_t first = swap ? 1 : 0;
-  call.Give(call.Emit("aten::add.Tensor", call.tensor(first), call.argument(1 - first)), like);
+  call.Give(call.Emit(call.row().target, call.tensor(first), call.argument(1 - first)), like);
+}
+
+void Add(Call& call) {
+  Commutative(call, {[](Sizes& s, Dim a, Dim b) { return s.Sum(a, b); },
+                     [](double a, double b) { return a + b; }});
 }
 
 void Multiply(Call& call) {
-  constexpr Folding kProduct{[](Sizes& s, Dim a, Dim b) { return s.Product(a, b); },
-                             [](double a, double b) { return a * b; }};
-  if (Fold(call, kProduct, true)) return;
-  const Like like = Broadcasted(call, call.dtype(0));
-  const bool swap = call.number(0).has_value() && !call.number(1);
-  const std::size_t first = swap ? 1 : 0;
-  call.Give(call.Emit("aten::mul.Tensor", call.tensor(first), call.argument(1 - first)), like);
+  Commutative(call, {[](Sizes& s, Dim a, Dim b) { return s.Product(a, b); },
+                     [](double a, double b) { return a * b; }});
 }
 
 void Subtract(Call& call) {
@@ -494,7 +492,7 @@ constexpr std::array kRows{
     OpRow{"Abs", 1, FoldedUnary<std::fabs>, "aten::abs"},
     OpRow{"Acos", 7, Unary, "aten::acos"},
     OpRow{"Acosh", 9, Unary, "aten::acosh"},
-    OpRow{"Add", 1, Add},
+    OpRow{"Add", 1, Add, "aten::add.Tensor"},
     OpRow{"And", 1, Logical<ExprOp::kAnd>, "aten::logical_and"},
     OpRow{"Asin", 7, Unary, "aten::asin"},
     OpRow{"Asinh", 9, Unary, "aten::asinh"},
@@ -536,7 +534,7 @@ constexpr std::array kRows{
     OpRow{"Min", 1, Variadic, "aten::minimum"},
     OpRow{"Mish", 18, Unary, "aten::mish"},
     OpRow{"Mod", 10, Modulo},
-    OpRow{"Mul", 1, Multiply},
+    OpRow{"Mul", 1, Multiply, "aten::mul.Tensor"},
     OpRow{"Neg", 1, Negative, "aten::neg"},
     OpRow{"Not", 1, Not, "aten::logical_not"},
     OpRow{"Or", 1, Logical<ExprOp::kOr>, "aten::logical_or"},
