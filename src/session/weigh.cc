@@ -51,15 +51,10 @@ Result<const Convention*> ConventionNamed(std::string_view name) {
 
 Status RefuseUnmodelled(const WorkReport& work, const std::string& path) {
   if (work.unmodelled.empty()) return {};
-  std::string names;
-  for (std::size_t i = 0; i < work.unmodelled.size() && i < kNamedOperators; ++i) {
+  const std::string names = Listed(work.unmodelled.size(), kNamedOperators, [&](std::size_t i) {
     const OperatorWork& op = work.unmodelled[i];
-    names += fmt::format("{}{} ({}×{}{})", i == 0 ? "" : ", ", op.name, op.calls,
-                         op.reason.empty() ? "" : ": ", op.reason);
-  }
-  if (work.unmodelled.size() > kNamedOperators) {
-    names += fmt::format(" and {} more", work.unmodelled.size() - kNamedOperators);
-  }
+    return fmt::format("{} ({}×{}{})", op.name, op.calls, op.reason.empty() ? "" : ": ", op.reason);
+  });
   return Unexpected(Unsupported(
       fmt::format("{} of {} operators are not modelled: {}", work.calls - work.modelled_calls,
                   work.calls, names),
