@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which importer reads a file, and what can be said of files before any does.
+#include <fmt/core.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -22,14 +25,6 @@ namespace {
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
-
-std::string KnownImporters() {
-  std::string names;
-  for (const Importer& importer : Importers()) {
-    names.append(names.empty() ? "" : ", ").append(importer.name);
-  }
-  return names;
-}
 
 // Everything but a folder and a non-empty regular file is refused before it is opened: reading a
 // pipe or a device could wait for ever.
@@ -136,7 +131,8 @@ Result<const Importer*> Choose(const std::string& path, const ImportOptions& opt
   }
   return Unexpected(Unsupported(
       "the format of the file is not known", path,
-      "Importers are " + KnownImporters() + "; --from chooses one whatever the file is called."));
+      fmt::format("Importers are {}; --from chooses one whatever the file is called.",
+                  fmt::join(NamesOf(Importers()), ", "))));
 }
 
 // "model" of "model.pt2" and of "models/model/".

@@ -5,6 +5,7 @@
 #include "present/modules.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -77,14 +78,6 @@ struct RowWords {
   std::string repeated = {};  // "12 × BertLayer": what the row stands for, or holds unseen
   Span each = "";             // parameters of one of them
 };
-
-std::string DTypesText(const ModuleReport& module) {
-  std::string text;
-  for (const std::string_view dtype : module.dtypes) {
-    text.append(text.empty() ? "" : ", ").append(dtype);
-  }
-  return text;
-}
 
 bool IsEmpty(const Span& cell) {
   const auto* text = std::get_if<std::string>(&cell.content);
@@ -183,7 +176,7 @@ class TreeWriter {
     RowWords words{.name = LabelOf(repeat, tree_.path(parent)),
                    .class_name = std::string(tree_.class_name(repeat.first))};
     // Where all parameters are of one dtype, the headline has said so.
-    if (mixed_) words.dtypes = DTypesText(report(repeat.first));
+    if (mixed_) words.dtypes = fmt::format("{}", fmt::join(report(repeat.first).dtypes, ", "));
     if (count > 1) {
       SetRepeated({repeat.first, repeat.last, count}, &words);
     } else if (!open) {

@@ -62,14 +62,12 @@ Status RefuseUnmodelled(const WorkReport& work, const std::string& path) {
 }
 
 Error NoSuchCall(const WorkReport& work, const std::string& name) {
-  std::string names;
-  for (std::size_t i = 0; i < work.by_operator.size() && i < kNamedOperators; ++i) {
-    names.append(names.empty() ? "" : ", ").append(work.by_operator[i].name);
-  }
+  const std::span<const OperatorWork> named =
+      std::span(work.by_operator).first(std::min(work.by_operator.size(), kNamedOperators));
   return NotFound(fmt::format("the model makes no call \"{}\"", name), "--at",
                   fmt::format("Name an operator ({} ...) or a call of the exported graph, such as "
                               "linear_2.",
-                              names));
+                              fmt::join(NamesOf(named), ", ")));
 }
 
 // What runs nothing has no peak, not even that of its weights.
