@@ -53,9 +53,9 @@ Result<std::string> ReportOutput::ChooseFormat() const {
     if (std::ranges::find(formats_, format.name) == formats_.end()) continue;
     extensions.push_back(format.extension);
   }
-  return Unexpected(
-      UsageError("its name does not say in which format the report shall be", output_,
-                 fmt::format("Say it with --format, or end it in one of {}.", fmt::join(extensions, ", "))));
+  return Unexpected(UsageError(
+      "its name does not say in which format the report shall be", output_,
+      fmt::format("Say it with --format, or end it in one of {}.", fmt::join(extensions, ", "))));
 }
 
 Result<std::string> ReportOutput::Format() const {

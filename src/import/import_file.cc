@@ -129,10 +129,10 @@ Result<const Importer*> Choose(const std::string& path, const ImportOptions& opt
       return &importer;
     }
   }
-  return Unexpected(Unsupported(
-      "the format of the file is not known", path,
-      fmt::format("Importers are {}; --from chooses one whatever the file is called.",
-                  fmt::join(NamesOf(Importers()), ", "))));
+  return Unexpected(
+      Unsupported("the format of the file is not known", path,
+                  fmt::format("Importers are {}; --from chooses one whatever the file is called.",
+                              fmt::join(NamesOf(Importers()), ", "))));
 }
 
 // "model" of "model.pt2" and of "models/model/".

@@ -17,6 +17,7 @@
 #include "import/hf_config/json_settings.h"
 #include "models/model.h"
 #include "steelyard/builder.h"
+#include "support/choices.h"
 
 namespace steelyard {
 namespace {
@@ -35,9 +36,10 @@ Error UnknownType(const std::string& type) {
   std::ranges::sort(types);
   return Unsupported(
       "models of type \"" + type + "\" are not built from their configs", "model_type",
-      fmt::format("Known are {}. Any other, exported in Python: ep = torch.export.export(model, (), "
-                  "inputs, strict=False); torch.export.save(ep, \"model.pt2\").",
-                  fmt::join(types, ", ")));
+      fmt::format(
+          "Known are {}. Any other, exported in Python: ep = torch.export.export(model, (), "
+          "inputs, strict=False); torch.export.save(ep, \"model.pt2\").",
+          fmt::join(types, ", ")));
 }
 
 // The head is what a class's name says behind the architecture: "ForCausalLM" of LlamaForCausalLM.
@@ -82,8 +84,9 @@ Result<models::Attention> AttentionOf(const ImportOptions& options,
                                       const Architecture& architecture) {
   const std::optional<models::Attention> named = models::AttentionNamed(options.attention);
   if (!named) {
-    return Unexpected(UsageError("there is no attention \"" + options.attention + "\"",
-                                 "--attention", "It is sdpa or eager."));
+    return Unexpected(
+        UsageError("there is no attention \"" + options.attention + "\"", "--attention",
+                   fmt::format("It is {}.", fmt::join(NamesOf(models::Attentions()), " or "))));
   }
   const std::optional<models::Attention> only = architecture.only_attention;
   if (!only || *only == *named) return *named;
