@@ -19,6 +19,20 @@ Item& Call::item(std::size_t i) {
   return *operands_[i];
 }
 
+std::vector<Item*> Call::items(std::size_t from, std::size_t end) {
+  std::vector<Item*> out;
+  out.reserve(end);
+  for (std::size_t i = from; i < end; ++i) out.push_back(&item(i));
+  return out;
+}
+
+std::vector<Tensor> Call::tensors() {
+  std::vector<Tensor> out;
+  out.reserve(count());
+  for (std::size_t i = 0; i < count(); ++i) out.push_back(tensor(i));
+  return out;
+}
+
 DType Call::dtype(std::size_t i) {
   const Item& found = item(i);
   if (!found.dtype) GiveUp("the dtype of \"" + std::string(found.name) + "\" is not known");

@@ -2,6 +2,7 @@
 #include "import/onnx/windows.h"
 
 #include <algorithm>
+#include <ranges>
 #include <string>
 
 namespace steelyard::onnx {
@@ -82,9 +83,9 @@ bool IsSymmetric(const std::vector<Window>& windows) {
 
 Tensor Padded(Call& call, Tensor x, std::vector<Window>& windows, double value) {
   Builder::Shape pads;
-  for (auto window = windows.rbegin(); window != windows.rend(); ++window) {
-    pads.insert(pads.end(), {window->before, window->after});
-    window->before = window->after = 0;
+  for (Window& window : std::views::reverse(windows)) {
+    pads.insert(pads.end(), {window.before, window.after});
+    window.before = window.after = 0;
   }
   return call.Emit("aten::constant_pad_nd", x, pads, value);
 }
