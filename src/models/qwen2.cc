@@ -37,30 +37,30 @@ void ReadWindows(const Settings& c, DecoderConfig& config) {
   if (std::ranges::find(config.windowed, true) == config.windowed.end()) config.window.reset();
 }
 
+// Of the models without experts.
+DecoderDefaults DenseDefaults(const Settings& c) {
+  return {.hidden = 4096,
+          .inner = 22016,
+          .layers = 32,
+          .heads = 32,
+          .vocabulary = 151936,
+          .positions = 32768,
+          .keys = KeysOf(c, 32)};
+}
+
 void BuildQwen2(Net& net) {
   DecoderConfig config = ReadDecoder(net.config, "transformers.models.qwen2.modeling_qwen2.Qwen2",
-                                     {.hidden = 4096,
-                                      .inner = 22016,
-                                      .layers = 32,
-                                      .heads = 32,
-                                      .vocabulary = 151936,
-                                      .positions = 32768,
-                                      .keys = KeysOf(net.config, 32)});
+                                     DenseDefaults(net.config));
   config.qkv_bias = Bias::kOne;
   ReadWindows(net.config, config);
   BuildDecoder(net, config);
 }
 
 void BuildQwen3(Net& net) {
-  DecoderConfig config = ReadDecoder(net.config, "transformers.models.qwen3.modeling_qwen3.Qwen3",
-                                     {.hidden = 4096,
-                                      .inner = 22016,
-                                      .layers = 32,
-                                      .heads = 32,
-                                      .vocabulary = 151936,
-                                      .positions = 32768,
-                                      .keys = KeysOf(net.config, 32),
-                                      .width = 128});
+  DecoderDefaults defaults = DenseDefaults(net.config);
+  defaults.width = 128;
+  DecoderConfig config =
+      ReadDecoder(net.config, "transformers.models.qwen3.modeling_qwen3.Qwen3", defaults);
   config.qkv_bias = config.out_bias = BiasOf(net.config, "attention_bias", false);
   config.head_norm = HeadNorm::kBefore;
   ReadWindows(net.config, config);
