@@ -161,13 +161,18 @@ DecoderConfig ReadDecoder(const Settings& c, std::string_view classes,
   out.attention_dropout = c.Real("attention_dropout", 0.0);
   out.activation = {.config_key = "hidden_act", .name = c.Text("hidden_act", defaults.activation)};
   out.tied = c.Flag("tie_word_embeddings", defaults.tied);
-  if (c.Has("pad_token_id")) out.padding = c.Count("pad_token_id", 0);
+  out.padding = c.CountOrNone("pad_token_id");
   return out;
 }
 
 std::optional<std::int64_t> KeysOf(const Settings& c, std::int64_t missing) {
   if (c.Stands("num_key_value_heads")) return {};
   return missing;
+}
+
+void LookThrough(DecoderConfig& config, std::optional<std::int64_t> window) {
+  config.window = window;
+  config.full_mask = !window;
 }
 
 void ReadLayerTypes(const Settings& c, DecoderConfig& config,

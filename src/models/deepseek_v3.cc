@@ -37,9 +37,7 @@ LatentConfig Read(const Settings& c) {
                    .heads = 128,
                    .vocabulary = 129280,
                    .positions = 4096});
-  if (c.Has("q_lora_rank") || !c.Stands("q_lora_rank")) {
-    out.query_rank = c.Count("q_lora_rank", 1536);
-  }
+  out.query_rank = c.CountOrNone("q_lora_rank", 1536);
   out.key_rank = c.Count("kv_lora_rank", 512);
   out.turned = c.Count("qk_rope_head_dim", 64);
   out.plain = c.Count("qk_nope_head_dim", 128);

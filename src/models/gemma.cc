@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 3> kGemma3Heads{"ForCausalLM", "TextModel
 DecoderConfig Read(const Settings& c, std::string_view classes, const DecoderDefaults& defaults) {
   DecoderConfig config = ReadDecoder(c, classes, defaults);
   config.gemma = true;
-  if (!c.Stands("pad_token_id")) config.padding = 0;
+  config.padding = c.CountOrNone("pad_token_id", 0);
   config.qkv_bias = config.out_bias = BiasOf(c, "attention_bias", false);
   if (c.Flag("use_bidirectional_attention", false)) {
     c.Refuse("use_bidirectional_attention", "a decoder that sees what follows is not built");

@@ -52,9 +52,7 @@ OptConfig Read(const Net& net) {
           .norm_before = before,
           .norm_last = before && !c.Flag("_remove_final_layer_norm", false),
           .tied = c.Flag("tie_word_embeddings", true),
-          .padding = c.Stands("pad_token_id") && !c.Has("pad_token_id")
-                         ? std::nullopt
-                         : std::optional(c.Count("pad_token_id", 1))};
+          .padding = c.CountOrNone("pad_token_id", 1)};
 }
 
 struct SelfAttention : Layer {

@@ -12,8 +12,7 @@ namespace {
 // The window that a config asks for by another key, too.
 std::optional<std::int64_t> WindowOf(const Settings& c) {
   if (!c.Flag("use_sliding_window", false)) return {};
-  if (c.Stands("sliding_window") && !c.Has("sliding_window")) return {};
-  return c.Count("sliding_window", 4096);
+  return c.CountOrNone("sliding_window", 4096);
 }
 
 void ReadExperts(const Settings& c, DecoderConfig& config, std::int64_t count, std::int64_t chosen,
@@ -102,8 +101,7 @@ void BuildQwen3Moe(Net& net) {
                                       .keys = 4});
   config.qkv_bias = config.out_bias = BiasOf(c, "attention_bias", false);
   config.head_norm = HeadNorm::kBefore;
-  config.window = WindowOf(c);
-  config.full_mask = !config.window;
+  LookThrough(config, WindowOf(c));
   config.sparse = Sparse::kExpertsFirst;
   ReadExperts(c, config, 128, 8, 768);
   BuildDecoder(net, config);
