@@ -25,9 +25,7 @@ Gpt2Config Read(const Settings& c) {
   const std::int64_t hidden = c.Count("n_embd", 768);
   const Heads heads =
       HeadsOf(c, {.hidden = hidden, .hidden_key = "n_embd", .key = "n_head", .missing = 12});
-  if (c.Flag("add_cross_attention", false)) {
-    c.Refuse("add_cross_attention", "a decoder of an encoder's output is not built alone");
-  }
+  RefuseCrossAttention(c);
   return {.hidden = hidden,
           .inner = c.Count("n_inner", 4 * hidden),
           .layers = c.Count("n_layer", 12),

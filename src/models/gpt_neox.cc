@@ -28,15 +28,13 @@ NeoXConfig Read(const Settings& c) {
   const Heads heads = HeadsOf(
       c,
       {.hidden = hidden, .hidden_key = "hidden_size", .key = "num_attention_heads", .missing = 64});
-  const double part =
-      c.Within("rope_parameters").Real("partial_rotary_factor", c.Real("rotary_pct", 0.25));
   return {.hidden = hidden,
           .inner = c.Count("intermediate_size", 24576),
           .layers = c.Count("num_hidden_layers", 44),
           .vocabulary = c.Count("vocab_size", 50432),
           .positions = c.Count("max_position_embeddings", 2048),
           .heads = heads,
-          .rotated = static_cast<std::int64_t>(static_cast<double>(heads.width) * part),
+          .rotated = RotatedWidth(c, heads.width, "rotary_pct", 0.25),
           .eps = c.Real("layer_norm_eps", 1e-5),
           .attention_dropout = c.Real("attention_dropout", 0.0),
           .hidden_dropout = c.Real("hidden_dropout", 0.0),

@@ -23,9 +23,7 @@ void Build(Net& net) {
   config.residual_dropout = c.Real("resid_pdrop", 0.0);
   config.padding = c.CountOrNone("pad_token_id", 32000);
   LookThrough(config, c.CountOrNone("sliding_window"));
-  const double part = c.Within("rope_parameters")
-                          .Real("partial_rotary_factor", c.Real("partial_rotary_factor", 1.0));
-  config.rotated = static_cast<std::int64_t>(static_cast<double>(config.heads.width) * part);
+  config.rotated = RotatedWidth(c, config.heads.width, "partial_rotary_factor", 1.0);
   BuildDecoder(net, config);
 }
 

@@ -207,6 +207,18 @@ Tensor CrossMask(const Net& net, Builder::Size keys) {
   return AsAttentionTakesIt(net, net.b.Call("aten::ge.Scalar", axes.queries, 0), net.seq, keys);
 }
 
+std::int64_t RotatedWidth(const Settings& c, std::int64_t width, std::string_view key,
+                          double missing) {
+  const double part =
+      c.Within("rope_parameters").Real("partial_rotary_factor", c.Real(key, missing));
+  return static_cast<std::int64_t>(static_cast<double>(width) * part);
+}
+
+void RefuseCrossAttention(const Settings& c) {
+  if (!c.Flag("add_cross_attention", false)) return;
+  c.Refuse("add_cross_attention", "a decoder of an encoder's output is not built alone");
+}
+
 void CheckRotary(const Settings& c) {
   for (const std::string_view key : {"rope_parameters", "rope_scaling"}) {
     const Settings rope = c.Within(key);

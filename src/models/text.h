@@ -48,6 +48,12 @@ struct Rotary {
 
 // Refuses frequencies that are not found once, before the model is called.
 void CheckRotary(const Settings& c);
+// As much of a head of `width` as "partial_rotary_factor" says, or `key`, as configs call it that
+// were written by an older transformers.
+std::int64_t RotatedWidth(const Settings& c, std::int64_t width, std::string_view key,
+                          double missing);
+// Refuses a model that reads what another one gives.
+void RefuseCrossAttention(const Settings& c);
 
 // LlamaRotaryEmbedding and its likes: frequencies from a buffer of half the rotated width. Where
 // layers have kinds with frequencies of their own, the names of the buffers begin with the kind.
