@@ -14,7 +14,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "differential"))
 from counted import counter as counter
-from recorder import memory_events
+from recorder import events_of as events_of
 
 Events = list[list[Any]]
 
@@ -34,15 +34,6 @@ def save_structure(program: Any, path: Path) -> None:
                     data = re.sub(rb'File \\"[^"\\]*/(site-packages|tools)/', rb'File \\"', data)
                 stamped = zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0))
                 out.writestr(stamped, data, zipfile.ZIP_DEFLATED)
-
-
-def events_of(run: Callable[[], object]) -> Events:
-    """Every allocation and free, as the innermost operator and signed bytes."""
-    cpu = [torch.profiler.ProfilerActivity.CPU]
-    with torch.profiler.profile(activities=cpu, profile_memory=True, acc_events=True) as session:
-        run()
-    found = memory_events(session.profiler.kineto_results.events())
-    return [[running[-1] if running else "", size] for running, size in found]
 
 
 def peak_of(events: Events) -> int:

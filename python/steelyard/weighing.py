@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from steelyard import _core
@@ -42,7 +43,6 @@ class Weighing:
 
     def __init__(self, core: _core.Weighing) -> None:
         self._core = core
-        self._data: dict[str, Any] | None = None
 
     @property
     def totals(self) -> _core.Totals:
@@ -53,12 +53,10 @@ class Weighing:
         """What weighing took; without PyTorch's export, where there was one."""
         return self._core.elapsed_seconds
 
-    @property
+    @cached_property
     def data(self) -> dict[str, Any]:
         """The report as plain values: docs/report.schema.json says what they are."""
-        if self._data is None:
-            self._data = json.loads(self.report("json"))
-        return self._data
+        return dict(json.loads(self.report("json")))
 
     def report(
         self,
@@ -114,14 +112,11 @@ class Comparison:
 
     def __init__(self, document: _core.Document) -> None:
         self._document = document
-        self._data: dict[str, Any] | None = None
 
-    @property
+    @cached_property
     def data(self) -> dict[str, Any]:
         """The comparison as plain values: docs/comparison.schema.json says what they are."""
-        if self._data is None:
-            self._data = json.loads(self.report("json"))
-        return self._data
+        return dict(json.loads(self.report("json")))
 
     def report(
         self,

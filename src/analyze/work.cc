@@ -130,6 +130,62 @@ double SumRounded(const Program& kernels, const WorkByNode& works) {
   return sum;
 }
 
+// The work of each kernel, by its row. Those that their rows refuse are not modelled.
+void CountKernels(const Program& kernels, const Target& target, ByOperator& lines,
+                  WorkReport& report) {
+  std::vector<const OpDef*> defs;
+  defs.reserve(kernels.op_names.size());
+  for (OpId op = 0; op < kernels.op_names.size(); ++op) {
+    defs.push_back(FindOp(OpName::FromRuntime(kernels.op_name(op))));
+  }
+  const std::vector<Node>& nodes = kernels.main().nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const OpDef* def = defs[nodes[i].op];
+    if (nodes[i].refusal != kNoString) {
+      const std::int64_t runs = kernels.times(static_cast<NodeId>(i));
+      lines.Refuse(nodes[i], kernels.text(nodes[i].refusal), runs);
+      report.modelled_calls -= runs;
+      continue;
+    }
+    if (def == nullptr) continue;
+    const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
+    report.by_node.at(i) = WorkOf(view, *report.convention);
+  }
+}
+
+// What a runtime says that each node moves, where it does.
+void SetTraffic(std::span<const Traffic> moved, WorkByNode& works) {
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    const std::int64_t read = moved[i].read.value(), written = moved[i].written.value();
+    if (read == 0 && written == 0 && !works.works(i)) continue;
+    works.at(i).read = read;
+    works.at(i).written = written;
+  }
+}
+
+// Adds the work of the nodes up, by phase and by operator.
+void SumUp(const Program& kernels, ByOperator& lines, WorkReport& report) {
+  const std::vector<Node>& nodes = kernels.main().nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!report.by_node.works(i)) continue;
+    const NodeWork work = report.by_node[i].Times(kernels.times(static_cast<NodeId>(i)));
+    report.by_phase[static_cast<std::size_t>(nodes[i].phase)] += work;
+    if (OperatorWork* line = lines.LineOfOrigin(nodes[i].origin)) line->work += work;
+  }
+}
+
+// Of the operators that were called.
+void SetLines(std::vector<OperatorWork> lines, WorkReport& report) {
+  for (OperatorWork& line : lines) {
+    if (line.calls == 0 || (line.steers && line.work == NodeWork{})) continue;
+    (line.modelled ? report.by_operator : report.unmodelled).push_back(std::move(line));
+  }
+  std::ranges::stable_sort(report.by_operator, std::greater(), [](const OperatorWork& o) {
+    return std::pair(o.work.flops, o.work.read + o.work.written);
+  });
+  std::ranges::stable_sort(report.unmodelled, std::greater(), &OperatorWork::calls);
+}
+
 }  // namespace
 
 NodeWork NodeWork::Times(std::int64_t runs) const {
@@ -162,55 +218,19 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
                              std::span<const Traffic> moved) {
   WorkReport report;
   report.convention = &convention;
-  std::vector<const OpDef*> defs;
-  defs.reserve(kernels.op_names.size());
-  for (OpId op = 0; op < kernels.op_names.size(); ++op) {
-    defs.push_back(FindOp(OpName::FromRuntime(kernels.op_name(op))));
-  }
   ByOperator lines(imported, kernels);
   CountCalls(imported, kernels, lines, report);
-  const std::vector<Node>& nodes = kernels.main().nodes;
-  report.by_node = WorkByNode(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const OpDef* def = defs[nodes[i].op];
-    if (nodes[i].refusal != kNoString) {
-      const std::int64_t runs = kernels.times(static_cast<NodeId>(i));
-      lines.Refuse(nodes[i], kernels.text(nodes[i].refusal), runs);
-      report.modelled_calls -= runs;
-      continue;
-    }
-    if (def == nullptr) continue;
-    const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
-    report.by_node.at(i) = WorkOf(view, convention);
-  }
-  for (std::size_t i = 0; i < moved.size(); ++i) {
-    const std::int64_t read = moved[i].read.value(), written = moved[i].written.value();
-    if (read == 0 && written == 0 && !report.by_node.works(i)) continue;
-    report.by_node.at(i).read = read;
-    report.by_node.at(i).written = written;
-  }
+  report.by_node = WorkByNode(kernels.main().nodes.size());
+  CountKernels(kernels, target, lines, report);
+  SetTraffic(moved, report.by_node);
   if (convention.counts_calls()) CountCallsAs(convention, imported, kernels, report.by_node);
   if (convention.prints_rounded) report.printed_billions = SumRounded(kernels, report.by_node);
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!report.by_node.works(i)) continue;
-    const NodeWork work = report.by_node[i].Times(kernels.times(static_cast<NodeId>(i)));
-    report.by_phase[static_cast<std::size_t>(nodes[i].phase)] += work;
-    if (OperatorWork* line = lines.LineOfOrigin(nodes[i].origin)) line->work += work;
+  SumUp(kernels, lines, report);
+  if (std::ranges::any_of(report.by_phase, Overflowed)) {
+    return Unexpected(InvalidInput("the work of the program does not fit in 64 bits", "",
+                                   "Check the sizes given with --input."));
   }
-  for (const NodeWork& total : report.by_phase) {
-    if (Overflowed(total)) {
-      return Unexpected(InvalidInput("the work of the program does not fit in 64 bits", "",
-                                     "Check the sizes given with --input."));
-    }
-  }
-  for (OperatorWork& line : std::move(lines).Take()) {
-    if (line.calls == 0 || (line.steers && line.work == NodeWork{})) continue;
-    (line.modelled ? report.by_operator : report.unmodelled).push_back(line);
-  }
-  std::ranges::stable_sort(report.by_operator, std::greater(), [](const OperatorWork& o) {
-    return std::pair(o.work.flops, o.work.read + o.work.written);
-  });
-  std::ranges::stable_sort(report.unmodelled, std::greater(), &OperatorWork::calls);
+  SetLines(std::move(lines).Take(), report);
   return report;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/report_output.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -47,14 +48,14 @@ Result<std::string> ReportOutput::ChooseFormat() const {
   if (output_.empty()) return std::string(table_.empty() ? formats_.front() : "csv");
   const std::string_view named = FormatOfFile(output_);
   if (std::ranges::find(formats_, named) != formats_.end()) return std::string(named);
-  std::string extensions;
+  std::vector<std::string_view> extensions;
   for (const Choice& format : ReportFormats()) {
     if (std::ranges::find(formats_, format.name) == formats_.end()) continue;
-    extensions.append(extensions.empty() ? "" : ", ").append(format.extension);
+    extensions.push_back(format.extension);
   }
-  return Unexpected(
-      UsageError("its name does not say in which format the report shall be", output_,
-                 fmt::format("Say it with --format, or end it in one of {}.", extensions)));
+  return Unexpected(UsageError(
+      "its name does not say in which format the report shall be", output_,
+      fmt::format("Say it with --format, or end it in one of {}.", fmt::join(extensions, ", "))));
 }
 
 Result<std::string> ReportOutput::Format() const {

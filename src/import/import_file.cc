@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which importer reads a file, and what can be said of files before any does.
+#include <fmt/core.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -23,17 +27,11 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-std::string KnownImporters() {
-  std::string names;
-  for (const Importer& importer : Importers()) {
-    names.append(names.empty() ? "" : ", ").append(importer.name);
-  }
-  return names;
-}
+enum class PathKind : std::uint8_t { kFile, kFolder };
 
 // Everything but a folder and a non-empty regular file is refused before it is opened: reading a
 // pipe or a device could wait for ever.
-Status CheckFile(const std::string& path) {
+Result<PathKind> KindOf(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code code;
   const fs::file_status status = fs::status(path, code);
@@ -41,7 +39,7 @@ Status CheckFile(const std::string& path) {
     return Unexpected(NotFound("there is no such file", path, "Is the path right?"));
   }
   if (code) return Unexpected(InvalidInput("it cannot be read: " + code.message(), path));
-  if (status.type() == fs::file_type::directory) return {};
+  if (status.type() == fs::file_type::directory) return PathKind::kFolder;
   if (status.type() != fs::file_type::regular) {
     return Unexpected(InvalidInput("it is no regular file", path, "Save it to a file first."));
   }
@@ -49,12 +47,7 @@ Status CheckFile(const std::string& path) {
     return Unexpected(InvalidInput("the file is empty", path,
                                    "Was it written completely? Export the model again."));
   }
-  return {};
-}
-
-bool IsFolder(const std::string& path) {
-  std::error_code code;
-  return std::filesystem::is_directory(path, code);
+  return PathKind::kFile;
 }
 
 Result<std::string> ReadHead(const std::string& path) {
@@ -114,8 +107,9 @@ Result<const Importer*> ImporterNamed(const std::string& name) {
 }
 
 // What the file says it is counts more than what it is called.
-Result<const Importer*> Choose(const std::string& path, const ImportOptions& options) {
-  const bool folder = IsFolder(path);
+Result<const Importer*> Choose(const std::string& path, PathKind kind,
+                               const ImportOptions& options) {
+  const bool folder = kind == PathKind::kFolder;
   if (!options.from.empty()) {
     SY_ASSIGN_OR_RETURN(const Importer* importer, ImporterNamed(options.from));
     if (!folder || importer->takes_folder != nullptr) return importer;
@@ -134,23 +128,24 @@ Result<const Importer*> Choose(const std::string& path, const ImportOptions& opt
       return &importer;
     }
   }
-  return Unexpected(Unsupported(
-      "the format of the file is not known", path,
-      "Importers are " + KnownImporters() + "; --from chooses one whatever the file is called."));
+  return Unexpected(
+      Unsupported("the format of the file is not known", path,
+                  fmt::format("Importers are {}; --from chooses one whatever the file is called.",
+                              fmt::join(NamesOf(Importers()), ", "))));
 }
 
 // "model" of "model.pt2" and of "models/model/".
-std::string NameOfFile(const std::string& path) {
+std::string NameOf(const std::string& path, PathKind kind) {
   const std::filesystem::path named = std::filesystem::absolute(path).lexically_normal();
   if (!named.has_filename()) return named.parent_path().filename().string();
-  return IsFolder(path) ? named.filename().string() : named.stem().string();
+  return (kind == PathKind::kFolder ? named.filename() : named.stem()).string();
 }
 
 }  // namespace
 
 Result<Program> ImportFile(const std::string& path, const ImportOptions& options) {
-  SY_RETURN_IF_ERROR(CheckFile(path));
-  SY_ASSIGN_OR_RETURN(const Importer* importer, Choose(path, options));
+  SY_ASSIGN_OR_RETURN(const PathKind kind, KindOf(path));
+  SY_ASSIGN_OR_RETURN(const Importer* importer, Choose(path, kind, options));
   if (!importer->builds && (options.dtype || !options.attention.empty())) {
     return Unexpected(UsageError("the dtypes and the attention of this file are its own",
                                  options.dtype ? "--dtype" : "--attention",
@@ -158,7 +153,7 @@ Result<Program> ImportFile(const std::string& path, const ImportOptions& options
   }
   Result<Program> program = importer->read(path, options);
   if (program && program->name == kNoString) {
-    program->name = program->strings.Intern(NameOfFile(path));
+    program->name = program->strings.Intern(NameOf(path, kind));
   }
   return program;
 }

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/padded_text.h"
 #include "steelyard/error.h"
 
 namespace steelyard {
@@ -34,6 +35,31 @@ std::string Quoted(std::string_view text);
 
 // What simdjson says of a text, without its full stop.
 std::string ReasonOf(simdjson::error_code code);
+
+// A text on its way to being read; it must outlive this.
+class JsonText {
+ public:
+  explicit JsonText(const PaddedText& text)
+      : code_(parser_.iterate(text.view().data(), text.size(), text.capacity()).get(document_)) {
+    if (code_ == simdjson::SUCCESS) code_ = document_.get_value().get(root_);
+  }
+  JsonText(const JsonText&) = delete;
+  JsonText& operator=(const JsonText&) = delete;
+
+  bool ok() const { return code_ == simdjson::SUCCESS; }
+  // Why not.
+  simdjson::error_code code() const { return code_; }
+  // Requires: ok().
+  JsonValue root() const { return root_; }
+  // Whether something follows the value. Requires: all of it was read.
+  bool Continues() { return document_.current_location().error() == simdjson::SUCCESS; }
+
+ private:
+  simdjson::ondemand::parser parser_;
+  simdjson::ondemand::document document_;
+  JsonValue root_;
+  simdjson::error_code code_;
+};
 
 class JsonReader {
  public:

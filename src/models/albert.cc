@@ -3,7 +3,6 @@
 // modeling_albert.py, of transformers 5: a layer runs as often as the model is deep.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 
 #include "models/bert.h"
@@ -47,7 +46,7 @@ struct SelfAttention : Layer {
     const Tensor seen = AttendToSelf(net(), {.query = query, .key = key, .value = value}, x,
                                      {.mask = mask,
                                       .heads = c.heads,
-                                      .scale = 1.0 / std::sqrt(static_cast<double>(c.heads.width)),
+                                      .scale = c.heads.scale(),
                                       .dropout = c.attention_dropout,
                                       .wide_softmax = false});
     return norm(b().Call("aten::add.Tensor", x, dropout(dense(seen))));
@@ -77,16 +76,11 @@ struct Block : Layer {
   Activation act;
 };
 
-struct Group : Layer {
+struct Group : Stack<Block> {
   Group(const Layer& parent, const std::string& name, const AlbertConfig& c)
-      : Layer(parent, name, c.ClassOf("LayerGroup")),
-        blocks(Repeated<Block>(*this, "albert_layers", c.layers_of_group, c)) {}
-  Tensor operator()(Tensor x, Tensor mask) const {
-    const auto call = Enter();
-    for (const Block& block : blocks) x = block(x, mask);
-    return x;
-  }
-  std::vector<Block> blocks;
+      : Stack(parent,
+              {.name = name, .class_name = c.ClassOf("LayerGroup"), .items = "albert_layers"},
+              c.layers_of_group, c) {}
 };
 
 struct Transformer : Layer {

@@ -89,12 +89,6 @@ struct BertLayer : Layer {
   BertOutput output;
 };
 
-struct BertEncoder : Layer {
-  BertEncoder(const Layer& parent, const BertConfig& c);
-  Tensor operator()(Tensor x, Tensor mask) const;
-  std::vector<BertLayer> layers;
-};
-
 struct BertPooler : Layer {
   BertPooler(const Layer& parent, const BertConfig& c);
   Tensor operator()(Tensor hidden) const;
@@ -109,7 +103,7 @@ struct BertModel : Layer {
   const BertConfig& c;
   BertEmbeddings embeddings;
   std::optional<Linear> widen;  // from the embeddings' width
-  BertEncoder encoder;
+  Stack<BertLayer> encoder;
   std::optional<BertPooler> pooler;
 };
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // modeling_bert.py, of transformers 5, without the heads.
-#include <algorithm>
-#include <cmath>
-
 #include "models/bert.h"
 
 namespace steelyard::models {
@@ -14,8 +11,10 @@ std::string BertConfig::ClassOf(std::string_view name) const {
 
 BertConfig ReadBert(const Settings& c, const BertKind& kind) {
   const std::int64_t hidden = c.Count("hidden_size", kind.hidden);
-  const std::int64_t heads = std::max<std::int64_t>(c.Count("num_attention_heads", kind.heads), 1);
-  if (hidden % heads != 0) c.Refuse("num_attention_heads", "hidden_size is no multiple of it");
+  const Heads heads = HeadsOf(c, {.hidden = hidden,
+                                  .hidden_key = "hidden_size",
+                                  .key = "num_attention_heads",
+                                  .missing = kind.heads});
   const double dropout = c.Real("hidden_dropout_prob", kind.dropout);
   return {.kind = kind,
           .hidden = hidden,
@@ -26,7 +25,7 @@ BertConfig ReadBert(const Settings& c, const BertKind& kind) {
           .types = c.Count("type_vocab_size", 2),
           .embedding = kind.embedding ? c.Count("embedding_size", kind.embedding) : hidden,
           .padding = c.Count("pad_token_id", kind.padding),
-          .heads = {.query = heads, .key = heads, .width = hidden / heads},
+          .heads = heads,
           .eps = c.Real("layer_norm_eps", 1e-12),
           .dropout = dropout,
           .attention_dropout = c.Real("attention_probs_dropout_prob", kind.dropout),
@@ -99,7 +98,7 @@ Tensor BertSelfAttention::operator()(Tensor x, Tensor mask) const {
   return AttendToSelf(net(), {.query = query, .key = key, .value = value}, x,
                       {.mask = mask,
                        .heads = c.heads,
-                       .scale = 1.0 / std::sqrt(static_cast<double>(c.heads.width)),
+                       .scale = c.heads.scale(),
                        .dropout = c.attention_dropout,
                        .wide_softmax = false});
 }
@@ -148,16 +147,6 @@ Tensor BertLayer::operator()(Tensor x, Tensor mask) const {
   return output(intermediate(seen), seen);
 }
 
-BertEncoder::BertEncoder(const Layer& parent, const BertConfig& c)
-    : Layer(parent, "encoder", c.ClassOf("Encoder")),
-      layers(Repeated<BertLayer>(*this, "layer", c.layers, c)) {}
-
-Tensor BertEncoder::operator()(Tensor x, Tensor mask) const {
-  const auto call = Enter();
-  for (const BertLayer& layer : layers) x = layer(x, mask);
-  return x;
-}
-
 BertPooler::BertPooler(const Layer& parent, const BertConfig& c)
     : Layer(parent, "pooler", c.ClassOf("Pooler")),
       dense(*this, "dense", c.hidden, c.hidden),
@@ -177,7 +166,8 @@ BertModel::BertModel(const Layer& parent, std::string_view name, const BertConfi
                 ? std::nullopt
                 : std::optional<Linear>(std::in_place, *this, "embeddings_project", c.embedding,
                                         c.hidden)),
-      encoder(*this, c) {
+      encoder(*this, {.name = "encoder", .class_name = c.ClassOf("Encoder"), .items = "layer"},
+              c.layers, c) {
   if (pooling == Pooling::kFirst) pooler.emplace(*this, c);
 }
 

@@ -3,7 +3,6 @@
 // modeling_bloom.py, of transformers 5.
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <string>
 
 #include "models/heads.h"
@@ -26,16 +25,17 @@ struct BloomConfig {
 
 BloomConfig Read(const Settings& c) {
   const std::int64_t hidden = c.Count("hidden_size", c.Count("n_embed", 64));
-  const std::int64_t heads =
-      std::max<std::int64_t>(c.Count("n_head", c.Count("num_attention_heads", 8)), 1);
-  if (hidden % heads != 0) c.Refuse("n_head", "hidden_size is no multiple of it");
+  const Heads heads = HeadsOf(c, {.hidden = hidden,
+                                  .hidden_key = "hidden_size",
+                                  .key = "n_head",
+                                  .missing = c.Count("num_attention_heads", 8)});
   if (c.Flag("slow_but_exact", false) && c.Count("pretraining_tp", 1) > 1) {
     c.Refuse("slow_but_exact", "products in slices are not built");
   }
   return {.hidden = hidden,
           .layers = c.Count("n_layer", c.Count("num_hidden_layers", 2)),
           .vocabulary = c.Count("vocab_size", 250880),
-          .heads = {.query = heads, .key = heads, .width = hidden / heads},
+          .heads = heads,
           .eps = c.Real("layer_norm_epsilon", 1e-5),
           .hidden_dropout = c.Real("hidden_dropout", 0.0),
           .attention_dropout = c.Real("attention_dropout", 0.0),
@@ -97,7 +97,7 @@ struct SelfAttention : Layer {
     const Tensor query = rows(parts[0]);
     const Tensor key = b().Call("aten::transpose.int", rows(parts[1]), -1, -2);
     const Tensor value = rows(parts[2]);
-    const double scale = 1.0 / std::sqrt(static_cast<double>(c.heads.width));
+    const double scale = c.heads.scale();
     Tensor scores = b().Call("aten::baddbmm", alibi, query, key, Builder::Named("beta", 1.0),
                              Builder::Named("alpha", scale));
     scores = b().Call("aten::view", scores, Shape{batch, c.heads.query, seq, -1});

@@ -94,16 +94,10 @@ struct EncoderLayer : Layer {
   LayerNorm between;
 };
 
-struct Encoder : Layer {
+struct Encoder : Stack<EncoderLayer> {
   Encoder(const Layer& parent, const EncoderConfig& c)
-      : Layer(parent, "encoder", ClassOf("CLIPEncoder")),
-        layers(Repeated<EncoderLayer>(*this, "layers", c.layers, c)) {}
-  Tensor operator()(Tensor x, Tensor mask, Builder::Size tokens) const {
-    const auto call = Enter();
-    for (const EncoderLayer& layer : layers) x = layer(x, mask, tokens);
-    return x;
-  }
-  std::vector<EncoderLayer> layers;
+      : Stack(parent, {.name = "encoder", .class_name = ClassOf("CLIPEncoder"), .items = "layers"},
+              c.layers, c) {}
 };
 
 struct TextEmbeddings : Layer {
@@ -188,7 +182,7 @@ struct VisionModel : Layer {
         after(*this, "post_layernorm", c.hidden, c.eps) {}
   Found operator()(Tensor pixels) const {
     const auto call = Enter();
-    const Tensor x = encoder(before(embeddings(pixels)), {}, c.tokens());
+    const Tensor x = encoder(before(embeddings(pixels)), Tensor(), c.tokens());
     return {.each = x, .whole = after(b().Call("aten::select.int", x, 1, 0))};
   }
   const VisionConfig& c;
@@ -267,10 +261,10 @@ void Build(Net& net) {
   }
   const VisionModel model(root, "vision_model", vision);
   const ImageClasses classes(root, vision.hidden);
-  const Tensor pixels = ImageInput(net, vision.patches);
-  const Tensor labels = ImageClasses::LabelInput(net);
-  const Tensor patches = net.b.Call("aten::slice.Tensor", model(pixels).each, 1, 1, kEnd);
-  classes.Return(net, net.b.Call("aten::mean.dim", patches, Shape{1}), labels);
+  classes.Run(net, vision.patches, [&](Tensor pixels) {
+    const Tensor patches = net.b.Call("aten::slice.Tensor", model(pixels).each, 1, 1, kEnd);
+    return net.b.Call("aten::mean.dim", patches, Shape{1});
+  });
 }
 
 // One of the encoders alone, with or without the projection.

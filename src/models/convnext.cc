@@ -181,9 +181,7 @@ void Build(Net& net) {
   }
   const Model model(root, "convnext", c);
   const ImageClasses classes(root, c.widths.back());
-  const Tensor pixels = ImageInput(net, c.patches);
-  const Tensor labels = ImageClasses::LabelInput(net);
-  classes.Return(net, model(pixels)[1], labels);
+  classes.Run(net, c.patches, [&](Tensor pixels) { return model(pixels)[1]; });
 }
 
 constexpr std::array<std::string_view, 2> kHeads{"ForImageClassification", "Model"};

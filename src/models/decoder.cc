@@ -2,7 +2,6 @@
 #include "models/decoder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "models/decoder_model.h"
@@ -158,17 +157,22 @@ DecoderConfig ReadDecoder(const Settings& c, std::string_view classes,
   out.heads = {.query = heads, .key = std::max<std::int64_t>(keys, 1), .width = width};
   out.rotated = width;
   out.eps = c.Real("rms_norm_eps", defaults.eps);
-  out.scale = 1.0 / std::sqrt(static_cast<double>(width));
+  out.scale = out.heads.scale();
   out.attention_dropout = c.Real("attention_dropout", 0.0);
   out.activation = {.config_key = "hidden_act", .name = c.Text("hidden_act", defaults.activation)};
   out.tied = c.Flag("tie_word_embeddings", defaults.tied);
-  if (c.Has("pad_token_id")) out.padding = c.Count("pad_token_id", 0);
+  out.padding = c.CountOrNone("pad_token_id");
   return out;
 }
 
 std::optional<std::int64_t> KeysOf(const Settings& c, std::int64_t missing) {
   if (c.Stands("num_key_value_heads")) return {};
   return missing;
+}
+
+void LookThrough(DecoderConfig& config, std::optional<std::int64_t> window) {
+  config.window = window;
+  config.full_mask = !window;
 }
 
 void ReadLayerTypes(const Settings& c, DecoderConfig& config,

@@ -75,6 +75,8 @@ DecoderConfig ReadDecoder(const Settings& c, std::string_view classes,
                           const DecoderDefaults& defaults);
 // Heads of keys and values where null stands for as many as of queries.
 std::optional<std::int64_t> KeysOf(const Settings& c, std::int64_t missing);
+// All layers look through the window, where there is one.
+void LookThrough(DecoderConfig& config, std::optional<std::int64_t> window);
 // Which layers look through a window: by "layer_types", or, where it is missing, by a rule.
 void ReadLayerTypes(const Settings& c, DecoderConfig& config,
                     const std::function<bool(std::int64_t layer)>& slides);

@@ -37,9 +37,7 @@ LatentConfig Read(const Settings& c) {
                    .heads = 128,
                    .vocabulary = 129280,
                    .positions = 4096});
-  if (c.Has("q_lora_rank") || !c.Stands("q_lora_rank")) {
-    out.query_rank = c.Count("q_lora_rank", 1536);
-  }
+  out.query_rank = c.CountOrNone("q_lora_rank", 1536);
   out.key_rank = c.Count("kv_lora_rank", 512);
   out.turned = c.Count("qk_rope_head_dim", 64);
   out.plain = c.Count("qk_nope_head_dim", 128);
@@ -48,7 +46,7 @@ LatentConfig Read(const Settings& c) {
   // Keys and values are of all heads, whatever num_key_value_heads says.
   out.heads.key = out.heads.query;
   out.scale = 1.0 / std::sqrt(static_cast<double>(out.plain + out.turned));
-  if (c.Flag("attention_bias", false)) out.bias = Bias::kOne;
+  out.bias = BiasOf(c, "attention_bias", false);
   out.interleaved = c.Flag("rope_interleave", true);
   out.experts = {.count = c.Count("n_routed_experts", c.Count("num_local_experts", 256)),
                  .chosen = c.Count("num_experts_per_tok", 8),

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // modeling_distilbert.py, of transformers 5.
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 
 #include "models/encoder.h"
@@ -26,15 +24,15 @@ struct Config {
 
 Config Read(const Settings& c) {
   const std::int64_t hidden = c.Count("dim", 768);
-  const std::int64_t heads = std::max<std::int64_t>(c.Count("n_heads", 12), 1);
-  if (hidden % heads != 0) c.Refuse("n_heads", "dim is no multiple of it");
+  const Heads heads =
+      HeadsOf(c, {.hidden = hidden, .hidden_key = "dim", .key = "n_heads", .missing = 12});
   return {.hidden = hidden,
           .inner = c.Count("hidden_dim", 3072),
           .layers = c.Count("n_layers", 6),
           .vocabulary = c.Count("vocab_size", 30522),
           .positions = c.Count("max_position_embeddings", 512),
           .padding = c.Count("pad_token_id", 0),
-          .heads = {.query = heads, .key = heads, .width = hidden / heads},
+          .heads = heads,
           .dropout = c.Real("dropout", 0.1),
           .attention_dropout = c.Real("attention_dropout", 0.1),
           .class_dropout = c.Real("seq_classif_dropout", 0.2),
@@ -75,7 +73,7 @@ struct SelfAttention : Layer {
     return out(AttendToSelf(net(), {.query = q, .key = k, .value = v}, x,
                             {.mask = mask,
                              .heads = c.heads,
-                             .scale = 1.0 / std::sqrt(static_cast<double>(c.heads.width)),
+                             .scale = c.heads.scale(),
                              .dropout = c.attention_dropout,
                              .wide_softmax = false}));
   }
@@ -117,23 +115,13 @@ struct Block : Layer {
   LayerNorm after;
 };
 
-struct Transformer : Layer {
-  Transformer(const Layer& parent, const Config& c)
-      : Layer(parent, "transformer", ClassOf("Transformer")),
-        blocks(Repeated<Block>(*this, "layer", c.layers, c)) {}
-  Tensor operator()(Tensor x, Tensor mask) const {
-    const auto call = Enter();
-    for (const Block& block : blocks) x = block(x, mask);
-    return x;
-  }
-  std::vector<Block> blocks;
-};
-
 struct Model : Layer {
   Model(const Layer& parent, std::string_view name, const Config& c, Pooling)
       : Layer(parent, name, ClassOf("DistilBertModel")),
         embeddings(*this, c),
-        transformer(*this, c) {}
+        transformer(*this,
+                    {.name = "transformer", .class_name = ClassOf("Transformer"), .items = "layer"},
+                    c.layers, c) {}
   Encoded operator()(Tensor tokens) const {
     const auto call = Enter();
     const Tensor x = embeddings(tokens);
@@ -141,7 +129,7 @@ struct Model : Layer {
   }
   Tensor words() const { return embeddings.words.weight; }
   Embeddings embeddings;
-  Transformer transformer;
+  Stack<Block> transformer;
 };
 
 struct WordHead {

@@ -8,9 +8,7 @@ Tensor FirstToken(const Net& net, Tensor hidden) {
 }
 
 void RefuseOddEncoders(const Settings& config) {
-  if (config.Flag("add_cross_attention", false)) {
-    config.Refuse("add_cross_attention", "a decoder of an encoder's output is not built alone");
-  }
+  RefuseCrossAttention(config);
   if (config.Count("chunk_size_feed_forward", 0) != 0) {
     config.Refuse("chunk_size_feed_forward", "feed-forward layers in chunks are not built");
   }

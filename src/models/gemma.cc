@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 3> kGemma3Heads{"ForCausalLM", "TextModel
 DecoderConfig Read(const Settings& c, std::string_view classes, const DecoderDefaults& defaults) {
   DecoderConfig config = ReadDecoder(c, classes, defaults);
   config.gemma = true;
-  if (!c.Stands("pad_token_id")) config.padding = 0;
-  if (c.Flag("attention_bias", false)) config.qkv_bias = config.out_bias = Bias::kOne;
+  config.padding = c.CountOrNone("pad_token_id", 0);
+  config.qkv_bias = config.out_bias = BiasOf(c, "attention_bias", false);
   if (c.Flag("use_bidirectional_attention", false)) {
     c.Refuse("use_bidirectional_attention", "a decoder that sees what follows is not built");
   }
@@ -46,9 +46,21 @@ void BuildGemma(Net& net) {
 
 // What Gemma 2 and 3 share: scores scaled by a number of their own, norms on both sides of each
 // half of a layer, and layers that look through a window.
+struct SecondDefaults {
+  std::int64_t vocabulary, positions;
+};
 DecoderConfig ReadSecond(const Settings& c, std::string_view classes,
-                         const DecoderDefaults& defaults) {
-  DecoderConfig config = Read(c, classes, defaults);
+                         const SecondDefaults& defaults) {
+  DecoderConfig config = Read(c, classes,
+                              {.hidden = 2304,
+                               .inner = 9216,
+                               .layers = 26,
+                               .heads = 8,
+                               .vocabulary = defaults.vocabulary,
+                               .positions = defaults.positions,
+                               .keys = 4,
+                               .width = 256,
+                               .tied = true});
   config.activation = {.config_key = "hidden_activation",
                        .name = c.Text("hidden_activation", "gelu_pytorch_tanh")};
   config.scale = 1.0 / std::sqrt(c.Real("query_pre_attn_scalar", 256.0));
@@ -60,15 +72,7 @@ DecoderConfig ReadSecond(const Settings& c, std::string_view classes,
 void BuildGemma2(Net& net) {
   const Settings& c = net.config;
   DecoderConfig config = ReadSecond(c, "transformers.models.gemma2.modeling_gemma2.Gemma2",
-                                    {.hidden = 2304,
-                                     .inner = 9216,
-                                     .layers = 26,
-                                     .heads = 8,
-                                     .vocabulary = 256000,
-                                     .positions = 8192,
-                                     .keys = 4,
-                                     .width = 256,
-                                     .tied = true});
+                                    {.vocabulary = 256000, .positions = 8192});
   const auto cap = [&](std::string_view key, double missing) {
     return c.Stands(key) && !c.Has(key) ? 0.0 : c.Real(key, missing);
   };
@@ -81,15 +85,7 @@ void BuildGemma2(Net& net) {
 void BuildGemma3(Net& net) {
   const Settings& c = net.config;
   DecoderConfig config = ReadSecond(c, "transformers.models.gemma3.modeling_gemma3.Gemma3",
-                                    {.hidden = 2304,
-                                     .inner = 9216,
-                                     .layers = 26,
-                                     .heads = 8,
-                                     .vocabulary = 262208,
-                                     .positions = 131072,
-                                     .keys = 4,
-                                     .width = 256,
-                                     .tied = true});
+                                    {.vocabulary = 262208, .positions = 131072});
   config.model_class = "TextModel";
   config.head_norm = HeadNorm::kBehind;
   config.rotary_by_mask = true;

@@ -2,7 +2,6 @@
 //
 // modeling_gpt2.py, of transformers 5.
 #include <array>
-#include <cmath>
 #include <string>
 
 #include "models/heads.h"
@@ -24,17 +23,15 @@ struct Gpt2Config {
 
 Gpt2Config Read(const Settings& c) {
   const std::int64_t hidden = c.Count("n_embd", 768);
-  const std::int64_t heads = std::max<std::int64_t>(c.Count("n_head", 12), 1);
-  if (c.Flag("add_cross_attention", false)) {
-    c.Refuse("add_cross_attention", "a decoder of an encoder's output is not built alone");
-  }
-  if (hidden % heads != 0) c.Refuse("n_head", "n_embd is no multiple of it");
+  const Heads heads =
+      HeadsOf(c, {.hidden = hidden, .hidden_key = "n_embd", .key = "n_head", .missing = 12});
+  RefuseCrossAttention(c);
   return {.hidden = hidden,
           .inner = c.Count("n_inner", 4 * hidden),
           .layers = c.Count("n_layer", 12),
           .vocabulary = c.Count("vocab_size", 50257),
           .positions = c.Count("n_positions", 1024),
-          .heads = {.query = heads, .key = heads, .width = hidden / heads},
+          .heads = heads,
           .eps = c.Real("layer_norm_epsilon", 1e-5),
           .residual_dropout = c.Real("resid_pdrop", 0.1),
           .embedding_dropout = c.Real("embd_pdrop", 0.1),
@@ -67,7 +64,7 @@ struct SelfAttention : Layer {
   SelfAttention(const Layer& parent, const Gpt2Config& config, std::int64_t number)
       : Layer(parent, "attn", ClassOf("GPT2Attention")),
         c(config),
-        scale(c.scaled ? 1.0 / std::sqrt(static_cast<double>(c.heads.width)) : 1.0),
+        scale(c.scaled ? c.heads.scale() : 1.0),
         qkv(*this, "c_attn", c.hidden, 3 * c.hidden),
         out(*this, "c_proj", c.hidden, c.hidden),
         attention_dropout(*this, "attn_dropout", c.attention_dropout),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // modeling_gpt_neox.py, of transformers 5.
-#include <cmath>
 #include <string>
 
 #include "models/heads.h"
@@ -26,22 +25,20 @@ struct NeoXConfig {
 NeoXConfig Read(const Settings& c) {
   CheckRotary(c);
   const std::int64_t hidden = c.Count("hidden_size", 6144);
-  const std::int64_t heads = std::max<std::int64_t>(c.Count("num_attention_heads", 64), 1);
-  if (hidden % heads != 0) c.Refuse("num_attention_heads", "hidden_size is no multiple of it");
-  const double part =
-      c.Within("rope_parameters").Real("partial_rotary_factor", c.Real("rotary_pct", 0.25));
-  const std::int64_t width = hidden / heads;
+  const Heads heads = HeadsOf(
+      c,
+      {.hidden = hidden, .hidden_key = "hidden_size", .key = "num_attention_heads", .missing = 64});
   return {.hidden = hidden,
           .inner = c.Count("intermediate_size", 24576),
           .layers = c.Count("num_hidden_layers", 44),
           .vocabulary = c.Count("vocab_size", 50432),
           .positions = c.Count("max_position_embeddings", 2048),
-          .heads = {.query = heads, .key = heads, .width = width},
-          .rotated = static_cast<std::int64_t>(static_cast<double>(width) * part),
+          .heads = heads,
+          .rotated = RotatedWidth(c, heads.width, "rotary_pct", 0.25),
           .eps = c.Real("layer_norm_eps", 1e-5),
           .attention_dropout = c.Real("attention_dropout", 0.0),
           .hidden_dropout = c.Real("hidden_dropout", 0.0),
-          .attention_bias = c.Flag("attention_bias", true) ? Bias::kOne : Bias::kNone,
+          .attention_bias = BiasOf(c, "attention_bias", true),
           .parallel = c.Flag("use_parallel_residual", true),
           .tied = c.Flag("tie_word_embeddings", false)};
 }
@@ -66,7 +63,7 @@ struct SelfAttention : Layer {
                                        .value = parts[2],
                                        .mask = mask,
                                        .heads = c.heads,
-                                       .scale = 1.0 / std::sqrt(static_cast<double>(c.heads.width)),
+                                       .scale = c.heads.scale(),
                                        .dropout = c.attention_dropout});
     return out(b().Call("aten::reshape", seen, Shape{net().batch, net().seq, -1}));
   }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers.h"
 
+#include <fmt/core.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
+
+#include "support/choices.h"
 
 namespace steelyard::models {
 
@@ -58,11 +63,8 @@ constexpr std::array kActivations{
 const ActivationRow* RowOf(const Settings& config, std::string_view key, const std::string& name) {
   const auto row = std::ranges::find(kActivations, std::string_view(name), &ActivationRow::name);
   if (row != kActivations.end()) return &*row;
-  std::string known;
-  for (const ActivationRow& one : kActivations) {
-    known.append(known.empty() ? "" : ", ").append(one.name);
-  }
-  config.Refuse(key, "there is no activation \"" + name + "\"", "Known are: " + known + ".");
+  config.Refuse(key, "there is no activation \"" + name + "\"",
+                fmt::format("Known are: {}.", fmt::join(NamesOf(kActivations), ", ")));
   return &kActivations.front();
 }
 
@@ -73,6 +75,10 @@ std::int64_t Admitted(const Settings& config, std::string_view what, std::int64_
   if (count <= kMost) return count;
   config.Refuse(what, "a model of more than 4096 layers");
   return 0;
+}
+
+Bias BiasOf(const Settings& config, std::string_view key, bool missing) {
+  return config.Flag(key, missing) ? Bias::kOne : Bias::kNone;
 }
 
 Tensor Layer::Parameter(std::string_view name, const Shape& sizes, bool requires_grad) const {

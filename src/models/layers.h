@@ -56,6 +56,8 @@ class Layer {
 std::int64_t Admitted(const Settings& config, std::string_view what, std::int64_t count);
 
 enum class Bias : std::uint8_t { kNone, kOne };
+// As a flag of the config says, or its default.
+Bias BiasOf(const Settings& config, std::string_view key, bool missing);
 
 struct Linear : Layer {
   Linear(const Layer& parent, std::string_view name, std::int64_t in, std::int64_t out,
@@ -168,6 +170,25 @@ std::vector<Item> Numbered(const Layer& parent, std::string_view name, std::int6
   }
   return items;
 }
+
+// Layers of one kind, each of which is given what the one before it gave.
+template <class Item>
+struct Stack : Layer {
+  struct Names {
+    std::string_view name, class_name, items;
+  };
+  template <class... Args>
+  Stack(const Layer& parent, const Names& names, std::int64_t count, const Args&... args)
+      : Layer(parent, names.name, names.class_name),
+        layers(Repeated<Item>(*this, names.items, count, args...)) {}
+  template <class... With>
+  Tensor operator()(Tensor x, const With&... with) const {
+    const auto call = Enter();
+    for (const Item& layer : layers) x = layer(x, with...);
+    return x;
+  }
+  std::vector<Item> layers;
+};
 
 // `x.to(dtype)`: nothing where it is of that dtype.
 Tensor Cast(const Net& net, Tensor x, DType from, DType to);

@@ -8,16 +8,6 @@
 namespace steelyard::models {
 namespace {
 
-Bias BiasOf(const Settings& c, std::string_view key) {
-  return c.Flag(key, false) ? Bias::kOne : Bias::kNone;
-}
-
-// All layers look through the window, where there is one.
-void ReadWindow(const Settings& c, DecoderConfig& config, std::optional<std::int64_t> missing) {
-  if (c.Has("sliding_window") || missing) config.window = c.Count("sliding_window", missing);
-  config.full_mask = !config.window;
-}
-
 void BuildLlama(Net& net) {
   DecoderConfig config = ReadDecoder(net.config, "transformers.models.llama.modeling_llama.Llama",
                                      {.hidden = 4096,
@@ -26,8 +16,8 @@ void BuildLlama(Net& net) {
                                       .heads = 32,
                                       .vocabulary = 32000,
                                       .positions = 2048});
-  config.qkv_bias = config.out_bias = BiasOf(net.config, "attention_bias");
-  config.mlp_bias = BiasOf(net.config, "mlp_bias");
+  config.qkv_bias = config.out_bias = BiasOf(net.config, "attention_bias", false);
+  config.mlp_bias = BiasOf(net.config, "mlp_bias", false);
   config.span_base = "transformer";
   BuildDecoder(net, config);
 }
@@ -42,10 +32,7 @@ void BuildMistral(Net& net) {
                    .vocabulary = 32000,
                    .positions = 131072,
                    .keys = 8});
-  // A window that is null is none; one that is not there is the class's.
-  ReadWindow(
-      net.config, config,
-      net.config.Stands("sliding_window") ? std::nullopt : std::optional<std::int64_t>(4096));
+  LookThrough(config, net.config.CountOrNone("sliding_window", 4096));
   BuildDecoder(net, config);
 }
 
@@ -60,7 +47,7 @@ void BuildMixtral(Net& net) {
                                       .positions = 131072,
                                       .keys = 8,
                                       .eps = 1e-5});
-  ReadWindow(c, config, std::nullopt);
+  LookThrough(config, c.CountOrNone("sliding_window"));
   config.sparse = Sparse::kPlain;
   config.experts = {.count = c.Count("num_local_experts", c.Count("num_experts", 8)),
                     .chosen = c.Count("num_experts_per_tok", 2),

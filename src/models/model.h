@@ -25,7 +25,13 @@ using Shape = Builder::Shape;
 // The implementation of attention, as transformers' attn_implementation names it.
 enum class Attention : std::uint8_t { kSdpa, kEager };
 
-// Nothing for a name that is not known; sdpa for none.
+struct AttentionRow {
+  std::string_view name;
+  Attention attention;
+};
+// The first is taken where none is named.
+std::span<const AttentionRow> Attentions();
+// Nothing for a name that is not known.
 std::optional<Attention> AttentionNamed(std::string_view name);
 
 // What is built of an architecture.

@@ -2,7 +2,6 @@
 //
 // modeling_opt.py, of transformers 5.
 #include <array>
-#include <cmath>
 #include <optional>
 #include <string>
 
@@ -30,8 +29,9 @@ struct OptConfig {
 OptConfig Read(const Net& net) {
   const Settings& c = net.config;
   const std::int64_t hidden = c.Count("hidden_size", 768);
-  const std::int64_t heads = std::max<std::int64_t>(c.Count("num_attention_heads", 12), 1);
-  if (hidden % heads != 0) c.Refuse("num_attention_heads", "hidden_size is no multiple of it");
+  const Heads heads = HeadsOf(
+      c,
+      {.hidden = hidden, .hidden_key = "hidden_size", .key = "num_attention_heads", .missing = 12});
   if (!c.Flag("layer_norm_elementwise_affine", true)) {
     c.Refuse("layer_norm_elementwise_affine", "norms without weights are not built");
   }
@@ -45,16 +45,14 @@ OptConfig Read(const Net& net) {
           .vocabulary = c.Count("vocab_size", 50272),
           .positions = c.Count("max_position_embeddings", 2048),
           .words = c.Count("word_embed_proj_dim", hidden),
-          .heads = {.query = heads, .key = heads, .width = hidden / heads},
+          .heads = heads,
           .dropout = c.Real("dropout", 0.1),
           .attention_dropout = c.Real("attention_dropout", 0.0),
-          .bias = c.Flag("enable_bias", true) ? Bias::kOne : Bias::kNone,
+          .bias = BiasOf(c, "enable_bias", true),
           .norm_before = before,
           .norm_last = before && !c.Flag("_remove_final_layer_norm", false),
           .tied = c.Flag("tie_word_embeddings", true),
-          .padding = c.Stands("pad_token_id") && !c.Has("pad_token_id")
-                         ? std::nullopt
-                         : std::optional(c.Count("pad_token_id", 1))};
+          .padding = c.CountOrNone("pad_token_id", 1)};
 }
 
 struct SelfAttention : Layer {
@@ -71,7 +69,7 @@ struct SelfAttention : Layer {
   }
   Tensor operator()(Tensor x, Tensor mask) const {
     const auto call = Enter();
-    const double scale = 1.0 / std::sqrt(static_cast<double>(c.heads.width));
+    const double scale = c.heads.scale();
     const Tensor query = Split(b().Call("aten::mul.Tensor", q(x), scale));
     const Tensor keys = k(x);
     const Tensor values = v(x);

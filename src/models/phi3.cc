@@ -21,12 +21,9 @@ void Build(Net& net) {
                                       .eps = 1e-5});
   config.fused = true;
   config.residual_dropout = c.Real("resid_pdrop", 0.0);
-  if (!c.Stands("pad_token_id")) config.padding = 32000;
-  if (c.Has("sliding_window")) config.window = c.Count("sliding_window");
-  config.full_mask = !config.window;
-  const double part = c.Within("rope_parameters")
-                          .Real("partial_rotary_factor", c.Real("partial_rotary_factor", 1.0));
-  config.rotated = static_cast<std::int64_t>(static_cast<double>(config.heads.width) * part);
+  config.padding = c.CountOrNone("pad_token_id", 32000);
+  LookThrough(config, c.CountOrNone("sliding_window"));
+  config.rotated = RotatedWidth(c, config.heads.width, "partial_rotary_factor", 1.0);
   BuildDecoder(net, config);
 }
 

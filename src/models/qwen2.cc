@@ -12,8 +12,7 @@ namespace {
 // The window that a config asks for by another key, too.
 std::optional<std::int64_t> WindowOf(const Settings& c) {
   if (!c.Flag("use_sliding_window", false)) return {};
-  if (c.Stands("sliding_window") && !c.Has("sliding_window")) return {};
-  return c.Count("sliding_window", 4096);
+  return c.CountOrNone("sliding_window", 4096);
 }
 
 void ReadExperts(const Settings& c, DecoderConfig& config, std::int64_t count, std::int64_t chosen,
@@ -37,31 +36,31 @@ void ReadWindows(const Settings& c, DecoderConfig& config) {
   if (std::ranges::find(config.windowed, true) == config.windowed.end()) config.window.reset();
 }
 
+// Of the models without experts.
+DecoderDefaults DenseDefaults(const Settings& c) {
+  return {.hidden = 4096,
+          .inner = 22016,
+          .layers = 32,
+          .heads = 32,
+          .vocabulary = 151936,
+          .positions = 32768,
+          .keys = KeysOf(c, 32)};
+}
+
 void BuildQwen2(Net& net) {
   DecoderConfig config = ReadDecoder(net.config, "transformers.models.qwen2.modeling_qwen2.Qwen2",
-                                     {.hidden = 4096,
-                                      .inner = 22016,
-                                      .layers = 32,
-                                      .heads = 32,
-                                      .vocabulary = 151936,
-                                      .positions = 32768,
-                                      .keys = KeysOf(net.config, 32)});
+                                     DenseDefaults(net.config));
   config.qkv_bias = Bias::kOne;
   ReadWindows(net.config, config);
   BuildDecoder(net, config);
 }
 
 void BuildQwen3(Net& net) {
-  DecoderConfig config = ReadDecoder(net.config, "transformers.models.qwen3.modeling_qwen3.Qwen3",
-                                     {.hidden = 4096,
-                                      .inner = 22016,
-                                      .layers = 32,
-                                      .heads = 32,
-                                      .vocabulary = 151936,
-                                      .positions = 32768,
-                                      .keys = KeysOf(net.config, 32),
-                                      .width = 128});
-  if (net.config.Flag("attention_bias", false)) config.qkv_bias = config.out_bias = Bias::kOne;
+  DecoderDefaults defaults = DenseDefaults(net.config);
+  defaults.width = 128;
+  DecoderConfig config =
+      ReadDecoder(net.config, "transformers.models.qwen3.modeling_qwen3.Qwen3", defaults);
+  config.qkv_bias = config.out_bias = BiasOf(net.config, "attention_bias", false);
   config.head_norm = HeadNorm::kBefore;
   ReadWindows(net.config, config);
   BuildDecoder(net, config);
@@ -77,7 +76,7 @@ void BuildQwen2Moe(Net& net) {
                                       .vocabulary = 151936,
                                       .positions = 32768,
                                       .keys = KeysOf(c, 16)});
-  if (c.Flag("qkv_bias", true)) config.qkv_bias = Bias::kOne;
+  config.qkv_bias = BiasOf(c, "qkv_bias", true);
   // Both masks are made, even of a window of nothing.
   config.window = WindowOf(c).value_or(0);
   const std::int64_t last = c.Count("max_window_layers", 28);
@@ -100,10 +99,9 @@ void BuildQwen3Moe(Net& net) {
                                       .vocabulary = 151936,
                                       .positions = 32768,
                                       .keys = 4});
-  if (c.Flag("attention_bias", false)) config.qkv_bias = config.out_bias = Bias::kOne;
+  config.qkv_bias = config.out_bias = BiasOf(c, "attention_bias", false);
   config.head_norm = HeadNorm::kBefore;
-  config.window = WindowOf(c);
-  config.full_mask = !config.window;
+  LookThrough(config, WindowOf(c));
   config.sparse = Sparse::kExpertsFirst;
   ReadExperts(c, config, 128, 8, 768);
   BuildDecoder(net, config);

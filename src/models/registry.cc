@@ -14,12 +14,17 @@ constexpr std::array kArchitectures{
     &kOpt,        &kPhi3,      &kQwen2,      &kQwen2Moe,   &kQwen3,   &kQwen3Moe, &kRoberta,
     &kSwin,       &kT5,        &kVit,        &kWhisper};
 
+constexpr std::array kAttentions{AttentionRow{"sdpa", Attention::kSdpa},
+                                 AttentionRow{"eager", Attention::kEager}};
+
 }  // namespace
 
+std::span<const AttentionRow> Attentions() { return kAttentions; }
+
 std::optional<Attention> AttentionNamed(std::string_view name) {
-  if (name.empty() || name == "sdpa") return Attention::kSdpa;
-  if (name == "eager") return Attention::kEager;
-  return std::nullopt;
+  if (name.empty()) return kAttentions.front().attention;
+  const auto row = std::ranges::find(kAttentions, name, &AttentionRow::name);
+  return row == kAttentions.end() ? std::nullopt : std::optional(row->attention);
 }
 
 std::span<const Architecture* const> Architectures() { return kArchitectures; }

@@ -63,6 +63,12 @@ std::int64_t Settings::Count(std::string_view key, std::optional<std::int64_t> m
   return missing.value_or(1);
 }
 
+std::optional<std::int64_t> Settings::CountOrNone(std::string_view key,
+                                                  std::optional<std::int64_t> missing) const {
+  if (Has(key)) return Count(key, missing);
+  return Stands(key) ? std::nullopt : missing;
+}
+
 double Settings::Real(std::string_view key, std::optional<double> missing) const {
   const Setting* found = Need(key, missing.has_value());
   if (found == nullptr) return missing.value_or(0.0);

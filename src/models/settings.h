@@ -42,6 +42,9 @@ class Settings {
   bool IsList(std::string_view key) const;
   // A size or a count: from 0 to 2^31.
   std::int64_t Count(std::string_view key, std::optional<std::int64_t> missing = {}) const;
+  // The same where null says that there is none.
+  std::optional<std::int64_t> CountOrNone(std::string_view key,
+                                          std::optional<std::int64_t> missing = {}) const;
   double Real(std::string_view key, std::optional<double> missing = {}) const;
   bool Flag(std::string_view key, std::optional<bool> missing = {}) const;
   std::string Text(std::string_view key, std::optional<std::string_view> missing = {}) const;

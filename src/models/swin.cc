@@ -77,7 +77,7 @@ SwinConfig Read(const Settings& c) {
                     .dropout = c.Real("hidden_dropout_prob", 0.0),
                     .attention_dropout = c.Real("attention_probs_dropout_prob", 0.0),
                     .drop_path = c.Real("drop_path_rate", 0.1),
-                    .qkv_bias = c.Flag("qkv_bias", true) ? Bias::kOne : Bias::kNone,
+                    .qkv_bias = BiasOf(c, "qkv_bias", true),
                     .absolute = c.Flag("use_absolute_embeddings", false)};
   if (c.Has("depths")) config.depths = c.Counts("depths");
   if (c.Has("num_heads")) config.heads = c.Counts("num_heads");
@@ -358,9 +358,7 @@ void Build(Net& net) {
   }
   const Model model(root, "swin", c);
   const ImageClasses classes(root, c.width_of(c.depths.size() - 1));
-  const Tensor pixels = ImageInput(net, c.patches);
-  const Tensor labels = ImageClasses::LabelInput(net);
-  classes.Return(net, model(pixels)[1], labels);
+  classes.Run(net, c.patches, [&](Tensor pixels) { return model(pixels)[1]; });
 }
 
 constexpr std::array<std::string_view, 2> kHeads{"ForImageClassification", "Model"};

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace steelyard::models {
@@ -206,6 +207,18 @@ Tensor CrossMask(const Net& net, Builder::Size keys) {
   return AsAttentionTakesIt(net, net.b.Call("aten::ge.Scalar", axes.queries, 0), net.seq, keys);
 }
 
+std::int64_t RotatedWidth(const Settings& c, std::int64_t width, std::string_view key,
+                          double missing) {
+  const double part =
+      c.Within("rope_parameters").Real("partial_rotary_factor", c.Real(key, missing));
+  return static_cast<std::int64_t>(static_cast<double>(width) * part);
+}
+
+void RefuseCrossAttention(const Settings& c) {
+  if (!c.Flag("add_cross_attention", false)) return;
+  c.Refuse("add_cross_attention", "a decoder of an encoder's output is not built alone");
+}
+
 void CheckRotary(const Settings& c) {
   for (const std::string_view key : {"rope_parameters", "rope_scaling"}) {
     const Settings rope = c.Within(key);
@@ -248,6 +261,16 @@ Rotary RotaryEmbedding::operator()(Tensor positions, std::size_t kind) const {
   const std::vector<Tensor> turns = b().CallMany("higher_order::wrap_with_set_grad_enabled", 2,
                                                  false, graph, positions, frequencies[kind]);
   return {.cos = turns[0], .sin = turns[1]};
+}
+
+double Heads::scale() const { return 1.0 / std::sqrt(static_cast<double>(width)); }
+
+Heads HeadsOf(const Settings& config, const HeadCount& count) {
+  const std::int64_t heads = std::max<std::int64_t>(config.Count(count.key, count.missing), 1);
+  if (count.hidden % heads != 0) {
+    config.Refuse(count.key, std::string(count.hidden_key) + " is no multiple of it");
+  }
+  return {.query = heads, .key = heads, .width = count.hidden / heads};
 }
 
 Tensor SplitHeads(const Net& net, Tensor x, std::int64_t width, Dim seq) {

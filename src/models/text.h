@@ -48,6 +48,12 @@ struct Rotary {
 
 // Refuses frequencies that are not found once, before the model is called.
 void CheckRotary(const Settings& c);
+// As much of a head of `width` as "partial_rotary_factor" says, or `key`, as configs call it that
+// were written by an older transformers.
+std::int64_t RotatedWidth(const Settings& c, std::int64_t width, std::string_view key,
+                          double missing);
+// Refuses a model that reads what another one gives.
+void RefuseCrossAttention(const Settings& c);
 
 // LlamaRotaryEmbedding and its likes: frequencies from a buffer of half the rotated width. Where
 // layers have kinds with frequencies of their own, the names of the buffers begin with the kind.
@@ -60,7 +66,16 @@ struct RotaryEmbedding : Layer {
 
 struct Heads {
   std::int64_t query = 1, key = 1, width = 1;
+  double scale() const;  // of scores: 1 / sqrt(width)
 };
+// As many heads of keys as of queries, which part a width between them. Refuses counts that do not.
+struct HeadCount {
+  std::int64_t hidden = 1;
+  std::string_view hidden_key;  // of the config
+  std::string_view key;
+  std::int64_t missing = 1;
+};
+Heads HeadsOf(const Settings& config, const HeadCount& count);
 
 // [batch, seq, heads * width] as [batch, heads, seq, width], where `seq` may be another length.
 Tensor SplitHeads(const Net& net, Tensor x, std::int64_t width, Dim seq);

@@ -147,14 +147,13 @@ ImageClasses::ImageClasses(const Layer& root, std::int64_t hidden)
   }
 }
 
-Tensor ImageClasses::LabelInput(Net& net) {
-  if (!net.options.labelled) return {};
-  return net.b.Input("labels", DType::kInt64, {net.batch});
-}
-
-void ImageClasses::Return(Net& net, Tensor pooled, Tensor labels) const {
+void ImageClasses::Run(Net& net, const Patches& patches,
+                       const std::function<Tensor(Tensor pixels)>& model) const {
   Builder& b = net.b;
-  const Tensor logits = classifier_(pooled);
+  const Tensor pixels = ImageInput(net, patches);
+  const Tensor labels =
+      net.options.labelled ? b.Input("labels", DType::kInt64, {net.batch}) : Tensor();
+  const Tensor logits = classifier_(model(pixels));
   if (labels.defined()) {
     const Tensor flat = b.Call("aten::view", logits, Shape{-1, classes_});
     b.Return(b.Call("aten::cross_entropy_loss", flat, b.Call("aten::view", labels, Shape{-1})));

@@ -97,10 +97,10 @@ struct TwoLayerMlp : Layer {
 class ImageClasses {
  public:
   ImageClasses(const Layer& root, std::int64_t hidden);
-  // Labels of [batch], where the model takes them.
-  static Tensor LabelInput(Net& net);
-  // Returns the loss, with labels, and the logits of [batch, hidden].
-  void Return(Net& net, Tensor pooled, Tensor labels) const;
+  // Adds the inputs, an image and, where the model takes them, labels; returns the loss and the
+  // logits of what `model` makes of the image: [batch, hidden].
+  void Run(Net& net, const Patches& patches,
+           const std::function<Tensor(Tensor pixels)>& model) const;
 
  private:
   std::int64_t classes_;

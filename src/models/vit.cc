@@ -39,7 +39,7 @@ VitConfig Read(const Settings& c) {
           .eps = c.Real("layer_norm_eps", 1e-12),
           .dropout = c.Real("hidden_dropout_prob", 0.0),
           .attention_dropout = c.Real("attention_probs_dropout_prob", 0.0),
-          .qkv_bias = c.Flag("qkv_bias", true) ? Bias::kOne : Bias::kNone};
+          .qkv_bias = BiasOf(c, "qkv_bias", true)};
 }
 
 struct PatchEmbeddings : Layer {
@@ -148,9 +148,9 @@ void Build(Net& net) {
   }
   const Model model(root, "vit", c);
   const ImageClasses classes(root, c.hidden);
-  const Tensor pixels = ImageInput(net, c.patches);
-  const Tensor labels = ImageClasses::LabelInput(net);
-  classes.Return(net, net.b.Call("aten::select.int", model(pixels)[0], 1, 0), labels);
+  classes.Run(net, c.patches, [&](Tensor pixels) {
+    return net.b.Call("aten::select.int", model(pixels)[0], 1, 0);
+  });
 }
 
 constexpr std::array<std::string_view, 2> kHeads{"ForImageClassification", "Model"};

@@ -157,6 +157,27 @@ using recurrent::Weights;
 // More layers than this can only come from a damaged file.
 constexpr std::int64_t kMostLayers = 1024;
 
+// Of cells that have `each` parameters: two weights of `rows` rows and, where there are more,
+// biases.
+std::vector<Weights> WeightsOfCells(const std::vector<Tensor>& params, std::size_t each,
+                                    std::int64_t rows) {
+  std::vector<Weights> weights(params.size() / each);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const Tensor* w = &params[i * each];
+    weights[i] = {
+        .input = w[0], .state = w[1], .input_bias = {}, .state_bias = {}, .projection = {}};
+    if (each == 4) {
+      weights[i].input_bias = w[2];
+      weights[i].state_bias = w[3];
+    }
+    for (int k : {0, 1}) {
+      shape::RequireRank("a weight", w[k].view(), 2);
+      shape::RequireEqual("rows of a weight and its gates", w[k].size(0), rows);
+    }
+  }
+  return weights;
+}
+
 // input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
 template <recurrent::Cell kCell, int kGates>
 std::vector<Tensor> OverSequence(Dispatcher& d, const OpView& op) {
@@ -178,21 +199,8 @@ std::vector<Tensor> OverSequence(Dispatcher& d, const OpView& op) {
     Refuse(fmt::format("{} states and {} weights for {} layers in {} directions",
                        op.tensor(1).size(0), params.size(), stack.layers, stack.directions));
   }
-  std::vector<Weights> weights(cells);
-  for (std::size_t i = 0; i < cells; ++i) {
-    const Tensor* w = &params[i * each];
-    weights[i] = {
-        .input = w[0], .state = w[1], .input_bias = {}, .state_bias = {}, .projection = {}};
-    if (each == 4) {
-      weights[i].input_bias = w[2];
-      weights[i].state_bias = w[3];
-    }
-    for (int k : {0, 1}) {
-      shape::RequireRank("a weight", w[k].view(), 2);
-      shape::RequireEqual("rows of a weight and its gates", w[k].size(0),
-                          (Count(kGates) * op.tensor(1).size(2)).value());
-    }
-  }
+  const std::vector<Weights> weights =
+      WeightsOfCells(params, each, (Count(kGates) * op.tensor(1).size(2)).value());
   recurrent::Sequence sequence = [&] {
     std::vector<Hidden> first;
     for (Tensor& state : d.CallMany("aten::unbind.int", d.tensor(op, 1), 0)) {

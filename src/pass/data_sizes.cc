@@ -13,6 +13,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "support/choices.h"
 
 namespace steelyard {
 namespace {
@@ -271,14 +272,11 @@ std::string DataSizes::PlaceOf(const Node& node) const {
 std::vector<std::string> DataSizes::Notes() const {
   std::vector<std::string> out;
   for (const Group& group : groups_) {
-    std::string names;
-    for (std::size_t i = 0; i < std::min(group.symbols.size(), kNamed); ++i) {
-      const std::uint32_t symbol = group.symbols[i];
-      names += fmt::format("{}{} = {}", i == 0 ? "" : ", ", solver_.NameOf(symbol),
-                           solver_.NumberOfSymbol(symbol).value_or(0));
-    }
     const std::size_t count = group.symbols.size();
-    if (count > kNamed) names += fmt::format(" and {} more", count - kNamed);
+    const std::string names = Listed(count, kNamed, [&](std::size_t i) {
+      return fmt::format("{} = {}", solver_.NameOf(group.symbols[i]),
+                         solver_.NumberOfSymbol(group.symbols[i]).value_or(0));
+    });
     Node node;
     node.op = group.op;
     node.source = group.source;

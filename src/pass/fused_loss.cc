@@ -145,24 +145,32 @@ std::vector<ValueId> AppendChunks(Program& p, ValueId tensor, int count) {
   return chunks;
 }
 
-// The head and the loss of some rows, as a graph.
+// What is computed of each chunk: the calls of the head, whose input is `input`, and a loss `op`
+// with what it takes besides scores and labels.
+struct ChunkCalls {
+  const std::vector<Node>& head;
+  ValueId input;
+  std::string_view op;
+  std::span<const Argument> tail;
+};
+
+// Those of some rows, as a graph.
 class Body {
  public:
   Body(Program& program, std::int64_t rows) : program_(program), rows_(rows) {}
 
   // Gives the parameters that it takes besides, in the order of their first use.
-  std::vector<ValueId> Build(const std::vector<Node>& head, ValueId input, std::string_view op,
-                             std::span<const Argument> tail) {
-    graph_.inputs = {Rows(input), Labels()};
-    known_[input] = graph_.inputs[0];
+  std::vector<ValueId> Build(const ChunkCalls& calls) {
+    graph_.inputs = {Rows(calls.input), Labels()};
+    known_[calls.input] = graph_.inputs[0];
     std::vector<ValueId> parameters;
-    for (const Node& node : head) parameters = AddCall(node, std::move(parameters));
-    const ValueId scores = known_[program_.results(head.back())[0]];
+    for (const Node& node : calls.head) parameters = AddCall(node, std::move(parameters));
+    const ValueId scores = known_[program_.results(calls.head.back())[0]];
     std::vector<Argument> args{Argument::OfValue(scores), Argument::OfValue(graph_.inputs[1])};
-    args.insert(args.end(), tail.begin(), tail.end());
+    args.insert(args.end(), calls.tail.begin(), calls.tail.end());
     const ValueId loss = AddResult(program_, "loss", program_.values[scores].dtype, {});
     Node node;
-    node.op = program_.AddOpName(op);
+    node.op = program_.AddOpName(calls.op);
     node.arguments = program_.AddArguments(args);
     node.outputs = program_.AddOutputs({&loss, 1});
     node.phase = Phase::kLoss;
@@ -211,15 +219,14 @@ class Body {
   std::map<ValueId, ValueId> known_;
 };
 
-ValueId AppendRegion(Program& p, const std::vector<Node>& head, ValueId input, ValueId rows,
-                     ValueId labels, std::string_view op, std::span<const Argument> tail) {
+ValueId AppendRegion(Program& p, const ChunkCalls& calls, ValueId rows, ValueId labels) {
   const std::int64_t count = p.sizes(rows)[0];
-  const std::vector<ValueId> parameters = Body(p, count).Build(head, input, op, tail);
+  const std::vector<ValueId> parameters = Body(p, count).Build(calls);
   std::vector<Argument> args{Argument::OfGraph(static_cast<GraphId>(p.graphs.size() - 1)),
                              Argument::OfInt(2), Argument::OfBool(false), Argument::OfValue(rows),
                              Argument::OfValue(labels)};
   for (const ValueId parameter : parameters) args.push_back(Argument::OfValue(parameter));
-  const DType dtype = p.values[p.results(head.back())[0]].dtype;
+  const DType dtype = p.values[p.results(calls.head.back())[0]].dtype;
   const ValueId loss = AddResult(p, "loss", dtype, {});
   AppendCall(p, "steelyard::checkpoint", args, {&loss, 1}, Phase::kLoss);
   return loss;
@@ -268,10 +275,11 @@ Result<ValueId> AppendFusedLoss(Program& program, ValueId scores, std::string_vi
   AppendCall(program, "aten::zeros", labels, {&target, 1}, Phase::kLoss);
   const std::vector<ValueId> inputs = AppendChunks(program, input, options.fused_loss);
   const std::vector<ValueId> targets = AppendChunks(program, target, options.fused_loss);
+  const ChunkCalls calls{.head = nodes, .input = head.input, .op = op, .tail = tail};
   std::vector<ValueId> losses;
   losses.reserve(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    losses.push_back(AppendRegion(program, nodes, head.input, inputs[i], targets[i], op, tail));
+    losses.push_back(AppendRegion(program, calls, inputs[i], targets[i]));
   }
   return AppendMean(program, losses, rows.value());
 }

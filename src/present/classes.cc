@@ -22,25 +22,17 @@
 namespace steelyard::present {
 namespace {
 
-using report::Align;
 using report::Row;
 
 report::Table EmptyTable(const Convention& convention) {
-  const auto figures = [](std::string key, std::string header, Unit unit, int priority) {
-    return report::Column{.key = std::move(key),
-                          .header = std::move(header),
-                          .unit = unit,
-                          .align = Align::kRight,
-                          .priority = priority};
-  };
   report::Table table;
   table.columns = {{.key = "class", .header = "By class"},
-                   figures("modules", "modules", Unit::kCount, 0),
-                   figures("parameters", "parameters", Unit::kCount, 0),
-                   figures("parameter_share", "share", Unit::kPercent, 0),
-                   figures("macs", "MACs", Unit::kMacs, 1),
-                   figures("work", WorkHeader(convention), UnitOf(convention), 0),
-                   figures("work_share", "share", Unit::kPercent, 0)};
+                   NumberColumn("modules", "modules", Unit::kCount),
+                   NumberColumn("parameters", "parameters", Unit::kCount),
+                   NumberColumn("parameter_share", "share", Unit::kPercent),
+                   NumberColumn("macs", "MACs", Unit::kMacs, 1),
+                   NumberColumn("work", WorkHeader(convention), UnitOf(convention)),
+                   NumberColumn("work_share", "share", Unit::kPercent)};
   return table;
 }
 

@@ -183,16 +183,11 @@ report::Table EmptyTable(std::string header, Figures figures) {
   report::Table table;
   table.columns = {{.key = "name", .header = std::move(header), .fit = report::Fit::kCut}};
   for (const Figure& figure : figures) {
-    table.columns.push_back({.key = fmt::format("{}_a", figure.key),
-                             .header = fmt::format("{} A", figure.header),
-                             .unit = figure.unit,
-                             .align = Align::kRight,
-                             .priority = figure.priority});
-    table.columns.push_back({.key = fmt::format("{}_b", figure.key),
-                             .header = "B",
-                             .unit = figure.unit,
-                             .align = Align::kRight,
-                             .priority = figure.priority});
+    table.columns.push_back(NumberColumn(fmt::format("{}_a", figure.key),
+                                         fmt::format("{} A", figure.header), figure.unit,
+                                         figure.priority));
+    table.columns.push_back(
+        NumberColumn(fmt::format("{}_b", figure.key), "B", figure.unit, figure.priority));
   }
   return table;
 }

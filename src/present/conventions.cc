@@ -26,7 +26,6 @@
 namespace steelyard::present {
 namespace {
 
-using report::Align;
 using report::Row;
 using report::Sentence;
 
@@ -131,8 +130,8 @@ class Comparison {
 
  private:
   void AddColumn(std::string name, Unit unit) {
-    table_.columns.push_back(
-        {.key = KeyOf(name), .header = std::move(name), .unit = unit, .align = Align::kRight});
+    std::string key = KeyOf(name);
+    table_.columns.push_back(NumberColumn(std::move(key), std::move(name), unit));
   }
 
   void AddPhase(std::string name, std::initializer_list<Phase> phases) {

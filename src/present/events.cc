@@ -23,11 +23,10 @@ std::string_view ModuleOf(const Program& program, const Event& event) {
 
 void AppendEvents(const Findings& findings, report::Document* document) {
   report::Table table;
-  table.columns = {
-      {.key = "op", .header = "Events"},
-      {.key = "bytes", .header = "bytes", .unit = Unit::kBytes, .align = report::Align::kRight},
-      {.key = "total", .header = "total", .unit = Unit::kBytes, .align = report::Align::kRight},
-      {.key = "module", .header = "module", .priority = 1}};
+  table.columns = {{.key = "op", .header = "Events"},
+                   NumberColumn("bytes", "bytes", Unit::kBytes),
+                   NumberColumn("total", "total", Unit::kBytes),
+                   {.key = "module", .header = "module", .priority = 1}};
   std::int64_t total = findings.peak.resident;
   for (const Event& event : findings.timeline.events) {
     total += event.bytes;

@@ -82,10 +82,9 @@ void AppendKernelSummary(const Findings& findings, report::Document* document) {
 
 void AppendKernels(const Findings& findings, report::Document* document) {
   report::Table table;
-  table.columns = {
-      {.key = "kernel", .header = "Kernels"},
-      {.key = "bytes", .header = "held", .unit = Unit::kBytes, .align = report::Align::kRight},
-      {.key = "module", .header = "module", .priority = 1}};
+  table.columns = {{.key = "kernel", .header = "Kernels"},
+                   NumberColumn("bytes", "held", Unit::kBytes),
+                   {.key = "module", .header = "module", .priority = 1}};
   for (const KernelMemory& kernel : findings.graph->kernels) {
     report::Row row;
     row.cells = {kernel.name, In(Unit::kBytes, kernel.bytes), ModuleOf(findings, kernel)};

@@ -5,6 +5,7 @@
 #include "present/modules.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -30,7 +31,6 @@
 namespace steelyard::present {
 namespace {
 
-using report::Align;
 using report::Row;
 using report::Span;
 using report::Style;
@@ -78,14 +78,6 @@ struct RowWords {
   Span each = "";             // parameters of one of them
 };
 
-std::string DTypesText(const ModuleReport& module) {
-  std::string text;
-  for (const std::string_view dtype : module.dtypes) {
-    text.append(text.empty() ? "" : ", ").append(dtype);
-  }
-  return text;
-}
-
 bool IsEmpty(const Span& cell) {
   const auto* text = std::get_if<std::string>(&cell.content);
   return text != nullptr && text->empty();
@@ -111,26 +103,19 @@ void DropColumns(std::span<const std::string_view> keys, report::Table* table) {
 }
 
 report::Table EmptyTree(const Convention& convention) {
-  const auto figures = [](std::string key, std::string header, Unit unit, int priority) {
-    return report::Column{.key = std::move(key),
-                          .header = std::move(header),
-                          .unit = unit,
-                          .align = Align::kRight,
-                          .priority = priority};
-  };
   report::Table table;
   table.columns = {{.key = "module", .header = "By module"},
-                   figures("parameters", "parameters", Unit::kCount, 0),
-                   figures("parameter_share", "share", Unit::kPercent, 0),
-                   figures("bytes", "bytes", Unit::kBytes, 0),
+                   NumberColumn("parameters", "parameters", Unit::kCount),
+                   NumberColumn("parameter_share", "share", Unit::kPercent),
+                   NumberColumn("bytes", "bytes", Unit::kBytes),
                    {.key = "dtype", .header = "dtype", .priority = 5},
-                   figures("macs", "MACs", Unit::kMacs, 4),
-                   figures("work", WorkHeader(convention), UnitOf(convention), 0),
-                   figures("work_share", "share", Unit::kPercent, 0),
-                   figures("flops_per_byte", "intensity", Unit::kFlopsPerByte, 6),
+                   NumberColumn("macs", "MACs", Unit::kMacs, 4),
+                   NumberColumn("work", WorkHeader(convention), UnitOf(convention)),
+                   NumberColumn("work_share", "share", Unit::kPercent),
+                   NumberColumn("flops_per_byte", "intensity", Unit::kFlopsPerByte, 6),
                    {.key = "class", .header = "class", .priority = 3},
                    {.key = "repeated", .header = "repeated", .priority = 1},
-                   figures("each", "each", Unit::kCount, 2)};
+                   NumberColumn("each", "each", Unit::kCount, 2)};
   return table;
 }
 
@@ -183,7 +168,7 @@ class TreeWriter {
     RowWords words{.name = LabelOf(repeat, tree_.path(parent)),
                    .class_name = std::string(tree_.class_name(repeat.first))};
     // Where all parameters are of one dtype, the headline has said so.
-    if (mixed_) words.dtypes = DTypesText(report(repeat.first));
+    if (mixed_) words.dtypes = fmt::format("{}", fmt::join(report(repeat.first).dtypes, ", "));
     if (count > 1) {
       SetRepeated({repeat.first, repeat.last, count}, &words);
     } else if (!open) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "steelyard/dims.h"
 #include "steelyard/program.h"
@@ -45,6 +46,14 @@ std::string_view RelativePath(std::string_view path, std::string_view parent) {
   const bool inside = !parent.empty() && path.size() > parent.size() && path.starts_with(parent) &&
                       path[parent.size()] == '.';
   return inside ? path.substr(parent.size() + 1) : path;
+}
+
+report::Column NumberColumn(std::string key, std::string header, Unit unit, int priority) {
+  return {.key = std::move(key),
+          .header = std::move(header),
+          .unit = unit,
+          .align = report::Align::kRight,
+          .priority = priority};
 }
 
 std::string WorkHeader(const Convention& convention) {

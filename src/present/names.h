@@ -47,6 +47,9 @@ inline Unit UnitOf(const Convention& convention) { return convention.measure.uni
 // The header of a column of work: "work (torch)".
 std::string WorkHeader(const Convention& convention);
 
+// A column of numbers, of a priority as in report::Column.
+report::Column NumberColumn(std::string key, std::string header, Unit unit, int priority = 0);
+
 // A number as a report shows it.
 inline report::Quantity In(Unit unit, std::int64_t value,
                            report::Claim claim = report::Claim::kExact) {

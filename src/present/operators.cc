@@ -18,7 +18,6 @@
 namespace steelyard::present {
 namespace {
 
-using report::Align;
 using report::Row;
 
 // `all` is the work of the whole model.
@@ -36,25 +35,13 @@ Row OperatorRow(report::Span name, const OperatorWork& op, const NodeWork& all, 
 
 report::Table EmptyTable(const Convention& convention) {
   report::Table table;
-  table.columns = {
-      {.key = "operator", .header = "By operator"},
-      {.key = "calls", .header = "calls", .unit = Unit::kCount, .align = Align::kRight},
-      {.key = "work",
-       .header = WorkHeader(convention),
-       .unit = UnitOf(convention),
-       .align = Align::kRight},
-      {.key = "share", .header = "share", .unit = Unit::kPercent, .align = Align::kRight},
-      {.key = "flops_all",
-       .header = "all arithmetic",
-       .unit = Unit::kFlops,
-       .align = Align::kRight,
-       .priority = 1},
-      {.key = "moved", .header = "moved", .unit = Unit::kTraffic, .align = Align::kRight},
-      {.key = "flops_per_byte",
-       .header = "intensity",
-       .unit = Unit::kFlopsPerByte,
-       .align = Align::kRight,
-       .priority = 2}};
+  table.columns = {{.key = "operator", .header = "By operator"},
+                   NumberColumn("calls", "calls", Unit::kCount),
+                   NumberColumn("work", WorkHeader(convention), UnitOf(convention)),
+                   NumberColumn("share", "share", Unit::kPercent),
+                   NumberColumn("flops_all", "all arithmetic", Unit::kFlops, 1),
+                   NumberColumn("moved", "moved", Unit::kTraffic),
+                   NumberColumn("flops_per_byte", "intensity", Unit::kFlopsPerByte, 2)};
   return table;
 }
 
@@ -100,10 +87,9 @@ void AppendUnmodelled(const Findings& findings, report::Document* document) {
        "known. Their results are counted as the file gives them."});
   document->body.emplace_back(std::move(warning));
   report::Table table;
-  table.columns = {
-      {.key = "operator", .header = "Not modelled"},
-      {.key = "calls", .header = "calls", .unit = Unit::kCount, .align = Align::kRight},
-      {.key = "share", .header = "of all", .unit = Unit::kPercent, .align = Align::kRight}};
+  table.columns = {{.key = "operator", .header = "Not modelled"},
+                   NumberColumn("calls", "calls", Unit::kCount),
+                   NumberColumn("share", "of all", Unit::kPercent)};
   const auto refused = [](const OperatorWork& op) { return !op.reason.empty(); };
   const bool with_reasons = std::ranges::any_of(unmodelled, refused);
   if (with_reasons) table.columns.push_back({.key = "reason", .header = "why"});

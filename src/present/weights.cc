@@ -22,16 +22,7 @@
 namespace steelyard::present {
 namespace {
 
-using report::Align;
 using report::Sentence;
-
-report::Column Figures(std::string key, std::string header, Unit unit, int priority) {
-  return {.key = std::move(key),
-          .header = std::move(header),
-          .unit = unit,
-          .align = Align::kRight,
-          .priority = priority};
-}
 
 // "context_length" as people read it.
 std::string Spaced(std::string_view name) {
@@ -70,12 +61,12 @@ void AppendDTypes(const Findings& findings, report::Document* document) {
   if (parameters.tensors == 0) return;
   report::Table table;
   table.columns = {{.key = "dtype", .header = "Parameters by dtype"},
-                   Figures("parameters", "parameters", Unit::kCount, 0),
-                   Figures("parameter_share", "share", Unit::kPercent, 1),
-                   Figures("bytes", "bytes", Unit::kBytes, 0),
-                   Figures("byte_share", "share", Unit::kPercent, 1),
-                   Figures("bits_each", "per parameter", Unit::kBits, 0),
-                   Figures("tensors", "tensors", Unit::kCount, 2)};
+                   NumberColumn("parameters", "parameters", Unit::kCount),
+                   NumberColumn("parameter_share", "share", Unit::kPercent, 1),
+                   NumberColumn("bytes", "bytes", Unit::kBytes),
+                   NumberColumn("byte_share", "share", Unit::kPercent, 1),
+                   NumberColumn("bits_each", "per parameter", Unit::kBits),
+                   NumberColumn("tensors", "tensors", Unit::kCount, 2)};
   const auto add = [&](std::string_view name, const TensorTotal& total, std::int64_t tensors) {
     table.rows.push_back(
         {.cells = {std::string(name), In(Unit::kCount, total.count),
@@ -122,8 +113,8 @@ void AppendLargest(const Findings& findings, const Shown& shown, report::Documen
   table.columns = {{.key = "tensor", .header = "Largest tensors"},
                    {.key = "shape", .header = "shape", .priority = 1},
                    {.key = "dtype", .header = "dtype"},
-                   Figures("bytes", "bytes", Unit::kBytes, 0),
-                   Figures("byte_share", "share", Unit::kPercent, 0)};
+                   NumberColumn("bytes", "bytes", Unit::kBytes),
+                   NumberColumn("byte_share", "share", Unit::kPercent)};
   for (const NamedTensor* tensor : tensors) {
     const std::int64_t bytes = program.stored_bytes(*tensor);
     table.rows.push_back(

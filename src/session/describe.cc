@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <string>
 #include <string_view>
@@ -34,16 +35,16 @@ std::string OptimizersOf(const Program& program) {
     of_op[op] = &optimizer;
     any = true;
   }
-  std::string names;
-  if (!any) return names;
+  if (!any) return {};
+  std::vector<std::string_view> names;
   const OptimizerInfo* last = nullptr;
   for (const Node& node : program.main().nodes) {
     const OptimizerInfo* optimizer = of_op[node.op];
     if (optimizer == nullptr || optimizer == last) continue;
-    names.append(names.empty() ? "" : ", ").append(optimizer->class_name);
+    names.push_back(optimizer->class_name);
     last = optimizer;
   }
-  return names;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // "forward, loss, backward, AdamW, zero_grad"; empty without a training step. One may stand in the

@@ -51,15 +51,10 @@ Result<const Convention*> ConventionNamed(std::string_view name) {
 
 Status RefuseUnmodelled(const WorkReport& work, const std::string& path) {
   if (work.unmodelled.empty()) return {};
-  std::string names;
-  for (std::size_t i = 0; i < work.unmodelled.size() && i < kNamedOperators; ++i) {
+  const std::string names = Listed(work.unmodelled.size(), kNamedOperators, [&](std::size_t i) {
     const OperatorWork& op = work.unmodelled[i];
-    names += fmt::format("{}{} ({}×{}{})", i == 0 ? "" : ", ", op.name, op.calls,
-                         op.reason.empty() ? "" : ": ", op.reason);
-  }
-  if (work.unmodelled.size() > kNamedOperators) {
-    names += fmt::format(" and {} more", work.unmodelled.size() - kNamedOperators);
-  }
+    return fmt::format("{} ({}×{}{})", op.name, op.calls, op.reason.empty() ? "" : ": ", op.reason);
+  });
   return Unexpected(Unsupported(
       fmt::format("{} of {} operators are not modelled: {}", work.calls - work.modelled_calls,
                   work.calls, names),
@@ -67,14 +62,12 @@ Status RefuseUnmodelled(const WorkReport& work, const std::string& path) {
 }
 
 Error NoSuchCall(const WorkReport& work, const std::string& name) {
-  std::string names;
-  for (std::size_t i = 0; i < work.by_operator.size() && i < kNamedOperators; ++i) {
-    names.append(names.empty() ? "" : ", ").append(work.by_operator[i].name);
-  }
+  const std::span<const OperatorWork> named =
+      std::span(work.by_operator).first(std::min(work.by_operator.size(), kNamedOperators));
   return NotFound(fmt::format("the model makes no call \"{}\"", name), "--at",
                   fmt::format("Name an operator ({} ...) or a call of the exported graph, such as "
                               "linear_2.",
-                              names));
+                              fmt::join(NamesOf(named), ", ")));
 }
 
 // What runs nothing has no peak, not even that of its weights.

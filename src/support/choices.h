@@ -4,6 +4,7 @@
 // message of this kind is made here, so that all read alike.
 #pragma once
 
+#include <cstddef>
 #include <iterator>
 #include <span>
 #include <string>
@@ -21,6 +22,17 @@ std::vector<std::string_view> NamesOf(const Rows& rows) {
   names.reserve(std::size(rows));
   for (const auto& row : rows) names.push_back(row.name);
   return names;
+}
+
+// Returns "a, b, c and 4 more": what `name` calls the first `most` of `count` things.
+template <class Name>
+std::string Listed(std::size_t count, std::size_t most, const Name& name) {
+  std::string text;
+  for (std::size_t i = 0; i < count && i < most; ++i) {
+    text.append(i == 0 ? "" : ", ").append(name(i));
+  }
+  if (count > most) text.append(" and ").append(std::to_string(count - most)).append(" more");
+  return text;
 }
 
 // Returns the one of `words` that `word` is most likely a misspelling of, or nothing.

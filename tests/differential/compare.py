@@ -8,6 +8,7 @@ import argparse
 import enum
 import itertools
 import sys
+from collections.abc import Callable
 from typing import Any
 
 Seen = dict[str, Any]  # {"outputs": [...], "events": [[label, bytes], ...]} or {"refused": why}
@@ -52,33 +53,46 @@ def public_events(events: Events) -> Events:
 
 def difference(ours: Seen, theirs: Seen, extent: Extent = Extent.ALL) -> str | None:
     """How `ours` differs; None where it does not, or where PyTorch refuses the call."""
-    if "died" in ours:
-        return f"the probe dies: {ours['died']}"
-    if "refused" in theirs or extent == Extent.NOTHING:
-        return None
-    if "refused" in ours:
-        return f"the row refuses: {ours['refused']}"
-    if ours["outputs"] != theirs["outputs"]:
-        return side_by_side(
-            [shown(output) for output in ours["outputs"]],
-            [shown(output) for output in theirs["outputs"]],
-        )
-    return None if extent == Extent.RESULTS else events_difference(ours, theirs, extent)
+    return compared(ours, theirs, extent, outputs_difference)
 
 
 def step_difference(ours: Seen, theirs: Seen, extent: Extent = Extent.ALL) -> str | None:
     """The same for a training step: events, what is saved, gradients."""
+    return compared(ours, theirs, extent, kept_difference)
+
+
+def compared(
+    ours: Seen, theirs: Seen, extent: Extent, results: Callable[[Seen, Seen], str | None]
+) -> str | None:
+    """The difference of the results and of the events, as far as they are asked for."""
     if "died" in ours:
         return f"the probe dies: {ours['died']}"
     if "refused" in theirs or extent == Extent.NOTHING:
         return None
     if "refused" in ours:
         return f"the row refuses: {ours['refused']}"
+    found = results(ours, theirs)
+    if found is not None or extent == Extent.RESULTS:
+        return found
+    return events_difference(ours, theirs, extent)
+
+
+def outputs_difference(ours: Seen, theirs: Seen) -> str | None:
+    if ours["outputs"] == theirs["outputs"]:
+        return None
+    return side_by_side(
+        [shown(output) for output in ours["outputs"]],
+        [shown(output) for output in theirs["outputs"]],
+    )
+
+
+def kept_difference(ours: Seen, theirs: Seen) -> str | None:
+    """Of what autograd saves and of the gradients."""
     for what in ("saved", "gradients"):
         mine, true = sorted(ours[what]), sorted(theirs[what])
         if mine != true:
             return f"  {what}\n" + side_by_side(mine, true)
-    return None if extent == Extent.RESULTS else events_difference(ours, theirs, extent)
+    return None
 
 
 def events_difference(ours: Seen, theirs: Seen, extent: Extent) -> str | None:

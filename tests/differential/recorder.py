@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import torch
 import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
 from calls import DTYPES, Call, DType, Tensor
-from compare import Seen
+from compare import Events, Seen
 from torch.profiler import ProfilerActivity, profile, record_function
 
 MARK = "steelyard call "
@@ -220,6 +220,18 @@ def isolated(work: Callable[[W], R], given: W) -> R:
         with ProcessPoolExecutor(1, get_context("spawn")) as pool, suppress(BrokenProcessPool):
             return pool.submit(work, given).result()
     raise RuntimeError("PyTorch ends the process that calls it")
+
+
+def events_of(run: Callable[[], object]) -> Events:
+    """Every allocation and free of a run, as the innermost operator and signed bytes."""
+    gc.collect()
+    gc.disable()
+    cpu = [ProfilerActivity.CPU]
+    with profile(activities=cpu, profile_memory=True, acc_events=True) as session:
+        run()
+    gc.enable()
+    found = memory_events(session.profiler.kineto_results.events())
+    return [[running[-1] if running else "", size] for running, size in found]
 
 
 def judge(calls: Sequence[Call]) -> list[Seen]:

@@ -6,7 +6,7 @@ and which gradients there are in the end.
 """
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,13 +45,17 @@ class Name:
         return self.text
 
 
-def program_of(step: Step, wanted: Sequence[bool]) -> str:
-    """The step in the text form, its lines separated by tabs; `wanted` outputs make the loss."""
+def called(step: Step, outputs: int, weights: Sequence[str | None] = ()) -> list[str]:
+    """Lines that declare the step's tensors and call it; what it gives is %y0 and so on.
+
+    `weights` are the types of more inputs: %w0 and so on.
+    """
     lines = []
     names: list[Name] = []
     for i, tensor in enumerate(step.call.tensors()):
         lines.append(f"{'parameter' if i in step.leaves else 'input'} %x{i}: {tensor}")
         names.append(Name(f"%x{i}"))
+    lines += [f"input %w{i}: {weight}" for i, weight in enumerate(weights) if weight]
     if step.in_place:
         lines.append("%copy = aten::clone(%x0)")
         names[0] = Name("%copy")
@@ -63,18 +67,32 @@ def program_of(step: Step, wanted: Sequence[bool]) -> str:
         return next(given) if isinstance(value, Tensor) else value
 
     call = step.call.with_values(tuple(named(value) for value in step.call.values()))
-    results = ", ".join(f"%y{i}" for i in range(len(wanted)))
-    lines.append(f"{results} = {call}")
+    lines.append(f"{', '.join(f'%y{i}' for i in range(outputs))} = {call}")
+    return lines
+
+
+def summed(terms: Mapping[int, Sequence[str]]) -> tuple[list[str], str]:
+    """Lines that add up terms, each of which its own lines call %t and its number; and the sum."""
+    lines: list[str] = []
     loss = ""
-    for i, is_wanted in enumerate(wanted):
-        if not is_wanted:
-            continue
-        lines.append(f"%t{i} = aten::{step.reduction}(%y{i})")
+    for i, term in terms.items():
+        lines += term
         if loss:
             lines.append(f"%l{i} = aten::add.Tensor({loss}, %t{i})")
         loss = f"%l{i}" if loss else f"%t{i}"
-    lines += [f"steelyard::backward({loss}) phase backward", f"return {loss}"]
-    return "\t".join(lines)
+    return lines, loss
+
+
+def program_of(step: Step, wanted: Sequence[bool]) -> str:
+    """The step in the text form, its lines separated by tabs; `wanted` outputs make the loss."""
+    terms = {
+        i: [f"%t{i} = aten::{step.reduction}(%y{i})"]
+        for i, is_wanted in enumerate(wanted)
+        if is_wanted
+    }
+    lines, loss = summed(terms)
+    ends = [f"steelyard::backward({loss}) phase backward", f"return {loss}"]
+    return "\t".join([*called(step, len(wanted)), *lines, *ends])
 
 
 class MadeStep(Made):

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 import torch
 from compare import Events, side_by_side
-from test_recompute import recorded, weighed
+from recorder import events_of
+from test_recompute import weighed
 from torch import fx, nn
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
@@ -37,7 +38,7 @@ def exported(net: nn.Module, sample: torch.Tensor, path: Path) -> torch.export.E
 def two_steps(step: Callable[[], None]) -> Events:
     """Those of the second one, which finds what the first one made."""
     step()
-    return recorded(step)
+    return events_of(step)
 
 
 # --- fused loss -----------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 from compare import Events, side_by_side
+from recorder import events_of
 from table import ROOT
-from test_optimizers import events_of
 from torch import nn
 from torch.nn import functional
 

@@ -2,7 +2,6 @@
 """Whole training steps with each optimizer: every allocation and free as PyTorch makes it."""
 
 import functools
-import gc
 import io
 import json
 import os
@@ -16,10 +15,9 @@ from typing import Any
 import pytest
 import torch
 from compare import Events, public_events, side_by_side
-from recorder import memory_events
+from recorder import events_of
 from table import ROOT
 from torch import nn
-from torch.profiler import ProfilerActivity, profile
 
 Parameters = Iterable[nn.Parameter]
 Maker = Callable[[nn.Module], list[torch.optim.Optimizer]]
@@ -275,18 +273,6 @@ LOOPS |= {
     ),
     "adafactor_bf16": Loop("adafactor", one(optim.Adafactor), dtype=torch.bfloat16),
 }
-
-
-def events_of(run: Callable[[], None]) -> Events:
-    gc.collect()
-    gc.disable()
-    with profile(
-        activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True
-    ) as session:
-        run()
-    gc.enable()
-    recorded = memory_events(session.profiler.kineto_results.events())
-    return [[operators[-1] if operators else "", size] for operators, size in recorded]
 
 
 def measured(loop: Loop, steps_before: int) -> Events:

@@ -5,7 +5,6 @@ What is exported is the model as it is. PyTorch runs the exported graph with the
 chosen module in a graph module of their own, which `checkpoint` calls.
 """
 
-import gc
 import json
 import operator
 import os
@@ -20,10 +19,9 @@ from typing import Any
 import pytest
 import torch
 from compare import Events, side_by_side
-from recorder import memory_events
+from recorder import events_of
 from table import ROOT
 from torch import fx, nn
-from torch.profiler import ProfilerActivity, profile
 from torch.utils.checkpoint import checkpoint
 
 
@@ -257,19 +255,7 @@ def measured(case: Case, program: torch.export.ExportedProgram, reentrant: bool)
     optimizer = torch.optim.SGD(net.parameters())
     sample = case.sample()
     step(net, optimizer, sample)
-    return recorded(lambda: step(net, optimizer, sample))
-
-
-def recorded(run: Callable[[], None]) -> Events:
-    gc.collect()
-    gc.disable()
-    with profile(
-        activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True
-    ) as session:
-        run()
-    gc.enable()
-    events = memory_events(session.profiler.kineto_results.events())
-    return [[operators[-1] if operators else "", size] for operators, size in events]
+    return events_of(lambda: step(net, optimizer, sample))
 
 
 def weighed(path: Path, options: list[str]) -> Events:
@@ -347,7 +333,7 @@ def test_a_region_that_the_model_marks(tmp_path: Path) -> None:
     run()
     path = tmp_path / "marked.syt"
     path.write_text(Marked.TEXT)
-    assert by_size(weighed(path, [])) == by_size(recorded(run))
+    assert by_size(weighed(path, [])) == by_size(events_of(run))
 
 
 def by_size(events: Events) -> Events:

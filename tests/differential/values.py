@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from calls import Tensor
 from compare import Seen
 from interpreter import Kernel, UnlikeSizesError, gradients_in, kernels_of, run
 from recorder import SHORT_NAMES, in_child, refusal
-from steps import MadeStep, Name, Step
+from steps import MadeStep, Step, called, summed
 from table import weigh
 
 TOLERANCES = {
@@ -106,39 +105,19 @@ class Valued(MadeStep):
 
 def program_of(step: Step, weights: Sequence[str | None]) -> str:
     """The step in the text form, its lines separated by tabs; `weights` are tensors' types."""
-    lines = []
-    names = []
-    for i, tensor in enumerate(step.call.tensors()):
-        lines.append(f"{'parameter' if i in step.leaves else 'input'} %x{i}: {tensor}")
-        names.append(Name(f"%x{i}"))
-    lines += [f"input %w{i}: {weight}" for i, weight in enumerate(weights) if weight]
-    if step.in_place:
-        lines.append("%copy = aten::clone(%x0)")
-        names[0] = Name("%copy")
-    given = iter(names)
-
-    def named(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(map(named, value))
-        return next(given) if isinstance(value, Tensor) else value
-
-    call = step.call.with_values(tuple(named(value) for value in step.call.values()))
-    lines.append(f"{', '.join(f'%y{i}' for i in range(len(weights)))} = {call}")
-    loss = ""
-    for i, weight in enumerate(weights):
-        if not weight:
-            continue
-        lines += [f"%m{i} = aten::mul.Tensor(%y{i}, %w{i})", f"%t{i} = aten::sum(%m{i})"]
-        if loss:
-            lines.append(f"%l{i} = aten::add.Tensor({loss}, %t{i})")
-        loss = f"%l{i}" if loss else f"%t{i}"
+    terms = {
+        i: [f"%m{i} = aten::mul.Tensor(%y{i}, %w{i})", f"%t{i} = aten::sum(%m{i})"]
+        for i, weight in enumerate(weights)
+        if weight
+    }
+    lines, loss = summed(terms)
     parameters = ", ".join(f"%x{i}" for i in step.leaves)
-    lines += [
+    ends = [
         f"steelyard::backward({loss}) phase backward",
         f"steelyard::sgd([{parameters}], True) phase optimizer",
         f"return {loss}",
     ]
-    return "\t".join(lines)
+    return "\t".join([*called(step, len(weights), weights), *lines, *ends])
 
 
 def weights_of(step: Step) -> Seen:

@@ -3,17 +3,21 @@
 // The architecture is a row of src/models; this file chooses the row, the head and the options.
 #include "import/hf_config/hf_config_importer.h"
 
+#include <fmt/core.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
-#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "import/hf_config/json_settings.h"
 #include "models/model.h"
 #include "steelyard/builder.h"
+#include "support/choices.h"
 
 namespace steelyard {
 namespace {
@@ -26,25 +30,16 @@ constexpr std::string_view kConfigName = "config.json";
 // Keys that transformers writes. They are sorted, so that the type may stand far down the file.
 constexpr std::string_view kTellingKeys[] = {"\"architectures\"", "\"model_type\""};
 
-std::string Joined(std::span<const std::string_view> names) {
-  std::string all;
-  for (const std::string_view name : names) all.append(all.empty() ? "" : ", ").append(name);
-  return all;
-}
-
-std::string KnownTypes() {
+Error UnknownType(const std::string& type) {
   std::vector<std::string_view> types;
   for (const Architecture* one : models::Architectures()) types.push_back(one->type);
   std::ranges::sort(types);
-  return Joined(types);
-}
-
-Error UnknownType(const std::string& type) {
   return Unsupported(
       "models of type \"" + type + "\" are not built from their configs", "model_type",
-      "Known are " + KnownTypes() +
-          ". Any other, exported in Python: ep = torch.export.export(model, (), inputs, "
-          "strict=False); torch.export.save(ep, \"model.pt2\").");
+      fmt::format(
+          "Known are {}. Any other, exported in Python: ep = torch.export.export(model, (), "
+          "inputs, strict=False); torch.export.save(ep, \"model.pt2\").",
+          fmt::join(types, ", ")));
 }
 
 // The head is what a class's name says behind the architecture: "ForCausalLM" of LlamaForCausalLM.
@@ -55,8 +50,8 @@ std::string HeadOf(const Settings& config, const Architecture& architecture) {
   if (name.starts_with(architecture.prefix)) name.remove_prefix(architecture.prefix.size());
   if (std::ranges::find(architecture.heads, name) == architecture.heads.end()) {
     config.Refuse("architectures", "there is no " + classes.front() + " of this type",
-                  "Known are " + std::string(architecture.prefix) + " and " +
-                      Joined(architecture.heads) + ".");
+                  fmt::format("Known are {} and {}.", architecture.prefix,
+                              fmt::join(architecture.heads, ", ")));
   }
   return std::string(name);
 }
@@ -89,8 +84,9 @@ Result<models::Attention> AttentionOf(const ImportOptions& options,
                                       const Architecture& architecture) {
   const std::optional<models::Attention> named = models::AttentionNamed(options.attention);
   if (!named) {
-    return Unexpected(UsageError("there is no attention \"" + options.attention + "\"",
-                                 "--attention", "It is sdpa or eager."));
+    return Unexpected(
+        UsageError("there is no attention \"" + options.attention + "\"", "--attention",
+                   fmt::format("It is {}.", fmt::join(NamesOf(models::Attentions()), " or "))));
   }
   const std::optional<models::Attention> only = architecture.only_attention;
   if (!only || *only == *named) return *named;

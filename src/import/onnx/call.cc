@@ -19,6 +19,20 @@ Item& Call::item(std::size_t i) {
   return *operands_[i];
 }
 
+std::vector<Item*> Call::items(std::size_t from, std::size_t end) {
+  std::vector<Item*> out;
+  out.reserve(end);
+  for (std::size_t i = from; i < end; ++i) out.push_back(&item(i));
+  return out;
+}
+
+std::vector<Tensor> Call::tensors() {
+  std::vector<Tensor> out;
+  out.reserve(count());
+  for (std::size_t i = 0; i < count(); ++i) out.push_back(tensor(i));
+  return out;
+}
+
 DType Call::dtype(std::size_t i) {
   const Item& found = item(i);
   if (!found.dtype) GiveUp("the dtype of \"" + std::string(found.name) + "\" is not known");
@@ -128,31 +142,21 @@ std::optional<std::vector<std::int64_t>> Call::axes(std::size_t operand) {
   return known_integers(operand);
 }
 
-void Call::Give(Tensor tensor, Like like) {
-  Item made;
-  made.name = output_name(results_.size());
-  made.dtype = like.dtype;
-  made.shape = std::move(like.shape);
-  made.tensor = tensor;
-  results_.push_back(&workshop_.Add(std::move(made)));
-}
+void Call::Give(Tensor tensor, Like like) { Made(std::move(like)).tensor = tensor; }
 
 void Call::GiveNumbers(std::vector<Dim> numbers, Like like) {
-  Item made;
-  made.name = output_name(results_.size());
-  made.dtype = like.dtype;
-  made.shape = std::move(like.shape);
-  made.numbers = std::move(numbers);
-  results_.push_back(&workshop_.Add(std::move(made)));
+  Made(std::move(like)).numbers = std::move(numbers);
 }
 
 void Call::GiveReals(std::vector<double> reals, Like like) {
-  Item made;
-  made.name = output_name(results_.size());
-  made.dtype = like.dtype;
-  made.shape = std::move(like.shape);
-  made.reals = std::move(reals);
-  results_.push_back(&workshop_.Add(std::move(made)));
+  Made(std::move(like)).reals = std::move(reals);
+}
+
+Item& Call::Made(Like like) {
+  Item& made = workshop_.Add(
+      {.name = output_name(results_.size()), .dtype = like.dtype, .shape = std::move(like.shape)});
+  results_.push_back(&made);
+  return made;
 }
 
 }  // namespace steelyard::onnx

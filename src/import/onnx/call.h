@@ -60,6 +60,9 @@ class Call {
   bool has(std::size_t i) const { return i < operands_.size() && operands_[i] != nullptr; }
   Item& item(std::size_t i);
   Tensor tensor(std::size_t i) { return workshop_.TensorOf(item(i)); }
+  // Those from one on that come before another; all as tensors.
+  std::vector<Item*> items(std::size_t from, std::size_t end);
+  std::vector<Tensor> tensors();
   Tensor optional(std::size_t i) { return has(i) ? tensor(i) : Tensor(); }
   DType dtype(std::size_t i);
   const Shape& shape(std::size_t i);
@@ -114,6 +117,9 @@ class Call {
   }
 
  private:
+  // Adds a result, of which no contents are known yet.
+  Item& Made(Like like);
+
   Workshop& workshop_;
   const NodeProto& node_;
   const OpRow& row_;

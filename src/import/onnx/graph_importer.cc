@@ -45,7 +45,7 @@ class Deeper {
 }  // namespace
 
 GraphImporter::GraphImporter(const ModelProto& model, Workshop& workshop)
-    : model_(model), workshop_(workshop), modules_(workshop.builder), budget_(kMostNodes) {
+    : model_(model), workshop_(workshop), modules_(workshop.builder) {
   for (const std::string_view message : model.functions) {
     FunctionProto function(message);
     const FunctionKey key(function.domain, function.name);
@@ -137,7 +137,7 @@ void GraphImporter::ReturnOutputs(const GraphProto& graph, const Environment& en
 
 void GraphImporter::RunNodes(const std::vector<NodeProto>& nodes, Environment& environment) {
   for (const NodeProto& node : nodes) {
-    if (--budget_ < 0) {
+    if (++nodes_ > kMostNodes) {
       throw Refusal{Unsupported("functions and loops make more than 4194304 nodes", PlaceOf(node))};
     }
     // Within a function, its caller tells the module.
@@ -242,6 +242,7 @@ void GraphImporter::RunFunction(const FunctionProto& function, const NodeProto& 
   };
   RunNodes(function.nodes, inner);
   std::vector<Item*> results;
+  results.reserve(function.outputs.size());
   for (const std::string_view output : function.outputs) results.push_back(Find(output, inner));
   BindResults(node, results, environment);
 }

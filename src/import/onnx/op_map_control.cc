@@ -34,6 +34,7 @@ void If(Call& call) {
 void GiveStacked(Call& call, const std::vector<Item*>& steps) {
   if (steps.empty()) Call::GiveUp("a loop of no steps has no results");
   std::vector<Tensor> parts;
+  parts.reserve(steps.size());
   for (Item* step : steps) parts.push_back(call.workshop().TensorOf(*step));
   const Item& first = *steps.front();
   if (!first.shape || !first.dtype) Call::GiveUp("a step's result of unknown shape");
@@ -71,8 +72,7 @@ Item& TrueItem(Call& call) {
 void Loop(Call& call) {
   const std::string_view body = GraphOf(call, "body");
   const std::int64_t times = call.has(0) ? call.known_integers(0).at(0) : kMostSteps + 1;
-  std::vector<Item*> carried;
-  for (std::size_t i = 2; i < call.count(); ++i) carried.push_back(&call.item(i));
+  std::vector<Item*> carried = call.items(2, call.count());
   const std::size_t kept = carried.size();
   if (call.wanted() < kept) Call::GiveUp("fewer results than are carried");
   std::vector<std::vector<Item*>> stacked(call.wanted() - kept);
@@ -112,8 +112,7 @@ void Scan(Call& call) {
   if (!length.is_number() || length.number() > kMostSteps) {
     Call::GiveUp("a scan of more than 256 steps, or of a symbolic number");
   }
-  std::vector<Item*> carried;
-  for (std::size_t i = 0; i < states; ++i) carried.push_back(&call.item(i));
+  std::vector<Item*> carried = call.items(0, states);
   std::vector<std::vector<Item*>> stacked(call.wanted() - states);
   for (std::int64_t step = 0; step < length.number(); ++step) {
     std::vector<Item*> operands = carried;
@@ -148,11 +147,7 @@ void GiveList(Call& call, std::vector<Item*> list) {
   call.GiveItem(call.workshop().Add(std::move(item)));
 }
 
-void MakeList(Call& call) {
-  std::vector<Item*> list;
-  for (std::size_t i = 0; i < call.count(); ++i) list.push_back(&call.item(i));
-  GiveList(call, std::move(list));
-}
+void MakeList(Call& call) { GiveList(call, call.items(0, call.count())); }
 
 // A position in a list of `count`, which may be counted from the end.
 std::size_t PositionOf(Call& call, std::size_t operand, std::size_t count) {

@@ -77,31 +77,42 @@ void IsInfinite(Call& call) {
 
 // --- Casts --------------------------------------------------------------------------------------
 
+// As integers, or as whether they are other than zero; nothing where one is too large.
+std::optional<std::vector<Dim>> Whole(const std::vector<double>& reals, bool truth) {
+  std::vector<Dim> out;
+  out.reserve(reals.size());
+  for (const double real : reals) {
+    const bool fits = std::abs(real) < 0x1p60;
+    if (!fits) return std::nullopt;
+    out.emplace_back(truth ? std::int64_t{real != 0} : static_cast<std::int64_t>(real));
+  }
+  return out;
+}
+
+// Whether the operand's contents are known, also of the other dtype.
+bool GiveCastContents(Call& call, const Like& like) {
+  const Item& from = call.item(0);
+  const bool truth = like.dtype == DType::kBool;
+  auto numbers = call.numbers(0);
+  if (from.reals && (truth || !numbers)) {
+    if (IsFloating(like.dtype)) {
+      call.GiveReals(*from.reals, like);
+      return true;
+    }
+    numbers = Whole(*from.reals, truth);
+  } else if (numbers && truth) {
+    for (Dim& n : *numbers) n = call.sizes().Apply(ExprOp::kNe, n, Dim(0));
+  }
+  if (!numbers) return false;
+  call.GiveNumbers(*std::move(numbers), like);
+  return true;
+}
+
 void CastTo(Call& call, DType to) {
   Item& from = call.item(0);
   if (from.dtype == to) return call.GiveItem(from);
   const Like like{to, call.shape(0)};
-  if (from.is_constant()) {
-    const bool truth = to == DType::kBool;
-    const auto numbers = call.numbers(0);
-    if (numbers && !truth) return call.GiveNumbers(*numbers, like);
-    if (from.reals && IsFloating(to)) return call.GiveReals(*from.reals, like);
-    if (from.reals) {
-      std::vector<Dim> whole;
-      for (const double real : *from.reals) {
-        const bool fits = std::abs(real) < 0x1p60;
-        if (!fits) return call.Give(call.Emit("aten::to.dtype", call.tensor(0), to), like);
-        const auto integer = static_cast<std::int64_t>(real);
-        whole.emplace_back(truth ? std::int64_t{real != 0} : integer);
-      }
-      return call.GiveNumbers(std::move(whole), like);
-    }
-    if (numbers) {
-      std::vector<Dim> flags;
-      for (const Dim n : *numbers) flags.push_back(call.sizes().Apply(ExprOp::kNe, n, Dim(0)));
-      return call.GiveNumbers(std::move(flags), like);
-    }
-  }
+  if (GiveCastContents(call, like)) return;
   call.Give(call.Emit("aten::to.dtype", call.tensor(0), to), like);
 }
 
@@ -135,26 +146,30 @@ struct Folding {
   double (*reals)(double a, double b);
 };
 
+// What `join` makes of each element and its partner.
+template <class T, class Join>
+auto Joined(const std::pair<std::vector<T>, std::vector<T>>& pair, const Join& join) {
+  std::vector<decltype(join(pair.first[0], pair.second[0]))> out;
+  out.reserve(pair.first.size());
+  for (std::size_t i = 0; i < pair.first.size(); ++i) {
+    out.push_back(join(pair.first[i], pair.second[i]));
+  }
+  return out;
+}
+
 // Whether both were constants.
 bool Fold(Call& call, const Folding& folding, bool exact) {
   if (!AreConstant(call)) return false;
   const Like like{call.dtype(0), shapes::Broadcast(call.sizes(), call.shape(0), call.shape(1))};
   // Quotients of floats are only of interest where they have no rest.
   if (const auto pair = Paired(call.numbers(0), call.numbers(1)); pair && exact) {
-    std::vector<Dim> out;
-    for (std::size_t i = 0; i < pair->first.size(); ++i) {
-      out.push_back(folding.sizes(call.sizes(), pair->first[i], pair->second[i]));
-    }
-    call.GiveNumbers(std::move(out), like);
+    const auto join = [&](Dim a, Dim b) { return folding.sizes(call.sizes(), a, b); };
+    call.GiveNumbers(Joined(*pair, join), like);
     return true;
   }
   const auto pair = Paired(call.reals(0), call.reals(1));
   if (!pair) return false;
-  std::vector<double> out;
-  for (std::size_t i = 0; i < pair->first.size(); ++i) {
-    out.push_back(folding.reals(pair->first[i], pair->second[i]));
-  }
-  call.GiveReals(std::move(out), like);
+  call.GiveReals(Joined(*pair, folding.reals), like);
   return true;
 }
 
@@ -169,25 +184,23 @@ void EmitBinary(Call& call, DType dtype) {
   call.Give(call.Emit(call.row().target, a, call.argument(1)), Broadcasted(call, dtype));
 }
 
-void Add(Call& call) {
-  constexpr Folding kSum{[](Sizes& s, Dim a, Dim b) { return s.Sum(a, b); },
-                         [](double a, double b) { return a + b; }};
-  if (Fold(call, kSum, true)) return;
+// Python writes `x + 1` and `1 + x` as one call.
+void Commutative(Call& call, const Folding& folding) {
+  if (Fold(call, folding, true)) return;
   const Like like = Broadcasted(call, call.dtype(0));
-  // Python writes `x + 1` and `1 + x` as one call.
   const bool swap = call.number(0).has_value() && !call.number(1);
   const std::size_t first = swap ? 1 : 0;
-  call.Give(call.Emit("aten::add.Tensor", call.tensor(first), call.argument(1 - first)), like);
+  call.Give(call.Emit(call.row().target, call.tensor(first), call.argument(1 - first)), like);
+}
+
+void Add(Call& call) {
+  Commutative(call, {[](Sizes& s, Dim a, Dim b) { return s.Sum(a, b); },
+                     [](double a, double b) { return a + b; }});
 }
 
 void Multiply(Call& call) {
-  constexpr Folding kProduct{[](Sizes& s, Dim a, Dim b) { return s.Product(a, b); },
-                             [](double a, double b) { return a * b; }};
-  if (Fold(call, kProduct, true)) return;
-  const Like like = Broadcasted(call, call.dtype(0));
-  const bool swap = call.number(0).has_value() && !call.number(1);
-  const std::size_t first = swap ? 1 : 0;
-  call.Give(call.Emit("aten::mul.Tensor", call.tensor(first), call.argument(1 - first)), like);
+  Commutative(call, {[](Sizes& s, Dim a, Dim b) { return s.Product(a, b); },
+                     [](double a, double b) { return a * b; }});
 }
 
 void Subtract(Call& call) {
@@ -235,11 +248,8 @@ void Power(Call& call) {
   if (AreConstant(call)) {
     const auto pair = Paired(call.reals(0), call.reals(1));
     if (pair) {
-      std::vector<double> out;
-      for (std::size_t i = 0; i < pair->first.size(); ++i) {
-        out.push_back(std::pow(pair->first[i], pair->second[i]));
-      }
-      return call.GiveReals(std::move(out), Broadcasted(call, call.dtype(0)));
+      const auto power = [](double a, double b) { return std::pow(a, b); };
+      return call.GiveReals(Joined(*pair, power), Broadcasted(call, call.dtype(0)));
     }
   }
   const Like like = Broadcasted(call, call.dtype(0));
@@ -260,24 +270,27 @@ void Power(Call& call) {
   call.Give(out, like);
 }
 
+template <ExprOp kOp>
+Dim Compared(Sizes& sizes, Dim a, Dim b) {
+  // A size is never negative: exporters compare it with -1.
+  const bool size_against_negative = (a.is_number() && a.number() < 0 && !b.is_number()) ||
+                                     (b.is_number() && b.number() < 0 && !a.is_number());
+  if (kOp == ExprOp::kEq && size_against_negative) return Dim(0);
+  if (a == b) return Dim(kOp == ExprOp::kEq || kOp == ExprOp::kLe ? 1 : 0);
+  return sizes.Apply(kOp, a, b);
+}
+
 template <ExprOp kOp, bool kSwapped, bool kNegated>
 void Compare(Call& call) {
   const Like like = Broadcasted(call, DType::kBool);
   const auto pair = Paired(call.numbers(0), call.numbers(1));
   if (AreConstant(call) && pair) {
-    std::vector<Dim> out;
-    for (std::size_t i = 0; i < pair->first.size(); ++i) {
-      const Dim a = kSwapped ? pair->second[i] : pair->first[i];
-      const Dim b = kSwapped ? pair->first[i] : pair->second[i];
-      const bool size_against_negative = (a.is_number() && a.number() < 0 && !b.is_number()) ||
-                                         (b.is_number() && b.number() < 0 && !a.is_number());
-      Dim answer = a == b ? Dim(kOp == ExprOp::kEq || kOp == ExprOp::kLe ? 1 : 0)
-                          : call.sizes().Apply(kOp, a, b);
-      // A size is never negative: exporters compare it with -1.
-      if (kOp == ExprOp::kEq && size_against_negative) answer = Dim(0);
-      out.push_back(kNegated ? call.sizes().Apply(ExprOp::kNot, answer) : answer);
-    }
-    return call.GiveNumbers(std::move(out), like);
+    const auto answer = [&](Dim a, Dim b) {
+      const Dim of_both =
+          kSwapped ? Compared<kOp>(call.sizes(), b, a) : Compared<kOp>(call.sizes(), a, b);
+      return kNegated ? call.sizes().Apply(ExprOp::kNot, of_both) : of_both;
+    };
+    return call.GiveNumbers(Joined(*pair, answer), like);
   }
   EmitBinary(call, DType::kBool);
 }
@@ -286,11 +299,8 @@ template <ExprOp kOp>
 void Logical(Call& call) {
   const auto pair = Paired(call.numbers(0), call.numbers(1));
   if (!AreConstant(call) || !pair) return EmitBinary(call, DType::kBool);
-  std::vector<Dim> out;
-  for (std::size_t i = 0; i < pair->first.size(); ++i) {
-    out.push_back(call.sizes().Apply(kOp, pair->first[i], pair->second[i]));
-  }
-  call.GiveNumbers(std::move(out), Broadcasted(call, DType::kBool));
+  const auto join = [&](Dim a, Dim b) { return call.sizes().Apply(kOp, a, b); };
+  call.GiveNumbers(Joined(*pair, join), Broadcasted(call, DType::kBool));
 }
 
 void ToBoolBinary(Call& call) { EmitBinary(call, DType::kBool); }
@@ -494,7 +504,7 @@ constexpr std::array kRows{
     OpRow{"Abs", 1, FoldedUnary<std::fabs>, "aten::abs"},
     OpRow{"Acos", 7, Unary, "aten::acos"},
     OpRow{"Acosh", 9, Unary, "aten::acosh"},
-    OpRow{"Add", 1, Add},
+    OpRow{"Add", 1, Add, "aten::add.Tensor"},
     OpRow{"And", 1, Logical<ExprOp::kAnd>, "aten::logical_and"},
     OpRow{"Asin", 7, Unary, "aten::asin"},
     OpRow{"Asinh", 9, Unary, "aten::asinh"},
@@ -536,7 +546,7 @@ constexpr std::array kRows{
     OpRow{"Min", 1, Variadic, "aten::minimum"},
     OpRow{"Mish", 18, Unary, "aten::mish"},
     OpRow{"Mod", 10, Modulo},
-    OpRow{"Mul", 1, Multiply},
+    OpRow{"Mul", 1, Multiply, "aten::mul.Tensor"},
     OpRow{"Neg", 1, Negative, "aten::neg"},
     OpRow{"Not", 1, Not, "aten::logical_not"},
     OpRow{"Or", 1, Logical<ExprOp::kOr>, "aten::logical_or"},

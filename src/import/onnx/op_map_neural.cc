@@ -113,9 +113,7 @@ class Equation {
 void EinsteinSum(Call& call) {
   const std::string text = call.text("equation", "");
   const Equation equation(call, text);
-  std::vector<Tensor> operands;
-  for (std::size_t i = 0; i < call.count(); ++i) operands.push_back(call.tensor(i));
-  call.Give(call.Emit("aten::einsum", std::string_view(text), operands),
+  call.Give(call.Emit("aten::einsum", std::string_view(text), call.tensors()),
             {call.dtype(0), equation.result()});
 }
 

@@ -65,36 +65,47 @@ Tensor ZerosOfChannels(Call& call, const Scaling& by) {
                    Builder::Named("dtype", DType::kInt64));
 }
 
-Tensor Quantized(Call& call, Tensor x, const Scaling& by, DType dtype, int axis) {
+// One of the two operators, which are written alike: by one scale, or by one for each channel.
+struct Direction {
+  std::string_view per_tensor, by_tensors, per_channel;
+};
+constexpr Direction kQuantize{"quantized_decomposed::quantize_per_tensor",
+                              "quantized_decomposed::quantize_per_tensor.tensor",
+                              "quantized_decomposed::quantize_per_channel"};
+constexpr Direction kDequantize{"quantized_decomposed::dequantize_per_tensor",
+                                "quantized_decomposed::dequantize_per_tensor.tensor",
+                                "quantized_decomposed::dequantize_per_channel"};
+
+struct Scaled {
+  Tensor x;
+  Scaling by;
+  DType dtype;
+  int axis = 0;
+};
+Tensor Rescaled(Call& call, const Direction& direction, const Scaled& of) {
+  const auto [x, by, dtype, axis] = of;
   const Limits limits = LimitsOf(dtype);
   if (IsOne(call, by.scale)) {
     const bool numbers = AreNumbers(call, by);
-    return call.Emit(numbers ? "quantized_decomposed::quantize_per_tensor"
-                             : "quantized_decomposed::quantize_per_tensor.tensor",
-                     x,
+    return call.Emit(numbers ? direction.per_tensor : direction.by_tensors, x,
                      numbers ? ScaleOf(call, by)
                              : call.Emit("aten::reshape", call.tensor(by.scale), Builder::Shape{}),
                      ZeroOf(call, by), limits.least, limits.most, dtype);
   }
   if (call.rank(by.scale) != 1) Call::GiveUp("scales of blocks");
-  return call.Emit("quantized_decomposed::quantize_per_channel", x, call.tensor(by.scale),
-                   ZerosOfChannels(call, by), axis, limits.least, limits.most, dtype);
+  return call.Emit(direction.per_channel, x, call.tensor(by.scale), ZerosOfChannels(call, by), axis,
+                   limits.least, limits.most, dtype);
 }
 
-Tensor Dequantized(Call& call, Tensor x, const Scaling& by, DType dtype, int axis) {
-  const Limits limits = LimitsOf(dtype);
-  if (IsOne(call, by.scale)) {
-    const bool numbers = AreNumbers(call, by);
-    return call.Emit(numbers ? "quantized_decomposed::dequantize_per_tensor"
-                             : "quantized_decomposed::dequantize_per_tensor.tensor",
-                     x,
-                     numbers ? ScaleOf(call, by)
-                             : call.Emit("aten::reshape", call.tensor(by.scale), Builder::Shape{}),
-                     ZeroOf(call, by), limits.least, limits.most, dtype);
-  }
-  if (call.rank(by.scale) != 1) Call::GiveUp("scales of blocks");
-  return call.Emit("quantized_decomposed::dequantize_per_channel", x, call.tensor(by.scale),
-                   ZerosOfChannels(call, by), axis, limits.least, limits.most, dtype);
+Tensor Quantized(Call& call, Tensor x, const Scaling& by, DType dtype, int axis) {
+  return Rescaled(call, kQuantize, {.x = x, .by = by, .dtype = dtype, .axis = axis});
+}
+
+// Of operand `operand`.
+Tensor Dequantized(Call& call, std::size_t operand, const Scaling& by, int axis) {
+  return Rescaled(
+      call, kDequantize,
+      {.x = call.tensor(operand), .by = by, .dtype = call.dtype(operand), .axis = axis});
 }
 
 int ChannelAxis(Call& call, std::size_t scale) {
@@ -119,7 +130,7 @@ Tensor AsType(Call& call, Tensor x, DType dtype) {
 void Dequantize(Call& call) {
   if (call.integer("block_size", 0) != 0) Call::GiveUp("scales of blocks");
   const DType to = call.dtype(1);
-  const Tensor out = Dequantized(call, call.tensor(0), {1, 2}, call.dtype(0), ChannelAxis(call, 1));
+  const Tensor out = Dequantized(call, 0, {1, 2}, ChannelAxis(call, 1));
   call.Give(AsType(call, out, to), {to, call.shape(0)});
 }
 
@@ -173,8 +184,8 @@ void Convolution(Call& call) {
 // a, its scale and zero point, b, its scale and zero point, those of the result
 void ScaledMatrixProduct(Call& call) {
   const int last = call.rank(3) - 1;
-  const Tensor a = Dequantized(call, call.tensor(0), {1, 2}, call.dtype(0), 0);
-  const Tensor b = Dequantized(call, call.tensor(3), {4, 5}, call.dtype(3), last);
+  const Tensor a = Dequantized(call, 0, {1, 2}, 0);
+  const Tensor b = Dequantized(call, 3, {4, 5}, last);
   const DType dtype = call.dtype(7);
   const Tensor out = Quantized(call, call.Emit("aten::matmul", a, b), {6, 7}, dtype, 0);
   call.Give(out, {dtype, shapes::Product(call.sizes(), call.shape(0), call.shape(3))});
@@ -182,8 +193,8 @@ void ScaledMatrixProduct(Call& call) {
 
 // x, scale, zero point, w, scale, zero point, those of the result, bias
 void ScaledConvolution(Call& call) {
-  const Tensor x = Dequantized(call, call.tensor(0), {1, 2}, call.dtype(0), 1);
-  const Tensor w = Dequantized(call, call.tensor(3), {4, 5}, call.dtype(3), 0);
+  const Tensor x = Dequantized(call, 0, {1, 2}, 1);
+  const Tensor w = Dequantized(call, 3, {4, 5}, 0);
   const Tensor bias =
       call.has(8) ? call.Emit("aten::to.dtype", call.tensor(8), DType::kFloat32) : Tensor();
   Shape to;

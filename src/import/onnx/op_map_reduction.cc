@@ -67,11 +67,12 @@ void Sum(Call& call) {
   call.Give(Total(call, call.tensor(0), reduction), reduction.like);
 }
 
-void Mean(Call& call) {
+// Of floats, by the row's operator.
+void OfFloats(Call& call) {
   RequireFloats(call);
   const Reduction reduction = ReductionOf(call);
   if (reduction.nothing) return call.GiveItem(call.item(0));
-  call.Give(call.Emit("aten::mean.dim", call.tensor(0), reduction.list(), reduction.keep),
+  call.Give(call.Emit(call.row().target, call.tensor(0), reduction.list(), reduction.keep),
             reduction.like);
 }
 
@@ -121,14 +122,6 @@ void LogSum(Call& call) {
   call.Give(call.Emit("aten::log", sum), reduction.like);
 }
 
-void LogSumExp(Call& call) {
-  RequireFloats(call);
-  const Reduction reduction = ReductionOf(call);
-  if (reduction.nothing) return call.GiveItem(call.item(0));
-  call.Give(call.Emit("aten::logsumexp", call.tensor(0), reduction.list(), reduction.keep),
-            reduction.like);
-}
-
 void SumSquare(Call& call) {
   const Reduction reduction = ReductionOf(call);
   const Tensor x = call.tensor(0);
@@ -173,9 +166,9 @@ constexpr std::array kRows{
     OpRow{"ReduceL1", 1, Norm<1>},
     OpRow{"ReduceL2", 1, Norm<2>},
     OpRow{"ReduceLogSum", 1, LogSum},
-    OpRow{"ReduceLogSumExp", 1, LogSumExp},
+    OpRow{"ReduceLogSumExp", 1, OfFloats, "aten::logsumexp"},
     OpRow{"ReduceMax", 1, Extreme, "aten::amax"},
-    OpRow{"ReduceMean", 1, Mean},
+    OpRow{"ReduceMean", 1, OfFloats, "aten::mean.dim"},
     OpRow{"ReduceMin", 1, Extreme, "aten::amin"},
     OpRow{"ReduceProd", 1, Product},
     OpRow{"ReduceSum", 1, Sum},

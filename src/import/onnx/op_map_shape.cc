@@ -101,6 +101,7 @@ void Range(Call& call) {
   const Like like{dtype, {count}};
   if (first.is_number() && count.is_number() && count.number() <= kMostPositions) {
     std::vector<Dim> positions;
+    positions.reserve(static_cast<std::size_t>(count.number()));
     for (std::int64_t i = 0; i < count.number(); ++i) {
       positions.emplace_back(first.number() + i * by.number());
     }
@@ -202,6 +203,7 @@ void Flatten(Call& call) {
 
 std::vector<int> Counted(Call& call, const std::vector<std::int64_t>& axes, int rank) {
   std::vector<int> out;
+  out.reserve(axes.size());
   for (const std::int64_t axis : axes) out.push_back(call.axis(axis, rank));
   std::ranges::sort(out);
   out.erase(std::ranges::unique(out).begin(), out.end());
@@ -290,9 +292,7 @@ void Concat(Call& call) {
   to[static_cast<std::size_t>(axis)] = length;
   const Like like{call.dtype(0), to};
   if (known && numbers.size() <= kMostContents) return call.GiveNumbers(std::move(numbers), like);
-  std::vector<Tensor> parts;
-  for (std::size_t i = 0; i < call.count(); ++i) parts.push_back(call.tensor(i));
-  call.Give(call.Emit("aten::cat", parts, axis), like);
+  call.Give(call.Emit("aten::cat", call.tensors(), axis), like);
 }
 
 std::vector<Dim> PartsOf(Call& call, Dim size) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <utility>
 
@@ -14,7 +13,7 @@ namespace {
 constexpr std::int64_t kMost = std::int64_t{1} << 62;
 
 double HalfToDouble(std::uint16_t bits) {
-  const int exponent = bits >> 10U & 0x1fU;
+  const auto exponent = static_cast<int>(bits >> 10U & 0x1fU);
   const double fraction = bits & 0x3ffU;
   const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
   if (exponent == 0x1f) return fraction == 0 ? sign * INFINITY : NAN;
@@ -27,16 +26,12 @@ double BFloatToDouble(std::uint16_t bits) {
 }
 
 template <class T>
-T At(std::string_view raw, std::size_t i) {
-  T value;
-  std::memcpy(&value, raw.data() + i * sizeof(T), sizeof(T));
-  return value;
-}
-
-template <class T>
 std::vector<std::int64_t> Integers(std::string_view raw, std::size_t count) {
   std::vector<std::int64_t> out;
-  for (std::size_t i = 0; i < count; ++i) out.push_back(static_cast<std::int64_t>(At<T>(raw, i)));
+  out.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    out.push_back(static_cast<std::int64_t>(NumberAt<T>(raw, i)));
+  }
   return out;
 }
 
@@ -62,13 +57,13 @@ std::optional<std::vector<double>> RawReals(DType dtype, std::string_view raw, s
   std::vector<double> out;
   for (std::size_t i = 0; i < count; ++i) {
     if (dtype == DType::kFloat32) {
-      out.push_back(static_cast<double>(At<float>(raw, i)));
+      out.push_back(static_cast<double>(NumberAt<float>(raw, i)));
     } else if (dtype == DType::kFloat64) {
-      out.push_back(At<double>(raw, i));
+      out.push_back(NumberAt<double>(raw, i));
     } else if (dtype == DType::kFloat16) {
-      out.push_back(HalfToDouble(At<std::uint16_t>(raw, i)));
+      out.push_back(HalfToDouble(NumberAt<std::uint16_t>(raw, i)));
     } else if (dtype == DType::kBFloat16) {
-      out.push_back(BFloatToDouble(At<std::uint16_t>(raw, i)));
+      out.push_back(BFloatToDouble(NumberAt<std::uint16_t>(raw, i)));
     } else {
       return std::nullopt;
     }

@@ -2,6 +2,7 @@
 #include "import/onnx/windows.h"
 
 #include <algorithm>
+#include <ranges>
 #include <string>
 
 namespace steelyard::onnx {
@@ -34,6 +35,12 @@ void PadToSame(Dim size, bool upper, Window& window) {
   const std::int64_t less = total / 2, more = total - less;
   window.before = upper ? less : more;
   window.after = upper ? more : less;
+}
+
+Builder::Shape Each(const std::vector<Window>& windows, std::int64_t Window::*member) {
+  Builder::Shape out;
+  for (const Window& window : windows) out.emplace_back(window.*member);
+  return out;
 }
 
 }  // namespace
@@ -76,9 +83,9 @@ bool IsSymmetric(const std::vector<Window>& windows) {
 
 Tensor Padded(Call& call, Tensor x, std::vector<Window>& windows, double value) {
   Builder::Shape pads;
-  for (auto window = windows.rbegin(); window != windows.rend(); ++window) {
-    pads.insert(pads.end(), {window->before, window->after});
-    window->before = window->after = 0;
+  for (Window& window : std::views::reverse(windows)) {
+    pads.insert(pads.end(), {window.before, window.after});
+    window.before = window.after = 0;
   }
   return call.Emit("aten::constant_pad_nd", x, pads, value);
 }
@@ -112,24 +119,16 @@ Tensor Convolved(Call& call, const Convolving& operands, Shape* to) {
 }
 
 Builder::Shape Kernels(const std::vector<Window>& windows) {
-  Builder::Shape out;
-  for (const Window& window : windows) out.emplace_back(window.kernel);
-  return out;
+  return Each(windows, &Window::kernel);
 }
 Builder::Shape Strides(const std::vector<Window>& windows) {
-  Builder::Shape out;
-  for (const Window& window : windows) out.emplace_back(window.stride);
-  return out;
+  return Each(windows, &Window::stride);
 }
 Builder::Shape Dilations(const std::vector<Window>& windows) {
-  Builder::Shape out;
-  for (const Window& window : windows) out.emplace_back(window.dilation);
-  return out;
+  return Each(windows, &Window::dilation);
 }
 Builder::Shape Paddings(const std::vector<Window>& windows) {
-  Builder::Shape out;
-  for (const Window& window : windows) out.emplace_back(window.before);
-  return out;
+  return Each(windows, &Window::before);
 }
 
 }  // namespace steelyard::onnx

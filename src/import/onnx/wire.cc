@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/onnx/wire.h"
 
-#include <cstring>
 #include <limits>
 #include <protozero/exception.hpp>
 #include <protozero/varint.hpp>
@@ -11,16 +10,9 @@ namespace steelyard::onnx {
 namespace {
 
 template <class T>
-T Loaded(const char* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(T));
-  return value;
-}
-
-template <class T>
 void AppendFixed(std::string_view bytes, std::size_t limit, std::vector<double>& list) {
-  for (std::size_t i = 0; i + sizeof(T) <= bytes.size() && list.size() < limit; i += sizeof(T)) {
-    list.push_back(Loaded<T>(bytes.data() + i));
+  for (std::size_t i = 0; i < bytes.size() / sizeof(T) && list.size() < limit; ++i) {
+    list.push_back(NumberAt<T>(bytes, i));
   }
 }
 
@@ -87,7 +79,7 @@ std::int64_t Fields::integer() const {
 
 float Fields::real() const {
   if (wire_ != Wire::kFixed32) Refuse("field " + std::to_string(number_) + " is no float");
-  return Loaded<float>(bytes_.data());
+  return NumberAt<float>(bytes_, 0);
 }
 
 void Fields::AppendTo(std::vector<std::int64_t>& list, std::size_t limit) const {

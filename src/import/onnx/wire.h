@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,14 @@ namespace steelyard::onnx {
 struct Refusal {
   Error error;
 };
+
+// The number at a place among those that the bytes are. Requires: it is there.
+template <class T>
+T NumberAt(std::string_view bytes, std::size_t place) {
+  T value;
+  std::memcpy(&value, bytes.data() + place * sizeof(T), sizeof(T));
+  return value;
+}
 
 class Fields {
  public:

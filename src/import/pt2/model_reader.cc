@@ -178,12 +178,9 @@ class ModelReader {
   std::vector<Range> ranges_;
 };
 
-Result<JsonValue> Root(simdjson::ondemand::parser& parser, const PaddedText& text,
-                       simdjson::ondemand::document& document) {
-  JsonValue root;
-  auto code = parser.iterate(text.view().data(), text.size(), text.capacity()).get(document);
-  if (code == simdjson::SUCCESS) code = document.get_value().get(root);
-  if (code == simdjson::SUCCESS) return root;
+Result<JsonValue> RootOf(const JsonText& text) {
+  if (text.ok()) return text.root();
+  const simdjson::error_code code = text.code();
   if (code == simdjson::UTF8_ERROR) {
     return Unexpected(InvalidInput("the JSON is not valid UTF-8", {}, kDamagedHint));
   }
@@ -208,14 +205,12 @@ Error UnsupportedVersion(const SchemaVersion& version) {
 
 // The version alone, as far as it can be found in a text that could not be read.
 SchemaVersion FindVersion(const PaddedText& text) {
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
-  const Result<JsonValue> root = Root(parser, text, document);
-  if (!root) return {};
+  const JsonText json_text(text);
+  if (!json_text.ok()) return {};
   Program unused;
   JsonReader json;
   ModelReader reader(unused, json);
-  json.Object(*root, [&](std::string_view key, JsonValue field) {
+  json.Object(json_text.root(), [&](std::string_view key, JsonValue field) {
     return key != "schema_version" || reader.ReadVersion(field);
   });
   return reader.version();
@@ -224,15 +219,13 @@ SchemaVersion FindVersion(const PaddedText& text) {
 }  // namespace
 
 Result<Model> ReadModel(const PaddedText& json) {
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
-  SY_ASSIGN_OR_RETURN(const JsonValue root, Root(parser, json, document));
+  JsonText text(json);
+  SY_ASSIGN_OR_RETURN(const JsonValue root, RootOf(text));
   Program program;
   JsonReader reader;
   ModelReader model(program, reader);
   bool ok = model.Read(root);
-  if (ok && document.current_location().error() == simdjson::SUCCESS)
-    ok = reader.Fail("something follows the end of the JSON");
+  if (ok && text.Continues()) ok = reader.Fail("something follows the end of the JSON");
   if (ok && IsSupported(model.version())) {
     return Model{std::move(program), model.version().major};
   }

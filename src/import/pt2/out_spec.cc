@@ -61,15 +61,12 @@ class SpecReader {
 }  // namespace
 
 std::vector<std::uint32_t> ReleasedLeaves(std::string_view spec) {
-  const simdjson::padded_string text(spec);
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
-  JsonValue root;
+  const PaddedText text(spec);
+  const JsonText json(text);
   std::vector<std::uint32_t> out;
-  if (parser.iterate(text).get(document) != simdjson::SUCCESS) return {};
-  if (document.get_value().get(root) != simdjson::SUCCESS) return {};
+  if (!json.ok()) return {};
   SpecReader reader;
-  return reader.Read(root, out) ? out : std::vector<std::uint32_t>();
+  return reader.Read(json.root(), out) ? out : std::vector<std::uint32_t>();
 }
 
 }  // namespace steelyard::pt2

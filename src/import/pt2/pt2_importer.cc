@@ -6,7 +6,6 @@
 // "serialized_exported_program.json" beside a state dict.
 #include "import/pt2/pt2_importer.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -21,6 +20,7 @@
 #include "import/pt2/model_reader.h"
 #include "import/pt2/state_dict.h"
 #include "import/pt2/weights.h"
+#include "support/choices.h"
 
 namespace steelyard {
 namespace {
@@ -108,12 +108,10 @@ Error NoModel(const Archive& archive, const Contents& contents) {
   }
   constexpr std::size_t kShown = 5;
   std::string message = "the zip archive holds no exported model; it is empty";
-  if (archive.size() > 0) message = "the zip archive holds no exported model but ";
-  for (std::size_t i = 0; i < std::min(kShown, archive.size()); ++i) {
-    message.append(i == 0 ? "" : ", ").append(Quoted(archive.name(i)));
-  }
-  if (archive.size() > kShown) {
-    message.append(" and " + std::to_string(archive.size() - kShown) + " more");
+  if (archive.size() > 0) {
+    message =
+        "the zip archive holds no exported model but " +
+        Listed(archive.size(), kShown, [&](std::size_t i) { return Quoted(archive.name(i)); });
   }
   return InvalidInput(std::move(message), {}, kHowToExport);
 }

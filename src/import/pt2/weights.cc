@@ -129,16 +129,10 @@ class Keys {
 
 std::vector<StoredTensor> ReadWeightsConfig(const PaddedText& text) {
   std::vector<StoredTensor> out;
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
-  JsonValue root;
-  if (parser.iterate(text.view().data(), text.size(), text.capacity()).get(document) !=
-          simdjson::SUCCESS ||
-      document.get_value().get(root) != simdjson::SUCCESS) {
-    return {};
-  }
+  const JsonText json_text(text);
+  if (!json_text.ok()) return {};
   JsonReader json;
-  const bool ok = json.Object(root, [&](std::string_view key, JsonValue config) {
+  const bool ok = json.Object(json_text.root(), [&](std::string_view key, JsonValue config) {
     if (key != "config") return true;
     return json.Object(config, [&](std::string_view name, JsonValue payload) {
       StoredTensor& tensor = out.emplace_back();

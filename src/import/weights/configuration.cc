@@ -57,16 +57,10 @@ class WidthReader {
 }  // namespace
 
 QuantisationHints HintsIn(const PaddedText& config) {
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
-  JsonValue root;
-  if (parser.iterate(config.view().data(), config.size(), config.capacity()).get(document) !=
-          simdjson::SUCCESS ||
-      document.get_value().get(root) != simdjson::SUCCESS) {
-    return {};
-  }
+  const JsonText json(config);
+  if (!json.ok()) return {};
   WidthReader reader;
-  if (!reader.ReadRoot(root)) return {};
+  if (!reader.ReadRoot(json.root())) return {};
   return {.bits = reader.bits()};
 }
 

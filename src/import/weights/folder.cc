@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "support/choices.h"
+
 namespace steelyard::weights {
 namespace {
 
@@ -31,14 +33,10 @@ std::vector<std::string> NamesIn(const std::string& folder) {
 }
 
 Error SeveralModels(const std::string& folder, const std::vector<std::string>& models) {
-  std::string names;
-  for (std::size_t i = 0; i < models.size() && i < kNamedModels; ++i) {
-    names.append(i == 0 ? "" : ", ").append(models[i]);
-  }
-  if (models.size() > kNamedModels) {
-    names.append(" and ").append(std::to_string(models.size() - kNamedModels)).append(" more");
-  }
-  return InvalidInput("the folder holds several models: " + names, folder, "Name one of them.");
+  const auto name = [&](std::size_t i) { return models[i]; };
+  return InvalidInput(
+      "the folder holds several models: " + Listed(models.size(), kNamedModels, name), folder,
+      "Name one of them.");
 }
 
 std::string NameOfModel(const std::string& path, std::string_view stem) {

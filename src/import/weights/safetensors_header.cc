@@ -175,19 +175,15 @@ std::uint64_t LittleEndian(std::span<const char> bytes) {
 
 Status ReadSafetensorsHeader(const PaddedText& header, std::int64_t data_bytes, std::uint32_t file,
                              StoredWeights* weights) {
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
-  JsonValue root;
-  auto code = parser.iterate(header.view().data(), header.size(), header.capacity()).get(document);
-  if (code == simdjson::SUCCESS) code = document.get_value().get(root);
-  if (code != simdjson::SUCCESS) {
-    return Unexpected(InvalidInput("the header is no JSON (" + ReasonOf(code) + ")", "header",
-                                   std::string(kDamaged)));
+  JsonText text(header);
+  if (!text.ok()) {
+    return Unexpected(InvalidInput("the header is no JSON (" + ReasonOf(text.code()) + ")",
+                                   "header", std::string(kDamaged)));
   }
   const std::size_t first = weights->tensors.size();
   HeaderReader reader(file, weights);
-  bool ok = reader.Read(root);
-  if (ok && document.current_location().error() == simdjson::SUCCESS) {
+  bool ok = reader.Read(text.root());
+  if (ok && text.Continues()) {
     ok = reader.json().Fail("something follows the end of the JSON");
   }
   if (!ok) {

@@ -49,19 +49,15 @@ bool ReadMap(JsonReader& json, JsonValue value, ShardIndex* index) {
 }  // namespace
 
 Result<ShardIndex> ReadShardIndex(const PaddedText& text) {
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
-  JsonValue root;
-  auto code = parser.iterate(text.view().data(), text.size(), text.capacity()).get(document);
-  if (code == simdjson::SUCCESS) code = document.get_value().get(root);
-  if (code != simdjson::SUCCESS) {
-    return Unexpected(
-        InvalidInput("the index is no JSON (" + ReasonOf(code) + ")", {}, std::string(kDamaged)));
+  const JsonText json_text(text);
+  if (!json_text.ok()) {
+    return Unexpected(InvalidInput("the index is no JSON (" + ReasonOf(json_text.code()) + ")", {},
+                                   std::string(kDamaged)));
   }
   ShardIndex index;
   JsonReader json;
   bool found = false;
-  const bool ok = json.Object(root, [&](std::string_view key, JsonValue field) {
+  const bool ok = json.Object(json_text.root(), [&](std::string_view key, JsonValue field) {
     if (key != "weight_map") return true;
     if (found) return json.Fail("the index has two weight_maps");
     found = true;

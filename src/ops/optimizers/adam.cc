@@ -47,21 +47,13 @@ States StatesAt(const std::vector<std::size_t>& places, const States& all) {
 
 void Decayed(Dispatcher& d, const Step& step, Decay decay, const Tensor& parameter,
              Tensor& gradient) {
-  if (!step.On("weight_decay")) return;
-  if (decay == Decay::kOfParameter) {
-    d.Call("aten::mul_.Tensor", parameter, kAnyNumber);
-  } else {
-    gradient = d.Call("aten::add.Tensor", gradient, parameter, kAnyNumber);
-  }
+  if (decay == Decay::kOfGradient) return AddDecay(d, step, parameter, gradient);
+  if (step.On("weight_decay")) d.Call("aten::mul_.Tensor", parameter, kAnyNumber);
 }
 void Decayed(Dispatcher& d, const Step& step, Decay decay, const Tensors& parameters,
              Tensors& gradients) {
-  if (!step.On("weight_decay")) return;
-  if (decay == Decay::kOfParameter) {
-    d.CallMany("aten::_foreach_mul_.Scalar", parameters, kAnyNumber);
-  } else {
-    AddDecay(d, step, parameters, gradients);
-  }
+  if (decay == Decay::kOfGradient) return AddDecay(d, step, parameters, gradients);
+  if (step.On("weight_decay")) d.CallMany("aten::_foreach_mul_.Scalar", parameters, kAnyNumber);
 }
 
 void UpdateMoments(Dispatcher& d, const Tensor& gradient, const Tensor& mean,

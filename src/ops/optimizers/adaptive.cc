@@ -45,9 +45,7 @@ void AdagradOneByOne(Dispatcher& d, Step& step) {
     gradient = step.gradients[i];
     d.Call("aten::add_.Tensor", states.counters[i], 1);
     if (step.On("maximize")) gradient = d.Call("aten::neg", gradient);
-    if (step.On("weight_decay")) {
-      gradient = d.Call("aten::add.Tensor", gradient, parameter, kAnyNumber);
-    }
+    AddDecay(d, step, parameter, gradient);
     d.Call("aten::addcmul_", states.sums[i], gradient, gradient, kAnyNumber);
     root = RootOf(d, states.sums[i]);
     d.Call("aten::addcdiv_", parameter, gradient, root, -kAnyNumber);
@@ -62,7 +60,7 @@ void AdagradLists(Dispatcher& d, Step& step) {
     const Tensors parameters = Pick(step.parameters, places), sums = Pick(all.sums, places);
     SetGradients(d, step, places, gradients);
     CountUp(d, Pick(all.counters, places));
-    if (step.On("weight_decay")) AddDecay(d, step, parameters, gradients);
+    AddDecay(d, step, parameters, gradients);
     d.CallMany("aten::_foreach_addcmul_.Scalar", sums, gradients, gradients, kAnyNumber);
     Set(roots, d.CallMany("aten::_foreach_sqrt", sums));
     d.CallMany("aten::_foreach_add_.Scalar", roots, kAnyNumber);
@@ -120,9 +118,7 @@ void RmsPropOneByOne(Dispatcher& d, Step& step) {
     gradient = step.gradients[i];
     if (step.On("maximize")) gradient = d.Call("aten::neg", gradient);
     d.Call("aten::add_.Tensor", states.counters[i], 1);
-    if (step.On("weight_decay")) {
-      gradient = d.Call("aten::add.Tensor", gradient, parameter, kAnyNumber);
-    }
+    AddDecay(d, step, parameter, gradient);
     d.Call("aten::mul_.Tensor", square, kAnyNumber);
     d.Call("aten::addcmul_", square, gradient, gradient, kAnyNumber);
     if (step.On("centered")) {
@@ -153,7 +149,7 @@ void RmsPropLists(Dispatcher& d, Step& step) {
     const Tensors parameters = Pick(step.parameters, places), squares = Pick(all.squares, places);
     SetGradients(d, step, places, gradients);
     CountUp(d, Pick(all.counters, places));
-    if (step.On("weight_decay")) AddDecay(d, step, parameters, gradients);
+    AddDecay(d, step, parameters, gradients);
     d.CallMany("aten::_foreach_mul_.Scalar", squares, kAnyNumber);
     d.CallMany("aten::_foreach_addcmul_.Scalar", squares, gradients, gradients, kAnyNumber);
     if (step.On("centered")) {

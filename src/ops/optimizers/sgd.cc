@@ -19,9 +19,7 @@ void OneByOne(Dispatcher& d, Step& step) {
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
     const Tensor& parameter = step.parameters[i];
     gradient = GradientAt(d, step, i);
-    if (step.On("weight_decay")) {
-      gradient = d.Call("aten::add.Tensor", gradient, parameter, kAnyNumber);
-    }
+    AddDecay(d, step, parameter, gradient);
     if (step.On("momentum")) {
       Tensor buffer;
       if (step.is_first()) {
@@ -43,7 +41,7 @@ void ListsOf(Dispatcher& d, Step& step) {
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
     const Tensors parameters = Pick(step.parameters, places);
     SetGradients(d, step, places, gradients);
-    if (step.On("weight_decay")) AddDecay(d, step, parameters, gradients);
+    AddDecay(d, step, parameters, gradients);
     if (step.On("momentum")) {
       Tensors buffers;
       for (const Tensor& gradient : gradients) {

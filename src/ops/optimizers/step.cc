@@ -109,7 +109,13 @@ void SetGradients(Dispatcher& d, const Step& step, const std::vector<std::size_t
   if (step.On("maximize")) Set(gradients, d.CallMany("aten::_foreach_neg", gradients));
 }
 
+void AddDecay(Dispatcher& d, const Step& step, const Tensor& parameter, Tensor& gradient) {
+  if (!step.On("weight_decay")) return;
+  gradient = d.Call("aten::add.Tensor", gradient, parameter, kAnyNumber);
+}
+
 void AddDecay(Dispatcher& d, const Step& step, const Tensors& parameters, Tensors& gradients) {
+  if (!step.On("weight_decay")) return;
   if (step.On("maximize")) {
     d.CallMany("aten::_foreach_add_.List", gradients, parameters, kAnyNumber);
   } else {

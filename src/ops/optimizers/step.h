@@ -100,7 +100,9 @@ Tensor GradientAt(Dispatcher& d, const Step& step, std::size_t i);
 // The same for a list of them.
 void SetGradients(Dispatcher& d, const Step& step, const std::vector<std::size_t>& places,
                   Tensors& gradients);
-// Adds a part of the parameters to the gradients: into the negatives, if they are.
+// With the option `weight_decay`, adds a part of the parameter to its gradient.
+void AddDecay(Dispatcher& d, const Step& step, const Tensor& parameter, Tensor& gradient);
+// The same for lists: into the negatives, if they are.
 void AddDecay(Dispatcher& d, const Step& step, const Tensors& parameters, Tensors& gradients);
 
 // `torch._foreach_add_(counters, torch.tensor(1.0), alpha=1.0)`.

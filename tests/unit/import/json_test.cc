@@ -17,17 +17,11 @@ using testing::HasSubstr;
 // Reads the field "x" of an object; returns what was wrong, "" if nothing was.
 std::string ReadX(std::string_view x, const std::function<bool(JsonReader&, JsonValue)>& read) {
   const PaddedText text("{\"x\": " + std::string(x) + "}");
-  simdjson::ondemand::parser parser;
-  simdjson::ondemand::document document;
-  JsonValue root;
-  if (parser.iterate(text.view().data(), text.size(), text.capacity()).get(document) !=
-          simdjson::SUCCESS ||
-      document.get_value().get(root) != simdjson::SUCCESS) {
-    return "no JSON";
-  }
+  const JsonText json_text(text);
+  if (!json_text.ok()) return "no JSON";
   JsonReader json;
-  const bool ok =
-      json.Object(root, [&](std::string_view, JsonValue field) { return read(json, field); });
+  const bool ok = json.Object(json_text.root(),
+                              [&](std::string_view, JsonValue field) { return read(json, field); });
   EXPECT_EQ(ok, !json.failed());
   return ok ? "" : Describe(json.TakeError());
 }

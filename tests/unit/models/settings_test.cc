@@ -62,6 +62,8 @@ TEST(Settings, NullStandsThereWithoutAValue) {
   EXPECT_TRUE(c.Stands("window"));
   EXPECT_FALSE(c.Has("window"));
   EXPECT_FALSE(c.Stands("other"));
+  EXPECT_EQ(c.CountOrNone("window", 8), std::nullopt);
+  EXPECT_EQ(c.CountOrNone("other", 8), 8);
   EXPECT_EQ(c.Members("names"), 1);
 }
 

@@ -7,17 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "ir/text_reader.h"
+#include "parsed.h"
 #include "steelyard/pass.h"
 
 namespace steelyard {
 namespace {
-
-Program Parsed(std::string_view text) {
-  Result<Program> program = ParseText(text, "");
-  EXPECT_TRUE(program) << Describe(program.error());
-  return program ? *std::move(program) : Program();
-}
 
 constexpr std::string_view kScores =
     "parameter %w: f32[5,8]\ninput %x: f32[2,3,8]\n%y: f32[2,3,5] = aten::linear(%x, %w)\nreturn "

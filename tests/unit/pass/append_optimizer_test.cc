@@ -9,19 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/text_reader.h"
+#include "parsed.h"
 #include "steelyard/pass.h"
 
 namespace steelyard {
 namespace {
 
 using ::testing::ElementsAre;
-
-Program Parsed(std::string_view text) {
-  Result<Program> program = ParseText(text, "");
-  EXPECT_TRUE(program) << Describe(program.error());
-  return program ? *std::move(program) : Program();
-}
 
 TEST(AppendOptimizer, StepsOverTrainableParametersAndDropsTheirGradients) {
   const Result<Program> program =

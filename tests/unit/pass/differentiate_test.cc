@@ -7,17 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "ir/text_reader.h"
+#include "parsed.h"
 #include "steelyard/pass.h"
 
 namespace steelyard {
 namespace {
-
-Program Parsed(std::string_view text) {
-  Result<Program> program = ParseText(text, "");
-  EXPECT_TRUE(program) << Describe(program.error());
-  return program ? *std::move(program) : Program();
-}
 
 TEST(Differentiate, AppendsTheBackwardPass) {
   Program program = Parsed("parameter %w: f32[4]\n%l: f32[] = aten::sum(%w)\nreturn %l\n");

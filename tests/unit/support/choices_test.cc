@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "steelyard/error.h"
@@ -13,6 +14,13 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kFlags = {"--format", "--from", "--depth"};
 constexpr std::array<std::string_view, 2> kRuntimes = {"eager", "graph"};
+
+TEST(ChoicesTest, ListsTheFirstAndCountsTheRest) {
+  const auto name = [](std::size_t i) { return kFlags[i]; };
+  EXPECT_EQ(Listed(kFlags.size(), 2, name), "--format, --from and 1 more");
+  EXPECT_EQ(Listed(kFlags.size(), 3, name), "--format, --from, --depth");
+  EXPECT_EQ(Listed(0, 3, name), "");
+}
 
 TEST(ChoicesTest, GuessesWhatIsMeant) {
   EXPECT_EQ(NearestWord("--fromat", kFlags), "--format");
