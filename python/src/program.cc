@@ -4,6 +4,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
+#include <string_view>
+
 #include "bindings.h"
 
 namespace nb = nanobind;
@@ -15,7 +17,13 @@ void BindProgram(nb::module_& module) {
       .def_prop_ro("name", [](const Program& program) { return program.text(program.name); })
       .def_prop_ro(
           "calls", [](const Program& program) { return program.main().nodes.size(); },
-          "How many operators its main graph calls.");
+          "How many operators its main graph calls.")
+      .def(
+          "add_note",
+          [](Program& program, std::string_view text) {
+            program.notes.push_back(program.strings.Intern(text));
+          },
+          nb::arg("text"), "Has reports say something, a line.");
 }
 
 }  // namespace steelyard::python

@@ -117,6 +117,9 @@ class Program:
     def calls(self) -> int:
         """How many operators its main graph calls."""
 
+    def add_note(self, text: str) -> None:
+        """Has reports say something, a line."""
+
 class KnownOp:
     """One operator of the table."""
 

@@ -4,14 +4,14 @@
 Libraries ask whether they are traced, and then take a path that suits tracing: transformers writes
 out an attention mask where its models, when they run, pass none. While an `EagerView` is active
 such questions are answered as for plain tensors: nothing is compiled or exported, no tensor is a
-fake one, and what integers and booleans hold (masks, positions) is known, as far as it follows from
-the example inputs and from constants.
+fake one, and what masks and positions hold is known, as far as it follows from constants and from
+the example inputs that are integers or booleans.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -32,6 +32,13 @@ QUESTIONS = frozenset(
         torch.Tensor.__float__,
         torch.Tensor.item,
         torch.Tensor.tolist,
+        torch.Tensor.__contains__,
+        torch.Tensor.is_nonzero,
+        torch.Tensor.equal,
+        torch.Tensor.allclose,
+        torch.is_nonzero,
+        torch.equal,
+        torch.allclose,
     }
 )
 
@@ -48,11 +55,14 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         self._examples = pytree.tree_map_only(torch.Tensor, _copied, examples)
         self._known = WeakTensorKeyDictionary()  # what traced tensors hold
         self._exits = contextlib.ExitStack()
+        # Names of the functions with a backward pass of their own, in the order of their first use.
+        self.functions: dict[str, None] = {}
 
     def __enter__(self) -> EagerView:
         hook = self._module.register_forward_pre_hook(self._meet_inputs, with_kwargs=True)
         self._exits.callback(hook.remove)
         self._exits.enter_context(_nothing_is_traced())
+        self._exits.enter_context(_replaced(torch.autograd.Function, "apply", self._meet_function))
         super().__enter__()
         return self
 
@@ -64,6 +74,8 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         kwargs = kwargs or {}
         known = self._held_by((args, kwargs))
         if known is not None and func in QUESTIONS:
+            if func is torch.Tensor.__contains__:
+                (args[1] == args[0]).any()  # what it runs before it looks
             return _run(func, known)
         if known is None and _overwrites(func, kwargs):
             self._known.clear()  # what is overwritten may be seen through any of them
@@ -80,6 +92,13 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             for tensor, value in leaves:
                 if isinstance(tensor, torch.Tensor) and isinstance(value, torch.Tensor):
                     self._known[tensor] = value
+
+    def _meet_function(self, apply: Any) -> Any:
+        def met(function: type, *args: Any, **kwargs: Any) -> Any:
+            self.functions[function.__name__] = None
+            return apply.__get__(None, function)(*args, **kwargs)
+
+        return classmethod(met)
 
     def _held_by(self, call: Any) -> Any:
         """The arguments with the tensors' values; nothing where one of them is not known."""
@@ -103,19 +122,17 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
 
 
 def _copied(tensor: torch.Tensor) -> torch.Tensor | None:
-    """What an input holds, for the tracing alone; None of what is not looked at."""
-    if tensor.device.type == "meta" or not _is_small(tensor):
+    """What an input holds, for the tracing alone. None of what is data rather than a mask: a path
+    that depends on it is none that can be told beforehand."""
+    is_data = tensor.is_floating_point() or tensor.is_complex()
+    if is_data or tensor.device.type == "meta" or not _is_small(tensor):
         return None
     return tensor.detach().clone()
 
 
 def _is_small(tensor: torch.Tensor) -> bool:
-    integral = not tensor.is_floating_point() and not tensor.is_complex()
-    return (
-        integral
-        and all(isinstance(n, int) for n in tensor.shape)
-        and (tensor.numel() <= MOST_ELEMENTS)
-    )
+    known_size = all(isinstance(n, int) for n in tensor.shape)
+    return known_size and tensor.numel() <= MOST_ELEMENTS
 
 
 def _overwrites(func: Any, kwargs: Any) -> bool:
@@ -142,19 +159,28 @@ def _run(func: Any, call: Any) -> Any:
 
 
 @contextlib.contextmanager
+def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+    """Has `name` of `owner` be what `make` makes of it, where there is such a name."""
+    kept = owner.__dict__.get(name)
+    if kept is not None:  # older versions ask less
+        setattr(owner, name, make(kept))
+    try:
+        yield
+    finally:
+        if kept is not None:
+            setattr(owner, name, kept)
+
+
+@contextlib.contextmanager
 def _nothing_is_traced() -> Iterator[None]:
     class NoTensor:
         """Nothing is an instance of it."""
 
-    answers = [
-        (torch.compiler, "is_compiling", lambda: False),
-        (torch.compiler, "is_dynamo_compiling", lambda: False),
-        (torch.compiler, "is_exporting", lambda: False),
-        (torch._subclasses, "FakeTensor", NoTensor),
-    ]
-    with contextlib.ExitStack() as restored:
-        for owner, name, answer in answers:
-            if hasattr(owner, name):  # older ones ask less
-                restored.callback(setattr, owner, name, getattr(owner, name))
-                setattr(owner, name, answer)
+    def no() -> bool:
+        return False
+
+    with contextlib.ExitStack() as replaced:
+        for name in ("is_compiling", "is_dynamo_compiling", "is_exporting"):
+            replaced.enter_context(_replaced(torch.compiler, name, lambda _: no))
+        replaced.enter_context(_replaced(torch._subclasses, "FakeTensor", lambda _: NoTensor))
         yield

@@ -60,8 +60,14 @@ def program_of(
             "args",
             "Pass them as args=(input,) or kwargs={...}.",
         )
-    exported = export_untouched(model, args, kwargs, dynamic_shapes, mode, as_ or "module")
-    return _read(exported, type(model).__name__)
+    exported, functions = _traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module")
+    program = _read(exported, type(model).__name__)
+    if functions:
+        program.add_note(
+            "autograd differentiates the forward pass of functions that have a backward pass of "
+            f"their own: {', '.join(functions)}"
+        )
+    return program
 
 
 def export_untouched(
@@ -74,6 +80,13 @@ def export_untouched(
 ) -> ExportedProgram:
     """Exports a module without reading or changing anything of it: along the path that libraries
     take when they are traced, or, as "module", along the one that they take when they run."""
+    return _traced(model, args, kwargs, dynamic_shapes, mode, as_)[0]
+
+
+def _traced(
+    model: torch.nn.Module, args: Any, kwargs: Any, dynamic_shapes: Any, mode: str, as_: str
+) -> tuple[ExportedProgram, list[str]]:
+    """The program, and the names of the functions in it that have a backward pass of their own."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile was given
     on_cpu = all(tensor.device.type == "cpu" for tensor in _tensors_of(model))
     device = "cpu" if on_cpu else "meta"
@@ -87,11 +100,13 @@ def export_untouched(
         with contextlib.ExitStack() as traced:
             if not on_cpu:
                 traced.enter_context(torch.device(device))
+            view = EagerView(untraced, examples)
             if as_ == "module":
-                traced.enter_context(EagerView(untraced, examples))
-            return torch.export.export(
+                traced.enter_context(view)
+            exported = torch.export.export(
                 untraced, *examples, dynamic_shapes=dynamic_shapes, strict=False
             )
+            return exported, list(view.functions)
     except Exception as error:
         raise ExportError(
             f"PyTorch cannot export it: {_first_line(error)}",

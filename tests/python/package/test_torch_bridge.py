@@ -187,11 +187,12 @@ class Library(torch.nn.Module):
         traced = torch.compiler.is_compiling() or torch.compiler.is_exporting()
         traced = traced or isinstance(x, torch._subclasses.FakeTensor)
         places = torch.arange(x.shape[0], device=x.device)
-        for known in (mask, lengths, (places[1:] - places[:-1]) == 1):
+        ones = torch.ones(x.shape[0], device=x.device)
+        for known in (mask, lengths, (places[1:] - places[:-1]) == 1, ones):
             if known is None:
                 continue
             # Traced, what is in a mask cannot be asked: it is applied whatever it holds.
-            if traced or not (known != 0).all():
+            if traced or -1 in known or not (known != 0).all():
                 x = x * known.sum().to(x.dtype)
         y: torch.Tensor = self.linear(x)
         return y
@@ -206,7 +207,9 @@ class Running(torch.nn.Module):
 
     def forward(self, x: torch.Tensor, *masks: torch.Tensor) -> torch.Tensor:
         places = torch.arange(x.shape[0], device=x.device)
-        for known in (*masks, (places[1:] - places[:-1]) == 1):
+        ones = torch.ones(x.shape[0], device=x.device)
+        for known in (*masks, (places[1:] - places[:-1]) == 1, ones):
+            known.eq(-1).any()
             (known != 0).all()
         y: torch.Tensor = self.linear(x)
         return y
@@ -285,6 +288,31 @@ def test_what_is_overwritten_is_looked_at_anew() -> None:
     work = steelyard.weigh(Overwriting(), (X, mask)).totals.forward_flops_all
     assert work == X.numel() + mask[1:].numel()
     assert mask.all()
+
+
+class Squared(torch.autograd.Function):
+    """A function with a backward pass of its own, which keeps less than autograd would."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return x.tanh().exp() * x
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:
+        return gradients[0]
+
+
+def test_functions_with_a_backward_pass_of_their_own_are_noted() -> None:
+    class Own(torch.nn.Linear):
+        def forward(self, input: torch.Tensor) -> torch.Tensor:
+            y: torch.Tensor = Squared.apply(super().forward(input))
+            return y
+
+    notes = steelyard.weigh(Own(8, 8), (X,), train="sgd", loss="sum").data["notes"]
+    (message,) = (note["message"] for note in notes)
+    assert "a backward pass of their own: Squared" in message
+    assert not steelyard.weigh(torch.nn.Linear(8, 8), (X,)).data["notes"]
 
 
 def test_only_modules_are_weighed_as_such() -> None:
