@@ -174,7 +174,7 @@ void SumUp(const Program& kernels, ByOperator& lines, WorkReport& report) {
   }
 }
 
-// Of the operators that were called.
+// Of the operators that were called; of one that steers others, where it does work of its own.
 void SetLines(std::vector<OperatorWork> lines, WorkReport& report) {
   for (OperatorWork& line : lines) {
     if (line.calls == 0 || (line.steers && line.work == NodeWork{})) continue;
