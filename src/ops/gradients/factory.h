@@ -18,6 +18,13 @@ inline constexpr Gradient kFillTensor{"FillBackward3",
 inline constexpr Gradient kBernoulli{"BernoulliBackward0", {GradientOf(0, {}, Zeros)}};
 inline constexpr Gradient kBernoulliInPlace{"BernoulliBackward2", {GradientOf(0, {}, Zeros)}};
 inline constexpr Gradient kNormal{"NormalBackward0", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kCauchy{"CauchyBackward0", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kExponential{"ExponentialBackward0", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kGeometric{"GeometricBackward0", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kLogNormal{"LogNormalBackward0", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kRandomFrom{"RandomBackward0", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kRandomTo{"RandomBackward1", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kRandom{"RandomBackward2", {GradientOf(0, {}, Zeros)}};
 inline constexpr Gradient kUniform{"UniformBackward0", {GradientOf(0, {}, Zeros)}};
 
 }  // namespace steelyard::gradients
