@@ -92,6 +92,16 @@ class TableWriter {
     }
   }
 
+  // The scale of the largest, or of the first where it would be told in too few digits: 342 GFLOP
+  // and 1,026 rather than 0.34 TFLOP and 1.03.
+  [[nodiscard]] Scale SharedScale(double first, double largest, Unit unit) const {
+    constexpr double kFewTimes = 10.0;
+    const Scale scale = CommonScale(largest, unit, options_.units);
+    const bool is_small = first > 0.0 && first < scale.divisor;
+    if (!is_small || largest >= kFewTimes * scale.divisor) return scale;
+    return CommonScale(first, unit, options_.units);
+  }
+
   // Rewrites the numbers of `row` that have the unit of its first number in one scale.
   void ShareScale(const Row& row, Cell* cells) const {
     const std::size_t count = std::min(row.cells.size(), column_count());
@@ -104,7 +114,7 @@ class TableWriter {
       if (quantity->unit == first->unit) largest = std::max(largest, Magnitude(*quantity));
     }
     if (first == nullptr) return;
-    const Scale scale = CommonScale(largest, first->unit, options_.units);
+    const Scale scale = SharedScale(Magnitude(*first), largest, first->unit);
     for (std::size_t column = 0; column < count; ++column) {
       const auto* quantity = std::get_if<Quantity>(&row.cells[column].content);
       if (quantity == nullptr || quantity->unit != first->unit) continue;

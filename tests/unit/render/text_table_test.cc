@@ -101,6 +101,22 @@ TEST(TextTableTest, ShortensNamesInTheMiddle) {
   EXPECT_EQ(Text(table, {.width = 22, .unicode = false}), "bert.e..t.dense  512 B\n");
 }
 
+TEST(TextTableTest, ASharedScaleIsTheFirstNumbersWhereThatTellsMore) {
+  Table table{.columns = {{.key = "work", .header = "Work"},
+                          {.key = "forward", .header = "forward", .align = Align::kRight},
+                          {.key = "step", .header = "step", .align = Align::kRight}}};
+  const auto row = [&](std::int64_t forward, std::int64_t step) {
+    table.rows.push_back(
+        {.cells = {"", Of(forward, Unit::kFlops), Of(step, Unit::kFlops)}, .one_scale = true});
+  };
+  row(342'000'000'000, 1'026'000'000'000);
+  row(342'000'000'000, 10'260'000'000'000);
+  EXPECT_EQ(Text(table),
+            "Work              forward    step\n"
+            "  GFLOP             342.0  1026.0\n"
+            "  TFLOP              0.34   10.26\n");
+}
+
 TEST(TextTableTest, TextsThatMayBeCutSpareAColumn) {
   Table table{.columns = {{.key = "tensor", .fit = Fit::kCut},
                           {.key = "bytes", .align = Align::kRight},
