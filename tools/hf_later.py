@@ -59,6 +59,23 @@ def deberta(**changes: Any) -> Any:
     )
 
 
+def mamba(**changes: Any) -> Any:
+    """A small Mamba of version 2."""
+    return t.Mamba2Config(
+        **{
+            "hidden_size": 24,
+            "num_heads": 6,
+            "head_dim": 8,
+            "state_size": 5,
+            "n_groups": 2,
+            "num_hidden_layers": 2,
+            "vocab_size": 51,
+            "chunk_size": 4,
+            **changes,
+        }
+    )
+
+
 LATER: dict[str, Callable[[], HfModel]] = {
     "modernbert-a": lambda: text(t.ModernBertForMaskedLM, modern(), 2, 16),
     "modernbert-b": lambda: text(
@@ -147,5 +164,30 @@ LATER: dict[str, Callable[[], HfModel]] = {
         deberta(position_buckets=4, dtype="bfloat16", cls_dropout=0.3),
         4,
         10,
+    ),
+    "mamba2-a": lambda: text(t.Mamba2ForCausalLM, mamba(), 2, 10),
+    "mamba2-b": lambda: text(
+        t.Mamba2ForCausalLM,
+        mamba(
+            hidden_size=36,
+            num_heads=9,
+            head_dim=12,
+            expand=3,
+            state_size=7,
+            n_groups=3,
+            num_hidden_layers=3,
+            conv_kernel=3,
+            chunk_size=6,
+            use_bias=True,
+            use_conv_bias=False,
+            time_step_limit=[0.0, 1.0],
+            tie_word_embeddings=True,
+            dtype="bfloat16",
+        ),
+        3,
+        18,
+    ),
+    "mamba2-c": lambda: text(
+        t.Mamba2Model, mamba(n_groups=1, residual_in_fp32=False, dtype="bfloat16"), 2, 7
     ),
 }

@@ -25,6 +25,7 @@ extern const Architecture kGemma3Text;
 extern const Architecture kGpt2;
 extern const Architecture kGptNeoX;
 extern const Architecture kLlama;
+extern const Architecture kMamba2;
 extern const Architecture kMistral;
 extern const Architecture kMixtral;
 extern const Architecture kModernBert;

@@ -44,7 +44,11 @@ std::vector<Tensor> WithAutocast(Dispatcher& d, const OpView& op) {
   return d.RunGraph(op.graph(4), d.tensors(op, 5));
 }
 
+// A condition that is no tensor is a number by now, such as one of sizes: Python takes the branch.
 std::vector<Tensor> Cond(Dispatcher& d, const OpView& op) {
+  if (op.given(0) && op.arg(0).kind != ArgKind::kValue) {
+    return d.RunGraph(op.graph(op.boolean(0) ? 1 : 2), d.tensors(op, 3));
+  }
   d.Note(d.grad_enabled() ? "cond: which branch runs depends on data; the first is weighed"
                           : "cond: which branch runs depends on data; the costlier is weighed");
   return d.RunCostliest(std::array{op.graph(1), op.graph(2)}, d.tensors(op, 3));

@@ -307,6 +307,7 @@ HUB: dict[str, tuple[int, dict[str, Any]]] = {
             "position_biased_input": False,
         },
     ),
+    "mistralai/Mamba-Codestral-7B-v0.1": (7_285_403_648, {"model_type": "mamba2"}),
     "openai/whisper-tiny": (37_760_640, {"model_type": "whisper"}),
     "openai/whisper-large-v3": (
         1_543_490_560,

@@ -3,7 +3,10 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 namespace steelyard {
@@ -12,6 +15,7 @@ namespace {
 using models::Setting;
 
 constexpr std::uintmax_t kMostBytes = 1 << 20;
+constexpr std::array<std::string_view, 3> kSpecialNumbers{"-Infinity", "Infinity", "NaN"};
 
 Setting Converted(simdjson::dom::element element);
 
@@ -50,6 +54,28 @@ Setting Converted(simdjson::dom::element element) {  // NOLINT(misc-no-recursion
   return out;
 }
 
+// Python writes numbers that JSON does not have. No architecture reads them: they are null here.
+std::string WithoutSpecialNumbers(std::string_view text) {
+  std::string out;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    const auto special = quoted ? kSpecialNumbers.end()
+                                : std::ranges::find_if(kSpecialNumbers, [&](std::string_view name) {
+                                    return rest.starts_with(name);
+                                  });
+    if (special != kSpecialNumbers.end()) {
+      out.append("null");
+      i += special->size() - 1;
+      continue;
+    }
+    out.push_back(text[i]);
+    if (text[i] == '"') quoted = !quoted;
+    if (quoted && text[i] == '\\' && i + 1 < text.size()) out.push_back(text[++i]);
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Setting> ReadSettings(const std::string& path) {
@@ -63,8 +89,9 @@ Result<Setting> ReadSettings(const std::string& path) {
   if (simdjson::padded_string::load(path).get(text) != simdjson::SUCCESS) {
     return Unexpected(InvalidInput("the file cannot be read", path));
   }
+  const std::string plain = WithoutSpecialNumbers(text);
   simdjson::dom::element root;
-  if (const auto error = parser.parse(text).get(root); error != simdjson::SUCCESS) {
+  if (const auto error = parser.parse(plain).get(root); error != simdjson::SUCCESS) {
     return Unexpected(InvalidInput(
         std::string("not valid JSON: ") + simdjson::error_message(error), path,
         "It should be the config.json that transformers writes with save_pretrained()."));

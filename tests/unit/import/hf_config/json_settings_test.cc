@@ -26,6 +26,19 @@ TEST(JsonSettings, EveryKindOfValue) {
   EXPECT_TRUE(c.status());
 }
 
+TEST(JsonSettings, NumbersThatJsonDoesNotHaveAreNull) {
+  const Setting root =
+      ReadSettings(WriteTemporary("special.json",
+                                  R"({"a": [0.5, Infinity, -Infinity], "b": NaN, "c": "-\"NaN"})"))
+          .value();
+  const models::Settings c(root);
+  ASSERT_EQ(root.members.at(0).second.items.size(), 3u);
+  EXPECT_EQ(root.members.at(0).second.items[2].kind, Setting::Kind::kNull);
+  EXPECT_TRUE(c.Stands("b"));
+  EXPECT_FALSE(c.Has("b"));
+  EXPECT_EQ(c.Text("c"), "-\"NaN");
+}
+
 TEST(JsonSettings, OtherJsonIsRefused) {
   EXPECT_EQ(ReadSettings(WriteTemporary("a.json", "[1]")).error().message,
             "the JSON is not an object");
