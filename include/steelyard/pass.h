@@ -78,10 +78,17 @@ struct TrainOptions {
 // The mode of the model: as the file has it, or as module.train() and module.eval() set it.
 enum class ModelMode : std::uint8_t { kExported, kTrain, kEval };
 
+// Mixed precision: the model and the loss run in a region of torch.autocast, as the target's
+// device has it.
+struct AmpOptions {
+  std::optional<DType> dtype = {};  // bfloat16 or float16; nothing: no region
+};
+
 struct PassOptions {
   BindOptions bind;
   ModelMode mode = ModelMode::kExported;
   TrainOptions train;
+  AmpOptions amp = {};
   Target target;
   bool verify = false;  // check the program's rules after every pass; weighings of debug builds do
 };

@@ -148,6 +148,11 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .help = "the graph runtime computes tensors again rather than "
                                         "hold more",
                                 .field = &budget_},
+                               {.name = "--amp",
+                                .arg = "DTYPE",
+                                .help = "run the model and the loss under torch.autocast",
+                                .field = &amp_,
+                                .choices = {"bf16", "fp16"}},
                                {.name = "--device",
                                 .arg = "NAME",
                                 .help = "where it runs; cpu is one thread with AVX-512",
@@ -239,6 +244,9 @@ Result<WeighOptions> WeighCommand::Options() const {
                        .from = from_,
                        .dtype = DTypeNamed(dtype_),
                        .attention = attention_,
+                       .amp = {.dtype = amp_ == "bf16"   ? std::optional(DType::kBFloat16)
+                                        : amp_ == "fp16" ? std::optional(DType::kFloat16)
+                                                         : std::nullopt},
                        .runtime = runtime_,
                        .schedule = schedule_,
                        .count = count_,

@@ -47,6 +47,7 @@ class WeighCommand final : public Command {
   std::string budget_;
   std::string device_ = "cpu";
   std::string program_ = "exported";
+  std::string amp_;
   std::string from_, dtype_, attention_;
   ReportOptions report_;
   bool strict_ = false;

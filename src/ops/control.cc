@@ -36,14 +36,6 @@ std::vector<Tensor> RunBody(Dispatcher& d, const OpView& op) {
   return d.RunGraph(op.graph(0), d.tensors(op, 1));
 }
 
-// device, dtype, enabled, cache_enabled, body, operands
-std::vector<Tensor> WithAutocast(Dispatcher& d, const OpView& op) {
-  if (op.boolean(2)) {
-    d.Note("a region of torch.autocast is weighed in the dtypes that its operands have");
-  }
-  return d.RunGraph(op.graph(4), d.tensors(op, 5));
-}
-
 std::vector<Tensor> Cond(Dispatcher& d, const OpView& op) {
   d.Note(d.grad_enabled() ? "cond: which branch runs depends on data; the first is weighed"
                           : "cond: which branch runs depends on data; the costlier is weighed");
@@ -153,24 +145,22 @@ void NoOutputs(const OpView& op, Outputs& out) {
 constexpr OpDef ControlRow(OpName name, std::string_view summary, Signature signature,
                            DecomposeFn decompose) {
   constexpr std::string_view kNoExample = "";  // a graph cannot be written in a call
-  return Composite(name, summary, signature, kNoExample, Family::kControl, decompose);
+  return Composite(name, summary, signature, kNoExample, Family::kControl, decompose,
+                   precision::kFollow);
 }
 
 constexpr OpDef Bookkeeping(OpName name, std::string_view summary, Signature signature,
                             std::string_view example) {
-  return Kernel(Family::kBookkeeping, {name, summary, signature, example},
-                {NoOutputs, Fusion::kOpaque, allocations::None, work::None, kNoGradient},
-                Alias::kNone, traffic::None);
+  return Kernel(
+      Family::kBookkeeping, {name, summary, signature, example},
+      {NoOutputs, Fusion::kOpaque, allocations::None, work::None, kNoGradient, precision::kFollow},
+      Alias::kNone, traffic::None);
 }
 
 constexpr std::array kRows{
     ControlRow("higher_order::wrap_with_set_grad_enabled",
                "Runs a graph with gradients switched on or off.",
                "(bool enabled, Graph body, Any... operands) -> Any[]", WithSetGradEnabled),
-    ControlRow("higher_order::wrap_with_autocast", "Runs a graph under torch.autocast.",
-               "(str device, ScalarType? dtype, bool enabled, bool? cache_enabled, Graph body, "
-               "Any... operands) -> Any[]",
-               WithAutocast),
     ControlRow("higher_order::wrap", "Runs a graph.", "(Graph body, Any... operands) -> Any[]",
                RunBody),
     ControlRow("higher_order::cond", "Runs one of two graphs.",

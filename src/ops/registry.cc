@@ -50,6 +50,7 @@ constexpr std::array kFamilies{
     &ops::Detection,
     &ops::Training,
     &ops::Checkpoint,
+    &ops::AutocastRegions,
     &ops::Sgd,
     &ops::Adam,
     &ops::Adaptive,

@@ -134,7 +134,8 @@ std::vector<Tensor> ClipByValue(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef Part(OpName name, std::string_view summary, Signature signature,
                      DecomposeFn decompose) {
-  return Composite(name, summary, signature, "", Family::kControl, decompose, kNoGradient);
+  return Composite(name, summary, signature, "", Family::kControl, decompose, precision::kFollow,
+                   kNoGradient);
 }
 
 constexpr std::array kRows{
@@ -142,7 +143,8 @@ constexpr std::array kRows{
          "Runs the backward pass of a loss, from a gradient of ones or a given one.",
          "(Tensor loss, Tensor? gradient=None) -> ()", RunBackward),
     Composite("steelyard::scale_loss", "Divides a loss by the number of micro-steps.",
-              "(Tensor loss, int steps) -> Tensor", "", Family::kControl, ScaleLoss),
+              "(Tensor loss, int steps) -> Tensor", "", Family::kControl, ScaleLoss,
+              precision::kFollow),
     Part("steelyard::end_micro_step", "Lets the outputs and the loss of a micro-step go.",
          "(Any... outputs) -> ()", EndMicroStep),
     Part("steelyard::keep_gradients", "The step before has left its gradients, as zeros.",

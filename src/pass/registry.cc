@@ -5,6 +5,7 @@
 #include "pass/accumulate.h"
 #include "pass/append_loss.h"
 #include "pass/append_optimizer.h"
+#include "pass/autocast.h"
 #include "pass/bind.h"
 #include "pass/decompose.h"
 #include "pass/differentiate.h"
@@ -49,6 +50,10 @@ constexpr std::array kPasses{
         .name = "append_loss",
         .summary = "computes a loss of the first output",
         .run = [](Program p, const PassOptions& o) { return AppendLoss(std::move(p), o.train); }},
+    PassInfo{
+        .name = "autocast",
+        .summary = "runs the model and the loss in a region of torch.autocast",
+        .run = [](Program p, const PassOptions& o) { return InsertAutocast(std::move(p), o.amp); }},
     PassInfo{.name = "differentiate",
              .summary = "runs a backward pass of the loss",
              .run = [](Program p, const PassOptions&) -> Result<Program> {
