@@ -39,8 +39,28 @@ void Autocast::Leave() {
   kept_.clear();
 }
 
+void Autocast::CastOperator(const OpDef& def, DType dtype) {
+  overrides_.push_back({.def = &def, .dtype = dtype});
+}
+
+void Autocast::CastModule(ModuleId module, DType dtype) {
+  overrides_.push_back({.module = module, .dtype = dtype});
+}
+
+Autocast::Casting Autocast::CastingOf(const OpDef& def) const {
+  if (!mode_.enabled || excluded_) return {};
+  const CastRule rule = RuleOf(def);
+  for (const Override& override : overrides_) {
+    const bool in_module =
+        rule == CastRule::kLow && override.module == dispatcher_.context().module;
+    if (override.def == &def || (override.def == nullptr && in_module)) {
+      return {CastRule::kLow, override.dtype};
+    }
+  }
+  return {rule, rule == CastRule::kLow ? mode_.low : DType::kFloat32};
+}
+
 CastRule Autocast::RuleOf(const OpDef& def) const {
-  if (!mode_.enabled || excluded_) return CastRule::kFollow;
   switch (dispatcher_.target().device) {
     case Device::kCpu:
       return def.precision->cpu;
@@ -90,13 +110,16 @@ DType Autocast::WidestOf(std::span<const Argument> args) const {
 
 // --- Operands ------------------------------------------------------------------------------------
 
-Autocast::Operands::Operands(Autocast& autocast, const OpDef& def, CastRule rule,
+Autocast::Operands::Operands(Autocast& autocast, const OpDef& def, Casting casting,
                              std::span<const Argument> args)
     : autocast_(autocast), count_(args.size()), before_(std::exchange(autocast.excluded_, true)) {
   std::ranges::copy(args, arguments_.begin());
-  switch (rule) {
+  switch (casting.rule) {
     case CastRule::kFollow:
       return;
+    case CastRule::kRefused:
+      Refuse("autocast refuses it, as it is not safe in a low precision",
+             "PyTorch names the operator to use instead.");
     case CastRule::kFullResult: {
       const int place = def.signature->IndexOf("dtype");
       const bool open = place >= 0 && args[static_cast<std::size_t>(place)].kind == ArgKind::kNone;
@@ -109,9 +132,7 @@ Autocast::Operands::Operands(Autocast& autocast, const OpDef& def, CastRule rule
     case CastRule::kPromote:
       break;
   }
-  const DType dtype = rule == CastRule::kLow    ? autocast.mode_.low
-                      : rule == CastRule::kFull ? DType::kFloat32
-                                                : autocast.WidestOf(args);
+  const DType dtype = casting.rule == CastRule::kPromote ? autocast.WidestOf(args) : casting.dtype;
   for (std::size_t i = count_; i-- > 0;) arguments_[i] = CastTo(dtype, args[i]);
 }
 
@@ -164,9 +185,8 @@ bool Dispatcher::IsLeaf(ValueId id) const {
   return out_.values[id].requires_grad && out_.values[id].role == Role::kParameter;
 }
 
-std::vector<Tensor> Dispatcher::RecordCast(const OpDef& def, CastRule rule,
-                                           std::span<const Argument> args) {
-  const Autocast::Operands operands(*autocast_, def, rule, args);
+std::vector<Tensor> Dispatcher::RecordCast(const OpDef& def, std::span<const Argument> args) {
+  const Autocast::Operands operands(*autocast_, def, autocast_->CastingOf(def), args);
   if (def.is_kernel()) return Record(def, operands.arguments());
   const Inside again(*this, def);
   return Record(def, operands.arguments());
@@ -186,6 +206,20 @@ std::vector<Tensor> Leave(Dispatcher& d, const OpView&) {
   return {};
 }
 
+std::vector<Tensor> CastOperator(Dispatcher& d, const OpView& op) {
+  const OpDef* def = FindOp(OpName::FromRuntime(op.text(0)));
+  if (def == nullptr) Contradict("there is no such operator");
+  d.autocast().CastOperator(*def, *op.dtype(1));
+  return {};
+}
+
+std::vector<Tensor> CastModules(Dispatcher& d, const OpView& op) {
+  for (const std::int64_t module : op.integers(0)) {
+    d.autocast().CastModule(static_cast<ModuleId>(module), *op.dtype(1));
+  }
+  return {};
+}
+
 // device, dtype, enabled, cache_enabled, body, operands
 std::vector<Tensor> RunUnderAutocast(Dispatcher& d, const OpView& op) {
   const DType dtype =
@@ -202,6 +236,13 @@ constexpr std::array kRows{
               precision::kFollow),
     Composite("steelyard::leave_autocast", "A region of torch.autocast ends.", "() -> ()", "",
               Family::kControl, Leave, precision::kFollow),
+    Composite("steelyard::cast_operator", "Autocast casts operands of an operator to a dtype.",
+              "(str operator, ScalarType dtype) -> ()", "", Family::kControl, CastOperator,
+              precision::kFollow),
+    Composite("steelyard::cast_modules",
+              "Autocast casts in modules to a dtype where it casts to the low one elsewhere.",
+              "(int[] modules, ScalarType dtype) -> ()", "", Family::kControl, CastModules,
+              precision::kFollow),
     Composite("higher_order::wrap_with_autocast", "Runs a graph under torch.autocast.",
               "(str device, ScalarType? dtype, bool enabled, bool? cache_enabled, Graph body, "
               "Any... operands) -> Any[]",

@@ -31,8 +31,17 @@ class Autocast {
   const AutocastMode& mode() const { return mode_; }
   void Enter(const AutocastMode& mode);
   void Leave();  // the region that was entered last
-  // What happens to the operands of a call that is made now.
-  CastRule RuleOf(const OpDef& def) const;
+  // Instead of what the lists say, and in all regions: of an operator, or of those that are low in
+  // a module.
+  void CastOperator(const OpDef& def, DType dtype);
+  void CastModule(ModuleId module, DType dtype);
+  // What happens to the operands of a call that is made now: to which dtype, where it is not told
+  // by the operands themselves.
+  struct Casting {
+    CastRule rule = CastRule::kFollow;
+    DType dtype = DType::kFloat32;
+  };
+  Casting CastingOf(const OpDef& def) const;
   // How many casts are kept, and back to fewer of them.
   std::size_t kept() const { return kept_.size(); }
   void KeepOnly(std::size_t count) {
@@ -43,7 +52,7 @@ class Autocast {
   // as this does, in which nothing is cast.
   class Operands {
    public:
-    Operands(Autocast& autocast, const OpDef& def, CastRule rule, std::span<const Argument> args);
+    Operands(Autocast& autocast, const OpDef& def, Casting casting, std::span<const Argument> args);
     ~Operands();
     Operands(const Operands&) = delete;
     Operands& operator=(const Operands&) = delete;
@@ -61,6 +70,7 @@ class Autocast {
  private:
   Tensor CastTo(DType dtype, const Tensor& tensor);
   Tensor CastOnce(DType dtype, const Tensor& leaf);
+  CastRule RuleOf(const OpDef& def) const;
   DType WidestOf(std::span<const Argument> args) const;
   bool IsEligible(ValueId id) const;
 
@@ -69,8 +79,15 @@ class Autocast {
     Tensor cast;
   };
 
+  struct Override {
+    const OpDef* def = nullptr;
+    ModuleId module = kNoId;
+    DType dtype = DType::kFloat32;
+  };
+
   Dispatcher& dispatcher_;
   AutocastMode mode_;
+  std::vector<Override> overrides_;
   std::vector<AutocastMode> outer_;
   std::vector<Kept> kept_;
   bool excluded_ = false;  // inside an operator whose operands were looked at

@@ -402,14 +402,14 @@ std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> ar
       args[i] = Argument::OfValue(boxes.back().id());
     }
   }
-  const CastRule rule = autocast_ == nullptr ? CastRule::kFollow : autocast_->RuleOf(def);
-  if (def.is_kernel() && boxes.empty() && rule == CastRule::kFollow) return Record(def, args);
+  const bool casts = autocast_ != nullptr && autocast_->CastingOf(def).rule != CastRule::kFollow;
+  if (def.is_kernel() && boxes.empty() && !casts) return Record(def, args);
   const bool from_python = depth_ == python_depth_;
   if (++depth_ > kMaxDepth) Contradict("operators are nested too deeply");
   std::vector<Tensor> results;
   {
     const Inside frame(*this, def);
-    results = rule == CastRule::kFollow ? Record(def, args) : RecordCast(def, rule, args);
+    results = casts ? RecordCast(def, args) : Record(def, args);
     if (!from_python) boxes.clear();
   }
   boxes.clear();

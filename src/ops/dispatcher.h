@@ -292,7 +292,7 @@ class Dispatcher {
   void AddReferences(ValueId id, std::uint32_t references);
   std::vector<Tensor> RunBody(const OpDef& def, std::span<const Argument> args);
   std::vector<Tensor> Record(const OpDef& def, std::span<const Argument> args);
-  std::vector<Tensor> RecordCast(const OpDef& def, CastRule rule, std::span<const Argument> args);
+  std::vector<Tensor> RecordCast(const OpDef& def, std::span<const Argument> args);
   void ReleaseOutputs(Locals& locals);
   void EndReferences();
   // A reference to the tensor, or only to its storage.

@@ -473,7 +473,7 @@ constexpr std::array kRows{
             LossOf("aten::huber_loss", "Squared differences, linear where large.",
                    "(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
                    "aten::huber_loss(f32[4,7], f32[4,7])", HuberLoss, gradients::kHuberLoss)),
-    Casting(precision::kFullOnCpu,
+    Casting(precision::kFullOrRefused,
             LossOf("aten::binary_cross_entropy", "Cross entropy of probabilities of two classes.",
                    "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
                    "aten::binary_cross_entropy(f32[4,7], f32[4,7])", BinaryCrossEntropy,

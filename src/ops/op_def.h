@@ -67,6 +67,8 @@ enum class Family : std::uint8_t {
 };
 std::string_view NameOf(Family family);
 
+std::string_view NameOf(CastRule rule);
+
 // What becomes of the first argument.
 enum class Alias : std::uint8_t {
   kNone,     // outputs are fresh

@@ -14,6 +14,7 @@ enum class CastRule : std::uint8_t {
   kLow,         // they are cast to the dtype of the region
   kFull,        // they are cast to float32
   kFullResult,  // nothing, but a result whose dtype is not asked for is float32
+  kRefused,     // PyTorch refuses the call
   kPromote,     // they are cast to float32 if one of them has it, else to the dtype of the region
 };
 
@@ -36,6 +37,7 @@ inline constexpr Precision kFullResultOnCuda{.cpu = CastRule::kFollow,
 inline constexpr Precision kFullOrResult{.cpu = CastRule::kFull, .cuda = CastRule::kFullResult};
 inline constexpr Precision kPromoteOnCpu{.cpu = CastRule::kPromote, .cuda = CastRule::kFollow};
 inline constexpr Precision kPromoteOnCuda{.cpu = CastRule::kFollow, .cuda = CastRule::kPromote};
+inline constexpr Precision kFullOrRefused{.cpu = CastRule::kFull, .cuda = CastRule::kRefused};
 inline constexpr Precision kFullOrPromote{.cpu = CastRule::kFull, .cuda = CastRule::kPromote};
 
 }  // namespace precision

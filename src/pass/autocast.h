@@ -12,7 +12,8 @@ namespace steelyard {
 
 // Puts all calls that the program has into a region in the dtype of `options`; without one it is
 // given back as it is. Which operands are cast says the column `precision` of each row, when the
-// program is decomposed. A usage error where autocast has no such dtype.
+// program is decomposed, or else the overrides of `options`. A usage error where autocast has no
+// such dtype or there are overrides and no region; a not-found error where one names nothing.
 Result<Program> InsertAutocast(Program program, const AmpOptions& options);
 
 }  // namespace steelyard

@@ -100,8 +100,8 @@ constexpr std::array<std::string_view, 9> kTrain = {
 constexpr std::array<std::string_view, 1> kForward = {"autocast"};
 std::span<const std::string_view> PassesBetween(const WeighOptions& options) {
   if (!options.train.optimizer.empty()) return kTrain;
-  return options.amp.dtype ? std::span<const std::string_view>(kForward)
-                           : std::span<const std::string_view>();
+  const bool casts = options.amp.dtype || !options.amp.casts.empty();
+  return casts ? std::span<const std::string_view>(kForward) : std::span<const std::string_view>();
 }
 // In builds for development every pass is held to the rules of programs.
 #ifdef NDEBUG

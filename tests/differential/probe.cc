@@ -61,9 +61,11 @@ std::string_view WordOf(Alias alias) {
 
 std::string RowJson(const OpDef& def) {
   return fmt::format(
-      R"({{"name":{},"signature":{},"example":{},"alias":{},"family":{},"kernel":{}}})",
+      R"({{"name":{},"signature":{},"example":{},"alias":{},"family":{},"kernel":{},)"
+      R"("precision":{{"CPU":{},"CUDA":{}}}}})",
       Quoted(def.name->text()), Quoted(def.signature->text()), Quoted(*def.example),
-      Quoted(WordOf(*def.alias)), Quoted(NameOf(*def.family)), def.is_kernel());
+      Quoted(WordOf(*def.alias)), Quoted(NameOf(*def.family)), def.is_kernel(),
+      Quoted(NameOf(def.precision->cpu)), Quoted(NameOf(def.precision->cuda)));
 }
 
 // Which tensor and storage each value of a decomposed call is, by the names above.

@@ -60,9 +60,7 @@ def test_a_step_of_each_operator(row: Row) -> None:
     found = []
     for step, ours, theirs in isolated(try_steps, casting_steps(row)):
         if "events" in ours and "events" in theirs:
-            ours, theirs = (
-                {**seen, "events": settled(seen["events"])} for seen in (ours, theirs)
-            )
+            ours, theirs = ({**seen, "events": settled(seen["events"])} for seen in (ours, theirs))
         differing = step_difference(ours, theirs)
         if differing is not None:
             found.append(f"{step}\n{differing}")

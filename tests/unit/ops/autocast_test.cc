@@ -41,25 +41,25 @@ std::vector<std::string> ResultsOf(const Program& kernels, std::string_view op) 
 TEST(Autocast, OperandsAreCastFromTheLastToTheFirst) {
   const std::vector<std::string> events =
       EventsOfProgram(Region("%y = aten::addmm(%b, %x, %w)", "%y"));
-  EXPECT_THAT(events,
-              ElementsAre(Line(kLowWeight, "aten::empty_strided"),
-                          Line(kLowRow, "aten::empty_strided"), Line(2 * 8, "aten::empty_strided"),
-                          Line(kLowRow, "aten::addmm"),
-                          // Parameters' casts stay until the region ends.
-                          Line(-kLowRow, "aten::addmm"), Line(-kLowWeight, ""), Line(-2 * 8, "")));
+  EXPECT_THAT(
+      events,
+      ElementsAre(Line(kLowWeight, "aten::empty_strided"), Line(kLowRow, "aten::empty_strided"),
+                  Line(2 * 8, "aten::empty_strided"), Line(kLowRow, "aten::addmm"),
+                  // Parameters' casts stay until the region ends.
+                  Line(-kLowRow, "aten::addmm"), Line(-kLowWeight, ""), Line(-2 * 8, "")));
 }
 
 TEST(Autocast, AParameterIsCastOnceARegion) {
   const std::string twice = "%y = aten::mm(%x, %w)\n%v = aten::mm(%y, %w)";
-  const std::vector<std::string> casts = ResultsOf(KernelsOfProgram(Region(twice, "%v")),
-                                                   "aten::_to_copy");
+  const std::vector<std::string> casts =
+      ResultsOf(KernelsOfProgram(Region(twice, "%v")), "aten::_to_copy");
   EXPECT_THAT(casts, ElementsAre("bf16", "bf16"));  // %w and %x
 }
 
 TEST(Autocast, WhatOperatorsCallIsLeftAloneOnlyInsideThoseOfTheLists) {
   // A mean of squares is one of the losses that are computed in float32.
-  const Program kernels = KernelsOfProgram(
-      Region("%y = aten::mm(%x, %w)\n%l = aten::mse_loss(%y, %x)", "%l"));
+  const Program kernels =
+      KernelsOfProgram(Region("%y = aten::mm(%x, %w)\n%l = aten::mse_loss(%y, %x)", "%l"));
   EXPECT_THAT(ResultsOf(kernels, "aten::_to_copy"), ElementsAre("bf16", "bf16", "f32"));
 }
 
@@ -69,16 +69,16 @@ TEST(Autocast, DoublesAreNotCast) {
 }
 
 TEST(Autocast, ConcatenationsArePromoted) {
-  const std::string body = "%y = aten::mm(%x, %w)\n%c = aten::cat([%y, %x], 1)\n"
-                           "%d = aten::cat([%y, %y], 1)";
+  const std::string body =
+      "%y = aten::mm(%x, %w)\n%c = aten::cat([%y, %x], 1)\n"
+      "%d = aten::cat([%y, %y], 1)";
   const Program kernels = KernelsOfProgram(Region(body, "(%c, %d)"));
   EXPECT_THAT(ResultsOf(kernels, "aten::cat"), ElementsAre("f32", "bf16"));
 }
 
 TEST(Autocast, TheGradientOfACastIsACast) {
-  const Program kernels = KernelsOfProgram(
-      Region("%y = aten::mm(%x, %w)\n%l = aten::sum(%y)", "%l") +
-      "");
+  const Program kernels =
+      KernelsOfProgram(Region("%y = aten::mm(%x, %w)\n%l = aten::sum(%y)", "%l") + "");
   EXPECT_EQ(kernels.main().outputs.size(), 1u);
 }
 
