@@ -17,6 +17,9 @@
 namespace steelyard {
 namespace {
 
+// What keeps the casts of parameters, beside the nodes that save them.
+constexpr std::string_view kKeeper = "torch.autocast";
+
 template <class Visit>
 void VisitTensors(const Program& program, const Argument& argument, const Visit& visit) {
   if (argument.kind == ArgKind::kValue) visit(argument.value);
@@ -90,13 +93,14 @@ Tensor Autocast::CastOnce(DType dtype, const Tensor& leaf) {
   Tensor cast = dispatcher_.Call("aten::to.dtype", leaf, dtype);
   dispatcher_.set_grad_enabled(recorded);
   kept_.push_back({storage, cast});
+  program_.saved.push_back({cast.id(), program_.strings.Intern(kKeeper)});
   return cast;
 }
 
 DType Autocast::WidestOf(std::span<const Argument> args) const {
   DType widest = mode_.low;
   for (const Argument& argument : args) {
-    VisitTensors(dispatcher_.program(), argument, [&](ValueId id) {
+    VisitTensors(program_, argument, [&](ValueId id) {
       if (!IsEligible(id)) return;
       const DType dtype = dispatcher_.ViewOf(id).dtype();
       if (dtype != DType::kFloat32 && dtype != mode_.low) {
@@ -149,7 +153,7 @@ Argument Autocast::Operands::CastTo(DType dtype, const Argument& argument) {
   std::vector<Argument> elements;
   casts_.emplace_back();
   for (std::uint32_t i = 0; i < argument.list.count; ++i) {
-    Argument element = d.program().list(argument.list)[i];
+    Argument element = autocast_.program_.list(argument.list)[i];
     if (element.kind == ArgKind::kValue) {
       Tensor cast = autocast_.CastTo(dtype, Tensor(&d, element.value));
       element.value = cast.id();
@@ -157,7 +161,7 @@ Argument Autocast::Operands::CastTo(DType dtype, const Argument& argument) {
     }
     elements.push_back(element);
   }
-  return Argument::OfList(d.AddArguments(elements));
+  return Argument::OfList(autocast_.program_.AddArguments(elements));
 }
 
 // The first operand's goes first, and of a list the first element's.
@@ -172,7 +176,7 @@ Autocast::Operands::~Operands() {
 // --- Dispatcher ----------------------------------------------------------------------------------
 
 Autocast& Dispatcher::autocast() {
-  if (autocast_ == nullptr) autocast_ = std::make_unique<Autocast>(*this);
+  if (autocast_ == nullptr) autocast_ = std::make_unique<Autocast>(*this, out_);
   return *autocast_;
 }
 

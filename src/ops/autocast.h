@@ -24,9 +24,14 @@ struct AutocastMode {
   bool caches = true;
 };
 
+// What a torch.amp.GradScaler keeps between steps, from its first use on.
+struct ScalerState {
+  Tensor scale, growth_tracker;
+};
+
 class Autocast {
  public:
-  explicit Autocast(Dispatcher& dispatcher) : dispatcher_(dispatcher) {}
+  Autocast(Dispatcher& dispatcher, Program& program) : dispatcher_(dispatcher), program_(program) {}
 
   const AutocastMode& mode() const { return mode_; }
   void Enter(const AutocastMode& mode);
@@ -42,6 +47,7 @@ class Autocast {
     DType dtype = DType::kFloat32;
   };
   Casting CastingOf(const OpDef& def) const;
+  ScalerState& scaler() { return scaler_; }
   // How many casts are kept, and back to fewer of them.
   std::size_t kept() const { return kept_.size(); }
   void KeepOnly(std::size_t count) {
@@ -86,10 +92,12 @@ class Autocast {
   };
 
   Dispatcher& dispatcher_;
+  Program& program_;
   AutocastMode mode_;
   std::vector<Override> overrides_;
   std::vector<AutocastMode> outer_;
   std::vector<Kept> kept_;
+  ScalerState scaler_;
   bool excluded_ = false;  // inside an operator whose operands were looked at
 };
 

@@ -188,6 +188,10 @@ Work LayerWork(const OpView& op) {
 
 // The workspace is made whenever gradients are on.
 std::vector<Tensor> RnnLayer(Dispatcher& d, const OpView& op) {
+  if (op.self().dtype() != DType::kFloat32) {
+    d.NoteEstimate(
+        "oneDNN's own buffers of recurrent layers in a low precision are those of float32");
+  }
   const bool train = d.grad_enabled() || op.boolean(kTrain);
   return d.CallMany("steelyard::lstm_layer", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4),
                     op.arg(5), op.arg(6), op.arg(7), op.arg(8), op.arg(9), op.arg(10), op.arg(11),

@@ -51,6 +51,7 @@ constexpr std::array kFamilies{
     &ops::Training,
     &ops::Checkpoint,
     &ops::AutocastRegions,
+    &ops::GradScaler,
     &ops::Sgd,
     &ops::Adam,
     &ops::Adaptive,

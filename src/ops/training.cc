@@ -19,14 +19,14 @@
 namespace steelyard::ops {
 namespace {
 
-// The caller's variable `loss` outlives the outputs. The gradient of the loss is held by
-// torch.autograd.backward until the engine has returned.
+// The caller's variable `loss` outlives the outputs, where it has one. The gradient of the loss is
+// held by torch.autograd.backward until the engine has returned.
 std::vector<Tensor> RunBackward(Dispatcher& d, const OpView& op) {
   const Tensor loss = d.tensor(op, 0);
   if (loss.count() != 1) {
     Refuse("a backward pass starts from a loss of one element", "Append one with --loss.");
   }
-  d.Hold(loss);
+  if (op.boolean(2, true)) d.Hold(loss);
   const bool recorded = d.grad_enabled();
   d.set_grad_enabled(false);
   Dispatcher::AsProgram outside(d);
@@ -141,7 +141,7 @@ constexpr OpDef Part(OpName name, std::string_view summary, Signature signature,
 constexpr std::array kRows{
     Part("steelyard::backward",
          "Runs the backward pass of a loss, from a gradient of ones or a given one.",
-         "(Tensor loss, Tensor? gradient=None) -> ()", RunBackward),
+         "(Tensor loss, Tensor? gradient=None, bool held=True) -> ()", RunBackward),
     Composite("steelyard::scale_loss", "Divides a loss by the number of micro-steps.",
               "(Tensor loss, int steps) -> Tensor", "", Family::kControl, ScaleLoss,
               precision::kFollow),

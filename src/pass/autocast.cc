@@ -86,10 +86,6 @@ Result<Program> InsertAutocast(Program program, const AmpOptions& options) {
   std::vector<Node>& nodes = program.main().nodes;
   nodes.insert(nodes.end(), body.begin(), body.end());
   AppendCall(program, "steelyard::leave_autocast", {}, {}, nodes.back().phase);
-  if (*options.dtype == DType::kFloat16 && program.loss != kNoId) {
-    program.notes.push_back(program.strings.Intern(
-        "training in float16 takes a gradient scaler, which is not weighed: two numbers"));
-  }
   return program;
 }
 

@@ -56,9 +56,7 @@ constexpr std::array kPasses{
         .run = [](Program p, const PassOptions& o) { return InsertAutocast(std::move(p), o.amp); }},
     PassInfo{.name = "differentiate",
              .summary = "runs a backward pass of the loss",
-             .run = [](Program p, const PassOptions&) -> Result<Program> {
-               return Differentiate(std::move(p));
-             }},
+             .run = [](Program p, const PassOptions& o) { return Differentiate(std::move(p), o); }},
     PassInfo{
         .name = "overwrite",
         .summary = "lets activations of modules that a pattern names overwrite their operands",
@@ -68,10 +66,10 @@ constexpr std::array kPasses{
         .name = "accumulate",
         .summary = "repeats forward and backward pass before the optimizer's step",
         .run = [](Program p, const PassOptions& o) { return Accumulate(std::move(p), o.train); }},
-    PassInfo{.name = "append_optimizer",
-             .summary = "ends with an optimizer's step",
-             .run = [](Program p,
-                       const PassOptions& o) { return AppendOptimizer(std::move(p), o.train); }},
+    PassInfo{
+        .name = "append_optimizer",
+        .summary = "ends with an optimizer's step",
+        .run = [](Program p, const PassOptions& o) { return AppendOptimizer(std::move(p), o); }},
     PassInfo{
         .name = "decompose",
         .summary = "takes operators apart into the kernels PyTorch runs",

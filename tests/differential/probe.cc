@@ -180,7 +180,10 @@ std::string StepJson(const std::string& text) {
   Result<Program> kernels = KernelsOfStep(text, target);
   if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
   std::vector<ValueId> saved, gradients;
-  for (const SavedTensor& tensor : kernels->saved) saved.push_back(tensor.value);
+  for (const SavedTensor& tensor : kernels->saved) {
+    const bool by_node = kernels->text(tensor.by) != "torch.autocast";
+    if (by_node) saved.push_back(tensor.value);
+  }
   for (ValueId id = 0; id < kernels->values.size(); ++id) {
     if (kernels->values[id].role == Role::kGradient) gradients.push_back(id);
   }

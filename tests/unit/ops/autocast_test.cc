@@ -77,9 +77,42 @@ TEST(Autocast, ConcatenationsArePromoted) {
 }
 
 TEST(Autocast, TheGradientOfACastIsACast) {
-  const Program kernels =
-      KernelsOfProgram(Region("%y = aten::mm(%x, %w)\n%l = aten::sum(%y)", "%l") + "");
-  EXPECT_EQ(kernels.main().outputs.size(), 1u);
+  const Program kernels = KernelsOfProgram(
+      "parameter %w: f32[8,8]\ninput %x: f32[4,8]\nsteelyard::enter_autocast(bf16)\n"
+      "%y = aten::mm(%x, %w)\n%l = aten::sum(%y)\nsteelyard::leave_autocast()\n"
+      "steelyard::backward(%l) phase backward\nreturn %l\n");
+  EXPECT_THAT(ResultsOf(kernels, "aten::_to_copy"), ElementsAre("bf16", "bf16", "f32"));
+}
+
+TEST(Autocast, ParametersAreCastAgainWhereModulesRunAgain) {
+  const Program kernels = KernelsOfProgram(
+      "parameter %w: f32[8,8]\ninput %x: f32[4,8]\nsteelyard::enter_autocast(bf16)\n"
+      "%a = aten::mm(%x, %w)\n%y = steelyard::checkpoint(@g, 1, False, %a, %w)\n"
+      "%l = aten::sum(%y)\nsteelyard::leave_autocast()\n"
+      "steelyard::backward(%l) phase backward\nreturn %l\n"
+      "graph @g(%b: f32[4,8], %v: f32[8,8]) {\n  %h: f32[4,8] = aten::mm(%b, %v)\n"
+      "  %t: f32[4,8] = aten::tanh(%h)\n  return %t\n}\n");
+  int again = 0;
+  for (const Node& node : kernels.main().nodes) {
+    again +=
+        node.phase == Phase::kRecompute && kernels.op_name(node.op) == "aten::_to_copy" ? 1 : 0;
+  }
+  EXPECT_EQ(again, 1);
+}
+
+TEST(Autocast, AnOverrideOfAnOperatorDecides) {
+  const std::string body = "%y = aten::mm(%x, %w)\n%t = aten::tanh(%y)";
+  const std::string low = Region(body, "%t");
+  EXPECT_THAT(ResultsOf(KernelsOfProgram(low), "aten::tanh"), ElementsAre("bf16"));
+  std::string full = low;
+  full.insert(full.find("steelyard::enter"), "steelyard::cast_operator(\"aten::tanh\", f32)\n");
+  EXPECT_THAT(ResultsOf(KernelsOfProgram(full), "aten::tanh"), ElementsAre("f32"));
+}
+
+TEST(Autocast, CastsThatAreKeptAreActivations) {
+  const Program kernels = KernelsOfProgram(Region("%y = aten::mm(%x, %w)", "%y"));
+  ASSERT_EQ(kernels.saved.size(), 1u);
+  EXPECT_EQ(kernels.text(kernels.saved[0].by), "torch.autocast");
 }
 
 }  // namespace
