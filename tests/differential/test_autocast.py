@@ -17,10 +17,10 @@ import torch
 from calls import parse
 from compare import Events, public_events, side_by_side, step_difference
 from conftest import selected
-from recorder import isolated
+from recorder import events_of, isolated
 from steps import Step, steps_of, try_steps
 from table import Row
-from test_recompute import CASES, Case, Transformer, checkpointed, recorded, row, weighed
+from test_recompute import CASES, Case, Transformer, checkpointed, row, weighed
 from torch import nn
 from trials import Steps
 
@@ -141,7 +141,7 @@ def measured(case: Case, program: torch.export.ExportedProgram, loss: str) -> Ev
         optimizer.zero_grad()
 
     step()
-    return recorded(step)
+    return events_of(step)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -184,9 +184,46 @@ def test_a_step_in_float16_scales_its_loss(optimizer: str, first: bool, tmp_path
 
     if not first:
         step()
-    theirs = recorded(step)
+    theirs = events_of(step)
     options = ["--amp", "fp16", "--loss", "mse", "--clip-norm", "1"]
     ours = weighed(path, [*options, "--first-step"] if first else options, optimizer)
     differing = difference(ours, theirs)
+    if differing is not None:
+        pytest.fail(differing, pytrace=False)
+
+
+class Regional(nn.Module):  # type: ignore[misc]
+    """A model that has its own region of autocast, and one in it that is switched off."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second, self.third = nn.Linear(30, 30), nn.Linear(30, 30), nn.Linear(30, 9)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.first(x)
+        with torch.autocast("cpu", torch.bfloat16):
+            x = self.second(x).tanh()
+            with torch.autocast("cpu", enabled=False):
+                x = self.third(x.float())
+        return x
+
+
+def test_a_region_of_the_model(tmp_path: Path) -> None:
+    path = tmp_path / "net.pt2"
+    program = torch.export.export(Regional().train(), (row(),))
+    torch.export.save(program, path)
+    net, sample = program.module(), row()
+    optimizer = torch.optim.SGD(net.parameters())
+
+    def step() -> None:
+        output = net(sample)
+        loss = LOSSES["mse"](output)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    step()
+    theirs = events_of(step)
+    differing = difference(weighed(path, ["--loss", "mse"]), theirs)
     if differing is not None:
         pytest.fail(differing, pytrace=False)
