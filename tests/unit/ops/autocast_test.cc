@@ -21,9 +21,9 @@ constexpr std::int64_t kFullWeight = 4 * 8 * 8;       // f32[8,8]
 constexpr std::int64_t kLowWeight = kFullWeight / 2;  // in bfloat16
 constexpr std::int64_t kLowRow = 2 * 4 * 8;           // bf16[4,8]
 
-// `body` in a region, of a parameter %w f32[8,8], a bias %b f32[8], and inputs %x and %z f32[4,8].
+// `body` in a region, of parameters %w f32[8,8] and %b f32[8], inputs %x f32[4,8] and %z f64[4,4].
 std::string Region(std::string_view body, std::string_view result) {
-  return "parameter %w: f32[8,8]\nparameter %b: f32[8]\ninput %x: f32[4,8]\ninput %z: f64[4,8]\n"
+  return "parameter %w: f32[8,8]\nparameter %b: f32[8]\ninput %x: f32[4,8]\ninput %z: f64[4,4]\n"
          "steelyard::enter_autocast(bf16)\n" +
          std::string(body) + "\nsteelyard::leave_autocast()\nreturn " + std::string(result) + "\n";
 }
@@ -41,12 +41,12 @@ std::vector<std::string> ResultsOf(const Program& kernels, std::string_view op) 
 TEST(Autocast, OperandsAreCastFromTheLastToTheFirst) {
   const std::vector<std::string> events =
       EventsOfProgram(Region("%y = aten::addmm(%b, %x, %w)", "%y"));
-  EXPECT_THAT(
-      events,
-      ElementsAre(Line(kLowWeight, "aten::empty_strided"), Line(kLowRow, "aten::empty_strided"),
-                  Line(2 * 8, "aten::empty_strided"), Line(kLowRow, "aten::addmm"),
-                  // Parameters' casts stay until the region ends.
-                  Line(-kLowRow, "aten::addmm"), Line(-kLowWeight, ""), Line(-2 * 8, "")));
+  EXPECT_THAT(events, ElementsAre(Line(kLowWeight, "aten::empty_strided"),
+                                  Line(kLowRow, "aten::empty_strided"),
+                                  Line(2 * 8, "aten::empty_strided"), Line(kLowRow, "aten::addmm"),
+                                  // Parameters' casts stay until the region ends.
+                                  Line(-kLowRow, "aten::addmm"), Line(-kLowWeight, ""),
+                                  Line(-2 * 8, ""), Line(-kLowRow, "")));  // the result
 }
 
 TEST(Autocast, AParameterIsCastOnceARegion) {
@@ -72,7 +72,7 @@ TEST(Autocast, ConcatenationsArePromoted) {
   const std::string body =
       "%y = aten::mm(%x, %w)\n%c = aten::cat([%y, %x], 1)\n"
       "%d = aten::cat([%y, %y], 1)";
-  const Program kernels = KernelsOfProgram(Region(body, "(%c, %d)"));
+  const Program kernels = KernelsOfProgram(Region(body, "%c, %d"));
   EXPECT_THAT(ResultsOf(kernels, "aten::cat"), ElementsAre("f32", "bf16"));
 }
 
