@@ -16,13 +16,12 @@ import pytest
 import torch
 from calls import parse
 from compare import Events, public_events, side_by_side, step_difference
-from conftest import selected
 from recorder import events_of, isolated
 from steps import Step, steps_of, try_steps
 from table import Row
 from test_recompute import CASES, Case, Transformer, checkpointed, row, weighed
 from torch import nn
-from trials import Steps
+from trials import Steps, selected
 
 
 def settled(events: Events) -> Events:
