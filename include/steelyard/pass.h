@@ -78,10 +78,26 @@ struct TrainOptions {
 // The mode of the model: as the file has it, or as module.train() and module.eval() set it.
 enum class ModelMode : std::uint8_t { kExported, kTrain, kEval };
 
+// What autocast's lists do not say: "aten::softmax", an operator with all its overloads, has its
+// operands cast to this dtype; of modules that a pattern names, "encoder.layer.*", the operators
+// do whose operands are cast to the low dtype elsewhere.
+struct CastOverride {
+  std::string of;
+  DType dtype = DType::kFloat32;
+};
+
+// Mixed precision: the model and the loss run in a region of torch.autocast, as the target's
+// device has it.
+struct AmpOptions {
+  std::optional<DType> dtype = {};       // bfloat16 or float16; nothing: no region
+  std::vector<CastOverride> casts = {};  // the first that speaks of a call decides
+};
+
 struct PassOptions {
   BindOptions bind;
   ModelMode mode = ModelMode::kExported;
   TrainOptions train;
+  AmpOptions amp = {};
   Target target;
   bool verify = false;  // check the program's rules after every pass; weighings of debug builds do
 };

@@ -54,6 +54,9 @@ struct WeighOptions {
   // The training step that is weighed; without an optimizer, one forward pass without gradients.
   TrainOptions train = {};
 
+  // Mixed precision.
+  AmpOptions amp = {};
+
   // Where the program is to run.
   Target target = {};
 

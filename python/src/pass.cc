@@ -66,11 +66,23 @@ void BindTraining(nb::module_& module) {
       .def_rw("fused_loss", &TrainOptions::fused_loss);
 }
 
+void BindPrecision(nb::module_& module) {
+  nb::class_<CastOverride>(module, "CastOverride")
+      .def(nb::init<std::string, DType>(), nb::arg("of"), nb::arg("dtype"))
+      .def_rw("of", &CastOverride::of)
+      .def_rw("dtype", &CastOverride::dtype);
+  nb::class_<AmpOptions>(module, "AmpOptions")
+      .def(nb::init<>())
+      .def_rw("dtype", &AmpOptions::dtype, nb::arg().none())
+      .def_rw("casts", &AmpOptions::casts);
+}
+
 }  // namespace
 
 void BindPass(nb::module_& module) {
   BindSizes(module);
   BindTraining(module);
+  BindPrecision(module);
   nb::enum_<ModelMode>(module, "ModelMode")
       .value("EXPORTED", ModelMode::kExported)
       .value("TRAIN", ModelMode::kTrain)

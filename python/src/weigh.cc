@@ -30,6 +30,7 @@ void BindOptionsOfWeighing(nb::module_& module) {
       .def_rw("bind", &WeighOptions::bind)
       .def_rw("mode", &WeighOptions::mode)
       .def_rw("train", &WeighOptions::train)
+      .def_rw("amp", &WeighOptions::amp)
       .def_rw("runtime", &WeighOptions::runtime)
       .def_rw("schedule", &WeighOptions::schedule)
       .def_rw("budget", &WeighOptions::budget, nb::arg().none())

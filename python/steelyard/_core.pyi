@@ -330,6 +330,36 @@ class TrainOptions:
     @fused_loss.setter
     def fused_loss(self, arg: int, /) -> None: ...
 
+class CastOverride:
+    def __init__(self, of: str, dtype: DType) -> None: ...
+
+    @property
+    def of(self) -> str: ...
+
+    @of.setter
+    def of(self, arg: str, /) -> None: ...
+
+    @property
+    def dtype(self) -> DType: ...
+
+    @dtype.setter
+    def dtype(self, arg: DType, /) -> None: ...
+
+class AmpOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def dtype(self) -> DType | None: ...
+
+    @dtype.setter
+    def dtype(self, arg: DType | None, /) -> None: ...
+
+    @property
+    def casts(self) -> list[CastOverride]: ...
+
+    @casts.setter
+    def casts(self, arg: Sequence[CastOverride], /) -> None: ...
+
 class ModelMode(enum.Enum):
     EXPORTED = 0
 
@@ -576,6 +606,12 @@ class WeighOptions:
 
     @train.setter
     def train(self, arg: TrainOptions, /) -> None: ...
+
+    @property
+    def amp(self) -> AmpOptions: ...
+
+    @amp.setter
+    def amp(self, arg: AmpOptions, /) -> None: ...
 
     @property
     def runtime(self) -> str: ...

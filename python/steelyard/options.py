@@ -36,6 +36,8 @@ class WeighKeywords(TypedDict, total=False):
     unroll: bool
     zero_grad: Literal["none", "zeros"]
     first_step: bool
+    amp: Literal["bf16", "fp16"] | None
+    cast: Mapping[str, str | _core.DType]
     mode: Literal["exported", "train", "eval"]
     fit: int | str | None
     runtime: str
@@ -64,6 +66,7 @@ MODES = {
     "train": _core.ModelMode.TRAIN,
     "eval": _core.ModelMode.EVAL,
 }
+LOW = {"bf16": _core.DType.BFLOAT16, "fp16": _core.DType.FLOAT16}
 
 
 def weigh_options(keywords: Mapping[str, Any]) -> _core.WeighOptions:
@@ -82,6 +85,7 @@ def weigh_options(keywords: Mapping[str, Any]) -> _core.WeighOptions:
     options.mode = _chosen(MODES, keywords.get("mode", "exported"), "mode")
     options.bind = _bind_options(keywords)
     options.train = _train_options(keywords)
+    options.amp = _amp_options(keywords)
     if listener := progress.listener(keywords.get("progress", False)):
         options.progress = listener
     return options
@@ -134,6 +138,19 @@ def _train_options(keywords: Mapping[str, Any]) -> _core.TrainOptions:
     zeros = {"none": False, "zeros": True}
     train.keep_gradients = _chosen(zeros, keywords.get("zero_grad", "none"), "zero_grad")
     return train
+
+
+def _amp_options(keywords: Mapping[str, Any]) -> _core.AmpOptions:
+    amp = _core.AmpOptions()
+    if (low := keywords.get("amp")) is not None:
+        amp.dtype = _chosen(LOW, low, "amp")
+    casts = keywords.get("cast") or {}
+    for name, dtype in casts.items():
+        wanted = _dtype(dtype)
+        if wanted is None:
+            raise UsageError(f"{name} is cast to nothing", "cast", "Name a dtype: float32.")
+        amp.casts = [*amp.casts, _core.CastOverride(name, wanted)]
+    return amp
 
 
 def _optimizer_options(options: Mapping[str, object]) -> list[_core.OptimizerOption]:

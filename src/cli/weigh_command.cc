@@ -86,6 +86,17 @@ Result<SymbolSize> ReadSymbolSize(std::string_view text) {
   return SymbolSize{.name = std::string(text.substr(0, equals)), .size = *size};
 }
 
+Result<CastOverride> ReadCast(std::string_view text) {
+  const std::size_t equals = text.rfind('=');
+  const std::string_view name = equals == std::string_view::npos ? "" : text.substr(equals + 1);
+  const std::optional<DType> dtype = DTypeNamed(name);
+  if (equals == 0 || !dtype || !IsFloating(*dtype)) {
+    return Unexpected(UsageError(fmt::format("\"{}\" is not an operator and a dtype", text),
+                                 "--cast", "Write it as --cast aten::softmax=float32."));
+  }
+  return CastOverride{.of = std::string(text.substr(0, equals)), .dtype = *dtype};
+}
+
 void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
   AddSizeFlags(flags);
   AddRunFlags(flags);
@@ -148,6 +159,17 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .help = "the graph runtime computes tensors again rather than "
                                         "hold more",
                                 .field = &budget_},
+                               {.name = "--amp",
+                                .arg = "DTYPE",
+                                .help = "run the model and the loss under torch.autocast",
+                                .field = &amp_,
+                                .choices = {"bf16", "fp16"}},
+                               {.name = "--cast",
+                                .arg = "OP=DTYPE",
+                                .help = "what autocast does with an operator, as "
+                                        "'aten::softmax=float32', or in modules, as "
+                                        "'encoder.layer.*=float32'; repeatable",
+                                .field = &casts_},
                                {.name = "--device",
                                 .arg = "NAME",
                                 .help = "where it runs; cpu is one thread with AVX-512",
@@ -239,6 +261,7 @@ Result<WeighOptions> WeighCommand::Options() const {
                        .from = from_,
                        .dtype = DTypeNamed(dtype_),
                        .attention = attention_,
+                       .amp = {.dtype = amp_ == "fp16" ? DType::kFloat16 : DTypeShortNamed(amp_)},
                        .runtime = runtime_,
                        .schedule = schedule_,
                        .count = count_,
@@ -249,6 +272,14 @@ Result<WeighOptions> WeighCommand::Options() const {
   options.progress = StandardErrorProgress(progress_);
   if (mode_ == "train") options.mode = ModelMode::kTrain;
   if (mode_ == "eval") options.mode = ModelMode::kEval;
+  for (const std::string& cast : casts_) {
+    SY_ASSIGN_OR_RETURN(CastOverride override, ReadCast(cast));
+    options.amp.casts.push_back(std::move(override));
+  }
+  if (amp_.empty() && !casts_.empty()) {
+    return Unexpected(
+        UsageError("nothing is cast without autocast", "--cast", "Switch it on with --amp bf16."));
+  }
   options.bind.batch = batch_;
   options.bind.seq = seq_;
   for (const std::string& input : inputs_) {

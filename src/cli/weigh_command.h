@@ -47,6 +47,8 @@ class WeighCommand final : public Command {
   std::string budget_;
   std::string device_ = "cpu";
   std::string program_ = "exported";
+  std::string amp_;
+  std::vector<std::string> casts_;
   std::string from_, dtype_, attention_;
   ReportOptions report_;
   bool strict_ = false;
@@ -60,6 +62,8 @@ class WeighCommand final : public Command {
 
 // Reads "NAME=2x128": an input and its sizes.
 Result<InputShape> ReadInputShape(std::string_view text);
+// Reads "aten::softmax=float32": an operator or a pattern of modules, and a dtype.
+Result<CastOverride> ReadCast(std::string_view text);
 // Reads "u0=128": a symbol and its size.
 Result<SymbolSize> ReadSymbolSize(std::string_view text);
 

@@ -42,14 +42,15 @@ constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature
                       std::string_view example, Gradient grad, WorkFn work,
                       AllocationsFn allocations = allocations::OutputsOnly) {
   return Kernel(Family::kElementwise, {name, summary, signature, example},
-                {FreshShape, Fusion::kElementwise, allocations, work, grad});
+                {FreshShape, Fusion::kElementwise, allocations, work, grad, precision::kFollow});
 }
 
 constexpr OpDef InPlace(OpName name, std::string_view summary, Signature signature,
                         std::string_view example, Gradient grad, WorkFn work) {
-  return Kernel(Family::kElementwise, {name, summary, signature, example},
-                {InPlaceShape, Fusion::kElementwise, allocations::None, work, grad},
-                Alias::kInPlace);
+  return Kernel(
+      Family::kElementwise, {name, summary, signature, example},
+      {InPlaceShape, Fusion::kElementwise, allocations::None, work, grad, precision::kFollow},
+      Alias::kInPlace);
 }
 
 // A special function that takes integers too.
@@ -58,13 +59,14 @@ constexpr OpDef Special(OpName name, std::string_view summary, std::string_view 
   return Kernel(Family::kElementwise, {name, summary, "(Tensor self) -> Tensor", example},
                 {shape::Iterate<Promotion::kFloat, 0>, Fusion::kElementwise,
                  allocations::Iterate<Promotion::kFloat, 0>,
-                 work::PerOutput<PerElement{.special = 1}>, grad});
+                 work::PerOutput<PerElement{.special = 1}>, grad, precision::kFollow});
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kElementwise, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kElementwise, decompose,
+                   precision::kFollow, grad);
 }
 
 // --- Rectifiers ---------------------------------------------------------------------------------
@@ -171,7 +173,7 @@ constexpr std::array kRows{
             "(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
             "aten::hardtanh(f32[2,8])"},
            {shape::Like<0>, Fusion::kElementwise, allocations::Via<"aten::empty_strided">,
-            kTwoLimits, gradients::kHardtanh}),
+            kTwoLimits, gradients::kHardtanh, precision::kFollow}),
     InPlace("aten::hardtanh_", "Limits to [`min_val`, `max_val`] in place.",
             "(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)",
             "aten::hardtanh_(f32[2,8], 0, 6)", gradients::kHardtanh, kTwoLimits),
@@ -215,9 +217,11 @@ constexpr std::array kRows{
     Fresh("aten::mish", "x times the hyperbolic tangent of its softplus.",
           "(Tensor self) -> Tensor", "aten::mish(f32[2,8])", gradients::kMish,
           work::PerOutput<PerElement{.alu = 1, .special = 3}>),
-    Fresh("aten::softplus", "The logarithm of one plus the exponential.",
-          "(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", "aten::softplus(f32[2,8])",
-          gradients::kSoftplus, work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>),
+    Casting(precision::kFullOnCuda,
+            Fresh("aten::softplus", "The logarithm of one plus the exponential.",
+                  "(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+                  "aten::softplus(f32[2,8])", gradients::kSoftplus,
+                  work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>)),
     Kernel(Family::kElementwise,
            {"aten::log_sigmoid_forward",
             "The logarithm of the sigmoid, and a buffer for its gradient.",
@@ -225,13 +229,14 @@ constexpr std::array kRows{
             "aten::log_sigmoid_forward(f32[8,2]{1,8})"},
            {LogSigmoidShape, Fusion::kElementwise, LogSigmoidAllocations,
             work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>,
-            gradients::kLogSigmoid}),
+            gradients::kLogSigmoid, precision::kFollow}),
     Call("aten::log_sigmoid", "The logarithm of the sigmoid.", "(Tensor self) -> Tensor",
          "aten::log_sigmoid(f32[2,8])", LogSigmoid),
     Kernel(Family::kElementwise,
            {"aten::glu", "The first half of a dimension times the sigmoid of the second.",
             "(Tensor self, int dim=-1) -> Tensor", "aten::glu(f32[2,8])"},
-           {GluShape, Fusion::kInjective, allocations::OutputsOnly, kSilu, gradients::kGlu}),
+           {GluShape, Fusion::kInjective, allocations::OutputsOnly, kSilu, gradients::kGlu,
+            precision::kFollow}),
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ namespace {
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
   return Composite(words.name, words.summary, words.signature, words.example, Family::kView,
-                   decompose, grad);
+                   decompose, precision::kFollow, grad);
 }
 constexpr OpDef View(const Words& words, ShapeFn shape, Gradient grad, Alias alias = Alias::kView) {
   return Kernel(Family::kView, words,
@@ -38,7 +38,8 @@ constexpr OpDef View(const Words& words, ShapeFn shape, Gradient grad, Alias ali
                  .fusion = Fusion::kView,
                  .allocations = allocations::None,
                  .work = work::None,
-                 .grad = grad},
+                 .grad = grad,
+                 .precision = precision::kFollow},
                 alias, traffic::None);
 }
 constexpr OpDef ViewInPlace(const Words& words, ShapeFn shape, Gradient grad) {
@@ -51,7 +52,8 @@ constexpr OpDef Made(const Words& words, ShapeFn shape, AllocationsFn allocation
                  .fusion = Fusion::kInjective,
                  .allocations = allocations,
                  .work = work::Move,
-                 .grad = grad},
+                 .grad = grad,
+                 .precision = precision::kFollow},
                 Alias::kNone, traffic::ReadWhatIsWritten);
 }
 constexpr OpDef Fresh(const Words& words, ShapeFn shape, AllocationsFn allocations) {
@@ -60,7 +62,8 @@ constexpr OpDef Fresh(const Words& words, ShapeFn shape, AllocationsFn allocatio
                  .fusion = Fusion::kInjective,
                  .allocations = allocations,
                  .work = work::Move,
-                 .grad = kNoGradient},
+                 .grad = kNoGradient,
+                 .precision = precision::kFollow},
                 Alias::kNone, traffic::WriteOnly);
 }
 

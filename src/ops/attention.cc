@@ -246,11 +246,12 @@ constexpr std::array kRows{
           .allocations = FlashAllocations,
           .work = FlashWork,
           .traffic = traffic::ReadAllWriteAll,
-          .grad = gradients::kFlashAttention},
+          .grad = gradients::kFlashAttention,
+          .precision = precision::kFollow},
     Composite("aten::_safe_softmax", "Softmax whose entirely masked rows are 0.",
               "(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
               "aten::_safe_softmax(f32[2,8], -1)", Family::kAttention, SafeSoftmax,
-              gradients::kSafeSoftmax),
+              precision::kFollow, gradients::kSafeSoftmax),
     Composite("aten::_scaled_dot_product_attention_math",
               "Attention by two products, with its scores.",
               "(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
@@ -258,14 +259,16 @@ constexpr std::array kRows{
               "scale=None, bool enable_gqa=False) -> (Tensor, Tensor)",
               "aten::_scaled_dot_product_attention_math(bf16[2,4,9,8], bf16[2,2,7,8], "
               "bf16[2,2,7,6], None, 0.1, True, enable_gqa=True)",
-              Family::kAttention, AttentionByProducts),
-    Composite(
-        "aten::scaled_dot_product_attention",
-        "Softmax of scaled products of queries and keys, applied to values.",
-        "(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0., bool "
-        "is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-        "aten::scaled_dot_product_attention(f32[2,4,9,8], f32[2,4,7,8], f32[2,4,7,8], bool[9,7])",
-        Family::kAttention, Attend),
+              Family::kAttention, AttentionByProducts, precision::kFollow),
+    Casting(precision::kLow,
+            Composite("aten::scaled_dot_product_attention",
+                      "Softmax of scaled products of queries and keys, applied to values.",
+                      "(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
+                      "dropout_p=0., bool "
+                      "is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+                      "aten::scaled_dot_product_attention(f32[2,4,9,8], f32[2,4,7,8], "
+                      "f32[2,4,7,8], bool[9,7])",
+                      Family::kAttention, Attend, precision::kFollow)),
 };
 
 }  // namespace

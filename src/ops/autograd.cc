@@ -202,6 +202,12 @@ void Autograd::Save(Saved saved) {
   saved_.push_back(saved);
 }
 
+bool Autograd::IsLeaf(ValueId id) const {
+  const Object& tensor = objects_[object_of_[id]];
+  return program_.values[object_of_[id]].requires_grad && tensor.node == kNoId &&
+         tensor.base == kNoId;
+}
+
 bool Autograd::RequiresGrad(const Argument& argument) const {
   bool any = false;
   VisitTensors(program_, argument, [&](ValueId id) {

@@ -67,6 +67,8 @@ class Autograd {
     return tensors_on_storage_[program_.values[id].storage];
   }
   void SetBase(ValueId view, ValueId base);
+  // A tensor that requires a gradient and has no history; views have their bases'.
+  bool IsLeaf(ValueId id) const;
   // Whether a call that takes the last variable of a tensor may overwrite it (overwriting.cc).
   bool MayOverwrite(ValueId id) const;
 

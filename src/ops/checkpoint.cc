@@ -27,12 +27,14 @@ namespace steelyard {
 // --- Dispatcher ----------------------------------------------------------------------------------
 
 std::vector<Tensor> Dispatcher::RunGraphAgain(GraphId graph, std::vector<Tensor> operands,
-                                              Tensor state) {
+                                              Tensor state, const AutocastMode& mode) {
   const Progress before = Mark();
   const Node caller = context_;
   const bool again = std::exchange(runs_again_, true);
   grad_enabled_ = true;
   recording_ = false;
+  if (mode.enabled) autocast().Enter(mode);
+  bool stopped = false;
   std::vector<Tensor> results;
   {
     Locals locals;
@@ -41,13 +43,16 @@ std::vector<Tensor> Dispatcher::RunGraphAgain(GraphId graph, std::vector<Tensor>
       RunNodes(graph, locals);
       results = ResultsOf(locals);
     } catch (const StopRecomputation&) {
+      stopped = true;
       frame_ = before.frame;
       recorded_ = before.recorded;
       depth_ = before.depth;
+      if (mode.enabled) autocast().Leave();
       state.reset();
     }
     locals.tensors.clear();
   }
+  if (mode.enabled && !stopped) autocast().Leave();
   state.reset();
   recording_ = before.recording;
   grad_enabled_ = before.grad_enabled;
@@ -60,6 +65,7 @@ std::vector<Tensor> Dispatcher::RunGraphAgain(GraphId graph, std::vector<Tensor>
 
 RegionId Autograd::OpenRegion(Region region) {
   open_ = static_cast<RegionId>(regions_.size());
+  region.autocast = dispatcher_.autocast_mode();
   regions_.push_back(std::move(region));
   holders_of_.push_back({.first = static_cast<HolderId>(holders_.size())});
   return open_;
@@ -118,13 +124,14 @@ void Autograd::RunAgain(RegionId id) {
   std::vector<Tensor> operands = region.inputs;
   operands.insert(operands.end(), region.captured.begin(), region.captured.end());
   const GraphId body = region.body;
+  const AutocastMode mode = region.autocast;
   Tensor state;
   if (region.random.defined()) {
     state = dispatcher_.Call("steelyard::random_state", kRandomStateBytes);
   }
   filled_ = id;
   std::vector<Tensor> results =
-      dispatcher_.RunGraphAgain(body, std::move(operands), std::move(state));
+      dispatcher_.RunGraphAgain(body, std::move(operands), std::move(state), mode);
   while (!results.empty()) results.pop_back();
   filled_ = kNoId;
 }
@@ -179,6 +186,7 @@ void Autograd::AddCheckpoint(Region region, std::span<const Tensor> results, std
   node.results = program_.AddOutputs(ids);
   region.inputs.clear();
   region.random.reset();
+  region.autocast = dispatcher_.autocast_mode();
   node.region = static_cast<RegionId>(regions_.size());
   regions_.push_back(std::move(region));
   holders_of_.emplace_back();
@@ -290,11 +298,11 @@ constexpr std::array kRows{
     Composite("steelyard::checkpoint",
               "Runs a graph of `inputs` tensors, and others, that the backward pass runs again.",
               "(Graph body, int inputs, bool reentrant, Any... operands) -> Any[]", "",
-              Family::kControl, RunCheckpoint, kGradientFromParts),
+              Family::kControl, RunCheckpoint, precision::kFollow, kGradientFromParts),
     Composite("higher_order::tag_activation_checkpoint",
               "Runs a graph that training runs again in the backward pass.",
               "(Graph body, Any... operands) -> Any[]", "", Family::kControl, RunTagged,
-              kGradientFromParts),
+              precision::kFollow, kGradientFromParts),
     Kernel(Family::kRandom,
            {"steelyard::random_state", "The state of random numbers on the CPU.",
             "(int bytes) -> Tensor", "steelyard::random_state(5056)"},
@@ -302,7 +310,8 @@ constexpr std::array kRows{
             .fusion = Fusion::kOpaque,
             .allocations = RandomStateAllocations,
             .work = work::None,
-            .grad = kNoGradient},
+            .grad = kNoGradient,
+            .precision = precision::kFollow},
            Alias::kNone, traffic::WriteOnly),
 };
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ops/autocast.h"
 #include "ops/backward.h"
 #include "ops/dispatcher.h"
 #include "steelyard/program.h"
@@ -29,6 +30,7 @@ struct Region {
   std::vector<Tensor> captured;  // what the body has besides: parameters and buffers
   Tensor random;                 // the state of random numbers when it began, where it is kept
   bool stops_early = true;       // once all that is needed has been computed again
+  AutocastMode autocast{};       // in which it ran, and runs again
 };
 
 // Of the form that is not reentrant.

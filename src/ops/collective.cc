@@ -71,7 +71,8 @@ constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work) {
                  .fusion = Fusion::kOpaque,
                  .allocations = allocations::Via<"aten::empty">,
                  .work = work,
-                 .grad = kGradientUnknown});
+                 .grad = kGradientUnknown,
+                 .precision = precision::kFollow});
 }
 
 constexpr std::array kRows{
@@ -87,7 +88,8 @@ constexpr std::array kRows{
             .fusion = Fusion::kOpaque,
             .allocations = allocations::None,
             .work = ReduceWork,
-            .grad = kGradientUnknown},
+            .grad = kGradientUnknown,
+            .precision = precision::kFollow},
            Alias::kInPlace),
     Received({"_c10d_functional::all_gather_into_tensor", "All processes' tensors.",
               "(Tensor input, int group_size, Any group_name) -> Tensor",
@@ -109,7 +111,7 @@ constexpr std::array kRows{
              CopyShape, work::Move),
     Composite("_c10d_functional::wait_tensor", "The tensor itself, once it has arrived.",
               "(Tensor tensor) -> Tensor", "_c10d_functional::wait_tensor(f32[2,3])",
-              Family::kDataMovement, Itself),
+              Family::kDataMovement, Itself, precision::kFollow),
 };
 
 }  // namespace

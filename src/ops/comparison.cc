@@ -33,9 +33,10 @@ constexpr WorkFn kAlu = work::PerOutput<PerElement{.alu = 1}>;
 // A TensorIterator that casts to the common dtype and gives bool.
 constexpr OpDef Truth(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, WorkFn work) {
-  return Kernel(Family::kElementwise, {name, summary, signature, example},
-                {shape::Iterate<Promotion::kCompare, 0, 1>, Fusion::kBroadcast,
-                 allocations::Iterate<Promotion::kCompare, 0, 1>, work, kNoGradient});
+  return Kernel(
+      Family::kElementwise, {name, summary, signature, example},
+      {shape::Iterate<Promotion::kCompare, 0, 1>, Fusion::kBroadcast,
+       allocations::Iterate<Promotion::kCompare, 0, 1>, work, kNoGradient, precision::kFollow});
 }
 constexpr OpDef CompareTensors(OpName name, std::string_view summary, Signature signature,
                                std::string_view example) {
@@ -50,7 +51,7 @@ constexpr OpDef Bitwise(OpName name, std::string_view summary, Signature signatu
                         std::string_view example) {
   return Kernel(Family::kElementwise, {name, summary, signature, example},
                 {BitwiseShape, Fusion::kBroadcast, allocations::Iterate<Promotion::kCommon, 0, 1>,
-                 kAlu, kNoGradient});
+                 kAlu, kNoGradient, precision::kFollow});
 }
 
 void CompareNumberShape(const OpView& op, Outputs& out) {
@@ -76,9 +77,10 @@ void CompareNumberAllocations(const OpView& op, Allocations& memory) {
 }
 
 constexpr OpDef CompareNumber(OpName name, std::string_view summary, std::string_view example) {
-  return Kernel(
-      Family::kElementwise, {name, summary, "(Tensor self, Scalar other) -> Tensor", example},
-      {CompareNumberShape, Fusion::kElementwise, CompareNumberAllocations, kCompare, kNoGradient});
+  return Kernel(Family::kElementwise,
+                {name, summary, "(Tensor self, Scalar other) -> Tensor", example},
+                {CompareNumberShape, Fusion::kElementwise, CompareNumberAllocations, kCompare,
+                 kNoGradient, precision::kFollow});
 }
 
 void BitwiseNotShape(const OpView& op, Outputs& out) {
@@ -88,7 +90,8 @@ void BitwiseNotShape(const OpView& op, Outputs& out) {
 constexpr OpDef Not(OpName name, std::string_view summary, std::string_view example,
                     ShapeFn shape) {
   return Kernel(Family::kElementwise, {name, summary, "(Tensor self) -> Tensor", example},
-                {shape, Fusion::kElementwise, allocations::OutputsOnly, kAlu, kNoGradient});
+                {shape, Fusion::kElementwise, allocations::OutputsOnly, kAlu, kNoGradient,
+                 precision::kFollow});
 }
 
 // The operator that writes into an argument runs: one of a dtype that is not bool gets the result
@@ -111,13 +114,15 @@ void LogicalInPlaceAllocations(const OpView& op, Allocations& memory) {
 constexpr OpDef LogicalInPlace(OpName name, std::string_view summary, Signature signature,
                                std::string_view example, ShapeFn shape, AllocationsFn allocations) {
   return Kernel(Family::kElementwise, {name, summary, signature, example},
-                {shape, Fusion::kBroadcast, allocations, kAlu, kNoGradient}, Alias::kInPlace);
+                {shape, Fusion::kBroadcast, allocations, kAlu, kNoGradient, precision::kFollow},
+                Alias::kInPlace);
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kElementwise, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kElementwise, decompose,
+                   precision::kFollow, grad);
 }
 
 std::vector<Tensor> IsNan(Dispatcher& d, const OpView& op) {
@@ -198,7 +203,7 @@ constexpr OpDef MaskedFillInPlace(OpName name, std::string_view summary, Signatu
                                   std::string_view example, Gradient grad) {
   return Kernel(Family::kElementwise, {name, summary, signature, example},
                 {MaskedFillInPlaceShape, Fusion::kBroadcast, allocations::None,
-                 work::PerOutput<PerElement{.compare = 1}>, grad},
+                 work::PerOutput<PerElement{.compare = 1}>, grad, precision::kFollow},
                 Alias::kInPlace);
 }
 
@@ -273,7 +278,7 @@ constexpr std::array kRows{
             "(Tensor condition, Tensor self, Tensor other) -> Tensor",
             "aten::where.self(bool[2,8], f32[8], i64[])"},
            {WhereShape, Fusion::kBroadcast, WhereAllocations,
-            work::PerOutput<PerElement{.compare = 1}>, gradients::kWhere}),
+            work::PerOutput<PerElement{.compare = 1}>, gradients::kWhere, precision::kFollow}),
     Call("aten::where.ScalarOther", "Where the condition holds `self`, elsewhere a number.",
          "(Tensor condition, Tensor self, Scalar other) -> Tensor",
          "aten::where.ScalarOther(bool[2,8], i64[2,8], 0.0)", WhereScalarOther),

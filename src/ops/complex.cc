@@ -130,19 +130,21 @@ constexpr OpDef View(const Words& words, ShapeFn shape) {
                  .fusion = Fusion::kView,
                  .allocations = allocations::None,
                  .work = work::None,
-                 .grad = kGradientUnknown},
+                 .grad = kGradientUnknown,
+                 .precision = precision::kFollow},
                 Alias::kView, traffic::None);
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
   return Composite(words.name, words.summary, words.signature, words.example, Family::kView,
-                   decompose, grad);
+                   decompose, precision::kFollow, grad);
 }
 
 constexpr std::array kRows{
-    View({"aten::view_as_complex", "Pairs of numbers as complex ones.",
-          "(Tensor(a) self) -> Tensor(a)", "aten::view_as_complex(f32[3,2])"},
-         AsComplexShape),
+    Casting(precision::kFullOnCpu,
+            View({"aten::view_as_complex", "Pairs of numbers as complex ones.",
+                  "(Tensor(a) self) -> Tensor(a)", "aten::view_as_complex(f32[3,2])"},
+                 AsComplexShape)),
     View({"aten::view_as_real", "Complex numbers as pairs.", "(Tensor(a) self) -> Tensor(a)",
           "aten::view_as_real(c64[3])"},
          AsRealShape),
@@ -179,7 +181,8 @@ constexpr std::array kRows{
             .fusion = Fusion::kElementwise,
             .allocations = allocations::Via<"aten::empty_strided">,
             .work = work::PerOutput<PerElement{.alu = 1}>,
-            .grad = kGradientUnknown}),
+            .grad = kGradientUnknown,
+            .precision = precision::kFollow}),
     Call({"aten::conj_physical", "The conjugate, as a copy.", "(Tensor self) -> Tensor",
           "aten::conj_physical(c64[2,3])"},
          ConjugateInMemory),
@@ -190,15 +193,18 @@ constexpr std::array kRows{
             .fusion = Fusion::kBroadcast,
             .allocations = allocations::OutputsOnly,
             .work = work::Move,
-            .grad = kGradientUnknown}),
-    Kernel(Family::kElementwise,
-           {"aten::polar", "Complex numbers of lengths and angles.",
-            "(Tensor abs, Tensor angle) -> Tensor", "aten::polar(f32[2,3], f32[3])"},
-           {.shape = PairShape,
-            .fusion = Fusion::kBroadcast,
-            .allocations = allocations::OutputsOnly,
-            .work = work::PerOutput<PerElement{.alu = 2, .special = 2}>,
-            .grad = kGradientUnknown}),
+            .grad = kGradientUnknown,
+            .precision = precision::kFollow}),
+    Casting(precision::kFullOnCpu,
+            Kernel(Family::kElementwise,
+                   {"aten::polar", "Complex numbers of lengths and angles.",
+                    "(Tensor abs, Tensor angle) -> Tensor", "aten::polar(f32[2,3], f32[3])"},
+                   {.shape = PairShape,
+                    .fusion = Fusion::kBroadcast,
+                    .allocations = allocations::OutputsOnly,
+                    .work = work::PerOutput<PerElement{.alu = 2, .special = 2}>,
+                    .grad = kGradientUnknown,
+                    .precision = precision::kFollow})),
     Kernel(Family::kElementwise,
            {"aten::angle", "The angles of complex numbers.", "(Tensor self) -> Tensor",
             "aten::angle(c64[2,3])"},
@@ -206,7 +212,8 @@ constexpr std::array kRows{
             .fusion = Fusion::kElementwise,
             .allocations = AngleAllocations,
             .work = work::PerOutput<PerElement{.special = 1}>,
-            .grad = kGradientUnknown}),
+            .grad = kGradientUnknown,
+            .precision = precision::kFollow}),
 };
 
 }  // namespace

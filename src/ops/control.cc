@@ -11,13 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "ops/autocast.h"
 #include "ops/dispatcher.h"
 #include "ops/registry.h"
-#include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
-#include "ops/rules/kernel.h"
-#include "ops/rules/traffic.h"
-#include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {
@@ -34,14 +31,6 @@ std::vector<Tensor> WithSetGradEnabled(Dispatcher& d, const OpView& op) {
 // The body alone: what the wrapper adds are hints.
 std::vector<Tensor> RunBody(Dispatcher& d, const OpView& op) {
   return d.RunGraph(op.graph(0), d.tensors(op, 1));
-}
-
-// device, dtype, enabled, cache_enabled, body, operands
-std::vector<Tensor> WithAutocast(Dispatcher& d, const OpView& op) {
-  if (op.boolean(2)) {
-    d.Note("a region of torch.autocast is weighed in the dtypes that its operands have");
-  }
-  return d.RunGraph(op.graph(4), d.tensors(op, 5));
 }
 
 // A condition that is no tensor is a number by now, such as one of sizes: Python takes the branch.
@@ -149,32 +138,26 @@ std::vector<Tensor> Scan(Dispatcher& d, const OpView& op) {
   return Joined({carry, outs});
 }
 
-void NoOutputs(const OpView& op, Outputs& out) {
-  (void)op;
-  (void)out;
+// The dtypes of the program as it was exported are not those that autocast makes.
+std::vector<Tensor> CheckMetadata(Dispatcher& d, const OpView& op) {
+  const bool other = op.given(3) && op.dtype(3) != op.self().dtype();
+  if (other && d.autocast_mode().enabled) {
+    d.Note("checks of dtypes in the program, which fail under autocast, are left out");
+  }
+  return {};
 }
 
 constexpr OpDef ControlRow(OpName name, std::string_view summary, Signature signature,
                            DecomposeFn decompose) {
   constexpr std::string_view kNoExample = "";  // a graph cannot be written in a call
-  return Composite(name, summary, signature, kNoExample, Family::kControl, decompose);
-}
-
-constexpr OpDef Bookkeeping(OpName name, std::string_view summary, Signature signature,
-                            std::string_view example) {
-  return Kernel(Family::kBookkeeping, {name, summary, signature, example},
-                {NoOutputs, Fusion::kOpaque, allocations::None, work::None, kNoGradient},
-                Alias::kNone, traffic::None);
+  return Composite(name, summary, signature, kNoExample, Family::kControl, decompose,
+                   precision::kFollow);
 }
 
 constexpr std::array kRows{
     ControlRow("higher_order::wrap_with_set_grad_enabled",
                "Runs a graph with gradients switched on or off.",
                "(bool enabled, Graph body, Any... operands) -> Any[]", WithSetGradEnabled),
-    ControlRow("higher_order::wrap_with_autocast", "Runs a graph under torch.autocast.",
-               "(str device, ScalarType? dtype, bool enabled, bool? cache_enabled, Graph body, "
-               "Any... operands) -> Any[]",
-               WithAutocast),
     ControlRow("higher_order::wrap", "Runs a graph.", "(Graph body, Any... operands) -> Any[]",
                RunBody),
     ControlRow("higher_order::cond", "Runs one of two graphs.",
@@ -185,11 +168,11 @@ constexpr std::array kRows{
                WhileLoop),
     ControlRow("higher_order::scan", "Runs a graph for each slice of tensors, and stacks results.",
                "(Graph combine_fn, Any[] init, Any[] xs, Any[] additional_inputs) -> Any[]", Scan),
-    Bookkeeping("aten::_assert_tensor_metadata", "Checks a tensor's sizes, strides and dtype.",
-                "(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, "
-                "Device? device=None, "
-                "Layout? layout=None) -> ()",
-                "aten::_assert_tensor_metadata(f32[2])"),
+    Composite("aten::_assert_tensor_metadata", "Checks a tensor's sizes, strides and dtype.",
+              "(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, "
+              "Device? device=None, Layout? layout=None) -> ()",
+              "aten::_assert_tensor_metadata(f32[2])", Family::kBookkeeping, CheckMetadata,
+              precision::kFollow, kNoGradient),
 };
 
 }  // namespace

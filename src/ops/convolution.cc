@@ -278,7 +278,7 @@ constexpr OpDef ConvolutionKernel(OpName name, std::string_view summary, Signatu
                                   std::string_view example, Gradient grad, ShapeFn shape,
                                   AllocationsFn allocations, WorkFn work) {
   return Kernel(Family::kConvolution, {name, summary, signature, example},
-                {shape, Fusion::kOutFusable, allocations, work, grad});
+                {shape, Fusion::kOutFusable, allocations, work, grad, precision::kFollow});
 }
 
 constexpr std::array kRows{
@@ -338,72 +338,97 @@ constexpr std::array kRows{
         "aten::slow_conv_transpose3d(f32[1,4,3,5,5], f32[4,6,2,3,3], [2,3,3], f32[6], [2,2,2], "
         "[0,1,1])",
         kGradientUnknown, SlowTransposedShape, SlowTransposed3dAllocations, SlowTransposedWork),
-    Composite("aten::_convolution", "Convolution by the kernel that fits the operands.",
-              "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
-              "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool "
-              "benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
-              "aten::_convolution(f32[2,4,9], f32[6,2,3], f32[6], [1], [1], [1], False, [0], 2, "
-              "False, False, False, False)",
-              Family::kConvolution, convolve::Choose),
-    Composite(
-        "aten::convolution", "Convolution over the last dimensions of an image.",
-        "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] "
-        "dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
-        "aten::convolution(f32[1,3,8,8], f32[5,3,1,1], None, [1,1], [0,0], [1,1], False, [0,0], 1)",
-        Family::kConvolution, convolve::Any, gradients::kConvolution),
+    Casting(precision::kLowOnCuda,
+            Composite(
+                "aten::_convolution", "Convolution by the kernel that fits the operands.",
+                "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
+                "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool "
+                "benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
+                "aten::_convolution(f32[2,4,9], f32[6,2,3], f32[6], [1], [1], [1], False, [0], 2, "
+                "False, False, False, False)",
+                Family::kConvolution, convolve::Choose, precision::kFollow)),
+    Casting(precision::kLowOnCuda,
+            Composite(
+                "aten::convolution", "Convolution over the last dimensions of an image.",
+                "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
+                "SymInt[] "
+                "dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+                "aten::convolution(f32[1,3,8,8], f32[5,3,1,1], None, [1,1], [0,0], [1,1], False, "
+                "[0,0], 1)",
+                Family::kConvolution, convolve::Any, precision::kFollow, gradients::kConvolution)),
     Composite("aten::_convolution_mode", "Convolution padded as named.",
               "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str padding, SymInt[] "
               "dilation, SymInt groups) -> Tensor",
               "aten::_convolution_mode(f32[2,4,9], f32[6,2,4], None, [1], 'same', [1], 2)",
-              Family::kConvolution, convolve::Mode),
-    Composite("aten::conv1d", "Convolution over one dimension.",
-              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] "
-              "padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
-              "aten::conv1d(f32[2,4,10], f32[6,4,3], f32[6], padding=[1])", Family::kConvolution,
-              convolve::OfRank<1>),
-    Composite("aten::conv2d", "Convolution over two dimensions.",
-              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] "
-              "padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
-              "aten::conv2d(f32[2,32,8,8], f32[64,32,3,3], None, [2,2], [1,1])",
-              Family::kConvolution, convolve::OfRank<2>),
-    Composite(
-        "aten::conv3d", "Convolution over three dimensions.",
-        "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] "
-        "padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
-        "aten::conv3d(f32[2,3,4,8,8], f32[5,3,2,3,3])", Family::kConvolution, convolve::OfRank<3>),
-    Composite("aten::conv1d.padding", "Convolution over one dimension, padded as named.",
-              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str "
-              "padding=\"valid\", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
-              "aten::conv1d.padding(f32[2,4,10], f32[6,4,3], padding='same')", Family::kConvolution,
-              convolve::ByName<1>),
-    Composite("aten::conv2d.padding", "Convolution over two dimensions, padded as named.",
-              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], str "
-              "padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
-              "aten::conv2d.padding(f32[2,4,8,8], f32[6,4,2,2], padding='same')",
-              Family::kConvolution, convolve::ByName<2>),
-    Composite("aten::conv3d.padding", "Convolution over three dimensions, padded as named.",
-              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str "
-              "padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
-              "aten::conv3d.padding(f32[2,4,8,8,8], f32[6,4,3,3,3])", Family::kConvolution,
-              convolve::ByName<3>),
-    Composite("aten::conv_transpose1d", "Transposed convolution over one dimension.",
-              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] "
-              "padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) "
-              "-> Tensor",
-              "aten::conv_transpose1d(f32[2,4,10], f32[4,6,3], None, [2])", Family::kConvolution,
-              convolve::Transposed<1>),
-    Composite("aten::conv_transpose2d.input", "Transposed convolution over two dimensions.",
-              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] "
-              "padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] "
-              "dilation=[1, 1]) -> Tensor",
-              "aten::conv_transpose2d.input(f32[2,4,5,5], f32[4,6,2,2], f32[6], [2,2])",
-              Family::kConvolution, convolve::Transposed<2>),
-    Composite("aten::conv_transpose3d.input", "Transposed convolution over three dimensions.",
-              "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], "
-              "SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, "
-              "SymInt[3] dilation=[1, 1, 1]) -> Tensor",
-              "aten::conv_transpose3d.input(f32[2,4,5,5,5], f32[4,6,2,2,2], None, [2,2,2])",
-              Family::kConvolution, convolve::Transposed<3>),
+              Family::kConvolution, convolve::Mode, precision::kFollow),
+    Casting(precision::kLow,
+            Composite(
+                "aten::conv1d", "Convolution over one dimension.",
+                "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] "
+                "padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
+                "aten::conv1d(f32[2,4,10], f32[6,4,3], f32[6], padding=[1])", Family::kConvolution,
+                convolve::OfRank<1>, precision::kFollow)),
+    Casting(
+        precision::kLow,
+        Composite(
+            "aten::conv2d", "Convolution over two dimensions.",
+            "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] "
+            "padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
+            "aten::conv2d(f32[2,32,8,8], f32[64,32,3,3], None, [2,2], [1,1])", Family::kConvolution,
+            convolve::OfRank<2>, precision::kFollow)),
+    Casting(precision::kLow,
+            Composite("aten::conv3d", "Convolution over three dimensions.",
+                      "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, "
+                      "1], SymInt[3] "
+                      "padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
+                      "aten::conv3d(f32[2,3,4,8,8], f32[5,3,2,3,3])", Family::kConvolution,
+                      convolve::OfRank<3>, precision::kFollow)),
+    Casting(precision::kLowOnCpu,
+            Composite("aten::conv1d.padding", "Convolution over one dimension, padded as named.",
+                      "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], str "
+                      "padding=\"valid\", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
+                      "aten::conv1d.padding(f32[2,4,10], f32[6,4,3], padding='same')",
+                      Family::kConvolution, convolve::ByName<1>, precision::kFollow)),
+    Casting(
+        precision::kLowOnCpu,
+        Composite("aten::conv2d.padding", "Convolution over two dimensions, padded as named.",
+                  "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], str "
+                  "padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
+                  "aten::conv2d.padding(f32[2,4,8,8], f32[6,4,2,2], padding='same')",
+                  Family::kConvolution, convolve::ByName<2>, precision::kFollow)),
+    Casting(precision::kLowOnCpu,
+            Composite(
+                "aten::conv3d.padding", "Convolution over three dimensions, padded as named.",
+                "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], str "
+                "padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
+                "aten::conv3d.padding(f32[2,4,8,8,8], f32[6,4,3,3,3])", Family::kConvolution,
+                convolve::ByName<3>, precision::kFollow)),
+    Casting(
+        precision::kLow,
+        Composite(
+            "aten::conv_transpose1d", "Transposed convolution over one dimension.",
+            "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] "
+            "padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] dilation=[1]) "
+            "-> Tensor",
+            "aten::conv_transpose1d(f32[2,4,10], f32[4,6,3], None, [2])", Family::kConvolution,
+            convolve::Transposed<1>, precision::kFollow)),
+    Casting(
+        precision::kLow,
+        Composite(
+            "aten::conv_transpose2d.input", "Transposed convolution over two dimensions.",
+            "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], SymInt[2] "
+            "padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, SymInt[2] "
+            "dilation=[1, 1]) -> Tensor",
+            "aten::conv_transpose2d.input(f32[2,4,5,5], f32[4,6,2,2], f32[6], [2,2])",
+            Family::kConvolution, convolve::Transposed<2>, precision::kFollow)),
+    Casting(precision::kLow,
+            Composite(
+                "aten::conv_transpose3d.input", "Transposed convolution over three dimensions.",
+                "(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], "
+                "SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt groups=1, "
+                "SymInt[3] dilation=[1, 1, 1]) -> Tensor",
+                "aten::conv_transpose3d.input(f32[2,4,5,5,5], f32[4,6,2,2,2], None, [2,2,2])",
+                Family::kConvolution, convolve::Transposed<3>, precision::kFollow)),
 };
 
 }  // namespace

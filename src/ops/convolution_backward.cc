@@ -373,7 +373,7 @@ constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signatur
                        ShapeFn shape = SlowShape<Way::kForth>,
                        WorkFn work = GradientsWork<Way::kForth>) {
   return Kernel(Family::kConvolution, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, work, kGradientUnknown});
+                {shape, Fusion::kOpaque, allocations, work, kGradientUnknown, precision::kFollow});
 }
 
 constexpr std::array kRows{
@@ -441,7 +441,7 @@ constexpr std::array kRows{
               "output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
               "aten::convolution_backward(f32[2,6,9], f32[2,4,9], f32[6,2,3], [6], [1], [1], [1], "
               "False, [0], 2, [True,True,True])",
-              Family::kConvolution, convolve::Backward, kGradientUnknown),
+              Family::kConvolution, convolve::Backward, precision::kFollow, kGradientUnknown),
 };
 
 }  // namespace

@@ -125,7 +125,8 @@ std::vector<Tensor> RepeatInterleave(Dispatcher& d, const OpView& op) {
 constexpr OpDef MovementComposite(OpName name, std::string_view summary, Signature signature,
                                   std::string_view example, DecomposeFn decompose,
                                   Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kDataMovement, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kDataMovement, decompose,
+                   precision::kFollow, grad);
 }
 
 constexpr std::array kRows{
@@ -134,7 +135,8 @@ constexpr std::array kRows{
         {"aten::clone", "A copy; dense tensors keep their strides unless a memory format is given.",
          "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
          "aten::clone(f32[3,4]{1,3})"},
-        {CloneShape, Fusion::kElementwise, CloneAllocations, work::Move, gradients::kClone}),
+        {CloneShape, Fusion::kElementwise, CloneAllocations, work::Move, gradients::kClone,
+         precision::kFollow}),
     OpDef{
         .name = "aten::_to_copy",
         .summary = "A copy in another dtype or layout.",
@@ -151,12 +153,14 @@ constexpr std::array kRows{
         .allocations = ToCopyAllocations,
         .work = work::Move,
         .traffic = traffic::ReadAllWriteAll,
-        .grad = gradients::kToCopy},
+        .grad = gradients::kToCopy,
+        .precision = precision::kFollow},
     Kernel(Family::kDataMovement,
            {"aten::copy_", "Overwrites a tensor with another, broadcast and cast to it.",
             "(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
             "aten::copy_(f32[3,4], f32[4])"},
-           {CopyShape, Fusion::kBroadcast, CopyAllocations, work::Move, gradients::kCopy},
+           {CopyShape, Fusion::kBroadcast, CopyAllocations, work::Move, gradients::kCopy,
+            precision::kFollow},
            Alias::kInPlace, traffic::ReadWhatIsWritten),
     MovementComposite("aten::contiguous",
                       "The tensor itself if it is contiguous, else a copy that is.",

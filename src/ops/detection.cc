@@ -174,7 +174,8 @@ constexpr OpDef Detected(const Words& words, ShapeFn shape, AllocationsFn alloca
                  .fusion = Fusion::kOpaque,
                  .allocations = allocations,
                  .work = work,
-                 .grad = grad});
+                 .grad = grad,
+                 .precision = precision::kFollow});
 }
 constexpr OpDef Inside(const Words& words, WorkFn work) {
   return Kernel(Family::kConvolution, words,
@@ -182,7 +183,8 @@ constexpr OpDef Inside(const Words& words, WorkFn work) {
                  .fusion = Fusion::kOpaque,
                  .allocations = allocations::None,
                  .work = work,
-                 .grad = kGradientUnknown},
+                 .grad = kGradientUnknown,
+                 .precision = precision::kFollow},
                 Alias::kInPlace);
 }
 
@@ -222,7 +224,7 @@ constexpr std::array kRows{
               "dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor",
               "torchvision::deform_conv2d(f32[2,4,8,8], f32[6,4,3,3], f32[2,18,8,8], "
               "f32[2,9,8,8], f32[6], 1, 1, 1, 1, 1, 1, 1, 1, True)",
-              Family::kConvolution, DeformableConvolution, kGradientUnknown),
+              Family::kConvolution, DeformableConvolution, precision::kFollow, kGradientUnknown),
 };
 
 }  // namespace

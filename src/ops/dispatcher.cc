@@ -13,6 +13,7 @@
 #include <array>
 
 #include "ir/release_order.h"
+#include "ops/autocast.h"
 #include "ops/autograd.h"
 #include "ops/bind_arguments.h"
 #include "ops/graph_plan.h"
@@ -228,6 +229,7 @@ void Dispatcher::EndReferences() {
   references_.assign(references_.size(), UINT32_MAX / 2);
   held_.clear();
   kept_.clear();
+  autocast_.reset();
   autograd_.reset();
 }
 
@@ -373,7 +375,8 @@ void Dispatcher::CompareWithFile(const Node& node, ValueId recorded, ValueId com
   const Value& file = source_.values[recorded];
   if (!file.has_layout) return;
   const bool same_sizes = std::ranges::equal(source_.sizes(recorded), out_.sizes(computed));
-  if (same_sizes && file.dtype == out_.values[computed].dtype) return;
+  const bool cast = autocast_ != nullptr;  // then its dtypes are others
+  if (same_sizes && (cast || file.dtype == out_.values[computed].dtype)) return;
   const OpDef* def = source_defs_[node.op];
   const bool known = def != nullptr && *def->family != Family::kControl;
   if (!same_sizes && known && MayCarry(node, locals)) {
@@ -399,13 +402,14 @@ std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> ar
       args[i] = Argument::OfValue(boxes.back().id());
     }
   }
-  if (def.is_kernel() && boxes.empty()) return Record(def, args);
+  const bool casts = autocast_ != nullptr && autocast_->CastingOf(def).rule != CastRule::kFollow;
+  if (def.is_kernel() && boxes.empty() && !casts) return Record(def, args);
   const bool from_python = depth_ == python_depth_;
   if (++depth_ > kMaxDepth) Contradict("operators are nested too deeply");
   std::vector<Tensor> results;
   {
     const Inside frame(*this, def);
-    results = Record(def, args);
+    results = casts ? RecordCast(def, args) : Record(def, args);
     if (!from_python) boxes.clear();
   }
   boxes.clear();

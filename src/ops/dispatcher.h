@@ -24,8 +24,10 @@
 
 namespace steelyard {
 
+class Autocast;
 class Autograd;
 class GraphPlan;
+struct AutocastMode;
 
 // A counted reference to a value of the program being built. When the last one goes, the program
 // records that the value dies there. An undefined Tensor stands for None.
@@ -132,7 +134,8 @@ class Dispatcher {
   std::vector<Tensor> RunGraphHere(GraphId graph, std::vector<Tensor> operands);
   // The same once more, with gradients recorded, until it ends or throws StopRecomputation; there
   // `state` goes, and the locals after it.
-  std::vector<Tensor> RunGraphAgain(GraphId graph, std::vector<Tensor> operands, Tensor state);
+  std::vector<Tensor> RunGraphAgain(GraphId graph, std::vector<Tensor> operands, Tensor state,
+                                    const AutocastMode& mode);
 
   // The same for the one of several graphs that computes most, and among equals allocates most; of
   // a program that trains, for the first.
@@ -160,6 +163,12 @@ class Dispatcher {
     std::optional<std::int64_t> before_;
   };
 
+  // Regions of torch.autocast.
+  Autocast& autocast();
+  AutocastMode autocast_mode() const;
+  // A tensor that requires a gradient and is no other tensor's: a parameter.
+  bool IsLeaf(ValueId id) const;
+
   bool grad_enabled() const { return grad_enabled_; }
   void set_grad_enabled(bool enabled) { grad_enabled_ = enabled; }
 
@@ -168,6 +177,8 @@ class Dispatcher {
   // (`Trains`).
   Autograd& autograd() { return *autograd_; }
   TensorView ViewOf(ValueId id) const { return {out_, id}; }
+  const Program& program() const { return out_; }
+  Argument::Run AddArguments(std::span<const Argument> args) { return out_.AddArguments(args); }
   // Of the nodes that follow: the module and source line of `origin`, in a phase.
   void SetContext(const Node& origin, Phase phase);
   const Node& context() const { return context_; }
@@ -281,6 +292,7 @@ class Dispatcher {
   void AddReferences(ValueId id, std::uint32_t references);
   std::vector<Tensor> RunBody(const OpDef& def, std::span<const Argument> args);
   std::vector<Tensor> Record(const OpDef& def, std::span<const Argument> args);
+  std::vector<Tensor> RecordCast(const OpDef& def, std::span<const Argument> args);
   void ReleaseOutputs(Locals& locals);
   void EndReferences();
   // A reference to the tensor, or only to its storage.
@@ -326,6 +338,7 @@ class Dispatcher {
   Node context_;  // module, source, origin and phase of the nodes being emitted
   OpId drop_op_ = 0;
   std::unique_ptr<Autograd> autograd_;  // of a program that trains
+  std::unique_ptr<Autocast> autocast_;  // of a program with such regions
   std::vector<Tensor> held_, kept_;
   bool grad_enabled_ = false;
   bool runs_again_ = false;                // of RunGraphAgain

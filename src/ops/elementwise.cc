@@ -30,7 +30,7 @@ constexpr OpDef Unary(OpName name, std::string_view summary, std::string_view ex
                       Gradient grad, WorkFn work) {
   return Kernel(Family::kElementwise, {name, summary, "(Tensor self) -> Tensor", example},
                 {shape::Iterate<kPromotion, 0>, Fusion::kElementwise,
-                 allocations::Iterate<kPromotion, 0>, work, grad});
+                 allocations::Iterate<kPromotion, 0>, work, grad, precision::kFollow});
 }
 
 // A special function: integers become float32.
@@ -46,7 +46,8 @@ constexpr OpDef Binary(OpName name, std::string_view summary, Signature signatur
                        WorkFn work = work::PerOutput<PerElement{.alu = 1}>,
                        ShapeFn shape = shape::Iterate<kPromotion, 0, 1>) {
   return Kernel(Family::kElementwise, {name, summary, signature, example},
-                {shape, Fusion::kBroadcast, allocations::Iterate<kPromotion, 0, 1>, work, grad});
+                {shape, Fusion::kBroadcast, allocations::Iterate<kPromotion, 0, 1>, work, grad,
+                 precision::kFollow});
 }
 
 template <Promotion kPromotion>
@@ -55,7 +56,8 @@ constexpr OpDef BinaryInPlace(OpName name, std::string_view summary, Signature s
                               WorkFn work = work::PerOutput<PerElement{.alu = 1}>,
                               ShapeFn shape = shape::Overwrite<kPromotion, 0, 1>) {
   return Kernel(Family::kElementwise, {name, summary, signature, example},
-                {shape, Fusion::kBroadcast, allocations::Overwrite<kPromotion, 0, 1>, work, grad},
+                {shape, Fusion::kBroadcast, allocations::Overwrite<kPromotion, 0, 1>, work, grad,
+                 precision::kFollow},
                 Alias::kInPlace);
 }
 
@@ -64,13 +66,15 @@ constexpr OpDef UnaryInPlace(OpName name, std::string_view summary, Signature si
                              std::string_view example, Gradient grad, WorkFn work,
                              ShapeFn shape = shape::SameAs<0>) {
   return Kernel(Family::kElementwise, {name, summary, signature, example},
-                {shape, Fusion::kElementwise, allocations::None, work, grad}, Alias::kInPlace);
+                {shape, Fusion::kElementwise, allocations::None, work, grad, precision::kFollow},
+                Alias::kInPlace);
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kElementwise, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kElementwise, decompose,
+                   precision::kFollow, grad);
 }
 
 // --- Absolute value -----------------------------------------------------------------------------
@@ -214,8 +218,9 @@ Work ClampWork(const OpView& op) {
 
 constexpr OpDef Clamp(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, Gradient grad) {
-  return Kernel(Family::kElementwise, {name, summary, signature, example},
-                {ClampShape, Fusion::kElementwise, CastAllocations, ClampWork, grad});
+  return Kernel(
+      Family::kElementwise, {name, summary, signature, example},
+      {ClampShape, Fusion::kElementwise, CastAllocations, ClampWork, grad, precision::kFollow});
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -294,17 +299,17 @@ constexpr std::array kRows{
             "(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
             "aten::div.Tensor_mode(i64[2,8], i64[8], rounding_mode='floor')"},
            {RoundedDivisionShape, Fusion::kBroadcast, RoundedDivisionAllocations, kAlu,
-            gradients::kRoundedDiv}),
+            gradients::kRoundedDiv, precision::kFollow}),
     Call("aten::div.Scalar_mode", "Divides by a number and rounds as `rounding_mode` says.",
          "(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
          "aten::div.Scalar_mode(f32[2,8], 3, rounding_mode='trunc')",
          decompose::BoxAndCall<"aten::div.Tensor_mode", 1>, gradients::kRoundedDivNumber),
-    Kernel(
-        Family::kElementwise,
-        {"aten::floor_divide", "Divides and rounds down.", "(Tensor self, Tensor other) -> Tensor",
-         "aten::floor_divide(i64[2,8], 3)"},
-        {shape::Iterate<Promotion::kCommon, 0, 1>, Fusion::kBroadcast,
-         allocations::IterateByFactory<Promotion::kCommon, 0, 1>, kAlu, gradients::kFloorDivide}),
+    Kernel(Family::kElementwise,
+           {"aten::floor_divide", "Divides and rounds down.",
+            "(Tensor self, Tensor other) -> Tensor", "aten::floor_divide(i64[2,8], 3)"},
+           {shape::Iterate<Promotion::kCommon, 0, 1>, Fusion::kBroadcast,
+            allocations::IterateByFactory<Promotion::kCommon, 0, 1>, kAlu, gradients::kFloorDivide,
+            precision::kFollow}),
     Call("aten::floor_divide.Scalar", "Divides by a number and rounds down.",
          "(Tensor self, Scalar other) -> Tensor", "aten::floor_divide.Scalar(i64[2,8], 3)",
          decompose::BoxAndCall<"aten::floor_divide", 1>),
@@ -320,7 +325,8 @@ constexpr std::array kRows{
     Kernel(Family::kElementwise,
            {"aten::abs", "The absolute value; real for complex numbers.", "(Tensor self) -> Tensor",
             "aten::abs(i64[2,8])"},
-           {AbsShape, Fusion::kElementwise, AbsAllocations, kMove, gradients::kAbs}),
+           {AbsShape, Fusion::kElementwise, AbsAllocations, kMove, gradients::kAbs,
+            precision::kFollow}),
     Unary<Promotion::kCommon>("aten::floor", "Rounds down.", "aten::floor(f32[2,8])",
                               gradients::kFloor, kMove),
     Unary<Promotion::kCommon>("aten::ceil", "Rounds up.", "aten::ceil(f32[2,8])", gradients::kCeil,
@@ -333,46 +339,60 @@ constexpr std::array kRows{
                               kMove),
     Unary<Promotion::kCommon>("aten::sgn", "-1, 0 or 1; of a complex number, its direction.",
                               "aten::sgn(f32[2,8])", gradients::kSgn, kMove),
-    Kernel(Family::kElementwise,
-           {"aten::pow.Tensor_Scalar", "Raises to a number.",
-            "(Tensor self, Scalar exponent) -> Tensor", "aten::pow.Tensor_Scalar(i64[2,8], 0.5)"},
-           {PowShape, Fusion::kElementwise, CastAllocations, PowWork, gradients::kPow}),
-    Binary<Promotion::kCommon>("aten::pow.Tensor_Tensor", "Raises to the second operand.",
-                               "(Tensor self, Tensor exponent) -> Tensor",
-                               "aten::pow.Tensor_Tensor(f32[2,8], bf16[8])", gradients::kPowTensors,
-                               work::PerOutput<PerElement{.special = 1}>),
-    Kernel(Family::kElementwise,
-           {"aten::pow.Scalar", "Raises a number to the tensor.",
-            "(Scalar self, Tensor exponent) -> Tensor", "aten::pow.Scalar(2.0, i64[2,8])"},
-           {PowOfNumberShape, Fusion::kElementwise, PowOfNumberAllocations,
-            work::PerOutput<PerElement{.special = 1}>, gradients::kPowOfNumber}),
+    Casting(precision::kFullOnCuda, Kernel(Family::kElementwise,
+                                           {"aten::pow.Tensor_Scalar", "Raises to a number.",
+                                            "(Tensor self, Scalar exponent) -> Tensor",
+                                            "aten::pow.Tensor_Scalar(i64[2,8], 0.5)"},
+                                           {PowShape, Fusion::kElementwise, CastAllocations,
+                                            PowWork, gradients::kPow, precision::kFollow})),
+    Casting(precision::kFullOnCuda,
+            Binary<Promotion::kCommon>("aten::pow.Tensor_Tensor", "Raises to the second operand.",
+                                       "(Tensor self, Tensor exponent) -> Tensor",
+                                       "aten::pow.Tensor_Tensor(f32[2,8], bf16[8])",
+                                       gradients::kPowTensors,
+                                       work::PerOutput<PerElement{.special = 1}>)),
+    Casting(precision::kFullOnCuda,
+            Kernel(Family::kElementwise,
+                   {"aten::pow.Scalar", "Raises a number to the tensor.",
+                    "(Scalar self, Tensor exponent) -> Tensor", "aten::pow.Scalar(2.0, i64[2,8])"},
+                   {PowOfNumberShape, Fusion::kElementwise, PowOfNumberAllocations,
+                    work::PerOutput<PerElement{.special = 1}>, gradients::kPowOfNumber,
+                    precision::kFollow})),
     UnaryInPlace("aten::pow_.Scalar", "Raises to a number in place.",
                  "(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
                  "aten::pow_.Scalar(f32[2,8], 3)", gradients::kPow, PowWork, OverwritePowShape),
     Call("aten::square", "The square.", "(Tensor self) -> Tensor", "aten::square(f32[2,8])",
          Square),
-    Unary<Promotion::kFloat>("aten::reciprocal", "One over the element.",
-                             "aten::reciprocal(i64[2,8])", gradients::kReciprocal, kAlu),
+    Casting(precision::kFullOnCuda,
+            Unary<Promotion::kFloat>("aten::reciprocal", "One over the element.",
+                                     "aten::reciprocal(i64[2,8])", gradients::kReciprocal, kAlu)),
     Special("aten::sqrt", "The square root.", "aten::sqrt(f32[2,8])", gradients::kSqrt),
-    Special("aten::rsqrt", "One over the square root.", "aten::rsqrt(f32[2,8])", gradients::kRsqrt),
-    Special("aten::exp", "The exponential.", "aten::exp(i64[2,8])", gradients::kExp),
+    Casting(precision::kFullOnCuda, Special("aten::rsqrt", "One over the square root.",
+                                            "aten::rsqrt(f32[2,8])", gradients::kRsqrt)),
+    Casting(precision::kFullOnCuda,
+            Special("aten::exp", "The exponential.", "aten::exp(i64[2,8])", gradients::kExp)),
     Special("aten::exp2", "Two to the element.", "aten::exp2(f32[2,8])", gradients::kExp2),
-    Special("aten::expm1", "The exponential minus one.", "aten::expm1(f32[2,8])",
-            gradients::kExpm1),
-    Special("aten::log", "The natural logarithm.", "aten::log(f32[2,8])", gradients::kLog),
-    Special("aten::log2", "The logarithm to base 2.", "aten::log2(f32[2,8])", gradients::kLog2),
-    Special("aten::log10", "The logarithm to base 10.", "aten::log10(f32[2,8])", gradients::kLog10),
-    Special("aten::log1p", "The logarithm of one plus the element.", "aten::log1p(f32[2,8])",
-            gradients::kLog1p),
+    Casting(precision::kFullOnCuda, Special("aten::expm1", "The exponential minus one.",
+                                            "aten::expm1(f32[2,8])", gradients::kExpm1)),
+    Casting(precision::kFullOnCuda,
+            Special("aten::log", "The natural logarithm.", "aten::log(f32[2,8])", gradients::kLog)),
+    Casting(precision::kFullOnCuda, Special("aten::log2", "The logarithm to base 2.",
+                                            "aten::log2(f32[2,8])", gradients::kLog2)),
+    Casting(precision::kFullOnCuda, Special("aten::log10", "The logarithm to base 10.",
+                                            "aten::log10(f32[2,8])", gradients::kLog10)),
+    Casting(precision::kFullOnCuda, Special("aten::log1p", "The logarithm of one plus the element.",
+                                            "aten::log1p(f32[2,8])", gradients::kLog1p)),
     Special("aten::sin", "The sine.", "aten::sin(f32[2,8])", gradients::kSin),
     Special("aten::cos", "The cosine.", "aten::cos(f32[8,2]{1,8})", gradients::kCos),
-    Special("aten::tan", "The tangent.", "aten::tan(f32[2,8])", gradients::kTan),
+    Casting(precision::kFullOnCuda,
+            Special("aten::tan", "The tangent.", "aten::tan(f32[2,8])", gradients::kTan)),
     Special("aten::atan", "The inverse tangent.", "aten::atan(f32[2,8])", gradients::kAtan),
     Special("aten::erf", "The error function.", "aten::erf(f32[2,8])", gradients::kErf),
-    Binary<Promotion::kFloat>("aten::atan2", "The angle of a point.",
-                              "(Tensor self, Tensor other) -> Tensor",
-                              "aten::atan2(f32[2,8], f32[8])", gradients::kAtan2,
-                              work::PerOutput<PerElement{.special = 1}>),
+    Casting(precision::kPromoteOnCuda,
+            Binary<Promotion::kFloat>("aten::atan2", "The angle of a point.",
+                                      "(Tensor self, Tensor other) -> Tensor",
+                                      "aten::atan2(f32[2,8], f32[8])", gradients::kAtan2,
+                                      work::PerOutput<PerElement{.special = 1}>)),
     Binary<Promotion::kFloat>("aten::xlogy.Tensor", "Products with a logarithm.",
                               "(Tensor self, Tensor other) -> Tensor",
                               "aten::xlogy.Tensor(f32[2,8], f32[8])", gradients::kXlogy,

@@ -246,7 +246,8 @@ Engine::Gradients Engine::ApplyCheckpoint(GradNodeId id, std::span<const Tensor>
   }
   std::vector<Tensor> operands = detached;
   operands.insert(operands.end(), region.captured.begin(), region.captured.end());
-  Gradients outputs = dispatcher_.RunGraphAgain(region.body, std::move(operands), std::move(state));
+  Gradients outputs = dispatcher_.RunGraphAgain(region.body, std::move(operands), std::move(state),
+                                                region.autocast);
   Gradients roots, seeds;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].defined() || !outputs[i].requires_grad()) continue;

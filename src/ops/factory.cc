@@ -175,23 +175,26 @@ std::vector<Tensor> Fill(Dispatcher& d, const OpView& op) {
 constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, ShapeFn shape,
                       AllocationsFn allocations = allocations::Via<"aten::empty">) {
-  return Kernel(Family::kFactory, {name, summary, signature, example},
-                {shape, Fusion::kElementwise, allocations, work::Move, kNoGradient}, Alias::kNone,
-                traffic::WriteOnly);
+  return Kernel(
+      Family::kFactory, {name, summary, signature, example},
+      {shape, Fusion::kElementwise, allocations, work::Move, kNoGradient, precision::kFollow},
+      Alias::kNone, traffic::WriteOnly);
 }
 
 // Nothing is written into it.
 constexpr OpDef Unfilled(OpName name, std::string_view summary, Signature signature,
                          std::string_view example, ShapeFn shape, AllocationsFn allocations) {
-  return Kernel(Family::kFactory, {name, summary, signature, example},
-                {shape, Fusion::kElementwise, allocations, work::None, kNoGradient}, Alias::kNone,
-                traffic::None);
+  return Kernel(
+      Family::kFactory, {name, summary, signature, example},
+      {shape, Fusion::kElementwise, allocations, work::None, kNoGradient, precision::kFollow},
+      Alias::kNone, traffic::None);
 }
 
 constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
                           std::string_view example, Gradient grad) {
   return Kernel(Family::kFactory, {name, summary, signature, example},
-                {shape::SameAs<0>, Fusion::kElementwise, allocations::None, work::Move, grad},
+                {shape::SameAs<0>, Fusion::kElementwise, allocations::None, work::Move, grad,
+                 precision::kFollow},
                 Alias::kInPlace, traffic::WriteOnly);
 }
 
@@ -201,8 +204,9 @@ constexpr std::array kRows{
     Kernel(Family::kFactory,
            {"steelyard::box", "A Python number as a 0-dim tensor, weakest in type promotion.",
             "(Scalar value) -> Tensor", "steelyard::box(0.5)"},
-           {BoxShape, Fusion::kElementwise, BoxAllocations, work::None, kNoGradient}, Alias::kNone,
-           traffic::None),
+           {BoxShape, Fusion::kElementwise, BoxAllocations, work::None, kNoGradient,
+            precision::kFollow},
+           Alias::kNone, traffic::None),
     Fresh("aten::scalar_tensor", "A number as a 0-dim tensor.",
           "(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
           "pin_memory=None) -> Tensor",
@@ -293,7 +297,7 @@ constexpr std::array kRows{
               "aten::zero_(f32[2,8])", gradients::kZero),
     Composite("aten::fill.Scalar", "A number repeated in the tensor's layout.",
               "(Tensor self, Scalar value) -> Tensor", "aten::fill.Scalar(f32[2,8], 1)",
-              Family::kFactory, Fill, gradients::kFill),
+              Family::kFactory, Fill, precision::kFollow, gradients::kFill),
 };
 
 }  // namespace

@@ -79,7 +79,8 @@ std::vector<Tensor> Norms(Dispatcher& d, const OpView& op) {
 constexpr OpDef List(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientUnknown) {
-  return Composite(name, summary, signature, example, Family::kElementwise, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kElementwise, decompose,
+                   precision::kFollow, grad);
 }
 
 // --- Fused optimizers ---------------------------------------------------------------------------
@@ -114,9 +115,10 @@ void NoOutputs(const OpView& op, Outputs&) {
 
 constexpr OpDef Fused(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, WorkFn work) {
-  return Kernel(Family::kOptimizer, {name, summary, signature, example},
-                {NoOutputs, Fusion::kOpaque, allocations::None, work, kNoGradient}, Alias::kInPlace,
-                FusedTraffic);
+  return Kernel(
+      Family::kOptimizer, {name, summary, signature, example},
+      {NoOutputs, Fusion::kOpaque, allocations::None, work, kNoGradient, precision::kFollow},
+      Alias::kInPlace, FusedTraffic);
 }
 
 // --- Rows ---------------------------------------------------------------------------------------

@@ -194,7 +194,7 @@ constexpr OpDef Kernel(Family family, OpName name, std::string_view summary, Sig
                        std::string_view example, AllocationsFn allocations,
                        ShapeFn shape = LikeImageShape, WorkFn work = AddGradient) {
   return Kernel(family, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, work, kGradientUnknown});
+                {shape, Fusion::kOpaque, allocations, work, kGradientUnknown, precision::kFollow});
 }
 
 constexpr std::array kRows{
@@ -350,7 +350,7 @@ constexpr std::array kRows{
               "(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] "
               "padding, int[2] stride) -> Tensor",
               "aten::col2im(f32[2,27,64], [8,8], [3,3], [1,1], [1,1], [1,1])", Family::kPooling,
-              Col2Im, gradients::kCol2Im),
+              Col2Im, precision::kFollow, gradients::kCol2Im),
 };
 
 }  // namespace

@@ -458,7 +458,7 @@ constexpr OpDef Scatter(OpName name, std::string_view summary, Signature signatu
   const bool in_place = signature.params()[0].written;
   return Kernel(Family::kIndexing, {name, summary, signature, example},
                 {in_place ? ScatterInPlaceShape : RowMajorCopyShape, Fusion::kOpaque, allocations,
-                 work, grad},
+                 work, grad, precision::kFollow},
                 in_place ? Alias::kInPlace : Alias::kNone);
 }
 
@@ -557,13 +557,15 @@ constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signatur
                        std::string_view example, Gradient grad, ShapeFn shape,
                        AllocationsFn allocations, TrafficFn traffic = traffic::ReadPartOfFirst) {
   return Kernel(Family::kIndexing, {name, summary, signature, example},
-                {shape, Fusion::kInjective, allocations, work::Move, grad}, Alias::kNone, traffic);
+                {shape, Fusion::kInjective, allocations, work::Move, grad, precision::kFollow},
+                Alias::kNone, traffic);
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kIndexing, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kIndexing, decompose,
+                   precision::kFollow, grad);
 }
 
 constexpr std::array kRows{
@@ -589,11 +591,14 @@ constexpr std::array kRows{
          "(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) "
          "-> Tensor(a!)",
          "aten::index_put_(f32[4,6], [i64[3]], f32[3,6], True)"},
-        {IndexPutShape, Fusion::kOpaque, IndexPutAllocations, IndexPutWork, gradients::kIndexPut},
+        {IndexPutShape, Fusion::kOpaque, IndexPutAllocations, IndexPutWork, gradients::kIndexPut,
+         precision::kFollow},
         Alias::kInPlace, IndexPutTraffic),
-    Call("aten::index_put", "A copy in which elements chosen by index tensors are overwritten.",
-         "(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-         "aten::index_put(f32[4,6], [i64[3]], f32[6])", IndexPut, gradients::kIndexPut),
+    Casting(
+        precision::kPromoteOnCuda,
+        Call("aten::index_put", "A copy in which elements chosen by index tensors are overwritten.",
+             "(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+             "aten::index_put(f32[4,6], [i64[3]], f32[6])", IndexPut, gradients::kIndexPut)),
     Scatter("aten::scatter.src", "A copy in which elements of `src` go where the index says.",
             "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
             "aten::scatter.src(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatter, MoveByIndex,
@@ -610,10 +615,11 @@ constexpr std::array kRows{
             "(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
             "aten::scatter_.value(f32[4,6], 0, i64[2,6], 1)", gradients::kScatterNumber,
             MoveByIndex, ScatterAllocations),
-    Scatter("aten::scatter_add", "A copy to which `src` is added where the index says.",
-            "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            "aten::scatter_add(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatterAdd,
-            AddByIndex, ScatterAddAllocations),
+    Casting(precision::kPromoteOnCuda,
+            Scatter("aten::scatter_add", "A copy to which `src` is added where the index says.",
+                    "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+                    "aten::scatter_add(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatterAdd,
+                    AddByIndex, ScatterAddAllocations)),
     Scatter("aten::scatter_add_", "Adds `src` where the index says.",
             "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
             "aten::scatter_add_(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatterAdd,
@@ -627,12 +633,14 @@ constexpr std::array kRows{
         "(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
         "aten::index_add_(f32[4,6], 0, i64[2], f32[2,6])", gradients::kIndexAdd, AddByIndex,
         IndexAddAllocations),
-    Kernel("aten::cat", "Tensors one after the other along a dimension.",
-           "(Tensor[] tensors, int dim=0) -> Tensor", "aten::cat([f32[2,8], bf16[3,8]], 0)",
-           gradients::kCat, CatShape, CatAllocations, traffic::ReadAllWriteAll),
-    Call("aten::stack", "Tensors one after the other along a new dimension.",
-         "(Tensor[] tensors, int dim=0) -> Tensor", "aten::stack([f32[2,8], f32[2,8]], -1)", Stack,
-         gradients::kStack),
+    Casting(precision::kPromoteOnCpu,
+            Kernel("aten::cat", "Tensors one after the other along a dimension.",
+                   "(Tensor[] tensors, int dim=0) -> Tensor", "aten::cat([f32[2,8], bf16[3,8]], 0)",
+                   gradients::kCat, CatShape, CatAllocations, traffic::ReadAllWriteAll)),
+    Casting(precision::kPromoteOnCpu,
+            Call("aten::stack", "Tensors one after the other along a new dimension.",
+                 "(Tensor[] tensors, int dim=0) -> Tensor", "aten::stack([f32[2,8], f32[2,8]], -1)",
+                 Stack, gradients::kStack)),
     Kernel("aten::tril", "The lower triangle; zero elsewhere.",
            "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])", gradients::kTril,
            TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll),

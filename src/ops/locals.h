@@ -35,6 +35,7 @@ struct Dispatcher::Progress {
   bool recording = false;
   bool grad_enabled = false;
   Count bytes;
+  std::size_t casts = 0;  // that autocast keeps
 };
 
 }  // namespace steelyard

@@ -120,11 +120,12 @@ constexpr OpDef Found(const Words& words, ShapeFn shape, AllocationsFn allocatio
                  .fusion = Fusion::kOpaque,
                  .allocations = allocations,
                  .work = work,
-                 .grad = kNoGradient});
+                 .grad = kNoGradient,
+                 .precision = precision::kFollow});
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
   return Composite(words.name, words.summary, words.signature, words.example, Family::kRouting,
-                   decompose, kNoGradient);
+                   decompose, precision::kFollow, kNoGradient);
 }
 constexpr OpDef Bookkeeping(const Words& words) {
   return Kernel(Family::kBookkeeping, words,
@@ -132,7 +133,8 @@ constexpr OpDef Bookkeeping(const Words& words) {
                  .fusion = Fusion::kOpaque,
                  .allocations = allocations::None,
                  .work = work::None,
-                 .grad = kNoGradient},
+                 .grad = kNoGradient,
+                 .precision = precision::kFollow},
                 Alias::kNone, traffic::None);
 }
 

@@ -389,13 +389,14 @@ constexpr OpDef LossKernel(OpName name, std::string_view summary, Signature sign
                            std::string_view example, Gradient grad, Fusion fusion, ShapeFn shape,
                            Alias alias, AllocationsFn allocations, WorkFn work) {
   return Kernel(Family::kLoss, {name, summary, signature, example},
-                {shape, fusion, allocations, work, grad}, alias);
+                {shape, fusion, allocations, work, grad, precision::kFollow}, alias);
 }
 
 constexpr OpDef LossOf(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, DecomposeFn decompose,
                        Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kLoss, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kLoss, decompose, precision::kFollow,
+                   grad);
 }
 
 // A difference and its square; losses of pairs with more arithmetic are rare enough to share it.
@@ -415,22 +416,26 @@ constexpr std::array kRows{
                "aten::nll_loss2d_forward(f32[2,7,3,3], i64[2,3,3], None, 0, -100)",
                gradients::kNllLoss2d, Fusion::kReduction, Nll2dShape, Alias::kNone,
                Nll2dAllocations, NllWork),
-    LossOf("aten::nll_loss", "Negative log likelihood of one class per row.",
-           "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
-           "ignore_index=-100) -> Tensor",
-           "aten::nll_loss(f32[4,7], i64[4])", Nll<"aten::nll_loss_forward">),
-    LossOf("aten::nll_loss2d", "Negative log likelihood of one class per pixel.",
-           "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
-           "ignore_index=-100) -> Tensor",
-           "aten::nll_loss2d(f32[2,7,3,3], i64[2,3,3])", Nll<"aten::nll_loss2d_forward">),
+    Casting(precision::kFull,
+            LossOf("aten::nll_loss", "Negative log likelihood of one class per row.",
+                   "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+                   "ignore_index=-100) -> Tensor",
+                   "aten::nll_loss(f32[4,7], i64[4])", Nll<"aten::nll_loss_forward">)),
+    Casting(precision::kFull,
+            LossOf("aten::nll_loss2d", "Negative log likelihood of one class per pixel.",
+                   "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+                   "ignore_index=-100) -> Tensor",
+                   "aten::nll_loss2d(f32[2,7,3,3], i64[2,3,3])", Nll<"aten::nll_loss2d_forward">)),
     LossOf("aten::nll_loss_nd", "Negative log likelihood of one class per row or pixel.",
            "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
            "ignore_index=-100) -> Tensor",
            "aten::nll_loss_nd(f32[2,7,3], i64[2,3])", NllOfAnyRank),
-    LossOf("aten::cross_entropy_loss", "Negative log likelihood after a softmax.",
-           "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
-           "ignore_index=-100, float label_smoothing=0.) -> Tensor",
-           "aten::cross_entropy_loss(f32[4,7], i64[4], label_smoothing=0.1)", CrossEntropyLoss),
+    Casting(precision::kFullOnCpu,
+            LossOf("aten::cross_entropy_loss", "Negative log likelihood after a softmax.",
+                   "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
+                   "ignore_index=-100, float label_smoothing=0.) -> Tensor",
+                   "aten::cross_entropy_loss(f32[4,7], i64[4], label_smoothing=0.1)",
+                   CrossEntropyLoss)),
     LossKernel("steelyard::pair_terms",
                "A loss of each pair of elements, made by the operator that calls.",
                "(Tensor self, Tensor target) -> Tensor",
@@ -452,36 +457,44 @@ constexpr std::array kRows{
                "steelyard::reduce_in_place(f32[4,7], f32[4,7], True)", kNoGradient,
                Fusion::kReduction, ReducedInPlaceShape, Alias::kView, ReducedInPlaceAllocations,
                ReducedInPlaceWork),
-    LossOf("aten::mse_loss", "Squared differences.",
-           "(Tensor self, Tensor target, int reduction=1) -> Tensor",
-           "aten::mse_loss(f32[4,7], f32[4,7])", PairLoss, gradients::kMseLoss),
-    LossOf("aten::smooth_l1_loss", "Absolute differences, squared where small.",
-           "(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
-           "aten::smooth_l1_loss(f32[4,7], f32[4,7], 2)", PairLoss, gradients::kSmoothL1Loss),
-    LossOf("aten::l1_loss", "Absolute differences.",
-           "(Tensor self, Tensor target, int reduction=1) -> Tensor",
-           "aten::l1_loss(f32[4,7], f32[4,7])", L1Loss),
-    LossOf("aten::huber_loss", "Squared differences, linear where large.",
-           "(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
-           "aten::huber_loss(f32[4,7], f32[4,7])", HuberLoss, gradients::kHuberLoss),
-    LossOf("aten::binary_cross_entropy", "Cross entropy of probabilities of two classes.",
-           "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
-           "aten::binary_cross_entropy(f32[4,7], f32[4,7])", BinaryCrossEntropy,
-           gradients::kBinaryCrossEntropy),
+    Casting(precision::kFull,
+            LossOf("aten::mse_loss", "Squared differences.",
+                   "(Tensor self, Tensor target, int reduction=1) -> Tensor",
+                   "aten::mse_loss(f32[4,7], f32[4,7])", PairLoss, gradients::kMseLoss)),
+    Casting(
+        precision::kFull,
+        LossOf("aten::smooth_l1_loss", "Absolute differences, squared where small.",
+               "(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
+               "aten::smooth_l1_loss(f32[4,7], f32[4,7], 2)", PairLoss, gradients::kSmoothL1Loss)),
+    Casting(precision::kFull, LossOf("aten::l1_loss", "Absolute differences.",
+                                     "(Tensor self, Tensor target, int reduction=1) -> Tensor",
+                                     "aten::l1_loss(f32[4,7], f32[4,7])", L1Loss)),
+    Casting(precision::kFull,
+            LossOf("aten::huber_loss", "Squared differences, linear where large.",
+                   "(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
+                   "aten::huber_loss(f32[4,7], f32[4,7])", HuberLoss, gradients::kHuberLoss)),
+    Casting(precision::kFullOrRefused,
+            LossOf("aten::binary_cross_entropy", "Cross entropy of probabilities of two classes.",
+                   "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+                   "aten::binary_cross_entropy(f32[4,7], f32[4,7])", BinaryCrossEntropy,
+                   gradients::kBinaryCrossEntropy)),
     LossOf("aten::binary_cross_entropy_backward", "The gradient of a cross entropy of two classes.",
            "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) "
            "-> Tensor",
            "aten::binary_cross_entropy_backward(f32[], f32[4,7], f32[4,7])",
            BinaryCrossEntropyBackward, kGradientUnknown),
-    LossOf("aten::binary_cross_entropy_with_logits",
-           "Cross entropy of two classes after a sigmoid.",
-           "(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
-           "reduction=1) -> Tensor",
-           "aten::binary_cross_entropy_with_logits(f32[4,7], f32[4,7], None, f32[7])",
-           BinaryCrossEntropyWithLogits, gradients::kBinaryCrossEntropyWithLogits),
-    LossOf("aten::kl_div", "Divergence of two distributions.",
-           "(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
-           "aten::kl_div(f32[4,7], f32[4,7])", KlDivergence),
+    Casting(precision::kFull,
+            LossOf("aten::binary_cross_entropy_with_logits",
+                   "Cross entropy of two classes after a sigmoid.",
+                   "(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
+                   "reduction=1) -> Tensor",
+                   "aten::binary_cross_entropy_with_logits(f32[4,7], f32[4,7], None, f32[7])",
+                   BinaryCrossEntropyWithLogits, gradients::kBinaryCrossEntropyWithLogits)),
+    Casting(
+        precision::kFull,
+        LossOf("aten::kl_div", "Divergence of two distributions.",
+               "(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
+               "aten::kl_div(f32[4,7], f32[4,7])", KlDivergence)),
 };
 
 }  // namespace

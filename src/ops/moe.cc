@@ -190,14 +190,14 @@ constexpr OpDef RoutingKernel(OpName name, std::string_view summary, Signature s
                               std::string_view example, Gradient grad, ShapeFn shape,
                               AllocationsFn allocations, WorkFn work) {
   return Kernel(Family::kRouting, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, work, grad});
+                {shape, Fusion::kOpaque, allocations, work, grad, precision::kFollow});
 }
 
 constexpr OpDef GroupedProduct(OpName name, std::string_view summary, Signature signature,
                                std::string_view example, Gradient grad, ShapeFn shape,
                                AllocationsFn allocations) {
   return Kernel(Family::kContraction, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, GroupedWork, grad});
+                {shape, Fusion::kOpaque, allocations, GroupedWork, grad, precision::kFollow});
 }
 
 constexpr std::array kRows{
@@ -219,7 +219,7 @@ constexpr std::array kRows{
         SortAllocations<2>, SortWork<2>),
     Composite("aten::argsort", "Positions of the elements in order.",
               "(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-              "aten::argsort(f32[4,6])", Family::kRouting, Argsort),
+              "aten::argsort(f32[4,6])", Family::kRouting, Argsort, precision::kFollow),
     RoutingKernel("aten::histc", "Counts of the elements between evenly spaced limits.",
                   "(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
                   "aten::histc(f32[12], 8, 0, 7)", kNoGradient, HistcShape, HistcAllocations,
@@ -243,7 +243,7 @@ constexpr std::array kRows{
             "transformers::grouped_mm_fallback_backward(f32[12,8], f32[4,8,5], i32[4], "
             "f32[12,5])"},
            {FallbackSlopeShape, Fusion::kOpaque, allocations::Via<"aten::empty_strided">,
-            FallbackSlopeWork, kNoGradient}),
+            FallbackSlopeWork, kNoGradient, precision::kFollow}),
 };
 
 }  // namespace

@@ -30,15 +30,16 @@ constexpr OpDef Slope(OpName name, std::string_view summary, Signature signature
                       std::string_view example, WorkFn work,
                       AllocationsFn allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                       ShapeFn shape = shape::Iterate<Promotion::kCommon, 0, 1>) {
-  return Kernel(Family::kElementwise, {name, summary, signature, example},
-                {shape, Fusion::kBroadcast, allocations, work, kGradientUnknown});
+  return Kernel(
+      Family::kElementwise, {name, summary, signature, example},
+      {shape, Fusion::kBroadcast, allocations, work, kGradientUnknown, precision::kFollow});
 }
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, Family family, Fusion fusion, ShapeFn shape,
                        AllocationsFn allocations, WorkFn work) {
   return Kernel(family, {name, summary, signature, example},
-                {shape, fusion, allocations, work, kGradientUnknown});
+                {shape, fusion, allocations, work, kGradientUnknown, precision::kFollow});
 }
 
 // A derivative that is a polynomial of the result; of gelu, one that computes it anew.

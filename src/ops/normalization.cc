@@ -366,27 +366,30 @@ constexpr OpDef NormalizationKernel(OpName name, std::string_view summary, Signa
                                     std::string_view example, Gradient grad, ShapeFn shape,
                                     AllocationsFn allocations, WorkFn work) {
   return Kernel(Family::kNormalization, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, work, grad});
+                {shape, Fusion::kOpaque, allocations, work, grad, precision::kFollow});
 }
 
 constexpr OpDef NormalizationOf(OpName name, std::string_view summary, Signature signature,
                                 std::string_view example, DecomposeFn decompose,
                                 Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kNormalization, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kNormalization, decompose,
+                   precision::kFollow, grad);
 }
 
 constexpr std::array kRows{
-    NormalizationKernel("aten::native_layer_norm",
-                        "Rows scaled to mean 0 and variance 1, with both.",
-                        "(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
-                        "float eps) -> (Tensor, Tensor, Tensor)",
-                        "aten::native_layer_norm(f32[2,3,8], [8], f32[8], f32[8], 1e-05)",
-                        gradients::kLayerNorm, LayerNormShape, LayerNormAllocations, LayerNormWork),
-    NormalizationOf(
-        "aten::layer_norm", "Rows scaled to mean 0 and variance 1.",
-        "(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float "
-        "eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
-        "aten::layer_norm(f32[2,3,8]{8,16,1}, [3,8])", LayerNorm),
+    Casting(precision::kFullOnCuda,
+            NormalizationKernel(
+                "aten::native_layer_norm", "Rows scaled to mean 0 and variance 1, with both.",
+                "(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
+                "float eps) -> (Tensor, Tensor, Tensor)",
+                "aten::native_layer_norm(f32[2,3,8], [8], f32[8], f32[8], 1e-05)",
+                gradients::kLayerNorm, LayerNormShape, LayerNormAllocations, LayerNormWork)),
+    Casting(precision::kFullOnCuda,
+            NormalizationOf("aten::layer_norm", "Rows scaled to mean 0 and variance 1.",
+                            "(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
+                            "Tensor? bias=None, float "
+                            "eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
+                            "aten::layer_norm(f32[2,3,8]{8,16,1}, [3,8])", LayerNorm)),
     NormalizationKernel(
         "aten::native_batch_norm", "Channels scaled to mean 0 and variance 1, with both.",
         "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
@@ -433,18 +436,21 @@ constexpr std::array kRows{
                         "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
                         "aten::native_group_norm(f32[2,6,4], f32[6], f32[6], 2, 6, 4, 3, 1e-05)",
                         gradients::kGroupNorm, GroupNormShape, GroupNormAllocations, GroupNormWork),
-    NormalizationOf("aten::group_norm", "Groups of channels scaled to mean 0 and variance 1.",
-                    "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
-                    "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
-                    "aten::group_norm(f32[2,6,4], 3, f32[6], f32[6])", GroupNorm),
+    Casting(precision::kFullOnCuda,
+            NormalizationOf(
+                "aten::group_norm", "Groups of channels scaled to mean 0 and variance 1.",
+                "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
+                "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
+                "aten::group_norm(f32[2,6,4], 3, f32[6], f32[6])", GroupNorm)),
     NormalizationOf(
         "aten::_fused_rms_norm", "Rows scaled to mean square 1, with the scales.",
         "(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)",
         "aten::_fused_rms_norm(bf16[2,3,8], [8], bf16[8], 1e-06)", NormalizeByRoot),
-    NormalizationOf(
-        "aten::rms_norm", "Rows scaled to mean square 1.",
-        "(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-        "aten::rms_norm(f32[2,3,8], [8], f32[8])", RmsNorm),
+    Casting(precision::kFullOnCuda,
+            NormalizationOf("aten::rms_norm", "Rows scaled to mean square 1.",
+                            "(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? "
+                            "eps=None) -> Tensor",
+                            "aten::rms_norm(f32[2,3,8], [8], f32[8])", RmsNorm)),
 };
 
 }  // namespace

@@ -171,7 +171,7 @@ constexpr OpDef Backward(OpName name, std::string_view summary, Signature signat
                          std::string_view example, ShapeFn shape, AllocationsFn allocations,
                          WorkFn work) {
   return Kernel(Family::kNormalization, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, work, kGradientUnknown});
+                {shape, Fusion::kOpaque, allocations, work, kGradientUnknown, precision::kFollow});
 }
 
 constexpr std::array kRows{

@@ -46,6 +46,24 @@ std::string_view NameOf(Fusion fusion) {
   __builtin_unreachable();
 }
 
+std::string_view NameOf(CastRule rule) {
+  switch (rule) {
+    case CastRule::kFollow:
+      return "follow";
+    case CastRule::kLow:
+      return "low";
+    case CastRule::kFull:
+      return "full";
+    case CastRule::kFullResult:
+      return "full result";
+    case CastRule::kRefused:
+      return "refused";
+    case CastRule::kPromote:
+      return "promote";
+  }
+  __builtin_unreachable();
+}
+
 std::string_view NameOf(Family family) {
   switch (family) {
     case Family::kContraction:

@@ -20,6 +20,7 @@
 
 #include "ops/fusion.h"
 #include "ops/gradient.h"
+#include "ops/precision.h"
 #include "ops/signature.h"
 #include "steelyard/op.h"
 #include "steelyard/program.h"
@@ -65,6 +66,8 @@ enum class Family : std::uint8_t {
   kBookkeeping,  // asserts and metadata: no arithmetic, no memory
 };
 std::string_view NameOf(Family family);
+
+std::string_view NameOf(CastRule rule);
 
 // What becomes of the first argument.
 enum class Alias : std::uint8_t {
@@ -275,7 +278,8 @@ struct OpDef {
   Stated<AllocationsFn> allocations;  // of a kernel, in order
   Stated<WorkFn> work;
   Stated<TrafficFn> traffic;
-  Stated<Gradient> grad;  // how autograd differentiates it, and what it saves
+  Stated<Gradient> grad;        // how autograd differentiates it, and what it saves
+  Stated<Precision> precision;  // what autocast does with its operands
 
   bool is_kernel() const { return *decompose == nullptr; }
   // Whether it overwrites its first argument, itself or in its parts: "(Tensor(a!) self, ...".
@@ -283,6 +287,12 @@ struct OpDef {
   // The name without overload, as PyTorch's profiler prints it: "aten::softmax".
   std::string_view label() const;
 };
+
+// A row with which autocast does something else than with most of its family.
+constexpr OpDef Casting(Precision precision, OpDef row) {
+  row.precision = precision;
+  return row;
+}
 
 // The row of an operator, or nullptr. Constant time; thread-safe.
 const OpDef* FindOp(OpName name);

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "ops/autocast.h"
 #include "ops/dispatcher.h"
 #include "ops/locals.h"
 
@@ -21,11 +22,13 @@ Dispatcher::Progress Dispatcher::Mark() const {
           .mismatches = mismatches_,
           .recording = recording_,
           .grad_enabled = grad_enabled_,
-          .bytes = bytes_};
+          .bytes = bytes_,
+          .casts = autocast_ == nullptr ? 0 : autocast_->kept()};
 }
 
 // The handles of what ran have gone, so that only the program has traces of it.
 void Dispatcher::TakeBack(const Progress& progress) {
+  if (autocast_ != nullptr) autocast_->KeepOnly(progress.casts);
   out_.main().nodes.resize(progress.nodes);
   out_.notes.resize(progress.notes);
   frame_ = progress.frame;

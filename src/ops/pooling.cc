@@ -340,13 +340,14 @@ constexpr OpDef PoolKernel(OpName name, std::string_view summary, Signature sign
                            std::string_view example, Gradient grad, Fusion fusion, ShapeFn shape,
                            AllocationsFn allocations, WorkFn work) {
   return Kernel(Family::kPooling, {name, summary, signature, example},
-                {shape, fusion, allocations, work, grad});
+                {shape, fusion, allocations, work, grad, precision::kFollow});
 }
 
 constexpr OpDef PoolOf(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, DecomposeFn decompose,
                        Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kPooling, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kPooling, decompose,
+                   precision::kFollow, grad);
 }
 
 // A weight for each of `neighbours` pixels and their sum.
@@ -380,22 +381,26 @@ constexpr std::array kRows{
            "(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] "
            "dilation=1, bool ceil_mode=False) -> Tensor",
            "aten::max_pool2d(f32[2,3,9,9], [2,2], ceil_mode=True)", MaxPool2d),
-    PoolOf("aten::max_pool3d", "Largest value of each window.",
-           "(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] "
-           "dilation=1, bool ceil_mode=False) -> Tensor",
-           "aten::max_pool3d(f32[2,3,4,6,6], [2,2,2])", MaxPool3d),
+    Casting(precision::kFullOnCpu,
+            PoolOf("aten::max_pool3d", "Largest value of each window.",
+                   "(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] "
+                   "dilation=1, bool ceil_mode=False) -> Tensor",
+                   "aten::max_pool3d(f32[2,3,4,6,6], [2,2,2])", MaxPool3d)),
     PoolKernel(
         "aten::avg_pool2d", "Mean of each window.",
         "(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
         "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
         "aten::avg_pool2d(f32[2,3,8,8]{192,1,24,3}, [2,2])", gradients::kAveragePool2d,
         Fusion::kOutFusable, AveragePoolShape<2>, PoolAllocations, AveragePoolWork<2>),
-    PoolKernel(
-        "aten::avg_pool3d", "Mean of each window.",
-        "(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
-        "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-        "aten::avg_pool3d(f32[2,3,4,6,6], [2,2,2])", gradients::kAveragePool3d, Fusion::kOutFusable,
-        AveragePoolShape<3>, ContiguousPoolAllocations, AveragePoolWork<3>),
+    Casting(
+        precision::kFullOnCpu,
+        PoolKernel(
+            "aten::avg_pool3d", "Mean of each window.",
+            "(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
+            "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
+            "aten::avg_pool3d(f32[2,3,4,6,6], [2,2,2])", gradients::kAveragePool3d,
+            Fusion::kOutFusable, AveragePoolShape<3>, ContiguousPoolAllocations,
+            AveragePoolWork<3>)),
     PoolOf("aten::avg_pool1d", "Mean of each window.",
            "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool "
            "ceil_mode=False, bool count_include_pad=True) -> Tensor",
@@ -421,27 +426,35 @@ constexpr std::array kRows{
            "(Tensor self, SymInt[2] output_size) -> Tensor",
            "aten::adaptive_avg_pool2d(f32[2,3,8,8]{192,1,24,3}, [1,1])",
            AdaptiveAverage<2, "aten::_adaptive_avg_pool2d">),
-    PoolOf("aten::adaptive_avg_pool3d", "Means of as many windows as the output has pixels.",
-           "(Tensor self, SymInt[3] output_size) -> Tensor",
-           "aten::adaptive_avg_pool3d(f32[2,3,4,8,8], [1,1,1])",
-           AdaptiveAverage<3, "aten::_adaptive_avg_pool3d">),
-    PoolKernel("aten::upsample_nearest2d", "The nearest pixel of a smaller or larger image.",
-               "(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) "
-               "-> Tensor",
-               "aten::upsample_nearest2d(f32[2,3,4,4], [8,8])", gradients::kUpsampleNearest2d,
-               Fusion::kInjective, UpsampleShape, UpsampleAllocations<1>, work::Move),
-    PoolKernel("aten::_upsample_nearest_exact2d", "The nearest pixel of a smaller or larger image.",
-               "(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) "
-               "-> Tensor",
-               "aten::_upsample_nearest_exact2d(f32[2,3,4,4], [8,8])",
-               gradients::kUpsampleNearestExact2d, Fusion::kInjective, UpsampleShape,
-               UpsampleAllocations<1>, work::Move),
-    PoolKernel("aten::upsample_bilinear2d", "Pixels between those of a smaller or larger image.",
-               "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, "
-               "float? scales_w=None) -> Tensor",
-               "aten::upsample_bilinear2d(f32[2,3,4,4], [6,6], False)",
-               gradients::kUpsampleBilinear2d, Fusion::kInjective, UpsampleShape,
-               UpsampleAllocations<2>, kInterpolation<4>),
+    Casting(precision::kFullOnCpu, PoolOf("aten::adaptive_avg_pool3d",
+                                          "Means of as many windows as the output has pixels.",
+                                          "(Tensor self, SymInt[3] output_size) -> Tensor",
+                                          "aten::adaptive_avg_pool3d(f32[2,3,4,8,8], [1,1,1])",
+                                          AdaptiveAverage<3, "aten::_adaptive_avg_pool3d">)),
+    Casting(precision::kFullOnCuda,
+            PoolKernel(
+                "aten::upsample_nearest2d", "The nearest pixel of a smaller or larger image.",
+                "(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) "
+                "-> Tensor",
+                "aten::upsample_nearest2d(f32[2,3,4,4], [8,8])", gradients::kUpsampleNearest2d,
+                Fusion::kInjective, UpsampleShape, UpsampleAllocations<1>, work::Move)),
+    Casting(
+        precision::kFullOnCuda,
+        PoolKernel(
+            "aten::_upsample_nearest_exact2d", "The nearest pixel of a smaller or larger image.",
+            "(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) "
+            "-> Tensor",
+            "aten::_upsample_nearest_exact2d(f32[2,3,4,4], [8,8])",
+            gradients::kUpsampleNearestExact2d, Fusion::kInjective, UpsampleShape,
+            UpsampleAllocations<1>, work::Move)),
+    Casting(
+        precision::kFullOnCuda,
+        PoolKernel(
+            "aten::upsample_bilinear2d", "Pixels between those of a smaller or larger image.",
+            "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, "
+            "float? scales_w=None) -> Tensor",
+            "aten::upsample_bilinear2d(f32[2,3,4,4], [6,6], False)", gradients::kUpsampleBilinear2d,
+            Fusion::kInjective, UpsampleShape, UpsampleAllocations<2>, kInterpolation<4>)),
     PoolOf("aten::upsample_nearest2d.vec", "The nearest pixel, by sizes or factors.",
            "(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",
            "aten::upsample_nearest2d.vec(f32[2,3,4,4], None, [2.0,2.0])",

@@ -232,7 +232,8 @@ constexpr OpDef Product(const Words& words, ShapeFn shape, WorkFn work) {
                  .fusion = Fusion::kOutFusable,
                  .allocations = allocations::Via<"aten::empty">,
                  .work = work,
-                 .grad = kNoGradient});
+                 .grad = kNoGradient,
+                 .precision = precision::kFollow});
 }
 // Scale and zero point are read as numbers: PyTorch warns that no gradient gets to them.
 constexpr Gradient kNumbersOfTensors{
@@ -243,7 +244,7 @@ constexpr Gradient kNumbersOfTensors{
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
   return Composite(words.name, words.summary, words.signature, words.example, Family::kElementwise,
-                   decompose, grad);
+                   decompose, precision::kFollow, grad);
 }
 
 constexpr std::array kRows{
@@ -309,11 +310,15 @@ constexpr std::array kRows{
             .fusion = Fusion::kElementwise,
             .allocations = allocations::Via<"aten::empty_strided">,
             .work = work::PerOutput<work::PerElement{.alu = 4, .compare = 2}>,
-            .grad = kWithinRange}),
-    Composite("aten::fake_quantize_per_tensor_affine", "Rounded as if quantized.",
-              "(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor",
-              "aten::fake_quantize_per_tensor_affine(f32[2,8], 0.1, 0, -128, 127)",
-              Family::kElementwise, FakeQuantize),
+            .grad = kWithinRange,
+            .precision = precision::kFollow}),
+    Casting(
+        precision::kFullOnCpu,
+        Composite(
+            "aten::fake_quantize_per_tensor_affine", "Rounded as if quantized.",
+            "(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor",
+            "aten::fake_quantize_per_tensor_affine(f32[2,8], 0.1, 0, -128, 127)",
+            Family::kElementwise, FakeQuantize, precision::kFollow)),
     Product({"aten::_weight_int8pack_mm", "Product with a transposed int8 weight, scaled.",
              "(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
              "aten::_weight_int8pack_mm(bf16[4,64], i8[32,64], bf16[32])"},

@@ -34,7 +34,8 @@ constexpr OpDef Pointwise(const Words& words, Fusion fusion, Gradient grad, Shap
                  .fusion = fusion,
                  .allocations = allocations::OutputsOnly,
                  .work = work,
-                 .grad = grad});
+                 .grad = grad,
+                 .precision = precision::kFollow});
 }
 constexpr OpDef Unary(const Words& words, Gradient grad, WorkFn work) {
   return Pointwise(words, Fusion::kElementwise, grad, shape::Like<0>, work);
@@ -50,7 +51,8 @@ constexpr OpDef Overwriting(const Words& words) {
                  .fusion = Fusion::kBroadcast,
                  .allocations = allocations::None,
                  .work = work::PerOutput<PerElement{.alu = 1}>,
-                 .grad = kNoGradient},
+                 .grad = kNoGradient,
+                 .precision = precision::kFollow},
                 Alias::kInPlace);
 }
 constexpr OpDef Row(Family family, const Words& words, Fusion fusion, Gradient grad, ShapeFn shape,
@@ -60,7 +62,8 @@ constexpr OpDef Row(Family family, const Words& words, Fusion fusion, Gradient g
                  .fusion = fusion,
                  .allocations = allocations::OutputsOnly,
                  .work = work,
-                 .grad = grad});
+                 .grad = grad,
+                 .precision = precision::kFollow});
 }
 
 // --- Products -----------------------------------------------------------------------------------
@@ -313,7 +316,8 @@ constexpr std::array kRows{
             .fusion = Fusion::kInjective,
             .allocations = allocations::None,
             .work = work::None,
-            .grad = grads::kReshape},
+            .grad = grads::kReshape,
+            .precision = precision::kFollow},
            Alias::kView, traffic::None),
     Row(Family::kDataMovement,
         {"raf::transpose", "Dimensions in another order, copied.",
@@ -407,11 +411,12 @@ constexpr std::array kRows{
             .fusion = Fusion::kElementwise,
             .allocations = allocations::None,
             .work = work::None,
-            .grad = kNoGradient},
+            .grad = kNoGradient,
+            .precision = precision::kFollow},
            Alias::kNone, traffic::None),
     Composite("raf::sgd", "A step of RAF's SGD, whose rate and momentum are tensors.",
               "(Tensor[] parameters, Tensor learning_rate, Tensor momentum) -> ()", "",
-              Family::kOptimizer, StepBySgd, kNoGradient),
+              Family::kOptimizer, StepBySgd, precision::kFollow, kNoGradient),
 };
 
 }  // namespace

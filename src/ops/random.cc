@@ -95,20 +95,23 @@ constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature
                       AllocationsFn allocations = allocations::Via<"aten::empty">,
                       TrafficFn traffic = traffic::WriteOnly, Gradient grad = kNoGradient) {
   return Kernel(Family::kRandom, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, work::Move, grad}, Alias::kNone, traffic);
+                {shape, Fusion::kOpaque, allocations, work::Move, grad, precision::kFollow},
+                Alias::kNone, traffic);
 }
 
 constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
                           std::string_view example, Gradient grad) {
-  return Kernel(Family::kRandom, {name, summary, signature, example},
-                {shape::SameAs<0>, Fusion::kOpaque, allocations::None, work::Move, grad},
-                Alias::kInPlace, traffic::WriteOnly);
+  return Kernel(
+      Family::kRandom, {name, summary, signature, example},
+      {shape::SameAs<0>, Fusion::kOpaque, allocations::None, work::Move, grad, precision::kFollow},
+      Alias::kInPlace, traffic::WriteOnly);
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kRandom, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kRandom, decompose,
+                   precision::kFollow, grad);
 }
 
 // --- Rows ---------------------------------------------------------------------------------------

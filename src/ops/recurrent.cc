@@ -188,6 +188,10 @@ Work LayerWork(const OpView& op) {
 
 // The workspace is made whenever gradients are on.
 std::vector<Tensor> RnnLayer(Dispatcher& d, const OpView& op) {
+  if (op.self().dtype() != DType::kFloat32) {
+    d.NoteEstimate(
+        "oneDNN's own buffers of recurrent layers in a low precision are those of float32");
+  }
   const bool train = d.grad_enabled() || op.boolean(kTrain);
   return d.CallMany("steelyard::lstm_layer", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4),
                     op.arg(5), op.arg(6), op.arg(7), op.arg(8), op.arg(9), op.arg(10), op.arg(11),
@@ -386,18 +390,21 @@ constexpr OpDef LayerKernel(OpName name, std::string_view summary, Signature sig
                             std::string_view example, ShapeFn shape, AllocationsFn allocations,
                             WorkFn work) {
   return Kernel(Family::kContraction, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, work, kNoGradient});
+                {shape, Fusion::kOpaque, allocations, work, kNoGradient, precision::kFollow});
 }
 
 constexpr std::array kRows{
-    Composite("aten::mkldnn_rnn_layer", "One layer and direction of an LSTM by oneDNN.",
-              "(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
-              "Tensor hx_, Tensor cx_, bool reverse, int[] batch_sizes, int mode, int hidden_size, "
-              "int num_layers, bool has_biases, bool bidirectional, bool batch_first, bool train) "
-              "-> (Tensor, Tensor, Tensor, Tensor)",
-              "aten::mkldnn_rnn_layer(f32[5,2,30], f32[80,30], f32[80,20], f32[80], f32[80], "
-              "f32[2,20], f32[2,20], False, [], 2, 20, 1, True, False, False, False)",
-              Family::kContraction, RnnLayer, gradients::kRnnLayer),
+    Casting(
+        precision::kLowOnCpu,
+        Composite(
+            "aten::mkldnn_rnn_layer", "One layer and direction of an LSTM by oneDNN.",
+            "(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
+            "Tensor hx_, Tensor cx_, bool reverse, int[] batch_sizes, int mode, int hidden_size, "
+            "int num_layers, bool has_biases, bool bidirectional, bool batch_first, bool train) "
+            "-> (Tensor, Tensor, Tensor, Tensor)",
+            "aten::mkldnn_rnn_layer(f32[5,2,30], f32[80,30], f32[80,20], f32[80], f32[80], "
+            "f32[2,20], f32[2,20], False, [], 2, 20, 1, True, False, False, False)",
+            Family::kContraction, RnnLayer, precision::kFollow, gradients::kRnnLayer)),
     LayerKernel("steelyard::lstm_layer",
                 "One layer and direction of an LSTM; with `train`, the workspace of its gradient.",
                 "(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
@@ -418,7 +425,7 @@ constexpr std::array kRows{
         "aten::mkldnn_rnn_layer_backward(f32[5,2,30], f32[80,30], f32[80,20], f32[80], "
         "f32[80], f32[2,20], f32[2,20], f32[5,2,20], f32[2,20], f32[2,20], f32[5,2,20], None, "
         "None, False, 2, 20, 1, True, True, False, [], False, u8[28672])",
-        Family::kContraction, RnnLayerBackward, kGradientUnknown),
+        Family::kContraction, RnnLayerBackward, precision::kFollow, kGradientUnknown),
     LayerKernel("steelyard::lstm_layer_backward",
                 "The gradients of one layer and direction of an LSTM, by oneDNN.",
                 "(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
@@ -436,7 +443,7 @@ constexpr std::array kRows{
         "dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
         "aten::lstm.input(f32[2,5,30], [f32[1,2,20],f32[1,2,20]], "
         "[f32[80,30],f32[80,20],f32[80],f32[80]], True, 1, 0.0, False, False, True)",
-        Family::kContraction, Lstm),
+        Family::kContraction, Lstm, precision::kFollow),
 };
 
 }  // namespace

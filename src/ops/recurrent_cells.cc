@@ -261,7 +261,7 @@ std::vector<Tensor> OneLstmStep(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef Network(const Words& words, DecomposeFn decompose) {
   return Composite(words.name, words.summary, words.signature, words.example, Family::kContraction,
-                   decompose);
+                   decompose, precision::kFollow);
 }
 
 constexpr std::array kRows{
@@ -283,27 +283,35 @@ constexpr std::array kRows{
              "aten::rnn_relu.input(f32[5,2,8], f32[2,2,6], "
              "[f32[6,8],f32[6,6],f32[6,8],f32[6,6]], False, 1, 0.0, False, True, False)"},
             OverSequence<recurrent::SimpleStep<"aten::relu">, 1>),
-    Network({"aten::lstm_cell", "A step of long short-term memory.",
-             "(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
-             "b_hh=None) -> (Tensor, Tensor)",
-             "aten::lstm_cell(f32[2,8], [f32[2,6],f32[2,6]], f32[24,8], f32[24,6], f32[24], "
-             "f32[24])"},
-            OneLstmStep),
-    Network({"aten::gru_cell", "A step of gated recurrent units.",
-             "(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
-             "b_hh=None) -> Tensor",
-             "aten::gru_cell(f32[2,8], f32[2,6], f32[18,8], f32[18,6], f32[18], f32[18])"},
-            OneStep<recurrent::GruStep, 3>),
-    Network({"aten::rnn_tanh_cell", "The hyperbolic tangent of a step's sum.",
-             "(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
-             "b_hh=None) -> Tensor",
-             "aten::rnn_tanh_cell(f32[2,8], f32[2,6], f32[6,8], f32[6,6], f32[6], f32[6])"},
-            OneStep<recurrent::SimpleStep<"aten::tanh">, 1>),
-    Network({"aten::rnn_relu_cell", "A step's sum, rectified.",
-             "(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
-             "b_hh=None) -> Tensor",
-             "aten::rnn_relu_cell(f32[2,8], f32[2,6], f32[6,8], f32[6,6])"},
-            OneStep<recurrent::SimpleStep<"aten::relu">, 1>),
+    Casting(
+        precision::kLowOnCuda,
+        Network({"aten::lstm_cell", "A step of long short-term memory.",
+                 "(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
+                 "b_hh=None) -> (Tensor, Tensor)",
+                 "aten::lstm_cell(f32[2,8], [f32[2,6],f32[2,6]], f32[24,8], f32[24,6], f32[24], "
+                 "f32[24])"},
+                OneLstmStep)),
+    Casting(
+        precision::kLowOnCuda,
+        Network({"aten::gru_cell", "A step of gated recurrent units.",
+                 "(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
+                 "b_hh=None) -> Tensor",
+                 "aten::gru_cell(f32[2,8], f32[2,6], f32[18,8], f32[18,6], f32[18], f32[18])"},
+                OneStep<recurrent::GruStep, 3>)),
+    Casting(
+        precision::kLowOnCuda,
+        Network({"aten::rnn_tanh_cell", "The hyperbolic tangent of a step's sum.",
+                 "(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
+                 "b_hh=None) -> Tensor",
+                 "aten::rnn_tanh_cell(f32[2,8], f32[2,6], f32[6,8], f32[6,6], f32[6], f32[6])"},
+                OneStep<recurrent::SimpleStep<"aten::tanh">, 1>)),
+    Casting(
+        precision::kLowOnCuda,
+        Network({"aten::rnn_relu_cell", "A step's sum, rectified.",
+                 "(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
+                 "b_hh=None) -> Tensor",
+                 "aten::rnn_relu_cell(f32[2,8], f32[2,6], f32[6,8], f32[6,6])"},
+                OneStep<recurrent::SimpleStep<"aten::relu">, 1>)),
 };
 
 }  // namespace

@@ -205,13 +205,14 @@ constexpr OpDef Reduce(OpName name, std::string_view summary, Signature signatur
                        AllocationsFn allocations,
                        WorkFn work = work::PerInput<PerElement{.alu = 1}>) {
   return Kernel(Family::kReduction, {name, summary, signature, example},
-                {shape, fusion, allocations, work, grad});
+                {shape, fusion, allocations, work, grad, precision::kFollow});
 }
 
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kReduction, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kReduction, decompose,
+                   precision::kFollow, grad);
 }
 
 // --- Cumulative sums and differences ------------------------------------------------------------
@@ -327,9 +328,10 @@ std::vector<Tensor> Softmax(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef SoftmaxKernel(OpName name, std::string_view summary, std::string_view example,
                               Gradient grad, WorkFn work) {
-  return Kernel(Family::kNormalization,
-                {name, summary, "(Tensor self, int dim, bool half_to_float) -> Tensor", example},
-                {SoftmaxShape, Fusion::kReduction, SoftmaxAllocations, work, grad});
+  return Kernel(
+      Family::kNormalization,
+      {name, summary, "(Tensor self, int dim, bool half_to_float) -> Tensor", example},
+      {SoftmaxShape, Fusion::kReduction, SoftmaxAllocations, work, grad, precision::kFollow});
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -337,14 +339,17 @@ constexpr OpDef SoftmaxKernel(OpName name, std::string_view summary, std::string
 constexpr WorkFn kCompare = work::PerInput<PerElement{.compare = 1}>;
 
 constexpr std::array kRows{
-    Call("aten::sum", "The sum of all elements.",
-         "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::sum(i32[2,8])", SumOfAll,
-         gradients::kSum),
-    Reduce("aten::sum.dim_IntList", "Sums over dimensions.",
-           "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           "aten::sum.dim_IntList(bool[2,3,8], [0,-1], True)", gradients::kSumDim,
-           Fusion::kReduction, ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>,
-           SumAllocations),
+    Casting(precision::kFullResultOnCuda, Call("aten::sum", "The sum of all elements.",
+                                               "(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+                                               "aten::sum(i32[2,8])", SumOfAll, gradients::kSum)),
+    Casting(
+        precision::kFullResultOnCuda,
+        Reduce(
+            "aten::sum.dim_IntList", "Sums over dimensions.",
+            "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+            "aten::sum.dim_IntList(bool[2,3,8], [0,-1], True)", gradients::kSumDim,
+            Fusion::kReduction, ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>,
+            SumAllocations)),
     Call("aten::mean", "The mean of all elements.",
          "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::mean(bf16[2,8])", MeanOfAll,
          gradients::kMean),
@@ -353,14 +358,17 @@ constexpr std::array kRows{
            "aten::mean.dim(f32[2,3,8], [-1], True)", gradients::kMeanDim, Fusion::kReduction,
            ReduceShape<FloatingType, Places{.dim = 1, .keep = 2, .dtype = 3}>, MeanAllocations,
            MeanWork),
-    Reduce("aten::prod", "The product of all elements.",
-           "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::prod(i32[2,8])",
-           gradients::kProd, Fusion::kReduction, ReduceShape<SumType, Places{.dtype = 1}>,
-           CastToOutputByFactory),
-    Reduce("aten::prod.dim_int", "Products over a dimension.",
-           "(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           "aten::prod.dim_int(f32[2,8], 1)", gradients::kProdDim, Fusion::kReduction,
-           ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>, CastToOutput),
+    Casting(precision::kFullOrResult,
+            Reduce("aten::prod", "The product of all elements.",
+                   "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::prod(i32[2,8])",
+                   gradients::kProd, Fusion::kReduction, ReduceShape<SumType, Places{.dtype = 1}>,
+                   CastToOutputByFactory)),
+    Casting(
+        precision::kFullOrResult,
+        Reduce("aten::prod.dim_int", "Products over a dimension.",
+               "(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+               "aten::prod.dim_int(f32[2,8], 1)", gradients::kProdDim, Fusion::kReduction,
+               ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>, CastToOutput)),
     Reduce("aten::any", "Whether one element is not zero.", "(Tensor self) -> Tensor",
            "aten::any(f32[2,8])", kNoGradient, Fusion::kReduction, ReduceShape<TruthType, Places{}>,
            CastToOutput),
@@ -415,20 +423,24 @@ constexpr std::array kRows{
            "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "aten::argmin(f32[2,8])",
            kNoGradient, Fusion::kReduction, ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>,
            ArgMaxAllocations, kCompare),
-    Reduce("aten::linalg_vector_norm", "Norms over dimensions.",
-           "(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
-           "dtype=None) -> Tensor",
-           "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)", gradients::kVectorNorm,
-           Fusion::kReduction, ReduceShape<NormType, Places{.dim = 2, .keep = 3, .dtype = 4}>,
-           NormAllocations<Places{.dim = 2, .keep = 3, .dtype = 4}>, NormWork),
-    Reduce("aten::cumsum", "Sums of all elements up to each.",
-           "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-           "aten::cumsum(bool[2,8], -1)", gradients::kCumsum, Fusion::kOpaque,
-           CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations),
-    Reduce("aten::cumprod", "Products of all elements up to each.",
-           "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-           "aten::cumprod(f32[2,8], -1)", gradients::kCumprod, Fusion::kOpaque,
-           CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations),
+    Casting(
+        precision::kFullResultOnCuda,
+        Reduce("aten::linalg_vector_norm", "Norms over dimensions.",
+               "(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
+               "dtype=None) -> Tensor",
+               "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)", gradients::kVectorNorm,
+               Fusion::kReduction, ReduceShape<NormType, Places{.dim = 2, .keep = 3, .dtype = 4}>,
+               NormAllocations<Places{.dim = 2, .keep = 3, .dtype = 4}>, NormWork)),
+    Casting(precision::kFullResultOnCuda,
+            Reduce("aten::cumsum", "Sums of all elements up to each.",
+                   "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+                   "aten::cumsum(bool[2,8], -1)", gradients::kCumsum, Fusion::kOpaque,
+                   CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations)),
+    Casting(precision::kFullResultOnCuda,
+            Reduce("aten::cumprod", "Products of all elements up to each.",
+                   "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+                   "aten::cumprod(f32[2,8], -1)", gradients::kCumprod, Fusion::kOpaque,
+                   CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations)),
     Call("aten::cumprod_backward", "The gradient of products of all elements up to each.",
          "(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor",
          "aten::cumprod_backward(f32[2,8], f32[2,8], 1, f32[2,8])", CumprodBackward),
@@ -440,12 +452,14 @@ constexpr std::array kRows{
                   work::PerOutput<PerElement{.alu = 4, .special = 1}>),
     SoftmaxKernel("aten::_log_softmax", "The logarithm of softmax along `dim`.",
                   "aten::_log_softmax(f32[2,8], 0, False)", gradients::kLogSoftmax, LogSoftmaxWork),
-    Call("aten::softmax.int", "Exponentials along `dim`, scaled to sum to one.",
-         "(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-         "aten::softmax.int(bf16[2,8], -1, dtype=f32)", Softmax<"aten::_softmax">),
-    Call("aten::log_softmax.int", "The logarithm of softmax along `dim`.",
-         "(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-         "aten::log_softmax.int(f32[2,8], 1)", Softmax<"aten::_log_softmax">),
+    Casting(precision::kFullResultOnCuda,
+            Call("aten::softmax.int", "Exponentials along `dim`, scaled to sum to one.",
+                 "(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+                 "aten::softmax.int(bf16[2,8], -1, dtype=f32)", Softmax<"aten::_softmax">)),
+    Casting(precision::kFullResultOnCuda,
+            Call("aten::log_softmax.int", "The logarithm of softmax along `dim`.",
+                 "(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+                 "aten::log_softmax.int(f32[2,8], 1)", Softmax<"aten::_log_softmax">)),
 };
 
 }  // namespace

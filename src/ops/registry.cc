@@ -50,6 +50,8 @@ constexpr std::array kFamilies{
     &ops::Detection,
     &ops::Training,
     &ops::Checkpoint,
+    &ops::AutocastRegions,
+    &ops::GradScaler,
     &ops::Sgd,
     &ops::Adam,
     &ops::Adaptive,

@@ -49,6 +49,8 @@ std::span<const OpDef> Collective();
 std::span<const OpDef> Detection();
 std::span<const OpDef> Training();
 std::span<const OpDef> Checkpoint();
+std::span<const OpDef> AutocastRegions();
+std::span<const OpDef> GradScaler();
 std::span<const OpDef> Sgd();
 std::span<const OpDef> Adam();
 std::span<const OpDef> Adaptive();

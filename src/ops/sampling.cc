@@ -349,65 +349,86 @@ constexpr OpDef Sample(const Words& words, ShapeFn shape, AllocationsFn allocati
                  .fusion = Fusion::kInjective,
                  .allocations = allocations,
                  .work = work,
-                 .grad = grad});
+                 .grad = grad,
+                 .precision = precision::kFollow});
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
   return Composite(words.name, words.summary, words.signature, words.example, Family::kPooling,
-                   decompose, grad);
+                   decompose, precision::kFollow, grad);
 }
 
 constexpr std::array kRows{
-    Sample({"aten::upsample_nearest1d", "The nearest element of a shorter or longer signal.",
-            "(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor",
-            "aten::upsample_nearest1d(f32[2,3,4], [8])"},
-           UpsampleShape<1>, TableAllocations<1, 1>, work::Move, gradients::kUpsampleNearest1d),
-    Sample({"aten::_upsample_nearest_exact1d", "The nearest element of a shorter or longer signal.",
-            "(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor",
-            "aten::_upsample_nearest_exact1d(f32[2,3,4], [8])"},
-           UpsampleShape<1>, TableAllocations<1, 1>, work::Move,
-           gradients::kUpsampleNearestExact1d),
-    Sample({"aten::upsample_nearest3d", "The nearest element of a smaller or larger volume.",
-            "(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, "
-            "float? scales_w=None) -> Tensor",
-            "aten::upsample_nearest3d(f32[2,3,4,4,4], [8,8,8])"},
-           UpsampleShape<3>, OrderedAllocations<3, 1>, work::Move, gradients::kUpsampleNearest3d),
-    Sample({"aten::_upsample_nearest_exact3d", "The nearest element of a smaller or larger volume.",
-            "(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, "
-            "float? scales_w=None) -> Tensor",
-            "aten::_upsample_nearest_exact3d(f32[2,3,4,4,4], [8,8,8])"},
-           UpsampleShape<3>, OrderedAllocations<3, 1>, work::Move,
-           gradients::kUpsampleNearestExact3d),
-    Sample(
-        {"aten::upsample_linear1d", "Elements between those of a signal.",
-         "(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor",
-         "aten::upsample_linear1d(f32[2,3,4], [6], False)"},
-        FloatUpsampleShape<1>, TableAllocations<1, 2>, kInterpolation<2>,
-        gradients::kUpsampleLinear1d),
-    Sample({"aten::upsample_trilinear3d", "Elements between those of a volume.",
-            "(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? "
-            "scales_h=None, float? scales_w=None) -> Tensor",
-            "aten::upsample_trilinear3d(f32[2,3,4,4,4], [6,6,6], False)"},
-           FloatUpsampleShape<3>, OrderedAllocations<3, 2>, kInterpolation<8>,
-           gradients::kUpsampleTrilinear3d),
-    Sample({"aten::upsample_bicubic2d", "Pixels on curves through sixteen neighbours.",
-            "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? "
-            "scales_w=None) -> Tensor",
-            "aten::upsample_bicubic2d(f32[2,3,4,4], [6,6], False)"},
-           FloatUpsampleShape<2>, TableAllocations<2, 4>, kInterpolation<16>,
-           gradients::kUpsampleBicubic2d),
-    Sample({"aten::_upsample_bilinear2d_aa", "Means of all pixels under a triangle.",
-            "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? "
-            "scales_w=None) -> Tensor",
-            "aten::_upsample_bilinear2d_aa(f32[2,3,8,8], [3,5], False)"},
-           AntialiasShape, AntialiasAllocations<2>, kInterpolation<4>,
-           gradients::kUpsampleBilinear2dAa),
-    Sample({"aten::_upsample_bicubic2d_aa", "Means of all pixels under a curve.",
-            "(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? "
-            "scales_w=None) -> Tensor",
-            "aten::_upsample_bicubic2d_aa(f32[2,3,8,8], [4,4], False)"},
-           AntialiasShape, AntialiasAllocations<4>, kInterpolation<16>,
-           gradients::kUpsampleBicubic2dAa),
+    Casting(
+        precision::kFullOnCuda,
+        Sample({"aten::upsample_nearest1d", "The nearest element of a shorter or longer signal.",
+                "(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor",
+                "aten::upsample_nearest1d(f32[2,3,4], [8])"},
+               UpsampleShape<1>, TableAllocations<1, 1>, work::Move,
+               gradients::kUpsampleNearest1d)),
+    Casting(precision::kFullOnCuda,
+            Sample({"aten::_upsample_nearest_exact1d",
+                    "The nearest element of a shorter or longer signal.",
+                    "(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor",
+                    "aten::_upsample_nearest_exact1d(f32[2,3,4], [8])"},
+                   UpsampleShape<1>, TableAllocations<1, 1>, work::Move,
+                   gradients::kUpsampleNearestExact1d)),
+    Casting(
+        precision::kFullOnCuda,
+        Sample({"aten::upsample_nearest3d", "The nearest element of a smaller or larger volume.",
+                "(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, "
+                "float? scales_w=None) -> Tensor",
+                "aten::upsample_nearest3d(f32[2,3,4,4,4], [8,8,8])"},
+               UpsampleShape<3>, OrderedAllocations<3, 1>, work::Move,
+               gradients::kUpsampleNearest3d)),
+    Casting(
+        precision::kFullOnCuda,
+        Sample({"aten::_upsample_nearest_exact3d",
+                "The nearest element of a smaller or larger volume.",
+                "(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, "
+                "float? scales_w=None) -> Tensor",
+                "aten::_upsample_nearest_exact3d(f32[2,3,4,4,4], [8,8,8])"},
+               UpsampleShape<3>, OrderedAllocations<3, 1>, work::Move,
+               gradients::kUpsampleNearestExact3d)),
+    Casting(precision::kFullOnCuda,
+            Sample({"aten::upsample_linear1d", "Elements between those of a signal.",
+                    "(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) "
+                    "-> Tensor",
+                    "aten::upsample_linear1d(f32[2,3,4], [6], False)"},
+                   FloatUpsampleShape<1>, TableAllocations<1, 2>, kInterpolation<2>,
+                   gradients::kUpsampleLinear1d)),
+    Casting(precision::kFullOnCuda,
+            Sample({"aten::upsample_trilinear3d", "Elements between those of a volume.",
+                    "(Tensor self, SymInt[3] output_size, bool align_corners, float? "
+                    "scales_d=None, float? "
+                    "scales_h=None, float? scales_w=None) -> Tensor",
+                    "aten::upsample_trilinear3d(f32[2,3,4,4,4], [6,6,6], False)"},
+                   FloatUpsampleShape<3>, OrderedAllocations<3, 2>, kInterpolation<8>,
+                   gradients::kUpsampleTrilinear3d)),
+    Casting(precision::kFullOnCuda,
+            Sample({"aten::upsample_bicubic2d", "Pixels on curves through sixteen neighbours.",
+                    "(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+                    "scales_h=None, float? "
+                    "scales_w=None) -> Tensor",
+                    "aten::upsample_bicubic2d(f32[2,3,4,4], [6,6], False)"},
+                   FloatUpsampleShape<2>, TableAllocations<2, 4>, kInterpolation<16>,
+                   gradients::kUpsampleBicubic2d)),
+    Casting(precision::kFullOnCuda,
+            Sample({"aten::_upsample_bilinear2d_aa", "Means of all pixels under a triangle.",
+                    "(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+                    "scales_h=None, float? "
+                    "scales_w=None) -> Tensor",
+                    "aten::_upsample_bilinear2d_aa(f32[2,3,8,8], [3,5], False)"},
+                   AntialiasShape, AntialiasAllocations<2>, kInterpolation<4>,
+                   gradients::kUpsampleBilinear2dAa)),
+    Casting(precision::kFullOnCuda,
+            Sample({"aten::_upsample_bicubic2d_aa", "Means of all pixels under a curve.",
+                    "(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+                    "scales_h=None, float? "
+                    "scales_w=None) -> Tensor",
+                    "aten::_upsample_bicubic2d_aa(f32[2,3,8,8], [4,4], False)"},
+                   AntialiasShape, AntialiasAllocations<4>, kInterpolation<16>,
+                   gradients::kUpsampleBicubic2dAa)),
     Call({"aten::upsample_nearest1d.vec", "The nearest element, by sizes or factors.",
           "(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",
           "aten::upsample_nearest1d.vec(f32[2,3,4], None, [2.0])"},
@@ -449,16 +470,20 @@ constexpr std::array kRows{
           "Tensor",
           "aten::_upsample_bicubic2d_aa.vec(f32[2,3,8,8], [4,4], False, None)"},
          ByFactors<"aten::_upsample_bicubic2d_aa", 2, true>),
-    Sample({"aten::grid_sampler_2d", "An image at the places of a grid.",
-            "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-            "align_corners) -> Tensor",
-            "aten::grid_sampler_2d(f32[2,3,4,4], f32[2,5,6,2], 0, 0, False)"},
-           GridShape<2>, allocations::Via<"aten::empty">, GridWork<4>, gradients::kGridSampler2d),
-    Sample({"aten::grid_sampler_3d", "A volume at the places of a grid.",
-            "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-            "align_corners) -> Tensor",
-            "aten::grid_sampler_3d(f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, False)"},
-           GridShape<3>, allocations::Via<"aten::empty">, GridWork<8>, gradients::kGridSampler3d),
+    Casting(precision::kFullOnCpu,
+            Sample({"aten::grid_sampler_2d", "An image at the places of a grid.",
+                    "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+                    "align_corners) -> Tensor",
+                    "aten::grid_sampler_2d(f32[2,3,4,4], f32[2,5,6,2], 0, 0, False)"},
+                   GridShape<2>, allocations::Via<"aten::empty">, GridWork<4>,
+                   gradients::kGridSampler2d)),
+    Casting(precision::kFullOnCpu,
+            Sample({"aten::grid_sampler_3d", "A volume at the places of a grid.",
+                    "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+                    "align_corners) -> Tensor",
+                    "aten::grid_sampler_3d(f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, False)"},
+                   GridShape<3>, allocations::Via<"aten::empty">, GridWork<8>,
+                   gradients::kGridSampler3d)),
     Sample({"aten::grid_sampler_2d_backward", "The gradients of an image and of places in it.",
             "(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int "
             "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
@@ -471,11 +496,12 @@ constexpr std::array kRows{
             "aten::grid_sampler_3d_backward(f32[2,3,5,6,7], f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, "
             "False, [True, True])"},
            GridSlopeShape<3>, GridSlopeAllocations, GridSlopeWork<8>),
-    Call({"aten::grid_sampler", "An image or volume at the places of a grid.",
-          "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-          "align_corners) -> Tensor",
-          "aten::grid_sampler(f32[2,3,4,4], f32[2,5,6,2], 0, 0, False)"},
-         GridSampler),
+    Casting(precision::kFullOrPromote,
+            Call({"aten::grid_sampler", "An image or volume at the places of a grid.",
+                  "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+                  "align_corners) -> Tensor",
+                  "aten::grid_sampler(f32[2,3,4,4], f32[2,5,6,2], 0, 0, False)"},
+                 GridSampler)),
     Call({"aten::affine_grid_generator", "The places that affine maps send pixels to.",
           "(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
           "aten::affine_grid_generator(f32[2,2,3], [2,3,4,5], False)"},

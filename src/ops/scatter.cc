@@ -316,7 +316,7 @@ std::vector<Tensor> TakeAlongDim(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef Call(const Words& words, DecomposeFn decompose, Gradient grad = kGradientUnknown) {
   return Composite(words.name, words.summary, words.signature, words.example, Family::kIndexing,
-                   decompose, grad);
+                   decompose, precision::kFollow, grad);
 }
 constexpr OpDef CallInPlace(const Words& words, DecomposeFn decompose, Gradient grad) {
   OpDef def = Call(words, decompose, grad);
@@ -330,7 +330,8 @@ constexpr OpDef Written(const Words& words, ShapeFn shape, AllocationsFn allocat
                  .fusion = Fusion::kOpaque,
                  .allocations = allocations,
                  .work = work,
-                 .grad = grad},
+                 .grad = grad,
+                 .precision = precision::kFollow},
                 Alias::kInPlace);
 }
 
@@ -347,7 +348,8 @@ constexpr std::array kRows{
             .fusion = Fusion::kOpaque,
             .allocations = ResultAllocations,
             .work = work::Move,
-            .grad = kGradientUnknown}),
+            .grad = kGradientUnknown,
+            .precision = precision::kFollow}),
     Written({"steelyard::scatter_reduced", "Elements reduced into places, inside `scatter_reduce`.",
              "(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce) -> Tensor(a!)",
              "steelyard::scatter_reduced(f32[4,3], 0, i64[2,3], f32[2,3], 'amax')"},
@@ -392,15 +394,17 @@ constexpr std::array kRows{
              "(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
              "aten::index_copy_(f32[4,3], 0, i64[2], f32[2,3])"},
             CopySlicesInPlaceShape, allocations::None, MoveSource, gradients::kIndexCopy),
-    Kernel(Family::kIndexing,
-           {"aten::index_copy", "A copy with slices written to places.",
-            "(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
-            "aten::index_copy(f32[4,3], 0, i64[2], f32[2,3])"},
-           {.shape = CopySlicesShape,
-            .fusion = Fusion::kOpaque,
-            .allocations = allocations::OutputsOnly,
-            .work = work::Move,
-            .grad = gradients::kIndexCopy}),
+    Casting(precision::kPromoteOnCpu,
+            Kernel(Family::kIndexing,
+                   {"aten::index_copy", "A copy with slices written to places.",
+                    "(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+                    "aten::index_copy(f32[4,3], 0, i64[2], f32[2,3])"},
+                   {.shape = CopySlicesShape,
+                    .fusion = Fusion::kOpaque,
+                    .allocations = allocations::OutputsOnly,
+                    .work = work::Move,
+                    .grad = gradients::kIndexCopy,
+                    .precision = precision::kFollow})),
     Written({"aten::masked_scatter_", "Elements written one after the other where a mask is true.",
              "(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
              "aten::masked_scatter_(f32[4,3], bool[4,3], f32[12])"},
@@ -416,7 +420,8 @@ constexpr std::array kRows{
             .fusion = Fusion::kInjective,
             .allocations = allocations::Via<"aten::empty">,
             .work = work::Move,
-            .grad = gradients::kTake},
+            .grad = gradients::kTake,
+            .precision = precision::kFollow},
            Alias::kNone, traffic::ReadPartOfFirst),
     Written({"aten::put_", "Elements written to positions in the flattened tensor.",
              "(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",

@@ -39,7 +39,7 @@ constexpr OpDef Overwriting(const Words& words, const Columns& columns) {
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
   return Composite(words.name, words.summary, words.signature, words.example, Family::kElementwise,
-                   decompose, grad);
+                   decompose, precision::kFollow, grad);
 }
 
 // --- Of one tensor ------------------------------------------------------------------------------
@@ -50,7 +50,8 @@ constexpr Columns FloatOfOne(Gradient grad) {
           .fusion = Fusion::kElementwise,
           .allocations = allocations::Iterate<Promotion::kFloat, 0>,
           .work = kSpecial,
-          .grad = grad};
+          .grad = grad,
+          .precision = precision::kFollow};
 }
 void RefuseComplex(const OpView& op) {
   if (IsComplex(op.self().dtype())) Refuse("it is not defined for " + shape::Text(op.self()));
@@ -65,7 +66,8 @@ constexpr Columns RealOfOne(Gradient grad) {
           .fusion = Fusion::kElementwise,
           .allocations = allocations::Iterate<Promotion::kFloat, 0>,
           .work = kSpecial,
-          .grad = grad};
+          .grad = grad,
+          .precision = precision::kFollow};
 }
 
 void FloatingShape(const OpView& op, Outputs& out) {
@@ -79,7 +81,8 @@ constexpr Columns Rectifier(Gradient grad) {
           .fusion = Fusion::kElementwise,
           .allocations = allocations::OutputsOnly,
           .work = kCompare,
-          .grad = grad};
+          .grad = grad,
+          .precision = precision::kFollow};
 }
 
 void TestShape(const OpView& op, Outputs& out) {
@@ -90,13 +93,15 @@ constexpr Columns kTest{.shape = TestShape,
                         .fusion = Fusion::kElementwise,
                         .allocations = allocations::OutputsOnly,
                         .work = kCompare,
-                        .grad = kNoGradient};
+                        .grad = kNoGradient,
+                        .precision = precision::kFollow};
 
 constexpr Columns kNumbersForNan{.shape = shape::Like<0>,
                                  .fusion = Fusion::kElementwise,
                                  .allocations = allocations::Via<"aten::empty_strided">,
                                  .work = kCompare,
-                                 .grad = gradients::kNanToNum};
+                                 .grad = gradients::kNanToNum,
+                                 .precision = precision::kFollow};
 
 void PolygammaShape(const OpView& op, Outputs& out) {
   if (IsComplex(op.tensor(1).dtype())) Refuse("it is not defined for complex numbers");
@@ -163,14 +168,16 @@ constexpr Columns OverwriteFloat(Gradient grad) {
           .fusion = Fusion::kElementwise,
           .allocations = allocations::None,
           .work = kSpecial,
-          .grad = grad};
+          .grad = grad,
+          .precision = precision::kFollow};
 }
 constexpr Columns OverwriteReal(Gradient grad) {
   return {.shape = OverwriteRealShape,
           .fusion = Fusion::kElementwise,
           .allocations = allocations::None,
           .work = work::PerOutput<PerElement{.move = 1}>,
-          .grad = grad};
+          .grad = grad,
+          .precision = precision::kFollow};
 }
 
 std::vector<Tensor> OverwriteSquare(Dispatcher& d, const OpView& op) {
@@ -183,7 +190,8 @@ constexpr Columns kWithSign{.shape = shape::Iterate<Promotion::kFloat, 0, 1>,
                             .fusion = Fusion::kBroadcast,
                             .allocations = allocations::Iterate<Promotion::kFloat, 0, 1>,
                             .work = kAlu,
-                            .grad = gradients::kCopysign};
+                            .grad = gradients::kCopysign,
+                            .precision = precision::kFollow};
 
 void RealPairShape(const OpView& op, Outputs& out) {
   for (int i : {0, 1}) {
@@ -196,7 +204,8 @@ constexpr Columns RealOfTwo(Gradient grad) {
           .fusion = Fusion::kBroadcast,
           .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
           .work = kAlu,
-          .grad = grad};
+          .grad = grad,
+          .precision = precision::kFollow};
 }
 
 void FloatPairShape(const OpView& op, Outputs& out) {
@@ -210,7 +219,8 @@ constexpr Columns FloatOfTwo(Gradient grad) {
           .fusion = Fusion::kBroadcast,
           .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
           .work = kSpecial,
-          .grad = grad};
+          .grad = grad,
+          .precision = precision::kFollow};
 }
 
 void BitsShape(const OpView& op, Outputs& out) {
@@ -223,13 +233,15 @@ constexpr Columns kShift{.shape = BitsShape,
                          .fusion = Fusion::kBroadcast,
                          .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                          .work = kAlu,
-                         .grad = kNoGradient};
+                         .grad = kNoGradient,
+                         .precision = precision::kFollow};
 constexpr Columns kShiftByFactory{
     .shape = BitsShape,
     .fusion = Fusion::kBroadcast,
     .allocations = allocations::IterateByFactory<Promotion::kCommon, 0, 1>,
     .work = kAlu,
-    .grad = kNoGradient};
+    .grad = kNoGradient,
+    .precision = precision::kFollow};
 
 void OverwriteBitsShape(const OpView& op, Outputs& out) {
   const std::array<TensorView, 2> pair{op.tensor(0), op.tensor(1)};
@@ -240,7 +252,8 @@ constexpr Columns kOverwriteBits{.shape = OverwriteBitsShape,
                                  .fusion = Fusion::kBroadcast,
                                  .allocations = allocations::Overwrite<Promotion::kCommon, 0, 1>,
                                  .work = kAlu,
-                                 .grad = kNoGradient};
+                                 .grad = kNoGradient,
+                                 .precision = precision::kFollow};
 
 void StepShape(const OpView& op, Outputs& out) {
   if (op.tensor(0).dtype() != op.tensor(1).dtype()) Refuse("heaviside takes one dtype");
@@ -250,7 +263,8 @@ constexpr Columns kStep{.shape = StepShape,
                         .fusion = Fusion::kBroadcast,
                         .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
                         .work = kCompare,
-                        .grad = kNoGradient};
+                        .grad = kNoGradient,
+                        .precision = precision::kFollow};
 
 // --- Bounds -------------------------------------------------------------------------------------
 
@@ -268,19 +282,22 @@ constexpr Columns kBounds{.shape = BoundsShape<shape::Iterate<Promotion::kCommon
                           .fusion = Fusion::kBroadcast,
                           .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                           .work = work::PerOutput<PerElement{.alu = 2}>,
-                          .grad = gradients::kClampByTensors};
+                          .grad = gradients::kClampByTensors,
+                          .precision = precision::kFollow};
 constexpr Columns Bound(Gradient grad) {
   return {.shape = BoundsShape<shape::Iterate<Promotion::kCommon, 0, 1>>,
           .fusion = Fusion::kBroadcast,
           .allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
           .work = kAlu,
-          .grad = grad};
+          .grad = grad,
+          .precision = precision::kFollow};
 }
 constexpr Columns kOverwriteBound{.shape = BoundsShape<shape::Overwrite<Promotion::kCommon, 0, 1>>,
                                   .fusion = Fusion::kBroadcast,
                                   .allocations = allocations::Overwrite<Promotion::kCommon, 0, 1>,
                                   .work = kAlu,
-                                  .grad = gradients::kClampMinByTensor};
+                                  .grad = gradients::kClampMinByTensor,
+                                  .precision = precision::kFollow};
 
 // --- Of three tensors ---------------------------------------------------------------------------
 
@@ -357,18 +374,18 @@ std::vector<Tensor> Prelu(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
-    Elementwise(
-        {"aten::acos", "The inverse cosine.", "(Tensor self) -> Tensor", "aten::acos(f32[2,8])"},
-        FloatOfOne(gradients::kAcos)),
-    Elementwise(
-        {"aten::asin", "The inverse sine.", "(Tensor self) -> Tensor", "aten::asin(f32[2,8])"},
-        FloatOfOne(gradients::kAsin)),
-    Elementwise(
-        {"aten::sinh", "The hyperbolic sine.", "(Tensor self) -> Tensor", "aten::sinh(f32[2,8])"},
-        FloatOfOne(gradients::kSinh)),
-    Elementwise(
-        {"aten::cosh", "The hyperbolic cosine.", "(Tensor self) -> Tensor", "aten::cosh(i64[2,8])"},
-        FloatOfOne(gradients::kCosh)),
+    Casting(precision::kFullOnCuda, Elementwise({"aten::acos", "The inverse cosine.",
+                                                 "(Tensor self) -> Tensor", "aten::acos(f32[2,8])"},
+                                                FloatOfOne(gradients::kAcos))),
+    Casting(precision::kFullOnCuda, Elementwise({"aten::asin", "The inverse sine.",
+                                                 "(Tensor self) -> Tensor", "aten::asin(f32[2,8])"},
+                                                FloatOfOne(gradients::kAsin))),
+    Casting(precision::kFullOnCuda, Elementwise({"aten::sinh", "The hyperbolic sine.",
+                                                 "(Tensor self) -> Tensor", "aten::sinh(f32[2,8])"},
+                                                FloatOfOne(gradients::kSinh))),
+    Casting(precision::kFullOnCuda, Elementwise({"aten::cosh", "The hyperbolic cosine.",
+                                                 "(Tensor self) -> Tensor", "aten::cosh(i64[2,8])"},
+                                                FloatOfOne(gradients::kCosh))),
     Elementwise({"aten::acosh", "The inverse hyperbolic cosine.", "(Tensor self) -> Tensor",
                  "aten::acosh(f32[2,8])"},
                 FloatOfOne(gradients::kAcosh)),
@@ -384,9 +401,10 @@ constexpr std::array kRows{
     Elementwise({"aten::erfc", "One minus the error function.", "(Tensor self) -> Tensor",
                  "aten::erfc(f32[2,8])"},
                 RealOfOne(gradients::kErfc)),
-    Elementwise({"aten::erfinv", "The inverse error function.", "(Tensor self) -> Tensor",
-                 "aten::erfinv(f32[2,8])"},
-                RealOfOne(gradients::kErfinv)),
+    Casting(precision::kFullOnCuda,
+            Elementwise({"aten::erfinv", "The inverse error function.", "(Tensor self) -> Tensor",
+                         "aten::erfinv(f32[2,8])"},
+                        RealOfOne(gradients::kErfinv))),
     Elementwise({"aten::lgamma", "The logarithm of the gamma function.", "(Tensor self) -> Tensor",
                  "aten::lgamma(i64[2,8])"},
                 RealOfOne(gradients::kLgamma)),
@@ -402,7 +420,8 @@ constexpr std::array kRows{
                  .fusion = Fusion::kElementwise,
                  .allocations = allocations::Iterate<Promotion::kFloat, 1>,
                  .work = kSpecial,
-                 .grad = gradients::kPolygamma}),
+                 .grad = gradients::kPolygamma,
+                 .precision = precision::kFollow}),
     Elementwise({"aten::special_i1", "The modified Bessel function of order 1.",
                  "(Tensor self) -> Tensor", "aten::special_i1(f32[2,8])"},
                 RealOfOne(gradients::kBesselOne)),
@@ -412,7 +431,8 @@ constexpr std::array kRows{
                  .fusion = Fusion::kElementwise,
                  .allocations = allocations::IterateByFactory<Promotion::kFloat, 0>,
                  .work = work::PerOutput<PerElement{.alu = 2, .special = 1}>,
-                 .grad = gradients::kLogit}),
+                 .grad = gradients::kLogit,
+                 .precision = precision::kFollow}),
     Elementwise({"aten::frac", "What is behind the point.", "(Tensor self) -> Tensor",
                  "aten::frac(f32[2,8])"},
                 Rectifier(gradients::kFrac)),
@@ -468,7 +488,8 @@ constexpr std::array kRows{
                  .fusion = Fusion::kElementwise,
                  .allocations = allocations::None,
                  .work = kAlu,
-                 .grad = gradients::kNeg}),
+                 .grad = gradients::kNeg,
+                 .precision = precision::kFollow}),
     Overwriting({"aten::floor_", "Rounds down, in place.", "(Tensor(a!) self) -> Tensor(a!)",
                  "aten::floor_(f32[2,8])"},
                 OverwriteReal(gradients::kFloor)),
@@ -601,22 +622,28 @@ constexpr std::array kRows{
     Call({"aten::absolute", "The absolute value.", "(Tensor self) -> Tensor",
           "aten::absolute(f32[2,8])"},
          decompose::SameAs<"aten::abs">),
-    Elementwise({"aten::addcmul", "Adds a product of two tensors and a number.",
-                 "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-                 "aten::addcmul(f32[2,8], f32[2,1], f32[8])"},
-                {.shape = shape::Iterate<Promotion::kCommon, 0, 1, 2>,
-                 .fusion = Fusion::kBroadcast,
-                 .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
-                 .work = kMultiplyAndAdd,
-                 .grad = gradients::kAddcmul}),
-    Elementwise({"aten::addcdiv", "Adds a quotient of two tensors times a number.",
-                 "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
-                 "aten::addcdiv(f32[2,8], f32[2,1], f32[8])"},
-                {.shape = QuotientShape,
-                 .fusion = Fusion::kBroadcast,
-                 .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
-                 .work = kMultiplyAndAdd,
-                 .grad = gradients::kAddcdiv}),
+    Casting(
+        precision::kPromoteOnCuda,
+        Elementwise({"aten::addcmul", "Adds a product of two tensors and a number.",
+                     "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+                     "aten::addcmul(f32[2,8], f32[2,1], f32[8])"},
+                    {.shape = shape::Iterate<Promotion::kCommon, 0, 1, 2>,
+                     .fusion = Fusion::kBroadcast,
+                     .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
+                     .work = kMultiplyAndAdd,
+                     .grad = gradients::kAddcmul,
+                     .precision = precision::kFollow})),
+    Casting(
+        precision::kPromoteOnCuda,
+        Elementwise({"aten::addcdiv", "Adds a quotient of two tensors times a number.",
+                     "(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
+                     "aten::addcdiv(f32[2,8], f32[2,1], f32[8])"},
+                    {.shape = QuotientShape,
+                     .fusion = Fusion::kBroadcast,
+                     .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
+                     .work = kMultiplyAndAdd,
+                     .grad = gradients::kAddcdiv,
+                     .precision = precision::kFollow})),
     Elementwise({"aten::lerp.Scalar", "Goes a part of the way to `end`.",
                  "(Tensor self, Tensor end, Scalar weight) -> Tensor",
                  "aten::lerp.Scalar(f32[2,8], f32[8], 0.1)"},
@@ -624,7 +651,8 @@ constexpr std::array kRows{
                  .fusion = Fusion::kBroadcast,
                  .allocations = allocations::OutputsOnly,
                  .work = kMultiplyAndAdd,
-                 .grad = gradients::kLerp}),
+                 .grad = gradients::kLerp,
+                 .precision = precision::kFollow}),
     Elementwise({"aten::lerp.Tensor", "Goes parts of the way to `end`.",
                  "(Tensor self, Tensor end, Tensor weight) -> Tensor",
                  "aten::lerp.Tensor(f32[2,8], f32[8], f32[2,1])"},
@@ -632,7 +660,8 @@ constexpr std::array kRows{
                  .fusion = Fusion::kBroadcast,
                  .allocations = allocations::Iterate<Promotion::kCommon, 0, 1, 2>,
                  .work = kMultiplyAndAdd,
-                 .grad = gradients::kLerpByTensor}),
+                 .grad = gradients::kLerpByTensor,
+                 .precision = precision::kFollow}),
     Elementwise(
         {"aten::_prelu_kernel", "x, or the weight times x below zero.",
          "(Tensor self, Tensor weight) -> Tensor", "aten::_prelu_kernel(f32[2,3,8], f32[1,3,1])"},
@@ -640,7 +669,8 @@ constexpr std::array kRows{
          .fusion = Fusion::kBroadcast,
          .allocations = allocations::Via<"aten::empty_strided">,
          .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
-         .grad = gradients::kPrelu}),
+         .grad = gradients::kPrelu,
+         .precision = precision::kFollow}),
     Elementwise({"aten::_prelu_kernel_backward", "The gradients of `_prelu_kernel`.",
                  "(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)",
                  "aten::_prelu_kernel_backward(f32[2,3,8], f32[2,3,8], f32[1,3,1])"},
@@ -648,10 +678,12 @@ constexpr std::array kRows{
                  .fusion = Fusion::kBroadcast,
                  .allocations = allocations::OutputsOnly,
                  .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
-                 .grad = kGradientUnknown}),
-    Call({"aten::prelu", "x, or a channel's weight times x below zero.",
-          "(Tensor self, Tensor weight) -> Tensor", "aten::prelu(f32[2,3,8], f32[3])"},
-         Prelu),
+                 .grad = kGradientUnknown,
+                 .precision = precision::kFollow}),
+    Casting(precision::kLow,
+            Call({"aten::prelu", "x, or a channel's weight times x below zero.",
+                  "(Tensor self, Tensor weight) -> Tensor", "aten::prelu(f32[2,3,8], f32[3])"},
+                 Prelu)),
 };
 
 }  // namespace

@@ -72,7 +72,8 @@ template <int kOutputs>
 constexpr OpDef Moments(OpName name, std::string_view summary, Signature signature,
                         std::string_view example, AllocationsFn allocations, Gradient grad) {
   return Kernel(Family::kReduction, {name, summary, signature, example},
-                {MomentsShape<kOutputs>, Fusion::kReduction, allocations, kMomentsWork, grad});
+                {MomentsShape<kOutputs>, Fusion::kReduction, allocations, kMomentsWork, grad,
+                 precision::kFollow});
 }
 
 // By the number of elements less one, or by the number itself.
@@ -168,7 +169,7 @@ Work NormWork(const OpView& op) {
 constexpr OpDef Norm(OpName name, Signature signature, std::string_view example, ShapeFn shape,
                      AllocationsFn allocations, Gradient grad) {
   return Kernel(Family::kReduction, {name, "Norms over dimensions.", signature, example},
-                {shape, Fusion::kReduction, allocations, NormWork, grad});
+                {shape, Fusion::kReduction, allocations, NormWork, grad, precision::kFollow});
 }
 
 std::vector<Tensor> NormOfAll(Dispatcher& d, const OpView& op) {
@@ -314,9 +315,9 @@ void MedianAllocations(const OpView& op, Allocations& memory) {
 constexpr OpDef Chosen(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, ShapeFn shape, AllocationsFn allocations,
                        Gradient grad) {
-  return Kernel(
-      Family::kReduction, {name, summary, signature, example},
-      {shape, Fusion::kOpaque, allocations, work::PerInput<PerElement{.compare = 1}>, grad});
+  return Kernel(Family::kReduction, {name, summary, signature, example},
+                {shape, Fusion::kOpaque, allocations, work::PerInput<PerElement{.compare = 1}>,
+                 grad, precision::kFollow});
 }
 
 // --- Running sums of exponentials, traces, integrals ---------------------------------------------
@@ -342,7 +343,8 @@ Work TraceWork(const OpView& op) { return {.alu = std::min(op.self().size(0), op
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kReduction, decompose, grad);
+  return Composite(name, summary, signature, example, Family::kReduction, decompose,
+                   precision::kFollow, grad);
 }
 
 // The gradient on the diagonal of zeros.
@@ -407,39 +409,49 @@ constexpr std::array kRows{
     Call("aten::std_mean.dim", "Standard deviations and means over dimensions.",
          "(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
          "aten::std_mean.dim(f32[2,8], [1])", OfDims<"aten::std_mean.correction">),
-    Composite("aten::logsumexp", "The logarithm of the sum of exponentials over dimensions.",
-              "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-              "aten::logsumexp(f32[2,3,8], [-1])", Family::kReduction, LogSumExp,
-              gradients::kLogSumExp),
-    Norm("aten::norm.ScalarOpt_dim",
-         "(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-         "aten::norm.ScalarOpt_dim(f32[2,8], 2, [1], True)", NormShape<-1>, NormAllocations<-1>,
-         gradients::kNorm),
+    Casting(
+        precision::kFullOnCuda,
+        Composite("aten::logsumexp", "The logarithm of the sum of exponentials over dimensions.",
+                  "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+                  "aten::logsumexp(f32[2,3,8], [-1])", Family::kReduction, LogSumExp,
+                  precision::kFollow, gradients::kLogSumExp)),
+    Casting(precision::kFullResultOnCuda,
+            Norm("aten::norm.ScalarOpt_dim",
+                 "(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+                 "aten::norm.ScalarOpt_dim(f32[2,8], 2, [1], True)", NormShape<-1>,
+                 NormAllocations<-1>, gradients::kNorm)),
     Norm("aten::norm.ScalarOpt_dim_dtype",
          "(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
          "aten::norm.ScalarOpt_dim_dtype(f32[2,8], 2, [1], True, dtype=f64)", NormShape<4>,
          NormAllocations<4>, gradients::kNormAs),
-    Call("aten::norm.Scalar", "The norm of all elements.", "(Tensor self, Scalar p=2) -> Tensor",
-         "aten::norm.Scalar(f32[2,8])", NormOfAll, gradients::kNormOfAll),
+    Casting(precision::kFullResultOnCuda,
+            Call("aten::norm.Scalar", "The norm of all elements.",
+                 "(Tensor self, Scalar p=2) -> Tensor", "aten::norm.Scalar(f32[2,8])", NormOfAll,
+                 gradients::kNormOfAll)),
     Call("aten::norm.ScalarOpt_dtype", "The norm of all elements.",
          "(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
          "aten::norm.ScalarOpt_dtype(f32[2,8], 2, dtype=f64)", NormOfAllAs,
          gradients::kNormOfAllAs),
-    Call("aten::frobenius_norm.dim", "Roots of sums of squares over one or two dimensions.",
-         "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-         "aten::frobenius_norm.dim(f32[2,8], [1])", FrobeniusNorm),
+    Casting(precision::kFullOnCuda,
+            Call("aten::frobenius_norm.dim", "Roots of sums of squares over one or two dimensions.",
+                 "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+                 "aten::frobenius_norm.dim(f32[2,8], [1])", FrobeniusNorm)),
     Call("aten::linalg_norm", "The norm of a vector or a matrix.",
          "(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? "
          "dtype=None) -> Tensor",
          "aten::linalg_norm(f32[2,8], None, [1], True)", LinalgNorm),
-    Call("aten::linalg_matrix_norm", "Norms of matrices by their order.",
-         "(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? "
-         "dtype=None) -> Tensor",
-         "aten::linalg_matrix_norm(f32[2,3,8], 1)", MatrixNorm),
-    Call("aten::linalg_matrix_norm.str_ord", "Norms of matrices by name.",
-         "(Tensor self, str ord=\"fro\", int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? "
-         "dtype=None) -> Tensor",
-         "aten::linalg_matrix_norm.str_ord(f32[2,3,8])", MatrixNormByName),
+    Casting(precision::kFullResultOnCuda,
+            Call("aten::linalg_matrix_norm", "Norms of matrices by their order.",
+                 "(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? "
+                 "dtype=None) -> Tensor",
+                 "aten::linalg_matrix_norm(f32[2,3,8], 1)", MatrixNorm)),
+    Casting(
+        precision::kFullResultOnCuda,
+        Call(
+            "aten::linalg_matrix_norm.str_ord", "Norms of matrices by name.",
+            "(Tensor self, str ord=\"fro\", int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? "
+            "dtype=None) -> Tensor",
+            "aten::linalg_matrix_norm.str_ord(f32[2,3,8])", MatrixNormByName)),
     Chosen("aten::aminmax", "The smallest and the largest elements.",
            "(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
            "aten::aminmax(f32[2,8], dim=1)", LeastAndLargestShape, LeastAndLargestAllocations,
@@ -462,11 +474,12 @@ constexpr std::array kRows{
     Call("aten::logcumsumexp", "Logarithms of the sums of exponentials up to each.",
          "(Tensor self, int dim) -> Tensor", "aten::logcumsumexp(f32[2,8], 1)", LogCumSumExp,
          gradients::kLogCumSumExp),
-    Kernel(Family::kReduction,
-           {"aten::trace", "The sum of a matrix's diagonal.", "(Tensor self) -> Tensor",
-            "aten::trace(f32[3,4])"},
-           {TraceShape, Fusion::kReduction, allocations::Via<"aten::empty">, TraceWork,
-            gradients::kTrace}),
+    Casting(precision::kFullOnCpu,
+            Kernel(Family::kReduction,
+                   {"aten::trace", "The sum of a matrix's diagonal.", "(Tensor self) -> Tensor",
+                    "aten::trace(f32[3,4])"},
+                   {TraceShape, Fusion::kReduction, allocations::Via<"aten::empty">, TraceWork,
+                    gradients::kTrace, precision::kFollow})),
     Call("aten::trace_backward", "The gradient of the sum of a matrix's diagonal.",
          "(Tensor grad, SymInt[] sizes) -> Tensor", "aten::trace_backward(f32[], [3,4])",
          TraceBackward, kGradientUnknown),

@@ -19,14 +19,14 @@
 namespace steelyard::ops {
 namespace {
 
-// The caller's variable `loss` outlives the outputs. The gradient of the loss is held by
-// torch.autograd.backward until the engine has returned.
+// The caller's variable `loss` outlives the outputs, where it has one. The gradient of the loss is
+// held by torch.autograd.backward until the engine has returned.
 std::vector<Tensor> RunBackward(Dispatcher& d, const OpView& op) {
   const Tensor loss = d.tensor(op, 0);
   if (loss.count() != 1) {
     Refuse("a backward pass starts from a loss of one element", "Append one with --loss.");
   }
-  d.Hold(loss);
+  if (op.boolean(2, true)) d.Hold(loss);
   const bool recorded = d.grad_enabled();
   d.set_grad_enabled(false);
   Dispatcher::AsProgram outside(d);
@@ -134,15 +134,17 @@ std::vector<Tensor> ClipByValue(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef Part(OpName name, std::string_view summary, Signature signature,
                      DecomposeFn decompose) {
-  return Composite(name, summary, signature, "", Family::kControl, decompose, kNoGradient);
+  return Composite(name, summary, signature, "", Family::kControl, decompose, precision::kFollow,
+                   kNoGradient);
 }
 
 constexpr std::array kRows{
     Part("steelyard::backward",
          "Runs the backward pass of a loss, from a gradient of ones or a given one.",
-         "(Tensor loss, Tensor? gradient=None) -> ()", RunBackward),
+         "(Tensor loss, Tensor? gradient=None, bool held=True) -> ()", RunBackward),
     Composite("steelyard::scale_loss", "Divides a loss by the number of micro-steps.",
-              "(Tensor loss, int steps) -> Tensor", "", Family::kControl, ScaleLoss),
+              "(Tensor loss, int steps) -> Tensor", "", Family::kControl, ScaleLoss,
+              precision::kFollow),
     Part("steelyard::end_micro_step", "Lets the outputs and the loss of a micro-step go.",
          "(Any... outputs) -> ()", EndMicroStep),
     Part("steelyard::keep_gradients", "The step before has left its gradients, as zeros.",

@@ -41,7 +41,8 @@ constexpr OpDef UpdateKernel(OpName name, std::string_view summary, Signature si
                              AllocationsFn allocations,
                              WorkFn work = work::PerOutput<PerElement{.alu = 3}>) {
   return Kernel(Family::kElementwise, {name, summary, signature, example},
-                {shape, Fusion::kBroadcast, allocations, work, grad}, Alias::kInPlace);
+                {shape, Fusion::kBroadcast, allocations, work, grad, precision::kFollow},
+                Alias::kInPlace);
 }
 
 constexpr std::array kRows{

@@ -419,13 +419,15 @@ constexpr OpDef ViewKernel(OpName name, std::string_view summary, Signature sign
                            std::string_view example, Gradient grad, ShapeFn shape,
                            Alias alias = Alias::kView) {
   return Kernel(Family::kView, {name, summary, signature, example},
-                {shape, Fusion::kView, allocations::None, work::None, grad}, alias, traffic::None);
+                {shape, Fusion::kView, allocations::None, work::None, grad, precision::kFollow},
+                alias, traffic::None);
 }
 
 constexpr OpDef ViewComposite(OpName name, std::string_view summary, Signature signature,
                               std::string_view example, DecomposeFn decompose,
                               Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kView, decompose, grad, Alias::kView);
+  return Composite(name, summary, signature, example, Family::kView, decompose, precision::kFollow,
+                   grad, Alias::kView);
 }
 
 constexpr std::array kRows{
@@ -512,7 +514,8 @@ constexpr std::array kRows{
     Kernel(Family::kView,
            {"aten::detach_", "Drops the history; the elements stay.",
             "(Tensor(a!) self) -> Tensor(a!)", "aten::detach_(f32[3])"},
-           {shape::SameAs<0>, Fusion::kView, allocations::None, work::None, kNoGradient},
+           {shape::SameAs<0>, Fusion::kView, allocations::None, work::None, kNoGradient,
+            precision::kFollow},
            Alias::kInPlace, traffic::None),
     ViewComposite("aten::reshape",
                   "Another shape: a view if the strides allow it, a copy otherwise.",

@@ -20,6 +20,7 @@
 
 #include "ops/op_def.h"
 #include "pass/append_call.h"
+#include "pass/differentiate.h"
 #include "pass/parameter_pattern.h"
 #include "support/choices.h"
 
@@ -197,11 +198,23 @@ Argument ListOf(Program& program, std::span<const Argument> parameters) {
   return Argument::OfList(program.AddArguments(parameters));
 }
 
-void AppendClipping(Program& program, const TrainOptions& options) {
-  if (!options.clip_norm && !options.clip_value) return;
+Argument AllTrained(Program& program) {
   std::vector<Argument> parameters;
   for (const ValueId id : TrainedParameters(program)) parameters.push_back(Argument::OfValue(id));
-  const std::array list{ListOf(program, parameters)};
+  return ListOf(program, parameters);
+}
+
+// Gives the number that says whether all gradients are finite.
+ValueId AppendUnscaling(Program& program) {
+  const std::array args{AllTrained(program)};
+  const ValueId found = AddResult(program, "found_inf", DType::kFloat32, {});
+  AppendCall(program, "steelyard::unscale_gradients", args, {&found, 1}, Phase::kOptimizer);
+  return found;
+}
+
+void AppendClipping(Program& program, const TrainOptions& options) {
+  if (!options.clip_norm && !options.clip_value) return;
+  const std::array list{AllTrained(program)};
   if (options.clip_norm) {
     AppendCall(program, "steelyard::clip_grad_norm_", list, {}, Phase::kOptimizer);
   }
@@ -246,7 +259,8 @@ std::vector<OptimizerOption> OptionsOf(const OptimizerInfo& optimizer) {
   return options;
 }
 
-Result<Program> AppendOptimizer(Program program, const TrainOptions& options) {
+Result<Program> AppendOptimizer(Program program, const PassOptions& all) {
+  const TrainOptions& options = all.train;
   SY_ASSIGN_OR_RETURN(std::vector<Group> groups, GroupsOf(program, options));
   MoveOthers(program, groups);
   std::vector<const OptimizerInfo*> optimizers;  // in the order of their first groups
@@ -255,12 +269,17 @@ Result<Program> AppendOptimizer(Program program, const TrainOptions& options) {
       optimizers.push_back(group.optimizer);
     }
   }
+  const ValueId found = TakesScaler(all) ? AppendUnscaling(program) : kNoId;
   AppendClipping(program, options);
   for (const OptimizerInfo* optimizer : optimizers) {
     for (const Group& group : groups) {
       if (group.optimizer != optimizer) continue;
       SY_RETURN_IF_ERROR(AppendStep(program, group, options));
     }
+  }
+  if (found != kNoId) {
+    const std::array args{Argument::OfValue(found)};
+    AppendCall(program, "steelyard::update_scaler", args, {}, Phase::kOptimizer);
   }
   for (const OptimizerInfo* optimizer : optimizers) {
     AppendZeroGrad(program, *optimizer, groups, options);

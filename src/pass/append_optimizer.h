@@ -11,6 +11,6 @@ namespace steelyard {
 
 // Appends the optimizer's step over the parameters that require a gradient, in the order of
 // `module.parameters()`, each tensor once. Returns a usage error when there is no such optimizer.
-Result<Program> AppendOptimizer(Program program, const TrainOptions& options);
+Result<Program> AppendOptimizer(Program program, const PassOptions& options);
 
 }  // namespace steelyard

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "steelyard/error.h"
+#include "steelyard/pass.h"
 #include "steelyard/program.h"
 
 namespace steelyard {
@@ -11,7 +12,11 @@ namespace steelyard {
 // Appends `steelyard::backward` of the loss. `decompose` then runs the program with gradients
 // recorded, as PyTorch does, and that call runs the nodes that were recorded: which kernels a
 // backward pass consists of depends on how the forward was taken apart. Returns an error when no
-// parameter requires a gradient. Requires: a loss (see `AppendLoss`).
-Result<Program> Differentiate(Program program);
+// parameter requires a gradient. Under autocast to float16 the loss is scaled first. Requires: a
+// loss (see `AppendLoss`).
+Result<Program> Differentiate(Program program, const PassOptions& options);
+
+// Whether the step's loss is scaled by a torch.amp.GradScaler, as one in float16 is.
+bool TakesScaler(const PassOptions& options);
 
 }  // namespace steelyard

@@ -5,6 +5,7 @@
 #include "pass/accumulate.h"
 #include "pass/append_loss.h"
 #include "pass/append_optimizer.h"
+#include "pass/autocast.h"
 #include "pass/bind.h"
 #include "pass/decompose.h"
 #include "pass/differentiate.h"
@@ -49,11 +50,13 @@ constexpr std::array kPasses{
         .name = "append_loss",
         .summary = "computes a loss of the first output",
         .run = [](Program p, const PassOptions& o) { return AppendLoss(std::move(p), o.train); }},
+    PassInfo{
+        .name = "autocast",
+        .summary = "runs the model and the loss in a region of torch.autocast",
+        .run = [](Program p, const PassOptions& o) { return InsertAutocast(std::move(p), o.amp); }},
     PassInfo{.name = "differentiate",
              .summary = "runs a backward pass of the loss",
-             .run = [](Program p, const PassOptions&) -> Result<Program> {
-               return Differentiate(std::move(p));
-             }},
+             .run = [](Program p, const PassOptions& o) { return Differentiate(std::move(p), o); }},
     PassInfo{
         .name = "overwrite",
         .summary = "lets activations of modules that a pattern names overwrite their operands",
@@ -63,10 +66,10 @@ constexpr std::array kPasses{
         .name = "accumulate",
         .summary = "repeats forward and backward pass before the optimizer's step",
         .run = [](Program p, const PassOptions& o) { return Accumulate(std::move(p), o.train); }},
-    PassInfo{.name = "append_optimizer",
-             .summary = "ends with an optimizer's step",
-             .run = [](Program p,
-                       const PassOptions& o) { return AppendOptimizer(std::move(p), o.train); }},
+    PassInfo{
+        .name = "append_optimizer",
+        .summary = "ends with an optimizer's step",
+        .run = [](Program p, const PassOptions& o) { return AppendOptimizer(std::move(p), o); }},
     PassInfo{
         .name = "decompose",
         .summary = "takes operators apart into the kernels PyTorch runs",

@@ -52,7 +52,7 @@ void AppendAdvice(const Findings& findings, report::Document* document) {
   document->body.emplace_back(std::move(table));
   if (marked) {
     document->body.emplace_back(report::Paragraph{
-        {"* another optimizer: training changes, and its options are to be found again."}, 1});
+        {"* training changes, and another optimizer's options are to be found again."}, 1});
   }
 }
 

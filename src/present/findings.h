@@ -47,6 +47,7 @@ struct Findings {
   // forward pass without gradients.
   std::string step = {};
   bool first_step = false;
+  std::string_view autocast = {};  // its dtype, "bfloat16"
   double elapsed_seconds = 0;
   const Fit* fit = nullptr;                     // of a search for the largest size
   const std::vector<Advice>* advice = nullptr;  // where it was asked for

@@ -105,9 +105,11 @@ void AddUseData(const ParameterReport& parameters, report::Data* data) {
 
 // "one steady training step (forward, loss, backward, AdamW, zero_grad)"
 std::string RunWords(const Findings& findings) {
-  if (!findings.trains()) return "one forward pass without gradients";
-  return fmt::format("{} training step ({})", findings.first_step ? "the first" : "one steady",
-                     findings.step);
+  const std::string autocast =
+      findings.autocast.empty() ? "" : fmt::format(", under autocast to {}", findings.autocast);
+  if (!findings.trains()) return "one forward pass without gradients" + autocast;
+  return fmt::format("{} training step ({}){}", findings.first_step ? "the first" : "one steady",
+                     findings.step, autocast);
 }
 
 }  // namespace
@@ -183,6 +185,7 @@ void AddModelData(const Findings& findings, report::Data* data) {
   data->SetText("device", NameOfDevice(findings.target.device));
   data->SetInt("threads", findings.target.threads, Unit::kNone);
   data->SetText("step", findings.trains() ? "training" : "forward");
+  if (!findings.autocast.empty()) data->SetText("autocast", findings.autocast);
   if (findings.trains()) {
     data->SetText("optimizer", findings.optimizer);
     data->SetText("does", findings.step);

@@ -160,6 +160,20 @@ void AddOptimizers(const Weighing& weighing, std::vector<Change>* changes) {
   }
 }
 
+// Of a model in float32: others have no low dtype to go to.
+void AddAutocast(const Weighing& weighing, std::vector<Change>* changes) {
+  const Program& program = weighing.kernels;
+  const bool has_full = std::ranges::any_of(program.parameters, [&](const NamedTensor& parameter) {
+    return program.values[parameter.value].dtype == DType::kFloat32;
+  });
+  if (weighing.options.amp.dtype || !has_full) return;
+  WeighOptions options = weighing.options;
+  options.amp.dtype = DType::kBFloat16;
+  changes->push_back({kPrecision, "--amp bf16",
+                      "products and convolutions in bfloat16: training changes",
+                      std::move(options)});
+}
+
 // The size that the inputs have in the dimension that is open as a batch; 0 where none is.
 std::int64_t BatchOf(const Program& source, const Program& bound, const BindOptions& sizes) {
   if (!sizes.inputs.empty()) return 0;
@@ -212,6 +226,7 @@ Change Together(const Change& first, const Change& second) {
     train.options = second.options.train.options;
     train.keep_gradients = second.options.train.keep_gradients;
   }
+  if ((second.kinds & kPrecision) != 0) both.options.amp = second.options.amp;
   if ((second.kinds & kBatch) != 0) {
     both.options.bind.batch = second.options.bind.batch;
     train.accumulate = second.options.train.accumulate;
@@ -237,7 +252,7 @@ class Adviser {
                        .less = peak_ - weighing->totals.peak_bytes,
                        .extra_flops = flops - flops_,
                        .executed_flops = flops,
-                       .changes_training = (change.kinds & kOptimizer) != 0}});
+                       .changes_training = (change.kinds & (kOptimizer | kPrecision)) != 0}});
   }
 
   // The change with the lowest peak among those of these kinds; nothing if none helps.
@@ -304,9 +319,9 @@ void TryPairs(First&& first, Second&& second, Adviser* adviser) {
   }
 }
 
-// Changes of kinds that `change` is not, which leave optimizer and batch what they are.
+// Changes of kinds that `change` is not, which leave optimizer, batch and precision what they are.
 std::vector<Change> Others(const Change& change, std::span<const Change> changes) {
-  const unsigned taken = change.kinds | kOptimizer | kBatch;
+  const unsigned taken = change.kinds | kOptimizer | kBatch | kPrecision;
   std::vector<Change> others;
   std::ranges::copy_if(changes, std::back_inserter(others),
                        [&](const Change& other) { return (other.kinds & taken) == 0; });
@@ -322,6 +337,7 @@ std::vector<Change> ChangesOf(const Program& source, const Weighing& weighing) {
   AddFusedLoss(weighing, &changes);
   AddOptimizers(weighing, &changes);
   AddMicroBatches(source, weighing, &changes);
+  AddAutocast(weighing, &changes);
   if (weighing.options.train.keep_gradients) {
     WeighOptions options = weighing.options;
     options.train.keep_gradients = false;
@@ -351,6 +367,7 @@ std::vector<Advice> Advise(const Program& source, const Weighing& weighing,
   if (const std::optional<Change> best = adviser.Best(kRecompute | kInPlace | kLoss | kForm)) {
     TryPairs(std::span(&*best, 1), of(kBatch), &adviser);
     TryPairs(std::span(&*best, 1), of(kOptimizer), &adviser);
+    TryPairs(std::span(&*best, 1), of(kPrecision), &adviser);
   }
   for (const Change& recompute : of(kRecompute) | std::views::take(1)) {
     TryPairs(std::span(&recompute, 1), of(kOptimizer), &adviser);

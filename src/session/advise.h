@@ -22,6 +22,7 @@ enum ChangeKinds : std::uint8_t {
   kOptimizer = 8,
   kInPlace = 16,
   kLoss = 32,
+  kPrecision = 64,
 };
 
 // Options other than those that were weighed.
@@ -34,7 +35,8 @@ struct Change {
 
 // Changes that are worth weighing: repeated modules run again in the backward pass, activations in
 // place, a loss in chunks, other forms of the optimizer and leaner ones, smaller micro-batches
-// where the file (`source`, as imported) leaves the batch open, gradients that are dropped.
+// where the file (`source`, as imported) leaves the batch open, gradients that are dropped, mixed
+// precision.
 // Requires: `weighing` is of a training step.
 std::vector<Change> ChangesOf(const Program& source, const Weighing& weighing);
 

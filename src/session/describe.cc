@@ -82,6 +82,7 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .optimizer = OptimizersOf(weighing.imported),
           .step = StepOf(weighing.options.train, weighing.imported),
           .first_step = weighing.options.train.first_step,
+          .autocast = weighing.options.amp.dtype ? NameOf(*weighing.options.amp.dtype) : "",
           .elapsed_seconds = weighing.elapsed_seconds,
           .fit = weighing.fit ? &*weighing.fit : nullptr,
           .advice = weighing.options.advise ? &weighing.advice : nullptr};

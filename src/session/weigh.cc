@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -92,9 +93,16 @@ Totals TotalsOf(const Program& program, const Analyses& analyses) {
 }
 
 constexpr std::array<std::string_view, 3> kPrepare = {"tie_parameters", "bind", "set_mode"};
-constexpr std::array<std::string_view, 8> kTrain = {"infer_outputs", "freeze",          "recompute",
-                                                    "append_loss",   "differentiate",   "overwrite",
-                                                    "accumulate",    "append_optimizer"};
+// A step, or one forward pass.
+constexpr std::array<std::string_view, 9> kTrain = {
+    "infer_outputs", "freeze",    "recompute",  "append_loss",     "autocast",
+    "differentiate", "overwrite", "accumulate", "append_optimizer"};
+constexpr std::array<std::string_view, 1> kForward = {"autocast"};
+std::span<const std::string_view> PassesBetween(const WeighOptions& options) {
+  if (!options.train.optimizer.empty()) return kTrain;
+  const bool casts = options.amp.dtype || !options.amp.casts.empty();
+  return casts ? std::span<const std::string_view>(kForward) : std::span<const std::string_view>();
+}
 // In builds for development every pass is held to the rules of programs.
 #ifdef NDEBUG
 constexpr bool kVerifies = false;
@@ -108,6 +116,7 @@ PassOptions PassesOf(const WeighOptions& options) {
   PassOptions passes{.bind = options.bind,
                      .mode = options.mode,
                      .train = options.train,
+                     .amp = options.amp,
                      .target = options.target,
                      .verify = kVerifies};
   // A compiler joins and orders the kernels of all micro-steps.
@@ -129,10 +138,8 @@ ImportOptions ImportOf(const WeighOptions& options) {
 Status Prepare(Program program, const WeighOptions& options, Weighing* weighing) {
   const PassOptions passes = PassesOf(options);
   SY_ASSIGN_OR_RETURN(weighing->imported, RunPasses(std::move(program), kPrepare, passes));
-  if (!options.train.optimizer.empty()) {
-    SY_ASSIGN_OR_RETURN(weighing->imported,
-                        RunPasses(std::move(weighing->imported), kTrain, passes));
-  }
+  SY_ASSIGN_OR_RETURN(weighing->imported,
+                      RunPasses(std::move(weighing->imported), PassesBetween(options), passes));
   // Not by RunPasses, which would take a copy: what was imported is told of beside the kernels.
   SY_ASSIGN_OR_RETURN(weighing->kernels, Decompose(weighing->imported, options.target));
   return {};
@@ -180,6 +187,7 @@ Status RefuseForWeights(const WeighOptions& options) {
   const Asked questions[] = {{!options.train.optimizer.empty(), "--train"},
                              {!bind.inputs.empty(), "--input"},
                              {!bind.sizes.empty(), "--size"},
+                             {options.amp.dtype.has_value(), "--amp"},
                              {bind.batch.has_value(), "--batch"},
                              {bind.seq.has_value(), "--seq"},
                              {options.mode != ModelMode::kExported, "--mode"},
@@ -269,7 +277,8 @@ Weighing& Weighing::operator=(Weighing&&) noexcept = default;
 
 Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pass) {
   std::vector<std::string_view> names(kPrepare.begin(), kPrepare.end());
-  if (!options.train.optimizer.empty()) names.insert(names.end(), kTrain.begin(), kTrain.end());
+  const std::span<const std::string_view> between = PassesBetween(options);
+  names.insert(names.end(), between.begin(), between.end());
   names.insert(names.end(), kLower.begin(), kLower.end());
   const auto last = std::ranges::find(names, pass);
   if (last == names.end()) {

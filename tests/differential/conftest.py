@@ -3,8 +3,8 @@
 
 import pytest
 from recorder import isolated
-from table import Row, rows
-from trials import Steps, Trial, try_rows, try_steps_of
+from table import rows
+from trials import Steps, Trial, selected, try_rows, try_steps_of
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -15,17 +15,6 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "row" in metafunc.fixturenames:
         metafunc.parametrize("row", rows(), ids=[row.name for row in rows()])
-
-
-def selected(request: pytest.FixtureRequest) -> list[Row]:
-    """The rows of the tests that run."""
-    chosen: dict[str, Row] = {}
-    for item in request.session.items:
-        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-            row = item.callspec.params.get("row")
-            if isinstance(row, Row):
-                chosen[row.name] = row
-    return list(chosen.values())
 
 
 @pytest.fixture(scope="session")

@@ -61,9 +61,11 @@ std::string_view WordOf(Alias alias) {
 
 std::string RowJson(const OpDef& def) {
   return fmt::format(
-      R"({{"name":{},"signature":{},"example":{},"alias":{},"family":{},"kernel":{}}})",
+      R"({{"name":{},"signature":{},"example":{},"alias":{},"family":{},"kernel":{},)"
+      R"("precision":{{"CPU":{},"CUDA":{}}}}})",
       Quoted(def.name->text()), Quoted(def.signature->text()), Quoted(*def.example),
-      Quoted(WordOf(*def.alias)), Quoted(NameOf(*def.family)), def.is_kernel());
+      Quoted(WordOf(*def.alias)), Quoted(NameOf(*def.family)), def.is_kernel(),
+      Quoted(NameOf(def.precision->cpu)), Quoted(NameOf(def.precision->cuda)));
 }
 
 // Which tensor and storage each value of a decomposed call is, by the names above.
@@ -178,7 +180,10 @@ std::string StepJson(const std::string& text) {
   Result<Program> kernels = KernelsOfStep(text, target);
   if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
   std::vector<ValueId> saved, gradients;
-  for (const SavedTensor& tensor : kernels->saved) saved.push_back(tensor.value);
+  for (const SavedTensor& tensor : kernels->saved) {
+    const bool by_node = kernels->text(tensor.by) != "torch.autocast";
+    if (by_node) saved.push_back(tensor.value);
+  }
   for (ValueId id = 0; id < kernels->values.size(); ++id) {
     if (kernels->values[id].role == Role::kGradient) gradients.push_back(id);
   }

@@ -28,11 +28,13 @@ class Step:
     leaves: tuple[int, ...]
     reduction: str  # "sum" or "mean"
     in_place: bool
+    autocast: bool = False  # forward, in bfloat16
 
     def __str__(self) -> str:
         tensors = list(self.call.tensors())
         marked = ", ".join(f"{i}: {tensors[i]}" for i in self.leaves)
-        return f"{self.reduction} of {self.call}, gradients of {marked}"
+        where = " under autocast" if self.autocast else ""
+        return f"{self.reduction} of {self.call}{where}, gradients of {marked}"
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ def called(step: Step, outputs: int, weights: Sequence[str | None] = ()) -> list
         lines.append(f"{'parameter' if i in step.leaves else 'input'} %x{i}: {tensor}")
         names.append(Name(f"%x{i}"))
     lines += [f"input %w{i}: {weight}" for i, weight in enumerate(weights) if weight]
+    if step.autocast:
+        lines.append("steelyard::enter_autocast(bf16)")
     if step.in_place:
         lines.append("%copy = aten::clone(%x0)")
         names[0] = Name("%copy")
@@ -91,6 +95,8 @@ def program_of(step: Step, wanted: Sequence[bool]) -> str:
         if is_wanted
     }
     lines, loss = summed(terms)
+    if step.autocast:
+        lines.append("steelyard::leave_autocast()")
     ends = [f"steelyard::backward({loss}) phase backward", f"return {loss}"]
     return "\t".join([*called(step, len(wanted)), *lines, *ends])
 
@@ -116,6 +122,10 @@ class MadeStep(Made):
         return list(tensors_in(self.function(self.args[0].clone(), *self.args[1:], **self.kwargs)))
 
     def loss(self) -> torch.Tensor:
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.step.autocast):
+            return self.loss_inside()
+
+    def loss_inside(self) -> torch.Tensor:
         outputs = self.forward()
         self.wanted = [y is not None and y.requires_grad and y.is_floating_point() for y in outputs]
         for i, is_wanted in enumerate(self.wanted):

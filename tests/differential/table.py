@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @dataclass(frozen=True)
 class Row:
-    """One operator; `alias` is none, view or in_place."""
+    """One operator; `alias` is none, view or in_place, `precision` a rule by device."""
 
     name: str
     signature: str
@@ -23,6 +23,7 @@ class Row:
     alias: str
     family: str
     kernel: bool
+    precision: dict[str, str] = field(hash=False)
 
 
 def run_probe(*arguments: str, lines: Sequence[str] = ()) -> tuple[int, list[dict[str, Any]]]:

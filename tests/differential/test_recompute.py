@@ -258,9 +258,9 @@ def measured(case: Case, program: torch.export.ExportedProgram, reentrant: bool)
     return events_of(lambda: step(net, optimizer, sample))
 
 
-def weighed(path: Path, options: list[str]) -> Events:
+def weighed(path: Path, options: list[str], optimizer: str = "sgd") -> Events:
     binary = os.environ.get("STEELYARD", str(ROOT / "build/dev/steelyard"))
-    command = [binary, "weigh", str(path), "--format", "json", "--events", "--train", "sgd"]
+    command = [binary, "weigh", str(path), "--format", "json", "--events", "--train", optimizer]
     done = subprocess.run([*command, *options], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return [event[:2] for event in json.loads(done.stdout)["memory"]["events"]]

@@ -5,6 +5,7 @@ from typing import Any
 
 import known
 import pytest
+import torch
 from recorder import overload
 from table import Row, rows
 
@@ -34,6 +35,14 @@ def test_alias(row: Row) -> None:
     # What a composite returns follows from its parts, and "may be a view" is all its schema says.
     composite = not row.kernel and row.alias == "none"
     assert row.alias == stated or composite
+
+
+@pytest.mark.parametrize("device", ["CPU", "CUDA"])
+def test_precision(row: Row, device: str) -> None:
+    """Autocast has a kernel of its own for just the operators whose operands it looks at."""
+    schema(row)
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key(row.name, f"Autocast{device}")
+    assert (row.precision[device] != "follow") == has_kernel
 
 
 def test_names_are_distinct() -> None:

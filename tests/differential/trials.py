@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import known
+import pytest
 from calls import Call, parse
 from compare import Seen
 from recorder import judge, observe
@@ -31,6 +32,17 @@ class Trial:
     call: Call
     ours: Seen
     theirs: Seen
+
+
+def selected(request: pytest.FixtureRequest) -> list[Row]:
+    """The rows of the tests that run."""
+    chosen: dict[str, Row] = {}
+    for item in request.session.items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            row = item.callspec.params.get("row")
+            if isinstance(row, Row):
+                chosen[row.name] = row
+    return list(chosen.values())
 
 
 def typical_calls(row: Row) -> list[Call]:

@@ -20,6 +20,7 @@ namespace {
     .work = [](const OpView& op) { return Work{.compare = op.self().count()}; },
     .traffic = [](const OpView& op) { return Traffic{op.self().bytes(), op.self().bytes()}; },
     .grad = kNoGradient,
+    .precision = precision::kFollow,
 };
 
 }  // namespace

@@ -115,7 +115,8 @@ inline std::vector<double> NumbersFor(const Tensors& tensors) {
 
 constexpr OpDef OptimizerRow(OpName name, std::string_view summary, Signature signature,
                              DecomposeFn decompose) {
-  return Composite(name, summary, signature, "", Family::kOptimizer, decompose, kNoGradient);
+  return Composite(name, summary, signature, "", Family::kOptimizer, decompose, precision::kFollow,
+                   kNoGradient);
 }
 
 }  // namespace steelyard::ops

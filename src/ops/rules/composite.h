@@ -16,7 +16,8 @@ namespace steelyard {
 // The row of a composite: everything but its parts follows from them.
 constexpr OpDef Composite(OpName name, std::string_view summary, Signature signature,
                           std::string_view example, Family family, DecomposeFn decompose,
-                          Gradient grad = kGradientFromParts, Alias alias = Alias::kNone) {
+                          Precision precision, Gradient grad = kGradientFromParts,
+                          Alias alias = Alias::kNone) {
   return OpDef{.name = name,
                .summary = summary,
                .signature = signature,
@@ -29,7 +30,8 @@ constexpr OpDef Composite(OpName name, std::string_view summary, Signature signa
                .allocations = kAllocationsFromParts,
                .work = kWorkFromParts,
                .traffic = kTrafficFromParts,
-               .grad = grad};
+               .grad = grad,
+               .precision = precision};
 }
 
 namespace decompose {

@@ -25,6 +25,7 @@ struct Columns {
   AllocationsFn allocations;
   WorkFn work;
   Gradient grad;
+  Stated<Precision> precision;
 };
 
 constexpr OpDef Kernel(Family family, const Words& words, const Columns& columns,
@@ -41,7 +42,8 @@ constexpr OpDef Kernel(Family family, const Words& words, const Columns& columns
                .allocations = columns.allocations,
                .work = columns.work,
                .traffic = traffic,
-               .grad = columns.grad};
+               .grad = columns.grad,
+               .precision = columns.precision};
 }
 
 }  // namespace steelyard

@@ -48,6 +48,13 @@ def test_memory_and_dtypes() -> None:
     assert options.dtype == DType.BFLOAT16
 
 
+def test_mixed_precision() -> None:
+    assert weigh_options({}).amp.dtype is None
+    amp = weigh_options({"amp": "bf16", "cast": {"aten::softmax": "float32"}}).amp
+    assert amp.dtype == DType.BFLOAT16
+    assert [(cast.of, cast.dtype) for cast in amp.casts] == [("aten::softmax", DType.FLOAT32)]
+
+
 @pytest.mark.parametrize(
     ("keywords", "kind", "text"),
     [
@@ -58,6 +65,7 @@ def test_memory_and_dtypes() -> None:
         ({"train": "sgd", "freeze": "a.b"}, UsageError, r"Write freeze=\['a.b'\]"),
         ({"train": "sgd", "accumulate": 0}, UsageError, "at least 1"),
         ({"train": "sgd", "fused_loss": 65_537}, UsageError, "0 to 65536"),
+        ({"amp": "int8"}, UsageError, "There are: bf16, fp16."),
         ({"dtype": "float33"}, NotFoundError, "there is no dtype"),
     ],
 )

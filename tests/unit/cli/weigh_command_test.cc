@@ -48,6 +48,14 @@ TEST(WeighCommandTest, InputShapesThatAreNone) {
   EXPECT_THAT(InputRefusal("x=99999999999999999999"), HasSubstr("is not a size"));
 }
 
+TEST(WeighCommandTest, Casts) {
+  EXPECT_EQ(ReadCast("aten::softmax=float32")->of, "aten::softmax");
+  EXPECT_EQ(ReadCast("encoder.*=bfloat16")->dtype, DType::kBFloat16);
+  for (const char* text : {"aten::softmax", "=float32", "fc=int32", "fc=float33"}) {
+    EXPECT_FALSE(ReadCast(text)) << text;
+  }
+}
+
 TEST(WeighCommandTest, SymbolSizes) {
   EXPECT_EQ(ReadSymbolSize("u0=128")->name, "u0");
   EXPECT_EQ(ReadSymbolSize("u0=128")->size, 128);

@@ -17,10 +17,17 @@ namespace {
 
 using ::testing::ElementsAre;
 
+PassOptions Step(const TrainOptions& train, const AmpOptions& amp = {}) {
+  PassOptions options;
+  options.train = train;
+  options.amp = amp;
+  return options;
+}
+
 TEST(AppendOptimizer, StepsOverTrainableParametersAndDropsTheirGradients) {
   const Result<Program> program =
       AppendOptimizer(Parsed("parameter %w: f32[4]\nparameter %f: f32[4] frozen\nreturn %w\n"),
-                      {.optimizer = "adamw"});
+                      Step({.optimizer = "adamw"}));
   ASSERT_TRUE(program) << Describe(program.error());
   const std::vector<Node>& nodes = program->main().nodes;
   ASSERT_EQ(nodes.size(), 2u);
@@ -47,20 +54,21 @@ std::vector<std::string> Calls(const Program& program) {
 }
 
 std::vector<std::string> CallsOf(const TrainOptions& options) {
-  const Result<Program> program = AppendOptimizer(Parsed(kThree), options);
+  const Result<Program> program = AppendOptimizer(Parsed(kThree), Step(options));
   EXPECT_TRUE(program) << Describe(program.error());
   return program ? Calls(*program) : std::vector<std::string>();
 }
 
 Error RefusalOf(const TrainOptions& options) {
-  const Result<Program> program = AppendOptimizer(Parsed(kThree), options);
+  const Result<Program> program = AppendOptimizer(Parsed(kThree), Step(options));
   EXPECT_FALSE(program);
   return program ? Error() : program.error();
 }
 
 TEST(AppendOptimizer, OptionsBecomeArgumentsOfTheRow) {
   const Result<Program> program = AppendOptimizer(
-      Parsed(kThree), {.optimizer = "sgd", .options = {{"momentum", "0.9"}, {"nesterov", "True"}}});
+      Parsed(kThree),
+      Step({.optimizer = "sgd", .options = {{"momentum", "0.9"}, {"nesterov", "True"}}}));
   ASSERT_TRUE(program) << Describe(program.error());
   const auto args = program->args(program->main().nodes[0]);
   ASSERT_EQ(args.size(), 4u);
@@ -118,7 +126,7 @@ TEST(AppendOptimizer, MessagesNameTheGroup) {
 }
 
 TEST(AppendOptimizer, WhatAnOptimizerDoesNotTakeGoesToAnother) {
-  const Result<Program> program = AppendOptimizer(Parsed(kThree), {.optimizer = "muon"});
+  const Result<Program> program = AppendOptimizer(Parsed(kThree), Step({.optimizer = "muon"}));
   ASSERT_TRUE(program) << Describe(program.error());
   EXPECT_THAT(Calls(*program),
               ElementsAre("muon of 2", "adamw of 1", "zero_grad of 2", "zero_grad of 1"));
@@ -133,6 +141,17 @@ TEST(AppendOptimizer, ClipsBeforeTheStep) {
       ElementsAre("clip_grad_norm_ of 3", "clip_grad_value_ of 3", "sgd of 3", "zero_grad of 3"));
 }
 
+TEST(AppendOptimizer, InFloat16GradientsAreScaledBackBeforeTheyAreClipped) {
+  const Result<Program> program = AppendOptimizer(
+      Parsed(kThree), Step({.optimizer = "sgd", .clip_norm = true}, {.dtype = DType::kFloat16}));
+  ASSERT_TRUE(program) << Describe(program.error());
+  std::vector<std::string_view> calls;
+  for (const Node& node : program->main().nodes) calls.push_back(program->op_name(node.op));
+  EXPECT_THAT(calls,
+              ElementsAre("steelyard::unscale_gradients", "steelyard::clip_grad_norm_",
+                          "steelyard::sgd", "steelyard::update_scaler", "steelyard::zero_grad"));
+}
+
 TEST(AppendOptimizer, GradientsThatAreKeptAreThereBeforeEveryStepButTheFirst) {
   EXPECT_THAT(CallsOf({.optimizer = "sgd", .keep_gradients = true}),
               ElementsAre("keep_gradients", "sgd of 3", "zero_grad of 3"));
@@ -141,10 +160,11 @@ TEST(AppendOptimizer, GradientsThatAreKeptAreThereBeforeEveryStepButTheFirst) {
 }
 
 TEST(AppendOptimizer, UnknownNamesAreRefused) {
-  EXPECT_EQ(AppendOptimizer(Parsed("parameter %w: f32[4]\nreturn %w\n"), {.optimizer = "lbfgs"})
-                .error()
-                .code,
-            ErrorCode::kUsage);
+  EXPECT_EQ(
+      AppendOptimizer(Parsed("parameter %w: f32[4]\nreturn %w\n"), Step({.optimizer = "lbfgs"}))
+          .error()
+          .code,
+      ErrorCode::kUsage);
 }
 
 }  // namespace

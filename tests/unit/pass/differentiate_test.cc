@@ -16,13 +16,14 @@ namespace {
 TEST(Differentiate, AppendsTheBackwardPass) {
   Program program = Parsed("parameter %w: f32[4]\n%l: f32[] = aten::sum(%w)\nreturn %l\n");
   program.loss = program.results(program.main().nodes[0])[0];
-  const Result<Program> trained = Differentiate(std::move(program));
+  const Result<Program> trained = Differentiate(std::move(program), {});
   ASSERT_TRUE(trained) << Describe(trained.error());
   EXPECT_EQ(trained->op_name(trained->main().nodes.back().op), kBackwardOp);
 }
 
 TEST(Differentiate, SomethingMustBeTrainable) {
-  EXPECT_FALSE(Differentiate(Parsed("input %x: f32[4]\n%l: f32[] = aten::sum(%x)\nreturn %l\n")));
+  EXPECT_FALSE(
+      Differentiate(Parsed("input %x: f32[4]\n%l: f32[] = aten::sum(%x)\nreturn %l\n"), {}));
 }
 
 }  // namespace

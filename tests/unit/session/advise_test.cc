@@ -102,6 +102,16 @@ return %d
   EXPECT_THAT(Changes(Weighed(kWide, {.optimizer = "sgd"})), Contains("--inplace '*'"));
 }
 
+TEST(Advise, MixedPrecisionIsTriedWhereThereIsFloat32) {
+  const Weighing full = Weighed(kLayers, {.optimizer = "sgd"});
+  EXPECT_THAT(Changes(full), Contains("--amp bf16"));
+  std::string low = kLayers;
+  for (std::size_t at = low.find("f32"); at != std::string::npos; at = low.find("f32", at)) {
+    low.replace(at, 3, "bf16");
+  }
+  EXPECT_THAT(Changes(Weighed(low, {.optimizer = "sgd"})), Not(Contains("--amp bf16")));
+}
+
 TEST(Advise, TheLowestPeakComesFirst) {
   const std::vector<Advice> advice = Weighed(kLayers, {.optimizer = "sgd"}).advice;
   EXPECT_TRUE(std::ranges::is_sorted(advice, {}, &Advice::peak));

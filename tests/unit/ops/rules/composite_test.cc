@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 TEST(Composite, TakesItsColumnsFromItsParts) {
   constexpr OpDef kRow =
       Composite("aten::relu", "Relu.", "(Tensor self) -> Tensor", "aten::relu(f32[2])",
-                Family::kElementwise, decompose::SameAs<"aten::neg">);
+                Family::kElementwise, decompose::SameAs<"aten::neg">, precision::kFollow);
   EXPECT_FALSE(kRow.is_kernel());
   EXPECT_EQ(*kRow.shape, nullptr);
   EXPECT_EQ(*kRow.allocations, nullptr);
