@@ -172,8 +172,8 @@ struct EncoderLayer : Layer {
 // The kinds of layers that there are, by name.
 std::vector<std::string_view> KindsOf(const Config& c) {
   std::vector<std::string_view> kinds;
-  if (std::ranges::find(c.near, false) != c.near.end()) kinds.push_back("full_attention");
-  if (std::ranges::find(c.near, true) != c.near.end()) kinds.push_back("sliding_attention");
+  if (std::ranges::find(c.near, false) != c.near.end()) kinds.emplace_back("full_attention");
+  if (std::ranges::find(c.near, true) != c.near.end()) kinds.emplace_back("sliding_attention");
   return kinds;
 }
 
@@ -193,6 +193,7 @@ struct Model : Layer {
     const Tensor full = FullMask(net(), net().seq);
     const Tensor near = NearMask(net(), c.reach);
     std::vector<Rotary> turns;
+    turns.reserve(rotary.frequencies.size());
     for (std::size_t kind = 0; kind < rotary.frequencies.size(); ++kind) {
       turns.push_back(rotary(positions, kind));
     }
