@@ -56,7 +56,7 @@ TEST(AdviceTest, WhatChangesTrainingIsMarked) {
   report::Document other;
   AppendAdvice(findings, &other);
   EXPECT_THAT(TextOf(other), HasSubstr("--train sgd *"));
-  EXPECT_THAT(TextOf(other), HasSubstr("* another optimizer"));
+  EXPECT_THAT(TextOf(other), HasSubstr("* training changes"));
 }
 
 TEST(AdviceTest, NothingIsSaidWhereNobodyAsked) {
