@@ -321,7 +321,8 @@ class Printer {
 
   void Flags(ValueId id, Declared how) {
     const Value& value = program_.values[id];
-    const bool trains = how == Declared::kParameter && IsFloating(value.dtype);
+    const bool trains =
+        how == Declared::kParameter && (IsFloating(value.dtype) || IsComplex(value.dtype));
     if (value.requires_grad != trains) Word(trains ? "frozen" : "requires_grad");
     if (value.wrapped_number) Word("wrapped");
     if (value.role != UsualRole(id, how)) Word(WordOf(value.role));

@@ -200,7 +200,8 @@ bool Reader::ReadDeclaration(Role role, ValueId& out) {
     }
     return true;
   }
-  text.value.requires_grad = role == Role::kParameter && IsFloating(text.value.dtype);
+  text.value.requires_grad =
+      role == Role::kParameter && (IsFloating(text.value.dtype) || IsComplex(text.value.dtype));
   if (!values_.Flags(text) || !values_.Define(text, out)) return false;
   program_.main().inputs.push_back(out);
   return true;

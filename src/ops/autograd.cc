@@ -322,11 +322,21 @@ void Autograd::SaveArguments(GradNode& node, const OpDef& def, std::span<const A
   for (const int place : names) SaveArgument(node, def, place, args);
 }
 
+// Other nodes may have been begun since.
+void Autograd::MoveSavedToEnd(GradNode& node) {
+  if (node.first_saved + node.saved == saved_.size()) return;
+  const std::vector<Saved> own(saved_.begin() + node.first_saved,
+                               saved_.begin() + node.first_saved + node.saved);
+  node.first_saved = static_cast<std::uint32_t>(saved_.size());
+  saved_.insert(saved_.end(), own.begin(), own.end());
+}
+
 void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
   std::vector<ValueId> ids;
   ids.reserve(results.size());
   for (const Tensor& result : results) ids.push_back(result.id());
   nodes_[id].results = program_.AddOutputs(ids);
+  MoveSavedToEnd(nodes_[id]);
   const OpDef& def = *nodes_[id].def;
   const bool list = GivesList(def);
   for (const std::size_t i : OrderOfRelease(def, ids.size())) {

@@ -150,6 +150,7 @@ class Autograd {
   void RunAgain(RegionId id);
   GradNodeId AddNode(const GradNode& node);
   void AddEdges(GradNode& node, const OpDef& def, std::span<const Argument> args);
+  void MoveSavedToEnd(GradNode& node);
   void SaveArguments(GradNode& node, const OpDef& def, std::span<const Argument> args);
   void SaveArgument(GradNode& node, const OpDef& def, int place, std::span<const Argument> args);
   bool Keeps(const OpDef& def, int place, std::span<const Argument> args) const;

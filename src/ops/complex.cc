@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Complex numbers: made of two real tensors, seen as two real tensors, and their conjugates
-// (ATen/native/ComplexHelper.h, UnaryOps.cpp). PyTorch conjugates lazily, by a bit on a view; here
-// a conjugate is an alias, and what it costs to apply the bit later is not modelled.
+// (ATen/native/ComplexHelper.h, UnaryOps.cpp). A conjugate is a view with a bit; where the bit is
+// applied, resolving.cc decides.
+
+#include "ops/gradients/complex.h"
 
 #include <array>
 #include <vector>
@@ -49,6 +51,7 @@ void AsComplexShape(const OpView& op, Outputs& out) {
 void AsRealShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();
   if (!IsComplex(self.dtype())) Refuse("complex numbers are needed, not " + shape::Text(self));
+  if (self.value().conjugated) Refuse("a conjugate must be resolved before it is seen as pairs");
   if (self.rank() >= Dims::kMaxRank) Refuse("too many dimensions");
   Dims sizes, strides;
   for (int i = 0; i < self.rank(); ++i) {
@@ -64,8 +67,11 @@ void AsRealShape(const OpView& op, Outputs& out) {
   out.Add(RealOf(self.dtype()), sizes, strides);
 }
 
+// Of what the conjugate is of.
 Tensor Part(Dispatcher& d, const OpView& op, int which) {
-  return d.Call("aten::select.int", d.Call("aten::view_as_real", d.tensor(op, 0)), -1, which);
+  const Tensor self = d.tensor(op, 0);
+  const Tensor stored = op.self().value().conjugated ? d.Call("aten::_conj", self) : self;
+  return d.Call("aten::select.int", d.Call("aten::view_as_real", stored), -1, which);
 }
 std::vector<Tensor> Real(Dispatcher& d, const OpView& op) {
   if (!IsComplex(op.self().dtype())) return {d.tensor(op, 0)};
@@ -73,7 +79,8 @@ std::vector<Tensor> Real(Dispatcher& d, const OpView& op) {
 }
 std::vector<Tensor> Imaginary(Dispatcher& d, const OpView& op) {
   if (!IsComplex(op.self().dtype())) Refuse("a real tensor has no imaginary part");
-  return {Part(d, op, 1)};
+  const Tensor part = Part(d, op, 1);
+  return {op.self().value().conjugated ? d.Call("aten::_neg_view", part) : part};
 }
 std::vector<Tensor> Conjugate(Dispatcher& d, const OpView& op) {
   if (!IsComplex(op.self().dtype())) return {d.tensor(op, 0)};
@@ -83,8 +90,21 @@ std::vector<Tensor> ConjugateInMemory(Dispatcher& d, const OpView& op) {
   if (!IsComplex(op.self().dtype())) return {d.tensor(op, 0)};
   return {d.Call("aten::_conj_physical", d.tensor(op, 0))};
 }
-// The view has been resolved: see the head of this file.
-std::vector<Tensor> Itself(Dispatcher& d, const OpView& op) { return {d.tensor(op, 0)}; }
+template <bool Value::*kBit>
+std::vector<Tensor> Resolved(Dispatcher& d, const OpView& op) {
+  if (!(op.self().value().*kBit)) return {d.tensor(op, 0)};
+  return {d.Call("aten::clone", d.tensor(op, 0))};
+}
+
+void ConjugateShape(const OpView& op, Outputs& out) {
+  if (!IsComplex(op.self().dtype())) Refuse("complex numbers are needed");
+  out.AddLike(op.self());
+  out.Conjugate();
+}
+void NegativeShape(const OpView& op, Outputs& out) {
+  out.AddLike(op.self());
+  out.Negate();
+}
 
 std::vector<Tensor> MatrixAdjoint(Dispatcher& d, const OpView& op) {
   if (op.self().rank() != 2) Refuse("a matrix is needed, not " + shape::Text(op.self()));
@@ -95,6 +115,10 @@ std::vector<Tensor> Adjoint(Dispatcher& d, const OpView& op) {
   if (op.self().rank() < 2) Refuse("a matrix is needed, not " + shape::Text(op.self()));
   const Tensor transposed = d.Call("aten::transpose.int", d.tensor(op, 0), -2, -1);
   return {IsComplex(op.self().dtype()) ? d.Call("aten::conj", transposed) : transposed};
+}
+
+std::vector<Tensor> TimesImaginary(Dispatcher& d, const OpView& op) {
+  return {gradients::TimesImaginary(d, d.tensor(op, 0))};
 }
 
 // --- Made of two --------------------------------------------------------------------------------
@@ -124,13 +148,13 @@ void AngleAllocations(const OpView& op, Allocations& memory) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-constexpr OpDef View(const Words& words, ShapeFn shape) {
+constexpr OpDef View(const Words& words, ShapeFn shape, Gradient grad) {
   return Kernel(Family::kView, words,
                 {.shape = shape,
                  .fusion = Fusion::kView,
                  .allocations = allocations::None,
                  .work = work::None,
-                 .grad = kGradientUnknown,
+                 .grad = grad,
                  .precision = precision::kFollow},
                 Alias::kView, traffic::None);
 }
@@ -144,22 +168,25 @@ constexpr std::array kRows{
     Casting(precision::kFullOnCpu,
             View({"aten::view_as_complex", "Pairs of numbers as complex ones.",
                   "(Tensor(a) self) -> Tensor(a)", "aten::view_as_complex(f32[3,2])"},
-                 AsComplexShape)),
+                 AsComplexShape, gradients::kViewAsComplex)),
     View({"aten::view_as_real", "Complex numbers as pairs.", "(Tensor(a) self) -> Tensor(a)",
           "aten::view_as_real(c64[3])"},
-         AsRealShape),
+         AsRealShape, gradients::kViewAsReal),
     View({"aten::_conj", "The conjugate, as a view.", "(Tensor(a) self) -> Tensor(a)",
           "aten::_conj(c64[3])"},
-         shape::SameAs<0>),
+         ConjugateShape, gradients::kConj),
+    View({"aten::_neg_view", "The negative, as a view.", "(Tensor(a) self) -> Tensor(a)",
+          "aten::_neg_view(f32[3])"},
+         NegativeShape, gradients::kNegView),
     Call({"aten::conj", "The conjugate, as a view.", "(Tensor(a) self) -> Tensor(a)",
           "aten::conj(c64[3])"},
          Conjugate),
     Call({"aten::resolve_conj", "The tensor itself, once it is conjugated.",
           "(Tensor(a) self) -> Tensor(a)", "aten::resolve_conj(c64[3])"},
-         Itself),
+         Resolved<&Value::conjugated>),
     Call({"aten::resolve_neg", "The tensor itself, once its sign is changed.",
           "(Tensor(a) self) -> Tensor(a)", "aten::resolve_neg(c64[3])"},
-         Itself),
+         Resolved<&Value::negated>),
     Call({"aten::adjoint", "Matrices transposed and conjugated.", "(Tensor(a) self) -> Tensor(a)",
           "aten::adjoint(c64[2,3,4])"},
          Adjoint),
@@ -174,6 +201,9 @@ constexpr std::array kRows{
     Call({"aten::imag", "The imaginary parts.", "(Tensor(a) self) -> Tensor(a)",
           "aten::imag(c64[3])"},
          Imaginary),
+    Composite("steelyard::times_imaginary", "Times the imaginary unit, inside a convolution.",
+              "(Tensor self) -> Tensor", "steelyard::times_imaginary(f32[2,3])",
+              Family::kElementwise, TimesImaginary, precision::kFollow, gradients::kTimesImaginary),
     Kernel(Family::kElementwise,
            {"aten::_conj_physical", "The conjugate, as a copy.", "(Tensor self) -> Tensor",
             "aten::_conj_physical(c64[2,3])"},
@@ -181,7 +211,7 @@ constexpr std::array kRows{
             .fusion = Fusion::kElementwise,
             .allocations = allocations::Via<"aten::empty_strided">,
             .work = work::PerOutput<PerElement{.alu = 1}>,
-            .grad = kGradientUnknown,
+            .grad = gradients::kConjPhysical,
             .precision = precision::kFollow}),
     Call({"aten::conj_physical", "The conjugate, as a copy.", "(Tensor self) -> Tensor",
           "aten::conj_physical(c64[2,3])"},
@@ -193,7 +223,7 @@ constexpr std::array kRows{
             .fusion = Fusion::kBroadcast,
             .allocations = allocations::OutputsOnly,
             .work = work::Move,
-            .grad = kGradientUnknown,
+            .grad = gradients::kComplex,
             .precision = precision::kFollow}),
     Casting(precision::kFullOnCpu,
             Kernel(Family::kElementwise,
@@ -203,7 +233,7 @@ constexpr std::array kRows{
                     .fusion = Fusion::kBroadcast,
                     .allocations = allocations::OutputsOnly,
                     .work = work::PerOutput<PerElement{.alu = 2, .special = 2}>,
-                    .grad = kGradientUnknown,
+                    .grad = gradients::kPolar,
                     .precision = precision::kFollow})),
     Kernel(Family::kElementwise,
            {"aten::angle", "The angles of complex numbers.", "(Tensor self) -> Tensor",
@@ -212,7 +242,7 @@ constexpr std::array kRows{
             .fusion = Fusion::kElementwise,
             .allocations = AngleAllocations,
             .work = work::PerOutput<PerElement{.special = 1}>,
-            .grad = kGradientUnknown,
+            .grad = gradients::kAngle,
             .precision = precision::kFollow}),
 };
 

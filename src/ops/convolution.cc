@@ -287,40 +287,40 @@ constexpr std::array kRows{
         "(Tensor self, Tensor weight, Tensor? bias, SymInt[] padding, SymInt[] stride, SymInt[] "
         "dilation, SymInt groups) -> Tensor",
         "aten::mkldnn_convolution(f32[2,20,8,8], f32[24,20,3,3], f32[24], [1,1], [1,1], [1,1], 1)",
-        kGradientUnknown, OneDnnShape, OneDnnAllocations, OneDnnWork),
+        gradients::kOneDnnConvolution, OneDnnShape, OneDnnAllocations, OneDnnWork),
     ConvolutionKernel(
         "aten::_slow_conv2d_forward", "Convolution as a matrix product over gathered windows.",
         "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, SymInt[2] stride, "
         "SymInt[2] padding) -> Tensor",
         "aten::_slow_conv2d_forward(f32[1,3,8,8], f32[5,3,3,3], [3,3], f32[5], [1,1], [1,1])",
-        kGradientUnknown, SlowShape, SlowAllocations, SlowWork),
+        gradients::kSlow, SlowShape, SlowAllocations, SlowWork),
     ConvolutionKernel("aten::slow_conv3d_forward",
                       "Convolution of volumes as a matrix product over gathered windows.",
                       "(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, SymInt[3] "
                       "stride, SymInt[3] padding) -> Tensor",
                       "aten::slow_conv3d_forward(f32[1,3,4,6,6], f32[5,3,1,3,3], [1,3,3], None, "
                       "[1,1,1], [0,1,1])",
-                      kGradientUnknown, Slow3dShape, Slow3dAllocations, SlowWork),
+                      gradients::kSlow3d, Slow3dShape, Slow3dAllocations, SlowWork),
     ConvolutionKernel(
         "aten::slow_conv_dilated2d", "Dilated convolution as matrix products, image by image.",
         "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] "
         "stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1]) -> Tensor",
         "aten::slow_conv_dilated2d(f64[2,3,8,8], f64[5,3,3,3], [3,3], dilation=[2,2])",
-        kGradientUnknown, SlowShape, DilatedAllocations, SlowWork),
+        gradients::kDilated2d, SlowShape, DilatedAllocations, SlowWork),
     ConvolutionKernel(
         "aten::slow_conv_dilated3d",
         "Dilated convolution of volumes as matrix products, one at a time.",
         "(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] "
         "stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor",
         "aten::slow_conv_dilated3d(f64[2,3,6,8,8], f64[5,3,2,3,3], [2,3,3], dilation=[2,2,2])",
-        kGradientUnknown, SlowShape, DilatedAllocations, SlowWork),
+        gradients::kDilated3d, SlowShape, DilatedAllocations, SlowWork),
     ConvolutionKernel(
         "steelyard::transposed_convolution", "Transposed convolution, inside `_convolution`.",
         "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] "
         "output_padding, SymInt[] dilation, SymInt groups) -> Tensor",
         "steelyard::transposed_convolution(f32[2,4,5,5], f32[4,3,3,3], None, [2,2], [1,1], [1,1], "
         "[1,1], 1)",
-        kGradientUnknown, TransposedShape, TransposedAllocations, TransposedWork),
+        kNoGradient, TransposedShape, TransposedAllocations, TransposedWork),
     ConvolutionKernel(
         "aten::slow_conv_transpose2d",
         "Transposed convolution as a matrix product, scattered over the result.",
@@ -328,7 +328,8 @@ constexpr std::array kRows{
         "stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt[2] "
         "dilation=[1, 1]) -> Tensor",
         "aten::slow_conv_transpose2d(f32[1,4,5,5], f32[4,6,3,3], [3,3], f32[6], [2,2], [1,1])",
-        kGradientUnknown, SlowTransposedShape, SlowTransposedAllocations, SlowTransposedWork),
+        gradients::kSlowTransposed2d, SlowTransposedShape, SlowTransposedAllocations,
+        SlowTransposedWork),
     ConvolutionKernel(
         "aten::slow_conv_transpose3d",
         "Transposed convolution of volumes as matrix products, scattered over the result.",
@@ -337,7 +338,8 @@ constexpr std::array kRows{
         "SymInt[3] dilation=[1, 1, 1]) -> Tensor",
         "aten::slow_conv_transpose3d(f32[1,4,3,5,5], f32[4,6,2,3,3], [2,3,3], f32[6], [2,2,2], "
         "[0,1,1])",
-        kGradientUnknown, SlowTransposedShape, SlowTransposed3dAllocations, SlowTransposedWork),
+        gradients::kSlowTransposed3d, SlowTransposedShape, SlowTransposed3dAllocations,
+        SlowTransposedWork),
     Casting(precision::kLowOnCuda,
             Composite(
                 "aten::_convolution", "Convolution by the kernel that fits the operands.",
@@ -346,7 +348,8 @@ constexpr std::array kRows{
                 "benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
                 "aten::_convolution(f32[2,4,9], f32[6,2,3], f32[6], [1], [1], [1], False, [0], 2, "
                 "False, False, False, False)",
-                Family::kConvolution, convolve::Choose, precision::kFollow)),
+                Family::kConvolution, convolve::Choose, precision::kFollow,
+                gradients::kConvolutionBelow)),
     Casting(precision::kLowOnCuda,
             Composite(
                 "aten::convolution", "Convolution over the last dimensions of an image.",

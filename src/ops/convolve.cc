@@ -163,7 +163,8 @@ Tensor CallTransposed(Dispatcher& d, const Tensor& input, const Tensor& weight, 
     if (weight.rank() == 5 && out.count() < input.count()) d.NoteEstimate(kEstimated);
     return out;
   }
-  Tensor out = d.Call("steelyard::transposed_convolution", image, of_image, bias, g.stride,
+  const Tensor added = bias.defined() ? d.Call("aten::contiguous", bias) : bias;
+  Tensor out = d.Call("steelyard::transposed_convolution", image, of_image, added, g.stride,
                       g.padding, extra, g.dilation, g.groups);
   if (convolution::TransposedBuffers(image.view(), of_image.view(), out.sizes(), g, bias.defined(),
                                      d.target())
@@ -183,6 +184,41 @@ Tensor CallOneDnn(Dispatcher& d, const Tensor& input, const Tensor& weight, cons
     d.NoteEstimate(kEstimated);
   }
   return out;
+}
+
+struct Parts {
+  Tensor real, imaginary;
+};
+Parts PartsOf(Dispatcher& d, const Tensor& t) {
+  const Tensor pairs = d.Call("aten::view_as_real", d.Call("aten::resolve_conj", t));
+  const int last = pairs.rank() - 1;
+  Tensor real = d.Call("aten::select.int", pairs, last, 0);
+  return {std::move(real), d.Call("aten::select.int", pairs, last, 1)};
+}
+
+// A convolution, of complex numbers by three of real ones: of the real parts, of the imaginary ones
+// and of their sums (complex_convolution).
+template <class Convolve>
+Tensor Convolved(Dispatcher& d, const Tensor& input, const OpView& op, const Convolve& convolve) {
+  const Tensor weight = d.tensor(op, 1), bias = d.tensor(op, 2);
+  if (!IsComplex(input.dtype())) return convolve(input, weight, bias);
+  const auto add = [&](const Parts& p) {
+    return p.real.defined() ? d.Call("aten::add.Tensor", p.real, p.imaginary) : Tensor();
+  };
+  const Parts x = PartsOf(d, input), w = PartsOf(d, weight);
+  const Parts b = bias.defined() ? PartsOf(d, bias) : Parts();
+  const Tensor of_real = convolve(x.real, w.real, b.real);
+  const Tensor of_imaginary = convolve(x.imaginary, w.imaginary, Tensor());
+  Tensor of_sums;
+  {
+    const Tensor biases = add(b), weights = add(w), images = add(x);
+    of_sums = convolve(images, weights, biases);
+  }
+  const Tensor less = d.Call("aten::sub.Tensor", of_sums, of_real);
+  const Tensor both = d.Call("aten::sub.Tensor", less, of_imaginary);
+  const Tensor imaginary = d.Call("steelyard::times_imaginary", both);
+  const Tensor real = d.Call("aten::sub.Tensor", of_real, of_imaginary);
+  return d.Call("aten::add.Tensor", real, imaginary);
 }
 
 // Runs `convolve` on an image that may come without a batch dimension.
@@ -273,10 +309,11 @@ std::vector<Tensor> Any(Dispatcher& d, const OpView& op) {
 
 // convNd(input, weight, bias, stride, padding, dilation, groups).
 std::vector<Tensor> OfRank(Dispatcher& d, const OpView& op, int rank) {
-  const auto convolve = [&](const Tensor& input) {
-    return d.Call("aten::convolution", input, op.arg(1), op.arg(2), op.arg(3), op.arg(4), op.arg(5),
-                  false, Dims::Filled(rank, 0), op.arg(6));
+  const auto one = [&](const Tensor& image, const Tensor& weight, const Tensor& bias) {
+    return d.Call("aten::convolution", image, weight, bias, op.arg(3), op.arg(4), op.arg(5), false,
+                  Dims::Filled(rank, 0), op.arg(6));
   };
+  const auto convolve = [&](const Tensor& image) { return Convolved(d, image, op, one); };
   return {WithBatch(d, d.tensor(op, 0), rank + 2, convolve)};
 }
 
@@ -296,19 +333,21 @@ std::vector<Tensor> Mode(Dispatcher& d, const OpView& op) {
 }
 
 std::vector<Tensor> ByName(Dispatcher& d, const OpView& op, int rank) {
-  const auto convolve = [&](const Tensor& input) {
-    return d.Call("aten::_convolution_mode", input, op.arg(1), op.arg(2), op.arg(3), op.arg(4),
-                  op.arg(5), op.arg(6));
+  const auto one = [&](const Tensor& image, const Tensor& weight, const Tensor& bias) {
+    return d.Call("aten::_convolution_mode", image, weight, bias, op.arg(3), op.arg(4), op.arg(5),
+                  op.arg(6));
   };
+  const auto convolve = [&](const Tensor& image) { return Convolved(d, image, op, one); };
   return {WithBatch(d, d.tensor(op, 0), rank + 2, convolve)};
 }
 
 // conv_transposeNd(input, weight, bias, stride, padding, output_padding, groups, dilation).
 std::vector<Tensor> Transposed(Dispatcher& d, const OpView& op, int rank) {
-  const auto convolve = [&](const Tensor& input) {
-    return d.Call("aten::convolution", input, op.arg(1), op.arg(2), op.arg(3), op.arg(4), op.arg(7),
-                  true, op.arg(5), op.arg(6));
+  const auto one = [&](const Tensor& image, const Tensor& weight, const Tensor& bias) {
+    return d.Call("aten::convolution", image, weight, bias, op.arg(3), op.arg(4), op.arg(7), true,
+                  op.arg(5), op.arg(6));
   };
+  const auto convolve = [&](const Tensor& image) { return Convolved(d, image, op, one); };
   return {WithBatch(d, d.tensor(op, 0), rank + 2, convolve)};
 }
 

@@ -403,7 +403,8 @@ std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> ar
     }
   }
   const bool casts = autocast_ != nullptr && autocast_->CastingOf(def).rule != CastRule::kFollow;
-  if (def.is_kernel() && boxes.empty() && !casts) return Record(def, args);
+  if (def.is_kernel() && boxes.empty() && !casts && !NeedsResolving(def, args))
+    return Record(def, args);
   const bool from_python = depth_ == python_depth_;
   if (++depth_ > kMaxDepth) Contradict("operators are nested too deeply");
   std::vector<Tensor> results;
@@ -418,6 +419,7 @@ std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> ar
 }
 
 std::vector<Tensor> Dispatcher::RunBody(const OpDef& def, std::span<const Argument> args) {
+  if (NeedsResolving(def, args)) return RunResolved(def, args);
   if (def.is_kernel()) return EmitKernel(def, args);
   return (*def.decompose)(*this, OpView(out_, def, args, {}, target_));
 }
@@ -484,6 +486,28 @@ std::vector<Tensor> Dispatcher::Invoke(OpName op, std::span<const Arg> args) {
   return results;
 }
 
+void Dispatcher::CallEach(OpName op, std::vector<std::vector<Argument>> calls) {
+  const OpDef* def = FindOp(op);
+  if (def == nullptr) Refuse(fmt::format("no row for {}", op.text()));
+  for (std::vector<Argument>& call : calls) {
+    BoundArguments bound;
+    BindArguments(out_, *def, call, bound);
+    call.assign(bound.begin(), bound.begin() + static_cast<int>(def->signature->params().size()));
+  }
+  const bool records = autograd_ != nullptr && grad_enabled_ && !recording_;
+  std::vector<GradNodeId> nodes(calls.size(), kNoId);
+  for (std::size_t i = 0; records && i < calls.size(); ++i) {
+    if (autograd_->Wanted(*def, calls[i])) nodes[i] = autograd_->Begin(*def, calls[i], context_);
+  }
+  const bool before = std::exchange(recording_, true);
+  std::vector<std::vector<Tensor>> results;
+  for (std::vector<Argument>& call : calls) results.push_back(Execute(*def, call));
+  recording_ = before;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (nodes[i] != kNoId) autograd_->Finish(nodes[i], results[i]);
+  }
+}
+
 namespace {
 
 // Adds up what a kernel allocates.
@@ -543,6 +567,11 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
     const ValueId id = out_.AddTensor(kNoString, meta.dtype, meta.sizes, meta.strides);
     Value& value = out_.values[id];
     value.wrapped_number = meta.wrapped_number;
+    const bool same_bytes = *def.alias != Alias::kNone;
+    const Value before = same_bytes ? out_.values[args[0].value] : Value();
+    value.conjugated = before.conjugated != meta.conjugates;
+    value.negated = before.negated != meta.negates;
+    has_lazy_ |= value.conjugated || value.negated;
     value.requires_grad = differentiable && (IsFloating(meta.dtype) || IsComplex(meta.dtype));
     value.storage =
         *def.alias == Alias::kNone ? out_.storage_count++ : out_.values[args[0].value].storage;

@@ -123,6 +123,9 @@ class Dispatcher {
     const Arg list[] = {Arg(args)...};
     return Invoke(op, list);
   }
+  // Calls an operator with each of these arguments. Autograd sees all of the calls before any runs,
+  // as it does of an operator on lists that overwrites them. Requires: the operator has formulas.
+  void CallEach(OpName op, std::vector<std::vector<Argument>> calls);
   // A Python number as a 0-dim tensor: 8 bytes, weakest in type promotion.
   Tensor Box(const Argument& number);
   Tensor Box(double number) { return Box(Argument::OfFloat(number)); }
@@ -291,6 +294,10 @@ class Dispatcher {
   void CopyTables();
   void AddReferences(ValueId id, std::uint32_t references);
   std::vector<Tensor> RunBody(const OpDef& def, std::span<const Argument> args);
+  // Whether the operator needs copies of what stands for other values than are stored; and its run
+  // on such copies (resolving.cc).
+  bool NeedsResolving(const OpDef& def, std::span<const Argument> args) const;
+  std::vector<Tensor> RunResolved(const OpDef& def, std::span<const Argument> args);
   std::vector<Tensor> Record(const OpDef& def, std::span<const Argument> args);
   std::vector<Tensor> RecordCast(const OpDef& def, std::span<const Argument> args);
   void ReleaseOutputs(Locals& locals);
@@ -343,6 +350,7 @@ class Dispatcher {
   bool grad_enabled_ = false;
   bool runs_again_ = false;                // of RunGraphAgain
   bool recording_ = false;                 // inside an operator that autograd sees as one
+  bool has_lazy_ = false;                  // some tensor stands for other values than are stored
   std::span<const ValueId> recorded_;      // results of the node whose operator runs
   std::optional<std::int64_t> data_size_;  // of WithSize
   int depth_ = 0;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ops/dispatcher.h"
+#include "ops/gradients/complex.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"

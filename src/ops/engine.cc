@@ -54,6 +54,7 @@ bool LiesAs(const Tensor& gradient, const TensorView& variable) {
 
 // Sums over what was broadcast.
 Tensor SumTo(Dispatcher& d, const Tensor& gradient, const TensorView& variable) {
+  if (variable.rank() == 0) return d.Call("aten::sum", gradient);
   const int leading = gradient.rank() - variable.rank();
   Dims over;
   for (int i = 0; i < gradient.rank(); ++i) {
@@ -312,10 +313,13 @@ void Engine::Accumulate(GradNodeId id, Gradients incoming) {
     return autograd_.SetGradient(parameter, std::move(gradient));
   }
   const Dims sizes(variable.sizes()), strides(variable.strides());
-  Tensor own = IsNonOverlappingAndDense(sizes, strides)
-                   ? dispatcher_.Call("aten::new_empty_strided", gradient, sizes, strides)
-                   : dispatcher_.Call("aten::new_empty", gradient, sizes);
-  dispatcher_.Call("aten::copy_", own, gradient);
+  Tensor own;
+  if (IsNonOverlappingAndDense(sizes, strides)) {
+    own = dispatcher_.Call("aten::new_empty_strided", gradient, sizes, strides);
+    dispatcher_.Call("aten::copy_", own, gradient);
+  } else {
+    own = dispatcher_.Call("aten::clone", gradient, kContiguousFormat);
+  }
   autograd_.SetGradient(parameter, std::move(own));
   gradient.reset();
 }

@@ -163,6 +163,7 @@ void ScalarTensorShape(const OpView& op, Outputs& out) {
 }
 
 void BoxShape(const OpView& op, Outputs& out) { out.AddWrappedNumber(BoxedType(op.arg(0))); }
+void BoxImaginaryShape(const OpView&, Outputs& out) { out.AddWrappedNumber(DType::kComplex128); }
 void BoxAllocations(const OpView&, Allocations& memory) { memory.Output(0, Allocations::kCaller); }
 
 std::vector<Tensor> Fill(Dispatcher& d, const OpView& op) {
@@ -205,6 +206,12 @@ constexpr std::array kRows{
            {"steelyard::box", "A Python number as a 0-dim tensor, weakest in type promotion.",
             "(Scalar value) -> Tensor", "steelyard::box(0.5)"},
            {BoxShape, Fusion::kElementwise, BoxAllocations, work::None, kNoGradient,
+            precision::kFollow},
+           Alias::kNone, traffic::None),
+    Kernel(Family::kFactory,
+           {"steelyard::box_imaginary", "An imaginary Python number as a 0-dim tensor.",
+            "(Scalar value) -> Tensor", "steelyard::box_imaginary(0.5)"},
+           {BoxImaginaryShape, Fusion::kElementwise, BoxAllocations, work::None, kNoGradient,
             precision::kFollow},
            Alias::kNone, traffic::None),
     Fresh("aten::scalar_tensor", "A number as a 0-dim tensor.",

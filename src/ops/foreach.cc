@@ -36,33 +36,35 @@ std::size_t LengthOf(const OpView& op) {
   return *length;
 }
 
-// Calls `part` for each tensor: of every list its element, and what is no list as it is.
-template <class Take>
-void Loop(Dispatcher& d, const OpView& op, OpName part, const Take& take) {
-  const std::size_t length = LengthOf(op);
-  std::vector<Argument> args(static_cast<std::size_t>(op.arg_count()));
-  for (std::size_t k = 0; k < length; ++k) {
-    for (int i = 0; i < op.arg_count(); ++i) {
-      const Argument& arg = op.arg(i);
-      const bool is_list = arg.kind == ArgKind::kList;
-      args[static_cast<std::size_t>(i)] = is_list ? op.program().list(arg.list)[k] : arg;
-    }
-    take(decompose::CallList(d, part, args));
+// What the operator for one tensor is called with: of every list the k-th element, and what is no
+// list as it is.
+std::vector<Argument> ElementOf(const OpView& op, std::size_t k) {
+  std::vector<Argument> args;
+  for (int i = 0; i < op.arg_count(); ++i) {
+    const Argument& arg = op.arg(i);
+    args.push_back(arg.kind == ArgKind::kList ? op.program().list(arg.list)[k] : arg);
+    args.back().name = kNoString;
   }
+  return args;
 }
 
 template <Label kPart>
 std::vector<Tensor> Each(Dispatcher& d, const OpView& op) {
   std::vector<Tensor> results;
-  Loop(d, op, kOpNamed<kPart>,
-       [&](std::vector<Tensor> result) { results.push_back(std::move(result[0])); });
+  const std::size_t length = LengthOf(op);
+  for (std::size_t k = 0; k < length; ++k) {
+    results.push_back(decompose::CallList(d, kOpNamed<kPart>, ElementOf(op, k))[0]);
+  }
   return results;
 }
 
-// The same for operators that overwrite and return nothing.
+// The same for operators that overwrite and return nothing: each tensor gets a node of its own.
 template <Label kPart>
 std::vector<Tensor> EachInPlace(Dispatcher& d, const OpView& op) {
-  Loop(d, op, kOpNamed<kPart>, [](const std::vector<Tensor>&) {});
+  std::vector<std::vector<Argument>> calls;
+  const std::size_t length = LengthOf(op);
+  for (std::size_t k = 0; k < length; ++k) calls.push_back(ElementOf(op, k));
+  d.CallEach(kOpNamed<kPart>, std::move(calls));
   return {};
 }
 
@@ -78,7 +80,7 @@ std::vector<Tensor> Norms(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef List(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
-                     Gradient grad = kGradientUnknown) {
+                     Gradient grad = kGradientFromParts) {
   return Composite(name, summary, signature, example, Family::kElementwise, decompose,
                    precision::kFollow, grad);
 }
@@ -148,7 +150,12 @@ constexpr std::array kRows{
     List("aten::_foreach_maximum_.List", "The larger of two, in place.",
          "(Tensor(a!)[] self, Tensor[] other) -> ()",
          "aten::_foreach_maximum_.List([f32[2,8], f32[3]], [f32[2,8], f32[3]])",
-         EachInPlace<"aten::clamp_min_.Tensor">),
+         EachInPlace<"steelyard::maximum_">),
+    Composite("steelyard::maximum_", "The larger of two, in place, inside an operator on lists.",
+              "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+              "steelyard::maximum_(f32[2,8], f32[2,8])", Family::kElementwise,
+              decompose::SameAs<"aten::clamp_min_.Tensor">, precision::kFollow, gradients::kMaximum,
+              Alias::kInPlace),
     List("aten::_foreach_add.List", "Adds, the second operands scaled by `alpha`.",
          "(Tensor[] self, Tensor[] other, *, Scalar alpha=1) -> Tensor[]",
          "aten::_foreach_add.List([f32[2,8], f32[3]], [f32[2,8], f32[3]], alpha=0.5)",

@@ -15,6 +15,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/complex.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -263,6 +264,15 @@ Tensor Resized(Dispatcher& d, Tensor t, const Dims& dims, const Dims& sizes) {
   return pads ? d.Call("aten::constant_pad_nd", t, pad) : t;
 }
 
+// How results are scaled (fft_norm_mode, norm_from_string): "backward" is the default.
+enum Norm : std::int64_t { kNone = 0, kByRootN = 1, kByN = 2 };
+std::int64_t NormOf(const OpView& op, bool forward) {
+  const std::string_view word = op.given(3) ? op.text(3) : "backward";
+  if (word == "ortho") return kByRootN;
+  if (word != "backward" && word != "forward") Refuse("an unknown normalization");
+  return (word == "forward") == forward ? kByN : kNone;
+}
+
 int LineDim(const OpView& op) {
   if (op.self().rank() == 0) Refuse("a 0-dim tensor cannot be transformed");
   return op.dim(2, op.self().rank());
@@ -276,16 +286,19 @@ std::vector<Tensor> Line(Dispatcher& d, const OpView& op) {
   const int dim = LineDim(op);
   const Tensor promoted = Promoted(d, op, false);
   const Tensor input = WithLength(d, op, promoted, dim, op.integer(1));
-  if (IsComplex(input.dtype())) return {d.Call("aten::_fft_c2c", input, Dims{dim}, 0, kForward)};
-  const Tensor out = d.Call("aten::_fft_r2c", input, Dims{dim}, 0, false);
-  return {kForward ? out : d.Call("aten::_conj", out)};
+  const std::int64_t norm = NormOf(op, kForward);
+  if (IsComplex(input.dtype())) {
+    return {d.Call("aten::_fft_c2c", input, Dims{dim}, norm, kForward)};
+  }
+  const Tensor out = d.Call("aten::_fft_r2c", input, Dims{dim}, norm, false);
+  return {kForward ? out : d.Call("aten::conj", out)};
 }
 std::vector<Tensor> RealLine(Dispatcher& d, const OpView& op) {
   if (IsComplex(op.self().dtype())) Refuse("real numbers are needed");
   const int dim = LineDim(op);
   const Tensor promoted = Promoted(d, op, false);
   const Tensor input = WithLength(d, op, promoted, dim, op.integer(1));
-  return {d.Call("aten::_fft_r2c", input, Dims{dim}, 0, true)};
+  return {d.Call("aten::_fft_r2c", input, Dims{dim}, NormOf(op, true), true)};
 }
 std::vector<Tensor> LineToReal(Dispatcher& d, const OpView& op) {
   const int dim = LineDim(op);
@@ -293,7 +306,7 @@ std::vector<Tensor> LineToReal(Dispatcher& d, const OpView& op) {
   const std::int64_t length = op.given(1) ? op.integer(1) : 2 * (promoted.size(dim) - 1);
   if (length < 1) Refuse(fmt::format("a transform of {} elements", length));
   const Tensor input = WithLength(d, op, promoted, dim, length / 2 + 1);
-  return {d.Call("aten::_fft_c2r", input, Dims{dim}, 2, length)};
+  return {d.Call("aten::_fft_c2r", input, Dims{dim}, NormOf(op, false), length)};
 }
 
 // Several dimensions: s, dim (canonicalize_fft_shape_and_dim_args).
@@ -323,7 +336,7 @@ std::vector<Tensor> ComplexBox(Dispatcher& d, const OpView& op) {
   const Box box = BoxOf(op);
   const Tensor promoted = Promoted(d, op, true);
   const Tensor input = Resized(d, promoted, box.dims, box.sizes);
-  return {d.Call("aten::_fft_c2c", input, box.dims, 0, kForward)};
+  return {d.Call("aten::_fft_c2c", input, box.dims, NormOf(op, kForward), kForward)};
 }
 std::vector<Tensor> RealBox(Dispatcher& d, const OpView& op) {
   if (IsComplex(op.self().dtype())) Refuse("real numbers are needed");
@@ -331,7 +344,7 @@ std::vector<Tensor> RealBox(Dispatcher& d, const OpView& op) {
   if (box.dims.empty()) Refuse("there is no dimension to transform");
   const Tensor promoted = Promoted(d, op, false);
   const Tensor input = Resized(d, promoted, box.dims, box.sizes);
-  return {d.Call("aten::_fft_r2c", input, box.dims, 0, true)};
+  return {d.Call("aten::_fft_r2c", input, box.dims, NormOf(op, true), true)};
 }
 std::vector<Tensor> BoxToReal(Dispatcher& d, const OpView& op) {
   Box box = BoxOf(op);
@@ -343,7 +356,7 @@ std::vector<Tensor> BoxToReal(Dispatcher& d, const OpView& op) {
   box.sizes[last] = length / 2 + 1;
   const Tensor promoted = Promoted(d, op, true);
   const Tensor input = Resized(d, promoted, box.dims, box.sizes);
-  return {d.Call("aten::_fft_c2r", input, box.dims, 2, length)};
+  return {d.Call("aten::_fft_c2r", input, box.dims, NormOf(op, false), length)};
 }
 
 template <bool kInverse>
@@ -417,9 +430,10 @@ std::vector<Tensor> Spectrum(Dispatcher& d, const OpView& op, Tensor input, int 
                  Dims{input.strides()[0], frames.step * stride, stride});
   if (window.defined()) input = d.Call("aten::mul.Tensor", input, window);
   const bool is_complex = IsComplex(input.dtype());
+  const std::int64_t norm = op.boolean(onesided_at - 1) ? kByRootN : kNone;
   Tensor out = is_complex
-                   ? d.Call("aten::_fft_c2c", input, Dims{2}, 0, true)
-                   : d.Call("aten::_fft_r2c", input, Dims{2}, 0, op.boolean(onesided_at, true));
+                   ? d.Call("aten::_fft_c2c", input, Dims{2}, norm, true)
+                   : d.Call("aten::_fft_r2c", input, Dims{2}, norm, op.boolean(onesided_at, true));
   out = d.Call("aten::transpose_", out, 1, 2);
   if (op.self().rank() == 1) out = d.Call("aten::squeeze_.dim", out, 0);
   if (op.boolean(complex_at, is_complex)) return {out};
@@ -448,13 +462,14 @@ std::vector<Tensor> ShortTimeCentered(Dispatcher& d, const OpView& op) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-constexpr OpDef TransformKernel(const Words& words, ShapeFn shape, AllocationsFn allocations) {
+constexpr OpDef TransformKernel(const Words& words, ShapeFn shape, AllocationsFn allocations,
+                                Gradient grad) {
   return Kernel(Family::kContraction, words,
                 {.shape = shape,
                  .fusion = Fusion::kOpaque,
                  .allocations = allocations,
                  .work = TransformWork,
-                 .grad = kGradientUnknown,
+                 .grad = grad,
                  .precision = precision::kFollow});
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
@@ -466,15 +481,15 @@ constexpr std::array kRows{
     TransformKernel({"aten::_fft_c2c", "Fourier transform of complex numbers.",
                      "(Tensor self, SymInt[] dim, int normalization, bool forward) -> Tensor",
                      "aten::_fft_c2c(c64[4,8,6], [1], 0, True)"},
-                    ComplexShape, ComplexAllocations),
+                    ComplexShape, ComplexAllocations, gradients::kTransformComplex),
     TransformKernel({"aten::_fft_r2c", "Fourier transform of real numbers.",
                      "(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor",
                      "aten::_fft_r2c(f32[4,8,6], [1], 0, True)"},
-                    RealShape, RealAllocations),
+                    RealShape, RealAllocations, gradients::kTransformReal),
     TransformKernel({"aten::_fft_c2r", "Fourier transform back to real numbers.",
                      "(Tensor self, int[] dim, int normalization, SymInt last_dim_size) -> Tensor",
                      "aten::_fft_c2r(c64[4,8,5], [1,2], 2, 8)"},
-                    RealResultShape, RealResultAllocations),
+                    RealResultShape, RealResultAllocations, gradients::kTransformToReal),
     Casting(precision::kFullOnCpu,
             Call({"aten::fft_fft", "Fourier transform along a dimension.",
                   "(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",

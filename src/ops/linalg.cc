@@ -79,16 +79,24 @@ void DotShape(const OpView& op, Outputs& out) {
   shape::RequireEqual("lengths", op.self().size(0), op.tensor(1).size(0));
   product::RequireSameDType(op.self(), op.tensor(1));
   out.Add(op.self().dtype(), {});
+  // Of two conjugates it is the conjugate of the product.
+  if (op.self().value().conjugated && op.tensor(1).value().conjugated) out.Conjugate();
 }
 
-// The second factor comes first: a row-major product is computed as the column-major product of the
-// transposed factors, except that a single column is column-major as it is.
+// Of batches conjugates are copied as a whole (below). The second factor comes first: a row-major
+// product is computed as the column-major product of the transposed factors, except that a single
+// column is column-major as it is.
 void CopyUnread(const TensorView& a, const TensorView& b, bool swapped,
                 product::FactorCopies& copies) {
   const std::array factors{swapped ? b : a, swapped ? a : b};
   for (const TensorView& factor : factors) {
-    if (product::BlasReads(factor)) continue;
-    copies.Add(Count(factor.size(-2)) * factor.size(-1), factor.dtype());
+    const Count elements = Count(factor.size(-2)) * factor.size(-1);
+    if (!product::BlasReads(factor)) {
+      copies.Add(elements, factor.dtype());
+    } else if (factor.rank() == 2 && factor.value().conjugated &&
+               !product::BlasConjugates(factor, swapped)) {
+      copies.Add(elements, factor.dtype(), "aten::empty_strided");
+    }
   }
 }
 
@@ -124,9 +132,20 @@ constexpr std::int64_t kSmallBatchItem = 400;
 // more matrices than this can only come from a damaged file.
 constexpr std::int64_t kMostCopiedItems = 1 << 16;
 
+// Copies of conjugates for the time of a product of batches. A copy is dense, so that BLAS reads
+// it.
+void CopyConjugates(const TensorView& a, const TensorView& b, product::FactorCopies& copies) {
+  for (const TensorView& factor : {b, a}) {
+    if (!factor.value().conjugated) continue;
+    copies.Add(work::Elements(factor), factor.dtype(), "aten::empty_strided");
+  }
+}
+bool BatchIsRead(const TensorView& factor) {
+  return factor.value().conjugated || product::BlasReads(factor);
+}
+
 template <int kFirst>
-void BatchAllocations(const OpView& op, Allocations& memory) {
-  memory.Output(0);
+void MultiplyBatch(const OpView& op, Allocations& memory) {
   const TensorView a = op.tensor(kFirst), b = op.tensor(kFirst + 1);
   if (op.output().count() == 0 || a.size(2) == 0) return;
   product::FactorCopies copies(memory);
@@ -139,11 +158,21 @@ void BatchAllocations(const OpView& op, Allocations& memory) {
   }
   const Count item = Count(a.size(1)) * a.size(2) * b.size(2);
   if (!item.overflowed() && item.value() < kSmallBatchItem) return;
-  if (product::BlasReads(a) && product::BlasReads(b)) return;
+  if (BatchIsRead(a) && BatchIsRead(b)) return;
   for (std::int64_t i = 0; i < std::min(a.size(0), kMostCopiedItems); ++i) {
     CopyUnread(a, b, b.size(2) != 1, copies);
     copies.FreeAll(kFirst == 0 ? "" : "aten::addmm_");
   }
+}
+
+template <int kFirst>
+void BatchAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView a = op.tensor(kFirst), b = op.tensor(kFirst + 1);
+  product::FactorCopies conjugates(memory);
+  CopyConjugates(a, b, conjugates);
+  MultiplyBatch<kFirst>(op, memory);
+  conjugates.FreeAll();
 }
 
 void CopyMatrix(const TensorView& matrix, Allocations& memory, std::string_view free_label) {

@@ -356,7 +356,7 @@ std::vector<Tensor> NormalizeByRoot(Dispatcher& d, const OpView& op) {
 
 std::vector<Tensor> RmsNorm(Dispatcher& d, const OpView& op) {
   const bool mixed = op.given(2) && op.tensor(2).dtype() != op.self().dtype();
-  if (mixed) return {NormalizeByRoot(d, op)[0]};
+  if (mixed || IsComplex(op.self().dtype())) return {NormalizeByRoot(d, op)[0]};
   return {d.Call("aten::_fused_rms_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3))};
 }
 

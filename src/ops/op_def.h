@@ -211,12 +211,16 @@ class Outputs {
     Dims sizes, strides;
     bool wrapped_number = false;
     bool none = false;
+    bool conjugates = false;  // what the first argument stands for, lazily
+    bool negates = false;
   };
   void Add(DType dtype, std::span<const std::int64_t> sizes);  // contiguous
   void Add(DType dtype, std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides);
-  void AddLike(const TensorView& other);  // dtype, sizes and strides of `other`
-  void AddWrappedNumber(DType dtype);     // a Python number as a 0-dim tensor
-  void AddNone();                         // a result that is not computed
+  void AddLike(const TensorView& other);                 // dtype, sizes and strides of `other`
+  void AddWrappedNumber(DType dtype);                    // a Python number as a 0-dim tensor
+  void AddNone();                                        // a result that is not computed
+  void Conjugate() { metas_.back().conjugates = true; }  // the last one, as a view does
+  void Negate() { metas_.back().negates = true; }
   std::span<const Meta> metas() const { return metas_; }
   void Clear();
 

@@ -57,7 +57,7 @@ bool DropsNothing(const OpView& op) {
   return p == 0 || !op.boolean(2) || op.self().count() == 0;
 }
 
-// What the operand is multiplied by: a mask, scaled so that the mean stays.
+// What the operand is multiplied by: a mask of real numbers, scaled so that the mean stays.
 Tensor Noise(Dispatcher& d, const OpView& op, Tensor noise) {
   const double kept = 1 - op.real(1);
   d.Call("aten::bernoulli_.float", noise, kept);
@@ -65,7 +65,7 @@ Tensor Noise(Dispatcher& d, const OpView& op, Tensor noise) {
   return noise;
 }
 Tensor ElementNoise(Dispatcher& d, const OpView& op) {
-  return Noise(d, op, d.Call("aten::empty_like", d.tensor(op, 0)));
+  return Noise(d, op, d.Call("aten::empty_like", d.tensor(op, 0), RealOf(op.self().dtype())));
 }
 // One number for each channel.
 Tensor ChannelNoise(Dispatcher& d, const OpView& op) {
@@ -74,7 +74,7 @@ Tensor ChannelNoise(Dispatcher& d, const OpView& op) {
   Dims sizes = Dims::Filled(self.rank(), 1);
   sizes[0] = self.size(0);
   sizes[1] = self.size(1);
-  return Noise(d, op, d.Call("aten::new_empty", d.tensor(op, 0), sizes));
+  return Noise(d, op, d.Call("aten::new_empty", d.tensor(op, 0), sizes, RealOf(self.dtype())));
 }
 
 template <Label kMultiply, Tensor (*kNoise)(Dispatcher&, const OpView&)>

@@ -322,11 +322,11 @@ constexpr std::array kRows{
            "(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
            "-> (Tensor, Tensor, Tensor)",
            "aten::_unique2(i64[1], True, True, True)", UniqueShape<true>, UniqueAllocations<true>,
-           UniqueWork, kGradientUnknown),
+           UniqueWork, gradients::kNotImplemented),
     Chosen("aten::_unique", "Distinct elements, and where each stands among them.",
            "(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
            "aten::_unique(i64[1], True, True)", UniqueShape<false>, UniqueAllocations<false>,
-           UniqueWork, kGradientUnknown),
+           UniqueWork, gradients::kNotImplemented),
     Chosen("aten::repeat_interleave.Tensor", "Each position as often as a list says.",
            "(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
            "aten::repeat_interleave.Tensor(i64[4], output_size=4)", PositionsShape,

@@ -470,7 +470,7 @@ constexpr std::array kRows{
            gradients::kMedianDim),
     Chosen("aten::_logcumsumexp", "Logarithms of the sums of exponentials up to each.",
            "(Tensor self, int dim) -> Tensor", "aten::_logcumsumexp(f32[2,8], 1)",
-           LogCumSumExpShape, allocations::Via<"aten::empty">, kGradientUnknown),
+           LogCumSumExpShape, allocations::Via<"aten::empty">, gradients::kNotImplemented),
     Call("aten::logcumsumexp", "Logarithms of the sums of exponentials up to each.",
          "(Tensor self, int dim) -> Tensor", "aten::logcumsumexp(f32[2,8], 1)", LogCumSumExp,
          gradients::kLogCumSumExp),
@@ -482,7 +482,7 @@ constexpr std::array kRows{
                     gradients::kTrace, precision::kFollow})),
     Call("aten::trace_backward", "The gradient of the sum of a matrix's diagonal.",
          "(Tensor grad, SymInt[] sizes) -> Tensor", "aten::trace_backward(f32[], [3,4])",
-         TraceBackward, kGradientUnknown),
+         TraceBackward, kGradientFromParts),
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "ops/gradients/complex.h"
 #include "ops/gradients/elementwise.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

@@ -29,6 +29,7 @@ DTYPES = {
     "c128": "complex128",
 }
 FLOATS = ("f32", "bf16", "f16", "f64")
+COMPLEX = ("c32", "c64", "c128")
 
 
 def contiguous_strides(sizes: tuple[int, ...]) -> tuple[int, ...]:

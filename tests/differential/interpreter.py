@@ -111,10 +111,13 @@ def kernels_of(program: str) -> list[Kernel]:
 def gradients_in(kernels: Sequence[Kernel]) -> dict[str, str]:
     """By parameter, the value that the program's plain SGD subtracts from it."""
     out = {}
+    copied = {}  # conjugates are copied for it
     for kernel in kernels:
+        if kernel.phase == "optimizer" and kernel.op == "aten::clone" and kernel.results[0]:
+            copied[kernel.results[0].name] = kernel.arguments[0].value.name
         if kernel.phase == "optimizer" and kernel.op == "aten::add_.Tensor":
             parameter, gradient = (argument.value.name for argument in kernel.arguments[:2])
-            out[parameter] = gradient
+            out[parameter] = copied.get(gradient, gradient)
     return out
 
 
@@ -134,7 +137,7 @@ def resolved(value: Any, values: Mapping[str, Any]) -> Any:
 TAKE_NUMBERS = ("add", "sub", "mul", "div", "true_divide", "floor_divide")
 
 
-def boxed(number: float, kernel: Kernel) -> Any:
+def boxed(number: complex, kernel: Kernel) -> Any:
     name = kernel.op.removeprefix("aten::").split(".")[0].rstrip("_")
     return number if name in TAKE_NUMBERS else torch.tensor(number)
 
@@ -152,7 +155,7 @@ def call(kernel: Kernel, values: Mapping[str, Any]) -> Any:
     for i, (argument, value) in enumerate(zip(kernel.arguments, given, strict=True)):
         name = argument.name or schema[i].name
         formal = next(formal for formal in schema if formal.name == name)
-        if str(formal.type) == "Tensor" and isinstance(value, (int, float)):
+        if str(formal.type) == "Tensor" and isinstance(value, (int, float, complex)):
             value = boxed(value, kernel)
         if formal.kwarg_only:
             kwargs[name] = value
@@ -192,7 +195,7 @@ def run(kernels: Sequence[Kernel], values: dict[str, Any]) -> None:
                 values.pop(argument.value.name)
             continue
         made = call(kernel, values)
-        flat = [made] if isinstance(made, (bool, int, float)) else list(tensors_in(made))
+        flat = [made] if isinstance(made, (bool, int, float, complex)) else list(tensors_in(made))
         for result, tensor in zip(kernel.results, flat, strict=False):
             if result is not None:
                 check(result, tensor, kernel)

@@ -78,7 +78,6 @@ STEP_REFUSALS = {
     "*the gradient of * is not known*": "the row says so",
     "*the gradient of aten::sgn* is not modelled*": "it is zero, in a tensor without memory",
     "*sparse gradients are not modelled*": "they are tensors of another kind",
-    "*by conjugates of complex numbers are not modelled*": "the refusal says so",
 }
 
 # Kernels that trust their caller to have made operands dense and equal in dtype, and some of which
@@ -198,7 +197,6 @@ DIFFERENCES: tuple[Known, ...] = (
     Known("aten::pixel_unshuffle", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::native_channel_shuffle", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::baddbmm", NOTHING, is_empty),
-    Known("aten::*dropout*", "the mask of complex elements is real", has("c64")),
     Known("aten::upsample_bi*2d*", "uint8 has a kernel of its own", has("u8")),
     Known("aten::*_cell", NOTHING, is_empty),
     Known(
@@ -233,6 +231,10 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     ),
     KnownValues(
         "aten::_pad_circular",
+        "programs do not say where in its storage a view begins, which is overwritten",
+    ),
+    KnownValues(
+        "aten::stft.center",
         "programs do not say where in its storage a view begins, which is overwritten",
     ),
     KnownValues("aten::_cdist_forward", "distances are a step of any power"),

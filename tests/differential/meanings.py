@@ -196,6 +196,7 @@ def lstm_layer_backward(*given: Any) -> Any:
 MEANINGS: dict[str, Meaning] = {
     # PyTorch boxes a number itself where it is passed for a tensor.
     "steelyard::box": lambda number: number,
+    "steelyard::box_imaginary": lambda number: complex(0, number),
     "steelyard::as_strided_": as_strided_in_place,
     "steelyard::copied_result": torch.clone,
     "steelyard::index_reduced": slices_reduced,

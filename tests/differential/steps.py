@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from calls import FLOATS, Call, Tensor
+from calls import COMPLEX, FLOATS, Call, Tensor
 from compare import Seen
 from recorder import SHORT_NAMES, Made, in_child, overload, record, refusal, tensors_in
 from table import weigh
@@ -47,6 +47,20 @@ class Name:
         return self.text
 
 
+def real_of(name: str, is_complex: bool) -> tuple[str, list[str]]:
+    """A tensor of real numbers that an output is seen as, and the lines that make it."""
+    if not is_complex:
+        return name, []
+    stored, pairs = f"{name}_stored", f"{name}_pairs"
+    lines = [f"{stored} = aten::resolve_conj({name})", f"{pairs} = aten::view_as_real({stored})"]
+    return pairs, lines
+
+
+def as_real(output: torch.Tensor) -> torch.Tensor:
+    """The same by PyTorch."""
+    return torch.view_as_real(output.resolve_conj()) if output.is_complex() else output
+
+
 def called(step: Step, outputs: int, weights: Sequence[str | None] = ()) -> list[str]:
     """Lines that declare the step's tensors and call it; what it gives is %y0 and so on.
 
@@ -60,9 +74,9 @@ def called(step: Step, outputs: int, weights: Sequence[str | None] = ()) -> list
     lines += [f"input %w{i}: {weight}" for i, weight in enumerate(weights) if weight]
     if step.autocast:
         lines.append("steelyard::enter_autocast(bf16)")
-    if step.in_place:
-        lines.append("%copy = aten::clone(%x0)")
-        names[0] = Name("%copy")
+    for i in range(copied_by(step)):
+        lines.append(f"%copy{i} = aten::clone(%x{i})")
+        names[i] = Name(f"%copy{i}")
     given = iter(names)
 
     def named(value: Any) -> Any:
@@ -71,7 +85,8 @@ def called(step: Step, outputs: int, weights: Sequence[str | None] = ()) -> list
         return next(given) if isinstance(value, Tensor) else value
 
     call = step.call.with_values(tuple(named(value) for value in step.call.values()))
-    lines.append(f"{', '.join(f'%y{i}' for i in range(outputs))} = {call}")
+    given_names = ", ".join(outputs_of(step, outputs))
+    lines.append(str(call) if gives_nothing(call) else f"{given_names} = {call}")
     return lines
 
 
@@ -87,18 +102,36 @@ def summed(terms: Mapping[int, Sequence[str]]) -> tuple[list[str], str]:
     return lines, loss
 
 
-def program_of(step: Step, wanted: Sequence[bool]) -> str:
+def program_of(step: Step, wanted: Sequence[bool], is_complex: Sequence[bool]) -> str:
     """The step in the text form, its lines separated by tabs; `wanted` outputs make the loss."""
-    terms = {
-        i: [f"%t{i} = aten::{step.reduction}(%y{i})"]
-        for i, is_wanted in enumerate(wanted)
-        if is_wanted
-    }
+    terms = {}
+    for i, name in enumerate(outputs_of(step, len(wanted))):
+        if wanted[i]:
+            real, made = real_of(name, is_complex[i])
+            terms[i] = [*made, f"%t{i} = aten::{step.reduction}({real})"]
     lines, loss = summed(terms)
     if step.autocast:
         lines.append("steelyard::leave_autocast()")
     ends = [f"steelyard::backward({loss}) phase backward", f"return {loss}"]
     return "\t".join([*called(step, len(wanted)), *lines, *ends])
+
+
+def copied_by(step: Step) -> int:
+    """How many of the first tensors the operator is given copies of."""
+    if not step.in_place:
+        return 0
+    first = step.call.values()[0]
+    return len(first) if isinstance(first, tuple) else 1
+
+
+def gives_nothing(call: Call) -> bool:
+    return not overload(call.op)._schema.returns
+
+
+def outputs_of(step: Step, count: int) -> list[str]:
+    """The names of what the call gives, or overwrites where it gives nothing."""
+    name = "copy" if gives_nothing(step.call) else "y"
+    return [f"%{name}{i}" for i in range(count)]
 
 
 class MadeStep(Made):
@@ -115,11 +148,15 @@ class MadeStep(Made):
         for i in step.leaves:
             self.inputs[i].requires_grad_(True)
         self.wanted: list[bool] = []
+        self.is_complex: list[bool] = []
 
     def forward(self) -> list[torch.Tensor | None]:
         if not self.step.in_place:
             return list(tensors_in(self.function(*self.args, **self.kwargs)))
-        return list(tensors_in(self.function(self.args[0].clone(), *self.args[1:], **self.kwargs)))
+        first = self.args[0]
+        copies = [t.clone() for t in first] if isinstance(first, list) else first.clone()
+        given = self.function(copies, *self.args[1:], **self.kwargs)
+        return list(tensors_in(copies if given is None else given))
 
     def loss(self) -> torch.Tensor:
         with torch.autocast("cpu", torch.bfloat16, enabled=self.step.autocast):
@@ -127,7 +164,8 @@ class MadeStep(Made):
 
     def loss_inside(self) -> torch.Tensor:
         outputs = self.forward()
-        self.wanted = [y is not None and y.requires_grad and y.is_floating_point() for y in outputs]
+        self.wanted = [y is not None and y.requires_grad for y in outputs]
+        self.is_complex = [y is not None and y.is_complex() for y in outputs]
         for i, is_wanted in enumerate(self.wanted):
             if not is_wanted:
                 outputs[i] = None
@@ -136,9 +174,9 @@ class MadeStep(Made):
         del outputs
         if not kept:
             raise ValueError("nothing requires a gradient")
-        loss: torch.Tensor = reduce(kept.pop(0))
+        loss: torch.Tensor = reduce(as_real(kept.pop(0)))
         while kept:
-            term = reduce(kept.pop(0))
+            term = reduce(as_real(kept.pop(0)))
             loss = torch.add(loss, term)
             del term
         return loss
@@ -174,6 +212,7 @@ def attempt(step: Step) -> tuple[MadeStep | None, Seen]:
         gradients = [t.grad for t in made.inputs if t.is_leaf and t.grad is not None]
         seen = {
             "wanted": made.wanted,
+            "is_complex": made.is_complex,
             "saved": saved,
             "gradients": [described(gradient) for gradient in gradients],
         }
@@ -205,7 +244,8 @@ def try_steps(steps: Sequence[Step]) -> list[tuple[Step, Seen, Seen]]:
     asked = [
         (step, seen) for step, seen in zip(steps, theirs, strict=True) if "refused" not in seen
     ]
-    answers = iter(weigh([program_of(step, seen["wanted"]) for step, seen in asked], "--steps"))
+    programs = [program_of(step, seen["wanted"], seen["is_complex"]) for step, seen in asked]
+    answers = iter(weigh(programs, "--steps"))
     return [
         (step, {} if "refused" in seen else next(answers), seen)
         for step, seen in zip(steps, theirs, strict=True)
@@ -218,9 +258,9 @@ def overwrites(call: Call) -> bool:
 
 
 def steps_of(call: Call) -> list[Step]:
-    """All floating tensors require gradients, and then each one alone."""
+    """All floating and complex tensors require gradients, and then each one alone."""
     in_place = overwrites(call)
-    floating = [i for i, tensor in enumerate(call.tensors()) if tensor.dtype in FLOATS]
+    floating = [i for i, tensor in enumerate(call.tensors()) if tensor.dtype in FLOATS + COMPLEX]
     if not floating:
         return []
     steps = [Step(call, tuple(floating), reduction, in_place) for reduction in ("sum", "mean")]

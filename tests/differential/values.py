@@ -13,7 +13,7 @@ import torch
 from compare import Seen
 from interpreter import Kernel, UnlikeSizesError, gradients_in, kernels_of, run
 from recorder import SHORT_NAMES, in_child, refusal
-from steps import MadeStep, Step, called, summed
+from steps import MadeStep, Step, as_real, called, outputs_of, real_of, summed
 from table import weigh
 
 TOLERANCES = {
@@ -84,11 +84,14 @@ class Valued(MadeStep):
         """Of the leaves, as autograd computes them. Draws the weights."""
         torch.manual_seed(SEED + 1)
         outputs = self.forward()
+        self.is_complex = []
         terms = []
         for y in outputs:
-            if y is None or not y.requires_grad or not y.is_floating_point():
+            self.is_complex.append(y is not None and y.is_complex())
+            if y is None or not y.requires_grad:
                 self.weights.append(None)
                 continue
+            y = as_real(y)
             generator = torch.Generator().manual_seed(SEED)
             random = torch.rand(y.shape, generator=generator, dtype=torch.float64)
             self.weights.append((random + 0.5).to(y.dtype))
@@ -103,13 +106,14 @@ class Valued(MadeStep):
         )
 
 
-def program_of(step: Step, weights: Sequence[str | None]) -> str:
+def program_of(step: Step, weights: Sequence[str | None], is_complex: Sequence[bool]) -> str:
     """The step in the text form, its lines separated by tabs; `weights` are tensors' types."""
-    terms = {
-        i: [f"%m{i} = aten::mul.Tensor(%y{i}, %w{i})", f"%t{i} = aten::sum(%m{i})"]
-        for i, weight in enumerate(weights)
-        if weight
-    }
+    terms = {}
+    for i, name in enumerate(outputs_of(step, len(weights))):
+        if weights[i]:
+            real, made = real_of(name, is_complex[i])
+            weighted = f"%m{i} = aten::mul.Tensor({real}, %w{i})"
+            terms[i] = [*made, weighted, f"%t{i} = aten::sum(%m{i})"]
     lines, loss = summed(terms)
     parameters = ", ".join(f"%x{i}" for i in step.leaves)
     ends = [
@@ -127,7 +131,8 @@ def weights_of(step: Step) -> Seen:
         made.gradients()
     except Exception as error:  # whatever an operator raises
         return refusal(error)
-    return {"weights": [None if w is None else type_of(w) for w in made.weights]}
+    types = [None if w is None else type_of(w) for w in made.weights]
+    return {"weights": types, "is_complex": made.is_complex}
 
 
 def type_of(tensor: torch.Tensor) -> str:
@@ -199,7 +204,8 @@ def programs_of(steps: Sequence[Step]) -> list[Seen]:
     """For each step {"program": ...}, or {"refused": why} by PyTorch, or {"unknown": why} to us."""
     found = in_child(weights_of, steps)
     asked = [(step, seen) for step, seen in zip(steps, found, strict=True) if "refused" not in seen]
-    answers = iter(weigh([program_of(step, seen["weights"]) for step, seen in asked], "--kernels"))
+    programs = [program_of(step, seen["weights"], seen["is_complex"]) for step, seen in asked]
+    answers = iter(weigh(programs, "--kernels"))
     out = []
     for seen in found:
         answer = seen if "refused" in seen else next(answers)

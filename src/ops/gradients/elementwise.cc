@@ -45,6 +45,7 @@ Tensor SubOther(Dispatcher& d, const Backward& b) {
   return AsReal(d, OtherType(b),
                 MaybeMultiply(d, d.Call("aten::neg", b.grad()), b.op().real(2, 1.0)));
 }
+Tensor RsubOther(Dispatcher& d, const Backward& b) { return AsReal(d, OtherType(b), b.grad()); }
 Tensor RsubSelf(Dispatcher& d, const Backward& b) {
   return AsReal(d, SelfType(b),
                 MaybeMultiply(d, d.Call("aten::neg", b.grad()), b.op().real(2, 1.0)));
@@ -127,10 +128,10 @@ Tensor Sin(Dispatcher& d, const Backward& b) {
   return d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, d.Call("aten::cos", b.saved(0))));
 }
 
-// grad * -self.sin()
+// grad * -self.sin().conj()
 Tensor Cos(Dispatcher& d, const Backward& b) {
-  const Tensor sine = d.Call("aten::sin", b.saved(0));
-  return d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, d.Call("aten::neg", sine)));
+  const Tensor sine = Conjugate(d, d.Call("aten::sin", b.saved(0)));
+  return d.Call("aten::mul.Tensor", b.grad(), d.Call("aten::neg", sine));
 }
 
 Tensor Abs(Dispatcher& d, const Backward& b) {

@@ -11,6 +11,7 @@ namespace steelyard::gradients {
 Tensor AddOther(Dispatcher& d, const Backward& b);
 Tensor AddSelf(Dispatcher& d, const Backward& b);
 Tensor SubOther(Dispatcher& d, const Backward& b);
+Tensor RsubOther(Dispatcher& d, const Backward& b);
 Tensor RsubSelf(Dispatcher& d, const Backward& b);
 Tensor MulSelf(Dispatcher& d, const Backward& b);
 Tensor MulOther(Dispatcher& d, const Backward& b);
@@ -64,7 +65,7 @@ inline constexpr Gradient kSub{"SubBackward0",
                                {GradientOf(1, {}, SubOther), GradientOf(0, {}, AddSelf)}};
 inline constexpr Gradient kRsub{"RsubBackward1", {GradientOf(0, {}, RsubSelf)}};
 inline constexpr Gradient kRsubTensor{"RsubBackward0",
-                                      {GradientOf(1, {}, AddSelf), GradientOf(0, {}, RsubSelf)}};
+                                      {GradientOf(1, {}, RsubOther), GradientOf(0, {}, RsubSelf)}};
 inline constexpr Gradient kMul{"MulBackward0",
                                {GradientOf(1, {0}, MulOther), GradientOf(0, {1}, MulSelf)}};
 inline constexpr Gradient kDiv{"DivBackward0",
@@ -75,7 +76,6 @@ inline constexpr Gradient kCeil{"CeilBackward0", {GradientOf(0, {}, Zeros)}};
 inline constexpr Gradient kRound{"RoundBackward0", {GradientOf(0, {}, Zeros)}};
 inline constexpr Gradient kTrunc{"TruncBackward0", {GradientOf(0, {}, Zeros)}};
 inline constexpr Gradient kSign{"SignBackward0", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kSgn{"SgnBackward0", {GradientOf(0, {0, kResult}, NotModelled)}};
 inline constexpr Gradient kLogit{"LogitBackward0", {GradientOf(0, {0}, LogitSelf)}};
 // Overloads for a Python number save nothing.
 inline constexpr Gradient kAddNumber{"AddBackward1", {GradientOf(0, {}, AddSelf)}};

@@ -374,6 +374,10 @@ double LeastOf(DType dtype) {
 Tensor LogCumSumExpSelf(Dispatcher& d, const Backward& b) {
   const Tensor& grad = b.grad();
   if (grad.rank() == 0 || grad.count() == 0) return grad;
+  if (IsComplex(grad.dtype())) {
+    const Tensor logarithms = d.Call("aten::log", Conjugate(d, grad));
+    return Conjugate(d, ExpOfReverse(d, b, logarithms));
+  }
   const Tensor least = d.Call("aten::scalar_tensor", LeastOf(grad.dtype()), grad.dtype());
   const Tensor logarithms = d.Call("aten::log", d.Call("aten::abs", grad));
   const auto where = [&](OpName sign) {

@@ -62,19 +62,18 @@ Tensor ShareOfSum(Dispatcher& d, const Backward& b, const Tensor& power, const T
   const Tensor ratio = natural ? d.Call("aten::exp", difference)
                                : d.Call("aten::pow.Scalar", std::int64_t{2}, difference);
   const Tensor sum = d.Call("aten::add.Scalar", ratio, kOne);
-  return d.Call("aten::div.Tensor", b.grad(), sum);
+  return d.Call("aten::div.Tensor", b.grad(), Conjugate(d, sum));
 }
 
 }  // namespace
 
-// -(1 - self * self).rsqrt() * grad
+// grad * -((1 - self * self).rsqrt().conj())
 Tensor Acos(Dispatcher& d, const Backward& b) {
   const Tensor minus = d.Call("aten::neg", b.saved(0));
   const Tensor square = Times(d, minus, b.saved(0));
   const Tensor rest = d.Call("aten::add.Scalar", square, kOne);
   const Tensor root = d.Call("aten::rsqrt", rest);
-  const Tensor slope = d.Call("aten::neg", root);
-  return Times(d, b.grad(), Conjugate(d, slope));
+  return Times(d, b.grad(), d.Call("aten::neg", Conjugate(d, root)));
 }
 
 Tensor Asin(Dispatcher& d, const Backward& b) {
@@ -92,8 +91,15 @@ Tensor Cosh(Dispatcher& d, const Backward& b) {
   return Times(d, b.grad(), Conjugate(d, d.Call("aten::sinh", b.saved(0))));
 }
 
-// grad * (self * self - 1).rsqrt()
+// grad * (self * self - 1).rsqrt(), or grad * ((self + 1).rsqrt() * (self - 1).rsqrt()).conj()
 Tensor Acosh(Dispatcher& d, const Backward& b) {
+  if (IsComplex(b.saved(0).dtype())) {
+    const Tensor below = d.Call("aten::sub.Scalar", b.saved(0), kOne);
+    const Tensor right = d.Call("aten::rsqrt", below);
+    const Tensor above = d.Call("aten::add.Scalar", b.saved(0), kOne);
+    const Tensor left = d.Call("aten::rsqrt", above);
+    return Times(d, b.grad(), Conjugate(d, Times(d, left, right)));
+  }
   const Tensor square = Times(d, b.saved(0), b.saved(0));
   const Tensor less = d.Call("aten::sub.Scalar", square, kOne);
   const Tensor slope = d.Call("aten::rsqrt", less);

@@ -247,7 +247,8 @@ Tensor UnbindSelf(Dispatcher& d, const Backward& b) {
 
 Tensor ToCopySelf(Dispatcher& d, const Backward& b) {
   const DType dtype = b.op().self().dtype();
-  return b.grad().dtype() == dtype ? b.grad() : d.Call("aten::_to_copy", b.grad(), dtype);
+  const Tensor grad = AsReal(d, dtype, b.grad());
+  return grad.dtype() == dtype ? grad : d.Call("aten::_to_copy", grad, dtype);
 }
 
 // Views of the gradient; an empty vector among the parts had no place in it.
@@ -261,14 +262,20 @@ std::vector<Tensor> CatParts(Dispatcher& d, const Backward& b) {
     }
     const int dim = b.op().dim(1, b.grad().rank());
     const std::int64_t size = part.size(dim);
-    out.push_back(d.Call("aten::slice.Tensor", b.grad(), dim, begin, begin + size));
+    const Tensor whole = AsReal(d, part.dtype(), b.grad());
+    out.push_back(d.Call("aten::slice.Tensor", whole, dim, begin, begin + size));
     begin += size;
   }
   return out;
 }
 
 std::vector<Tensor> StackParts(Dispatcher& d, const Backward& b) {
-  return d.CallMany("aten::unbind.int", b.grad(), b.op().arg(1));
+  std::vector<Tensor> out = d.CallMany("aten::unbind.int", b.grad(), b.op().arg(1));
+  const std::vector<TensorView> parts = b.op().tensors(0);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = AsReal(d, parts[i].dtype(), std::move(out[i]));
+  }
+  return out;
 }
 
 }  // namespace steelyard::gradients

@@ -19,11 +19,7 @@ Tensor AsReal(Dispatcher& d, DType of, Tensor gradient) {
   return d.Call("aten::real", gradient);
 }
 
-Tensor Conjugate(Dispatcher&, const Tensor& t) {
-  if (!IsComplex(t.dtype())) return t;
-  // PyTorch conjugates lazily: what reads the view copies it first.
-  Refuse("gradients by conjugates of complex numbers are not modelled");
-}
+Tensor Conjugate(Dispatcher& d, const Tensor& t) { return d.Call("aten::conj", t); }
 
 Tensor RowMajorZeros(Dispatcher& d, const Tensor& like) {
   return d.Call("aten::zeros_like", like, std::nullopt, std::nullopt, std::nullopt, std::nullopt,
@@ -31,6 +27,7 @@ Tensor RowMajorZeros(Dispatcher& d, const Tensor& like) {
 }
 
 Tensor SumTo(Dispatcher& d, const Tensor& gradient, std::span<const std::int64_t> sizes) {
+  if (sizes.empty()) return d.Call("aten::sum", gradient);
   const int rank = static_cast<int>(sizes.size());
   const int leading = gradient.rank() - rank;
   Dims over;

@@ -20,7 +20,7 @@ namespace steelyard::gradients {
 Tensor MaybeMultiply(Dispatcher& d, const Tensor& t, double number);
 // Real operands have real gradients (handle_r_to_c).
 Tensor AsReal(Dispatcher& d, DType of, Tensor gradient);
-// The complex conjugate; a real tensor itself.
+// The complex conjugate, as a view; a real tensor itself.
 Tensor Conjugate(Dispatcher& d, const Tensor& t);
 // Zeros of the tensor's size, dense in the order of its dimensions.
 Tensor RowMajorZeros(Dispatcher& d, const Tensor& like);

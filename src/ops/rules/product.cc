@@ -38,6 +38,12 @@ bool BlasReads(const TensorView& factor) {
          (down == 1 && across >= std::max<std::int64_t>(1, rows));
 }
 
+bool BlasConjugates(const TensorView& factor, bool by_rows) {
+  const std::int64_t inner = factor.stride(by_rows ? -1 : -2);
+  const std::int64_t outer = factor.stride(by_rows ? -2 : -1);
+  return inner != 1 || outer < std::max<std::int64_t>(1, factor.size(by_rows ? -1 : -2));
+}
+
 bool OneDnnReads(const TensorView& factor) {
   if (factor.is_contiguous()) return true;
   if (factor.stride(-2) != 1 || factor.stride(-1) != factor.size(-2)) return false;
@@ -55,8 +61,8 @@ bool LiesTransposed(const TensorView& factor) {
   return rows != 1 && factor.stride(-2) == 1 && factor.stride(-1) >= rows;
 }
 
-void FactorCopies::Add(Count elements, DType dtype) {
-  copies_.push_back(memory_->Allocate(allocations::Bytes(elements, dtype), "aten::empty"));
+void FactorCopies::Add(Count elements, DType dtype, std::string_view label) {
+  copies_.push_back(memory_->Allocate(allocations::Bytes(elements, dtype), label));
 }
 
 void FactorCopies::FreeAll(std::string_view label) {

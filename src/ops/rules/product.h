@@ -20,6 +20,9 @@ void RequireInner(const TensorView& a, const TensorView& b);
 // Whether BLAS reads the matrices of the last two dimensions in place: one of them is dense and the
 // other does not overlap.
 bool BlasReads(const TensorView& factor);
+// Whether it reads a conjugated matrix that it reads at all: as the transpose of one that lies in
+// the other order than the product is computed in, column by column if `by_rows`.
+bool BlasConjugates(const TensorView& factor, bool by_rows);
 // Whether oneDNN does: contiguous, or a batch of transposed contiguous matrices.
 bool OneDnnReads(const TensorView& factor);
 // Whether a product goes to oneDNN: bfloat16 with enough multiplications.
@@ -31,7 +34,7 @@ bool LiesTransposed(const TensorView& factor);
 class FactorCopies {
  public:
   explicit FactorCopies(Allocations& memory) : memory_(&memory) {}
-  void Add(Count elements, DType dtype);
+  void Add(Count elements, DType dtype, std::string_view label = "aten::empty");
   void FreeAll(std::string_view label = {});
 
  private:

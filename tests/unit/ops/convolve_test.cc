@@ -80,5 +80,11 @@ TEST(Convolve, AbsurdNumbersOfGroupsAreRefused) {
               HasSubstr("100000 groups are too many"));
 }
 
+TEST(Convolve, ComplexNumbersTakeThreeConvolutionsOfRealOnes) {
+  constexpr std::string_view kCall = "aten::conv1d(c64[2,4,16], c64[6,4,3], c64[6])";
+  EXPECT_THAT(NodesOf(kCall), Contains("mkldnn_convolution").Times(3));
+  EXPECT_EQ(ResultOf(kCall), "c64[2,6,14]");
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -28,6 +28,19 @@ TEST(Engine, AGradientThatIsAViewIsNeverAddedInto) {
   EXPECT_THAT(kernels, Not(Contains("add_.Tensor")));
 }
 
+TEST(Engine, TheSumForATensorWithoutDimensionsIsNoView) {
+  const Program kernels = KernelsOfProgram(
+      "parameter %n: f32[]\ninput %x: f32[4,8]\n%y = aten::mul.Tensor(%x, %n)\n"
+      "%z = aten::mul.Tensor(%y, %n)\n%loss = aten::sum(%z)\n"
+      "steelyard::backward(%loss) phase backward\nreturn %loss\n");
+  std::vector<std::string_view> backward;
+  for (const Node& node : kernels.main().nodes) {
+    if (node.phase == Phase::kBackward) backward.push_back(kernels.op_name(node.op));
+  }
+  EXPECT_THAT(backward, Contains("aten::add_.Tensor"));
+  EXPECT_THAT(backward, Not(Contains("aten::add.Tensor")));
+}
+
 TEST(Engine, AFreshGradientIsTakenOver) {
   EXPECT_THAT(BackwardOf("aten::exp(%p)"), ElementsAre("mul.Tensor"));
 }

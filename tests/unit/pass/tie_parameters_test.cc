@@ -97,6 +97,37 @@ TEST(TieParameters, NothingIsAssumedWhereTheFileKnows) {
   EXPECT_TRUE(same->notes.empty());
 }
 
+// The last layer of a masked language model with a bias of its own and one of its last layer, of
+// which only the latter is used.
+Program LastLayer(std::string_view table_used) {
+  return Tie(
+      "parameter %\"embed.weight\": f32[16,8]\n"
+      "parameter %\"head.bias\": f32[16]\n"
+      "parameter %\"head.decoder.weight\": f32[16,8]\n"
+      "parameter %\"head.decoder.bias\": f32[16]\n"
+      "input %ids: i64[2]\n"
+      "%x: f32[2,8] = aten::embedding(%\"" +
+      std::string(table_used) +
+      "\", %ids)\n"
+      "%y: f32[2,16] = aten::linear(%x, %\"head.decoder.weight\", %\"head.decoder.bias\")\n"
+      "return %y\n");
+}
+
+TEST(TieParameters, ABiasIsTiedWithTheWeightOfItsModule) {
+  const Program program = LastLayer("head.decoder.weight");
+  EXPECT_TRUE(Shares(program, 0, 2));
+  EXPECT_TRUE(Shares(program, 1, 3));
+}
+
+TEST(TieParameters, ABiasOfAnUntiedWeightIsNotTied) {
+  const Program program = LastLayer("embed.weight");
+  EXPECT_FALSE(Shares(program, 0, 2));
+  EXPECT_FALSE(Shares(program, 1, 3));
+  ASSERT_EQ(program.notes.size(), 1u);
+  EXPECT_EQ(program.text(program.notes[0]),
+            "assumed not tied, though unused: head.bias to head.decoder.bias");
+}
+
 TEST(TieParameters, NamesThatTheFileTiesFollow) {
   const Program program =
       Tie("parameter %unused: f32[8]\n"

@@ -31,5 +31,15 @@ TEST(ConvolutionGradient, TheKernelIsThatOfTheForwardPass) {
   EXPECT_THAT(events, Not(Contains(Line(4 * 64 * 4, "aten::resize_"))));
 }
 
+TEST(ConvolutionGradient, KernelsThatAProgramCallsHaveNodesOfTheirOwn) {
+  EXPECT_THAT(SavedOfImage("aten::mkldnn_convolution(%p, %w, None, [0,0], [1,1], [1,1], 1)"),
+              ElementsAre("p by MkldnnConvolutionBackward0", "w by MkldnnConvolutionBackward0"));
+  EXPECT_THAT(ImageBackwardOf("aten::mkldnn_convolution(%p, %w, None, [0,0], [1,1], [1,1], 1)"),
+              ElementsAre("onednn_convolution_backward"));
+  EXPECT_THAT(SavedOfImage("aten::_convolution(%p, %w, None, [1,1], [0,0], [1,1], False, [0,0], 1, "
+                           "False, False, False, False)"),
+              ElementsAre("p by ConvolutionBackward1", "w by ConvolutionBackward1"));
+}
+
 }  // namespace
 }  // namespace steelyard

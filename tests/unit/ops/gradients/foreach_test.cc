@@ -55,6 +55,29 @@ TEST(ForeachGradients, ListsAreSavedWhateverIsWanted) {
                           "p by ForeachMulBackward0List", "q by ForeachMulBackward0List"));
 }
 
+// Each tensor that is overwritten has a node of the operator for one tensor, and all of them are
+// made, with copies of what they need, before the first tensor is overwritten.
+TEST(ForeachGradients, OverwrittenTensorsHaveNodesOfTheirOwn) {
+  const Program kernels = KernelsOfProgram(
+      "parameter %p: f32[4,8]\nparameter %q: f32[3]\ninput %x: f32[4,8]\ninput %z: f32[3]\n"
+      "%y = aten::clone(%p)\n%w = aten::clone(%q)\n"
+      "aten::_foreach_maximum_.List([%y, %w], [%x, %z])\n"
+      "%s = aten::sum(%y)\n%t = aten::sum(%w)\n%loss = aten::add.Tensor(%s, %t)\n"
+      "steelyard::backward(%loss) phase backward\nreturn %loss\n");
+  std::vector<std::string_view> forward, by;
+  for (const Node& node : kernels.main().nodes) {
+    const std::string_view name = kernels.op_name(node.op);
+    if (node.phase == Phase::kForward && name != kDropMark) forward.push_back(name);
+  }
+  EXPECT_THAT(forward,
+              ElementsAre("aten::clone", "aten::clone", "aten::clone", "aten::clone",
+                          "aten::clamp_min_.Tensor", "aten::clamp_min_.Tensor",
+                          "aten::sum.dim_IntList", "aten::sum.dim_IntList", "aten::add.Tensor"));
+  for (const SavedTensor& saved : kernels.saved) by.push_back(kernels.text(saved.by));
+  EXPECT_THAT(by, ElementsAre("MaximumBackward0", "MaximumBackward0", "MaximumBackward0",
+                              "MaximumBackward0"));
+}
+
 TEST(ForeachGradients, ADivisorOfAllHasNone) {
   const std::string step =
       "parameter %n: f32[]\ninput %x: f32[4]\n%y = "
