@@ -3,8 +3,8 @@
 // What happened to memory, in order: the common form of a predicted, a measured and a recorded run.
 // Every analysis reads a Timeline and nothing knows where it came from.
 //
-//   Timeline timeline = RunEager(kernels, target);
-//   std::int64_t now = 0;
+//   const Timeline& timeline = weighing.timeline;  // weigh.h
+//   std::int64_t now = timeline.resident_bytes();
 //   for (const Event& event : timeline.events) now += event.bytes;
 #pragma once
 
