@@ -34,12 +34,13 @@ Error UnknownType(const std::string& type) {
   std::vector<std::string_view> types;
   for (const Architecture* one : models::Architectures()) types.push_back(one->type);
   std::ranges::sort(types);
+  const std::string_view meant = NearestWord(type, types);
   return Unsupported(
       "models of type \"" + type + "\" are not built from their configs", "model_type",
-      fmt::format(
-          "Known are {}. Any other, exported in Python: ep = torch.export.export(model, (), "
-          "inputs, strict=False); torch.export.save(ep, \"model.pt2\").",
-          fmt::join(types, ", ")));
+      fmt::format("{} Any other, exported in Python: ep = torch.export.export(model, (), inputs, "
+                  "strict=False); torch.export.save(ep, \"model.pt2\").",
+                  meant.empty() ? fmt::format("Known are {}.", fmt::join(types, ", "))
+                                : fmt::format("Did you mean {}?", meant)));
 }
 
 // The head is what a class's name says behind the architecture: "ForCausalLM" of LlamaForCausalLM.
@@ -49,10 +50,12 @@ Result<std::string> HeadOf(const Settings& config, const Architecture& architect
   std::string_view name = classes.front();
   if (name.starts_with(architecture.prefix)) name.remove_prefix(architecture.prefix.size());
   if (std::ranges::find(architecture.heads, name) == architecture.heads.end()) {
+    std::string known;
+    for (const std::string_view head : architecture.heads) {
+      known.append(known.empty() ? "" : ", ").append(architecture.prefix).append(head);
+    }
     return Unexpected(Unsupported("there is no " + classes.front() + " of this type",
-                                  "architectures",
-                                  fmt::format("Known are {} and {}.", architecture.prefix,
-                                              fmt::join(architecture.heads, ", "))));
+                                  "architectures", "Known are " + known + "."));
   }
   return std::string(name);
 }
@@ -97,13 +100,13 @@ Result<models::Attention> AttentionOf(const ImportOptions& options,
 }
 
 Result<const Architecture*> ArchitectureOf(const Settings& config) {
-  const std::string type = config.Text("model_type", "");
-  SY_RETURN_IF_ERROR(config.status());
-  if (type.empty()) {
+  if (!config.Has("model_type")) {
     return Unexpected(Unsupported(
         "the config does not say it", "model_type",
         "It should be the config.json that transformers writes with save_pretrained()."));
   }
+  const std::string type = config.Text("model_type");
+  SY_RETURN_IF_ERROR(config.status());
   const Architecture* architecture = models::FindArchitecture(type);
   if (architecture == nullptr) return Unexpected(UnknownType(type));
   return architecture;
@@ -136,8 +139,8 @@ Result<Program> ReadConfig(const std::string& named, const ImportOptions& option
   const std::string path = folder ? (std::filesystem::path(named) / kConfigName).string() : named;
   SY_ASSIGN_OR_RETURN(const models::Setting root, ReadSettings(path));
   Result<Program> program = BuildModel(Settings(root), options);
-  if (!program) return Unexpected(Within(path, std::move(program).error()));
-  return program;
+  if (program || program.error().code == ErrorCode::kUsage) return program;
+  return Unexpected(Within(path, std::move(program).error()));
 }
 
 }  // namespace
