@@ -208,8 +208,8 @@ Status SizeSolver::CheckWishes() const {
     const std::vector<std::uint32_t> symbols = SymbolsOf(wish.dim);
     if (symbols.size() == 1 && !from_[symbols[0]].empty() && from_[symbols[0]] != wish.from) {
       return Unexpected(
-          InvalidInput(wish.from + " makes it " + std::to_string(wish.number) + ", " +
-                           from_[symbols[0]] + " makes it " + std::to_string(*number),
+          InvalidInput(std::to_string(wish.number) + " by " + wish.from + ", but " +
+                           std::to_string(*number) + " by " + from_[symbols[0]],
                        "the size " + DimText(program_, wish.dim),
                        "One of them is enough: sizes of the same symbol agree over all inputs."));
     }
