@@ -93,10 +93,10 @@ std::vector<std::string> FilesIn(const std::string& folder) {
 
 // What reads the weights that lie beside the config of which `importer` builds the model; nullptr
 // where there are none, or where the importer was chosen by its name.
-const Importer* ReaderOfWeightsBeside(const Importer& importer, const std::string& path,
+const Importer* ReaderOfWeightsBeside(const Importer& importer, const std::string& folder,
                                       const ImportOptions& options) {
-  if (!importer.builds || !options.from.empty() || !IsFolder(path)) return nullptr;
-  const std::vector<std::string> names = FilesIn(path);
+  if (!importer.builds || !options.from.empty()) return nullptr;
+  const std::vector<std::string> names = FilesIn(folder);
   for (const Importer& other : Importers()) {
     if (!other.builds && other.takes_folder != nullptr && other.takes_folder(names)) return &other;
   }
@@ -191,8 +191,10 @@ Result<Program> ImportFile(const std::string& path, const ImportOptions& options
                                  "They are chosen for models that are built from a config.json."));
   }
   Result<Program> program = importer->read(path, options);
-  if (const Importer* reader = ReaderOfWeightsBeside(*importer, path, options)) {
-    program = OrWeights(std::move(program), *reader, path, options);
+  if (kind == PathKind::kFolder) {
+    if (const Importer* reader = ReaderOfWeightsBeside(*importer, path, options)) {
+      program = OrWeights(std::move(program), *reader, path, options);
+    }
   }
   if (program && program->name == kNoString) {
     program->name = program->strings.Intern(NameOf(path, kind));
