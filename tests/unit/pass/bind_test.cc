@@ -208,8 +208,9 @@ TEST(Bind, SizesAreGivenByTheirSymbols) {
   EXPECT_EQ(sizes({{"*", 3}, {"u0", 4}}), "2 4 3 3") << "names win; n is an input's";
   EXPECT_EQ(sizes({{"*1", 3}, {"n", 4}}), "4 6 3 3");
   EXPECT_EQ(sizes({{"u0", 7}}),
-            "--size u0=7: u0 = 7 is outside the file's range of 0 to 6. Choose a size in this "
-            "range, or export the model with a wider one (dynamic_shapes).");
+            "--size u0=7: u0 = 7 is outside the model's range of 0 to 6. Choose a size in this "
+            "range. An exported model has the one that dynamic_shapes gave it; one of a "
+            "config.json has as many positions as the config says (max_position_embeddings).");
   EXPECT_EQ(sizes({{"w", 7}}),
             "--size w=7: there is no symbolic size \"w\". The file's symbols are n, u0, u1, v1.");
   EXPECT_THAT(sizes({{"u1", 7}, {"u1", 8}}), HasSubstr("given twice"));
