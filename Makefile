@@ -44,13 +44,13 @@ fuzz:
 	cmake --preset fuzz
 	cmake --build --preset fuzz
 	mkdir -p build/fuzz/corpus
-	for name in pt2 onnx text pt2_json safetensors gguf; do \
+	for name in $$(ls fuzz/corpus); do \
 	  mkdir -p build/fuzz/corpus/$$name; \
 	  build/fuzz/fuzz/fuzz_$$name -max_total_time=$(FUZZ_SECONDS) -max_len=65536 \
 	    build/fuzz/corpus/$$name fuzz/corpus/$$name examples || exit 1; \
 	done
 
-# The documentation that is generated from the program, and the expected output of the golden tests.
+# The documentation that is generated from the program.
 docs: build
 	python3 tools/gen_docs.py --binary $(STEELYARD)
 

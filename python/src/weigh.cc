@@ -8,7 +8,10 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bindings.h"
@@ -50,18 +53,34 @@ void BindOptionsOfWeighing(nb::module_& module) {
       .def_rw("table", &ReportOptions::table);
 }
 
+constexpr std::pair<const char*, std::int64_t Totals::*> kTotals[] = {
+    {"parameter_count", &Totals::parameter_count},
+    {"parameter_bytes", &Totals::parameter_bytes},
+    {"buffer_bytes", &Totals::buffer_bytes},
+    {"forward_macs", &Totals::forward_macs},
+    {"forward_flops", &Totals::forward_flops},
+    {"forward_flops_all", &Totals::forward_flops_all},
+    {"resident_bytes", &Totals::resident_bytes},
+    {"peak_bytes", &Totals::peak_bytes},
+    {"operators", &Totals::operators},
+    {"modelled_operators", &Totals::modelled_operators}};
+
+// "Totals(parameter_count=7850, ...)"
+std::string TextOf(const Totals& totals) {
+  std::string text;
+  for (const auto& [name, field] : kTotals) {
+    text.append(text.empty() ? "Totals(" : ", ").append(name).append("=");
+    text.append(std::to_string(totals.*field));
+  }
+  return text + ")";
+}
+
 void BindWeighings(nb::module_& module) {
-  nb::class_<Totals>(module, "Totals", "The numbers that most callers want: of one forward pass.")
-      .def_ro("parameter_count", &Totals::parameter_count)
-      .def_ro("parameter_bytes", &Totals::parameter_bytes)
-      .def_ro("buffer_bytes", &Totals::buffer_bytes)
-      .def_ro("forward_macs", &Totals::forward_macs)
-      .def_ro("forward_flops", &Totals::forward_flops)
-      .def_ro("forward_flops_all", &Totals::forward_flops_all)
-      .def_ro("resident_bytes", &Totals::resident_bytes)
-      .def_ro("peak_bytes", &Totals::peak_bytes)
-      .def_ro("operators", &Totals::operators)
-      .def_ro("modelled_operators", &Totals::modelled_operators);
+  nb::class_<Totals> totals(module, "Totals",
+                            "Parameters, work of the forward pass, and memory of all that was "
+                            "weighed.");
+  for (const auto& [name, field] : kTotals) totals.def_ro(name, field);
+  totals.def("__repr__", &TextOf);
   nb::class_<Weighing>(module, "Weighing", "A weighed model.")
       .def_ro("totals", &Weighing::totals)
       .def_ro("elapsed_seconds", &Weighing::elapsed_seconds)

@@ -709,7 +709,7 @@ class ReportOptions:
     def table(self, arg: str, /) -> None: ...
 
 class Totals:
-    """The numbers that most callers want: of one forward pass."""
+    """Parameters, work of the forward pass, and memory of all that was weighed."""
 
     @property
     def parameter_count(self) -> int: ...
@@ -740,6 +740,8 @@ class Totals:
 
     @property
     def modelled_operators(self) -> int: ...
+
+    def __repr__(self) -> str: ...
 
 class Weighing:
     """A weighed model."""

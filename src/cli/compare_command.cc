@@ -2,6 +2,7 @@
 #include "cli/compare_command.h"
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,7 @@ std::vector<Flag> CompareCommand::Flags() {
   for (Flag& flag : of_models) {
     if (!flag.is_positional() && flag.name != "--fit") flags.push_back(std::move(flag));
   }
+  const std::size_t first = flags.size();
   flags.push_back({.name = "--depth",
                    .arg = "N",
                    .help = "levels of the module tree to show",
@@ -39,6 +41,7 @@ std::vector<Flag> CompareCommand::Flags() {
                    .help = "modules and operators to show of those that differ",
                    .field = &top_});
   output_.AddFlags(&flags);
+  PutUnder("The comparison", first, &flags);
   return flags;
 }
 

@@ -70,7 +70,12 @@ std::string CliPage() {
     out += fmt::format("\n## `{}`\n\n`steelyard {}` {}. Example:\n\n```\n{}\n```\n",
                        UsageOf(info, flags), info.name, info.summary, info.example);
     out += "\n| option | meaning |\n| --- | --- |\n";
+    std::string_view heading;
     for (const Flag& flag : flags) {
+      if (flag.heading != heading) {
+        heading = flag.heading;
+        out += fmt::format("\n{}:\n\n| option | meaning |\n| --- | --- |\n", heading);
+      }
       out += fmt::format("| `{}` | {} |\n", Cell(FlagText(flag)), Cell(FlagHelp(flag)));
     }
   }
@@ -134,8 +139,9 @@ std::string DiagnosticsPage() {
       "wrong with it, and what would help.\n\n```\n{}```\n\n"
       "| exit status | when |\n| --- | --- |\n| {} | the report was written |\n",
       kGenerated,
-      ErrorLine(InvalidInput("matmul inner dims differ: 768 vs 1024",
-                             "bert.pt2: node \"linear_3\" (x=f32[32,128,768], w=f32[1024,768])",
+      ErrorLine(InvalidInput("inner dimensions differ: 768 vs 1024",
+                             "bert.pt2: node \"linear_4\": aten::linear "
+                             "(input=f32[4,128,768], weight=f32[512,1024])",
                              "Is the weight transposed?")),
       kDone);
   for (const ErrorKind& kind : kErrorKinds) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,7 +31,13 @@ Status SetNumber(const Flag& flag, std::string_view value, Number* field) {
         UsageError(fmt::format("{} is too {} a number", value, kWhole ? "large" : "large or small"),
                    std::string(flag.name)));
   }
-  if (problem != std::errc() || stopped != end || !(*field >= 0)) {
+  const bool number = problem == std::errc() && stopped == end;
+  if (number && *field < 0) {
+    return Unexpected(
+        UsageError(fmt::format("{} is less than 0", value), std::string(flag.name),
+                   kWhole ? "It is a whole number from 0 on." : "It is a number from 0 on."));
+  }
+  if (!number || !(*field >= 0)) {
     return Unexpected(UsageError(
         fmt::format("\"{}\" is not a {}", value, kWhole ? "whole number" : "number from 0 on"),
         std::string(flag.name),
@@ -66,6 +73,10 @@ struct Setter {
 };
 
 }  // namespace
+
+void PutUnder(std::string_view heading, std::size_t first, std::vector<Flag>* flags) {
+  for (std::size_t i = first; i < flags->size(); ++i) (*flags)[i].heading = heading;
+}
 
 Status SetField(const Flag& flag, std::string_view value) {
   const bool known =

@@ -3,6 +3,7 @@
 // Flags are rows: parsing, help and docs/cli.md all read them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,12 +31,16 @@ struct Flag {
   Field field;                       // What stands there beforehand is the default.
   std::vector<std::string_view> choices = {};  // All the words it may be; empty: any.
   Need need = Need::kOptional;
+  std::string_view heading = {};  // Under which help lists it, with its neighbours.
 
   bool is_positional() const { return !name.starts_with('-'); }
   bool is_switch() const { return std::holds_alternative<bool*>(field); }
   bool is_repeatable() const { return std::holds_alternative<std::vector<std::string>*>(field); }
   bool is_text() const { return is_repeatable() || std::holds_alternative<std::string*>(field); }
 };
+
+// Puts the flags from the `first` on under a heading.
+void PutUnder(std::string_view heading, std::size_t first, std::vector<Flag>* flags);
 
 // Puts `value` where the flag says. Returns a usage error that names the flag when it cannot.
 Status SetField(const Flag& flag, std::string_view value);

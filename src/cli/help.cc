@@ -79,7 +79,15 @@ std::string UsageOf(const CommandInfo& command, std::span<const Flag> flags) {
 std::string HelpOf(const CommandInfo& command, std::span<const Flag> flags) {
   std::string out = fmt::format("{} {}.\n\nusage: {}\n\n", command.name, command.summary,
                                 UsageOf(command, flags));
-  for (const Flag& flag : flags) AppendEntry(FlagText(flag), FlagHelp(flag), &out);
+  std::string_view heading;
+  for (const Flag& flag : flags) {
+    if (flag.heading != heading) {
+      heading = flag.heading;
+      out += fmt::format("\n{}:\n", heading);
+    }
+    AppendEntry(FlagText(flag), FlagHelp(flag), &out);
+  }
+  if (!heading.empty()) out += "\n";
   AppendEntry("-h, --help", "says this", &out);
   out += fmt::format("\nexample: {}\n", command.example);
   return out;

@@ -54,10 +54,19 @@ Status RunCommand(const CommandInfo& info, std::span<const std::string> words) {
   return command->Run();
 }
 
+// steelyard help weigh
+Status HelpWith(const std::string& word) {
+  const CommandInfo* command = FindCommand(word);
+  if (command == nullptr) return Unexpected(UnknownCommand(word));
+  return WriteOutput(HelpOf(*command, command->make()->Flags()));
+}
+
 Status Dispatch(std::span<const std::string> words) {
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+  const bool asks = !words.empty() && words[0] == "help";
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || (asks && words.size() == 1)) {
     return WriteOutput(Overview());
   }
+  if (asks) return HelpWith(words[1]);
   if (words[0] == "--version") return WriteOutput(fmt::format("steelyard {}\n", kVersion));
   const CommandInfo* command = FindCommand(words[0]);
   if (command == nullptr) return Unexpected(UnknownCommand(words[0]));

@@ -114,7 +114,7 @@ void TrainFlags::AddStep(std::vector<Flag>* flags) {
        {.name = "--recompute",
         .arg = "PATTERN",
         .help = "modules whose forward pass is run again in the backward pass, as "
-                "torch.utils.checkpoint does, such as 'encoder.layer.*'; repeatable",
+                "torch.utils.checkpoint does, such as 'bert.encoder.layer.*'; repeatable",
         .field = &recompute_},
        {.name = "--recompute-reentrant",
         .help = "with use_reentrant=True",
@@ -122,7 +122,7 @@ void TrainFlags::AddStep(std::vector<Flag>* flags) {
        {.name = "--inplace",
         .arg = "PATTERN",
         .help = "modules whose activations overwrite what they are given, where autograd "
-                "lets them, such as '*.act'; repeatable",
+                "lets them, such as '*act_fn'; repeatable",
         .field = &inplace_},
        {.name = "--fused-loss",
         .arg = "CHUNKS",
@@ -174,11 +174,48 @@ Status TrainFlags::AddGroups(TrainOptions* options) const {
   return {};
 }
 
-bool TrainFlags::AnyGiven() const {
-  return !loss_.empty() || first_step_ || momentum_ || weight_decay_ || nesterov_ || foreach_ ||
-         fused_ || !arguments_.empty() || !no_decay_.empty() || !groups_.empty() ||
-         !freeze_.empty() || !recompute_.empty() || recompute_reentrant_ || !inplace_.empty() ||
-         fused_loss_ || clip_norm_ || clip_value_ || accumulate_ != 1 || zero_grad_ != "none";
+// The first option of a training step that the command line holds; empty where it holds none.
+std::string_view TrainFlags::FirstGiven() const {
+  const std::pair<bool, std::string_view> options[] = {
+      {!loss_.empty(), "--loss"},
+      {first_step_, "--first-step"},
+      {momentum_.has_value(), "--momentum"},
+      {weight_decay_.has_value(), "--weight-decay"},
+      {nesterov_, "--nesterov"},
+      {foreach_, "--foreach"},
+      {fused_, "--fused"},
+      {!arguments_.empty(), "--optim-args"},
+      {!no_decay_.empty(), "--no-decay"},
+      {!groups_.empty(), "--group"},
+      {!freeze_.empty(), "--freeze"},
+      {!recompute_.empty(), "--recompute"},
+      {recompute_reentrant_, "--recompute-reentrant"},
+      {!inplace_.empty(), "--inplace"},
+      {fused_loss_.has_value(), "--fused-loss"},
+      {clip_norm_.has_value(), "--clip-norm"},
+      {clip_value_.has_value(), "--clip-value"},
+      {accumulate_ != 1, "--accumulate"},
+      {zero_grad_ != "none", "--zero-grad"}};
+  for (const auto& [given, name] : options) {
+    if (given) return name;
+  }
+  return {};
+}
+
+// An optimizer whose momentum is 0 unless it is given has none to be Nesterov's.
+Status TrainFlags::CheckNesterov(const std::vector<OptimizerOption>& given) const {
+  if (!nesterov_) return {};
+  const auto names_momentum = [](const OptimizerOption& one) { return one.name == "momentum"; };
+  if (std::ranges::any_of(given, names_momentum)) return {};
+  for (const OptimizerInfo& optimizer : Optimizers()) {
+    if (optimizer.name != optimizer_) continue;
+    const std::vector<OptimizerOption> defaults = OptionsOf(optimizer);
+    const auto momentum = std::ranges::find_if(defaults, names_momentum);
+    if (momentum == defaults.end() || momentum->value != "0") continue;
+    return Unexpected(UsageError("Nesterov's momentum needs a momentum", "--nesterov",
+                                 "Give it one: --momentum 0.9."));
+  }
+  return {};
 }
 
 Status TrainFlags::Check() const {
@@ -206,9 +243,9 @@ Status TrainFlags::Check() const {
 }
 
 Result<TrainOptions> TrainFlags::Options() const {
-  if (optimizer_.empty() && AnyGiven()) {
-    return Unexpected(UsageError("options of a training step are given, but no optimizer", "",
-                                 "Name it with --train."));
+  if (const std::string_view given = FirstGiven(); optimizer_.empty() && !given.empty()) {
+    return Unexpected(UsageError("it is of a training step, and no optimizer is given",
+                                 std::string(given), "Name one: --train adamw."));
   }
   SY_RETURN_IF_ERROR(Check());
   TrainOptions options{.optimizer = optimizer_,
@@ -224,6 +261,7 @@ Result<TrainOptions> TrainFlags::Options() const {
                        .inplace = inplace_,
                        .fused_loss = static_cast<int>(fused_loss_.value_or(0))};
   SY_RETURN_IF_ERROR(AddOptions(&options));
+  if (groups_.empty()) SY_RETURN_IF_ERROR(CheckNesterov(options.options));
   SY_RETURN_IF_ERROR(AddGroups(&options));
   return options;
 }

@@ -26,7 +26,8 @@ class TrainFlags {
   Status Check() const;
   Status AddOptions(TrainOptions* options) const;
   Status AddGroups(TrainOptions* options) const;
-  bool AnyGiven() const;
+  std::string_view FirstGiven() const;
+  Status CheckNesterov(const std::vector<OptimizerOption>& given) const;
 
   std::string optimizer_;
   std::string loss_;

@@ -98,20 +98,27 @@ Result<CastOverride> ReadCast(std::string_view text) {
 }
 
 void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
-  AddSizeFlags(flags);
-  AddRunFlags(flags);
-  AddImportFlags(flags);
+  flags->push_back({.name = "MODEL",
+                    .help = "a model that torch.export.save wrote (.pt2) or ONNX, a config.json of "
+                            "transformers, weights (.safetensors, .gguf), or a folder of these",
+                    .field = &model_,
+                    .need = Need::kRequired});
+  const auto section = [&](std::string_view heading, auto add) {
+    const std::size_t first = flags->size();
+    add();
+    PutUnder(heading, first, flags);
+  };
+  section("Sizes", [&] { AddSizeFlags(flags); });
+  section("A training step", [&] { train_.Add(flags); });
+  section("How it runs", [&] { AddRunFlags(flags); });
+  section("How it is counted", [&] { AddCountFlags(flags); });
+  section("How the file is read", [&] { AddImportFlags(flags); });
 }
 
-// What is weighed, in which sizes.
+// In which sizes it is weighed.
 void WeighCommand::AddSizeFlags(std::vector<Flag>* flags) {
   flags->insert(flags->end(),
-                {{.name = "MODEL",
-                  .help = "the model's file, such as torch.export.save writes, or a file "
-                          "or folder of weights",
-                  .field = &model_,
-                  .need = Need::kRequired},
-                 {.name = "--input",
+                {{.name = "--input",
                   .arg = "NAME=2x128",
                   .help = "sizes of an input; once for each",
                   .field = &inputs_},
@@ -122,28 +129,26 @@ void WeighCommand::AddSizeFlags(std::vector<Flag>* flags) {
                   .field = &sizes_},
                  {.name = "--batch",
                   .arg = "N",
-                  .help = "the symbolic size that is first in the inputs",
+                  .help = "the first size of the inputs, where the model leaves it open",
                   .field = &batch_},
                  {.name = "--seq",
                   .arg = "N",
-                  .help = "the symbolic size that is second in the inputs",
-                  .field = &seq_}});
+                  .help = "the second, such as the length of texts",
+                  .field = &seq_},
+                 {.name = "--fit",
+                  .arg = "80GB",
+                  .help = "the largest batch, or --seq where the batch is given, whose peak is "
+                          "not above this; 80GiB counts by 1024",
+                  .field = &fit_}});
 }
 
-// How it runs, and how its work is counted.
 void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
-  train_.Add(flags);
   flags->insert(flags->end(), {{.name = "--mode",
                                 .arg = "MODE",
                                 .help = "of dropout and batch normalization; by default as the "
                                         "model was exported",
                                 .field = &mode_,
                                 .choices = {"exported", "train", "eval"}},
-                               {.name = "--fit",
-                                .arg = "80GB",
-                                .help = "the largest batch, or --seq where the batch is given, "
-                                        "whose peak is not above this; 80GiB counts by 1024",
-                                .field = &fit_},
                                {.name = "--runtime",
                                 .arg = "NAME",
                                 .help = "how it runs",
@@ -179,8 +184,11 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .arg = "PROGRAM",
                                 .help = "which program is weighed",
                                 .field = &program_,
-                                .choices = {"exported"}},
-                               {.name = "--count",
+                                .choices = {"exported"}}});
+}
+
+void WeighCommand::AddCountFlags(std::vector<Flag>* flags) {
+  flags->insert(flags->end(), {{.name = "--count",
                                 .arg = "CONVENTION",
                                 .help = "how work is counted",
                                 .field = &count_,
@@ -252,7 +260,9 @@ WeighCommand::WeighCommand() : output_(NamesOf(ReportFormats()), NamesOf(ReportT
 std::vector<Flag> WeighCommand::Flags() {
   std::vector<Flag> flags;
   AddModelFlags(&flags);
+  const std::size_t first = flags.size();
   AddReportFlags(&flags);
+  PutUnder("The report", first, &flags);
   return flags;
 }
 

@@ -13,9 +13,8 @@ constexpr char kExportHint[] =
     "In Python, load it, and export the model: ep = torch.export.export(model, (example_input,)); "
     "torch.export.save(ep, \"model.pt2\")";
 constexpr char kPickleHint[] =
-    "A pickle can run code and is never opened here. In Python, load it if you trust it, and "
-    "export "
-    "the model: ep = torch.export.export(model, (example_input,)); "
+    "In Python, load it if you trust it, and export the model: ep = torch.export.export(model, "
+    "(example_input,)); "
     "torch.export.save(ep, \"model.pt2\")";
 
 constexpr char kCheckpointHint[] =
@@ -28,6 +27,7 @@ struct Format {
   bool (*sniff)(std::string_view head);
   std::string_view what;
   std::string_view hint;
+  std::string_view verdict = ", which is known but not read";
 };
 
 // Protocols 2 to 5 begin with their number; 0 and 1 are no longer written by anyone.
@@ -45,8 +45,19 @@ bool IsJson(std::string_view head) {
   return start != std::string_view::npos && head[start] == '{';
 }
 
+// What steelyard writes itself, of a model or of two.
+bool IsReport(std::string_view head) {
+  return IsJson(head) && head.find("\"schema\": \"steelyard.") != std::string_view::npos;
+}
+
 constexpr Format kFormats[] = {
-    {IsPickle, "a Python pickle (an old torch.save)", kPickleHint},
+    {IsPickle, "a Python pickle (an old torch.save)", kPickleHint,
+     ", which can run code and is never opened"},
+    {[](std::string_view head) { return head.starts_with("version https://git-lfs"); },
+     "a Git LFS pointer", "Run git lfs pull, or download the file itself.",
+     ": the file that it stands for is not here"},
+    {IsReport, "a report of Steelyard", "To put two side by side: steelyard compare A B.",
+     ", and no model"},
     {[](std::string_view head) { return head.starts_with("\x89HDF\r\n\x1a\n"); },
      "an HDF5 file (Keras)", kExportHint},
     {[](std::string_view head) { return HoldsAtFour(head, "TFL3"); }, "a TensorFlow Lite model",
@@ -69,9 +80,8 @@ constexpr Format kFormats[] = {
 std::optional<Error> ForeignFormat(std::string_view head) {
   for (const Format& format : kFormats) {
     if (!format.sniff(head)) continue;
-    return Unsupported("it is " + std::string(format.what) +
-                           ", which is known but not supported by this build yet",
-                       {}, std::string(format.hint));
+    return Unsupported("it is " + std::string(format.what).append(format.verdict), {},
+                       std::string(format.hint));
   }
   return std::nullopt;
 }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "import/foreign.h"
@@ -90,6 +91,44 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return names;
 }
 
+// What reads the weights that lie beside the config of which `importer` builds the model; nullptr
+// where there are none, or where the importer was chosen by its name.
+const Importer* ReaderOfWeightsBeside(const Importer& importer, const std::string& folder,
+                                      const ImportOptions& options) {
+  if (!importer.builds || !options.from.empty()) return nullptr;
+  const std::vector<std::string> names = FilesIn(folder);
+  for (const Importer& other : Importers()) {
+    if (!other.builds && other.takes_folder != nullptr && other.takes_folder(names)) return &other;
+  }
+  return nullptr;
+}
+
+// Of a folder with weights: the model that was built of its config, or its weights where the config
+// is of none that is built.
+Result<Program> OrWeights(Result<Program> built, const Importer& reader, const std::string& path,
+                          const ImportOptions& options) {
+  const std::string from = "--from " + std::string(reader.name);
+  if (built) {
+    built->notes.push_back(built->strings.Intern("The weights in the folder are not read: " + from +
+                                                 " weighs them as they are stored."));
+    return built;
+  }
+  const bool of_weights = !options.runs && !options.dtype && options.attention.empty();
+  if (built.error().code != ErrorCode::kUnsupported || !of_weights) {
+    built.error().hint += (built.error().hint.empty() ? "" : " ") +
+                          ("Its weights alone, as they are stored: " + from + ".");
+    return built;
+  }
+  Result<Program> weights = reader.read(path, options);
+  if (!weights) return weights;
+  const Error& reason = built.error();
+  const std::string key = reason.where.substr(reason.where.rfind(": ") + 2);
+  weights->notes.push_back(weights->strings.Intern("No model is built of its config.json (" + key +
+                                                   ": " + reason.message +
+                                                   "): these are its weights as they are stored."));
+  return weights;
+}
+
 Result<const Importer*> ChooseForFolder(const std::string& path) {
   const std::vector<std::string> names = FilesIn(path);
   for (const Importer& importer : Importers()) {
@@ -152,6 +191,11 @@ Result<Program> ImportFile(const std::string& path, const ImportOptions& options
                                  "They are chosen for models that are built from a config.json."));
   }
   Result<Program> program = importer->read(path, options);
+  if (kind == PathKind::kFolder) {
+    if (const Importer* reader = ReaderOfWeightsBeside(*importer, path, options)) {
+      program = OrWeights(std::move(program), *reader, path, options);
+    }
+  }
   if (program && program->name == kNoString) {
     program->name = program->strings.Intern(NameOf(path, kind));
   }

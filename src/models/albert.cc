@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // modeling_albert.py, of transformers 5: a layer runs as often as the model is deep.
-#include <algorithm>
 #include <array>
 #include <string>
 
@@ -25,9 +24,8 @@ struct AlbertConfig : BertConfig {
 };
 
 AlbertConfig Read(const Settings& s) {
-  AlbertConfig c{ReadBert(s, kKind), std::max<std::int64_t>(s.Count("num_hidden_groups", 1), 1),
-                 s.Count("inner_group_num", 1)};
-  c.class_dropout = s.Real("classifier_dropout_prob", 0.1);
+  AlbertConfig c{ReadBert(s, kKind), s.Size("num_hidden_groups", 1), s.Count("inner_group_num", 1)};
+  c.class_dropout = s.Share("classifier_dropout_prob", 0.1);
   return c;
 }
 

@@ -35,7 +35,7 @@ struct Words : Layer {
 };
 
 std::int64_t PositionsOf(const Settings& config) {
-  return config.Count("max_position_embeddings", 1024);
+  return config.Size("max_position_embeddings", 1024);
 }
 
 struct Places : Layer {
@@ -178,7 +178,7 @@ struct ClassHead : Layer {
   ClassHead(const Layer& root, const BartConfig& c, std::int64_t classes)
       : Layer(root, "classification_head", c.ClassOf("ClassificationHead")),
         dense(*this, "dense", c.hidden, c.hidden),
-        dropout(*this, "dropout", net().config.Real("classifier_dropout", 0.0)),
+        dropout(*this, "dropout", net().config.Share("classifier_dropout", 0.0)),
         out(*this, "out_proj", c.hidden, classes) {}
   Tensor operator()(Tensor x) const {
     const auto call = Enter();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The layers of modeling_bart.py and modeling_whisper.py, of transformers 5.
-#include <algorithm>
 #include <cmath>
 
 #include "models/bart.h"
@@ -15,11 +14,12 @@ BartSide SideOf(const Settings& c, const BartKind& kind, std::string_view side,
                 std::int64_t hidden) {
   const auto key = [&](std::string_view rest) { return std::string(side).append(rest); };
   const std::string heads_key = key("_attention_heads");
-  const std::int64_t heads = std::max<std::int64_t>(c.Count(heads_key, kind.heads), 1);
-  if (hidden % heads != 0) c.Refuse(heads_key, "d_model is no multiple of it");
-  return {.layers = c.Count(key("_layers"), kind.layers),
-          .inner = c.Count(key("_ffn_dim"), kind.inner),
-          .heads = {.query = heads, .key = heads, .width = hidden / heads}};
+  const std::int64_t heads = c.Size(heads_key, kind.heads);
+  return {
+      .layers = c.Layers(key("_layers"), kind.layers),
+      .inner = c.Size(key("_ffn_dim"), kind.inner),
+      .heads = {
+          .query = heads, .key = heads, .width = c.Quotient("d_model", hidden, heads_key, heads)}};
 }
 
 }  // namespace
@@ -34,15 +34,15 @@ BartConfig ReadBart(const Net& net, const BartKind& kind) {
     if (!net.options.training || c.Real(key, 0.0) == 0.0) continue;
     c.Refuse(key, "a step that leaves layers out by chance has no one size");
   }
-  const std::int64_t hidden = c.Count("d_model", kind.hidden);
+  const std::int64_t hidden = c.Size("d_model", kind.hidden);
   return {.kind = kind,
           .hidden = hidden,
-          .vocabulary = c.Count("vocab_size", kind.vocabulary),
+          .vocabulary = c.Size("vocab_size", kind.vocabulary),
           .encoder = SideOf(c, kind, "encoder", hidden),
           .decoder = SideOf(c, kind, "decoder", hidden),
-          .dropout = c.Real("dropout", kind.dropout),
-          .attention_dropout = c.Real("attention_dropout", 0.0),
-          .activation_dropout = c.Real("activation_dropout", 0.0),
+          .dropout = c.Share("dropout", kind.dropout),
+          .attention_dropout = c.Share("attention_dropout", 0.0),
+          .activation_dropout = c.Share("activation_dropout", 0.0),
           .shift = {.first = c.Count("decoder_start_token_id", kind.shift.first),
                     .padding = c.Count("pad_token_id", kind.shift.padding)},
           .tied = c.Flag("tie_word_embeddings", true)};

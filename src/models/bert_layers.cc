@@ -10,26 +10,26 @@ std::string BertConfig::ClassOf(std::string_view name) const {
 }
 
 BertConfig ReadBert(const Settings& c, const BertKind& kind) {
-  const std::int64_t hidden = c.Count("hidden_size", kind.hidden);
+  const std::int64_t hidden = c.Size("hidden_size", kind.hidden);
   const Heads heads = HeadsOf(c, {.hidden = hidden,
                                   .hidden_key = "hidden_size",
                                   .key = "num_attention_heads",
                                   .missing = kind.heads});
-  const double dropout = c.Real("hidden_dropout_prob", kind.dropout);
+  const double dropout = c.Share("hidden_dropout_prob", kind.dropout);
   return {.kind = kind,
           .hidden = hidden,
-          .inner = c.Count("intermediate_size", kind.inner),
-          .layers = c.Count("num_hidden_layers", 12),
-          .vocabulary = c.Count("vocab_size", kind.vocabulary),
-          .positions = c.Count("max_position_embeddings", 512),
+          .inner = c.Size("intermediate_size", kind.inner),
+          .layers = c.Layers("num_hidden_layers", 12),
+          .vocabulary = c.Size("vocab_size", kind.vocabulary),
+          .positions = c.Size("max_position_embeddings", 512),
           .types = c.Count("type_vocab_size", 2),
-          .embedding = kind.embedding ? c.Count("embedding_size", kind.embedding) : hidden,
+          .embedding = kind.embedding ? c.Size("embedding_size", kind.embedding) : hidden,
           .padding = c.Count("pad_token_id", kind.padding),
           .heads = heads,
           .eps = c.Real("layer_norm_eps", 1e-12),
           .dropout = dropout,
-          .attention_dropout = c.Real("attention_probs_dropout_prob", kind.dropout),
-          .class_dropout = c.Real("classifier_dropout", dropout),
+          .attention_dropout = c.Share("attention_probs_dropout_prob", kind.dropout),
+          .class_dropout = c.Share("classifier_dropout", dropout),
           .decoder = c.Flag("is_decoder", false),
           .tied = c.Flag("tie_word_embeddings", true)};
 }

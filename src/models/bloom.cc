@@ -24,21 +24,21 @@ struct BloomConfig {
 };
 
 BloomConfig Read(const Settings& c) {
-  const std::int64_t hidden = c.Count("hidden_size", c.Count("n_embed", 64));
+  const std::int64_t hidden = c.Size("hidden_size", c.Count("n_embed", 64));
   const Heads heads = HeadsOf(c, {.hidden = hidden,
                                   .hidden_key = "hidden_size",
                                   .key = "n_head",
-                                  .missing = c.Count("num_attention_heads", 8)});
+                                  .missing = c.Size("num_attention_heads", 8)});
   if (c.Flag("slow_but_exact", false) && c.Count("pretraining_tp", 1) > 1) {
     c.Refuse("slow_but_exact", "products in slices are not built");
   }
   return {.hidden = hidden,
-          .layers = c.Count("n_layer", c.Count("num_hidden_layers", 2)),
-          .vocabulary = c.Count("vocab_size", 250880),
+          .layers = c.Layers("n_layer", c.Layers("num_hidden_layers", 2)),
+          .vocabulary = c.Size("vocab_size", 250880),
           .heads = heads,
           .eps = c.Real("layer_norm_epsilon", 1e-5),
-          .hidden_dropout = c.Real("hidden_dropout", 0.0),
-          .attention_dropout = c.Real("attention_dropout", 0.0),
+          .hidden_dropout = c.Share("hidden_dropout", 0.0),
+          .attention_dropout = c.Share("attention_dropout", 0.0),
           .residual_behind = c.Flag("apply_residual_connection_post_layernorm", false),
           .tied = c.Flag("tie_word_embeddings", true)};
 }
@@ -202,7 +202,7 @@ void Build(Net& net) {
                     .vocabulary = c.vocabulary,
                     .positions = kMostPositions,
                     .tied = c.tied,
-                    .dropout = net.config.Real("classifier_dropout", c.hidden_dropout),
+                    .dropout = net.config.Share("classifier_dropout", c.hidden_dropout),
                     .base = "transformer",
                     .span_base = "transformer",
                     .token_class = "classifier",

@@ -31,25 +31,22 @@ struct EncoderDefaults {
 };
 
 EncoderConfig ReadEncoder(const Settings& c, const EncoderDefaults& missing) {
-  const EncoderConfig config{
-      .settings = c,
-      .hidden = c.Count("hidden_size", missing.hidden),
-      .inner = c.Count("intermediate_size", missing.inner),
-      .layers = c.Count("num_hidden_layers", 12),
-      .heads = std::max<std::int64_t>(c.Count("num_attention_heads", missing.heads), 1),
-      .eps = c.Real("layer_norm_eps", 1e-5),
-      .dropout = c.Real("attention_dropout", 0.0)};
-  if (config.hidden % config.heads != 0) {
-    c.Refuse("hidden_size", "not a multiple of the number of attention heads");
-  }
+  const EncoderConfig config{.settings = c,
+                             .hidden = c.Size("hidden_size", missing.hidden),
+                             .inner = c.Size("intermediate_size", missing.inner),
+                             .layers = c.Layers("num_hidden_layers", 12),
+                             .heads = c.Size("num_attention_heads", missing.heads),
+                             .eps = c.Real("layer_norm_eps", 1e-5),
+                             .dropout = c.Share("attention_dropout", 0.0)};
+  c.Quotient("hidden_size", config.hidden, "num_attention_heads", config.heads);
   return config;
 }
 
 struct TextConfig : EncoderConfig {
   explicit TextConfig(const Settings& c)
       : EncoderConfig(ReadEncoder(c, {.hidden = 512, .inner = 2048, .heads = 8})),
-        vocabulary(c.Count("vocab_size", 49408)),
-        positions(c.Count("max_position_embeddings", 77)),
+        vocabulary(c.Size("vocab_size", 49408)),
+        positions(c.Size("max_position_embeddings", 77)),
         last(c.IsList("eos_token_id") ? 0 : c.Count("eos_token_id", 49407)) {
     if (c.IsList("eos_token_id")) c.Refuse("eos_token_id", "more than one token that ends a text");
   }
@@ -254,7 +251,7 @@ void Build(Net& net) {
   const Layer root(net);
   if (net.options.head == "Model") {
     const TextConfig text(of_text);
-    const ClipModel model(root, text, vision, all.Count("projection_dim", 512));
+    const ClipModel model(root, text, vision, all.Size("projection_dim", 512));
     const Tensor ids = TokenInput(net, text.positions);
     model(ids, ImageInputOfBatch(net, vision.patches));
     return;
@@ -279,7 +276,7 @@ void BuildAlone(Net& net, std::string_view base, std::string_view projection, co
     net.b.Return(found.each);
     return net.b.Return(found.whole);
   }
-  const Linear onto(root, projection, config.hidden, net.config.Count("projection_dim", 512),
+  const Linear onto(root, projection, config.hidden, net.config.Size("projection_dim", 512),
                     Bias::kNone);
   const Found found = model(input());
   net.b.Return(onto(found.whole));

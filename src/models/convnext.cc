@@ -32,7 +32,7 @@ ConvNextConfig Read(const Settings& c) {
                         .depths = {3, 3, 9, 3},
                         .patches = PatchesOf(c, {.image = 224, .patch = 4}),
                         .eps = c.Real("layer_norm_eps", 1e-12),
-                        .drop_path = c.Real("drop_path_rate", 0.0),
+                        .drop_path = c.Share("drop_path_rate", 0.0),
                         .scaled = c.Real("layer_scale_init_value", 1e-6) > 0.0};
   if (c.Has("hidden_sizes")) config.widths = c.Counts("hidden_sizes");
   if (c.Has("depths")) config.depths = c.Counts("depths");

@@ -212,11 +212,11 @@ struct Pooler : Layer {
   explicit Pooler(const Layer& root)
       : Layer(root, "pooler", DebertaClass("ContextPooler")),
         dense(*this, "dense", Width(), Width()),
-        dropout(*this, "dropout", net().config.Real("pooler_dropout", 0.0)),
+        dropout(*this, "dropout", net().config.Share("pooler_dropout", 0.0)),
         act(*this, "", "pooler_hidden_act", "gelu") {}
   std::int64_t Width() const {
     const Settings& c = net().config;
-    return c.Count("pooler_hidden_size", c.Count("hidden_size", 1536));
+    return c.Count("pooler_hidden_size", c.Size("hidden_size", 1536));
   }
   Tensor operator()(Tensor hidden) const {
     const auto call = Enter();
@@ -231,7 +231,7 @@ struct ClassHead {
   ClassHead(const Layer& root, const DebertaConfig& c, std::int64_t classes)
       : pooler(root),
         classifier(root, "classifier", c.hidden, classes),
-        dropout(root, "dropout", root.net().config.Real("cls_dropout", c.dropout)) {}
+        dropout(root, "dropout", root.net().config.Share("cls_dropout", c.dropout)) {}
   Tensor operator()(const Encoded& encoded) const {
     return classifier(dropout(pooler(encoded.hidden)));
   }

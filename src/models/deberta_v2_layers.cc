@@ -28,26 +28,26 @@ std::string DebertaClass(std::string_view name) {
 }
 
 DebertaConfig ReadDeberta(const Settings& c) {
-  const std::int64_t hidden = c.Count("hidden_size", 1536);
-  const std::int64_t heads = std::max<std::int64_t>(c.Count("num_attention_heads", 24), 1);
-  if (hidden % heads != 0) c.Refuse("num_attention_heads", "hidden_size is no multiple of it");
-  const std::int64_t positions = c.Count("max_position_embeddings", 512);
+  const std::int64_t hidden = c.Size("hidden_size", 1536);
+  const std::int64_t heads = c.Size("num_attention_heads", 24);
+  const std::int64_t width = c.Quotient("hidden_size", hidden, "num_attention_heads", heads);
+  const std::int64_t positions = c.Size("max_position_embeddings", 512);
   const std::int64_t buckets = CountOr(c, "position_buckets", 0);
   if (buckets == 1) c.Refuse("position_buckets", "one kind of distances");
   return {
       .hidden = hidden,
-      .inner = c.Count("intermediate_size", 6144),
-      .layers = c.Count("num_hidden_layers", 24),
-      .vocabulary = c.Count("vocab_size", 128100),
+      .inner = c.Size("intermediate_size", 6144),
+      .layers = c.Layers("num_hidden_layers", 24),
+      .vocabulary = c.Size("vocab_size", 128100),
       .positions = positions,
       .types = c.Count("type_vocab_size", 0),
-      .embedding = c.Count("embedding_size", hidden),
+      .embedding = c.Size("embedding_size", hidden),
       .padding = c.Count("pad_token_id", 0),
       .heads = heads,
-      .width = c.Count("attention_head_size", hidden / heads),
+      .width = c.Count("attention_head_size", width),
       .eps = c.Real("layer_norm_eps", 1e-7),
-      .dropout = c.Real("hidden_dropout_prob", 0.1),
-      .attention_dropout = c.Real("attention_probs_dropout_prob", 0.1),
+      .dropout = c.Share("hidden_dropout_prob", 0.1),
+      .attention_dropout = c.Share("attention_probs_dropout_prob", 0.1),
       .distances = {.relative = c.Flag("relative_attention", false),
                     .buckets = buckets,
                     .span = buckets > 0 ? buckets : CountOr(c, "max_relative_positions", positions),

@@ -139,26 +139,26 @@ struct FeedForward {
 DecoderConfig ReadDecoder(const Settings& c, std::string_view classes,
                           const DecoderDefaults& defaults) {
   CheckRotary(c);
-  const std::int64_t hidden = c.Count("hidden_size", defaults.hidden);
-  const std::int64_t heads =
-      std::max<std::int64_t>(c.Count("num_attention_heads", defaults.heads), 1);
-  const std::int64_t keys = c.Count("num_key_value_heads", defaults.keys.value_or(heads));
+  const std::int64_t hidden = c.Size("hidden_size", defaults.hidden);
+  const std::int64_t heads = c.Size("num_attention_heads", defaults.heads);
+  // Null is as many as there are heads.
+  const std::int64_t missing = defaults.keys.value_or(heads);
+  const bool told = c.Has("num_key_value_heads");
+  const std::int64_t keys = told ? c.Size("num_key_value_heads", missing) : missing;
   const std::int64_t width = c.Count("head_dim", defaults.width.value_or(hidden / heads));
-  if (keys == 0 || heads % keys != 0) {
-    c.Refuse("num_key_value_heads", "num_attention_heads is no multiple of it");
-  }
+  c.Quotient("num_attention_heads", heads, "num_key_value_heads", keys);
   DecoderConfig out;
   out.classes = classes;
   out.hidden = hidden;
-  out.inner = c.Count("intermediate_size", defaults.inner);
-  out.layers = c.Count("num_hidden_layers", defaults.layers);
-  out.vocabulary = c.Count("vocab_size", defaults.vocabulary);
-  out.positions = c.Count("max_position_embeddings", defaults.positions);
-  out.heads = {.query = heads, .key = std::max<std::int64_t>(keys, 1), .width = width};
+  out.inner = c.Size("intermediate_size", defaults.inner);
+  out.layers = c.Layers("num_hidden_layers", defaults.layers);
+  out.vocabulary = c.Size("vocab_size", defaults.vocabulary);
+  out.positions = c.Size("max_position_embeddings", defaults.positions);
+  out.heads = {.query = heads, .key = keys, .width = width};
   out.rotated = width;
   out.eps = c.Real("rms_norm_eps", defaults.eps);
   out.scale = out.heads.scale();
-  out.attention_dropout = c.Real("attention_dropout", 0.0);
+  out.attention_dropout = c.Share("attention_dropout", 0.0);
   out.activation = {.config_key = "hidden_act", .name = c.Text("hidden_act", defaults.activation)};
   out.tied = c.Flag("tie_word_embeddings", defaults.tied);
   out.padding = c.CountOrNone("pad_token_id");
@@ -182,7 +182,7 @@ void ReadLayerTypes(const Settings& c, DecoderConfig& config,
 
 void ReadDenseLayers(const Settings& c, DecoderConfig& config) {
   const std::vector<std::int64_t> dense = c.Counts("mlp_only_layers");
-  const std::int64_t step = std::max<std::int64_t>(c.Count("decoder_sparse_step", 1), 1);
+  const std::int64_t step = c.Size("decoder_sparse_step", 1);
   for (std::int64_t i = 0; i < Admitted(c, "num_hidden_layers", config.layers); ++i) {
     const bool listed = std::ranges::find(dense, i) != dense.end();
     config.dense.push_back(listed || config.experts.count == 0 || (i + 1) % step != 0);
@@ -237,7 +237,7 @@ HeadPlan PlanOf(const Settings& settings, const DecoderConfig& config) {
           .positions = config.positions,
           .tied = config.tied,
           .softcap = config.logit_cap,
-          .dropout = settings.Real("classifier_dropout", settings.Real("hidden_dropout", 0.1)),
+          .dropout = settings.Share("classifier_dropout", settings.Share("hidden_dropout", 0.1)),
           .span_base = config.span_base};
 }
 

@@ -38,10 +38,10 @@ LatentConfig Read(const Settings& c) {
                    .vocabulary = 129280,
                    .positions = 4096});
   out.query_rank = c.CountOrNone("q_lora_rank", 1536);
-  out.key_rank = c.Count("kv_lora_rank", 512);
-  out.turned = c.Count("qk_rope_head_dim", 64);
-  out.plain = c.Count("qk_nope_head_dim", 128);
-  out.value = c.Count("v_head_dim", 128);
+  out.key_rank = c.Size("kv_lora_rank", 512);
+  out.turned = c.Size("qk_rope_head_dim", 64);
+  out.plain = c.Size("qk_nope_head_dim", 128);
+  out.value = c.Size("v_head_dim", 128);
   out.rotated = out.turned;
   // Keys and values are of all heads, whatever num_key_value_heads says.
   out.heads.key = out.heads.query;
@@ -49,19 +49,17 @@ LatentConfig Read(const Settings& c) {
   out.bias = BiasOf(c, "attention_bias", false);
   out.interleaved = c.Flag("rope_interleave", true);
   out.experts = {.count = c.Count("n_routed_experts", c.Count("num_local_experts", 256)),
-                 .chosen = c.Count("num_experts_per_tok", 8),
+                 .chosen = c.Size("num_experts_per_tok", 8),
                  .hidden = out.hidden,
-                 .inner = c.Count("moe_intermediate_size", 2048),
+                 .inner = c.Size("moe_intermediate_size", 2048),
                  .normalised = c.Flag("norm_topk_prob", true),
                  .wide_weights = true};
   out.shared_inner = out.experts.inner * c.Count("n_shared_experts", 1);
-  out.groups = std::max<std::int64_t>(c.Count("n_group", 8), 1);
+  out.groups = c.Size("n_group", 8);
   out.chosen_groups = c.Count("topk_group", 4);
   out.first_sparse = c.Count("first_k_dense_replace", 3);
   out.expert_scale = c.Real("routed_scaling_factor", 2.5);
-  if (out.experts.count % out.groups != 0) {
-    c.Refuse("n_group", "n_routed_experts is no multiple of it");
-  }
+  c.Quotient("n_routed_experts", out.experts.count, "n_group", out.groups);
   if (c.Flag("output_router_logits", false)) {
     c.Refuse("output_router_logits", "routers' logits are not returned by this model");
   }

@@ -23,20 +23,20 @@ struct Config {
 };
 
 Config Read(const Settings& c) {
-  const std::int64_t hidden = c.Count("dim", 768);
+  const std::int64_t hidden = c.Size("dim", 768);
   const Heads heads =
       HeadsOf(c, {.hidden = hidden, .hidden_key = "dim", .key = "n_heads", .missing = 12});
   return {.hidden = hidden,
-          .inner = c.Count("hidden_dim", 3072),
-          .layers = c.Count("n_layers", 6),
-          .vocabulary = c.Count("vocab_size", 30522),
-          .positions = c.Count("max_position_embeddings", 512),
+          .inner = c.Size("hidden_dim", 3072),
+          .layers = c.Layers("n_layers", 6),
+          .vocabulary = c.Size("vocab_size", 30522),
+          .positions = c.Size("max_position_embeddings", 512),
           .padding = c.Count("pad_token_id", 0),
           .heads = heads,
-          .dropout = c.Real("dropout", 0.1),
-          .attention_dropout = c.Real("attention_dropout", 0.1),
-          .class_dropout = c.Real("seq_classif_dropout", 0.2),
-          .span_dropout = c.Real("qa_dropout", 0.1),
+          .dropout = c.Share("dropout", 0.1),
+          .attention_dropout = c.Share("attention_dropout", 0.1),
+          .class_dropout = c.Share("seq_classif_dropout", 0.2),
+          .span_dropout = c.Share("qa_dropout", 0.1),
           .tied = c.Flag("tie_word_embeddings", true)};
 }
 

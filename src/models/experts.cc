@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/experts.h"
 
+#include <fmt/core.h>
+
 namespace steelyard::models {
 
 Tensor RowsOf(const Net& net, Tensor x, std::int64_t width) {
@@ -45,7 +47,11 @@ Experts::Experts(const Layer& parent, std::string_view name, std::string_view cl
       plan(expert_plan),
       gate_up(Parameter("gate_up_proj", {plan.count, 2 * plan.inner, plan.hidden})),
       down(Parameter("down_proj", {plan.count, plan.hidden, plan.inner})),
-      act(*this, "act_fn", "hidden_act", "silu") {}
+      act(*this, "act_fn", "hidden_act", "silu") {
+  if (plan.chosen <= plan.count) return;
+  net().config.Refuse("num_experts_per_tok",
+                      fmt::format("{} of {} experts cannot be chosen", plan.chosen, plan.count));
+}
 
 Tensor Experts::Product(Tensor rows, Tensor weight, Tensor offsets) const {
   const Tensor turned = b().Call("aten::transpose.int", weight, -2, -1);

@@ -22,20 +22,20 @@ struct Gpt2Config {
 };
 
 Gpt2Config Read(const Settings& c) {
-  const std::int64_t hidden = c.Count("n_embd", 768);
+  const std::int64_t hidden = c.Size("n_embd", 768);
   const Heads heads =
       HeadsOf(c, {.hidden = hidden, .hidden_key = "n_embd", .key = "n_head", .missing = 12});
   RefuseCrossAttention(c);
   return {.hidden = hidden,
           .inner = c.Count("n_inner", 4 * hidden),
-          .layers = c.Count("n_layer", 12),
-          .vocabulary = c.Count("vocab_size", 50257),
-          .positions = c.Count("n_positions", 1024),
+          .layers = c.Layers("n_layer", 12),
+          .vocabulary = c.Size("vocab_size", 50257),
+          .positions = c.Size("n_positions", 1024),
           .heads = heads,
           .eps = c.Real("layer_norm_epsilon", 1e-5),
-          .residual_dropout = c.Real("resid_pdrop", 0.1),
-          .embedding_dropout = c.Real("embd_pdrop", 0.1),
-          .attention_dropout = c.Real("attn_pdrop", 0.1),
+          .residual_dropout = c.Share("resid_pdrop", 0.1),
+          .embedding_dropout = c.Share("embd_pdrop", 0.1),
+          .attention_dropout = c.Share("attn_pdrop", 0.1),
           .scaled = c.Flag("scale_attn_weights", true),
           .scaled_by_layer = c.Flag("scale_attn_by_inverse_layer_idx", false),
           .upcast = c.Flag("reorder_and_upcast_attn", false),
@@ -183,7 +183,7 @@ void Build(Net& net) {
                     .vocabulary = c.vocabulary,
                     .positions = c.positions,
                     .tied = c.tied,
-                    .dropout = s.Real("classifier_dropout", s.Real("hidden_dropout", 0.1)),
+                    .dropout = s.Share("classifier_dropout", s.Share("hidden_dropout", 0.1)),
                     .base = "transformer",
                     .span_base = "transformer",
                     .token_class = "classifier",

@@ -24,20 +24,20 @@ struct NeoXConfig {
 
 NeoXConfig Read(const Settings& c) {
   CheckRotary(c);
-  const std::int64_t hidden = c.Count("hidden_size", 6144);
+  const std::int64_t hidden = c.Size("hidden_size", 6144);
   const Heads heads = HeadsOf(
       c,
       {.hidden = hidden, .hidden_key = "hidden_size", .key = "num_attention_heads", .missing = 64});
   return {.hidden = hidden,
-          .inner = c.Count("intermediate_size", 24576),
-          .layers = c.Count("num_hidden_layers", 44),
-          .vocabulary = c.Count("vocab_size", 50432),
-          .positions = c.Count("max_position_embeddings", 2048),
+          .inner = c.Size("intermediate_size", 24576),
+          .layers = c.Layers("num_hidden_layers", 44),
+          .vocabulary = c.Size("vocab_size", 50432),
+          .positions = c.Size("max_position_embeddings", 2048),
           .heads = heads,
           .rotated = RotatedWidth(c, heads.width, "rotary_pct", 0.25),
           .eps = c.Real("layer_norm_eps", 1e-5),
-          .attention_dropout = c.Real("attention_dropout", 0.0),
-          .hidden_dropout = c.Real("hidden_dropout", 0.0),
+          .attention_dropout = c.Share("attention_dropout", 0.0),
+          .hidden_dropout = c.Share("hidden_dropout", 0.0),
           .attention_bias = BiasOf(c, "attention_bias", true),
           .parallel = c.Flag("use_parallel_residual", true),
           .tied = c.Flag("tie_word_embeddings", false)};
@@ -145,7 +145,7 @@ void Build(Net& net) {
                     .vocabulary = c.vocabulary,
                     .positions = c.positions,
                     .tied = c.tied,
-                    .dropout = net.config.Real("classifier_dropout", 0.1),
+                    .dropout = net.config.Share("classifier_dropout", 0.1),
                     .base = "gpt_neox",
                     .span_base = "gpt_neox",
                     .token_class = "classifier"});

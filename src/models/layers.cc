@@ -73,7 +73,7 @@ const ActivationRow* RowOf(const Settings& config, std::string_view key, const s
 std::int64_t Admitted(const Settings& config, std::string_view what, std::int64_t count) {
   constexpr std::int64_t kMost = 4096;
   if (count <= kMost) return count;
-  config.Refuse(what, "a model of more than 4096 layers");
+  config.Refuse(what, std::to_string(count) + " layers, where 4096 are the most");
   return 0;
 }
 

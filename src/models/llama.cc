@@ -50,7 +50,7 @@ void BuildMixtral(Net& net) {
   LookThrough(config, c.CountOrNone("sliding_window"));
   config.sparse = Sparse::kPlain;
   config.experts = {.count = c.Count("num_local_experts", c.Count("num_experts", 8)),
-                    .chosen = c.Count("num_experts_per_tok", 2),
+                    .chosen = c.Size("num_experts_per_tok", 2),
                     .hidden = config.hidden,
                     .inner = config.inner,
                     .wide_weights = true,

@@ -45,24 +45,24 @@ Config Read(const Net& net) {
   if (net.options.labelled && c.Flag("sparse_prediction", false)) {
     c.Refuse("sparse_prediction", "a loss of the hidden words alone is of as many as data have");
   }
-  const std::int64_t hidden = c.Count("hidden_size", 768);
-  const std::int64_t layers = c.Count("num_hidden_layers", 22);
-  const std::int64_t heads = std::max<std::int64_t>(c.Count("num_attention_heads", 12), 1);
-  if (hidden % heads != 0) c.Refuse("num_attention_heads", "hidden_size is no multiple of it");
-  const std::int64_t every = std::max<std::int64_t>(c.Count("global_attn_every_n_layers", 3), 1);
+  const std::int64_t hidden = c.Size("hidden_size", 768);
+  const std::int64_t layers = c.Layers("num_hidden_layers", 22);
+  const std::int64_t heads = c.Size("num_attention_heads", 12);
+  const std::int64_t width = c.Quotient("hidden_size", hidden, "num_attention_heads", heads);
+  const std::int64_t every = c.Size("global_attn_every_n_layers", 3);
   return {.hidden = hidden,
-          .inner = c.Count("intermediate_size", 1152),
+          .inner = c.Size("intermediate_size", 1152),
           .layers = layers,
-          .vocabulary = c.Count("vocab_size", 50368),
-          .positions = c.Count("max_position_embeddings", 8192),
+          .vocabulary = c.Size("vocab_size", 50368),
+          .positions = c.Size("max_position_embeddings", 8192),
           .padding = c.Count("pad_token_id", 50283),
           .reach = c.Count("local_attention", 128) / 2,
-          .heads = {.query = heads, .key = heads, .width = hidden / heads},
+          .heads = {.query = heads, .key = heads, .width = width},
           .eps = c.Real("norm_eps", 1e-5),
-          .attention_dropout = c.Real("attention_dropout", 0.0),
-          .embedding_dropout = c.Real("embedding_dropout", 0.0),
-          .mlp_dropout = c.Real("mlp_dropout", 0.0),
-          .class_dropout = c.Real("classifier_dropout", 0.0),
+          .attention_dropout = c.Share("attention_dropout", 0.0),
+          .embedding_dropout = c.Share("embedding_dropout", 0.0),
+          .mlp_dropout = c.Share("mlp_dropout", 0.0),
+          .class_dropout = c.Share("classifier_dropout", 0.0),
           .norm = bias("norm_bias"),
           .attention = bias("attention_bias"),
           .mlp = bias("mlp_bias"),

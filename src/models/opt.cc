@@ -28,26 +28,26 @@ struct OptConfig {
 
 OptConfig Read(const Net& net) {
   const Settings& c = net.config;
-  const std::int64_t hidden = c.Count("hidden_size", 768);
+  const std::int64_t hidden = c.Size("hidden_size", 768);
   const Heads heads = HeadsOf(
       c,
       {.hidden = hidden, .hidden_key = "hidden_size", .key = "num_attention_heads", .missing = 12});
   if (!c.Flag("layer_norm_elementwise_affine", true)) {
     c.Refuse("layer_norm_elementwise_affine", "norms without weights are not built");
   }
-  if (net.options.training && c.Real("layerdrop", 0.0) > 0.0) {
+  if (net.options.training && c.Share("layerdrop", 0.0) > 0.0) {
     c.Refuse("layerdrop", "a step that leaves layers out by chance has no one size");
   }
   const bool before = c.Flag("do_layer_norm_before", true);
   return {.hidden = hidden,
-          .inner = c.Count("ffn_dim", 3072),
-          .layers = c.Count("num_hidden_layers", 12),
-          .vocabulary = c.Count("vocab_size", 50272),
-          .positions = c.Count("max_position_embeddings", 2048),
+          .inner = c.Size("ffn_dim", 3072),
+          .layers = c.Layers("num_hidden_layers", 12),
+          .vocabulary = c.Size("vocab_size", 50272),
+          .positions = c.Size("max_position_embeddings", 2048),
           .words = c.Count("word_embed_proj_dim", hidden),
           .heads = heads,
-          .dropout = c.Real("dropout", 0.1),
-          .attention_dropout = c.Real("attention_dropout", 0.0),
+          .dropout = c.Share("dropout", 0.1),
+          .attention_dropout = c.Share("attention_dropout", 0.0),
           .bias = BiasOf(c, "enable_bias", true),
           .norm_before = before,
           .norm_last = before && !c.Flag("_remove_final_layer_norm", false),

@@ -20,7 +20,7 @@ void Build(Net& net) {
                                       .positions = 4096,
                                       .eps = 1e-5});
   config.fused = true;
-  config.residual_dropout = c.Real("resid_pdrop", 0.0);
+  config.residual_dropout = c.Share("resid_pdrop", 0.0);
   config.padding = c.CountOrNone("pad_token_id", 32000);
   LookThrough(config, c.CountOrNone("sliding_window"));
   config.rotated = RotatedWidth(c, config.heads.width, "partial_rotary_factor", 1.0);

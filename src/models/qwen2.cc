@@ -18,9 +18,9 @@ std::optional<std::int64_t> WindowOf(const Settings& c) {
 void ReadExperts(const Settings& c, DecoderConfig& config, std::int64_t count, std::int64_t chosen,
                  std::int64_t inner) {
   config.experts = {.count = c.Count("num_experts", c.Count("num_local_experts", count)),
-                    .chosen = c.Count("num_experts_per_tok", chosen),
+                    .chosen = c.Size("num_experts_per_tok", chosen),
                     .hidden = config.hidden,
-                    .inner = c.Count("moe_intermediate_size", inner),
+                    .inner = c.Size("moe_intermediate_size", inner),
                     .normalised = c.Flag("norm_topk_prob", false)};
   ReadDenseLayers(c, config);
   config.router_outputs = c.Flag("output_router_logits", false);

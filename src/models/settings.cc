@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/settings.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cstddef>
 
 namespace steelyard::models {
 namespace {
@@ -9,6 +12,28 @@ namespace {
 constexpr std::int64_t kMostCount = std::int64_t{1} << 31;
 
 const Setting kNothing{.kind = Setting::Kind::kObject};
+
+// As the file has it, as far as a line of a message goes.
+std::string Shown(const Setting& value) {
+  constexpr std::size_t kMostLetters = 40;
+  switch (value.kind) {
+    case Setting::Kind::kNull:
+      return "null";
+    case Setting::Kind::kFlag:
+      return value.flag ? "true" : "false";
+    case Setting::Kind::kInteger:
+      return fmt::format("{}", value.integer);
+    case Setting::Kind::kReal:
+      return fmt::format("{}", value.real);
+    case Setting::Kind::kText:
+      return value.text.size() > kMostLetters ? "a long text" : fmt::format("\"{}\"", value.text);
+    case Setting::Kind::kList:
+      return "a list";
+    case Setting::Kind::kObject:
+      return "an object";
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -52,15 +77,49 @@ const Setting* Settings::Need(std::string_view key, bool has_default) const {
   return found;
 }
 
-std::int64_t Settings::Count(std::string_view key, std::optional<std::int64_t> missing) const {
+void Settings::RefuseValue(std::string_view key, const Setting& value,
+                           std::string_view wanted) const {
+  Refuse(key, fmt::format("it is {}, not {}", Shown(value), wanted));
+}
+
+std::int64_t Settings::Whole(std::string_view key, std::optional<std::int64_t> missing,
+                             Range range) const {
   const Setting* found = Need(key, missing.has_value());
-  if (found == nullptr) return missing.value_or(1);
-  if (found->kind == Setting::Kind::kInteger && found->integer >= 0 &&
-      found->integer <= kMostCount) {
-    return found->integer;
+  const std::int64_t instead = missing.value_or(std::max<std::int64_t>(range.least, 1));
+  if (found == nullptr) return instead;
+  const bool whole = found->kind == Setting::Kind::kInteger;
+  if (whole && found->integer >= range.least && found->integer <= range.most) return found->integer;
+  RefuseValue(key, *found, fmt::format("a number from {} to {}", range.least, range.most));
+  return instead;
+}
+
+void Settings::RefuseNull(std::string_view key, Range range) const {
+  if (!Stands(key) || Has(key)) return;
+  RefuseValue(key, {}, fmt::format("a number from {} to {}", range.least, range.most));
+}
+
+std::int64_t Settings::Count(std::string_view key, std::optional<std::int64_t> missing) const {
+  return Whole(key, missing, {.least = 0, .most = kMostCount});
+}
+
+std::int64_t Settings::Size(std::string_view key, std::optional<std::int64_t> missing) const {
+  constexpr Range kRange{.least = 1, .most = kMostCount};
+  RefuseNull(key, kRange);
+  return Whole(key, missing, kRange);
+}
+
+std::int64_t Settings::Layers(std::string_view key, std::int64_t missing) const {
+  constexpr Range kRange{.least = 0, .most = 4096};
+  RefuseNull(key, kRange);
+  return Whole(key, missing, kRange);
+}
+
+std::int64_t Settings::Quotient(std::string_view whole_key, std::int64_t whole,
+                                std::string_view key, std::int64_t part) const {
+  if (whole % part != 0) {
+    Refuse(key, fmt::format("{} does not divide {}, which is {}", part, PathOf(whole_key), whole));
   }
-  Refuse(key, "not a number from 0 to 2147483648");
-  return missing.value_or(1);
+  return whole / part;
 }
 
 std::optional<std::int64_t> Settings::CountOrNone(std::string_view key,
@@ -74,15 +133,22 @@ double Settings::Real(std::string_view key, std::optional<double> missing) const
   if (found == nullptr) return missing.value_or(0.0);
   if (found->kind == Setting::Kind::kReal) return found->real;
   if (found->kind == Setting::Kind::kInteger) return static_cast<double>(found->integer);
-  Refuse(key, "not a number");
+  RefuseValue(key, *found, "a number");
   return missing.value_or(0.0);
+}
+
+double Settings::Share(std::string_view key, double missing) const {
+  const double share = Real(key, missing);
+  if (share >= 0.0 && share <= 1.0) return share;
+  RefuseValue(key, *Find(key), "a number from 0 to 1");
+  return missing;
 }
 
 bool Settings::Flag(std::string_view key, std::optional<bool> missing) const {
   const Setting* found = Need(key, missing.has_value());
   if (found == nullptr) return missing.value_or(false);
   if (found->kind == Setting::Kind::kFlag) return found->flag;
-  Refuse(key, "not true or false");
+  RefuseValue(key, *found, "true or false");
   return missing.value_or(false);
 }
 
@@ -90,7 +156,7 @@ std::string Settings::Text(std::string_view key, std::optional<std::string_view>
   const Setting* found = Need(key, missing.has_value());
   if (found == nullptr) return std::string(missing.value_or(""));
   if (found->kind == Setting::Kind::kText) return found->text;
-  Refuse(key, "not a text");
+  RefuseValue(key, *found, "a text");
   return std::string(missing.value_or(""));
 }
 

@@ -40,12 +40,18 @@ class Settings {
   // Whether the key is there, be it null: where null is not what the class's default is.
   bool Stands(std::string_view key) const;
   bool IsList(std::string_view key) const;
-  // A size or a count: from 0 to 2^31.
+  // A count or a number of a token: from 0 to 2^31.
   std::int64_t Count(std::string_view key, std::optional<std::int64_t> missing = {}) const;
   // The same where null says that there is none.
   std::optional<std::int64_t> CountOrNone(std::string_view key,
                                           std::optional<std::int64_t> missing = {}) const;
+  // A size: from 1 to 2^31, and never null, which no class takes for one. So it may divide.
+  std::int64_t Size(std::string_view key, std::optional<std::int64_t> missing = {}) const;
+  // How many layers there are: from 0 to 4096, and never null.
+  std::int64_t Layers(std::string_view key, std::int64_t missing) const;
   double Real(std::string_view key, std::optional<double> missing = {}) const;
+  // A probability, such as that of dropout.
+  double Share(std::string_view key, double missing) const;
   bool Flag(std::string_view key, std::optional<bool> missing = {}) const;
   std::string Text(std::string_view key, std::optional<std::string_view> missing = {}) const;
   std::vector<std::int64_t> Counts(std::string_view key) const;  // empty where it is missing
@@ -54,6 +60,11 @@ class Settings {
   std::int64_t Members(std::string_view key) const;
   // The object under `key`; an empty one where it is missing.
   Settings Within(std::string_view key) const;
+
+  // What `part`, which is what `key` says, divides `whole` into, which is what `whole_key` says;
+  // refuses one that does not. Requires: part > 0.
+  std::int64_t Quotient(std::string_view whole_key, std::int64_t whole, std::string_view key,
+                        std::int64_t part) const;
 
   // Says that a key has a value that the architecture does not know.
   void Refuse(std::string_view key, std::string message, std::string hint = {}) const;
@@ -64,6 +75,12 @@ class Settings {
       : object_(&object), path_(std::move(path)), first_error_(first_error) {}
   const Setting* Find(std::string_view key) const;  // nullptr where it is missing or null
   const Setting* Need(std::string_view key, bool has_default) const;
+  void RefuseValue(std::string_view key, const Setting& value, std::string_view wanted) const;
+  struct Range {
+    std::int64_t least, most;
+  };
+  std::int64_t Whole(std::string_view key, std::optional<std::int64_t> missing, Range range) const;
+  void RefuseNull(std::string_view key, Range range) const;
   std::string PathOf(std::string_view key) const;
 
   const Setting* object_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // modeling_swin.py, of transformers 5.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -55,6 +57,12 @@ void Check(const Settings& c, const SwinConfig& config) {
   if (stages == 0 || stages > kMostStages || config.heads.size() != stages) {
     return c.Refuse("num_heads", "not one number for each of 1 to 16 stages");
   }
+  for (std::size_t i = 0; i < stages; ++i) {
+    if (config.heads[i] > 0 && config.width_of(i) % config.heads[i] == 0) continue;
+    c.Refuse("num_heads", fmt::format("{} heads do not divide {} channels, those of stage {}",
+                                      config.heads[i], config.width_of(i), i + 1));
+    return;
+  }
   const Extent last = config.grid_of(stages - 1);
   if (config.window == 0 || std::min(last.height, last.width) < config.window) {
     c.Refuse("window_size", "larger than the smallest stage, which transformers cannot run");
@@ -67,16 +75,16 @@ void Check(const Settings& c, const SwinConfig& config) {
 }
 
 SwinConfig Read(const Settings& c) {
-  SwinConfig config{.width = c.Count("embed_dim", 96),
-                    .window = c.Count("window_size", 7),
+  SwinConfig config{.width = c.Size("embed_dim", 96),
+                    .window = c.Size("window_size", 7),
                     .depths = {2, 2, 6, 2},
                     .heads = {3, 6, 12, 24},
                     .patches = PatchesOf(c, {.image = 224, .patch = 4}),
                     .mlp_ratio = c.Real("mlp_ratio", 4.0),
                     .eps = c.Real("layer_norm_eps", 1e-5),
-                    .dropout = c.Real("hidden_dropout_prob", 0.0),
-                    .attention_dropout = c.Real("attention_probs_dropout_prob", 0.0),
-                    .drop_path = c.Real("drop_path_rate", 0.1),
+                    .dropout = c.Share("hidden_dropout_prob", 0.0),
+                    .attention_dropout = c.Share("attention_probs_dropout_prob", 0.0),
+                    .drop_path = c.Share("drop_path_rate", 0.1),
                     .qkv_bias = BiasOf(c, "qkv_bias", true),
                     .absolute = c.Flag("use_absolute_embeddings", false)};
   if (c.Has("depths")) config.depths = c.Counts("depths");

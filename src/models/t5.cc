@@ -71,22 +71,23 @@ void RefuseOdd(const Net& net, const T5Config& config) {
 
 T5Config Read(const Net& net) {
   const Settings& c = net.config;
-  const std::int64_t heads = c.Count("num_heads", 8);
-  const std::int64_t layers = c.Count("num_layers", 6);
+  const std::int64_t heads = c.Size("num_heads", 8);
+  const std::int64_t layers = c.Layers("num_layers", 6);
   const FeedForwardName feed_forward = FeedForwardOf(c);
   // Configs before transformers 5 say by it that what is written is not scaled.
   const bool own_head = !c.Flag("tie_word_embeddings", true);
-  T5Config config{.hidden = c.Count("d_model", 512),
-                  .inner = c.Count("d_ff", 2048),
+  T5Config config{.hidden = c.Size("d_model", 512),
+                  .inner = c.Size("d_ff", 2048),
                   .layers = layers,
-                  .decoder_layers = c.Count("num_decoder_layers", layers),
-                  .vocabulary = c.Count("vocab_size", 32128),
+                  .decoder_layers =
+                      c.Has("num_decoder_layers") ? c.Layers("num_decoder_layers", layers) : layers,
+                  .vocabulary = c.Size("vocab_size", 32128),
                   .buckets = c.Count("relative_attention_num_buckets", 32),
                   .far = c.Count("relative_attention_max_distance", 128),
-                  .heads = {.query = heads, .key = heads, .width = c.Count("d_kv", 64)},
+                  .heads = {.query = heads, .key = heads, .width = c.Size("d_kv", 64)},
                   .eps = c.Real("layer_norm_epsilon", 1e-6),
-                  .dropout = c.Real("dropout_rate", 0.1),
-                  .class_dropout = c.Real("classifier_dropout", 0.0),
+                  .dropout = c.Share("dropout_rate", 0.1),
+                  .class_dropout = c.Share("classifier_dropout", 0.0),
                   .activation = feed_forward.activation,
                   .gated = feed_forward.gated,
                   .scaled = c.Flag("scale_decoder_outputs", !own_head),

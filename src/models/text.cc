@@ -266,11 +266,10 @@ Rotary RotaryEmbedding::operator()(Tensor positions, std::size_t kind) const {
 double Heads::scale() const { return 1.0 / std::sqrt(static_cast<double>(width)); }
 
 Heads HeadsOf(const Settings& config, const HeadCount& count) {
-  const std::int64_t heads = std::max<std::int64_t>(config.Count(count.key, count.missing), 1);
-  if (count.hidden % heads != 0) {
-    config.Refuse(count.key, std::string(count.hidden_key) + " is no multiple of it");
-  }
-  return {.query = heads, .key = heads, .width = count.hidden / heads};
+  const std::int64_t heads = config.Size(count.key, count.missing);
+  return {.query = heads,
+          .key = heads,
+          .width = config.Quotient(count.hidden_key, count.hidden, count.key, heads)};
 }
 
 Tensor SplitHeads(const Net& net, Tensor x, std::int64_t width, Dim seq) {

@@ -36,7 +36,7 @@ Extent Patches::grid() const {
 }
 
 Patches PatchesOf(const Settings& config, const PatchDefaults& missing) {
-  const Patches patches{.channels = config.Count("num_channels", 3),
+  const Patches patches{.channels = config.Size("num_channels", 3),
                         .image = ExtentOf(config, "image_size", missing.image),
                         .patch = ExtentOf(config, "patch_size", missing.patch)};
   if (patches.patch.area() == 0) config.Refuse("patch_size", "a patch without pixels");

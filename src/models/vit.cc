@@ -26,19 +26,19 @@ struct VitConfig {
 };
 
 VitConfig Read(const Settings& c) {
-  const std::int64_t hidden = c.Count("hidden_size", 768);
-  const std::int64_t heads = std::max<std::int64_t>(c.Count("num_attention_heads", 12), 1);
+  const std::int64_t hidden = c.Size("hidden_size", 768);
+  const std::int64_t heads = c.Size("num_attention_heads", 12);
   const std::int64_t pooled = c.Count("pooler_output_size", 0);
   return {.hidden = hidden,
-          .inner = c.Count("intermediate_size", 3072),
-          .layers = c.Count("num_hidden_layers", 12),
+          .inner = c.Size("intermediate_size", 3072),
+          .layers = c.Layers("num_hidden_layers", 12),
           .pooled = pooled == 0 ? hidden : pooled,
           .heads = heads,
           .width = c.Count("head_dim", hidden / heads),
           .patches = PatchesOf(c, {.image = 224, .patch = 16}),
           .eps = c.Real("layer_norm_eps", 1e-12),
-          .dropout = c.Real("hidden_dropout_prob", 0.0),
-          .attention_dropout = c.Real("attention_probs_dropout_prob", 0.0),
+          .dropout = c.Share("hidden_dropout_prob", 0.0),
+          .attention_dropout = c.Share("attention_probs_dropout_prob", 0.0),
           .qkv_bias = BiasOf(c, "qkv_bias", true)};
 }
 

@@ -38,9 +38,9 @@ WhisperConfig Read(const Net& net) {
     c.Refuse("apply_spec_augment", "inputs that are masked by chance are not built");
   }
   return {.layers = ReadBart(net, kKind),
-          .mels = c.Count("num_mel_bins", 80),
-          .source = c.Count("max_source_positions", 1500),
-          .target = c.Count("max_target_positions", 448)};
+          .mels = c.Size("num_mel_bins", 80),
+          .source = c.Size("max_source_positions", 1500),
+          .target = c.Size("max_target_positions", 448)};
 }
 
 // A table of positions that is found once and not trained.

@@ -88,6 +88,8 @@ class Binder {
   bool IsMatrix(ValueId id) const {
     return program_.values[id].has_layout && program_.values[id].rank >= 2;
   }
+  void Note(const std::string& note) { program_.notes.push_back(program_.strings.Intern(note)); }
+  std::vector<std::uint32_t> NoteExamplePositions();
   void AddNotes(const DataSizes& data);
   Status Replace();
   Status ReplaceLayout(ValueId id);
@@ -236,24 +238,52 @@ Status Binder::AskForPosition(std::optional<std::int64_t> size, int position,
   }
   if (any) return {};
   const std::string which = position == 0 ? "first" : "second";
-  return Unexpected(InvalidInput("no input has a symbolic " + which + " dimension",
+  return Unexpected(InvalidInput("no input has an open " + which + " dimension",
                                  option + " " + std::to_string(*size),
-                                 "The sizes are fixed in the file: " + InputsText(program_) +
-                                     ". Export the model with dynamic_shapes to vary them."));
+                                 "Numbers are fixed: " + InputsText(program_) +
+                                     ". An exported model has open sizes with dynamic_shapes; one "
+                                     "of a config.json has those of its kind."));
+}
+
+// The sizes that --batch and --seq would choose and that examples decided, in one line.
+std::vector<std::uint32_t> Binder::NoteExamplePositions() {
+  const std::span<const std::uint32_t> examples = solver_.from_examples();
+  std::vector<std::uint32_t> told;
+  std::string sizes, flags;
+  for (const int position : {0, 1}) {
+    std::optional<std::int64_t> size;
+    for (ValueId id : program_.inputs) {
+      if (!IsMatrix(id)) continue;
+      const Dim dim = program_.size(id, position);
+      const std::vector<std::uint32_t> symbols = solver_.SymbolsOf(dim);
+      if (symbols.size() != 1) continue;
+      const bool example = std::ranges::find(examples, symbols[0]) != examples.end();
+      const bool known = std::ranges::find(told, symbols[0]) != told.end();
+      const std::optional<std::int64_t> number = solver_.NumberOf(dim);
+      if (!example || known || !number || (size && size != number)) continue;
+      told.push_back(symbols[0]);
+      size = number;
+    }
+    if (!size) continue;
+    const std::string name = position == 0 ? "batch" : "seq";
+    sizes.append(sizes.empty() ? "" : ", ").append(name).append(" ").append(std::to_string(*size));
+    flags.append(flags.empty() ? "--" : " --").append(name).append(" N");
+  }
+  if (!told.empty()) {
+    Note("Nothing was said of sizes, so they are the model's example: " + sizes + " (" + flags +
+         ").");
+  }
+  return told;
 }
 
 void Binder::AddNotes(const DataSizes& data) {
+  const std::vector<std::uint32_t> told = NoteExamplePositions();
   for (std::uint32_t symbol : solver_.from_examples()) {
-    const std::string remedy = solver_.RemedyFor(symbol);
-    std::string note = solver_.NameOf(symbol) + " = " +
-                       std::to_string(program_.symbols[symbol].example) +
-                       " is the file's example size; ";
-    note.append("bind it with " + remedy);
-    program_.notes.push_back(program_.strings.Intern(note));
+    if (std::ranges::find(told, symbol) != told.end()) continue;
+    Note(solver_.NameOf(symbol) + " = " + std::to_string(program_.symbols[symbol].example) +
+         " is the model's example size; bind it with " + solver_.RemedyFor(symbol));
   }
-  for (const std::string& note : data.Notes()) {
-    program_.notes.push_back(program_.strings.Intern(note));
-  }
+  for (const std::string& note : data.Notes()) Note(note);
 }
 
 Status Binder::ReplaceLayout(ValueId id) {

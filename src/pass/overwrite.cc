@@ -31,10 +31,7 @@ Result<std::vector<bool>> NamedModules(const Program& program, const TrainOption
       if (MatchesPattern(pattern, program.text(module.path))) any = true;
       named[m] = named[m] || within || MatchesPattern(pattern, program.text(module.path));
     }
-    if (!any) {
-      return Unexpected(NotFound(fmt::format("no module is called \"{}\"", pattern), "--inplace",
-                                 "A pattern is the path of a module, with * and ?."));
-    }
+    if (!any) return Unexpected(NoModuleMatches(program, pattern, "--inplace"));
   }
   return named;
 }

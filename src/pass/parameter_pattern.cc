@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-
 #include "pass/parameter_pattern.h"
 
+#include <fmt/core.h>
+
 #include <cstddef>
+#include <string>
+#include <utility>
 
 namespace steelyard {
+
 // The usual matching of wildcards: where a letter fits no more, the last * takes one more.
 bool MatchesPattern(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0, star = std::string_view::npos, taken = 0;
@@ -32,6 +36,22 @@ bool MatchesParameter(std::string_view pattern, std::string_view name) {
     if (MatchesPattern(pattern, name.substr(0, end))) return true;
   }
   return false;
+}
+
+Error NoModuleMatches(const Program& program, std::string_view pattern, std::string_view flag) {
+  const auto refusal = [&](std::string hint) {
+    return NotFound(fmt::format("no module is called \"{}\"", pattern), std::string(flag),
+                    std::move(hint));
+  };
+  for (const Module& module : program.modules) {
+    const std::string_view path = program.text(module.path);
+    for (std::size_t end = path.find('.'); end != std::string_view::npos;
+         end = path.find('.', end + 1)) {
+      if (!MatchesPattern(pattern, path.substr(end + 1))) continue;
+      return refusal(fmt::format("Did you mean '{}{}'?", path.substr(0, end + 1), pattern));
+    }
+  }
+  return refusal("A pattern is the path of a module, with * and ?.");
 }
 
 std::vector<bool> ParametersMatching(const Program& program, std::string_view pattern) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which parameters a user means by a pattern.
+// Which parameters and modules a user means by a pattern.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
+#include "steelyard/error.h"
 #include "steelyard/program.h"
 
 namespace steelyard {
@@ -16,6 +17,10 @@ bool MatchesPattern(std::string_view pattern, std::string_view text);
 // Whether `pattern`, in which * stands for any letters and ? for one, is `name` or a module around
 // it: "bert.embeddings", "*.bias" and "bert.*.weight" all match whole words between points or more.
 bool MatchesParameter(std::string_view pattern, std::string_view name);
+
+// That no module matches the pattern, which `flag` gave: with the pattern that was meant where a
+// module would match inside of another.
+Error NoModuleMatches(const Program& program, std::string_view pattern, std::string_view flag);
 
 // By value of the program: whether some name of that parameter matches.
 std::vector<bool> ParametersMatching(const Program& program, std::string_view pattern);

@@ -37,10 +37,7 @@ Result<std::vector<bool>> NamedModules(const Program& program, const TrainOption
       if (!MatchesPattern(pattern, program.text(program.modules[m].path))) continue;
       named[m] = any = true;
     }
-    if (!any) {
-      return Unexpected(NotFound(fmt::format("no module is called \"{}\"", pattern), "--recompute",
-                                 "A pattern is the path of a module, with * and ?."));
-    }
+    if (!any) return Unexpected(NoModuleMatches(program, pattern, "--recompute"));
   }
   return named;
 }

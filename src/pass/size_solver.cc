@@ -139,12 +139,13 @@ Status SizeSolver::CheckRanges() const {
     if (!symbols_[i] || (*symbols_[i] >= symbol.min && *symbols_[i] <= symbol.max)) continue;
     const bool ends = symbol.max < Symbol().max || *symbols_[i] > symbol.max;
     const std::string most = ends ? " to " + std::to_string(symbol.max) : " or more";
-    return Unexpected(InvalidInput(NameOf(i) + " = " + std::to_string(*symbols_[i]) +
-                                       " is outside the file's range of " +
-                                       std::to_string(symbol.min) + most,
-                                   from_[i],
-                                   "Choose a size in this range, or export the model with a wider "
-                                   "one (dynamic_shapes)."));
+    return Unexpected(
+        InvalidInput(NameOf(i) + " = " + std::to_string(*symbols_[i]) +
+                         " is outside the model's range of " + std::to_string(symbol.min) + most,
+                     from_[i],
+                     "Choose a size in this range. An exported model has the one that "
+                     "dynamic_shapes gave it; one of a config.json has as many "
+                     "positions as the config says (max_position_embeddings)."));
   }
   return {};
 }
@@ -204,10 +205,18 @@ Status SizeSolver::CheckWishes() const {
                                      "This size is fixed. Export the model with dynamic_shapes to "
                                      "vary it."));
     }
+    const std::vector<std::uint32_t> symbols = SymbolsOf(wish.dim);
+    if (symbols.size() == 1 && !from_[symbols[0]].empty() && from_[symbols[0]] != wish.from) {
+      return Unexpected(
+          InvalidInput(std::to_string(wish.number) + " by " + wish.from + ", but " +
+                           std::to_string(*number) + " by " + from_[symbols[0]],
+                       "the size " + DimText(program_, wish.dim),
+                       "One of them is enough: sizes of the same symbol agree over all inputs."));
+    }
     std::string message = "the size " + DimText(program_, wish.dim) + " is " +
                           std::to_string(wish.number) + " here, ";
     message.append(std::to_string(*number)).append(" by the rest");
-    for (std::uint32_t i : SymbolsOf(wish.dim)) {
+    for (std::uint32_t i : symbols) {
       message.append(", ").append(NameOf(i)).append(" = ");
       message.append(std::to_string(*symbols_[i])).append(" by ");
       message.append(from_[i].empty() ? "the file's example" : from_[i]);

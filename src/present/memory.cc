@@ -227,15 +227,15 @@ report::Table LargestTensors(const Findings& findings, std::size_t limit) {
   return table;
 }
 
-// "batch 37 is the largest that fits in 80.00 GB (74.51 GiB); 38 takes 0.8 GiB more than that".
+// "batch 37 is the largest that fits in 80.00 GB (74.51 GiB); 38 is 0.8 GiB too large".
 void AppendFit(const Fit& fit, report::Document* document) {
   Sentence text{{fmt::format("{} {}", fit.dimension, fit.size), report::Style::kStrong},
                 " is the largest that fits in ",
                 FormatLimit(fit.limit)};
   if (fit.next_size > 0) {
-    text.emplace_back(fmt::format("; {} takes ", fit.next_size));
+    text.emplace_back(fmt::format("; {} is ", fit.next_size));
     text.emplace_back(In(Unit::kBytes, fit.next_peak - fit.limit));
-    text.emplace_back(" more than that");
+    text.emplace_back(" too large");
   } else {
     text.emplace_back(fit.refusal.empty()
                           ? "; the file allows no larger one"

@@ -2,6 +2,7 @@
 #include "present/weights.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,7 +26,13 @@ namespace {
 using report::Sentence;
 
 // "context_length" as people read it.
+// The keys of GGUF are llama.cpp's; people say it otherwise.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kWords = {
+    {{"block_count", "layers"}, {"head_count", "heads"}, {"head_count_kv", "key-value heads"}}};
+
 std::string Spaced(std::string_view name) {
+  const auto* said = std::ranges::find(kWords, name, [](const auto& row) { return row.first; });
+  if (said != kWords.end()) return std::string(said->second);
   std::string words(name);
   std::ranges::replace(words, '_', ' ');
   return words;
@@ -127,7 +134,7 @@ void AppendLargest(const Findings& findings, const Shown& shown, report::Documen
 
 void AppendWhatIsMissing(const Findings& findings, report::Document* document) {
   document->body.emplace_back(report::Paragraph{
-      {"There is no graph in it: memory of a run and work are told of an exported program, "
+      {"Weights only: memory and FLOPs of a run need the model's graph. Export it: "
        "torch.export.save(torch.export.export(model, (example_input,)), \"model.pt2\")."}});
   const auto tensors = static_cast<std::int64_t>(findings.kernels.parameters.size() +
                                                  findings.kernels.buffers.size());

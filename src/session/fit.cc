@@ -72,6 +72,17 @@ bool IsGiven(const Program& program, const BindOptions& sizes, int position) {
   });
 }
 
+// The first input with a batch, as one would export it.
+std::string_view NameOfInput(const Program& program) {
+  for (ValueId id : program.inputs) {
+    const Value& value = program.values[id];
+    if (value.kind == ValueKind::kTensor && value.has_layout && value.rank >= 1) {
+      return program.text(value.name);
+    }
+  }
+  return "x";
+}
+
 // Finds the last size that fits between one that does and one that does not, or the end.
 class Search {
  public:
@@ -195,11 +206,21 @@ Result<OpenSize> FindOpenSize(const Program& program, const BindOptions& sizes) 
     if (IsGiven(program, sizes, position)) continue;
     if (const auto open = FindAt(program, position)) return *open;
   }
-  return Unexpected(InvalidInput(
-      "no size of the model's inputs is open, so there is nothing to search", "--fit",
-      "Export it with one: `batch = torch.export.Dim(\"batch\")`, then `torch.export.export(model, "
-      "args, dynamic_shapes={\"input_ids\": {0: batch}})`; or leave --batch, --seq or --input "
-      "away."));
+  std::string given;
+  const auto add = [&](bool is_given, std::string_view flag) {
+    if (is_given) given.append(given.empty() ? "" : " or ").append(flag);
+  };
+  add(sizes.batch.has_value(), "--batch");
+  add(sizes.seq.has_value(), "--seq");
+  add(!sizes.inputs.empty(), "--input");
+  std::string hint = given.empty() ? "Export" : fmt::format("Leave {} away; or export", given);
+  hint += fmt::format(
+      " it with one: `batch = torch.export.Dim(\"batch\")`, then `torch.export.export(model, args, "
+      "dynamic_shapes={{\"{}\": {{0: batch}}}})`.",
+      NameOfInput(program));
+  return Unexpected(
+      InvalidInput("no size of the model's inputs is open, so there is nothing to search", "--fit",
+                   std::move(hint)));
 }
 
 Result<Weighing> WeighLargest(const OpenSize& open, const BindOptions& sizes, std::int64_t limit,

@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -124,14 +125,38 @@ PassOptions PassesOf(const WeighOptions& options) {
   return passes;
 }
 
+// The first option that asks for a run; empty where none does.
+std::string_view AskedOfRun(const WeighOptions& options) {
+  struct Asked {
+    bool asked;
+    std::string_view flag;
+  };
+  const BindOptions& bind = options.bind;
+  const Asked questions[] = {{!options.train.optimizer.empty(), "--train"},
+                             {!bind.inputs.empty(), "--input"},
+                             {!bind.sizes.empty(), "--size"},
+                             {options.amp.dtype.has_value(), "--amp"},
+                             {bind.batch.has_value(), "--batch"},
+                             {bind.seq.has_value(), "--seq"},
+                             {options.mode != ModelMode::kExported, "--mode"},
+                             {options.runtime != WeighOptions().runtime, "--runtime"},
+                             {options.budget.has_value(), "--budget"},
+                             {options.fit.has_value(), "--fit"},
+                             {options.advise, "--advise"},
+                             {!options.at.empty(), "--at"}};
+  const auto* first = std::ranges::find_if(questions, &Asked::asked);
+  return first == std::end(questions) ? std::string_view() : first->flag;
+}
+
 ImportOptions ImportOf(const WeighOptions& options) {
   const bool trains = !options.train.optimizer.empty();
-  return {.from = options.from,
-          .dtype = options.dtype,
-          .attention = options.attention,
-          .labelled = trains && options.train.loss.empty(),
-          .training =
-              options.mode == ModelMode::kExported ? trains : options.mode == ModelMode::kTrain};
+  return {
+      .from = options.from,
+      .dtype = options.dtype,
+      .attention = options.attention,
+      .labelled = trains && options.train.loss.empty(),
+      .training = options.mode == ModelMode::kExported ? trains : options.mode == ModelMode::kTrain,
+      .runs = !AskedOfRun(options).empty()};
 }
 
 // Fills in the programs, from what the file holds.
@@ -179,32 +204,12 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
 
 // Weights alone do not run: a question about a run is refused rather than answered with zeros.
 Status RefuseForWeights(const WeighOptions& options) {
-  struct Asked {
-    bool asked;
-    std::string_view flag;
-  };
-  const BindOptions& bind = options.bind;
-  const Asked questions[] = {{!options.train.optimizer.empty(), "--train"},
-                             {!bind.inputs.empty(), "--input"},
-                             {!bind.sizes.empty(), "--size"},
-                             {options.amp.dtype.has_value(), "--amp"},
-                             {bind.batch.has_value(), "--batch"},
-                             {bind.seq.has_value(), "--seq"},
-                             {options.mode != ModelMode::kExported, "--mode"},
-                             {options.runtime != WeighOptions().runtime, "--runtime"},
-                             {options.budget.has_value(), "--budget"},
-                             {options.fit.has_value(), "--fit"},
-                             {options.advise, "--advise"},
-                             {!options.at.empty(), "--at"}};
-  for (const Asked& question : questions) {
-    if (!question.asked) continue;
-    return Unexpected(Unsupported(
-        fmt::format("it holds weights and no graph, so that {} has nothing to run", question.flag),
-        {},
-        "Weigh the exported model: torch.export.save(torch.export.export(model, (example_input,)), "
-        "\"model.pt2\")."));
-  }
-  return {};
+  const std::string_view asked = AskedOfRun(options);
+  if (asked.empty()) return {};
+  return Unexpected(Unsupported(
+      fmt::format("it holds weights and no graph, so that {} has nothing to run", asked), {},
+      "Weigh the exported model: torch.export.save(torch.export.export(model, (example_input,)), "
+      "\"model.pt2\")."));
 }
 
 Result<Weighing> WeighProgram(Program program, const WeighOptions& options,

@@ -40,9 +40,20 @@ std::size_t Mistakes(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// Whether they are one word but for which letters are capitals.
+bool SameLetters(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
 }  // namespace
 
 std::string_view NearestWord(std::string_view word, std::span<const std::string_view> words) {
+  for (std::string_view candidate : words) {
+    if (SameLetters(word, candidate)) return candidate;
+  }
   std::string_view nearest;
   std::size_t least = std::min(kMostMistakes, word.size() / kLettersPerMistake) + 1;
   for (std::string_view candidate : words) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands in docs/ print what stands below them.
+"""Commands in README.md and docs/ print what stands below them, and README's others run.
 
 A block marked `console` holds commands, each a line `$ steelyard ...` with what it prints after it.
 STEELYARD_REBASE=1 writes what is printed into the pages.
@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,12 @@ from run_golden import MEASURED_TIME
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if BLOCK.search(page.read_text())]
+README = ROOT / "README.md"
+PAGES = [
+    page
+    for page in [README, *sorted((ROOT / "docs").glob("*.md"))]
+    if BLOCK.search(page.read_text())
+]
 
 
 def printed(command: str, steelyard: str) -> str:
@@ -55,3 +61,36 @@ def test_commands_print_what_stands_below_them(page: Path, steelyard: str) -> No
         return
     for match in BLOCK.finditer(text):
         assert masked(match.group(1)) == masked(run_block(match.group(1), steelyard))
+
+
+def blocks_of(language: str) -> list[str]:
+    text = README.read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def commands_of_readme() -> list[str]:
+    lines = [line for block in blocks_of("sh") for line in block.splitlines()]
+    return [line for line in lines if line.startswith("steelyard ")]
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a folder in which a reader stands who has exported README's model."""
+    folder = tmp_path_factory.mktemp("reader")
+    for name in ("examples", "tests"):
+        (folder / name).symlink_to(ROOT / name)
+    export = next(block for block in blocks_of("python") if "torch.export.save" in block)
+    subprocess.run([sys.executable, "-c", export], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def test_readme_has_commands() -> None:
+    assert len(commands_of_readme()) >= 15
+
+
+# In README's order: what one writes another reads.
+@pytest.mark.parametrize("command", commands_of_readme())
+def test_commands_of_readme_run(command: str, reader: Path, steelyard: str) -> None:
+    words = shlex.split(command, comments=True)
+    done = subprocess.run([steelyard, *words[1:]], cwd=reader, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -34,34 +34,38 @@ Error UnknownType(const std::string& type) {
   std::vector<std::string_view> types;
   for (const Architecture* one : models::Architectures()) types.push_back(one->type);
   std::ranges::sort(types);
+  const std::string_view meant = NearestWord(type, types);
   return Unsupported(
       "models of type \"" + type + "\" are not built from their configs", "model_type",
-      fmt::format(
-          "Known are {}. Any other, exported in Python: ep = torch.export.export(model, (), "
-          "inputs, strict=False); torch.export.save(ep, \"model.pt2\").",
-          fmt::join(types, ", ")));
+      fmt::format("{} Any other, exported in Python: ep = torch.export.export(model, (), inputs, "
+                  "strict=False); torch.export.save(ep, \"model.pt2\").",
+                  meant.empty() ? fmt::format("Known are {}.", fmt::join(types, ", "))
+                                : fmt::format("Did you mean {}?", meant)));
 }
 
 // The head is what a class's name says behind the architecture: "ForCausalLM" of LlamaForCausalLM.
-std::string HeadOf(const Settings& config, const Architecture& architecture) {
+Result<std::string> HeadOf(const Settings& config, const Architecture& architecture) {
   const std::vector<std::string> classes = config.Texts("architectures");
   if (classes.empty()) return std::string(architecture.heads.front());
   std::string_view name = classes.front();
   if (name.starts_with(architecture.prefix)) name.remove_prefix(architecture.prefix.size());
   if (std::ranges::find(architecture.heads, name) == architecture.heads.end()) {
-    config.Refuse("architectures", "there is no " + classes.front() + " of this type",
-                  fmt::format("Known are {} and {}.", architecture.prefix,
-                              fmt::join(architecture.heads, ", ")));
+    std::string known;
+    for (const std::string_view head : architecture.heads) {
+      known.append(known.empty() ? "" : ", ").append(architecture.prefix).append(head);
+    }
+    return Unexpected(Unsupported("there is no " + classes.front() + " of this type",
+                                  "architectures", "Known are " + known + "."));
   }
   return std::string(name);
 }
 
-DType DTypeOf(const Settings& config, const ImportOptions& options) {
+Result<DType> DTypeOf(const Settings& config, const ImportOptions& options) {
   if (options.dtype) return *options.dtype;
   if (config.Has("quantization_config")) {
-    config.Refuse("quantization_config",
-                  "its weights are quantised, and models are built of others",
-                  "Weigh it as if they were not: --dtype bfloat16.");
+    return Unexpected(Unsupported("its weights are quantised, and models are built of others",
+                                  "quantization_config",
+                                  "Weigh it as if they were not: --dtype bfloat16."));
   }
   for (const std::string_view key : {"dtype", "torch_dtype"}) {
     if (!config.Has(key)) continue;
@@ -95,22 +99,26 @@ Result<models::Attention> AttentionOf(const ImportOptions& options,
                                "It has its eager one."));
 }
 
-// A folder of the Hub stands for its config.
-Result<Program> ReadConfig(const std::string& named, const ImportOptions& options) {
-  std::error_code code;
-  const bool folder = std::filesystem::is_directory(named, code);
-  const std::string path = folder ? (std::filesystem::path(named) / kConfigName).string() : named;
-  SY_ASSIGN_OR_RETURN(const models::Setting root, ReadSettings(path));
-  const Settings config(root);
-  const std::string type = config.Text("model_type");
-  if (Status status = config.status(); !status) {
-    return Unexpected(Within(path, std::move(status.error())));
+Result<const Architecture*> ArchitectureOf(const Settings& config) {
+  if (!config.Has("model_type")) {
+    return Unexpected(Unsupported(
+        "the config does not say it", "model_type",
+        "It should be the config.json that transformers writes with save_pretrained()."));
   }
+  const std::string type = config.Text("model_type");
+  SY_RETURN_IF_ERROR(config.status());
   const Architecture* architecture = models::FindArchitecture(type);
-  if (architecture == nullptr) return Unexpected(Within(path, UnknownType(type)));
+  if (architecture == nullptr) return Unexpected(UnknownType(type));
+  return architecture;
+}
+
+Result<Program> BuildModel(const Settings& config, const ImportOptions& options) {
+  SY_ASSIGN_OR_RETURN(const Architecture* architecture, ArchitectureOf(config));
   SY_ASSIGN_OR_RETURN(const models::Attention attention, AttentionOf(options, *architecture));
-  const models::ModelOptions chosen{.head = HeadOf(config, *architecture),
-                                    .dtype = DTypeOf(config, options),
+  SY_ASSIGN_OR_RETURN(std::string head, HeadOf(config, *architecture));
+  SY_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(config, options));
+  const models::ModelOptions chosen{.head = std::move(head),
+                                    .dtype = dtype,
                                     .attention = attention,
                                     .training = options.training,
                                     .labelled = options.labelled};
@@ -118,13 +126,21 @@ Result<Program> ReadConfig(const std::string& named, const ImportOptions& option
   Builder builder(name, name);
   models::Net net{.b = builder, .config = config, .options = chosen};
   architecture->build(net);
-  if (Status status = config.status(); !status) {
-    return Unexpected(Within(path, std::move(status.error())));
-  }
-  Result<Program> program = std::move(builder).Build();
-  if (!program) return Unexpected(Within(path, std::move(program.error())));
-  ReleaseInOrder(*program);
+  SY_RETURN_IF_ERROR(config.status());
+  SY_ASSIGN_OR_RETURN(Program program, std::move(builder).Build());
+  ReleaseInOrder(program);
   return program;
+}
+
+// A folder of the Hub stands for its config.
+Result<Program> ReadConfig(const std::string& named, const ImportOptions& options) {
+  std::error_code code;
+  const bool folder = std::filesystem::is_directory(named, code);
+  const std::string path = folder ? (std::filesystem::path(named) / kConfigName).string() : named;
+  SY_ASSIGN_OR_RETURN(const models::Setting root, ReadSettings(path));
+  Result<Program> program = BuildModel(Settings(root), options);
+  if (program || program.error().code == ErrorCode::kUsage) return program;
+  return Unexpected(Within(path, std::move(program).error()));
 }
 
 }  // namespace

@@ -17,8 +17,24 @@ namespace {
 constexpr std::int64_t kMaxConfigBytes = 16 << 20;
 constexpr int kMaxDepth = 6;  // quantization_config, config_groups, group_0, weights, num_bits
 
-// Collects the widths that an object and those in it give for weights.
-class WidthReader {
+// One number that several places of a file give, or none where they differ.
+class Agreed {
+ public:
+  void Add(std::int64_t number) {
+    several_ |= number_ != 0 && number != number_;
+    number_ = number;
+  }
+  std::int64_t From(std::int64_t least, std::int64_t most) const {
+    return several_ || number_ < least || number_ > most ? 0 : number_;
+  }
+
+ private:
+  std::int64_t number_ = 0;
+  bool several_ = false;
+};
+
+// Collects the widths and groups that an object and those in it give for weights.
+class HintReader {
  public:
   bool Read(JsonValue value, int depth) {
     return json_.Object(value, [&](std::string_view key, JsonValue field) {
@@ -27,11 +43,11 @@ class WidthReader {
         const bool of_weights = !key.ends_with("activations");
         return !of_weights || depth == kMaxDepth || Read(field, depth + 1);
       }
-      if ((key != "bits" && key != "num_bits") || token == "null") return true;
-      std::int64_t bits = 0;
-      if (!json_.Int(field, bits)) return false;
-      several_ |= bits_ != 0 && bits != bits_;
-      bits_ = bits;
+      const bool is_width = key == "bits" || key == "num_bits";
+      if ((!is_width && key != "group_size") || token == "null") return true;
+      std::int64_t number = 0;
+      if (!json_.Int(field, number)) return false;
+      (is_width ? bits_ : group_).Add(number);
       return true;
     });
   }
@@ -43,15 +59,14 @@ class WidthReader {
     });
   }
 
-  int bits() const {
-    constexpr std::int64_t kWidest = 8;
-    return several_ || bits_ < 0 || bits_ > kWidest ? 0 : static_cast<int>(bits_);
+  QuantisationHints hints() const {
+    constexpr std::int64_t kWidest = 8, kLongest = 1 << 20;
+    return {.bits = static_cast<int>(bits_.From(1, kWidest)), .group = group_.From(1, kLongest)};
   }
 
  private:
   JsonReader json_;
-  std::int64_t bits_ = 0;
-  bool several_ = false;
+  Agreed bits_, group_;
 };
 
 }  // namespace
@@ -59,9 +74,9 @@ class WidthReader {
 QuantisationHints HintsIn(const PaddedText& config) {
   const JsonText json(config);
   if (!json.ok()) return {};
-  WidthReader reader;
+  HintReader reader;
   if (!reader.ReadRoot(json.root())) return {};
-  return {.bits = reader.bits()};
+  return reader.hints();
 }
 
 QuantisationHints ReadHints(const std::string& path) {

@@ -49,6 +49,7 @@ class Layer {
     return Part{by_name_[id], tensor.dtype, weights_.SizesOf(tensor)};
   }
   int bits() const { return hints_.bits; }
+  std::int64_t group() const { return hints_.group; }
 
  private:
   const StoredWeights& weights_;
@@ -69,11 +70,12 @@ bool IsFloat8(DType dtype) { return IsFloating(dtype) && BitsOf(dtype) == 8; }
 
 bool IsWidth(std::int64_t bits) { return bits == 2 || bits == 3 || bits == 4 || bits == 8; }
 
-// "gptq_int4_g128"; one group for a whole row is no group.
+// "gptq_int4_g128"; one group for a whole row is no group, unless groups are said to be as long.
 std::string GroupedName(std::string_view scheme, std::int64_t bits, std::int64_t in,
-                        std::int64_t groups) {
+                        std::int64_t groups, const Layer& layer) {
   std::string name = std::string(scheme) + "_int" + std::to_string(bits);
-  if (groups > 1) name += "_g" + std::to_string((in + groups - 1) / groups);
+  if (groups > 1 || (groups == 1 && in == layer.group()))
+    name += "_g" + std::to_string((in + groups - 1) / groups);
   return name;
 }
 
@@ -100,8 +102,9 @@ std::optional<Reading> ReadGptq(const Part& weight, const Layer& layer) {
   const std::int64_t bits = BitsOfZeros(*zeros, *scales);
   const std::optional<std::int64_t> in = Unpacked(weight.rows(), bits);
   if (!in) return std::nullopt;
-  return Reading{
-      GroupedName("gptq", bits, *in, scales->rows()), {weight.columns(), *in}, scales->dtype};
+  return Reading{GroupedName("gptq", bits, *in, scales->rows(), layer),
+                 {weight.columns(), *in},
+                 scales->dtype};
 }
 
 std::optional<Reading> ReadAwq(const Part& weight, const Layer& layer) {
@@ -112,7 +115,7 @@ std::optional<Reading> ReadAwq(const Part& weight, const Layer& layer) {
   }
   const std::int64_t bits = BitsOfZeros(*zeros, *scales);
   if (bits == 0) return std::nullopt;
-  return Reading{GroupedName("awq", bits, weight.rows(), scales->rows()),
+  return Reading{GroupedName("awq", bits, weight.rows(), scales->rows(), layer),
                  {scales->columns(), weight.rows()},
                  scales->dtype};
 }
@@ -159,8 +162,9 @@ std::optional<Reading> ReadPackedWords(const Part& weight, const Layer& layer) {
   }
   const std::optional<std::int64_t> in = Unpacked(weight.columns(), bits);
   if (!in) return std::nullopt;
-  return Reading{
-      GroupedName("packed", bits, *in, scale->columns()), {weight.rows(), *in}, scale->dtype};
+  return Reading{GroupedName("packed", bits, *in, scale->columns(), layer),
+                 {weight.rows(), *in},
+                 scale->dtype};
 }
 
 std::optional<Reading> ReadMlx(const Part& weight, const Layer& layer) {
@@ -171,7 +175,7 @@ std::optional<Reading> ReadMlx(const Part& weight, const Layer& layer) {
   }
   const std::optional<std::int64_t> in = Unpacked(weight.sizes.back(), layer.bits());
   if (!in) return std::nullopt;
-  Reading reading{GroupedName("mlx", layer.bits(), *in, scales->sizes.back()),
+  Reading reading{GroupedName("mlx", layer.bits(), *in, scales->sizes.back(), layer),
                   {weight.sizes.begin(), weight.sizes.end()},
                   scales->dtype};
   reading.sizes.back() = *in;

@@ -24,7 +24,8 @@ struct QuantisedWeight {
 
 // What the headers do not tell, and a configuration beside the files may.
 struct QuantisationHints {
-  int bits = 0;  // of one number; 0: not known, or several
+  int bits = 0;            // of one number; 0: not known, or several
+  std::int64_t group = 0;  // numbers that share a scale; the same
 };
 
 // Every layer that is stored in a scheme that is known, in the order of the tensors.

@@ -7,9 +7,11 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
+#include "import/foreign.h"
 #include "import/json.h"
 #include "import/weights/file.h"
 #include "support/checked.h"
@@ -72,8 +74,9 @@ class HeaderReader {
     return json_.Object(value, [&](std::string_view key, JsonValue field) {
       std::string_view text;
       if (!json_.Text(field, text)) return false;
-      const bool is_fact = !key.empty() && key.size() <= kMaxFactBytes && !text.empty() &&
-                           text.size() <= kMaxFactBytes;
+      // Every file says "pt", which is the library that wrote it.
+      const bool is_fact = key != "format" && !key.empty() && key.size() <= kMaxFactBytes &&
+                           !text.empty() && text.size() <= kMaxFactBytes;
       if (is_fact && facts_ < kMaxFacts && file_ == 0) {
         ++facts_;
         weights_.AddFact(key, text);
@@ -194,6 +197,17 @@ Status ReadSafetensorsHeader(const PaddedText& header, std::int64_t data_bytes, 
   return CheckPlaces(*weights, first, data_bytes, {.gapless = true});
 }
 
+namespace {
+
+// As much of it as tells what else it may be.
+std::string HeadOf(const File& file) {
+  constexpr std::int64_t kTellingBytes = 64;
+  std::string head(static_cast<std::size_t>(std::min(file.size(), kTellingBytes)), '\0');
+  return file.Read(0, head) ? head : std::string();
+}
+
+}  // namespace
+
 Status ReadSafetensors(const std::string& path, std::uint32_t file, StoredWeights* weights) {
   SY_ASSIGN_OR_RETURN(const File stored, File::Open(path));
   std::array<char, kLengthBytes> length = {};
@@ -203,6 +217,9 @@ Status ReadSafetensors(const std::string& path, std::uint32_t file, StoredWeight
   }
   const std::uint64_t claimed = LittleEndian(length);
   if (claimed > static_cast<std::uint64_t>(kMaxHeaderBytes)) {
+    if (auto foreign = ForeignFormat(HeadOf(stored))) {
+      return Unexpected(Within(path, *std::move(foreign)));
+    }
     return Unexpected(InvalidInput("the header claims to be " + std::to_string(claimed) +
                                        " bytes long; the format allows 100,000,000",
                                    path, "Is it a safetensors file?"));

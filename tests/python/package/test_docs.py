@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/python.md shows, run from the root of the repository as a reader would."""
+"""What README.md and docs/python.md show, run from the root of the repository as a reader would."""
 
 import re
 from pathlib import Path
@@ -29,3 +29,10 @@ def test_what_the_last_example_says(monkeypatch: pytest.MonkeyPatch) -> None:
         names,
     )
     assert names["weighed"] == 32 * 784 * 10
+
+
+def test_what_the_readme_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    names: dict[str, Any] = {}
+    exec(CODE.findall((ROOT / "README.md").read_text())[-1], names)
+    assert names["weighing"].data["memory"]["peak"] > 0

@@ -52,7 +52,7 @@ def test_programs_in_memory(tmp_path: Path) -> None:
 
 
 def test_what_is_no_model() -> None:
-    with pytest.raises(TypeError, match="a list is no model"):
+    with pytest.raises(TypeError, match="list is no kind of model"):
         package.weigh([])  # type: ignore[arg-type, unused-ignore]
 
 

@@ -16,10 +16,10 @@ TEST(FlagTest, NumbersAreWholeAndNotNegative) {
   const Flag flag{.name = "--depth", .arg = "N", .help = "", .field = &depth};
   ASSERT_TRUE(SetField(flag, "0"));
   EXPECT_EQ(depth, 0);
-  EXPECT_EQ(Refusal(flag, "-1"), "--depth: \"-1\" is not a whole number. Write it as --depth 16.");
   EXPECT_EQ(Refusal(flag, "2.5"),
             "--depth: \"2.5\" is not a whole number. Write it as --depth 16.");
   EXPECT_EQ(Refusal(flag, ""), "--depth: \"\" is not a whole number. Write it as --depth 16.");
+  EXPECT_EQ(Refusal(flag, "-1"), "--depth: -1 is less than 0. It is a whole number from 0 on.");
   EXPECT_EQ(Refusal(flag, "99999999999999999999"),
             "--depth: 99999999999999999999 is too large a number");
   EXPECT_EQ(Refusal(flag, "-99999999999999999999"),

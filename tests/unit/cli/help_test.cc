@@ -54,6 +54,19 @@ TEST(HelpTest, AFlagTellsItsChoicesAndItsDefault) {
   EXPECT_EQ(FlagHelp(flag), "how (so far only torch)");
 }
 
+TEST(HelpTest, FlagsStandUnderHeadings) {
+  bool on = false;
+  std::vector<Flag> flags = {{.name = "MODEL", .help = "a file", .field = &on},
+                             {.name = "--batch", .help = "a size", .field = &on},
+                             {.name = "--seq", .help = "another", .field = &on},
+                             {.name = "--top", .help = "rows", .field = &on}};
+  PutUnder("Sizes", 1, &flags);
+  PutUnder("The report", 3, &flags);
+  const std::string help = HelpOf(*FindCommand("ops"), flags);
+  EXPECT_THAT(help, HasSubstr("a file\n\nSizes:\n  --batch"));
+  EXPECT_THAT(help, HasSubstr("another\n\nThe report:\n  --top"));
+}
+
 TEST(HelpTest, UsageShowsWhatMayBeLeftOut) {
   std::string word;
   const CommandInfo* ops = FindCommand("ops");

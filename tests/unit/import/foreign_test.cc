@@ -28,11 +28,14 @@ TEST(ForeignFormats, AreKnownByTheirFirstBytes) {
                     "ELF\x02"),
               HasSubstr("shared library"));
   EXPECT_THAT(About("\x1f\x8b\x08"), HasSubstr("gzip"));
+  EXPECT_THAT(About("version https://git-lfs.github.com/spec/v1\n"), HasSubstr("git lfs pull"));
+  EXPECT_THAT(About("{\n  \"schema\": \"steelyard.report/1\","),
+              AllOf(HasSubstr("a report"), HasSubstr("steelyard compare")));
   EXPECT_THAT(About(" \n{\"architectures\": []}"), HasSubstr("JSON"));
 }
 
 TEST(ForeignFormats, AreCalledKnownButNotSupported) {
-  EXPECT_THAT(About("TFL3TFL3"), HasSubstr("known but not supported by this build yet"));
+  EXPECT_THAT(About("TFL3TFL3"), HasSubstr("known but not read"));
   EXPECT_THAT(About("\x89HDF\r\n\x1a\n"), HasSubstr("torch.export.save("));
 }
 

@@ -33,7 +33,55 @@ TEST(Settings, TheFirstThatIsWrongIsSaid) {
   const Settings c(root);
   EXPECT_EQ(c.Within("rope").Count("theta", 3), 3);
   c.Count("layers");
-  EXPECT_EQ(Describe(c.status().error()), "rope.theta: not a number from 0 to 2147483648");
+  EXPECT_EQ(Describe(c.status().error()),
+            "rope.theta: it is \"big\", not a number from 0 to 2147483648");
+}
+
+std::string RefusalOfSize(Setting value) {
+  const Setting root = Object({{"size", std::move(value)}});
+  const Settings c(root);
+  EXPECT_EQ(c.Size("size", 7), 7);
+  return c.status().error().message;
+}
+
+TEST(Settings, SizesMayDivide) {
+  EXPECT_EQ(RefusalOfSize(Number(0)), "it is 0, not a number from 1 to 2147483648");
+  EXPECT_EQ(RefusalOfSize({}), "it is null, not a number from 1 to 2147483648");
+  EXPECT_EQ(RefusalOfSize(Text(std::string(41, 'x'))),
+            "it is a long text, not a number from 1 to 2147483648");
+  const Setting root = Object({{"size", Number(1)}, {"layers", Number(0)}});
+  const Settings c(root);
+  EXPECT_EQ(c.Size("size", 7), 1);
+  EXPECT_EQ(c.Size("other", 7), 7);
+  EXPECT_EQ(c.Layers("layers", 7), 0);
+  EXPECT_TRUE(c.status());
+}
+
+TEST(Settings, LayersAreNotEndless) {
+  const Setting root = Object({{"layers", Number(4097)}});
+  const Settings c(root);
+  EXPECT_EQ(c.Layers("layers", 2), 2);
+  EXPECT_EQ(Describe(c.status().error()), "layers: it is 4097, not a number from 0 to 4096");
+}
+
+TEST(Settings, SharesAreAtMostOne) {
+  const Setting root = Object({{"p", {.kind = Setting::Kind::kReal, .real = 1.5}},
+                               {"q", {.kind = Setting::Kind::kReal, .real = 0.5}}});
+  const Settings c(root);
+  EXPECT_EQ(c.Share("q", 0.1), 0.5);
+  EXPECT_TRUE(c.status());
+  EXPECT_EQ(c.Share("p", 0.1), 0.1);
+  EXPECT_EQ(Describe(c.status().error()), "p: it is 1.5, not a number from 0 to 1");
+}
+
+TEST(Settings, PartsDivideTheirWhole) {
+  const Setting root = Object({});
+  const Settings c(root);
+  EXPECT_EQ(c.Quotient("hidden", 12, "heads", 4), 3);
+  EXPECT_TRUE(c.status());
+  c.Within("text").Quotient("hidden", 770, "heads", 12);
+  EXPECT_EQ(Describe(c.status().error()),
+            "text.heads: 12 does not divide text.hidden, which is 770");
 }
 
 TEST(Settings, WhatHasNoDefaultMustBeThere) {

@@ -72,8 +72,25 @@ TEST(Bind, WhatIsNotGivenIsTheExampleAndANote) {
   EXPECT_THAT(p->sizes(p->inputs[0]), ElementsAre(2, 64));
   EXPECT_THAT(
       NotesOf(*p),
-      ElementsAre("batch = 2 is the file's example size; bind it with --input input_ids=2x64",
-                  "seq = 64 is the file's example size; bind it with --input input_ids=2x64"));
+      ElementsAre("Nothing was said of sizes, so they are the model's example: batch 2, seq "
+                  "64 (--batch N --seq N)."));
+}
+
+TEST(Bind, SizesThatAreNeitherBatchNorSeqAreToldOneByOne) {
+  constexpr std::string_view kImage = R"(
+symbol b = 2
+symbol h = 32
+symbol t = 5
+input %image: f32[b,3,h,h]
+input %read: i64[b,7]
+input %written: i64[b,t]
+)";
+  const Result<Program> p = BindText(kImage, {.batch = 8});
+  ASSERT_TRUE(p) << Describe(p.error());
+  EXPECT_THAT(
+      NotesOf(*p),
+      ElementsAre("Nothing was said of sizes, so they are the model's example: seq 5 (--seq N).",
+                  "h = 32 is the model's example size; bind it with --input image=8x3x32x32"));
 }
 
 TEST(Bind, BatchAndSeqBindTheFirstAndSecondDimensions) {
@@ -103,7 +120,8 @@ input %written: i64[b,t]
   EXPECT_THAT(one->sizes(one->inputs[0]), ElementsAre(2, 32));
   EXPECT_THAT(one->sizes(one->inputs[1]), ElementsAre(2, 9));
   const BindOptions all{.inputs = {{"read", {2, 7}}, {"written", {2, 9}}}, .seq = 32};
-  EXPECT_THAT(Refusal(kTwo, all), HasSubstr("the size s is 32 here, 7 by the rest"));
+  EXPECT_THAT(Refusal(kTwo, all),
+              HasSubstr("the size s: 32 by --seq (input \"read\"), but 7 by input \"read\""));
 }
 
 TEST(Bind, AListOfPositionsIsNotABatch) {
@@ -125,17 +143,18 @@ input %labels: i64[b]
 
 TEST(Bind, ContradictionsAreShownWithBothSides) {
   EXPECT_EQ(Refusal(kModel, {.inputs = {{"input_ids", {2, 64}}, {"mask", {3, 1, 1, 64}}}}),
-            "input \"mask\", dimension 0: the size batch is 3 here, 2 by the rest, batch = 2 by "
-            "input \"input_ids\", dimension 0. Sizes of the same symbol must agree over all "
-            "inputs.");
+            "the size batch: 3 by input \"mask\", dimension 0, but 2 by input \"input_ids\", "
+            "dimension 0. One of them is enough: sizes of the same symbol agree over all inputs.");
   EXPECT_EQ(Refusal(kModel, {.inputs = {{"mask", {2, 5, 1, 64}}}}),
             "input \"mask\", dimension 1: the size is 1 in the file, 5 was asked for. This size is "
             "fixed. Export the model with dynamic_shapes to vary it.");
   EXPECT_THAT(Refusal(kModel, {.inputs = {{"input_ids", {2, 64}}}, .batch = 4}),
-              HasSubstr("the size batch is 4 here, 2 by the rest"));
+              HasSubstr("the size batch: 4 by --batch (input \"input_ids\"), but 2 by input"));
   EXPECT_EQ(Refusal(kModel, {.seq = 1024}),
-            "--seq (input \"input_ids\"): seq = 1024 is outside the file's range of 2 to 512. "
-            "Choose a size in this range, or export the model with a wider one (dynamic_shapes).");
+            "--seq (input \"input_ids\"): seq = 1024 is outside the model's range of 2 to 512. "
+            "Choose a size in this range. An exported model has the one that dynamic_shapes gave "
+            "it; one of a config.json has as many positions as the config says "
+            "(max_position_embeddings).");
 }
 
 TEST(Bind, InputsAreNamedAsTheUserNamesThem) {
@@ -151,8 +170,9 @@ TEST(Bind, FixedModelTakesItsOwnSizesOnly) {
   constexpr std::string_view kFixed = "input %x: f32[4,128]\n";
   EXPECT_TRUE(BindText(kFixed, {.inputs = {{"x", {4, 128}}}, .batch = 4, .seq = 128}));
   EXPECT_EQ(Refusal(kFixed, {.batch = 8}),
-            "--batch 8: no input has a symbolic first dimension. The sizes are fixed in the file: "
-            "x [4, 128]. Export the model with dynamic_shapes to vary them.");
+            "--batch 8: no input has an open first dimension. Numbers are fixed: x [4, 128]. An "
+            "exported model has open sizes with dynamic_shapes; one of a config.json has those of "
+            "its kind.");
 }
 
 TEST(Bind, SymbolsWithoutAnyValueAreRefused) {
@@ -188,8 +208,9 @@ TEST(Bind, SizesAreGivenByTheirSymbols) {
   EXPECT_EQ(sizes({{"*", 3}, {"u0", 4}}), "2 4 3 3") << "names win; n is an input's";
   EXPECT_EQ(sizes({{"*1", 3}, {"n", 4}}), "4 6 3 3");
   EXPECT_EQ(sizes({{"u0", 7}}),
-            "--size u0=7: u0 = 7 is outside the file's range of 0 to 6. Choose a size in this "
-            "range, or export the model with a wider one (dynamic_shapes).");
+            "--size u0=7: u0 = 7 is outside the model's range of 0 to 6. Choose a size in this "
+            "range. An exported model has the one that dynamic_shapes gave it; one of a "
+            "config.json has as many positions as the config says (max_position_embeddings).");
   EXPECT_EQ(sizes({{"w", 7}}),
             "--size w=7: there is no symbolic size \"w\". The file's symbols are n, u0, u1, v1.");
   EXPECT_THAT(sizes({{"u1", 7}, {"u1", 8}}), HasSubstr("given twice"));

@@ -41,7 +41,7 @@ TEST(DataSizes, AFileMayAllowLess) {
                           "--size u0=N sets it"));
   EXPECT_THAT(Assumed("symbol u0: 30..50\ninput %x: f32[3,8]\n"
                       "%y: i64[u0,2]{1,u0} = aten::nonzero(%x)\nreturn %y\n"),
-              ElementsAre(HasSubstr("u0 = 24 is outside the file's range of 30 to 50")));
+              ElementsAre(HasSubstr("u0 = 24 is outside the model's range of 30 to 50")));
 }
 
 TEST(DataSizes, OneChoiceIsTheOperandOfTheNext) {

@@ -29,6 +29,16 @@ TEST(ParameterPattern, StarsStandForAnyLettersAndPoints) {
   EXPECT_FALSE(MatchesParameter("bert.layer.?.weight", "bert.layer.10.weight"));
 }
 
+TEST(ParameterPattern, AModuleInsideOfAnotherIsGuessed) {
+  const Result<Program> program =
+      ParseText("module bert.encoder.layer.0: Layer\ninput %x: f32[4]\nreturn %x\n", "");
+  ASSERT_TRUE(program) << Describe(program.error());
+  const Error error = NoModuleMatches(*program, "encoder.layer.*", "--recompute");
+  EXPECT_EQ(error.hint, "Did you mean 'bert.encoder.layer.*'?");
+  EXPECT_EQ(NoModuleMatches(*program, "decoder.*", "--recompute").hint,
+            "A pattern is the path of a module, with * and ?.");
+}
+
 TEST(ParameterPattern, FindsTheValuesOfAProgram) {
   const Result<Program> program = ParseText(
       "parameter %w: f32[4] \"fc.weight\"\nparameter %b: f32[4] \"fc.bias\"\nreturn %w\n", "");

@@ -50,7 +50,8 @@ TEST(SizeSolver, ChecksWhatItCannotSolve) {
   EXPECT_EQ(Solved("a//2,a", {3, 7}, "a").value(), 7);
   const Result<std::int64_t> wrong = Solved("a//2,a", {4, 7}, "a");
   ASSERT_FALSE(wrong);
-  EXPECT_EQ(wrong.error().message, "the size a//2 is 4 here, 3 by the rest, a = 7 by size 1");
+  EXPECT_EQ(wrong.error().where, "the size a//2");
+  EXPECT_EQ(wrong.error().message, "4 by size 0, but 3 by size 1");
   EXPECT_THAT(Solved("a//2", {4}, "a").error().message, HasSubstr("needs a"));
 }
 

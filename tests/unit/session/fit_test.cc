@@ -90,7 +90,8 @@ TEST(FitTest, AStaticModelIsRefusedWithARemedy) {
   const Result<Weighing> w =
       Fitting("input %x: f32[2,8]\n%y: f32[2,8] = aten::relu(%x)\nreturn %y\n", 1 << 20);
   ASSERT_FALSE(w);
-  EXPECT_THAT(Describe(w.error()), HasSubstr("dynamic_shapes"));
+  EXPECT_THAT(Describe(w.error()), HasSubstr("Export it with one"));
+  EXPECT_THAT(Describe(w.error()), HasSubstr("dynamic_shapes={\"x\": {0: batch}}"));
 }
 
 }  // namespace

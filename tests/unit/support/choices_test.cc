@@ -29,6 +29,12 @@ TEST(ChoicesTest, GuessesWhatIsMeant) {
   EXPECT_EQ(NearestWord("", {}), "");
 }
 
+TEST(ChoicesTest, CapitalsAreNoMistake) {
+  constexpr std::array<std::string_view, 3> kOptimizers = {"adam", "adamw", "sgd"};
+  EXPECT_EQ(NearestWord("adamW", kOptimizers), "adamw");
+  EXPECT_EQ(NearestWord("SGD", kOptimizers), "sgd");
+}
+
 TEST(ChoicesTest, AShortWordIsNoMisspellingOfAnother) {
   constexpr std::array<std::string_view, 2> kLosses = {"mse", "sum"};
   EXPECT_EQ(NearestWord("sam", kLosses), "sum");

@@ -20,6 +20,14 @@ TEST(Configuration, SaysHowWideNumbersAre) {
             4);
 }
 
+TEST(Configuration, SaysHowManyNumbersShareAScale) {
+  const auto group = [](std::string_view config) { return HintsIn(PaddedText(config)).group; };
+  EXPECT_EQ(group(R"({"quantization_config": {"bits": 4, "group_size": 128}})"), 128);
+  EXPECT_EQ(group(R"({"quantization_config": {"bits": 4, "group_size": -1}})"), 0);
+  EXPECT_EQ(group(R"({"quantization_config": {"a": {"group_size": 32}, "b": {"group_size": 64}}})"),
+            0);
+}
+
 TEST(Configuration, SaysNothingWhereItSaysSeveralThingsOrNone) {
   EXPECT_EQ(BitsIn(R"({"quantization": {"bits": 4, "head": {"bits": 6}}})"), 0);
   EXPECT_EQ(BitsIn(R"({"quantization_config": {"bits": 1000}})"), 0);
