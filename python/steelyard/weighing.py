@@ -206,8 +206,8 @@ def _bridge_for(model: object) -> Any:
         if torch_bridge.takes(model):
             return torch_bridge
     raise TypeError(
-        f"{type(model).__name__} is no kind of model: pass a path, a config as a dictionary, a program, "
-        "an ExportedProgram or an nn.Module"
+        f"{type(model).__name__} is no kind of model: pass a path, a config as a dictionary, a "
+        "program, an ExportedProgram or an nn.Module"
     )
 
 

@@ -2,6 +2,7 @@
 #include "import/onnx/graph_importer.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -173,7 +174,12 @@ bool GraphImporter::Translate(const NodeProto& node, Environment& environment) {
     return RunSubgraph(graph, operands, environment);
   };
   const ValueId first = workshop_.builder.NextValue();
-  row->translate(call);
+  try {
+    row->translate(call);
+  } catch (const std::out_of_range&) {
+    // Of an empty list of numbers, or of a shape that is too short for the operator.
+    Call::GiveUp("an operand has fewer elements or dimensions than it takes");
+  }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const bool given = i < call.results().size() && call.results()[i] != nullptr;
     if (call.wants(i) && !given) Call::GiveUp("result " + std::to_string(i));

@@ -25,7 +25,7 @@ struct Heads {
 
 Heads Apart(Call& call, Tensor x, const Shape& from, std::int64_t heads) {
   if (heads <= 0) Call::GiveUp("no number of heads");
-  const Dim width = call.sizes().Quotient(from.back(), Dim(heads));
+  const Dim width = call.sizes().Quotient(from.at(from.size() - 1), Dim(heads));
   const Tensor split =
       call.Emit("aten::reshape", x, Builder::Shape{from[0], from[1], heads, width});
   return {call.Emit("aten::transpose.int", split, 1, 2), {from[0], Dim(heads), from[1], width}};
@@ -163,7 +163,7 @@ void Rotary(Call& call) {
 
 // --- Norms and activations with a sum before them -----------------------------------------------
 
-Builder::Shape LastSize(Call& call) { return {call.shape(0).back()}; }
+Builder::Shape LastSize(Call& call) { return {call.shape(0).at(call.shape(0).size() - 1)}; }
 
 // input, skip, gamma, beta, bias; results: norm, mean, deviation, sum
 void SkipNorm(Call& call) {

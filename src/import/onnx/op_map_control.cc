@@ -26,7 +26,7 @@ std::string_view GraphOf(Call& call, std::string_view name) {
 void If(Call& call) {
   const std::vector<std::int64_t> condition = call.known_integers(0);
   if (condition.size() != 1) Call::GiveUp("the condition is no number");
-  const std::string_view branch = condition.front() != 0 ? "then_branch" : "else_branch";
+  const std::string_view branch = condition.at(0) != 0 ? "then_branch" : "else_branch";
   for (Item* item : call.run_graph(GraphOf(call, branch), {})) call.GiveItem(*item);
 }
 
@@ -36,7 +36,7 @@ void GiveStacked(Call& call, const std::vector<Item*>& steps) {
   std::vector<Tensor> parts;
   parts.reserve(steps.size());
   for (Item* step : steps) parts.push_back(call.workshop().TensorOf(*step));
-  const Item& first = *steps.front();
+  const Item& first = *steps.at(0);
   if (!first.shape || !first.dtype) Call::GiveUp("a step's result of unknown shape");
   Shape to = *first.shape;
   to.insert(to.begin(), Dim(static_cast<std::int64_t>(steps.size())));

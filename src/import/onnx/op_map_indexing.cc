@@ -165,9 +165,9 @@ void TopK(Call& call) {
       call.opset() < 10 ? std::vector{Dim(call.integer("k", 1))} : call.known_numbers(1);
   if (k.size() != 1) Call::GiveUp("k is no number");
   const std::vector<Tensor> out =
-      call.EmitMany("aten::topk", 2, call.tensor(0), k.front(), axis,
-                    call.integer("largest", 1) != 0, call.integer("sorted", 1) != 0);
-  const Shape to = shapes::With(call.shape(0), axis, k.front());
+      call.EmitMany("aten::topk", 2, call.tensor(0), k.at(0), axis, call.integer("largest", 1) != 0,
+                    call.integer("sorted", 1) != 0);
+  const Shape to = shapes::With(call.shape(0), axis, k.at(0));
   call.Give(out[0], {call.dtype(0), to});
   call.Give(out[1], {DType::kInt64, to});
 }
@@ -179,10 +179,10 @@ void OneHot(Call& call) {
   const int rank = call.rank(0) + 1;
   const int axis = call.axis(call.integer("axis", -1), rank);
   Shape to = call.shape(0), along(static_cast<std::size_t>(rank), Dim(1));
-  to.insert(to.begin() + axis, depth.front());
-  along[static_cast<std::size_t>(axis)] = depth.front();
+  to.insert(to.begin() + axis, depth.at(0));
+  along[static_cast<std::size_t>(axis)] = depth.at(0);
   const Tensor positions =
-      call.Emit("aten::arange", depth.front(), Builder::Named("dtype", call.dtype(0)));
+      call.Emit("aten::arange", depth.at(0), Builder::Named("dtype", call.dtype(0)));
   const Tensor spread = call.Emit("aten::reshape", positions, ToSizes(along));
   const Tensor index = call.Emit("aten::unsqueeze", call.tensor(0), axis);
   const Tensor hot = call.Emit("aten::eq.Tensor", index, spread);

@@ -141,7 +141,7 @@ void ArgExtreme(Call& call) {
 void Running(Call& call) {
   const std::vector<std::int64_t> axes = call.known_integers(1);
   if (axes.size() != 1) Call::GiveUp("several axes");
-  const int axis = call.axis(axes.front(), call.rank(0));
+  const int axis = call.axis(axes.at(0), call.rank(0));
   const bool reverse = call.integer("reverse", 0) != 0;
   const Tensor x = call.tensor(0);
   Tensor out = reverse ? call.Emit("aten::flip", x, Builder::Shape{axis}) : x;

@@ -529,7 +529,7 @@ void Triangle(Call& call) {
   const bool upper = call.integer("upper", 1) != 0;
   const std::vector<Dim> offset = call.has(1) ? call.known_numbers(1) : std::vector{Dim(0)};
   if (offset.size() != 1) Call::GiveUp("several diagonals");
-  const Tensor out = call.Emit(upper ? "aten::triu" : "aten::tril", call.tensor(0), offset.front());
+  const Tensor out = call.Emit(upper ? "aten::triu" : "aten::tril", call.tensor(0), offset.at(0));
   call.Give(out, call.like(0));
 }
 

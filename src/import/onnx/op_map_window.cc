@@ -93,7 +93,7 @@ void DeformedConvolution(Call& call) {
   const std::vector<Window> windows = WindowsOf(call, WeightKernel(call, 1));
   if (windows.size() != 2 || !IsSymmetric(windows)) Call::GiveUp("no image, or padded unevenly");
   Shape to = SlidShape(call, call.shape(0), windows);
-  to[1] = call.shape(1).front();
+  to[1] = call.shape(1).at(0);
   const auto bias = [&] {
     if (call.has(3)) return call.tensor(3);
     return call.Emit("aten::zeros", Builder::Shape{to[1]}, Builder::Named("dtype", call.dtype(0)));

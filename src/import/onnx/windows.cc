@@ -110,7 +110,7 @@ std::string ForDimensions(std::string_view stem, std::size_t dimensions,
 Tensor Convolved(Call& call, const Convolving& operands, Shape* to) {
   std::vector<Window> windows = WindowsOf(call, WeightKernel(call, operands.weight_operand));
   *to = SlidShape(call, call.shape(0), windows);
-  (*to)[1] = call.shape(operands.weight_operand).front();
+  (*to)[1] = call.shape(operands.weight_operand).at(0);
   Tensor x = operands.input;
   if (!IsSymmetric(windows)) x = Padded(call, x, windows, 0);
   return call.Emit(ForDimensions("aten::conv", windows.size()), x, operands.weight, operands.bias,

@@ -36,11 +36,11 @@ TEST(SafetensorsHeader, GivesTensorsAndFacts) {
 
 TEST(SafetensorsHeader, KeepsLogsOfTrainersOut) {
   StoredWeights weights;
-  const std::string header =
-      R"({"__metadata__": {"format": "pt", "log": ")" + std::string(1000, 'x') + "\"}}";
+  const std::string header = R"({"__metadata__": {"source": "here", "format": "pt", "log": ")" +
+                             std::string(1000, 'x') + "\"}}";
   ASSERT_TRUE(ReadSafetensorsHeader(PaddedText(header), 0, 0, &weights));
   ASSERT_EQ(weights.program.facts.size(), 1u);
-  EXPECT_EQ(weights.program.text(weights.program.facts[0].text), "pt");
+  EXPECT_EQ(weights.program.text(weights.program.facts[0].text), "here");
 }
 
 // Every way of being wrong, the place where it is, and that nothing is read of it.
