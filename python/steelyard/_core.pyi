@@ -709,7 +709,9 @@ class ReportOptions:
     def table(self, arg: str, /) -> None: ...
 
 class Totals:
-    """Parameters, work of the forward pass, and memory of all that was weighed."""
+    """
+    Parameters, work of the forward pass, and memory of all that was weighed.
+    """
 
     @property
     def parameter_count(self) -> int: ...
