@@ -47,7 +47,7 @@ bool IsJson(std::string_view head) {
 
 // What steelyard writes itself, of a model or of two.
 bool IsReport(std::string_view head) {
-  return IsJson(head) && head.find("\"schema\": \"steelyard.") != std::string_view::npos;
+  return IsJson(head) && head.find(R"("schema": "steelyard.)") != std::string_view::npos;
 }
 
 constexpr Format kFormats[] = {

@@ -2,8 +2,6 @@
 
 #include "import/pt2/out_spec.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <array>
 

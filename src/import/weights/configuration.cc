@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/weights/configuration.h"
 
-#include <simdjson.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

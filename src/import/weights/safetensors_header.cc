@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/weights/safetensors_header.h"
 
-#include <simdjson.h>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/weights/shard_index.h"
 
-#include <simdjson.h>
-
 #include <cstdint>
 #include <map>
 #include <string_view>
