@@ -5,8 +5,6 @@
 
 #include "ops/autocast.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <utility>
 

@@ -501,6 +501,7 @@ void Dispatcher::CallEach(OpName op, std::vector<std::vector<Argument>> calls) {
   }
   const bool before = std::exchange(recording_, true);
   std::vector<std::vector<Tensor>> results;
+  results.reserve(calls.size());
   for (std::vector<Argument>& call : calls) results.push_back(Execute(*def, call));
   recording_ = before;
   for (std::size_t i = 0; i < calls.size(); ++i) {

@@ -52,6 +52,7 @@ template <Label kPart>
 std::vector<Tensor> Each(Dispatcher& d, const OpView& op) {
   std::vector<Tensor> results;
   const std::size_t length = LengthOf(op);
+  results.reserve(length);
   for (std::size_t k = 0; k < length; ++k) {
     results.push_back(decompose::CallList(d, kOpNamed<kPart>, ElementOf(op, k))[0]);
   }
@@ -63,6 +64,7 @@ template <Label kPart>
 std::vector<Tensor> EachInPlace(Dispatcher& d, const OpView& op) {
   std::vector<std::vector<Argument>> calls;
   const std::size_t length = LengthOf(op);
+  calls.reserve(length);
   for (std::size_t k = 0; k < length; ++k) calls.push_back(ElementOf(op, k));
   d.CallEach(kOpNamed<kPart>, std::move(calls));
   return {};

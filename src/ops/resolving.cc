@@ -88,7 +88,7 @@ std::vector<Tensor> Dispatcher::RunResolved(const OpDef& def, std::span<const Ar
   std::vector<Tensor> results = RunBody(def, resolved);
   copies.clear();
   if (copied_back) {
-    results[0] = Call("aten::copy_", Tensor(this, args[0].value), std::move(results[0]));
+    results[0] = Call("aten::copy_", Tensor(this, args[0].value), results[0]);
   }
   return results;
 }

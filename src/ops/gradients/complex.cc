@@ -3,7 +3,6 @@
 #include "ops/gradients/complex.h"
 
 #include <cstdint>
-#include <utility>
 
 namespace steelyard::gradients {
 

@@ -2,7 +2,6 @@
 //
 // torch.optim.Adagrad and RMSprop (torch/optim/*.py).
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
