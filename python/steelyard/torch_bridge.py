@@ -70,23 +70,12 @@ def program_of(
     return program
 
 
-def export_untouched(
-    model: torch.nn.Module,
-    args: Any = None,
-    kwargs: Mapping[str, Any] | None = None,
-    dynamic_shapes: Any = None,
-    mode: str = "exported",
-    as_: str = "exported",
-) -> ExportedProgram:
-    """Exports a module without reading or changing anything of it: along the path that libraries
-    take when they are traced, or, as "module", along the one that they take when they run."""
-    return _traced(model, args, kwargs, dynamic_shapes, mode, as_)[0]
-
-
 def _traced(
     model: torch.nn.Module, args: Any, kwargs: Any, dynamic_shapes: Any, mode: str, as_: str
 ) -> tuple[ExportedProgram, list[str]]:
-    """The program, and the names of the functions in it that have a backward pass of their own."""
+    """The module exported without reading or changing anything of it: along the path that libraries
+    take when they are traced, or, as "module", along the one that they take when they run. With the
+    names of the functions on the latter that have a backward pass of their own."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile was given
     on_cpu = all(tensor.device.type == "cpu" for tensor in _tensors_of(model))
     device = "cpu" if on_cpu else "meta"
@@ -100,13 +89,13 @@ def _traced(
         with contextlib.ExitStack() as traced:
             if not on_cpu:
                 traced.enter_context(torch.device(device))
-            view = EagerView(untraced, examples)
+            functions: dict[str, None] = {}
             if as_ == "module":
-                traced.enter_context(view)
+                functions = traced.enter_context(EagerView(untraced, examples)).functions
             exported = torch.export.export(
                 untraced, *examples, dynamic_shapes=dynamic_shapes, strict=False
             )
-            return exported, list(view.functions)
+            return exported, list(functions)
     except Exception as error:
         raise ExportError(
             f"PyTorch cannot export it: {_first_line(error)}",

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ops/autograd.h"
+#include "ops/graph_plan.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 
@@ -17,15 +18,6 @@ namespace {
 
 // What keeps the casts of parameters, beside the nodes that save them.
 constexpr std::string_view kKeeper = "torch.autocast";
-
-template <class Visit>
-void VisitTensors(const Program& program, const Argument& argument, const Visit& visit) {
-  if (argument.kind == ArgKind::kValue) visit(argument.value);
-  if (argument.kind != ArgKind::kList) return;
-  for (const Argument& element : program.list(argument.list)) {
-    if (element.kind == ArgKind::kValue) visit(element.value);
-  }
-}
 
 }  // namespace
 
@@ -98,7 +90,7 @@ Tensor Autocast::CastOnce(DType dtype, const Tensor& leaf) {
 DType Autocast::WidestOf(std::span<const Argument> args) const {
   DType widest = mode_.low;
   for (const Argument& argument : args) {
-    VisitTensors(program_, argument, [&](ValueId id) {
+    VisitValues(program_, argument, [&](ValueId id) {
       if (!IsEligible(id)) return;
       const DType dtype = dispatcher_.ViewOf(id).dtype();
       if (dtype != DType::kFloat32 && dtype != mode_.low) {
