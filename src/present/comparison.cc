@@ -131,15 +131,16 @@ struct Match {
   const DataView& any() const { return b ? *b : *a; }
 };
 
-// In the order of A, what only B has after it.
-std::vector<Match> MatchBy(std::string_view key, DataView a, DataView b, std::string_view array) {
+// What both sides hold at a path, by name: in the order of A, what only B has after it.
+template <class NameOf>
+std::vector<Match> MatchAt(std::string_view path, DataView a, DataView b, const NameOf& name_of) {
   std::vector<Match> matches;
   std::unordered_map<std::string_view, std::size_t> by_name;
   const auto add = [&](DataView side, std::optional<DataView> Match::*member) {
-    const std::optional<DataView> rows = side.Find(array);
+    const std::optional<DataView> rows = side.Find(path);
     if (!rows) return;
     for (const DataView row : *rows) {
-      const std::string_view name = TextAt(row, key);
+      const std::string_view name = name_of(row);
       const auto [found, fresh] = by_name.try_emplace(name, matches.size());
       if (fresh) matches.push_back({.name = name});
       matches[found->second].*member = row;
@@ -148,6 +149,11 @@ std::vector<Match> MatchBy(std::string_view key, DataView a, DataView b, std::st
   add(a, &Match::a);
   add(b, &Match::b);
   return matches;
+}
+
+// Elements of an array, named by a member of theirs.
+std::vector<Match> MatchBy(std::string_view key, DataView a, DataView b, std::string_view array) {
+  return MatchAt(array, a, b, [&](DataView row) { return TextAt(row, key); });
 }
 
 bool Differs(const Match& match, Figures figures) {
@@ -385,17 +391,8 @@ class Comparison {
 
   // What the parameters are stored as.
   std::vector<Match> DTypes() const {
-    std::vector<Match> matches;
-    for (const auto& [side, member] : {std::pair(&a_, &Match::a), std::pair(&b_, &Match::b)}) {
-      const std::optional<DataView> held = side->data.Find("parameters.by_dtype");
-      if (!held) continue;
-      for (const DataView dtype : *held) {
-        auto found = std::ranges::find(matches, dtype.key(), &Match::name);
-        if (found == matches.end()) found = matches.insert(found, {.name = dtype.key()});
-        (*found).*member = dtype;
-      }
-    }
-    return matches;
+    return MatchAt("parameters.by_dtype", a_.data, b_.data,
+                   [](DataView dtype) { return dtype.key(); });
   }
 
   void AppendDTypes(report::Document* document) const {

@@ -3,6 +3,8 @@
 // Gradients of what overwrites a tensor with numbers of no history.
 #pragma once
 
+#include <string_view>
+
 #include "ops/gradient.h"
 #include "ops/gradients/words.h"
 
@@ -10,21 +12,26 @@ namespace steelyard::gradients {
 
 Tensor FillValue(Dispatcher& d, const Backward& b);
 
-inline constexpr Gradient kZero{"ZeroBackward0", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kFill{"FillBackward0", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kFillInPlace{"FillBackward2", {GradientOf(0, {}, Zeros)}};
+// Nothing of the first operand reaches the result.
+constexpr Gradient ZeroGradient(std::string_view node) {
+  return {node, {GradientOf(0, {}, Zeros)}};
+}
+
+inline constexpr Gradient kZero = ZeroGradient("ZeroBackward0");
+inline constexpr Gradient kFill = ZeroGradient("FillBackward0");
+inline constexpr Gradient kFillInPlace = ZeroGradient("FillBackward2");
 inline constexpr Gradient kFillTensor{"FillBackward3",
                                       {GradientOf(0, {}, Zeros), GradientOf(1, {}, FillValue)}};
-inline constexpr Gradient kBernoulli{"BernoulliBackward0", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kBernoulliInPlace{"BernoulliBackward2", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kNormal{"NormalBackward0", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kCauchy{"CauchyBackward0", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kExponential{"ExponentialBackward0", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kGeometric{"GeometricBackward0", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kLogNormal{"LogNormalBackward0", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kRandomFrom{"RandomBackward0", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kRandomTo{"RandomBackward1", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kRandom{"RandomBackward2", {GradientOf(0, {}, Zeros)}};
-inline constexpr Gradient kUniform{"UniformBackward0", {GradientOf(0, {}, Zeros)}};
+inline constexpr Gradient kBernoulli = ZeroGradient("BernoulliBackward0");
+inline constexpr Gradient kBernoulliInPlace = ZeroGradient("BernoulliBackward2");
+inline constexpr Gradient kNormal = ZeroGradient("NormalBackward0");
+inline constexpr Gradient kCauchy = ZeroGradient("CauchyBackward0");
+inline constexpr Gradient kExponential = ZeroGradient("ExponentialBackward0");
+inline constexpr Gradient kGeometric = ZeroGradient("GeometricBackward0");
+inline constexpr Gradient kLogNormal = ZeroGradient("LogNormalBackward0");
+inline constexpr Gradient kRandomFrom = ZeroGradient("RandomBackward0");
+inline constexpr Gradient kRandomTo = ZeroGradient("RandomBackward1");
+inline constexpr Gradient kRandom = ZeroGradient("RandomBackward2");
+inline constexpr Gradient kUniform = ZeroGradient("UniformBackward0");
 
 }  // namespace steelyard::gradients
