@@ -411,6 +411,7 @@ class Comparison {
     if (folded.empty() && deeper == 0) return;
     const std::size_t shown = std::min(folded.size(), static_cast<std::size_t>(shown_.top));
     std::vector<Match> matches;
+    matches.reserve(shown);
     for (std::size_t i = 0; i < shown; ++i) matches.push_back(folded[i].match);
     const std::vector<Figure> figures = DifferingIn(matches, kModuleFigures);
     report::Table table = EmptyTable("Modules that differ", figures);
