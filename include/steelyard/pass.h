@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Passes: functions from a program to a program. They are rows of a table; the runner is the only
-// one that calls them and, where asked, verifies what each gave.
+// one that calls them. It takes their times and, where asked, verifies what each gave.
 //
-//   Result<Program> kernels = RunPasses(std::move(program), {"tie_parameters", "bind",
-//   "decompose"},
-//                                       options);
+//   PassOptions options{.bind = {.batch = 32}, .train = {.optimizer = "adamw"}};
+//   Result<Lowered> lowered = Lower(std::move(program), options);
+//   std::size_t kernels = lowered->kernels.main().nodes.size();
+//
+// A pass that an option asks for and the program does not allow returns an error that names the
+// pass, the node and the shapes. None changes what it did not take.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +21,7 @@
 #include "steelyard/error.h"
 #include "steelyard/op.h"
 #include "steelyard/program.h"
+#include "steelyard/timeline.h"
 
 namespace steelyard {
 
@@ -94,11 +98,11 @@ struct AmpOptions {
 };
 
 struct PassOptions {
-  BindOptions bind;
+  BindOptions bind = {};
   ModelMode mode = ModelMode::kExported;
-  TrainOptions train;
+  TrainOptions train = {};
   AmpOptions amp = {};
-  Target target;
+  Target target = {};
   bool verify = false;  // check the program's rules after every pass; weighings of debug builds do
 };
 
@@ -116,10 +120,24 @@ struct OptimizerInfo {
   std::string_view others = {};  // the optimizer of those that it does not take
 };
 
+// One pass: a row of `Passes`.
 struct PassInfo {
+  // A verb, as `--print-after` takes it, and a sentence.
   std::string_view name;
   std::string_view summary;
+  // Whether a weighing with these options runs it.
+  bool (*applies)(const PassOptions& options);
+  // Rewrites the program. Null in the row of the last pass, which makes another program instead:
+  // the kernels, told of beside what they were made from.
   Result<Program> (*run)(Program program, const PassOptions& options);
+  Result<Program> (*lower)(const Program& program, const PassOptions& options) = nullptr;
+};
+
+// A program when all passes have run.
+struct Lowered {
+  Program imported;              // as the file has it, with its sizes bound and its step appended
+  Program kernels;               // what the runtime runs
+  std::vector<StageTime> times;  // of each pass that has run, in order
 };
 
 std::span<const LossInfo> Losses();
@@ -129,10 +147,17 @@ std::vector<OptimizerOption> OptionsOf(const OptimizerInfo& optimizer);
 
 // Every pass, in the order in which a weighing runs them.
 std::span<const PassInfo> Passes();
+// The row of that name, or null.
 const PassInfo* FindPass(std::string_view name);
+// The names of those that a weighing with these options runs, in order.
+std::vector<std::string_view> PassesFor(const PassOptions& options);
 
-// Runs the named passes in order. The error of a pass, or of verification after it, names the pass.
+// Runs the named passes in order; the result of the last one counts. An error is that of a pass, or
+// of verification after it, which names the pass; or that there is no pass of such a name.
 Result<Program> RunPasses(Program program, std::span<const std::string_view> names,
                           const PassOptions& options);
+
+// Runs all passes that these options ask for.
+Result<Lowered> Lower(Program program, const PassOptions& options);
 
 }  // namespace steelyard

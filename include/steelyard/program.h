@@ -7,7 +7,15 @@
 //   Result<Program> program = ImportFile("bert.pt2", {});
 //   for (const Node& node : program->main().nodes) {
 //     std::string_view op = program->op_name(node.op);  // "aten::linear"
+//     for (const Argument& argument : program->args(node)) {
+//       if (argument.kind == ArgKind::kValue) Use(program->sizes(argument.value));
+//     }
+//     for (ValueId result : program->results(node)) Use(program->sizes(result));
 //   }
+//
+// Nodes are in the order in which they run, and every value is computed before it is used.
+// Importers and `Builder` keep these rules, and so do passes; who fills a Program by hand must. An
+// id is an index into the table that its comment names, kNoId where there is nothing.
 //
 // Sizes may be symbolic until the pass `bind` has made them numbers; the functions that return
 // spans of int64 require that.
@@ -19,8 +27,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steelyard/dims.h"
-#include "steelyard/strings.h"
+#include "steelyard/tables.h"
 
 namespace steelyard {
 
@@ -101,18 +108,8 @@ struct Argument {
   };
 
   static Argument None() { return {}; }
-  static Argument OfValue(ValueId v) {
-    Argument a;
-    a.kind = ArgKind::kValue;
-    a.value = v;
-    return a;
-  }
-  static Argument OfInt(Dim d) {
-    Argument a;
-    a.kind = ArgKind::kInt;
-    a.dim = d;
-    return a;
-  }
+  static Argument OfValue(ValueId v);
+  static Argument OfInt(Dim d);
   static Argument OfInt(std::int64_t i) { return OfInt(Dim(i)); }
   static Argument OfFloat(double r);
   static Argument OfBool(bool b);
@@ -197,14 +194,6 @@ struct NamedTensor {
   bool persistent = true;
   std::uint32_t tied_to = kNoId;  // index in the same list of the first name of the same tensor
   std::uint32_t packing = kNoId;  // index into Program::packings; kNoId: an array of its dtype
-};
-
-// A symbolic size of the file: its admissible range and the value it had when it was exported.
-struct Symbol {
-  StringId name = kNoString;
-  std::int64_t min = 0;
-  std::int64_t max = std::int64_t{1} << 62;
-  std::int64_t example = -1;  // -1: the file gives none
 };
 
 // An operator inside which nodes run ("aten::linear" around its addmm); frame 0 is the program.
@@ -302,14 +291,5 @@ class Program {
  private:
   std::vector<OpId> op_of_string_;  // indexed by StringId
 };
-
-// Bytes of the storage that a fresh tensor of this layout needs: up to its last element, nothing
-// when it is empty. Sub-byte dtypes round up. Requires: no overflow (see `CheckLayout`).
-std::int64_t StorageBytes(DType dtype, std::span<const std::int64_t> sizes,
-                          std::span<const std::int64_t> strides);
-
-// False when a size or stride is negative or the byte count does not fit in an int64.
-bool CheckLayout(DType dtype, std::span<const std::int64_t> sizes,
-                 std::span<const std::int64_t> strides);
 
 }  // namespace steelyard

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report before it has a form: what was found, ready to be written as text, JSON or a page.
-//
-// Analyses return plain numbers and print nothing; a presenter puts them into a `Document`; a
-// renderer writes it and computes nothing but layout. A `Document` holds the report twice: `data`
-// for programs, a tree of exact values under the keys of docs/report.schema.json, and `body` for
-// people, blocks in reading order in which every total and share has been computed already.
+// A report before it has a form. Analyses return plain numbers and print nothing; a presenter puts
+// them into a `Document`; a renderer writes it as text, JSON or a page and computes only layout. A
+// `Document` holds the report twice: `data` for programs, a tree of exact values under the keys of
+// docs/report.schema.json, and `body` for people, blocks in reading order with totals computed.
 //
 //   report::Document document;
 //   document.data.OpenObject("memory");
 //   document.data.SetInt("peak", peak, Unit::kBytes);
 //   document.data.Close();
-//   const report::Quantity bytes{.value = peak, .unit = Unit::kBytes};
+//   const Quantity bytes{.value = peak, .unit = Unit::kBytes};
 //   document.body.push_back(report::Headline{"Memory", {"peak ", bytes}});
 //   Result<std::string> text = report::Render(document, "text", {.width = 100});
 #pragma once
@@ -27,10 +25,19 @@
 #include <vector>
 
 #include "steelyard/error.h"
-#include "steelyard/strings.h"
+#include "steelyard/tables.h"
 #include "steelyard/units.h"
 
-namespace steelyard::report {
+namespace steelyard {
+
+// The version of the library, semantic for these headers. The build system reads this line.
+inline constexpr char kVersion[] = "0.1.0";
+
+// The JSON contract that a report follows: docs/report.schema.json. The number changes when a key
+// is renamed, removed or given another meaning; new keys do not change it.
+inline constexpr char kReportSchema[] = "steelyard.report/1";
+
+namespace report {
 
 // What a value of the tree for programs is.
 enum class DataKind : std::uint8_t { kObject, kArray, kInt, kDouble, kText, kBool };
@@ -44,7 +51,7 @@ class DataView {
   // The key under which it stands in its object; empty for an element of an array and for the root.
   [[nodiscard]] std::string_view key() const;
 
-  // What a number measures. `Unit::kNone` for all that is not a number.
+  // What a number measures; else `Unit::kNone`.
   [[nodiscard]] Unit unit() const;
 
   // The value. Requires: the kind is the one named. The text lives as long as the `Data`.
@@ -53,8 +60,7 @@ class DataView {
   [[nodiscard]] std::string_view AsText() const;
   [[nodiscard]] bool AsBool() const;
 
-  // The number of `AsText()`, or of the key, among the distinct texts of this `Data`, for renderers
-  // that escape each text once.
+  // Numbers of `AsText()` and of the key among the distinct texts, to escape each of them once.
   [[nodiscard]] std::uint32_t text_id() const;
   [[nodiscard]] std::uint32_t key_id() const;
 
@@ -120,7 +126,6 @@ class Data {
 
   // The whole tree. Requires: every container that was opened is closed.
   [[nodiscard]] DataView root() const;
-
   // How many values there are, containers included.
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   // All distinct texts and keys, by the numbers that `DataView::text_id` and `key_id` return.
@@ -157,21 +162,6 @@ inline DataView::Iterator DataView::begin() const {
   const bool container = kind() == DataKind::kObject || kind() == DataKind::kArray;
   return {data_, container ? at_ + 1 : Next()};
 }
-
-// How sure a number for people is. Everything that is not exact says so next to the number.
-enum class Claim : std::uint8_t {
-  kExact,
-  kAtLeast,    // A lower bound, such as a total over a model with unmodelled operators.
-  kEstimated,  // From a model of speed or of a workspace, not from counting.
-};
-
-// One number and all that is needed to write it.
-struct Quantity {
-  std::variant<std::int64_t, double> value = std::int64_t{0};
-  Unit unit = Unit::kNone;
-  Claim claim = Claim::kExact;
-  Sign sign = Sign::kIfNegative;
-};
 
 enum class Style : std::uint8_t {
   kPlain,
@@ -235,8 +225,7 @@ struct ChartPhase {
   double begin = 0.0;
   double end = 0.0;
 };
-// Values over time or over a sequence of steps. A renderer with fewer columns than points shows the
-// largest value of each column, so that no peak is lost.
+// Values over time or steps. Where columns are fewer than points each shows its largest value.
 struct Chart {
   Unit unit = Unit::kNone;
   std::int64_t baseline = 0;  // Where the value axis begins, such as what is resident all the time.
@@ -278,7 +267,7 @@ struct Table {
   int level = 0;  // Indents the whole table.
 };
 
-// Remarks on what precedes, set apart: assumptions made, operators not modelled.
+// Remarks on what precedes, set apart.
 struct NoteList {
   std::vector<Sentence> notes = {};
   Style style = Style::kPlain;  // kWarning where the numbers above depend on it.
@@ -307,4 +296,5 @@ struct RenderOptions {
 [[nodiscard]] Result<std::string> Render(const Document& document, std::string_view format,
                                          const RenderOptions& options = {});
 
-}  // namespace steelyard::report
+}  // namespace report
+}  // namespace steelyard

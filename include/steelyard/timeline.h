@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steelyard/strings.h"
+#include "steelyard/tables.h"
 
 namespace steelyard {
 
@@ -92,6 +92,12 @@ struct Timeline {
     for (std::int64_t bytes : resident) sum += bytes;
     return sum;
   }
+};
+
+// How long a part of a weighing took.
+struct StageTime {
+  std::string_view stage;  // the name of a pass, or of what comes before and after them
+  double seconds = 0;
 };
 
 // What a search for the largest size of the inputs whose run fits in a given memory has found.

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace steelyard {
 
@@ -71,5 +72,20 @@ struct FormatOptions {
 // with a point and blanks before the unit where wanted; nothing where it says none or more than
 // 2^63.
 [[nodiscard]] std::optional<std::int64_t> ParseBytes(std::string_view text);
+
+// How sure a number for people is. Everything that is not exact says so next to the number.
+enum class Claim : std::uint8_t {
+  kExact,
+  kAtLeast,    // A lower bound, such as a total over a model with unmodelled operators.
+  kEstimated,  // From a model of speed or of a workspace, not from counting.
+};
+
+// One number and all that is needed to write it.
+struct Quantity {
+  std::variant<std::int64_t, double> value = std::int64_t{0};
+  Unit unit = Unit::kNone;
+  Claim claim = Claim::kExact;
+  Sign sign = Sign::kIfNegative;
+};
 
 }  // namespace steelyard

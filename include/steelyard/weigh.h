@@ -95,8 +95,8 @@ struct WeighOptions {
 
 // The numbers that most callers want, of what was weighed: one forward pass without gradients or,
 // where `WeighOptions::train` names an optimizer, one training step. Work is that of its forward
-// part; memory that of the whole. Of a file of weights only parameters and
-// buffers are told: the others are 0.
+// part; memory that of the whole. Of a file of weights only parameters and buffers are told: the
+// others are 0.
 struct Totals {
   // Elements of all parameters, trained or not, and their bytes. Tied parameters once.
   std::int64_t parameter_count = 0;
@@ -141,6 +141,9 @@ struct Weighing {
   Program kernels;             // As the runtime runs it.
   Timeline timeline;           // Every allocation and free of what was weighed.
   double elapsed_seconds = 0;  // What weighing took.
+  // Of it what reading, each pass, the simulated run and the analyses took; of a search or of
+  // advice, those of the weighing that is told.
+  std::vector<StageTime> times;
   std::optional<Fit> fit;      // Of a search.
   std::vector<Advice> advice;  // The lowest peak first, where it was asked for.
   std::unique_ptr<const Analyses> analyses;
@@ -176,6 +179,9 @@ struct ReportOptions {
 
   // Lists every allocation and free.
   bool events = false;
+
+  // Tells how long each part of the weighing took.
+  bool timings = false;
 
   // What CSV holds: a name of `ReportTables`. The data has it too, even where it otherwise has not.
   std::string table = "modules";

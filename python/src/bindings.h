@@ -9,15 +9,14 @@
 namespace steelyard::python {
 
 void BindBuilder(nanobind::module_& module);
-void BindDims(nanobind::module_& module);
 void BindError(nanobind::module_& module);
 void BindImport(nanobind::module_& module);
 void BindOp(nanobind::module_& module);
 void BindPass(nanobind::module_& module);
 void BindProgram(nanobind::module_& module);
 void BindReport(nanobind::module_& module);
+void BindTables(nanobind::module_& module);
 void BindUnits(nanobind::module_& module);
-void BindVersion(nanobind::module_& module);
 void BindWeigh(nanobind::module_& module);
 
 }  // namespace steelyard::python

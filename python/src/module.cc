@@ -7,10 +7,9 @@
 NB_MODULE(_core, module) {
   using namespace steelyard::python;   // NOLINT(google-build-using-namespace)
   nanobind::set_leak_warnings(false);  // What lives until the interpreter ends is no leak.
-  BindVersion(module);
   BindError(module);
   BindUnits(module);
-  BindDims(module);
+  BindTables(module);
   BindProgram(module);
   BindOp(module);
   BindPass(module);

@@ -18,10 +18,6 @@ namespace steelyard::python {
 namespace {
 
 void BindWords(nb::module_& module) {
-  nb::enum_<report::Claim>(module, "Claim")
-      .value("EXACT", report::Claim::kExact)
-      .value("AT_LEAST", report::Claim::kAtLeast)
-      .value("ESTIMATED", report::Claim::kEstimated);
   nb::enum_<report::Style>(module, "Style")
       .value("PLAIN", report::Style::kPlain)
       .value("STRONG", report::Style::kStrong)
@@ -30,11 +26,6 @@ void BindWords(nb::module_& module) {
   nb::enum_<report::Align>(module, "Align")
       .value("LEFT", report::Align::kLeft)
       .value("RIGHT", report::Align::kRight);
-  nb::class_<report::Quantity>(module, "Quantity", "A number and all that is needed to write it.")
-      .def_ro("value", &report::Quantity::value)
-      .def_ro("unit", &report::Quantity::unit)
-      .def_ro("claim", &report::Quantity::claim)
-      .def_ro("sign", &report::Quantity::sign);
   nb::class_<report::Span>(module, "Span", "A piece of text or a number.")
       .def_ro("content", &report::Span::content)
       .def_ro("style", &report::Span::style);
@@ -87,6 +78,8 @@ void BindTable(nb::module_& module) {
 }  // namespace
 
 void BindReport(nb::module_& module) {
+  module.attr("VERSION") = kVersion;
+  module.attr("REPORT_SCHEMA") = kReportSchema;
   BindWords(module);
   BindBlocks(module);
   BindTable(module);

@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
 
 #include "bindings.h"
 
@@ -25,6 +26,7 @@ void BindUnits(nb::module_& module) {
       .value("FLOPS_PER_BYTE", Unit::kFlopsPerByte)
       .value("SECONDS", Unit::kSeconds)
       .value("PERCENT", Unit::kPercent)
+      .value("BITS", Unit::kBits)
       .value("RATIO", Unit::kRatio);
   nb::enum_<UnitStyle>(module, "UnitStyle", "How much of a number is shown.")
       .value("AUTO", UnitStyle::kAuto)
@@ -33,6 +35,15 @@ void BindUnits(nb::module_& module) {
   nb::enum_<Sign>(module, "Sign")
       .value("IF_NEGATIVE", Sign::kIfNegative)
       .value("ALWAYS", Sign::kAlways);
+  nb::enum_<Claim>(module, "Claim")
+      .value("EXACT", Claim::kExact)
+      .value("AT_LEAST", Claim::kAtLeast)
+      .value("ESTIMATED", Claim::kEstimated);
+  nb::class_<Quantity>(module, "Quantity", "A number and all that is needed to write it.")
+      .def_ro("value", &Quantity::value)
+      .def_ro("unit", &Quantity::unit)
+      .def_ro("claim", &Quantity::claim)
+      .def_ro("sign", &Quantity::sign);
   module.def(
       "format",
       [](std::int64_t value, Unit unit, UnitStyle style, Sign sign) {

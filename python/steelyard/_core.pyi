@@ -3,10 +3,6 @@ import enum
 from typing import overload
 
 
-VERSION: str = '0.1.0'
-
-REPORT_SCHEMA: str = 'steelyard.report/1'
-
 class Unit(enum.Enum):
     """What a number measures."""
 
@@ -32,6 +28,8 @@ class Unit(enum.Enum):
 
     PERCENT = 10
 
+    BITS = 11
+
     RATIO = 12
 
 class UnitStyle(enum.Enum):
@@ -47,6 +45,28 @@ class Sign(enum.Enum):
     IF_NEGATIVE = 0
 
     ALWAYS = 1
+
+class Claim(enum.Enum):
+    EXACT = 0
+
+    AT_LEAST = 1
+
+    ESTIMATED = 2
+
+class Quantity:
+    """A number and all that is needed to write it."""
+
+    @property
+    def value(self) -> int | float: ...
+
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def claim(self) -> Claim: ...
+
+    @property
+    def sign(self) -> Sign: ...
 
 @overload
 def format(value: int, unit: Unit, style: UnitStyle = UnitStyle.AUTO, sign: Sign = Sign.IF_NEGATIVE) -> str:
@@ -83,9 +103,21 @@ class DType(enum.Enum):
 
     UINT64 = 10
 
+    FLOAT4_E2M1 = 11
+
+    FLOAT6_E2M3 = 12
+
+    FLOAT6_E3M2 = 13
+
     FLOAT8_E4M3 = 14
 
     FLOAT8_E5M2 = 15
+
+    FLOAT8_E4M3FNUZ = 16
+
+    FLOAT8_E5M2FNUZ = 17
+
+    FLOAT8_E8M0 = 18
 
     FLOAT16 = 19
 
@@ -373,12 +405,9 @@ def optimizers() -> list[str]:
 def losses() -> list[str]:
     """The losses that a training step may append."""
 
-class Claim(enum.Enum):
-    EXACT = 0
+VERSION: str = '0.1.0'
 
-    AT_LEAST = 1
-
-    ESTIMATED = 2
+REPORT_SCHEMA: str = 'steelyard.report/1'
 
 class Style(enum.Enum):
     PLAIN = 0
@@ -393,21 +422,6 @@ class Align(enum.Enum):
     LEFT = 0
 
     RIGHT = 1
-
-class Quantity:
-    """A number and all that is needed to write it."""
-
-    @property
-    def value(self) -> int | float: ...
-
-    @property
-    def unit(self) -> Unit: ...
-
-    @property
-    def claim(self) -> Claim: ...
-
-    @property
-    def sign(self) -> Sign: ...
 
 class Span:
     """A piece of text or a number."""

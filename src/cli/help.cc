@@ -12,7 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/flag.h"
-#include "steelyard/version.h"
+#include "steelyard/report.h"
 
 namespace steelyard::cli {
 namespace {

@@ -23,7 +23,7 @@
 #include "cli/message.h"
 #include "cli/output.h"
 #include "steelyard/error.h"
-#include "steelyard/version.h"
+#include "steelyard/report.h"
 #include "support/choices.h"
 
 namespace steelyard::cli {

@@ -12,7 +12,7 @@
 #include <optional>
 #include <span>
 
-#include "steelyard/dims.h"
+#include "steelyard/tables.h"
 
 namespace steelyard {
 

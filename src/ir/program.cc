@@ -10,30 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/layout.h"
-#include "support/checked.h"
-
 namespace steelyard {
 namespace {
-
-// Elements from the first to the last that a non-empty layout reaches.
-CheckedInt Extent(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides) {
-  CheckedInt extent = 1;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    extent += CheckedInt(sizes[i] - 1) * CheckedInt(strides[i]);
-  }
-  return extent;
-}
-
-// Whole bytes of `count` elements.
-CheckedInt BytesOf(DType dtype, CheckedInt count) {
-  const std::int64_t bits = BitsOf(dtype);
-  if (bits >= 8) return count * CheckedInt(bits / 8);
-  if (!count.ok()) return count;
-  // Eight elements are as many bytes as one has bits.
-  const std::int64_t rest = count.value() % 8;
-  return CheckedInt(count.value() / 8) * CheckedInt(bits) + CheckedInt((rest * bits + 7) / 8);
-}
 
 // `items` may be a part of `pool`, as when a pass copies a node's arguments.
 template <class T>
@@ -56,6 +34,16 @@ Argument Of(ArgKind kind) {
 
 }  // namespace
 
+Argument Argument::OfValue(ValueId v) {
+  Argument a = Of(ArgKind::kValue);
+  a.value = v;
+  return a;
+}
+Argument Argument::OfInt(Dim d) {
+  Argument a = Of(ArgKind::kInt);
+  a.dim = d;
+  return a;
+}
 Argument Argument::OfFloat(double r) {
   Argument a = Of(ArgKind::kFloat);
   a.real = r;
@@ -150,23 +138,6 @@ std::int64_t Program::stored_bytes(const NamedTensor& tensor) const {
 std::string_view Program::stored_as(const NamedTensor& tensor) const {
   if (tensor.packing != kNoId) return text(packings[tensor.packing].name);
   return NameOf(values[tensor.value].dtype);
-}
-
-std::int64_t StorageBytes(DType dtype, std::span<const std::int64_t> sizes,
-                          std::span<const std::int64_t> strides) {
-  if (std::ranges::find(sizes, 0) != sizes.end()) return 0;
-  return BytesOf(dtype, Extent(sizes, strides)).Get().value_or(INT64_MAX);
-}
-
-bool CheckLayout(DType dtype, std::span<const std::int64_t> sizes,
-                 std::span<const std::int64_t> strides) {
-  if (sizes.size() != strides.size()) return false;
-  const auto negative = [](std::int64_t n) { return n < 0; };
-  if (std::ranges::any_of(strides, negative)) return false;
-  // Counted elements matter too: an expanded tensor takes little memory and much work.
-  const std::optional<std::int64_t> count = NumElements(sizes);
-  if (!count || !BytesOf(dtype, *count).ok()) return false;
-  return *count == 0 || BytesOf(dtype, Extent(sizes, strides)).ok();
 }
 
 }  // namespace steelyard

@@ -20,64 +20,80 @@
 namespace steelyard {
 namespace {
 
+bool Always(const PassOptions&) { return true; }
+bool Trains(const PassOptions& options) { return !options.train.optimizer.empty(); }
+bool Casts(const PassOptions& options) {
+  return options.amp.dtype.has_value() || !options.amp.casts.empty();
+}
+
 constexpr std::array kPasses{
     PassInfo{.name = "tie_parameters",
              .summary = "finds parameters that are a second name of another",
+             .applies = &Always,
              .run = [](Program p, const PassOptions&) -> Result<Program> {
                return TieParameters(std::move(p));
              }},
     PassInfo{.name = "bind",
              .summary = "makes symbolic sizes numbers",
+             .applies = &Always,
              .run = [](Program p, const PassOptions& o) { return Bind(std::move(p), o.bind); }},
     PassInfo{.name = "set_mode",
              .summary = "switches dropout and batch normalization",
+             .applies = &Always,
              .run =
                  [](Program p, const PassOptions& o) {
                    return SetMode(std::move(p), o.mode, !o.train.optimizer.empty());
                  }},
+    PassInfo{.name = "infer_outputs",
+             .summary = "finds the sizes of what is returned, where the program does not say them",
+             .applies = &Trains,
+             .run = [](Program p,
+                       const PassOptions& o) { return InferOutputs(std::move(p), o.target); }},
     PassInfo{.name = "freeze",
              .summary = "trains no parameters that a pattern names",
+             .applies = &Trains,
              .run = [](Program p, const PassOptions& o) { return Freeze(std::move(p), o.train); }},
     PassInfo{
         .name = "recompute",
         .summary = "leaves modules that a pattern names to be run again in the backward pass",
+        .applies = &Trains,
         .run = [](Program p, const PassOptions& o) { return Recompute(std::move(p), o.train); }},
-    PassInfo{.name = "infer_outputs",
-             .summary = "finds the sizes of what is returned, where the program does not say them",
-             .run = [](Program p,
-                       const PassOptions& o) { return InferOutputs(std::move(p), o.target); }},
     PassInfo{
         .name = "append_loss",
         .summary = "computes a loss of the first output",
+        .applies = &Trains,
         .run = [](Program p, const PassOptions& o) { return AppendLoss(std::move(p), o.train); }},
     PassInfo{
         .name = "autocast",
         .summary = "runs the model and the loss in a region of torch.autocast",
+        .applies = &Casts,
         .run = [](Program p, const PassOptions& o) { return InsertAutocast(std::move(p), o.amp); }},
     PassInfo{.name = "differentiate",
              .summary = "runs a backward pass of the loss",
+             .applies = &Trains,
              .run = [](Program p, const PassOptions& o) { return Differentiate(std::move(p), o); }},
     PassInfo{
         .name = "overwrite",
         .summary = "lets activations of modules that a pattern names overwrite their operands",
+        .applies = &Trains,
         .run = [](Program p,
                   const PassOptions& o) { return Overwrite(std::move(p), o.train, o.target); }},
     PassInfo{
         .name = "accumulate",
         .summary = "repeats forward and backward pass before the optimizer's step",
+        .applies = &Trains,
         .run = [](Program p, const PassOptions& o) { return Accumulate(std::move(p), o.train); }},
     PassInfo{
         .name = "append_optimizer",
         .summary = "ends with an optimizer's step",
+        .applies = &Trains,
         .run = [](Program p, const PassOptions& o) { return AppendOptimizer(std::move(p), o); }},
     PassInfo{
         .name = "decompose",
         .summary = "takes operators apart into the kernels PyTorch runs",
-        // Every pass takes its program by value; this one reads it and writes another.
-        .run =
-            [](Program p, const PassOptions& o) {  // NOLINT(performance-unnecessary-value-param)
-              return Decompose(p, o.target);
-            }},
+        .applies = &Always,
+        .run = nullptr,
+        .lower = [](const Program& p, const PassOptions& o) { return Decompose(p, o.target); }},
 };
 
 }  // namespace

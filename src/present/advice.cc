@@ -10,7 +10,6 @@
 namespace steelyard::present {
 namespace {
 
-using report::Quantity;
 using report::Row;
 
 // "more work" of a change: "26.0 % more" and the like stand in the table as a share with its sign.

@@ -33,7 +33,6 @@ namespace {
 using report::Align;
 using report::DataKind;
 using report::DataView;
-using report::Quantity;
 using report::Row;
 using report::Span;
 using report::Style;

@@ -32,10 +32,9 @@ void AppendEvents(const Findings& findings, report::Document* document) {
     total += event.bytes;
     const std::string_view label = findings.timeline.labels.view(event.label);
     report::Row row;
-    row.cells = {
-        label.empty() ? "(the program)" : label,
-        report::Quantity{.value = event.bytes, .unit = Unit::kBytes, .sign = Sign::kAlways},
-        In(Unit::kBytes, total), ModuleOf(findings.kernels, event)};
+    row.cells = {label.empty() ? "(the program)" : label,
+                 Quantity{.value = event.bytes, .unit = Unit::kBytes, .sign = Sign::kAlways},
+                 In(Unit::kBytes, total), ModuleOf(findings.kernels, event)};
     table.rows.push_back(std::move(row));
   }
   document->body.emplace_back(std::move(table));

@@ -5,6 +5,7 @@
 // shares.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,7 @@ struct Findings {
   bool first_step = false;
   std::string_view autocast = {};  // its dtype, "bfloat16"
   double elapsed_seconds = 0;
+  std::span<const StageTime> times = {};        // of the parts of the weighing
   const Fit* fit = nullptr;                     // of a search for the largest size
   const std::vector<Advice>* advice = nullptr;  // where it was asked for
   NodeNumbering numbering{imported};            // of the nodes that kernels come from
@@ -60,14 +62,12 @@ struct Findings {
   std::string_view run() const { return trains() ? "step" : "pass"; }
   // An operator that nobody modelled may give views, which take no memory, or need scratch; of some
   // kernels that are modelled the scratch is an estimate.
-  report::Claim memory_claim() const {
+  Claim memory_claim() const {
     const bool exact = work.unmodelled.empty() && !kernels.memory_estimated;
-    return exact ? report::Claim::kExact : report::Claim::kEstimated;
+    return exact ? Claim::kExact : Claim::kEstimated;
   }
   // Totals over a program with operators that nobody modelled are lower bounds.
-  report::Claim claim() const {
-    return work.unmodelled.empty() ? report::Claim::kExact : report::Claim::kAtLeast;
-  }
+  Claim claim() const { return work.unmodelled.empty() ? Claim::kExact : Claim::kAtLeast; }
 };
 
 // What of it a reader asked to see.
@@ -77,6 +77,7 @@ struct Shown {
   bool classes = false;                // the modules of one class at one depth as one
   bool detailed = false;               // repeated modules one by one, more of the largest tensors
   bool events = false;                 // every allocation and free, in the data
+  bool timings = false;                // how long each part of the weighing took
   std::string_view table = "modules";  // what CSV holds; in the data too
 };
 

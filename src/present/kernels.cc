@@ -69,9 +69,9 @@ void AddRow(const Findings& findings, const KernelMemory& kernel, report::Data* 
 
 void AppendKernelSummary(const Findings& findings, report::Document* document) {
   if (findings.graph == nullptr) return;
-  report::Sentence text{
-      "Compiled into ", Counted(CountOf(*findings.graph), "kernel"), "; in any order they need ",
-      In(Unit::kBytes, findings.graph->bound, report::Claim::kExact), " or more."};
+  report::Sentence text{"Compiled into ", Counted(CountOf(*findings.graph), "kernel"),
+                        "; in any order they need ",
+                        In(Unit::kBytes, findings.graph->bound, Claim::kExact), " or more."};
   if (findings.graph->repeated > 0) {
     text.emplace_back(" Of them ");
     text.emplace_back(Counted(findings.graph->repeated, "kernel"));

@@ -62,7 +62,7 @@ Sentence PerParameter(const Findings& findings, std::int64_t bytes) {
   if (std::abs(rate - std::round(rate)) < 0.005) {
     return {fmt::format("{:.0f} B/param", rate)};
   }
-  return {report::Quantity{.value = rate}, " B/param"};
+  return {Quantity{.value = rate}, " B/param"};
 }
 
 // The outputs that the caller holds at the peak: "linear_73 4×128×30522 and 1 other".

@@ -206,8 +206,7 @@ class TreeWriter {
   void AddRow(RowWords words, int level, const Figures& figures) {
     const Figures all = FiguresOf(report(0), 1);
     // Where an operator has no row, its module does at least what the others do.
-    const report::Claim claim =
-        figures.unmodelled > 0 ? report::Claim::kAtLeast : report::Claim::kExact;
+    const Claim claim = figures.unmodelled > 0 ? Claim::kAtLeast : Claim::kExact;
     Row row{.cells = {}, .level = level};
     row.cells = {std::move(words.name),
                  In(Unit::kCount, figures.parameters),
@@ -217,8 +216,8 @@ class TreeWriter {
                  In(Unit::kMacs, figures.macs, claim),
                  In(UnitOf(*findings_.work.convention), figures.flops, claim),
                  ShareOf(figures.flops, all.flops),
-                 report::Quantity{.value = FractionOf(figures.flops_all, figures.moved),
-                                  .unit = Unit::kFlopsPerByte},
+                 Quantity{.value = FractionOf(figures.flops_all, figures.moved),
+                          .unit = Unit::kFlopsPerByte},
                  std::move(words.class_name),
                  std::move(words.repeated),
                  std::move(words.each)};

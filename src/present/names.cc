@@ -10,9 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "steelyard/dims.h"
 #include "steelyard/program.h"
-#include "steelyard/strings.h"
+#include "steelyard/tables.h"
 #include "steelyard/units.h"
 
 namespace steelyard::present {

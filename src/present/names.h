@@ -51,8 +51,7 @@ std::string WorkHeader(const Convention& convention);
 report::Column NumberColumn(std::string key, std::string header, Unit unit, int priority = 0);
 
 // A number as a report shows it.
-inline report::Quantity In(Unit unit, std::int64_t value,
-                           report::Claim claim = report::Claim::kExact) {
+inline Quantity In(Unit unit, std::int64_t value, Claim claim = Claim::kExact) {
   return {.value = value, .unit = unit, .claim = claim};
 }
 
@@ -85,7 +84,7 @@ inline double IntensityOf(const NodeWork& work) {
 inline double FractionOf(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
-inline report::Quantity ShareOf(std::int64_t part, std::int64_t whole) {
+inline Quantity ShareOf(std::int64_t part, std::int64_t whole) {
   return {.value = FractionOf(part, whole), .unit = Unit::kPercent};
 }
 

@@ -29,7 +29,7 @@ Row OperatorRow(report::Span name, const OperatorWork& op, const NodeWork& all, 
                ShareOf(op.work.flops, all.flops),
                In(Unit::kFlops, op.work.flops_all),
                In(Unit::kTraffic, Moved(op.work)),
-               report::Quantity{.value = IntensityOf(op.work), .unit = Unit::kFlopsPerByte}};
+               Quantity{.value = IntensityOf(op.work), .unit = Unit::kFlopsPerByte}};
   return row;
 }
 

@@ -15,9 +15,9 @@
 #include "analyze/parameters.h"
 #include "present/findings.h"
 #include "present/names.h"
-#include "steelyard/dims.h"
 #include "steelyard/program.h"
 #include "steelyard/report.h"
+#include "steelyard/tables.h"
 #include "steelyard/units.h"
 
 namespace steelyard::present {

@@ -17,7 +17,7 @@
 #include "present/findings.h"
 #include "present/names.h"
 #include "steelyard/program.h"
-#include "steelyard/strings.h"
+#include "steelyard/tables.h"
 #include "steelyard/timeline.h"
 
 namespace steelyard::present {

@@ -14,11 +14,11 @@
 #include "present/operators.h"
 #include "present/parameters.h"
 #include "present/tables.h"
+#include "present/timings.h"
 #include "present/weights.h"
 #include "present/work.h"
 #include "steelyard/report.h"
 #include "steelyard/units.h"
-#include "steelyard/version.h"
 
 namespace steelyard::present {
 namespace {
@@ -28,16 +28,16 @@ void AppendModelled(const Findings& findings, report::Document* document) {
   document->body.emplace_back(report::Paragraph{
       {"Modelled: ", In(Unit::kNone, findings.work.modelled_calls), " of ",
        In(Unit::kNone, findings.work.calls), " operators in ",
-       report::Quantity{.value = findings.elapsed_seconds, .unit = Unit::kSeconds}, "."}});
+       Quantity{.value = findings.elapsed_seconds, .unit = Unit::kSeconds}, "."}});
 }
 
-std::string_view KeyOf(report::Claim claim) {
+std::string_view KeyOf(Claim claim) {
   switch (claim) {
-    case report::Claim::kExact:
+    case Claim::kExact:
       return "exact";
-    case report::Claim::kAtLeast:
+    case Claim::kAtLeast:
       return "at_least";
-    case report::Claim::kEstimated:
+    case Claim::kEstimated:
       return "estimated";
   }
   __builtin_unreachable();
@@ -81,6 +81,7 @@ void PresentBody(const Findings& findings, const Shown& shown, report::Document*
   AppendUnmodelled(findings, document);
   AppendNotes(findings, document);
   AppendModelled(findings, document);
+  if (shown.timings) AppendTimings(findings, document);
 }
 
 void PresentData(const Findings& findings, const Shown& shown, report::Document* document) {
@@ -92,6 +93,7 @@ void PresentData(const Findings& findings, const Shown& shown, report::Document*
   } else {
     PresentWeightsData(findings, shown, &data);
   }
+  if (shown.timings) AddTimingsData(findings, &data);
   data.SetDouble("elapsed_seconds", findings.elapsed_seconds, Unit::kSeconds);
 }
 

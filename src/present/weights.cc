@@ -79,7 +79,7 @@ void AppendDTypes(const Findings& findings, report::Document* document) {
         {.cells = {std::string(name), In(Unit::kCount, total.count),
                    ShareOf(total.count, parameters.parameters.count), In(Unit::kBytes, total.bytes),
                    ShareOf(total.bytes, parameters.parameters.bytes),
-                   report::Quantity{.value = BitsEach(total), .unit = Unit::kBits},
+                   Quantity{.value = BitsEach(total), .unit = Unit::kBits},
                    In(Unit::kCount, tensors)}});
   };
   for (const DTypeTotal& part : parameters.by_dtype) add(part.name, part.total, part.tensors);
@@ -140,7 +140,7 @@ void AppendWhatIsMissing(const Findings& findings, report::Document* document) {
                                                  findings.kernels.buffers.size());
   document->body.emplace_back(report::Paragraph{
       {"Read: ", In(Unit::kNone, tensors), tensors == 1 ? " tensor in " : " tensors in ",
-       report::Quantity{.value = findings.elapsed_seconds, .unit = Unit::kSeconds}, "."}});
+       Quantity{.value = findings.elapsed_seconds, .unit = Unit::kSeconds}, "."}});
 }
 
 void AddFactData(const Program& program, report::Data* data) {

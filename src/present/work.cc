@@ -19,7 +19,6 @@
 namespace steelyard::present {
 namespace {
 
-using report::Quantity;
 using report::Row;
 
 // The phases by their keys; the loss belongs to the forward.
@@ -134,7 +133,7 @@ void AppendWork(const Findings& findings, report::Document* document) {
     for (const NodeWork& work : columns.figures) figures.push_back(quantity(work));
     table.rows.push_back(WorkRow(std::move(label), figures, std::move(words)));
   };
-  const report::Claim claim = findings.claim();
+  const Claim claim = findings.claim();
   const auto add = [&](std::string label, Unit unit, const auto& figure, std::string words) {
     add_quantities(
         std::move(label), [&](const NodeWork& w) { return In(unit, figure(w), claim); },

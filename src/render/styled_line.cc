@@ -20,8 +20,6 @@
 namespace steelyard::render {
 namespace {
 
-using report::Claim;
-using report::Quantity;
 using report::RenderOptions;
 using report::Sentence;
 using report::Span;

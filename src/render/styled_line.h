@@ -49,10 +49,10 @@ enum class ClaimForm : unsigned char {
 };
 
 // Returns what stands before a number to say how sure it is, with a space after it; may be empty.
-[[nodiscard]] std::string_view ClaimPrefix(report::Claim claim, ClaimForm form);
+[[nodiscard]] std::string_view ClaimPrefix(Claim claim, ClaimForm form);
 
 // Returns the text of a number, printable in the charset of `options`.
-[[nodiscard]] std::string TextOf(const report::Quantity& quantity, ClaimForm form,
+[[nodiscard]] std::string TextOf(const Quantity& quantity, ClaimForm form,
                                  const report::RenderOptions& options);
 
 // Returns the printable text of a span.

@@ -25,7 +25,6 @@ namespace {
 using report::Align;
 using report::Column;
 using report::Fit;
-using report::Quantity;
 using report::RenderOptions;
 using report::Row;
 using report::Span;

@@ -17,7 +17,6 @@
 #include "present/stored_report.h"
 #include "steelyard/error.h"
 #include "steelyard/report.h"
-#include "steelyard/version.h"
 #include "steelyard/weigh.h"
 
 namespace steelyard {

@@ -84,6 +84,7 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .first_step = weighing.options.train.first_step,
           .autocast = weighing.options.amp.dtype ? NameOf(*weighing.options.amp.dtype) : "",
           .elapsed_seconds = weighing.elapsed_seconds,
+          .times = weighing.times,
           .fit = weighing.fit ? &*weighing.fit : nullptr,
           .advice = weighing.options.advise ? &weighing.advice : nullptr};
 }
@@ -94,6 +95,7 @@ present::Shown ShownOf(const ReportOptions& options) {
           .classes = options.classes,
           .detailed = options.detailed,
           .events = options.events,
+          .timings = options.timings,
           .table = options.table};
 }
 

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <utility>
 
-#include "steelyard/dims.h"
 #include "steelyard/error.h"
 #include "steelyard/pass.h"
 #include "steelyard/program.h"
+#include "steelyard/tables.h"
 #include "steelyard/units.h"
 #include "steelyard/weigh.h"
 #include "support/units.h"

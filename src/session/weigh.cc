@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <iterator>
@@ -26,7 +25,6 @@
 #include "ir/text_printer.h"
 #include "memory/allocator.h"
 #include "ops/op_def.h"
-#include "pass/decompose.h"
 #include "session/advise.h"
 #include "session/analyses.h"
 #include "session/fit.h"
@@ -39,6 +37,12 @@
 
 namespace steelyard {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 // More operators than this are counted and not named in the refusal of `strict`.
 constexpr std::size_t kNamedOperators = 5;
@@ -93,25 +97,12 @@ Totals TotalsOf(const Program& program, const Analyses& analyses) {
           .modelled_operators = analyses.work.modelled_calls};
 }
 
-constexpr std::array<std::string_view, 3> kPrepare = {"tie_parameters", "bind", "set_mode"};
-// A step, or one forward pass.
-constexpr std::array<std::string_view, 9> kTrain = {
-    "infer_outputs", "freeze",    "recompute",  "append_loss",     "autocast",
-    "differentiate", "overwrite", "accumulate", "append_optimizer"};
-constexpr std::array<std::string_view, 1> kForward = {"autocast"};
-std::span<const std::string_view> PassesBetween(const WeighOptions& options) {
-  if (!options.train.optimizer.empty()) return kTrain;
-  const bool casts = options.amp.dtype || !options.amp.casts.empty();
-  return casts ? std::span<const std::string_view>(kForward) : std::span<const std::string_view>();
-}
 // In builds for development every pass is held to the rules of programs.
 #ifdef NDEBUG
 constexpr bool kVerifies = false;
 #else
 constexpr bool kVerifies = true;
 #endif
-
-constexpr std::array<std::string_view, 1> kLower = {"decompose"};
 
 PassOptions PassesOf(const WeighOptions& options) {
   PassOptions passes{.bind = options.bind,
@@ -161,12 +152,10 @@ ImportOptions ImportOf(const WeighOptions& options) {
 
 // Fills in the programs, from what the file holds.
 Status Prepare(Program program, const WeighOptions& options, Weighing* weighing) {
-  const PassOptions passes = PassesOf(options);
-  SY_ASSIGN_OR_RETURN(weighing->imported, RunPasses(std::move(program), kPrepare, passes));
-  SY_ASSIGN_OR_RETURN(weighing->imported,
-                      RunPasses(std::move(weighing->imported), PassesBetween(options), passes));
-  // Not by RunPasses, which would take a copy: what was imported is told of beside the kernels.
-  SY_ASSIGN_OR_RETURN(weighing->kernels, Decompose(weighing->imported, options.target));
+  SY_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(program), PassesOf(options)));
+  weighing->imported = std::move(lowered.imported);
+  weighing->kernels = std::move(lowered.kernels);
+  weighing->times = std::move(lowered.times);
   return {};
 }
 
@@ -174,8 +163,11 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
   auto analyses = std::make_unique<Analyses>();
   const Program& kernels = weighing->kernels;
   const Target& target = weighing->options.target;
+  const Clock::time_point begin = Clock::now();
   SY_ASSIGN_OR_RETURN(weighing->timeline,
                       RunAsChosen(weighing->options, &weighing->kernels, &analyses->graph));
+  weighing->times.push_back({.stage = "run", .seconds = SecondsSince(begin)});
+  const Clock::time_point ran = Clock::now();
   analyses->parameters = CountParameters(kernels);
   std::span<const Traffic> moved;
   if (analyses->graph) moved = analyses->graph->traffic;
@@ -198,6 +190,7 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
     if (!analyses->moment) return Unexpected(NoSuchCall(analyses->work, at));
   }
   weighing->totals = TotalsOf(kernels, *analyses);
+  weighing->times.push_back({.stage = "analyze", .seconds = SecondsSince(ran)});
   weighing->analyses = std::move(analyses);
   return {};
 }
@@ -246,8 +239,8 @@ Result<Weighing> WeighAndAdvise(const Program& program, const WeighOptions& opti
 }
 
 Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
-                              const Convention& convention,
-                              std::chrono::steady_clock::time_point begin) {
+                              const Convention& convention, Clock::time_point begin) {
+  const StageTime read{.stage = "read", .seconds = SecondsSince(begin)};
   if (!program.has_graph) {
     Status runs = RefuseForWeights(options);
     if (!runs) return Unexpected(Within(options.path, std::move(runs).error()));
@@ -257,8 +250,8 @@ Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
                                             : WeighProgram(std::move(program), options, convention);
   if (!weighing) return Unexpected(Within(options.path, std::move(weighing).error()));
   if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing->analyses->work, options.path));
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  weighing->elapsed_seconds = taken.count();
+  weighing->times.insert(weighing->times.begin(), read);
+  weighing->elapsed_seconds = SecondsSince(begin);
   return weighing;
 }
 
@@ -281,18 +274,15 @@ Weighing::Weighing(Weighing&&) noexcept = default;
 Weighing& Weighing::operator=(Weighing&&) noexcept = default;
 
 Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pass) {
-  std::vector<std::string_view> names(kPrepare.begin(), kPrepare.end());
-  const std::span<const std::string_view> between = PassesBetween(options);
-  names.insert(names.end(), between.begin(), between.end());
-  names.insert(names.end(), kLower.begin(), kLower.end());
+  PassOptions passes = PassesOf(options);
+  passes.train.unroll = true;
+  std::vector<std::string_view> names = PassesFor(passes);
   const auto last = std::ranges::find(names, pass);
   if (last == names.end()) {
     return Unexpected(UsageError(fmt::format("the pass \"{}\" does not run", pass), "--print-after",
                                  fmt::format("These run: {}.", fmt::join(names, ", "))));
   }
   names.erase(last + 1, names.end());
-  PassOptions passes = PassesOf(options);
-  passes.train.unroll = true;
   SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, ImportOf(options)));
   Result<Program> after = RunPasses(std::move(program), names, passes);
   if (!after) return Unexpected(Within(options.path, std::move(after).error()));
@@ -300,14 +290,14 @@ Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pas
 }
 
 Result<Weighing> Weigh(const WeighOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Clock::time_point begin = Clock::now();
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
   SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, ImportOf(options)));
   return WeighAsAsked(std::move(program), options, *convention, begin);
 }
 
 Result<Weighing> Weigh(Program program, const WeighOptions& options) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Clock::time_point begin = Clock::now();
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
   SY_RETURN_IF_ERROR(RefuseReading(options));
   return WeighAsAsked(std::move(program), options, *convention, begin);

@@ -2,8 +2,6 @@
 //
 // A program is taken from pass to pass and its strings with it, millions in a large one: so tables
 // share them in layers, and a table that adds to shared strings puts a layer of its own on top.
-#include "steelyard/strings.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "steelyard/tables.h"
 #include "support/hash.h"
 
 namespace steelyard {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "steelyard/dims.h"
+#include "steelyard/tables.h"
 
 namespace steelyard::pt2 {
 

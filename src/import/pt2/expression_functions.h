@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "steelyard/dims.h"
+#include "steelyard/tables.h"
 
 namespace steelyard::pt2 {
 

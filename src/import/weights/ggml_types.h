@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "steelyard/dims.h"
+#include "steelyard/tables.h"
 
 namespace steelyard::weights {
 

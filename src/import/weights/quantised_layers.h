@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "import/weights/stored.h"
-#include "steelyard/dims.h"
+#include "steelyard/tables.h"
 
 namespace steelyard::weights {
 

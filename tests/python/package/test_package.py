@@ -31,7 +31,7 @@ def test_import_needs_no_other_package() -> None:
 
 
 def test_the_version_is_the_librarys() -> None:
-    header = Path(__file__).parents[3] / "include/steelyard/version.h"
+    header = Path(__file__).parents[3] / "include/steelyard/report.h"
     assert f'kVersion[] = "{steelyard.__version__}"' in header.read_text()
 
 

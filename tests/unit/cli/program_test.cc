@@ -8,7 +8,7 @@
 
 #include "../temporary.h"
 #include "captured.h"
-#include "steelyard/version.h"
+#include "steelyard/report.h"
 
 namespace steelyard::cli {
 namespace {

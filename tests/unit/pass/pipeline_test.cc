@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include "ir/text_reader.h"
 #include "steelyard/pass.h"
@@ -10,6 +12,7 @@
 namespace steelyard {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Program Example() {
@@ -36,12 +39,36 @@ TEST(RunPasses, AnUnknownNameListsTheKnown) {
   EXPECT_THAT(Describe(program.error()), HasSubstr("decompose"));
 }
 
+TEST(PassesFor, AreThoseThatTheOptionsAskForInTheirOrder) {
+  EXPECT_THAT(PassesFor({}), ElementsAre("tie_parameters", "bind", "set_mode", "decompose"));
+  const std::vector<std::string_view> step =
+      PassesFor({.train = {.optimizer = "sgd"}, .amp = {.dtype = DType::kBFloat16}});
+  EXPECT_EQ(step.size(), Passes().size());
+  EXPECT_THAT(PassesFor({.amp = {.dtype = DType::kFloat16}}),
+              ElementsAre("tie_parameters", "bind", "set_mode", "autocast", "decompose"));
+}
+
+TEST(Lower, KeepsWhatTheKernelsWereMadeFromAndTakesTheTimes) {
+  const Result<Lowered> lowered = Lower(Example(), {.verify = true});
+  ASSERT_TRUE(lowered) << Describe(lowered.error());
+  EXPECT_NE(lowered->imported.FindOpName("aten::linear"), kNoId);
+  EXPECT_EQ(lowered->imported.FindOpName("aten::mm"), kNoId);
+  EXPECT_NE(lowered->kernels.FindOpName("aten::mm"), kNoId);
+  std::vector<std::string_view> stages;
+  for (const StageTime& time : lowered->times) {
+    stages.push_back(time.stage);
+    EXPECT_GE(time.seconds, 0);
+  }
+  EXPECT_EQ(stages, PassesFor({}));
+}
+
 TEST(Passes, HaveUniqueNamesAndSummaries) {
   std::set<std::string_view> names;
   for (const PassInfo& pass : Passes()) {
     EXPECT_TRUE(names.insert(pass.name).second);
     EXPECT_FALSE(pass.summary.empty());
     EXPECT_EQ(FindPass(pass.name), &pass);
+    EXPECT_NE(pass.run == nullptr, pass.lower == nullptr);
   }
 }
 

@@ -33,7 +33,7 @@ std::int64_t SumAtLevel(const report::Table& table, int level, std::size_t colum
   std::int64_t sum = 0;
   for (const report::Row& row : table.rows) {
     if (row.level != level) continue;
-    sum += std::get<std::int64_t>(std::get<report::Quantity>(row.cells[column].content).value);
+    sum += std::get<std::int64_t>(std::get<Quantity>(row.cells[column].content).value);
   }
   return sum;
 }

@@ -13,8 +13,6 @@
 namespace steelyard::render {
 namespace {
 
-using report::Claim;
-using report::Quantity;
 using report::RenderOptions;
 using report::Sentence;
 using report::Style;

@@ -13,9 +13,7 @@ namespace steelyard::render {
 namespace {
 
 using report::Align;
-using report::Claim;
 using report::Fit;
-using report::Quantity;
 using report::RenderOptions;
 using report::Table;
 

@@ -27,7 +27,6 @@ using report::Document;
 using report::Headline;
 using report::NoteList;
 using report::Paragraph;
-using report::Quantity;
 using report::RenderOptions;
 using report::Style;
 using report::Table;

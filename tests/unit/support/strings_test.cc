@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steelyard/strings.h"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <string>
 #include <vector>
+
+#include "steelyard/tables.h"
 
 namespace steelyard {
 namespace {

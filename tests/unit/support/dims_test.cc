@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steelyard/dims.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <vector>
+
+#include "steelyard/tables.h"
 
 namespace steelyard {
 namespace {

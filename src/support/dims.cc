@@ -3,8 +3,6 @@
 // Sizes, their storage, and the arithmetic of symbolic sizes. Division and modulo round down as
 // Python's and SymPy's do, whatever the signs; everything that does not fit is "no value", never a
 // wrapped number.
-#include "steelyard/dims.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "steelyard/tables.h"
 #include "support/checked.h"
 
 namespace steelyard {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "steelyard/dims.h"
+#include "steelyard/tables.h"
 
 namespace steelyard {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steelyard/dims.h"
+#include "steelyard/tables.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -11,7 +11,7 @@ namespace nb = nanobind;
 
 namespace steelyard::python {
 
-void BindDims(nb::module_& module) {
+void BindTables(nb::module_& module) {
   nb::enum_<DType>(module, "DType", "The type of a tensor's elements.")
       .value("BOOL", DType::kBool)
       .value("INT4", DType::kInt4)
@@ -24,8 +24,14 @@ void BindDims(nb::module_& module) {
       .value("UINT32", DType::kUInt32)
       .value("INT64", DType::kInt64)
       .value("UINT64", DType::kUInt64)
+      .value("FLOAT4_E2M1", DType::kFloat4E2M1)
+      .value("FLOAT6_E2M3", DType::kFloat6E2M3)
+      .value("FLOAT6_E3M2", DType::kFloat6E3M2)
       .value("FLOAT8_E4M3", DType::kFloat8E4M3)
       .value("FLOAT8_E5M2", DType::kFloat8E5M2)
+      .value("FLOAT8_E4M3FNUZ", DType::kFloat8E4M3FNUZ)
+      .value("FLOAT8_E5M2FNUZ", DType::kFloat8E5M2FNUZ)
+      .value("FLOAT8_E8M0", DType::kFloat8E8M0)
       .value("FLOAT16", DType::kFloat16)
       .value("BFLOAT16", DType::kBFloat16)
       .value("FLOAT32", DType::kFloat32)

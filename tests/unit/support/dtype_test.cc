@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "steelyard/dims.h"
+#include "steelyard/tables.h"
 
 namespace steelyard {
 namespace {

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Element types, sizes and the arithmetic of symbolic sizes.
+// What the ids in a program stand for: names, element types, sizes, and symbolic sizes. Each occurs
+// thousands of times in a model and is stored once, in a table that only grows.
 //
-// A Dim is a size, stride or integer argument: a number, or, before `bind`, an expression over the
-// symbols of the file ("30522 * s70").
+//   StringTable strings;
+//   StringId name = strings.Intern("encoder.layer.0");  // strings.view(name) == "encoder.layer.0"
+//   DimPool dims;
+//   std::uint32_t at = dims.Allocate(2);                // dims.span(at, 2)[0] = 128;
+//   ExpressionTable sizes;
+//   Dim twice = sizes.Make(ExprOp::kMul, Dim(2), sizes.MakeSymbol(0));
+//
+// Ids of one table mean nothing to another. Sizes and strides count elements, not bytes.
 #pragma once
 
 #include <array>
@@ -18,6 +25,57 @@
 
 namespace steelyard {
 
+using StringId = std::uint32_t;
+inline constexpr StringId kNoString = 0;  // the empty string
+
+// A copy shares what is there and costs nothing; what either adds later is its own.
+class StringTable {
+ public:
+  StringTable();
+
+  // The id of `text`, the same for equal texts. The bytes are copied.
+  StringId Intern(std::string_view text);
+  // The id of `text` if it was interned, kNoString otherwise.
+  StringId Find(std::string_view text) const;
+  std::string_view view(StringId id) const {
+    const Layer* layer = top_.get();
+    while (id < layer->first) layer = layer->below.get();
+    const Span& s = layer->spans[id - layer->first];
+    return {layer->bytes.data() + s.begin, s.size};
+  }
+  std::size_t size() const { return top_->first + top_->spans.size(); }
+
+ private:
+  struct Span {
+    std::uint32_t begin;
+    std::uint32_t size;
+  };
+  // Of the hash table, so that a look at another text's slot stays there.
+  struct Slot {
+    std::uint32_t hash = 0;
+    StringId id = kNoString;  // free
+  };
+  // The strings from `first` on; those before it are in the layers below, which nobody changes.
+  struct Layer {
+    std::shared_ptr<const Layer> below;
+    StringId first = 0;
+    std::uint32_t depth = 0;
+    std::vector<char> bytes;
+    std::vector<Span> spans;
+    std::vector<Slot> slots;  // open addressing, a power of two
+
+    const Slot& SlotOf(std::string_view text, std::uint32_t hash) const;
+    void Grow();
+    StringId Add(std::string_view text, std::uint32_t hash);
+  };
+  StringId Find(std::string_view text, std::uint32_t hash) const;
+  void Own();
+
+  std::shared_ptr<Layer> top_;
+};
+
+// The type of a tensor's elements: all of PyTorch's, and those that files of weights pack. The rows
+// of src/support/dtype.cc give what follows of each.
 enum class DType : std::uint8_t {
   kBool,
   kInt4,
@@ -82,7 +140,8 @@ class Dim {
   std::int64_t raw_;
 };
 
-// Sizes or strides under construction: at most kMaxRank, no heap.
+// Sizes or strides under construction, of one tensor: at most kMaxRank, no heap. A list or a span
+// makes one; it converts to the span that every function of layouts takes.
 class Dims {
  public:
   static constexpr int kMaxRank = 64;  // PyTorch's own limit
@@ -110,6 +169,7 @@ class Dims {
   void push_back(std::int64_t value) {
     if (count_ < kMaxRank) values_[static_cast<std::size_t>(count_++)] = value;
   }
+  // Requires: 0 <= at <= size(), and at < size() for what is erased.
   void insert(int at, std::int64_t value);
   void erase(int at);
   // A contiguous range, and so converts to std::span<const std::int64_t>.
@@ -121,7 +181,8 @@ class Dims {
   int count_;
 };
 
-// Storage of all sizes and strides. Spans stay valid while the pool grows.
+// Storage of all sizes and strides of a program. A tensor's stand in one piece, at an offset that
+// `Value::dims` keeps. Spans stay valid while the pool grows; a copy of the pool has its own.
 class DimPool {
  public:
   DimPool() = default;
@@ -131,6 +192,7 @@ class DimPool {
   DimPool& operator=(DimPool&&) = default;
 
   // Room for `count` numbers (at most 2 * Dims::kMaxRank): its offset.
+  // They hold nothing sensible until they are written.
   std::uint32_t Allocate(std::uint32_t count);
   // Whether `count` numbers from `offset` on are within what was allocated, in one piece.
   bool Contains(std::uint32_t offset, std::uint32_t count) const {
@@ -148,6 +210,14 @@ class DimPool {
   static constexpr std::uint32_t kChunk = 8192;
   std::vector<std::unique_ptr<std::int64_t[]>> chunks_;
   std::uint32_t used_ = 0;
+};
+
+// A symbolic size of the file: its admissible range and the value it had when it was exported.
+struct Symbol {
+  StringId name = kNoString;
+  std::int64_t min = 0;
+  std::int64_t max = std::int64_t{1} << 62;
+  std::int64_t example = -1;  // -1: the file gives none
 };
 
 // An operation on sizes. Relations give 0 or 1. Division and modulo round down, as Python's do.
@@ -201,5 +271,14 @@ class ExpressionTable {
 
 // One operation on numbers; nullopt on overflow or division by zero.
 std::optional<std::int64_t> Apply(ExprOp op, std::int64_t a, std::int64_t b, std::int64_t c);
+
+// Bytes of the storage that a fresh tensor of this layout needs: up to its last element, nothing
+// when it is empty. Sub-byte dtypes round up. Requires: no overflow (see `CheckLayout`).
+std::int64_t StorageBytes(DType dtype, std::span<const std::int64_t> sizes,
+                          std::span<const std::int64_t> strides);
+
+// False when a size or stride is negative or the byte count does not fit in an int64.
+bool CheckLayout(DType dtype, std::span<const std::int64_t> sizes,
+                 std::span<const std::int64_t> strides);
 
 }  // namespace steelyard
