@@ -33,7 +33,7 @@ test: package
 bench: build .venv/ready
 	tools/install_debian.sh bench
 	$(VENV)/python -m pip install --quiet --requirement requirements/bench.txt
-	cmake --build --preset release --target floor
+	cmake --build --preset release --target floor built
 	$(VENV)/python bench/static/bench.py
 	$(VENV)/python bench/scale/bench.py
 

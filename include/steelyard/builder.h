@@ -24,7 +24,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -202,8 +201,9 @@ class Builder {
   Program program_;
   GraphId graph_ = 0;  // that calls are added to
   std::vector<Entered> entered_;
-  std::unordered_map<std::string, ModuleId> modules_;
-  std::unordered_map<StringId, std::uint32_t> named_;  // values, by the stem of their names
+  // By StringId, as far as it was needed: the module of a path, and how many values have a stem.
+  std::vector<ModuleId> modules_;
+  std::vector<std::uint32_t> named_;
   std::optional<Error> error_;
 };
 

@@ -28,6 +28,12 @@ std::vector<Argument> Listed(const std::vector<T>& items, const Make& make) {
   return list;
 }
 
+// The entry of `table`, made where there is none yet.
+std::uint32_t& EntryOf(StringId id, std::uint32_t fresh, std::vector<std::uint32_t>* table) {
+  if (id >= table->size()) table->resize(std::size_t{id} + 1, fresh);
+  return (*table)[id];
+}
+
 }  // namespace
 
 Builder::Arg::Arg(const Shape& sizes)
@@ -45,7 +51,7 @@ Builder::Builder(std::string_view name, std::string_view class_name) {
   program_.ties_known = true;
   program_.modules[0].class_name = program_.strings.Intern(class_name.empty() ? name : class_name);
   program_.modules[0].path = program_.strings.Intern("");
-  modules_.emplace("", 0);
+  EntryOf(program_.modules[0].path, kNoId, &modules_) = 0;
   program_.calls.push_back({.module = 0, .parent = kNoId});
   entered_.push_back({.module = 0, .call = 0});
 }
@@ -67,15 +73,14 @@ std::string Builder::PathIn(ModuleId module, std::string_view name) const {
 }
 
 ModuleId Builder::Declare(ModuleId parent, std::string_view name, std::string_view class_name) {
-  std::string path = PathIn(parent, name);
-  const auto next = static_cast<ModuleId>(program_.modules.size());
-  const StringId interned = program_.strings.Intern(path);
-  const auto [module, added] = modules_.try_emplace(std::move(path), next);
-  if (added) {
+  const StringId path = program_.strings.Intern(PathIn(parent, name));
+  ModuleId& module = EntryOf(path, kNoId, &modules_);
+  if (module == kNoId) {
+    module = static_cast<ModuleId>(program_.modules.size());
     program_.modules.push_back(
-        {.path = interned, .class_name = program_.strings.Intern(class_name), .parent = parent});
+        {.path = path, .class_name = program_.strings.Intern(class_name), .parent = parent});
   }
-  return module->second;
+  return module;
 }
 
 Builder::Scope Builder::Within(ModuleId module) {
@@ -161,7 +166,7 @@ Builder::Tensor Builder::Input(std::string_view name, DType dtype, const Shape& 
 
 StringId Builder::FreshName(std::string_view stem) {
   const StringId plain = program_.strings.Intern(stem);
-  const std::uint32_t before = named_[plain]++;
+  const std::uint32_t before = EntryOf(plain, 0, &named_)++;
   if (before == 0) return plain;
   return program_.strings.Intern(std::string(stem) + "_" + std::to_string(before));
 }
