@@ -94,6 +94,13 @@ struct Timeline {
   }
 };
 
+// What the same costs without mixed precision, to tell what that saves.
+struct Baseline {
+  std::int64_t peak_bytes = 0;
+  ByCategory at_peak{};          // sums to it
+  std::int64_t moved_bytes = 0;  // read and written by all kernels
+};
+
 // How long a part of a weighing took.
 struct StageTime {
   std::string_view stage;  // the name of a pass, or of what comes before and after them

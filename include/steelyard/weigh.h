@@ -144,8 +144,9 @@ struct Weighing {
   // Of it what reading, each pass, the simulated run and the analyses took; of a search or of
   // advice, those of the weighing that is told.
   std::vector<StageTime> times;
-  std::optional<Fit> fit;      // Of a search.
-  std::vector<Advice> advice;  // The lowest peak first, where it was asked for.
+  std::optional<Fit> fit;            // Of a search.
+  std::optional<Baseline> baseline;  // Of mixed precision.
+  std::vector<Advice> advice;        // The lowest peak first, where it was asked for.
   std::unique_ptr<const Analyses> analyses;
 };
 

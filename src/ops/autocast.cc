@@ -42,7 +42,7 @@ void Autocast::CastModule(ModuleId module, DType dtype) {
 
 Autocast::Casting Autocast::CastingOf(const OpDef& def) const {
   if (!mode_.enabled || excluded_) return {};
-  const CastRule rule = RuleOf(def);
+  const CastRule rule = def.precision->on(dispatcher_.target().device);
   for (const Override& override : overrides_) {
     const bool in_module =
         rule == CastRule::kLow && override.module == dispatcher_.context().module;
@@ -51,14 +51,6 @@ Autocast::Casting Autocast::CastingOf(const OpDef& def) const {
     }
   }
   return {rule, rule == CastRule::kLow ? mode_.low : DType::kFloat32};
-}
-
-CastRule Autocast::RuleOf(const OpDef& def) const {
-  switch (dispatcher_.target().device) {
-    case Device::kCpu:
-      return def.precision->cpu;
-  }
-  __builtin_unreachable();
 }
 
 bool Autocast::IsEligible(ValueId id) const {

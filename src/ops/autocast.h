@@ -76,7 +76,6 @@ class Autocast {
  private:
   Tensor CastTo(DType dtype, const Tensor& tensor);
   Tensor CastOnce(DType dtype, const Tensor& leaf);
-  CastRule RuleOf(const OpDef& def) const;
   DType WidestOf(std::span<const Argument> args) const;
   bool IsEligible(ValueId id) const;
 

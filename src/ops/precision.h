@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "steelyard/op.h"
+
 namespace steelyard {
 
 // What becomes of the floating-point operands; those of float64 are left alone.
@@ -21,6 +23,13 @@ enum class CastRule : std::uint8_t {
 struct Precision {
   CastRule cpu;
   CastRule cuda;
+  constexpr CastRule on(Device device) const {
+    switch (device) {
+      case Device::kCpu:
+        return cpu;
+    }
+    __builtin_unreachable();
+  }
 };
 
 namespace precision {

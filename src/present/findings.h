@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/casts.h"
 #include "analyze/classes.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
@@ -48,7 +49,9 @@ struct Findings {
   // forward pass without gradients.
   std::string step = {};
   bool first_step = false;
-  std::string_view autocast = {};  // its dtype, "bfloat16"
+  std::string_view autocast = {};      // its dtype, "bfloat16"
+  const CastReport* casts = nullptr;   // of mixed precision
+  const Baseline* baseline = nullptr;  // without it
   double elapsed_seconds = 0;
   std::span<const StageTime> times = {};        // of the parts of the weighing
   const Fit* fit = nullptr;                     // of a search for the largest size

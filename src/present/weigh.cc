@@ -13,6 +13,7 @@
 #include "present/notes.h"
 #include "present/operators.h"
 #include "present/parameters.h"
+#include "present/precision.h"
 #include "present/tables.h"
 #include "present/timings.h"
 #include "present/weights.h"
@@ -54,6 +55,7 @@ void PresentProgramData(const Findings& findings, const Shown& shown, report::Da
   AddModelData(findings, data);
   AddWorkData(findings, data);
   AddMemoryData(findings, shown, data);
+  AddPrecisionData(findings, data);
   AddAdviceData(findings, data);
   AddModuleData(findings, data);
   AddClassData(findings, data);
@@ -70,6 +72,7 @@ void PresentBody(const Findings& findings, const Shown& shown, report::Document*
   if (!findings.kernels.has_graph) return PresentWeightsBody(findings, shown, document);
   AppendModel(findings, document);
   AppendMemory(findings, shown, document);
+  AppendPrecision(findings, shown.top, document);
   AppendAdvice(findings, document);
   AppendWork(findings, document);
   AppendModules(findings, shown, document);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyze/casts.h"
 #include "analyze/classes.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
@@ -22,6 +23,7 @@ struct Analyses {
   WorkReport work;  // Names operators by the texts of the kernel program, which may be moved but
                     // not copied.
   PeakReport peak;
+  std::optional<CastReport> casts;  // of mixed precision
   TrainingState training;
   MemoryUse memory;                  // what the device's allocator takes for it
   std::optional<PeakReport> moment;  // Where somebody asked for one.

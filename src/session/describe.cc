@@ -83,6 +83,8 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .step = StepOf(weighing.options.train, weighing.imported),
           .first_step = weighing.options.train.first_step,
           .autocast = weighing.options.amp.dtype ? NameOf(*weighing.options.amp.dtype) : "",
+          .casts = weighing.analyses->casts ? &*weighing.analyses->casts : nullptr,
+          .baseline = weighing.baseline ? &*weighing.baseline : nullptr,
           .elapsed_seconds = weighing.elapsed_seconds,
           .times = weighing.times,
           .fit = weighing.fit ? &*weighing.fit : nullptr,

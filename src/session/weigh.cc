@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/casts.h"
 #include "analyze/classes.h"
 #include "analyze/counting.h"
 #include "analyze/modules.h"
@@ -182,6 +183,10 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
   }
   analyses->training = CountTrainingState(kernels);
   analyses->peak = FindPeak(weighing->timeline);
+  if (weighing->options.amp.dtype) {
+    analyses->casts = CountCasts(weighing->imported, kernels, weighing->timeline, analyses->peak,
+                                 analyses->work, target);
+  }
   analyses->memory = Replay(weighing->timeline, *MakeExactAllocator());
   analyses->modules = CountModules(weighing->imported, kernels, analyses->work, weighing->timeline);
   analyses->classes = CountClasses(kernels, analyses->modules);
@@ -238,6 +243,21 @@ Result<Weighing> WeighAndAdvise(const Program& program, const WeighOptions& opti
   return weighing;
 }
 
+// What was weighed, without mixed precision. Nothing where it only runs with it.
+std::optional<Baseline> BaselineOf(Program program, const WeighOptions& options,
+                                   const Convention& convention) {
+  WeighOptions plain = options;
+  plain.amp = {};
+  const Result<Weighing> weighing = WeighProgram(std::move(program), plain, convention);
+  if (!weighing) return std::nullopt;
+  const Analyses& analyses = *weighing->analyses;
+  NodeWork all;
+  for (const NodeWork& phase : analyses.work.by_phase) all += phase;
+  return Baseline{.peak_bytes = analyses.peak.peak,
+                  .at_peak = analyses.peak.at_peak,
+                  .moved_bytes = (Count(all.read) + all.written).value()};
+}
+
 Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
                               const Convention& convention, Clock::time_point begin) {
   const StageTime read{.stage = "read", .seconds = SecondsSince(begin)};
@@ -245,11 +265,14 @@ Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
     Status runs = RefuseForWeights(options);
     if (!runs) return Unexpected(Within(options.path, std::move(runs).error()));
   }
+  std::optional<Program> uncast;
+  if (options.amp.dtype) uncast = program;
   Result<Weighing> weighing = options.advise ? WeighAndAdvise(program, options, convention)
                               : options.fit  ? WeighFitting(program, options, convention)
                                             : WeighProgram(std::move(program), options, convention);
   if (!weighing) return Unexpected(Within(options.path, std::move(weighing).error()));
   if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing->analyses->work, options.path));
+  if (uncast) weighing->baseline = BaselineOf(*std::move(uncast), weighing->options, convention);
   weighing->times.insert(weighing->times.begin(), read);
   weighing->elapsed_seconds = SecondsSince(begin);
   return weighing;
