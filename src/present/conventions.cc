@@ -98,6 +98,7 @@ class Comparison {
       AddPhase("backward", {Phase::kBackward});
       AddPhase("optimizer", {Phase::kOptimizer});
     }
+    table_.rows.push_back({.cells = {{"by operator", report::Style::kStrong}}});
     const std::size_t shown = std::min(top, lines_.size());
     for (std::size_t i = 0; i < shown; ++i) {
       AddRow({std::string(lines_[i].name)}, 1, lines_[i].works);

@@ -35,8 +35,10 @@ struct Findings {
   const WorkReport& work;
   const PeakReport& peak;
   const TrainingState& training;
-  const GraphRun* graph = nullptr;     // of the graph runtime; none: it runs eagerly
-  const PeakReport* moment = nullptr;  // that was asked for; none: the peak's
+  std::string_view runtime = {};        // that it runs in, by its name
+  std::string_view runtime_title = {};  // and in words: "Eager PyTorch"
+  const GraphRun* graph = nullptr;      // of the graph runtime; none: it runs eagerly
+  const PeakReport* moment = nullptr;   // that was asked for; none: the peak's
   const std::vector<ModuleReport>& modules;
   const std::vector<ClassReport>& classes;
   // The work in every convention, where they are to be compared; else empty.

@@ -171,9 +171,9 @@ void AppendModel(const Findings& findings, report::Document* document) {
   AddInputWords(findings.kernels, &text);
   document->body.emplace_back(
       report::Headline{std::string(ModelName(findings.kernels)), std::move(text)});
-  document->body.emplace_back(report::Paragraph{
-      {fmt::format("{} on {}: {}", findings.graph != nullptr ? "A compiled graph" : "Eager PyTorch",
-                   NameOfDevice(findings.target.device), RunWords(findings))}});
+  document->body.emplace_back(
+      report::Paragraph{{fmt::format("{} on {}: {}", findings.runtime_title,
+                                     NameOfDevice(findings.target.device), RunWords(findings))}});
   AddExperts(findings.parameters, document);
 }
 
@@ -181,7 +181,7 @@ void AddModelData(const Findings& findings, report::Data* data) {
   AddModelName(findings, data);
   AddInputData(findings.kernels, data);
   data->OpenObject("run");
-  data->SetText("runtime", findings.graph != nullptr ? "graph" : "eager");
+  data->SetText("runtime", findings.runtime);
   data->SetText("device", NameOfDevice(findings.target.device));
   data->SetInt("threads", findings.target.threads, Unit::kNone);
   data->SetText("step", findings.trains() ? "training" : "forward");

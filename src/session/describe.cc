@@ -13,6 +13,7 @@
 #include "present/weigh.h"
 #include "render/renderer.h"
 #include "session/analyses.h"
+#include "session/runtimes.h"
 #include "steelyard/error.h"
 #include "steelyard/pass.h"
 #include "steelyard/report.h"
@@ -71,6 +72,8 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .work = weighing.analyses->work,
           .peak = weighing.analyses->peak,
           .training = weighing.analyses->training,
+          .runtime = weighing.options.runtime,
+          .runtime_title = FindRuntime(weighing.options.runtime)->title,
           .graph = weighing.analyses->graph ? &*weighing.analyses->graph : nullptr,
           .moment = weighing.analyses->moment ? &*weighing.analyses->moment : nullptr,
           .modules = weighing.analyses->modules,

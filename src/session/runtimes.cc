@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -15,10 +16,6 @@
 
 namespace steelyard {
 namespace {
-
-constexpr std::array kRuntimes{
-    Choice{"eager", "PyTorch: each operator by itself, as the program calls them"},
-    Choice{"graph", "a compiler's virtual machine: operators joined into kernels, in its order"}};
 
 struct Schedule {
   Choice choice;
@@ -34,41 +31,77 @@ Error OverBudget(std::int64_t budget, std::int64_t bound) {
       fmt::format("Its kernels need at least {} in any order.", FormatLimit(bound)));
 }
 
+Result<Timeline> RunEagerly(const WeighOptions& options, Program* kernels,
+                            std::optional<GraphRun>*) {
+  return RunEager(*kernels, options.target);
+}
+
+Result<Timeline> RunCompiled(const WeighOptions& options, Program* kernels,
+                             std::optional<GraphRun>* graph) {
+  const auto name = [](const Schedule& schedule) { return schedule.choice.name; };
+  const auto* schedule = std::ranges::find(kSchedules, options.schedule, name);
+  if (schedule == kSchedules.end()) {
+    return Unexpected(NoSuch("schedule", options.schedule, NamesOf(Schedules())));
+  }
+  *graph =
+      RunGraph(*kernels, options.target,
+               {.order = schedule->order, .budget = options.budget, .progress = options.progress});
+  if (!(*graph)->fits) return Unexpected(OverBudget(*options.budget, (*graph)->bound));
+  *kernels = std::move((*graph)->program);
+  return std::move((*graph)->timeline);
+}
+
+constexpr std::array kRuntimes{
+    Runtime{.choice = {"eager", "PyTorch: each operator by itself, as the program calls them"},
+            .title = "Eager PyTorch",
+            .compiles = false,
+            .run = RunEagerly},
+    Runtime{.choice = {"graph",
+                       "a compiler's virtual machine: operators joined into kernels, in its order"},
+            .title = "A compiled graph",
+            .compiles = true,
+            .run = RunCompiled}};
+
+// A usage error, with what is asked of a compiler.
+Error NeedsCompiler(std::string_view what, std::string_view flag) {
+  const auto* compiler = std::ranges::find(kRuntimes, true, &Runtime::compiles);
+  return UsageError(fmt::format("only the {} runtime {}", compiler->choice.name, what),
+                    std::string(flag), fmt::format("Add --runtime {}.", compiler->choice.name));
+}
+
+template <class Rows>
+std::vector<Choice> ChoicesOf(const Rows& rows) {
+  std::vector<Choice> choices;
+  choices.reserve(rows.size());
+  for (const auto& row : rows) choices.push_back(row.choice);
+  return choices;
+}
+
 }  // namespace
 
-std::vector<Choice> Runtimes() { return {kRuntimes.begin(), kRuntimes.end()}; }
+std::vector<Choice> Runtimes() { return ChoicesOf(kRuntimes); }
 
-std::vector<Choice> Schedules() {
-  std::vector<Choice> choices;
-  choices.reserve(kSchedules.size());
-  for (const Schedule& schedule : kSchedules) choices.push_back(schedule.choice);
-  return choices;
+std::vector<Choice> Schedules() { return ChoicesOf(kSchedules); }
+
+const Runtime* FindRuntime(std::string_view name) {
+  const auto* row = std::ranges::find(kRuntimes, name,
+                                      [](const Runtime& runtime) { return runtime.choice.name; });
+  return row == kRuntimes.end() ? nullptr : row;
 }
 
 Result<Timeline> RunAsChosen(const WeighOptions& options, Program* kernels,
                              std::optional<GraphRun>* graph) {
-  if (options.budget && options.runtime != "graph") {
-    return Unexpected(UsageError("only the graph runtime computes tensors again", "--budget",
-                                 "Add --runtime graph."));
-  }
-  if (options.runtime == "eager" && options.schedule != kSchedules.front().choice.name) {
-    return Unexpected(UsageError("only the graph runtime chooses an order of kernels", "--schedule",
-                                 "Add --runtime graph."));
-  }
-  if (options.runtime == "eager") return RunEager(*kernels, options.target);
-  if (options.runtime != "graph") {
+  const Runtime* runtime = FindRuntime(options.runtime);
+  if (runtime == nullptr) {
     return Unexpected(NoSuch("runtime", options.runtime, NamesOf(Runtimes())));
   }
-  for (const Schedule& schedule : kSchedules) {
-    if (schedule.choice.name != options.schedule) continue;
-    *graph =
-        RunGraph(*kernels, options.target,
-                 {.order = schedule.order, .budget = options.budget, .progress = options.progress});
-    if (!(*graph)->fits) return Unexpected(OverBudget(*options.budget, (*graph)->bound));
-    *kernels = std::move((*graph)->program);
-    return std::move((*graph)->timeline);
+  if (options.budget && !runtime->compiles) {
+    return Unexpected(NeedsCompiler("computes tensors again", "--budget"));
   }
-  return Unexpected(NoSuch("schedule", options.schedule, NamesOf(Schedules())));
+  if (options.schedule != kSchedules.front().choice.name && !runtime->compiles) {
+    return Unexpected(NeedsCompiler("chooses an order of kernels", "--schedule"));
+  }
+  return runtime->run(options, kernels, graph);
 }
 
 }  // namespace steelyard

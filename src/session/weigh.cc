@@ -112,8 +112,8 @@ PassOptions PassesOf(const WeighOptions& options) {
                      .amp = options.amp,
                      .target = options.target,
                      .verify = kVerifies};
-  // A compiler joins and orders the kernels of all micro-steps.
-  if (options.runtime == "graph") passes.train.unroll = true;
+  const Runtime* runtime = FindRuntime(options.runtime);
+  if (runtime != nullptr && runtime->compiles) passes.train.unroll = true;
   return passes;
 }
 

@@ -20,11 +20,11 @@ struct Words {
 
 // The columns in which kernels of a family differ.
 struct Columns {
-  ShapeFn shape;
+  Stated<ShapeFn> shape;
   Stated<Fusion> fusion;
-  AllocationsFn allocations;
-  WorkFn work;
-  Gradient grad;
+  Stated<AllocationsFn> allocations;
+  Stated<WorkFn> work;
+  Stated<Gradient> grad;
   Stated<Precision> precision;
 };
 

@@ -116,6 +116,8 @@ Findings WeighedModel::findings() const {
           .work = work,
           .peak = peak,
           .training = training,
+          .runtime = "eager",
+          .runtime_title = "Eager PyTorch",
           .modules = modules,
           .classes = classes,
           .counts = counts,

@@ -23,6 +23,13 @@ TEST(RuntimesTest, TheDefaultComesFirst) {
   for (const Choice& schedule : Schedules()) EXPECT_FALSE(schedule.summary.empty());
 }
 
+TEST(RuntimesTest, ARowSaysWhatItIsCalledAndWhetherItCompiles) {
+  EXPECT_FALSE(FindRuntime("eager")->compiles);
+  EXPECT_TRUE(FindRuntime("graph")->compiles);
+  EXPECT_EQ(FindRuntime("graph")->title, "A compiled graph");
+  EXPECT_EQ(FindRuntime("sundial"), nullptr);
+}
+
 TEST(RuntimesTest, TheGraphIsFused) {
   const std::string path = WrittenModel(kTwoCalls);
   const Result<Weighing> eager = Weigh({.path = path});
