@@ -107,8 +107,9 @@ class JsonReader {
   }
   static bool IsNull(JsonValue value) { return Token(value) == "null"; }
 
-  // --- Failure. All return false, for use in a return statement.
-  // ----------------------------------
+  // --- Failure -----------------------------------------------------------------------------------
+
+  // All return false, for use in a return statement.
 
   // Records what is wrong, unless something is already.
   bool Fail(Error error);

@@ -145,6 +145,10 @@ DecoderConfig ReadDecoder(const Settings& c, std::string_view classes,
   const std::int64_t missing = defaults.keys.value_or(heads);
   const bool told = c.Has("num_key_value_heads");
   const std::int64_t keys = told ? c.Size("num_key_value_heads", missing) : missing;
+  // Where nothing says how wide a head is, the heads share the model's width.
+  if (!c.Has("head_dim") && !defaults.width) {
+    c.Quotient("hidden_size", hidden, "num_attention_heads", heads);
+  }
   const std::int64_t width = c.Count("head_dim", defaults.width.value_or(hidden / heads));
   c.Quotient("num_attention_heads", heads, "num_key_value_heads", keys);
   DecoderConfig out;

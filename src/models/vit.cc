@@ -28,6 +28,7 @@ struct VitConfig {
 VitConfig Read(const Settings& c) {
   const std::int64_t hidden = c.Size("hidden_size", 768);
   const std::int64_t heads = c.Size("num_attention_heads", 12);
+  if (!c.Has("head_dim")) c.Quotient("hidden_size", hidden, "num_attention_heads", heads);
   const std::int64_t pooled = c.Count("pooler_output_size", 0);
   return {.hidden = hidden,
           .inner = c.Size("intermediate_size", 3072),

@@ -72,9 +72,9 @@ class Autograd {
   // Whether a call that takes the last variable of a tensor may overwrite it (overwriting.cc).
   bool MayOverwrite(ValueId id) const;
 
-  // --- Recording
-  // ----------------------------------------------------------------------------------- Whether the
-  // call needs a node: some argument that has a formula requires a gradient.
+  // --- Recording ---------------------------------------------------------------------------------
+
+  // Whether the call needs a node: some argument that has a formula requires a gradient.
   bool Wanted(const OpDef& def, std::span<const Argument> args) const;
   // A node with its edges and saved arguments, before the operator runs; then its results.
   GradNodeId Begin(const OpDef& def, std::span<const Argument> args, const Node& context);
@@ -82,8 +82,8 @@ class Autograd {
   // A node whose operator did not end.
   void Abandon(GradNodeId id);
 
-  // --- Gradients of parameters
-  // ---------------------------------------------------------------------
+  // --- Gradients of parameters -------------------------------------------------------------------
+
   Tensor gradient(ValueId parameter) const;
   void SetGradient(ValueId parameter, Tensor gradient);
   void ClearGradient(ValueId parameter);
@@ -91,8 +91,8 @@ class Autograd {
   void KeepGradients() { keeps_gradients_ = true; }
   bool keeps_gradients() const { return keeps_gradients_; }
 
-  // --- For the engine
-  // ------------------------------------------------------------------------------
+  // --- For the engine ----------------------------------------------------------------------------
+
   const GradNode& node(GradNodeId id) const { return nodes_[id]; }
   std::size_t node_count() const { return nodes_.size(); }
   std::span<const Edge> edges(GradNodeId id) const {
@@ -109,9 +109,9 @@ class Autograd {
   void ReleaseSaved(GradNodeId id);
   Edge EdgeOf(ValueId tensor);
 
-  // --- Regions that run again (checkpoint.cc)
-  // ----------------------------------------------------- While a region is open, what nodes save
-  // is left to holders.
+  // --- Regions that run again (checkpoint.cc) ----------------------------------------------------
+
+  // While a region is open, what nodes save is left to holders.
   RegionId OpenRegion(Region region);
   void CloseRegion(RegionId id);
   // A region that is one node with these results: what it keeps, and until when.

@@ -69,9 +69,9 @@ void OneDnnAllocations(const OpView& op, Allocations& memory) {
 
 Work OneDnnWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), op.tensor(2)); }
 
-// --- _slow_conv2d_forward and its relatives: (self, weight, kernel_size, bias, stride, padding[,
-// dilation])
-// ---------------------------------------------------------------------------------------
+// --- _slow_conv2d_forward and its relatives ------------------------------------------------------
+
+// (self, weight, kernel_size, bias, stride, padding[, dilation])
 
 Geometry SlowGeometry(const OpView& op) {
   const int n = SpatialRank(op.tensor(1));
@@ -130,9 +130,9 @@ void DilatedAllocations(const OpView& op, Allocations& memory) {
 
 Work SlowWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), op.tensor(3)); }
 
-// --- steelyard::transposed_convolution(self, weight, bias, stride, padding, output_padding,
-// dilation, groups)
-// ----------------------------------------------------------------------------------
+// --- steelyard::transposed_convolution -----------------------------------------------------------
+
+// (self, weight, bias, stride, padding, output_padding, dilation, groups)
 
 [[noreturn]] void RefuseTransposed(const TensorView& input, const TensorView& weight) {
   Refuse(fmt::format("a transposed convolution of {} with {} gives no image", shape::Text(input),

@@ -118,9 +118,9 @@ Work GradientsWork(const OpView& op) {
   return w;
 }
 
-// --- steelyard::onednn_convolution_backward(grad_output, input, weight, stride, padding, dilation,
-// groups, output_mask)
-// ------------------------------------------------------------------------------
+// --- steelyard::onednn_convolution_backward ------------------------------------------------------
+
+// (grad_output, input, weight, stride, padding, dilation, groups, output_mask)
 
 Geometry OneDnnGeometry(const OpView& op) {
   const int n = SpatialRank(Weight(op));
@@ -188,9 +188,10 @@ void OneDnnAllocations(const OpView& op, Allocations& memory) {
                          memory);
 }
 
-// --- steelyard::onednn_transposed_backward: the same of a transposed convolution. It is the way
-// back of one from the gradient to the image.
-// ---------------------------------------------------------------------------------------------------
+// --- steelyard::onednn_transposed_backward -------------------------------------------------------
+
+// The same of a transposed convolution, which is the way back of one from the gradient to the
+// image.
 
 onednn::Convolution WayForth(const OpView& op, const Geometry& g) {
   onednn::Convolution c = OneDnnProblem(op, g);
@@ -323,9 +324,9 @@ void DilatedAllocations(const OpView& op, Allocations& memory) {
   Free(gradient, memory);
 }
 
-// --- steelyard::slow_conv_transpose2d_backward and 3d: one image at a time; a bias's gradient is a
-// sum, of volumes a product
-// -------------------------------------------------------------------------------------------------
+// --- steelyard::slow_conv_transpose2d_backward and 3d --------------------------------------------
+
+// One image at a time; a bias's gradient is a sum, of volumes a product.
 
 std::int64_t TransposedColumnBytes(const OpView& op) {
   const TensorView weight = Weight(op);

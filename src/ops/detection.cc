@@ -86,10 +86,10 @@ Work RoiAlignSlopeWork(const OpView& op) {
   return {.alu = work::Elements(op.self()) * ratio * ratio * kPerSample};
 }
 
-// --- deform_conv2d
-// -------------------------------------------------------------------------------- input, weight,
-// offset, mask, bias, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w, groups,
-// offset_groups, use_mask
+// --- deform_conv2d -------------------------------------------------------------------------------
+
+// (input, weight, offset, mask, bias, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w,
+// groups, offset_groups, use_mask)
 
 // Images that are gathered at once: the largest divisor of the batch up to 32.
 std::int64_t ParallelImages(std::int64_t batch) {

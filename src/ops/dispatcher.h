@@ -106,9 +106,9 @@ class Dispatcher {
   // Requires: the program trains, and the set lives until `Run` has ended (overwriting.cc).
   void CheckOverwriting(std::vector<std::vector<bool>>* calls) { overwriting_ = calls; }
 
-  // --- For decompositions
-  // --------------------------------------------------------------------------- The i-th argument
-  // of the composite being decomposed; undefined where it is None.
+  // --- For decompositions ------------------------------------------------------------------------
+
+  // The i-th argument of the composite being decomposed; undefined where it is None.
   Tensor tensor(const OpView& op, int i);
   std::vector<Tensor> tensors(const OpView& op, int i);
 
@@ -175,9 +175,9 @@ class Dispatcher {
   bool grad_enabled() const { return grad_enabled_; }
   void set_grad_enabled(bool enabled) { grad_enabled_ = enabled; }
 
-  // --- For the operators of a training step
-  // --------------------------------------------------------- Requires: the program trains
-  // (`Trains`).
+  // --- For the operators of a training step ------------------------------------------------------
+
+  // Requires: the program trains (`Trains`).
   Autograd& autograd() { return *autograd_; }
   TensorView ViewOf(ValueId id) const { return {out_, id}; }
   const Program& program() const { return out_; }

@@ -187,9 +187,9 @@ void RealAllocations(const OpView& op, Allocations& memory) {
   CopyIfNeeded(RealTransform(op), op.self().dtype(), memory);
 }
 
-// --- _fft_c2r(self, dim, normalization, last_dim_size)
-// -------------------------------------------- All dimensions but the last are transformed first,
-// into a tensor of their own.
+// --- _fft_c2r(self, dim, normalization, last_dim_size) -------------------------------------------
+
+// All dimensions but the last are transformed first, into a tensor of their own.
 
 struct TwoTransforms {
   std::optional<Transform> first;

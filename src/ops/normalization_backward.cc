@@ -34,9 +34,10 @@ bool Wants(const OpView& op, Result result) {
   return static_cast<std::size_t>(result) < mask.size() && mask[result] != 0;
 }
 
-// --- native_batch_norm_backward(grad_out, input, weight, running_mean, running_var, save_mean,
-// save_invstd, train, eps, output_mask)
-// -------------------------------------------------------------
+// --- native_batch_norm_backward ------------------------------------------------------------------
+
+// (grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps,
+// output_mask)
 
 // The first parameter or statistic that there is decides the dtype of the parameters' gradients.
 DType ParameterType(const OpView& op) {
@@ -119,9 +120,9 @@ Work BatchSlopeWork(const OpView& op) {
   return {.alu = elements * 4 + image};
 }
 
-// --- native_group_norm_backward(grad_out, input, mean, rstd, weight, N, C, HxW, group,
-// output_mask)
-// ----------------------------------------------------------------------------------------
+// --- native_group_norm_backward ------------------------------------------------------------------
+
+// (grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
 
 bool IsReady(const TensorView& t, bool channels_last) {
   return channels_last ? IsContiguousChannelsLast(t.sizes(), t.strides()) : t.is_contiguous();

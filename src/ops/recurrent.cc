@@ -198,9 +198,10 @@ std::vector<Tensor> RnnLayer(Dispatcher& d, const OpView& op) {
                     op.arg(kHasBiases), op.arg(13), op.arg(14), train);
 }
 
-// --- mkldnn_rnn_layer_backward(input, weight1 to weight4, hx_, cx_tmp, output, hy_, cy_,
-// grad_output, grad_hy, grad_cy, reverse, mode, hidden_size, num_layers, has_biases, train, ...)
-// ---------------------------------------------------------------------------------------------
+// --- mkldnn_rnn_layer_backward -------------------------------------------------------------------
+
+// (input, weight1 to weight4, hx_, cx_tmp, output, hy_, cy_, grad_output, grad_hy, grad_cy,
+// reverse, mode, hidden_size, num_layers, has_biases, train, ...)
 
 // The gradients of input, states, weights and both biases, of which the second is a copy.
 void LayerSlopeShape(const OpView& op, Outputs& out) {
@@ -271,9 +272,9 @@ std::vector<Tensor> RnnLayerBackward(Dispatcher& d, const OpView& op) {
   return {g[0], g[3], g[4], g[5], g[6], g[1], g[2]};
 }
 
-// --- lstm.input(input, hx, params, has_biases, num_layers, dropout, train, bidirectional,
-// batch_first)
-// ---------------------------------------------------------------------------------------
+// --- lstm.input ----------------------------------------------------------------------------------
+
+// (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
 
 // More layers than this can only come from a damaged file.
 constexpr std::int64_t kMostLayers = 1024;

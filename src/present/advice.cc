@@ -13,11 +13,11 @@ namespace {
 using report::Row;
 
 // "more work" of a change: "26.0 % more" and the like stand in the table as a share with its sign.
-Quantity ShareOfWork(const Advice& advice) {
+Quantity ShareOfWork(const Advice& advice, Claim claim) {
   const std::int64_t before = advice.executed_flops - advice.extra_flops;
   const double share =
       before == 0 ? 0 : static_cast<double>(advice.extra_flops) / static_cast<double>(before);
-  return {.value = share, .unit = Unit::kPercent, .sign = Sign::kAlways};
+  return {.value = share, .unit = Unit::kPercent, .claim = claim, .sign = Sign::kAlways};
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void AppendAdvice(const Findings& findings, report::Document* document) {
     Row row;
     row.cells.emplace_back(In(Unit::kBytes, advice.peak, findings.memory_claim()));
     row.cells.emplace_back(In(Unit::kBytes, advice.less));
-    row.cells.emplace_back(ShareOfWork(advice));
+    row.cells.emplace_back(ShareOfWork(advice, findings.ratio_claim()));
     row.cells.emplace_back(advice.changes_training ? advice.change + " *" : advice.change);
     row.cells.emplace_back(advice.words, report::Style::kDim);
     marked |= advice.changes_training;

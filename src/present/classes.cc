@@ -85,7 +85,7 @@ class ClassWriter {
                    ShareOf(sum.parameters, all.parameters),
                    In(Unit::kMacs, sum.work.macs, findings_.claim()),
                    In(unit_, sum.work.flops, findings_.claim()),
-                   ShareOf(sum.work.flops, all.work.flops)},
+                   ShareOf(sum.work.flops, all.work.flops, findings_.ratio_claim())},
          .level = 1});
   }
 

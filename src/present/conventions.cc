@@ -81,10 +81,10 @@ std::string KeyOf(std::string_view name) {
 
 class Comparison {
  public:
-  explicit Comparison(const std::vector<WorkReport>& counts)
-      : counts_(counts), lines_(LinesOf(counts)) {
+  explicit Comparison(const Findings& findings)
+      : counts_(findings.counts), claim_(findings.claim()), lines_(LinesOf(counts_)) {
     table_.columns = {{.key = "operator", .header = "Counted by"}};
-    for (const WorkReport& count : counts) {
+    for (const WorkReport& count : counts_) {
       const Convention& convention = *count.convention;
       AddColumn(std::string(convention.name), convention.measure.unit);
       if (convention.beside != nullptr) AddColumn(BesideName(convention), convention.beside->unit);
@@ -101,7 +101,7 @@ class Comparison {
     table_.rows.push_back({.cells = {{"by operator", report::Style::kStrong}}});
     const std::size_t shown = std::min(top, lines_.size());
     for (std::size_t i = 0; i < shown; ++i) {
-      AddRow({std::string(lines_[i].name)}, 1, lines_[i].works);
+      AddRow({std::string(lines_[i].name)}, 1, lines_[i].works, Claim::kExact);
     }
     if (shown < lines_.size()) {
       std::vector<NodeWork> rest(counts_.size());
@@ -110,7 +110,7 @@ class Comparison {
       }
       AddRow(
           {Counted(static_cast<std::int64_t>(lines_.size() - shown), "other"), report::Style::kDim},
-          1, rest);
+          1, rest, Claim::kExact);
     }
     return std::move(table_);
   }
@@ -144,16 +144,17 @@ class Comparison {
     const bool nothing = std::ranges::all_of(
         works, [](const NodeWork& work) { return work.flops_all == 0 && work.read == 0; });
     if (nothing && phases.begin()[0] == Phase::kRecompute) return;
-    AddRow({std::move(name), report::Style::kStrong}, 0, works);
+    AddRow({std::move(name), report::Style::kStrong}, 0, works, claim_);
   }
 
-  void AddRow(report::Span name, int level, const std::vector<NodeWork>& works) {
+  // Of an operator that is modelled, figures are exact; of a phase they may miss others.
+  void AddRow(report::Span name, int level, const std::vector<NodeWork>& works, Claim claim) {
     Row row{.cells = {std::move(name)}, .level = level};
     for (std::size_t c = 0; c < works.size(); ++c) {
       const Convention& convention = *counts_[c].convention;
-      row.cells.emplace_back(In(convention.measure.unit, Printed(convention, works[c])));
+      row.cells.emplace_back(In(convention.measure.unit, Printed(convention, works[c]), claim));
       if (convention.beside != nullptr) {
-        row.cells.emplace_back(In(convention.beside->unit, works[c].beside));
+        row.cells.emplace_back(In(convention.beside->unit, works[c].beside, claim));
       }
     }
     table_.rows.push_back(std::move(row));
@@ -175,7 +176,7 @@ class Comparison {
                              &std::pair<std::int64_t, std::string_view>::first);
     Sentence text{{std::string(counts_[c].convention->name), report::Style::kStrong},
                   verb,
-                  In(Unit::kMacs, total),
+                  In(Unit::kMacs, total, claim_),
                   words};
     for (std::size_t i = 0; i < std::min(wrong.size(), kNamed); ++i) {
       text.emplace_back(fmt::format("{}{}{}", i == 0 ? "" : ", ", wrong[i].second, kNoBreak));
@@ -187,6 +188,7 @@ class Comparison {
   }
 
   const std::vector<WorkReport>& counts_;
+  const Claim claim_;
   std::vector<Line> lines_;
   report::Table table_;
 };
@@ -205,7 +207,7 @@ void AddPhases(const WorkReport& count, report::Data* data) {
 
 void AppendConventions(const Findings& findings, int top, report::Document* document) {
   if (findings.counts.empty()) return;
-  Comparison comparison(findings.counts);
+  Comparison comparison(findings);
   document->body.emplace_back(
       comparison.Table(static_cast<std::size_t>(std::max(top, 0)), findings.trains()));
   comparison.AppendMistakes(document);
@@ -227,7 +229,7 @@ void AddConventionData(const Findings& findings, report::Data* data) {
   }
   data->Close();
   data->OpenArray("counts");
-  const Comparison comparison(findings.counts);
+  const Comparison comparison(findings);
   for (const Line& line : comparison.lines()) {
     data->OpenObject();
     data->SetText("op", line.name);

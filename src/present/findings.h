@@ -73,6 +73,8 @@ struct Findings {
   }
   // Totals over a program with operators that nobody modelled are lower bounds.
   Claim claim() const { return work.unmodelled.empty() ? Claim::kExact : Claim::kAtLeast; }
+  // One lower bound by another bounds nothing, in either direction.
+  Claim ratio_claim() const { return claim() == Claim::kExact ? Claim::kExact : Claim::kEstimated; }
 };
 
 // What of it a reader asked to see.

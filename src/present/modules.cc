@@ -206,7 +206,8 @@ class TreeWriter {
   void AddRow(RowWords words, int level, const Figures& figures) {
     const Figures all = FiguresOf(report(0), 1);
     // Where an operator has no row, its module does at least what the others do.
-    const Claim claim = figures.unmodelled > 0 ? Claim::kAtLeast : Claim::kExact;
+    const bool exact = figures.unmodelled == 0;
+    const Claim claim = exact ? Claim::kExact : Claim::kAtLeast;
     Row row{.cells = {}, .level = level};
     row.cells = {std::move(words.name),
                  In(Unit::kCount, figures.parameters),
@@ -215,9 +216,10 @@ class TreeWriter {
                  std::move(words.dtypes),
                  In(Unit::kMacs, figures.macs, claim),
                  In(UnitOf(*findings_.work.convention), figures.flops, claim),
-                 ShareOf(figures.flops, all.flops),
+                 ShareOf(figures.flops, all.flops, findings_.ratio_claim()),
                  Quantity{.value = FractionOf(figures.flops_all, figures.moved),
-                          .unit = Unit::kFlopsPerByte},
+                          .unit = Unit::kFlopsPerByte,
+                          .claim = exact ? Claim::kExact : Claim::kEstimated},
                  std::move(words.class_name),
                  std::move(words.repeated),
                  std::move(words.each)};

@@ -84,8 +84,8 @@ inline double IntensityOf(const NodeWork& work) {
 inline double FractionOf(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
-inline Quantity ShareOf(std::int64_t part, std::int64_t whole) {
-  return {.value = FractionOf(part, whole), .unit = Unit::kPercent};
+inline Quantity ShareOf(std::int64_t part, std::int64_t whole, Claim claim = Claim::kExact) {
+  return {.value = FractionOf(part, whole), .unit = Unit::kPercent, .claim = claim};
 }
 
 }  // namespace steelyard::present

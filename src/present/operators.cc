@@ -20,13 +20,16 @@ namespace {
 
 using report::Row;
 
-// `all` is the work of the whole model.
-Row OperatorRow(report::Span name, const OperatorWork& op, const NodeWork& all, Unit unit) {
+// An operator's own figures are exact where it is modelled; what it has of all is not where another
+// is not.
+Row OperatorRow(report::Span name, const OperatorWork& op, const Findings& findings) {
+  const Unit unit = UnitOf(*findings.work.convention);
+  const NodeWork all = TotalOf(findings.work);
   Row row;
   row.cells = {std::move(name),
                In(Unit::kCount, op.calls),
                In(unit, op.work.flops),
-               ShareOf(op.work.flops, all.flops),
+               ShareOf(op.work.flops, all.flops, findings.ratio_claim()),
                In(Unit::kFlops, op.work.flops_all),
                In(Unit::kTraffic, Moved(op.work)),
                Quantity{.value = IntensityOf(op.work), .unit = Unit::kFlopsPerByte}};
@@ -58,12 +61,10 @@ void AddOperator(const OperatorWork& op, Unit unit, report::Data* data) {
 void AppendOperators(const Findings& findings, int top, report::Document* document) {
   const std::vector<OperatorWork>& operators = findings.work.by_operator;
   if (operators.empty() || top <= 0) return;
-  const Unit unit = UnitOf(*findings.work.convention);
-  const NodeWork all = TotalOf(findings.work);
   report::Table table = EmptyTable(*findings.work.convention);
   const std::size_t shown = std::min(operators.size(), static_cast<std::size_t>(top));
   for (std::size_t i = 0; i < shown; ++i) {
-    table.rows.push_back(OperatorRow(operators[i].name, operators[i], all, unit));
+    table.rows.push_back(OperatorRow(operators[i].name, operators[i], findings));
   }
   if (shown < operators.size()) {
     OperatorWork rest;
@@ -73,7 +74,7 @@ void AppendOperators(const Findings& findings, int top, report::Document* docume
     }
     const auto others = static_cast<std::int64_t>(operators.size() - shown);
     table.rows.push_back(
-        OperatorRow({Counted(others, "other"), report::Style::kDim}, rest, all, unit));
+        OperatorRow({Counted(others, "other"), report::Style::kDim}, rest, findings));
   }
   document->body.emplace_back(std::move(table));
 }

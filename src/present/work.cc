@@ -64,14 +64,16 @@ void SetPhases(const WorkByPhase& phases, const Figure& figure, Unit unit, repor
 }
 
 // "The model's step is 1.2 TFLOP of arithmetic; what runs again adds 0.3 TFLOP, 25 % more."
-void AppendRecompute(const WorkByPhase& phases, report::Document* document) {
+void AppendRecompute(const Findings& findings, report::Document* document) {
+  const WorkByPhase phases = ByPhase(findings.work);
+  if (!phases.recomputes()) return;
   const NodeWork model = ModelStep(phases);
   const double share = static_cast<double>(phases.recompute.flops_all) /
                        static_cast<double>(std::max<std::int64_t>(model.flops_all, 1));
   document->body.emplace_back(report::Paragraph{
-      {"The model's step is ", In(Unit::kFlops, model.flops_all),
-       " of arithmetic; what runs again adds ", In(Unit::kFlops, phases.recompute.flops_all), ", ",
-       Quantity{.value = share, .unit = Unit::kPercent}, " more."},
+      {"The model's step is ", In(Unit::kFlops, model.flops_all, findings.claim()),
+       " of arithmetic; what runs again adds ", In(Unit::kFlops, phases.recompute.flops_all, findings.claim()), ", ",
+       Quantity{.value = share, .unit = Unit::kPercent, .claim = findings.ratio_claim()}, " more."},
       1});
 }
 
@@ -173,14 +175,14 @@ void AppendWork(const Findings& findings, report::Document* document) {
       "operands and results of each kernel, once");
   add_quantities(
       "",
-      [](const NodeWork& w) {
-        return Quantity{.value = IntensityOf(w), .unit = Unit::kFlopsPerByte};
+      [&](const NodeWork& w) {
+        return Quantity{.value = IntensityOf(w),
+                        .unit = Unit::kFlopsPerByte,
+                        .claim = findings.ratio_claim()};
       },
       "arithmetic intensity, of all operators");
   document->body.emplace_back(std::move(table));
-  if (const WorkByPhase phases = ByPhase(findings.work); phases.recomputes()) {
-    AppendRecompute(phases, document);
-  }
+  AppendRecompute(findings, document);
 }
 
 void AddWorkData(const Findings& findings, report::Data* data) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands in README.md and docs/ print what stands below them, and README's others run.
 
+A block that begins with `// src/FILE` stands in that file, line for line.
+
 A block marked `console` holds commands, each a line `$ steelyard ...` with what it prints after it.
 STEELYARD_REBASE=1 writes what is printed into the pages.
 """
@@ -17,6 +19,7 @@ from run_golden import MEASURED_TIME
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXCERPT = re.compile(r"^```cpp\n// (src/\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 README = ROOT / "README.md"
 PAGES = [
     page
@@ -42,6 +45,21 @@ def printed(command: str, steelyard: str) -> str:
 def run_block(block: str, steelyard: str) -> str:
     commands = [line for line in block.splitlines() if line.startswith("$ ")]
     return "".join(f"{line}\n{printed(line[2:], steelyard)}" for line in commands)
+
+
+def excerpts() -> list[tuple[str, str, str]]:
+    """Returns the page, the file and the text of each excerpt of our sources."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    return [(page.name, *found) for page in pages for found in EXCERPT.findall(page.read_text())]
+
+
+def test_there_are_excerpts() -> None:
+    assert "unknown_operators.md" in {page for page, _, _ in excerpts()}
+
+
+@pytest.mark.parametrize(("page", "source", "text"), excerpts())
+def test_excerpts_stand_in_the_source(page: str, source: str, text: str) -> None:
+    assert text in (ROOT / source).read_text()
 
 
 def masked(text: str) -> str:
