@@ -5,7 +5,7 @@ MODEL ?= examples/bert-base-mlm-b4-s128.pt2
 STEELYARD := build/release/steelyard
 VENV := .venv/bin
 
-.PHONY: run build package test bench fuzz format lint docs
+.PHONY: run build package wheel test bench fuzz format lint docs
 
 run: build
 	$(STEELYARD) weigh $(MODEL)
@@ -22,6 +22,11 @@ package: .venv/ready
 	cmake --build --preset python
 	cmake --install build/release --component python --prefix \
 	  $$($(VENV)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
+
+# The package for machines without the Debian packages: an sdist and a wheel, in dist/.
+wheel:
+	tools/install_debian.sh build
+	tools/make_wheel.sh dist
 
 test: package
 	tools/install_debian.sh build test
