@@ -18,9 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODEL = ROOT / "examples" / "bert-base-mlm-b4-s128.pt2"
-# Of glibc and GCC's runtime, which manylinux takes for granted.
+# Of glibc, GCC and zlib, which manylinux takes for granted.
 SYSTEM = re.compile(
-    r"(linux-vdso|ld-linux-x86-64|ld-linux-aarch64|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s))\.so"
+    r"(linux-vdso|ld-linux-x86-64|ld-linux-aarch64|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|z))\.so"
 )
 WEIGH = """
 import sys
