@@ -34,12 +34,13 @@ test: package
 	cmake --build --preset dev
 	ctest --preset dev
 
-# Beside the tools that people use, in one run (bench/static), and how it grows (bench/scale).
+# Beside the tools that people use, in one run (bench/static, bench/files), and how it grows (bench/scale).
 bench: build .venv/ready
 	tools/install_debian.sh bench
 	$(VENV)/python -m pip install --quiet --requirement requirements/bench.txt
 	cmake --build --preset release --target floor built
 	$(VENV)/python bench/static/bench.py
+	$(VENV)/python bench/files/bench.py
 	$(VENV)/python bench/scale/bench.py
 
 # Each importer for FUZZ_SECONDS, starting from fuzz/corpus and the models in examples/.
