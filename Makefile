@@ -5,7 +5,7 @@ MODEL ?= examples/bert-base-mlm-b4-s128.pt2
 STEELYARD := build/release/steelyard
 VENV := .venv/bin
 
-.PHONY: run build package test bench fuzz format lint docs
+.PHONY: run build package wheel test bench fuzz format lint docs
 
 run: build
 	$(STEELYARD) weigh $(MODEL)
@@ -23,18 +23,24 @@ package: .venv/ready
 	cmake --install build/release --component python --prefix \
 	  $$($(VENV)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
 
+# The package for machines without the Debian packages: an sdist and a wheel, in dist/.
+wheel:
+	tools/install_debian.sh build
+	tools/make_wheel.sh dist
+
 test: package
 	tools/install_debian.sh build test
 	cmake --preset dev
 	cmake --build --preset dev
 	ctest --preset dev
 
-# Beside the tools that people use, in one run (bench/static), and how it grows (bench/scale).
+# Beside the tools that people use, in one run (bench/static, bench/files), and how it grows (bench/scale).
 bench: build .venv/ready
 	tools/install_debian.sh bench
 	$(VENV)/python -m pip install --quiet --requirement requirements/bench.txt
 	cmake --build --preset release --target floor built
 	$(VENV)/python bench/static/bench.py
+	$(VENV)/python bench/files/bench.py
 	$(VENV)/python bench/scale/bench.py
 
 # Each importer for FUZZ_SECONDS, starting from fuzz/corpus and the models in examples/.

@@ -41,12 +41,16 @@ struct ImportOptions {
   // The question is about a run, which weights alone do not answer: a folder with a config.json
   // that cannot be built is refused, where otherwise the weights in it are read.
   bool runs = false;
+  // Quantised weights lie beside the config: the model is built although it says that they are,
+  // and a fact "quantisation" of the program says so.
+  bool quantised = false;
 };
 
 // Returns the model in the file or the folder at `path`. The error's place begins with the file's
 // name and then says which node, key or line of it; its hint says what would help. A folder with a
-// config.json and weights is the model that the config describes; where that is none which is
-// built, it is its weights. A note of the program says which.
+// config.json and weights is the model that the config describes, with quantised weights as they
+// are stored; where that is none which is built, it is its weights. A note of the program says
+// which.
 Result<Program> ImportFile(const std::string& path, const ImportOptions& options);
 
 // A file format that models can be read from: one row of `Importers`.

@@ -182,9 +182,10 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .choices = {"cpu"}},
                                {.name = "--as",
                                 .arg = "PROGRAM",
-                                .help = "which program is weighed",
+                                .help = "which program is weighed; what a live module does is "
+                                        "asked in Python",
                                 .field = &program_,
-                                .choices = {"exported"}}});
+                                .choices = {"exported", "module"}}});
 }
 
 void WeighCommand::AddCountFlags(std::vector<Flag>* flags) {
@@ -283,6 +284,11 @@ Result<WeighOptions> WeighCommand::Options() const {
                        .advise = advise_};
   SY_ASSIGN_OR_RETURN(options.train, train_.Options());
   options.progress = StandardErrorProgress(progress_);
+  if (program_ == "module") {
+    return Unexpected(UsageError("a file holds what was exported, not the module", "--as module",
+                                 "In Python, steelyard.weigh(module, args=...) weighs what it "
+                                 "does."));
+  }
   if (mode_ == "train") options.mode = ModelMode::kTrain;
   if (mode_ == "eval") options.mode = ModelMode::kEval;
   for (const std::string& cast : casts_) {

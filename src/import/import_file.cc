@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "import/foreign.h"
+#include "import/quantised_model.h"
 #include "steelyard/import.h"
 #include "support/choices.h"
 
@@ -103,16 +104,38 @@ const Importer* ReaderOfWeightsBeside(const Importer& importer, const std::strin
   return nullptr;
 }
 
-// Of a folder with weights: the model that was built of its config, or its weights where the config
-// is of none that is built.
-Result<Program> OrWeights(Result<Program> built, const Importer& reader, const std::string& path,
-                          const ImportOptions& options) {
+bool IsQuantised(const Program& program) {
+  return std::ranges::any_of(
+      program.facts, [&](const Fact& fact) { return program.text(fact.name) == "quantisation"; });
+}
+
+// The model that was built of a config, with the weights beside it as they are stored.
+Result<Program> Joined(Program built, const Importer& reader, const std::string& path,
+                       const ImportOptions& options) {
+  SY_ASSIGN_OR_RETURN(const Program weights, reader.read(path, options));
+  Result<Program> joined = WithQuantisedWeights(std::move(built), weights);
+  if (joined) return joined;
+  return Unexpected(Within(path + "/config.json: quantization_config", std::move(joined).error()));
+}
+
+// The key of a config that an error is about.
+std::string KeyOf(const Error& error) {
+  const std::size_t colon = error.where.rfind(": ");
+  return colon == std::string::npos ? error.where : error.where.substr(colon + 2);
+}
+
+// Of a folder with weights: the model that was built of its config, joined with them where they are
+// quantised; or its weights where the config is of none that is built.
+Result<Program> WithWeights(Result<Program> built, const Importer& reader, const std::string& path,
+                            const ImportOptions& options) {
   const std::string from = "--from " + std::string(reader.name);
-  if (built) {
+  if (built && !IsQuantised(*built)) {
     built->notes.push_back(built->strings.Intern("The weights in the folder are not read: " + from +
                                                  " weighs them as they are stored."));
     return built;
   }
+  if (built) built = Joined(*std::move(built), reader, path, options);
+  if (built) return built;
   const bool of_weights = !options.runs && !options.dtype && options.attention.empty();
   if (built.error().code != ErrorCode::kUnsupported || !of_weights) {
     built.error().hint += (built.error().hint.empty() ? "" : " ") +
@@ -122,9 +145,8 @@ Result<Program> OrWeights(Result<Program> built, const Importer& reader, const s
   Result<Program> weights = reader.read(path, options);
   if (!weights) return weights;
   const Error& reason = built.error();
-  const std::string key = reason.where.substr(reason.where.rfind(": ") + 2);
-  weights->notes.push_back(weights->strings.Intern("No model is built of its config.json (" + key +
-                                                   ": " + reason.message +
+  weights->notes.push_back(weights->strings.Intern("No model is built of its config.json (" +
+                                                   KeyOf(reason) + ": " + reason.message +
                                                    "): these are its weights as they are stored."));
   return weights;
 }
@@ -190,12 +212,12 @@ Result<Program> ImportFile(const std::string& path, const ImportOptions& options
                                  options.dtype ? "--dtype" : "--attention",
                                  "They are chosen for models that are built from a config.json."));
   }
-  Result<Program> program = importer->read(path, options);
-  if (kind == PathKind::kFolder) {
-    if (const Importer* reader = ReaderOfWeightsBeside(*importer, path, options)) {
-      program = OrWeights(std::move(program), *reader, path, options);
-    }
-  }
+  const Importer* weights =
+      kind == PathKind::kFolder ? ReaderOfWeightsBeside(*importer, path, options) : nullptr;
+  ImportOptions asked = options;
+  asked.quantised = weights != nullptr && !options.dtype;
+  Result<Program> program = importer->read(path, asked);
+  if (weights != nullptr) program = WithWeights(std::move(program), *weights, path, options);
   if (program && program->name == kNoString) {
     program->name = program->strings.Intern(NameOf(path, kind));
   }

@@ -106,6 +106,7 @@ void Dispatcher::CopyTables() {
   out_.packings = source_.packings;
   out_.facts = source_.facts;
   out_.has_graph = source_.has_graph;
+  out_.memory_estimated = source_.memory_estimated;
   out_.notes = source_.notes;
   out_.released = source_.released;
   out_.name = source_.name;

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
+#include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
 
 namespace steelyard::ops {
@@ -205,6 +207,54 @@ void Int4PackedShape(const OpView& op, Outputs& out) {
   out.Add(a.dtype(), Dims{a.size(0), b.size(0)});
 }
 
+// input [..., inner], weight [columns, inner], of which the program knows how it is packed
+void PackedLinearShape(const OpView& op, Outputs& out) {
+  const TensorView x = op.self(), weight = op.tensor(1);
+  shape::RequireRank("the weight", weight, 2);
+  if (x.rank() == 0) Refuse("an input without dimensions");
+  shape::RequireEqual("inner dimensions", x.size(-1), weight.size(1));
+  if (op.given(2)) {
+    shape::RequireRank("the bias", op.tensor(2), 1);
+    shape::RequireEqual("bias and columns", op.tensor(2).size(0), weight.size(0));
+  }
+  Dims sizes(x.sizes());
+  sizes[x.rank() - 1] = weight.size(0);
+  out.Add(x.dtype(), sizes);
+}
+// Each number is scaled once as it is unpacked.
+Work PackedLinearWork(const OpView& op) {
+  const Count bias = op.given(2) ? work::Elements(op.output()) : Count(0);
+  return {.mac = work::Elements(op.output()) * op.self().size(-1),
+          .alu = work::Elements(op.tensor(1)) + bias};
+}
+
+// Of a weight its packed bytes are read.
+Traffic PackedLinearTraffic(const OpView& op) {
+  const TensorView weight = op.tensor(1);
+  Count read = op.self().bytes();
+  if (op.given(2)) read += op.tensor(2).bytes();
+  const auto& parameters = op.program().parameters;
+  const auto named = std::ranges::find(parameters, weight.id(), &NamedTensor::value);
+  read += named == parameters.end() ? weight.bytes() : op.program().stored_bytes(*named);
+  return {.read = read, .written = op.output().bytes()};
+}
+
+// input [..., inner], numbers of few bits and their scales, zero points, bias, inner, columns
+void BitsLinearShape(const OpView& op, Outputs& out) {
+  const TensorView x = op.self();
+  const std::int64_t columns = op.integer(6);
+  if (x.rank() == 0 || columns < 0) Refuse("an input without dimensions, or no columns");
+  shape::RequireEqual("inner dimensions", x.size(-1), op.integer(5));
+  Dims sizes(x.sizes());
+  sizes[x.rank() - 1] = columns;
+  out.Add(x.dtype(), sizes);
+}
+Work BitsLinearWork(const OpView& op) {
+  const Count bias = op.given(4) ? work::Elements(op.output()) : Count(0);
+  return {.mac = work::Elements(op.output()) * op.integer(5),
+          .alu = Count(op.integer(5)) * op.integer(6) + bias};
+}
+
 // int8 by int8, summed in int32
 void IntProductShape(const OpView& op, Outputs& out) {
   const TensorView a = op.self(), b = op.tensor(1);
@@ -226,14 +276,16 @@ Tensor WithinRange(Dispatcher& d, const Backward& b) {
 constexpr Gradient kWithinRange{"FakeQuantizePerTensorAffineCachemaskBackward0",
                                 {GradientOf(0, {ResultAt(1)}, WithinRange)}};
 
-constexpr OpDef Product(const Words& words, ShapeFn shape, WorkFn work) {
+constexpr OpDef Product(const Words& words, ShapeFn shape, WorkFn work,
+                        TrafficFn traffic = traffic::ReadAllWriteAll) {
   return Kernel(Family::kContraction, words,
                 {.shape = shape,
                  .fusion = Fusion::kOutFusable,
                  .allocations = allocations::Via<"aten::empty">,
                  .work = work,
                  .grad = kNoGradient,
-                 .precision = precision::kFollow});
+                 .precision = precision::kFollow},
+                Alias::kNone, traffic);
 }
 // Scale and zero point are read as numbers: PyTorch warns that no gradient gets to them.
 constexpr Gradient kNumbersOfTensors{
@@ -328,6 +380,17 @@ constexpr std::array kRows{
              "(Tensor self, Tensor mat2, int qGroupSize, Tensor qScaleAndZeros) -> Tensor",
              "aten::_weight_int4pack_mm_for_cpu(bf16[4,64], u8[32,32], 32, bf16[2,32,2])"},
             Int4PackedShape, PackedWork),
+    Product({"steelyard::packed_linear",
+             "A Linear layer of a packed weight, which is unpacked as it is multiplied.",
+             "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+             "steelyard::packed_linear(f32[2,4,16], f32[8,16], f32[8])"},
+            PackedLinearShape, PackedLinearWork, PackedLinearTraffic),
+    Product({"steelyard::bits_linear",
+             "A Linear layer of numbers of few bits, which are unpacked as they are multiplied.",
+             "(Tensor input, Tensor packed, Tensor scales, Tensor? zeros, Tensor? bias, int inner, "
+             "int columns) -> Tensor",
+             "steelyard::bits_linear(f32[2,4,16], u8[8,1,8], f32[8,1], None, None, 16, 8)"},
+            BitsLinearShape, BitsLinearWork),
     Product({"aten::_int_mm", "Product of int8 matrices.", "(Tensor self, Tensor mat2) -> Tensor",
              "aten::_int_mm(i8[32,64], i8[64,32])"},
             IntProductShape, PackedWork),

@@ -27,6 +27,7 @@ using models::Settings;
 
 constexpr std::string_view kExtensions[] = {".json"};
 constexpr std::string_view kConfigName = "config.json";
+constexpr std::string_view kQuantisation = "quantization_config";
 // Keys that transformers writes. They are sorted, so that the type may stand far down the file.
 constexpr std::string_view kTellingKeys[] = {"\"architectures\"", "\"model_type\""};
 
@@ -62,10 +63,14 @@ Result<std::string> HeadOf(const Settings& config, const Architecture& architect
 
 Result<DType> DTypeOf(const Settings& config, const ImportOptions& options) {
   if (options.dtype) return *options.dtype;
-  if (config.Has("quantization_config")) {
-    return Unexpected(Unsupported("its weights are quantised, and models are built of others",
-                                  "quantization_config",
-                                  "Weigh it as if they were not: --dtype bfloat16."));
+  if (config.Has(kQuantisation)) {
+    const bool trains = options.training || options.labelled;
+    if (trains || !options.quantised) {
+      return Unexpected(Unsupported(
+          trains ? "its weights are quantised, and such are not trained"
+                 : "its weights are quantised, and how they are stored is not known without them",
+          std::string(kQuantisation), "Weigh it as if they were not: --dtype bfloat16."));
+    }
   }
   for (const std::string_view key : {"dtype", "torch_dtype"}) {
     if (!config.Has(key)) continue;
@@ -129,6 +134,12 @@ Result<Program> BuildModel(const Settings& config, const ImportOptions& options)
   SY_RETURN_IF_ERROR(config.status());
   SY_ASSIGN_OR_RETURN(Program program, std::move(builder).Build());
   ReleaseInOrder(program);
+  if (options.quantised && config.Has(kQuantisation)) {
+    program.facts.push_back(
+        {.name = program.strings.Intern("quantisation"),
+         .text = program.strings.Intern(config.Within(kQuantisation).Text("quant_method", ""))});
+    SY_RETURN_IF_ERROR(config.status());
+  }
   return program;
 }
 

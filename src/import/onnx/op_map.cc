@@ -13,7 +13,8 @@ using Index = std::multimap<Key, const OpRow*>;
 using Rows = std::span<const OpRow> (*)();
 constexpr Rows kFamilies[] = {ElementwiseRows, ShapeRows,  IndexingRows,  NeuralRows,
                               ReductionRows,   WindowRows, RecurrentRows, ControlRows,
-                              QuantizedRows,   ImageRows,  RandomRows,    AttentionRows};
+                              QuantizedRows,   ImageRows,  RandomRows,    AttentionRows,
+                              FusedRows,       SignalRows};
 
 Index MakeIndex() {
   Index index;

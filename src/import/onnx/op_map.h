@@ -39,5 +39,7 @@ std::span<const OpRow> QuantizedRows();
 std::span<const OpRow> ImageRows();
 std::span<const OpRow> RandomRows();
 std::span<const OpRow> AttentionRows();
+std::span<const OpRow> FusedRows();
+std::span<const OpRow> SignalRows();
 
 }  // namespace steelyard::onnx

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Images, signals and volumes in other sizes, and at other places.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -29,6 +30,29 @@ Dim Scaled(Sizes& sizes, Dim size, double factor) {
   Call::GiveUp("a symbolic size times a fraction");
 }
 
+// Sizes by one factor, the least or the most that the wanted ones give.
+std::vector<Dim> InProportion(const std::vector<Dim>& of, const std::vector<Dim>& wanted,
+                              const std::string& policy) {
+  std::vector<double> factors;
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (!of[i].is_number() || !wanted[i].is_number() || of[i] == Dim(0)) {
+      Call::GiveUp("symbolic sizes in proportion");
+    }
+    factors.push_back(static_cast<double>(wanted[i].number()) /
+                      static_cast<double>(of[i].number()));
+  }
+  if (factors.empty()) return {};
+  const double factor = policy == "not_larger" ? *std::ranges::min_element(factors)
+                                               : *std::ranges::max_element(factors);
+  std::vector<Dim> out;
+  for (const Dim size : of) {
+    const double scaled = std::round(static_cast<double>(size.number()) * factor);
+    if (!(scaled >= 0 && scaled < 0x1p53)) Call::GiveUp("an absurd factor");
+    out.emplace_back(static_cast<std::int64_t>(scaled));
+  }
+  return out;
+}
+
 // Of all dimensions, from those in `axes`.
 Shape ResizedShape(Call& call, std::size_t scales, std::size_t wanted) {
   Shape to = call.shape(0);
@@ -42,12 +66,13 @@ Shape ResizedShape(Call& call, std::size_t scales, std::size_t wanted) {
   const auto at = [&](std::size_t i) -> Dim& { return to[static_cast<std::size_t>(axes[i])]; };
   const bool has_sizes = call.has(wanted) && call.shape(wanted) != Shape{Dim(0)};
   if (has_sizes) {
-    if (call.text("keep_aspect_ratio_policy", "stretch") != "stretch") {
-      Call::GiveUp("sizes that keep the aspect ratio");
-    }
+    const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
     const std::vector<Dim> sizes = call.known_numbers(wanted);
     if (sizes.size() != axes.size()) Call::GiveUp("sizes of another rank");
-    for (std::size_t i = 0; i < axes.size(); ++i) at(i) = sizes[i];
+    std::vector<Dim> of;
+    for (std::size_t i = 0; i < axes.size(); ++i) of.push_back(at(i));
+    const std::vector<Dim> kept = policy == "stretch" ? sizes : InProportion(of, sizes, policy);
+    for (std::size_t i = 0; i < axes.size(); ++i) at(i) = kept[i];
     return to;
   }
   const auto listed = call.attribute("scales");

@@ -69,12 +69,23 @@ std::vector<Tensor> Columns(Call& call, std::size_t operand, std::size_t* depth)
 }
 
 void GatherTuples(Call& call) {
-  if (call.integer("batch_dims", 0) != 0) Call::GiveUp("batch_dims");
+  const std::int64_t batches = call.integer("batch_dims", 0);
   std::size_t depth = 0;
   const Shape from = call.shape(0);
   Shape to = call.shape(1);
-  const std::vector<Tensor> columns = Columns(call, 1, &depth);
-  if (depth > from.size()) Call::GiveUp("indices deeper than the operand");
+  std::vector<Tensor> columns = Columns(call, 1, &depth);
+  const auto shared = static_cast<std::size_t>(batches);
+  if (batches < 0 || shared >= to.size() || depth + shared > from.size()) {
+    Call::GiveUp("indices deeper than the operand");
+  }
+  // Each sample's own, spread over its tuples.
+  for (std::size_t i = shared; i-- > 0;) {
+    Builder::Shape along(to.size() - 1, 1);
+    along[i] = -1;
+    const Tensor samples = call.Emit("aten::arange", from[i]);
+    columns.insert(columns.begin(), call.Emit("aten::reshape", samples, along));
+  }
+  depth += shared;
   to.pop_back();
   to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(depth), from.end());
   call.Give(call.Emit("aten::index.Tensor", call.tensor(0), columns), {call.dtype(0), to});
@@ -157,6 +168,129 @@ void Unique(Call& call) {
   call.Give(out[2], {DType::kInt64, {count}});
 }
 
+// --- Boxes that overlap others ------------------------------------------------------------------
+
+// Each class of each image is a call of its own; more of them are no graph that anybody wrote.
+constexpr std::int64_t kMostClasses = 256;
+
+// Centres and sizes as corners (torchvision/ops/_box_convert.py).
+Tensor Corners(Call& call, Tensor boxes) {
+  const std::vector<Tensor> parts = call.EmitMany("aten::unbind.int", 4, boxes, -1);
+  std::vector<Tensor> corners;
+  for (const std::string_view op : {"aten::sub.Tensor", "aten::add.Tensor"}) {
+    for (const std::size_t at : {0U, 1U}) {
+      const Tensor half = call.Emit("aten::mul.Tensor", parts[at + 2], 0.5);
+      corners.push_back(call.Emit(op, parts[at], half));
+    }
+  }
+  return call.Emit("aten::stack", corners, -1);
+}
+
+// Rows of [image, class, box] of one class, and how many there are.
+Tensor ChosenBoxes(Call& call, std::int64_t image, std::int64_t label, Dim* count) {
+  Tensor boxes = call.Emit("aten::select.int", call.tensor(0), 0, image);
+  if (call.integer("center_point_box", 0) != 0) boxes = Corners(call, boxes);
+  Tensor scores = call.Emit("aten::select.int", call.tensor(1), 0, image);
+  scores = call.Emit("aten::select.int", scores, 0, label);
+  // The most that data can choose is asked of calls whose operands' sizes are stated.
+  const auto stated = [&](Tensor t, DType dtype, const Builder::Shape& sizes) {
+    call.workshop().builder.State(t, dtype, sizes);
+    return t;
+  };
+  const Dim boxes_given = call.shape(0).at(1);
+  stated(boxes, call.dtype(0), {boxes_given, 4});
+  stated(scores, call.dtype(1), {boxes_given});
+  Tensor good;
+  if (call.has(4)) {
+    const Tensor above =
+        stated(call.Emit("aten::gt.Tensor", scores, call.tensor(4)), DType::kBool, {boxes_given});
+    const Dim kept = call.workshop().FreshSymbol();
+    good = call.Emit("aten::squeeze.dim", Positions(call, above, kept, 1), 1);
+    boxes = stated(call.Emit("aten::index_select", boxes, 0, good), call.dtype(0), {kept, 4});
+    scores = stated(call.Emit("aten::index_select", scores, 0, good), call.dtype(1), {kept});
+  }
+  const auto overlap = call.reals(3);
+  if (call.has(3) && (!overlap || overlap->size() != 1)) Call::GiveUp("a threshold of the data");
+  Tensor chosen =
+      call.Emit("torchvision::nms", boxes, scores, call.has(3) ? overlap->front() : 0.0);
+  *count = call.workshop().FreshSymbol();
+  call.workshop().builder.State(chosen, DType::kInt64, {*count});
+  const std::vector<Dim> most = call.has(2) ? call.known_numbers(2) : std::vector{Dim(0)};
+  if (most.size() != 1) Call::GiveUp("no number of boxes");
+  chosen = call.Emit("aten::slice.Tensor", chosen, 0, 0, most[0]);
+  *count = call.sizes().Minimum(*count, most[0]);
+  if (good.defined()) chosen = call.Emit("aten::index_select", good, 0, chosen);
+  const Tensor column = call.Emit("aten::unsqueeze", chosen, 1);
+  const Tensor labelled = call.Emit("aten::constant_pad_nd", column, Builder::Shape{1, 0}, label);
+  return call.Emit("aten::constant_pad_nd", labelled, Builder::Shape{1, 0}, image);
+}
+
+// boxes, scores of [images, classes, boxes], the most of a class, overlap and score that decide
+void ChooseBoxes(Call& call) {
+  const Shape& scores = call.shape(1);
+  if (scores.size() != 3 || !scores[0].is_number() || !scores[1].is_number() ||
+      scores[0].number() > kMostClasses || scores[1].number() > kMostClasses ||
+      scores[0].number() * scores[1].number() > kMostClasses) {
+    Call::GiveUp("images or classes that are not counted, or too many");
+  }
+  std::vector<Tensor> rows;
+  Dim all(0);
+  for (std::int64_t image = 0; image < scores[0].number(); ++image) {
+    for (std::int64_t label = 0; label < scores[1].number(); ++label) {
+      Dim count(0);
+      rows.push_back(ChosenBoxes(call, image, label, &count));
+      all = call.sizes().Sum(all, count);
+    }
+  }
+  if (rows.empty()) Call::GiveUp("no classes");
+  const Tensor out = rows.size() == 1 ? rows.front() : call.Emit("aten::cat", rows, 0);
+  call.Give(out, {DType::kInt64, {all, Dim(3)}});
+}
+
+// --- Along an axis, for each sample -------------------------------------------------------------
+
+// A list of numbers for each size of one dimension, among others of one.
+Tensor Along(Call& call, Tensor list, int rank, int axis) {
+  Builder::Shape sizes(static_cast<std::size_t>(rank), 1);
+  sizes[static_cast<std::size_t>(axis)] = -1;
+  return call.Emit("aten::reshape", list, sizes);
+}
+
+// x, lengths: the first steps of each sample in reverse
+void ReverseSequence(Call& call) {
+  const int rank = call.rank(0);
+  const int batch = call.axis(call.integer("batch_axis", 1), rank),
+            time = call.axis(call.integer("time_axis", 0), rank);
+  const Tensor steps = call.Emit("aten::arange", call.shape(0)[static_cast<std::size_t>(time)]);
+  const Tensor step = Along(call, steps, rank, time);
+  const Tensor length = Along(call, call.tensor(1), rank, batch);
+  const Tensor last = call.Emit("aten::sub.Tensor", length, 1);
+  const Tensor turned = call.Emit("aten::sub.Tensor", last, step);
+  const Tensor within = call.Emit("aten::lt.Tensor", step, length);
+  const Tensor index = call.Emit("aten::where.self", within, turned, step);
+  const Tensor all = call.Emit("aten::expand", index, ToSizes(call.shape(0)));
+  call.Give(call.Emit("aten::gather", call.tensor(0), time, all), call.like(0));
+}
+
+// A cache, what is written to it, and for each sample where
+void WriteToCache(Call& call) {
+  const int rank = call.rank(0);
+  const int axis = call.axis(call.integer("axis", -2), rank);
+  const Dim count = call.shape(1).at(static_cast<std::size_t>(axis));
+  const Tensor cache = call.tensor(0), update = call.tensor(1);
+  if (!call.has(2)) {
+    return call.Give(call.Emit("aten::slice_scatter", cache, update, axis, 0, count), call.like(0));
+  }
+  const Tensor steps = Along(call, call.Emit("aten::arange", count), rank, axis);
+  Tensor index = call.Emit("aten::add.Tensor", Along(call, call.tensor(2), rank, 0), steps);
+  if (call.text("mode", "linear") == "circular") {
+    const Dim length = call.shape(0)[static_cast<std::size_t>(axis)];
+    index = call.Emit("aten::remainder.Scalar", index, length);
+  }
+  const Tensor all = call.Emit("aten::expand", index, ToSizes(call.shape(1)));
+  call.Give(call.Emit("aten::scatter.src", cache, axis, all, update), call.like(0));
+}
+
 // --- Sorted -------------------------------------------------------------------------------------
 
 void TopK(Call& call) {
@@ -202,11 +336,14 @@ constexpr std::array kRows{
     OpRow{"Gather", 1, Gather},
     OpRow{"GatherElements", 11, GatherElements},
     OpRow{"GatherND", 11, GatherTuples},
+    OpRow{.name = "NonMaxSuppression", .since = 10, .translate = ChooseBoxes, .settings = 0b11100},
     OpRow{"NonZero", 9, NonZero},
     OpRow{.name = "OneHot", .since = 9, .translate = OneHot, .settings = 0b100},
+    OpRow{"ReverseSequence", 10, ReverseSequence},
     OpRow{"Scatter", 9, ScatterElements},
     OpRow{"ScatterElements", 11, ScatterElements},
     OpRow{"ScatterND", 11, ScatterTuples},
+    OpRow{"TensorScatter", 24, WriteToCache},
     OpRow{"TopK", 1, TopK},
     OpRow{"Unique", 11, Unique},
 };

@@ -108,6 +108,56 @@ Tensor Dequantized(Call& call, std::size_t operand, const Scaling& by, int axis)
       {.x = call.tensor(operand), .by = by, .dtype = call.dtype(operand), .axis = axis});
 }
 
+// --- Scales of blocks ---------------------------------------------------------------------------
+
+// [..., size, ...] of operand 0 as [..., blocks, block, ...], of which operands 1 and 2 have one
+// number for each block.
+struct Blocks {
+  int axis;
+  Builder::Shape apart;
+  Tensor scales = {}, zeros = {};
+};
+
+Blocks BlocksOf(Call& call, DType dtype) {
+  const Shape& shape = call.shape(0);
+  const int axis = call.axis(call.integer("axis", 1), call.rank(0));
+  const std::int64_t block = call.integer("block_size", 0);
+  const Dim size = shape.at(static_cast<std::size_t>(axis));
+  if (block <= 0 || !size.is_number() || size.number() % block != 0) {
+    Call::GiveUp("blocks that are not alike");
+  }
+  Blocks out{.axis = axis, .apart = ToSizes(shape)};
+  out.apart[static_cast<std::size_t>(axis)] = size.number() / block;
+  out.apart.insert(out.apart.begin() + axis + 1, block);
+  out.scales = call.Emit("aten::unsqueeze", call.tensor(1), axis + 1);
+  if (call.has(2)) {
+    const Tensor zeros = call.Emit("aten::unsqueeze", call.tensor(2), axis + 1);
+    out.zeros = call.Emit("aten::to.dtype", zeros, dtype);
+  }
+  return out;
+}
+
+void QuantizeBlocks(Call& call, DType dtype) {
+  const Limits limits = LimitsOf(dtype);
+  const Blocks blocks = BlocksOf(call, call.dtype(0));
+  Tensor x = call.Emit("aten::reshape", call.tensor(0), blocks.apart);
+  x = call.Emit("aten::round", call.Emit("aten::div.Tensor", x, blocks.scales));
+  if (blocks.zeros.defined()) x = call.Emit("aten::add.Tensor", x, blocks.zeros);
+  x = call.Emit("aten::clamp", x, limits.least, limits.most);
+  x = call.Emit("aten::to.dtype", x, dtype);
+  call.Give(call.Emit("aten::reshape", x, ToSizes(call.shape(0))), {dtype, call.shape(0)});
+}
+
+void DequantizeBlocks(Call& call) {
+  const DType to = call.dtype(1);
+  const Blocks blocks = BlocksOf(call, to);
+  Tensor x = call.Emit("aten::reshape", call.tensor(0), blocks.apart);
+  x = call.Emit("aten::to.dtype", x, to);
+  if (blocks.zeros.defined()) x = call.Emit("aten::sub.Tensor", x, blocks.zeros);
+  x = call.Emit("aten::mul.Tensor", x, blocks.scales);
+  call.Give(call.Emit("aten::reshape", x, ToSizes(call.shape(0))), {to, call.shape(0)});
+}
+
 int ChannelAxis(Call& call, std::size_t scale) {
   if (IsOne(call, scale)) return 0;
   return call.axis(call.integer("axis", 1), call.rank(0));
@@ -117,7 +167,7 @@ void Quantize(Call& call) {
   DType dtype = DType::kUInt8;
   if (const auto written = DTypeOf(call.integer("output_dtype", 0))) dtype = *written;
   if (call.has(2)) dtype = call.dtype(2);
-  if (call.integer("block_size", 0) != 0) Call::GiveUp("scales of blocks");
+  if (call.integer("block_size", 0) != 0) return QuantizeBlocks(call, dtype);
   const Tensor out = Quantized(call, call.tensor(0), {1, 2}, dtype, ChannelAxis(call, 1));
   call.Give(out, {dtype, call.shape(0)});
 }
@@ -128,7 +178,7 @@ Tensor AsType(Call& call, Tensor x, DType dtype) {
 }
 
 void Dequantize(Call& call) {
-  if (call.integer("block_size", 0) != 0) Call::GiveUp("scales of blocks");
+  if (call.integer("block_size", 0) != 0) return DequantizeBlocks(call);
   const DType to = call.dtype(1);
   const Tensor out = Dequantized(call, 0, {1, 2}, ChannelAxis(call, 1));
   call.Give(AsType(call, out, to), {to, call.shape(0)});
@@ -204,6 +254,19 @@ void ScaledConvolution(Call& call) {
   call.Give(Quantized(call, out, {6, 7}, dtype, 0), {dtype, to});
 }
 
+// a, packed numbers of [columns, blocks, bytes], scales, zero points, order of blocks, bias
+void NarrowMatrixProduct(Call& call) {
+  if (call.has(4)) Call::GiveUp("blocks in another order");
+  const std::int64_t inner = call.integer("K", 0), columns = call.integer("N", 0);
+  if (inner <= 0 || columns <= 0) Call::GiveUp("no sizes of the matrix");
+  const Tensor out = call.Emit("steelyard::bits_linear", call.tensor(0), call.tensor(1),
+                               call.tensor(2), call.optional(3), call.optional(5), inner, columns);
+  Shape to = call.shape(0);
+  if (to.empty()) Call::GiveUp("a 0-dim operand");
+  to.back() = Dim(columns);
+  call.Give(out, {call.dtype(0), to});
+}
+
 constexpr std::string_view kMicrosoft = "com.microsoft";
 
 constexpr std::array kRows{
@@ -212,6 +275,7 @@ constexpr std::array kRows{
     OpRow{"DequantizeLinear", 1, Dequantize, "", kMicrosoft},
     OpRow{"DynamicQuantizeLinear", 11, QuantizeDynamically},
     OpRow{"MatMulInteger", 10, MatrixProduct},
+    OpRow{"MatMulNBits", 1, NarrowMatrixProduct, "", kMicrosoft},
     OpRow{"QLinearConv", 10, ScaledConvolution},
     OpRow{"QLinearMatMul", 10, ScaledMatrixProduct},
     OpRow{"QuantizeLinear", 10, Quantize},

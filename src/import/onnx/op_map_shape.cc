@@ -118,10 +118,16 @@ void EyeLike(Call& call) {
   const std::optional<DType> written = DTypeOf(call.integer("dtype", 0));
   const DType dtype = written.value_or(call.dtype(0));
   const Shape& shape = call.shape(0);
-  if (call.integer("k", 0) != 0 || shape.size() != 2 || shape[0] != shape[1]) {
-    Call::GiveUp("no square, or a diagonal beside the main one");
+  if (shape.size() != 2) Call::GiveUp("no matrix");
+  const Builder::Arg of_dtype = Builder::Named("dtype", dtype);
+  const std::int64_t diagonal = call.integer("k", 0);
+  Tensor out;
+  if (diagonal == 0 && shape[0] == shape[1]) {
+    out = call.Emit("aten::eye", shape[0], of_dtype);
+  } else {
+    out = call.Emit("aten::triu", call.Emit("aten::ones", ToSizes(shape), of_dtype), diagonal);
+    out = call.Emit("aten::tril", out, diagonal);
   }
-  const Tensor out = call.Emit("aten::eye", shape[0], Builder::Named("dtype", dtype));
   call.Give(out, {dtype, call.shape(0)});
 }
 

@@ -111,6 +111,26 @@ void DeformedConvolution(Call& call) {
   call.Give(out, {call.dtype(0), to});
 }
 
+// Each channel by a window over it and what came before: input, weight, bias, the end of the past.
+void CausalConvolution(Call& call) {
+  const Shape& shape = call.shape(0);
+  const std::vector<std::int64_t> kernel = WeightKernel(call, 1);
+  if (shape.size() != 3 || kernel.size() != 1 || kernel[0] < 2 || !shape[1].is_number()) {
+    Call::GiveUp("no window over steps of channels");
+  }
+  const std::int64_t before = kernel[0] - 1;
+  const Tensor steps =
+      call.has(3)
+          ? call.Emit("aten::cat", std::vector<Tensor>{call.tensor(3), call.tensor(0)}, -1)
+          : call.Emit("aten::constant_pad_nd", call.tensor(0), Builder::Shape{before, 0}, 0.0);
+  Tensor out = call.Emit("aten::conv1d", steps, call.tensor(1), call.optional(2), Builder::Shape{1},
+                         Builder::Shape{0}, Builder::Shape{1}, shape[1]);
+  if (call.text("activation", "none") != "none") out = call.Emit("aten::silu", out);
+  call.Give(out, call.like(0));
+  call.Give(call.Emit("aten::slice.Tensor", steps, -1, -before),
+            {call.dtype(0), {shape[0], shape[1], Dim(before)}});
+}
+
 // --- Pools --------------------------------------------------------------------------------------
 
 std::vector<Window> PoolWindows(Call& call) {
@@ -254,6 +274,7 @@ void MeanOfBoxes(Call& call) {
 
 constexpr std::array kRows{
     OpRow{"AveragePool", 1, MeanOfWindows},
+    OpRow{"CausalConvWithState", 27, CausalConvolution},
     OpRow{"Conv", 1, Convolution},
     OpRow{"ConvTranspose", 1, TransposedConvolution},
     OpRow{"DeformConv", 19, DeformedConvolution},

@@ -27,6 +27,20 @@ TEST(Images, AreResizedByFactorsOrSizes) {
   EXPECT_EQ(ResultOf(fixed), "?,3,10,21");
 }
 
+TEST(Images, KeepTheirProportions) {
+  const auto resized = [](const std::string& policy) {
+    ModelText model;
+    model.Input("x", {1, 1, 2, 4}).Integers("sizes", {7, 8});
+    model.Node({.op = "Resize",
+                .inputs = {"x", "", "", "sizes"},
+                .outputs = {"y"},
+                .attributes = {Word("keep_aspect_ratio_policy", policy), Ints("axes", {2, 3})}});
+    return ResultOf(model.Output("y"));
+  };
+  EXPECT_EQ(resized("not_larger"), "1,1,4,8");    // twice: 8 / 4
+  EXPECT_EQ(resized("not_smaller"), "1,1,7,14");  // 3.5 times: 7 / 2
+}
+
 TEST(Images, AreSampledAtPlaces) {
   EXPECT_EQ(ResultOf(OneNode("GridSample", {{2, 3, 5, 7}, {2, 4, 6, 2}}, {}, 20)), "2,3,4,6");
 }

@@ -41,5 +41,25 @@ TEST(Indexing, TakesTheLargest) {
   EXPECT_EQ(ResultOf(model), "2,3");
 }
 
+TEST(Indexing, BoxesAreChosenForEachClass) {
+  ModelText model;
+  model.Input("boxes", {1, 10, 4}).Input("scores", {1, 2, 10}).Integers("most", {3});
+  model.Node({.op = "NonMaxSuppression", .inputs = {"boxes", "scores", "most"}, .outputs = {"y"}});
+  EXPECT_EQ(ResultOf(model.Output("y")), "?,3");
+  const std::string calls = CallsOf(model);
+  EXPECT_NE(calls.find("torchvision::nms", calls.find("torchvision::nms") + 1), std::string::npos);
+}
+
+TEST(Indexing, TuplesOfSamplesAreTheirOwn) {
+  const ModelText model = OneNode("GatherND", {{2, 5, 7}, {2, 3, 1}}, {Int("batch_dims", 1)});
+  EXPECT_EQ(CallsOf(model), "aten::unbind.int aten::arange aten::reshape aten::index.Tensor");
+  EXPECT_EQ(ResultOf(model), "2,3,7");
+}
+
+TEST(Indexing, CachesAreWrittenTo) {
+  EXPECT_EQ(CallsOf(OneNode("TensorScatter", {{2, 3, 16, 4}, {2, 3, 5, 4}}, {}, 24)),
+            "aten::slice_scatter");
+}
+
 }  // namespace
 }  // namespace steelyard::onnx

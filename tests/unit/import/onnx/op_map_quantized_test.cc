@@ -41,5 +41,29 @@ TEST(Quantized, ProductsOfBytesAreOfWiderIntegers) {
   EXPECT_EQ(ResultOf(model), "2,4");
 }
 
+TEST(Quantized, BlocksHaveScalesOfTheirOwn) {
+  ModelText model(21);
+  model.Weight("w", {64, 6}, kInt8).Weight("scale", {64, 3});
+  model.Node({.op = "DequantizeLinear",
+              .inputs = {"w", "scale"},
+              .outputs = {"y"},
+              .attributes = {Int("axis", 1), Int("block_size", 2)}});
+  EXPECT_EQ(CallsOf(model.Output("y")),
+            "aten::unsqueeze aten::reshape aten::to.dtype aten::mul.Tensor aten::reshape");
+  EXPECT_EQ(ResultOf(model), "64,6");
+}
+
+TEST(Quantized, ProductsOfFewBitsAreOneKernel) {
+  ModelText model;
+  model.Input("x", {2, 3, 64}).Weight("w", {8, 2, 16}, kUInt8).Weight("scale", {8, 2});
+  model.Node({.op = "MatMulNBits",
+              .inputs = {"x", "w", "scale"},
+              .outputs = {"y"},
+              .attributes = {Int("K", 64), Int("N", 8), Int("block_size", 32)},
+              .domain = "com.microsoft"});
+  EXPECT_EQ(CallsOf(model.Output("y")), "steelyard::bits_linear");
+  EXPECT_EQ(ResultOf(model), "2,3,8");
+}
+
 }  // namespace
 }  // namespace steelyard::onnx
