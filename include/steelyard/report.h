@@ -168,6 +168,13 @@ enum class Style : std::uint8_t {
   kStrong,   // What the eye should find first.
   kDim,      // Detail that may be skipped.
   kWarning,  // Something the reader must not miss.
+  // Parts of a whole, told apart by colour where there is any.
+  kBlue,
+  kCyan,
+  kGreen,
+  kMagenta,
+  kYellow,
+  kRed,
 };
 
 // A piece of text or a number. Converts from either, so that a sentence is written as a list:
@@ -205,6 +212,7 @@ struct Bar {
   double fraction = 0.0;  // Of the whole that full length stands for: 0 to 1.
   Sentence rate = {};     // What it is per something (`4 B/param`), aligned among bars.
   Sentence note = {};     // Anything else.
+  Style style = Style::kPlain;
 };
 struct BarList {
   std::vector<Bar> bars = {};
@@ -218,6 +226,7 @@ struct ChartPoint {
 struct ChartSeries {
   std::string name = {};  // Shown only where there are several.
   std::vector<ChartPoint> points = {};
+  Style style = Style::kPlain;
 };
 // A named stretch of the x axis, such as `backward`. Phases follow each other without overlap.
 struct ChartPhase {
@@ -231,6 +240,9 @@ struct Chart {
   std::int64_t baseline = 0;  // Where the value axis begins, such as what is resident all the time.
   std::vector<ChartSeries> series = {};
   std::vector<ChartPhase> phases = {};
+  // What the first series is made of, from below: point by point they sum to it. Each is seen by
+  // its style, where there is colour.
+  std::vector<ChartSeries> parts = {};
 };
 
 enum class Align : std::uint8_t { kLeft, kRight };

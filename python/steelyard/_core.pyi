@@ -417,6 +417,12 @@ class Style(enum.Enum):
     DIM = 2
 
     WARNING = 3
+    BLUE = 4
+    CYAN = 5
+    GREEN = 6
+    MAGENTA = 7
+    YELLOW = 8
+    RED = 9
 
 class Align(enum.Enum):
     LEFT = 0
@@ -462,6 +468,9 @@ class Bar:
     @property
     def note(self) -> list[Span]: ...
 
+    @property
+    def style(self) -> Style: ...
+
 class BarList:
     @property
     def bars(self) -> list[Bar]: ...
@@ -479,6 +488,9 @@ class ChartSeries:
 
     @property
     def points(self) -> list[ChartPoint]: ...
+
+    @property
+    def style(self) -> Style: ...
 
 class Chart:
     @property
