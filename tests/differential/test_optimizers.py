@@ -122,8 +122,10 @@ def with_masters(base: type[torch.optim.Optimizer], **options: Any) -> Maker:
                 parameter.copy_(master)
 
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
-        for parameter in self.model:
-            parameter.grad = None
+        group = self.param_groups[0]
+        masters, group["params"] = group["params"], self.model
+        base.zero_grad(self, set_to_none)
+        group["params"] = masters
 
     members = {"__init__": __init__, "step": step, "zero_grad": zero_grad}
     made = type(base.__name__, (base,), members)
