@@ -163,19 +163,9 @@ inline DataView::Iterator DataView::begin() const {
   return {data_, container ? at_ + 1 : Next()};
 }
 
-enum class Style : std::uint8_t {
-  kPlain,
-  kStrong,   // What the eye should find first.
-  kDim,      // Detail that may be skipped.
-  kWarning,  // Something the reader must not miss.
-  // Parts of a whole, told apart by colour where there is any.
-  kBlue,
-  kCyan,
-  kGreen,
-  kMagenta,
-  kYellow,
-  kRed,
-};
+// kStrong: what the eye should find first. kDim: detail that may be skipped. kWarning: what the
+// reader must not miss. Colours tell parts of a whole apart, where there are any.
+enum class Style : std::uint8_t { kPlain, kStrong, kDim, kWarning, kBlue, kGreen, kYellow, kRed };
 
 // A piece of text or a number. Converts from either, so that a sentence is written as a list:
 // `{"peak ", Quantity{peak, Unit::kBytes}, {"on one device", Style::kDim}}`. Text is UTF-8 and may
@@ -240,9 +230,7 @@ struct Chart {
   std::int64_t baseline = 0;  // Where the value axis begins, such as what is resident all the time.
   std::vector<ChartSeries> series = {};
   std::vector<ChartPhase> phases = {};
-  // What the first series is made of, from below: point by point they sum to it. Each is seen by
-  // its style, where there is colour.
-  std::vector<ChartSeries> parts = {};
+  std::vector<ChartSeries> parts = {};  // Of the first series, from below: they sum to it.
 };
 
 enum class Align : std::uint8_t { kLeft, kRight };

@@ -24,9 +24,7 @@ void BindWords(nb::module_& module) {
       .value("DIM", report::Style::kDim)
       .value("WARNING", report::Style::kWarning)
       .value("BLUE", report::Style::kBlue)
-      .value("CYAN", report::Style::kCyan)
       .value("GREEN", report::Style::kGreen)
-      .value("MAGENTA", report::Style::kMagenta)
       .value("YELLOW", report::Style::kYellow)
       .value("RED", report::Style::kRed);
   nb::enum_<report::Align>(module, "Align")

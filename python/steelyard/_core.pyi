@@ -418,11 +418,9 @@ class Style(enum.Enum):
 
     WARNING = 3
     BLUE = 4
-    CYAN = 5
-    GREEN = 6
-    MAGENTA = 7
-    YELLOW = 8
-    RED = 9
+    GREEN = 5
+    YELLOW = 6
+    RED = 7
 
 class Align(enum.Enum):
     LEFT = 0

@@ -17,9 +17,7 @@ STYLES = {
 PLAIN_BAR = "#5b8def"
 COLOURS = {
     _core.Style.BLUE: PLAIN_BAR,
-    _core.Style.CYAN: "#4db6c6",
     _core.Style.GREEN: "#57a773",
-    _core.Style.MAGENTA: "#a06cd5",
     _core.Style.YELLOW: "#d9a441",
     _core.Style.RED: "#d1605e",
 }

@@ -41,17 +41,17 @@ constexpr int kChartPoints = 240;
 struct CategoryWords {
   Category category;
   std::string_view label;
-  report::Style style;  // alike for what is seldom large
+  report::Style style;  // alike for what is there all the time
 };
 // In the order of the report: what stays first.
 constexpr std::array kCategoryWords = {
     CategoryWords{Category::kParameters, "parameters", report::Style::kBlue},
     CategoryWords{Category::kBuffers, "buffers", report::Style::kDim},
-    CategoryWords{Category::kOptimizerState, "optimizer", report::Style::kMagenta},
+    CategoryWords{Category::kOptimizerState, "optimizer", report::Style::kDim},
     CategoryWords{Category::kInputs, "inputs", report::Style::kDim},
     CategoryWords{Category::kGradients, "gradients", report::Style::kYellow},
     CategoryWords{Category::kActivations, "activations", report::Style::kGreen},
-    CategoryWords{Category::kTemporaries, "temporaries", report::Style::kCyan},
+    CategoryWords{Category::kTemporaries, "temporaries", report::Style::kPlain},
     CategoryWords{Category::kOutputs, "held outputs", report::Style::kRed},
 };
 

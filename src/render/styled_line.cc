@@ -60,12 +60,8 @@ std::string_view Ansi(Style style) {
       return "\x1b[33m";
     case Style::kBlue:
       return "\x1b[34m";
-    case Style::kCyan:
-      return "\x1b[36m";
     case Style::kGreen:
       return "\x1b[32m";
-    case Style::kMagenta:
-      return "\x1b[35m";
     case Style::kRed:
       return "\x1b[31m";
   }
