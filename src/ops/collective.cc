@@ -7,9 +7,12 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <string_view>
 #include <vector>
 
+#include "ops/backward.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/view.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -60,18 +63,73 @@ void ExchangeShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), sizes);
 }
 
+// --- Gradients, which PyTorch registers in Python (torch/distributed/_functional_collectives.py)
+// --
+
+Tensor Arrived(Dispatcher& d, const Tensor& t) {
+  return d.Call("_c10d_functional::wait_tensor", t);
+}
+
+// input, reduce_op, group_name
+Tensor AllReduceSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const std::string_view reduction = op.text(1);
+  if (reduction == "max" || reduction == "min") {
+    Refuse("the gradient of the largest or smallest of all processes is not modelled");
+  }
+  const Tensor grad = d.Call("aten::contiguous", b.grad());
+  return Arrived(d, d.Call("_c10d_functional::all_reduce", grad, op.arg(1), op.arg(2)));
+}
+
+// input, group_size, group_name
+Tensor AllGatherSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const Tensor grad = d.Call("aten::contiguous", b.grad());
+  return Arrived(d, d.Call("_c10d_functional::reduce_scatter_tensor", grad, d.Text("sum"),
+                           op.arg(1), op.arg(2)));
+}
+
+// input, reduce_op, group_size, group_name
+Tensor ReduceScatterSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  if (op.text(1) != "sum") Refuse("PyTorch differentiates only sums of all processes' tensors");
+  const Tensor grad = d.Call("aten::contiguous", b.grad());
+  return Arrived(d, d.Call("_c10d_functional::all_gather_into_tensor", grad, op.arg(2), op.arg(3)));
+}
+
+// input, output_split_sizes, input_split_sizes, group_name
+Tensor AllToAllSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const Tensor grad = d.Call("aten::contiguous", b.grad());
+  return Arrived(
+      d, d.Call("_c10d_functional::all_to_all_single", grad, op.arg(2), op.arg(1), op.arg(3)));
+}
+
+constexpr Gradient Registered(std::string_view node, GradientFn formula) {
+  return {node, {GradientOf(0, {}, formula)}, InPython{.context = {}}};
+}
+constexpr Gradient kAllReduce =
+    Registered("GeneratedBackwardFor__c10d_functional_all_reduce_defaultBackward", AllReduceSelf);
+constexpr Gradient kAllGather = Registered(
+    "GeneratedBackwardFor__c10d_functional_all_gather_into_tensor_defaultBackward", AllGatherSelf);
+constexpr Gradient kReduceScatter =
+    Registered("GeneratedBackwardFor__c10d_functional_reduce_scatter_tensor_defaultBackward",
+               ReduceScatterSelf);
+constexpr Gradient kAllToAll = Registered(
+    "GeneratedBackwardFor__c10d_functional_all_to_all_single_defaultBackward", AllToAllSelf);
+
 std::vector<Tensor> Itself(Dispatcher& d, const OpView& op) { return {d.tensor(op, 0)}; }
 
 // An addition for each element that arrives.
 Work ReduceWork(const OpView& op) { return {.alu = work::Elements(op.self())}; }
 
-constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work) {
+constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work, const Gradient& grad) {
   return Kernel(Family::kDataMovement, words,
                 {.shape = shape,
                  .fusion = Fusion::kOpaque,
                  .allocations = allocations::Via<"aten::empty">,
                  .work = work,
-                 .grad = kGradientUnknown,
+                 .grad = grad,
                  .precision = precision::kFollow});
 }
 
@@ -79,7 +137,7 @@ constexpr std::array kRows{
     Received({"_c10d_functional::all_reduce", "The sum of all processes' tensors.",
               "(Tensor input, Any reduce_op, Any group_name) -> Tensor",
               "_c10d_functional::all_reduce(f32[2,3], 'sum', '0')"},
-             CopyShape, ReduceWork),
+             CopyShape, ReduceWork, kAllReduce),
     Kernel(Family::kDataMovement,
            {"_c10d_functional::all_reduce_", "The sum of all processes' tensors, in place.",
             "(Tensor(a!) input, Any reduce_op, Any group_name) -> Tensor(a!)",
@@ -94,21 +152,38 @@ constexpr std::array kRows{
     Received({"_c10d_functional::all_gather_into_tensor", "All processes' tensors.",
               "(Tensor input, int group_size, Any group_name) -> Tensor",
               "_c10d_functional::all_gather_into_tensor(f32[2,3], 4, '0')"},
-             GatherShape, work::Move),
+             GatherShape, work::Move, kAllGather),
     Received({"_c10d_functional::reduce_scatter_tensor",
               "This process's part of the sum of all tensors.",
               "(Tensor input, str reduce_op, int group_size, Any group_name) -> Tensor",
               "_c10d_functional::reduce_scatter_tensor(f32[8,3], 'sum', 4, '0')"},
-             ScatterShape, ReduceWork),
+             ScatterShape, ReduceWork, kReduceScatter),
     Received({"_c10d_functional::all_to_all_single", "A part of each process's tensor.",
               "(Tensor input, SymInt[] output_split_sizes, SymInt[] input_split_sizes, Any "
               "group_name) -> Tensor",
               "_c10d_functional::all_to_all_single(f32[4,3], [1,3], [2,2], '0')"},
-             ExchangeShape, work::Move),
+             ExchangeShape, work::Move, kAllToAll),
     Received({"_c10d_functional::broadcast", "The tensor of one process.",
               "(Tensor input, int src, Any group_name) -> Tensor",
               "_c10d_functional::broadcast(f32[2,3], 0, '0')"},
-             CopyShape, work::Move),
+             CopyShape, work::Move, gradients::kClone),
+    Composite("_c10d_functional_autograd::all_gather_into_tensor", "All processes' tensors.",
+              "(Tensor input, int group_size, Any group_name) -> Tensor",
+              "_c10d_functional_autograd::all_gather_into_tensor(f32[2,3], 4, '0')",
+              Family::kDataMovement, decompose::SameAs<"_c10d_functional::all_gather_into_tensor">,
+              precision::kFollow),
+    Composite("_c10d_functional_autograd::reduce_scatter_tensor",
+              "This process's part of the sum of all tensors.",
+              "(Tensor input, str reduce_op, int group_size, Any group_name) -> Tensor",
+              "_c10d_functional_autograd::reduce_scatter_tensor(f32[8,3], 'sum', 4, '0')",
+              Family::kDataMovement, decompose::SameAs<"_c10d_functional::reduce_scatter_tensor">,
+              precision::kFollow),
+    Composite("_c10d_functional_autograd::all_to_all_single", "A part of each process's tensor.",
+              "(Tensor input, SymInt[] output_split_sizes, SymInt[] input_split_sizes, Any "
+              "group_name) -> Tensor",
+              "_c10d_functional_autograd::all_to_all_single(f32[4,3], [1,3], [2,2], '0')",
+              Family::kDataMovement, decompose::SameAs<"_c10d_functional::all_to_all_single">,
+              precision::kFollow),
     Composite("_c10d_functional::wait_tensor", "The tensor itself, once it has arrived.",
               "(Tensor tensor) -> Tensor", "_c10d_functional::wait_tensor(f32[2,3])",
               Family::kDataMovement, Itself, precision::kFollow),

@@ -2,7 +2,10 @@
 //
 // torchvision's operators for boxes and deformed windows (torchvision/csrc/ops/cpu).
 
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "ops/dispatcher.h"
@@ -86,6 +89,34 @@ Work RoiAlignSlopeWork(const OpView& op) {
   return {.alu = work::Elements(op.self()) * ratio * ratio * kPerSample};
 }
 
+// grad, rois, places, spatial_scale, pooled_height, pooled_width, perhaps sampling_ratio, then the
+// sizes of the image
+void RoiPlacesSlopeShape(const OpView& op, Outputs& out) {
+  const TensorView grad = op.self(), boxes = op.tensor(1);
+  shape::RequireRank("the gradient", grad, 4);
+  shape::RequireRank("the boxes", boxes, 2);
+  if (grad.dtype() != boxes.dtype()) Refuse("gradient and boxes must be of the same dtype");
+  shape::RequireEqual("numbers of boxes", grad.size(0), boxes.size(0));
+  Dims sizes;
+  for (int i = op.arg_count() - 4; i < op.arg_count(); ++i) sizes.push_back(op.integer(i));
+  shape::RequireSizes(sizes);
+  out.Add(grad.dtype(), sizes);
+}
+// Only gradients of bins with channels of their own are read in a row.
+template <bool kPositionSensitive>
+void RoiPlacesSlopeAllocations(const OpView& op, Allocations& memory) {
+  allocations::Via<"aten::empty">(op, memory);
+  std::optional<Allocations::Scratch> grad;
+  if (kPositionSensitive) grad = allocations::Contiguous(op.self(), memory);
+  const auto places = allocations::Contiguous(op.tensor(2), memory);
+  const auto boxes = allocations::Contiguous(op.tensor(1), memory);
+  allocations::Free(boxes, memory);
+  allocations::Free(places, memory);
+  allocations::Free(grad, memory);
+}
+
+Work RoiPlacesSlopeWork(const OpView& op) { return {.alu = work::Elements(op.self())}; }
+
 // --- deform_conv2d -------------------------------------------------------------------------------
 
 // (input, weight, offset, mask, bias, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w,
@@ -103,17 +134,19 @@ std::int64_t ParallelImages(std::int64_t batch) {
 struct Deformed {
   std::int64_t batch, channels, kernel, groups, out_channels, height, width, at_once;
 };
-Deformed DeformedOf(const OpView& op) {
-  const TensorView image = op.self(), weight = op.tensor(1), offset = op.tensor(2);
+// The input is operand `first`, and what belongs to it follows.
+Deformed DeformedOf(const OpView& op, int first = 0) {
+  const TensorView image = op.tensor(first), weight = op.tensor(first + 1),
+                   offset = op.tensor(first + 2);
   shape::RequireRank("the image", image, 4);
   shape::RequireRank("the weight", weight, 4);
   shape::RequireRank("the offsets", offset, 4);
-  const std::int64_t groups = op.integer(11);
+  const std::int64_t groups = op.integer(first + 11);
   if (groups < 1) Refuse("there is one group or more");
   shape::RequireEqual("channels", image.size(1), weight.size(1) * groups);
   const auto extent = [&](int at) {
-    const std::int64_t stride = op.integer(5 + at), pad = op.integer(7 + at);
-    const std::int64_t window = op.integer(9 + at) * (weight.size(2 + at) - 1) + 1;
+    const std::int64_t stride = op.integer(first + 5 + at), pad = op.integer(first + 7 + at);
+    const std::int64_t window = op.integer(first + 9 + at) * (weight.size(2 + at) - 1) + 1;
     if (stride <= 0) Refuse("a stride is positive");
     return (image.size(2 + at) + 2 * pad - window) / stride + 1;
   };
@@ -157,12 +190,111 @@ std::vector<Tensor> DeformableConvolution(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::sub.Tensor", out, bias)};  // as it is recorded
 }
 
+// What `rows` channels are split into for each block of images and group: the gradient's elements
+// there, in a copy where several images are in a block.
+struct Block {
+  std::int64_t at, group;
+};
+Tensor SlopeIn(Dispatcher& d, const Tensor& split, Block block) {
+  const Tensor of_block = d.Call("aten::select.int", split, 0, block.at);
+  const Tensor of_group = d.Call("aten::select.int", of_block, 0, block.group);
+  return d.Call("aten::flatten.using_ints", of_group, 1);
+}
+// The gradient as [blocks, groups, channels of a group, images at once, height, width].
+Tensor SplitSlope(Dispatcher& d, const Tensor& grad, const Deformed& c) {
+  const Dims sizes{c.batch / c.at_once,       c.at_once, c.groups,
+                   c.out_channels / c.groups, c.height,  c.width};
+  const Tensor split = d.Call("aten::reshape", grad, sizes);
+  return d.Call("aten::permute", split, Dims{0, 2, 3, 1, 4, 5});
+}
+
+// Windows of the gradient, which are spread over image, offsets and mask
+// (backward_gradient_inputs).
+std::vector<Tensor> DeformedSlopes(Dispatcher& d, const std::array<Tensor, 5>& operands,
+                                   const Tensor& grad, const Deformed& c) {
+  std::vector<Tensor> out;
+  for (int i : {0, 2, 3}) {
+    const Tensor& operand = operands[static_cast<std::size_t>(i)];
+    out.push_back(d.Call("aten::new_zeros", operand, Dims(operand.sizes())));
+  }
+  if (c.batch == 0) return out;
+  const Tensor columns =
+      d.Call("aten::new_empty", operands[0],
+             Dims{c.groups, c.channels * c.kernel / c.groups, c.at_once * c.height * c.width});
+  const Tensor split = SplitSlope(d, grad, c);
+  for (std::int64_t block = 0; block < c.batch / c.at_once; ++block) {
+    d.Call("aten::zero_", columns);
+    for (std::int64_t group = 0; group < c.groups; ++group) {
+      const Tensor slope = SlopeIn(d, split, {block, group});
+      d.Call("steelyard::spread_columns", d.Call("aten::select.int", columns, 0, group), slope);
+    }
+    d.Call("steelyard::deformed_slopes", columns);
+  }
+  return out;
+}
+
+// The sum over blocks of the gradient's products with windows (backward_gradient_parameters).
+Tensor DeformedWeight(Dispatcher& d, const std::array<Tensor, 5>& operands, const Tensor& grad,
+                      const Deformed& c) {
+  const Tensor& weight = operands[1];
+  Tensor out = d.Call("aten::new_zeros", weight, Dims(weight.sizes()));
+  if (c.batch == 0) return out;
+  const Tensor split = d.Call("aten::contiguous", SplitSlope(d, grad, c));
+  const Dims by_group{c.groups, c.out_channels / c.groups, weight.size(1), weight.size(2),
+                      weight.size(3)};
+  const Tensor groups = d.Call("aten::view", out, by_group);
+  const Tensor columns =
+      d.Call("aten::new_empty", operands[0],
+             Dims{c.groups, c.channels * c.kernel / c.groups, c.at_once * c.height * c.width});
+  for (std::int64_t block = 0; block < c.batch / c.at_once; ++block) {
+    d.Call("steelyard::deformed_columns", columns);
+    for (std::int64_t group = 0; group < c.groups; ++group) {
+      const Tensor of_group = d.Call("aten::select.int", groups, 0, group);
+      const Tensor place = d.Call("aten::flatten.using_ints", of_group, 1);
+      const Tensor slope = SlopeIn(d, split, {block, group});
+      const Tensor windows =
+          d.Call("aten::transpose.int", d.Call("aten::select.int", columns, 0, group), 1, 0);
+      const Tensor product = d.Call("aten::matmul", slope, windows);
+      const Tensor sum = d.Call("aten::sub.Tensor", place, product);  // as it is recorded
+      d.Call("aten::copy_", place, sum);
+    }
+  }
+  return out;
+}
+
+// grad, then what deform_conv2d was given
+std::vector<Tensor> DeformableBackward(Dispatcher& d, const OpView& op) {
+  const Deformed c = DeformedOf(op, 1);
+  const Tensor grad = d.Call("aten::contiguous", d.tensor(op, 0));
+  shape::RequireRank("the gradient", grad.view(), 4);
+  shape::RequireEqual("channels of the gradient", grad.size(1), c.out_channels);
+  shape::RequireEqual("elements of the gradient", grad.count(),
+                      (Count(c.batch) * c.out_channels * c.height * c.width).value());
+  std::array<Tensor, 5> operands;
+  for (int i = 0; i < 5; ++i) {
+    operands[static_cast<std::size_t>(i)] = d.Call("aten::contiguous", d.tensor(op, i + 1));
+  }
+  std::vector<Tensor> inputs = DeformedSlopes(d, operands, grad, c);
+  Tensor weight = DeformedWeight(d, operands, grad, c);
+  const Tensor sums = d.Call("aten::sum.dim_IntList", grad, Dims{0, 2, 3});
+  const Tensor zeros = d.Call("aten::new_zeros", operands[4], Dims(operands[4].sizes()));
+  Tensor bias = d.Call("aten::sub.Tensor", zeros, sums);  // as it is recorded
+  return {inputs[0], std::move(weight), inputs[1], inputs[2], std::move(bias)};
+}
+
 // Four neighbours of each place, weighted.
 constexpr WorkFn kGather = work::PerOutput<work::PerElement{.alu = 9}>;
+// To each of them twice: for the image, and for where the place is; and for the mask.
+constexpr WorkFn kScatterBack = work::PerOutput<work::PerElement{.alu = 20}>;
 Work ColumnsWork(const OpView& op) {
   const TensorView out = op.self(), columns = op.tensor(1);
   const std::int64_t groups = std::max<std::int64_t>(op.integer(2), 1);
   return {.mac = Count(out.size(1)) * (columns.size(0) / groups) * columns.size(1)};
+}
+
+// columns, then the gradient of as many results: each result is spread over its window
+Work SpreadWork(const OpView& op) {
+  return {.mac = work::Elements(op.self()) * op.tensor(1).size(0)};
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -205,12 +337,40 @@ constexpr std::array kRows{
               "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
               "pooled_width) -> (Tensor, Tensor)",
               "torchvision::roi_pool(f32[1,3,8,8], f32[2,5], 1.0, 2, 2)"},
-             RoiWithIndexShape<false>, RoiAllocations, RoiWork),
+             RoiWithIndexShape<false>, RoiAllocations, RoiWork, gradients::kRoiPool),
+    Detected({"torchvision::_roi_pool_backward", "The gradient of largest values in bins of boxes.",
+              "(Tensor grad, Tensor rois, Tensor argmax, float spatial_scale, SymInt "
+              "pooled_height, SymInt pooled_width, SymInt batch_size, SymInt channels, SymInt "
+              "height, SymInt width) -> Tensor",
+              "torchvision::_roi_pool_backward(f32[2,3,2,2], f32[2,5], i32[2,3,2,2], 1.0, 2, 2, 1, "
+              "3, 8, 8)"},
+             RoiPlacesSlopeShape, RoiPlacesSlopeAllocations<false>, RoiPlacesSlopeWork),
     Detected({"torchvision::ps_roi_align", "Means over bins, each from channels of its own.",
               "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
               "pooled_width, int sampling_ratio) -> (Tensor, Tensor)",
               "torchvision::ps_roi_align(f32[1,4,8,8], f32[2,5], 1.0, 2, 2, 2)"},
-             RoiWithIndexShape<true>, RoiAllocations, RoiWork),
+             RoiWithIndexShape<true>, RoiAllocations, RoiWork, gradients::kPsRoiAlign),
+    Detected({"torchvision::_ps_roi_align_backward",
+              "The gradient of means over bins, each from channels of its own.",
+              "(Tensor grad, Tensor rois, Tensor channel_mapping, float spatial_scale, SymInt "
+              "pooled_height, SymInt pooled_width, int sampling_ratio, SymInt batch_size, SymInt "
+              "channels, SymInt height, SymInt width) -> Tensor",
+              "torchvision::_ps_roi_align_backward(f32[2,1,2,2], f32[2,5], i32[2,1,2,2], 1.0, 2, "
+              "2, 2, 1, 4, 8, 8)"},
+             RoiPlacesSlopeShape, RoiPlacesSlopeAllocations<true>, RoiPlacesSlopeWork),
+    Detected({"torchvision::ps_roi_pool", "Means over bins of pixels, each from its own channels.",
+              "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
+              "pooled_width) -> (Tensor, Tensor)",
+              "torchvision::ps_roi_pool(f32[1,4,8,8], f32[2,5], 1.0, 2, 2)"},
+             RoiWithIndexShape<true>, RoiAllocations, RoiWork, gradients::kPsRoiPool),
+    Detected({"torchvision::_ps_roi_pool_backward",
+              "The gradient of means over bins of pixels, each from its own channels.",
+              "(Tensor grad, Tensor rois, Tensor channel_mapping, float spatial_scale, SymInt "
+              "pooled_height, SymInt pooled_width, SymInt batch_size, SymInt channels, SymInt "
+              "height, SymInt width) -> Tensor",
+              "torchvision::_ps_roi_pool_backward(f32[2,1,2,2], f32[2,5], i32[2,1,2,2], 1.0, 2, 2, "
+              "1, 4, 8, 8)"},
+             RoiPlacesSlopeShape, RoiPlacesSlopeAllocations<true>, RoiPlacesSlopeWork),
     Inside({"steelyard::deformed_columns", "Windows gathered at deformed places.",
             "(Tensor(a!) columns) -> Tensor(a!)", "steelyard::deformed_columns(f32[36,64])"},
            kGather),
@@ -218,13 +378,31 @@ constexpr std::array kRows{
             "(Tensor(a!) out, Tensor columns, int groups) -> Tensor(a!)",
             "steelyard::grouped_columns(f32[1,6,8,8], f32[36,64], 1)"},
            ColumnsWork),
+    Inside({"steelyard::spread_columns", "A gradient spread over the windows of its results.",
+            "(Tensor(a!) columns, Tensor grad) -> Tensor(a!)",
+            "steelyard::spread_columns(f32[36,64], f32[6,64])"},
+           SpreadWork),
+    Inside({"steelyard::deformed_slopes",
+            "Gradients of windows brought back to the image, its offsets and its mask.",
+            "(Tensor(a!) columns) -> Tensor(a!)", "steelyard::deformed_slopes(f32[1,36,64])"},
+           kScatterBack),
     Composite("torchvision::deform_conv2d", "Convolution with windows deformed at each place.",
               "(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt "
               "stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt "
               "dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor",
               "torchvision::deform_conv2d(f32[2,4,8,8], f32[6,4,3,3], f32[2,18,8,8], "
               "f32[2,9,8,8], f32[6], 1, 1, 1, 1, 1, 1, 1, 1, True)",
-              Family::kConvolution, DeformableConvolution, precision::kFollow, kGradientUnknown),
+              Family::kConvolution, DeformableConvolution, precision::kFollow,
+              gradients::kDeformableConvolution),
+    Composite("torchvision::_deform_conv2d_backward",
+              "The gradients of a convolution with windows deformed at each place.",
+              "(Tensor grad, Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, "
+              "SymInt stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, "
+              "SymInt dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> (Tensor, "
+              "Tensor, Tensor, Tensor, Tensor)",
+              "torchvision::_deform_conv2d_backward(f32[2,6,8,8], f32[2,4,8,8], f32[6,4,3,3], "
+              "f32[2,18,8,8], f32[2,9,8,8], f32[6], 1, 1, 1, 1, 1, 1, 1, 1, True)",
+              Family::kConvolution, DeformableBackward, precision::kFollow),
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ namespace {
 
 // Composites call composites; anything deeper than this is a cycle in the table or in the file.
 constexpr int kMaxDepth = 64;
+constexpr std::string_view kBackward = "Backward";
 // A graph may run many times, but a file does not describe more than these operators and some
 // sixteen times its own: graphs that call each other twice would be exponential.
 constexpr std::uint64_t kLeastBudget = 100'000;
@@ -439,7 +440,16 @@ std::vector<Tensor> Dispatcher::Record(const OpDef& def, std::span<const Argumen
   }
   recording_ = true;
   const GradNodeId node = wanted ? autograd_->Begin(def, args, context_) : kNoId;
-  std::vector<Tensor> results = RunBody(def, args);
+  std::vector<Tensor> results;
+  {
+    std::optional<Inside> function;  // what Python records the call as, like its node
+    if (wanted && def.grad->in_python() && !def.is_kernel()) {
+      std::string_view name = def.grad->node();
+      if (name.ends_with(kBackward)) name.remove_suffix(kBackward.size());
+      function.emplace(*this, name);
+    }
+    results = RunBody(def, args);
+  }
   recording_ = false;
   if (*def.alias == Alias::kView && def.signature->params()[0].aliased) {
     for (const Tensor& view : results) autograd_->SetBase(view.id(), args[0].value);

@@ -214,8 +214,8 @@ Engine::Gradients Engine::ApplyFormulas(const GradNode& node, std::span<const Sa
     std::vector<Tensor> several = formula.several(dispatcher_, backward);
     std::size_t at = 0;
     for (const std::uint8_t place : places) {
-      // Of a list, what is not wanted is computed too, and goes with the rest.
-      const bool list = op.arg(place).kind == ArgKind::kList;
+      // Of a list, and in Python, what is not wanted is computed too, and goes with the rest.
+      const bool list = def.grad->in_python() || op.arg(place).kind == ArgKind::kList;
       for (std::uint32_t e = 0; e < count[place] && at < several.size(); ++e, ++at) {
         const bool kept = list || edges[first[place] + e].node != kNoId;
         if (kept) out[first[place] + e] = std::move(several[at]);

@@ -318,6 +318,63 @@ std::vector<Tensor> Matmul(Dispatcher& d, const OpView& op) {
   return {Multiply(d, d.tensor(op, 0), d.tensor(op, 1))};
 }
 
+// tensordot(self, other, dims_self, dims_other): matrices with the dimensions that are summed
+// inside (ATen/native/Linear.cpp). A size of 1 stands for any: the other side is summed alone.
+Tensor Contract(Dispatcher& d, Tensor a, Tensor b, const Dims& of_a, const Dims& of_b) {
+  if (of_a.size() != of_b.size()) Refuse("both sides sum over as many dimensions");
+  shape::DimSet summed_a = 0, summed_b = 0;
+  Dims order_a, order_b, sizes;
+  std::int64_t inner = 1;
+  const auto wrap = [](std::int64_t dim, int rank) {
+    if (dim < -rank || dim >= rank) Refuse("a sum over a dimension that is not there");
+    return static_cast<int>(dim < 0 ? dim + rank : dim);
+  };
+  for (int i = 0; i < of_a.size(); ++i) {
+    const int at = wrap(of_a[i], a.rank()), bt = wrap(of_b[i], b.rank());
+    if (b.size(bt) == 1) {
+      a = d.Call("aten::sum.dim_IntList", a, Dims{at}, true, a.dtype());
+    } else if (a.size(at) == 1) {
+      b = d.Call("aten::sum.dim_IntList", b, Dims{bt}, true, b.dtype());
+    }
+    shape::RequireEqual("sizes that are summed over", a.size(at), b.size(bt));
+    summed_a |= shape::DimSet{1} << at;
+    summed_b |= shape::DimSet{1} << bt;
+    inner *= a.size(at);
+    order_b.push_back(bt);
+  }
+  std::int64_t rows = 1, columns = 1;
+  for (int i = 0; i < a.rank(); ++i) {
+    if (shape::Has(summed_a, i)) continue;
+    order_a.push_back(i);
+    sizes.push_back(a.size(i));
+    rows *= a.size(i);
+  }
+  for (const std::int64_t dim : of_a) order_a.push_back(wrap(dim, a.rank()));
+  for (int i = 0; i < b.rank(); ++i) {
+    if (shape::Has(summed_b, i)) continue;
+    order_b.push_back(i);
+    sizes.push_back(b.size(i));
+    columns *= b.size(i);
+  }
+  const bool number = rows == 1 && columns == 1;
+  const Tensor left = d.Call("aten::reshape", d.Call("aten::permute", a, order_a),
+                             number ? Dims{inner} : Dims{rows, inner});
+  const Tensor right = d.Call("aten::reshape", d.Call("aten::permute", b, order_b),
+                              number ? Dims{inner} : Dims{inner, columns});
+  const OpName product = number ? OpName("aten::dot") : OpName("aten::mm");
+  return d.Call("aten::reshape", d.Call(product, left, right), sizes);
+}
+std::vector<Tensor> Tensordot(Dispatcher& d, const OpView& op) {
+  return {Contract(d, d.tensor(op, 0), d.tensor(op, 1), op.ints(2), op.ints(3))};
+}
+// Over the last dimension of each.
+std::vector<Tensor> Inner(Dispatcher& d, const OpView& op) {
+  if (op.self().rank() == 0 || op.tensor(1).rank() == 0) {
+    return {d.Call("aten::mul.Tensor", op.arg(0), op.arg(1))};
+  }
+  return {d.Call("aten::tensordot", op.arg(0), op.arg(1), Dims{-1}, Dims{-1})};
+}
+
 // The product with a bias in one kernel, on the input as a matrix.
 Tensor LinearOnRows(Dispatcher& d, const Tensor& input, const Tensor& weight, const Tensor& bias) {
   Dims sizes(input.sizes().first(static_cast<std::size_t>(input.rank() - 1)));
@@ -405,6 +462,14 @@ constexpr std::array kRows{
                       "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
                       "aten::linear(f32[2,3,8], f32[5,8], f32[5])", Family::kContraction, Linear,
                       precision::kFollow)),
+    Casting(precision::kPromoteOnCuda,
+            Composite("aten::tensordot", "Sums of products over dimensions of both.",
+                      "(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
+                      "aten::tensordot(f32[2,3,4], f32[3,4,5], [1,2], [0,1])", Family::kContraction,
+                      Tensordot, precision::kFollow)),
+    Composite("aten::inner", "Sums of products over the last dimensions.",
+              "(Tensor self, Tensor other) -> Tensor", "aten::inner(f32[2,3], f32[5,3])",
+              Family::kContraction, Inner, precision::kFollow),
     Composite("aten::outer", "Products of all pairs of two vectors' elements.",
               "(Tensor self, Tensor vec2) -> Tensor", "aten::outer(f32[2], f32[3])",
               Family::kContraction, Outer, precision::kFollow),

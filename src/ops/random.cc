@@ -2,7 +2,12 @@
 //
 // Random numbers, and dropout, which is made of them.
 
+#include <fmt/core.h>
+
 #include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "ops/dispatcher.h"
@@ -88,6 +93,136 @@ std::vector<Tensor> Dropout(Dispatcher& d, const OpView& op) {
   return {d.Call(kOpNamed<kMultiply>, self, noise)};
 }
 
+// Without a mask nothing is dropped, and the mask is all true.
+std::vector<Tensor> NativeDropout(Dispatcher& d, const OpView& op) {
+  const double p = op.real(1);
+  if (!(p >= 0 && p <= 1)) Refuse("the probability of dropout must be between 0 and 1");
+  const Tensor self = d.tensor(op, 0);
+  if (op.given(2) && !op.boolean(2)) {
+    const Tensor mask = d.Call("aten::ones_like", self, DType::kBool);
+    return {d.Call("aten::clone", self), mask};
+  }
+  if (p == 1) {
+    const Tensor mask = d.Call("aten::zeros_like", self, DType::kBool);
+    return {d.Call("aten::mul.Tensor", self, mask), mask};
+  }
+  const Tensor mask = d.Call("aten::empty_like", self, DType::kBool);
+  d.Call("aten::bernoulli_.float", mask, 1 - p);
+  const Tensor kept = d.Call("aten::mul.Tensor", self, mask);
+  d.Call("aten::mul_.Scalar", kept, 1 / (1 - p));
+  return {kept, mask};
+}
+
+// grad, mask, scale
+std::vector<Tensor> NativeDropoutBackward(Dispatcher& d, const OpView& op) {
+  const Tensor kept = d.Call("aten::mul.Tensor", op.arg(0), op.arg(1));
+  return {d.Call("aten::mul.Scalar", kept, op.real(2))};
+}
+
+// SELU's dropout: what is dropped becomes the least value of a SELU, and all is scaled so that
+// mean and variance stay (_dropout_impl with `alpha_dropout`).
+std::vector<Tensor> AlphaDropout(Dispatcher& d, const OpView& op) {
+  if (DropsNothing(op)) return {d.tensor(op, 0)};
+  constexpr double kAlpha = 1.7580993408473766;
+  const Tensor self = d.tensor(op, 0);
+  const double p = op.real(1);
+  if (p == 1) {
+    return {d.Call("aten::mul.Tensor", self, d.Call("aten::zeros", Dims(), self.dtype()))};
+  }
+  const Tensor noise = d.Call("aten::empty_like", self);
+  d.Call("aten::bernoulli_.float", noise, 1 - p);
+  const double scale = 1 / std::sqrt((kAlpha * kAlpha * p + 1) * (1 - p));
+  const Tensor shift = d.Call("aten::add.Scalar", noise, std::int64_t{-1});
+  d.Call("aten::mul_.Scalar", shift, kAlpha * scale);
+  d.Call("aten::add_.Scalar", shift, kAlpha * scale * p);
+  d.Call("aten::mul_.Scalar", noise, scale);
+  const Tensor kept = d.Call("aten::mul.Tensor", self, noise);
+  d.Call("aten::add_.Tensor", kept, shift);
+  return {kept};
+}
+
+// --- Places -------------------------------------------------------------------------------------
+
+// n, dtype: n is first asked of the dtype whether it can hold it.
+void PermutationShape(const OpView& op, Outputs& out) {
+  if (op.integer(0) < 0) Refuse("a permutation of fewer than no numbers");
+  out.Add(op.dtype(1).value_or(DType::kInt64), Dims{op.integer(0)});
+}
+void PermutationAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  const std::int64_t width = BitsOf(op.output().dtype()) / 8;
+  memory.Free(memory.Allocate(width, "aten::scalar_tensor"));
+}
+
+// self, num_samples, replacement
+void DrawnShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  const std::int64_t count = op.integer(1);
+  if (self.rank() != 1 && self.rank() != 2) {
+    Refuse("a row or a matrix of probabilities is needed, not " + shape::Text(self));
+  }
+  if (!IsFloating(self.dtype())) Refuse("probabilities are floating-point numbers");
+  if (count < 1) Refuse("at least one place is drawn");
+  if (!op.boolean(2) && count > self.size(-1)) {
+    Refuse(fmt::format("{} different places of {}", count, self.size(-1)));
+  }
+  out.Add(DType::kInt64, self.rank() == 1 ? Dims{count} : Dims{self.size(0), count});
+}
+
+// Booleans of numbers compared with a number, which is boxed and cast to their dtype.
+Allocations::Scratch Compared(std::int64_t count, DType dtype, DType number, std::string_view label,
+                              Allocations& memory) {
+  const auto box = memory.Allocate(BitsOf(number) / 8, label);
+  std::optional<Allocations::Scratch> cast;
+  if (number != dtype) cast = memory.Allocate(BitsOf(dtype) / 8, "aten::empty_strided");
+  const auto truth = memory.Allocate(count, label);
+  memory.Free(box, label);
+  if (cast) memory.Free(*cast, label);
+  return truth;
+}
+
+// Probabilities are checked and divided by exponentially distributed numbers: the largest are
+// drawn. With replacement, several are looked up in a running sum.
+void DrawnAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::resize_");
+  const TensorView self = op.self();
+  const DType dtype = self.dtype();
+  const std::int64_t rows = self.rank() == 1 ? 1 : self.size(0), width = BitsOf(dtype) / 8;
+  if (op.boolean(2) && op.integer(1) > 1) {
+    memory.Free(memory.Allocate(allocations::Bytes(self.size(-1), dtype), "aten::empty"));
+    return;
+  }
+  const auto least = memory.Allocate(width, "aten::aminmax");
+  const auto largest = memory.Allocate(width, "aten::aminmax");
+  const auto not_negative = Compared(1, dtype, DType::kInt64, "aten::ge", memory);
+  const auto finite = Compared(1, dtype, DType::kFloat64, "aten::lt", memory);
+  const auto valid = memory.Allocate(1, "aten::bitwise_and");
+  memory.Free(finite);
+  memory.Free(not_negative);
+  const auto sums = memory.Allocate(rows * width, "aten::sum");
+  const auto zero = Compared(rows, dtype, DType::kInt64, "aten::eq", memory);
+  const auto any_zero = memory.Allocate(1, "aten::any");
+  memory.Free(zero);
+  memory.Free(sums);
+  memory.Free(memory.Allocate(1, "aten::bitwise_not"));
+  const auto keys = memory.Allocate(allocations::Bytes(self.count(), dtype), "aten::empty_strided");
+  if (op.integer(1) > 1) {
+    memory.Free(memory.Allocate(allocations::Bytes(op.output().count(), dtype), "aten::empty"));
+  }
+  memory.Free(keys);
+  memory.Free(any_zero);
+  memory.Free(valid);
+  memory.Free(largest);
+  memory.Free(least);
+}
+// An exponentially distributed number for each probability, a quotient, and which is largest.
+constexpr WorkFn kDrawnWork =
+    work::PerInput<work::PerElement{.alu = 1, .special = 1, .compare = 1}>;
+
+void NewNormalShape(const OpView& op, Outputs& out) {
+  AddNew(op, 2, op.dtype(4).value_or(kDefaultFloat), out);
+}
+
 // --- Makers -------------------------------------------------------------------------------------
 
 constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
@@ -130,6 +265,15 @@ constexpr std::array kRows{
          "(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
          "aten::feature_dropout_(f32[2,3,8], 0.1, True)",
          Dropout<"aten::mul_.Tensor", ChannelNoise>),
+    Call("aten::native_dropout", "Zeroes elements, and tells which were kept.",
+         "(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
+         "aten::native_dropout(f32[2,8], 0.1, True)", NativeDropout, gradients::kNativeDropout),
+    Call("aten::native_dropout_backward", "The gradient of elements that were zeroed by a mask.",
+         "(Tensor grad_output, Tensor mask, float scale) -> Tensor",
+         "aten::native_dropout_backward(f32[2,8], bool[2,8], 1.25)", NativeDropoutBackward),
+    Call("aten::alpha_dropout", "Dropout that keeps mean and variance of what SELU gives.",
+         "(Tensor input, float p, bool train) -> Tensor",
+         "aten::alpha_dropout(f32[2,8], 0.1, True)", AlphaDropout),
     Overwrite("aten::bernoulli_.float", "Overwrites with 1 with probability `p`, else 0.",
               "(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
               "aten::bernoulli_.float(f32[2,8], 0.9)", gradients::kBernoulliInPlace),
@@ -172,6 +316,29 @@ constexpr std::array kRows{
           "(Tensor self, float p, *, Generator? generator=None) -> Tensor",
           "aten::bernoulli.p(f32[2,8], 0.5)", RowMajorShape, allocations::Via<"aten::empty">,
           traffic::WriteOnly, gradients::kNotImplemented),
+    Fresh("aten::poisson", "Counts of which the element is the mean.",
+          "(Tensor self, Generator? generator=None) -> Tensor", "aten::poisson(f32[2,8])",
+          RowMajorShape, allocations::Via<"aten::empty">, traffic::ReadAllWriteAll,
+          gradients::kPoisson),
+    Kernel(Family::kRandom,
+           {"aten::multinomial", "Places drawn with the probabilities that rows say.",
+            "(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "
+            "generator=None) -> Tensor",
+            "aten::multinomial(f32[2,8], 3)"},
+           {.shape = DrawnShape,
+            .fusion = Fusion::kOpaque,
+            .allocations = DrawnAllocations,
+            .work = kDrawnWork,
+            .grad = kNoGradient,
+            .precision = precision::kFollow}),
+    Fresh("aten::randperm", "The numbers from 0 to below `n` in any order.",
+          "(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? "
+          "pin_memory=None) -> Tensor",
+          "aten::randperm(8)", PermutationShape, PermutationAllocations),
+    Fresh("aten::normal.float_float", "Normally distributed numbers of a mean and deviation.",
+          "(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? "
+          "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::normal.float_float(0.0, 1.0, [2,8])", NewNormalShape),
     Fresh("aten::rand", "Equally distributed numbers of [0, 1).",
           "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
           "bool? pin_memory=None) -> Tensor",

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/layout.h"
@@ -16,6 +18,7 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/memory_format.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
 
@@ -246,6 +249,57 @@ void FlipShape(const OpView& op, Outputs& out) {
   shape::Like<0>(op, out);
 }
 
+// --- Turns, and tensors put into larger ones ----------------------------------------------------
+
+// self, k, dims: quarter turns from the first dimension to the second
+std::vector<Tensor> Rotate(Dispatcher& d, const OpView& op) {
+  const Dims dims = op.ints(2);
+  const Tensor self = d.tensor(op, 0);
+  if (dims.size() != 2 || self.rank() < 2) Refuse("a turn is in two dimensions");
+  const std::int64_t turns = ((op.integer(1) % 4) + 4) % 4;
+  if (turns == 0) return {d.Call("aten::clone", self, kContiguousFormat)};
+  if (turns == 2) return {d.Call("aten::flip", self, dims)};
+  const Tensor flipped = d.Call("aten::flip", self, Dims{turns == 1 ? dims[1] : dims[0]});
+  return {d.Call("aten::transpose_", flipped, dims[0], dims[1])};
+}
+
+template <int kDim>
+std::vector<Tensor> FlipOne(Dispatcher& d, const OpView& op) {
+  if (op.self().rank() <= kDim) Refuse("that dimension is not there in " + shape::Text(op.self()));
+  return {d.Call("aten::flip", op.arg(0), Dims{kDim})};
+}
+
+// self, offset
+std::vector<Tensor> DiagonalOfAll(Dispatcher& d, const OpView& op) {
+  const Tensor row = d.Call("aten::view", d.Call("aten::contiguous", op.arg(0)), Dims{-1});
+  return {d.Call("aten::diag", row, op.arg(1))};
+}
+
+// sequences, batch_first, padding_value, padding_side
+std::vector<Tensor> PadSequence(Dispatcher& d, const OpView& op) {
+  const std::vector<Tensor> parts = d.tensors(op, 0);
+  if (parts.empty() || parts[0].rank() == 0) Refuse("a sequence is needed");
+  std::int64_t longest = 0;
+  for (const Tensor& part : parts) {
+    shape::RequireEqual("dimensions of the sequences", part.rank(), parts[0].rank());
+    longest = std::max(longest, part.size(0));
+  }
+  const bool batch_first = op.boolean(1);
+  Dims sizes{static_cast<std::int64_t>(parts.size()), longest};
+  if (!batch_first) std::swap(sizes[0], sizes[1]);
+  for (int i = 1; i < parts[0].rank(); ++i) sizes.push_back(parts[0].size(i));
+  const Tensor out = d.Call("aten::full", sizes, op.real(2, 0.0), parts[0].dtype());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::int64_t length = parts[i].size(0);
+    const std::int64_t from = op.text(3) == "left" ? longest - length : 0;
+    const auto row = static_cast<std::int64_t>(i);
+    const Tensor of_batch = d.Call("aten::select.int", out, batch_first ? 0 : 1, row);
+    const Tensor place = d.Call("aten::narrow", of_batch, 0, from, length);
+    d.Call("aten::copy_", place, parts[i]);
+  }
+  return {out};
+}
+
 // --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
@@ -253,6 +307,13 @@ constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signatur
                        AllocationsFn allocations) {
   return Kernel(Family::kDataMovement, {name, summary, signature, example},
                 {shape, Fusion::kInjective, allocations, work::Move, grad, precision::kFollow});
+}
+
+constexpr OpDef Turned(OpName name, std::string_view summary, Signature signature,
+                       std::string_view example, DecomposeFn decompose,
+                       Gradient grad = kGradientFromParts) {
+  return Composite(name, summary, signature, example, Family::kDataMovement, decompose,
+                   precision::kFollow, grad);
 }
 
 constexpr std::array kRows{
@@ -308,6 +369,19 @@ constexpr std::array kRows{
     Kernel("aten::flip", "Dimensions in reverse order.", "(Tensor self, int[] dims) -> Tensor",
            "aten::flip(f32[2,3], [1])", gradients::kFlip, FlipShape,
            allocations::Via<"aten::empty_strided">),
+    Turned("aten::rot90", "Quarter turns in two dimensions.",
+           "(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", "aten::rot90(f32[2,8], 1, [0,1])",
+           Rotate, gradients::kRotate),
+    Turned("aten::fliplr", "The second dimension in reverse order.", "(Tensor self) -> Tensor",
+           "aten::fliplr(f32[2,8])", FlipOne<1>),
+    Turned("aten::flipud", "The first dimension in reverse order.", "(Tensor self) -> Tensor",
+           "aten::flipud(f32[2,8])", FlipOne<0>),
+    Turned("aten::diagflat", "A matrix with all elements on a diagonal.",
+           "(Tensor self, int offset=0) -> Tensor", "aten::diagflat(f32[2,3])", DiagonalOfAll),
+    Turned("aten::pad_sequence", "Sequences beside each other, as long as the longest.",
+           "(Tensor[] sequences, bool batch_first=False, float padding_value=0., str "
+           "padding_side='right') -> Tensor",
+           "aten::pad_sequence([f32[3,4],f32[5,4]], True)", PadSequence),
 };
 
 }  // namespace

@@ -235,13 +235,13 @@ std::vector<Tensor> CumprodBackward(Dispatcher& d, const OpView& op) {
   if (input.count() <= 1) return {grad};
   const int dim = op.dim(2, input.rank());
   if (input.size(dim) == 1) return {grad};
-  for (int i : {0, 1, 3}) {
-    if (IsComplex(op.tensor(i).dtype())) {
-      Refuse("the gradients of products of complex numbers are not modelled");
-    }
-  }
   d.Note("products are differentiated as if no factor were 0");
-  const Tensor product = d.Call("aten::mul.Tensor", op.arg(3), grad);
+  const Tensor factors = gradients::Conjugate(d, d.tensor(op, 1));
+  Tensor product;
+  {
+    const Tensor output = gradients::Conjugate(d, d.tensor(op, 3));
+    product = d.Call("aten::mul.Tensor", output, grad);
+  }
   const Tensor zeros = d.Call("aten::eq.Scalar", op.arg(1), std::int64_t{0});
   d.Call("aten::any", zeros);
   Tensor reversed = d.Call("aten::flip", product, Dims{dim});
@@ -249,7 +249,7 @@ std::vector<Tensor> CumprodBackward(Dispatcher& d, const OpView& op) {
   const Tensor slope = d.Call("aten::flip", sum, Dims{dim});
   sum.reset();
   reversed.reset();
-  return {d.Call("aten::div.Tensor", slope, op.arg(1))};
+  return {d.Call("aten::div.Tensor", slope, factors)};
 }
 
 // Each round is a node; more of them than this is no model.

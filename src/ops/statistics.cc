@@ -46,16 +46,16 @@ bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kB
 
 template <int kOutputs>
 void MomentsShape(const OpView& op, Outputs& out) {
-  if (IsComplex(op.self().dtype())) Refuse("moments of complex numbers are not modelled");
-  RequireFloating(op.self());
-  for (int i = 0; i < kOutputs; ++i) out.Add(op.self().dtype(), ReducedSizes(op, 1, 3));
+  const DType dtype = op.self().dtype();
+  if (!IsComplex(dtype)) RequireFloating(op.self());
+  out.Add(RealOf(dtype), ReducedSizes(op, 1, 3));
+  if (kOutputs == 2) out.Add(dtype, ReducedSizes(op, 1, 3));
 }
 
 // One variance on its own is made from the mean (std_var_all_reduce_kernel_cpu): a sum divided by
 // a boxed count.
-void VarianceAllocations(const OpView& op, Allocations& memory) {
-  memory.Output(0);
-  const DType dtype = op.self().dtype();
+void MeanOfOne(const OpView& op, Allocations& memory) {
+  const DType dtype = RealOf(op.self().dtype());
   if (op.output().count() != 1 || op.self().count() == 0 || IsHalf(dtype)) return;
   const std::int64_t width = BitsOf(dtype) / 8;
   const auto mean = memory.Allocate(width, "aten::mean");
@@ -63,6 +63,30 @@ void VarianceAllocations(const OpView& op, Allocations& memory) {
   memory.Free(memory.Allocate(width, "aten::empty_strided"), "aten::div_");
   memory.Free(box, "aten::div_");
   memory.Free(mean);
+}
+// Those of real and imaginary parts are added.
+void VarianceAllocations(const OpView& op, Allocations& memory) {
+  if (!IsComplex(op.self().dtype())) {
+    memory.Output(0);
+    return MeanOfOne(op, memory);
+  }
+  std::array<Allocations::Scratch, 2> parts;
+  for (Allocations::Scratch& part : parts) {
+    part = memory.Allocate(allocations::Bytes(op.output().count(), op.output().dtype()));
+    MeanOfOne(op, memory);
+  }
+  memory.Output(0, "aten::add");
+  for (const Allocations::Scratch part : parts) memory.Free(part);
+}
+void VarianceAndMeanAllocations(const OpView& op, Allocations& memory) {
+  if (!IsComplex(op.self().dtype())) return allocations::OutputsOnly(op, memory);
+  std::array<Allocations::Scratch, 4> parts;
+  for (Allocations::Scratch& part : parts) {
+    part = memory.Allocate(allocations::Bytes(op.output().count(), op.output().dtype()));
+  }
+  memory.Output(0, "aten::add");
+  memory.Output(1, "aten::complex");
+  for (const Allocations::Scratch part : parts) memory.Free(part);
 }
 
 // Welford's update: a difference from the mean before and after, both products and a division.
@@ -100,7 +124,8 @@ std::vector<Tensor> LogSumExpOf(Dispatcher& d, const OpView& op, const Tensor& s
     d.Call("aten::log_", sum);
     return {sum};
   }
-  const Tensor largest = d.Call("aten::amax", self, op.arg(1), true);
+  const Tensor real = IsComplex(self.dtype()) ? d.Call("aten::real", self) : self;
+  const Tensor largest = d.Call("aten::amax", real, op.arg(1), true);
   const Tensor squeezed = op.boolean(2) || self.rank() == 0 ? largest : [&] {
     Dims dims;
     const shape::DimSet set = shape::DimsOf(op, 1, self.rank());
@@ -124,9 +149,9 @@ std::vector<Tensor> LogSumExpOf(Dispatcher& d, const OpView& op, const Tensor& s
 }
 
 std::vector<Tensor> LogSumExp(Dispatcher& d, const OpView& op) {
-  if (IsComplex(op.self().dtype())) Refuse("logsumexp of complex numbers is not modelled");
   const Dispatcher::Inside out(d, "aten::logsumexp");
-  if (IsFloating(op.self().dtype())) return LogSumExpOf(d, op, d.tensor(op, 0));
+  const DType dtype = op.self().dtype();
+  if (IsFloating(dtype) || IsComplex(dtype)) return LogSumExpOf(d, op, d.tensor(op, 0));
   return LogSumExpOf(d, op, d.Call("aten::to.dtype", d.tensor(op, 0), kDefaultFloat));
 }
 
@@ -379,11 +404,11 @@ constexpr std::array kRows{
                "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
                "(Tensor, Tensor)",
                "aten::var_mean.correction(f32[2,3,8], [-1], keepdim=True)",
-               allocations::OutputsOnly, gradients::kVarMean),
+               VarianceAndMeanAllocations, gradients::kVarMean),
     Moments<2>("aten::std_mean.correction", "Standard deviations and means over dimensions.",
                "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
                "(Tensor, Tensor)",
-               "aten::std_mean.correction(f32[2,3,8], [0,1])", allocations::OutputsOnly,
+               "aten::std_mean.correction(f32[2,3,8], [0,1])", VarianceAndMeanAllocations,
                gradients::kStdMean),
     Call("aten::var", "The variance of all elements.",
          "(Tensor self, bool unbiased=True) -> Tensor", "aten::var(f32[2,8])",

@@ -6,4 +6,18 @@ namespace steelyard::gradients {
 
 Tensor FillValue(Dispatcher& d, const Backward& b) { return d.Call("aten::sum", b.grad()); }
 
+Tensor ZerosOfSelf(Dispatcher& d, const Backward& b) {
+  const TensorView self = b.op().self();
+  return d.Call("aten::zeros", Dims(self.sizes()), self.dtype());
+}
+
+// input, p, train: by how much what was kept is scaled
+Tensor NativeDropoutInput(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const double p = op.real(1);
+  const bool drops = !op.given(2) || op.boolean(2);
+  const double scale = !drops ? 1.0 : p == 1 ? 0.0 : 1 / (1 - p);
+  return d.Call("aten::native_dropout_backward", b.grad(), b.result(1), scale);
+}
+
 }  // namespace steelyard::gradients

@@ -11,6 +11,8 @@
 namespace steelyard::gradients {
 
 Tensor FillValue(Dispatcher& d, const Backward& b);
+Tensor ZerosOfSelf(Dispatcher& d, const Backward& b);
+Tensor NativeDropoutInput(Dispatcher& d, const Backward& b);
 
 // Nothing of the first operand reaches the result.
 constexpr Gradient ZeroGradient(std::string_view node) {
@@ -32,6 +34,9 @@ inline constexpr Gradient kLogNormal = ZeroGradient("LogNormalBackward0");
 inline constexpr Gradient kRandomFrom = ZeroGradient("RandomBackward0");
 inline constexpr Gradient kRandomTo = ZeroGradient("RandomBackward1");
 inline constexpr Gradient kRandom = ZeroGradient("RandomBackward2");
+inline constexpr Gradient kPoisson{"PoissonBackward0", {GradientOf(0, {}, ZerosOfSelf)}};
+inline constexpr Gradient kNativeDropout{"NativeDropoutBackward0",
+                                         {GradientOf(0, {ResultAt(1)}, NativeDropoutInput)}};
 inline constexpr Gradient kUniform = ZeroGradient("UniformBackward0");
 
 }  // namespace steelyard::gradients

@@ -90,6 +90,31 @@ std::vector<Tensor> RoiAlign(Dispatcher& d, const Backward& b) {
   return {std::move(of_image), Tensor()};
 }
 
+// input, rois, then other numbers, of which backward kernels want the sizes of the image too. The
+// second result is a list of places: Python is given zeros for its gradient.
+std::vector<Tensor> RoiPlaces(Dispatcher& d, const Backward& b, OpName kernel) {
+  const OpView& op = b.op();
+  const TensorView image = op.self(), places = op.output(1);
+  const Tensor no_slope = d.Call("aten::zeros", Dims(places.sizes()), places.dtype());
+  if (op.arg_count() == 6) {  // with a number of samples
+    Tensor of_image =
+        d.Call(kernel, b.grad(), b.saved(1), b.result(1), op.arg(2), op.arg(3), op.arg(4),
+               op.arg(5), image.size(0), image.size(1), image.size(2), image.size(3));
+    return {std::move(of_image), Tensor()};
+  }
+  Tensor of_image = d.Call(kernel, b.grad(), b.saved(1), b.result(1), op.arg(2), op.arg(3),
+                           op.arg(4), image.size(0), image.size(1), image.size(2), image.size(3));
+  return {std::move(of_image), Tensor()};
+}
+
+// input, weight, offset, mask, bias, and nine numbers, which the backward operator takes too
+std::vector<Tensor> DeformableConvolution(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.CallMany("torchvision::_deform_conv2d_backward", b.grad(), b.saved(0), b.saved(1),
+                    b.saved(2), b.saved(3), b.saved(4), op.arg(5), op.arg(6), op.arg(7), op.arg(8),
+                    op.arg(9), op.arg(10), op.arg(11), op.arg(12), op.arg(13));
+}
+
 Tensor BorderSelf(Dispatcher& d, const Backward& b, OpName kernel) {
   return d.Call(kernel, b.grad(), b.saved(0), b.op().arg(1));
 }
@@ -137,6 +162,11 @@ Tensor RepeatSelf(Dispatcher& d, const Backward& b) {
 Tensor RollSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::roll", b.grad(), Negative(Reversed(b.op().ints(1))),
                 Reversed(b.op().ints(2)));
+}
+
+// self, k, dims: as many quarter turns back
+Tensor RotateSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::rot90", b.grad(), -b.op().integer(1), b.op().arg(2));
 }
 
 Tensor FlipSelf(Dispatcher& d, const Backward& b) {

@@ -27,7 +27,10 @@ Tensor ChannelShuffleSelf(Dispatcher& d, const Backward& b);
 Tensor AffineGridMaps(Dispatcher& d, const Backward& b);
 std::vector<Tensor> GridSample(Dispatcher& d, const Backward& b, OpName kernel);
 std::vector<Tensor> RoiAlign(Dispatcher& d, const Backward& b);
+std::vector<Tensor> RoiPlaces(Dispatcher& d, const Backward& b, OpName kernel);
+std::vector<Tensor> DeformableConvolution(Dispatcher& d, const Backward& b);
 Tensor RollSelf(Dispatcher& d, const Backward& b);
+Tensor RotateSelf(Dispatcher& d, const Backward& b);
 Tensor FlipSelf(Dispatcher& d, const Backward& b);
 
 using KernelFormula = Tensor (*)(Dispatcher& d, const Backward& b, OpName kernel);
@@ -41,6 +44,11 @@ std::vector<Tensor> GridSampleBy(Dispatcher& d, const Backward& b) {
   return GridSample(d, b, kOpNamed<kKernel>);
 }
 
+template <Label kKernel>
+std::vector<Tensor> RoiPlacesBy(Dispatcher& d, const Backward& b) {
+  return RoiPlaces(d, b, kOpNamed<kKernel>);
+}
+
 inline constexpr Gradient kChannelShuffle{"ChannelShuffleBackward0",
                                           {GradientOf(0, {}, ChannelShuffleSelf)}};
 inline constexpr Gradient kAffineGrid{"AffineGridGeneratorBackward0",
@@ -51,10 +59,26 @@ inline constexpr Gradient kGridSampler2d{
 inline constexpr Gradient kGridSampler3d{
     "GridSampler3DBackward0",
     {GradientsOf({0, 1}, {0, 1}, GridSampleBy<"aten::grid_sampler_3d_backward">)}};
-// torchvision registers it in Python.
+// torchvision registers these in Python.
 inline constexpr Gradient kRoiAlign{"GeneratedBackwardFor_torchvision_roi_align_defaultBackward",
                                     {GradientsOf({0, 1}, {1}, RoiAlign)},
                                     InPython{.context = {}}};
+inline constexpr Gradient kRoiPool{
+    "GeneratedBackwardFor_torchvision_roi_pool_defaultBackward",
+    {GradientsOf({0, 1}, {1, ResultAt(1)}, RoiPlacesBy<"torchvision::_roi_pool_backward">)},
+    InPython{.context = {}}};
+inline constexpr Gradient kPsRoiAlign{
+    "GeneratedBackwardFor_torchvision_ps_roi_align_defaultBackward",
+    {GradientsOf({0, 1}, {1, ResultAt(1)}, RoiPlacesBy<"torchvision::_ps_roi_align_backward">)},
+    InPython{.context = {}}};
+inline constexpr Gradient kPsRoiPool{
+    "GeneratedBackwardFor_torchvision_ps_roi_pool_defaultBackward",
+    {GradientsOf({0, 1}, {1, ResultAt(1)}, RoiPlacesBy<"torchvision::_ps_roi_pool_backward">)},
+    InPython{.context = {}}};
+inline constexpr Gradient kDeformableConvolution{
+    "GeneratedBackwardFor_torchvision_deform_conv2d_defaultBackward",
+    {GradientsOf({0, 1, 2, 3, 4}, {0, 1, 2, 3, 4}, DeformableConvolution)},
+    InPython{.context = {}}};
 inline constexpr Gradient kMaxPool2d{
     "MaxPool2DWithIndicesBackward0",
     {GradientOf(0, {0, ResultAt(1)}, By<MaxPoolSelf, "aten::max_pool2d_with_indices_backward">)}};
@@ -137,6 +161,7 @@ inline constexpr Gradient kIm2Col{"Im2ColBackward0", {GradientOf(0, {}, Im2ColSe
 inline constexpr Gradient kCol2Im{"Col2ImBackward0", {GradientOf(0, {}, Col2ImSelf)}};
 inline constexpr Gradient kRepeat{"RepeatBackward0", {GradientOf(0, {}, RepeatSelf)}};
 inline constexpr Gradient kRoll{"RollBackward0", {GradientOf(0, {}, RollSelf)}};
+inline constexpr Gradient kRotate{"Rot90Backward0", {GradientOf(0, {}, RotateSelf)}};
 inline constexpr Gradient kFlip{"FlipBackward0", {GradientOf(0, {}, FlipSelf)}};
 
 }  // namespace steelyard::gradients

@@ -216,7 +216,7 @@ Tensor StdMeanSelf(Dispatcher& d, const Backward& b) {
   return WithMean(d, b, b.grad().defined() ? SlopeOfDeviation(d, b, b.grad()) : Tensor());
 }
 
-// grad * (self - result).exp(), both with the reduced dimensions (logsumexp_backward)
+// grad * (self - result).exp().conj(), both with the reduced dimensions (logsumexp_backward)
 Tensor LogSumExpSelf(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
   Tensor grad = b.grad(), result = b.result();
@@ -226,7 +226,7 @@ Tensor LogSumExpSelf(Dispatcher& d, const Backward& b) {
   }
   const Tensor power = d.Call("aten::sub.Tensor", b.saved(0), result);
   const Tensor slope = d.Call("aten::exp", power);
-  return d.Call("aten::mul.Tensor", grad, slope);
+  return d.Call("aten::mul.Tensor", grad, Conjugate(d, slope));
 }
 
 // self, dim

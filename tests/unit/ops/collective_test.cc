@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "events.h"
+#include "steps.h"
 
 namespace steelyard {
 namespace {
@@ -25,6 +26,20 @@ TEST(Collectives, SumsAreCopies) {
   EXPECT_THAT(EventsOf("_c10d_functional::all_reduce(f32[2,3], 'sum', '0')"),
               ElementsAre(Line(2 * 3 * 4, "empty")));
   EXPECT_THAT(EventsOf("_c10d_functional::wait_tensor(f32[2,3])"), IsEmpty());
+}
+
+// What one sends in the backward pass is what it received in the forward pass, laid out densely.
+TEST(Collectives, GradientsGoTheOtherWay) {
+  EXPECT_THAT(BackwardOf("_c10d_functional::all_reduce(%p, 'sum', '0')"),
+              ElementsAre("clone", "all_reduce"));
+  EXPECT_THAT(BackwardOf("_c10d_functional_autograd::all_gather_into_tensor(%p, 4, '0')"),
+              ElementsAre("clone", "reduce_scatter_tensor"));
+  EXPECT_THAT(BackwardOf("_c10d_functional::reduce_scatter_tensor(%p, 'sum', 4, '0')"),
+              ElementsAre("clone", "all_gather_into_tensor"));
+  EXPECT_THAT(BackwardOf("_c10d_functional::all_to_all_single(%p, [3,3], [2,2], '0')"),
+              ElementsAre("clone", "all_to_all_single"));
+  EXPECT_THAT(BackwardOf("_c10d_functional::broadcast(%p, 0, '0')"),
+              ElementsAre("new_empty_strided", "copy_"));
 }
 
 }  // namespace

@@ -170,5 +170,13 @@ TEST(Linalg, OuterMultipliesAColumnAndARow) {
   EXPECT_THAT(EventsOf("aten::outer(f32[2], f32[3])"), ElementsAre(Line(2 * 3 * 4, "mul")));
 }
 
+TEST(Tensordot, IsAProductOfMatrices) {
+  EXPECT_EQ(ResultOf("aten::tensordot(f32[2,3,4], f32[3,4,5], [1,2], [0,1])"), "f32[2,5]");
+  EXPECT_EQ(WorkOf("aten::tensordot(f32[2,3,4], f32[3,4,5], [1,2], [0,1])").mac,
+            Count(2 * 3 * 4 * 5));
+  EXPECT_EQ(ResultOf("aten::inner(f32[3], f32[3])"), "f32[]");
+  EXPECT_THAT(RefusalOf("aten::tensordot(f32[2,3], f32[4,5], [1], [0])"), HasSubstr("summed over"));
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -10,6 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 TEST(Random, DropoutMultipliesByAScaledMask) {
   const std::int64_t bytes = 2 * 8 * 4;
@@ -54,6 +55,19 @@ TEST(Random, FreshNumbers) {
   EXPECT_THAT(EventsOf("aten::rand([2,8])"), ElementsAre(Line(2 * 8 * 4, "empty")));
   EXPECT_EQ(ResultOf("aten::rand_like(f32[8,2]{1,8})"), "f32[8,2]{1,8}");
   EXPECT_EQ(ResultOf("aten::bernoulli.p(f32[8,2]{1,8}, 0.5)"), "f32[8,2]");
+}
+
+TEST(Random, PlacesAreDrawnFromRows) {
+  EXPECT_EQ(ResultOf("aten::multinomial(f32[2,8], 3)"), "i64[2,3]");
+  EXPECT_EQ(ResultOf("aten::multinomial(f32[8], 9, True)"), "i64[9]");
+  EXPECT_THAT(RefusalOf("aten::multinomial(f32[2,8], 9)"), HasSubstr("9 different places of 8"));
+  EXPECT_EQ(ResultOf("aten::randperm(8)"), "i64[8]");
+}
+
+// A boolean for each element, and the mask as numbers for as long as they are multiplied.
+TEST(Random, DropoutThatTellsItsMaskMakesItOfBooleans) {
+  EXPECT_THAT(EventsOf("aten::native_dropout(f32[2,8], 0.1, True)"),
+              IsSupersetOf({Line(2 * 8, "empty_strided"), Line(2 * 8 * 4, "mul")}));
 }
 
 }  // namespace

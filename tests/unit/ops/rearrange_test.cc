@@ -51,5 +51,16 @@ TEST(Rearrange, FlipKeepsTheLayout) {
   EXPECT_THAT(RefusalOf("aten::flip(f32[2], [1])"), HasSubstr("out of range"));
 }
 
+TEST(Turns, AreFlipsAndTransposes) {
+  EXPECT_EQ(ResultOf("aten::rot90(f32[2,8])"), "f32[8,2]{1,8}");
+  EXPECT_EQ(ResultOf("aten::rot90(f32[2,8], 2)"), "f32[2,8]");
+  EXPECT_EQ(ResultOf("aten::diagflat(f32[2,3], 1)"), "f32[7,7]");
+}
+
+TEST(Sequences, ArePaddedToTheLongest) {
+  EXPECT_EQ(ResultOf("aten::pad_sequence([f32[3,4],f32[5,4]], True)"), "f32[2,5,4]");
+  EXPECT_EQ(ResultOf("aten::pad_sequence([f32[3,4],f32[5,4]])"), "f32[5,2,4]");
+}
+
 }  // namespace
 }  // namespace steelyard

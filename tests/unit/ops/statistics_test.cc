@@ -49,5 +49,14 @@ TEST(Trace, AddsTheDiagonal) {
   EXPECT_EQ(WorkOf("aten::trace(i32[3,4])").alu, Count(3));
 }
 
+// Real and imaginary parts have a variance each, which are added.
+TEST(Moments, OfComplexNumbersAreReal) {
+  EXPECT_EQ(ResultOf("aten::var.correction(c64[3,8], [1])"), "f32[3]");
+  EXPECT_THAT(EventsOf("aten::var.correction(c64[3,8], [1])"),
+              ElementsAre(Line(3 * 4, "var"), Line(3 * 4, "var"), Line(3 * 4, "add"),
+                          Line(-3 * 4, "var"), Line(-3 * 4, "var")));
+  EXPECT_EQ(ResultOf("aten::logsumexp(c64[3,8], [1])"), "c64[3]");
+}
+
 }  // namespace
 }  // namespace steelyard

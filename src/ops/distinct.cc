@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs of equal elements, and distinct rows (ATen/native/Unique.cpp). How many there are only the
+// data tell: rows take all elements to be distinct where the file says nothing else.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "ops/dispatcher.h"
+#include "ops/gradients/words.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// How many of `most` there are by the file, in dimension `dim` of the first result.
+std::int64_t CountOf(Dispatcher& d, const OpView& op, int dim, std::int64_t most) {
+  const std::optional<std::int64_t> count = d.SizeInFile(0, dim);
+  if (!count) {
+    d.Note(fmt::format("{} is weighed as if all were distinct", op.def().name->text()));
+  }
+  if (count.value_or(0) > most) Contradict(fmt::format("{} distinct of {}", *count, most));
+  return count.value_or(most);
+}
+
+// The first of a list that has room for all.
+Tensor First(Dispatcher& d, const Tensor& all, std::int64_t count) {
+  if (all.size(0) <= count) return all;
+  return d.Call("aten::narrow", all, 0, 0, count);
+}
+
+// --- unique_consecutive(self, return_inverse, return_counts, dim) -------------------------------
+
+void RunsShape(const OpView& op, Outputs& out) {
+  const std::int64_t count = op.self().count();
+  out.Add(op.self().dtype(), Dims{count});
+  out.Add(DType::kInt64, op.boolean(1) ? Dims(op.self().sizes()) : Dims{0});
+  out.Add(DType::kInt64, Dims{op.boolean(2) ? count : 0});
+}
+void RunsAllocations(const OpView& op, Allocations& memory) {
+  const auto copy = allocations::Contiguous(op.self(), memory);
+  memory.Output(0, "aten::empty");
+  memory.Output(1, "aten::resize_");
+  memory.Output(2, "aten::resize_");
+  allocations::Free(copy, memory);
+}
+
+// --- unique_dim(self, dim, sorted, return_inverse, return_counts) -------------------------------
+
+void OrderedShape(const OpView& op, Outputs& out) { out.Add(op.self().dtype(), op.self().sizes()); }
+
+// rows, count: the distinct ones
+void DistinctShape(const OpView& op, Outputs& out) {
+  shape::RequireRank("the rows", op.self(), 2);
+  const std::int64_t count = op.integer(1);
+  if (count < 0 || count > op.self().size(0)) Refuse("that many distinct rows");
+  out.Add(op.self().dtype(), Dims{count, op.self().size(1)});
+}
+
+enum class Rows { kAsTheyAre, kInOrder };
+
+// Rows along a dimension, in order or as they are; where each went, and how many became one, are
+// told in any case.
+std::vector<Tensor> DistinctRows(Dispatcher& d, const OpView& op, int dim, Rows order) {
+  const Tensor self = d.tensor(op, 0);
+  if (self.count() == 0) Refuse("distinct rows of no elements are not modelled");
+  const std::int64_t rows = self.size(dim), columns = self.count() / rows;
+  const std::int64_t count = CountOf(d, op, dim, rows);
+  const Tensor moved = d.Call("aten::movedim.int", self, dim, 0);
+  const Dims sizes(moved.sizes());
+  Tensor flat = d.Call("aten::contiguous", moved);
+  flat = d.Call("aten::view", flat, Dims{rows, columns});
+  Tensor sorted;
+  if (order == Rows::kInOrder) sorted = d.Call("steelyard::rows_in_order", flat);
+  const Tensor inverse = d.Call("aten::empty.memory_format", Dims{rows}, DType::kInt64);
+  const Tensor counts = d.Call("aten::zeros", Dims{rows}, DType::kInt64);
+  const Tensor distinct =
+      d.Call("steelyard::distinct_rows", sorted.defined() ? sorted : flat, count);
+  Dims found(sizes);
+  found[0] = count;
+  const Tensor out = d.Call("aten::movedim.int", d.Call("aten::view", distinct, found), 0, dim);
+  return {out, inverse, First(d, counts, count)};
+}
+
+std::vector<Tensor> UniqueConsecutive(Dispatcher& d, const OpView& op) {
+  if (op.given(3) && op.self().rank() > 0) {
+    return DistinctRows(d, op, op.dim(3, op.self().rank()), Rows::kAsTheyAre);
+  }
+  const std::int64_t count = CountOf(d, op, 0, op.self().count());
+  const std::vector<Tensor> runs = d.CallMany("steelyard::runs", op.arg(0), op.arg(1), op.arg(2));
+  return {First(d, runs[0], count), runs[1], First(d, runs[2], count)};
+}
+
+std::vector<Tensor> UniqueDim(Dispatcher& d, const OpView& op) {
+  if (op.self().rank() == 0) Refuse("a number has no rows");
+  return DistinctRows(d, op, op.dim(1, op.self().rank()), Rows::kInOrder);
+}
+
+// Whether each element differs from the one before.
+constexpr WorkFn kCompared = work::PerInput<work::PerElement{.compare = 1}>;
+// Sorting compares each row with some log2(rows) others.
+Work OrderWork(const OpView& op) {
+  std::int64_t rounds = 1;
+  for (std::int64_t rows = op.self().size(0); rows > 2; rows /= 2) ++rounds;
+  return {.compare = work::Elements(op.self()) * rounds};
+}
+
+constexpr OpDef Inside(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work) {
+  return Kernel(Family::kIndexing, words,
+                {.shape = shape,
+                 .fusion = Fusion::kOpaque,
+                 .allocations = allocations,
+                 .work = work,
+                 .grad = kNoGradient,
+                 .precision = precision::kFollow});
+}
+
+constexpr std::array kRows{
+    Composite("aten::unique_consecutive",
+              "One of each run of equal elements, where each stands among them, and how often.",
+              "(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) "
+              "-> (Tensor, Tensor, Tensor)",
+              "aten::unique_consecutive(i64[1], True, True)", Family::kIndexing, UniqueConsecutive,
+              precision::kFollow, gradients::kNotImplemented),
+    Composite("aten::unique_dim",
+              "Distinct rows along a dimension, where each stands among them, and how often.",
+              "(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
+              "return_counts=False) -> (Tensor, Tensor, Tensor)",
+              "aten::unique_dim(i64[1,3], 0, True, True, True)", Family::kIndexing, UniqueDim,
+              precision::kFollow, gradients::kNotImplemented),
+    Inside({"steelyard::runs", "Room for one of each run of equal elements, and how it is filled.",
+            "(Tensor self, bool return_inverse, bool return_counts) -> (Tensor, Tensor, Tensor)",
+            "steelyard::runs(i64[4], True, True)"},
+           RunsShape, RunsAllocations, kCompared),
+    Inside({"steelyard::rows_in_order", "Rows of a matrix in order.", "(Tensor self) -> Tensor",
+            "steelyard::rows_in_order(i64[4,3])"},
+           OrderedShape, allocations::Via<"aten::index_select">, OrderWork),
+    Inside({"steelyard::distinct_rows", "One of each run of equal rows.",
+            "(Tensor self, int count) -> Tensor", "steelyard::distinct_rows(i64[4,3], 2)"},
+           DistinctShape, allocations::Via<"aten::cat">, kCompared),
+};
+
+}  // namespace
+
+std::span<const OpDef> Distinct() { return kRows; }
+
+}  // namespace steelyard::ops

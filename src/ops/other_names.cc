@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that are other names of operators: NumPy's words for comparisons and inverse functions,
+// and what torch.special and torch.linalg call what torch has too. PyTorch calls the other one.
+
+#include <array>
+
+#include "ops/registry.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
+
+namespace steelyard::ops {
+namespace {
+
+template <Label kTarget>
+constexpr OpDef Name(Family family, const Words& words) {
+  return Composite(words.name, words.summary, words.signature, words.example, family,
+                   decompose::SameAs<kTarget>, precision::kFollow);
+}
+
+constexpr std::array kRows{
+    Name<"aten::acos">(Family::kElementwise, {"aten::arccos", "The inverse cosine.",
+                                              "(Tensor self) -> Tensor", "aten::arccos(f32[2,8])"}),
+    Name<"aten::acosh">(Family::kElementwise,
+                        {"aten::arccosh", "The inverse hyperbolic cosine.",
+                         "(Tensor self) -> Tensor", "aten::arccosh(f32[2,8])"}),
+    Name<"aten::asin">(Family::kElementwise, {"aten::arcsin", "The inverse sine.",
+                                              "(Tensor self) -> Tensor", "aten::arcsin(f32[2,8])"}),
+    Name<"aten::asinh">(Family::kElementwise,
+                        {"aten::arcsinh", "The inverse hyperbolic sine.", "(Tensor self) -> Tensor",
+                         "aten::arcsinh(f32[2,8])"}),
+    Name<"aten::atan">(Family::kElementwise, {"aten::arctan", "The inverse tangent.",
+                                              "(Tensor self) -> Tensor", "aten::arctan(f32[2,8])"}),
+    Name<"aten::atanh">(Family::kElementwise,
+                        {"aten::arctanh", "The inverse hyperbolic tangent.",
+                         "(Tensor self) -> Tensor", "aten::arctanh(f32[2,8])"}),
+    Name<"aten::atan2">(Family::kElementwise, {"aten::arctan2", "The angle of a point.",
+                                               "(Tensor self, Tensor other) -> Tensor",
+                                               "aten::arctan2(f32[2,8], f32[8])"}),
+    Name<"aten::trunc">(Family::kElementwise, {"aten::fix", "Rounds to zero.",
+                                               "(Tensor self) -> Tensor", "aten::fix(f32[2,8])"}),
+    Name<"aten::clamp.Tensor">(Family::kElementwise,
+                               {"aten::clip.Tensor", "Limits to what two tensors say.",
+                                "(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+                                "aten::clip.Tensor(f32[2,8], f32[8], f32[8])"}),
+    Name<"aten::gt.Tensor">(
+        Family::kElementwise,
+        {"aten::greater.Tensor", "Whether the first is larger.",
+         "(Tensor self, Tensor other) -> Tensor", "aten::greater.Tensor(f32[2,8], f32[8])"}),
+    Name<"aten::gt.Scalar">(
+        Family::kElementwise,
+        {"aten::greater.Scalar", "Whether an element is larger than a number.",
+         "(Tensor self, Scalar other) -> Tensor", "aten::greater.Scalar(bool[2,8], 1)"}),
+    Name<"aten::ge.Tensor">(
+        Family::kElementwise,
+        {"aten::greater_equal.Tensor", "Whether the first is not smaller.",
+         "(Tensor self, Tensor other) -> Tensor", "aten::greater_equal.Tensor(f32[2,8], f32[8])"}),
+    Name<"aten::ge.Scalar">(
+        Family::kElementwise,
+        {"aten::greater_equal.Scalar", "Whether an element is not smaller than a number.",
+         "(Tensor self, Scalar other) -> Tensor", "aten::greater_equal.Scalar(f32[8,2]{1,8}, 0)"}),
+    Name<"aten::lt.Tensor">(
+        Family::kElementwise,
+        {"aten::less.Tensor", "Whether the first is smaller.",
+         "(Tensor self, Tensor other) -> Tensor", "aten::less.Tensor(f32[2,8], f32[8])"}),
+    Name<"aten::lt.Scalar">(
+        Family::kElementwise,
+        {"aten::less.Scalar", "Whether an element is smaller than a number.",
+         "(Tensor self, Scalar other) -> Tensor", "aten::less.Scalar(f32[2,8], 0)"}),
+    Name<"aten::le.Tensor">(
+        Family::kElementwise,
+        {"aten::less_equal.Tensor", "Whether the first is not larger.",
+         "(Tensor self, Tensor other) -> Tensor", "aten::less_equal.Tensor(i64[8], i64[8,1])"}),
+    Name<"aten::le.Scalar">(
+        Family::kElementwise,
+        {"aten::less_equal.Scalar", "Whether an element is not larger than a number.",
+         "(Tensor self, Scalar other) -> Tensor", "aten::less_equal.Scalar(f16[2,8], 0)"}),
+    Name<"aten::ne.Tensor">(Family::kElementwise, {"aten::not_equal.Tensor", "Whether two differ.",
+                                                   "(Tensor self, Tensor other) -> Tensor",
+                                                   "aten::not_equal.Tensor(f32[2,8], f32[8])"}),
+    Name<"aten::ne.Scalar">(
+        Family::kElementwise,
+        {"aten::not_equal.Scalar", "Whether an element differs from a number.",
+         "(Tensor self, Scalar other) -> Tensor", "aten::not_equal.Scalar(f32[2,8], 0)"}),
+    Name<"aten::div.Tensor_mode">(
+        Family::kElementwise,
+        {"aten::divide.Tensor_mode", "Divides and rounds as `rounding_mode` says.",
+         "(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+         "aten::divide.Tensor_mode(i64[2,8], i64[8], rounding_mode='floor')"}),
+    Name<"aten::div.Scalar_mode">(
+        Family::kElementwise,
+        {"aten::divide.Scalar_mode", "Divides by a number and rounds as `rounding_mode` says.",
+         "(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
+         "aten::divide.Scalar_mode(f32[2,8], 3, rounding_mode='trunc')"}),
+    Name<"aten::sub.Scalar">(Family::kElementwise,
+                             {"aten::subtract.Scalar", "Subtracts a number.",
+                              "(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+                              "aten::subtract.Scalar(i64[2,8], 1.5)"}),
+    Name<"aten::digamma">(Family::kElementwise,
+                          {"aten::special_digamma", "The derivative of lgamma.",
+                           "(Tensor self) -> Tensor", "aten::special_digamma(f32[2,8])"}),
+    Name<"aten::digamma">(Family::kElementwise,
+                          {"aten::special_psi", "The derivative of lgamma.",
+                           "(Tensor self) -> Tensor", "aten::special_psi(f32[2,8])"}),
+    Name<"aten::erf">(Family::kElementwise,
+                      {"aten::special_erf", "The error function.", "(Tensor self) -> Tensor",
+                       "aten::special_erf(f32[2,8])"}),
+    Name<"aten::erfc">(Family::kElementwise,
+                       {"aten::special_erfc", "One minus the error function.",
+                        "(Tensor self) -> Tensor", "aten::special_erfc(f32[2,8])"}),
+    Name<"aten::erfinv">(Family::kElementwise,
+                         {"aten::special_erfinv", "The inverse error function.",
+                          "(Tensor self) -> Tensor", "aten::special_erfinv(f32[2,8])"}),
+    Name<"aten::exp2">(Family::kElementwise,
+                       {"aten::special_exp2", "Two to the element.", "(Tensor self) -> Tensor",
+                        "aten::special_exp2(f32[2,8])"}),
+    Name<"aten::sigmoid">(Family::kElementwise,
+                          {"aten::special_expit", "One over one plus the exponential of -x.",
+                           "(Tensor self) -> Tensor", "aten::special_expit(i64[2,8])"}),
+    Name<"aten::expm1">(Family::kElementwise,
+                        {"aten::special_expm1", "The exponential minus one.",
+                         "(Tensor self) -> Tensor", "aten::special_expm1(f32[2,8])"}),
+    Name<"aten::lgamma">(Family::kElementwise,
+                         {"aten::special_gammaln", "The logarithm of the gamma function.",
+                          "(Tensor self) -> Tensor", "aten::special_gammaln(i64[2,8])"}),
+    Name<"aten::i0">(Family::kElementwise,
+                     {"aten::special_i0", "The modified Bessel function of order 0.",
+                      "(Tensor self) -> Tensor", "aten::special_i0(f32[2,8])"}),
+    Name<"aten::log1p">(Family::kElementwise,
+                        {"aten::special_log1p", "The logarithm of one plus the element.",
+                         "(Tensor self) -> Tensor", "aten::special_log1p(f32[2,8])"}),
+    Name<"aten::logit">(Family::kElementwise, {"aten::special_logit", "The logarithm of the odds.",
+                                               "(Tensor self, float? eps=None) -> Tensor",
+                                               "aten::special_logit(f32[2,8], 1e-6)"}),
+    Name<"aten::logsumexp">(
+        Family::kReduction,
+        {"aten::special_logsumexp", "The logarithm of the sum of exponentials over dimensions.",
+         "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+         "aten::special_logsumexp(f32[2,3,8], [-1])"}),
+    Name<"aten::sinc">(Family::kElementwise,
+                       {"aten::special_sinc", "The sine of pi x over pi x.",
+                        "(Tensor self) -> Tensor", "aten::special_sinc(f32[2,8])"}),
+    Name<"aten::softmax.int">(
+        Family::kReduction,
+        {"aten::special_softmax", "Exponentials along `dim`, scaled to sum to one.",
+         "(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+         "aten::special_softmax(bf16[2,8], -1, dtype=f32)"}),
+    Name<"aten::log_softmax.int">(
+        Family::kReduction, {"aten::special_log_softmax", "The logarithm of softmax along `dim`.",
+                             "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+                             "aten::special_log_softmax(f32[2,8], 1)"}),
+    Name<"aten::xlogy.Tensor">(
+        Family::kElementwise,
+        {"aten::special_xlogy", "Products with a logarithm.",
+         "(Tensor self, Tensor other) -> Tensor", "aten::special_xlogy(f32[2,8], f32[8])"}),
+    Name<"aten::matmul">(
+        Family::kContraction,
+        {"aten::linalg_matmul",
+         "Product of vectors, matrices or batches of them, as their ranks say.",
+         "(Tensor self, Tensor other) -> Tensor", "aten::linalg_matmul(f32[2,3], f32[3,5])"}),
+    Name<"aten::vstack">(Family::kView,
+                         {"aten::row_stack", "Tensors one below the other.",
+                          "(Tensor[] tensors) -> Tensor", "aten::row_stack([f32[3], f32[2,3]])"}),
+};
+
+}  // namespace
+
+std::span<const OpDef> OtherNames() { return kRows; }
+
+}  // namespace steelyard::ops

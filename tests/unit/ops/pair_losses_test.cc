@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include "events.h"
+#include "steps.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+TEST(PairLosses, AreOneNumberOrOneForEachPair) {
+  EXPECT_EQ(ResultOf("aten::margin_ranking_loss(f32[4], f32[4], f32[4])"), "f32[]");
+  EXPECT_EQ(ResultOf("aten::hinge_embedding_loss(f32[4,8], f32[4,8], 1.0, 0)"), "f32[4,8]");
+  EXPECT_EQ(ResultOf("aten::triplet_margin_loss(f32[4,8], f32[4,8], f32[4,8], reduction=0)"),
+            "f32[4]");
+}
+
+// The anchor is in both distances.
+TEST(PairLosses, GradientsAreThoseOfTheirParts) {
+  EXPECT_THAT(BackwardOf("aten::triplet_margin_loss(%p, %q, %x)"), Contains("add_.Tensor"));
+}
+
+TEST(PairLosses, SayWhatTheyDoNotModel) {
+  EXPECT_THAT(RefusalOf("aten::poisson_nll_loss(f32[4], f32[4], True, True, 1e-8, 1)"),
+              HasSubstr("Stirling"));
+  EXPECT_THAT(RefusalOf("aten::margin_ranking_loss(f32[4], f32[4], f32[4], 0.0, 3)"),
+              HasSubstr("a reduction of 3"));
+}
+
+}  // namespace
+}  // namespace steelyard
