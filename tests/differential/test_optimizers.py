@@ -104,6 +104,34 @@ class LANS(torch.optim.Optimizer):  # type: ignore[misc]
                 p.data.add_(by_grad, alpha=-lr * (1 - beta1) * trust_grad)
 
 
+def with_masters(base: type[torch.optim.Optimizer], **options: Any) -> Maker:
+    """An optimizer of float32 copies of a model's parameters, as --optim-args master_weights."""
+
+    def __init__(self: Any, model: Parameters) -> None:
+        self.model = list(model)
+        base.__init__(self, [p.detach().float() for p in self.model], **options)
+
+    def step(self: Any, closure: Any = None) -> None:
+        with torch.no_grad():
+            masters = self.param_groups[0]["params"]
+            for parameter, master in zip(self.model, masters, strict=True):
+                master.grad = parameter.grad.float()
+            base.step(self)
+            for parameter, master in zip(self.model, masters, strict=True):
+                master.grad = None
+                parameter.copy_(master)
+
+    def zero_grad(self: Any, set_to_none: bool = True) -> None:
+        group = self.param_groups[0]
+        masters, group["params"] = group["params"], self.model
+        base.zero_grad(self, set_to_none)
+        group["params"] = masters
+
+    members = {"__init__": __init__, "step": step, "zero_grad": zero_grad}
+    made = type(base.__name__, (base,), members)
+    return lambda net: [made(net.parameters())]
+
+
 @dataclass(frozen=True)
 class Loop:
     """A training loop, and the options of `steelyard weigh` that mean the same."""
@@ -269,6 +297,25 @@ LOOPS |= {
         "adamw --foreach --clip-norm 1",
         one(optim.AdamW, foreach=True),
         clip=by_norm,
+        dtype=torch.bfloat16,
+    ),
+    "adamw_masters": Loop(
+        "adamw --optim-args master_weights=True", with_masters(optim.AdamW), dtype=torch.bfloat16
+    ),
+    "adam_foreach_masters": Loop(
+        "adam --foreach --optim-args master_weights=True",
+        with_masters(optim.Adam, foreach=True),
+        dtype=torch.bfloat16,
+    ),
+    "adamw_fused_masters": Loop(
+        "adamw --fused --clip-norm 1 --optim-args master_weights=True",
+        with_masters(optim.AdamW, fused=True),
+        clip=by_norm,
+        dtype=torch.bfloat16,
+    ),
+    "sgd_masters": Loop(
+        "sgd --momentum 0.9 --optim-args master_weights=True",
+        with_masters(optim.SGD, momentum=0.9),
         dtype=torch.bfloat16,
     ),
     "adafactor_bf16": Loop("adafactor", one(optim.Adafactor), dtype=torch.bfloat16),

@@ -263,21 +263,25 @@ std::vector<Tensor> RAdam(Dispatcher& d, const OpView& op) {
 constexpr std::array kRows{
     OptimizerRow("steelyard::adam", "torch.optim.Adam.",
                  "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-                 "amsgrad=False, bool maximize=False, bool foreach=False, bool fused=False) -> ()",
+                 "amsgrad=False, bool maximize=False, bool foreach=False, bool fused=False, bool "
+                 "master_weights=False) -> ()",
                  Adam),
     OptimizerRow("steelyard::adamw", "torch.optim.AdamW.",
                  "(Tensor[] parameters, bool first_step, *, float weight_decay=0.01, bool "
-                 "amsgrad=False, bool maximize=False, bool foreach=False, bool fused=False) -> ()",
+                 "amsgrad=False, bool maximize=False, bool foreach=False, bool fused=False, bool "
+                 "master_weights=False) -> ()",
                  AdamW),
     OptimizerRow("steelyard::nadam", "torch.optim.NAdam.",
                  "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-                 "decoupled_weight_decay=False, bool maximize=False, bool foreach=False) -> ()",
+                 "decoupled_weight_decay=False, bool maximize=False, bool foreach=False, bool "
+                 "master_weights=False) -> ()",
                  NAdam),
     OptimizerRow("steelyard::radam",
                  "torch.optim.RAdam; a steady step is one with rectified variance, the sixth or "
                  "later.",
                  "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-                 "decoupled_weight_decay=False, bool maximize=False, bool foreach=False) -> ()",
+                 "decoupled_weight_decay=False, bool maximize=False, bool foreach=False, bool "
+                 "master_weights=False) -> ()",
                  RAdam),
 };
 

@@ -180,14 +180,15 @@ std::vector<Tensor> RmsProp(Dispatcher& d, const OpView& op) {
 }
 
 constexpr std::array kRows{
-    OptimizerRow("steelyard::adagrad", "torch.optim.Adagrad, whose constructor makes the state.",
-                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-                 "maximize=False, bool foreach=False, bool fused=False) -> ()",
-                 Adagrad),
+    OptimizerRow(
+        "steelyard::adagrad", "torch.optim.Adagrad, whose constructor makes the state.",
+        "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
+        "maximize=False, bool foreach=False, bool fused=False, bool master_weights=False) -> ()",
+        Adagrad),
     OptimizerRow("steelyard::rmsprop", "torch.optim.RMSprop.",
                  "(Tensor[] parameters, bool first_step, *, float momentum=0, float "
-                 "weight_decay=0, bool centered=False, bool maximize=False, bool foreach=False) "
-                 "-> ()",
+                 "weight_decay=0, bool centered=False, bool maximize=False, bool foreach=False, "
+                 "bool master_weights=False) -> ()",
                  RmsProp),
 };
 

@@ -249,11 +249,11 @@ std::vector<Tensor> Muon(Dispatcher& d, const OpView& op) {
 constexpr std::array kRows{
     OptimizerRow("steelyard::adafactor", "torch.optim.Adafactor.",
                  "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-                 "maximize=False, bool foreach=False) -> ()",
+                 "maximize=False, bool foreach=False, bool master_weights=False) -> ()",
                  Adafactor),
     OptimizerRow("steelyard::muon", "torch.optim.Muon, for matrices.",
                  "(Tensor[] parameters, bool first_step, *, float weight_decay=0.1, bool "
-                 "nesterov=True) -> ()",
+                 "nesterov=True, bool master_weights=False) -> ()",
                  Muon),
 };
 

@@ -91,7 +91,7 @@ constexpr std::array kRows{
     OptimizerRow("steelyard::sgd", "torch.optim.SGD.",
                  "(Tensor[] parameters, bool first_step, *, float momentum=0, float "
                  "weight_decay=0, bool nesterov=False, bool maximize=False, bool foreach=False, "
-                 "bool fused=False) -> ()",
+                 "bool fused=False, bool master_weights=False) -> ()",
                  Sgd),
 };
 

@@ -64,13 +64,36 @@ Tensor Step::Zeros(std::string_view name, const Dims& sizes, DType dtype) {
   return Present(name, sizes, ContiguousStrides(sizes), dtype);
 }
 
+void Step::TakeMasters() {
+  if (!On("master_weights")) return;
+  constexpr int kFullBits = 32;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor parameter = parameters[i];
+    if (BitsOf(parameter.dtype()) >= kFullBits) continue;
+    parameters[i] =
+        Present("master", Dims(parameter.sizes()),
+                EmptyLikeStrides(parameter.sizes(), parameter.strides()), DType::kFloat32);
+    gradients[i] = d_.Call("aten::to.dtype", gradients[i], DType::kFloat32);
+    lowered_.emplace_back(i, parameter);
+  }
+}
+
+void Step::ReturnMasters() {
+  for (const auto& [place, parameter] : lowered_) {
+    gradients[place].reset();
+    d_.Call("aten::copy_", parameter, parameters[place]);
+  }
+}
+
 void RunForm(Dispatcher& d, Step& step, const Forms& forms) {
   const bool foreach = forms.foreach != nullptr && step.On("foreach");
   const bool fused = forms.fused != nullptr && step.On("fused");
   if (foreach && fused)
     Contradict("an optimizer is either foreach or fused", "Leave one of them out.");
   if (step.parameters.empty()) return;
+  step.TakeMasters();
   (fused ? forms.fused : foreach ? forms.foreach : forms.one_by_one)(d, step);
+  step.ReturnMasters();
 }
 
 // A hash table of C++ goes through its keys from the last inserted to the first, but where two

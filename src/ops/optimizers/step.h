@@ -5,7 +5,9 @@
 // element first, and the variables of a function die in the order in which they were first set.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/dispatcher.h"
@@ -73,7 +75,14 @@ class Step {
   // From now on `made` is state.
   Tensor Adopt(Tensor made);
 
+  // With the option `master_weights`: parameters of fewer than 32 bits are stepped in copies in
+  // float32, which are state that was there before the first step. Their gradients are cast to
+  // float32 before the step and go after it, and what was stepped is copied back.
+  void TakeMasters();
+  void ReturnMasters();
+
  private:
+  std::vector<std::pair<std::size_t, Tensor>> lowered_;  // places, and the parameters of the model
   Dispatcher& d_;
   const OpView& op_;
   Outside outside_;
@@ -81,7 +90,7 @@ class Step {
 };
 
 // The forms of an optimizer, of which the options `foreach` and `fused` choose. Requires: the row
-// has the options of the forms that are not null.
+// has the options of the forms that are not null, and `master_weights`.
 struct Forms {
   using Form = void (*)(Dispatcher& d, Step& step);
   Form one_by_one;
