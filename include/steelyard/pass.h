@@ -118,6 +118,9 @@ struct OptimizerInfo {
   std::string_view summary;
   int rank = 0;                  // of all parameters that it takes; 0: any
   std::string_view others = {};  // the optimizer of those that it does not take
+  // Bytes of state for each parameter in the table that people know (Hugging Face, "Model memory
+  // anatomy"); 0: it is not in that table.
+  int textbook_state = 0;
 };
 
 // One pass: a row of `Passes`.

@@ -163,12 +163,9 @@ inline DataView::Iterator DataView::begin() const {
   return {data_, container ? at_ + 1 : Next()};
 }
 
-enum class Style : std::uint8_t {
-  kPlain,
-  kStrong,   // What the eye should find first.
-  kDim,      // Detail that may be skipped.
-  kWarning,  // Something the reader must not miss.
-};
+// kStrong: what the eye should find first. kDim: detail that may be skipped. kWarning: what the
+// reader must not miss. Colours tell parts of a whole apart, where there are any.
+enum class Style : std::uint8_t { kPlain, kStrong, kDim, kWarning, kBlue, kGreen, kYellow, kRed };
 
 // A piece of text or a number. Converts from either, so that a sentence is written as a list:
 // `{"peak ", Quantity{peak, Unit::kBytes}, {"on one device", Style::kDim}}`. Text is UTF-8 and may
@@ -205,6 +202,7 @@ struct Bar {
   double fraction = 0.0;  // Of the whole that full length stands for: 0 to 1.
   Sentence rate = {};     // What it is per something (`4 B/param`), aligned among bars.
   Sentence note = {};     // Anything else.
+  Style style = Style::kPlain;
 };
 struct BarList {
   std::vector<Bar> bars = {};
@@ -218,6 +216,7 @@ struct ChartPoint {
 struct ChartSeries {
   std::string name = {};  // Shown only where there are several.
   std::vector<ChartPoint> points = {};
+  Style style = Style::kPlain;
 };
 // A named stretch of the x axis, such as `backward`. Phases follow each other without overlap.
 struct ChartPhase {
@@ -231,6 +230,7 @@ struct Chart {
   std::int64_t baseline = 0;  // Where the value axis begins, such as what is resident all the time.
   std::vector<ChartSeries> series = {};
   std::vector<ChartPhase> phases = {};
+  std::vector<ChartSeries> parts = {};  // Of the first series, from below: they sum to it.
 };
 
 enum class Align : std::uint8_t { kLeft, kRight };

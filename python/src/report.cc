@@ -22,7 +22,11 @@ void BindWords(nb::module_& module) {
       .value("PLAIN", report::Style::kPlain)
       .value("STRONG", report::Style::kStrong)
       .value("DIM", report::Style::kDim)
-      .value("WARNING", report::Style::kWarning);
+      .value("WARNING", report::Style::kWarning)
+      .value("BLUE", report::Style::kBlue)
+      .value("GREEN", report::Style::kGreen)
+      .value("YELLOW", report::Style::kYellow)
+      .value("RED", report::Style::kRed);
   nb::enum_<report::Align>(module, "Align")
       .value("LEFT", report::Align::kLeft)
       .value("RIGHT", report::Align::kRight);
@@ -43,14 +47,16 @@ void BindBlocks(nb::module_& module) {
       .def_ro("amount", &report::Bar::amount)
       .def_ro("fraction", &report::Bar::fraction)
       .def_ro("rate", &report::Bar::rate)
-      .def_ro("note", &report::Bar::note);
+      .def_ro("note", &report::Bar::note)
+      .def_ro("style", &report::Bar::style);
   nb::class_<report::BarList>(module, "BarList").def_ro("bars", &report::BarList::bars);
   nb::class_<report::ChartPoint>(module, "ChartPoint")
       .def_ro("x", &report::ChartPoint::x)
       .def_ro("value", &report::ChartPoint::value);
   nb::class_<report::ChartSeries>(module, "ChartSeries")
       .def_ro("name", &report::ChartSeries::name)
-      .def_ro("points", &report::ChartSeries::points);
+      .def_ro("points", &report::ChartSeries::points)
+      .def_ro("style", &report::ChartSeries::style);
   nb::class_<report::Chart>(module, "Chart")
       .def_ro("unit", &report::Chart::unit)
       .def_ro("baseline", &report::Chart::baseline)

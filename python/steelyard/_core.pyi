@@ -417,6 +417,10 @@ class Style(enum.Enum):
     DIM = 2
 
     WARNING = 3
+    BLUE = 4
+    GREEN = 5
+    YELLOW = 6
+    RED = 7
 
 class Align(enum.Enum):
     LEFT = 0
@@ -462,6 +466,9 @@ class Bar:
     @property
     def note(self) -> list[Span]: ...
 
+    @property
+    def style(self) -> Style: ...
+
 class BarList:
     @property
     def bars(self) -> list[Bar]: ...
@@ -479,6 +486,9 @@ class ChartSeries:
 
     @property
     def points(self) -> list[ChartPoint]: ...
+
+    @property
+    def style(self) -> Style: ...
 
 class Chart:
     @property

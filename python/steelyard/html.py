@@ -14,6 +14,13 @@ STYLES = {
     _core.Style.DIM: '<span style="opacity:0.6">{}</span>',
     _core.Style.WARNING: '<span style="color:#b45309">{}</span>',
 }
+PLAIN_BAR = "#5b8def"
+COLOURS = {
+    _core.Style.BLUE: PLAIN_BAR,
+    _core.Style.GREEN: "#57a773",
+    _core.Style.YELLOW: "#d9a441",
+    _core.Style.RED: "#d1605e",
+}
 CHART_WIDTH, CHART_HEIGHT = 640, 90
 
 
@@ -57,7 +64,8 @@ def _sentence(spans: Iterable[_core.Span]) -> str:
 def _bars(block: _core.BarList) -> str:
     rows = []
     for bar in block.bars:
-        length = f"background:#5b8def;height:0.8em;width:{12 * bar.fraction:.2f}em"
+        colour = COLOURS.get(bar.style, PLAIN_BAR)
+        length = f"background:{colour};height:0.8em;width:{12 * bar.fraction:.2f}em"
         cells = [
             f'<td style="text-align:left">{escape(bar.label)}</td>',
             f'<td style="text-align:right">{escape(_quantity(bar.amount))}</td>',

@@ -150,30 +150,38 @@ class Levels {
         first_(timeline.repeat.first),
         count_(timeline.repeat.count),
         end_(first_ + count_ * timeline.repeat.times),
-        now_(timeline.resident_bytes()) {
-    std::int64_t level = 0;
+        now_{timeline.resident_bytes(), timeline.resident} {
+    Level level;
     for (std::int64_t i = first_; i < first_ + count_; ++i) {
-      level += timeline.events[static_cast<std::size_t>(i)].bytes;
-      rise_ = std::max(rise_, level);
+      Happen(static_cast<std::size_t>(i), &level);
+      if (level.total > rise_.total) rise_ = level;
     }
   }
 
   // The highest total from the present one to that before the event at `end`.
-  std::int64_t HighestUpTo(std::int64_t end) {
-    std::int64_t highest = now_;
+  Level HighestUpTo(std::int64_t end) {
+    Level highest = now_;
     while (place_ < end) {
       if (const std::int64_t runs = WholeRunsUpTo(end); runs > 0) {
-        highest = std::max(highest, now_ + rise_);
+        if (now_.total + rise_.total > highest.total) {
+          highest = now_;
+          highest.total += rise_.total;
+          for (std::size_t c = 0; c < kCategoryCount; ++c) highest.parts[c] += rise_.parts[c];
+        }
         place_ += runs * count_;
         continue;
       }
-      now_ += timeline_.events[Index(place_++)].bytes;
-      highest = std::max(highest, now_);
+      Happen(Index(place_++), &now_);
+      if (now_.total > highest.total) highest = now_;
     }
     return highest;
   }
 
  private:
+  void Happen(std::size_t event, Level* level) const {
+    const Event& happens = timeline_.events[event];
+    level->Add(happens.bytes, timeline_.blocks[happens.block].category);
+  }
   // Runs of the repeated events that begin here and need not be gone through: they end at the total
   // at which they begin.
   std::int64_t WholeRunsUpTo(std::int64_t end) const {
@@ -188,8 +196,8 @@ class Levels {
 
   const Timeline& timeline_;
   std::int64_t first_, count_, end_;  // of repeated events, and where their last run ends
-  std::int64_t rise_ = 0;             // of the total during one run
-  std::int64_t now_;
+  Level rise_;                        // during one run
+  Level now_;
   std::int64_t place_ = 0;
 };
 
@@ -200,9 +208,9 @@ std::int64_t ShareOf(std::int64_t whole, std::int64_t part, std::int64_t parts) 
 
 }  // namespace
 
-std::vector<std::int64_t> Profile(const Timeline& timeline, int points) {
+std::vector<Level> Profile(const Timeline& timeline, int points) {
   const std::int64_t count = std::max(points, 1);
-  std::vector<std::int64_t> out;
+  std::vector<Level> out;
   out.reserve(static_cast<std::size_t>(count));
   Levels levels(timeline);
   for (std::int64_t p = 1; p <= count; ++p) {

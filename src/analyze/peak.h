@@ -3,6 +3,7 @@
 // Where memory is highest, and what fills it there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -32,8 +33,19 @@ PeakReport FindPeak(const Timeline& timeline);
 std::optional<PeakReport> FindMoment(const Program& imported, const Program& kernels,
                                      const Timeline& timeline, std::string_view name);
 
-// The total after each of `points` equal stretches of the timeline: the highest in each stretch, so
-// that a peak is never lost. For charts.
-std::vector<std::int64_t> Profile(const Timeline& timeline, int points);
+// What is held at a moment: the parts sum to the total.
+struct Level {
+  std::int64_t total = 0;
+  ByCategory parts{};
+
+  void Add(std::int64_t bytes, Category category) {
+    total += bytes;
+    parts[static_cast<std::size_t>(category)] += bytes;
+  }
+};
+
+// The highest level in each of `points` equal stretches of the timeline, so that a peak is never
+// lost. For charts.
+std::vector<Level> Profile(const Timeline& timeline, int points);
 
 }  // namespace steelyard

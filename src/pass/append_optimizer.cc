@@ -28,9 +28,21 @@ namespace steelyard {
 namespace {
 
 constexpr std::array kOptimizers{
-    OptimizerInfo{"sgd", "SGD", "steelyard::sgd", "torch.optim.SGD"},
-    OptimizerInfo{"adam", "Adam", "steelyard::adam", "torch.optim.Adam"},
-    OptimizerInfo{"adamw", "AdamW", "steelyard::adamw", "torch.optim.AdamW"},
+    OptimizerInfo{.name = "sgd",
+                  .class_name = "SGD",
+                  .op = "steelyard::sgd",
+                  .summary = "torch.optim.SGD",
+                  .textbook_state = 4},
+    OptimizerInfo{.name = "adam",
+                  .class_name = "Adam",
+                  .op = "steelyard::adam",
+                  .summary = "torch.optim.Adam",
+                  .textbook_state = 8},
+    OptimizerInfo{.name = "adamw",
+                  .class_name = "AdamW",
+                  .op = "steelyard::adamw",
+                  .summary = "torch.optim.AdamW",
+                  .textbook_state = 8},
     OptimizerInfo{"nadam", "NAdam", "steelyard::nadam", "torch.optim.NAdam"},
     OptimizerInfo{"radam", "RAdam", "steelyard::radam",
                   "torch.optim.RAdam; a steady step is the sixth or later"},
@@ -42,8 +54,11 @@ constexpr std::array kOptimizers{
     OptimizerInfo{"lion", "Lion", "steelyard::lion", "Lion of the package lion-pytorch"},
     OptimizerInfo{"lamb", "Lamb", "steelyard::lamb", "LAMB of the package timm"},
     OptimizerInfo{"lans", "LANS", "steelyard::lans", "LANS as its authors wrote it in Python"},
-    OptimizerInfo{"adamw8bit", "AdamW8bit", "steelyard::adamw8bit",
-                  "AdamW8bit of the package bitsandbytes, on the CPU"},
+    OptimizerInfo{.name = "adamw8bit",
+                  .class_name = "AdamW8bit",
+                  .op = "steelyard::adamw8bit",
+                  .summary = "AdamW8bit of the package bitsandbytes, on the CPU",
+                  .textbook_state = 2},
 };
 
 // Arguments of an optimizer's row that are no options.

@@ -5,6 +5,7 @@
 // shares.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "analyze/casts.h"
 #include "analyze/classes.h"
+#include "analyze/kinds.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
@@ -35,6 +37,7 @@ struct Findings {
   const WorkReport& work;
   const PeakReport& peak;
   const TrainingState& training;
+  const std::vector<KindReport>& kinds;
   const GraphRun* graph = nullptr;     // of the graph runtime; none: it runs eagerly
   const PeakReport* moment = nullptr;  // that was asked for; none: the peak's
   const std::vector<ModuleReport>& modules;
@@ -49,6 +52,8 @@ struct Findings {
   // forward pass without gradients.
   std::string step = {};
   bool first_step = false;
+  // What the table that people know gives the optimizer's state, in bytes for each parameter.
+  std::optional<int> textbook_state = {};
   std::string_view autocast = {};      // its dtype, "bfloat16"
   const CastReport* casts = nullptr;   // of mixed precision
   const Baseline* baseline = nullptr;  // without it

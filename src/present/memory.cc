@@ -41,17 +41,18 @@ constexpr int kChartPoints = 240;
 struct CategoryWords {
   Category category;
   std::string_view label;
+  report::Style style;  // alike for what is there all the time
 };
 // In the order of the report: what stays first.
 constexpr std::array kCategoryWords = {
-    CategoryWords{Category::kParameters, "parameters"},
-    CategoryWords{Category::kBuffers, "buffers"},
-    CategoryWords{Category::kOptimizerState, "optimizer"},
-    CategoryWords{Category::kInputs, "inputs"},
-    CategoryWords{Category::kGradients, "gradients"},
-    CategoryWords{Category::kActivations, "activations"},
-    CategoryWords{Category::kTemporaries, "temporaries"},
-    CategoryWords{Category::kOutputs, "held outputs"},
+    CategoryWords{Category::kParameters, "parameters", report::Style::kBlue},
+    CategoryWords{Category::kBuffers, "buffers", report::Style::kDim},
+    CategoryWords{Category::kOptimizerState, "optimizer", report::Style::kDim},
+    CategoryWords{Category::kInputs, "inputs", report::Style::kDim},
+    CategoryWords{Category::kGradients, "gradients", report::Style::kYellow},
+    CategoryWords{Category::kActivations, "activations", report::Style::kGreen},
+    CategoryWords{Category::kTemporaries, "temporaries", report::Style::kPlain},
+    CategoryWords{Category::kOutputs, "held outputs", report::Style::kRed},
 };
 
 Sentence PerParameter(const Findings& findings, std::int64_t bytes) {
@@ -84,12 +85,13 @@ Sentence OutputWords(const Findings& findings) {
 
 report::BarList Anatomy(const Findings& findings) {
   report::BarList list;
-  for (const auto& [category, label] : kCategoryWords) {
+  for (const auto& [category, label, style] : kCategoryWords) {
     const std::int64_t bytes = Of(findings.told().at_peak, category);
     if (bytes == 0) continue;
     Bar bar{.label = std::string(label),
             .amount = In(Unit::kBytes, bytes),
-            .fraction = FractionOf(bytes, findings.told().peak)};
+            .fraction = FractionOf(bytes, findings.told().peak),
+            .style = style};
     const bool with_parameters = category == Category::kParameters ||
                                  category == Category::kGradients ||
                                  category == Category::kOptimizerState;
@@ -126,6 +128,28 @@ Sentence KeptForTraining(const Findings& findings) {
   return text;
 }
 
+// Bytes for each parameter by the table that people know: float32, and in mixed precision a copy of
+// half the width besides (Hugging Face, "Model memory anatomy").
+struct Textbook {
+  bool mixed;
+  int parameters, gradients, state;
+  int sum() const { return parameters + gradients + state; }
+};
+std::optional<Textbook> TextbookOf(const Findings& findings) {
+  if (!findings.textbook_state) return std::nullopt;
+  const auto& parameters = findings.parameters.parameters;
+  const bool narrow = parameters.bytes < parameters.count * 4;
+  const bool mixed = narrow || !findings.autocast.empty();
+  return Textbook{mixed, mixed ? 6 : 4, 4, *findings.textbook_state};
+}
+
+// "By the textbook 18 B/param in mixed precision = parameters 6 + gradients 4 + optimizer 8"
+Sentence TextbookSentence(const Textbook& textbook) {
+  return {fmt::format("By the textbook {} B/param{} = parameters {} + gradients {} + optimizer {}",
+                      textbook.sum(), textbook.mixed ? " in mixed precision" : "",
+                      textbook.parameters, textbook.gradients, textbook.state)};
+}
+
 // Where the phases of a training step begin, in points of the profile.
 void AddPhases(const Findings& findings, report::Chart* chart) {
   constexpr std::array<std::string_view, kPhaseCount> kLabels = {"forward", "forward", "backward",
@@ -152,13 +176,20 @@ void AddPhases(const Findings& findings, report::Chart* chart) {
 }
 
 report::Chart MemoryChart(const Findings& findings) {
-  const std::vector<std::int64_t> profile = Profile(findings.timeline, kChartPoints);
+  const std::vector<Level> profile = Profile(findings.timeline, kChartPoints);
   report::Chart chart{.unit = Unit::kBytes, .baseline = findings.peak.resident};
   report::ChartSeries series{.name = "memory"};
   for (std::size_t i = 0; i < profile.size(); ++i) {
-    series.points.push_back({static_cast<double>(i), profile[i]});
+    series.points.push_back({static_cast<double>(i), profile[i].total});
   }
   chart.series.push_back(std::move(series));
+  for (const CategoryWords& words : kCategoryWords) {
+    report::ChartSeries part{.name = std::string(words.label), .style = words.style};
+    for (std::size_t i = 0; i < profile.size(); ++i) {
+      part.points.push_back({static_cast<double>(i), Of(profile[i].parts, words.category)});
+    }
+    chart.parts.push_back(std::move(part));
+  }
   AddPhases(findings, &chart);
   return chart;
 }
@@ -292,6 +323,9 @@ void AddTrainingData(const Findings& findings, report::Data* data) {
     data->SetInt(findings.kernels.text(part.name), part.bytes, Unit::kBytes);
   }
   data->Close();
+  if (const auto textbook = TextbookOf(findings)) {
+    data->SetInt("textbook_per_parameter", textbook->sum(), Unit::kBytes);
+  }
   data->Close();
 }
 
@@ -316,6 +350,9 @@ void AppendMemory(const Findings& findings, const Shown& shown, report::Document
   document->body.emplace_back(Anatomy(findings));
   if (findings.trains()) {
     document->body.emplace_back(report::Paragraph{KeptForTraining(findings), 1});
+    if (const auto textbook = TextbookOf(findings)) {
+      document->body.emplace_back(report::Paragraph{TextbookSentence(*textbook), 1});
+    }
   }
   if (!peak.reached_in_step) return;
   document->body.emplace_back(MemoryChart(findings));

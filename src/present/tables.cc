@@ -14,6 +14,7 @@
 #include "present/findings.h"
 #include "present/kernels.h"
 #include "present/names.h"
+#include "present/operators.h"
 #include "present/tensors.h"
 #include "steelyard/program.h"
 #include "steelyard/report.h"
@@ -117,6 +118,8 @@ constexpr std::array kTables = {
               false},
     TableInfo{"classes", "the modules of one class at one depth, summed", nullptr},
     TableInfo{"operators", "the operators as the model calls them, with their work", nullptr},
+    TableInfo{"kinds", "contractions, normalizations and so on, with what they do and hold",
+              AddKinds},
     TableInfo{"calls", "every kernel in the order in which they run", AddCalls, true},
     TableInfo{"kernels", "what is held while each kernel runs, in order", AddKernelRows, true},
     TableInfo{"events", "every allocation and free in order", AddEventRows, true},

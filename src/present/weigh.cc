@@ -78,6 +78,7 @@ void PresentBody(const Findings& findings, const Shown& shown, report::Document*
   AppendModules(findings, shown, document);
   if (shown.classes) AppendClasses(findings, shown, document);
   AppendOperators(findings, shown.top, document);
+  if (shown.detailed) AppendKinds(findings, document);
   AppendConventions(findings, shown.top, document);
   if (shown.events && findings.graph != nullptr) AppendKernels(findings, document);
   if (shown.events) AppendEvents(findings, document);

@@ -56,7 +56,14 @@ std::string_view Ansi(Style style) {
     case Style::kDim:
       return "\x1b[2m";
     case Style::kWarning:
+    case Style::kYellow:
       return "\x1b[33m";
+    case Style::kBlue:
+      return "\x1b[34m";
+    case Style::kGreen:
+      return "\x1b[32m";
+    case Style::kRed:
+      return "\x1b[31m";
   }
   SY_UNREACHABLE("every style has a colour");
 }

@@ -141,7 +141,7 @@ class TextWriter {
   void WriteBar(const Bar& bar, const BarRow& row, const BarWidths& widths) {
     StyledLine line;
     line.PadTo(kIndent);
-    line.Add(row.label);
+    line.Add(row.label, bar.style);
     const std::size_t amount_end =
         std::max(kFigureColumn, kIndent + widths.label + kGap) + widths.amount;
     line.PadTo(amount_end - DisplayWidth(row.amount));
@@ -151,7 +151,7 @@ class TextWriter {
     const std::size_t after_bar = amount_end + kGap + widths.bar + kGap;
     const bool drawn =
         options_.width == 0 || after_bar + kLeastNote <= static_cast<std::size_t>(options_.width);
-    if (drawn) line.Add(row.bar);
+    if (drawn) line.Add(row.bar, bar.style);
     if (bar.rate.empty() && bar.note.empty()) return line.WriteTo(options_, out_);
     if (drawn) line.PadTo(after_bar);
     Sentence rest = bar.rate;

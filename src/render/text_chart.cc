@@ -85,10 +85,13 @@ std::int64_t LargestValue(const Chart& chart) {
 // One column: the largest value that holds anywhere in it, if any does.
 struct ColumnValue {
   std::int64_t value = 0;
+  std::size_t point = 0;  // which of the series has it
   bool present = false;
 
-  void Include(std::int64_t other) {
-    value = present ? std::max(value, other) : other;
+  void Include(std::int64_t other, std::size_t at) {
+    if (present && other <= value) return;
+    value = other;
+    point = at;
     present = true;
   }
 };
@@ -105,9 +108,9 @@ std::vector<ColumnValue> ColumnsOf(const ChartSeries& series, const Extent& exte
     const double until = i + 1 < series.points.size() ? series.points[i + 1].x : extent.end;
     const std::size_t first = column_at(point.x);
     const double end = std::ceil(extent.Column(until, count));
-    columns[first].Include(point.value);
+    columns[first].Include(point.value, i);
     for (std::size_t at = first + 1; at < count && static_cast<double>(at) < end; ++at) {
-      columns[at].Include(point.value);
+      columns[at].Include(point.value, i);
     }
   }
   return columns;
@@ -164,6 +167,27 @@ class ChartWriter {
     return std::max<std::size_t>(1, static_cast<std::size_t>(height));
   }
 
+  // The style of the part that a cell shows, which lies over so many steps: that in its middle, or
+  // the topmost where the column ends below.
+  [[nodiscard]] Style PartAt(const ColumnValue& column, std::size_t below) const {
+    if (chart_.parts.empty()) return Style::kPlain;
+    const auto per_row = static_cast<double>(glyphs_.levels.size() - 1);
+    const double range = static_cast<double>(top_) - static_cast<double>(chart_.baseline);
+    const double share = (static_cast<double>(below) + per_row / 2) / (per_row * kRows);
+    const double middle = static_cast<double>(chart_.baseline) + share * range;
+    const double seen = std::min(middle, static_cast<double>(column.value));
+    double reached = 0;
+    Style style = Style::kPlain;
+    for (const ChartSeries& part : chart_.parts) {
+      const std::int64_t value = part.points[column.point].value;
+      if (value == 0) continue;
+      style = part.style;
+      reached += static_cast<double>(value);
+      if (reached >= seen) break;
+    }
+    return style;
+  }
+
   void WriteRows(const std::vector<ColumnValue>& columns, std::string* out) const {
     const std::size_t per_row = glyphs_.levels.size() - 1;
     for (std::size_t row = 0; row < kRows; ++row) {
@@ -176,12 +200,11 @@ class ChartWriter {
                                   : glyphs_.rule,
                Style::kDim);
       const std::size_t below = (kRows - 1 - row) * per_row;
-      std::string cells;
       for (const ColumnValue& column : columns) {
         const std::size_t steps = StepsOf(column);
-        cells += glyphs_.levels[std::min(steps - std::min(steps, below), per_row)];
+        const std::size_t level = std::min(steps - std::min(steps, below), per_row);
+        line.Add(glyphs_.levels[level], level == 0 ? Style::kPlain : PartAt(column, below));
       }
-      line.Add(cells);
       line.WriteTo(options_, out);
     }
   }

@@ -8,6 +8,7 @@
 
 #include "analyze/casts.h"
 #include "analyze/classes.h"
+#include "analyze/kinds.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
@@ -25,6 +26,7 @@ struct Analyses {
   PeakReport peak;
   std::optional<CastReport> casts;  // of mixed precision
   TrainingState training;
+  std::vector<KindReport> kinds;
   MemoryUse memory;                  // what the device's allocator takes for it
   std::optional<PeakReport> moment;  // Where somebody asked for one.
   std::vector<ModuleReport> modules;

@@ -25,8 +25,8 @@ namespace {
 // The format that writes one table.
 constexpr std::string_view kCsv = "csv";
 
-// "AdamW", or "Muon, AdamW": the optimizers whose rows the program calls, in order.
-std::string OptimizersOf(const Program& program) {
+// The optimizers whose rows the program calls, in order.
+std::vector<const OptimizerInfo*> OptimizersIn(const Program& program) {
   std::vector<const OptimizerInfo*> of_op(program.op_names.size(), nullptr);
   bool any = false;
   for (const OptimizerInfo& optimizer : Optimizers()) {
@@ -35,16 +35,31 @@ std::string OptimizersOf(const Program& program) {
     of_op[op] = &optimizer;
     any = true;
   }
-  if (!any) return {};
-  std::vector<std::string_view> names;
-  const OptimizerInfo* last = nullptr;
+  std::vector<const OptimizerInfo*> found;
+  if (!any) return found;
   for (const Node& node : program.main().nodes) {
     const OptimizerInfo* optimizer = of_op[node.op];
-    if (optimizer == nullptr || optimizer == last) continue;
+    if (optimizer == nullptr || (!found.empty() && optimizer == found.back())) continue;
+    found.push_back(optimizer);
+  }
+  return found;
+}
+
+// "AdamW", or "Muon, AdamW".
+std::string OptimizersOf(const Program& program) {
+  std::vector<std::string_view> names;
+  for (const OptimizerInfo* optimizer : OptimizersIn(program)) {
     names.push_back(optimizer->class_name);
-    last = optimizer;
   }
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// What the table that people know gives the state of the program's one optimizer, in bytes for each
+// parameter; nothing for an optimizer that keeps none here.
+std::optional<int> TextbookState(const Program& program, const TrainingState& training) {
+  const std::vector<const OptimizerInfo*> optimizers = OptimizersIn(program);
+  if (optimizers.size() != 1 || optimizers[0]->textbook_state == 0) return std::nullopt;
+  return training.optimizer_state == 0 ? 0 : optimizers[0]->textbook_state;
 }
 
 // "forward, loss, backward, AdamW, zero_grad"; empty without a training step. One may stand in the
@@ -71,6 +86,7 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .work = weighing.analyses->work,
           .peak = weighing.analyses->peak,
           .training = weighing.analyses->training,
+          .kinds = weighing.analyses->kinds,
           .graph = weighing.analyses->graph ? &*weighing.analyses->graph : nullptr,
           .moment = weighing.analyses->moment ? &*weighing.analyses->moment : nullptr,
           .modules = weighing.analyses->modules,
@@ -82,6 +98,7 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .optimizer = OptimizersOf(weighing.imported),
           .step = StepOf(weighing.options.train, weighing.imported),
           .first_step = weighing.options.train.first_step,
+          .textbook_state = TextbookState(weighing.imported, weighing.analyses->training),
           .autocast = weighing.options.amp.dtype ? NameOf(*weighing.options.amp.dtype) : "",
           .casts = weighing.analyses->casts ? &*weighing.analyses->casts : nullptr,
           .baseline = weighing.baseline ? &*weighing.baseline : nullptr,

@@ -187,6 +187,7 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
     analyses->casts = CountCasts(weighing->imported, kernels, weighing->timeline, analyses->peak,
                                  analyses->work, target);
   }
+  analyses->kinds = CountKinds(kernels, analyses->work, weighing->timeline, analyses->peak.live);
   analyses->memory = Replay(weighing->timeline, *MakeExactAllocator());
   analyses->modules = CountModules(weighing->imported, kernels, analyses->work, weighing->timeline);
   analyses->classes = CountClasses(kernels, analyses->modules);

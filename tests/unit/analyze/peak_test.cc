@@ -91,22 +91,43 @@ TEST(FindPeak, WithoutEventsIsWhatIsResident) {
   EXPECT_TRUE(peak.live.empty());
 }
 
+std::vector<std::int64_t> TotalsOf(const std::vector<Level>& levels) {
+  std::vector<std::int64_t> out;
+  for (const Level& level : levels) out.push_back(level.total);
+  return out;
+}
+
 TEST(Profile, NeverLosesThePeak) {
   std::mt19937 random(1);
   Timeline t;
+  t.blocks.resize(1000);
   for (std::uint32_t i = 0; i < 1000; ++i)
     t.events.push_back({static_cast<std::int64_t>(random() % 2000) - 900, i});
   for (int points : {1, 7, 60, 5000}) {
-    const std::vector<std::int64_t> profile = Profile(t, points);
+    const std::vector<std::int64_t> profile = TotalsOf(Profile(t, points));
     EXPECT_EQ(profile.size(), static_cast<std::size_t>(points));
     EXPECT_EQ(*std::max_element(profile.begin(), profile.end()), FindPeak(t).peak);
   }
+}
+
+TEST(Profile, ThePartsOfALevelSumToIt) {
+  Timeline t;
+  Of(t.resident, Category::kParameters) = 10;
+  t.blocks = {{.bytes = 20, .category = Category::kActivations},
+              {.bytes = 5, .category = Category::kTemporaries}};
+  t.events = {{20, 0}, {5, 1}, {-5, 1}, {-20, 0}};
+  const std::vector<Level> profile = Profile(t, 1);
+  EXPECT_EQ(profile[0].total, 10 + 20 + 5);
+  EXPECT_EQ(Of(profile[0].parts, Category::kParameters), 10);
+  EXPECT_EQ(Of(profile[0].parts, Category::kActivations), 20);
+  EXPECT_EQ(Of(profile[0].parts, Category::kTemporaries), 5);
 }
 
 // One run of repeated events stands for seven: the same profile as with all of them written out.
 TEST(Profile, GoesThroughRepeatedEventsAsOftenAsTheyHappen) {
   Timeline folded;
   folded.resident = {};
+  folded.blocks.resize(1);
   for (const std::int64_t bytes : {100, 20, -20, 50, 30, -80, 40, 5}) {
     folded.events.push_back({bytes, 0});
   }
@@ -119,10 +140,10 @@ TEST(Profile, GoesThroughRepeatedEventsAsOftenAsTheyHappen) {
   }
   ASSERT_EQ(folded.length(), unrolled.length());
   for (const int points : {1, 2, 3, 5, 7, 8, 13, 26, 27, 100}) {
-    EXPECT_EQ(Profile(folded, points), Profile(unrolled, points)) << points;
+    EXPECT_EQ(TotalsOf(Profile(folded, points)), TotalsOf(Profile(unrolled, points))) << points;
   }
   folded.repeat.times = std::int64_t{1} << 40;
-  EXPECT_EQ(Profile(folded, 4), (std::vector<std::int64_t>{180, 180, 180, 180}));
+  EXPECT_EQ(TotalsOf(Profile(folded, 4)), (std::vector<std::int64_t>{180, 180, 180, 180}));
 }
 
 }  // namespace

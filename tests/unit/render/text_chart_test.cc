@@ -50,6 +50,25 @@ TEST(TextChartTest, DrawsOneRowPerQuarterOfTheRange) {
             "      └ fw ┴ bw\n");
 }
 
+// Two thirds of the hill are of one part, the rest above them of another.
+TEST(TextChartTest, ColoursShowTheParts) {
+  Chart chart{.unit = Unit::kBytes};
+  chart.series.push_back({.name = "memory", .points = {{0, 3 * 1024}, {1, 3 * 1024}}});
+  chart.parts.push_back({.points = {{0, 2 * 1024}, {1, 2 * 1024}}, .style = report::Style::kGreen});
+  chart.parts.push_back({.points = {{0, 1024}, {1, 1024}}, .style = report::Style::kRed});
+  const std::string text = Text(chart, {.colour = true, .width = kWidthForEight});
+  const auto row = [&](std::size_t n) {
+    std::size_t at = 0;
+    for (; n > 0; --n) at = text.find('\n', at) + 1;
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_NE(row(0).find("\x1b[31m"), std::string::npos);  // the upper third is red
+  EXPECT_EQ(row(0).find("\x1b[32m"), std::string::npos);
+  EXPECT_NE(row(3).find("\x1b[32m"), std::string::npos);
+  EXPECT_EQ(row(3).find("\x1b[31m"), std::string::npos);
+  EXPECT_EQ(Text(chart, {.width = kWidthForEight}).find('\x1b'), std::string::npos);
+}
+
 TEST(TextChartTest, HasAPlainForm) {
   EXPECT_EQ(Text(Hill(), {.width = kWidthForEight, .unicode = false}),
             "  4.0 +   #\n"
