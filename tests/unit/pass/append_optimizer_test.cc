@@ -83,7 +83,7 @@ TEST(AppendOptimizer, OptionsAreThoseOfTheRow) {
   EXPECT_EQ(unknown.message, "SGD has no option \"amsgrad\"");
   EXPECT_EQ(unknown.hint,
             "Those that change what a step costs are: momentum, weight_decay, nesterov, maximize, "
-            "foreach, fused.");
+            "foreach, fused, master_weights.");
   EXPECT_EQ(unknown.where, "--train sgd");
   EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"momentun", "0.9"}}}).hint,
             "Did you mean momentum?");
