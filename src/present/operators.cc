@@ -108,35 +108,6 @@ void AppendKinds(const Findings& findings, report::Document* document) {
   document->body.emplace_back(std::move(table));
 }
 
-void AppendKinds(const Findings& findings, report::Document* document) {
-  const Unit unit = UnitOf(*findings.work.convention);
-  const NodeWork all = TotalOf(findings.work);
-  report::Table table;
-  table.columns = {{.key = "kind", .header = "By kind of operator"},
-                   NumberColumn("kernels", "kernels", Unit::kCount),
-                   NumberColumn("work", WorkHeader(*findings.work.convention), unit),
-                   NumberColumn("work_share", "share", Unit::kPercent),
-                   NumberColumn("flops_all", "all arithmetic", Unit::kFlops, 1),
-                   NumberColumn("moved", "moved", Unit::kTraffic),
-                   NumberColumn("moved_share", "share", Unit::kPercent),
-                   NumberColumn("held", "held at the peak", Unit::kBytes),
-                   NumberColumn("held_share", "share", Unit::kPercent)};
-  for (const KindReport& kind : findings.kinds) {
-    Row row;
-    row.cells = {std::string(NameOf(kind.family)),
-                 In(Unit::kCount, kind.kernels),
-                 In(unit, kind.work.flops),
-                 ShareOf(kind.work.flops, all.flops),
-                 In(Unit::kFlops, kind.work.flops_all),
-                 In(Unit::kTraffic, Moved(kind.work)),
-                 ShareOf(Moved(kind.work), Moved(all)),
-                 In(Unit::kBytes, kind.held),
-                 ShareOf(kind.held, findings.peak.peak_delta)};
-    table.rows.push_back(std::move(row));
-  }
-  document->body.emplace_back(std::move(table));
-}
-
 void AppendUnmodelled(const Findings& findings, report::Document* document) {
   const std::vector<OperatorWork>& unmodelled = findings.work.unmodelled;
   if (unmodelled.empty()) return;

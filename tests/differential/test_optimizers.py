@@ -107,7 +107,7 @@ class LANS(torch.optim.Optimizer):  # type: ignore[misc]
 def with_masters(base: type[torch.optim.Optimizer], **options: Any) -> Maker:
     """An optimizer of float32 copies of a model's parameters, as --optim-args master_weights."""
 
-    def __init__(self: Any, model: Parameters) -> None:
+    def begin(self: Any, model: Parameters) -> None:
         self.model = list(model)
         base.__init__(self, [p.detach().float() for p in self.model], **options)
 
@@ -127,7 +127,7 @@ def with_masters(base: type[torch.optim.Optimizer], **options: Any) -> Maker:
         base.zero_grad(self, set_to_none)
         group["params"] = masters
 
-    members = {"__init__": __init__, "step": step, "zero_grad": zero_grad}
+    members = {"__init__": begin, "step": step, "zero_grad": zero_grad}
     made = type(base.__name__, (base,), members)
     return lambda net: [made(net.parameters())]
 

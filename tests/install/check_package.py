@@ -47,7 +47,17 @@ def exported_peak(steelyard: Path, folder: Path) -> int:
         program = torch.export.export(model, (torch.zeros(8, 128, 512),))
     path = folder / "transformer.pt2"
     torch.export.save(program, path)
-    command = [steelyard, "weigh", path, "--train", "sgd", "--loss", "sum", "--format", "json"]
+    command = [
+        str(steelyard),
+        "weigh",
+        str(path),
+        "--train",
+        "sgd",
+        "--loss",
+        "sum",
+        "--format",
+        "json",
+    ]
     report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return int(report["memory"]["peak"])
 

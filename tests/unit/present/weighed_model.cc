@@ -65,6 +65,7 @@ WeighedModel::WeighedModel() : imported(Read(kImported)), kernels(Read(kKernels)
   peak = FindPeak(timeline);
   modules = CountModules(imported, kernels, work, timeline);
   classes = CountClasses(kernels, modules);
+  kinds = CountKinds(kernels, work, timeline, peak.live);
 }
 
 // a and scratch; scratch goes; b; a goes; y; b goes; the caller lets y go.
@@ -116,6 +117,7 @@ Findings WeighedModel::findings() const {
           .work = work,
           .peak = peak,
           .training = training,
+          .kinds = kinds,
           .runtime = "eager",
           .runtime_title = "Eager PyTorch",
           .modules = modules,

@@ -27,6 +27,7 @@ class WeighedModel {
   WorkReport work;
   PeakReport peak;
   TrainingState training;
+  std::vector<KindReport> kinds;
   std::vector<ModuleReport> modules;
   std::vector<ClassReport> classes;
   std::vector<WorkReport> counts;

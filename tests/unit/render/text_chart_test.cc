@@ -56,7 +56,7 @@ TEST(TextChartTest, ColoursShowTheParts) {
   chart.series.push_back({.name = "memory", .points = {{0, 3 * 1024}, {1, 3 * 1024}}});
   chart.parts.push_back({.points = {{0, 2 * 1024}, {1, 2 * 1024}}, .style = report::Style::kGreen});
   chart.parts.push_back({.points = {{0, 1024}, {1, 1024}}, .style = report::Style::kRed});
-  const std::string text = Text(chart, {.colour = true, .width = kWidthForEight});
+  const std::string text = Text(chart, {.width = kWidthForEight, .colour = true});
   const auto row = [&](std::size_t n) {
     std::size_t at = 0;
     for (; n > 0; --n) at = text.find('\n', at) + 1;
