@@ -16,6 +16,7 @@ void BindPass(nanobind::module_& module);
 void BindProgram(nanobind::module_& module);
 void BindReport(nanobind::module_& module);
 void BindTables(nanobind::module_& module);
+void BindTimeline(nanobind::module_& module);
 void BindUnits(nanobind::module_& module);
 void BindWeigh(nanobind::module_& module);
 

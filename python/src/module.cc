@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
   BindPass(module);
   BindReport(module);
   BindImport(module);
+  BindTimeline(module);
   BindWeigh(module);
   BindBuilder(module);
 }

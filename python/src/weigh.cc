@@ -50,6 +50,7 @@ void BindOptionsOfWeighing(nb::module_& module) {
       .def_rw("classes", &ReportOptions::classes)
       .def_rw("detailed", &ReportOptions::detailed)
       .def_rw("events", &ReportOptions::events)
+      .def_rw("timings", &ReportOptions::timings)
       .def_rw("table", &ReportOptions::table);
 }
 
@@ -84,6 +85,10 @@ void BindWeighings(nb::module_& module) {
   nb::class_<Weighing>(module, "Weighing", "A weighed model.")
       .def_ro("totals", &Weighing::totals)
       .def_ro("elapsed_seconds", &Weighing::elapsed_seconds)
+      .def_ro("times", &Weighing::times)
+      .def_ro("fit", &Weighing::fit)
+      .def_ro("baseline", &Weighing::baseline)
+      .def_ro("advice", &Weighing::advice)
       .def("describe", nb::overload_cast<const Weighing&, const ReportOptions&>(&Describe),
            nb::arg("options"), nb::call_guard<nb::gil_scoped_release>(),
            "The report as a document.")

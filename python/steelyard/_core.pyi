@@ -584,6 +584,75 @@ def import_file(path: str, importer: str = '') -> Program:
 def importers() -> list[str]:
     """The formats that can be read."""
 
+class StageTime:
+    """How long a part of a weighing took."""
+
+    @property
+    def stage(self) -> str: ...
+
+    @property
+    def seconds(self) -> float: ...
+
+class Baseline:
+    """What the same costs without mixed precision."""
+
+    @property
+    def peak_bytes(self) -> int: ...
+
+    @property
+    def at_peak(self) -> dict[str, int]: ...
+
+    @property
+    def moved_bytes(self) -> int: ...
+
+class Fit:
+    """What a search for the largest size that fits has found."""
+
+    @property
+    def limit(self) -> int: ...
+
+    @property
+    def dimension(self) -> str: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def next_size(self) -> int: ...
+
+    @property
+    def next_peak(self) -> int: ...
+
+    @property
+    def refusal(self) -> str: ...
+
+    @property
+    def weighings(self) -> int: ...
+
+class Advice:
+    """A change of a training step, and what it is with it."""
+
+    @property
+    def change(self) -> str: ...
+
+    @property
+    def words(self) -> str: ...
+
+    @property
+    def peak(self) -> int: ...
+
+    @property
+    def less(self) -> int: ...
+
+    @property
+    def extra_flops(self) -> int: ...
+
+    @property
+    def executed_flops(self) -> int: ...
+
+    @property
+    def changes_training(self) -> bool: ...
+
 class WeighOptions:
     """What is weighed, and how it is counted."""
 
@@ -727,6 +796,12 @@ class ReportOptions:
     def events(self, arg: bool, /) -> None: ...
 
     @property
+    def timings(self) -> bool: ...
+
+    @timings.setter
+    def timings(self, arg: bool, /) -> None: ...
+
+    @property
     def table(self) -> str: ...
 
     @table.setter
@@ -777,6 +852,18 @@ class Weighing:
 
     @property
     def elapsed_seconds(self) -> float: ...
+
+    @property
+    def times(self) -> list[StageTime]: ...
+
+    @property
+    def fit(self) -> Fit | None: ...
+
+    @property
+    def baseline(self) -> Baseline | None: ...
+
+    @property
+    def advice(self) -> list[Advice]: ...
 
     def describe(self, options: ReportOptions) -> Document:
         """The report as a document."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import index
 from typing import Any, Literal, TypedDict, TypeVar
 
 from steelyard import _core, progress
@@ -61,6 +62,79 @@ OF_TRAINING = frozenset(
         "first_step",
     )
 )  # fmt: skip
+# Flags that are no keywords of their own, and how they are written here.
+ELSEWHERE = {
+    "momentum": 'optim_args={"momentum": 0.9}',
+    "nesterov": 'optim_args={"nesterov": True}',
+    "weight_decay": 'optim_args={"weight_decay": 0.01}',
+    "foreach": 'optim_args={"foreach": True}',
+    "fused": 'optim_args={"fused": True}',
+    "input": 'inputs={"input_ids": (32, 512)}',
+    "size": 'sizes={"u0": 64}',
+    "group": 'groups={"*.bias": {"weight_decay": 0}}',
+    "timings": "weigh(...).report(timings=True)",
+}
+
+Check = tuple[Callable[[Any], bool], str]  # of a keyword's value, and what it has to be
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        index(value)
+    except TypeError:
+        return False
+    return not isinstance(value, bool)
+
+
+def _are_sizes(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str) and all(map(_is_whole, value))
+
+
+def _is_mapping(of: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    def check(value: Any) -> bool:
+        return isinstance(value, Mapping) and all(
+            isinstance(name, str) and of(one) for name, one in value.items()
+        )
+
+    return check
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+WHOLE: Check = (_is_whole, "a whole number")
+TEXT: Check = (_is_text, "a text")
+SWITCH: Check = (lambda value: isinstance(value, bool), "True or False")
+CLIPPED: Check = (lambda value: isinstance(value, bool | int | float), "True, False or a number")
+PATTERNS: Check = (lambda value: isinstance(value, Iterable), "a list of patterns")
+MEMORY: Check = (lambda value: _is_whole(value) or _is_text(value), "bytes or a text such as 80GB")
+CHECKS: dict[str, Check] = {
+    "inputs": (_is_mapping(_are_sizes), 'sizes by name, such as {"input_ids": (32, 512)}'),
+    "sizes": (_is_mapping(_is_whole), 'whole numbers by name, such as {"u0": 64}'),
+    "optim_args": (_is_mapping(lambda _: True), 'options by name, such as {"momentum": 0.9}'),
+    "groups": (
+        _is_mapping(lambda one: isinstance(one, Mapping)),
+        'options by pattern, such as {"*.bias": {"weight_decay": 0}}',
+    ),
+    "cast": (_is_mapping(lambda _: True), 'dtypes by name, such as {"aten::softmax": "float32"}'),
+    "progress": (lambda value: isinstance(value, bool) or callable(value), "True or a function"),
+    "fit": MEMORY,
+    "budget": MEMORY,
+    **dict.fromkeys(("batch", "seq", "accumulate", "fused_loss"), WHOLE),
+    **dict.fromkeys(("clip_norm", "clip_value"), CLIPPED),
+    **dict.fromkeys(("no_decay", "freeze", "recompute", "inplace"), PATTERNS),
+    **dict.fromkeys(
+        ("recompute_reentrant", "unroll", "first_step", "strict", "advise"), SWITCH
+    ),
+    **dict.fromkeys(
+        (
+            "train", "loss", "zero_grad", "amp", "mode", "runtime", "schedule", "count", "at",
+            "importer", "attention",
+        ),
+        TEXT,
+    ),
+}  # fmt: skip
 MODES = {
     "exported": _core.ModelMode.EXPORTED,
     "train": _core.ModelMode.TRAIN,
@@ -72,6 +146,8 @@ LOW = {"bf16": _core.DType.BFLOAT16, "fp16": _core.DType.FLOAT16}
 def weigh_options(keywords: Mapping[str, Any]) -> _core.WeighOptions:
     """Returns the options that these keywords are, all but the model's path."""
     _refuse_unknown(keywords)
+    keywords = {name: value for name, value in keywords.items() if value is not None}
+    _refuse_other_types(keywords)
     _refuse_untrained(keywords)
     options = _core.WeighOptions()
     for name in ("runtime", "schedule", "count", "strict", "advise"):
@@ -94,12 +170,21 @@ def weigh_options(keywords: Mapping[str, Any]) -> _core.WeighOptions:
 def _refuse_unknown(keywords: Mapping[str, Any]) -> None:
     known = WeighKeywords.__annotations__
     for name in keywords:
+        if name in ELSEWHERE:
+            raise TypeError(f"there is no keyword {name!r}: write {ELSEWHERE[name]}")
         if name not in known:
             import difflib
 
             close = difflib.get_close_matches(name, known, n=1)
             guess = f". Did you mean {close[0]!r}?" if close else ""
             raise TypeError(f"there is no keyword {name!r}{guess}")
+
+
+def _refuse_other_types(keywords: Mapping[str, Any]) -> None:
+    for name, value in keywords.items():
+        if name in CHECKS and not CHECKS[name][0](value):
+            wanted = CHECKS[name][1]
+            raise UsageError(f"{value!r} is not {wanted}", name)
 
 
 def _refuse_untrained(keywords: Mapping[str, Any]) -> None:
@@ -117,7 +202,9 @@ def _bind_options(keywords: Mapping[str, Any]) -> _core.BindOptions:
     bind.batch = keywords.get("batch")
     bind.seq = keywords.get("seq")
     inputs = keywords.get("inputs") or {}
-    bind.inputs = [_core.InputShape(name, list(sizes)) for name, sizes in inputs.items()]
+    bind.inputs = [
+        _core.InputShape(name, list(map(index, sizes))) for name, sizes in inputs.items()
+    ]
     sizes = keywords.get("sizes") or {}
     bind.sizes = [_core.SymbolSize(name, size) for name, size in sizes.items()]
     return bind
@@ -172,7 +259,10 @@ def _groups(keywords: Mapping[str, Any]) -> list[_core.ParameterGroup]:
 def _patterns(patterns: Iterable[str] | str, name: str) -> list[str]:
     if isinstance(patterns, str):
         raise UsageError("patterns are a list", name, f"Write {name}=[{patterns!r}].")
-    return list(patterns)
+    found = list(patterns)
+    if not all(map(_is_text, found)):
+        raise UsageError(f"{found!r} is not a list of patterns", name)
+    return found
 
 
 def _within(value: int, least: int, most: int | None, name: str) -> int:
@@ -192,7 +282,7 @@ def _bytes(size: int | str | None, name: str) -> int | None:
     if not isinstance(size, str):
         return size
     read = _core.parse_bytes(size)
-    if read is None:
+    if read is None or size[-1:].isdigit():
         raise UsageError(f'"{size}" is no amount of memory', name, "Write it as 80GB or 80GiB.")
     return read
 

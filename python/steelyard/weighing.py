@@ -53,6 +53,26 @@ class Weighing:
         """What weighing took; without PyTorch's export, where there was one."""
         return self._core.elapsed_seconds
 
+    @property
+    def times(self) -> list[_core.StageTime]:
+        """What reading, each pass, the simulated run and the analyses took of it."""
+        return self._core.times
+
+    @property
+    def fit(self) -> _core.Fit | None:
+        """What the search for the largest size found, where `fit` was given."""
+        return self._core.fit
+
+    @property
+    def baseline(self) -> _core.Baseline | None:
+        """What the same costs without mixed precision, where `amp` was given."""
+        return self._core.baseline
+
+    @property
+    def advice(self) -> list[_core.Advice]:
+        """Changes that lower the peak, the lowest first, where `advise` was given."""
+        return self._core.advice
+
     @cached_property
     def data(self) -> dict[str, Any]:
         """The report as plain values: docs/report.schema.json says what they are."""
@@ -67,6 +87,7 @@ class Weighing:
         classes: bool = False,
         detailed: bool = False,
         events: bool = False,
+        timings: bool = False,
         table: str = "modules",
         units: str = "auto",
         width: int = 0,
@@ -75,7 +96,10 @@ class Weighing:
 
         `table` is what CSV holds, and JSON gets it besides: one of `steelyard.report_tables()`.
         """
-        options = _report_options(depth, top, classes, detailed, events, table)
+        options = _core.ReportOptions()
+        options.depth, options.top, options.table = depth, top, table
+        options.classes, options.detailed = classes, detailed
+        options.events, options.timings = events, timings
         return self._core.write_report(format, options, _look(units, width, table))
 
     @property
@@ -231,16 +255,6 @@ def _refuse_examples(args: Any, kwargs: Any, dynamic_shapes: Any, as_: Any) -> N
         "args",
         'Say the sizes of a program\'s inputs with inputs={"input_ids": (32, 128)}.',
     )
-
-
-def _report_options(
-    depth: int, top: int, classes: bool, detailed: bool, events: bool, table: str
-) -> _core.ReportOptions:
-    options = _core.ReportOptions()
-    options.depth, options.top = depth, top
-    options.classes, options.detailed, options.events = classes, detailed, events
-    options.table = table
-    return options
 
 
 def _look(units: str, width: int, table: str) -> _core.RenderOptions:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 from steelyard import DType, NotFoundError, UsageError, _core
-from steelyard.options import WeighKeywords, weigh_options
+from steelyard.options import CHECKS, WeighKeywords, weigh_options
 
 
 def test_defaults_are_the_librarys() -> None:
@@ -67,11 +67,32 @@ def test_mixed_precision() -> None:
         ({"train": "sgd", "fused_loss": 65_537}, UsageError, "0 to 65536"),
         ({"amp": "int8"}, UsageError, "There are: bf16, fp16."),
         ({"dtype": "float33"}, NotFoundError, "there is no dtype"),
+        ({"fit": "80"}, UsageError, 'fit: "80" is no amount of memory'),
+        ({"batch": "8"}, UsageError, "batch: '8' is not a whole number"),
+        ({"batch": True}, UsageError, "batch: True is not a whole number"),
+        ({"seq": 128.0}, UsageError, "seq: 128.0 is not a whole number"),
+        ({"train": True}, UsageError, "train: True is not a text"),
+        ({"inputs": {"x": "8x128"}}, UsageError, "inputs: .* is not sizes by name"),
+        ({"sizes": {"u0": "7"}}, UsageError, "sizes: .* is not whole numbers by name"),
+        ({"strict": "yes"}, UsageError, "strict: 'yes' is not True or False"),
+        ({"train": "sgd", "freeze": [3]}, UsageError, "freeze: .* is not a list of patterns"),
+        ({"weight_decay": 0.1}, TypeError, 'write optim_args={"weight_decay": 0.01}'),
+        ({"fused": True}, TypeError, 'write optim_args={"fused": True}'),
+        ({"timings": True}, TypeError, "report.timings=True"),
     ],
 )
 def test_refusals(keywords: dict[str, Any], kind: type[Exception], text: str) -> None:
     with pytest.raises(kind, match=text):
         weigh_options(keywords)
+
+
+def test_every_keyword_is_checked() -> None:
+    assert set(CHECKS) == set(WeighKeywords.__annotations__) - {"dtype"}  # of which str() is taken
+
+
+def test_none_is_as_if_not_given() -> None:
+    plain = weigh_options(dict.fromkeys(WeighKeywords.__annotations__))
+    assert (plain.runtime, plain.count, plain.fit) == ("eager", "torch", None)
 
 
 def test_each_flag_has_its_keyword(steelyard: str) -> None:

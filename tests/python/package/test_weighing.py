@@ -30,6 +30,18 @@ def test_reports_are_the_command_lines(steelyard: str, tmp_path: Path) -> None:
     assert "one linear" in weighing.report("text")
 
 
+def test_what_a_weighing_found_besides(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    plain = package.weigh(path)
+    assert (plain.fit, plain.baseline, plain.advice) == (None, None, [])
+    assert plain.times[0].stage == "read"
+    assert 0 < sum(time.seconds for time in plain.times) <= plain.elapsed_seconds
+    assert "Timings" in plain.report(timings=True)
+    low = package.weigh(path, amp="bf16").baseline
+    assert low is not None
+    assert (low.peak_bytes, sum(low.at_peak.values())) == (plain.totals.peak_bytes,) * 2
+
+
 def test_tables(tmp_path: Path) -> None:
     weighing = package.weigh(written(tmp_path))
     (row,) = weighing.to_dicts("operators")
