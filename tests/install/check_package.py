@@ -23,7 +23,7 @@ def exported_peak(steelyard: Path, folder: Path) -> int:
     import torch
     from torch.nn import functional
 
-    class Layer(torch.nn.Module):
+    class Layer(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             for name, inputs, outputs in [
@@ -47,7 +47,17 @@ def exported_peak(steelyard: Path, folder: Path) -> int:
         program = torch.export.export(model, (torch.zeros(8, 128, 512),))
     path = folder / "transformer.pt2"
     torch.export.save(program, path)
-    command = [steelyard, "weigh", path, "--train", "sgd", "--loss", "sum", "--format", "json"]
+    command = [
+        str(steelyard),
+        "weigh",
+        str(path),
+        "--train",
+        "sgd",
+        "--loss",
+        "sum",
+        "--format",
+        "json",
+    ]
     report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return int(report["memory"]["peak"])
 
