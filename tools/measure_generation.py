@@ -5,7 +5,8 @@
 For each NAME of tests/data/hf below it writes OUT/NAME.truth.json: every allocation and free, as
 [innermost operator, signed bytes], of the prompt's call, of the call after it, and of a later one,
 with a DynamicCache that the caller holds; the bytes of what the cache holds after each, and the
-flops that torch counts.
+flops that torch counts. And the same allocations of a forward pass that keeps keys and values and
+gives what follows each token.
 
 usage: measure_generation.py OUT [NAME...]
 needs: torch, transformers
@@ -70,13 +71,13 @@ class Generation:
     def start(self) -> None:
         self.cache = transformers.DynamicCache(config=self.model.config)
 
-    def call(self, tokens: int) -> None:
+    def call(self, tokens: int, keep: int = 1) -> None:
         with torch.no_grad():
             self.model(
                 input_ids=self.ids[tokens],
                 past_key_values=self.cache,
                 use_cache=True,
-                logits_to_keep=1,
+                logits_to_keep=keep,
             )
 
     def reorder(self) -> None:
@@ -117,6 +118,8 @@ def measure(model: str, folder: Path) -> None:
         with counter() as counting:
             run.call(tokens)
         truth["calls"][name]["flops"] = counting.get_total_flops()
+    run.start()
+    truth["use_cache"] = {"events": events_of(lambda: run.call(run.prompt, 0))}
     save_truth(truth, folder)
     print(model, {c: len(of["events"]) for c, of in truth["calls"].items()}, flush=True)
 

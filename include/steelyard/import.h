@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,16 +22,6 @@
 #include "steelyard/program.h"
 
 namespace steelyard {
-
-// One call of a model that writes text: it takes a prompt or, where it has seen some tokens, goes
-// on from what it keeps of them.
-struct CacheStep {
-  std::int64_t past = 0;      // tokens that it has seen; 0: none
-  std::int64_t tokens = 1;    // tokens that it is given, of each sequence
-  std::int64_t room = 0;      // tokens for which there is room from the start; 0: it grows
-  bool after_prompt = false;  // what it has seen came in one call
-  bool reorders = false;      // beams are chosen at its end, and take over what others keep
-};
 
 struct ImportOptions {
   // Name of the importer to use, whatever the file looks like. Empty: found by the file's first
@@ -52,8 +41,6 @@ struct ImportOptions {
   // What is built is a call that generates text, as transformers runs it eagerly. Only of models
   // that are built, and of the types that keep keys and values.
   std::optional<CacheStep> cache = {};
-  // What is built is the forward pass that keeps keys and values and returns them (use_cache=True).
-  bool use_cache = false;
   // The question is about a run, which weights alone do not answer: a folder with a config.json
   // that cannot be built is refused, where otherwise the weights in it are read.
   bool runs = false;

@@ -64,7 +64,8 @@ struct WeighOptions {
   std::optional<DType> dtype = {};
   std::string attention = {};
 
-  // The forward pass keeps keys and values of the tokens and returns them.
+  // The forward pass keeps keys and values of the tokens and returns them, as transformers runs it
+  // with use_cache=True. Of models that are built from a config.json.
   bool use_cache = false;
 
   // Weighs the last call of a generation, and tells of all of it.

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "steelyard/dims.h"
 #include "steelyard/error.h"
 #include "steelyard/program.h"
+#include "steelyard/tables.h"
 #include "support/checked.h"
 
 namespace steelyard {

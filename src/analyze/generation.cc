@@ -63,6 +63,13 @@ void Time(double operations, double bandwidth, GenerationCall* call) {
   call->waits_for_memory = moving > computing;
 }
 
+double TimeOfAll(const Generation& generation) {
+  const std::vector<GenerationCall>& calls = generation.calls;
+  if (calls.size() < 2) return calls.empty() ? 0.0 : calls[0].seconds;
+  const double mean = (calls[1].seconds + calls.back().seconds) / 2;
+  return calls[0].seconds + static_cast<double>(generation.tokens - 1) * mean;
+}
+
 Status CountCache(const CacheStoreRow& store, const CacheUse& end, Generation* generation) {
   CheckedInt per_token = 0;
   CheckedInt expanded = 0;
@@ -93,9 +100,9 @@ std::int64_t TokensWithin(std::int64_t room, const Generation& generation,
   return Largest([&](std::int64_t tokens) {
     CacheUse use = end;
     use.sequences = 1;
-    use.prompt = use.past = tokens;
-    use.tokens = 0;
-    use.most = tokens;
+    use.prompt = use.most = tokens;
+    use.past = tokens - 1;
+    use.tokens = 1;
     use.shared = 0;
     const Result<CacheBytes> bytes = BytesOf(generation.layers, store, use);
     return bytes && bytes->all.value() <= room;

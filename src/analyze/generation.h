@@ -57,6 +57,7 @@ struct Generation {
   std::vector<GenerationCall> calls;
   std::int64_t peak =
       0;  // bytes, the highest of the calls; 0: they were not weighed with such a cache
+  double seconds = 0;  // of all calls, where somebody asked
   std::optional<GenerationFit> fit = {};
 };
 
@@ -67,6 +68,10 @@ std::int64_t WeightsRead(const Program& kernels, const WorkReport& work);
 // How long a call takes that does nothing but compute at the one speed and move at the other, at
 // once: operations and bytes in a second.
 void Time(double operations, double bandwidth, GenerationCall* call);
+
+// Of all calls: those between the first and the last take about as long as these two on the
+// average.
+double TimeOfAll(const Generation& generation);
 
 // Fills in what a generation keeps: of each group of layers, per token, and at the end.
 Status CountCache(const CacheStoreRow& store, const CacheUse& end, Generation* generation);

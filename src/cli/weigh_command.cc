@@ -202,24 +202,25 @@ void WeighCommand::AddCountFlags(std::vector<Flag>* flags) {
 
 // How the file is read, and what is built of one that describes a model without its graph.
 void WeighCommand::AddImportFlags(std::vector<Flag>* flags) {
-  flags->insert(flags->end(), {{.name = "--from",
-                                .arg = "IMPORTER",
-                                .help = "read the file as this, whatever it looks like",
-                                .field = &from_,
-                                .choices = NamesOf(Importers())},
-                               {.name = "--dtype",
-                                .arg = "DTYPE",
-                                .help = "dtype of a model that is built from a config.json",
-                                .field = &dtype_,
-                                .choices = {"float32", "bfloat16", "float16", "float64"}},
-                               {.name = "--attention",
-                                .arg = "NAME",
-                                .help = "attention of a model that is built from a config.json",
-                                .field = &attention_,
-                                .choices = {"sdpa", "eager"}},
-                               {.name = "--use-cache",
-                                .help = "such a model returns keys and values of its tokens",
-                                .field = &use_cache_}});
+  flags->insert(flags->end(),
+                {{.name = "--from",
+                  .arg = "IMPORTER",
+                  .help = "read the file as this, whatever it looks like",
+                  .field = &from_,
+                  .choices = NamesOf(Importers())},
+                 {.name = "--dtype",
+                  .arg = "DTYPE",
+                  .help = "dtype of a model that is built from a config.json",
+                  .field = &dtype_,
+                  .choices = {"float32", "bfloat16", "float16", "float64"}},
+                 {.name = "--attention",
+                  .arg = "NAME",
+                  .help = "attention of a model that is built from a config.json",
+                  .field = &attention_,
+                  .choices = {"sdpa", "eager"}},
+                 {.name = "--use-cache",
+                  .help = "such a model keeps and returns keys and values of its tokens",
+                  .field = &use_cache_}});
 }
 
 // What is shown, and where.

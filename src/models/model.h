@@ -15,7 +15,6 @@
 #include "models/settings.h"
 #include "steelyard/builder.h"
 #include "steelyard/error.h"
-#include "steelyard/import.h"
 #include "steelyard/program.h"
 
 namespace steelyard::models {

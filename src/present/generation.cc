@@ -3,12 +3,13 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
 
 #include "present/names.h"
-#include "steelyard/dims.h"
+#include "steelyard/tables.h"
 #include "steelyard/units.h"
 #include "support/units.h"
 
@@ -119,6 +120,21 @@ Sentence HeadlineWords(const Generation& generation) {
   return text;
 }
 
+// "At these speeds the first token comes after 0.5 s and all 512 after 3.5 s: 1,170 a second."
+void AppendTime(const Generation& generation, report::Document* document) {
+  if (generation.seconds == 0) return;
+  const auto estimated = [](double value, Unit unit) {
+    return Quantity{.value = value, .unit = unit, .claim = report::Claim::kEstimated};
+  };
+  const double written = static_cast<double>(generation.tokens * generation.sequences);
+  document->body.emplace_back(report::Paragraph{
+      {"At these speeds the first token comes after ",
+       estimated(generation.calls.front().seconds, Unit::kSeconds), " and all after ",
+       estimated(generation.seconds, Unit::kSeconds), ": ",
+       estimated(std::round(written / generation.seconds), Unit::kNone), " tokens a second."},
+      1});
+}
+
 void AppendRemarks(const Generation& generation, report::Document* document) {
   const auto say = [&](Sentence text) {
     document->body.emplace_back(report::Paragraph{std::move(text), 1});
@@ -140,6 +156,7 @@ void AppendRemarks(const Generation& generation, report::Document* document) {
   } else if (generation.unused > 0) {
     say({In(Unit::kBytes, generation.unused), " of the cache hold no token at the end."});
   }
+  AppendTime(generation, document);
   if (generation.peak == 0) {
     say({"How the calls run with such a cache is not modelled: there is no peak of them."});
   }
@@ -233,6 +250,7 @@ void AddGenerationData(const Findings& findings, report::Data* data) {
     data->SetInt("sequences", generation.fit->sequences, Unit::kNone);
     data->Close();
   }
+  if (generation.seconds > 0) data->SetDouble("seconds", generation.seconds, Unit::kSeconds);
   data->Close();
 }
 

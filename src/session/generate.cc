@@ -127,6 +127,8 @@ class Calls {
     SY_ASSIGN_OR_RETURN(Program program, ImportFile(options_.path, import));
     WeighOptions options = options_;
     options.bind = bind;
+    if (step.past != LastCall(generate_).past)
+      options.at.clear();  // of which the report tells none
     return weigh_(std::move(program), options);
   }
 
@@ -183,6 +185,7 @@ class Calls {
       call.cache_written = written.value();
       Time(generate_.operations, generate_.bandwidth, &call);
     }
+    told.seconds = TimeOfAll(told);
     const CacheUse end = End(told.sequences);
     SY_RETURN_IF_ERROR(CountCache(store_, end, &told));
     if (!options_.fit) return {};
@@ -231,6 +234,9 @@ Status CheckGeneration(const WeighOptions& options) {
   if (!options.train.optimizer.empty()) {
     return Unexpected(
         NoSense("a training step writes no text", "--generate", "Leave --train away."));
+  }
+  if (options.advise) {
+    return Unexpected(NoSense("only a training step is advised on", "--advise", "Leave it away."));
   }
   if (options.runtime != WeighOptions().runtime) {
     return Unexpected(NoSense("text is written eagerly", "--runtime", "Leave it away."));

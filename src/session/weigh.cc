@@ -144,6 +144,9 @@ std::string_view AskedOfRun(const WeighOptions& options) {
   return first == std::end(questions) ? std::string_view() : first->flag;
 }
 
+// Tokens of a text whose length nobody says.
+constexpr std::int64_t kUsualSeq = 512;
+
 ImportOptions ImportOf(const WeighOptions& options) {
   const bool trains = !options.train.optimizer.empty();
   return {
@@ -152,7 +155,10 @@ ImportOptions ImportOf(const WeighOptions& options) {
       .attention = options.attention,
       .labelled = trains && options.train.loss.empty(),
       .training = options.mode == ModelMode::kExported ? trains : options.mode == ModelMode::kTrain,
-      .use_cache = options.use_cache,
+      .cache = options.use_cache
+                   ? std::optional(
+                         CacheStep{.tokens = options.bind.seq.value_or(kUsualSeq), .every = true})
+                   : std::nullopt,
       .runs = !AskedOfRun(options).empty()};
 }
 
@@ -264,6 +270,18 @@ std::optional<Baseline> BaselineOf(Program program, const WeighOptions& options,
                   .moved_bytes = (Count(all.read) + all.written).value()};
 }
 
+// Keys and values are kept for calls that follow, of which training and weights have none.
+Status RefuseUseOfCache(const WeighOptions& options) {
+  if (!options.use_cache) return {};
+  const std::string_view other = options.generate                   ? "--generate"
+                                 : !options.train.optimizer.empty() ? "--train"
+                                 : options.fit                      ? "--fit"
+                                                                    : "";
+  if (other.empty()) return {};
+  return Unexpected(UsageError("it is one forward pass that keeps keys and values", "--use-cache",
+                               fmt::format("Leave it away, or {}.", other)));
+}
+
 // With the time that it took.
 Result<Weighing> Finish(Result<Weighing> weighing, const WeighOptions& options,
                         Clock::time_point begin) {
@@ -326,6 +344,7 @@ Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pas
     import.cache = LastCall(*options.generate);
     passes.bind.batch = options.bind.batch.value_or(1) * options.generate->beams;
   }
+  if (options.use_cache) passes.bind.seq.reset();
   SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, import));
   Result<Program> after = RunPasses(std::move(program), names, passes);
   if (!after) return Unexpected(Within(options.path, std::move(after).error()));
@@ -335,6 +354,7 @@ Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pas
 Result<Weighing> Weigh(const WeighOptions& options) {
   const Clock::time_point begin = Clock::now();
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
+  SY_RETURN_IF_ERROR(RefuseUseOfCache(options));
   if (options.generate) {
     return Finish(
         WeighGeneration(options, ImportOf(options),
@@ -346,7 +366,10 @@ Result<Weighing> Weigh(const WeighOptions& options) {
         options, begin);
   }
   SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, ImportOf(options)));
-  return WeighAsAsked(std::move(program), options, *convention, begin);
+  if (!options.use_cache) return WeighAsAsked(std::move(program), options, *convention, begin);
+  WeighOptions built = options;
+  built.bind.seq.reset();  // it was built with that
+  return WeighAsAsked(std::move(program), built, *convention, begin);
 }
 
 Result<Weighing> Weigh(Program program, const WeighOptions& options) {

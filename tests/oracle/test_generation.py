@@ -55,3 +55,12 @@ def test_a_call_is_what_transformers_runs(name: str, step: str, weigh: Weigh) ->
     assert call["cache"] == measured["held"]
     if "flops" in measured:
         assert call["flops"] == measured["flops"]
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in CASES}))
+def test_a_forward_pass_that_keeps_keys_and_values(name: str, weigh: Weigh) -> None:
+    truth = json.loads((ROOT / f"tests/data/generation/{name}.truth.json").read_text())
+    sizes = ("--batch", str(truth["batch"] * truth["beams"]), "--seq", str(truth["prompt"]))
+    report = weigh(ROOT / "tests/data/hf" / name, "--events", "--use-cache", *sizes)
+    wanted = of_operators(truth["use_cache"]["events"])
+    assert of_operators(report["memory"]["events"]) == wanted

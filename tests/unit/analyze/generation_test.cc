@@ -27,6 +27,13 @@ TEST(GenerationTest, TheSlowerOfBothIsWaitedFor) {
   EXPECT_FALSE(call.waits_for_memory);
 }
 
+TEST(GenerationTest, CallsBetweenTheFirstAndTheLastTakeTheirMean) {
+  Generation generation{.tokens = 5};
+  EXPECT_EQ(TimeOfAll(generation), 0);
+  generation.calls = {{.seconds = 8}, {.seconds = 1}, {.seconds = 3}};
+  EXPECT_DOUBLE_EQ(TimeOfAll(generation), 8 + (5 - 1) * (1 + 3) / 2.0);
+}
+
 TEST(GenerationTest, LayersAreCounted) {
   Generation generation = OfOneLayer();
   const CacheUse end{.sequences = 3, .prompt = 5, .past = 6, .tokens = 1};

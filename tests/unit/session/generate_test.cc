@@ -9,8 +9,8 @@
 #include <fstream>
 #include <string>
 
+#include "../temporary.h"
 #include "steelyard/weigh.h"
-#include "temporary.h"
 
 namespace steelyard {
 namespace {
@@ -93,6 +93,13 @@ TEST(GenerateTest, WhatAnotherStoreTakesIsCounted) {
   EXPECT_EQ(w->generation->peak, 0) << "its calls are not modelled";
 }
 
+TEST(GenerateTest, AMomentIsOfTheLastCall) {
+  const Result<Weighing> w =
+      Generated({.prompt = 5, .tokens = 3, .beams = 2}, {.at = "beam_idx_is_no_call"});
+  EXPECT_FALSE(w);
+  EXPECT_TRUE(Generated({.prompt = 5, .tokens = 3, .beams = 2}, {.at = "index_select"}));
+}
+
 TEST(GenerateTest, WhatMakesNoSenseIsRefused) {
   const auto message = [](const GenerateOptions& generate, const WeighOptions& options = {}) {
     const Result<Weighing> w = Generated(generate, options);
@@ -111,6 +118,7 @@ TEST(GenerateTest, WhatMakesNoSenseIsRefused) {
   EXPECT_THAT(message({.prompt = 5}, {.bind = {.seq = 4}}), HasSubstr("--seq"));
   EXPECT_THAT(message({.prompt = 5}, {.train = {.optimizer = "sgd"}}), HasSubstr("--train"));
   EXPECT_THAT(message({.prompt = 5}, {.runtime = "graph"}), HasSubstr("--runtime"));
+  EXPECT_THAT(message({.prompt = 5}, {.advise = true}), HasSubstr("--advise"));
   EXPECT_THAT(message({.prompt = 60, .tokens = 9}), HasSubstr("positions for 64"));
 }
 
