@@ -37,7 +37,6 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "phi3-a": (2, 9, 4, 1),
     "mixtral-a": (2, 5, 4, 1),
     "qwen2_moe-a": (2, 5, 4, 1),
-    "qwen3_moe-a": (2, 5, 4, 1),
     "llama-a": (2, 7, 5, 1),
     "llama-b": (3, 6, 4, 2),
 }

@@ -44,6 +44,15 @@ Routed TopKRouter::operator()(Tensor rows) const {
   return {.logits = logits, .weights = weights, .chosen = best[1]};
 }
 
+// Said once, by the first of them.
+void NoteScratch(Net& net) {
+  if (!Generates(net) || net.dtype() != DType::kBFloat16 || net.noted_scratch) return;
+  net.noted_scratch = true;
+  net.b.Note(
+      "experts in bfloat16: what oneDNN allocates inside each product depends on how many "
+      "tokens choose an expert, and is left out");
+}
+
 Experts::Experts(const Layer& parent, std::string_view name, std::string_view class_name,
                  const ExpertPlan& expert_plan)
     : Layer(parent, name, class_name),
@@ -51,6 +60,7 @@ Experts::Experts(const Layer& parent, std::string_view name, std::string_view cl
       gate_up(Parameter("gate_up_proj", {plan.count, 2 * plan.inner, plan.hidden})),
       down(Parameter("down_proj", {plan.count, plan.hidden, plan.inner})),
       act(*this, "act_fn", "hidden_act", "silu") {
+  NoteScratch(net());
   if (plan.chosen <= plan.count) return;
   net().config.Refuse("num_experts_per_tok",
                       fmt::format("{} of {} experts cannot be chosen", plan.chosen, plan.count));

@@ -51,6 +51,7 @@ struct Net {
   const ModelOptions& options;
   Dim batch{1};
   Dim seq{1};
+  bool noted_scratch = false;     // of experts
   std::vector<Tensor> kept = {};  // of a generation: keys and values, layer by layer
   DType dtype() const { return options.dtype; }
 };

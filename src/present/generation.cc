@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -18,7 +17,6 @@ namespace {
 
 using report::Align;
 using report::Fit;
-using report::Quantity;
 using report::Row;
 using report::Sentence;
 using report::Table;
@@ -86,8 +84,8 @@ Table CallTable(const Generation& generation) {
                       In(Unit::kTraffic, call.moved()),
                       Quantity{.value = Intensity(call), .unit = Unit::kFlopsPerByte}});
     if (timed) {
-      row.cells.emplace_back(Quantity{
-          .value = call.seconds, .unit = Unit::kSeconds, .claim = report::Claim::kEstimated});
+      row.cells.emplace_back(
+          Quantity{.value = call.seconds, .unit = Unit::kSeconds, .claim = Claim::kEstimated});
       row.cells.emplace_back(call.waits_for_memory ? "memory" : "arithmetic", report::Style::kDim);
     }
     table.rows.push_back(std::move(row));
@@ -123,15 +121,15 @@ Sentence HeadlineWords(const Generation& generation) {
 // "At these speeds the first token comes after 0.5 s and all 512 after 3.5 s: 1,170 a second."
 void AppendTime(const Generation& generation, report::Document* document) {
   if (generation.seconds == 0) return;
-  const auto estimated = [](double value, Unit unit) {
-    return Quantity{.value = value, .unit = unit, .claim = report::Claim::kEstimated};
+  const auto estimated = [](double value) {
+    return Quantity{.value = value, .unit = Unit::kSeconds, .claim = Claim::kEstimated};
   };
   const double written = static_cast<double>(generation.tokens * generation.sequences);
   document->body.emplace_back(report::Paragraph{
-      {"At these speeds the first token comes after ",
-       estimated(generation.calls.front().seconds, Unit::kSeconds), " and all after ",
-       estimated(generation.seconds, Unit::kSeconds), ": ",
-       estimated(std::round(written / generation.seconds), Unit::kNone), " tokens a second."},
+      {"At these speeds the first token comes after ", estimated(generation.calls.front().seconds),
+       " and all after ", estimated(generation.seconds), ": ",
+       In(Unit::kNone, static_cast<std::int64_t>(written / generation.seconds), Claim::kEstimated),
+       " tokens a second."},
       1});
 }
 
@@ -158,7 +156,9 @@ void AppendRemarks(const Generation& generation, report::Document* document) {
   }
   AppendTime(generation, document);
   if (generation.peak == 0) {
-    say({"How the calls run with such a cache is not modelled: there is no peak of them."});
+    say(
+        {"How the calls run with such a cache is not modelled: there is no peak of them, and what "
+         "follows is of a cache that grows."});
   }
   if (generation.fit) {
     const GenerationFit& fit = *generation.fit;
