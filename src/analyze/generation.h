@@ -19,7 +19,7 @@ namespace steelyard {
 
 // One call of a generation: the prompt's, or one that goes on from what it left.
 struct GenerationCall {
-  std::string_view name;           // "prompt", "first", "last"
+  std::string_view name = {};      // "prompt", "first", "last"
   std::int64_t past = 0;           // tokens that each sequence has seen before it
   std::int64_t tokens = 1;         // that each is given
   std::int64_t peak = 0;           // bytes; 0: the call was not weighed with such a cache
@@ -42,19 +42,19 @@ struct GenerationFit {
 
 struct Generation {
   std::int64_t prompt = 0, tokens = 1, beams = 1;
-  std::int64_t sequences = 1;  // that are written at once: of all prompts, all beams
-  std::string_view store;      // "dynamic"
-  std::string_view numbers;    // "int4"; empty: the model's
+  std::int64_t sequences = 1;     // that are written at once: of all prompts, all beams
+  std::string_view store = {};    // "dynamic"
+  std::string_view numbers = {};  // "int4"; empty: the model's
   DType dtype = DType::kFloat32;
   std::int64_t block = 0;          // of a paged cache, in tokens; else 0
   std::int64_t shared_prefix = 0;  // tokens
   std::int64_t weights = 0;        // bytes of parameters and buffers
-  std::vector<CacheGroup> layers;
+  std::vector<CacheGroup> layers = {};
   std::int64_t bytes_per_token = 0;     // of one sequence, in all layers
   std::int64_t expanded_per_token = 0;  // were keys and values of all heads kept; 0: they are
   std::int64_t unused = 0;              // bytes of the cache where no token lies, at the end
   std::int64_t shared = 0;              // bytes that the cache would take besides, at the end
-  std::vector<GenerationCall> calls;
+  std::vector<GenerationCall> calls = {};
   std::int64_t peak =
       0;  // bytes, the highest of the calls; 0: they were not weighed with such a cache
   double seconds = 0;  // of all calls, where somebody asked

@@ -72,7 +72,8 @@ void AppendRecompute(const Findings& findings, report::Document* document) {
                        static_cast<double>(std::max<std::int64_t>(model.flops_all, 1));
   document->body.emplace_back(report::Paragraph{
       {"The model's step is ", In(Unit::kFlops, model.flops_all, findings.claim()),
-       " of arithmetic; what runs again adds ", In(Unit::kFlops, phases.recompute.flops_all, findings.claim()), ", ",
+       " of arithmetic; what runs again adds ",
+       In(Unit::kFlops, phases.recompute.flops_all, findings.claim()), ", ",
        Quantity{.value = share, .unit = Unit::kPercent, .claim = findings.ratio_claim()}, " more."},
       1});
 }
@@ -176,9 +177,8 @@ void AppendWork(const Findings& findings, report::Document* document) {
   add_quantities(
       "",
       [&](const NodeWork& w) {
-        return Quantity{.value = IntensityOf(w),
-                        .unit = Unit::kFlopsPerByte,
-                        .claim = findings.ratio_claim()};
+        return Quantity{
+            .value = IntensityOf(w), .unit = Unit::kFlopsPerByte, .claim = findings.ratio_claim()};
       },
       "arithmetic intensity, of all operators");
   document->body.emplace_back(std::move(table));
