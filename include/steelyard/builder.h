@@ -136,8 +136,8 @@ class Builder {
   // Another name of a parameter: a tied weight.
   Tensor Tie(std::string_view name, Tensor parameter);
   Tensor Buffer(std::string_view name, DType dtype, const Shape& sizes, bool persistent = true);
-  // What the caller passes, in order.
-  Tensor Input(std::string_view name, DType dtype, const Shape& sizes);
+  // What the caller passes, in order; a cache is an input of its own role.
+  Tensor Input(std::string_view name, DType dtype, const Shape& sizes, Role role = Role::kInput);
 
   // --- Calls ------------------------------------------------------------------------------------
   // The result of an operator that has one.
@@ -164,6 +164,9 @@ class Builder {
   void Name(Tensor result, std::string_view name);
   // What the caller receives, in order.
   void Return(Tensor tensor);
+  // The same of a cache, which stays when the program has ended, and what a layer keeps in it.
+  void Keep(Tensor tensor);
+  void DescribeCache(const CacheLayer& layer) { program_.cache_layers.push_back(layer); }
 
   // --- Taking back ------------------------------------------------------------------------------
   // Where the program ends now. What is called after it can be taken back, so that a writer may

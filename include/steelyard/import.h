@@ -38,6 +38,9 @@ struct ImportOptions {
   bool labelled = false;
   // In training mode: dropout runs.
   bool training = false;
+  // What is built is a call that generates text, as transformers runs it eagerly. Only of models
+  // that are built, and of the types that keep keys and values.
+  std::optional<CacheStep> cache = {};
   // The question is about a run, which weights alone do not answer: a folder with a config.json
   // that cannot be built is refused, where otherwise the weights in it are read.
   bool runs = false;

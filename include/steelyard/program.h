@@ -51,6 +51,9 @@ enum class Role : std::uint8_t {
   kGradient,
   kOptimizerState,
   kOutput,  // an activation that the caller receives
+  // What a model keeps of the tokens that it has seen. An input of this role is freed as soon as
+  // the program holds it no longer, an output stays when the program has ended.
+  kCache,
 };
 
 enum class ValueKind : std::uint8_t { kTensor, kInt, kFloat, kBool, kOther };
@@ -208,6 +211,28 @@ struct SavedTensor {
   StringId by = kNoString;
 };
 
+// What one layer of a model that writes text keeps of each token that it has seen, in numbers: the
+// keys and values of `heads` heads. Beyond its window it keeps nothing.
+struct CacheLayer {
+  std::int64_t heads = 0;
+  std::int64_t key_width = 0, value_width = 0;
+  std::int64_t window = 0;  // tokens that it looks at, the newest included; 0: all
+  // What keys and values of all heads are, where only what they are found from is kept; else 0.
+  std::int64_t expanded = 0;
+  std::int64_t PerToken() const { return heads * (key_width + value_width); }
+};
+
+// One call of a model that writes text: it takes a prompt or, where it has seen some tokens, goes
+// on from what it keeps of them.
+struct CacheStep {
+  std::int64_t past = 0;      // tokens that it has seen; 0: none
+  std::int64_t tokens = 1;    // tokens that it is given, of each sequence
+  std::int64_t room = 0;      // tokens for which there is room from the start; 0: it grows
+  bool after_prompt = false;  // what it has seen came in one call
+  bool every = false;         // what follows each token is found, not only the last
+  bool reorders = false;      // beams are chosen at its end, and take over what others keep
+};
+
 class Program {
  public:
   Program();
@@ -238,10 +263,11 @@ class Program {
   std::vector<SavedTensor> saved;        // what autograd keeps for the backward pass, in order
   bool ties_known = false;  // the file says which names are one tensor: nothing is to be assumed
   bool has_graph = true;    // false: a file of weights; there are parameters, and nothing runs
-  bool memory_estimated = false;  // some scratch is not known to the byte; a note says which
-  ValueId loss = kNoId;           // what a training step differentiates
-  StringId name = kNoString;      // of the model: class or file name
-  StringId producer = kNoString;  // "torch 2.15.0 (schema 8.20)"
+  bool memory_estimated = false;         // some scratch is not known to the byte; a note says which
+  ValueId loss = kNoId;                  // what a training step differentiates
+  StringId name = kNoString;             // of the model: class or file name
+  StringId producer = kNoString;         // "torch 2.15.0 (schema 8.20)"
+  std::vector<CacheLayer> cache_layers;  // of a model that goes on from a cache
   std::vector<Fact> facts;
   std::vector<StringId> notes;  // what a reader or pass wants the report to say, a line each
 

@@ -29,8 +29,9 @@ enum class Category : std::uint8_t {
   kActivations,     // saved for the backward pass
   kTemporaries,     // all else that the step allocates
   kOutputs,         // what the caller holds when the step has run, saved or not
+  kCache,           // what a model that writes text keeps of the tokens that it has seen
 };
-inline constexpr std::size_t kCategoryCount = 8;
+inline constexpr std::size_t kCategoryCount = 9;
 // The key of a category in reports: "optimizer_state".
 std::string_view NameOf(Category category);
 
@@ -62,6 +63,7 @@ struct Block {
   std::uint32_t allocated = 0;   // index of the event
   std::uint32_t freed = kNever;  // index of the event; kNever: still there at the end
   Category category = Category::kTemporaries;
+  bool resident = false;  // there before the first event, and counted in `Timeline::resident`
 };
 
 // Events that happen several times, one run of them after the other. Each run frees what it

@@ -32,6 +32,26 @@
 
 namespace steelyard {
 
+// Text that a model writes after a prompt, token by token.
+struct GenerateOptions {
+  // Tokens of each sequence: of its prompt, and those that it writes, at least one. The prompt's
+  // call gives the first of these; each of the others is a call of its own.
+  std::int64_t prompt = 0;
+  std::int64_t tokens = 1;
+  // Continuations that are kept of each sequence: beam search.
+  std::int64_t beams = 1;
+  // How the cache is stored: a name of `CacheStores`. The steps are weighed with the first of them.
+  std::string store = "dynamic";
+  // Its numbers, where they are not the model's: a name of `CacheNumbers`.
+  std::string numbers = {};
+  // Tokens of a block of a paged cache, and tokens that all prompts begin with and share.
+  std::int64_t block = 16;
+  std::int64_t shared_prefix = 0;
+  // What the device moves and does in a second: bytes, and operations. 0: it is not asked for time.
+  double bandwidth = 0;
+  double operations = 0;
+};
+
 // What is weighed, and how it is counted.
 struct WeighOptions {
   // The model's file.
@@ -43,6 +63,13 @@ struct WeighOptions {
   // How a model that a config.json describes is built: import.h.
   std::optional<DType> dtype = {};
   std::string attention = {};
+
+  // The forward pass keeps keys and values of the tokens and returns them, as transformers runs it
+  // with use_cache=True. Of models that are built from a config.json.
+  bool use_cache = false;
+
+  // Weighs the last call of a generation, and tells of all of it.
+  std::optional<GenerateOptions> generate = {};
 
   // Sizes of the inputs. A symbolic size that nothing here decides takes the one that the file was
   // exported with, and the report says so.
@@ -126,7 +153,8 @@ struct Totals {
   std::int64_t modelled_operators = 0;
 };
 
-struct Analyses;  // What the report is made from, besides.
+struct Analyses;    // What the report is made from, besides.
+struct Generation;  // And of a generation.
 
 // A weighed model. Movable; cheap to ask for any number of reports.
 struct Weighing {
@@ -148,6 +176,7 @@ struct Weighing {
   std::optional<Baseline> baseline;  // Of mixed precision.
   std::vector<Advice> advice;        // The lowest peak first, where it was asked for.
   std::unique_ptr<const Analyses> analyses;
+  std::unique_ptr<const Generation> generation;
 };
 
 // Weighs the model that `options` name. Returns the error of the file, of the sizes or of an
@@ -212,12 +241,15 @@ struct Choice {
 };
 
 // Every format of reports, every table that CSV can hold, every counting convention, every runtime
-// and every order that the graph runtime knows; the default first.
+// and every order that the graph runtime knows; how a cache can be stored, and in what numbers; the
+// default first.
 [[nodiscard]] std::vector<Choice> ReportFormats();
 [[nodiscard]] std::vector<Choice> ReportTables();
 [[nodiscard]] std::vector<Choice> CountingConventions();
 [[nodiscard]] std::vector<Choice> Runtimes();
 [[nodiscard]] std::vector<Choice> Schedules();
+[[nodiscard]] std::vector<Choice> CacheStores();
+[[nodiscard]] std::vector<Choice> CacheNumbers();
 
 // The format of files that are named like `path`; empty where the name does not say it.
 [[nodiscard]] std::string_view FormatOfFile(std::string_view path);

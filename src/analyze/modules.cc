@@ -118,7 +118,7 @@ void AddRuns(const Program& imported, const Program& kernels, const WorkReport& 
     module.unmodelled += known[nodes[i].op] && nodes[i].refusal == kNoString ? 0 : runs;
   }
   for (const Block& block : timeline.blocks) {
-    if (block.value == Block::kNoValue || block.bytes == 0) continue;
+    if (block.value == Block::kNoValue || block.bytes == 0 || block.resident) continue;
     const NodeId node = timeline.events[block.allocated].node;
     own[nodes[node].module].activation_bytes += block.bytes * kernels.times(node);
   }

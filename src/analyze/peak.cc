@@ -17,6 +17,10 @@ void FillIn(const Timeline& timeline, PeakReport* report) {
   if (!report->reached_in_step) return;
   for (std::uint32_t b = 0; b < timeline.blocks.size(); ++b) {
     const Block& block = timeline.blocks[b];
+    if (block.resident) {
+      if (block.freed <= report->event) Of(report->at_peak, block.category) -= block.bytes;
+      continue;
+    }
     if (block.bytes == 0 || block.allocated > report->event || block.freed <= report->event) {
       continue;
     }

@@ -110,6 +110,7 @@ void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
   };
   section("Sizes", [&] { AddSizeFlags(flags); });
   section("A training step", [&] { train_.Add(flags); });
+  section("Text that it writes", [&] { generate_.Add(flags); });
   section("How it runs", [&] { AddRunFlags(flags); });
   section("How it is counted", [&] { AddCountFlags(flags); });
   section("How the file is read", [&] { AddImportFlags(flags); });
@@ -201,21 +202,25 @@ void WeighCommand::AddCountFlags(std::vector<Flag>* flags) {
 
 // How the file is read, and what is built of one that describes a model without its graph.
 void WeighCommand::AddImportFlags(std::vector<Flag>* flags) {
-  flags->insert(flags->end(), {{.name = "--from",
-                                .arg = "IMPORTER",
-                                .help = "read the file as this, whatever it looks like",
-                                .field = &from_,
-                                .choices = NamesOf(Importers())},
-                               {.name = "--dtype",
-                                .arg = "DTYPE",
-                                .help = "dtype of a model that is built from a config.json",
-                                .field = &dtype_,
-                                .choices = {"float32", "bfloat16", "float16", "float64"}},
-                               {.name = "--attention",
-                                .arg = "NAME",
-                                .help = "attention of a model that is built from a config.json",
-                                .field = &attention_,
-                                .choices = {"sdpa", "eager"}}});
+  flags->insert(flags->end(),
+                {{.name = "--from",
+                  .arg = "IMPORTER",
+                  .help = "read the file as this, whatever it looks like",
+                  .field = &from_,
+                  .choices = NamesOf(Importers())},
+                 {.name = "--dtype",
+                  .arg = "DTYPE",
+                  .help = "dtype of a model that is built from a config.json",
+                  .field = &dtype_,
+                  .choices = {"float32", "bfloat16", "float16", "float64"}},
+                 {.name = "--attention",
+                  .arg = "NAME",
+                  .help = "attention of a model that is built from a config.json",
+                  .field = &attention_,
+                  .choices = {"sdpa", "eager"}},
+                 {.name = "--use-cache",
+                  .help = "such a model keeps and returns keys and values of its tokens",
+                  .field = &use_cache_}});
 }
 
 // What is shown, and where.
@@ -275,6 +280,7 @@ Result<WeighOptions> WeighCommand::Options() const {
                        .from = from_,
                        .dtype = DTypeNamed(dtype_),
                        .attention = attention_,
+                       .use_cache = use_cache_,
                        .amp = {.dtype = amp_ == "fp16" ? DType::kFloat16 : DTypeShortNamed(amp_)},
                        .runtime = runtime_,
                        .schedule = schedule_,
@@ -283,6 +289,7 @@ Result<WeighOptions> WeighCommand::Options() const {
                        .strict = strict_,
                        .advise = advise_};
   SY_ASSIGN_OR_RETURN(options.train, train_.Options());
+  SY_ASSIGN_OR_RETURN(options.generate, generate_.Options());
   options.progress = StandardErrorProgress(progress_);
   if (program_ == "module") {
     return Unexpected(UsageError("a file holds what was exported, not the module", "--as module",

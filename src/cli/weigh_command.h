@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/generate_flags.h"
 #include "cli/report_output.h"
 #include "cli/train_flags.h"
 #include "steelyard/pass.h"
@@ -58,6 +59,8 @@ class WeighCommand final : public Command {
   std::string at_;
   std::string print_after_;
   TrainFlags train_;
+  GenerateFlags generate_;
+  bool use_cache_ = false;
   ReportOutput output_;
 };
 

@@ -212,6 +212,11 @@ Result<Program> ImportFile(const std::string& path, const ImportOptions& options
                                  options.dtype ? "--dtype" : "--attention",
                                  "They are chosen for models that are built from a config.json."));
   }
+  if (!importer->builds && options.cache) {
+    return Unexpected(UsageError("the calls of this file are its own",
+                                 options.cache->every ? "--use-cache" : "--generate",
+                                 "Calls that keep keys and values are built from a config.json."));
+  }
   const Importer* weights =
       kind == PathKind::kFolder ? ReaderOfWeightsBeside(*importer, path, options) : nullptr;
   ImportOptions asked = options;

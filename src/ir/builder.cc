@@ -156,8 +156,8 @@ Builder::Tensor Builder::Buffer(std::string_view name, DType dtype, const Shape&
   return tensor;
 }
 
-Builder::Tensor Builder::Input(std::string_view name, DType dtype, const Shape& sizes) {
-  const Tensor tensor = AddNamed(name, dtype, sizes, Role::kInput);
+Builder::Tensor Builder::Input(std::string_view name, DType dtype, const Shape& sizes, Role role) {
+  const Tensor tensor = AddNamed(name, dtype, sizes, role);
   if (!tensor.defined()) return tensor;
   program_.inputs.push_back(tensor.id);
   program_.main().inputs.push_back(tensor.id);
@@ -269,6 +269,11 @@ void Builder::Return(Tensor tensor) {
   Value& value = program_.values[tensor.id];
   if (value.role == Role::kActivation) value.role = Role::kOutput;
   program_.main().outputs.push_back(Argument::OfValue(tensor.id));
+}
+
+void Builder::Keep(Tensor tensor) {
+  Return(tensor);
+  if (tensor.defined()) program_.values[tensor.id].role = Role::kCache;
 }
 
 void Builder::Refuse(std::string message, std::string_view place) {

@@ -23,7 +23,7 @@ constexpr std::array kRoleWords = {
     Word<Role>{Role::kParameter, "parameter"}, Word<Role>{Role::kBuffer, "buffer"},
     Word<Role>{Role::kInput, "input"},         Word<Role>{Role::kActivation, "activation"},
     Word<Role>{Role::kGradient, "gradient"},   Word<Role>{Role::kOptimizerState, "optimizer_state"},
-    Word<Role>{Role::kOutput, "output"},
+    Word<Role>{Role::kOutput, "output"},       Word<Role>{Role::kCache, "cache"},
 };
 
 constexpr std::array kPhaseWords = {

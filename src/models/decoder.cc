@@ -30,7 +30,7 @@ struct SelfAttention : Layer {
     norms.emplace_back(*this, "q_norm", c, width, c.eps);
     norms.emplace_back(*this, "k_norm", c, width, c.eps);
   }
-  // Query, key and value, as [batch, heads, seq, width].
+  // Query, key and value, as [batch, heads, seq, width], and what holds all of them, if it is one.
   std::vector<Tensor> Parts(Tensor x) const {
     std::vector<Tensor> parts;
     if (c.fused) {
@@ -41,6 +41,7 @@ struct SelfAttention : Layer {
                b().Call("aten::slice.Tensor", all, 2, query, key),
                b().Call("aten::slice.Tensor", all, 2, key, kEnd)};
       for (Tensor& part : parts) part = SplitHeads(net(), part, c.heads.width, net().seq);
+      parts.push_back(all);
       return parts;
     }
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -53,7 +54,7 @@ struct SelfAttention : Layer {
     for (std::size_t i = 0; i < norms.size(); ++i) parts[i] = norms[i](parts[i]);
     return parts;
   }
-  Tensor operator()(Tensor x, Tensor mask, const Rotary& rotary) const {
+  Attended operator()(Tensor x, Tensor mask, const Rotary& rotary, const CacheLayer& layer) const {
     const auto call = Enter();
     const std::vector<Tensor> parts = Parts(x);
     const Tensor cos = b().Call("aten::unsqueeze", rotary.cos, 1);
@@ -64,15 +65,25 @@ struct SelfAttention : Layer {
     } else {
       for (Tensor& of : turned) of = Rotate(net(), of, c.rotated, cos, sin);
     }
-    const Tensor seen = Attend(net(), {.query = turned[0],
-                                       .key = turned[1],
-                                       .value = parts[2],
-                                       .mask = mask,
-                                       .heads = c.heads,
-                                       .scale = c.scale,
-                                       .dropout = c.attention_dropout,
-                                       .softcap = c.score_cap});
-    return (*out)(b().Call("aten::reshape", seen, Shape{net().batch, net().seq, -1}));
+    Leave(net(), {parts[0], parts[1]});
+    const States states = Updated(net(), {.key = turned[1], .value = parts[2]}, layer);
+    const AttentionCall attention{.query = turned[0],
+                                  .key = states.key,
+                                  .value = states.value,
+                                  .mask = mask,
+                                  .heads = c.heads,
+                                  .scale = c.scale,
+                                  .dropout = c.attention_dropout,
+                                  .softcap = c.score_cap};
+    const StepSizes sizes{
+        .keys = KeysGiven(net(), layer), .key_width = c.heads.width, .value_width = c.heads.width};
+    Attended seen = Generates(net()) ? AttendInStep(net(), attention, sizes)
+                                     : Attended{.out = Attend(net(), attention)};
+    const Tensor rows = b().Call("aten::reshape", seen.out, Shape{net().batch, net().seq, -1});
+    seen.out = (*out)(rows);
+    if (c.fused) Leave(net(), {parts[3]});
+    Leave(net(), {turned[0], states.key, states.value, cos, sin});
+    return seen;
   }
   const DecoderConfig& c;
   std::vector<Linear> in;
@@ -109,7 +120,9 @@ struct SparseBlock : Layer {
       const Tensor share = b().Call("aten::sigmoid", (*shared_gate)(rows));
       out = b().Call("aten::add.Tensor", out, b().Call("aten::mul.Tensor", share, common));
     }
-    return BatchOf(net(), out, c.hidden);
+    out = BatchOf(net(), out, c.hidden);
+    Leave(net(), {routed.logits, routed.weights, routed.chosen});
+    return out;
   }
   const DecoderConfig& c;
   std::optional<Experts> experts;
@@ -215,7 +228,10 @@ Tensor GatedMlp::operator()(Tensor x) const {
   const auto call = Enter();
   if (in.size() == 1) {
     const std::vector<Tensor> halves = b().CallMany("aten::chunk", 2, in[0](x), 2, -1);
-    return down(b().Call("aten::mul.Tensor", halves[1], act(halves[0])));
+    const Tensor product = b().Call("aten::mul.Tensor", halves[1], act(halves[0]));
+    const Tensor found = down(product);
+    Leave(net(), {product, halves[0]});
+    return found;
   }
   const Tensor gated = act(in[0](x));
   return down(b().Call("aten::mul.Tensor", gated, in[1](x)));
@@ -243,6 +259,13 @@ HeadPlan PlanOf(const Settings& settings, const DecoderConfig& config) {
           .softcap = config.logit_cap,
           .dropout = settings.Share("classifier_dropout", settings.Share("hidden_dropout", 0.1)),
           .span_base = config.span_base};
+}
+
+CacheLayer KeptBy(const DecoderConfig& config, std::optional<std::int64_t> window) {
+  return {.heads = config.heads.key,
+          .key_width = config.heads.width,
+          .value_width = config.heads.width,
+          .window = window.value_or(0)};
 }
 
 void BuildDecoder(Net& net, const DecoderConfig& config) {

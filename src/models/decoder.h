@@ -96,6 +96,9 @@ struct GatedMlp : Layer {
   static std::vector<Linear> Apart(const Layer& mlp, const DecoderConfig& c, std::int64_t inner);
 };
 
+// What a layer keeps of each token.
+CacheLayer KeptBy(const DecoderConfig& config, std::optional<std::int64_t> window);
+
 void BuildDecoder(Net& net, const DecoderConfig& config);
 
 }  // namespace steelyard::models

@@ -52,17 +52,24 @@ struct DecoderLayer : Layer {
       dropouts.emplace_back(*this, "resid_mlp_dropout", c.residual_dropout);
     }
   }
-  Tensor operator()(Tensor x, Tensor mask, const Rotary& rotary,
+  Tensor operator()(Tensor x, Tensor mask, const Rotary& rotary, const CacheLayer& layer,
                     std::vector<Tensor>& routers) const {
     const auto call = Enter();
-    Tensor y = attention(norms[0](x), mask, rotary);
+    const Tensor first = norms[0](x);
+    const Attended attended = attention(first, mask, rotary, layer);
+    Leave(net(), {first});
+    Tensor y = attended.out;
     if (norms_behind) y = norms[1](y);
     if (!dropouts.empty()) y = dropouts[0](y);
-    x = b().Call("aten::add.Tensor", x, y);
-    y = mlp(norms[norms_behind ? 2 : 1](x), routers);
+    const Tensor between = b().Call("aten::add.Tensor", x, y);
+    const Tensor second = norms[norms_behind ? 2 : 1](between);
+    y = mlp(second, routers);
+    Leave(net(), {second});
     if (norms_behind) y = norms[3](y);
     if (!dropouts.empty()) y = dropouts[1](y);
-    return b().Call("aten::add.Tensor", x, y);
+    y = b().Call("aten::add.Tensor", between, y);
+    Leave(net(), {between, attended.weights});
+    return y;
   }
   bool norms_behind;
   Attention attention;
@@ -83,10 +90,11 @@ struct DecoderModel : Layer {
         rotary(*this, "rotary_emb", c.classes + "RotaryEmbedding", c.rotated, RotaryKinds(c)) {}
   Tensor operator()(Tensor tokens, std::vector<Tensor>& routers) const {
     const auto call = Enter();
-    Tensor x = embed(tokens);
+    const Tensor embedded = embed(tokens);
+    Tensor x = embedded;
     const Tensor positions = Positions(net());
-    const Tensor full = c.full_mask ? CausalMask(net(), positions) : Tensor();
-    const Tensor near = c.window ? CausalMask(net(), positions, c.window) : Tensor();
+    const Tensor full = c.full_mask ? MaskOf(positions, {}) : Tensor();
+    const Tensor near = c.window ? MaskOf(positions, c.window) : Tensor();
     std::vector<Rotary> turns;
     turns.reserve(rotary.frequencies.size());
     for (std::size_t kind = 0; kind < rotary.frequencies.size(); ++kind) {
@@ -94,9 +102,23 @@ struct DecoderModel : Layer {
     }
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const bool windowed = !c.full_mask || (i < c.windowed.size() && c.windowed[i]);
-      x = layers[i](x, windowed ? near : full, turns[windowed ? turns.size() - 1 : 0], routers);
+      const Rotary& turn = turns[windowed ? turns.size() - 1 : 0];
+      const Tensor next = layers[i](x, windowed ? near : full, turn,
+                                    KeptBy(c, windowed ? c.window : std::nullopt), routers);
+      Leave(net(), {x});
+      x = next;
     }
-    return norm(x);
+    x = norm(x);
+    // Where there are two masks, they and what they are made of stand in dictionaries.
+    Leave(net(), c.windowed.empty() ? std::vector<Tensor>{positions, embedded, full, near}
+                                    : std::vector<Tensor>{full, near, embedded, positions});
+    for (const Rotary& turn : turns) Leave(net(), {turn.cos, turn.sin});
+    return x;
+  }
+  // Of the layers that look through the window, or of the others.
+  Tensor MaskOf(Tensor positions, std::optional<std::int64_t> window) const {
+    if (Generates(net())) return MaskOfStep(net(), KeptBy(c, window), window);
+    return CausalMask(net(), positions, window);
   }
   static std::vector<std::string_view> RotaryKinds(const DecoderConfig& c) {
     if (!c.rotary_by_mask) return {""};

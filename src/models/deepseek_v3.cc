@@ -66,6 +66,14 @@ LatentConfig Read(const Settings& c) {
   return out;
 }
 
+// What keys and values of all heads are found from, in the place of one head's.
+CacheLayer KeptBy(const LatentConfig& config, std::optional<std::int64_t>) {
+  return {.heads = 1,
+          .key_width = config.key_rank,
+          .value_width = config.turned,
+          .expanded = config.heads.query * (config.plain + config.turned + config.value)};
+}
+
 // apply_rotary_pos_emb_interleave of one tensor: pairs of neighbours are turned.
 Tensor RotatePairs(const Net& net, const std::array<Tensor, 2>& pairs, Tensor cos, Tensor sin) {
   Builder& b = net.b;
@@ -121,19 +129,19 @@ struct LatentAttention : Layer {
     return {first, RotatePairs(net(), key_pairs, cos, sin)};
   }
   // Keys and values of all heads from what they have in common.
-  std::array<Tensor, 2> Expanded(Tensor common, Tensor turned) const {
-    const Tensor all = SplitHeads(net(), (*expand)(common), c.plain + c.value, net().seq);
+  std::array<Tensor, 2> Expanded(Tensor common, Tensor turned, Dim seq) const {
+    const Tensor all = SplitHeads(net(), (*expand)(common), c.plain + c.value, seq);
     const std::vector<Tensor> parts = Split(all, c.plain, c.value);
     turned = b().Call("aten::expand", turned, Shape{-1, c.heads.query, -1, -1});
     const Tensor keys = b().Call("aten::new_empty", all,
-                                 Shape{net().batch, c.heads.query, net().seq, c.plain + c.turned});
+                                 Shape{net().batch, c.heads.query, seq, c.plain + c.turned});
     const Tensor low = b().Call("aten::slice.Tensor", keys, 3, 0, c.plain);
     b().Call("aten::copy_", low, parts[0]);
     const Tensor high = b().Call("aten::slice.Tensor", keys, 3, c.plain, kEnd);
     b().Call("aten::copy_", high, turned);
     return {keys, parts[1]};
   }
-  Tensor operator()(Tensor x, Tensor mask, const Rotary& rotary) const {
+  Attended operator()(Tensor x, Tensor mask, const Rotary& rotary, const CacheLayer& layer) const {
     const auto call = Enter();
     Tensor queries = query[0](x);
     if (query_norm) queries = query[1]((*query_norm)(queries));
@@ -145,16 +153,26 @@ struct LatentAttention : Layer {
     };
     const Tensor common = one_head((*latent_norm)(of_key[0]), c.key_rank);
     const auto turned = Turned(of_query[1], one_head(of_key[1], c.turned), rotary);
-    queries = b().Call("aten::cat", std::vector<Tensor>{of_query[0], turned[0]}, -1);
-    const auto keys_values = Expanded(common, turned[1]);
-    const Tensor seen = Attend(net(), {.query = queries,
-                                       .key = keys_values[0],
-                                       .value = keys_values[1],
-                                       .mask = mask,
-                                       .heads = c.heads,
-                                       .scale = c.scale,
-                                       .dropout = c.attention_dropout});
-    return (*out)(b().Call("aten::reshape", seen, Shape{net().batch, net().seq, -1}));
+    const States latents = Updated(net(), {.key = common, .value = turned[1]}, layer);
+    const Tensor whole = b().Call("aten::cat", std::vector<Tensor>{of_query[0], turned[0]}, -1);
+    const std::int64_t given = KeysGiven(net(), layer);
+    const auto keys_values =
+        Expanded(latents.key, latents.value, given > 0 ? Dim(given) : net().seq);
+    const AttentionCall attention{.query = whole,
+                                  .key = keys_values[0],
+                                  .value = keys_values[1],
+                                  .mask = mask,
+                                  .heads = c.heads,
+                                  .scale = c.scale,
+                                  .dropout = c.attention_dropout};
+    const StepSizes sizes{.keys = given, .key_width = c.plain + c.turned, .value_width = c.value};
+    Attended seen = Generates(net()) ? AttendInStep(net(), attention, sizes)
+                                     : Attended{.out = Attend(net(), attention)};
+    const Tensor rows = b().Call("aten::reshape", seen.out, Shape{net().batch, net().seq, -1});
+    seen.out = (*out)(rows);
+    Leave(net(), {queries, turned[0], of_key[0], of_key[1], latents.key, latents.value, whole,
+                  keys_values[0], keys_values[1]});
+    return seen;
   }
   const LatentConfig& c;
   std::vector<Linear> query;
@@ -173,21 +191,24 @@ struct GroupRouter : Layer {
     return b().CallMany("aten::topk", 2, x, count, -1, true, false);
   }
   // The scores of experts in chosen groups; those of others are infinitely low.
-  Tensor OfChosenGroups(Tensor scores) const {
+  Tensor OfChosenGroups(Tensor scores, std::vector<Tensor>& variables) const {
     const std::int64_t size = c.experts.count / c.groups;
     const Tensor apart = b().Call("aten::view", scores, Shape{-1, c.groups, size});
     const std::vector<Tensor> two = b().CallMany("aten::topk", 2, apart, 2, -1);
     const Tensor of_groups = b().Call("aten::sum.dim_IntList", two[0], Shape{-1});
     const Tensor chosen = Best(of_groups, c.chosen_groups)[1];
-    Tensor mask = b().Call("aten::zeros_like", of_groups);
-    mask = b().Call("aten::scatter_.value", mask, 1, chosen, 1);
+    const Tensor zeros = b().Call("aten::zeros_like", of_groups);
+    Tensor mask = b().Call("aten::scatter_.value", zeros, 1, chosen, 1);
     mask = b().Call("aten::unsqueeze", mask, -1);
     mask = b().Call("aten::expand", mask, Shape{-1, c.groups, size});
-    mask = b().Call("aten::reshape", mask, Shape{-1, c.experts.count});
-    mask = b().Call("aten::to.dtype", mask, DType::kBool);
+    const Tensor wide = b().Call("aten::reshape", mask, Shape{-1, c.experts.count});
+    mask = b().Call("aten::to.dtype", wide, DType::kBool);
     mask = b().Call("aten::bitwise_not", mask);
-    return b().Call("aten::masked_fill.Scalar", scores, mask,
-                    -std::numeric_limits<double>::infinity());
+    const Tensor found = b().Call("aten::masked_fill.Scalar", scores, mask,
+                                  -std::numeric_limits<double>::infinity());
+    Leave(net(), {mask, scores});
+    variables.insert(variables.end(), {found, of_groups, chosen, zeros, wide});
+    return found;
   }
   Routed operator()(Tensor x) const {
     const auto call = Enter();
@@ -196,14 +217,17 @@ struct GroupRouter : Layer {
     const Tensor logits = b().Call("aten::linear", rows, wide(weight));
     const Tensor scores = b().Call("aten::sigmoid", logits);
     const Tensor corrected = b().Call("aten::add.Tensor", scores, correction);
-    const Tensor chosen = Best(OfChosenGroups(corrected), c.experts.chosen)[1];
+    std::vector<Tensor> variables{scores};
+    const Tensor chosen = Best(OfChosenGroups(corrected, variables), c.experts.chosen)[1];
     Tensor weights = b().Call("aten::gather", scores, 1, chosen);
     if (c.experts.normalised) {
       Tensor sum = b().Call("aten::sum.dim_IntList", weights, Shape{-1}, true);
       sum = b().Call("aten::add.Tensor", sum, 1e-20);
       weights = b().Call("aten::div_.Tensor", weights, sum);
+      variables.push_back(sum);
     }
     weights = b().Call("aten::mul.Tensor", weights, c.expert_scale);
+    Leave(net(), variables);
     return {.logits = logits, .weights = weights, .chosen = chosen};
   }
   const LatentConfig& c;
@@ -222,7 +246,9 @@ struct SparseBlock : Layer {
     const Routed routed = gate(x);
     const Tensor rows = experts(RowsOf(net(), x, c.hidden), routed);
     const Tensor found = BatchOf(net(), rows, c.hidden);
-    return b().Call("aten::add.Tensor", found, shared(x));
+    const Tensor sum = b().Call("aten::add.Tensor", found, shared(x));
+    Leave(net(), {found, routed.logits, routed.weights, routed.chosen});
+    return sum;
   }
   const LatentConfig& c;
   Experts experts;

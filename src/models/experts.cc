@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include "models/cache.h"
+
 namespace steelyard::models {
 
 Tensor RowsOf(const Net& net, Tensor x, std::int64_t width) {
@@ -38,7 +40,17 @@ Routed TopKRouter::operator()(Tensor rows) const {
     weights = b().Call("aten::div_.Tensor", weights, sum);
   }
   if (!plan.wide_weights) weights = Cast(net(), weights, DType::kFloat32, dtype);
+  Leave(net(), {best[0], shares});
   return {.logits = logits, .weights = weights, .chosen = best[1]};
+}
+
+// Said once, by the first of them.
+void NoteScratch(Net& net) {
+  if (!Generates(net) || net.dtype() != DType::kBFloat16 || net.noted_scratch) return;
+  net.noted_scratch = true;
+  net.b.Note(
+      "experts in bfloat16: what oneDNN allocates inside each product depends on how many "
+      "tokens choose an expert, and is left out");
 }
 
 Experts::Experts(const Layer& parent, std::string_view name, std::string_view class_name,
@@ -48,6 +60,7 @@ Experts::Experts(const Layer& parent, std::string_view name, std::string_view cl
       gate_up(Parameter("gate_up_proj", {plan.count, 2 * plan.inner, plan.hidden})),
       down(Parameter("down_proj", {plan.count, plan.hidden, plan.inner})),
       act(*this, "act_fn", "hidden_act", "silu") {
+  NoteScratch(net());
   if (plan.chosen <= plan.count) return;
   net().config.Refuse("num_experts_per_tok",
                       fmt::format("{} of {} experts cannot be chosen", plan.chosen, plan.count));
@@ -55,8 +68,8 @@ Experts::Experts(const Layer& parent, std::string_view name, std::string_view cl
 
 Tensor Experts::Product(Tensor rows, Tensor weight, Tensor offsets) const {
   const Tensor turned = b().Call("aten::transpose.int", weight, -2, -1);
-  // What transformers traces in bfloat16, and in other dtypes.
-  const bool native = net().dtype() == DType::kBFloat16;
+  // What transformers traces in bfloat16, and in other dtypes; it runs the one for all.
+  const bool native = Generates(net()) || net().dtype() == DType::kBFloat16;
   return b().Call(native ? "aten::_grouped_mm" : "transformers::grouped_mm_fallback", rows, turned,
                   offsets);
 }
@@ -73,25 +86,32 @@ Tensor Experts::operator()(Tensor rows, const Routed& routed) const {
   const Tensor order = sorted[1];
   const Tensor given = at(rows, b().Call("aten::floor_divide", order, plan.chosen));
   const Tensor given_weights = at(weights, order);
-  const Tensor counted = b().Call("aten::to.dtype", sorted[0], DType::kInt32);
+  // On the CPU, of which a model that is traced on the meta device does not know.
+  const Tensor counted =
+      b().Call("aten::to.dtype", sorted[0], Generates(net()) ? DType::kFloat32 : DType::kInt32);
   const Tensor counts = b().Call("aten::histc", counted, plan.count, 0, plan.count - 1);
   const Tensor offsets =
       b().Call("aten::cumsum", counts, 0, Builder::Named("dtype", DType::kInt32));
 
-  Tensor x = Product(given, gate_up, offsets);
-  const std::vector<Tensor> halves = b().CallMany("aten::chunk", 2, x, 2, -1);
-  x = b().Call("aten::mul.Tensor", act(halves[0]), halves[1]);
-  x = Product(x, down, offsets);
+  const Tensor both = Product(given, gate_up, offsets);
+  const std::vector<Tensor> halves = b().CallMany("aten::chunk", 2, both, 2, -1);
+  const Tensor gated = b().Call("aten::mul.Tensor", act(halves[0]), halves[1]);
+  Leave(net(), {halves[0], halves[1], both});
+  const Tensor found = Product(gated, down, offsets);
 
-  x = b().Call("aten::mul.Tensor", x, b().Call("aten::unsqueeze", given_weights, -1));
+  Tensor x = b().Call("aten::mul.Tensor", found, b().Call("aten::unsqueeze", given_weights, -1));
   Tensor back = b().Call("aten::empty_like", order);
   const Tensor line = b().Call("aten::arange", pairs);
   back = b().Call("aten::index_put_", back, std::vector<Tensor>{order}, line);
   x = at(x, back);
+  const Tensor weighted = x;
   const Dim tokens = b().Product(net().batch, net().seq);
   x = b().Call("aten::view", x, Shape{tokens, plan.chosen, plan.hidden});
-  x = b().Call("aten::sum.dim_IntList", x, Shape{1});
-  return plan.wide_weights ? Cast(net(), x, DType::kFloat32, net().dtype()) : x;
+  const Tensor sum = b().Call("aten::sum.dim_IntList", x, Shape{1});
+  const Tensor out = plan.wide_weights ? Cast(net(), sum, DType::kFloat32, net().dtype()) : sum;
+  Leave(net(), {sorted[0], order, given, given_weights, counted, counts, offsets, found, weighted,
+                back, sum});
+  return out;
 }
 
 Tensor LoadBalancingLoss(const Net& net, const std::vector<Tensor>& logits,

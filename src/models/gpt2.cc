@@ -42,6 +42,10 @@ Gpt2Config Read(const Settings& c) {
           .tied = c.Flag("tie_word_embeddings", true)};
 }
 
+CacheLayer KeptBy(const Gpt2Config& c) {
+  return {.heads = c.heads.key, .key_width = c.heads.width, .value_width = c.heads.width};
+}
+
 // transformers' Conv1D: a linear layer whose weight is turned.
 struct Conv1d : Layer {
   Conv1d(const Layer& parent, std::string_view name, std::int64_t in, std::int64_t out)
@@ -71,25 +75,44 @@ struct SelfAttention : Layer {
         dropout(*this, "resid_dropout", c.residual_dropout) {
     if (c.scaled_by_layer) scale /= static_cast<double>(number + 1);
   }
-  Tensor operator()(Tensor x, Tensor mask) const {
+  Attended operator()(Tensor x, Tensor mask) const {
     const auto call = Enter();
     const std::vector<Tensor> parts = b().CallMany("aten::split.Tensor", 3, qkv(x), c.hidden, 2);
     const Tensor key = SplitHeads(net(), parts[1], c.heads.width, net().seq);
     const Tensor value = SplitHeads(net(), parts[2], c.heads.width, net().seq);
     const Tensor query = SplitHeads(net(), parts[0], c.heads.width, net().seq);
+    const CacheLayer layer = KeptBy(c);
+    const States states = Updated(net(), {.key = key, .value = value}, layer);
+    const AttentionCall attention{.query = query,
+                                  .key = states.key,
+                                  .value = states.value,
+                                  .mask = mask,
+                                  .heads = c.heads,
+                                  .scale = scale,
+                                  .dropout = c.attention_dropout,
+                                  .wide_softmax = false,
+                                  .contiguous = false};
+    Attended seen = Seen(attention, layer);
+    const Tensor joined = b().Call("aten::reshape", seen.out, Shape{net().batch, net().seq, -1});
+    seen.out = dropout(out(b().Call("aten::contiguous", joined)));
+    Leave(net(), {query, states.key, states.value});
+    return seen;
+  }
+  Attended Seen(const AttentionCall& call, const CacheLayer& layer) const {
     const bool upcast = c.upcast && net().options.attention == Attention::kEager;
-    const Tensor seen = upcast ? Upcast(query, key, value, mask)
-                               : Attend(net(), {.query = query,
-                                                .key = key,
-                                                .value = value,
-                                                .mask = mask,
-                                                .heads = c.heads,
-                                                .scale = scale,
-                                                .dropout = c.attention_dropout,
-                                                .wide_softmax = false,
-                                                .contiguous = false});
-    const Tensor joined = b().Call("aten::reshape", seen, Shape{net().batch, net().seq, -1});
-    return dropout(out(b().Call("aten::contiguous", joined)));
+    if (Generates(net())) {
+      if (upcast) {
+        net().config.Refuse("reorder_and_upcast_attn",
+                            "a call of a generation is not built with scores in float32",
+                            "Say --attention sdpa, which has none.");
+      }
+      return AttendInStep(net(), call,
+                          {.keys = KeysGiven(net(), layer),
+                           .key_width = c.heads.width,
+                           .value_width = c.heads.width});
+    }
+    return {.out =
+                upcast ? Upcast(call.query, call.key, call.value, call.mask) : Attend(net(), call)};
   }
   // Scores in float32, whatever the rest is in.
   Tensor Upcast(Tensor query, Tensor key, Tensor value, Tensor mask) const {
@@ -124,7 +147,10 @@ struct Mlp : Layer {
         dropout(*this, "dropout", c.residual_dropout) {}
   Tensor operator()(Tensor x) const {
     const auto call = Enter();
-    return dropout(out(act(in(x))));
+    const Tensor wide = in(x);
+    const Tensor active = act(wide);
+    Leave(net(), {wide});
+    return dropout(out(active));
   }
   Conv1d in, out;
   Activation act;
@@ -140,8 +166,16 @@ struct Block : Layer {
         mlp(*this, c) {}
   Tensor operator()(Tensor x, Tensor mask) const {
     const auto call = Enter();
-    x = b().Call("aten::add.Tensor", attention(before(x), mask), x);
-    return b().Call("aten::add.Tensor", x, mlp(between(x)));
+    const Tensor first = before(x);
+    const Attended seen = attention(first, mask);
+    const Tensor middle = b().Call("aten::add.Tensor", seen.out, x);
+    Leave(net(), {first});
+    const Tensor second = between(middle);
+    const Tensor found = mlp(second);
+    const Tensor last = b().Call("aten::add.Tensor", middle, found);
+    Leave(net(), {second});
+    Leave(net(), {middle, seen.out, seen.weights, found});
+    return last;
   }
   LayerNorm before;
   SelfAttention attention;
@@ -162,11 +196,19 @@ struct Model : Layer {
     const auto call = Enter();
     const Tensor words = embed(b().Call("aten::view", tokens, Shape{-1, net().seq}));
     const Tensor positions = Positions(net());
-    Tensor x = b().Call("aten::add.Tensor", words, places(positions));
-    const Tensor mask = CausalMask(net(), positions);
+    const Tensor at = places(positions);
+    Tensor x = b().Call("aten::add.Tensor", words, at);
+    const Tensor mask =
+        Generates(net()) ? MaskOfStep(net(), KeptBy(c)) : CausalMask(net(), positions);
     x = dropout(x);
-    for (const Block& block : blocks) x = block(x, mask);
-    return b().Call("aten::view", norm(x), Shape{-1, net().seq, c.hidden});
+    for (const Block& block : blocks) {
+      const Tensor next = block(x, mask);
+      Leave(net(), {x});
+      x = next;
+    }
+    x = norm(x);
+    Leave(net(), {positions, words, at, mask});
+    return b().Call("aten::view", x, Shape{-1, net().seq, c.hidden});
   }
   const Gpt2Config& c;
   Embedding embed, places;

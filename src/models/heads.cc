@@ -2,6 +2,7 @@
 #include "models/heads.h"
 
 #include <array>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -196,11 +197,32 @@ Tensor TextHead::Logits(const Net& net, Tensor hidden) const {
   return logits;
 }
 
+// With logits_to_keep=1, as generate() calls it: what follows the last token.
+void TextHead::WriteToken(Net& net, Tensor hidden) const {
+  const CacheStep& step = *net.options.cache;
+  if (task_ == TextTask::kNone && step.every) {
+    net.b.Return(hidden);
+    return KeepCaches(net);
+  }
+  if (task_ != TextTask::kNextToken) {
+    return net.config.Refuse("architectures", "a " + net.options.head + " writes no text",
+                             "Generation is of models for causal language modelling.");
+  }
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  const Tensor last = net.b.Call("aten::slice.Tensor", hidden, 1, step.every ? 0 : -1, kEnd);
+  const Tensor logits = Logits(net, last);
+  Leave(net, {last, hidden});
+  // A search for beams lets the logits go before it reorders the caches.
+  step.reorders ? Leave(net, {logits}) : net.b.Return(logits);
+  KeepCaches(net);
+}
+
 void TextHead::Run(Net& net, const std::function<Tensor(Tensor tokens)>& model,
                    const AddToLoss& add) const {
   const Tensor tokens = TokenInput(net, plan_.positions);
   const TextLabels labels = LabelInputs(net, task_, classes_);
   const Tensor hidden = model(tokens);
+  if (Generates(net)) return WriteToken(net, hidden);
   if (task_ == TextTask::kNone) return net.b.Return(hidden);
   const Tensor logits = Logits(net, hidden);
   switch (task_) {

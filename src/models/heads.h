@@ -75,6 +75,7 @@ class TextHead {
 
  private:
   Tensor Logits(const Net& net, Tensor hidden) const;
+  void WriteToken(Net& net, Tensor hidden) const;
 
   TextTask task_;
   HeadPlan plan_;

@@ -8,6 +8,7 @@
 #include <array>
 #include <string>
 
+#include "models/cache.h"
 #include "support/choices.h"
 
 namespace steelyard::models {
@@ -182,13 +183,20 @@ Tensor RmsNorm::operator()(Tensor x) const {
   const Tensor scale = b().Call("aten::rsqrt", b().Call("aten::add.Tensor", mean, eps));
   const Tensor normed =
       b().Call("aten::mul.Tensor", form == RmsWeight::kOfNarrow ? x : wide, scale);
+  Leave(net(), {wide});
   if (form == RmsWeight::kOneMore) {
     const Tensor more =
         b().Call("aten::add.Tensor", Cast(net(), weight, net().dtype(), DType::kFloat32), 1.0);
     const Tensor product = b().Call("aten::mul.Tensor", normed, more);
-    return b().Call("aten::type_as", product, x);
+    Leave(net(), {normed});
+    const Tensor found = b().Call("aten::type_as", product, x);
+    Leave(net(), {product, x});
+    return found;
   }
-  return b().Call("aten::mul.Tensor", weight, Cast(net(), normed, DType::kFloat32, net().dtype()));
+  const Tensor narrow = Cast(net(), normed, DType::kFloat32, net().dtype());
+  const Tensor found = b().Call("aten::mul.Tensor", weight, narrow);
+  Leave(net(), {normed, mean, x});
+  return found;
 }
 
 Dropout::Dropout(const Layer& parent, std::string_view name, double probability)

@@ -39,8 +39,9 @@ struct ModelOptions {
   std::string head = {};          // "ForCausalLM"; "Model" for none
   DType dtype = DType::kFloat32;  // of parameters and activations
   Attention attention = Attention::kSdpa;
-  bool training = false;  // dropout runs
-  bool labelled = false;  // takes labels and returns its loss before the rest
+  bool training = false;                // dropout runs
+  bool labelled = false;                // takes labels and returns its loss before the rest
+  std::optional<CacheStep> cache = {};  // what is built is a call of a generation
 };
 
 // What every module of a model being built shares.
@@ -50,6 +51,8 @@ struct Net {
   const ModelOptions& options;
   Dim batch{1};
   Dim seq{1};
+  bool noted_scratch = false;     // of experts
+  std::vector<Tensor> kept = {};  // of a generation: keys and values, layer by layer
   DType dtype() const { return options.dtype; }
 };
 

@@ -5,10 +5,14 @@
 // (transformers 5, masking_utils.py).
 #include "models/text.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+
+#include "ir/cache_layer.h"
 
 namespace steelyard::models {
 namespace {
@@ -30,9 +34,16 @@ Tensor Axis(const Net& net, Tensor line, int axis) {
 
 Tensor Count(const Net& net, Builder::Size size) { return net.b.Call("aten::arange", size); }
 
-Tensor CountFromZero(const Net& net, Builder::Size size) {
-  return net.b.Call("aten::add.Tensor", Count(net, size), 0);
+Tensor CountFrom(const Net& net, Builder::Size size, std::int64_t first) {
+  const Tensor line = Count(net, size);
+  if (!Generates(net)) return net.b.Call("aten::add.Tensor", line, first);
+  // Python makes a tensor of the number before it calls the operator.
+  const Tensor counted = net.b.Call("aten::add.Tensor", line, net.b.Call("steelyard::box", first));
+  Leave(net, {line});
+  return counted;
 }
+
+Tensor CountFromZero(const Net& net, Builder::Size size) { return CountFrom(net, size, 0); }
 
 // Which of the packed sequences a token is of: [batch, seq].
 Tensor PackedSequences(const Net& net, Tensor positions) {
@@ -84,6 +95,28 @@ Tensor RepeatHeads(const Net& net, Tensor x, const Heads& heads, Dim seq) {
   return b.Call("aten::reshape", wide, Shape{net.batch, heads.query, seq, heads.width});
 }
 
+// Eager attention's weights of `key`, whose heads have been repeated.
+Tensor Weights(const Net& net, const AttentionCall& call, Tensor key) {
+  Builder& b = net.b;
+  const Tensor turned = b.Call("aten::transpose.int", key, 2, 3);
+  Tensor scores =
+      b.Call("aten::mul.Tensor", b.Call("aten::matmul", call.query, turned), call.scale);
+  if (call.softcap != 0.0) {
+    scores = b.Call("aten::tanh", b.Call("aten::div.Tensor", scores, call.softcap));
+    scores = b.Call("aten::mul.Tensor", scores, call.softcap);
+  }
+  if (call.bias.defined()) scores = b.Call("aten::add.Tensor", scores, call.bias);
+  if (call.mask.defined()) scores = b.Call("aten::add.Tensor", scores, call.mask);
+  if (call.wide_softmax) {
+    scores = b.Call("aten::softmax.int", scores, -1, DType::kFloat32);
+    scores = Cast(net, scores, DType::kFloat32, net.dtype());
+  } else {
+    scores = b.Call("aten::softmax.int", scores, -1);
+  }
+  const double dropout = net.options.training ? call.dropout : 0.0;
+  return b.Call("aten::dropout", scores, dropout, net.options.training);
+}
+
 Tensor NextTokenLoss(const Net& net, Tensor logits, Tensor labels, std::int64_t vocabulary) {
   Builder& b = net.b;
   const Tensor wide = Cast(net, logits, net.dtype(), DType::kFloat32);
@@ -117,6 +150,17 @@ double LeastOf(DType dtype) {
 Tensor TokenInput(Net& net, std::int64_t max_seq) {
   const std::int64_t most = std::max<std::int64_t>(max_seq, 1);
   net.batch = net.b.Symbol({.name = "batch", .example = 1});
+  if (Generates(net)) {
+    const std::int64_t seen = SeenBefore(net) + net.options.cache->tokens;
+    if (seen > most) {
+      net.config.Refuse(
+          "max_position_embeddings",
+          fmt::format("the model has positions for {} tokens, and is to see {}", most, seen),
+          "Let it read or write fewer: --generate 512+128.");
+    }
+    net.seq = Dim(net.options.cache->tokens);
+    return net.b.Input("input_ids", DType::kInt64, {net.batch, net.seq});
+  }
   net.seq = net.b.Symbol({.name = "seq", .example = std::min(kUsualSeq, most), .max = most});
   return net.b.Input("input_ids", DType::kInt64, {net.batch, net.seq});
 }
@@ -127,7 +171,7 @@ Tensor TokenLabels(Net& net) {
 }
 
 Tensor Positions(const Net& net) {
-  return net.b.Call("aten::unsqueeze", CountFromZero(net, net.seq), 0);
+  return net.b.Call("aten::unsqueeze", CountFrom(net, net.seq, SeenBefore(net)), 0);
 }
 
 Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> window) {
@@ -165,6 +209,43 @@ Tensor CausalMask(const Net& net) {
   const MaskAxes axes = AxesOf(net, net.seq, net.seq);
   const Tensor mask = net.b.Call("aten::le.Tensor", axes.keys, axes.queries);
   return AsAttentionTakesIt(net, mask, net.seq, net.seq);
+}
+
+Tensor MaskOfStep(const Net& net, const CacheLayer& layer, std::optional<std::int64_t> window) {
+  Builder& b = net.b;
+  const std::int64_t keys = KeysGiven(net, layer);
+  const bool sdpa = net.options.attention == Attention::kSdpa;
+  if (sdpa && (!window || keys < *window)) return {};
+  const std::int64_t seen = SeenBefore(net);
+  const std::int64_t first = seen - TokensHeld(layer, seen);
+  const Tensor batches = Count(net, net.batch);
+  const Tensor heads = Count(net, 1);
+  const Tensor queries = CountFrom(net, net.seq, seen);
+  const Tensor places = CountFrom(net, keys, first);
+  const Tensor of_batch = Axis(net, batches, 0);
+  const Tensor of_head = Axis(net, heads, 1);
+  const Tensor query = Axis(net, queries, 2);
+  const Tensor key = Axis(net, places, 3);
+  Tensor mask;
+  if (!window) {
+    mask = b.Call("aten::le.Tensor", key, query);
+  } else {
+    const Builder::Arg flag = Builder::Named("dtype", DType::kBool);
+    const Tensor all = b.Call("aten::new_ones", query, Shape{}, flag);
+    const Tensor last = b.Call("aten::sub.Tensor", query, *window);
+    const Tensor near = b.Call("aten::__and__.Tensor", all, b.Call("aten::gt.Tensor", key, last));
+    Leave(net, {all});
+    mask = b.Call("aten::__and__.Tensor", near, b.Call("aten::le.Tensor", key, query));
+    Leave(net, {near});
+  }
+  Leave(net, {of_batch, of_head, query, key});
+  mask = b.Call("aten::expand", mask, Shape{net.batch, -1, net.seq, keys});
+  Leave(net, {batches, heads, queries, places});
+  if (sdpa) return mask;
+  const Tensor nothing = b.Call("aten::zeros", Shape{}, Builder::Named("dtype", net.dtype()));
+  const Tensor added = b.Call("aten::where.ScalarOther", mask, nothing, LeastOf(net.dtype()));
+  Leave(net, {mask});
+  return added;
 }
 
 Tensor FullMask(const Net& net, Builder::Size seq) {
@@ -247,17 +328,24 @@ RotaryEmbedding::RotaryEmbedding(const Layer& parent, std::string_view name,
 Rotary RotaryEmbedding::operator()(Tensor positions, std::size_t kind) const {
   const auto call = Enter();
   const DType dtype = net().dtype();
+  const auto turn = [&](const std::vector<Tensor>& operands) {
+    Tensor places = b().Call("aten::unsqueeze", operands[0], 2);
+    places = b().Call("aten::to.dtype", places, DType::kFloat32);
+    const Tensor angles = b().Call("aten::mul.Tensor", places, operands[1]);
+    const Tensor twice = b().Call("aten::cat", std::vector<Tensor>{angles, angles}, -1);
+    const Tensor cos = b().Call("aten::mul.Tensor", b().Call("aten::cos", twice), 1.0);
+    const Tensor sin = b().Call("aten::mul.Tensor", b().Call("aten::sin", twice), 1.0);
+    const std::vector<Tensor> both{Cast(net(), cos, DType::kFloat32, dtype),
+                                   Cast(net(), sin, DType::kFloat32, dtype)};
+    Leave(net(), {angles, twice, cos, sin});
+    return both;
+  };
+  if (Generates(net())) {
+    const std::vector<Tensor> turns = turn({positions, frequencies[kind]});
+    return {.cos = turns[0], .sin = turns[1]};
+  }
   // Under torch.no_grad(), which torch.export makes a graph of its own.
-  const Builder::Arg graph = b().Graph(2, [&](const std::vector<Tensor>& operands) {
-    Tensor angles = b().Call("aten::unsqueeze", operands[0], 2);
-    angles = b().Call("aten::to.dtype", angles, DType::kFloat32);
-    angles = b().Call("aten::mul.Tensor", angles, operands[1]);
-    angles = b().Call("aten::cat", std::vector<Tensor>{angles, angles}, -1);
-    const Tensor cos = b().Call("aten::mul.Tensor", b().Call("aten::cos", angles), 1.0);
-    const Tensor sin = b().Call("aten::mul.Tensor", b().Call("aten::sin", angles), 1.0);
-    return std::vector<Tensor>{Cast(net(), cos, DType::kFloat32, dtype),
-                               Cast(net(), sin, DType::kFloat32, dtype)};
-  });
+  const Builder::Arg graph = b().Graph(2, turn);
   const std::vector<Tensor> turns = b().CallMany("higher_order::wrap_with_set_grad_enabled", 2,
                                                  false, graph, positions, frequencies[kind]);
   return {.cos = turns[0], .sin = turns[1]};
@@ -315,35 +403,56 @@ std::vector<Tensor> RotateParts(const Net& net, const std::vector<Tensor>& heads
 
 Tensor Attend(const Net& net, const AttentionCall& call) {
   Builder& b = net.b;
-  const double dropout = net.options.training ? call.dropout : 0.0;
   const Tensor key = RepeatHeads(net, call.key, call.heads, net.seq);
   const Tensor value = RepeatHeads(net, call.value, call.heads, net.seq);
   Tensor out;
   if (net.options.attention == Attention::kSdpa) {
+    const double dropout = net.options.training ? call.dropout : 0.0;
     const Tensor mask = call.bias.defined() ? BiasedMask(net, call.mask, call.bias) : call.mask;
     out = b.Call("aten::scaled_dot_product_attention", call.query, key, value, mask, dropout,
                  call.causal, call.scale);
   } else {
-    const Tensor turned = b.Call("aten::transpose.int", key, 2, 3);
-    Tensor scores =
-        b.Call("aten::mul.Tensor", b.Call("aten::matmul", call.query, turned), call.scale);
-    if (call.softcap != 0.0) {
-      scores = b.Call("aten::tanh", b.Call("aten::div.Tensor", scores, call.softcap));
-      scores = b.Call("aten::mul.Tensor", scores, call.softcap);
-    }
-    if (call.bias.defined()) scores = b.Call("aten::add.Tensor", scores, call.bias);
-    if (call.mask.defined()) scores = b.Call("aten::add.Tensor", scores, call.mask);
-    if (call.wide_softmax) {
-      scores = b.Call("aten::softmax.int", scores, -1, DType::kFloat32);
-      scores = Cast(net, scores, DType::kFloat32, net.dtype());
-    } else {
-      scores = b.Call("aten::softmax.int", scores, -1);
-    }
-    scores = b.Call("aten::dropout", scores, dropout, net.options.training);
-    out = b.Call("aten::matmul", scores, value);
+    out = b.Call("aten::matmul", Weights(net, call, key), value);
     if (!call.contiguous) return b.Call("aten::transpose.int", out, 1, 2);
   }
   return b.Call("aten::contiguous", b.Call("aten::transpose.int", out, 1, 2));
+}
+
+Attended AttendInStep(const Net& net, const AttentionCall& call, const StepSizes& sizes) {
+  Builder& b = net.b;
+  const bool sdpa = net.options.attention == Attention::kSdpa;
+  const bool one = net.options.cache->tokens == 1;
+  const bool grouped = call.heads.query != call.heads.key;
+  // use_gqa_in_sdpa
+  constexpr std::int64_t kWidest = 256;
+  const bool of_groups = grouped && !call.mask.defined() && sizes.key_width <= kWidest &&
+                         sizes.key_width == sizes.value_width;
+  const bool repeats = grouped && (!sdpa || !(of_groups || one));
+  Tensor query = call.query;
+  Tensor key = call.key;
+  Tensor value = call.value;
+  if (repeats) {
+    key = RepeatHeads(net, key, call.heads, Dim(sizes.keys));
+    value = RepeatHeads(net, value, call.heads, Dim(sizes.keys));
+  }
+  Attended found;
+  if (sdpa) {
+    if (grouped && !of_groups && one) {  // pack_gqa
+      query = b.Call("aten::reshape", query, Shape{net.batch, call.heads.key, -1, sizes.key_width});
+    }
+    const bool causal = !one && !call.mask.defined();
+    found.out = b.Call("aten::scaled_dot_product_attention", query, key, value, call.mask, 0.0,
+                       causal, call.scale, grouped && of_groups);
+    found.out =
+        b.Call("aten::reshape", found.out, Shape{net.batch, -1, net.seq, sizes.value_width});
+  } else {
+    found.weights = Weights(net, call, key);
+    found.out = b.Call("aten::matmul", found.weights, value);
+  }
+  found.out = b.Call("aten::transpose.int", found.out, 1, 2);
+  if (sdpa || call.contiguous) found.out = b.Call("aten::contiguous", found.out);
+  if (repeats) Leave(net, {key, value});
+  return found;
 }
 
 Tensor AttendToSelf(const Net& net, const Projections& of, Tensor x, AttentionCall call) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/cache.h"
 #include "models/layers.h"
 
 namespace steelyard::models {
@@ -19,7 +20,7 @@ Tensor TokenInput(Net& net, std::int64_t max_seq);
 // Labels of [batch, seq], where the model takes them.
 Tensor TokenLabels(Net& net);
 
-// arange(seq) as [1, seq]: position_ids that nobody passed.
+// arange(seq) as [1, seq], from what it has seen on: position_ids that nobody passed.
 Tensor Positions(const Net& net);
 
 // torch.finfo(dtype).min: what hides a score.
@@ -31,6 +32,9 @@ Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> 
 
 // The same of models that are not given positions: a token sees all those before it.
 Tensor CausalMask(const Net& net);
+// In a call of a generation: of [batch, 1, seq, keys], for layers that keep so much of what they
+// have seen, through `window`. None where sdpa needs none (_ignore_causal_mask_sdpa).
+Tensor MaskOfStep(const Net& net, const CacheLayer& layer, std::optional<std::int64_t> window = {});
 // Of [batch, 1, seq, seq]: each sees each.
 Tensor FullMask(const Net& net, Builder::Size seq);
 // The same: each sees those that are at most so far away, behind and before it.
@@ -107,6 +111,15 @@ struct AttentionCall {
 };
 // transformers' attention interface: [batch, seq, heads, width], contiguous.
 Tensor Attend(const Net& net, const AttentionCall& call);
+// The same in a call of a generation, with the weights, which eager attention returns.
+struct Attended {
+  Tensor out = {}, weights = {};
+};
+struct StepSizes {
+  std::int64_t keys = 1;  // that attention is given
+  std::int64_t key_width = 1, value_width = 1;
+};
+Attended AttendInStep(const Net& net, const AttentionCall& call, const StepSizes& sizes);
 
 // The same of a layer's three projections of `x`, which it puts in the call: [batch, seq, width].
 struct Projections {

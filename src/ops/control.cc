@@ -33,6 +33,9 @@ std::vector<Tensor> RunBody(Dispatcher& d, const OpView& op) {
   return d.RunGraph(op.graph(0), d.tensors(op, 1));
 }
 
+// A function of the model returns: what it was given stays as it is until after the call.
+std::vector<Tensor> LeaveFunction(Dispatcher&, const OpView&) { return {}; }
+
 // A condition that is no tensor is a number by now, such as one of sizes: Python takes the branch.
 std::vector<Tensor> Cond(Dispatcher& d, const OpView& op) {
   if (op.given(0) && op.arg(0).kind != ArgKind::kValue) {
@@ -168,6 +171,10 @@ constexpr std::array kRows{
                WhileLoop),
     ControlRow("higher_order::scan", "Runs a graph for each slice of tensors, and stacks results.",
                "(Graph combine_fn, Any[] init, Any[] xs, Any[] additional_inputs) -> Any[]", Scan),
+    Composite("steelyard::leave",
+              "A function of the model returns: its variables go, in their order.",
+              "(Tensor[] variables) -> ()", "", Family::kBookkeeping, LeaveFunction,
+              precision::kFollow, kNoGradient),
     Composite("aten::_assert_tensor_metadata", "Checks a tensor's sizes, strides and dtype.",
               "(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, "
               "Device? device=None, Layout? layout=None) -> ()",

@@ -132,7 +132,8 @@ void Dispatcher::AdoptResidents(Locals& locals) {
     out_.values[adopted].requires_grad = value.requires_grad && value.role == Role::kParameter;
     out_.values[adopted].storage = value.storage == kNoId ? out_.storage_count++ : value.storage;
     out_.main().inputs.push_back(adopted);
-    AddReferences(adopted, 1);  // the module's or the caller's own
+    // The module's or the caller's own, which gives up a cache.
+    AddReferences(adopted, value.role == Role::kCache ? 0 : 1);
     locals.of(id) = Tensor(this, adopted);
     const TensorView resident = locals.of(id).view();
     CountBytes(std::max(resident.storage_bytes(), resident.bytes()));
@@ -167,8 +168,11 @@ Result<Program> Dispatcher::Run() {
     for (const Argument& output : locals.graph->outputs) {
       const Argument argument = Translate(output, locals);
       out_.main().outputs.push_back(argument);
+      const bool stays =
+          output.kind == ArgKind::kValue && source_.values[output.value].role == Role::kCache;
       VisitValues(out_, argument, [&](ValueId id) {
-        if (out_.values[id].role == Role::kActivation) out_.values[id].role = Role::kOutput;
+        Role& role = out_.values[id].role;
+        if (role == Role::kActivation) role = stays ? Role::kCache : Role::kOutput;
       });
     }
   } catch (const RuleError& error) {

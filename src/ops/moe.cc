@@ -165,6 +165,17 @@ Work GroupedWork(const OpView& op) {
   return {.mac = batch * a.size(-2) * a.size(-1) * b.size(-1)};
 }
 
+// As many rows belong to at most as many groups: the matrices of others are not read.
+Traffic GroupedTraffic(const OpView& op) {
+  Traffic moved = traffic::ReadAllWriteAll(op);
+  const TensorView a = op.self(), b = op.tensor(1);
+  if (a.rank() != 2 || b.rank() != 3 || a.size(0) >= b.size(0)) return moved;
+  const Count matrices = Count(a.size(0)) * b.size(1) * b.size(2) * (BitsOf(b.dtype()) / 8);
+  moved.read = traffic::Bytes(a) + matrices;
+  if (op.tensor(2).defined()) moved.read += traffic::Bytes(op.tensor(2));
+  return moved;
+}
+
 // --- transformers::grouped_mm_fallback(input, weight, offs) --------------------------------------
 
 void FallbackShape(const OpView& op, Outputs& out) {
@@ -197,7 +208,8 @@ constexpr OpDef GroupedProduct(OpName name, std::string_view summary, Signature 
                                std::string_view example, Gradient grad, ShapeFn shape,
                                AllocationsFn allocations) {
   return Kernel(Family::kContraction, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, GroupedWork, grad, precision::kFollow});
+                {shape, Fusion::kOpaque, allocations, GroupedWork, grad, precision::kFollow},
+                Alias::kNone, GroupedTraffic);
 }
 
 constexpr std::array kRows{

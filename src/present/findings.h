@@ -13,6 +13,7 @@
 
 #include "analyze/casts.h"
 #include "analyze/classes.h"
+#include "analyze/generation.h"
 #include "analyze/kinds.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
@@ -63,6 +64,7 @@ struct Findings {
   std::span<const StageTime> times = {};        // of the parts of the weighing
   const Fit* fit = nullptr;                     // of a search for the largest size
   const std::vector<Advice>* advice = nullptr;  // where it was asked for
+  const Generation* generation = nullptr;       // of which the last call was weighed
   NodeNumbering numbering{imported};            // of the nodes that kernels come from
 
   // Of which the memory is told.

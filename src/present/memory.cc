@@ -49,6 +49,7 @@ constexpr std::array kCategoryWords = {
     CategoryWords{Category::kBuffers, "buffers", report::Style::kDim},
     CategoryWords{Category::kOptimizerState, "optimizer", report::Style::kDim},
     CategoryWords{Category::kInputs, "inputs", report::Style::kDim},
+    CategoryWords{Category::kCache, "cache", report::Style::kGreen},
     CategoryWords{Category::kGradients, "gradients", report::Style::kYellow},
     CategoryWords{Category::kActivations, "activations", report::Style::kGreen},
     CategoryWords{Category::kTemporaries, "temporaries", report::Style::kPlain},
@@ -291,7 +292,9 @@ void AddFitData(const Fit& fit, report::Data* data) {
 void AddCategories(std::string_view key, const PeakReport& at, report::Data* data) {
   data->OpenObject(key);
   for (std::size_t c = 0; c < kCategoryCount; ++c) {
-    data->SetInt(NameOf(static_cast<Category>(c)), at.at_peak[c], Unit::kBytes);
+    const auto category = static_cast<Category>(c);
+    if (category == Category::kCache && at.at_peak[c] == 0) continue;  // there is none
+    data->SetInt(NameOf(category), at.at_peak[c], Unit::kBytes);
   }
   data->Close();
 }

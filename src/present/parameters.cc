@@ -36,11 +36,12 @@ std::string_view NameOfDevice(Device device) {
   return {};
 }
 
+// Caches, of which there are many, are told of on their own.
 std::vector<ValueId> TensorInputs(const Program& program) {
   std::vector<ValueId> tensors;
   std::ranges::copy_if(program.inputs, std::back_inserter(tensors), [&](ValueId id) {
     const Value& value = program.values[id];
-    return value.kind == ValueKind::kTensor && value.has_layout;
+    return value.kind == ValueKind::kTensor && value.has_layout && value.role != Role::kCache;
   });
   return tensors;
 }
@@ -107,6 +108,7 @@ void AddUseData(const ParameterReport& parameters, report::Data* data) {
 std::string RunWords(const Findings& findings) {
   const std::string autocast =
       findings.autocast.empty() ? "" : fmt::format(", under autocast to {}", findings.autocast);
+  if (findings.generation != nullptr) return "the last of the calls that write text" + autocast;
   if (!findings.trains()) return "one forward pass without gradients" + autocast;
   return fmt::format("{} training step ({}){}", findings.first_step ? "the first" : "one steady",
                      findings.step, autocast);

@@ -113,6 +113,7 @@ std::string HolderWords(const Findings& findings, const Block& block) {
   const bool freed = block.freed < findings.timeline.events.size();
   if (block.category == Category::kActivations) return SaverWords(findings, block);
   if (block.category == Category::kGradients) return "gradient, until zero_grad";
+  if (block.category == Category::kCache && !freed) return "kept for the next token";
   if (!freed) return "until the end";
   return fmt::format("until {}", ModelOp(findings, KernelOf(findings, block.freed)));
 }

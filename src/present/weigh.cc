@@ -6,6 +6,7 @@
 #include "present/conventions.h"
 #include "present/events.h"
 #include "present/findings.h"
+#include "present/generation.h"
 #include "present/kernels.h"
 #include "present/memory.h"
 #include "present/modules.h"
@@ -53,6 +54,7 @@ void AddClaimData(const Findings& findings, report::Data* data) {
 
 void PresentProgramData(const Findings& findings, const Shown& shown, report::Data* data) {
   AddModelData(findings, data);
+  AddGenerationData(findings, data);
   AddWorkData(findings, data);
   AddMemoryData(findings, shown, data);
   AddPrecisionData(findings, data);
@@ -71,6 +73,7 @@ void PresentProgramData(const Findings& findings, const Shown& shown, report::Da
 void PresentBody(const Findings& findings, const Shown& shown, report::Document* document) {
   if (!findings.kernels.has_graph) return PresentWeightsBody(findings, shown, document);
   AppendModel(findings, document);
+  AppendGeneration(findings, document);
   AppendMemory(findings, shown, document);
   AppendPrecision(findings, shown.top, document);
   AppendAdvice(findings, document);

@@ -72,8 +72,15 @@ class EagerRun final : public Allocations {
 
   void AddResidents() {
     VisitResidents(program_, [&](ValueId id, Category category, std::int64_t bytes) {
-      storages_[program_.values[id].storage].resident = true;
       Of(timeline_.resident, category) += bytes;
+      Storage& storage = storages_[program_.values[id].storage];
+      storage.resident = true;
+      if (program_.values[id].role != Role::kCache) return;
+      // The program's own: it goes with its last reference.
+      storage.references = 1;
+      storage.block = static_cast<std::uint32_t>(timeline_.blocks.size());
+      timeline_.blocks.push_back(
+          {.bytes = bytes, .value = id, .category = category, .resident = true});
     });
   }
 
@@ -138,7 +145,8 @@ class EagerRun final : public Allocations {
     for (const std::uint32_t place : ReleaseOrder(program_)) {
       if (outputs[place].kind != ArgKind::kValue) continue;
       Storage& storage = storage_of(outputs[place]);
-      if (--storage.references > 0 || storage.block == kNoBlock || storage.freed) continue;
+      const bool stays = program_.values[outputs[place].value].role == Role::kCache;
+      if (--storage.references > 0 || storage.block == kNoBlock || storage.freed || stays) continue;
       Close(storage.block, kNoString);
       storage.freed = true;
     }

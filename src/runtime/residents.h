@@ -27,6 +27,7 @@ void VisitResidents(const Program& program, const Visit& visit) {
     const Role role = program.values[id].role;
     add({.value = id}, role == Role::kOptimizerState ? Category::kOptimizerState
                        : role == Role::kGradient     ? Category::kGradients
+                       : role == Role::kCache        ? Category::kCache
                                                      : Category::kInputs);
   }
 }
@@ -43,6 +44,7 @@ void VisitClaims(const Program& program, const Claim& claim) {
     const Role role = program.values[id].role;
     if (role == Role::kGradient) claim(id, Category::kGradients);
     if (role == Role::kOptimizerState) claim(id, Category::kOptimizerState);
+    if (role == Role::kCache) claim(id, Category::kCache);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/cache.h"
 #include "analyze/counting.h"
 #include "present/tables.h"
 #include "render/renderer.h"
@@ -28,6 +29,18 @@ std::vector<Choice> ReportTables() {
 std::string_view FormatOfFile(std::string_view path) {
   const render::Renderer* renderer = render::FindRendererForFile(path);
   return renderer == nullptr ? std::string_view() : renderer->name;
+}
+
+std::vector<Choice> CacheStores() {
+  std::vector<Choice> choices;
+  for (const CacheStoreRow& row : CacheStoreRows()) choices.push_back({row.name, row.summary});
+  return choices;
+}
+
+std::vector<Choice> CacheNumbers() {
+  std::vector<Choice> choices;
+  for (const CacheNumberRow& row : CacheNumberRows()) choices.push_back({row.name, row.summary});
+  return choices;
 }
 
 std::vector<Choice> CountingConventions() {

@@ -108,7 +108,8 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .elapsed_seconds = weighing.elapsed_seconds,
           .times = weighing.times,
           .fit = weighing.fit ? &*weighing.fit : nullptr,
-          .advice = weighing.options.advise ? &weighing.advice : nullptr};
+          .advice = weighing.options.advise ? &weighing.advice : nullptr,
+          .generation = weighing.generation.get()};
 }
 
 present::Shown ShownOf(const ReportOptions& options) {

@@ -19,6 +19,7 @@
 #include "analyze/casts.h"
 #include "analyze/classes.h"
 #include "analyze/counting.h"
+#include "analyze/generation.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
@@ -29,6 +30,7 @@
 #include "session/advise.h"
 #include "session/analyses.h"
 #include "session/fit.h"
+#include "session/generate.h"
 #include "session/runtimes.h"
 #include "steelyard/error.h"
 #include "steelyard/import.h"
@@ -135,10 +137,15 @@ std::string_view AskedOfRun(const WeighOptions& options) {
                              {options.budget.has_value(), "--budget"},
                              {options.fit.has_value(), "--fit"},
                              {options.advise, "--advise"},
-                             {!options.at.empty(), "--at"}};
+                             {!options.at.empty(), "--at"},
+                             {options.generate.has_value(), "--generate"},
+                             {options.use_cache, "--use-cache"}};
   const auto* first = std::ranges::find_if(questions, &Asked::asked);
   return first == std::end(questions) ? std::string_view() : first->flag;
 }
+
+// Tokens of a text whose length nobody says.
+constexpr std::int64_t kUsualSeq = 512;
 
 ImportOptions ImportOf(const WeighOptions& options) {
   const bool trains = !options.train.optimizer.empty();
@@ -148,6 +155,10 @@ ImportOptions ImportOf(const WeighOptions& options) {
       .attention = options.attention,
       .labelled = trains && options.train.loss.empty(),
       .training = options.mode == ModelMode::kExported ? trains : options.mode == ModelMode::kTrain,
+      .cache = options.use_cache
+                   ? std::optional(
+                         CacheStep{.tokens = options.bind.seq.value_or(kUsualSeq), .every = true})
+                   : std::nullopt,
       .runs = !AskedOfRun(options).empty()};
 }
 
@@ -259,6 +270,27 @@ std::optional<Baseline> BaselineOf(Program program, const WeighOptions& options,
                   .moved_bytes = (Count(all.read) + all.written).value()};
 }
 
+// Keys and values are kept for calls that follow, of which training and weights have none.
+Status RefuseUseOfCache(const WeighOptions& options) {
+  if (!options.use_cache) return {};
+  const std::string_view other = options.generate                   ? "--generate"
+                                 : !options.train.optimizer.empty() ? "--train"
+                                 : options.fit                      ? "--fit"
+                                                                    : "";
+  if (other.empty()) return {};
+  return Unexpected(UsageError("it is one forward pass that keeps keys and values", "--use-cache",
+                               fmt::format("Leave it away, or {}.", other)));
+}
+
+// With the time that it took.
+Result<Weighing> Finish(Result<Weighing> weighing, const WeighOptions& options,
+                        Clock::time_point begin) {
+  if (!weighing) return weighing;
+  if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing->analyses->work, options.path));
+  weighing->elapsed_seconds = SecondsSince(begin);
+  return weighing;
+}
+
 Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
                               const Convention& convention, Clock::time_point begin) {
   const StageTime read{.stage = "read", .seconds = SecondsSince(begin)};
@@ -272,16 +304,15 @@ Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
                               : options.fit  ? WeighFitting(program, options, convention)
                                             : WeighProgram(std::move(program), options, convention);
   if (!weighing) return Unexpected(Within(options.path, std::move(weighing).error()));
-  if (options.strict) SY_RETURN_IF_ERROR(RefuseUnmodelled(weighing->analyses->work, options.path));
   if (uncast) weighing->baseline = BaselineOf(*std::move(uncast), weighing->options, convention);
   weighing->times.insert(weighing->times.begin(), read);
-  weighing->elapsed_seconds = SecondsSince(begin);
-  return weighing;
+  return Finish(std::move(weighing), options, begin);
 }
 
 // A program in memory has been read already.
 Status RefuseReading(const WeighOptions& options) {
-  const std::string_view asked = !options.from.empty()        ? "from"
+  const std::string_view asked = options.generate             ? "generate"
+                                 : !options.from.empty()      ? "from"
                                  : options.dtype              ? "dtype"
                                  : !options.attention.empty() ? "attention"
                                                               : "";
@@ -307,7 +338,14 @@ Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pas
                                  fmt::format("These run: {}.", fmt::join(names, ", "))));
   }
   names.erase(last + 1, names.end());
-  SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, ImportOf(options)));
+  ImportOptions import = ImportOf(options);
+  if (options.generate) {
+    SY_RETURN_IF_ERROR(CheckGeneration(options));
+    import.cache = LastCall(*options.generate);
+    passes.bind.batch = options.bind.batch.value_or(1) * options.generate->beams;
+  }
+  if (options.use_cache) passes.bind.seq.reset();
+  SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, import));
   Result<Program> after = RunPasses(std::move(program), names, passes);
   if (!after) return Unexpected(Within(options.path, std::move(after).error()));
   return Print(*after);
@@ -316,8 +354,22 @@ Result<std::string> PrintAfter(const WeighOptions& options, std::string_view pas
 Result<Weighing> Weigh(const WeighOptions& options) {
   const Clock::time_point begin = Clock::now();
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
+  SY_RETURN_IF_ERROR(RefuseUseOfCache(options));
+  if (options.generate) {
+    return Finish(
+        WeighGeneration(options, ImportOf(options),
+                        [&](Program program, const WeighOptions& call) -> Result<Weighing> {
+                          auto weighing = WeighProgram(std::move(program), call, *convention);
+                          if (weighing) return weighing;
+                          return Unexpected(Within(call.path, std::move(weighing).error()));
+                        }),
+        options, begin);
+  }
   SY_ASSIGN_OR_RETURN(Program program, ImportFile(options.path, ImportOf(options)));
-  return WeighAsAsked(std::move(program), options, *convention, begin);
+  if (!options.use_cache) return WeighAsAsked(std::move(program), options, *convention, begin);
+  WeighOptions built = options;
+  built.bind.seq.reset();  // it was built with that
+  return WeighAsAsked(std::move(program), built, *convention, begin);
 }
 
 Result<Weighing> Weigh(Program program, const WeighOptions& options) {

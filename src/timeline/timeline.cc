@@ -22,6 +22,8 @@ std::string_view NameOf(Category category) {
       return "temporaries";
     case Category::kOutputs:
       return "outputs";
+    case Category::kCache:
+      return "cache";
   }
   __builtin_unreachable();
 }

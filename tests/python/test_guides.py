@@ -18,7 +18,11 @@ BINARY = os.environ.get("STEELYARD", str(ROOT / "build/dev/steelyard"))
 SHOWN = re.compile(r"```sh\n(steelyard (?:[^`]|\n)*?)\n```\n\n```\n(.*?)\n```", re.DOTALL)
 
 
-GUIDES = {"training_memory": 4, "config": 2}  # and how many examples they have at least
+GUIDES = {
+    "training_memory": 4,
+    "config": 2,
+    "generation": 4,
+}  # and how many examples they have at least
 
 
 def examples_of(guide: str) -> list[tuple[str, str]]:

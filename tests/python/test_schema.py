@@ -247,3 +247,28 @@ def test_a_comparison_follows_its_schema(steelyard: str, tmp_path: Path) -> None
     assert {"parameters_a", "parameters_b"} <= comparison["modules"][0].keys()
     differing = {row["op"] for row in comparison["operators"] if row["differs"]}
     assert differing == {"aten::gelu", "aten::relu"}
+
+
+GENERATION = ("--generate", "6+4", "--batch", "2")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--beams", "2", "--events"),
+        ("--bandwidth", "1TB/s", "--peak-flops", "10T"),
+        ("--cache", "paged", "--cache-dtype", "float8", "--shared-prefix", "5", "--fit", "1GB"),
+    ],
+)
+@pytest.mark.parametrize("model", ["deepseek_v3-a", "gemma2-a"])
+def test_reports_of_generations_follow_it(
+    steelyard: str, model: str, options: tuple[str, ...]
+) -> None:
+    path = ROOT / "tests/data/hf" / model
+    words = [steelyard, "weigh", str(path), "--format", "json", *GENERATION, *options]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    jsonschema.validate(report, SCHEMA)
+    assert sum(report["memory"]["at_peak"].values()) == report["memory"]["peak"]
+    assert [call["past"] for call in report["generation"]["calls"]] == [0, 6, 8]

@@ -126,13 +126,19 @@ Result<Program> BuildModel(const Settings& config, const ImportOptions& options)
                                     .dtype = dtype,
                                     .attention = attention,
                                     .training = options.training,
-                                    .labelled = options.labelled};
+                                    .labelled = options.labelled,
+                                    .cache = options.cache};
   const std::string name = std::string(architecture->prefix) + chosen.head;
   Builder builder(name, name);
   models::Net net{.b = builder, .config = config, .options = chosen};
   architecture->build(net);
   SY_RETURN_IF_ERROR(config.status());
   SY_ASSIGN_OR_RETURN(Program program, std::move(builder).Build());
+  if (options.cache && program.cache_layers.empty()) {
+    return Unexpected(Unsupported(
+        "generation is not built of models of type \"" + std::string(architecture->type) + "\"",
+        "model_type", "It is built of Llama's relatives, DeepSeek V3 and GPT-2."));
+  }
   ReleaseInOrder(program);
   if (options.quantised && config.Has(kQuantisation)) {
     program.facts.push_back(

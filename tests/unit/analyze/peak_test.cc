@@ -41,6 +41,19 @@ TEST(FindPeak, CategoriesSumToThePeak) {
   EXPECT_EQ(Of(peak.at_peak, Category::kTemporaries), 20 + 5);
 }
 
+TEST(FindPeak, WhatWasThereBeforeIsNotCountedTwice) {
+  Timeline t;
+  Of(t.resident, Category::kCache) = 50;
+  t.blocks = {{.bytes = 50, .freed = 1, .category = Category::kCache, .resident = true},
+              {.bytes = 60, .allocated = 0, .category = Category::kCache},
+              {.bytes = 70, .allocated = 2}};
+  t.events = {{60, 1}, {-50, 0}, {70, 2}};
+  const PeakReport peak = FindPeak(t);
+  EXPECT_EQ(peak.peak, 50 + 60 - 50 + 70);
+  EXPECT_EQ(Of(peak.at_peak, Category::kCache), 60) << "the old one is gone";
+  EXPECT_EQ(peak.live, (std::vector<std::uint32_t>{2, 1}));
+}
+
 constexpr std::string_view kThree =
     "input %x: f32[8]\n"
     "%tanh: f32[8] = aten::tanh(%x)\n"

@@ -59,6 +59,17 @@ TEST(Replay, NoAllocatorGoesBelowTheBound) {
   }
 }
 
+TEST(Replay, WhatWasThereBeforeMayBeFreed) {
+  Timeline timeline;
+  Of(timeline.resident, Category::kParameters) = 1000;
+  Of(timeline.resident, Category::kCache) = 50;
+  timeline.blocks = {{.bytes = 50, .resident = true}, {.bytes = 60}, {.bytes = 45}};
+  timeline.events = {{60, 1}, {-50, 0}, {45, 2}};
+  const MemoryUse use = Replay(timeline, *MakeExactAllocator());
+  EXPECT_EQ(use.peak, 1000 + 50 + 60);
+  EXPECT_EQ(use.bound, 1000 + 50 + 60);
+}
+
 TEST(Replay, CountsResidentBytes) {
   Timeline timeline;
   Of(timeline.resident, Category::kBuffers) = 7;

@@ -87,6 +87,32 @@ TEST(RunEager, ResidentsAreCountedOnceAndNeverFreed) {
   EXPECT_EQ(timeline.resident_bytes(), 2 * 8 * 4);
 }
 
+TEST(RunEager, ACacheIsGivenUpAndWhatReplacesItStays) {
+  const Timeline timeline = RunText(
+      "input %k: f32[8] cache\n"
+      "input %x: f32[8]\n"
+      "%n: f32[16] cache = aten::cat([%k, %x], 0)\n"
+      "%y: f32[16] = aten::tanh(%n)\n"
+      "return %y, %n\n");
+  EXPECT_THAT(Events(timeline), ElementsAre("aten::cat 64", " -32", "aten::tanh 64", " -64"))
+      << "the old cache goes with its last use, the new one does not";
+  EXPECT_EQ(Of(timeline.resident, Category::kCache), 8 * 4);
+  EXPECT_TRUE(timeline.blocks[0].resident);
+  EXPECT_EQ(timeline.blocks[1].category, Category::kCache);
+}
+
+TEST(RunEager, AFunctionLetsItsVariablesGoWhenItReturns) {
+  EXPECT_THAT(
+      Events(RunText("input %x: f32[8]\n"
+                     "%a: f32[8] = aten::tanh(%x)\n"
+                     "%b: f32[4] = aten::slice.Tensor(%x, 0, 0, 4)\n"
+                     "%c: f32[8] = aten::tanh(%a)\n"
+                     "%d: f32[2] = aten::zeros([2])\n"
+                     "steelyard::leave([%d, %a])\n"
+                     "return %c\n")),
+      ElementsAre("aten::tanh 32", "aten::tanh 32", "aten::empty 8", " -8", " -32", " -32"));
+}
+
 TEST(RunEager, OutputsAreTheCallers) {
   const Timeline timeline =
       RunText("input %x: f32[8]\n%a: f32[8] = aten::tanh(%x)\nreturn %a, %x\n");

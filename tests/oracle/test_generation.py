@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each call of a generation is what transformers does: every allocation and free, flops, the cache.
+
+tests/data/generation holds what eager PyTorch did (tools/measure_generation.py), tests/data/hf the
+configs of the models.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from conftest import ROOT, Weigh
+
+TRUTHS = sorted((ROOT / "tests/data/generation").glob("*.truth.json"))
+# The tokens that are written until the call of that name is the last.
+TOKENS = {"prompt": 1, "first": 2}
+CASES = [
+    (path.name.removesuffix(".truth.json"), step)
+    for path in TRUTHS
+    for step in ("prompt", "first", "last")
+]
+
+
+def weighed(name: str, step: str, weigh: Weigh) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What was measured of a call, and the report of a generation that ends with it."""
+    truth = json.loads((ROOT / f"tests/data/generation/{name}.truth.json").read_text())
+    tokens = TOKENS.get(step, truth["tokens"])
+    asked = ["--batch", str(truth["batch"]), "--generate", f"{truth['prompt']}+{tokens}"]
+    if truth["beams"] > 1:
+        asked += ["--beams", str(truth["beams"])]
+    return truth["calls"][step], weigh(ROOT / "tests/data/hf" / name, "--events", *asked)
+
+
+def of_operators(events: list[list[Any]]) -> list[tuple[str, int]]:
+    """As they are, but for the numbers that tensors are made of, of eight bytes.
+
+    Python makes them before it calls an operator and lets them go after it, and so do we; an
+    exported program, whose rows these are, lets them go inside of it.
+    """
+    number = -8
+    return [("" if size == number else op.split(".")[0], size) for op, size, *_ in events]
+
+
+def test_there_are_truths() -> None:
+    assert len(TRUTHS) >= 10
+
+
+@pytest.mark.parametrize(("name", "step"), CASES)
+def test_a_call_is_what_transformers_runs(name: str, step: str, weigh: Weigh) -> None:
+    measured, report = weighed(name, step, weigh)
+    assert of_operators(report["memory"]["events"]) == of_operators(measured["events"])
+    call = report["generation"]["calls"][-1]
+    assert call["cache"] == measured["held"]
+    if "flops" in measured:
+        assert call["flops"] == measured["flops"]
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in CASES}))
+def test_a_forward_pass_that_keeps_keys_and_values(name: str, weigh: Weigh) -> None:
+    truth = json.loads((ROOT / f"tests/data/generation/{name}.truth.json").read_text())
+    sizes = ("--batch", str(truth["batch"] * truth["beams"]), "--seq", str(truth["prompt"]))
+    report = weigh(ROOT / "tests/data/hf" / name, "--events", "--use-cache", *sizes)
+    wanted = of_operators(truth["use_cache"]["events"])
+    assert of_operators(report["memory"]["events"]) == wanted
