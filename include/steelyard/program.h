@@ -170,19 +170,6 @@ struct ModuleCall {
   CallId parent = kNoId;
 };
 
-struct SourceLine {
-  StringId file = kNoString;
-  std::uint32_t line = 0;
-  StringId function = kNoString;
-  StringId code = kNoString;
-};
-
-// How a tensor is stored where that is no array of its dtype: quantised numbers with their scales.
-struct Packing {
-  StringId name = kNoString;  // "q4_k", "gptq_int4_g128"
-  std::int64_t bytes = 0;     // all that the tensor takes, scales and zero points included
-};
-
 // What the file says of the model besides, under a name: a text, or else a number.
 struct Fact {
   StringId name = kNoString;  // "context_length"
@@ -220,17 +207,6 @@ struct CacheLayer {
   // What keys and values of all heads are, where only what they are found from is kept; else 0.
   std::int64_t expanded = 0;
   std::int64_t PerToken() const { return heads * (key_width + value_width); }
-};
-
-// One call of a model that writes text: it takes a prompt or, where it has seen some tokens, goes
-// on from what it keeps of them.
-struct CacheStep {
-  std::int64_t past = 0;      // tokens that it has seen; 0: none
-  std::int64_t tokens = 1;    // tokens that it is given, of each sequence
-  std::int64_t room = 0;      // tokens for which there is room from the start; 0: it grows
-  bool after_prompt = false;  // what it has seen came in one call
-  bool every = false;         // what follows each token is found, not only the last
-  bool reorders = false;      // beams are chosen at its end, and take over what others keep
 };
 
 class Program {
