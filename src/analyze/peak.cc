@@ -52,12 +52,6 @@ PeakReport FindPeak(const Timeline& timeline) {
 
 namespace {
 
-std::string_view WithoutOverload(std::string_view op) { return op.substr(0, op.find('.')); }
-std::string_view WithoutNamespace(std::string_view op) {
-  const std::size_t colons = op.rfind("::");
-  return colons == std::string_view::npos ? op : op.substr(colons + 2);
-}
-
 bool IsCalled(std::string_view op, std::string_view name) {
   const std::string_view base = WithoutOverload(op);
   return name == op || name == base || name == WithoutNamespace(base) ||

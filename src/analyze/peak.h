@@ -25,6 +25,14 @@ struct PeakReport {
   std::vector<std::uint32_t> live;  // blocks alive there, largest first
 };
 
+// Parts of an operator's name: "aten::add" of "aten::add.Tensor", as PyTorch's profiler prints it,
+// and "add" of "aten::add".
+inline std::string_view WithoutOverload(std::string_view op) { return op.substr(0, op.find('.')); }
+inline std::string_view WithoutNamespace(std::string_view op) {
+  const std::size_t colons = op.rfind("::");
+  return colons == std::string_view::npos ? op : op.substr(colons + 2);
+}
+
 PeakReport FindPeak(const Timeline& timeline);
 
 // The same at the calls of `name`, wherever most is held during one of them: all calls of the

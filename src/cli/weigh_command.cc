@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -41,10 +42,17 @@ Result<std::int64_t> ReadSize(std::string_view text) {
 // Bytes; nothing of an empty text.
 Result<std::optional<std::int64_t>> ReadMemory(std::string_view text, std::string_view flag) {
   if (text.empty()) return std::optional<std::int64_t>();
+  const std::string_view hint = "Write it as 80GB, 79.6GiB or 512B.";
   const std::optional<std::int64_t> bytes = ParseBytes(text);
-  if (bytes) return bytes;
-  return Unexpected(UsageError(fmt::format("\"{}\" is not a size of memory", text),
-                               std::string(flag), "Write it as 80GB, 79.6GiB or in bytes."));
+  if (!bytes) {
+    return Unexpected(UsageError(fmt::format("\"{}\" is not a size of memory", text),
+                                 std::string(flag), std::string(hint)));
+  }
+  if (std::isdigit(static_cast<unsigned char>(text.back())) != 0) {
+    return Unexpected(
+        UsageError(fmt::format("\"{}\" has no unit", text), std::string(flag), std::string(hint)));
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -125,8 +133,8 @@ void WeighCommand::AddSizeFlags(std::vector<Flag>* flags) {
                   .field = &inputs_},
                  {.name = "--size",
                   .arg = "SYMBOL=N",
-                  .help = "a size that only the data tell, as of nonzero; "
-                          "\"u*\" is all",
+                  .help = "a size that only the data tell, such as how many elements "
+                          "nonzero finds; \"u*\" stands for every one of them",
                   .field = &sizes_},
                  {.name = "--batch",
                   .arg = "N",
@@ -146,8 +154,7 @@ void WeighCommand::AddSizeFlags(std::vector<Flag>* flags) {
 void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
   flags->insert(flags->end(), {{.name = "--mode",
                                 .arg = "MODE",
-                                .help = "of dropout and batch normalization; by default as the "
-                                        "model was exported",
+                                .help = "how dropout and batch normalization run",
                                 .field = &mode_,
                                 .choices = {"exported", "train", "eval"}},
                                {.name = "--runtime",
@@ -290,6 +297,10 @@ Result<WeighOptions> WeighCommand::Options() const {
                        .advise = advise_};
   SY_ASSIGN_OR_RETURN(options.train, train_.Options());
   SY_ASSIGN_OR_RETURN(options.generate, generate_.Options());
+  if (progress_ && runtime_ != "graph") {
+    return Unexpected(UsageError("only the graph runtime tells how far it is", "--progress",
+                                 "Add --runtime graph."));
+  }
   options.progress = StandardErrorProgress(progress_);
   if (program_ == "module") {
     return Unexpected(UsageError("a file holds what was exported, not the module", "--as module",

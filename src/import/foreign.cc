@@ -23,6 +23,12 @@ constexpr char kCheckpointHint[] =
     "write model.save_pretrained(folder), or safetensors.torch.save_file(state, "
     "\"x.safetensors\").";
 
+constexpr char kJsonHint[] =
+    "A config.json says which model it is of: \"model_type\": \"llama\". Any other model is "
+    "exported "
+    "in Python: ep = torch.export.export(model, (example_input,)); torch.export.save(ep, "
+    "\"model.pt2\")";
+
 struct Format {
   bool (*sniff)(std::string_view head);
   std::string_view what;
@@ -72,7 +78,8 @@ constexpr Format kFormats[] = {
      "a shared library", kExportHint},
     {[](std::string_view head) { return head.starts_with("\x1f\x8b"); }, "a gzip file",
      "Unpack it first."},
-    {IsJson, "a JSON file", kExportHint},
+    {IsJson, "a JSON file", kJsonHint,
+     ", but no config of transformers: it has no model_type and no architectures"},
 };
 
 }  // namespace

@@ -707,9 +707,25 @@ void Dispatcher::Note(std::string_view line) {
   if (std::ranges::find(out_.notes, id) == out_.notes.end()) out_.notes.push_back(id);
 }
 
+// The note tells the first modules of which it is said: "...: layer1.0, layer2.0 and others".
 void Dispatcher::NoteEstimate(std::string_view line) {
+  constexpr std::ptrdiff_t kNamed = 3;
+  constexpr std::string_view kOthers = " and others";
   out_.memory_estimated = true;
-  Note(line);
+  const auto said = std::ranges::find_if(
+      out_.notes, [&](StringId id) { return out_.text(id).starts_with(line); });
+  std::string note(said == out_.notes.end() ? line : out_.text(*said));
+  const std::string_view module =
+      context_.module == kNoId ? "" : source_.text(source_.modules[context_.module].path);
+  const std::string_view named = std::string_view(note).substr(line.size());
+  const bool known =
+      fmt::format("{},", named).find(fmt::format(" {},", module)) != std::string::npos;
+  if (!module.empty() && !known && !named.ends_with(kOthers)) {
+    const bool full = std::ranges::count(named, ',') + 1 == kNamed;
+    note.append(full ? kOthers : named.empty() ? ": " : ", ").append(full ? "" : module);
+  }
+  if (said != out_.notes.end()) out_.notes.erase(said);
+  Note(note);
 }
 
 std::optional<std::int64_t> Dispatcher::SizeInFile(int i, int dim) const {

@@ -17,6 +17,7 @@
 #include "ops/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/gradients/view.h"
+#include "ops/indices.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -31,11 +32,6 @@ namespace {
 
 bool IsMask(const TensorView& index) {
   return index.dtype() == DType::kBool || index.dtype() == DType::kUInt8;
-}
-
-void RequireIndex(const TensorView& index) {
-  if (index.dtype() == DType::kInt64 || index.dtype() == DType::kInt32) return;
-  Refuse("an index must be int64 or int32, not " + shape::Text(index));
 }
 
 // --- index --------------------------------------------------------------------------------------

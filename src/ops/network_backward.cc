@@ -12,6 +12,7 @@
 
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
+#include "ops/indices.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
@@ -173,10 +174,6 @@ Work FlashSlopeWork(const OpView& op) {
 
 // --- embedding, slices, losses -------------------------------------------------------------------
 
-// grad, indices, num_weights
-void EmbeddingSlopeShape(const OpView& op, Outputs& out) {
-  out.Add(op.self().dtype(), Dims{op.integer(2), op.self().size(-1)});
-}
 void EmbeddingSlopeAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, "aten::empty");
   const Scratch indices = allocations::Contiguous(op.tensor(1), memory);
@@ -389,7 +386,7 @@ constexpr std::array kRows{
            "(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
            "scale_grad_by_freq) -> Tensor",
            "aten::embedding_dense_backward(f32[3,4,16], i64[3,4], 100, -1, False)",
-           Family::kIndexing, Fusion::kOpaque, EmbeddingSlopeShape, EmbeddingSlopeAllocations,
+           Family::kIndexing, Fusion::kOpaque, TableGradientShape, EmbeddingSlopeAllocations,
            AddGradient),
     Kernel("aten::slice_backward", "The gradient of a slice, zero elsewhere.",
            "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "

@@ -12,6 +12,7 @@
 #include "ir/layout.h"
 #include "ops/autograd.h"
 #include "ops/dispatcher.h"
+#include "ops/indices.h"
 #include "ops/optimizers/step.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -152,10 +153,6 @@ void EmbeddingShape(const OpView& op, Outputs& out) {
   sizes.push_back(op.self().size(1));
   out.Add(op.self().dtype(), sizes);
 }
-void EmbeddingSlopeShape(const OpView& op, Outputs& out) {
-  out.Add(op.self().dtype(), Dims{op.integer(2), op.self().size(-1)});
-}
-Work EmbeddingSlopeWork(const OpView& op) { return {.alu = work::Elements(op.self())}; }
 
 void SumShape(const OpView& op, Outputs& out) {
   const shape::DimSet set = shape::DimsOf(op, 1, op.self().rank());
@@ -340,7 +337,8 @@ constexpr std::array kRows{
         {"raf::embedding_dx", "The gradient of a table, row by row.",
          "(Tensor dy, Tensor indices, int num_weight) -> Tensor",
          "raf::embedding_dx(f32[2,3,4], i64[2,3], 9)"},
-        Fusion::kOpaque, kGradientUnknown, EmbeddingSlopeShape, EmbeddingSlopeWork),
+        Fusion::kOpaque, kGradientUnknown, TableGradientShape,
+        work::PerInput<work::PerElement{.alu = 1}>),
     Row(Family::kReduction,
         {"raf::sum", "Sums over dimensions.",
          "(Tensor x, int[]? axis=None, bool keepdims=False) -> Tensor",

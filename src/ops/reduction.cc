@@ -17,6 +17,7 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/norm.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
@@ -192,10 +193,6 @@ void MeanAllocations(const OpView& op, Allocations& memory) {
 // One operation for each element and one for each result.
 Work MeanWork(const OpView& op) {
   return {.alu = work::Elements(op.self()) + work::Elements(op.output())};
-}
-// Squares and sums, and a root for each result.
-Work NormWork(const OpView& op) {
-  return {.alu = work::Elements(op.self()) * 2, .special = work::Elements(op.output())};
 }
 
 // --- Makers -------------------------------------------------------------------------------------
@@ -430,7 +427,7 @@ constexpr std::array kRows{
                "dtype=None) -> Tensor",
                "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)", gradients::kVectorNorm,
                Fusion::kReduction, ReduceShape<NormType, Places{.dim = 2, .keep = 3, .dtype = 4}>,
-               NormAllocations<Places{.dim = 2, .keep = 3, .dtype = 4}>, NormWork)),
+               NormAllocations<Places{.dim = 2, .keep = 3, .dtype = 4}>, work::Norm)),
     Casting(precision::kFullResultOnCuda,
             Reduce("aten::cumsum", "Sums of all elements up to each.",
                    "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",

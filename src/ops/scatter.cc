@@ -15,6 +15,7 @@
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/indexing.h"
+#include "ops/indices.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -29,10 +30,6 @@ namespace {
 
 using work::PerElement;
 
-void RequireIndex(const TensorView& index) {
-  if (index.dtype() == DType::kInt64 || index.dtype() == DType::kInt32) return;
-  Refuse("an index must be int64 or int32, not " + shape::Text(index));
-}
 void RequireLong(const TensorView& index) {
   if (index.dtype() != DType::kInt64) Refuse("an index must be int64, not " + shape::Text(index));
 }

@@ -17,6 +17,7 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/norm.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
@@ -187,14 +188,10 @@ void NormAllocations(const OpView& op, Allocations& memory) {
   }
 }
 
-Work NormWork(const OpView& op) {
-  return {.alu = work::Elements(op.self()) * 2, .special = work::Elements(op.output())};
-}
-
 constexpr OpDef Norm(OpName name, Signature signature, std::string_view example, ShapeFn shape,
                      AllocationsFn allocations, Gradient grad) {
   return Kernel(Family::kReduction, {name, "Norms over dimensions.", signature, example},
-                {shape, Fusion::kReduction, allocations, NormWork, grad, precision::kFollow});
+                {shape, Fusion::kReduction, allocations, work::Norm, grad, precision::kFollow});
 }
 
 std::vector<Tensor> NormOfAll(Dispatcher& d, const OpView& op) {

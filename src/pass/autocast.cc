@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -66,6 +67,14 @@ Status AppendOverride(Program& program, const CastOverride& cast) {
   return {};
 }
 
+// Whether autocast finds a weight to cast. A model without parameters has none to miss.
+bool HasWideParameter(const Program& program) {
+  return program.parameters.empty() ||
+         std::ranges::any_of(program.parameters, [&](const NamedTensor& parameter) {
+           return program.values[parameter.value].dtype == DType::kFloat32;
+         });
+}
+
 }  // namespace
 
 Result<Program> InsertAutocast(Program program, const AmpOptions& options) {
@@ -76,6 +85,10 @@ Result<Program> InsertAutocast(Program program, const AmpOptions& options) {
   }
   if (*options.dtype != DType::kBFloat16 && *options.dtype != DType::kFloat16) {
     return Unexpected(UsageError("autocast has no such dtype", "--amp", "It has bf16 and fp16."));
+  }
+  if (!HasWideParameter(program)) {
+    program.notes.push_back(program.strings.Intern(
+        "no parameter is in float32, so there is little that autocast casts"));
   }
   std::vector<Node> body = std::exchange(program.main().nodes, {});
   for (const CastOverride& cast : options.casts) {

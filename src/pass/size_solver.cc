@@ -2,6 +2,7 @@
 #include "pass/size_solver.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -248,6 +249,12 @@ std::string SizeSolver::RemedyFor(std::uint32_t symbol) const {
   const Value& value = program_.values[id];
   std::string out = "--input " + std::string(program_.text(value.name)) + "=";
   if (value.kind != ValueKind::kTensor) return out + "N";
+  // The first two sizes of inputs have options of their own.
+  constexpr std::array<std::string_view, 2> kShort = {"--batch N or ", "--seq N or "};
+  for (int i = 0; value.rank > 1 && i < 2; ++i) {
+    const std::optional<std::uint32_t> own = UnboundSymbolOf(program_.size(id, i));
+    if (own == symbol) out.insert(0, kShort[static_cast<std::size_t>(i)]);
+  }
   for (int i = 0; i < value.rank; ++i) {
     const Number number = NumberOf(program_.size(id, i));
     out.append(i == 0 ? "" : "x").append(number ? std::to_string(*number) : "N");
@@ -258,10 +265,12 @@ std::string SizeSolver::RemedyFor(std::uint32_t symbol) const {
 Error SizeSolver::NoNumber(Dim dim, std::string where) const {
   for (std::uint32_t i : SymbolsOf(dim)) {
     if (symbols_[i]) continue;
-    std::string why = "which has no value and no example in the file";
-    if (!maker_[i].empty()) why = "which " + maker_[i] + " takes from the data, without a limit";
-    return InvalidInput("the size " + DimText(program_, dim) + " needs " + NameOf(i) + ", " + why,
-                        std::move(where), "Bind it with " + RemedyFor(i) + ".");
+    const bool is_open = maker_[i].empty();
+    std::string what = is_open ? "has no value and no example in the file"
+                               : "is taken from the data by " + maker_[i] + ", without a limit";
+    if (DimText(program_, dim) != NameOf(i)) what = "needs " + NameOf(i) + ", which " + what;
+    return InvalidInput("the size " + DimText(program_, dim) + " " + what, std::move(where),
+                        "Bind it with " + RemedyFor(i) + ".");
   }
   return InvalidInput("the size " + DimText(program_, dim) + " has no value", std::move(where),
                       "A division by zero, or a number of more than 62 bits?");

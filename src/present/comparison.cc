@@ -214,6 +214,10 @@ void AddRest(std::size_t rest, std::string_view what, report::Table* table) {
                   Style::kDim}}});
 }
 
+std::string_view WordsOfSame(std::size_t count) {
+  return count == 1 ? "that is the same" : "that are the same";
+}
+
 class Comparison {
  public:
   Comparison(const Side& a, const Side& b, const ComparisonShown& shown)
@@ -424,7 +428,7 @@ class Comparison {
     }
     AddRest(folded.size() - shown, "more (--top)", &table);
     AddRest(deeper, "deeper (--depth)", &table);
-    AddRest(same, "that are the same", &table);
+    AddRest(same, WordsOfSame(same), &table);
     document->body.emplace_back(std::move(table));
   }
 
@@ -443,7 +447,7 @@ class Comparison {
     report::Table table = EmptyTable("Operators that differ", figures);
     for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(RowOf(matches[i], figures));
     AddRest(matches.size() - shown, "more (--top)", &table);
-    AddRest(same, "that are the same", &table);
+    AddRest(same, WordsOfSame(same), &table);
     document->body.emplace_back(std::move(table));
   }
 

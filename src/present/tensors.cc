@@ -29,8 +29,6 @@ const Node* OriginOf(const Findings& findings, const Node& kernel) {
 
 }  // namespace
 
-std::string_view WithoutOverload(std::string_view op) { return op.substr(0, op.find('.')); }
-
 std::string_view ModelOp(const Findings& findings, const Node& kernel) {
   const Node* origin = OriginOf(findings, kernel);
   return WithoutOverload(origin == nullptr ? findings.kernels.op_name(kernel.op)
@@ -38,11 +36,6 @@ std::string_view ModelOp(const Findings& findings, const Node& kernel) {
 }
 
 namespace {
-
-std::string_view WithoutNamespace(std::string_view op) {
-  const std::size_t colons = op.rfind("::");
-  return colons == std::string_view::npos ? op : op.substr(colons + 2);
-}
 
 // The first result of the model's operator: what the exported graph calls the call.
 std::string_view CallName(const Findings& findings, const Node& kernel) {

@@ -13,9 +13,6 @@
 
 namespace steelyard::present {
 
-// An operator's name without its overload, as PyTorch's profiler prints it.
-std::string_view WithoutOverload(std::string_view op);
-
 // The operator as the model calls it: of the call that a kernel comes from.
 std::string_view ModelOp(const Findings& findings, const Node& kernel);
 

@@ -12,9 +12,9 @@ namespace steelyard::present {
 void AppendTimings(const Findings& findings, report::Document* document) {
   report::Table table;
   table.columns = {
-      {.key = "stage", .header = "Stage"},
-      {.key = "seconds", .header = "Time", .unit = Unit::kSeconds, .align = report::Align::kRight},
-      {.key = "share", .header = "Share", .unit = Unit::kPercent, .align = report::Align::kRight}};
+      {.key = "stage", .header = "Timings"},
+      {.key = "seconds", .header = "time", .unit = Unit::kSeconds, .align = report::Align::kRight},
+      {.key = "share", .header = "share", .unit = Unit::kPercent, .align = report::Align::kRight}};
   double sum = 0;
   for (const StageTime& time : findings.times) sum += time.seconds;
   for (const StageTime& time : findings.times) {
@@ -23,7 +23,6 @@ void AppendTimings(const Findings& findings, report::Document* document) {
         {.cells = {std::string(time.stage), Quantity{.value = time.seconds, .unit = Unit::kSeconds},
                    Quantity{.value = share, .unit = Unit::kPercent}}});
   }
-  document->body.emplace_back(report::Headline{.title = "Timings", .text = {}});
   document->body.emplace_back(std::move(table));
 }
 

@@ -87,8 +87,8 @@ void PresentBody(const Findings& findings, const Shown& shown, report::Document*
   if (shown.events) AppendEvents(findings, document);
   AppendUnmodelled(findings, document);
   AppendNotes(findings, document);
-  AppendModelled(findings, document);
   if (shown.timings) AppendTimings(findings, document);
+  AppendModelled(findings, document);
 }
 
 void PresentData(const Findings& findings, const Shown& shown, report::Document* document) {

@@ -213,7 +213,15 @@ Result<OpenSize> FindOpenSize(const Program& program, const BindOptions& sizes) 
   add(sizes.batch.has_value(), "--batch");
   add(sizes.seq.has_value(), "--seq");
   add(!sizes.inputs.empty(), "--input");
-  std::string hint = given.empty() ? "Export" : fmt::format("Leave {} away; or export", given);
+  std::string hint = given.empty() ? "Export" : fmt::format("Leave {} away", given);
+  // The file leaves it open: nothing but these options decides it.
+  if (FindAt(program, 0) || FindAt(program, 1)) {
+    return Unexpected(
+        InvalidInput("every size of the model's inputs is given, so there is nothing "
+                     "to search",
+                     "--fit", hint + "."));
+  }
+  if (!given.empty()) hint += "; or export";
   hint += fmt::format(
       " it with one: `batch = torch.export.Dim(\"batch\")`, then `torch.export.export(model, args, "
       "dynamic_shapes={{\"{}\": {{0: batch}}}})`.",

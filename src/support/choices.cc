@@ -66,12 +66,15 @@ std::string_view NearestWord(std::string_view word, std::span<const std::string_
 }
 
 std::string HintOfNames(std::string_view word, std::span<const std::string_view> names) {
-  if (const std::string_view meant = NearestWord(word, names); !meant.empty()) {
-    return fmt::format("Did you mean {}?", meant);
-  }
   if (names.empty()) return "There are none.";
-  return fmt::format("{}: {}.", names.size() == 1 ? "So far there is only" : "There are",
-                     fmt::join(names, ", "));
+  const std::string all = fmt::format(
+      "{}: {}.", names.size() == 1 ? "So far there is only" : "There are", fmt::join(names, ", "));
+  const std::string_view meant = NearestWord(word, names);
+  if (meant.empty()) return all;
+  // A few may all be told: what looks like a slip may be another thing of the kind.
+  constexpr std::size_t kFew = 4;
+  return fmt::format("Did you mean {}?{}", meant,
+                     names.size() > 1 && names.size() <= kFew ? " " + all : "");
 }
 
 Error NoSuch(std::string_view what, std::string_view word, std::span<const std::string_view> names,

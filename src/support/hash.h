@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two hashes of text: one that is the same everywhere and at compile time, one that is fast.
+// A hash of text for tables in memory.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,6 @@
 #include <string_view>
 
 namespace steelyard {
-
-// FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/). Stable over machines and versions,
-// and usable in constant expressions; about one byte per nanosecond.
-[[nodiscard]] constexpr std::uint64_t Fnv1a64(std::string_view text) {
-  constexpr std::uint64_t kOffsetBasis = 0xcbf29ce484222325U;
-  constexpr std::uint64_t kPrime = 0x100000001b3U;
-  std::uint64_t hash = kOffsetBasis;
-  for (const char c : text) {
-    hash ^= static_cast<unsigned char>(c);
-    hash *= kPrime;
-  }
-  return hash;
-}
 
 namespace hash_internal {
 
@@ -61,7 +48,7 @@ struct Words {
 
 }  // namespace hash_internal
 
-// A hash for tables in memory: sixteen bytes a step. Depends on byte order and may change with any
+// Sixteen bytes a step. Depends on byte order and may change with any
 // version, so it is never stored or printed. Not meant to withstand chosen keys.
 [[nodiscard]] inline std::uint64_t HashText(std::string_view text) {
   using hash_internal::Fold;

@@ -169,7 +169,7 @@ std::string FormatMagnitude(double magnitude, Unit unit, UnitStyle style) {
   if (unit == Unit::kSeconds && ReadsAsMinutes(magnitude)) return Minutes(magnitude);
   const Scale scale = CommonScale(magnitude, unit, style);
   const double scaled = magnitude / scale.divisor;
-  if (unit == Unit::kRatio) return fmt::format("{:.2f}x", scaled);
+  if (unit == Unit::kRatio) return FormatIn(scaled, scale) + std::string(scale.suffix);
   if (unit == Unit::kPercent && scaled > 0 && scaled < 0.05) return "<0.1 %";
   const std::string word = scale.Word();
   const std::string_view gap = word.empty() ? "" : " ";
@@ -184,7 +184,10 @@ Scale CommonScale(double largest, Unit unit, UnitStyle style) {
   const double magnitude = std::isfinite(largest) ? std::fabs(largest) : 0.0;
   if (unit == Unit::kSeconds) return SecondsScale(magnitude);
   if (unit == Unit::kPercent) return {.suffix = Suffix(unit), .divisor = 0.01, .decimals = 1};
-  if (unit == Unit::kRatio) return {.suffix = Suffix(unit), .decimals = 2};
+  if (unit == Unit::kRatio) {
+    constexpr double kInFull = 99.995;
+    return {.suffix = Suffix(unit), .decimals = magnitude < kInFull ? 2 : 0};
+  }
   if (unit == Unit::kBits) return {.suffix = Suffix(unit), .decimals = 2};
   if (unit == Unit::kFlopsPerByte) return {.suffix = Suffix(unit), .decimals = 1};
   if (!HasPrefixes(unit) || style == UnitStyle::kExact) return {.suffix = Suffix(unit)};

@@ -40,7 +40,6 @@ Tensor AdaptiveMaxSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::adaptive_max_pool2d_backward", b.grad(), b.saved(0), b.result(1));
 }
 
-// self, output_size, then what the backward kernel takes in the same order
 // self, output_size, perhaps align_corners, a factor for each dimension
 Tensor UpsampleSelf(Dispatcher& d, const Backward& b, OpName kernel) {
   const OpView& op = b.op();

@@ -85,15 +85,13 @@ Tensor Dividend(Dispatcher& d, const Backward& b) {
   return Collapsed(d, b, 0, d.Call("raf::divide", b.grad(), b.saved(1)));
 }
 
-// RAF's rule reshapes the gradient to what it was, which its simplifier leaves in the program.
-Tensor Biased(Dispatcher& d, const Backward& b) {
+// Of a biased tensor, too: RAF's rule reshapes the gradient to what it was, which its simplifier
+// leaves in the program.
+Tensor AsOperand(Dispatcher& d, const Backward& b) {
   return d.Call("raf::reshape", b.grad(), Dims(b.op().tensor(0).sizes()));
 }
 Tensor Bias(Dispatcher& d, const Backward& b) { return Collapsed(d, b, 1, b.grad()); }
 
-Tensor Reshape(Dispatcher& d, const Backward& b) {
-  return d.Call("raf::reshape", b.grad(), Dims(b.op().tensor(0).sizes()));
-}
 Tensor Transpose(Dispatcher& d, const Backward& b) {
   return d.Call("raf::transpose_dx", b.grad(), b.op().ints(1));
 }

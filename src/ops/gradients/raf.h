@@ -19,9 +19,8 @@ Tensor Subtrahend(Dispatcher& d, const Backward& b);
 Tensor FirstFactor(Dispatcher& d, const Backward& b);
 Tensor SecondFactor(Dispatcher& d, const Backward& b);
 Tensor Dividend(Dispatcher& d, const Backward& b);
-Tensor Biased(Dispatcher& d, const Backward& b);
+Tensor AsOperand(Dispatcher& d, const Backward& b);
 Tensor Bias(Dispatcher& d, const Backward& b);
-Tensor Reshape(Dispatcher& d, const Backward& b);
 Tensor Transpose(Dispatcher& d, const Backward& b);
 Tensor Embedding(Dispatcher& d, const Backward& b);
 Tensor Gelu(Dispatcher& d, const Backward& b);
@@ -47,8 +46,8 @@ inline constexpr Gradient kMultiply{
     "raf::multiply_dx", {GradientOf(0, {1}, FirstFactor), GradientOf(1, {0}, SecondFactor)}};
 inline constexpr Gradient kDivide{"raf::divide_dx", {GradientOf(0, {1}, Dividend)}};
 inline constexpr Gradient kBiasAdd{"raf::bias_add_dx",
-                                   {GradientOf(0, {}, Biased), GradientOf(1, {}, Bias)}};
-inline constexpr Gradient kReshape{"raf::reshape_dx", {GradientOf(0, {}, Reshape)}};
+                                   {GradientOf(0, {}, AsOperand), GradientOf(1, {}, Bias)}};
+inline constexpr Gradient kReshape{"raf::reshape_dx", {GradientOf(0, {}, AsOperand)}};
 inline constexpr Gradient kTranspose{"raf::transpose_dx", {GradientOf(0, {}, Transpose)}};
 inline constexpr Gradient kEmbedding{"raf::embedding_dx", {GradientOf(0, {1}, Embedding)}};
 inline constexpr Gradient kGelu{"raf::gelu_dx", {GradientOf(0, {0}, Gelu)}};

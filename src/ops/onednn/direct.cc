@@ -32,7 +32,9 @@ bool TakesDepthwise(const Problem& p) {
 
 // --- All others, float32 ------------------------------------------------------------------------
 
-// How many blocks of output channels and pixels of a row are in registers at once.
+// How many blocks of output channels and pixels of a row are in registers at once. The rules are
+// those of oneDNN (3.8, init_conf of the forward kernel in
+// src/cpu/x64/jit_avx512_common_conv_kernel.cpp), which give no reasons for their numbers.
 class FloatRow {
  public:
   FloatRow(const Problem& p, std::int64_t block, bool first, const Target& target)
@@ -52,6 +54,18 @@ class FloatRow {
   static constexpr std::int64_t kRegisters = 28;
   static constexpr std::int64_t kAllRegisters = 31;
   static constexpr std::int64_t kMostBlocks = 5;
+  // A column is worth kernels of its own where it and they are this long.
+  static constexpr std::int64_t kLongColumn = 60, kLongKernel = 3;
+  // Rows of which a kernel of three pixels keeps one block, unless the image has many channels.
+  static constexpr std::int64_t kShortRow = 28;
+  struct Exception {
+    std::int64_t row, channels;
+  };
+  static constexpr std::array<Exception, 2> kManyChannels{{{13, 192}, {28, 512}}};
+  // Where it steps over pixels: a small batch, of few channels or rows.
+  static constexpr std::int64_t kSmallBatch = 16, kFewOutputs = 192, kFewRows = 10;
+  // Of a single image: rows of so many pixels, of so few channels.
+  static constexpr std::int64_t kRowOfOne = 147, kOutputsOfOne = 96;
 
   void Choose() {
     const std::int64_t out = p_.width.out;
@@ -78,7 +92,7 @@ class FloatRow {
            p_.depth.kernel == 1 && p_.width.in == p_.width.kernel && output_blocks_ > 1 &&
            p_.width.before == 0 && p_.width.after() == 0 && p_.depth.before == 0 &&
            p_.depth.after() == 0 && p_.width.dilation == 1 && p_.depth.dilation == 1 &&
-           p_.height.out >= 60 && p_.height.kernel >= 3;
+           p_.height.out >= kLongColumn && p_.height.kernel >= kLongKernel;
   }
 
   // Source, result and weight of a row, for two blocks of output channels, in the first cache.
@@ -93,13 +107,16 @@ class FloatRow {
 
   bool KeepsOneBlock() const {
     const std::int64_t out = p_.width.out, inputs = PaddedInputs();
-    const bool small = p_.width.kernel == 3 && out <= 28 && WorkingSetFits() &&
-                       !(out == 13 && inputs >= 192) && !(out == 28 && inputs >= 512);
+    const auto excepted = [&](const Exception& e) { return out == e.row && inputs >= e.channels; };
+    const bool small = p_.width.kernel == 3 && out <= kShortRow && WorkingSetFits() &&
+                       std::ranges::none_of(kManyChannels, excepted);
     const bool strided = p_.width.stride != 1 || p_.height.stride != 1;
     const std::int64_t outputs = output_blocks_ * block_;
     return p_.width.kernel > 3 ||
-           (small && (!strided || (p_.batch <= 16 && (outputs <= 192 || p_.height.out <= 10)))) ||
-           (p_.batch == 1 && (out <= kRegisters || first_ || (out <= 147 && outputs <= 96)));
+           (small && (!strided || (p_.batch <= kSmallBatch &&
+                                   (outputs <= kFewOutputs || p_.height.out <= kFewRows)))) ||
+           (p_.batch == 1 &&
+            (out <= kRegisters || first_ || (out <= kRowOfOne && outputs <= kOutputsOfOne)));
   }
 
   std::int64_t PaddedInputs() const { return first_ ? p_.inputs : RoundUp(p_.inputs, block_); }

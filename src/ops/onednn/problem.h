@@ -47,6 +47,10 @@ struct Problem {
 
   bool narrow() const { return dtype != DType::kFloat32; }
   std::int64_t kernel() const { return depth.kernel * height.kernel * width.kernel; }
+  // Of all dimensions together.
+  double strides() const {
+    return static_cast<double>(depth.stride * height.stride) * static_cast<double>(width.stride);
+  }
   bool pointwise() const { return kernel() == 1; }
   bool depthwise() const { return groups > 1 && inputs == 1 && outputs == 1; }
   Count SourceElements() const { return Elements(inputs, depth.in, height.in, width.in); }

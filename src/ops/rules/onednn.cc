@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "ops/onednn/blocks.h"
 #include "ops/onednn/columns.h"
 #include "ops/onednn/direct.h"
 #include "ops/onednn/pointwise.h"
@@ -157,17 +158,12 @@ class Plan {
 
   // Output channels of a batch of matrices.
   std::int64_t OutputBlock() const {
-    const std::int64_t block = target_.channel_block, three = 3 * block;
-    const std::int64_t whole = RoundUp(p_.outputs, block);
-    if (whole == block || p_.narrow()) return block;
-    const double strides = static_cast<double>(p_.depth.stride * p_.height.stride) *
-                           static_cast<double>(p_.width.stride);
-    if (p_.pointwise() && !Padded()) {
-      if (whole % (4 * block) == 0 && Pixels(false) >= 64 * strides) return 4 * block;
-      return 20 * p_.outputs >= 19 * RoundUp(p_.outputs, three) ? three : 2 * block;
-    }
-    const bool few = whole % three == 0 && whole * 4 <= 1536;
-    return few && Pixels(true) > 81 * strides ? three : 2 * block;
+    if (p_.narrow()) return target_.channel_block;
+    const bool pointwise = p_.pointwise() && !Padded();
+    return ProductBlock({.channels = p_.outputs,
+                         .vector = target_.channel_block,
+                         .pointwise = pointwise,
+                         .pixels = Pixels(!pointwise) / p_.strides()});
   }
   bool Padded() const { return p_.depth.before > 0 || p_.height.before > 0 || p_.width.before > 0; }
   double Pixels(bool source) const {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "ops/onednn/blocks.h"
 #include "ops/onednn/columns.h"
 #include "ops/onednn/problem.h"
 #include "ops/onednn/scratch.h"
@@ -110,23 +111,15 @@ class Plan {
     return !PaddedByHalf(p_.depth) || !PaddedByHalf(p_.height) || !PaddedByHalf(p_.width);
   }
 
-  // Input channels of the weight, in blocks of 16 to 64 by oneDNN's estimate of which is fastest
-  // (measured: 48 where it leaves little empty and where the weight is small).
+  // Input channels of the weight, in whole blocks.
   std::int64_t MatrixInputs() const {
-    constexpr std::int64_t kSmallWeight = 384;
-    constexpr double kManyPixels = 64, kMorePixels = 81;
-    const std::int64_t block = target_.channel_block, i = p_.inputs;
-    const std::int64_t whole = RoundUp(i, block), threes = RoundUp(i, 3 * block);
-    if (whole == block) return block;
+    const bool pointwise = p_.pointwise() && !p_.LeavesImage();
     const auto pixels = static_cast<double>(p_.depth.out * p_.height.out * p_.width.out);
-    const double strides = static_cast<double>(p_.depth.stride * p_.height.stride) *
-                           static_cast<double>(p_.width.stride);
-    if (p_.pointwise() && !p_.LeavesImage()) {
-      const bool fours = whole % (4 * block) == 0 && pixels >= kManyPixels;
-      return !fours && 20 * i >= 19 * threes ? threes : RoundUp(i, 2 * block);
-    }
-    const bool small = whole == threes && whole <= kSmallWeight && pixels > kMorePixels * strides;
-    return small ? threes : RoundUp(i, 2 * block);
+    return RoundUp(p_.inputs, ProductBlock({.channels = p_.inputs,
+                                            .vector = target_.channel_block,
+                                            .element_bytes = p_.narrow() ? 2 : 4,
+                                            .pointwise = pointwise,
+                                            .pixels = pointwise ? pixels : pixels / p_.strides()}));
   }
 
   // --- The weight's gradient --------------------------------------------------------------------

@@ -177,12 +177,15 @@ TEST(Bind, FixedModelTakesItsOwnSizesOnly) {
 
 TEST(Bind, SymbolsWithoutAnyValueAreRefused) {
   EXPECT_EQ(Refusal("symbol n\ninput %x: f32[n,8]\n", {}),
-            "%x: the size n needs n, which has no value and no example in the file. Bind it with "
+            "%x: the size n has no value and no example in the file. Bind it with --batch N or "
             "--input x=Nx8.");
+  EXPECT_EQ(Refusal("symbol n\ninput %x: f32[8,2*n]\n", {}),
+            "%x: the size 2*n needs n, which has no value and no example in the file. Bind it with "
+            "--seq N or --input x=8xN.");
   // A size that the data tell.
   EXPECT_EQ(Refusal("symbol u0\ninput %x: f32[8]\n%y: f32[u0 + 1] = made::up(%x)\n", {}),
-            "%y: the size u0 + 1 needs u0, which made::up takes from the data, without a limit. "
-            "Bind it with --size u0=N.");
+            "%y: the size u0 + 1 needs u0, which is taken from the data by made::up, without a "
+            "limit. Bind it with --size u0=N.");
   EXPECT_THAT(Refusal("symbol u0\nf([g, [u0]])\n", {}), HasSubstr("no symbol"));
   EXPECT_THAT(Refusal("symbol u0\nf(1)\nf([2, [u0]])\n", {}), HasSubstr("node 1 (f): the size u0"));
   // Nobody asks for it.

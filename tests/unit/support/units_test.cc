@@ -105,6 +105,8 @@ TEST(UnitsTest, TimesFromNanosecondsToHours) {
 
 TEST(UnitsTest, RatiosAndIntensities) {
   EXPECT_EQ(Format(1.356, Unit::kRatio), "1.36x");
+  EXPECT_EQ(Format(99.994, Unit::kRatio), "99.99x");
+  EXPECT_EQ(Format(24621.02, Unit::kRatio), "24,621x");
   EXPECT_EQ(Format(12.34, Unit::kFlopsPerByte), "12.3 FLOP/B");
   EXPECT_EQ(Format(8.0 * 144 / 256, Unit::kBits), "4.50 bit");
   EXPECT_EQ(Format(2.5, Unit::kNone), "2.5");

@@ -90,6 +90,22 @@ TEST(TransposedConvolution, WhatIsNotKnownToTheByteSaysSo) {
   EXPECT_TRUE(Of(SquareOf(2, 48, 512, BackOf(3, 4, 2, 0))).estimated);
 }
 
+// Those of ResNet-50's strided shortcuts: 512 channels are 8 blocks of 64 or 11 of 48, which are
+// 528.
+TEST(TransposedConvolution, BlocksOfStridedShortcutsAreKnown) {
+  const auto of = [](std::int64_t outputs, std::int64_t side, int threads = 1) {
+    return BackwardBuffers(SquareOf(4, 512, outputs, AxisOf(2 * side, 1, 0, 2)), Use::kGradient,
+                           Target{.threads = threads});
+  };
+  EXPECT_EQ(of(1024, 14).weight, 512 * 1024 * 4);
+  EXPECT_FALSE(of(1024, 14).estimated);
+  EXPECT_EQ(of(1024, 7).weight, 528 * 1024 * 4);
+  EXPECT_FALSE(of(1024, 7).estimated);
+  EXPECT_TRUE(of(1024, 9).estimated);  // both were seen
+  EXPECT_TRUE(of(256, 14).estimated);
+  EXPECT_TRUE(of(1024, 14, 2).estimated);
+}
+
 TEST(TransposedConvolution, NarrowPointwiseGradientsAddUpInFloat) {
   // Rows of 9 pixels, 19 of them for 13 x 13, of 40 channels in three blocks.
   const Buffers b =
