@@ -92,7 +92,8 @@ std::vector<Tensor> DistinctRows(Dispatcher& d, const OpView& op, int dim, Rows 
 }
 
 std::vector<Tensor> UniqueConsecutive(Dispatcher& d, const OpView& op) {
-  if (op.given(3) && op.self().rank() > 0) {
+  const bool vector = op.self().rank() == 1 && op.given(3) && op.integer(3) == 0;
+  if (op.given(3) && op.self().rank() > 0 && !vector) {
     return DistinctRows(d, op, op.dim(3, op.self().rank()), Rows::kAsTheyAre);
   }
   const std::int64_t count = CountOf(d, op, 0, op.self().count());

@@ -96,12 +96,13 @@ std::vector<Tensor> Dropout(Dispatcher& d, const OpView& op) {
 // Without a mask nothing is dropped, and the mask is all true.
 std::vector<Tensor> NativeDropout(Dispatcher& d, const OpView& op) {
   const double p = op.real(1);
-  if (!(p >= 0 && p <= 1)) Refuse("the probability of dropout must be between 0 and 1");
   const Tensor self = d.tensor(op, 0);
+  if (self.count() == 0) return {self, d.Call("aten::empty_like", self)};
   if (op.given(2) && !op.boolean(2)) {
     const Tensor mask = d.Call("aten::ones_like", self, DType::kBool);
     return {d.Call("aten::clone", self), mask};
   }
+  if (!(p >= 0 && p <= 1)) Refuse("the probability of dropout must be between 0 and 1");
   if (p == 1) {
     const Tensor mask = d.Call("aten::zeros_like", self, DType::kBool);
     return {d.Call("aten::mul.Tensor", self, mask), mask};
@@ -129,7 +130,7 @@ std::vector<Tensor> AlphaDropout(Dispatcher& d, const OpView& op) {
   if (p == 1) {
     return {d.Call("aten::mul.Tensor", self, d.Call("aten::zeros", Dims(), self.dtype()))};
   }
-  const Tensor noise = d.Call("aten::empty_like", self);
+  const Tensor noise = d.Call("aten::empty_like", self, RealOf(self.dtype()));
   d.Call("aten::bernoulli_.float", noise, 1 - p);
   const double scale = 1 / std::sqrt((kAlpha * kAlpha * p + 1) * (1 - p));
   const Tensor shift = d.Call("aten::add.Scalar", noise, std::int64_t{-1});
@@ -194,15 +195,19 @@ void DrawnAllocations(const OpView& op, Allocations& memory) {
   }
   const auto least = memory.Allocate(width, "aten::aminmax");
   const auto largest = memory.Allocate(width, "aten::aminmax");
+  if (const auto copy = allocations::Contiguous(self, memory)) memory.Free(*copy, "aten::aminmax");
   const auto not_negative = Compared(1, dtype, DType::kInt64, "aten::ge", memory);
   const auto finite = Compared(1, dtype, DType::kFloat64, "aten::lt", memory);
   const auto valid = memory.Allocate(1, "aten::bitwise_and");
   memory.Free(finite);
   memory.Free(not_negative);
   const auto sums = memory.Allocate(rows * width, "aten::sum");
-  const auto zero = Compared(rows, dtype, DType::kInt64, "aten::eq", memory);
-  const auto any_zero = memory.Allocate(1, "aten::any");
-  memory.Free(zero);
+  auto any_zero = Compared(rows, dtype, DType::kInt64, "aten::eq", memory);
+  if (self.rank() > 1) {
+    const auto zero = any_zero;
+    any_zero = memory.Allocate(1, "aten::any");
+    memory.Free(zero);
+  }
   memory.Free(sums);
   memory.Free(memory.Allocate(1, "aten::bitwise_not"));
   const auto keys = memory.Allocate(allocations::Bytes(self.count(), dtype), "aten::empty_strided");

@@ -380,7 +380,7 @@ constexpr std::array kRows{
            "(Tensor self, int offset=0) -> Tensor", "aten::diagflat(f32[2,3])", DiagonalOfAll),
     Turned("aten::pad_sequence", "Sequences beside each other, as long as the longest.",
            "(Tensor[] sequences, bool batch_first=False, float padding_value=0., str "
-           "padding_side='right') -> Tensor",
+           "padding_side=\"right\") -> Tensor",
            "aten::pad_sequence([f32[3,4],f32[5,4]], True)", PadSequence),
 };
 

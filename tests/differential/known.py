@@ -71,6 +71,7 @@ REFUSALS = {
     "*antialiased uint8 images are not modelled*": "the refusal says so",
     "*affine maps are floating-point*": "nobody maps pixels by integers",
     "*aten::affine_grid_generator*maps of *0*": "a grid for no image",
+    "*aten::pad_sequence*dimensions of the sequences differ*": "nobody pads rows with matrices",
     "*Stirling's term of a loss is not modelled*": "the refusal says so",
     "*distinct rows of no elements are not modelled*": "the refusal says so",
     "*aten::einsum*0 elements cannot have the shape*": "a product of nothing",
@@ -234,6 +235,10 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     ),
     KnownValues(
         "aten::_pad_circular",
+        "programs do not say where in its storage a view begins, which is overwritten",
+    ),
+    KnownValues(
+        "aten::pad_sequence",
         "programs do not say where in its storage a view begins, which is overwritten",
     ),
     KnownValues(
