@@ -23,7 +23,7 @@ def exported_peak(steelyard: Path, folder: Path) -> int:
     import torch
     from torch.nn import functional
 
-    class Layer(torch.nn.Module):  # type: ignore[misc]
+    class Layer(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
             for name, inputs, outputs in [
