@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,13 @@ bool SameLetters(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
+std::string DigitsOf(std::string_view word) {
+  std::string digits;
+  std::ranges::copy_if(word, std::back_inserter(digits),
+                       [](char c) { return '0' <= c && c <= '9'; });
+  return digits;
+}
+
 }  // namespace
 
 std::string_view NearestWord(std::string_view word, std::span<const std::string_view> words) {
@@ -66,15 +74,14 @@ std::string_view NearestWord(std::string_view word, std::span<const std::string_
 }
 
 std::string HintOfNames(std::string_view word, std::span<const std::string_view> names) {
-  if (names.empty()) return "There are none.";
-  const std::string all = fmt::format(
-      "{}: {}.", names.size() == 1 ? "So far there is only" : "There are", fmt::join(names, ", "));
+  // A number is rarely a slip for another: float8 is not a misspelled float32.
   const std::string_view meant = NearestWord(word, names);
-  if (meant.empty()) return all;
-  // A few may all be told: what looks like a slip may be another thing of the kind.
-  constexpr std::size_t kFew = 4;
-  return fmt::format("Did you mean {}?{}", meant,
-                     names.size() > 1 && names.size() <= kFew ? " " + all : "");
+  if (!meant.empty() && DigitsOf(word) == DigitsOf(meant)) {
+    return fmt::format("Did you mean {}?", meant);
+  }
+  if (names.empty()) return "There are none.";
+  return fmt::format("{}: {}.", names.size() == 1 ? "So far there is only" : "There are",
+                     fmt::join(names, ", "));
 }
 
 Error NoSuch(std::string_view what, std::string_view word, std::span<const std::string_view> names,

@@ -48,6 +48,12 @@ TEST(ChoicesTest, AMisspelledNameGetsAGuessAnyOtherTheNames) {
             "there is no runtime \"jit\". There are: eager, graph.");
 }
 
+TEST(ChoicesTest, AnotherNumberIsNoMisspelling) {
+  constexpr std::array<std::string_view, 2> kTypes = {"float32", "float64"};
+  EXPECT_EQ(HintOfNames("flaot32", kTypes), "Did you mean float32?");
+  EXPECT_EQ(HintOfNames("float8", kTypes), "There are: float32, float64.");
+}
+
 TEST(ChoicesTest, ThePlaceMaySayWhatItIs) {
   const Error error = NoSuch("", "jit", kRuntimes, "--runtime");
   EXPECT_EQ(error.code, ErrorCode::kUsage);
