@@ -205,6 +205,7 @@ void AddPrecisionData(const Findings& findings, report::Data* data) {
     data->OpenObject("at_peak");
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
       const auto category = static_cast<Category>(i);
+      if (category == Category::kCache && Of(before->at_peak, category) == 0) continue;
       data->SetInt(NameOf(category), Of(before->at_peak, category), Unit::kBytes);
     }
     data->Close();

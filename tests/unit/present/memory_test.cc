@@ -118,7 +118,7 @@ TEST(MemoryTest, DataHasEveryCategoryAndTheySumUp) {
     ++categories;
   }
   EXPECT_EQ(sum, kResident + kPeakDelta);
-  EXPECT_EQ(categories, static_cast<int>(kCategoryCount));
+  EXPECT_EQ(categories, static_cast<int>(kCategoryCount) - 1) << "a cache only where there is one";
   EXPECT_EQ(At(data, "memory.peak_op").AsText(), "aten::mm");
   EXPECT_EQ(At(data, "memory.peak_module").AsText(), "encoder.layer.0");
   EXPECT_FALSE(data.root().Find("memory.events"));
