@@ -417,9 +417,13 @@ class Style(enum.Enum):
     DIM = 2
 
     WARNING = 3
+
     BLUE = 4
+
     GREEN = 5
+
     YELLOW = 6
+
     RED = 7
 
 class Align(enum.Enum):

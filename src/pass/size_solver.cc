@@ -268,7 +268,9 @@ Error SizeSolver::NoNumber(Dim dim, std::string where) const {
     const bool is_open = maker_[i].empty();
     std::string what = is_open ? "has no value and no example in the file"
                                : "is taken from the data by " + maker_[i] + ", without a limit";
-    if (DimText(program_, dim) != NameOf(i)) what = "needs " + NameOf(i) + ", which " + what;
+    if (DimText(program_, dim) != NameOf(i)) {
+      what.insert(0, ", which ").insert(0, NameOf(i)).insert(0, "needs ");
+    }
     return InvalidInput("the size " + DimText(program_, dim) + " " + what, std::move(where),
                         "Bind it with " + RemedyFor(i) + ".");
   }

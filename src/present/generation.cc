@@ -124,7 +124,7 @@ void AppendTime(const Generation& generation, report::Document* document) {
   const auto estimated = [](double value) {
     return Quantity{.value = value, .unit = Unit::kSeconds, .claim = Claim::kEstimated};
   };
-  const double written = static_cast<double>(generation.tokens * generation.sequences);
+  const auto written = static_cast<double>(generation.tokens * generation.sequences);
   document->body.emplace_back(report::Paragraph{
       {"At these speeds the first token comes after ", estimated(generation.calls.front().seconds),
        " and all after ", estimated(generation.seconds), ": ",

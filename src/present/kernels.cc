@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "present/names.h"
-#include "present/tensors.h"
 #include "steelyard/program.h"
 #include "steelyard/units.h"
 

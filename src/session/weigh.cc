@@ -19,7 +19,6 @@
 #include "analyze/casts.h"
 #include "analyze/classes.h"
 #include "analyze/counting.h"
-#include "analyze/generation.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
 #include "analyze/peak.h"

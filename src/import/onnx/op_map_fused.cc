@@ -4,7 +4,6 @@
 // docs/ContribOperators.md of onnxruntime), taken apart as the models did that they were fused of.
 #include <array>
 #include <utility>
-#include <vector>
 
 #include "import/onnx/op_map.h"
 #include "import/onnx/shapes.h"

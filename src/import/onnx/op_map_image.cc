@@ -70,6 +70,7 @@ Shape ResizedShape(Call& call, std::size_t scales, std::size_t wanted) {
     const std::vector<Dim> sizes = call.known_numbers(wanted);
     if (sizes.size() != axes.size()) Call::GiveUp("sizes of another rank");
     std::vector<Dim> of;
+    of.reserve(axes.size());
     for (std::size_t i = 0; i < axes.size(); ++i) of.push_back(at(i));
     const std::vector<Dim> kept = policy == "stretch" ? sizes : InProportion(of, sizes, policy);
     for (std::size_t i = 0; i < axes.size(); ++i) at(i) = kept[i];

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "import/onnx/op_map.h"
-#include "import/onnx/shapes.h"
 
 namespace steelyard::onnx {
 namespace {
@@ -35,7 +34,7 @@ void Window(Call& call) {
   const auto dtype = DTypeOf(call.integer("output_datatype", 1));
   if (size.size() != 1 || size[0] < 1 || !dtype) Call::GiveUp("a window of no known size");
   const bool periodic = call.integer("periodic", 1) != 0;
-  const double period = static_cast<double>(periodic || size[0] == 1 ? size[0] : size[0] - 1);
+  const auto period = static_cast<double>(periodic || size[0] == 1 ? size[0] : size[0] - 1);
   const Tensor steps = call.Emit("aten::arange", size[0], Builder::Named("dtype", DType::kFloat32));
   const auto* of = std::ranges::find(kWindows, call.row().target, &Cosines::name);
   Tensor out = Cosine(call, steps, 1 / period, of->factors[1]);
