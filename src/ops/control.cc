@@ -173,8 +173,8 @@ constexpr std::array kRows{
                "(Graph combine_fn, Any[] init, Any[] xs, Any[] additional_inputs) -> Any[]", Scan),
     Composite("steelyard::leave",
               "A function of the model returns: its variables go, in their order.",
-              "(Tensor[] variables) -> ()", "", Family::kControl, LeaveFunction,
-              precision::kFollow, kNoGradient),
+              "(Tensor[] variables) -> ()", "", Family::kControl, LeaveFunction, precision::kFollow,
+              kNoGradient),
     Composite("aten::_assert_tensor_metadata", "Checks a tensor's sizes, strides and dtype.",
               "(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, "
               "Device? device=None, Layout? layout=None) -> ()",
