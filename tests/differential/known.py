@@ -62,7 +62,6 @@ REFUSALS = {
     "*repetitions must be int64 or int32*": "no model counts in another dtype",
     "*aten::lstm.input*states and * weights for*": "PyTorch ignores the weights that are left over",
     "*aten::_prelu_kernel*the weight is larger than the tensor*": "its caller checks",
-    "*of complex numbers *not modelled*": "the refusal says so",
     "*norms by singular values are not modelled*": "the refusal says so",
     "*transforms of no elements are not modelled*": "the refusal says so",
     "*aten::_fft_c2r*": "its callers check",
