@@ -11,20 +11,12 @@
 
 #include "ir/node_numbering.h"
 #include "ops/op_def.h"
+#include "ops/program_rows.h"
 
 namespace steelyard {
 namespace {
 
 constexpr int kWideBits = 32;
-
-std::vector<const OpDef*> DefsOf(const Program& program) {
-  std::vector<const OpDef*> defs;
-  defs.reserve(program.op_names.size());
-  for (OpId op = 0; op < program.op_names.size(); ++op) {
-    defs.push_back(FindOp(OpName::FromRuntime(program.op_name(op))));
-  }
-  return defs;
-}
 
 bool IsFloatingTensor(const Program& program, ValueId id) {
   const Value& value = program.values[id];
@@ -40,8 +32,8 @@ class Counter {
         kernels_(kernels),
         work_(work),
         target_(target),
-        defs_(DefsOf(kernels)),
-        called_defs_(DefsOf(imported)),
+        defs_(RowsOf(kernels)),
+        called_defs_(RowsOf(imported)),
         of_parameter_(kernels.storage_count, false),
         at_peak_(kernels.storage_count, 0) {
     for (const NamedTensor& parameter : kernels.parameters) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/op_def.h"
+#include "ops/program_rows.h"
 
 namespace steelyard {
 namespace {
@@ -48,11 +49,7 @@ std::int64_t GroupsOf(const Program& program, const Node& node) {
 
 ExpertUse FindExperts(const Program& kernels) {
   ExpertUse use;
-  std::vector<const OpDef*> defs;
-  defs.reserve(kernels.op_names.size());
-  for (OpId op = 0; op < kernels.op_names.size(); ++op) {
-    defs.push_back(FindOp(OpName::FromRuntime(kernels.op_name(op))));
-  }
+  const std::vector<const OpDef*> defs = RowsOf(kernels);
   const std::vector<Selection> selections = FindSelections(kernels, defs);
   if (selections.empty()) return use;
   use.by_storage.resize(kernels.storage_count);

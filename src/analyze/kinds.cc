@@ -4,19 +4,12 @@
 
 #include <cstddef>
 
+#include "ops/program_rows.h"
+
 namespace steelyard {
 namespace {
 
 constexpr std::size_t kFamilies = static_cast<std::size_t>(Family::kBookkeeping) + 1;
-
-std::vector<const OpDef*> RowsOf(const Program& kernels) {
-  std::vector<const OpDef*> rows;
-  rows.reserve(kernels.op_names.size());
-  for (OpId op = 0; op < kernels.op_names.size(); ++op) {
-    rows.push_back(FindOp(OpName::FromRuntime(kernels.op_name(op))));
-  }
-  return rows;
-}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include "analyze/call_counter.h"
 #include "ir/node_numbering.h"
+#include "ops/program_rows.h"
 
 namespace steelyard {
 namespace {
@@ -133,11 +134,7 @@ double SumRounded(const Program& kernels, const WorkByNode& works) {
 // The work of each kernel, by its row. Those that their rows refuse are not modelled.
 void CountKernels(const Program& kernels, const Target& target, ByOperator& lines,
                   WorkReport& report) {
-  std::vector<const OpDef*> defs;
-  defs.reserve(kernels.op_names.size());
-  for (OpId op = 0; op < kernels.op_names.size(); ++op) {
-    defs.push_back(FindOp(OpName::FromRuntime(kernels.op_name(op))));
-  }
+  const std::vector<const OpDef*> defs = RowsOf(kernels);
   const std::vector<Node>& nodes = kernels.main().nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const OpDef* def = defs[nodes[i].op];

@@ -22,6 +22,9 @@ namespace steelyard::models {
 using Tensor = Builder::Tensor;
 using Shape = Builder::Shape;
 
+// Tokens of a text whose length nobody says.
+inline constexpr std::int64_t kUsualSeq = 512;
+
 // The implementation of attention, as transformers' attn_implementation names it.
 enum class Attention : std::uint8_t { kSdpa, kEager };
 

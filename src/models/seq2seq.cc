@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kIgnored = -100;  // a label that counts for nothing
-constexpr std::int64_t kUsualSeq = 512;
 
 }  // namespace
 

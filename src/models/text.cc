@@ -21,7 +21,6 @@ constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 // Kinds of rotary frequencies that are found once, before the model is called.
 constexpr std::array<std::string_view, 4> kFixedRotary{"default", "linear", "llama3", "yarn"};
 constexpr std::int64_t kIgnored = -100;  // a label that counts for nothing
-constexpr std::int64_t kUsualSeq = 512;
 
 // arange(size) + 0, as [1, .., size, .., 1]: an axis of the four of a mask.
 Tensor Axis(const Net& net, Tensor line, int axis) {

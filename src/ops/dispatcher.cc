@@ -18,6 +18,7 @@
 #include "ops/bind_arguments.h"
 #include "ops/graph_plan.h"
 #include "ops/locals.h"
+#include "ops/program_rows.h"
 
 namespace steelyard {
 namespace {
@@ -77,10 +78,7 @@ bool OnlyNumbers(const Program& program, const Node& node) {
 Dispatcher::Dispatcher(const Program& source, const Target& target)
     : source_(source), target_(target), numbering_(source), plans_(source.graphs.size()) {
   CopyTables();
-  source_defs_.reserve(source.op_names.size());
-  for (OpId op = 0; op < source.op_names.size(); ++op) {
-    source_defs_.push_back(FindOp(OpName::FromRuntime(source.op_name(op))));
-  }
+  source_defs_ = RowsOf(source);
   drop_op_ = out_.AddOpName(kDropMark);
   out_.graph_runs.assign(source_.graphs.size(), 0);
   budget_ = kLeastBudget + kRunsPerNode * numbering_.count();

@@ -20,31 +20,12 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/reduce.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {
-
-enum class Reduction : std::uint8_t { kNone, kMean, kSum };
-
-Reduction ReductionOf(const OpView& op, int i) {
-  const std::int64_t number = op.integer(i, 1);
-  if (number < 0 || number > 2) Refuse(fmt::format("a reduction of {}", number));
-  return static_cast<Reduction>(number);
-}
-
-Tensor Reduce(Dispatcher& d, const Tensor& terms, Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kNone:
-      return terms;
-    case Reduction::kMean:
-      return d.Call("aten::mean", terms);
-    case Reduction::kSum:
-      return d.Call("aten::sum", terms);
-  }
-  __builtin_unreachable();
-}
 
 // --- nll_loss_forward and nll_loss2d_forward(self, target, weight, reduction, ignore_index) -----
 
@@ -63,7 +44,7 @@ void NllShape(const OpView& op, Outputs& out) {
   if (!single || target.rank() != 0) shape::RequireRank("the target", target, 1);
   if (!single) shape::RequireEqual("batch sizes", target.size(0), input.size(0));
   RequireWeight(op.tensor(2), input.size(-1));
-  const bool each = ReductionOf(op, 3) == Reduction::kNone && !single;
+  const bool each = ReductionOf(op, 3) == LossReduction::kNone && !single;
   out.Add(input.dtype(), each ? Dims{input.size(0)} : Dims{});
   out.Add(input.dtype(), Dims{});
 }
@@ -77,7 +58,7 @@ void Nll2dShape(const OpView& op, Outputs& out) {
     Refuse(fmt::format("targets {} for images {}", shape::Text(target), shape::Text(input)));
   }
   RequireWeight(op.tensor(2), input.size(1));
-  out.Add(input.dtype(), ReductionOf(op, 3) == Reduction::kNone ? sizes : Dims{});
+  out.Add(input.dtype(), ReductionOf(op, 3) == LossReduction::kNone ? sizes : Dims{});
   out.Add(input.dtype(), Dims{});
 }
 
@@ -140,7 +121,7 @@ std::vector<Tensor> NllOfAnyRank(Dispatcher& d, const OpView& op) {
   const Tensor labels =
       d.Call("aten::view", d.Call("aten::contiguous", op.arg(1)), Dims{batch, 1, pixels.value()});
   const Tensor loss = call("aten::nll_loss2d", image, labels);
-  if (ReductionOf(op, 3) != Reduction::kNone) return {loss};
+  if (ReductionOf(op, 3) != LossReduction::kNone) return {loss};
   return {d.Call("aten::view", loss, Dims(target.sizes()))};
 }
 
@@ -149,7 +130,7 @@ std::vector<Tensor> NllOfAnyRank(Dispatcher& d, const OpView& op) {
 struct CrossEntropy {
   int class_dim = 1;
   std::int64_t classes = 0;
-  Reduction reduction = Reduction::kMean;
+  LossReduction reduction = LossReduction::kMean;
   double smoothing = 0.0;
 };
 
@@ -171,12 +152,12 @@ Tensor ByProbabilities(Dispatcher& d, const OpView& op, const CrossEntropy& c) {
   const Tensor weight = op.given(2) ? WeightAlong(d, op, c) : Tensor();
   const Tensor product = d.Call("aten::mul.Tensor", input, target);
   const Tensor terms = weight.defined() ? d.Call("aten::mul.Tensor", product, weight) : product;
-  if (c.reduction == Reduction::kNone) {
+  if (c.reduction == LossReduction::kNone) {
     return d.Call("aten::neg", d.Call("aten::sum.dim_IntList", terms, Dims{c.class_dim}));
   }
   const Tensor sum = d.Call("aten::sum", terms);
   Tensor loss = d.Call("aten::neg", sum);
-  if (c.reduction == Reduction::kSum) return loss;
+  if (c.reduction == LossReduction::kSum) return loss;
   const std::int64_t rows = input.count() / std::max<std::int64_t>(c.classes, 1);
   return d.Call("aten::div.Scalar", loss, rows);
 }
@@ -213,9 +194,9 @@ Tensor BySmoothedLabels(Dispatcher& d, const OpView& op, const CrossEntropy& c) 
   const Tensor ignored = d.Call("aten::eq.Scalar", op.arg(1), op.arg(4));
   d.Call("aten::masked_fill_.Scalar", smooth, ignored, 0.0);
   Tensor reduced;
-  if (c.reduction == Reduction::kMean) reduced = SmoothMean(d, op, smooth, ignored);
-  if (c.reduction == Reduction::kSum) reduced = d.Call("aten::sum", smooth);
-  if (c.reduction == Reduction::kNone) reduced = std::move(smooth);
+  if (c.reduction == LossReduction::kMean) reduced = SmoothMean(d, op, smooth, ignored);
+  if (c.reduction == LossReduction::kSum) reduced = d.Call("aten::sum", smooth);
+  if (c.reduction == LossReduction::kNone) reduced = std::move(smooth);
   const double share = c.smoothing / static_cast<double>(c.classes);
   const Tensor spread = d.Call("aten::mul.Scalar", reduced, share);
   return d.Call("aten::add.Tensor", d.Call("aten::mul.Scalar", loss, 1.0 - c.smoothing), spread);
@@ -299,30 +280,30 @@ void PairLikeAllocations(const OpView& op, Allocations& memory) {
 
 // mse_loss, smooth_l1_loss(self, target, reduction, ...).
 std::vector<Tensor> PairLoss(Dispatcher& d, const OpView& op) {
-  const Reduction reduction = ReductionOf(op, 2);
+  const LossReduction reduction = ReductionOf(op, 2);
   const Tensor out = d.Call("steelyard::pair_terms", op.arg(0), op.arg(1));
-  if (reduction == Reduction::kNone) return {out};
+  if (reduction == LossReduction::kNone) return {out};
   const Tensor terms = d.Call("steelyard::pair_buffer", op.arg(0), op.arg(1));
-  return {d.Call("steelyard::reduce_in_place", out, terms, reduction == Reduction::kMean)};
+  return {d.Call("steelyard::reduce_in_place", out, terms, reduction == LossReduction::kMean)};
 }
 
 std::vector<Tensor> L1Loss(Dispatcher& d, const OpView& op) {
-  const Reduction reduction = ReductionOf(op, 2);
+  const LossReduction reduction = ReductionOf(op, 2);
   const Tensor difference = d.Call("aten::sub.Tensor", op.arg(0), op.arg(1));
   return {Reduce(d, d.Call("aten::abs", difference), reduction)};
 }
 
 std::vector<Tensor> HuberLoss(Dispatcher& d, const OpView& op) {
-  const Reduction reduction = ReductionOf(op, 2);
+  const LossReduction reduction = ReductionOf(op, 2);
   return {Reduce(d, d.Call("steelyard::pair_like", op.arg(0), op.arg(1)), reduction)};
 }
 
 // binary_cross_entropy(self, target, weight, reduction).
 std::vector<Tensor> BinaryCrossEntropy(Dispatcher& d, const OpView& op) {
-  const Reduction reduction = ReductionOf(op, 3);
+  const LossReduction reduction = ReductionOf(op, 3);
   const Tensor terms = d.Call("steelyard::pair_like", op.arg(0), op.arg(1));
   if (op.given(2)) d.Call("aten::mul_.Tensor", terms, op.arg(2));
-  if (reduction == Reduction::kNone) return {terms};
+  if (reduction == LossReduction::kNone) return {terms};
   const Tensor reduced = Reduce(d, terms, reduction);
   return {d.Call("steelyard::reduce_in_place", terms, reduced, false)};
 }
@@ -346,7 +327,7 @@ Tensor SlopeLikeInput(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> BinaryCrossEntropyBackward(Dispatcher& d, const OpView& op) {
   const Tensor slope = SlopeLikeInput(d, op);
   if (op.given(3)) d.Call("aten::mul_.Tensor", slope, op.arg(3));
-  if (ReductionOf(op, 4) == Reduction::kMean) {
+  if (ReductionOf(op, 4) == LossReduction::kMean) {
     d.Call("aten::div_.Scalar", slope, op.tensor(1).count());
   }
   return {slope};
@@ -354,7 +335,7 @@ std::vector<Tensor> BinaryCrossEntropyBackward(Dispatcher& d, const OpView& op) 
 
 // binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction).
 std::vector<Tensor> BinaryCrossEntropyWithLogits(Dispatcher& d, const OpView& op) {
-  const Reduction reduction = ReductionOf(op, 4);
+  const LossReduction reduction = ReductionOf(op, 4);
   const Tensor logs = d.Call("aten::log_sigmoid", op.arg(0));
   if (op.given(3)) {
     Tensor less_one = d.Call("aten::sub.Scalar", op.arg(3), 1);
@@ -371,7 +352,7 @@ std::vector<Tensor> BinaryCrossEntropyWithLogits(Dispatcher& d, const OpView& op
 
 // kl_div(self, target, reduction, log_target).
 std::vector<Tensor> KlDivergence(Dispatcher& d, const OpView& op) {
-  const Reduction reduction = ReductionOf(op, 2);
+  const LossReduction reduction = ReductionOf(op, 2);
   Tensor terms;
   if (op.boolean(3)) {
     const Tensor difference = d.Call("aten::sub.Tensor", op.arg(1), op.arg(0));

@@ -3,8 +3,6 @@
 // Losses that rank, embed or count (ATen/native/Loss.cpp). They are
 // written with other operators, whose gradients are theirs.
 
-#include <fmt/core.h>
-
 #include <array>
 #include <vector>
 
@@ -13,33 +11,14 @@
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/memory_format.h"
+#include "ops/rules/reduce.h"
 
 namespace steelyard::ops {
 namespace {
 
-enum class Reduction : std::uint8_t { kNone, kMean, kSum };  // ATen/core/Reduction.h
-
-Reduction ReductionOf(const OpView& op, int i) {
-  const std::int64_t number = op.integer(i, 1);
-  if (number < 0 || number > 2) Refuse(fmt::format("a reduction of {}", number));
-  return static_cast<Reduction>(number);
-}
-
-Tensor Reduce(Dispatcher& d, const Tensor& terms, Reduction reduction) {
-  switch (reduction) {
-    case Reduction::kNone:
-      return terms;
-    case Reduction::kMean:
-      return d.Call("aten::mean", terms);
-    case Reduction::kSum:
-      return d.Call("aten::sum", terms);
-  }
-  __builtin_unreachable();
-}
-
 // input1, input2, target, margin, reduction: (-target * (input1 - input2) + margin) above 0
 std::vector<Tensor> MarginRanking(Dispatcher& d, const OpView& op) {
-  const Reduction reduction = ReductionOf(op, 4);
+  const LossReduction reduction = ReductionOf(op, 4);
   Tensor terms;
   {
     const Tensor difference = d.Call("aten::sub.Tensor", op.arg(0), op.arg(1));
@@ -53,7 +32,7 @@ std::vector<Tensor> MarginRanking(Dispatcher& d, const OpView& op) {
 
 // self, target, margin, reduction
 std::vector<Tensor> HingeEmbedding(Dispatcher& d, const OpView& op) {
-  const Reduction reduction = ReductionOf(op, 3);
+  const LossReduction reduction = ReductionOf(op, 3);
   const Tensor self = d.tensor(op, 0), target = d.tensor(op, 1);
   const Tensor zeros = d.Call("aten::zeros_like", self, std::nullopt, std::nullopt, std::nullopt,
                               std::nullopt, kContiguousFormat);
@@ -73,7 +52,7 @@ std::vector<Tensor> HingeEmbedding(Dispatcher& d, const OpView& op) {
 
 // anchor, positive, negative, margin, p, eps, swap, reduction
 std::vector<Tensor> TripletMargin(Dispatcher& d, const OpView& op) {
-  const Reduction reduction = ReductionOf(op, 7);
+  const LossReduction reduction = ReductionOf(op, 7);
   const auto distance = [&](int a, int b) {
     return d.Call("aten::pairwise_distance", op.arg(a), op.arg(b), op.real(4, 2.0),
                   op.real(5, 1e-6));
@@ -95,7 +74,7 @@ std::vector<Tensor> TripletMargin(Dispatcher& d, const OpView& op) {
 
 // input, target, log_input, full, eps, reduction
 std::vector<Tensor> PoissonNll(Dispatcher& d, const OpView& op) {
-  const Reduction reduction = ReductionOf(op, 5);
+  const LossReduction reduction = ReductionOf(op, 5);
   if (op.boolean(3)) Refuse("Stirling's term of a loss is not modelled");
   const Tensor input = d.tensor(op, 0), target = d.tensor(op, 1);
   Tensor terms;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyze/casts.h"
+#include "ir/text_words.h"
 #include "present/names.h"
 #include "steelyard/timeline.h"
 #include "steelyard/units.h"
@@ -31,22 +32,6 @@ std::string_view WordsOf(WideReason reason) {
       return "autocast leaves it alone: its operands are float32";
     case WideReason::kKept:
       return "low outside, but computes in float32 inside, or as --cast says";
-  }
-  __builtin_unreachable();
-}
-
-std::string_view NameOfPhase(Phase phase) {
-  switch (phase) {
-    case Phase::kForward:
-      return "forward";
-    case Phase::kLoss:
-      return "loss";
-    case Phase::kBackward:
-      return "backward";
-    case Phase::kOptimizer:
-      return "optimizer";
-    case Phase::kRecompute:
-      return "recompute";
   }
   __builtin_unreachable();
 }
@@ -107,7 +92,7 @@ report::Table Casts(const CastReport& report, std::size_t top) {
     const CastGroup& group = report.casts[i];
     table.rows.push_back(CastRow(
         std::string(group.op),
-        fmt::format("{} to {}, {}", NameOf(group.of), NameOf(group.to), NameOfPhase(group.phase)),
+        fmt::format("{} to {}, {}", NameOf(group.of), NameOf(group.to), WordOf(group.phase)),
         group));
   }
   if (shown == report.casts.size()) return table;
@@ -157,7 +142,7 @@ void AddCasts(const CastReport& report, report::Data* data) {
     data->OpenObject();
     data->SetText("op", group.op);
     data->SetText("of", NameOf(group.of));
-    data->SetText("phase", NameOfPhase(group.phase));
+    data->SetText("phase", WordOf(group.phase));
     data->SetText("from", NameOf(group.from));
     data->SetText("to", NameOf(group.to));
     data->SetInt("casts", group.casts, Unit::kCount);

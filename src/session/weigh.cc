@@ -25,7 +25,9 @@
 #include "analyze/work.h"
 #include "ir/text_printer.h"
 #include "memory/allocator.h"
+#include "models/model.h"
 #include "ops/op_def.h"
+#include "present/names.h"
 #include "session/advise.h"
 #include "session/analyses.h"
 #include "session/fit.h"
@@ -143,9 +145,6 @@ std::string_view AskedOfRun(const WeighOptions& options) {
   return first == std::end(questions) ? std::string_view() : first->flag;
 }
 
-// Tokens of a text whose length nobody says.
-constexpr std::int64_t kUsualSeq = 512;
-
 ImportOptions ImportOf(const WeighOptions& options) {
   const bool trains = !options.train.optimizer.empty();
   return {
@@ -155,8 +154,8 @@ ImportOptions ImportOf(const WeighOptions& options) {
       .labelled = trains && options.train.loss.empty(),
       .training = options.mode == ModelMode::kExported ? trains : options.mode == ModelMode::kTrain,
       .cache = options.use_cache
-                   ? std::optional(
-                         CacheStep{.tokens = options.bind.seq.value_or(kUsualSeq), .every = true})
+                   ? std::optional(CacheStep{.tokens = options.bind.seq.value_or(models::kUsualSeq),
+                                             .every = true})
                    : std::nullopt,
       .runs = !AskedOfRun(options).empty()};
 }
@@ -262,11 +261,9 @@ std::optional<Baseline> BaselineOf(Program program, const WeighOptions& options,
   const Result<Weighing> weighing = WeighProgram(std::move(program), plain, convention);
   if (!weighing) return std::nullopt;
   const Analyses& analyses = *weighing->analyses;
-  NodeWork all;
-  for (const NodeWork& phase : analyses.work.by_phase) all += phase;
   return Baseline{.peak_bytes = analyses.peak.peak,
                   .at_peak = analyses.peak.at_peak,
-                  .moved_bytes = (Count(all.read) + all.written).value()};
+                  .moved_bytes = present::Moved(present::TotalOf(analyses.work))};
 }
 
 // Keys and values are kept for calls that follow, of which training and weights have none.

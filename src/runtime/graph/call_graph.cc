@@ -7,19 +7,11 @@
 #include <utility>
 
 #include "ops/graph_plan.h"
+#include "ops/program_rows.h"
 #include "runtime/graph/overwriting.h"
 
 namespace steelyard::graph {
 namespace {
-
-std::vector<const OpDef*> RowsOf(const Program& program) {
-  std::vector<const OpDef*> rows;
-  rows.reserve(program.op_names.size());
-  for (OpId op = 0; op < program.op_names.size(); ++op) {
-    rows.push_back(FindOp(OpName::FromRuntime(program.op_name(op))));
-  }
-  return rows;
-}
 
 class Builder {
  public:
