@@ -444,10 +444,12 @@ std::vector<Tensor> Dispatcher::Record(const OpDef& def, std::span<const Argumen
   const GradNodeId node = wanted ? autograd_->Begin(def, args, context_) : kNoId;
   std::vector<Tensor> results;
   {
-    std::optional<Inside> function;  // what Python records the call as, like its node
-    if (wanted && def.grad->in_python() && !def.is_kernel()) {
-      std::string_view name = def.grad->node();
-      if (name.ends_with(kBackward)) name.remove_suffix(kBackward.size());
+    // A torch.autograd.Function is recorded under its own name, which its node ends with Backward;
+    // a node of PyTorch's fallback (WarnNotImplemented) comes from no such function.
+    std::optional<Inside> function;
+    std::string_view name = def.grad->node();
+    if (wanted && def.grad->in_python() && !def.is_kernel() && name.ends_with(kBackward)) {
+      name.remove_suffix(kBackward.size());
       function.emplace(*this, name);
     }
     results = RunBody(def, args);
