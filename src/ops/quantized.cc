@@ -58,9 +58,9 @@ std::vector<Tensor> Quantize(Dispatcher& d, const OpView& op) {
   const Tensor wide = op.self().dtype() == DType::kFloat32
                           ? d.tensor(op, 0)
                           : d.Call("aten::to.dtype", d.tensor(op, 0), DType::kFloat32);
-  Tensor t = WithBox(d, "aten::mul.Tensor", wide, 1, false);
+  Tensor t = WithBox(d, "aten::mul.Tensor", wide, 1 / op.real(1), false);
   t = d.Call("aten::round", t);
-  t = WithBox(d, "aten::add.Tensor", t, 1, true);
+  t = WithBox(d, "aten::add.Tensor", t, static_cast<double>(op.integer(2)), true);
   return Narrowed(d, op, std::move(t), 3);
 }
 
@@ -69,8 +69,8 @@ std::vector<Tensor> Dequantize(Dispatcher& d, const OpView& op) {
   const DType type = op.dtype(6).value_or(DType::kFloat32);
   if (op.self().dtype() != AskedType(op, 5)) Refuse("the dtype is not what the call says");
   Tensor t = d.Call("aten::to.dtype", d.tensor(op, 0), type);
-  t = WithBox(d, "aten::sub.Tensor", t, 1, true);
-  return {WithBox(d, "aten::mul.Tensor", t, 1, false)};
+  t = WithBox(d, "aten::sub.Tensor", t, static_cast<double>(op.integer(2)), true);
+  return {WithBox(d, "aten::mul.Tensor", t, op.real(1), false)};
 }
 
 // Scales and zero points as long as one dimension, which is moved to the front.
