@@ -359,7 +359,7 @@ void AppendRemarks(const Run& run, report::Document* document) {
   }
   if (run.findings.kernels.has_stand_ins) {
     notes.notes.push_back(
-        {"some numbers of the optimizer stand for any: what it takes is told, not what it learns"});
+        {"some numbers stand for any: what it takes is told, not what it computes"});
   }
   if (run.threads != run.findings.target.threads) {
     notes.notes.push_back({"the prediction of memory is for one thread"});
