@@ -32,6 +32,17 @@
 
 namespace steelyard {
 
+// One call of a model that writes text: it takes a prompt or, where it has seen some tokens, goes
+// on from what it keeps of them.
+struct CacheStep {
+  std::int64_t past = 0;      // tokens that it has seen; 0: none
+  std::int64_t tokens = 1;    // tokens that it is given, of each sequence
+  std::int64_t room = 0;      // tokens for which there is room from the start; 0: it grows
+  bool after_prompt = false;  // what it has seen came in one call
+  bool every = false;         // what follows each token is found, not only the last
+  bool reorders = false;      // beams are chosen at its end, and take over what others keep
+};
+
 class Builder {
  public:
   // A tensor of the program. Default: none, which an optional argument may be.

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "steelyard/builder.h"
 #include "steelyard/error.h"
 #include "steelyard/program.h"
 

@@ -170,19 +170,6 @@ struct ModuleCall {
   CallId parent = kNoId;
 };
 
-struct SourceLine {
-  StringId file = kNoString;
-  std::uint32_t line = 0;
-  StringId function = kNoString;
-  StringId code = kNoString;
-};
-
-// How a tensor is stored where that is no array of its dtype: quantised numbers with their scales.
-struct Packing {
-  StringId name = kNoString;  // "q4_k", "gptq_int4_g128"
-  std::int64_t bytes = 0;     // all that the tensor takes, scales and zero points included
-};
-
 // What the file says of the model besides, under a name: a text, or else a number.
 struct Fact {
   StringId name = kNoString;  // "context_length"
@@ -222,15 +209,10 @@ struct CacheLayer {
   std::int64_t PerToken() const { return heads * (key_width + value_width); }
 };
 
-// One call of a model that writes text: it takes a prompt or, where it has seen some tokens, goes
-// on from what it keeps of them.
-struct CacheStep {
-  std::int64_t past = 0;      // tokens that it has seen; 0: none
-  std::int64_t tokens = 1;    // tokens that it is given, of each sequence
-  std::int64_t room = 0;      // tokens for which there is room from the start; 0: it grows
-  bool after_prompt = false;  // what it has seen came in one call
-  bool every = false;         // what follows each token is found, not only the last
-  bool reorders = false;      // beams are chosen at its end, and take over what others keep
+// The gradient of a parameter, as the backward pass gives it.
+struct ParameterGradient {
+  ValueId parameter = kNoId;
+  ValueId gradient = kNoId;
 };
 
 class Program {
@@ -258,14 +240,16 @@ class Program {
   std::vector<ValueId> mutated;         // buffers and inputs that the program writes to
   std::vector<std::uint32_t> released;  // outputs as a caller lets them go; empty: last first
   std::uint32_t storage_count = 0;
-  std::vector<std::int64_t> graph_runs;  // after `decompose`: of each imported graph
-  Repeat repeat;                         // of the main graph
-  std::vector<SavedTensor> saved;        // what autograd keeps for the backward pass, in order
+  std::vector<std::int64_t> graph_runs;      // after `decompose`: of each imported graph
+  Repeat repeat;                             // of the main graph
+  std::vector<SavedTensor> saved;            // what autograd keeps for the backward pass, in order
+  std::vector<ParameterGradient> gradients;  // in order; the last one of a parameter counts
   bool ties_known = false;  // the file says which names are one tensor: nothing is to be assumed
   bool has_graph = true;    // false: a file of weights; there are parameters, and nothing runs
-  bool memory_estimated = false;         // some scratch is not known to the byte; a note says which
-  ValueId loss = kNoId;                  // what a training step differentiates
-  StringId name = kNoString;             // of the model: class or file name
+  bool memory_estimated = false;  // some scratch is not known to the byte; a note says which
+  bool has_stand_ins = false;  // numbers of the optimizer stand for any: costs are told, not values
+  ValueId loss = kNoId;        // what a training step differentiates
+  StringId name = kNoString;   // of the model: class or file name
   StringId producer = kNoString;         // "torch 2.15.0 (schema 8.20)"
   std::vector<CacheLayer> cache_layers;  // of a model that goes on from a cache
   std::vector<Fact> facts;

@@ -74,6 +74,13 @@ class StringTable {
   std::shared_ptr<Layer> top_;
 };
 
+struct SourceLine {
+  StringId file = kNoString;
+  std::uint32_t line = 0;
+  StringId function = kNoString;
+  StringId code = kNoString;
+};
+
 // The type of a tensor's elements: all of PyTorch's, and those that files of weights pack. The rows
 // of src/support/dtype.cc give what follows of each.
 enum class DType : std::uint8_t {
@@ -116,6 +123,12 @@ std::optional<DType> DTypeShortNamed(std::string_view name);
 bool IsFloating(DType dtype);  // float4 to float64
 bool IsComplex(DType dtype);
 bool IsIntegral(DType dtype);  // without bool
+
+// How a tensor is stored where that is no array of its dtype: quantised numbers with their scales.
+struct Packing {
+  StringId name = kNoString;  // "q4_k", "gptq_int4_g128"
+  std::int64_t bytes = 0;     // all that the tensor takes, scales and zero points included
+};
 
 // A number, or the index of an expression. Numbers below -2^62 are taken by expressions.
 class Dim {

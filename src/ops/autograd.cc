@@ -463,6 +463,7 @@ void Autograd::SetGradient(ValueId parameter, Tensor gradient) {
   if (id >= gradients_.size()) gradients_.resize(id + 1);
   if (program_.values[id].role == Role::kParameter) {
     program_.values[gradient.id()].role = Role::kGradient;
+    program_.gradients.push_back({id, gradient.id()});
   }
   gradients_[id] = std::move(gradient);
 }
