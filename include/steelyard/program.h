@@ -234,9 +234,9 @@ class Program {
   std::vector<ValueId> mutated;         // buffers and inputs that the program writes to
   std::vector<std::uint32_t> released;  // outputs as a caller lets them go; empty: last first
   std::uint32_t storage_count = 0;
-  std::vector<std::int64_t> graph_runs;      // after `decompose`: of each imported graph
-  Repeat repeat;                             // of the main graph
-  std::vector<SavedTensor> saved;            // what autograd keeps for the backward pass, in order
+  std::vector<std::int64_t> graph_runs;  // after `decompose`: of each imported graph
+  Repeat repeat;                         // of the main graph
+  std::vector<SavedTensor> saved;        // what autograd keeps for the backward pass, in order
   std::vector<ValueId> gradients;  // by parameter's value, the backward pass's last; may be shorter
   bool ties_known = false;  // the file says which names are one tensor: nothing is to be assumed
   bool has_graph = true;    // false: a file of weights; there are parameters, and nothing runs

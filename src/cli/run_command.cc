@@ -20,8 +20,13 @@ namespace steelyard::cli {
 namespace {
 
 // Flags of weighing that nothing which runs can follow.
-constexpr std::array<std::string_view, 5> kOfPredictions = {"--runtime", "--schedule", "--budget",
-                                                            "--count", "--strict"};
+constexpr std::array<std::string_view, 7> kOfPredictions = {
+    "--runtime", "--schedule", "--budget", "--count", "--strict", "--as", "--use-cache"};
+
+bool CanRun(const Flag& flag) {
+  return flag.heading != WeighCommand::kOfTexts &&
+         std::ranges::find(kOfPredictions, flag.name) == kOfPredictions.end();
+}
 
 // Set by Ctrl-C; the second one ends the process.
 volatile std::sig_atomic_t g_stop = 0;
@@ -39,9 +44,7 @@ std::vector<Flag> RunCommand::Flags() {
   std::vector<Flag> of_models, flags;
   weigh_.AddModelFlags(&of_models);
   for (Flag& flag : of_models) {
-    if (std::ranges::find(kOfPredictions, flag.name) == kOfPredictions.end()) {
-      flags.push_back(std::move(flag));
-    }
+    if (CanRun(flag)) flags.push_back(std::move(flag));
   }
   const std::size_t first = flags.size();
   flags.insert(

@@ -41,6 +41,7 @@ SyContent Drawn(const Program& kernels, const Resident& resident) {
       content.mean = 1;
       break;
     case Category::kInputs:
+    case Category::kCache:
       content.deviation = 1;
       content.below = kIntegersBelow;
       break;
@@ -112,7 +113,8 @@ Result<std::vector<SyContent>> ContentsOf(const Program& kernels,
     contents.push_back(Drawn(kernels, resident));
     const bool is_weight =
         resident.category == Category::kParameters || resident.category == Category::kBuffers;
-    const bool is_input = resident.category == Category::kInputs;
+    const bool is_input =
+        resident.category == Category::kInputs || resident.category == Category::kCache;
     const GivenTensors& of = is_weight ? sources.weights : sources.inputs;
     if ((!is_weight && !is_input) || !of) continue;
     const std::optional<GivenTensor> given = of(resident.name);
