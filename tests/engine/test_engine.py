@@ -181,9 +181,14 @@ def compare_steps(path: Path, optimizer: str, tmp_path: Path) -> None:
     assert not differing(computed(exported, tmp_path, *options), theirs)
 
 
-@of(SOME)
+# What PyTorch refuses under autocast.
+UNCAST = ("graph",)  # index_add_ of bfloat16 into float32
+
+
+@of([path for path in models("train") if path.stem not in UNCAST])
 def test_autocast(path: Path, tmp_path: Path) -> None:
     exported = load(path)
+    exported.forget_dtypes()
     theirs = after_steps(exported, "sgd", is_cast=True)
     options = ["--train", "sgd", *OPTIONS["sgd"], "--steps", STEPS, "--amp", "bf16"]
     assert not differing(computed(exported, tmp_path, *options), theirs)
