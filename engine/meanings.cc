@@ -5,6 +5,10 @@
 #include <ATen/ExpandUtils.h>
 #include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/_cdist_backward.h>
+#include <ATen/ops/_cdist_forward.h>
+#include <ATen/ops/binary_cross_entropy.h>
+#include <ATen/ops/binary_cross_entropy_backward.h>
 #include <ATen/ops/clone.h>
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/convolution_backward.h>
@@ -238,6 +242,9 @@ struct Pairs {
   // PyTorch's own, not reduced.
   at::Tensor Loss() const {
     if (of == "aten::mse_loss") return at::mse_loss(self, target, at::Reduction::None);
+    if (of == "aten::binary_cross_entropy") {
+      return at::binary_cross_entropy(self, target, {}, at::Reduction::None);
+    }
     if (of == "aten::huber_loss") return at::huber_loss(self, target, at::Reduction::None, number);
     TORCH_CHECK_NOT_IMPLEMENTED(of == "aten::smooth_l1_loss",
                                 "the engine cannot run this step of an operator yet");
@@ -272,6 +279,39 @@ void ReduceInPlace(Stack* stack) {
                               : at::sum_out(out, terms, at::IntArrayRef()));
 }
 
+void TwoClassSlope(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor grad = taken.Tensor();
+  const at::Tensor self = taken.Tensor();
+  const at::Tensor target = taken.Tensor();
+  stack->emplace_back(
+      at::binary_cross_entropy_backward(grad, self, target, {}, at::Reduction::None));
+}
+
+// --- Distances
+// -------------------------------------------------------------------------------------
+
+// Of each pair, whatever there are; products of matrices are calls of their own.
+constexpr std::int64_t kWithoutProducts = 2;
+
+void Distances(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor first = taken.Tensor();
+  const at::Tensor second = taken.Tensor();
+  const double power = taken.Number().toDouble();
+  stack->emplace_back(
+      at::_cdist_forward(first, second, power, kWithoutProducts).view(taken.Integers()));
+}
+
+void DistanceSlopes(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor grad = taken.Tensor();
+  const at::Tensor first = taken.Tensor();
+  const at::Tensor second = taken.Tensor();
+  const double power = taken.Number().toDouble();
+  stack->emplace_back(at::_cdist_backward(grad, first, second, power, taken.Tensor()));
+}
+
 // --- Random numbers
 // --------------------------------------------------------------------------------
 
@@ -282,11 +322,13 @@ void RandomState(Stack* stack) {
   stack->emplace_back(generator.get_state());
 }
 
-constexpr std::array<std::pair<std::string_view, Meaning>, 21> kMeanings{{
+constexpr std::array<std::pair<std::string_view, Meaning>, 24> kMeanings{{
     {"steelyard::as_strided_", AsStridedInPlace},
     {"steelyard::box", Box},
     {"steelyard::box_imaginary", BoxImaginary},
     {"steelyard::copied_result", CopiedResult},
+    {"steelyard::distance_slopes", DistanceSlopes},
+    {"steelyard::distances", Distances},
     {"steelyard::index_reduced", IndexReduced},
     {"steelyard::mul_into", MulInto},
     {"steelyard::onednn_convolution_backward", ConvolutionBackward},
@@ -304,6 +346,7 @@ constexpr std::array<std::pair<std::string_view, Meaning>, 21> kMeanings{{
     {"steelyard::slow_conv_transpose2d_backward", SlowTransposedBackward},
     {"steelyard::slow_conv_transpose3d_backward", SlowTransposedBackward},
     {"steelyard::transposed_convolution", TransposedConvolution},
+    {"steelyard::two_class_slope", TwoClassSlope},
 }};
 
 }  // namespace

@@ -92,8 +92,6 @@ def differing(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) ->
 # What cannot be run, by file, and why.
 EXCUSED = {
     "forward/detection": "it calls operators of torchvision",
-    "forward/metric": "distances (cdist) are a step that the engine cannot run yet",
-    "train/autoencoder": "binary cross-entropies are a step that the engine cannot run yet",
     "train/detection": "it calls operators of torchvision",
 }
 
