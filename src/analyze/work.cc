@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "analyze/call_counter.h"
 #include "ir/node_numbering.h"
+#include "ops/contents/known_contents.h"
 #include "ops/program_rows.h"
 
 namespace steelyard {
@@ -131,23 +133,55 @@ double SumRounded(const Program& kernels, const WorkByNode& works) {
   return sum;
 }
 
+// Whether a program computes attention, by a kernel or by products of batches.
+bool MayMask(const Program& kernels, const std::vector<const OpDef*>& defs) {
+  return std::ranges::any_of(kernels.main().nodes, [&](const Node& node) {
+    const OpDef* def = defs[node.op];
+    if (def == nullptr || kernels.results(node).empty()) return false;
+    return *def->family == Family::kAttention ||
+           (*def->family == Family::kContraction &&
+            TensorView(kernels, kernels.results(node)[0]).rank() > 2);
+  });
+}
+
+// A product's part of which nothing reads the result is masked too.
+void CountUnread(const Program& kernels, const std::vector<const OpDef*>& defs,
+                 const KnownContents& known, WorkByNode& works) {
+  const std::vector<Node>& nodes = kernels.main().nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!works.works(i) || *defs[nodes[i].op]->family != Family::kContraction) continue;
+    const std::int64_t unread = known.unread(static_cast<NodeId>(i));
+    if (unread <= 0) continue;
+    const std::int64_t elements = TensorView(kernels, kernels.results(nodes[i])[0]).count();
+    NodeWork& work = works.at(i);
+    const Count masked = Count(unread) * (work.macs / elements);
+    work.masked = std::max(work.masked, masked.value());
+  }
+}
+
 // The work of each kernel, by its row. Those that their rows refuse are not modelled.
 void CountKernels(const Program& kernels, const Target& target, ByOperator& lines,
                   WorkReport& report) {
   const std::vector<const OpDef*> defs = RowsOf(kernels);
   const std::vector<Node>& nodes = kernels.main().nodes;
+  std::optional<KnownContents> known;
+  if (MayMask(kernels, defs)) known.emplace(kernels, defs);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const OpDef* def = defs[nodes[i].op];
     if (nodes[i].refusal != kNoString) {
       const std::int64_t runs = kernels.times(static_cast<NodeId>(i));
       lines.Refuse(nodes[i], kernels.text(nodes[i].refusal), runs);
       report.modelled_calls -= runs;
-      continue;
+    } else if (def != nullptr) {
+      const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target,
+                        known ? &*known : nullptr);
+      report.by_node.at(i) = WorkOf(view, *report.convention);
     }
-    if (def == nullptr) continue;
-    const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
-    report.by_node.at(i) = WorkOf(view, *report.convention);
+    if (known) known->Run(static_cast<NodeId>(i));
   }
+  if (!known) return;
+  known->LookBack();
+  CountUnread(kernels, defs, *known, report.by_node);
 }
 
 // What a runtime says that each node moves, where it does.

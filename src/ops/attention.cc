@@ -93,12 +93,12 @@ Work FlashWork(const OpView& op) {
   const TensorView query = op.self();
   const Count scores = Count(query.size(0)) * query.size(1) * query.size(2) * op.tensor(1).size(2);
   const bool masked = op.given(5) || op.boolean(4);
+  const Count hidden = op.boolean(4) ? attention::HiddenByCausality(query, op.tensor(1))
+                                     : attention::HiddenByMask(op, op.tensor(5), scores);
   return {.mac = scores * query.size(3) * 2,
           .alu = scores * (masked ? 6 : 5),
           .special = scores,
-          .masked = op.boolean(4)
-                        ? attention::HiddenByCausality(query, op.tensor(1)) * query.size(3) * 2
-                        : Count(0)};
+          .masked = hidden * query.size(3) * 2};
 }
 
 // --- Composites ----------------------------------------------------------------------------------

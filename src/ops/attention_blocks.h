@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 
+#include "ops/contents/known_contents.h"
 #include "ops/op_def.h"
 #include "ops/rules/allocations.h"
 #include "steelyard/program.h"
@@ -39,6 +40,12 @@ inline Count HiddenByCausality(const TensorView& query, const TensorView& key) {
   const Count twice = Count(2 * keys - rows - 1) * rows;
   const Count hidden = twice.overflowed() ? twice : Count(twice.value() / 2);
   return hidden * query.size(0) * query.size(1);
+}
+
+// Scores that a mask, broadcast to them, is known to hide.
+inline Count HiddenByMask(const OpView& op, const TensorView& mask, Count scores) {
+  if (op.known() == nullptr || !mask.defined() || mask.count() == 0) return 0;
+  return Count(op.known()->hidden(mask)) * (scores.value() / mask.count());
 }
 
 // The dtype in which scores are kept.

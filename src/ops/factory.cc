@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "ops/contents/words.h"
 #include "ops/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -202,34 +203,47 @@ constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signa
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
-    Kernel(Family::kFactory,
-           {"steelyard::box", "A Python number as a 0-dim tensor, weakest in type promotion.",
-            "(Scalar value) -> Tensor", "steelyard::box(0.5)"},
-           {BoxShape, Fusion::kElementwise, BoxAllocations, work::None, kNoGradient,
-            precision::kFollow},
-           Alias::kNone, traffic::None),
+    Knowing(
+        contents::Number<0>,
+        Kernel(Family::kFactory,
+               {"steelyard::box", "A Python number as a 0-dim tensor, weakest in type promotion.",
+                "(Scalar value) -> Tensor", "steelyard::box(0.5)"},
+               {BoxShape, Fusion::kElementwise, BoxAllocations, work::None, kNoGradient,
+                precision::kFollow},
+               Alias::kNone, traffic::None)),
     Kernel(Family::kFactory,
            {"steelyard::box_imaginary", "An imaginary Python number as a 0-dim tensor.",
             "(Scalar value) -> Tensor", "steelyard::box_imaginary(0.5)"},
            {BoxImaginaryShape, Fusion::kElementwise, BoxAllocations, work::None, kNoGradient,
             precision::kFollow},
            Alias::kNone, traffic::None),
-    Fresh("aten::scalar_tensor", "A number as a 0-dim tensor.",
-          "(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
-          "pin_memory=None) -> Tensor",
-          "aten::scalar_tensor(1, dtype=f16)", ScalarTensorShape, allocations::OutputsOnly),
-    Fresh("aten::zeros", "Zeros.",
-          "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-          "bool? pin_memory=None) -> Tensor",
-          "aten::zeros([2,8], dtype=i64)", NewShape<0, 1>),
-    Fresh("aten::ones", "Ones.",
-          "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-          "bool? pin_memory=None) -> Tensor",
-          "aten::ones([2,8])", NewShape<0, 1>),
-    Fresh("aten::full", "A number repeated.",
-          "(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
-          "Device? device=None, bool? pin_memory=None) -> Tensor",
-          "aten::full([2,8], True)", FullShape),
+    Knowing(
+        contents::Number<0>,
+        Fresh(
+            "aten::scalar_tensor", "A number as a 0-dim tensor.",
+            "(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+            "pin_memory=None) -> Tensor",
+            "aten::scalar_tensor(1, dtype=f16)", ScalarTensorShape, allocations::OutputsOnly)),
+    Knowing(
+        contents::Everywhere<0>,
+        Fresh(
+            "aten::zeros", "Zeros.",
+            "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+            "bool? pin_memory=None) -> Tensor",
+            "aten::zeros([2,8], dtype=i64)", NewShape<0, 1>)),
+    Knowing(
+        contents::Everywhere<1>,
+        Fresh(
+            "aten::ones", "Ones.",
+            "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+            "bool? pin_memory=None) -> Tensor",
+            "aten::ones([2,8])", NewShape<0, 1>)),
+    Knowing(
+        contents::Number<1>,
+        Fresh("aten::full", "A number repeated.",
+              "(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
+              "Device? device=None, bool? pin_memory=None) -> Tensor",
+              "aten::full([2,8], True)", FullShape)),
     Unfilled("aten::empty.memory_format", "A tensor with any content.",
              "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
              "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
@@ -240,18 +254,26 @@ constexpr std::array kRows{
              "Device? device=None, bool? pin_memory=None) -> Tensor",
              "aten::empty_strided([2,8], [1,2])", EmptyStridedShape,
              allocations::Via<"aten::empty_strided">),
-    Fresh("aten::new_zeros", "Zeros of the tensor's dtype.",
-          "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-          "device=None, bool? pin_memory=None) -> Tensor",
-          "aten::new_zeros(f16[1], [2,8])", NewOfSelfShape<2>),
-    Fresh("aten::new_ones", "Ones of the tensor's dtype.",
-          "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-          "device=None, bool? pin_memory=None) -> Tensor",
-          "aten::new_ones(f16[1], [2,8])", NewOfSelfShape<2>),
-    Fresh("aten::new_full", "A number repeated, of the tensor's dtype.",
-          "(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? "
-          "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-          "aten::new_full(f16[1], [2,8], 1)", NewOfSelfShape<3>),
+    Knowing(
+        contents::Everywhere<0>,
+        Fresh(
+            "aten::new_zeros", "Zeros of the tensor's dtype.",
+            "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+            "device=None, bool? pin_memory=None) -> Tensor",
+            "aten::new_zeros(f16[1], [2,8])", NewOfSelfShape<2>)),
+    Knowing(
+        contents::Everywhere<1>,
+        Fresh(
+            "aten::new_ones", "Ones of the tensor's dtype.",
+            "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+            "device=None, bool? pin_memory=None) -> Tensor",
+            "aten::new_ones(f16[1], [2,8])", NewOfSelfShape<2>)),
+    Knowing(
+        contents::Number<2>,
+        Fresh("aten::new_full", "A number repeated, of the tensor's dtype.",
+              "(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? "
+              "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+              "aten::new_full(f16[1], [2,8], 1)", NewOfSelfShape<3>)),
     Unfilled("aten::new_empty", "A tensor of the tensor's dtype with any content.",
              "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
              "device=None, bool? pin_memory=None) -> Tensor",
@@ -261,47 +283,62 @@ constexpr std::array kRows{
              "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
              "aten::new_empty_strided(f16[1], [2,8], [1,2])", NewEmptyStridedShape,
              allocations::Via<"aten::empty_strided">),
-    Fresh("aten::zeros_like", "Zeros of the tensor's layout.",
-          "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-          "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-          "aten::zeros_like(f32[2,8]{1,2})", LikeShape<1>, LikeAllocations<1>),
-    Fresh("aten::ones_like", "Ones of the tensor's layout.",
-          "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-          "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-          "aten::ones_like(f32[2,8], dtype=bool)", LikeShape<1>, LikeAllocations<1>),
-    Fresh("aten::full_like", "A number repeated in the tensor's layout.",
-          "(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
-          "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-          "aten::full_like(f32[2,8], 1)", LikeShape<2>, LikeAllocations<2>),
+    Knowing(
+        contents::Everywhere<0>,
+        Fresh("aten::zeros_like", "Zeros of the tensor's layout.",
+              "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+              "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+              "aten::zeros_like(f32[2,8]{1,2})", LikeShape<1>, LikeAllocations<1>)),
+    Knowing(
+        contents::Everywhere<1>,
+        Fresh("aten::ones_like", "Ones of the tensor's layout.",
+              "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+              "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+              "aten::ones_like(f32[2,8], dtype=bool)", LikeShape<1>, LikeAllocations<1>)),
+    Knowing(
+        contents::Number<1>,
+        Fresh("aten::full_like", "A number repeated in the tensor's layout.",
+              "(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
+              "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> "
+              "Tensor",
+              "aten::full_like(f32[2,8], 1)", LikeShape<2>, LikeAllocations<2>)),
     Unfilled("aten::empty_like", "A tensor of the tensor's layout with any content.",
              "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
              "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
              "aten::empty_like(f32[4,2,8]{8,0,1})", LikeShape<1>, LikeAllocations<1>),
-    Fresh("aten::arange", "0, 1, ... up to `end`.",
-          "(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
-          "pin_memory=None) -> Tensor",
-          "aten::arange(5.5)", ArangeShape, allocations::Via<"aten::resize_">),
-    Fresh("aten::arange.start", "`start`, `start` + 1, ... up to `end`.",
-          "(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-          "device=None, bool? pin_memory=None) -> Tensor",
-          "aten::arange.start(2, 8)", ArangeStartShape, allocations::Via<"aten::resize_">),
-    Fresh("aten::arange.start_step", "`start`, `start` + `step`, ... up to `end`.",
-          "(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
-          "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-          "aten::arange.start_step(8, 1, -2, dtype=f32)", ArangeStepShape,
-          allocations::Via<"aten::resize_">),
+    Knowing(contents::Range<contents::kNone, contents::kNone>,
+            Fresh("aten::arange", "0, 1, ... up to `end`.",
+                  "(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+                  "device=None, bool? "
+                  "pin_memory=None) -> Tensor",
+                  "aten::arange(5.5)", ArangeShape, allocations::Via<"aten::resize_">)),
+    Knowing(
+        contents::Range<0, contents::kNone>,
+        Fresh("aten::arange.start", "`start`, `start` + 1, ... up to `end`.",
+              "(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+              "device=None, bool? pin_memory=None) -> Tensor",
+              "aten::arange.start(2, 8)", ArangeStartShape, allocations::Via<"aten::resize_">)),
+    Knowing(contents::Range<0, 2>,
+            Fresh("aten::arange.start_step", "`start`, `start` + `step`, ... up to `end`.",
+                  "(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
+                  "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+                  "aten::arange.start_step(8, 1, -2, dtype=f32)", ArangeStepShape,
+                  allocations::Via<"aten::resize_">)),
     Fresh("aten::eye", "An identity matrix.",
           "(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
           "pin_memory=None) -> Tensor",
           "aten::eye(8)", EyeShape, allocations::Via<"aten::resize_">),
-    Overwrite("aten::fill_.Scalar", "Overwrites with a number.",
-              "(Tensor(a!) self, Scalar value) -> Tensor(a!)", "aten::fill_.Scalar(f32[2,8], 1)",
-              gradients::kFillInPlace),
-    Overwrite("aten::fill_.Tensor", "Overwrites with a 0-dim tensor.",
-              "(Tensor(a!) self, Tensor value) -> Tensor(a!)",
-              "aten::fill_.Tensor(f32[2,8], f32[])", gradients::kFillTensor),
-    Overwrite("aten::zero_", "Overwrites with zeros.", "(Tensor(a!) self) -> Tensor(a!)",
-              "aten::zero_(f32[2,8])", gradients::kZero),
+    Knowing(contents::Number<1>,
+            Overwrite("aten::fill_.Scalar", "Overwrites with a number.",
+                      "(Tensor(a!) self, Scalar value) -> Tensor(a!)",
+                      "aten::fill_.Scalar(f32[2,8], 1)", gradients::kFillInPlace)),
+    Knowing(contents::Number<1>,
+            Overwrite("aten::fill_.Tensor", "Overwrites with a 0-dim tensor.",
+                      "(Tensor(a!) self, Tensor value) -> Tensor(a!)",
+                      "aten::fill_.Tensor(f32[2,8], f32[])", gradients::kFillTensor)),
+    Knowing(contents::Everywhere<0>,
+            Overwrite("aten::zero_", "Overwrites with zeros.", "(Tensor(a!) self) -> Tensor(a!)",
+                      "aten::zero_(f32[2,8])", gradients::kZero)),
     Composite("aten::fill.Scalar", "A number repeated in the tensor's layout.",
               "(Tensor self, Scalar value) -> Tensor", "aten::fill.Scalar(f32[2,8], 1)",
               Family::kFactory, Fill, precision::kFollow, gradients::kFill),

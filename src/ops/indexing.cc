@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/contents/words.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/gradients/view.h"
@@ -577,10 +578,11 @@ constexpr std::array kRows{
            "(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
            "aten::gather(f32[4,6], 1, i64[4,2])", gradients::kGather, GatherShape,
            GatherAllocations),
-    Kernel("aten::index.Tensor", "Elements chosen by a list of index tensors.",
-           "(Tensor self, Tensor?[] indices) -> Tensor",
-           "aten::index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])", gradients::kIndex,
-           IndexShape, IndexAllocations),
+    Knowing(contents::Looked,
+            Kernel("aten::index.Tensor", "Elements chosen by a list of index tensors.",
+                   "(Tensor self, Tensor?[] indices) -> Tensor",
+                   "aten::index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])", gradients::kIndex,
+                   IndexShape, IndexAllocations)),
     Kernel(
         Family::kIndexing,
         {"aten::index_put_", "Overwrites, or adds to, elements chosen by a list of index tensors.",
@@ -629,20 +631,24 @@ constexpr std::array kRows{
         "(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
         "aten::index_add_(f32[4,6], 0, i64[2], f32[2,6])", gradients::kIndexAdd, AddByIndex,
         IndexAddAllocations),
-    Casting(precision::kPromoteOnCpu,
-            Kernel("aten::cat", "Tensors one after the other along a dimension.",
-                   "(Tensor[] tensors, int dim=0) -> Tensor", "aten::cat([f32[2,8], bf16[3,8]], 0)",
-                   gradients::kCat, CatShape, CatAllocations, traffic::ReadAllWriteAll)),
+    Knowing(contents::Concatenated,
+            Casting(precision::kPromoteOnCpu,
+                    Kernel("aten::cat", "Tensors one after the other along a dimension.",
+                           "(Tensor[] tensors, int dim=0) -> Tensor",
+                           "aten::cat([f32[2,8], bf16[3,8]], 0)", gradients::kCat, CatShape,
+                           CatAllocations, traffic::ReadAllWriteAll))),
     Casting(precision::kPromoteOnCpu,
             Call("aten::stack", "Tensors one after the other along a new dimension.",
                  "(Tensor[] tensors, int dim=0) -> Tensor", "aten::stack([f32[2,8], f32[2,8]], -1)",
                  Stack, gradients::kStack)),
-    Kernel("aten::tril", "The lower triangle; zero elsewhere.",
-           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])", gradients::kTril,
-           TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll),
-    Kernel("aten::triu", "The upper triangle; zero elsewhere.",
-           "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::triu(f32[8,8], 1)",
-           gradients::kTriu, TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll),
+    Knowing(contents::LowerTriangle,
+            Kernel("aten::tril", "The lower triangle; zero elsewhere.",
+                   "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])",
+                   gradients::kTril, TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll)),
+    Knowing(contents::UpperTriangle,
+            Kernel("aten::triu", "The upper triangle; zero elsewhere.",
+                   "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::triu(f32[8,8], 1)",
+                   gradients::kTriu, TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll)),
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/contents/known_contents.h"
 #include "ops/dispatcher.h"
 #include "ops/einsum.h"
 #include "ops/onednn/product.h"
@@ -200,6 +201,18 @@ Work ProductWork(const OpView& op) {
   Work w{.mac = elements * op.tensor(kFirst).size(-1)};
   if (kFirst == 1 && op.real(3, 1.0) != 0.0) w.alu = elements;
   return w;
+}
+
+// The same of a batch, as attention is computed without a fused kernel: what a softmax has made
+// zero is multiplied for nothing.
+template <int kFirst>
+Work BatchWork(const OpView& op) {
+  Work work = ProductWork<kFirst>(op);
+  if (op.known() == nullptr) return work;
+  const Count by_first = Count(op.known()->zeros(op.tensor(kFirst))) * op.output().size(-1);
+  const Count by_second = Count(op.known()->zeros(op.tensor(kFirst + 1))) * op.output().size(-2);
+  work.masked = by_first.value() < by_second.value() ? by_second : by_first;
+  return work;
 }
 
 constexpr OpDef ProductKernel(OpName name, std::string_view summary, Signature signature,
@@ -429,13 +442,13 @@ constexpr std::array kRows{
             ProductKernel("aten::bmm", "Products of a batch of matrices.",
                           "(Tensor self, Tensor mat2) -> Tensor",
                           "aten::bmm(f32[2,8,9]{144,18,2}, f32[2,9,7])", gradients::kBmm,
-                          BatchShape<0>, BatchAllocations<0>, ProductWork<0>)),
+                          BatchShape<0>, BatchAllocations<0>, BatchWork<0>)),
     Casting(precision::kLow,
             ProductKernel("aten::baddbmm", "Products of a batch of matrices plus a tensor.",
                           "(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar "
                           "alpha=1) -> Tensor",
                           "aten::baddbmm(f32[2,1,5], f32[2,4,3], f32[2,3,5])", gradients::kBaddbmm,
-                          BatchShape<1>, BatchAllocations<1>, ProductWork<1>)),
+                          BatchShape<1>, BatchAllocations<1>, BatchWork<1>)),
     Casting(precision::kLowOnCuda,
             ProductKernel("aten::mv", "Product of a matrix and a vector.",
                           "(Tensor self, Tensor vec) -> Tensor", "aten::mv(f32[2,3]{6,2}, f32[3])",

@@ -12,6 +12,7 @@
 
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
+#include "ops/contents/words.h"
 #include "ops/indices.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -165,7 +166,8 @@ void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
 Work FlashSlopeWork(const OpView& op) {
   const TensorView query = op.tensor(1);
   const Count scores = Count(query.size(0)) * query.size(1) * query.size(2) * op.tensor(2).size(2);
-  const Count hidden = op.boolean(7) ? attention::HiddenByCausality(query, op.tensor(2)) : Count(0);
+  const Count hidden = op.boolean(7) ? attention::HiddenByCausality(query, op.tensor(2))
+                                     : attention::HiddenByMask(op, op.tensor(8), scores);
   return {.mac = scores * query.size(3) * 5,
           .alu = scores * 5,
           .special = scores,
@@ -356,11 +358,12 @@ constexpr std::array kRows{
     Slope("aten::logit_backward", "The gradient of the logarithm of odds.",
           "(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
           "aten::logit_backward(f32[2,8], f32[2,8])", kSiluSlope),
-    Kernel("aten::_softmax_backward_data", "The gradient of softmax, from its result.",
-           "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-           "aten::_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)", Family::kNormalization,
-           Fusion::kReduction, SoftmaxSlopeShape, SoftmaxSlopeAllocations,
-           work::PerOutput<PerElement{.alu = 4}>),
+    Knowing(contents::SoftmaxGradient,
+            Kernel("aten::_softmax_backward_data", "The gradient of softmax, from its result.",
+                   "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+                   "aten::_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)",
+                   Family::kNormalization, Fusion::kReduction, SoftmaxSlopeShape,
+                   SoftmaxSlopeAllocations, work::PerOutput<PerElement{.alu = 4}>)),
     Kernel("aten::_log_softmax_backward_data", "The gradient of log_softmax, from its result.",
            "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
            "aten::_log_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)", Family::kNormalization,

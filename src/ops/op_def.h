@@ -27,6 +27,8 @@
 
 namespace steelyard {
 
+class Contents;
+class KnownContents;
 struct OpDef;
 
 // A column of a row. It has no default constructor, so it cannot be forgotten.
@@ -144,12 +146,20 @@ class TensorView {
 class OpView {
  public:
   OpView(const Program& program, const OpDef& def, std::span<const Argument> args,
-         std::span<const ValueId> outputs, const Target& target = kDefaultTarget)
-      : program_(&program), def_(&def), args_(args), outputs_(outputs), target_(&target) {}
+         std::span<const ValueId> outputs, const Target& target = kDefaultTarget,
+         const KnownContents* known = nullptr)
+      : program_(&program),
+        def_(&def),
+        args_(args),
+        outputs_(outputs),
+        target_(&target),
+        known_(known) {}
 
   const OpDef& def() const { return *def_; }
   const Program& program() const { return *program_; }
   const Target& target() const { return *target_; }
+  // What is known of elements when it runs; nullptr where nobody has looked.
+  const KnownContents* known() const { return known_; }
   int arg_count() const { return static_cast<int>(args_.size()); }
   const Argument& arg(int i) const { return args_[static_cast<std::size_t>(i)]; }
   // False where the argument is None or left out.
@@ -185,6 +195,7 @@ class OpView {
   std::span<const Argument> args_;
   std::span<const ValueId> outputs_;
   const Target* target_;
+  const KnownContents* known_;
 };
 
 // A rule refuses its operands by throwing this; it never leaves the library. The dispatcher then
@@ -261,6 +272,8 @@ using DecomposeFn = std::vector<Tensor> (*)(Dispatcher& d, const OpView& op);
 using AllocationsFn = void (*)(const OpView& op, Allocations& memory);
 using WorkFn = Work (*)(const OpView& op);
 using TrafficFn = Traffic (*)(const OpView& op);
+// Of the elements of the first result. Requires: `op.known()`.
+using ContentsFn = Contents (*)(const OpView& op);
 
 // Composites take these columns from the operators they call.
 inline constexpr DecomposeFn kIsKernel = nullptr;
@@ -284,6 +297,9 @@ struct OpDef {
   Stated<TrafficFn> traffic;
   Stated<Gradient> grad;        // how autograd differentiates it, and what it saves
   Stated<Precision> precision;  // what autocast does with its operands
+  // What is known of its result before it runs, where that tells what masks hide: the one column
+  // that may be left out, for nothing known is never wrong.
+  ContentsFn contents = nullptr;
 
   bool is_kernel() const { return *decompose == nullptr; }
   // Whether it overwrites its first argument, itself or in its parts: "(Tensor(a!) self, ...".
@@ -295,6 +311,12 @@ struct OpDef {
 // A row with which autocast does something else than with most of its family.
 constexpr OpDef Casting(Precision precision, OpDef row) {
   row.precision = precision;
+  return row;
+}
+
+// A row of which something is known before it runs.
+constexpr OpDef Knowing(ContentsFn contents, OpDef row) {
+  row.contents = contents;
   return row;
 }
 

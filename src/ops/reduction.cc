@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/contents/words.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/registry.h"
@@ -428,11 +429,12 @@ constexpr std::array kRows{
                "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)", gradients::kVectorNorm,
                Fusion::kReduction, ReduceShape<NormType, Places{.dim = 2, .keep = 3, .dtype = 4}>,
                NormAllocations<Places{.dim = 2, .keep = 3, .dtype = 4}>, work::Norm)),
-    Casting(precision::kFullResultOnCuda,
-            Reduce("aten::cumsum", "Sums of all elements up to each.",
-                   "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-                   "aten::cumsum(bool[2,8], -1)", gradients::kCumsum, Fusion::kOpaque,
-                   CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations)),
+    Knowing(contents::SummedUp,
+            Casting(precision::kFullResultOnCuda,
+                    Reduce("aten::cumsum", "Sums of all elements up to each.",
+                           "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+                           "aten::cumsum(bool[2,8], -1)", gradients::kCumsum, Fusion::kOpaque,
+                           CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations))),
     Casting(precision::kFullResultOnCuda,
             Reduce("aten::cumprod", "Products of all elements up to each.",
                    "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
@@ -444,9 +446,10 @@ constexpr std::array kRows{
     Call("aten::diff", "Differences of neighbours, `n` times over.",
          "(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
          "aten::diff(i64[2,8], prepend=i64[2,1])", Diff),
-    SoftmaxKernel("aten::_softmax", "Exponentials along `dim`, scaled to sum to one.",
-                  "aten::_softmax(f32[2,8], -1, False)", gradients::kSoftmax,
-                  work::PerOutput<PerElement{.alu = 4, .special = 1}>),
+    Knowing(contents::Softmax,
+            SoftmaxKernel("aten::_softmax", "Exponentials along `dim`, scaled to sum to one.",
+                          "aten::_softmax(f32[2,8], -1, False)", gradients::kSoftmax,
+                          work::PerOutput<PerElement{.alu = 4, .special = 1}>)),
     SoftmaxKernel("aten::_log_softmax", "The logarithm of softmax along `dim`.",
                   "aten::_log_softmax(f32[2,8], 0, False)", gradients::kLogSoftmax, LogSoftmaxWork),
     Casting(precision::kFullResultOnCuda,
