@@ -31,6 +31,13 @@ struct Stages {
 };
 Stages StagesOf(const Program& kernels);
 
+// What the backward pass begins from, and before which node it does. kNoId where there is none.
+struct Seed {
+  ValueId loss = kNoId;
+  NodeId before = 0;
+};
+Seed SeedOf(const Program& kernels);
+
 struct MeasureOptions {
   int warmup = 5;                      // runs before what counts; more, until they take alike
   int number = 10;                     // runs of which a mean is taken
