@@ -54,7 +54,7 @@ Result<Execution> Execution::Open(const SyEngine& engine, const Program& kernels
   const Lowering lowered(kernels);
   const SyProgram program = lowered.program();
   Execution execution(engine, kernels, std::move(when_memory_ends));
-  execution.session_ = Session(engine.open(&program, &error), Close{&engine});
+  execution.session_.reset(engine.open(&program, &error));
   if (execution.session_ == nullptr) return Unexpected(execution.Told(error));
   SY_RETURN_IF_ERROR(execution.Place(sources));
   return execution;

@@ -44,13 +44,16 @@ class Execution {
 
  private:
   struct Close {
-    const SyEngine* engine = nullptr;
+    const SyEngine* engine;
     void operator()(SySession* session) const { engine->close(session); }
   };
   using Session = std::unique_ptr<SySession, Close>;
 
   Execution(const SyEngine& engine, const Program& kernels, std::string when_memory_ends)
-      : engine_(&engine), kernels_(&kernels), when_memory_ends_(std::move(when_memory_ends)) {}
+      : engine_(&engine),
+        kernels_(&kernels),
+        when_memory_ends_(std::move(when_memory_ends)),
+        session_(nullptr, Close{&engine}) {}
   Status Place(const Sources& sources);
   Error Told(const SyError& error) const;
 

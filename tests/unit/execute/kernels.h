@@ -89,7 +89,7 @@ inline SyEngine FakeEngine() {
   };
   engine.read = [](SySession*, std::uint32_t, SyElements* elements, SyError*) {
     static constexpr float kLoss = 2.5F;
-    *elements = {{.dtype = "float32"}, &kLoss, sizeof(kLoss)};
+    *elements = {{"float32", nullptr, nullptr, 0}, &kLoss, sizeof(kLoss)};
     return true;
   };
   engine.clear = [](SySession*) { Remembered().words.emplace_back("clear"); };

@@ -15,7 +15,7 @@ namespace {
 
 template <class Bits>
 std::optional<double> Number(std::string_view dtype, Bits bits) {
-  return FirstNumber({{.dtype = dtype.data()}, &bits, sizeof(bits)});
+  return FirstNumber({{dtype.data(), nullptr, nullptr, 0}, &bits, sizeof(bits)});
 }
 
 TEST(CountNans, CountsNoInfinities) {
@@ -38,7 +38,7 @@ TEST(FirstNumber, ReadsEveryFormat) {
   EXPECT_TRUE(std::isinf(*Number<std::uint16_t>("float16", 0x7c00)));
   EXPECT_TRUE(std::isnan(*Number<std::uint16_t>("bfloat16", 0x7fc0)));
   EXPECT_FALSE(Number("int32", 1));
-  EXPECT_FALSE(FirstNumber({{.dtype = "float32"}, nullptr, 0}));
+  EXPECT_FALSE(FirstNumber({{"float32", nullptr, nullptr, 0}, nullptr, 0}));
 }
 
 }  // namespace
