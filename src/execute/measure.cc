@@ -134,6 +134,7 @@ class Measuring {
     if (run && seed.loss != kNoId) {
       const Result<SyElements> loss = execution_.Read(seed.loss);
       if (loss) out_.loss = FirstNumber(*loss);
+      if (out_.loss && options_.check_loss) run = options_.check_loss(*out_.loss);
     }
     if (run) run = execution_.Run(seed.before, end, record);
     execution_.Clear();

@@ -44,6 +44,7 @@ struct MeasureOptions {
   int repeat = 10;                     // means
   const volatile int* stop = nullptr;  // where it is not 0 measuring ends with what there is
   std::function<void(int done, int total)> progress = {};
+  std::function<Status(double loss)> check_loss = {};  // of the first run
 };
 
 Result<Measurement> MeasureExecution(Execution& execution, const MeasureOptions& options);

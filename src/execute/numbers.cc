@@ -65,9 +65,9 @@ double NumberOf(const Format& format, std::uint64_t bits) {
   const int largest = (1 << format.exponent_bits) - 1;
   const int bias = largest / 2;
   double number = 0;
+  if (exponent == largest && mantissa != 0) return std::numeric_limits<double>::quiet_NaN();
   if (exponent == largest) {
-    number = mantissa == 0 ? std::numeric_limits<double>::infinity()
-                           : std::numeric_limits<double>::quiet_NaN();
+    number = std::numeric_limits<double>::infinity();
   } else if (exponent == 0) {
     number = std::ldexp(mantissa, 1 - bias - format.mantissa_bits);
   } else {

@@ -169,9 +169,9 @@ Status Save(const SyEngine& engine, const Sources& sources, const Running& runni
 }
 
 // Weights of a file are to give a loss. Those that are drawn need not: what it takes is the same.
-Status RefuseLoss(std::optional<double> loss, const RunOptions& options) {
-  if (!loss || std::isfinite(*loss) || options.weights.empty()) return {};
-  return Unexpected(InvalidInput(fmt::format("the loss is {}", *loss), options.weights,
+Status CheckLoss(double loss, const Sources& sources) {
+  if (std::isfinite(loss) || !sources.weights) return {};
+  return Unexpected(InvalidInput(fmt::format("the loss is {}", loss), sources.weights_name,
                                  "Give inputs that the model is made for, with --inputs, or run "
                                  "it without --amp."));
 }
@@ -188,8 +188,10 @@ Status MeasureRun(const SyEngine& engine, const Sources& sources, Running* runni
                                                    .number = options.number,
                                                    .repeat = options.repeat,
                                                    .stop = options.stop,
-                                                   .progress = options.progress}));
-  SY_RETURN_IF_ERROR(RefuseLoss(running->measurement.loss, options));
+                                                   .progress = options.progress,
+                                                   .check_loss = [&](double loss) {
+                                                     return CheckLoss(loss, sources);
+                                                   }}));
   const Timeline& timeline = running->measurement.timeline;
   std::int64_t now = timeline.resident_bytes();
   running->peak = now;
@@ -224,29 +226,54 @@ std::int64_t PeakOfProcess() {
   return usage.ru_maxrss * kKilobyte;
 }
 
+// Nodes are timed one by one, so that none stands for several.
+WeighOptions ToWeigh(const RunOptions& options) {
+  WeighOptions weigh = options.weigh;
+  weigh.train.unroll = true;
+  return weigh;
+}
+
+Result<Running> RunWeighed(Weighing weighing, const RunOptions& options, const Sources& sources) {
+  const std::string& path = options.weigh.path;
+  Running running;
+  running.options = options;
+  running.options.weigh = ToWeigh(options);
+  running.weighing = std::move(weighing);
+  const Program& kernels = running.weighing.kernels;
+  if (!kernels.has_graph) {
+    return Unexpected(
+        Unsupported("it holds weights and no graph, so that there is nothing to run", path));
+  }
+  SY_ASSIGN_OR_RETURN(const SyEngine* engine, LoadEngine(options.engine));
+  running.torch = engine->torch;
+  running.samples = SamplesOf(kernels);
+  running.tokens = TokensOf(kernels);
+  engine->set_threads(options.threads);
+  Status done = options.save.empty() ? Status() : Save(*engine, sources, running);
+  if (done && options.repeat > 0) done = MeasureRun(*engine, sources, &running);
+  if (!done) return Unexpected(Within(path, std::move(done).error()));
+  running.process_peak = PeakOfProcess();
+  return running;
+}
+
 }  // namespace
 
 Result<Running> Run(const RunOptions& options) {
   SY_RETURN_IF_ERROR(Refuse(options));
-  Running running;
-  running.options = options;
-  running.options.weigh.train.unroll = true;
-  SY_ASSIGN_OR_RETURN(running.weighing, Weigh(running.options.weigh));
-  if (!running.weighing.kernels.has_graph) {
-    return Unexpected(Unsupported("it holds weights and no graph, so that there is nothing to run",
-                                  options.weigh.path));
-  }
-  SY_ASSIGN_OR_RETURN(const SyEngine* engine, LoadEngine(options.engine));
-  running.torch = engine->torch;
-  running.samples = SamplesOf(running.weighing.kernels);
-  running.tokens = TokensOf(running.weighing.kernels);
-  engine->set_threads(options.threads);
+  Result<Weighing> weighing = Weigh(ToWeigh(options));
+  if (!weighing) return Unexpected(std::move(weighing).error());
   SY_ASSIGN_OR_RETURN(const Sources sources, SourcesOf(options));
-  Status done = options.save.empty() ? Status() : Save(*engine, sources, running);
-  if (done && options.repeat > 0) done = MeasureRun(*engine, sources, &running);
-  if (!done) return Unexpected(Within(options.weigh.path, std::move(done).error()));
-  running.process_peak = PeakOfProcess();
-  return running;
+  return RunWeighed(*std::move(weighing), options, sources);
+}
+
+Result<Running> Run(Program program, const RunOptions& options, const Sources& sources) {
+  SY_RETURN_IF_ERROR(Refuse(options));
+  if (!options.save.empty()) {
+    return Unexpected(UsageError("what a program in memory computes is not written", "save"));
+  }
+  Result<Weighing> weighing = Weigh(std::move(program), ToWeigh(options));
+  if (!weighing) return Unexpected(std::move(weighing).error());
+  return RunWeighed(*std::move(weighing), options, sources);
 }
 
 report::Document Describe(const Running& running, const RunReportOptions& options) {

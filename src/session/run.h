@@ -14,8 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "execute/contents.h"
 #include "execute/measurement.h"
 #include "steelyard/error.h"
+#include "steelyard/program.h"
 #include "steelyard/report.h"
 #include "steelyard/weigh.h"
 
@@ -73,6 +75,10 @@ struct Running {
 // says the command that mends it), of files that do not fit the model or hold NaN, of a loss that
 // is not finite with the weights of a file, and what PyTorch says of a kernel.
 [[nodiscard]] Result<Running> Run(const RunOptions& options);
+// The same of a program that is in memory, on these tensors instead of those of files. Nothing of
+// it is written: `save` is empty.
+[[nodiscard]] Result<Running> Run(Program program, const RunOptions& options,
+                                  const Sources& sources);
 
 // What of a run a report shows; its data have all of it.
 struct RunReportOptions {

@@ -53,7 +53,8 @@ TEST_F(RunTest, TellsTheSpreadAndTheSpeed) {
   EXPECT_GT(flops, 0);
   EXPECT_EQ(root.Find("time.forward.flops_per_second")->AsDouble(),
             static_cast<double>(flops) / 2.0);
-  EXPECT_THAT(TextOf(document), HasSubstr("1.0 samples, 8.0 tokens a second; in each run 2 and 16"));
+  EXPECT_THAT(TextOf(document),
+              HasSubstr("1.0 samples, 8.0 tokens a second; in each run 2 and 16"));
 }
 
 TEST_F(RunTest, SaysThatTheLossIsNotFinite) {
