@@ -76,4 +76,6 @@ def _rows(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 def _held(name: str, tensor: torch.Tensor) -> _core.HeldTensor:
     dtype = _core.dtype_named(str(tensor.dtype).removeprefix("torch."))
+    if dtype is None:
+        raise UnsupportedError(f"{name} is of {tensor.dtype}, which is not known", "model")
     return _core.HeldTensor(name, dtype, list(tensor.shape), tensor.data_ptr())

@@ -2,7 +2,6 @@
 #include "execute/contents.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +21,14 @@ namespace {
 constexpr std::size_t kNamed = 3;
 // Integers are indices, labels or masks: these two are in the range of almost all.
 constexpr std::int64_t kIntegersBelow = 2;
+
+bool IsWeight(Category category) {
+  return category == Category::kParameters || category == Category::kBuffers;
+}
+
+bool IsInput(Category category) {
+  return category == Category::kInputs || category == Category::kCache;
+}
 
 // As layers are initialized by default: products of matrices keep the variance; what is added or
 // multiplied element by element is one, so that variances and scales are positive.
@@ -101,6 +108,39 @@ class Faults {
   std::vector<std::string> faults_;
 };
 
+// What is wrong with given tensors: they are other ones, or their elements are no numbers.
+struct Wrong {
+  Faults misfits;
+  Faults nans;
+};
+
+// Takes the elements of a tensor that a file has as the program wants them.
+void Take(const Program& kernels, const Resident& resident, const GivenTensors& of,
+          const std::string& where, SyContent* content, Wrong* wrong) {
+  const std::optional<GivenTensor> given = of(resident.name);
+  if (!given && !resident.is_required) return;
+  const DType dtype = kernels.values[resident.value].dtype;
+  const auto sizes = kernels.sizes(resident.value);
+  if (!given || given->dtype != dtype || !std::ranges::equal(given->sizes, sizes)) {
+    const std::string found = given ? TensorText(given->dtype, given->sizes) : "not there";
+    wrong->misfits.Add(
+        where, fmt::format("{} is {} and not {}", resident.name, found, TensorText(dtype, sizes)));
+    return;
+  }
+  content->bytes = given->bytes;
+  const std::int64_t bytes = StorageBytes(dtype, sizes, ContiguousStrides(sizes));
+  const std::string_view another = NameOfAnother(resident, of, *given, bytes);
+  if (!another.empty()) {
+    wrong->misfits.Add(where, fmt::format("{} and {} are one tensor of the model and two of the "
+                                          "file",
+                                          resident.name, another));
+  }
+  // What a caller gives as input may mean something by it.
+  const bool is_weight = IsWeight(resident.category);
+  const std::int64_t nans = is_weight ? CountNans(dtype, given->bytes, bytes) : 0;
+  if (nans > 0) wrong->nans.Add(where, fmt::format("{} ({} of it)", resident.name, nans));
+}
+
 }  // namespace
 
 std::vector<Resident> ResidentsOf(const Program& kernels) {
@@ -133,44 +173,25 @@ Result<std::vector<SyContent>> ContentsOf(const Program& kernels,
                                           std::span<const Resident> residents,
                                           const Sources& sources) {
   std::vector<SyContent> contents;
-  Faults misfits, nans;
+  Wrong wrong;
   for (const Resident& resident : residents) {
     contents.push_back(Drawn(kernels, resident));
-    const bool is_weight =
-        resident.category == Category::kParameters || resident.category == Category::kBuffers;
-    const bool is_input =
-        resident.category == Category::kInputs || resident.category == Category::kCache;
-    const GivenTensors& of = is_weight ? sources.weights : sources.inputs;
-    const std::string& where = is_weight ? sources.weights_name : sources.inputs_name;
-    if ((!is_weight && !is_input) || !of) continue;
-    const std::optional<GivenTensor> given = of(resident.name);
-    const Value& value = kernels.values[resident.value];
-    const auto sizes = kernels.sizes(resident.value);
-    if (given && given->dtype == value.dtype && std::ranges::equal(given->sizes, sizes)) {
-      contents.back().bytes = given->bytes;
-      const std::int64_t bytes = StorageBytes(value.dtype, sizes, ContiguousStrides(sizes));
-      const std::string_view another = NameOfAnother(resident, of, *given, bytes);
-      if (!another.empty()) {
-        misfits.Add(where, fmt::format("{} and {} are one tensor of the model and two of the file",
-                                       resident.name, another));
-      }
-      const std::int64_t nan = is_weight ? CountNans(value.dtype, given->bytes, bytes) : 0;
-      if (nan > 0) nans.Add(where, fmt::format("{} ({} of it)", resident.name, nan));
-      continue;
+    SyContent* const content = &contents.back();
+    if (IsWeight(resident.category) && sources.weights) {
+      Take(kernels, resident, sources.weights, sources.weights_name, content, &wrong);
     }
-    if (!given && !resident.is_required) continue;
-    misfits.Add(where, fmt::format("{} is {} and not {}", resident.name,
-                                   given ? TensorText(given->dtype, given->sizes) : "not there",
-                                   TensorText(value.dtype, sizes)));
+    if (IsInput(resident.category) && sources.inputs) {
+      Take(kernels, resident, sources.inputs, sources.inputs_name, content, &wrong);
+    }
   }
-  if (misfits.any()) {
-    return Unexpected(misfits.Told("it does not fit the model",
-                                   "Are these the tensors of this model, under its own names?"));
+  if (wrong.misfits.any()) {
+    return Unexpected(wrong.misfits.Told(
+        "it does not fit the model", "Are these the tensors of this model, under its own names?"));
   }
-  if (nans.any()) {
-    return Unexpected(nans.Told("it holds elements that are no number (NaN)",
-                                "All that is computed of them is NaN too: take a file that was "
-                                "written before they were."));
+  if (wrong.nans.any()) {
+    return Unexpected(wrong.nans.Told("it holds elements that are no number (NaN)",
+                                      "All that is computed of them is NaN too: take a file that "
+                                      "was written before they were."));
   }
   return contents;
 }

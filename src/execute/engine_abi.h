@@ -11,9 +11,10 @@
 #ifndef STEELYARD_EXECUTE_ENGINE_ABI_H_
 #define STEELYARD_EXECUTE_ENGINE_ABI_H_
 
-#include <stdbool.h> /* NOLINT(modernize-deprecated-headers): C, too */
-#include <stddef.h>  /* NOLINT(modernize-deprecated-headers) */
-#include <stdint.h>  /* NOLINT(modernize-deprecated-headers) */
+/* NOLINTBEGIN(modernize-*, readability-identifier-naming): this is C, too. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -155,4 +156,5 @@ typedef const SyEngine* (*SyEngineEntry)(void);
 }
 #endif
 
+/* NOLINTEND(modernize-*, readability-identifier-naming) */
 #endif /* STEELYARD_EXECUTE_ENGINE_ABI_H_ */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/execution.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <span>
@@ -66,7 +66,8 @@ Status Execution::Place(const Sources& sources) {
                       ContentsOf(*kernels_, residents_, sources));
   for (std::size_t i = 0; i < residents_.size(); ++i) {
     const ValueId id = residents_[i].value;
-    const SyLayout layout{.dtype = NameOf(kernels_->values[id].dtype).data(),
+    const std::string dtype(NameOf(kernels_->values[id].dtype));
+    const SyLayout layout{.dtype = dtype.c_str(),
                           .sizes = kernels_->sizes(id).data(),
                           .strides = kernels_->strides(id).data(),
                           .rank = kernels_->sizes(id).size()};

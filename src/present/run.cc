@@ -4,7 +4,7 @@
 // operators and modules from runs that were timed kernel by kernel.
 #include "present/run.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,6 @@
 #include "session/prepare.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <optional>
 

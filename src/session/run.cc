@@ -3,7 +3,7 @@
 // What is weighed is run: the same kernels, in the order in which the prediction has them.
 #include "session/run.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 
 #include <algorithm>
