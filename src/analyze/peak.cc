@@ -91,7 +91,7 @@ class Chosen {
   }
   bool ByOperator(std::string_view name) {
     return Choose([&](const Node& node, const Node* origin) {
-      if (node.op == kernels_.FindOpName(kDropMark)) return false;
+      if (kernels_.is_drop(node)) return false;
       if (IsCalled(kernels_.op_name(node.op), name)) return true;
       return origin != nullptr && IsCalled(imported_.op_name(origin->op), name);
     });

@@ -90,6 +90,12 @@ Status SetField(const Flag& flag, std::string_view value) {
   return std::visit(Setter{flag, value}, flag.field);
 }
 
+std::string_view FirstOf(std::span<const std::string_view> given,
+                         std::span<const std::string_view> names) {
+  const auto found = std::ranges::find_first_of(given, names);
+  return found == given.end() ? std::string_view() : *found;
+}
+
 std::string DefaultText(const Flag& flag) {
   if (const auto* number = std::get_if<int*>(&flag.field)) return fmt::format("{}", **number);
   if (const auto* word = std::get_if<std::string*>(&flag.field)) return **word;

@@ -295,8 +295,8 @@ Result<WeighOptions> WeighCommand::Options() const {
                        .at = at_,
                        .strict = strict_,
                        .advise = advise_};
-  SY_ASSIGN_OR_RETURN(options.train, train_.Options());
-  SY_ASSIGN_OR_RETURN(options.generate, generate_.Options());
+  SY_ASSIGN_OR_RETURN(options.train, train_.Options(given()));
+  SY_ASSIGN_OR_RETURN(options.generate, generate_.Options(given()));
   if (progress_ && runtime_ != "graph") {
     return Unexpected(UsageError("only the graph runtime tells how far it is", "--progress",
                                  "Add --runtime graph."));

@@ -87,6 +87,7 @@ OpId Program::AddOpName(std::string_view op) {
   if (op_of_string_[id] == kNoId) {
     op_of_string_[id] = static_cast<OpId>(op_names.size());
     op_names.push_back(id);
+    if (op == kDropMark) drop_ = op_of_string_[id];
   }
   return op_of_string_[id];
 }

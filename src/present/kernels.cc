@@ -37,7 +37,6 @@ std::vector<KernelMemory> EagerKernels(const Findings& findings) {
   constexpr float kMegabyte = 1 << 20;
   const Program& program = findings.kernels;
   const std::vector<Event>& events = findings.timeline.events;
-  const OpId drop = program.FindOpName(kDropMark);
   std::vector<KernelMemory> out;
   std::int64_t now = findings.peak.resident;
   std::size_t next = 0;
@@ -47,9 +46,9 @@ std::vector<KernelMemory> EagerKernels(const Findings& findings) {
       now += events[next].bytes;
       most = std::max(most, now);
     }
-    const OpId op = program.main().nodes[i].op;
-    if (op == drop) continue;
-    out.push_back({std::string(WithoutOverload(program.op_name(op))), i, most,
+    const Node& node = program.main().nodes[i];
+    if (program.is_drop(node)) continue;
+    out.push_back({std::string(WithoutOverload(program.op_name(node.op))), i, most,
                    static_cast<float>(most) / kMegabyte});
   }
   return out;

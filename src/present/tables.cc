@@ -26,13 +26,12 @@ namespace {
 
 void AddCalls(const Findings& findings, report::Data* data) {
   const Program& program = findings.kernels;
-  const OpId drop = program.FindOpName(kDropMark);
   const std::vector<Node>& nodes = program.main().nodes;
   data->OpenArray("calls");
   std::int64_t step = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& kernel = nodes[i];
-    if (kernel.op == drop) continue;
+    if (program.is_drop(kernel)) continue;
     const NodeWork& work = findings.work.by_node[i];
     data->OpenObject();
     data->SetInt("step", step++, Unit::kNone);

@@ -51,7 +51,6 @@ ValueId FirstResult(const Program& program, const Node& node) {
 KnownContents::KnownContents(const Program& kernels, std::span<const OpDef* const> rows)
     : program_(kernels),
       rows_(rows),
-      drop_(kernels.FindOpName(kDropMark)),
       held_(kernels.values.size()),
       current_(kernels.storage_count, kNoId) {
   steps_.reserve(kernels.main().nodes.size());
@@ -222,7 +221,7 @@ void KnownContents::Run(NodeId id) {
   const Node& node = program_.main().nodes[id];
   const OpDef* def = rows_[node.op];
   steps_.emplace_back();
-  if (node.op == drop_) return;
+  if (program_.is_drop(node)) return;
   const ValueId result = FirstResult(program_, node);
   const bool gives_tensor =
       result != kNoId && program_.values[result].kind == ValueKind::kTensor && def != nullptr;

@@ -27,11 +27,10 @@ class Builder {
   }
 
   CallGraph Run() {
-    const OpId drop = p_.FindOpName(kDropMark);
     const std::vector<Node>& nodes = p_.main().nodes;
     dropped_.assign(p_.values.size(), false);
     for (NodeId i = 0; i < nodes.size(); ++i) {
-      if (nodes[i].op == drop) {
+      if (p_.is_drop(nodes[i])) {
         dropped_[p_.args(nodes[i])[0].value] = true;
       } else {
         Visit(i, nodes[i]);

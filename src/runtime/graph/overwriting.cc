@@ -35,9 +35,8 @@ class Search {
  private:
   void FindLastUses() {
     const std::vector<Node>& nodes = p_.main().nodes;
-    const OpId drop = p_.FindOpName(kDropMark);
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-      if (nodes[i].op == drop) continue;
+      if (p_.is_drop(nodes[i])) continue;
       for (const Argument& argument : p_.args(nodes[i])) {
         VisitValues(p_, argument, [&](ValueId id) { last_use_[id] = i; });
       }
