@@ -115,7 +115,7 @@ std::vector<Tensor> IsAnyTrue(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Found(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work) {
-  return Kernel(Family::kRouting, words,
+  return Kernel(Family::kSelection, words,
                 {.shape = shape,
                  .fusion = Fusion::kOpaque,
                  .allocations = allocations,
@@ -124,7 +124,7 @@ constexpr OpDef Found(const Words& words, ShapeFn shape, AllocationsFn allocatio
                  .precision = precision::kFollow});
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kRouting,
+  return Composite(words.name, words.summary, words.signature, words.example, Family::kSelection,
                    decompose, precision::kFollow, kNoGradient);
 }
 constexpr OpDef Bookkeeping(const Words& words) {

@@ -52,9 +52,8 @@ KnownContents::KnownContents(const Program& kernels, std::span<const OpDef* cons
     : program_(kernels),
       rows_(rows),
       held_(kernels.values.size()),
-      current_(kernels.storage_count, kNoId) {
-  steps_.reserve(kernels.main().nodes.size());
-}
+      current_(kernels.storage_count, kNoId),
+      steps_(kernels.main().nodes.size()) {}
 
 const KnownContents::Held* KnownContents::HeldBy(ValueId value) const {
   const Held& held = held_[value];
@@ -220,8 +219,9 @@ void KnownContents::Look(const Node& node, std::uint32_t entry) {
 void KnownContents::Run(NodeId id) {
   const Node& node = program_.main().nodes[id];
   const OpDef* def = rows_[node.op];
-  steps_.emplace_back();
-  if (program_.is_drop(node)) return;
+  // Nothing is masked once the gradients are there.
+  if (program_.is_drop(node) || node.phase == Phase::kOptimizer) return;
+  Step& step = steps_[id];
   const ValueId result = FirstResult(program_, node);
   const bool gives_tensor =
       result != kNoId && program_.values[result].kind == ValueKind::kTensor && def != nullptr;
@@ -230,7 +230,7 @@ void KnownContents::Run(NodeId id) {
   }
   const std::uint32_t entry = gives_tensor && MayKnow(node, *def) ? Compute(node, *def) : kNoId;
   const std::int64_t count = gives_tensor ? TensorView(program_, result).count() : 0;
-  Read(node, steps_.back(), gives_tensor && IsPointwise(*def), count);
+  Read(node, step, gives_tensor && IsPointwise(*def), count);
   Overwrite(node, def);
   if (def == nullptr) return;
   for (const ValueId value : program_.results(node)) {
@@ -240,14 +240,14 @@ void KnownContents::Run(NodeId id) {
   }
   if (!gives_tensor || program_.values[result].storage == kNoId) return;
   held_[result].entry = entry;
-  steps_.back().version = current_[program_.values[result].storage];
+  step.version = current_[program_.values[result].storage];
   const Argument* self = *def->alias == Alias::kInPlace ? program_.args(node).data() : nullptr;
   if (self != nullptr && self->kind == ArgKind::kValue &&
       TensorView(program_, self->value).count() == count) {
     held_[self->value] = held_[result];  // under its earlier name
     held_[self->value].version = current_[program_.values[result].storage];
   }
-  Ignore(*def, node, steps_.back());
+  Ignore(*def, node, step);
 }
 
 void KnownContents::LookBack() {
