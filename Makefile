@@ -5,7 +5,7 @@ MODEL ?= examples/bert-base-mlm-b4-s128.pt2
 STEELYARD := build/release/steelyard
 VENV := .venv/bin
 
-.PHONY: run build package wheel test bench fuzz format lint docs
+.PHONY: run build package wheel engine test bench fuzz format lint docs
 
 run: build
 	$(STEELYARD) weigh $(MODEL)
@@ -28,7 +28,14 @@ wheel:
 	tools/install_debian.sh build
 	tools/make_wheel.sh dist
 
-test: package
+# The engine, beside the program, for the PyTorch of the tests; STEELYARD_TORCH=python3 names another.
+STEELYARD_TORCH ?= $(CURDIR)/$(VENV)/python
+engine: .venv/ready
+	tools/install_debian.sh build
+	cmake --preset engine -DSTEELYARD_TORCH=$(STEELYARD_TORCH)
+	cmake --build --preset engine
+
+test: package engine
 	tools/install_debian.sh build test
 	cmake --preset dev
 	cmake --build --preset dev

@@ -25,11 +25,12 @@ LAYERS = {
     "import": ["models"],
     "pass": ["ops", "timeline"],
     "runtime": ["ops", "timeline", "memory"],
+    "execute": ["runtime"],
     "analyze": ["ops", "timeline", "hardware"],
     "trace": ["timeline"],
     "live": ["timeline"],
     "render": ["document"],
-    "present": ["analyze", "runtime", "trace", "live", "document"],
+    "present": ["analyze", "runtime", "execute", "trace", "live", "document"],
     "session": ["present", "import", "pass", "render"],
 }
 
@@ -48,7 +49,6 @@ PUBLIC_HEADERS = {
     "pass.h": "pass",
     "timeline.h": "timeline",
     "report.h": "document",
-    "engine.h": "session",
     "weigh.h": "session",
     "steelyard.h": "session",
 }

@@ -73,6 +73,7 @@ struct TrainOptions {
   bool clip_value = false;      // or one by one
   bool keep_gradients = false;  // zero_grad overwrites gradients with zeros
   bool first_step = false;      // the very first one, which makes the optimizer's state
+  int step = 1;  // counted from 1: numbers of the optimizer that change from step to step are its
   std::vector<std::string> recompute = {};  // patterns of modules that are checkpointed
   bool recompute_reentrant = false;         // with use_reentrant=True
   std::vector<std::string> inplace = {};    // patterns of modules whose activations overwrite
@@ -145,7 +146,7 @@ struct Lowered {
 
 std::span<const LossInfo> Losses();
 std::span<const OptimizerInfo> Optimizers();
-// The options of an optimizer with their defaults: those that change what a step costs.
+// The options of an optimizer with their defaults: all that change what a step costs among them.
 std::vector<OptimizerOption> OptionsOf(const OptimizerInfo& optimizer);
 
 // Every pass, in the order in which a weighing runs them.

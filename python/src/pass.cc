@@ -60,6 +60,7 @@ void BindTraining(nb::module_& module) {
       .def_rw("clip_value", &TrainOptions::clip_value)
       .def_rw("keep_gradients", &TrainOptions::keep_gradients)
       .def_rw("first_step", &TrainOptions::first_step)
+      .def_rw("step", &TrainOptions::step)
       .def_rw("recompute", &TrainOptions::recompute)
       .def_rw("recompute_reentrant", &TrainOptions::recompute_reentrant)
       .def_rw("inplace", &TrainOptions::inplace)

@@ -8,6 +8,7 @@
 #include "cli/compare_command.h"
 #include "cli/docs_command.h"
 #include "cli/ops_command.h"
+#include "cli/run_command.h"
 #include "cli/weigh_command.h"
 
 namespace steelyard::cli {
@@ -24,6 +25,11 @@ constexpr std::array kCommands = {
                 .example = "steelyard weigh bert.pt2 --input input_ids=32x128",
                 .audience = Audience::kUsers,
                 .make = Make<WeighCommand>},
+    CommandInfo{.name = "run",
+                .summary = "runs a model in PyTorch: time and memory, next to what is predicted",
+                .example = "steelyard run bert.pt2 --train adamw --threads 4",
+                .audience = Audience::kUsers,
+                .make = Make<RunCommand>},
     CommandInfo{.name = "compare",
                 .summary = "puts two models or two reports side by side: where they differ",
                 .example = "steelyard compare bert-base.pt2 bert-large.pt2 --batch 8",

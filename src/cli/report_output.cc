@@ -30,17 +30,19 @@ void ReportOutput::AddFlags(std::vector<Flag>* flags) {
                   .arg = "NAME",
                   .help = "how the report is written; by default as the name of FILE says, or text",
                   .field = &format_,
-                  .choices = formats_},
-                 {.name = "--table",
-                  .arg = "NAME",
-                  .help = "a table as CSV, modules by default; JSON gets it as well",
-                  .field = &table_,
-                  .choices = tables_},
-                 {.name = "--output",
-                  .short_name = "-o",
-                  .arg = "FILE",
-                  .help = "where the report goes instead of standard output",
-                  .field = &output_}});
+                  .choices = formats_}});
+  if (!tables_.empty()) {
+    flags->push_back({.name = "--table",
+                      .arg = "NAME",
+                      .help = "a table as CSV, modules by default; JSON gets it as well",
+                      .field = &table_,
+                      .choices = tables_});
+  }
+  flags->push_back({.name = "--output",
+                    .short_name = "-o",
+                    .arg = "FILE",
+                    .help = "where the report goes instead of standard output",
+                    .field = &output_});
 }
 
 Result<std::string> ReportOutput::ChooseFormat() const {
@@ -70,7 +72,7 @@ report::RenderOptions ReportOutput::Look() const {
   report::RenderOptions look = output_.empty() ? StandardOutputLook() : report::RenderOptions{};
   if (units_ == "exact") look.units = UnitStyle::kExact;
   if (units_ == "decimal") look.units = UnitStyle::kDecimal;
-  look.table = table();
+  if (!tables_.empty()) look.table = table();
   return look;
 }
 

@@ -17,7 +17,8 @@ namespace steelyard::cli {
 
 class ReportOutput {
  public:
-  // `formats` and `tables` are the choices that the command has, the default first.
+  // `formats` and `tables` are the choices that the command has, the default first; it may have no
+  // tables.
   ReportOutput(std::vector<std::string_view> formats, std::vector<std::string_view> tables)
       : formats_(std::move(formats)), tables_(std::move(tables)) {}
 
@@ -30,7 +31,7 @@ class ReportOutput {
   // Whether --table was given.
   bool names_table() const { return !table_.empty(); }
 
-  // The table that CSV holds.
+  // The table that CSV holds. Requires: the command has tables.
   std::string table() const { return table_.empty() ? std::string(tables_.front()) : table_; }
 
   // How it looks where it goes.

@@ -118,7 +118,7 @@ void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
   };
   section("Sizes", [&] { AddSizeFlags(flags); });
   section("A training step", [&] { train_.Add(flags); });
-  section("Text that it writes", [&] { generate_.Add(flags); });
+  section(kOfTexts, [&] { generate_.Add(flags); });
   section("How it runs", [&] { AddRunFlags(flags); });
   section("How it is counted", [&] { AddCountFlags(flags); });
   section("How the file is read", [&] { AddImportFlags(flags); });

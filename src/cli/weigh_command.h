@@ -23,6 +23,9 @@ class WeighCommand final : public Command {
   std::vector<Flag> Flags() override;
   Status Run() override;
 
+  // The heading of the flags of generated texts.
+  static constexpr std::string_view kOfTexts = "Text that it writes";
+
   // For commands that weigh models besides: what is weighed, and what the flags said of it.
   void AddModelFlags(std::vector<Flag>* flags);
   Result<WeighOptions> Options() const;

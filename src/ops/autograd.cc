@@ -463,6 +463,8 @@ void Autograd::SetGradient(ValueId parameter, Tensor gradient) {
   if (id >= gradients_.size()) gradients_.resize(id + 1);
   if (program_.values[id].role == Role::kParameter) {
     program_.values[gradient.id()].role = Role::kGradient;
+    if (id >= program_.gradients.size()) program_.gradients.resize(id + 1, kNoId);
+    program_.gradients[id] = gradient.id();
   }
   gradients_[id] = std::move(gradient);
 }

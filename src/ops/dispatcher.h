@@ -149,6 +149,8 @@ class Dispatcher {
   void Note(std::string_view line);
   // The same, of scratch that is not known to the byte.
   void NoteEstimate(std::string_view line);
+  // From now on the program has numbers that stand for any.
+  void UseStandIns() { out_.has_stand_ins = true; }
   // What the file says of a dimension that only the data tells, of result `i` of the node that the
   // operator is. Nothing where the file says nothing, or where the operator is a part of another.
   std::optional<std::int64_t> SizeInFile(int i, int dim) const;

@@ -210,8 +210,9 @@ std::vector<Tensor> DistancesBackward(Dispatcher& d, const OpView& op) {
   const Tensor first = spread(1), second = spread(2);
   const Tensor grad = d.Call("aten::contiguous", op.arg(0));
   const Tensor distances = d.Call("aten::contiguous", op.arg(4));
-  return {d.Call("steelyard::distance_slopes", grad, first, second)};
+  return {d.Call("steelyard::distance_slopes", grad, first, second, op.arg(3), distances)};
 }
+
 Work DistanceSlopeWork(const OpView& op) {
   const Count distances = work::Elements(op.self());
   return {.alu = distances * op.tensor(1).size(-1) * 4, .special = distances};
@@ -351,8 +352,8 @@ constexpr std::array kRows{
          EuclideanDistance, gradients::kEuclideanDistance),
     Kernel(Family::kReduction,
            {"steelyard::distance_slopes", "Gradients of distances, inside `_cdist_backward`.",
-            "(Tensor grad, Tensor x1, Tensor x2) -> Tensor",
-            "steelyard::distance_slopes(f32[2,5,7], f32[2,5,4], f32[2,7,4])"},
+            "(Tensor grad, Tensor x1, Tensor x2, float p, Tensor distances) -> Tensor",
+            "steelyard::distance_slopes(f32[2,5,7], f32[2,5,4], f32[2,7,4], 1.0, f32[2,5,7])"},
            {.shape = shape::Like<1>,
             .fusion = Fusion::kOpaque,
             .allocations = allocations::Via<"aten::empty">,

@@ -278,12 +278,19 @@ void PairLikeAllocations(const OpView& op, Allocations& memory) {
   memory.Free(like, Allocations::kCaller);
 }
 
+// The loss of pairs that is none: space for one.
+constexpr std::string_view kSpace;
+
 // mse_loss, smooth_l1_loss(self, target, reduction, ...).
 std::vector<Tensor> PairLoss(Dispatcher& d, const OpView& op) {
   const LossReduction reduction = ReductionOf(op, 2);
-  const Tensor out = d.Call("steelyard::pair_terms", op.arg(0), op.arg(1));
-  if (reduction == LossReduction::kNone) return {out};
-  const Tensor terms = d.Call("steelyard::pair_buffer", op.arg(0), op.arg(1));
+  const Argument of = d.Text(op.def().name->text());
+  const double number = op.def().signature->params().size() > 3 ? op.real(3) : 0.0;
+  if (reduction == LossReduction::kNone) {
+    return {d.Call("steelyard::pair_terms", op.arg(0), op.arg(1), of, number)};
+  }
+  const Tensor out = d.Call("steelyard::pair_terms", op.arg(0), op.arg(1), d.Text(kSpace), 0.0);
+  const Tensor terms = d.Call("steelyard::pair_buffer", op.arg(0), op.arg(1), of, number);
   return {d.Call("steelyard::reduce_in_place", out, terms, reduction == LossReduction::kMean)};
 }
 
@@ -295,13 +302,16 @@ std::vector<Tensor> L1Loss(Dispatcher& d, const OpView& op) {
 
 std::vector<Tensor> HuberLoss(Dispatcher& d, const OpView& op) {
   const LossReduction reduction = ReductionOf(op, 2);
-  return {Reduce(d, d.Call("steelyard::pair_like", op.arg(0), op.arg(1)), reduction)};
+  const Argument of = d.Text(op.def().name->text());
+  return {
+      Reduce(d, d.Call("steelyard::pair_like", op.arg(0), op.arg(1), of, op.real(3)), reduction)};
 }
 
 // binary_cross_entropy(self, target, weight, reduction).
 std::vector<Tensor> BinaryCrossEntropy(Dispatcher& d, const OpView& op) {
   const LossReduction reduction = ReductionOf(op, 3);
-  const Tensor terms = d.Call("steelyard::pair_like", op.arg(0), op.arg(1));
+  const Argument of = d.Text(op.def().name->text());
+  const Tensor terms = d.Call("steelyard::pair_like", op.arg(0), op.arg(1), of);
   if (op.given(2)) d.Call("aten::mul_.Tensor", terms, op.arg(2));
   if (reduction == LossReduction::kNone) return {terms};
   const Tensor reduced = Reduce(d, terms, reduction);
@@ -316,7 +326,7 @@ Tensor SlopeLikeInput(Dispatcher& d, const OpView& op) {
   const Tensor target = d.Call("aten::squeeze", op.arg(2));
   const Dims sizes = shape::Broadcast({op.self(), self.view(), target.view()});
   if (work::Elements(sizes) == input.count()) {
-    return d.Call("steelyard::pair_like", op.arg(1), op.arg(1));
+    return d.Call("steelyard::two_class_slope", op.arg(0), op.arg(1), op.arg(2));
   }
   const Tensor wide = d.Call("aten::expand", target, sizes);
   return d.Call("aten::as_strided", d.Call("steelyard::pair_like", self, wide), Dims(input.sizes()),
@@ -344,8 +354,12 @@ std::vector<Tensor> BinaryCrossEntropyWithLogits(Dispatcher& d, const OpView& op
     less_one.reset();
     d.Call("aten::mul_.Tensor", logs, weight);
   }
-  // 1 - target, which the input is multiplied into and the logarithm subtracted from.
-  const Tensor terms = d.Call("steelyard::pair_like", op.arg(1), op.arg(0));
+  // (1 - target) * input - logs
+  const Tensor terms = d.Call("aten::empty_like", op.arg(1));
+  d.Call("aten::fill_.Scalar", terms, 1);
+  d.Call("aten::sub_.Tensor", terms, op.arg(1));
+  d.Call("aten::mul_.Tensor", terms, op.arg(0));
+  d.Call("aten::sub_.Tensor", terms, logs);
   if (op.given(2)) d.Call("aten::mul_.Tensor", terms, op.arg(2));
   return {Reduce(d, terms, reduction)};
 }
@@ -418,20 +432,27 @@ constexpr std::array kRows{
                    "aten::cross_entropy_loss(f32[4,7], i64[4], label_smoothing=0.1)",
                    CrossEntropyLoss)),
     LossKernel("steelyard::pair_terms",
-               "A loss of each pair of elements, made by the operator that calls.",
-               "(Tensor self, Tensor target) -> Tensor",
-               "steelyard::pair_terms(f32[4,7], f32[4,7])", kNoGradient, Fusion::kBroadcast,
-               PairShape, Alias::kNone, CallerAllocations, kPairWork),
+               "A loss of each pair of elements, made by the operator that calls; space for it, "
+               "where no loss is named.",
+               "(Tensor self, Tensor target, str of=\"\", float number=0.) -> Tensor",
+               "steelyard::pair_terms(f32[4,7], f32[4,7], \"aten::mse_loss\")", kNoGradient,
+               Fusion::kBroadcast, PairShape, Alias::kNone, CallerAllocations, kPairWork),
     LossKernel("steelyard::pair_buffer", "A loss of each pair of elements, before it is reduced.",
-               "(Tensor self, Tensor target) -> Tensor",
-               "steelyard::pair_buffer(f32[4,7], f32[4,7])", kNoGradient, Fusion::kBroadcast,
-               PairShape, Alias::kNone, allocations::IterateByFactory<Promotion::kCommon, 0, 1>,
-               work::None),
+               "(Tensor self, Tensor target, str of, float number) -> Tensor",
+               "steelyard::pair_buffer(f32[4,7], f32[4,7], \"aten::smooth_l1_loss\", 1.)",
+               kNoGradient, Fusion::kBroadcast, PairShape, Alias::kNone,
+               allocations::IterateByFactory<Promotion::kCommon, 0, 1>, work::None),
     LossKernel("steelyard::pair_like",
                "A loss of each pair of elements in a tensor like the input.",
-               "(Tensor self, Tensor target) -> Tensor", "steelyard::pair_like(f32[4,7], f32[4,7])",
-               kNoGradient, Fusion::kBroadcast, PairLikeShape, Alias::kNone, PairLikeAllocations,
-               kPairWork),
+               "(Tensor self, Tensor target, str of=\"\", float number=0.) -> Tensor",
+               "steelyard::pair_like(f32[4,7], f32[4,7], \"aten::huber_loss\", 1.)", kNoGradient,
+               Fusion::kBroadcast, PairLikeShape, Alias::kNone, PairLikeAllocations, kPairWork),
+    LossKernel("steelyard::two_class_slope",
+               "The gradient of each term of a cross entropy of two classes.",
+               "(Tensor grad, Tensor self, Tensor target) -> Tensor",
+               "steelyard::two_class_slope(f32[], f32[4,7], f32[4,7])", kNoGradient,
+               Fusion::kBroadcast, shape::Like<1>, Alias::kNone,
+               allocations::Via<"aten::empty_strided">, kPairWork),
     LossKernel("steelyard::reduce_in_place",
                "One number in the storage of a tensor: a mean or a sum of terms.",
                "(Tensor(a) self, Tensor terms, bool mean) -> Tensor(a)",

@@ -52,15 +52,29 @@ std::vector<Tensor> Narrowed(Dispatcher& d, const OpView& op, Tensor t, int limi
   return {d.Call("aten::to.dtype", limited, AskedType(op, limits_at + 2))};
 }
 
+// The scale and the zero point, arguments 1 and 2. Those in tensors are known when they run.
+struct Affine {
+  double scale = 1;
+  double zero_point = 1;
+};
+Affine AffineOf(Dispatcher& d, const OpView& op) {
+  if (op.arg(1).kind != ArgKind::kValue) {
+    return {op.real(1), static_cast<double>(op.integer(2))};
+  }
+  d.UseStandIns();
+  return {};
+}
+
 // input, scale, zero_point, quant_min, quant_max, dtype
 std::vector<Tensor> Quantize(Dispatcher& d, const OpView& op) {
   RequireFloat(op.self());
+  const Affine affine = AffineOf(d, op);
   const Tensor wide = op.self().dtype() == DType::kFloat32
                           ? d.tensor(op, 0)
                           : d.Call("aten::to.dtype", d.tensor(op, 0), DType::kFloat32);
-  Tensor t = WithBox(d, "aten::mul.Tensor", wide, 1, false);
+  Tensor t = WithBox(d, "aten::mul.Tensor", wide, 1 / affine.scale, false);
   t = d.Call("aten::round", t);
-  t = WithBox(d, "aten::add.Tensor", t, 1, true);
+  t = WithBox(d, "aten::add.Tensor", t, affine.zero_point, true);
   return Narrowed(d, op, std::move(t), 3);
 }
 
@@ -68,9 +82,10 @@ std::vector<Tensor> Quantize(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> Dequantize(Dispatcher& d, const OpView& op) {
   const DType type = op.dtype(6).value_or(DType::kFloat32);
   if (op.self().dtype() != AskedType(op, 5)) Refuse("the dtype is not what the call says");
+  const Affine affine = AffineOf(d, op);
   Tensor t = d.Call("aten::to.dtype", d.tensor(op, 0), type);
-  t = WithBox(d, "aten::sub.Tensor", t, 1, true);
-  return {WithBox(d, "aten::mul.Tensor", t, 1, false)};
+  t = WithBox(d, "aten::sub.Tensor", t, affine.zero_point, true);
+  return {WithBox(d, "aten::mul.Tensor", t, affine.scale, false)};
 }
 
 // Scales and zero points as long as one dimension, which is moved to the front.

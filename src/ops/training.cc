@@ -111,6 +111,7 @@ std::vector<Tensor> ClipByNorm(Dispatcher& d, const OpView& op) {
   const Outside outside(d);
   const Tensors gradients = GradientsOf(d, op);
   if (gradients.empty()) return {};
+  d.UseStandIns();
   Tensor total = TotalNorm(d, gradients);
   Tensor coefficient = ClipCoefficient(d, total);
   Tensor clamped = d.Call("aten::clamp", coefficient, std::nullopt, 1.0);
@@ -123,6 +124,7 @@ std::vector<Tensor> ClipByNorm(Dispatcher& d, const OpView& op) {
 
 std::vector<Tensor> ClipByValue(Dispatcher& d, const OpView& op) {
   const Outside outside(d);
+  d.UseStandIns();
   const Tensors gradients = GradientsOf(d, op);
   for (const auto& places : ByDType(d, gradients)) {
     const Tensors group = Pick(gradients, places);

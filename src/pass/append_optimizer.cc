@@ -61,8 +61,11 @@ constexpr std::array kOptimizers{
                   .textbook_state = 2},
 };
 
+// Of rows whose numbers change from step to step.
+constexpr std::string_view kStepNumber = "step";
+
 // Arguments of an optimizer's row that are no options.
-constexpr std::array<std::string_view, 2> kNoOptions{"parameters", "first_step"};
+constexpr std::array<std::string_view, 3> kNoOptions{"parameters", "first_step", kStepNumber};
 
 // What is stepped together.
 struct Group {
@@ -115,13 +118,13 @@ std::vector<Param> OptionParams(const OptimizerInfo& optimizer) {
   return options;
 }
 
-// Options that change nothing of what a step costs are in no row, and need not be given.
+// Options that no row has change nothing of what a step costs, and need not be given.
 Error NoSuchOption(const Group& group, const OptimizerOption& option,
                    const std::vector<Param>& params) {
   const std::vector<std::string_view> names = NamesOf(params);
   std::string hint = HintOfNames(option.name, names);
   if (NearestWord(option.name, names).empty()) {
-    hint = fmt::format("Those that change what a step costs are: {}.", fmt::join(names, ", "));
+    hint = fmt::format("It has: {}.", fmt::join(names, ", "));
   }
   return UsageError(
       fmt::format("{} has no option \"{}\"", group.optimizer->class_name, option.name), group.asked,
@@ -244,6 +247,10 @@ Status AppendStep(Program& program, const Group& group, const TrainOptions& opti
   for (const OptimizerOption& option : group.options) {
     SY_ASSIGN_OR_RETURN(const Argument value, OptionArgument(program, group, option));
     args.push_back(value);
+  }
+  if (FindOp(OpName::FromRuntime(group.optimizer->op))->signature->IndexOf(kStepNumber) >= 0) {
+    args.push_back(Argument::OfInt(std::int64_t{options.step}));
+    args.back().name = program.strings.Intern(kStepNumber);
   }
   AppendCall(program, group.optimizer->op, args, {}, Phase::kOptimizer);
   return {};

@@ -227,9 +227,6 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     KnownValues("aten::*prod*", "it is taken that no factor is 0", draws="-1, 0, 1 and 2"),
     KnownValues("aten::im2col", "columns are added up in a step that is not told their places"),
     KnownValues(
-        "aten::binary_cross_entropy", "the gradient is a step that does not tell losses apart"
-    ),
-    KnownValues(
         "aten::trace", "the number that is read from the gradient and filled in is not known"
     ),
     KnownValues(
@@ -244,7 +241,6 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
         "aten::stft.center",
         "programs do not say where in its storage a view begins, which is overwritten",
     ),
-    KnownValues("aten::_cdist_forward", "distances are a step of any power"),
     KnownValues(
         "aten::index_fill.int_Tensor", "equal places are given, and rows take them to be distinct"
     ),

@@ -14,7 +14,6 @@ OPAQUE = frozenset(
     f"steelyard::{name}"
     for name in (
         "column_storage",
-        "distances",
         "pair_buffer",
         "pair_like",
         "pair_terms",
@@ -193,12 +192,25 @@ def lstm_layer_backward(*given: Any) -> Any:
     return of_input, of_hidden, of_cells, *of_weights
 
 
+def distances(
+    first: torch.Tensor, second: torch.Tensor, power: float, sizes: Sequence[int]
+) -> torch.Tensor:
+    without_products = 2
+    return torch.ops.aten._cdist_forward(first, second, power, without_products).view(sizes)
+
+
+def two_class_slope(grad: torch.Tensor, self: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    return torch.ops.aten.binary_cross_entropy_backward(grad, self, target, None, 0)
+
+
 MEANINGS: dict[str, Meaning] = {
     # PyTorch boxes a number itself where it is passed for a tensor.
     "steelyard::box": lambda number: number,
     "steelyard::box_imaginary": lambda number: complex(0, number),
     "steelyard::as_strided_": as_strided_in_place,
     "steelyard::copied_result": torch.clone,
+    "steelyard::distance_slopes": torch.ops.aten._cdist_backward,
+    "steelyard::distances": distances,
     "steelyard::index_reduced": slices_reduced,
     "steelyard::rows_reduced": rows_reduced,
     "steelyard::scatter_reduced": elements_reduced,
@@ -213,4 +225,5 @@ MEANINGS: dict[str, Meaning] = {
     "steelyard::slow_conv_transpose2d_backward": slow_transposed_backward,
     "steelyard::slow_conv_transpose3d_backward": slow_transposed_backward,
     "steelyard::transposed_convolution": transposed_convolution,
+    "steelyard::two_class_slope": two_class_slope,
 }

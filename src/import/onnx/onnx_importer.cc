@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "import/memory_map.h"
 #include "import/onnx/graph_importer.h"
-#include "import/onnx/memory_map.h"
 #include "import/onnx/proto.h"
 
 namespace steelyard {

@@ -4,6 +4,7 @@
 // them, or fused. The states of all parameters are made before the first is updated.
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -46,9 +47,10 @@ States StatesAt(const std::vector<std::size_t>& places, const States& all) {
 // --- The steps that all four begin with ---------------------------------------------------------
 
 void Decayed(Dispatcher& d, const Step& step, Decay decay, const Tensor& parameter,
-             Tensor& gradient) {
+             Tensor& gradient, double lr = kAnyNumber) {
   if (decay == Decay::kOfGradient) return AddDecay(d, step, parameter, gradient);
-  if (step.On("weight_decay")) d.Call("aten::mul_.Tensor", parameter, kAnyNumber);
+  if (!step.On("weight_decay")) return;
+  d.Call("aten::mul_.Tensor", parameter, 1 - lr * step.Number("weight_decay"));
 }
 void Decayed(Dispatcher& d, const Step& step, Decay decay, const Tensors& parameters,
              Tensors& gradients) {
@@ -56,11 +58,15 @@ void Decayed(Dispatcher& d, const Step& step, Decay decay, const Tensors& parame
   if (step.On("weight_decay")) d.CallMany("aten::_foreach_mul_.Scalar", parameters, kAnyNumber);
 }
 
-void UpdateMoments(Dispatcher& d, const Tensor& gradient, const Tensor& mean,
-                   const Tensor& square) {
-  d.Call("aten::lerp_.Scalar", mean, gradient, kAnyNumber);
-  d.Call("aten::mul_.Tensor", square, kAnyNumber);
-  d.Call("aten::addcmul_", square, gradient, gradient, kAnyNumber);
+struct Betas {
+  double first = kAnyNumber;
+  double second = kAnyNumber;
+};
+void UpdateMoments(Dispatcher& d, const Tensor& gradient, const Tensor& mean, const Tensor& square,
+                   const Betas& betas = {}) {
+  d.Call("aten::lerp_.Scalar", mean, gradient, 1 - betas.first);
+  d.Call("aten::mul_.Tensor", square, betas.second);
+  d.Call("aten::addcmul_", square, gradient, gradient, 1 - betas.second);
 }
 void UpdateMoments(Dispatcher& d, const Tensors& gradients, const States& states) {
   d.CallMany("aten::_foreach_lerp_.Scalar", states.means, gradients, kAnyNumber);
@@ -74,20 +80,24 @@ template <Decay kDecay>
 void AdamOneByOne(Dispatcher& d, Step& step) {
   const bool with_maxima = step.On("amsgrad");
   const States states = StatesOf(step, false, with_maxima);
+  const double lr = step.Number("lr");
+  const Betas betas{step.Number("beta1"), step.Number("beta2")};
+  const double step_size = lr / (1 - std::pow(betas.first, step.number()));
+  const double bias_correction2_sqrt = std::sqrt(1 - std::pow(betas.second, step.number()));
   Tensor gradient, denominator;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
     const Tensor& parameter = step.parameters[i];
     gradient = GradientAt(d, step, i);
     d.Call("aten::add_.Tensor", states.counters[i], 1);
-    Decayed(d, step, kDecay, parameter, gradient);
-    UpdateMoments(d, gradient, states.means[i], states.squares[i]);
+    Decayed(d, step, kDecay, parameter, gradient, lr);
+    UpdateMoments(d, gradient, states.means[i], states.squares[i], betas);
     // torch.maximum(..., out=...): nothing is made.
     if (with_maxima) d.Call("aten::clamp_min_.Tensor", states.maxima[i], states.squares[i]);
     const Tensor& square = with_maxima ? states.maxima[i] : states.squares[i];
-    Tensor ratio = d.Call("aten::div.Tensor", d.Call("aten::sqrt", square), kAnyNumber);
-    d.Call("aten::add_.Tensor", ratio, kAnyNumber);
+    Tensor ratio = d.Call("aten::div.Tensor", d.Call("aten::sqrt", square), bias_correction2_sqrt);
+    d.Call("aten::add_.Tensor", ratio, step.Number("eps"));
     denominator = std::move(ratio);
-    d.Call("aten::addcdiv_", parameter, states.means[i], denominator, -kAnyNumber);
+    d.Call("aten::addcdiv_", parameter, states.means[i], denominator, -step_size);
   }
   Return(gradient, denominator);
 }
@@ -133,7 +143,8 @@ std::vector<Tensor> Adam(Dispatcher& d, const OpView& op) {
   RunForm(d, step,
           {.one_by_one = AdamOneByOne<Decay::kOfGradient>,
            .foreach = AdamLists<Decay::kOfGradient>,
-           .fused = AdamFused<"aten::_fused_adam_">});
+           .fused = AdamFused<"aten::_fused_adam_">,
+           .exact = AdamOneByOne<Decay::kOfGradient>});
   return {};
 }
 
@@ -142,7 +153,8 @@ std::vector<Tensor> AdamW(Dispatcher& d, const OpView& op) {
   RunForm(d, step,
           {.one_by_one = AdamOneByOne<Decay::kOfParameter>,
            .foreach = AdamLists<Decay::kOfParameter>,
-           .fused = AdamFused<"aten::_fused_adamw_">});
+           .fused = AdamFused<"aten::_fused_adamw_">,
+           .exact = AdamOneByOne<Decay::kOfParameter>});
   return {};
 }
 
@@ -261,16 +273,20 @@ std::vector<Tensor> RAdam(Dispatcher& d, const OpView& op) {
 }
 
 constexpr std::array kRows{
-    OptimizerRow("steelyard::adam", "torch.optim.Adam.",
-                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-                 "amsgrad=False, bool maximize=False, bool foreach=False, bool fused=False, bool "
-                 "master_weights=False) -> ()",
-                 Adam),
-    OptimizerRow("steelyard::adamw", "torch.optim.AdamW.",
-                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0.01, bool "
-                 "amsgrad=False, bool maximize=False, bool foreach=False, bool fused=False, bool "
-                 "master_weights=False) -> ()",
-                 AdamW),
+    OptimizerRow(
+        "steelyard::adam", "torch.optim.Adam.",
+        "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
+        "beta2=0.999, float eps=1e-08, float weight_decay=0, bool amsgrad=False, bool "
+        "maximize=False, bool foreach=False, bool fused=False, bool master_weights=False, int "
+        "step=1) -> ()",
+        Adam),
+    OptimizerRow(
+        "steelyard::adamw", "torch.optim.AdamW.",
+        "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
+        "beta2=0.999, float eps=1e-08, float weight_decay=0.01, bool amsgrad=False, bool "
+        "maximize=False, bool foreach=False, bool fused=False, bool master_weights=False, int "
+        "step=1) -> ()",
+        AdamW),
     OptimizerRow("steelyard::nadam", "torch.optim.NAdam.",
                  "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
                  "decoupled_weight_decay=False, bool maximize=False, bool foreach=False, bool "

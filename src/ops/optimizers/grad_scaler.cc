@@ -26,6 +26,7 @@ namespace {
 std::vector<Tensor> ScaledLoss(Dispatcher& d, const OpView& op) {
   const Dispatcher::AsProgram outside(d);
   const Dispatcher::FromPython python(d);
+  d.UseStandIns();
   const Tensor loss = d.tensor(op, 0);
   d.Hold(loss);
   ScalerState& state = d.autocast().scaler();

@@ -20,19 +20,20 @@ void OneByOne(Dispatcher& d, Step& step) {
     const Tensor& parameter = step.parameters[i];
     gradient = GradientAt(d, step, i);
     AddDecay(d, step, parameter, gradient);
-    if (step.On("momentum")) {
+    const double momentum = step.Number("momentum");
+    if (momentum != 0) {
       Tensor buffer;
       if (step.is_first()) {
         buffer = step.Adopt(d.Call("aten::clone", gradient));
       } else {
         buffer = Buffer(step, gradient);
-        d.Call("aten::mul_.Tensor", buffer, kAnyNumber);
-        d.Call("aten::add_.Tensor", buffer, gradient, kAnyNumber);
+        d.Call("aten::mul_.Tensor", buffer, momentum);
+        d.Call("aten::add_.Tensor", buffer, gradient, 1 - step.Number("dampening"));
       }
       gradient =
-          step.On("nesterov") ? d.Call("aten::add.Tensor", gradient, buffer, kAnyNumber) : buffer;
+          step.On("nesterov") ? d.Call("aten::add.Tensor", gradient, buffer, momentum) : buffer;
     }
-    d.Call("aten::add_.Tensor", parameter, gradient, -kAnyNumber);
+    d.Call("aten::add_.Tensor", parameter, gradient, -step.Number("lr"));
   }
 }
 
@@ -83,14 +84,15 @@ std::vector<Tensor> Sgd(Dispatcher& d, const OpView& op) {
   if (step.On("nesterov") && !step.On("momentum")) {
     Contradict("Nesterov's momentum needs a momentum", "Give one, such as momentum=0.9.");
   }
-  RunForm(d, step, {.one_by_one = OneByOne, .foreach = ListsOf, .fused = Fused});
+  RunForm(d, step, {.one_by_one = OneByOne, .foreach = ListsOf, .fused = Fused, .exact = OneByOne});
   return {};
 }
 
 constexpr std::array kRows{
     OptimizerRow("steelyard::sgd", "torch.optim.SGD.",
-                 "(Tensor[] parameters, bool first_step, *, float momentum=0, float "
-                 "weight_decay=0, bool nesterov=False, bool maximize=False, bool foreach=False, "
+                 "(Tensor[] parameters, bool first_step, *, float lr=0.001, float momentum=0, "
+                 "float dampening=0, float weight_decay=0, bool nesterov=False, bool "
+                 "maximize=False, bool foreach=False, "
                  "bool fused=False, bool master_weights=False) -> ()",
                  Sgd),
 };

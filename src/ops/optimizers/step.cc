@@ -29,10 +29,13 @@ Step::Step(Dispatcher& d, const OpView& op, std::string_view class_name)
   }
 }
 
-bool Step::On(std::string_view option) const {
+double Step::Number(std::string_view option) const {
   const Argument& argument = op_.arg(op_.def().signature->IndexOf(option));
-  return argument.kind == ArgKind::kFloat ? argument.real != 0 : argument.dim.number() != 0;
+  if (argument.kind == ArgKind::kFloat) return argument.real;
+  return static_cast<double>(argument.dim.number());
 }
+
+bool Step::On(std::string_view option) const { return Number(option) != 0; }
 
 Tensor Step::Adopt(Tensor made) {
   d_.SetRole(made, Role::kOptimizerState);
@@ -91,8 +94,11 @@ void RunForm(Dispatcher& d, Step& step, const Forms& forms) {
   if (foreach && fused)
     Contradict("an optimizer is either foreach or fused", "Leave one of them out.");
   if (step.parameters.empty()) return;
+  const Forms::Form form = fused ? forms.fused : foreach ? forms.foreach : forms.one_by_one;
+  // Masters begin as copies of the parameters, which nobody makes before a steady step.
+  if (form != forms.exact || step.On("master_weights")) d.UseStandIns();
   step.TakeMasters();
-  (fused ? forms.fused : foreach ? forms.foreach : forms.one_by_one)(d, step);
+  form(d, step);
   step.ReturnMasters();
 }
 
@@ -134,7 +140,7 @@ void SetGradients(Dispatcher& d, const Step& step, const std::vector<std::size_t
 
 void AddDecay(Dispatcher& d, const Step& step, const Tensor& parameter, Tensor& gradient) {
   if (!step.On("weight_decay")) return;
-  gradient = d.Call("aten::add.Tensor", gradient, parameter, kAnyNumber);
+  gradient = d.Call("aten::add.Tensor", gradient, parameter, step.Number("weight_decay"));
 }
 
 void AddDecay(Dispatcher& d, const Step& step, const Tensors& parameters, Tensors& gradients) {

@@ -17,7 +17,7 @@ namespace steelyard::ops {
 
 using Tensors = std::vector<Tensor>;
 
-// In `x.op_(number)` the number is boxed; which it is does not matter.
+// What stands for a number that is not written down: what a step costs does not depend on it.
 inline constexpr double kAnyNumber = 0.9;
 
 // The end of a Python variable: a tensor, or a list of them, which dies last element first.
@@ -60,6 +60,9 @@ class Step {
   // A switch that is on, or a number that is not zero. Requires: the row has the option.
   bool On(std::string_view option) const;
   bool is_first() const { return op_.boolean(1); }
+  // The option, and which step it is, from 1 on. Requires: the row has it, or `step`.
+  double Number(std::string_view option) const;
+  double number() const { return Number("step"); }
 
   // The parameters that have a gradient, and these.
   Tensors parameters, gradients;
@@ -96,6 +99,7 @@ struct Forms {
   Form one_by_one;
   Form foreach = nullptr;
   Form fused = nullptr;
+  Form exact = nullptr;  // the one of them that is written with the numbers of PyTorch
 };
 void RunForm(Dispatcher& d, Step& step, const Forms& forms);
 

@@ -82,8 +82,8 @@ TEST(AppendOptimizer, OptionsAreThoseOfTheRow) {
   const Error unknown = RefusalOf({.optimizer = "sgd", .options = {{"amsgrad", "True"}}});
   EXPECT_EQ(unknown.message, "SGD has no option \"amsgrad\"");
   EXPECT_EQ(unknown.hint,
-            "Those that change what a step costs are: momentum, weight_decay, nesterov, maximize, "
-            "foreach, fused, master_weights.");
+            "It has: lr, momentum, dampening, weight_decay, nesterov, maximize, foreach, fused, "
+            "master_weights.");
   EXPECT_EQ(unknown.where, "--train sgd");
   EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"momentun", "0.9"}}}).hint,
             "Did you mean momentum?");

@@ -43,5 +43,34 @@ TEST(Step, StateIsThereBeforeEveryStepButTheFirst) {
   EXPECT_EQ(StateBytes("steelyard::adam([%p], False)"), 4 + 2 * kMatrix);
 }
 
+Program Stepped(const std::string& call) {
+  return KernelsOfProgram(
+      "parameter %p: f32[8]\n%loss = aten::sum(%p)\nsteelyard::backward(%loss) phase backward\n" +
+      call + " phase optimizer\nreturn %loss\n");
+}
+
+TEST(Step, ExactFormsHaveNoStandIns) {
+  EXPECT_FALSE(Stepped("steelyard::adamw([%p], False)").has_stand_ins);
+  EXPECT_FALSE(Stepped("steelyard::sgd([%p], False, momentum=0.9)").has_stand_ins);
+  EXPECT_TRUE(Stepped("steelyard::adamw([%p], False, foreach=True)").has_stand_ins);
+  EXPECT_TRUE(Stepped("steelyard::lion([%p], False)").has_stand_ins);
+}
+
+TEST(Step, NumbersAreThoseOfTheStep) {
+  const Program kernels = Stepped("steelyard::adamw([%p], False, lr=0.5, step=2)");
+  double last = 0;  // of addcdiv_, whose value is the negative size of the step
+  for (const Node& node : kernels.main().nodes) {
+    if (kernels.op_name(node.op) == "aten::addcdiv_") last = kernels.args(node)[3].real;
+  }
+  EXPECT_DOUBLE_EQ(last, -0.5 / (1 - 0.9 * 0.9));
+}
+
+TEST(Step, TheProgramKnowsTheGradients) {
+  const Program kernels = Stepped("steelyard::sgd([%p], False)");
+  const ValueId parameter = kernels.parameters[0].value;
+  ASSERT_EQ(kernels.gradients.size(), parameter + 1u);
+  EXPECT_EQ(kernels.values[kernels.gradients[parameter]].role, Role::kGradient);
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "import/onnx/memory_map.h"
+#include "import/memory_map.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace steelyard::onnx {
+namespace steelyard {
 namespace {
 
 Error CannotMap() {
@@ -50,4 +50,4 @@ MemoryMap::~MemoryMap() {
   munmap(const_cast<char*>(bytes_.data()), bytes_.size());
 }
 
-}  // namespace steelyard::onnx
+}  // namespace steelyard

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "import/onnx/memory_map.h"
+#include "import/memory_map.h"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 
-#include "../files.h"
+#include "files.h"
 
-namespace steelyard::onnx {
+namespace steelyard {
 namespace {
 
 TEST(MemoryMap, HasTheBytesOfTheFile) {
@@ -26,4 +26,4 @@ TEST(MemoryMap, RefusesWhatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace steelyard::onnx
+}  // namespace steelyard

@@ -11,7 +11,7 @@
 
 #include "steelyard/error.h"
 
-namespace steelyard::onnx {
+namespace steelyard {
 
 class MemoryMap {
  public:
@@ -29,4 +29,4 @@ class MemoryMap {
   std::string_view bytes_;
 };
 
-}  // namespace steelyard::onnx
+}  // namespace steelyard

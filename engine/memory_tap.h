@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hears of every allocation and free of this thread, where PyTorch's own profiler would.
+#pragma once
+
+#include <c10/core/Allocator.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "execute/engine_abi.h"
+
+namespace steelyard::engine {
+
+class MemoryTap final : public c10::MemoryReportingInfoBase {
+ public:
+  explicit MemoryTap(const SyRecord& record) : record_(record) {}
+
+  // During which call of the program.
+  void set_call(std::size_t call) { call_ = call; }
+
+  bool memoryProfilingEnabled() const override { return true; }
+  void reportMemoryUsage(void* address, std::int64_t bytes, std::size_t, std::size_t,
+                         c10::Device) override {
+    if (bytes != 0) record_.on_memory(record_.who, bytes, address, call_);
+  }
+
+ private:
+  const SyRecord& record_;
+  std::size_t call_ = SY_NO_CALL;
+};
+
+// As long as it lives a tap listens, where the record asks for one.
+class Listening {
+ public:
+  explicit Listening(const SyRecord& record) {
+    if (record.on_memory == nullptr) return;
+    tap_ = std::make_shared<MemoryTap>(record);
+    guard_ = std::make_unique<c10::DebugInfoGuard>(c10::DebugInfoKind::PROFILER_STATE, tap_);
+  }
+  void set_call(std::size_t call) {
+    if (tap_ != nullptr) tap_->set_call(call);
+  }
+
+ private:
+  std::shared_ptr<MemoryTap> tap_;
+  std::unique_ptr<c10::DebugInfoGuard> guard_;
+};
+
+}  // namespace steelyard::engine

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.h"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty_strided.h>
+#include <ATen/ops/from_blob.h>
+
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "dtypes.h"
+
+namespace steelyard::engine {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Kernels that are a step of an operator, not one of PyTorch's.
+constexpr std::string_view kSteps = "steelyard::";
+
+c10::OperatorHandle OperatorNamed(std::string_view name) {
+  const std::size_t colons = name.find("::");
+  const std::size_t dot = name.find('.', colons == std::string_view::npos ? 0 : colons);
+  const std::string base(name.substr(0, dot));
+  const std::string overload(dot == std::string_view::npos ? "" : name.substr(dot + 1));
+  auto found = c10::Dispatcher::singleton().findSchema({base, overload});
+  TORCH_CHECK_NOT_IMPLEMENTED(found || !name.starts_with(kSteps),
+                              "the engine cannot run this step of an operator yet");
+  TORCH_CHECK_NOT_IMPLEMENTED(found, "PyTorch has no operator ", name,
+                              "; is the package that defines it loaded?");
+  return *found;
+}
+
+void Fill(const SyContent& content, at::Tensor* tensor) {
+  if (tensor->is_complex()) {
+    tensor->zero_();
+  } else if (tensor->is_floating_point()) {
+    tensor->normal_(content.mean, content.deviation);
+  } else if (content.below > 0) {
+    tensor->random_(0, content.below);
+  } else {
+    tensor->zero_();
+  }
+}
+
+// What PyTorch appends to a message tells of its own source.
+std::string MessageOf(const c10::Error& error) {
+  const std::string text = error.what_without_backtrace();
+  return text.substr(0, text.find("\nException raised from"));
+}
+
+}  // namespace
+
+Session::Session(const SyProgram& program)
+    : values_(program.value_count), placed_(program.value_count), kept_(program.value_count) {
+  Reload(program);
+}
+
+void Session::Reload(const SyProgram& program) {
+  calls_.clear();
+  calls_.reserve(program.call_count);
+  for (std::size_t i = 0; i < program.call_count; ++i) {
+    try {
+      calls_.push_back(Prepare(program.calls[i]));
+    } catch (const c10::Error& error) {
+      throw CallError(MessageOf(error), i);
+    }
+  }
+}
+
+Session::Call Session::Prepare(const SyCall& call) {
+  if (call.op == nullptr) {
+    Call out{std::nullopt, nullptr, Operands(SyCall{}), {}};
+    for (std::size_t i = 0; i < call.argument_count; ++i) {
+      out.values.push_back(call.arguments[i].value);
+    }
+    return out;
+  }
+  std::vector<std::uint32_t> results(call.results, call.results + call.result_count);
+  if (const Meaning meaning = MeaningOf(call.op)) {
+    return {std::nullopt, meaning, Operands(call), std::move(results)};
+  }
+  const c10::OperatorHandle op = OperatorNamed(call.op);
+  return {op, nullptr, Operands(call, op.schema()), std::move(results)};
+}
+
+void Session::Place(std::uint32_t value, const SyLayout& layout, const SyContent& content) {
+  const at::NoGradGuard no_grad;
+  const at::IntArrayRef sizes(layout.sizes, layout.rank);
+  const at::ScalarType type = ScalarTypeNamed(layout.dtype);
+  at::Tensor tensor = at::empty_strided(sizes, {layout.strides, layout.rank}, type);
+  if (content.bytes != nullptr) {
+    // Copied, so that it lies as PyTorch's own tensors do and may be written to.
+    tensor.copy_(at::from_blob(const_cast<void*>(content.bytes), sizes, type));
+  } else {
+    Fill(content, &tensor);
+  }
+  placed_[value] = tensor;
+  values_[value] = std::move(tensor);
+}
+
+void Session::Share(std::uint32_t value, std::uint32_t of) {
+  placed_[value] = placed_[of];
+  values_[value] = placed_[of];
+}
+
+void Session::Run(std::size_t begin, std::size_t end, const SyRecord& record) {
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  const at::NoGradGuard no_grad;
+  Listening listening(record);
+  for (std::size_t i = begin; i < end; ++i) {
+    if (record.stop != nullptr && *record.stop != 0) throw CallError("it was interrupted", i);
+    listening.set_call(i);
+    const Clock::time_point start = record.seconds != nullptr ? Clock::now() : Clock::time_point();
+    try {
+      RunCall(calls_[i]);
+    } catch (const c10::Error& error) {
+      throw CallError(MessageOf(error), i);
+    } catch (const std::exception& error) {
+      throw CallError(error.what(), i);
+    }
+    if (record.seconds != nullptr) {
+      record.seconds[i] += std::chrono::duration<double>(Clock::now() - start).count();
+    }
+  }
+}
+
+void Session::RunCall(const Call& call) {
+  if (!call.op && call.meaning == nullptr) {
+    for (const std::uint32_t value : call.values) {
+      if (!kept_[value]) values_[value] = c10::IValue();
+    }
+    return;
+  }
+  call.operands.Push(values_, &stack_);
+  if (call.op) {
+    call.op->callBoxed(&stack_);
+  } else {
+    call.meaning(&stack_);
+  }
+  TakeResults(call);
+}
+
+// A list of tensors is as many results. Numbers are results, too.
+void Session::TakeResults(const Call& call) {
+  std::size_t next = 0;
+  const auto take = [&](c10::IValue&& result) {
+    if (next < call.values.size() && call.values[next] != SY_NO_VALUE) {
+      values_[call.values[next]] = std::move(result);
+    }
+    ++next;
+  };
+  for (c10::IValue& result : stack_) {
+    if (result.isTensorList()) {
+      for (at::Tensor& tensor : result.toTensorVector()) take(std::move(tensor));
+    } else {
+      take(std::move(result));
+    }
+  }
+  stack_.clear();
+}
+
+void Session::Release(std::span<const std::uint32_t> values, const SyRecord& record) {
+  const Listening listening(record);
+  for (const std::uint32_t value : values) {
+    if (placed_[value].isNone()) values_[value] = c10::IValue();
+  }
+}
+
+void Session::Clear() {
+  stack_.clear();
+  read_.reset();
+  for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = placed_[i];
+}
+
+SyElements Session::Read(std::uint32_t value) {
+  TORCH_CHECK_VALUE(values_[value].isTensor(), "the value is not there any more");
+  const at::NoGradGuard no_grad;
+  read_ = values_[value].toTensor().resolve_conj().resolve_neg().contiguous();
+  return {{NameOf(read_.scalar_type()), read_.sizes().data(), read_.strides().data(),
+           read_.sizes().size()},
+          read_.const_data_ptr(),
+          read_.nbytes()};
+}
+
+}  // namespace steelyard::engine

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_command.h"
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/flag.h"
+#include "cli/progress.h"
+#include "steelyard/error.h"
+#include "steelyard/report.h"
+
+namespace steelyard::cli {
+namespace {
+
+// Flags of weighing that nothing which runs can follow.
+constexpr std::array<std::string_view, 7> kOfPredictions = {
+    "--runtime", "--schedule", "--budget", "--count", "--strict", "--as", "--use-cache"};
+
+bool CanRun(const Flag& flag) {
+  return flag.heading != WeighCommand::kOfTexts &&
+         std::ranges::find(kOfPredictions, flag.name) == kOfPredictions.end();
+}
+
+// Set by Ctrl-C; the second one ends the process.
+volatile std::sig_atomic_t g_stop = 0;
+
+void Stop(int signal) {
+  g_stop = 1;
+  std::signal(signal, SIG_DFL);
+}
+
+}  // namespace
+
+RunCommand::RunCommand() : output_({"text", "json"}, {}) {}
+
+std::vector<Flag> RunCommand::Flags() {
+  std::vector<Flag> of_models, flags;
+  weigh_.AddModelFlags(&of_models);
+  for (Flag& flag : of_models) {
+    if (CanRun(flag)) flags.push_back(std::move(flag));
+  }
+  const std::size_t first = flags.size();
+  flags.insert(
+      flags.end(),
+      {{.name = "--weights",
+        .arg = "FILE",
+        .help = "parameters and buffers, a safetensors file; drawn at random without it",
+        .field = &run_.weights},
+       {.name = "--inputs",
+        .arg = "FILE",
+        .help = "the inputs by their names, a safetensors file; drawn at random without it",
+        .field = &run_.inputs},
+       {.name = "--seed", .arg = "N", .help = "of what is drawn", .field = &seed_},
+       {.name = "--threads", .arg = "N", .help = "of PyTorch", .field = &run_.threads},
+       {.name = "--warmup",
+        .arg = "N",
+        .help = "runs before those that count, at least",
+        .field = &run_.warmup},
+       {.name = "--number",
+        .arg = "N",
+        .help = "runs of which a mean is taken",
+        .field = &run_.number},
+       {.name = "--repeat",
+        .arg = "N",
+        .help = "means that are taken; 0 measures nothing",
+        .field = &run_.repeat},
+       {.name = "--save",
+        .arg = "FILE",
+        .help = "write what the steps have computed, a safetensors file: outputs, gradients, "
+                "parameters",
+        .field = &run_.save},
+       {.name = "--steps",
+        .arg = "N",
+        .help = "steps before it is written, from the beginning",
+        .field = &run_.steps},
+       {.name = "--engine",
+        .arg = "FILE",
+        .help = "libsteelyard_engine.so; by default beside steelyard, or $STEELYARD_ENGINE",
+        .field = &run_.engine}});
+  PutUnder("The run", first, &flags);
+  const std::size_t report = flags.size();
+  flags.push_back({.name = "--depth",
+                   .arg = "N",
+                   .help = "levels of the module tree to show",
+                   .field = &report_.depth});
+  flags.push_back({.name = "--top", .arg = "N", .help = "kernels to show", .field = &report_.top});
+  output_.AddFlags(&flags);
+  PutUnder("The report", report, &flags);
+  return flags;
+}
+
+Status RunCommand::Run() {
+  SY_ASSIGN_OR_RETURN(const std::string format, output_.Format());
+  RunOptions options = run_;
+  SY_ASSIGN_OR_RETURN(options.weigh, weigh_.Options());
+  options.seed = static_cast<std::uint64_t>(seed_.value_or(0));
+  if (const char* const engine = std::getenv("STEELYARD_ENGINE");
+      options.engine.empty() && engine != nullptr) {
+    options.engine = engine;
+  }
+  options.stop = &g_stop;
+  options.progress = StandardErrorProgress(false);
+  std::signal(SIGINT, Stop);
+  SY_ASSIGN_OR_RETURN(const Running running, steelyard::Run(options));
+  SY_ASSIGN_OR_RETURN(const std::string text,
+                      report::Render(Describe(running, report_), format, output_.Look()));
+  return output_.Write(text);
+}
+
+}  // namespace steelyard::cli

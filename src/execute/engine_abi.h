@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What Steelyard and libsteelyard_engine know of each other. The engine is built against one
+ * PyTorch and loaded when something is to run; this header is plain C, so that neither side has to
+ * have been built with the other's compiler, library or flags. Both check SY_ENGINE_ABI first.
+ *
+ * A session holds tensors by the ids of a program's values and runs stretches of its calls.
+ * Pointers are borrowed for the duration of a call, unless it says otherwise. A function that
+ * returns a bool has failed when it returns false, and has then filled in the error.
+ */
+#ifndef STEELYARD_EXECUTE_ENGINE_ABI_H_
+#define STEELYARD_EXECUTE_ENGINE_ABI_H_
+
+#include <stdbool.h> /* NOLINT(modernize-deprecated-headers): C, too */
+#include <stddef.h>  /* NOLINT(modernize-deprecated-headers) */
+#include <stdint.h>  /* NOLINT(modernize-deprecated-headers) */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised with every change of what follows. */
+enum { SY_ENGINE_ABI = 1 };
+
+/* The one function that the library exports: `const SyEngine* steelyard_engine(void)`. */
+#define SY_ENGINE_ENTRY "steelyard_engine"
+
+enum { SY_ERROR_SIZE = 1024 };
+#define SY_NO_VALUE UINT32_MAX
+#define SY_NO_CALL SIZE_MAX
+
+typedef enum SyKind {
+  SY_NONE,
+  SY_VALUE,
+  SY_INT,
+  SY_REAL,
+  SY_BOOL, /* integer: 0 or 1 */
+  SY_TEXT,
+  SY_DTYPE, /* text: "float32" */
+  SY_LIST
+} SyKind;
+
+/* An argument of a call. One without a name stands at its place in the operator's schema. */
+typedef struct SyArgument {
+  SyKind kind;
+  const char* name;
+  int64_t integer;
+  double real;
+  uint32_t value;
+  const char* text;
+  const struct SyArgument* elements;
+  size_t count; /* of elements */
+} SyArgument;
+
+/* A call of an operator, "aten::add.Tensor". Without an operator: its arguments are let go. */
+typedef struct SyCall {
+  const char* op;
+  const SyArgument* arguments;
+  size_t argument_count;
+  const uint32_t* results; /* SY_NO_VALUE: left out */
+  size_t result_count;
+} SyCall;
+
+typedef struct SyProgram {
+  const SyCall* calls;
+  size_t call_count;
+  size_t value_count;
+} SyProgram;
+
+/* Sizes and strides in elements. */
+typedef struct SyLayout {
+  const char* dtype;
+  const int64_t* sizes;
+  const int64_t* strides;
+  size_t rank;
+} SyLayout;
+
+/* What a tensor is filled with: the bytes of its elements, row by row, as they lie in a file; or
+ * where there are none, random numbers around `mean`; integers from 0 on below `below`, if that is
+ * not 0. */
+typedef struct SyContent {
+  const void* bytes;
+  double mean;
+  double deviation;
+  int64_t below;
+} SyContent;
+
+/* The elements of a tensor, row by row. */
+typedef struct SyElements {
+  SyLayout layout;
+  const void* bytes;
+  size_t byte_count;
+} SyElements;
+
+typedef struct SyError {
+  char message[SY_ERROR_SIZE];
+  size_t call; /* the call that failed, or SY_NO_CALL */
+} SyError;
+
+/* What is to be told of a run; any of it may be null. */
+typedef struct SyRecord {
+  double* seconds; /* by call: what it took is added */
+  /* Called for every allocation (bytes > 0) and free (bytes < 0) of the thread that runs. */
+  void (*on_memory)(void* who, int64_t bytes, const void* address, size_t call);
+  void* who;
+  /* Looked at before every call: where it is not 0 the run stops, as if it failed. */
+  const volatile int* stop;
+} SyRecord;
+
+typedef struct SySession SySession;
+
+typedef struct SyEngine {
+  uint32_t abi;
+  const char* torch; /* the version of PyTorch that it is built against: "2.15.0" */
+
+  /* Of the process. */
+  void (*set_threads)(int threads);
+  void (*set_seed)(uint64_t seed);
+
+  /* A session for a program; null on failure. Copies what it needs of it. */
+  SySession* (*open)(const SyProgram* program, SyError* error);
+  void (*close)(SySession* session);
+  /* Takes another program in place of the first, over the same values. */
+  bool (*reload)(SySession* session, const SyProgram* program, SyError* error);
+
+  /* Makes a tensor that stays until the session is closed, whatever the program lets go. */
+  bool (*place)(SySession* session, uint32_t value, const SyLayout* layout,
+                const SyContent* content, SyError* error);
+  /* Gives a tensor that was placed the name of a second value. */
+  void (*share)(SySession* session, uint32_t value, uint32_t of);
+  /* From now on the program's letting go of this value is passed over. */
+  void (*keep)(SySession* session, uint32_t value);
+
+  /* Runs the calls from `begin` to before `end`. */
+  bool (*run)(SySession* session, size_t begin, size_t end, const SyRecord* record, SyError* error);
+  /* Lets go of all values that the caller holds, but for those that were placed, in this order. */
+  void (*release)(SySession* session, const uint32_t* values, size_t count, const SyRecord* record);
+  /* Lets go of everything that was not placed. */
+  void (*clear)(SySession* session);
+
+  /* The elements of a value, valid until the next call of this session. */
+  bool (*read)(SySession* session, uint32_t value, SyElements* elements, SyError* error);
+} SyEngine;
+
+typedef const SyEngine* (*SyEngineEntry)(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* STEELYARD_EXECUTE_ENGINE_ABI_H_ */

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A program of kernels with its tensors, in the engine.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "execute/contents.h"
+#include "execute/engine_abi.h"
+#include "steelyard/error.h"
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+class Execution {
+ public:
+  // `kernels` is what `decompose` gave of a program without repeats. It outlives this, or what
+  // `Continue` has put in its place does.
+  static Result<Execution> Open(const SyEngine& engine, const Program& kernels,
+                                const Sources& sources);
+
+  // Goes on with another program over the same values: the next step of the same training.
+  Status Continue(const Program& kernels);
+
+  // Runs the nodes from `begin` to before `end`.
+  Status Run(NodeId begin, NodeId end, const SyRecord& record = {});
+  // The caller lets the program's outputs go.
+  void ReleaseOutputs(const SyRecord& record = {});
+  // Lets go of all but the residents, after a run that failed.
+  void Clear() { engine_->clear(session_.get()); }
+
+  // What the program lets go of this value is passed over: it can be read afterwards.
+  void Keep(ValueId value) { engine_->keep(session_.get(), value); }
+  // Its elements, row by row, until the next call.
+  Result<SyElements> Read(ValueId value);
+
+  const Program& kernels() const { return *kernels_; }
+  const std::vector<Resident>& residents() const { return residents_; }
+
+ private:
+  struct Close {
+    const SyEngine* engine;
+    void operator()(SySession* session) const { engine->close(session); }
+  };
+  using Session = std::unique_ptr<SySession, Close>;
+
+  Execution(const SyEngine& engine, const Program& kernels, Session session)
+      : engine_(&engine), kernels_(&kernels), session_(std::move(session)) {}
+  Status Place(const Sources& sources);
+
+  const SyEngine* engine_;
+  const Program* kernels_;
+  Session session_;
+  std::vector<Resident> residents_;
+};
+
+}  // namespace steelyard

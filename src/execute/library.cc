@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace steelyard {
+namespace {
+
+constexpr std::string_view kFile = "libsteelyard_engine.so";
+constexpr std::string_view kHowToBuild =
+    "Build it against your PyTorch, in Steelyard's folder: cmake --preset engine "
+    "-DSTEELYARD_TORCH=$(which python3) && cmake --build --preset engine; then name it with "
+    "--engine or put it beside steelyard.";
+
+// What dlopen says of a symbol or library that the other PyTorch does not have.
+bool IsOfAnotherTorch(std::string_view reason) {
+  return reason.find("undefined symbol") != std::string_view::npos ||
+         reason.find("version `") != std::string_view::npos;
+}
+
+Error CannotLoad(const std::string& path) {
+  const char* const said = dlerror();
+  const std::string reason = said == nullptr ? "it cannot be loaded" : said;
+  if (!std::filesystem::exists(path)) {
+    return NotFound("the engine, which runs programs, is not there", path,
+                    std::string(kHowToBuild));
+  }
+  const std::string_view what = IsOfAnotherTorch(reason)
+                                    ? "the engine was built against another PyTorch"
+                                    : "the engine cannot be loaded";
+  return Unsupported(fmt::format("{} ({})", what, reason), path, std::string(kHowToBuild));
+}
+
+// The folder of the program or library that this function is in.
+std::filesystem::path OwnFolder() {
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<const void*>(&LoadEngine), &info) == 0 || info.dli_fname == nullptr) {
+    return {};
+  }
+  std::error_code ignored;
+  const std::filesystem::path file = std::filesystem::canonical(info.dli_fname, ignored);
+  return (file.empty() ? std::filesystem::path(info.dli_fname) : file).parent_path();
+}
+
+}  // namespace
+
+Result<const SyEngine*> LoadEngine(const std::string& path) {
+  const std::string file = path.empty() ? (OwnFolder() / kFile).string() : path;
+  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return Unexpected(CannotLoad(file));
+  const auto entry = reinterpret_cast<SyEngineEntry>(dlsym(library, SY_ENGINE_ENTRY));
+  if (entry == nullptr) {
+    return Unexpected(
+        InvalidInput("it is no engine of Steelyard's", file, std::string(kHowToBuild)));
+  }
+  const SyEngine* const engine = entry();
+  if (engine->abi != SY_ENGINE_ABI) {
+    return Unexpected(Unsupported(fmt::format("the engine speaks ABI {}, this Steelyard {}",
+                                              engine->abi, static_cast<int>(SY_ENGINE_ABI)),
+                                  file, std::string(kHowToBuild)));
+  }
+  return engine;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run is listened to for its allocations, then runs warm the machine up, then those that count
+// are timed stage by stage, and last some are timed node by node, which slows them down.
+#include "execute/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "runtime/residents.h"
+
+namespace steelyard {
+namespace {
+
+// Runs take alike when the slowest of the last ones takes at most so much longer than the fastest.
+constexpr double kAlike = 1.1;
+// Runs before what counts are not repeated for ever.
+constexpr int kMostWarmups = 10;  // times what is asked for
+constexpr double kMostWarmupSeconds = 10;
+// Runs that are timed node by node.
+constexpr int kDetailedRuns = 3;
+
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string_view StageOf(Phase phase) {
+  switch (phase) {
+    case Phase::kForward:
+    case Phase::kLoss:
+      return "forward";
+    case Phase::kBackward:
+    case Phase::kRecompute:
+      return "backward";
+    case Phase::kOptimizer:
+      return "optimizer";
+  }
+  __builtin_unreachable();
+}
+
+// Makes a timeline of what the engine tells of memory.
+class Listener {
+ public:
+  explicit Listener(const Program& kernels) : kernels_(kernels) {
+    VisitResidents(kernels, [&](ValueId, Category category, std::int64_t bytes) {
+      Of(timeline_.resident, category) += bytes;
+    });
+  }
+
+  static void Hear(void* who, std::int64_t bytes, const void* address, std::size_t call) {
+    static_cast<Listener*>(who)->Add(bytes, address, call);
+  }
+  Timeline Take() { return std::move(timeline_); }
+
+ private:
+  void Add(std::int64_t bytes, const void* address, std::size_t call) {
+    const std::vector<Node>& nodes = kernels_.main().nodes;
+    const std::size_t node = std::min(call, nodes.size());
+    const StringId label =
+        node == nodes.size()
+            ? kNoString
+            : timeline_.labels.Intern(LabelOfOperator(kernels_.op_name(nodes[node].op)));
+    const auto event = static_cast<std::uint32_t>(timeline_.events.size());
+    if (bytes > 0) {
+      at_[address] = static_cast<std::uint32_t>(timeline_.blocks.size());
+      timeline_.blocks.push_back({.bytes = bytes, .allocated = event});
+    }
+    const auto found = at_.find(address);
+    if (found == at_.end()) return;  // made before this listened
+    const std::uint32_t block = found->second;
+    if (bytes < 0) timeline_.blocks[block].freed = event;
+    timeline_.events.push_back({bytes, block, label, static_cast<std::uint32_t>(node)});
+  }
+
+  const Program& kernels_;
+  Timeline timeline_;
+  std::unordered_map<const void*, std::uint32_t> at_;  // blocks, by address
+};
+
+class Measuring {
+ public:
+  Measuring(Execution& execution, const MeasureOptions& options)
+      : execution_(execution), options_(options), stages_(StagesOf(execution.kernels())) {
+    for (const std::string_view name : stages_.names) out_.stages.push_back({name, {}});
+  }
+
+  Result<Measurement> Run() {
+    Status done = Listen();
+    if (done) done = WarmUp();
+    if (done) done = Time();
+    if (done) done = TimeNodes();
+    if (!done && !interrupted()) return Unexpected(std::move(done).error());
+    out_.was_interrupted = interrupted();
+    return std::move(out_);
+  }
+
+ private:
+  bool interrupted() const { return options_.stop != nullptr && *options_.stop != 0; }
+
+  // One run; adds what each stage took to `seconds`.
+  Status RunOnce(const SyRecord& record, std::vector<double>* seconds) {
+    for (const Stretch& stretch : stages_.stretches) {
+      const Clock::time_point start = Clock::now();
+      Status run = execution_.Run(stretch.begin, stretch.end, record);
+      if (!run) {
+        execution_.Clear();
+        return run;
+      }
+      (*seconds)[stretch.stage] += SecondsSince(start);
+    }
+    execution_.ReleaseOutputs(record);
+    return {};
+  }
+
+  SyRecord Plain() const {
+    SyRecord record{};
+    record.stop = options_.stop;
+    return record;
+  }
+
+  Status Listen() {
+    std::vector<double> ignored(stages_.names.size());
+    // The first run makes what PyTorch keeps for later ones.
+    SY_RETURN_IF_ERROR(RunOnce(Plain(), &ignored));
+    Listener listener(execution_.kernels());
+    SyRecord record = Plain();
+    record.on_memory = &Listener::Hear;
+    record.who = &listener;
+    SY_RETURN_IF_ERROR(RunOnce(record, &ignored));
+    out_.timeline = listener.Take();
+    return {};
+  }
+
+  Status WarmUp() {
+    const Clock::time_point start = Clock::now();
+    std::vector<double> runs;
+    const auto wanted = static_cast<std::size_t>(std::max(options_.warmup, 0));
+    while (runs.size() < wanted * kMostWarmups && !out_.is_stable) {
+      std::vector<double> seconds(stages_.names.size());
+      SY_RETURN_IF_ERROR(RunOnce(Plain(), &seconds));
+      double whole = 0;
+      for (const double stage : seconds) whole += stage;
+      runs.push_back(whole);
+      if (runs.size() < wanted) continue;
+      const auto last = std::ranges::minmax(std::span(runs).last(wanted));
+      out_.is_stable = last.max <= last.min * kAlike;
+      if (SecondsSince(start) > kMostWarmupSeconds) break;
+    }
+    out_.warmups = static_cast<int>(runs.size());
+    return {};
+  }
+
+  Status Time() {
+    for (int i = 0; i < options_.repeat; ++i) {
+      std::vector<double> seconds(stages_.names.size());
+      for (int run = 0; run < options_.number; ++run) {
+        SY_RETURN_IF_ERROR(RunOnce(Plain(), &seconds));
+        ++out_.runs;
+      }
+      for (std::size_t s = 0; s < stages_.names.size(); ++s) {
+        out_.stages[s].seconds.push_back(seconds[s] / options_.number);
+      }
+      if (options_.progress) options_.progress(i + 1, options_.repeat);
+    }
+    return {};
+  }
+
+  Status TimeNodes() {
+    if (out_.runs == 0) return {};
+    std::vector<double> sums(execution_.kernels().main().nodes.size());
+    std::vector<double> ignored(stages_.names.size());
+    SyRecord record = Plain();
+    record.seconds = sums.data();
+    for (int i = 0; i < kDetailedRuns; ++i) SY_RETURN_IF_ERROR(RunOnce(record, &ignored));
+    for (double& sum : sums) sum /= kDetailedRuns;
+    out_.seconds = std::move(sums);
+    return {};
+  }
+
+  Execution& execution_;
+  const MeasureOptions& options_;
+  const Stages stages_;
+  Measurement out_;
+};
+
+std::vector<std::vector<std::int64_t>> BytesByNode(const Timeline& timeline, std::size_t nodes) {
+  std::vector<std::vector<std::int64_t>> bytes(nodes + 1);
+  for (const Event& event : timeline.events) {
+    bytes[std::min<std::size_t>(event.node, nodes)].push_back(event.bytes);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Stages StagesOf(const Program& kernels) {
+  Stages stages;
+  const std::vector<Node>& nodes = kernels.main().nodes;
+  for (NodeId i = 0; i < nodes.size(); ++i) {
+    const std::string_view name = StageOf(nodes[i].phase);
+    auto found = std::ranges::find(stages.names, name);
+    if (found == stages.names.end()) found = stages.names.insert(found, name);
+    const auto stage = static_cast<std::size_t>(found - stages.names.begin());
+    if (stages.stretches.empty() || stages.stretches.back().stage != stage) {
+      stages.stretches.push_back({stage, i, i});
+    }
+    stages.stretches.back().end = i + 1;
+  }
+  return stages;
+}
+
+Spread SpreadOf(std::span<const double> values) {
+  if (values.empty()) return {};
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  const std::size_t middle = sorted.size() / 2;
+  const bool is_odd = sorted.size() % 2 == 1;
+  return {.median = is_odd ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2,
+          .lowest = sorted.front(),
+          .highest = sorted.back()};
+}
+
+Result<Measurement> MeasureExecution(Execution& execution, const MeasureOptions& options) {
+  return Measuring(execution, options).Run();
+}
+
+std::vector<EventDifference> CompareEvents(const Timeline& predicted, const Timeline& measured,
+                                           std::size_t nodes) {
+  std::vector<EventDifference> differences;
+  const auto ours = BytesByNode(predicted, nodes);
+  const auto theirs = BytesByNode(measured, nodes);
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (ours[i] != theirs[i]) {
+      differences.push_back({static_cast<NodeId>(i), ours[i], theirs[i]});
+    }
+  }
+  return differences;
+}
+
+}  // namespace steelyard

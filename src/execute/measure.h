@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a program again and again and tells how long it takes and what it allocates.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "execute/execution.h"
+#include "execute/measurement.h"
+#include "steelyard/error.h"
+#include "steelyard/program.h"
+#include "steelyard/timeline.h"
+
+namespace steelyard {
+
+// The nodes from `begin` to before `end`, which belong to one stage of a step.
+struct Stretch {
+  std::size_t stage = 0;
+  NodeId begin = 0;
+  NodeId end = 0;
+};
+// What is timed of a program: "forward", the loss included, "backward", "optimizer". Micro-steps
+// have stretches of their own.
+struct Stages {
+  std::vector<std::string_view> names;
+  std::vector<Stretch> stretches;  // in order: the whole program
+};
+Stages StagesOf(const Program& kernels);
+
+struct MeasureOptions {
+  int warmup = 5;                      // runs before what counts; more, until they take alike
+  int number = 10;                     // runs of which a mean is taken
+  int repeat = 10;                     // means
+  const volatile int* stop = nullptr;  // where it is not 0 measuring ends with what there is
+  std::function<void(int done, int total)> progress = {};
+};
+
+Result<Measurement> MeasureExecution(Execution& execution, const MeasureOptions& options);
+
+// Where a measured timeline is other than the predicted one, node by node. Requires: both are of
+// the program with that many nodes.
+std::vector<EventDifference> CompareEvents(const Timeline& predicted, const Timeline& measured,
+                                           std::size_t nodes);
+
+}  // namespace steelyard

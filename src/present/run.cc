@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times come from two kinds of runs: those of stages from runs that nothing disturbs, those of
+// operators and modules from runs that were timed kernel by kernel.
+#include "present/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "present/module_tree.h"
+#include "present/names.h"
+#include "steelyard/units.h"
+
+namespace steelyard::present {
+namespace {
+
+using report::Row;
+using report::Style;
+
+constexpr std::string_view kSchema = "steelyard.run/1";
+
+// Kinds of kernels whose allocations are not as predicted that are named.
+constexpr std::size_t kNamedDifferences = 5;
+
+Quantity Seconds(double seconds) { return {.value = seconds, .unit = Unit::kSeconds}; }
+
+double SpeedOf(std::int64_t flops, double seconds) {
+  return seconds > 0 ? static_cast<double>(flops) / seconds : 0;
+}
+
+Quantity Speed(std::int64_t flops, double seconds) {
+  return {.value = SpeedOf(flops, seconds), .unit = Unit::kFlopsPerSecond};
+}
+
+// --- Stages -------------------------------------------------------------------------------------
+
+// The matrix products of a stage, two operations a multiply-add.
+std::int64_t FlopsOf(const Findings& findings, std::string_view stage) {
+  const auto of = [&](Phase phase) { return ContractionFlops(findings.work.of(phase)); };
+  if (stage == "forward") return SumOf(of(Phase::kForward), of(Phase::kLoss));
+  if (stage == "backward") return SumOf(of(Phase::kBackward), of(Phase::kRecompute));
+  return of(Phase::kOptimizer);
+}
+
+struct StageRow {
+  std::string_view name;
+  Spread seconds;
+  std::int64_t flops = 0;
+};
+
+// The stages and, of several, their sum, repetition by repetition.
+std::vector<StageRow> StageRows(const Run& run) {
+  std::vector<StageRow> rows;
+  std::vector<double> sums;
+  std::int64_t flops = 0;
+  for (const StageTimes& stage : run.measurement.stages) {
+    rows.push_back({stage.name, SpreadOf(stage.seconds), FlopsOf(run.findings, stage.name)});
+    flops = SumOf(flops, rows.back().flops);
+    sums.resize(std::max(sums.size(), stage.seconds.size()));
+    for (std::size_t i = 0; i < stage.seconds.size(); ++i) sums[i] += stage.seconds[i];
+  }
+  if (rows.size() > 1) rows.push_back({"step", SpreadOf(sums), flops});
+  return rows;
+}
+
+void AppendStages(const Run& run, const std::vector<StageRow>& stages, report::Document* document) {
+  report::Table table;
+  table.columns = {{.key = "stage", .header = "Time"},
+                   NumberColumn("median", "median", Unit::kSeconds),
+                   NumberColumn("lowest", "lowest", Unit::kSeconds, 1),
+                   NumberColumn("highest", "highest", Unit::kSeconds, 1),
+                   NumberColumn("flops", "work", Unit::kFlops),
+                   NumberColumn("speed", "speed", Unit::kFlopsPerSecond)};
+  for (const StageRow& stage : stages) {
+    Row row;
+    row.cells = {stage.name,
+                 {Seconds(stage.seconds.median), Style::kStrong},
+                 Seconds(stage.seconds.lowest),
+                 Seconds(stage.seconds.highest),
+                 In(Unit::kFlops, stage.flops),
+                 Speed(stage.flops, stage.seconds.median)};
+    table.rows.push_back(std::move(row));
+  }
+  document->body.emplace_back(std::move(table));
+  const double seconds = stages.empty() ? 0 : stages.back().seconds.median;
+  if (run.samples > 0 && seconds > 0) {
+    document->body.emplace_back(report::Paragraph{
+        {Quantity{.value = static_cast<double>(run.samples) / seconds, .unit = Unit::kNone},
+         " samples a second, ", In(Unit::kCount, run.samples), " in each run"}});
+  }
+}
+
+// --- Memory -------------------------------------------------------------------------------------
+
+// The operators of the kernels that allocate otherwise than predicted, and how many of each.
+std::vector<std::pair<std::string_view, std::int64_t>> Differing(const Run& run) {
+  std::vector<std::pair<std::string_view, std::int64_t>> counts;
+  const Program& kernels = run.findings.kernels;
+  for (const EventDifference& difference : run.differences) {
+    const std::vector<Node>& nodes = kernels.main().nodes;
+    const std::string_view name = difference.node < nodes.size()
+                                      ? kernels.op_name(nodes[difference.node].op)
+                                      : std::string_view("the outputs' end");
+    const auto found = std::ranges::find(counts, name, [](const auto& row) { return row.first; });
+    if (found == counts.end()) {
+      counts.emplace_back(name, 1);
+    } else {
+      ++found->second;
+    }
+  }
+  return counts;
+}
+
+void AppendMemory(const Run& run, report::Document* document) {
+  const std::int64_t difference = run.peak - run.predicted_peak;
+  const Quantity signed_difference{
+      .value = difference, .unit = Unit::kBytes, .sign = Sign::kAlways};
+  report::Sentence text = {"peak ",
+                           {In(Unit::kBytes, run.peak), Style::kStrong},
+                           ", predicted ",
+                           In(Unit::kBytes, run.predicted_peak, run.findings.memory_claim())};
+  if (difference != 0) {
+    text.emplace_back(" (");
+    text.emplace_back(signed_difference);
+    text.emplace_back(")");
+  }
+  document->body.emplace_back(report::Headline{"Memory", std::move(text)});
+  const auto events = static_cast<std::int64_t>(run.measurement.timeline.events.size());
+  report::Sentence told = {In(Unit::kCount, events), " allocations and frees"};
+  if (run.differences.empty()) {
+    told.emplace_back(", every one as predicted");
+  } else {
+    std::string names;
+    const auto differing = Differing(run);
+    for (std::size_t i = 0; i < std::min(differing.size(), kNamedDifferences); ++i) {
+      names +=
+          fmt::format("{}{} ({}×)", i == 0 ? "" : ", ", differing[i].first, differing[i].second);
+    }
+    told.emplace_back(", others than predicted in " + names);
+    if (differing.size() > kNamedDifferences) told.emplace_back(" and more");
+  }
+  document->body.emplace_back(report::Paragraph{std::move(told)});
+  document->body.emplace_back(report::Paragraph{
+      {"the process has held ", In(Unit::kBytes, run.process_peak), ", PyTorch itself included"}});
+}
+
+// --- Operators and modules
+// ------------------------------------------------------------------------
+
+struct TimedOperator {
+  std::string_view name;
+  std::int64_t calls = 0;
+  double seconds = 0;
+  NodeWork work;
+};
+
+// By kernel, the longest first. What is no work, the ends of references, takes no time.
+std::vector<TimedOperator> TimedOperators(const Run& run) {
+  const Program& kernels = run.findings.kernels;
+  std::vector<TimedOperator> by_op(kernels.op_names.size());
+  const std::vector<double>& seconds = run.measurement.seconds;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    TimedOperator& op = by_op[kernels.main().nodes[i].op];
+    ++op.calls;
+    op.seconds += seconds[i];
+    op.work += run.findings.work.by_node[i];
+  }
+  for (OpId op = 0; op < by_op.size(); ++op) by_op[op].name = kernels.op_name(op);
+  std::erase_if(by_op, [](const TimedOperator& op) { return op.calls == 0; });
+  std::ranges::stable_sort(by_op, std::ranges::greater(), &TimedOperator::seconds);
+  return by_op;
+}
+
+double TotalOfNodes(const Run& run) {
+  double total = 0;
+  for (const double seconds : run.measurement.seconds) total += seconds;
+  return total;
+}
+
+Quantity TimeShare(double part, double whole) {
+  return {.value = whole > 0 ? part / whole : 0, .unit = Unit::kPercent};
+}
+
+void AppendOperators(const Run& run, const Shown& shown,
+                     const std::vector<TimedOperator>& operators, report::Document* document) {
+  if (operators.empty() || shown.top <= 0) return;
+  report::Table table;
+  table.columns = {{.key = "operator", .header = "By kernel"},
+                   NumberColumn("calls", "calls", Unit::kCount),
+                   NumberColumn("seconds", "time", Unit::kSeconds),
+                   NumberColumn("share", "share", Unit::kPercent),
+                   NumberColumn("speed", "speed", Unit::kFlopsPerSecond, 1)};
+  const double total = TotalOfNodes(run);
+  const std::size_t count = std::min(operators.size(), static_cast<std::size_t>(shown.top));
+  for (const TimedOperator& op : std::span(operators).first(count)) {
+    Row row;
+    row.cells = {op.name, In(Unit::kCount, op.calls), Seconds(op.seconds),
+                 TimeShare(op.seconds, total), Speed(ContractionFlops(op.work), op.seconds)};
+    table.rows.push_back(std::move(row));
+  }
+  document->body.emplace_back(std::move(table));
+}
+
+struct ModuleTime {
+  double forward = 0;
+  double backward = 0;  // and the optimizer
+  double all() const { return forward + backward; }
+};
+
+// By module of the kernels, with all that is inside it.
+std::vector<ModuleTime> ModuleTimes(const Run& run) {
+  const Program& kernels = run.findings.kernels;
+  std::vector<ModuleTime> times(kernels.modules.size());
+  const std::vector<double>& seconds = run.measurement.seconds;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    const Node& node = kernels.main().nodes[i];
+    const bool is_forward = node.phase == Phase::kForward || node.phase == Phase::kLoss;
+    ModuleTime& time = times[node.module];
+    (is_forward ? time.forward : time.backward) += seconds[i];
+  }
+  for (std::size_t i = times.size(); i-- > 1;) {
+    const ModuleId parent = kernels.modules[i].parent;
+    if (parent == kNoId) continue;
+    times[parent].forward += times[i].forward;
+    times[parent].backward += times[i].backward;
+  }
+  return times;
+}
+
+void AppendModules(const Run& run, const Shown& shown, const std::vector<ModuleTime>& times,
+                   report::Document* document) {
+  const double total = TotalOfNodes(run);
+  report::Table table;
+  table.columns = {{.key = "module", .header = "By module"},
+                   NumberColumn("forward", "forward", Unit::kSeconds),
+                   NumberColumn("backward", "backward", Unit::kSeconds),
+                   NumberColumn("share", "share", Unit::kPercent)};
+  const ModuleTree tree(run.findings.imported, run.findings.modules);
+  for (std::size_t i = 0; i < run.findings.modules.size(); ++i) {
+    const ModuleReport& module = run.findings.modules[i];
+    const ModuleTime& time = times[module.module];
+    if (module.depth > shown.depth || time.all() <= 0) continue;
+    Row row;
+    row.level = module.depth;
+    const std::string_view path = tree.path(i);
+    row.cells = {path.empty() ? std::string_view("the model") : path, Seconds(time.forward),
+                 Seconds(time.backward), TimeShare(time.all(), total)};
+    table.rows.push_back(std::move(row));
+  }
+  if (!table.rows.empty()) document->body.emplace_back(std::move(table));
+}
+
+// --- For programs
+// ---------------------------------------------------------------------------------
+
+void AddTimes(const Run& run, const std::vector<StageRow>& stages, report::Data* data) {
+  data->OpenObject("time");
+  for (const StageRow& stage : stages) {
+    data->OpenObject(stage.name);
+    data->SetDouble("median", stage.seconds.median, Unit::kSeconds);
+    data->SetDouble("lowest", stage.seconds.lowest, Unit::kSeconds);
+    data->SetDouble("highest", stage.seconds.highest, Unit::kSeconds);
+    data->SetInt("flops", stage.flops, Unit::kFlops);
+    data->SetDouble("flops_per_second", SpeedOf(stage.flops, stage.seconds.median),
+                    Unit::kFlopsPerSecond);
+    data->OpenArray("repetitions");
+    for (const StageTimes& times : run.measurement.stages) {
+      if (times.name != stage.name) continue;
+      for (const double seconds : times.seconds) data->AddDouble(seconds, Unit::kSeconds);
+    }
+    data->Close();
+    data->Close();
+  }
+  data->Close();
+  if (run.samples > 0) data->SetInt("samples", run.samples, Unit::kCount);
+}
+
+void AddBytes(std::string_view key, const std::vector<std::int64_t>& bytes, report::Data* data) {
+  data->OpenArray(key);
+  for (const std::int64_t each : bytes) data->AddInt(each, Unit::kBytes);
+  data->Close();
+}
+
+void AddMemory(const Run& run, report::Data* data) {
+  data->OpenObject("memory");
+  data->SetInt("peak", run.peak, Unit::kBytes);
+  data->SetInt("predicted_peak", run.predicted_peak, Unit::kBytes);
+  data->SetInt("process_peak", run.process_peak, Unit::kBytes);
+  data->SetInt("events", static_cast<std::int64_t>(run.measurement.timeline.events.size()),
+               Unit::kCount);
+  data->OpenArray("differences");
+  const std::vector<Node>& nodes = run.findings.kernels.main().nodes;
+  for (const EventDifference& difference : run.differences) {
+    data->OpenObject();
+    data->SetInt("kernel", difference.node, Unit::kNone);
+    data->SetText("op", difference.node < nodes.size()
+                            ? run.findings.kernels.op_name(nodes[difference.node].op)
+                            : std::string_view());
+    AddBytes("predicted", difference.predicted, data);
+    AddBytes("measured", difference.measured, data);
+    data->Close();
+  }
+  data->Close();
+  data->Close();
+}
+
+void AddParts(const Run& run, const std::vector<TimedOperator>& operators,
+              const std::vector<ModuleTime>& times, report::Data* data) {
+  data->OpenArray("operators");
+  for (const TimedOperator& op : operators) {
+    data->OpenObject();
+    data->SetText("op", op.name);
+    data->SetInt("calls", op.calls, Unit::kCount);
+    data->SetDouble("seconds", op.seconds, Unit::kSeconds);
+    data->SetInt("flops", ContractionFlops(op.work), Unit::kFlops);
+    data->Close();
+  }
+  data->Close();
+  data->OpenArray("modules");
+  for (const ModuleReport& module : run.findings.modules) {
+    const ModuleTime& time = times[module.module];
+    data->OpenObject();
+    data->SetText("path",
+                  run.findings.imported.text(run.findings.imported.modules[module.module].path));
+    data->SetInt("depth", module.depth, Unit::kNone);
+    data->SetDouble("forward", time.forward, Unit::kSeconds);
+    data->SetDouble("backward", time.backward, Unit::kSeconds);
+    data->Close();
+  }
+  data->Close();
+}
+
+void AddHow(const Run& run, report::Data* data) {
+  data->SetText("schema", kSchema);
+  data->SetText("model", ModelName(run.findings.imported));
+  data->SetText("torch", run.torch);
+  data->SetText("device", "cpu");
+  data->SetInt("threads", run.threads, Unit::kCount);
+  data->SetInt("seed", static_cast<std::int64_t>(run.seed), Unit::kNone);
+  data->SetInt("warmups", run.measurement.warmups, Unit::kCount);
+  data->SetInt("runs", run.measurement.runs, Unit::kCount);
+  data->SetBool("stable", run.measurement.is_stable);
+  data->SetBool("interrupted", run.measurement.was_interrupted);
+}
+
+// What the reader should know of how it was measured.
+void AppendRemarks(const Run& run, report::Document* document) {
+  report::NoteList notes{.notes = {}, .style = Style::kWarning};
+  if (run.measurement.was_interrupted) {
+    notes.notes.push_back({"it was interrupted: this is what was measured until then"});
+  }
+  if (!run.measurement.is_stable && run.measurement.warmups > 0) {
+    notes.notes.push_back({"runs did not come to take alike: is the machine busy?"});
+  }
+  if (run.findings.kernels.has_stand_ins) {
+    notes.notes.push_back(
+        {"some numbers stand for any: what it takes is told, not what it computes"});
+  }
+  if (run.threads != run.findings.target.threads) {
+    notes.notes.push_back({"the prediction of memory is for one thread"});
+  }
+  if (!notes.notes.empty()) document->body.emplace_back(std::move(notes));
+}
+
+}  // namespace
+
+void PresentRun(const Run& run, const Shown& shown, report::Document* document) {
+  const std::vector<StageRow> stages = StageRows(run);
+  const std::vector<TimedOperator> operators = TimedOperators(run);
+  const std::vector<ModuleTime> times = ModuleTimes(run);
+  AddHow(run, &document->data);
+  AddTimes(run, stages, &document->data);
+  AddMemory(run, &document->data);
+  AddParts(run, operators, times, &document->data);
+  document->body.emplace_back(
+      report::Headline{std::string(ModelName(run.findings.imported)),
+                       {fmt::format("run by PyTorch {} on the CPU, {}", run.torch,
+                                    Counted(run.threads, "thread"))}});
+  if (run.measurement.runs > 0) {
+    AppendStages(run, stages, document);
+  }
+  if (!run.measurement.timeline.events.empty()) AppendMemory(run, document);
+  AppendOperators(run, shown, operators, document);
+  if (run.measurement.runs > 0) AppendModules(run, shown, times, document);
+  AppendRemarks(run, document);
+}
+
+}  // namespace steelyard::present

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running a model: what it takes and allocates, next to what weighing it predicts. It runs in
+// PyTorch, through the engine, a library that is built apart from Steelyard and loaded here.
+//
+//   Result<Running> running = Run({.weigh = {.path = "bert.pt2"}, .repeat = 5});
+//   if (!running) return Report(Describe(running.error()));
+//   double seconds = SpreadOf(running->measurement.stages[0].seconds).median;
+//   Result<std::string> text = report::Render(Describe(*running, {}), "text");
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "execute/measurement.h"
+#include "steelyard/error.h"
+#include "steelyard/report.h"
+#include "steelyard/weigh.h"
+
+namespace steelyard {
+
+struct RunOptions {
+  // What runs: the model, its sizes, the training step. The eager runtime predicts it.
+  WeighOptions weigh = {};
+
+  // The engine's library. Empty: libsteelyard_engine.so beside the program or library that calls.
+  std::string engine = {};
+
+  // Files of safetensors: the parameters and buffers by their names, all of them, and the inputs by
+  // theirs. Empty: they are drawn at random.
+  std::string weights = {};
+  std::string inputs = {};
+
+  // Seeds what is drawn and, once more, the numbers that the program itself draws.
+  std::uint64_t seed = 0;
+
+  // Of PyTorch. The prediction is for one thread whatever this is.
+  int threads = 1;
+
+  // A file of safetensors. Before anything is measured `steps` steps run from the beginning, and
+  // what they have computed is written: "outputs.0", "parameters.NAME", "buffers.NAME" and, of a
+  // training step, "gradients.NAME" of its last.
+  std::string save = {};
+  int steps = 1;
+
+  // Runs before what counts, at least; runs of which a mean is taken; and means. Nothing is
+  // measured where `repeat` is 0.
+  int warmup = 5;
+  int number = 10;
+  int repeat = 10;
+
+  // Where it points to a number that is not 0, measuring ends with what there is.
+  const volatile int* stop = nullptr;
+  // Called after each repetition.
+  std::function<void(int done, int total)> progress = {};
+};
+
+struct Running {
+  RunOptions options;
+  Weighing weighing;        // what is predicted
+  std::string torch;        // the version that the engine is built against
+  Measurement measurement;  // empty where nothing was measured
+  std::int64_t peak = 0;    // bytes: the highest total of what was allocated, residents included
+  std::int64_t process_peak = 0;  // bytes: the most that the process has held in memory
+  std::int64_t samples = 0;       // the first size of the first input; 0 where it has none
+  std::vector<EventDifference> differences;  // from the prediction
+};
+
+// Runs the model that `options.weigh` names. The errors are those of `Weigh`, of the engine (it
+// says the command that mends it), of files that do not fit the model, and what PyTorch says of a
+// kernel.
+[[nodiscard]] Result<Running> Run(const RunOptions& options);
+
+// What of a run a report shows; its data have all of it.
+struct RunReportOptions {
+  int depth = 2;  // levels of the module tree
+  int top = 10;   // operators
+};
+[[nodiscard]] report::Document Describe(const Running& running, const RunReportOptions& options);
+
+}  // namespace steelyard

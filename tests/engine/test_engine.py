@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the engine computes of a program is what PyTorch computes of it: bit for bit.
+
+The same kernels run in the same order on the same numbers; nothing here has a tolerance.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import safetensors.torch
+import torch
+from exported import SEED, Exported, tensors_in
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DATA = ROOT / "tests/data"
+STEELYARD = os.environ.get("STEELYARD", str(ROOT / "build/dev/steelyard"))
+LEARNING_RATE = 0.01
+STEPS = 3
+TIED = "assumed tied: "
+OPTIMIZERS = {
+    "sgd": lambda p: torch.optim.SGD(p, LEARNING_RATE, momentum=0.9, weight_decay=0.1),
+    "adamw": lambda p: torch.optim.AdamW(p, LEARNING_RATE, foreach=False),
+}
+OPTIONS = {
+    "sgd": ["--momentum", "0.9", "--weight-decay", "0.1", "--optim-args", f"lr={LEARNING_RATE}"],
+    "adamw": ["--optim-args", f"lr={LEARNING_RATE}"],
+}
+
+torch.set_num_threads(1)
+
+
+def steelyard(command: str, path: Path, *options: object) -> dict[str, Any]:
+    """Its report."""
+    line = [STEELYARD, command, str(path), "--format", "json", *map(str, options)]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def computed(exported: Exported, folder: Path, *options: object) -> dict[str, torch.Tensor]:
+    """What the engine computes of it."""
+    weights, inputs, saved = (folder / f"{name}.safetensors" for name in ("w", "i", "s"))
+    safetensors.torch.save_file(contiguous(exported.weights), weights)
+    safetensors.torch.save_file(contiguous(exported.inputs), inputs)
+    files = ["--weights", weights, "--inputs", inputs, "--save", saved]
+    steelyard("run", exported.path, *files, "--seed", SEED, "--repeat", 0, *options)
+    tensors: dict[str, torch.Tensor] = safetensors.torch.load_file(saved)
+    return tensors
+
+
+def load(path: Path) -> Exported:
+    report = steelyard("weigh", path)
+    notes = [
+        note.removeprefix(TIED)
+        for note in (n["message"] for n in report["notes"])
+        if note.startswith(TIED)
+    ]
+    return Exported.load(path, dict(note.split(" = ") for note in notes))
+
+
+def contiguous(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {
+        name: tensor.clone(memory_format=torch.contiguous_format)
+        for name, tensor in tensors.items()
+    }
+
+
+def same(ours: torch.Tensor, theirs: torch.Tensor) -> bool:
+    """Every bit; nan is nan."""
+    return (
+        ours.dtype == theirs.dtype
+        and ours.shape == theirs.shape
+        and torch.equal(ours.nan_to_num(), theirs.nan_to_num())
+        and torch.equal(ours.isnan(), theirs.isnan())
+    )
+
+
+def differing(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> list[str]:
+    return [
+        name
+        for name, tensor in theirs.items()
+        if name not in ours or not same(ours[name], tensor.detach().contiguous())
+    ]
+
+
+# What cannot be run, by file, and why.
+EXCUSED = {
+    "forward/detection": "it calls operators of torchvision",
+    "train/detection": "it calls operators of torchvision",
+}
+
+
+def models(folder: str) -> list[Path]:
+    paths = sorted((DATA / folder).glob("*.pt2"))
+    return [path for path in paths if f"{folder}/{path.stem}" not in EXCUSED]
+
+
+def of(paths: Iterable[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("path", paths, ids=lambda path: path.stem)
+
+
+@pytest.mark.parametrize("name", EXCUSED)
+def test_what_cannot_be_run_is_refused(name: str) -> None:
+    with pytest.raises(AssertionError, match=r"yet|has no operator"):
+        steelyard("run", DATA / f"{name}.pt2", "--repeat", 1, "--number", 1, "--warmup", 0)
+
+
+@of(models("forward"))
+def test_forward(path: Path, tmp_path: Path) -> None:
+    exported = load(path)
+    module = exported.module()
+    args, kwargs = exported.arguments()
+    torch.manual_seed(SEED)
+    with torch.no_grad():
+        outputs = list(tensors_in(module(*args, **kwargs)))
+    ours = computed(exported, tmp_path)
+    assert not differing(ours, {f"outputs.{i}": y for i, y in enumerate(outputs)})
+
+
+# Inside of these oneDNN makes copies in layouts of its own, which depend on the processor.
+CONVOLUTIONS = ("convolution", "mkldnn", "conv")
+
+
+@of(models("train"))
+def test_allocations(path: Path) -> None:
+    """Every allocation and free is the predicted one, in its place."""
+    once = ["--warmup", 0, "--number", 1, "--repeat", 1]
+    report = steelyard("run", path, "--train", "sgd", *once)
+    assert report["memory"]["events"] > 0
+    differing = {d["op"] for d in report["memory"]["differences"]}
+    assert not {op for op in differing if not any(word in op for word in CONVOLUTIONS)}
+
+
+# Those that are trained in more than one way: convolutions, recurrent units, attention.
+SOME = [DATA / f"train/{name}.pt2" for name in ("keywords", "tagger", "recurrence", "whisper")]
+
+
+def after_steps(exported: Exported, optimizer: str, is_cast: bool) -> dict[str, torch.Tensor]:
+    """What PyTorch has computed when as many steps have run."""
+    module = exported.module()
+    trained = {name: p for name, p in module.named_parameters() if p.requires_grad}
+    stepper = OPTIMIZERS[optimizer](list(trained.values()))
+    torch.manual_seed(SEED)
+    for _ in range(STEPS):
+        stepper.zero_grad()
+        args, kwargs = exported.arguments()
+        with torch.enable_grad():
+            with torch.autocast("cpu", torch.bfloat16, enabled=is_cast):
+                outputs = list(tensors_in(module(*args, **kwargs)))
+            outputs[0].backward()
+        stepper.step()
+    computed = {f"outputs.{i}": y for i, y in enumerate(outputs)}
+    computed |= {f"parameters.{name}": p for name, p in trained.items()}
+    computed |= {f"gradients.{name}": p.grad for name, p in trained.items() if p.grad is not None}
+    return computed
+
+
+@of(models("train"))
+def test_adamw(path: Path, tmp_path: Path) -> None:
+    compare_steps(path, "adamw", tmp_path)
+
+
+@of(SOME)
+def test_sgd(path: Path, tmp_path: Path) -> None:
+    compare_steps(path, "sgd", tmp_path)
+
+
+def compare_steps(path: Path, optimizer: str, tmp_path: Path) -> None:
+    """The loss, every gradient and every parameter."""
+    exported = load(path)
+    theirs = after_steps(exported, optimizer, is_cast=False)
+    options = ["--train", optimizer, *OPTIONS[optimizer], "--steps", STEPS]
+    assert not differing(computed(exported, tmp_path, *options), theirs)
+
+
+# What PyTorch refuses under autocast.
+UNCAST = ("graph",)  # index_add_ of bfloat16 into float32
+
+
+@of([path for path in models("train") if path.stem not in UNCAST])
+def test_autocast(path: Path, tmp_path: Path) -> None:
+    exported = load(path)
+    exported.forget_dtypes()
+    theirs = after_steps(exported, "sgd", is_cast=True)
+    options = ["--train", "sgd", *OPTIONS["sgd"], "--steps", STEPS, "--amp", "bf16"]
+    assert not differing(computed(exported, tmp_path, *options), theirs)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../temporary.h"
+#include "captured.h"
+
+namespace steelyard::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Model() {
+  return WriteTemporary("relu.syt",
+                        "input %x: f32[4,8]\n%y: f32[4,8] = aten::relu(%x)\nreturn %y\n");
+}
+
+TEST(RunCommandTest, SaysHowToGetAnEngine) {
+  const Captured run = RunCaptured({"run", Model(), "--engine", "/nowhere.so"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.err, HasSubstr("cmake --preset engine"));
+  EXPECT_EQ(run.out, "");
+}
+
+TEST(RunCommandTest, RefusesWhatCannotBe) {
+  EXPECT_EQ(RunCaptured({"run", Model(), "--number", "0"}).status, 2);
+  EXPECT_EQ(RunCaptured({"run", Model(), "--runtime", "graph"}).status, 2) << "no flag of it";
+  EXPECT_EQ(RunCaptured({"run"}).status, 2);
+}
+
+}  // namespace
+}  // namespace steelyard::cli
