@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Where Python's calls become weighings: other threads of Python run meanwhile, and a refusal is
+// raised as an exception. Totals are one list of names, from which fields and text both come. A
+// weighing that has ended forgets its listener, which may refer to whoever holds it.
+
 #include "steelyard/weigh.h"
 
 #include <nanobind/nanobind.h>

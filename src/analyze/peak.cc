@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The peak is the first of the highest totals, events added up one by one; what is alive there
+// follows from where each block is made and freed. A chart goes through repeated events as often as
+// they happen, but takes whole runs of them at once: each ends at the total at which it began.
 
 #include "analyze/peak.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what the written pages of docs/ contain. Flags, operators, choices and exit statuses come
+// from what the program itself runs by, so that pages cannot fall behind it; what each kind of
+// error means and the sentences between the tables stand here.
+
 #include "cli/docs_pages.h"
 
 #include <fmt/core.h>

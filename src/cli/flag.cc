@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides which values a flag takes: one of its choices where it has any, no empty text, and
+// numbers that are read to their end and are not less than 0. A refusal is a usage error that names
+// the flag.
+
 #include "cli/flag.h"
 
 #include <fmt/core.h>

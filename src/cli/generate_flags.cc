@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides how a text that is to be written is asked for: "512+128" tokens, and speeds whose unit
+// may stand there but changes nothing. A flag that means nothing by itself is refused: any of them
+// without --generate, a size of blocks without a paged cache, one speed without the other.
+
 #include "cli/generate_flags.h"
 
 #include <fmt/core.h>

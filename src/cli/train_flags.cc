@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides which training step the flags describe. Short flags become options of the optimizer under
+// PyTorch's names, before those of --optim-args; groups are those of --group, then those of
+// --no-decay. What contradicts itself is refused here, where the flag can still be named.
+
 #include "cli/train_flags.h"
 
 #include <fmt/core.h>

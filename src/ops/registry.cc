@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The table is what this list holds: a family that is not here does not exist. The index over it is
+// built when it is first asked, by the hashes that the compiler took of the names. The order of the
+// list is that of AllOps, and within a family that of docs/ops.md.
 
 #include "ops/registry.h"
 

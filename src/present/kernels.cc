@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The graph runtime's last line is what is left when it ends, and counts as no kernel. An eager run
+// has no such lines; what is held while each of its operators runs is taken from the events, so
+// that both runtimes fill one table.
+
 #include "present/kernels.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides which tables there are and which columns each has: the keys of its objects, in the order
+// in which they are set. Those without a function to add them are part of every report; the others
+// may have a row for each kernel, event or tensor, and are made only when they are asked for.
+
 #include "present/tables.h"
 
 #include <algorithm>

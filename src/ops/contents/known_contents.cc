@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A storage has a version for each write to it, and what is known of a value counts as long as its
+// version is the storage's. Every layer makes the same mask, so results of large operands are
+// looked up by what they are computed from. Where a pointwise operator knows its result without an
+// operand that nothing else reads, that much of the operand is unread, and so on back.
 
 #include "ops/contents/known_contents.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Most have a backward kernel, which is given the gradient, what was saved and the call's other
+// arguments, in the order of its own schema. What only moves elements is undone by an operator of
+// its kind with the opposite numbers: less padding, shifts and turns the other way
+// (derivatives.yaml).
 
 #include "ops/gradients/image.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What was chosen gets its gradient in zeros of the operand's size, added up where it may have been
+// chosen twice; what was written to reads it there. Reductions by an index share it: a mean by
+// counts, an extreme among its equals, a product without the factor, computed anew where that is
+// zero (FunctionsManual.cpp, scatter_reduce_backward and index_reduce_backward).
 
 #include "ops/gradients/indexing.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Each backward kernel is given what its schema asks for, in an order that is not the forward
+// operator's; of one that overwrote its operand it is given the result. Where there is no kernel,
+// as for the logits or the target of a binary cross entropy, formula and temporaries are
+// FunctionsManual.cpp's.
 
 #include "ops/gradients/network.h"
 

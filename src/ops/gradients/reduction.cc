@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// How reduced dimensions come back, by views one after another or by one reshape, follows each
+// function of FunctionsManual.cpp, as the temporaries do. Elements that are equally extreme share
+// the gradient, the order of a norm chooses its formula, and products count as if no factor were 0,
+// which a note says.
 
 #include "ops/gradients/reduction.h"
 

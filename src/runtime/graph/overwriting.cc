@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Each operator that overwrites is asked what else lies on the storage: it may give a new tensor if
+// the old one fills the storage and no view of it is used later. Once something has to be
+// overwritten in place, its storage stays, and so does all that is written there afterwards.
 
 #include "runtime/graph/overwriting.h"
 
