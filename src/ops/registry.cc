@@ -10,6 +10,8 @@
 #include <array>
 #include <cstddef>
 
+#include "support/assert.h"
+
 namespace steelyard {
 namespace {
 
@@ -73,8 +75,12 @@ constexpr std::array kFamilies{
 class Index {
  public:
   Index() {
+    std::size_t count = 0;
     for (Rows rows : kFamilies) {
       for (const OpDef& def : rows()) Insert(def);
+      count += rows().size();
+      SY_ASSERT(2 * count <= kSlots,
+                "names would be looked for long in a table more than half full");
     }
   }
   const OpDef* Find(OpName name) const {
@@ -86,7 +92,7 @@ class Index {
   }
 
  private:
-  static constexpr std::size_t kSlots = 4096;  // some eight times the rows
+  static constexpr std::size_t kSlots = 4096;
   void Insert(const OpDef& def) {
     std::size_t i = def.name->hash() % kSlots;
     while (slots_[i] != nullptr) i = (i + 1) % kSlots;
