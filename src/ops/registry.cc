@@ -24,6 +24,7 @@ constexpr std::array kFamilies{
     &ops::Indexing,
     &ops::Selection,
     &ops::Distinct,
+    &ops::Equality,
     &ops::OtherNames,
     &ops::View,
     &ops::DataMovement,

@@ -33,6 +33,7 @@ std::span<const OpDef> PairLosses();
 std::span<const OpDef> Moe();
 std::span<const OpDef> Selection();
 std::span<const OpDef> Distinct();
+std::span<const OpDef> Equality();
 std::span<const OpDef> OtherNames();
 std::span<const OpDef> Control();
 std::span<const OpDef> NetworkBackward();
