@@ -344,6 +344,10 @@ std::vector<Tensor> Reshape(Dispatcher& d, const OpView& op) {
                  sizes)};
 }
 
+std::vector<Tensor> Ravel(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::view", d.Call("aten::contiguous", op.arg(0)), Dims{-1})};
+}
+
 std::vector<Tensor> Flatten(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
   const int start = op.dim(1, self.rank()), end = op.dim(2, self.rank());
@@ -570,6 +574,8 @@ constexpr std::array kRows{
                   "Another shape: a view if the strides allow it, a copy otherwise.",
                   "(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
                   "aten::reshape(f32[2,3]{1,2}, [6])", Reshape),
+    ViewComposite("aten::ravel", "All elements in one dimension.",
+                  "(Tensor(a) self) -> Tensor(a)", "aten::ravel(f32[2,3]{1,2})", Ravel),
     ViewComposite("aten::flatten.using_ints", "A range of dimensions merged into one.",
                   "(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
                   "aten::flatten.using_ints(f32[2,3,4], 1)", Flatten),
