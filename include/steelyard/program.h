@@ -282,7 +282,7 @@ class Program {
 
   // --- Building ---------------------------------------------------------------------------------
   OpId AddOpName(std::string_view name);
-  OpId FindOpName(std::string_view name) const;  // kNoId if no node has it
+  OpId FindOpName(std::string_view name) const;                      // kNoId if no node has it
   bool is_drop(const Node& node) const { return node.op == drop_; }  // a kDropMark
   // A tensor in a storage of its own; a view's builder then sets `storage`.
   ValueId AddTensor(StringId value_name, DType dtype, std::span<const std::int64_t> sizes,

@@ -256,12 +256,14 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose, Gradient grad = 
 
 constexpr std::array kRows{
     Call({"aten::isclose", "Whether two are equal up to a tolerance.",
-          "(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) "
+          "(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool "
+          "equal_nan=False) "
           "-> Tensor",
           "aten::isclose(f32[2,8], f32[8])"},
          IsClose, kGradientFromParts),
     Call({"aten::allclose", "Whether all elements of two are equal up to a tolerance.",
-          "(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool equal_nan=False) "
+          "(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float atol=1e-08, bool "
+          "equal_nan=False) "
           "-> bool",
           "aten::allclose(f32[2,8], f32[8])"},
          AllClose),
