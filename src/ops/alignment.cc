@@ -12,7 +12,6 @@
 #include "ops/dispatcher.h"
 #include "ops/gradients/bags.h"
 #include "ops/registry.h"
-#include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/reduce.h"

@@ -6,7 +6,6 @@
 #include <array>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "ops/backward.h"
 #include "ops/dispatcher.h"

@@ -4,9 +4,7 @@
 // (ATen/native/MaxUnpooling.cpp, FractionalMaxPool*d.cpp).
 
 #include <array>
-#include <vector>
 
-#include "ops/dispatcher.h"
 #include "ops/gradients/image.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

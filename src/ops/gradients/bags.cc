@@ -2,7 +2,8 @@
 
 #include "ops/gradients/bags.h"
 
-#include "ops/gradients/words.h"
+#include "ops/backward.h"
+#include "ops/dispatcher.h"
 
 namespace steelyard::gradients {
 
