@@ -33,11 +33,12 @@ Tensor SelectedValues(Dispatcher& d, const Backward& b) {
   return Scattered(d, b, b.grad(), b.result(1), b.op().dim(at, b.op().self().rank()));
 }
 
-// max.dim(self, dim, keepdim)
+// max.dim(self, dim, keepdim), kthvalue(self, k, dim, keepdim)
 Tensor SelectedOfDim(Dispatcher& d, const Backward& b) {
   const int rank = b.op().self().rank();
-  const int dim = b.op().dim(1, rank);
-  if (b.op().boolean(2) || rank == 0) return Scattered(d, b, b.grad(), b.result(1), dim);
+  const int at = b.op().def().signature->IndexOf("dim");
+  const int dim = b.op().dim(at, rank);
+  if (b.op().boolean(at + 1) || rank == 0) return Scattered(d, b, b.grad(), b.result(1), dim);
   const Tensor grad = d.Call("aten::unsqueeze", b.grad(), dim);
   return Scattered(d, b, grad, d.Call("aten::unsqueeze", b.result(1), dim), dim);
 }

@@ -187,6 +187,17 @@ Tensor NllLoss2dSelf(Dispatcher& d, const Backward& b) {
                 b.op().arg(3), b.op().arg(4), b.result(1));
 }
 
+// self, target, reduction
+Tensor SoftMarginSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::soft_margin_loss_backward", b.grad(), b.saved(0), b.saved(1), b.op().arg(2));
+}
+// self, target, p, margin, weight, reduction
+Tensor MultiMarginSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::multi_margin_loss_backward", b.grad(), b.saved(0), b.saved(1), op.arg(2),
+                op.arg(3), b.saved(4), op.arg(5));
+}
+
 // condition, self, other
 Tensor WhereSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::where.ScalarOther", b.saved(0), b.grad(), std::int64_t{0});

@@ -139,6 +139,14 @@ Tensor SumDimSelf(Dispatcher& d, const Backward& b) {
   return Unreduce(d, b.grad(), b.op(), 1, b.op().boolean(2));
 }
 
+// sum_backward(grad.to(self)) * self.isnan().logical_not()
+Tensor NanSumSelf(Dispatcher& d, const Backward& b) {
+  const Tensor grad = d.Call("aten::to.dtype", b.grad(), b.op().self().dtype());
+  const Tensor whole = Unreduce(d, grad, b.op(), 1, b.op().boolean(2));
+  const Tensor missing = d.Call("aten::isnan", b.saved(0));
+  return d.Call("aten::mul.Tensor", whole, d.Call("aten::logical_not", missing));
+}
+
 Tensor MeanSelf(Dispatcher& d, const Backward& b) {
   const Tensor whole = d.Call("aten::expand", b.grad(), Dims(b.op().self().sizes()));
   return d.Call("aten::div.Scalar", whole, b.op().self().count());
