@@ -23,11 +23,12 @@ struct SySession {
 namespace steelyard::engine {
 namespace {
 
-void Tell(std::string_view message, std::size_t call, SyError* error) {
+void Tell(std::string_view message, std::size_t call, SyProblem problem, SyError* error) {
   const std::size_t length = std::min<std::size_t>(message.size(), SY_ERROR_SIZE - 1);
   std::memcpy(error->message, message.data(), length);
   error->message[length] = '\0';
   error->call = call;
+  error->problem = problem;
 }
 
 // Whether it went well.
@@ -37,11 +38,11 @@ bool Try(SyError* error, const Work& work) {
     work();
     return true;
   } catch (const CallError& problem) {
-    Tell(problem.what(), problem.call, error);
+    Tell(problem.what(), problem.call, problem.problem, error);
   } catch (const c10::Error& problem) {
-    Tell(problem.what_without_backtrace(), SY_NO_CALL, error);
+    Tell(problem.what_without_backtrace(), SY_NO_CALL, ProblemOf(problem), error);
   } catch (const std::exception& problem) {
-    Tell(problem.what(), SY_NO_CALL, error);
+    Tell(problem.what(), SY_NO_CALL, SY_OTHER_PROBLEM, error);
   }
   return false;
 }

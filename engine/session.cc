@@ -59,6 +59,18 @@ std::string MessageOf(const c10::Error& error) {
 
 }  // namespace
 
+SyProblem ProblemOf(const c10::Error& error) {
+  // The allocator of the CPU throws what it throws for all else.
+  constexpr std::string_view kOfAllocator = "can't allocate memory";
+  const std::string_view message = error.what_without_backtrace();
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
+      message.find(kOfAllocator) != std::string_view::npos) {
+    return SY_NO_MEMORY;
+  }
+  return dynamic_cast<const c10::NotImplementedError*>(&error) != nullptr ? SY_NO_KERNEL
+                                                                          : SY_OTHER_PROBLEM;
+}
+
 Session::Session(const SyProgram& program)
     : values_(program.value_count), placed_(program.value_count), kept_(program.value_count) {
   Reload(program);
@@ -123,7 +135,7 @@ void Session::Run(std::size_t begin, std::size_t end, const SyRecord& record) {
     try {
       RunCall(calls_[i]);
     } catch (const c10::Error& error) {
-      throw CallError(MessageOf(error), i);
+      throw CallError(MessageOf(error), i, ProblemOf(error));
     } catch (const std::exception& error) {
       throw CallError(error.what(), i);
     }

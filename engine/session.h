@@ -7,6 +7,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/core/stack.h>
+#include <c10/util/Exception.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -26,9 +27,14 @@ namespace steelyard::engine {
 // What PyTorch threw, and at which call.
 class CallError : public std::runtime_error {
  public:
-  CallError(const std::string& message, std::size_t at) : std::runtime_error(message), call(at) {}
+  CallError(const std::string& message, std::size_t at, SyProblem of = SY_OTHER_PROBLEM)
+      : std::runtime_error(message), call(at), problem(of) {}
   std::size_t call;
+  SyProblem problem;
 };
+
+// Of which kind a problem is that PyTorch threw.
+SyProblem ProblemOf(const c10::Error& error);
 
 class Session {
  public:

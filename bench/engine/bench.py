@@ -5,61 +5,91 @@
 usage: bench.py [MODEL.pt2...]
 
 Both run the exported program on the same numbers, one thread, in turns; the ratio is that of the
-medians. Small models are bound by what a call costs, large ones by their kernels.
+medians. Small models are bound by what a call costs, large ones by their kernels. Writes
+results.json beside this file when no model is named.
 """
 
+import json
+import os
+import platform
 import statistics
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/engine"))
+os.environ.setdefault("STEELYARD", str(ROOT / "build/release/steelyard"))
 
 import torch  # noqa: E402
 from exported import Exported, tensors_in  # noqa: E402
 from test_engine import load, steelyard  # noqa: E402
 
-MODELS = ("translator", "tagger", "keywords", "transformer-network", "low-rank", "window")
+SMALL = ("translator", "tagger", "keywords", "transformer-network", "low-rank", "window")
+LARGE = ROOT / "examples/bert-base-mlm-b4-s128.pt2"
 TURNS = 5
-RUNS = 20
+# Of a turn, and of the steps in it.
+SECONDS = 2.0
+FEWEST, MOST = 2, 50
 
 
-def eager(exported: Exported) -> float:
-    """Seconds of a step, the median."""
+def eager(exported: Exported) -> tuple[float, int]:
+    """Seconds of a step, the median, and of how many."""
     module = exported.module()
     stepper = torch.optim.SGD([p for p in module.parameters() if p.requires_grad], foreach=False)
     args, kwargs = exported.arguments()
-    taken = []
-    for _ in range(RUNS):
+
+    def step() -> float:
         start = time.perf_counter()
         outputs = list(tensors_in(module(*args, **kwargs)))
         outputs[0].backward()
         stepper.step()
         stepper.zero_grad()
         del outputs
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
+        return time.perf_counter() - start
+
+    first = step()
+    runs = max(FEWEST, min(MOST, int(SECONDS / first)))
+    return statistics.median(step() for _ in range(runs)), runs
 
 
-def engine(path: Path) -> float:
-    options = ["--train", "sgd", "--number", RUNS // 5, "--repeat", 5]
-    times = steelyard("run", path, *options)["time"]
-    return float(times["step"]["median"])
+def engine(path: Path, runs: int) -> float:
+    """The same of the engine's."""
+    options = ["--train", "sgd", "--warmup", 1, "--number", 1, "--repeat", runs]
+    return float(steelyard("run", path, *options)["time"]["step"]["median"])
+
+
+def measured(path: Path) -> dict[str, Any]:
+    exported = load(path)
+    ours, theirs = [], []
+    for _ in range(TURNS):
+        seconds, runs = eager(exported)
+        theirs.append(seconds)
+        ours.append(engine(path, runs))
+    ratios = sorted(a / b for a, b in zip(ours, theirs, strict=True))
+    return {
+        "model": path.stem,
+        "eager_seconds": statistics.median(theirs),
+        "engine_seconds": statistics.median(ours),
+        "ratio": statistics.median(ours) / statistics.median(theirs),
+        "ratios_of_turns": [ratios[0], ratios[-1]],
+    }
 
 
 def main() -> None:
-    paths = [Path(name) for name in sys.argv[1:]]
-    paths = paths or [ROOT / f"tests/data/train/{name}.pt2" for name in MODELS]
+    named = [Path(name) for name in sys.argv[1:]]
+    paths = named or [*(ROOT / f"tests/data/train/{name}.pt2" for name in SMALL), LARGE]
     print(f"{'model':24}{'eager':>10}{'engine':>10}{'ratio':>8}   milliseconds a step")
+    rows = []
     for path in paths:
-        exported = load(path)
-        pairs = [(eager(exported), engine(path)) for _ in range(TURNS)]
-        ours = statistics.median(pair[1] for pair in pairs)
-        theirs = statistics.median(pair[0] for pair in pairs)
-        print(
-            f"{path.stem:24}{1e3 * theirs:10.2f}{1e3 * ours:10.2f}{ours / theirs:8.2f}", flush=True
-        )
+        row = measured(path)
+        rows.append(row)
+        times = f"{1e3 * row['eager_seconds']:10.2f}{1e3 * row['engine_seconds']:10.2f}"
+        print(f"{path.stem:24}{times}{row['ratio']:8.2f}", flush=True)
+    if not named:
+        report = {"cpu": platform.processor(), "torch": torch.__version__, "models": rows}
+        Path(__file__).with_name("results.json").write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":

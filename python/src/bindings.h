@@ -15,6 +15,7 @@ void BindOp(nanobind::module_& module);
 void BindPass(nanobind::module_& module);
 void BindProgram(nanobind::module_& module);
 void BindReport(nanobind::module_& module);
+void BindRun(nanobind::module_& module);
 void BindTables(nanobind::module_& module);
 void BindTimeline(nanobind::module_& module);
 void BindUnits(nanobind::module_& module);

@@ -17,5 +17,6 @@ NB_MODULE(_core, module) {
   BindImport(module);
   BindTimeline(module);
   BindWeigh(module);
+  BindRun(module);
   BindBuilder(module);
 }

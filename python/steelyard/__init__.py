@@ -42,6 +42,7 @@ from steelyard.model_analysis import (
     get_peak_memory,
     trace_memory,
 )
+from steelyard.profiling import profile_model
 from steelyard.weighing import Comparison, Weighing, compare, load, weigh
 
 __version__ = VERSION
@@ -75,6 +76,7 @@ __all__ = [
     "load",
     "losses",
     "optimizers",
+    "profile_model",
     "report_formats",
     "report_tables",
     "runtimes",

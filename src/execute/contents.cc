@@ -15,7 +15,9 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <utility>
 
+#include "execute/numbers.h"
 #include "ir/layout.h"
 #include "runtime/residents.h"
 
@@ -81,6 +83,30 @@ std::string_view NameOfAnother(const Resident& resident, const GivenTensors& of,
   return {};
 }
 
+// What is wrong with the tensors of files, the first ones by name.
+class Faults {
+ public:
+  // `where` is the file's name.
+  void Add(const std::string& where, std::string fault) {
+    if (where_.empty()) where_ = where;
+    faults_.push_back(std::move(fault));
+  }
+  bool any() const { return !faults_.empty(); }
+
+  Error Told(std::string_view what, std::string hint) const {
+    const std::size_t named = std::min(faults_.size(), kNamed);
+    const std::size_t more = faults_.size() - named;
+    return InvalidInput(
+        fmt::format("{}: {}{}", what, fmt::join(std::span(faults_).first(named), "; "),
+                    more == 0 ? std::string() : fmt::format("; and {} more", more)),
+        where_, std::move(hint));
+  }
+
+ private:
+  std::string where_;
+  std::vector<std::string> faults_;
+};
+
 }  // namespace
 
 std::vector<Resident> ResidentsOf(const Program& kernels) {
@@ -113,8 +139,7 @@ Result<std::vector<SyContent>> ContentsOf(const Program& kernels,
                                           std::span<const Resident> residents,
                                           const Sources& sources) {
   std::vector<SyContent> contents;
-  std::vector<std::string> faults;
-  std::string where;
+  Faults misfits, nans;
   for (const Resident& resident : residents) {
     contents.push_back(Drawn(kernels, resident));
     const bool is_weight =
@@ -122,6 +147,7 @@ Result<std::vector<SyContent>> ContentsOf(const Program& kernels,
     const bool is_input =
         resident.category == Category::kInputs || resident.category == Category::kCache;
     const GivenTensors& of = is_weight ? sources.weights : sources.inputs;
+    const std::string& where = is_weight ? sources.weights_name : sources.inputs_name;
     if ((!is_weight && !is_input) || !of) continue;
     const std::optional<GivenTensor> given = of(resident.name);
     const Value& value = kernels.values[resident.value];
@@ -130,25 +156,29 @@ Result<std::vector<SyContent>> ContentsOf(const Program& kernels,
       contents.back().bytes = given->bytes;
       const std::int64_t bytes = StorageBytes(value.dtype, sizes, ContiguousStrides(sizes));
       const std::string_view another = NameOfAnother(resident, of, *given, bytes);
-      if (another.empty()) continue;
-      if (where.empty()) where = sources.weights_name;
-      faults.push_back(fmt::format("{} and {} are one tensor of the model and two of the file",
-                                   resident.name, another));
+      if (!another.empty()) {
+        misfits.Add(where, fmt::format("{} and {} are one tensor of the model and two of the file",
+                                       resident.name, another));
+      }
+      const std::int64_t nan = is_weight ? CountNans(value.dtype, given->bytes, bytes) : 0;
+      if (nan > 0) nans.Add(where, fmt::format("{} ({} of it)", resident.name, nan));
       continue;
     }
     if (!given && !resident.is_required) continue;
-    if (where.empty()) where = is_weight ? sources.weights_name : sources.inputs_name;
-    faults.push_back(fmt::format("{} is {} and not {}", resident.name,
-                                 given ? TensorText(given->dtype, given->sizes) : "not there",
-                                 TensorText(value.dtype, sizes)));
+    misfits.Add(where, fmt::format("{} is {} and not {}", resident.name,
+                                   given ? TensorText(given->dtype, given->sizes) : "not there",
+                                   TensorText(value.dtype, sizes)));
   }
-  if (faults.empty()) return contents;
-  const std::size_t more = faults.size() - std::min(faults.size(), kNamed);
-  faults.resize(std::min(faults.size(), kNamed));
-  return Unexpected(
-      InvalidInput(fmt::format("it does not fit the model: {}{}", fmt::join(faults, "; "),
-                               more == 0 ? std::string() : fmt::format("; and {} more", more)),
-                   where, "Are these the tensors of this model, under its own names?"));
+  if (misfits.any()) {
+    return Unexpected(misfits.Told("it does not fit the model",
+                                   "Are these the tensors of this model, under its own names?"));
+  }
+  if (nans.any()) {
+    return Unexpected(nans.Told("it holds elements that are no number (NaN)",
+                                "All that is computed of them is NaN too: take a file that was "
+                                "written before they were."));
+  }
+  return contents;
 }
 
 }  // namespace steelyard

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of what follows. */
-enum { SY_ENGINE_ABI = 1 };
+enum { SY_ENGINE_ABI = 2 };
 
 /* The one function that the library exports: `const SyEngine* steelyard_engine(void)`. */
 #define SY_ENGINE_ENTRY "steelyard_engine"
@@ -92,9 +92,16 @@ typedef struct SyElements {
   size_t byte_count;
 } SyElements;
 
+typedef enum SyProblem {
+  SY_OTHER_PROBLEM,
+  SY_NO_KERNEL, /* PyTorch has none of the operator for the dtypes or the device */
+  SY_NO_MEMORY
+} SyProblem;
+
 typedef struct SyError {
   char message[SY_ERROR_SIZE];
   size_t call; /* the call that failed, or SY_NO_CALL */
+  SyProblem problem;
 } SyError;
 
 /* What is to be told of a run; any of it may be null. */

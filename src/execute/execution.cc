@@ -15,31 +15,47 @@
 namespace steelyard {
 namespace {
 
-// What the engine said, at the node that it said it of.
-Error Told(const SyError& error, const Program& kernels) {
+// "kernel 12 (aten::mm) in aten::linear of encoder.0"
+std::string PlaceOf(std::size_t call, const Program& kernels) {
   const std::vector<Node>& nodes = kernels.main().nodes;
-  std::string where;
-  if (error.call < nodes.size()) {
-    const Node& node = nodes[error.call];
-    where = fmt::format("kernel {} ({})", error.call, kernels.op_name(node.op));
-    if (node.frame != 0)
-      where += fmt::format(" in {}", kernels.op_name(kernels.frames[node.frame].op));
-    const std::string_view module = kernels.text(kernels.modules[node.module].path);
-    if (!module.empty()) where += fmt::format(" of {}", module);
+  if (call >= nodes.size()) return {};
+  const Node& node = nodes[call];
+  std::string place = fmt::format("kernel {} ({})", call, kernels.op_name(node.op));
+  if (node.frame != 0) {
+    place += fmt::format(" in {}", kernels.op_name(kernels.frames[node.frame].op));
   }
-  return Unsupported(static_cast<const char*>(error.message), std::move(where));
+  const std::string_view module = kernels.text(kernels.modules[node.module].path);
+  if (!module.empty()) place += fmt::format(" of {}", module);
+  return place;
 }
 
 }  // namespace
 
+// What the engine said, at the node that it said it of.
+Error Execution::Told(const SyError& error) const {
+  const std::string_view message = static_cast<const char*>(error.message);
+  std::string place = PlaceOf(error.call, *kernels_);
+  switch (error.problem) {
+    case SY_NO_MEMORY:
+      return Unsupported(fmt::format("there is not memory enough ({})", message), std::move(place),
+                         when_memory_ends_);
+    case SY_NO_KERNEL:
+      return Unsupported(std::string(message), std::move(place),
+                         "PyTorch computes this in other dtypes or on other devices only.");
+    case SY_OTHER_PROBLEM:
+      return Unsupported(std::string(message), std::move(place));
+  }
+  __builtin_unreachable();
+}
+
 Result<Execution> Execution::Open(const SyEngine& engine, const Program& kernels,
-                                  const Sources& sources) {
+                                  const Sources& sources, std::string when_memory_ends) {
   SyError error{};
   const Lowering lowered(kernels);
   const SyProgram program = lowered.program();
-  Session session(engine.open(&program, &error), Close{&engine});
-  if (session == nullptr) return Unexpected(Told(error, kernels));
-  Execution execution(engine, kernels, std::move(session));
+  Execution execution(engine, kernels, std::move(when_memory_ends));
+  execution.session_.reset(engine.open(&program, &error));
+  if (execution.session_ == nullptr) return Unexpected(execution.Told(error));
   SY_RETURN_IF_ERROR(execution.Place(sources));
   return execution;
 }
@@ -56,7 +72,7 @@ Status Execution::Place(const Sources& sources) {
                           .rank = kernels_->sizes(id).size()};
     SyError error{};
     if (!engine_->place(session_.get(), id, &layout, &contents[i], &error)) {
-      return Unexpected(Within(residents_[i].name, Told(error, *kernels_)));
+      return Unexpected(Within(residents_[i].name, Told(error)));
     }
     for (const ValueId also : residents_[i].also) engine_->share(session_.get(), also, id);
   }
@@ -72,13 +88,13 @@ Status Execution::Continue(const Program& kernels) {
   const SyProgram program = lowered.program();
   kernels_ = &kernels;
   if (engine_->reload(session_.get(), &program, &error)) return {};
-  return Unexpected(Told(error, kernels));
+  return Unexpected(Told(error));
 }
 
 Status Execution::Run(NodeId begin, NodeId end, const SyRecord& record) {
   SyError error{};
   if (engine_->run(session_.get(), begin, end, &record, &error)) return {};
-  return Unexpected(Told(error, *kernels_));
+  return Unexpected(Told(error));
 }
 
 void Execution::ReleaseOutputs(const SyRecord& record) {
@@ -94,7 +110,7 @@ Result<SyElements> Execution::Read(ValueId value) {
   SyError error{};
   SyElements elements{};
   if (engine_->read(session_.get(), value, &elements, &error)) return elements;
-  return Unexpected(Told(error, *kernels_));
+  return Unexpected(Told(error));
 }
 
 }  // namespace steelyard

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "execute/contents.h"
@@ -18,8 +20,9 @@ class Execution {
  public:
   // `kernels` is what `decompose` gave of a program without repeats. It outlives this, or what
   // `Continue` has put in its place does.
+  // `when_memory_ends` is the hint of the error that tells that it did.
   static Result<Execution> Open(const SyEngine& engine, const Program& kernels,
-                                const Sources& sources);
+                                const Sources& sources, std::string when_memory_ends = {});
 
   // Goes on with another program over the same values: the next step of the same training.
   Status Continue(const Program& kernels);
@@ -46,12 +49,17 @@ class Execution {
   };
   using Session = std::unique_ptr<SySession, Close>;
 
-  Execution(const SyEngine& engine, const Program& kernels, Session session)
-      : engine_(&engine), kernels_(&kernels), session_(std::move(session)) {}
+  Execution(const SyEngine& engine, const Program& kernels, std::string when_memory_ends)
+      : engine_(&engine),
+        kernels_(&kernels),
+        when_memory_ends_(std::move(when_memory_ends)),
+        session_(nullptr, Close{&engine}) {}
   Status Place(const Sources& sources);
+  Error Told(const SyError& error) const;
 
   const SyEngine* engine_;
   const Program* kernels_;
+  std::string when_memory_ends_;
   Session session_;
   std::vector<Resident> residents_;
 };

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "execute/numbers.h"
 #include "runtime/residents.h"
 
 namespace steelyard {
@@ -124,10 +125,25 @@ class Measuring {
     return record;
   }
 
+  // It makes what PyTorch keeps for later ones, and tells the loss.
+  Status RunFirst() {
+    const SyRecord record = Plain();
+    const auto end = static_cast<NodeId>(execution_.kernels().main().nodes.size());
+    const Seed seed = SeedOf(execution_.kernels());
+    Status run = execution_.Run(0, seed.before, record);
+    if (run && seed.loss != kNoId) {
+      const Result<SyElements> loss = execution_.Read(seed.loss);
+      if (loss) out_.loss = FirstNumber(*loss);
+      if (out_.loss && options_.check_loss) run = options_.check_loss(*out_.loss);
+    }
+    if (run) run = execution_.Run(seed.before, end, record);
+    execution_.Clear();
+    return run;
+  }
+
   Status Listen() {
+    SY_RETURN_IF_ERROR(RunFirst());
     std::vector<double> ignored(stages_.names.size());
-    // The first run makes what PyTorch keeps for later ones.
-    SY_RETURN_IF_ERROR(RunOnce(Plain(), &ignored));
     Listener listener(execution_.kernels());
     SyRecord record = Plain();
     record.on_memory = &Listener::Hear;
@@ -213,6 +229,17 @@ Stages StagesOf(const Program& kernels) {
     stages.stretches.back().end = i + 1;
   }
   return stages;
+}
+
+Seed SeedOf(const Program& kernels) {
+  const std::vector<Node>& nodes = kernels.main().nodes;
+  for (NodeId i = 0; i < nodes.size(); ++i) {
+    if (nodes[i].phase != Phase::kBackward || kernels.op_name(nodes[i].op) == kDropMark) continue;
+    for (const Argument& argument : kernels.args(nodes[i])) {
+      if (argument.kind == ArgKind::kValue) return {.loss = argument.value, .before = i};
+    }
+  }
+  return {};
 }
 
 Spread SpreadOf(std::span<const double> values) {

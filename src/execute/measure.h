@@ -31,12 +31,20 @@ struct Stages {
 };
 Stages StagesOf(const Program& kernels);
 
+// What the backward pass begins from, and before which node it does. kNoId where there is none.
+struct Seed {
+  ValueId loss = kNoId;
+  NodeId before = 0;
+};
+Seed SeedOf(const Program& kernels);
+
 struct MeasureOptions {
   int warmup = 5;                      // runs before what counts; more, until they take alike
   int number = 10;                     // runs of which a mean is taken
   int repeat = 10;                     // means
   const volatile int* stop = nullptr;  // where it is not 0 measuring ends with what there is
   std::function<void(int done, int total)> progress = {};
+  std::function<Status(double loss)> check_loss = {};  // of the first run
 };
 
 Result<Measurement> MeasureExecution(Execution& execution, const MeasureOptions& options);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,7 @@ struct Measurement {
   std::vector<StageTimes> stages;  // in the order in which they first run
   std::vector<double> seconds;     // by node of the kernels: the mean of runs timed node by node
   Timeline timeline;               // every allocation and free of one run
+  std::optional<double> loss;      // of the first run, where there is a backward pass of it
   int warmups = 0;                 // runs before those that count
   int runs = 0;                    // those that count
   bool is_stable = false;          // the last of the warm-ups took alike

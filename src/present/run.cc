@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,6 +70,15 @@ std::vector<StageRow> StageRows(const Run& run) {
   return rows;
 }
 
+// Of a whole run; 0 where none was timed.
+double SecondsOf(const std::vector<StageRow>& stages) {
+  return stages.empty() ? 0 : stages.back().seconds.median;
+}
+
+Quantity Rate(std::int64_t count, const std::vector<StageRow>& stages) {
+  return {.value = static_cast<double>(count) / SecondsOf(stages), .unit = Unit::kNone};
+}
+
 void AppendStages(const Run& run, const std::vector<StageRow>& stages, report::Document* document) {
   report::Table table;
   table.columns = {{.key = "stage", .header = "Time"},
@@ -87,12 +98,20 @@ void AppendStages(const Run& run, const std::vector<StageRow>& stages, report::D
     table.rows.push_back(std::move(row));
   }
   document->body.emplace_back(std::move(table));
-  const double seconds = stages.empty() ? 0 : stages.back().seconds.median;
-  if (run.samples > 0 && seconds > 0) {
-    document->body.emplace_back(report::Paragraph{
-        {Quantity{.value = static_cast<double>(run.samples) / seconds, .unit = Unit::kNone},
-         " samples a second, ", In(Unit::kCount, run.samples), " in each run"}});
+  if (run.samples <= 0 || SecondsOf(stages) <= 0) return;
+  report::Sentence rate = {Rate(run.samples, stages), " samples"};
+  if (run.tokens > 0) {
+    rate.emplace_back(", ");
+    rate.emplace_back(Rate(run.tokens, stages));
+    rate.emplace_back(" tokens");
   }
+  rate.emplace_back(" a second; in each run ");
+  rate.emplace_back(In(Unit::kCount, run.samples));
+  if (run.tokens > 0) {
+    rate.emplace_back(" and ");
+    rate.emplace_back(In(Unit::kCount, run.tokens));
+  }
+  document->body.emplace_back(report::Paragraph{std::move(rate)});
 }
 
 // --- Memory -------------------------------------------------------------------------------------
@@ -278,6 +297,10 @@ void AddTimes(const Run& run, const std::vector<StageRow>& stages, report::Data*
   }
   data->Close();
   if (run.samples > 0) data->SetInt("samples", run.samples, Unit::kCount);
+  if (run.tokens > 0) data->SetInt("tokens", run.tokens, Unit::kCount);
+  if (run.measurement.loss && std::isfinite(*run.measurement.loss)) {
+    data->SetDouble("loss", *run.measurement.loss, Unit::kNone);
+  }
 }
 
 void AddBytes(std::string_view key, const std::vector<std::int64_t>& bytes, report::Data* data) {
@@ -356,6 +379,12 @@ void AppendRemarks(const Run& run, report::Document* document) {
   }
   if (!run.measurement.is_stable && run.measurement.warmups > 0) {
     notes.notes.push_back({"runs did not come to take alike: is the machine busy?"});
+  }
+  const std::optional<double> loss = run.measurement.loss;
+  if (loss && !std::isfinite(*loss)) {
+    notes.notes.push_back({fmt::format(
+        "the loss of the weights that were drawn is {}: the times hold, the results do not",
+        *loss)});
   }
   if (run.findings.kernels.has_stand_ins) {
     notes.notes.push_back(

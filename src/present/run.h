@@ -25,6 +25,7 @@ struct Run {
   std::int64_t predicted_peak = 0;
   std::int64_t process_peak = 0;
   std::int64_t samples = 0;  // of one run; 0: nobody can tell
+  std::int64_t tokens = 0;   // the same
 };
 
 void PresentRun(const Run& run, const Shown& shown, report::Document* document);

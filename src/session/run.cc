@@ -3,9 +3,11 @@
 // What is weighed is run: the same kernels, in the order in which the prediction has them.
 #include "session/run.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -26,6 +28,7 @@
 #include "steelyard/import.h"
 #include "steelyard/pass.h"
 #include "steelyard/program.h"
+#include "steelyard/units.h"
 
 namespace steelyard {
 namespace {
@@ -139,6 +142,14 @@ class Steps {
   std::unique_ptr<const Program> kernels_;  // of a later step
 };
 
+// What helps where there is not memory enough.
+std::string WhenMemoryEnds(const Weighing& weighing) {
+  return fmt::format(
+      "Its peak was predicted to be {}. A smaller --batch or --seq lowers it, and what "
+      "`steelyard weigh` names with --advise.",
+      Format(weighing.totals.peak_bytes, Unit::kBytes));
+}
+
 // What steps compute, written to a file.
 Status Save(const SyEngine& engine, const Sources& sources, const Running& running) {
   if (running.weighing.kernels.has_stand_ins) {
@@ -148,26 +159,39 @@ Status Save(const SyEngine& engine, const Sources& sources, const Running& runni
         "the gradient scaler."));
   }
   engine.set_seed(running.options.seed);
-  SY_ASSIGN_OR_RETURN(Execution execution,
-                      Execution::Open(engine, running.weighing.kernels, sources));
+  SY_ASSIGN_OR_RETURN(
+      Execution execution,
+      Execution::Open(engine, running.weighing.kernels, sources, WhenMemoryEnds(running.weighing)));
   engine.set_seed(running.options.seed);
   Steps steps(running.options, running.weighing, std::move(execution));
   SY_RETURN_IF_ERROR(steps.Run());
   return steps.Write();
 }
 
+// Weights of a file are to give a loss. Those that are drawn need not: what it takes is the same.
+Status CheckLoss(double loss, const Sources& sources) {
+  if (std::isfinite(loss) || !sources.weights) return {};
+  return Unexpected(InvalidInput(fmt::format("the loss is {}", loss), sources.weights_name,
+                                 "Give inputs that the model is made for, with --inputs, or run "
+                                 "it without --amp."));
+}
+
 Status MeasureRun(const SyEngine& engine, const Sources& sources, Running* running) {
   const RunOptions& options = running->options;
   const Program& kernels = running->weighing.kernels;
   engine.set_seed(options.seed);
-  SY_ASSIGN_OR_RETURN(Execution execution, Execution::Open(engine, kernels, sources));
+  SY_ASSIGN_OR_RETURN(Execution execution,
+                      Execution::Open(engine, kernels, sources, WhenMemoryEnds(running->weighing)));
   engine.set_seed(options.seed);
   SY_ASSIGN_OR_RETURN(running->measurement,
                       MeasureExecution(execution, {.warmup = options.warmup,
                                                    .number = options.number,
                                                    .repeat = options.repeat,
                                                    .stop = options.stop,
-                                                   .progress = options.progress}));
+                                                   .progress = options.progress,
+                                                   .check_loss = [&](double loss) {
+                                                     return CheckLoss(loss, sources);
+                                                   }}));
   const Timeline& timeline = running->measurement.timeline;
   std::int64_t now = timeline.resident_bytes();
   running->peak = now;
@@ -187,6 +211,14 @@ std::int64_t SamplesOf(const Program& kernels) {
   return sizes.empty() ? 0 : sizes[0];
 }
 
+// Whole numbers in two dimensions are taken to be tokens.
+std::int64_t TokensOf(const Program& kernels) {
+  if (kernels.inputs.empty()) return 0;
+  const ValueId first = kernels.inputs[0];
+  const auto sizes = kernels.sizes(first);
+  return sizes.size() == 2 && IsIntegral(kernels.values[first].dtype) ? sizes[0] * sizes[1] : 0;
+}
+
 std::int64_t PeakOfProcess() {
   constexpr std::int64_t kKilobyte = 1024;
   rusage usage{};
@@ -194,28 +226,54 @@ std::int64_t PeakOfProcess() {
   return usage.ru_maxrss * kKilobyte;
 }
 
+// Nodes are timed one by one, so that none stands for several.
+WeighOptions ToWeigh(const RunOptions& options) {
+  WeighOptions weigh = options.weigh;
+  weigh.train.unroll = true;
+  return weigh;
+}
+
+Result<Running> RunWeighed(Weighing weighing, const RunOptions& options, const Sources& sources) {
+  const std::string& path = options.weigh.path;
+  Running running;
+  running.options = options;
+  running.options.weigh = ToWeigh(options);
+  running.weighing = std::move(weighing);
+  const Program& kernels = running.weighing.kernels;
+  if (!kernels.has_graph) {
+    return Unexpected(
+        Unsupported("it holds weights and no graph, so that there is nothing to run", path));
+  }
+  SY_ASSIGN_OR_RETURN(const SyEngine* engine, LoadEngine(options.engine));
+  running.torch = engine->torch;
+  running.samples = SamplesOf(kernels);
+  running.tokens = TokensOf(kernels);
+  engine->set_threads(options.threads);
+  Status done = options.save.empty() ? Status() : Save(*engine, sources, running);
+  if (done && options.repeat > 0) done = MeasureRun(*engine, sources, &running);
+  if (!done) return Unexpected(Within(path, std::move(done).error()));
+  running.process_peak = PeakOfProcess();
+  return running;
+}
+
 }  // namespace
 
 Result<Running> Run(const RunOptions& options) {
   SY_RETURN_IF_ERROR(Refuse(options));
-  Running running;
-  running.options = options;
-  running.options.weigh.train.unroll = true;
-  SY_ASSIGN_OR_RETURN(running.weighing, Weigh(running.options.weigh));
-  if (!running.weighing.kernels.has_graph) {
-    return Unexpected(Unsupported("it holds weights and no graph, so that there is nothing to run",
-                                  options.weigh.path));
-  }
-  SY_ASSIGN_OR_RETURN(const SyEngine* engine, LoadEngine(options.engine));
-  running.torch = engine->torch;
-  running.samples = SamplesOf(running.weighing.kernels);
-  engine->set_threads(options.threads);
+  Result<Weighing> weighing = Weigh(ToWeigh(options));
+  if (!weighing) return Unexpected(std::move(weighing).error());
   SY_ASSIGN_OR_RETURN(const Sources sources, SourcesOf(options));
-  Status done = options.save.empty() ? Status() : Save(*engine, sources, running);
-  if (done && options.repeat > 0) done = MeasureRun(*engine, sources, &running);
-  if (!done) return Unexpected(Within(options.weigh.path, std::move(done).error()));
-  running.process_peak = PeakOfProcess();
-  return running;
+  return RunWeighed(*std::move(weighing), options, sources);
+}
+
+Result<Running> Run(Program program, const RunOptions& options, const Sources& sources) {
+  SY_RETURN_IF_ERROR(Refuse(options));
+  if (!options.save.empty()) {
+    return Unexpected(UsageError("what a program in memory computes is not written", "save"));
+  }
+  Result<Weighing> weighing = Weigh(std::move(program), ToWeigh(options));
+  if (!weighing) return Unexpected(std::move(weighing).error());
+  return RunWeighed(*std::move(weighing), options, sources);
 }
 
 report::Document Describe(const Running& running, const RunReportOptions& options) {
@@ -230,7 +288,8 @@ report::Document Describe(const Running& running, const RunReportOptions& option
                          .peak = running.peak,
                          .predicted_peak = running.weighing.totals.peak_bytes,
                          .process_peak = running.process_peak,
-                         .samples = running.samples};
+                         .samples = running.samples,
+                         .tokens = running.tokens};
   present::PresentRun(run, {.depth = options.depth, .top = options.top}, &document);
   return document;
 }

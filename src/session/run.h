@@ -14,8 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "execute/contents.h"
 #include "execute/measurement.h"
 #include "steelyard/error.h"
+#include "steelyard/program.h"
 #include "steelyard/report.h"
 #include "steelyard/weigh.h"
 
@@ -65,13 +67,18 @@ struct Running {
   std::int64_t peak = 0;    // bytes: the highest total of what was allocated, residents included
   std::int64_t process_peak = 0;  // bytes: the most that the process has held in memory
   std::int64_t samples = 0;       // the first size of the first input; 0 where it has none
+  std::int64_t tokens = 0;        // elements of that input, where it holds the tokens of texts
   std::vector<EventDifference> differences;  // from the prediction
 };
 
 // Runs the model that `options.weigh` names. The errors are those of `Weigh`, of the engine (it
-// says the command that mends it), of files that do not fit the model, and what PyTorch says of a
-// kernel.
+// says the command that mends it), of files that do not fit the model or hold NaN, of a loss that
+// is not finite with the weights of a file, and what PyTorch says of a kernel.
 [[nodiscard]] Result<Running> Run(const RunOptions& options);
+// The same of a program that is in memory, on these tensors instead of those of files. Nothing of
+// it is written: `save` is empty.
+[[nodiscard]] Result<Running> Run(Program program, const RunOptions& options,
+                                  const Sources& sources);
 
 // What of a run a report shows; its data have all of it.
 struct RunReportOptions {

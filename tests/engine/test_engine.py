@@ -123,6 +123,17 @@ def test_forward(path: Path, tmp_path: Path) -> None:
     assert not differing(ours, {f"outputs.{i}": y for i, y in enumerate(outputs)})
 
 
+def test_a_loss_that_is_not_finite_is_an_error(tmp_path: Path) -> None:
+    exported = load(DATA / "train/translator.pt2")
+    for name, tensor in exported.weights.items():
+        if tensor.is_floating_point():
+            exported.weights[name] = torch.full_like(tensor, torch.inf)
+    weights = tmp_path / "w.safetensors"
+    safetensors.torch.save_file(contiguous(exported.weights), weights)
+    with pytest.raises(AssertionError, match=r"the loss is (nan|inf)"):
+        steelyard("run", exported.path, "--train", "sgd", "--weights", weights, "--repeat", 1)
+
+
 # Inside of these oneDNN makes copies in layouts of its own, which depend on the processor.
 CONVOLUTIONS = ("convolution", "mkldnn", "conv")
 

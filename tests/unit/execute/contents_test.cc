@@ -64,14 +64,14 @@ TEST(Contents, FilesGiveTheirElements) {
   const std::vector<Resident> residents = ResidentsOf(kernels);
   static constexpr std::array<std::int64_t, 2> kMatrix{4, 16};
   static constexpr std::array<std::int64_t, 1> kVector{4};
-  const char elements = 0;
+  const std::array<float, 64> elements{};
   const Sources sources{.weights = [&](std::string_view name) -> std::optional<GivenTensor> {
-    if (name == "fc.weight") return GivenTensor{DType::kFloat32, kMatrix, &elements};
-    return GivenTensor{DType::kFloat32, kVector, &elements};
+    if (name == "fc.weight") return GivenTensor{DType::kFloat32, kMatrix, elements.data()};
+    return GivenTensor{DType::kFloat32, kVector, elements.data()};
   }};
   const std::vector<SyContent> contents = ContentsOf(kernels, residents, sources).value();
-  EXPECT_EQ(contents[0].bytes, &elements);
-  EXPECT_EQ(contents[1].bytes, &elements);
+  EXPECT_EQ(contents[0].bytes, elements.data());
+  EXPECT_EQ(contents[1].bytes, elements.data());
   EXPECT_EQ(contents[2].bytes, nullptr) << "no file gives the inputs";
 }
 
@@ -90,6 +90,22 @@ TEST(Contents, TheFirstMismatchesAreNamed) {
   EXPECT_THAT(contents.error().message,
               HasSubstr("fc.weight is float32[16,4] and not float32[4,16]; "
                         "fc.bias is not there and not float32[4]"));
+}
+
+TEST(Contents, WhatIsNoNumberIsNamed) {
+  const Program kernels = Kernels(kModel);
+  const std::vector<Resident> residents = ResidentsOf(kernels);
+  static constexpr std::array<std::int64_t, 2> kMatrix{4, 16};
+  static constexpr std::array<std::int64_t, 1> kVector{4};
+  std::array<float, 64> elements{};
+  elements[2] = elements[63] = std::nanf("");
+  const Sources sources{.weights = [&](std::string_view name) -> std::optional<GivenTensor> {
+    if (name == "fc.bias") return GivenTensor{DType::kFloat32, kVector, elements.data() + 3};
+    return GivenTensor{DType::kFloat32, kMatrix, elements.data()};
+  }};
+  const auto contents = ContentsOf(kernels, residents, sources);
+  ASSERT_FALSE(contents);
+  EXPECT_THAT(contents.error().message, HasSubstr("(NaN): fc.weight (2 of it)"));
 }
 
 TEST(Contents, TiedNamesHaveOneTensor) {

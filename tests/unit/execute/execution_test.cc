@@ -52,5 +52,18 @@ TEST(Execution, AnErrorNamesTheKernel) {
   EXPECT_THAT(run.error().where, HasSubstr("kernel 0 (aten::t)"));
 }
 
+TEST(Execution, WhenMemoryEndsTheHintIsTheCallers) {
+  const SyEngine engine = FakeEngine();
+  const Program kernels = Kernels(kStep);
+  Result<Execution> execution = Execution::Open(engine, kernels, {}, "Less of it.");
+  ASSERT_TRUE(execution);
+  Remembered().fails_at = 0;
+  Remembered().problem = SY_NO_MEMORY;
+  const Status run = execution->Run(0, 1);
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().message, HasSubstr("not memory enough"));
+  EXPECT_EQ(run.error().hint, "Less of it.");
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -38,6 +38,7 @@ inline constexpr std::string_view kStep =
 struct Asked {
   std::vector<std::string> words;
   std::size_t fails_at = SY_NO_CALL;
+  SyProblem problem = SY_OTHER_PROBLEM;
 };
 inline Asked& Remembered() {
   static Asked asked;
@@ -72,7 +73,7 @@ inline SyEngine FakeEngine() {
     Remembered().words.push_back("run " + std::to_string(begin) + " " + std::to_string(end));
     for (std::size_t i = begin; i < end; ++i) {
       if (i == Remembered().fails_at) {
-        *error = {.message = "no kernel", .call = i};
+        *error = {.message = "no kernel", .call = i, .problem = Remembered().problem};
         return false;
       }
       if (record->on_memory != nullptr) {
@@ -85,6 +86,11 @@ inline SyEngine FakeEngine() {
   };
   engine.release = [](SySession*, const std::uint32_t*, std::size_t count, const SyRecord*) {
     Remembered().words.push_back("release " + std::to_string(count));
+  };
+  engine.read = [](SySession*, std::uint32_t, SyElements* elements, SyError*) {
+    static constexpr float kLoss = 2.5F;
+    *elements = {{"float32", nullptr, nullptr, 0}, &kLoss, sizeof(kLoss)};
+    return true;
   };
   engine.clear = [](SySession*) { Remembered().words.emplace_back("clear"); };
   return engine;

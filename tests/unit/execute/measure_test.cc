@@ -25,6 +25,16 @@ TEST(Stages, AreThoseOfAStepAndTakeInEveryNode) {
   EXPECT_EQ(next, kernels.main().nodes.size());
 }
 
+TEST(Seed, IsTheLossBeforeTheBackwardPass) {
+  const Program kernels = Kernels(kStep);
+  const Seed seed = SeedOf(kernels);
+  ASSERT_NE(seed.loss, kNoId);
+  EXPECT_EQ(kernels.sizes(seed.loss).size(), 0u);
+  EXPECT_EQ(kernels.main().nodes[seed.before].phase, Phase::kBackward);
+  EXPECT_EQ(SeedOf(Kernels("input %x: f32[2]\n%y: f32[] = aten::sum(%x)\nreturn %y\n")).loss,
+            kNoId);
+}
+
 TEST(Measure, TimesEachStageAndListens) {
   const SyEngine engine = FakeEngine();
   const Program kernels = Kernels(kStep);
@@ -35,6 +45,7 @@ TEST(Measure, TimesEachStageAndListens) {
           execution, {.warmup = 2, .number = 3, .repeat = 4, .progress = [&](int, int) { ++told; }})
           .value();
   EXPECT_EQ(measured.runs, 3 * 4);
+  EXPECT_EQ(measured.loss, 2.5);
   EXPECT_EQ(told, 4);
   EXPECT_GE(measured.warmups, 2);
   ASSERT_EQ(measured.stages.size(), 3u);

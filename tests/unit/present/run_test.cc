@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "weighed_model.h"
 
 namespace steelyard::present {
@@ -31,7 +33,8 @@ class RunTest : public ::testing::Test {
                 .torch = "2.0",
                 .peak = 1000,
                 .predicted_peak = 900,
-                .samples = 2},
+                .samples = 2,
+                .tokens = 16},
                {}, &document);
     return document;
   }
@@ -50,7 +53,13 @@ TEST_F(RunTest, TellsTheSpreadAndTheSpeed) {
   EXPECT_GT(flops, 0);
   EXPECT_EQ(root.Find("time.forward.flops_per_second")->AsDouble(),
             static_cast<double>(flops) / 2.0);
-  EXPECT_THAT(TextOf(document), HasSubstr("samples a second"));
+  EXPECT_THAT(TextOf(document),
+              HasSubstr("1.0 samples, 8.0 tokens a second; in each run 2 and 16"));
+}
+
+TEST_F(RunTest, SaysThatTheLossIsNotFinite) {
+  measurement_.loss = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(TextOf(Presented()), HasSubstr("drawn is inf"));
 }
 
 TEST_F(RunTest, TellsWhatWasPredicted) {

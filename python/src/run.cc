@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/run.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "steelyard/program.h"
+#include "unwrap.h"
+
+namespace nb = nanobind;
+
+namespace steelyard::python {
+namespace {
+
+// A tensor of Python's, which holds it as long as a run lasts: its elements lie row by row.
+struct HeldTensor {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  std::vector<std::int64_t> sizes;
+  std::uintptr_t address = 0;
+};
+
+// Nothing where there are no tensors at all: they are drawn.
+GivenTensors Given(const std::vector<HeldTensor>& tensors) {
+  if (tensors.empty()) return {};
+  return [&tensors](std::string_view name) -> std::optional<GivenTensor> {
+    for (const HeldTensor& tensor : tensors) {
+      if (tensor.name != name) continue;
+      return GivenTensor{tensor.dtype, tensor.sizes, reinterpret_cast<const void*>(tensor.address)};
+    }
+    return std::nullopt;
+  };
+}
+
+// Milliseconds of a run, one number for each repetition.
+std::vector<double> MillisecondsOf(const Running& running) {
+  constexpr double kMilli = 1e3;
+  std::vector<double> sums;
+  for (const StageTimes& stage : running.measurement.stages) {
+    sums.resize(stage.seconds.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += kMilli * stage.seconds[i];
+  }
+  return sums;
+}
+
+}  // namespace
+
+void BindRun(nb::module_& module) {
+  nb::class_<HeldTensor>(module, "HeldTensor", "A tensor of PyTorch's, where its elements lie.")
+      .def(
+          "__init__",
+          [](HeldTensor* self, std::string name, DType dtype, std::vector<std::int64_t> sizes,
+             std::uintptr_t address) {
+            new (self) HeldTensor{std::move(name), dtype, std::move(sizes), address};
+          },
+          nb::arg("name"), nb::arg("dtype"), nb::arg("sizes"), nb::arg("address"));
+  nb::class_<RunOptions>(module, "RunOptions", "What runs, and how often.")
+      .def(nb::init<>())
+      .def_rw("weigh", &RunOptions::weigh)
+      .def_rw("engine", &RunOptions::engine)
+      .def_rw("threads", &RunOptions::threads)
+      .def_rw("warmup", &RunOptions::warmup)
+      .def_rw("number", &RunOptions::number)
+      .def_rw("repeat", &RunOptions::repeat);
+  module.def(
+      "milliseconds",
+      [](const Program& program, const RunOptions& options, const std::vector<HeldTensor>& weights,
+         const std::vector<HeldTensor>& inputs) {
+        const Sources sources{.weights = Given(weights),
+                              .inputs = Given(inputs),
+                              .weights_name = "model",
+                              .inputs_name = "args"};
+        return MillisecondsOf(Unwrap(Run(Program(program), options, sources)));
+      },
+      nb::arg("program"), nb::arg("options"), nb::arg("weights"), nb::arg("inputs"),
+      nb::call_guard<nb::gil_scoped_release>(),
+      "What a run of a program takes in PyTorch, on tensors or, without them, on random numbers.");
+  module.def("input_names", [](const Program& program) {
+    std::vector<std::string> names;
+    for (const ValueId id : program.inputs)
+      names.emplace_back(program.text(program.values[id].name));
+    return names;
+  });
+}
+
+}  // namespace steelyard::python

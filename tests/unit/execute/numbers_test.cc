@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execute/numbers.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace steelyard {
+namespace {
+
+template <class Bits>
+std::optional<double> Number(std::string_view dtype, Bits bits) {
+  return FirstNumber({{dtype.data(), nullptr, nullptr, 0}, &bits, sizeof(bits)});
+}
+
+TEST(CountNans, CountsNoInfinities) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::array numbers{0.0F, -kNan, kInfinity, 1.0F, kNan, -kInfinity};
+  EXPECT_EQ(CountNans(DType::kFloat32, numbers.data(), sizeof(numbers)), 2);
+  const std::array<std::uint16_t, 3> small{0x7f80, 0xffc0, 0x3f80};  // infinity, nan, 1
+  EXPECT_EQ(CountNans(DType::kBFloat16, small.data(), sizeof(small)), 1);
+  EXPECT_EQ(CountNans(DType::kInt64, numbers.data(), sizeof(numbers)), 0);
+}
+
+TEST(FirstNumber, ReadsEveryFormat) {
+  EXPECT_EQ(Number("float32", -1.5F), -1.5);
+  EXPECT_EQ(Number("float64", 0.1), 0.1);
+  EXPECT_EQ(Number("float32", std::numeric_limits<float>::denorm_min()),
+            double{std::numeric_limits<float>::denorm_min()});
+  EXPECT_EQ(Number<std::uint16_t>("float16", 0x3e00), 1.5);
+  EXPECT_EQ(Number<std::uint16_t>("bfloat16", 0xc000), -2);
+  EXPECT_TRUE(std::isinf(*Number<std::uint16_t>("float16", 0x7c00)));
+  EXPECT_TRUE(std::isnan(*Number<std::uint16_t>("bfloat16", 0x7fc0)));
+  EXPECT_FALSE(Number("int32", 1));
+  EXPECT_FALSE(FirstNumber({{"float32", nullptr, nullptr, 0}, nullptr, 0}));
+}
+
+}  // namespace
+}  // namespace steelyard
