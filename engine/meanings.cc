@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What a step computes is what PyTorch's nearest operator does, as a whole and with the same
+// operands. Backends of convolutions have no operators, so that PyTorch picks them again; what a
+// call does not say, a dilation or the padding of an output, follows from the sizes.
+
 #include "meanings.h"
 
 #include <ATen/CPUGeneratorImpl.h>

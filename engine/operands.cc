@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// An argument becomes what the schema says of its place, or where there is none, what it looks like
+// itself. Constants are converted once; for each call only tensors, and lists of them, are put in
+// their places.
+
 #include "operands.h"
 
 #include <ATen/core/List.h>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A call is prepared once, so that an operator that PyTorch lacks is refused before anything runs;
+// one of our own steps has its meaning instead. What the program lets go is gone, but for what is
+// kept and, once the session is cleared, what was placed. Before each call the run can be stopped.
+
 #include "session.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>

@@ -34,6 +34,7 @@ MAX_FUNCTION_LINES = 80
 P95_FUNCTION_LINES = 37
 P99_COMPLEXITY = 15
 LISTED_FUNCTIONS = 8
+MAX_UNEXPLAINED_LINES = 100
 
 # Comparing a name with an operator's, or asking the table for one by its name.
 IDENTITY = re.compile(
@@ -124,6 +125,28 @@ def mirror_row() -> Row:
     return Row("each source has its unit test", f"{share} % of {len(sources)}", faults)
 
 
+def has_opening(text: str) -> bool:
+    """Returns whether a C++ file begins with a comment besides its SPDX line."""
+    for line in text.splitlines():
+        if not line.startswith("//"):
+            return False
+        words = line.lstrip("/").strip()
+        if words and not words.startswith("SPDX"):
+            return True
+    return False
+
+
+def opening_row(paths: list[Path]) -> Row:
+    long = [path for path in paths if line_count(path) > MAX_UNEXPLAINED_LINES]
+    faults = [
+        f"{relative(path)}: {line_count(path)} lines"
+        for path in long
+        if not has_opening(path.read_text())
+    ]
+    rule = f"source > {MAX_UNEXPLAINED_LINES} lines begins with what it decides"
+    return Row(rule, f"{len(faults)} of {len(long)} files do not", faults)
+
+
 def function_rows(paths: list[Path]) -> list[Row]:
     if lizard is None:
         return [Row("function sizes", "not measured: lizard is not installed")]
@@ -187,6 +210,7 @@ def measure() -> list[Row]:
             hard=True,
         ),
         mirror_row(),
+        opening_row([path for path in sources if path.suffix == ".cc"]),
         *function_rows(sources + headers),
         Row("no `default:` over our own enums (read each)", f"{len(defaults)} labels", defaults),
     ]

@@ -17,8 +17,7 @@
 // Importers and `Builder` keep these rules, and so do passes; who fills a Program by hand must. An
 // id is an index into the table that its comment names, kNoId where there is nothing.
 //
-// Sizes may be symbolic until the pass `bind` has made them numbers; the functions that return
-// spans of int64 require that.
+// Sizes may be symbolic until the pass `bind`: before it, no function here gives spans of int64.
 #pragma once
 
 #include <cstddef>
@@ -284,7 +283,8 @@ class Program {
 
   // --- Building ---------------------------------------------------------------------------------
   OpId AddOpName(std::string_view name);
-  OpId FindOpName(std::string_view name) const;  // kNoId if no node has it
+  OpId FindOpName(std::string_view name) const;                      // kNoId if no node has it
+  bool is_drop(const Node& node) const { return node.op == drop_; }  // a kDropMark
   // A tensor in a storage of its own; a view's builder then sets `storage`.
   ValueId AddTensor(StringId value_name, DType dtype, std::span<const std::int64_t> sizes,
                     std::span<const std::int64_t> strides, Role role = Role::kActivation);
@@ -294,6 +294,7 @@ class Program {
 
  private:
   std::vector<OpId> op_of_string_;  // indexed by StringId
+  OpId drop_ = kNoId;
 };
 
 }  // namespace steelyard

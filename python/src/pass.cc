@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Options of the passes are bound field by field under their C++ names, and without arguments they
+// are what they are in C++. The names of optimizers and losses come from their rows.
+
 #include "steelyard/pass.h"
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A document can be read in Python and not changed: blocks and spans as C++ made them, for what
+// draws them itself, and `render` for the formats. While it renders, other threads of Python run.
+
 #include "steelyard/report.h"
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Where Python's calls become weighings: other threads of Python run meanwhile, and a refusal is
+// raised as an exception. Totals are one list of names, from which fields and text both come. A
+// weighing that has ended forgets its listener, which may refer to whoever holds it.
+
 #include "steelyard/weigh.h"
 
 #include <nanobind/nanobind.h>
@@ -24,12 +29,26 @@ namespace steelyard::python {
 namespace {
 
 void BindOptionsOfWeighing(nb::module_& module) {
+  nb::class_<GenerateOptions>(module, "GenerateOptions",
+                              "Text that a model writes after a prompt, token by token.")
+      .def(nb::init<>())
+      .def_rw("prompt", &GenerateOptions::prompt)
+      .def_rw("tokens", &GenerateOptions::tokens)
+      .def_rw("beams", &GenerateOptions::beams)
+      .def_rw("store", &GenerateOptions::store)
+      .def_rw("numbers", &GenerateOptions::numbers)
+      .def_rw("block", &GenerateOptions::block)
+      .def_rw("shared_prefix", &GenerateOptions::shared_prefix)
+      .def_rw("bandwidth", &GenerateOptions::bandwidth)
+      .def_rw("operations", &GenerateOptions::operations);
   nb::class_<WeighOptions>(module, "WeighOptions", "What is weighed, and how it is counted.")
       .def(nb::init<>())
       .def_rw("path", &WeighOptions::path)
       .def_rw("importer", &WeighOptions::from)
       .def_rw("dtype", &WeighOptions::dtype, nb::arg().none())
       .def_rw("attention", &WeighOptions::attention)
+      .def_rw("use_cache", &WeighOptions::use_cache)
+      .def_rw("generate", &WeighOptions::generate, nb::arg().none())
       .def_rw("bind", &WeighOptions::bind)
       .def_rw("mode", &WeighOptions::mode)
       .def_rw("train", &WeighOptions::train)
@@ -156,6 +175,8 @@ void BindWeigh(nb::module_& module) {
   module.def("counting_conventions", &Names<&CountingConventions>);
   module.def("runtimes", &Names<&Runtimes>);
   module.def("schedules", &Names<&Schedules>);
+  module.def("cache_stores", &Names<&CacheStores>);
+  module.def("cache_numbers", &Names<&CacheNumbers>);
   module.def("format_of_file", &FormatOfFile, nb::arg("path"));
 }
 

@@ -51,6 +51,15 @@ class WeighKeywords(TypedDict, total=False):
     importer: str | None
     dtype: str | _core.DType | None
     attention: str | None
+    use_cache: bool
+    generate: str | tuple[int, int] | None
+    beams: int
+    cache: str
+    cache_dtype: str
+    block_size: int
+    shared_prefix: int
+    bandwidth: float | None
+    peak_flops: float | None
     progress: bool | Callable[[int, int], None]
 
 
@@ -62,6 +71,17 @@ OF_TRAINING = frozenset(
         "first_step",
     )
 )  # fmt: skip
+# What says something of text that a model writes, which needs `generate`; and what the library
+# calls it.
+OF_GENERATION = {
+    "beams": "beams",
+    "cache": "store",
+    "cache_dtype": "numbers",
+    "block_size": "block",
+    "shared_prefix": "shared_prefix",
+    "bandwidth": "bandwidth",
+    "peak_flops": "operations",
+}
 # Flags that are no keywords of their own, and how they are written here.
 ELSEWHERE = {
     "momentum": 'optim_args={"momentum": 0.9}',
@@ -108,6 +128,10 @@ TEXT: Check = (_is_text, "a text")
 SWITCH: Check = (lambda value: isinstance(value, bool), "True or False")
 CLIPPED: Check = (lambda value: isinstance(value, bool | int | float), "True, False or a number")
 PATTERNS: Check = (lambda value: isinstance(value, Iterable), "a list of patterns")
+SPEED: Check = (
+    lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
+    "a number of bytes or operations in a second, such as 3.35e12",
+)
 MEMORY: Check = (lambda value: _is_whole(value) or _is_text(value), "bytes or a text such as 80GB")
 CHECKS: dict[str, Check] = {
     "inputs": (_is_mapping(_are_sizes), 'sizes by name, such as {"input_ids": (32, 512)}'),
@@ -119,18 +143,28 @@ CHECKS: dict[str, Check] = {
     ),
     "cast": (_is_mapping(lambda _: True), 'dtypes by name, such as {"aten::softmax": "float32"}'),
     "progress": (lambda value: isinstance(value, bool) or callable(value), "True or a function"),
+    "generate": (
+        lambda value: _is_text(value) or (_are_sizes(value) and len(value) == 2),
+        "the tokens of a prompt and those that follow, (512, 128)",
+    ),
+    "bandwidth": SPEED,
+    "peak_flops": SPEED,
     "fit": MEMORY,
     "budget": MEMORY,
-    **dict.fromkeys(("batch", "seq", "accumulate", "fused_loss"), WHOLE),
+    **dict.fromkeys((
+            "batch", "seq", "accumulate", "fused_loss", "beams", "block_size", "shared_prefix",
+        ),
+        WHOLE,
+    ),
     **dict.fromkeys(("clip_norm", "clip_value"), CLIPPED),
     **dict.fromkeys(("no_decay", "freeze", "recompute", "inplace"), PATTERNS),
     **dict.fromkeys(
-        ("recompute_reentrant", "unroll", "first_step", "strict", "advise"), SWITCH
+        ("recompute_reentrant", "unroll", "first_step", "strict", "advise", "use_cache"), SWITCH
     ),
     **dict.fromkeys(
         (
             "train", "loss", "zero_grad", "amp", "mode", "runtime", "schedule", "count", "at",
-            "importer", "attention",
+            "importer", "attention", "cache", "cache_dtype",
         ),
         TEXT,
     ),
@@ -150,7 +184,7 @@ def weigh_options(keywords: Mapping[str, Any]) -> _core.WeighOptions:
     _refuse_other_types(keywords)
     _refuse_untrained(keywords)
     options = _core.WeighOptions()
-    for name in ("runtime", "schedule", "count", "strict", "advise"):
+    for name in ("runtime", "schedule", "count", "strict", "advise", "use_cache"):
         if name in keywords:
             setattr(options, name, keywords[name])
     for name in ("importer", "attention", "at"):
@@ -162,6 +196,7 @@ def weigh_options(keywords: Mapping[str, Any]) -> _core.WeighOptions:
     options.bind = _bind_options(keywords)
     options.train = _train_options(keywords)
     options.amp = _amp_options(keywords)
+    options.generate = _generate_options(keywords)
     if listener := progress.listener(keywords.get("progress", False)):
         options.progress = listener
     return options
@@ -225,6 +260,38 @@ def _train_options(keywords: Mapping[str, Any]) -> _core.TrainOptions:
     zeros = {"none": False, "zeros": True}
     train.keep_gradients = _chosen(zeros, keywords.get("zero_grad", "none"), "zero_grad")
     return train
+
+
+def _generate_options(keywords: Mapping[str, Any]) -> _core.GenerateOptions | None:
+    given = [name for name in OF_GENERATION if name in keywords]
+    if (asked := keywords.get("generate")) is None:
+        if given:
+            raise UsageError("no text is written", given[0], "Say how much: generate=(512, 128).")
+        return None
+    if "block_size" in given and keywords.get("cache") != "paged":
+        raise UsageError("only a paged cache has blocks", "block_size", 'Say cache="paged".')
+    if ("bandwidth" in given) != ("peak_flops" in given):
+        raise UsageError("a time needs both speeds, bandwidth and peak_flops", "bandwidth")
+    generate = _core.GenerateOptions()
+    generate.prompt, generate.tokens = _generation(asked)
+    for name in given:
+        setattr(generate, OF_GENERATION[name], keywords[name])
+    return generate
+
+
+def _generation(asked: str | Sequence[int]) -> tuple[int, int]:
+    parts = asked.split("+") if isinstance(asked, str) else asked
+    try:
+        prompt, tokens = map(int, parts)
+    except ValueError:
+        prompt, tokens = 0, 0
+    if prompt < 1 or tokens < 1:
+        raise UsageError(
+            f"{asked!r} is not the tokens of a prompt and those that follow",
+            "generate",
+            "Write it as generate=(512, 128).",
+        )
+    return prompt, tokens
 
 
 def _amp_options(keywords: Mapping[str, Any]) -> _core.AmpOptions:

@@ -16,7 +16,7 @@ struct Selection {
 };
 
 bool IsSelection(const OpDef& def) {
-  return *def.family == Family::kRouting && def.signature->returns() == 2;
+  return *def.family == Family::kSelection && def.signature->returns() == 2;
 }
 
 std::vector<Selection> FindSelections(const Program& program,

@@ -27,7 +27,7 @@ struct ExpertUse {
   }
 };
 
-// A parameter whose first dimension a routed product (family kRouting) walks is a stack of that
+// A parameter whose first dimension a routed product walks is a stack of that
 // many experts; a token's share is what the router's selection keeps of its last dimension.
 ExpertUse FindExperts(const Program& kernels);
 

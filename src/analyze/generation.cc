@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A call takes as long as the slower of computing and moving, and a whole text as long as its first
+// call and, for each token after that, the mean of the second and the last. What fits beside the
+// weights is found by halving, since the bytes of a cache only grow with its tokens and sequences.
+
 #include "analyze/generation.h"
 
 #include <algorithm>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A tensor belongs to the deepest module whose path its name begins with, a storage to the first of
+// its names; calls, work and allocations belong to the module of their node, as often as it runs.
+// Parents stand before their children, so one sweep from the end adds everything up to the root.
 
 #include "analyze/modules.h"
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The peak is the first of the highest totals, events added up one by one; what is alive there
+// follows from where each block is made and freed. A chart goes through repeated events as often as
+// they happen, but takes whole runs of them at once: each ends at the total at which it began.
 
 #include "analyze/peak.h"
 
@@ -91,7 +95,7 @@ class Chosen {
   }
   bool ByOperator(std::string_view name) {
     return Choose([&](const Node& node, const Node* origin) {
-      if (node.op == kernels_.FindOpName(kDropMark)) return false;
+      if (kernels_.is_drop(node)) return false;
       if (IsCalled(kernels_.op_name(node.op), name)) return true;
       return origin != nullptr && IsCalled(imported_.op_name(origin->op), name);
     });

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Two things are counted apart and brought together: calls, of the imported program, as often as
+// each graph ran; and work, of the kernels, each weighed by its row and added to the operator that
+// it comes from. What masks hide is followed in the order of the kernels. A sum that does not fit
+// stays negative, so that it is refused once, at the end.
 
 #include "analyze/work.h"
 

@@ -35,10 +35,11 @@ class Command {
   void SetGiven(std::vector<std::string_view> names) { given_ = std::move(names); }
 
  protected:
+  // The names of the flags that the command line holds, in their order there.
+  std::span<const std::string_view> given() const { return given_; }
   // The first of the flags of these names that the command line holds; empty if it holds none.
   std::string_view FirstGiven(std::span<const std::string_view> names) const {
-    const auto found = std::ranges::find_first_of(given_, names);
-    return found == given_.end() ? std::string_view() : *found;
+    return FirstOf(given_, names);
   }
 
  private:

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what the written pages of docs/ contain. Flags, operators, choices and exit statuses come
+// from what the program itself runs by, so that pages cannot fall behind it; what each kind of
+// error means and the sentences between the tables stand here.
+
 #include "cli/docs_pages.h"
 
 #include <fmt/core.h>
@@ -104,8 +109,10 @@ std::string CliPage() {
 std::string OpsPage() {
   const std::vector<KnownOp> ops = KnownOps();
   std::string out = fmt::format(
-      "{}# Operators\n\nThe {} operators that are modelled, by family. A composite is weighed as "
-      "the kernels it dispatches to.\n",
+      "{}# Operators\n\nThe {} operators that are modelled, by family: PyTorch's own (aten::), "
+      "those "
+      "of its libraries and of RAF, and steps that Steelyard takes within them (steelyard::). A "
+      "composite is weighed as the kernels it dispatches to.\n",
       kGenerated, ops.size());
   std::string_view family;
   for (const KnownOp& op : ops) {

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides which values a flag takes: one of its choices where it has any, no empty text, and
+// numbers that are read to their end and are not less than 0. A refusal is a usage error that names
+// the flag.
+
 #include "cli/flag.h"
 
 #include <fmt/core.h>
@@ -88,6 +93,12 @@ Status SetField(const Flag& flag, std::string_view value) {
     return Unexpected(UsageError("its value is empty", std::string(flag.name)));
   }
   return std::visit(Setter{flag, value}, flag.field);
+}
+
+std::string_view FirstOf(std::span<const std::string_view> given,
+                         std::span<const std::string_view> names) {
+  const auto found = std::ranges::find_first_of(given, names);
+  return found == given.end() ? std::string_view() : *found;
 }
 
 std::string DefaultText(const Flag& flag) {

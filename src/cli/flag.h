@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -44,6 +45,10 @@ void PutUnder(std::string_view heading, std::size_t first, std::vector<Flag>* fl
 
 // Puts `value` where the flag says. Returns a usage error that names the flag when it cannot.
 Status SetField(const Flag& flag, std::string_view value);
+
+// The first of the given names that is one of `names`; empty if none is.
+std::string_view FirstOf(std::span<const std::string_view> given,
+                         std::span<const std::string_view> names);
 
 // What the flag is when it is not given, as text; empty where that is nothing.
 std::string DefaultText(const Flag& flag);

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides how a text that is to be written is asked for: "512+128" tokens, and speeds whose unit
+// may stand there but changes nothing. A flag that means nothing by itself is refused: any of them
+// without --generate, a size of blocks without a paged cache, one speed without the other.
+
 #include "cli/generate_flags.h"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -12,6 +20,8 @@
 
 namespace steelyard::cli {
 namespace {
+
+constexpr std::string_view kGenerate = "--generate";
 
 bool ReadCount(std::string_view text, std::int64_t* count) {
   const char* end = text.data() + text.size();
@@ -64,8 +74,9 @@ Result<double> ReadSpeed(std::string_view text, std::string_view flag) {
 }
 
 void GenerateFlags::Add(std::vector<Flag>* flags) {
+  const auto first = static_cast<std::ptrdiff_t>(flags->size());
   flags->insert(flags->end(),
-                {{.name = "--generate",
+                {{.name = kGenerate,
                   .arg = "512+128",
                   .help = "weigh the text that a model built from a config.json writes: tokens of "
                           "a prompt, and new ones",
@@ -100,29 +111,15 @@ void GenerateFlags::Add(std::vector<Flag>* flags) {
                   .arg = "989T",
                   .help = "what it computes in a second",
                   .field = &operations_}});
+  std::ranges::transform(flags->begin() + first, flags->end(), std::back_inserter(names_),
+                         &Flag::name);
+  std::erase(names_, kGenerate);
 }
 
-std::string_view GenerateFlags::FirstGiven() const {
-  struct Given {
-    bool given;
-    std::string_view flag;
-  };
-  const std::array given{Given{beams_.has_value(), "--beams"},
-                         Given{!store_.empty(), "--cache"},
-                         Given{!numbers_.empty(), "--cache-dtype"},
-                         Given{block_.has_value(), "--block-size"},
-                         Given{shared_prefix_.has_value(), "--shared-prefix"},
-                         Given{!bandwidth_.empty(), "--bandwidth"},
-                         Given{!operations_.empty(), "--peak-flops"}};
-  for (const Given& one : given) {
-    if (one.given) return one.flag;
-  }
-  return {};
-}
-
-Result<std::optional<GenerateOptions>> GenerateFlags::Options() const {
+Result<std::optional<GenerateOptions>> GenerateFlags::Options(
+    std::span<const std::string_view> given) const {
   if (tokens_.empty()) {
-    const std::string_view flag = FirstGiven();
+    const std::string_view flag = FirstOf(given, names_);
     if (flag.empty()) return std::optional<GenerateOptions>();
     return Unexpected(UsageError("no text is written", std::string(flag),
                                  "Say how much with --generate 512+128."));

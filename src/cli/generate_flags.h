@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,9 @@ class GenerateFlags {
   void Add(std::vector<Flag>* flags);
   // What the flags said; nothing without --generate. Returns a usage error for one that is
   // malformed or given without it.
-  Result<std::optional<GenerateOptions>> Options() const;
+  Result<std::optional<GenerateOptions>> Options(std::span<const std::string_view> given) const;
 
  private:
-  std::string_view FirstGiven() const;
-
   std::string tokens_;
   std::optional<std::int64_t> beams_;
   std::string store_;
@@ -33,6 +32,7 @@ class GenerateFlags {
   std::optional<std::int64_t> shared_prefix_;
   std::string bandwidth_;
   std::string operations_;
+  std::vector<std::string_view> names_;  // of the flags beside --generate
 };
 
 // Reads "512+128": tokens of a prompt, and those that are written.

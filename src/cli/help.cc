@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what help looks like: 80 columns, explanations in a column of their own, a name that is
+// too long for its column on a line by itself. Choices and defaults are appended from the flag's
+// row, so that no phrase repeats them.
+
 #include "cli/help.h"
 
 #include <fmt/core.h>

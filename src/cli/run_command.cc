@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what `steelyard run` can be asked: what `weigh` can of a model, without what only a
+// prediction can follow, and what a run takes besides. Ctrl-C asks the run to stop before its next
+// call; a second one ends the process.
+
 #include "cli/run_command.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides which training step the flags describe. Short flags become options of the optimizer under
+// PyTorch's names, before those of --optim-args; groups are those of --group, then those of
+// --no-decay. What contradicts itself is refused here, where the flag can still be named.
+
 #include "cli/train_flags.h"
 
 #include <fmt/core.h>
@@ -6,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +25,7 @@
 namespace steelyard::cli {
 namespace {
 
+constexpr std::string_view kTrain = "--train";
 constexpr std::string_view kOn = "True";
 constexpr std::int64_t kMostChunks = 65'536;
 
@@ -59,15 +66,19 @@ Result<ParameterGroup> ReadParameterGroup(std::string_view text) {
 }
 
 void TrainFlags::Add(std::vector<Flag>* flags) {
+  const auto first = static_cast<std::ptrdiff_t>(flags->size());
   AddOptimizer(flags);
   AddStep(flags);
+  std::ranges::transform(flags->begin() + first, flags->end(), std::back_inserter(names_),
+                         &Flag::name);
+  std::erase(names_, kTrain);
 }
 
 // What is trained how.
 void TrainFlags::AddOptimizer(std::vector<Flag>* flags) {
   flags->insert(
       flags->end(),
-      {{.name = "--train",
+      {{.name = kTrain,
         .arg = "OPTIMIZER",
         .help = "weigh a training step that ends with this optimizer",
         .field = &optimizer_,
@@ -175,34 +186,6 @@ Status TrainFlags::AddGroups(TrainOptions* options) const {
   return {};
 }
 
-// The first option of a training step that the command line holds; empty where it holds none.
-std::string_view TrainFlags::FirstGiven() const {
-  const std::pair<bool, std::string_view> options[] = {
-      {!loss_.empty(), "--loss"},
-      {first_step_, "--first-step"},
-      {momentum_.has_value(), "--momentum"},
-      {weight_decay_.has_value(), "--weight-decay"},
-      {nesterov_, "--nesterov"},
-      {foreach_, "--foreach"},
-      {fused_, "--fused"},
-      {!arguments_.empty(), "--optim-args"},
-      {!no_decay_.empty(), "--no-decay"},
-      {!groups_.empty(), "--group"},
-      {!freeze_.empty(), "--freeze"},
-      {!recompute_.empty(), "--recompute"},
-      {recompute_reentrant_, "--recompute-reentrant"},
-      {!inplace_.empty(), "--inplace"},
-      {fused_loss_.has_value(), "--fused-loss"},
-      {clip_norm_.has_value(), "--clip-norm"},
-      {clip_value_.has_value(), "--clip-value"},
-      {accumulate_ != 1, "--accumulate"},
-      {zero_grad_ != "none", "--zero-grad"}};
-  for (const auto& [given, name] : options) {
-    if (given) return name;
-  }
-  return {};
-}
-
 // An optimizer whose momentum is 0 unless it is given has none to be Nesterov's.
 Status TrainFlags::CheckNesterov(const std::vector<OptimizerOption>& given) const {
   if (!nesterov_) return {};
@@ -224,7 +207,8 @@ Status TrainFlags::Check() const {
     return Unexpected(UsageError("a step has at least one micro-step", "--accumulate"));
   }
   if (fused_loss_ && (*fused_loss_ < 1 || *fused_loss_ > kMostChunks)) {
-    return Unexpected(UsageError("there are 1 to 65536 chunks", "--fused-loss"));
+    return Unexpected(
+        UsageError(fmt::format("there are 1 to {} chunks", kMostChunks), "--fused-loss"));
   }
   for (const auto& [name, value] :
        {std::pair("--momentum", momentum_), std::pair("--weight-decay", weight_decay_),
@@ -243,10 +227,10 @@ Status TrainFlags::Check() const {
   return {};
 }
 
-Result<TrainOptions> TrainFlags::Options() const {
-  if (const std::string_view given = FirstGiven(); optimizer_.empty() && !given.empty()) {
+Result<TrainOptions> TrainFlags::Options(std::span<const std::string_view> given) const {
+  if (const std::string_view flag = FirstOf(given, names_); optimizer_.empty() && !flag.empty()) {
     return Unexpected(UsageError("it is of a training step, and no optimizer is given",
-                                 std::string(given), "Name one: --train adamw."));
+                                 std::string(flag), "Name one: --train adamw."));
   }
   SY_RETURN_IF_ERROR(Check());
   TrainOptions options{.optimizer = optimizer_,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ class TrainFlags {
  public:
   void Add(std::vector<Flag>* flags);
   // What the flags said. Returns a usage error for one that is malformed, or given without --train.
-  Result<TrainOptions> Options() const;
+  Result<TrainOptions> Options(std::span<const std::string_view> given) const;
 
  private:
   void AddOptimizer(std::vector<Flag>* flags);
@@ -26,7 +27,6 @@ class TrainFlags {
   Status Check() const;
   Status AddOptions(TrainOptions* options) const;
   Status AddGroups(TrainOptions* options) const;
-  std::string_view FirstGiven() const;
   Status CheckNesterov(const std::vector<OptimizerOption>& given) const;
 
   std::string optimizer_;
@@ -49,6 +49,7 @@ class TrainFlags {
   std::optional<double> clip_value_;
   int accumulate_ = 1;
   std::string zero_grad_ = "none";
+  std::vector<std::string_view> names_;  // of the flags beside --train
 };
 
 // Reads "momentum=0.9,nesterov=True".

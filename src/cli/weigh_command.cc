@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what `steelyard weigh` can be asked, and how words become options: their form is judged
+// here, by the flag's name, what they mean for a model by the library. A flag that asks for
+// something there is a table of chooses that table in CSV, and for a report that tells each event,
+// equal micro-steps are weighed one by one.
+
 #include "cli/weigh_command.h"
 
 #include <fmt/core.h>
@@ -295,8 +301,8 @@ Result<WeighOptions> WeighCommand::Options() const {
                        .at = at_,
                        .strict = strict_,
                        .advise = advise_};
-  SY_ASSIGN_OR_RETURN(options.train, train_.Options());
-  SY_ASSIGN_OR_RETURN(options.generate, generate_.Options());
+  SY_ASSIGN_OR_RETURN(options.train, train_.Options(given()));
+  SY_ASSIGN_OR_RETURN(options.generate, generate_.Options(given()));
   if (progress_ && runtime_ != "graph") {
     return Unexpected(UsageError("only the graph runtime tells how far it is", "--progress",
                                  "Add --runtime graph."));

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A format is told by the first bytes, in the order of the table: a report of Steelyard is JSON
+// too, so it stands before any other JSON. A pickle is recognized and never opened, since reading
+// one can run code.
+
 #include "import/foreign.h"
 
 #include <optional>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what is said of JSON that is not as it should be: the first thing that was wrong, and the
+// path to it, put together on the way back out. What a message quotes is cut, for the file may be
+// forged. NaN and the infinities are read as Python writes them, bare or in quotes.
+
 #include "import/json.h"
 
 #include <limits>

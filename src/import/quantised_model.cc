@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides which layers run on packed weights. Each quantised tensor must belong to a parameter, be
+// as large as it, and be the weight of Linear layers and nothing else; what does not is refused,
+// for left out it would make the figures another model's. Scratch of such kernels is not known, so
+// memory counts as estimated.
+
 #include "import/quantised_model.h"
 
 #include <fmt/core.h>

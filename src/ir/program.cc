@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Everything in a program is appended to a pool and told by its index. What is appended may be a
+// part of the pool itself, which moves as it grows. Operators are numbered as they are first
+// mentioned, and that of dropped references is remembered, since it is asked for at every node.
+
 #include "steelyard/program.h"
 
 #include <algorithm>
@@ -87,6 +92,7 @@ OpId Program::AddOpName(std::string_view op) {
   if (op_of_string_[id] == kNoId) {
     op_of_string_[id] = static_cast<OpId>(op_names.size());
     op_names.push_back(id);
+    if (op == kDropMark) drop_ = op_of_string_[id];
   }
   return op_of_string_[id];
 }

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides where words, numbers and strings end: a newline is a blank only within brackets, and a
+// number is real by its point or exponent. An error is the first one, with its line and a caret
+// under the place; lines are counted only then, so that reading does not pay for it.
+
 #include "ir/text_scanner.h"
 
 #include <algorithm>

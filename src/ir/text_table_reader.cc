@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Sources and frames are numbered in order without gaps, so that a number is a place in the table
+// and an earlier line. A module hangs below the nearest module whose path its own begins with,
+// unless `within` names another, and one that no line declares is there from its first node on.
+
 #include "ir/text_table_reader.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The next character or word tells what an argument is; only `name=value` is looked for further
+// ahead, on a copy of the scanner. Sizes without strides are those of a contiguous tensor. Values
+// are known from the line that defines them on; only graphs may be mentioned before they are there.
+
 #include "ir/text_value_reader.h"
 
 #include <array>

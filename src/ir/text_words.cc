@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides how enumerators are spelt and which names need no quotes. Printer and reader both ask
+// here, so that what the one writes the other reads back. A number that is real is written in the
+// fewest digits that give it again, with a point where nothing else would tell it from an integer.
+
 #include "ir/text_words.h"
 
 #include <algorithm>

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What differs between these models is asked of the config where it matters, so that layers are
+// declared in each model's order, which is that of its parameters, and operators stand in that of
+// its Python code. `Leave` says where the variables of that code go, on which the memory of a
+// generation depends.
+
 #include "models/decoder.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Pairs of token and expert are sorted by expert, counted, multiplied group by group, weighted, and
+// brought back into the order of tokens, as transformers does it. An export holds a fallback for
+// other dtypes than bfloat16, where a generation runs the native product; each is built as it is.
+
 #include "models/experts.h"
 
 #include <fmt/core.h>

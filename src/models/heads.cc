@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The name of a class ends with its head, which decides inputs, last layer and loss; of whole
+// sequences `problem_type` decides the loss, as in transformers. A sequence is classified by its
+// last token that is not padding. A generation computes the scores of its last token, unless all
+// are asked for.
+
 #include "models/heads.h"
 
 #include <array>

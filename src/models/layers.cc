@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides which operators a layer calls, and by which class it stands in the tree: one operator for
+// what PyTorch has one for, and for what transformers writes in Python, such as RmsNorm, each with
+// its temporaries. An activation is a row, found by the name that configs give it.
+
 #include "models/layers.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A read that is refused gives its default, and the first refusal within the whole file is kept for
+// the end: architectures are written without a check after each key. Null stands for a missing key,
+// but not where a size or a number of layers is asked for, which no class of transformers lets be
+// null.
+
 #include "models/settings.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Patches are cut by a convolution whose stride is its kernel; what is left over at an edge is not
+// seen. Whether keys come before queries, and whether heads are split at once or when all three are
+// there, is each model's own: it decides the order of parameters and of allocations.
+
 #include "models/vision.h"
 
 #include <algorithm>

@@ -250,7 +250,7 @@ GradNodeId Autograd::Begin(const OpDef& def, std::span<const Argument> args, con
     return AddNode(node);
   };
   try {
-    SaveArguments(node, def, args);
+    SaveArguments(def, args);
   } catch (const StopRecomputation&) {
     Abandon(add());
     throw;
@@ -264,6 +264,10 @@ void Autograd::AddEdges(GradNode& node, const OpDef& def, std::span<const Argume
     if (!def.grad->Differentiates(static_cast<int>(i))) continue;
     VisitTensors(program_, args[i], [&](ValueId id) { edges.push_back(EdgeOf(id)); });
   }
+  SetEdges(node, edges);
+}
+
+void Autograd::SetEdges(GradNode& node, std::span<const Edge> edges) {
   node.first_edge = static_cast<std::uint32_t>(edges_.size());
   node.edges = static_cast<std::uint32_t>(edges.size());
   for (const Edge& edge : edges) {
@@ -290,8 +294,7 @@ bool Autograd::Keeps(const OpDef& def, int place, std::span<const Argument> args
   return RequiresGrad(args[user->of.places()[0]]);
 }
 
-void Autograd::SaveArgument(GradNode&, const OpDef& def, int place,
-                            std::span<const Argument> args) {
+void Autograd::SaveArgument(const OpDef& def, int place, std::span<const Argument> args) {
   const Argument& argument = args[static_cast<std::size_t>(place)];
   const bool overwritten = def.overwrites() && place == 0;
   std::uint32_t element = 0;
@@ -310,7 +313,7 @@ void Autograd::SaveArgument(GradNode&, const OpDef& def, int place,
 }
 
 // Saved arguments are released in the alphabetical order of their names.
-void Autograd::SaveArguments(GradNode& node, const OpDef& def, std::span<const Argument> args) {
+void Autograd::SaveArguments(const OpDef& def, std::span<const Argument> args) {
   const std::span<const Param> params = def.signature->params();
   std::array<int, Signature::kMaxParams> order{};
   std::size_t count = 0;
@@ -319,7 +322,7 @@ void Autograd::SaveArguments(GradNode& node, const OpDef& def, std::span<const A
   }
   const auto names = std::span(order).first(count);
   std::ranges::sort(names, {}, [&](int i) { return params[static_cast<std::size_t>(i)].name; });
-  for (const int place : names) SaveArgument(node, def, place, args);
+  for (const int place : names) SaveArgument(def, place, args);
 }
 
 // Other nodes may have been begun since.
@@ -391,14 +394,12 @@ void Autograd::Rebase(GradNodeId id, ValueId view) {
                   .view = view,
                   .function = id,
                   .context = nodes_[id].context};
-  const Edge first = EdgeOf(base);
-  slices.first_edge = static_cast<std::uint32_t>(edges_.size());
-  slices.edges = nodes_[id].edges;
-  for (std::uint32_t i = 0; i < slices.edges; ++i) {
-    const Edge edge = i == 0 ? first : edges_[nodes_[id].first_edge + i];
-    if (edge.node != kNoId) ++nodes_[edge.node].references;
-    edges_.push_back(edge);
+  std::vector<Edge> edges{EdgeOf(base)};
+  for (std::uint32_t i = 1; i < nodes_[id].edges; ++i) {
+    edges.push_back(edges_[nodes_[id].first_edge + i]);
   }
+  edges.resize(nodes_[id].edges);
+  SetEdges(slices, edges);
   ++nodes_[id].references;
   SetHistory(AddNode(slices), base, 0);
   const Edge anew = EdgeOf(base);
@@ -407,10 +408,7 @@ void Autograd::Rebase(GradNodeId id, ValueId view) {
                    .variable = base,
                    .view = view,
                    .context = nodes_[id].context};
-  strided.first_edge = static_cast<std::uint32_t>(edges_.size());
-  strided.edges = 1;
-  if (anew.node != kNoId) ++nodes_[anew.node].references;
-  edges_.push_back(anew);
+  SetEdges(strided, {&anew, 1});
   SetHistory(AddNode(strided), view, 0);
 }
 

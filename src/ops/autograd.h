@@ -150,9 +150,10 @@ class Autograd {
   void RunAgain(RegionId id);
   GradNodeId AddNode(const GradNode& node);
   void AddEdges(GradNode& node, const OpDef& def, std::span<const Argument> args);
+  void SetEdges(GradNode& node, std::span<const Edge> edges);
   void MoveSavedToEnd(GradNode& node);
-  void SaveArguments(GradNode& node, const OpDef& def, std::span<const Argument> args);
-  void SaveArgument(GradNode& node, const OpDef& def, int place, std::span<const Argument> args);
+  void SaveArguments(const OpDef& def, std::span<const Argument> args);
+  void SaveArgument(const OpDef& def, int place, std::span<const Argument> args);
   bool Keeps(const OpDef& def, int place, std::span<const Argument> args) const;
   bool RequiresGrad(const Argument& argument) const;
   void SetHistory(GradNodeId id, ValueId tensor, std::uint32_t slot);

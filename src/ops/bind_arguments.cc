@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides whether an argument may stand for a parameter, once for all operators, so that rules read
+// what they are given without asking. A name goes before a place, a number may stand for a tensor
+// or for a list of one number, and defaults are read from the text of PyTorch's own schema.
 
 #include "ops/bind_arguments.h"
 

@@ -166,12 +166,7 @@ void Autograd::AddCheckpoint(Region region, std::span<const Tensor> results, std
   std::vector<Edge> edges;
   edges.reserve(region.inputs.size());
   for (const Tensor& input : region.inputs) edges.push_back(EdgeOf(input.id()));
-  node.first_edge = static_cast<std::uint32_t>(edges_.size());
-  node.edges = static_cast<std::uint32_t>(edges.size());
-  for (const Edge& edge : edges) {
-    if (edge.node != kNoId) ++nodes_[edge.node].references;
-    edges_.push_back(edge);
-  }
+  SetEdges(node, edges);
   node.first_saved = static_cast<std::uint32_t>(saved_.size());
   for (std::size_t i = 0; i < region.inputs.size(); ++i) {
     if (!region.inputs[i].defined()) continue;

@@ -28,7 +28,7 @@ constexpr int kEllipsis = kLetters;  // stands for the dimensions without a lett
 int LetterOf(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
   if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  Refuse(fmt::format("einsum: '{}' is no subscript", c));
+  Refuse(fmt::format("'{}' is no subscript", c));
 }
 
 using Labels = std::vector<int>;
@@ -38,9 +38,8 @@ Labels ParseTerm(std::string_view term) {
   for (std::size_t i = 0; i < term.size(); ++i) {
     if (term[i] == ' ') continue;
     if (term[i] == '.') {
-      if (term.substr(i, 3) != "...") Refuse("einsum: a single dot in the equation");
-      if (std::ranges::find(labels, kEllipsis) != labels.end())
-        Refuse("einsum: two ellipses in one term");
+      if (term.substr(i, 3) != "...") Refuse("a single dot in the equation");
+      if (std::ranges::find(labels, kEllipsis) != labels.end()) Refuse("two ellipses in one term");
       labels.push_back(kEllipsis);
       i += 2;
     } else {
@@ -83,8 +82,7 @@ std::array<int, kLetters> CountLetters(Equation& e, const std::vector<Tensor>& o
     }
     const int rank = operands[i].rank();
     if (open ? letters > rank : letters != rank) {
-      Refuse(
-          fmt::format("einsum: {} subscripts for operand {} of {} dimensions", letters, i, rank));
+      Refuse(fmt::format("{} subscripts for operand {} of {} dimensions", letters, i, rank));
     }
     if (open) e.ellipsis_rank = std::max(e.ellipsis_rank, rank - letters);
   }
@@ -111,7 +109,7 @@ bool PlaceOutput(Equation& e, const std::optional<Labels>& output,
     }
     int& position = e.position[static_cast<std::size_t>(label)];
     if (count[static_cast<std::size_t>(label)] == 0 || position >= 0) {
-      Refuse("einsum: a subscript of the output occurs twice or in no operand");
+      Refuse("a subscript of the output occurs twice or in no operand");
     }
     position = e.rank++;
   }
@@ -124,7 +122,7 @@ Equation Parse(std::string_view text, const std::vector<Tensor>& operands) {
   const std::size_t arrow = text.find("->");
   SplitTerms(text.substr(0, arrow), e.terms);
   if (e.terms.size() != operands.size()) {
-    Refuse(fmt::format("einsum: {} terms for {} operands", e.terms.size(), operands.size()));
+    Refuse(fmt::format("{} terms for {} operands", e.terms.size(), operands.size()));
   }
   const std::array<int, kLetters> count = CountLetters(e, operands);
   std::optional<Labels> output;
@@ -138,7 +136,7 @@ Equation Parse(std::string_view text, const std::vector<Tensor>& operands) {
   for (std::size_t letter = 0; letter < kLetters; ++letter) {
     if (count[letter] > 0 && e.position[letter] < 0) e.position[letter] = e.rank++;
   }
-  if (e.rank > Dims::kMaxRank) Refuse(fmt::format("einsum: {} dimensions are too many", e.rank));
+  if (e.rank > Dims::kMaxRank) Refuse(fmt::format("{} dimensions are too many", e.rank));
   return e;
 }
 
@@ -173,7 +171,7 @@ Tensor Align(Dispatcher& d, const Equation& e, const Labels& labels, Tensor oper
 
 std::int64_t Multiplied(std::int64_t a, std::int64_t b) {
   const Count product = Count(a) * b;
-  if (product.overflowed()) Contradict("einsum: more than 2^63 elements");
+  if (product.overflowed()) Contradict("more than 2^63 elements");
   return product.value();
 }
 
@@ -275,11 +273,11 @@ void Contract(Dispatcher& d, const Equation& e, const OpView& op, std::deque<Ten
   for (int step = 0; operands.size() > 1; ++step) {
     std::int64_t i = 0, j = 1;
     if (op.given(2)) {
-      if (2 * step + 1 >= path.size()) Refuse("einsum: the path is too short");
+      if (2 * step + 1 >= path.size()) Refuse("the path is too short");
       i = std::min(path[2 * step], path[2 * step + 1]);
       j = std::max(path[2 * step], path[2 * step + 1]);
       if (i < 0 || i == j || j >= static_cast<std::int64_t>(operands.size()))
-        Refuse("einsum: a wrong path");
+        Refuse("a wrong path");
     }
     Tensor later = Take(operands, j);
     Tensor a = Take(operands, i);

@@ -464,7 +464,7 @@ std::vector<Tensor> ShortTimeCentered(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef TransformKernel(const Words& words, ShapeFn shape, AllocationsFn allocations,
                                 Gradient grad) {
-  return Kernel(Family::kContraction, words,
+  return Kernel(Family::kTransform, words,
                 {.shape = shape,
                  .fusion = Fusion::kOpaque,
                  .allocations = allocations,
@@ -473,7 +473,7 @@ constexpr OpDef TransformKernel(const Words& words, ShapeFn shape, AllocationsFn
                  .precision = precision::kFollow});
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kContraction,
+  return Composite(words.name, words.summary, words.signature, words.example, Family::kTransform,
                    decompose, precision::kFollow);
 }
 

@@ -217,6 +217,11 @@ constexpr std::array kRows{
            "(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
            "aten::adaptive_max_pool2d_backward(f32[2,3,3,3], f32[2,3,8,8], i64[2,3,3,3])",
            AdaptiveMaxAllocations),
+    Kernel(Family::kPooling, "aten::adaptive_max_pool3d_backward",
+           "The gradient of an adaptive max pool of volumes.",
+           "(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
+           "aten::adaptive_max_pool3d_backward(f32[2,3,3,3,3], f32[2,3,8,8,8], i64[2,3,3,3,3])",
+           RowsAllocations<"">, RowMajorShape),
     Kernel(Family::kPooling, "aten::avg_pool2d_backward", "The gradient of an average pool.",
            "(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, "
            "bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",

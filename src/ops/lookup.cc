@@ -70,6 +70,38 @@ void SearchAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(values_copy, memory);
 }
 
+// One number, which becomes a tensor.
+template <int kNumber, int kSorted>
+void SearchNumberShape(const OpView& op, Outputs& out) {
+  const TensorView sorted = op.tensor(kSorted);
+  shape::RequireRank("the boundaries", sorted, 1);
+  if (kSorted == 0 && op.given(5)) Refuse("searching by a sorter is not modelled");
+  if (IsComplex(sorted.dtype()) || IsComplex(BoxedType(op.arg(kNumber))))
+    Refuse("complex numbers have no order");
+  out.Add(op.boolean(2) ? DType::kInt32 : DType::kInt64, Dims());
+}
+template <int kNumber, int kSorted>
+void SearchNumberAllocations(const OpView& op, Allocations& memory) {
+  const TensorView sorted = op.tensor(kSorted);
+  const DType common = ResultType(sorted, {op.arg(kNumber)});
+  const auto box = memory.Allocate(allocations::BoxBytes(op.arg(kNumber)));
+  memory.Output(0);
+  const auto copy = allocations::Contiguous(sorted, memory);
+  if (sorted.dtype() != common) {
+    const auto wide =
+        memory.Allocate(allocations::Bytes(sorted.count(), common), "aten::empty_strided");
+    allocations::Free(copy, memory);
+    memory.Free(wide);
+  } else if (BoxedType(op.arg(kNumber)) != common) {
+    const auto number = memory.Allocate(BitsOf(common) / 8, "aten::empty_strided");
+    allocations::Free(copy, memory);
+    memory.Free(number);
+  } else {
+    allocations::Free(copy, memory);
+  }
+  memory.Free(box);
+}
+
 template <int kSorted>
 Work SearchWork(const OpView& op) {
   const TensorView sorted = op.tensor(kSorted);
@@ -115,7 +147,7 @@ std::vector<Tensor> IsAnyTrue(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Found(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work) {
-  return Kernel(Family::kRouting, words,
+  return Kernel(Family::kSelection, words,
                 {.shape = shape,
                  .fusion = Fusion::kOpaque,
                  .allocations = allocations,
@@ -124,7 +156,7 @@ constexpr OpDef Found(const Words& words, ShapeFn shape, AllocationsFn allocatio
                  .precision = precision::kFollow});
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kRouting,
+  return Composite(words.name, words.summary, words.signature, words.example, Family::kSelection,
                    decompose, precision::kFollow, kNoGradient);
 }
 constexpr OpDef Bookkeeping(const Words& words) {
@@ -148,6 +180,15 @@ constexpr std::array kRows{
            "(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
            "aten::bucketize.Tensor(f32[2,3], f32[5])"},
           BucketShape, SearchAllocations<0, 1>, SearchWork<1>),
+    Found({"aten::searchsorted.Scalar", "Where a number would stand in a sorted sequence.",
+           "(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? "
+           "side=None, Tensor? sorter=None) -> Tensor",
+           "aten::searchsorted.Scalar(f32[5], 3)"},
+          SearchNumberShape<1, 0>, SearchNumberAllocations<1, 0>, SearchWork<0>),
+    Found({"aten::bucketize.Scalar", "Between which boundaries a number lies.",
+           "(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+           "aten::bucketize.Scalar(3, f32[5])"},
+          SearchNumberShape<0, 1>, SearchNumberAllocations<0, 1>, SearchWork<1>),
     Call({"aten::one_hot", "A 1 at the place of each class.",
           "(Tensor self, int num_classes=-1) -> Tensor", "aten::one_hot(i64[2,4], 5)"},
          OneHot),

@@ -200,7 +200,7 @@ Work FallbackSlopeWork(const OpView& op) {
 constexpr OpDef RoutingKernel(OpName name, std::string_view summary, Signature signature,
                               std::string_view example, Gradient grad, ShapeFn shape,
                               AllocationsFn allocations, WorkFn work) {
-  return Kernel(Family::kRouting, {name, summary, signature, example},
+  return Kernel(Family::kSelection, {name, summary, signature, example},
                 {shape, Fusion::kOpaque, allocations, work, grad, precision::kFollow});
 }
 
@@ -231,7 +231,7 @@ constexpr std::array kRows{
         SortAllocations<2>, SortWork<2>),
     Composite("aten::argsort", "Positions of the elements in order.",
               "(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-              "aten::argsort(f32[4,6])", Family::kRouting, Argsort, precision::kFollow),
+              "aten::argsort(f32[4,6])", Family::kSelection, Argsort, precision::kFollow),
     RoutingKernel("aten::histc", "Counts of the elements between evenly spaced limits.",
                   "(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
                   "aten::histc(f32[12], 8, 0, 7)", kNoGradient, HistcShape, HistcAllocations,

@@ -94,8 +94,10 @@ std::string_view NameOf(Family family) {
       return "loss";
     case Family::kOptimizer:
       return "optimizer";
-    case Family::kRouting:
-      return "routing";
+    case Family::kTransform:
+      return "transform";
+    case Family::kSelection:
+      return "selection";
     case Family::kControl:
       return "control";
     case Family::kBookkeeping:

@@ -63,7 +63,8 @@ enum class Family : std::uint8_t {
   kRandom,
   kLoss,
   kOptimizer,
-  kRouting,      // sorting, counting and selecting for mixtures of experts
+  kSelection,    // sorting, ranking, counting and searching
+  kTransform,    // Fourier transforms
   kControl,      // higher-order operators: they run graphs
   kBookkeeping,  // asserts and metadata: no arithmetic, no memory
 };

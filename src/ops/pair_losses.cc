@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Losses that rank, embed or count (ATen/native/Loss.cpp). They are
-// written with other operators, whose gradients are theirs.
+// written with other operators, whose gradients are theirs; margins between classes have kernels.
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "ops/dispatcher.h"
+#include "ops/gradients/network.h"
 #include "ops/registry.h"
+#include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/memory_format.h"
 #include "ops/rules/reduce.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {
@@ -91,9 +96,126 @@ std::vector<Tensor> PoissonNll(Dispatcher& d, const OpView& op) {
   return {Reduce(d, terms, reduction)};
 }
 
-constexpr OpDef LossOf(const Words& words, DecomposeFn decompose) {
+// input1, input2, target, margin, reduction: one minus the cosine, or what is above a margin
+std::vector<Tensor> CosineEmbedding(Dispatcher& d, const OpView& op) {
+  const LossReduction reduction = ReductionOf(op, 4);
+  const Tensor a = d.tensor(op, 0), b = d.tensor(op, 1), target = d.tensor(op, 2);
+  if (target.rank() > 1 || a.rank() != target.rank() + 1 || b.rank() != target.rank() + 1) {
+    Refuse("a target is one sign for each pair of vectors");
+  }
+  constexpr double kEpsilon = 1e-12;
+  const auto sum = [&](const Tensor& x, const Tensor& y) {
+    const Tensor product = d.Call("aten::mul.Tensor", x, y);
+    return d.Call("aten::sum.dim_IntList", product, Dims{target.rank()});
+  };
+  const auto size = [&](const Tensor& x) {
+    const Tensor product = d.Call("aten::mul.Tensor", x, x);
+    const Tensor square = d.Call("aten::sum.dim_IntList", product, Dims{target.rank()});
+    return d.Call("aten::add.Scalar", square, kEpsilon);
+  };
+  const Tensor dot = sum(a, b);
+  const Tensor first = size(a);
+  const Tensor second = size(b);
+  const Tensor length = d.Call("aten::mul.Tensor", first, second);
+  d.Call("aten::sqrt_", length);
+  const Tensor cosine = d.Call("aten::div.Tensor", dot, length);
+  const Tensor zeros = d.Call("aten::zeros_like", cosine, std::nullopt, std::nullopt, std::nullopt,
+                              std::nullopt, kContiguousFormat);
+  const Tensor away = d.Call("aten::empty_like", cosine);
+  d.Call("aten::fill_.Scalar", away, std::int64_t{1});
+  d.Call("aten::sub_.Tensor", away, cosine);
+  const Tensor near = d.Call("aten::sub.Scalar", cosine, op.real(3, 0.0));
+  d.Call("aten::clamp_min_", near, std::int64_t{0});
+  const auto where = [&](std::int64_t is, const Tensor& then) {
+    const Tensor mask = d.Call("aten::eq.Scalar", target, is);
+    return d.Call("aten::where.self", mask, then, zeros);
+  };
+  const Tensor of_alike = where(1, away);
+  const Tensor of_unlike = where(-1, near);
+  const Tensor terms = d.Call("aten::add.Tensor", of_alike, of_unlike);
+  return {Reduce(d, terms, reduction)};
+}
+
+// self, target, reduction: log(1 + exp(-target * self)), in one tensor, of which the result stays
+std::vector<Tensor> SoftMargin(Dispatcher& d, const OpView& op) {
+  const LossReduction reduction = ReductionOf(op, 2);
+  const Tensor terms = d.Call("aten::neg", op.arg(0));
+  d.Call("aten::mul_.Tensor", terms, op.arg(1));
+  d.Call("aten::exp_", terms);
+  d.Call("aten::log1p_", terms);
+  if (reduction == LossReduction::kNone) return {terms};
+  const Tensor reduced = Reduce(d, terms, reduction);
+  const Tensor out = d.Call("aten::as_strided", terms, Dims(), Dims());
+  d.Call("aten::copy_", out, reduced);
+  return {out};
+}
+// grad_output, self, target, reduction
+std::vector<Tensor> SoftMarginBackward(Dispatcher& d, const OpView& op) {
+  const LossReduction reduction = ReductionOf(op, 3);
+  const auto count = static_cast<double>(std::max<std::int64_t>(op.tensor(1).count(), 1));
+  Tensor power;
+  {
+    const Tensor minus = d.Call("aten::neg", op.arg(2));
+    const Tensor product = d.Call("aten::mul.Tensor", minus, op.arg(1));
+    power = d.Call("aten::exp", product);
+  }
+  const Tensor slope = d.Call("aten::mul.Tensor", op.arg(2), power);
+  d.Call("aten::mul_.Scalar", slope, reduction == LossReduction::kMean ? -1.0 / count : -1.0);
+  d.Call("aten::add_.Scalar", power, std::int64_t{1});
+  d.Call("aten::div_.Tensor", slope, power);
+  d.Call("aten::mul_.Tensor", slope, op.arg(0));
+  return {slope};
+}
+
+// --- Margins between classes: self, target, p, margin, weight, reduction ------------------------
+
+void MultiMarginShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self(), target = op.tensor(1);
+  const LossReduction reduction = ReductionOf(op, 5);
+  if (self.rank() > 2 || target.rank() > 1 || target.dtype() != DType::kInt64) {
+    Refuse("classes of rows are needed");
+  }
+  if (!IsFloating(self.dtype())) Refuse("a floating-point tensor is needed");
+  const std::int64_t rows = self.rank() == 2 ? self.size(0) : 1;
+  shape::RequireEqual("rows and classes", rows, target.count());
+  const bool each = reduction == LossReduction::kNone && target.rank() > 0;
+  out.Add(self.dtype(), each ? Dims{rows} : Dims());
+}
+void MultiMarginAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::resize_");
+  const auto self = allocations::Contiguous(op.self(), memory);
+  const auto target = allocations::Contiguous(op.tensor(1), memory);
+  allocations::Free(target, memory);
+  allocations::Free(self, memory);
+}
+constexpr WorkFn kMargins = work::PerInput<work::PerElement{.alu = 4, .compare = 1}>;
+
+void SlopeShape(const OpView& op, Outputs& out) {
+  out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
+}
+void MultiMarginSlopeAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::resize_");
+  const auto self = allocations::Contiguous(op.tensor(1), memory);
+  const auto target = allocations::Contiguous(op.tensor(2), memory);
+  allocations::Free(target, memory);
+  allocations::Free(self, memory);
+}
+
+constexpr OpDef Margins(const Words& words, ShapeFn shape, AllocationsFn allocations, Gradient grad,
+                        Precision precision) {
+  return Kernel(Family::kLoss, words,
+                {.shape = shape,
+                 .fusion = Fusion::kOpaque,
+                 .allocations = allocations,
+                 .work = kMargins,
+                 .grad = grad,
+                 .precision = precision});
+}
+
+constexpr OpDef LossOf(const Words& words, DecomposeFn decompose,
+                       Gradient grad = kGradientFromParts, Precision precision = precision::kFull) {
   return Composite(words.name, words.summary, words.signature, words.example, Family::kLoss,
-                   decompose, precision::kFull);
+                   decompose, precision, grad);
 }
 
 constexpr std::array kRows{
@@ -116,6 +238,32 @@ constexpr std::array kRows{
             "Tensor",
             "aten::poisson_nll_loss(f32[4,8], f32[4,8], True, False, 1e-8, 1)"},
            PoissonNll),
+    LossOf({"aten::cosine_embedding_loss",
+            "How far the angles of pairs are from what they are to "
+            "be.",
+            "(Tensor input1, Tensor input2, Tensor target, float margin=0., int reduction=1) -> "
+            "Tensor",
+            "aten::cosine_embedding_loss(f32[4,8], f32[4,8], f32[4])"},
+           CosineEmbedding),
+    LossOf({"aten::soft_margin_loss", "Logistic losses of signs.",
+            "(Tensor self, Tensor target, int reduction=1) -> Tensor",
+            "aten::soft_margin_loss(f32[4,8], f32[4,8])"},
+           SoftMargin, gradients::kSoftMargin),
+    LossOf({"aten::soft_margin_loss_backward", "The gradient of logistic losses of signs.",
+            "(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
+            "aten::soft_margin_loss_backward(f32[], f32[4,8], f32[4,8], 1)"},
+           SoftMarginBackward, kGradientUnknown, precision::kFollow),
+    Margins({"aten::multi_margin_loss", "How far other classes come near the right one.",
+             "(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int "
+             "reduction=1) -> Tensor",
+             "aten::multi_margin_loss(f32[4,8], i64[4])"},
+            MultiMarginShape, MultiMarginAllocations, gradients::kMultiMargin, precision::kFull),
+    Margins({"aten::multi_margin_loss_backward",
+             "The gradient of how far other classes come near the right one.",
+             "(Tensor grad_output, Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? "
+             "weight=None, int reduction=1) -> Tensor",
+             "aten::multi_margin_loss_backward(f32[], f32[4,8], i64[4], 1, 1)"},
+            SlopeShape, MultiMarginSlopeAllocations, kGradientUnknown, precision::kFollow),
 };
 
 }  // namespace

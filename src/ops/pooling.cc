@@ -117,6 +117,12 @@ void AdaptiveMaxShape(const OpView& op, Outputs& out) {
   out.Add(DType::kInt64, sizes, window::StridesLike(op.self(), sizes));
 }
 
+void AdaptiveMaxVolumeShape(const OpView& op, Outputs& out) {
+  const Dims sizes = WithLast(op.self(), AdaptiveSizes(op, 3));
+  out.Add(op.self().dtype(), sizes);
+  out.Add(DType::kInt64, sizes);
+}
+
 // --- Allocations and work -----------------------------------------------------------------------
 
 // An image in no dense order is copied once the outputs are there.
@@ -193,6 +199,22 @@ std::vector<Tensor> MaxPool1d(Dispatcher& d, const OpView& op) {
   const Tensor pooled = d.Call("aten::max_pool2d_with_indices", rows, WithRow(op, 1, 1),
                                WithRow(op, 2, 1), WithRow(op, 3, 0), WithRow(op, 4, 1), op.arg(5));
   return {d.Call("aten::squeeze.dim", pooled, -2)};
+}
+
+std::vector<Tensor> MaxPool1dWithIndices(Dispatcher& d, const OpView& op) {
+  RequireImage(op.self(), 1);
+  const Tensor rows = d.Call("aten::unsqueeze", op.arg(0), -2);
+  const std::vector<Tensor> pooled =
+      d.CallMany("aten::max_pool2d_with_indices", rows, WithRow(op, 1, 1), WithRow(op, 2, 1),
+                 WithRow(op, 3, 0), WithRow(op, 4, 1), op.arg(5));
+  return {d.Call("aten::squeeze.dim", pooled[0], -2), d.Call("aten::squeeze.dim", pooled[1], -2)};
+}
+std::vector<Tensor> AdaptiveMax1d(Dispatcher& d, const OpView& op) {
+  RequireImage(op.self(), 1);
+  const Tensor rows = d.Call("aten::unsqueeze", op.arg(0), -2);
+  const std::vector<Tensor> pooled =
+      d.CallMany("aten::adaptive_max_pool2d", rows, WithRow(op, 1, 1));
+  return {d.Call("aten::squeeze.dim", pooled[0], -2), d.Call("aten::squeeze.dim", pooled[1], -2)};
 }
 
 std::vector<Tensor> AveragePool1d(Dispatcher& d, const OpView& op) {
@@ -419,6 +441,21 @@ constexpr std::array kRows{
                "(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
                "aten::adaptive_max_pool2d(f32[2,3,8,8], [3,3])", gradients::kAdaptiveMax2d,
                Fusion::kOutFusable, AdaptiveMaxShape, PoolAllocations, AdaptiveWork),
+    Casting(precision::kFullOnCpu,
+            PoolKernel("aten::adaptive_max_pool3d",
+                       "Largest values of as many windows as the output has voxels.",
+                       "(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
+                       "aten::adaptive_max_pool3d(f32[2,3,8,8,8], [3,3,3])",
+                       gradients::kAdaptiveMax3d, Fusion::kOutFusable, AdaptiveMaxVolumeShape,
+                       allocations::OutputsOnly, AdaptiveWork)),
+    PoolOf("aten::adaptive_max_pool1d",
+           "Largest values of as many windows as the output has elements.",
+           "(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
+           "aten::adaptive_max_pool1d(f32[2,3,8], [4])", AdaptiveMax1d),
+    PoolOf("aten::max_pool1d_with_indices", "Largest values of windows, and where they stand.",
+           "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
+           "dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)",
+           "aten::max_pool1d_with_indices(f32[2,3,8], [2])", MaxPool1dWithIndices),
     PoolOf("aten::adaptive_avg_pool1d", "Means of as many windows as the output has elements.",
            "(Tensor self, int[1] output_size) -> Tensor",
            "aten::adaptive_avg_pool1d(f32[2,3,8], [4])", AdaptiveAverage1d),

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The input's product is computed for a whole sequence before its first step, the state's at each
+// step, and gates overwrite what these gave. Both directions run one after the other and are joined
+// (ATen/native/RNN.cpp, FullLayer and FullBidirectionalLayer). A cell that is called for one step
+// makes both products itself.
 
 #include "ops/recurrent_cells.h"
 

@@ -91,6 +91,11 @@ template <DType (*kType)(const OpView&, const Places&), Places kAt>
 void ReduceShape(const OpView& op, Outputs& out) {
   out.Add(kType(op, kAt), ReducedSizes(op, kAt));
 }
+template <Places kAt>
+void RealReduceShape(const OpView& op, Outputs& out) {
+  if (IsComplex(op.self().dtype())) Refuse("it is not defined for " + shape::Text(op.self()));
+  ReduceShape<SumType, kAt>(op, out);
+}
 template <DType (*kType)(const OpView&, const Places&), Places kAt>
 void ChooseShape(const OpView& op, Outputs& out) {
   RequireElements(op, kAt);
@@ -139,6 +144,19 @@ void SumAllocations(const OpView& op, Allocations& memory) {
     memory.Free(wide);
   }
   allocations::Free(cast, memory);
+}
+
+// Of floating-point numbers; integers, all of which are numbers, are summed by `sum`.
+void NanSumAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  const DType dtype = op.output().dtype();
+  std::optional<Allocations::Scratch> numbers;  // the operand with zeros for what are none
+  if (!IsFloating(dtype) && IsFloating(op.self().dtype())) {
+    numbers = memory.Allocate(op.self().bytes(), "aten::empty_strided");
+  }
+  const auto cast = allocations::Cast(op.self(), dtype, memory);
+  if (cast) memory.Free(*cast, IsFloating(dtype) ? "" : "aten::sum");
+  allocations::Free(numbers, memory);
 }
 
 // Norms of complex numbers read them as they are.
@@ -287,6 +305,21 @@ std::vector<Tensor> Diff(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> SumOfAll(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::sum.dim_IntList", d.tensor(op, 0), Dims(), false, op.arg(1))};
 }
+// self, dim, keepdim, dtype
+std::vector<Tensor> NanMean(Dispatcher& d, const OpView& op) {
+  const TensorView self = op.self();
+  if (!IsFloating(self.dtype()))
+    Refuse("a floating-point tensor is needed, not " + shape::Text(self));
+  Tensor numbers;
+  {
+    const Tensor detached = d.Call("aten::detach", op.arg(0));
+    const Tensor present = d.Call("aten::ne.Tensor", detached, detached);
+    d.Call("aten::logical_not_", present);
+    numbers = d.Call("aten::sum.dim_IntList", present, op.arg(1), op.arg(2));
+  }
+  const Tensor sum = d.Call("aten::nansum", op.arg(0), op.arg(1), op.arg(2), op.arg(3));
+  return {d.Call("aten::div.Tensor", sum, numbers)};
+}
 std::vector<Tensor> MeanOfAll(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::mean.dim", d.tensor(op, 0), Dims(), false, op.arg(1))};
 }
@@ -348,6 +381,16 @@ constexpr std::array kRows{
             "aten::sum.dim_IntList(bool[2,3,8], [0,-1], True)", gradients::kSumDim,
             Fusion::kReduction, ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>,
             SumAllocations)),
+    Reduce("aten::nansum", "Sums of what are numbers over dimensions.",
+           "(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
+           "Tensor",
+           "aten::nansum(f32[2,3,8], [0,-1], True)", gradients::kNanSum, Fusion::kReduction,
+           RealReduceShape<Places{.dim = 1, .keep = 2, .dtype = 3}>, NanSumAllocations,
+           work::PerInput<PerElement{.alu = 1, .compare = 1}>),
+    Call("aten::nanmean", "Means of what are numbers over dimensions.",
+         "(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
+         "Tensor",
+         "aten::nanmean(f32[2,8], [1], True)", NanMean),
     Call("aten::mean", "The mean of all elements.",
          "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::mean(bf16[2,8])", MeanOfAll,
          gradients::kMean),

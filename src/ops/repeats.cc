@@ -56,7 +56,7 @@ void Dispatcher::EndRepeat() {
   const std::size_t first = out_.repeat.first;
   const auto begin = out_.main().nodes.begin() + static_cast<std::ptrdiff_t>(first);
   const bool frees = std::any_of(begin, out_.main().nodes.end(), [&](const Node& node) {
-    return node.op == drop_op_ && out_.args(node)[0].value < before_repeat_.values;
+    return out_.is_drop(node) && out_.args(node)[0].value < before_repeat_.values;
   });
   const bool keeps =
       std::any_of(references_.begin() + static_cast<std::ptrdiff_t>(before_repeat_.values),

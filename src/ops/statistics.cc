@@ -274,7 +274,11 @@ void MedianOfDimAllocations(const OpView& op, Allocations& memory) {
   const TensorView self = op.self();
   const int dim = op.dim(1, self.rank());
   if (self.count() == 0 || self.rank() == 0) return;
-  if (self.size(dim) <= 1 || self.stride(dim) <= 1) return;
+  if (self.stride(dim) <= 1) return;
+  Dims sizes(self.sizes()), strides(self.strides());
+  std::swap(sizes[dim], sizes[self.rank() - 1]);
+  std::swap(strides[dim], strides[self.rank() - 1]);
+  if (IsContiguous(sizes, strides)) return;
   memory.Free(memory.Allocate(allocations::Bytes(self.count(), self.dtype()), "aten::empty"));
 }
 
@@ -318,6 +322,40 @@ void MedianOfDimShape(const OpView& op, Outputs& out) {
   out.Add(self.dtype(), left);
   out.Add(DType::kInt64, left);
 }
+// The k-th smallest of each row and the most frequent one.
+void KthShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  const int dim = op.dim(2, self.rank());
+  const std::int64_t size = self.rank() > 0 ? self.size(dim) : 1;
+  if (op.integer(1) < 1 || op.integer(1) > size) Refuse("there is no element of that rank");
+  if (IsComplex(self.dtype()) || self.dtype() == DType::kBool) {
+    Refuse("no order of " + shape::Text(self));
+  }
+  out.Add(self.dtype(), ReducedSizes(op, 2, 3));
+  out.Add(DType::kInt64, ReducedSizes(op, 2, 3));
+}
+// In copies of the elements and of where they stand.
+void KthAllocations(const OpView& op, Allocations& memory) {
+  allocations::OutputsOnly(op, memory);
+  const TensorView self = op.self();
+  if (self.rank() == 0 || self.count() == 0) return;
+  const auto values =
+      memory.Allocate(allocations::Bytes(self.count(), self.dtype()), "aten::empty");
+  const auto places =
+      memory.Allocate(allocations::Bytes(self.count(), DType::kInt64), "aten::empty");
+  memory.Free(places);
+  memory.Free(values);
+}
+void ModeShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  if (self.rank() > 0 && self.size(op.dim(1, self.rank())) == 0) {
+    Refuse("there is no element to choose in " + shape::Text(self));
+  }
+  if (IsComplex(self.dtype())) Refuse("no order of " + shape::Text(self));
+  out.Add(self.dtype(), ReducedSizes(op, 1, 2));
+  out.Add(DType::kInt64, ReducedSizes(op, 1, 2));
+}
+
 // A copy in which the elements are put in order.
 void MedianShape(const OpView& op, Outputs& out) {
   if (IsComplex(op.self().dtype()) || op.self().dtype() == DType::kBool) {
@@ -490,6 +528,20 @@ constexpr std::array kRows{
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
            "aten::median.dim(f32[2,8], 1)", MedianOfDimShape, MedianOfDimAllocations,
            gradients::kMedianDim),
+    Chosen("aten::nanmedian", "The middle of all elements that are numbers.",
+           "(Tensor self) -> Tensor", "aten::nanmedian(f32[2,8])", MedianShape, MedianAllocations,
+           gradients::kNanMedianAll),
+    Chosen("aten::nanmedian.dim", "The middle of a dimension's numbers, and where they stand.",
+           "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+           "aten::nanmedian.dim(f32[2,8], 1)", MedianOfDimShape, MedianOfDimAllocations,
+           gradients::kNanMedianDim),
+    Chosen("aten::kthvalue", "The k-th smallest elements of a dimension, and where they stand.",
+           "(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
+           "indices)",
+           "aten::kthvalue(f32[2,8], 3)", KthShape, KthAllocations, gradients::kKthvalue),
+    Chosen("aten::mode", "The most frequent elements of a dimension, and where they stand.",
+           "(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+           "aten::mode(f32[2,8])", ModeShape, allocations::OutputsOnly, gradients::kMode),
     Chosen("aten::_logcumsumexp", "Logarithms of the sums of exponentials up to each.",
            "(Tensor self, int dim) -> Tensor", "aten::_logcumsumexp(f32[2,8], 1)",
            LogCumSumExpShape, allocations::Via<"aten::empty">, gradients::kNotImplemented),

@@ -64,6 +64,31 @@ void ViewShape(const OpView& op, Outputs& out) {
   out.Add(self.dtype(), sizes, *strides);
 }
 
+// The same bytes as elements of another width: the last dimension grows or shrinks.
+void ReadAsShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  const std::optional<DType> dtype = op.dtype(1);
+  if (!dtype) Refuse("the dtype must be given");
+  const std::int64_t own = BitsOf(self.dtype()), wanted = BitsOf(*dtype);
+  Geometry g = GeometryOf(self);
+  if (own != wanted) {
+    if (self.rank() == 0 || self.stride(-1) != 1) {
+      Refuse(fmt::format("{} cannot be read in another width", shape::Text(self)));
+    }
+    const int last = self.rank() - 1;
+    const auto scaled = [&](std::int64_t count) {
+      if (own > wanted) return Reach(count, own / wanted);
+      if (count % (wanted / own) != 0) {
+        Refuse(fmt::format("{} cannot be read as {}", shape::Text(self), ShortNameOf(*dtype)));
+      }
+      return count / (wanted / own);
+    };
+    g.sizes[last] = scaled(g.sizes[last]);
+    for (int i = 0; i < last; ++i) g.strides[i] = scaled(g.strides[i]);
+  }
+  out.Add(*dtype, g.sizes, g.strides);
+}
+
 void TransposeShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();
   Geometry g = GeometryOf(self);
@@ -319,6 +344,10 @@ std::vector<Tensor> Reshape(Dispatcher& d, const OpView& op) {
                  sizes)};
 }
 
+std::vector<Tensor> Ravel(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::view", d.Call("aten::contiguous", op.arg(0)), Dims{-1})};
+}
+
 std::vector<Tensor> Flatten(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
   const int start = op.dim(1, self.rank()), end = op.dim(2, self.rank());
@@ -436,6 +465,9 @@ constexpr std::array kRows{
             ViewKernel("aten::view", "The same elements in another shape, without a copy.",
                        "(Tensor(a) self, SymInt[] size) -> Tensor(a)",
                        "aten::view(f32[2,6], [3,-1])", gradients::kView, ViewShape)),
+    ViewKernel("aten::view.dtype", "The same bytes as elements of another dtype.",
+               "(Tensor(a) self, ScalarType dtype) -> Tensor(a)", "aten::view.dtype(f32[2,6], i8)",
+               kNoGradient, ReadAsShape),
     Knowing(contents::Reshaped,
             ViewKernel("aten::_unsafe_view",
                        "A view that autograd does not take for one: its source is about to die.",
@@ -542,6 +574,8 @@ constexpr std::array kRows{
                   "Another shape: a view if the strides allow it, a copy otherwise.",
                   "(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
                   "aten::reshape(f32[2,3]{1,2}, [6])", Reshape),
+    ViewComposite("aten::ravel", "All elements in one dimension.", "(Tensor(a) self) -> Tensor(a)",
+                  "aten::ravel(f32[2,3]{1,2})", Ravel),
     ViewComposite("aten::flatten.using_ints", "A range of dimensions merged into one.",
                   "(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
                   "aten::flatten.using_ints(f32[2,3,4], 1)", Flatten),

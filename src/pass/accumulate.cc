@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Micro-steps are copies with values and storages of their own, and the program's own nodes are the
+// last, so that its outputs and loss stay what they are. Not all need be written out: the first
+// makes the gradients, the second adds to them, and a third that is like it stands for any number
+// more.
 
 #include "pass/accumulate.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Region and overrides are calls in the program, so that its text says them and `decompose` finds
+// them in their place. What has "::" in it names an operator, with or without its overload,
+// anything else is a pattern of modules. That no parameter is in float32 is noted, since autocast
+// then casts little.
 
 #include "pass/autocast.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The list is the order in which passes run. Names and sizes are settled before anything counts on
+// them, the loss is there before the region of autocast that holds it, that before the backward
+// pass, micro-steps before the optimizer's call. `decompose` is last, and takes apart what all the
+// others have added.
 
 #include <array>
 

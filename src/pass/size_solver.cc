@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A size that is a*s + b in one unbound symbol gives that symbol its number, which may make other
+// sizes such ones, so wishes are gone through until nothing new follows. No other equation is
+// solved: in the end every wish is checked against what came out, and an error says who had decided
+// it and how to bind what is still open.
+
 #include "pass/size_solver.h"
 
 #include <algorithm>

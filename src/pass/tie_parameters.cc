@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Parameters are grouped by dtype and sizes, and a group is tied if just one of its names is used.
+// Matrices come first, since whether a bias is tied depends on its module's. In the end names that
+// the file itself has tied follow, so that all names of a tensor lead to the first of them.
 
 #include "pass/tie_parameters.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Classes come with the most work first, so `top` of them are shown; of the others those with more
+// parameters than the first that would be one too many. The rest of a depth is summed in one row,
+// so that its rows add up.
+
 #include "present/classes.h"
 
 #include <fmt/core.h>

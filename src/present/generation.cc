@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what is told of a text that is written: what each kind of layer keeps of a token, then
+// the calls that were weighed, then remarks. Times are estimates, and only there if speeds were
+// given. A cache whose calls are not modelled has no peak: the weights are told instead, and a
+// remark says so.
+
 #include "present/generation.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what is told of memory, and in which order: the sum, its parts, those that stay first,
+// bytes for each parameter beside the textbook's, the run as a chart, then the place and its
+// largest tensors. If a moment was asked for, parts, place and tensors are that moment's.
+
 #include "present/memory.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Operators are the author's, kinds are those of the kernels; both have their shares of the same
+// total. What is not shown is one row, so that shares add up. If anything was not modelled, totals
+// are said to be lower bounds, and a call that a row refused has its reason beside it.
+
 #include "present/operators.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides the head of a report: name, parameters, a few of the inputs, then runtime, device and, in
+// words, what was run. Caches are inputs of which there are many, so their own section tells of
+// them. Reports of weights use the parts that need no graph.
+
 #include "present/parameters.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Beside each other stand the same model without autocast and with it: the peak, the categories
+// that differ and the traffic. Then the casts, and what stayed in float32 with the reason for it,
+// as a sentence for people and as a word for programs; what is not shown is one row.
+
 #include "present/precision.h"
 
 #include <fmt/core.h>

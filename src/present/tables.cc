@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides which tables there are and which columns each has: the keys of its objects, in the order
+// in which they are set. Those without a function to add them are part of every report; the others
+// may have a row for each kernel, event or tensor, and are made only when they are asked for.
+
 #include "present/tables.h"
 
 #include <algorithm>
@@ -26,13 +31,12 @@ namespace {
 
 void AddCalls(const Findings& findings, report::Data* data) {
   const Program& program = findings.kernels;
-  const OpId drop = program.FindOpName(kDropMark);
   const std::vector<Node>& nodes = program.main().nodes;
   data->OpenArray("calls");
   std::int64_t step = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Node& kernel = nodes[i];
-    if (kernel.op == drop) continue;
+    if (program.is_drop(kernel)) continue;
     const NodeWork& work = findings.work.by_node[i];
     data->OpenObject();
     data->SetInt("step", step++, Unit::kNone);

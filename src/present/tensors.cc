@@ -51,10 +51,9 @@ std::string_view CallName(const Findings& findings, const Node& kernel) {
 // let them go.
 const Node& KernelOf(const Findings& findings, std::uint32_t event) {
   const Program& program = findings.kernels;
-  const OpId drop = program.FindOpName(kDropMark);
   const std::vector<Node>& nodes = program.main().nodes;
   std::size_t at = std::min<std::size_t>(findings.timeline.events[event].node, nodes.size() - 1);
-  while (at > 0 && nodes[at].op == drop) --at;
+  while (at > 0 && program.is_drop(nodes[at])) --at;
   return nodes[at];
 }
 

@@ -51,13 +51,12 @@ class SliceBuilder {
 
   // Where each node begins, in ticks; one entry more for the end.
   std::vector<std::int64_t> Build() {
-    const OpId drop = program_.FindOpName(kDropMark);
     const std::vector<Node>& nodes = program_.main().nodes;
     std::vector<std::int64_t> begins;
     begins.reserve(nodes.size() + 1);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       begins.push_back(now_);
-      if (nodes[i].op == drop) continue;
+      if (program_.is_drop(nodes[i])) continue;
       Enter(nodes[i], i);
       now_ += kStep;
     }

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The order of a report. For people: what was weighed, its memory, what could be done about that,
+// its work, then modules and operators, and last how far the figures can be trusted. For programs
+// the order means nothing. A file without a graph has a report of its own (weights.cc).
+
 #include "present/weigh.h"
 
 #include "present/advice.h"

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what is told of weights alone: how many, in which dtypes, in which modules, which tensors
+// are largest, and the facts that the file states, GGUF's in people's words. Tied names count once.
+// It ends by saying what memory and work would take: the graph.
+
 #include "present/weights.h"
 
 #include <algorithm>

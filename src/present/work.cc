@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides which figures stand beside each other: the chosen convention and what its tool prints or
+// leaves out, then what does not depend on it, each with a phrase that says what it counts. The
+// loss is part of the forward pass; what runs again is part of the step, but not of what the model
+// needs.
+
 #include "present/work.h"
 
 #include <fmt/core.h>

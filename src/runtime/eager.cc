@@ -22,7 +22,6 @@ class EagerRun final : public Allocations {
  public:
   EagerRun(const Program& program, const Target& target) : program_(program), target_(target) {
     storages_.resize(program.storage_count);
-    drop_ = program.FindOpName(kDropMark);
     defs_.reserve(program.op_names.size());
     labels_.reserve(program.op_names.size());
     for (OpId op = 0; op < program.op_names.size(); ++op) {
@@ -104,7 +103,7 @@ class EagerRun final : public Allocations {
     for (ValueId id : outputs_) {
       if (id != kNoId) ++storages_[program_.values[id].storage].references;
     }
-    if (node.op == drop_) {
+    if (program_.is_drop(node)) {
       Drop(program_.args(node)[0].value);
       return;
     }
@@ -179,7 +178,6 @@ class EagerRun final : public Allocations {
   std::span<const ValueId> outputs_;
   StringId frame_label_ = kNoString;
   StringId own_label_ = kNoString;
-  OpId drop_ = kNoId;
   NodeId node_ = 0;
 };
 

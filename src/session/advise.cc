@@ -86,6 +86,8 @@ std::vector<Group> GroupsOf(const Weighing& weighing) {
       groups.push_back({.pattern = std::move(pattern), .class_name = std::string(LastStep(name))});
     }
     Group& group = groups[found->second];
+    const std::string_view name = LastStep(weighing.kernels.text(module.class_name));
+    if (group.class_name != name) group.class_name.clear();  // they are of several
     ++group.modules;
     group.activation_bytes += report.activation_bytes;
   }

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides which part of a report is built, the one that the format writes, and refuses what cannot
+// be told: each event where equal micro-steps were weighed as one, and what runs where there are
+// only weights.
 
 #include <string>
 #include <string_view>

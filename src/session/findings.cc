@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A training step goes by the optimizers that the program itself calls, be they asked for or
+// written in the file; beside their state stands the textbook's only if there is one optimizer and
+// it has such a figure.
+
 #include "session/findings.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The next size is where the line through the last two weighings reaches the limit; after some
+// guesses, the middle of what is left. Other sizes may have other kernels, so peaks need not grow:
+// a few sizes beyond the first that does not fit are tried, and some doublings if the least does
+// not.
+
 #include "session/fit.h"
 
 #include <fmt/core.h>

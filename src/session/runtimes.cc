@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Runtimes and orders of kernels are rows, and what only a compiler can do is refused by asking the
+// row, not by its name. The compiled program takes the place of the kernels that it was made of,
+// and a budget that it cannot keep to is an error.
+
 #include "session/runtimes.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// One row for each dtype, in the order of the enumerators, by which it is found: its names, its
+// bits, its class. Short names are compared as numbers of eight bytes, since a reader of the text
+// form asks for one at nearly every word.
+
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -66,6 +66,7 @@ REFUSALS = {
     "*transforms of no elements are not modelled*": "the refusal says so",
     "*aten::_fft_c2r*": "its callers check",
     "*stft aligned to its window is not modelled*": "the refusal says so",
+    "*embedding_bag*the indices has 2 dimensions*": "torch.nn.functional makes them one",
     "*aten::one_hot*the number of classes must be given*": "it depends on values",
     "*antialiased uint8 images are not modelled*": "the refusal says so",
     "*affine maps are floating-point*": "nobody maps pixels by integers",
@@ -89,6 +90,13 @@ STEP_REFUSALS = {
 TRUSTING = frozenset(
     {
         "aten::_adaptive_avg_pool2d_backward",
+        "aten::_ctc_loss",
+        "aten::_ctc_loss_backward",
+        "aten::_embedding_bag",
+        "aten::_embedding_bag_backward",
+        "aten::_embedding_bag_dense_backward",
+        "aten::_embedding_bag_forward_only",
+        "aten::_embedding_bag_per_sample_weights_backward",
         "aten::_fused_adagrad_",
         "aten::_fused_adam_",
         "aten::_fused_adamw_",
@@ -98,9 +106,13 @@ TRUSTING = frozenset(
         "aten::_slow_conv2d_forward",
         "aten::_weight_norm_interface",
         "aten::_weight_norm_interface_backward",
+        "aten::adaptive_max_pool3d_backward",
+        "aten::fractional_max_pool2d_backward",
+        "aten::fractional_max_pool3d_backward",
         "aten::mkldnn_convolution",
         "aten::mkldnn_rnn_layer",
         "aten::mkldnn_rnn_layer_backward",
+        "aten::multi_margin_loss_backward",
         "aten::nll_loss2d_backward",
         "aten::slow_conv3d_forward",
         "aten::slow_conv_dilated2d",
@@ -182,6 +194,12 @@ DIFFERENCES: tuple[Known, ...] = (
         ),
     ),
     Known("aten::mish_backward", BACKWARD, is_mixed, extent=Extent.NOTHING),
+    Known("aten::soft_margin_loss_backward", BACKWARD, is_mixed, extent=Extent.NOTHING),
+    Known(
+        "aten::ctc_loss.Tensor",
+        "lengths are short, and rows take targets to be as long as there is room for",
+        extent=Extent.NOTHING,
+    ),
     Known("aten::mse_loss", MIXED, is_mixed),
     Known("aten::smooth_l1_loss", MIXED, is_mixed),
     Known("aten::huber_loss", MIXED, is_mixed),
@@ -192,7 +210,14 @@ DIFFERENCES: tuple[Known, ...] = (
         has_several,
         extent=Extent.NOTHING,
     ),
+    Known(
+        "aten::isin.Tensor_Tensor",
+        "equal elements are given, and rows take them to be distinct",
+        lambda call: math.prod(list(call.tensors())[-1].sizes) > 7,
+        extent=Extent.NOTHING,
+    ),
     Known("aten::mse_loss", NOTHING, is_empty),
+    Known("aten::soft_margin_loss", NOTHING, is_empty),
     Known("aten::smooth_l1_loss", NOTHING, is_empty),
     Known("aten::*batch_norm*", NOTHING, is_empty),
     Known("aten::scaled_dot_product_attention", NOTHING, is_empty),
@@ -225,6 +250,9 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
 # Rows of which gradients' values differ, in the draws (values.py) that the pattern names.
 VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     KnownValues("aten::*prod*", "it is taken that no factor is 0", draws="-1, 0, 1 and 2"),
+    KnownValues(
+        "aten::*embedding_bag*", "bags are added up in a step that is not told what is in them"
+    ),
     KnownValues("aten::im2col", "columns are added up in a step that is not told their places"),
     KnownValues(
         "aten::trace", "the number that is read from the gradient and filled in is not known"

@@ -13,6 +13,9 @@ Meaning = Callable[..., Any]
 OPAQUE = frozenset(
     f"steelyard::{name}"
     for name in (
+        "add_bags",
+        "add_to_rows",
+        "bag_products",
         "column_storage",
         "pair_buffer",
         "pair_like",
@@ -208,6 +211,8 @@ MEANINGS: dict[str, Meaning] = {
     "steelyard::box": lambda number: number,
     "steelyard::box_imaginary": lambda number: complex(0, number),
     "steelyard::as_strided_": as_strided_in_place,
+    "steelyard::bag_of_indices": lambda indices, _, size: indices.new_zeros(size),
+    "steelyard::bag_maxima": lambda self, bags, columns: self.new_zeros(bags, columns),
     "steelyard::copied_result": torch.clone,
     "steelyard::distance_slopes": torch.ops.aten._cdist_backward,
     "steelyard::distances": distances,

@@ -23,7 +23,13 @@ from torch.profiler import ProfilerActivity, profile, record_function
 MARK = "steelyard call "
 SHORT_NAMES = {getattr(torch, name): short for short, name in DTYPES.items()}
 # Operators that tell what is not zero: rows take it that everything may be.
-OF_NONZERO = ("aten::nonzero", "aten::nonzero_numpy", "aten::argwhere", "aten::where")
+OF_NONZERO = (
+    "aten::nonzero",
+    "aten::nonzero_numpy",
+    "aten::nonzero_static",
+    "aten::argwhere",
+    "aten::where",
+)
 # Operators that take another path where they find a zero: rows take it that they find none.
 OF_ZEROS = ("aten::cumprod_backward",)
 MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")

@@ -2,7 +2,7 @@
 """The counted house rules, as tools/house_score.py measures them."""
 
 import pytest
-from house_score import DEFAULT_LABEL, IDENTITY, percentile
+from house_score import DEFAULT_LABEL, IDENTITY, has_opening, percentile
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,19 @@ def test_lets_labels_and_columns_pass(line: str) -> None:
 def test_finds_default_labels_but_not_defaulted_functions() -> None:
     assert DEFAULT_LABEL.search("    default:")
     assert not DEFAULT_LABEL.search("  Program() = default;")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("// SPDX-License-Identifier: Apache-2.0\n//\n// Decides.\n\n#include <array>\n", True),
+        ("// SPDX-License-Identifier: Apache-2.0\n#include <array>\n\n// Later.\n", False),
+        ("// SPDX-License-Identifier: Apache-2.0\n\n// Of the next line.\nint x;\n", False),
+        ("// SPDX-License-Identifier: Apache-2.0\n//\n", False),
+    ],
+)
+def test_finds_opening_comments(text: str, expected: bool) -> None:
+    assert has_opening(text) == expected
 
 
 @pytest.mark.parametrize(

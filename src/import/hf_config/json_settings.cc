@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// How the text of a config.json becomes settings. Python writes NaN and Infinity, which JSON does
+// not have: outside of strings they become null before the text is parsed, since no architecture
+// reads them and the rest of the file is good.
+
 #include "import/hf_config/json_settings.h"
 
 #include <simdjson.h>

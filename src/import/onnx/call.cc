@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what a translation can rely on. Known contents serve as integers or as floats, whichever
+// are asked for, if they can; what is missing, not known, or symbolic where a number is needed ends
+// the translation, and the node is then carried as an unknown operator.
+
 #include "import/onnx/call.h"
 
 #include <algorithm>

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what becomes of a node: its row comes first, then the file's function of that name. What
+// a translation emitted is taken back if it gives up, or if its results are not what the file
+// declares, and the node is carried as an unknown operator: one such node does not cost the whole
+// model. Nodes and nesting are bounded, since functions call functions.
+
 #include "import/onnx/graph_importer.h"
 
 #include <algorithm>

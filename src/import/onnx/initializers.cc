@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The first that can tell decides: torch's signature, if it is in the file, then how operators use
+// the tensor, then its dtype, size and name. Floats are parameters but for lone numbers and known
+// buffers; integers are constants where there are few, else quantized weights where they are
+// narrow, else buffers.
+
 #include "import/onnx/initializers.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What torch's exporter writes beside a node goes before the node's name; both list the modules
+// around it, and last the operator. A path may repeat that of the module before it, which is cut
+// off. From node to node, modules are left up to the last one that both have in common.
+
 #include "import/onnx/modules.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A form maps products of atoms, sorted, to their coefficients, and every form has one Dim. A
+// quotient is exact if it is so term by term, else an atom itself. What overflows or has too many
+// terms stays an expression of its own, which is as right and only less often recognized.
+
 #include "import/onnx/sizes.h"
 
 #include <algorithm>

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides how much of a stored tensor is read: its sizes always, its contents only if they are few
+// and in the file itself, since shapes and settings are that small and of weights only the size
+// matters. Floats of 16 bits are decoded here, from bytes or from the integers that ONNX lists them
+// as.
+
 #include "import/onnx/tensors.h"
 
 #include <algorithm>

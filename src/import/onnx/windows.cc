@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Brings ONNX's windows to PyTorch's. `auto_pad` becomes numbers, an odd one at the end for
+// SAME_UPPER and at the begin for SAME_LOWER; padding that differs before and after, which
+// PyTorch's convolutions do not take, is added by constant_pad_nd before them. Absurd windows give
+// up before they overflow.
+
 #include "import/onnx/windows.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what counts as a message: fields of four wire types, since nothing in ONNX is a group,
+// each length held against the bytes that are left before it is believed. Repeated numbers may come
+// packed or one by one, and are kept up to a limit, so that no weights are copied.
+
 #include "import/onnx/wire.h"
 
 #include <limits>

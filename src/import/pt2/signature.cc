@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Two tables say what each kind of input and output is to the model. Outputs name inputs, so inputs
+// are read first wherever they stand. What the functional graph returns to be written back becomes
+// an aten::copy_ into the input that is named; where it is returned as well, the copy is.
+
 #include "import/pt2/signature.h"
 
 #include <array>

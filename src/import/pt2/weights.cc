@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Two names are one tensor if they have the same key and the same layout: the key is the storage
+// and offset where the archive lists them, else the name itself, given twice. Parameters are tied
+// among each other, and buffers among each other.
+
 #include "import/pt2/weights.h"
 
 #include <algorithm>

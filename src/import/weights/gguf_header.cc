@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what of a GGUF file is believed: no count that the rest of the file could not hold, no
+// row that is not whole blocks of its type, no place outside the data. The byte order is the one in
+// which the version is a small number. Sizes are turned round, since ggml has the innermost first.
+
 #include "import/weights/gguf_header.h"
 
 #include <algorithm>

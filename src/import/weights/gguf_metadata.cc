@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Every pair has to be walked over, since only its type says how long it is. Kept are the keys of
+// one table, if their values are numbers or short texts, and what the reader itself needs: the
+// alignment and the place in a split. Counts are held against the rest of the file before they are
+// gone through.
+
 #include "import/weights/gguf_metadata.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A tensor's module is its name without the last word, down to sixteen levels: a forged name could
+// have one for each letter. Children that are all called by numbers are sorted by them, however
+// long they are, so that layer 10 comes after layer 9.
+
 #include "import/weights/module_names.h"
 
 #include <algorithm>

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides what of a safetensors file is believed: a length of the header only if the file is as
+// long, a tensor only if its shape and dtype take exactly the bytes between its offsets, and all of
+// them only if they leave no gap. A length that no header has may be another format's, which is
+// then named.
+
 #include "import/weights/safetensors_header.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Rows of several operands are cut at every border of a run, so that each piece is one run of each;
+// a comparison changes where the difference of two runs changes its sign. What makes other rows,
+// such as a transposition, is done element by element if there are few; else nothing is known of
+// the result.
 
 #include "ops/contents/contents.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A storage has a version for each write to it, and what is known of a value counts as long as its
+// version is the storage's. Every layer makes the same mask, so results of large operands are
+// looked up by what they are computed from. Where a pointwise operator knows its result without an
+// operand that nothing else reads, that much of the operand is unread, and so on back.
 
 #include "ops/contents/known_contents.h"
 
@@ -51,11 +56,9 @@ ValueId FirstResult(const Program& program, const Node& node) {
 KnownContents::KnownContents(const Program& kernels, std::span<const OpDef* const> rows)
     : program_(kernels),
       rows_(rows),
-      drop_(kernels.FindOpName(kDropMark)),
       held_(kernels.values.size()),
-      current_(kernels.storage_count, kNoId) {
-  steps_.reserve(kernels.main().nodes.size());
-}
+      current_(kernels.storage_count, kNoId),
+      steps_(kernels.main().nodes.size()) {}
 
 const KnownContents::Held* KnownContents::HeldBy(ValueId value) const {
   const Held& held = held_[value];
@@ -221,8 +224,9 @@ void KnownContents::Look(const Node& node, std::uint32_t entry) {
 void KnownContents::Run(NodeId id) {
   const Node& node = program_.main().nodes[id];
   const OpDef* def = rows_[node.op];
-  steps_.emplace_back();
-  if (node.op == drop_) return;
+  // Nothing is masked once the gradients are there.
+  if (program_.is_drop(node) || node.phase == Phase::kOptimizer) return;
+  Step& step = steps_[id];
   const ValueId result = FirstResult(program_, node);
   const bool gives_tensor =
       result != kNoId && program_.values[result].kind == ValueKind::kTensor && def != nullptr;
@@ -231,7 +235,7 @@ void KnownContents::Run(NodeId id) {
   }
   const std::uint32_t entry = gives_tensor && MayKnow(node, *def) ? Compute(node, *def) : kNoId;
   const std::int64_t count = gives_tensor ? TensorView(program_, result).count() : 0;
-  Read(node, steps_.back(), gives_tensor && IsPointwise(*def), count);
+  Read(node, step, gives_tensor && IsPointwise(*def), count);
   Overwrite(node, def);
   if (def == nullptr) return;
   for (const ValueId value : program_.results(node)) {
@@ -241,14 +245,14 @@ void KnownContents::Run(NodeId id) {
   }
   if (!gives_tensor || program_.values[result].storage == kNoId) return;
   held_[result].entry = entry;
-  steps_.back().version = current_[program_.values[result].storage];
+  step.version = current_[program_.values[result].storage];
   const Argument* self = *def->alias == Alias::kInPlace ? program_.args(node).data() : nullptr;
   if (self != nullptr && self->kind == ArgKind::kValue &&
       TensorView(program_, self->value).count() == count) {
     held_[self->value] = held_[result];  // under its earlier name
     held_[self->value].version = current_[program_.values[result].storage];
   }
-  Ignore(*def, node, steps_.back());
+  Ignore(*def, node, step);
 }
 
 void KnownContents::LookBack() {

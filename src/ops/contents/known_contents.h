@@ -82,7 +82,6 @@ class KnownContents {
 
   const Program& program_;
   std::span<const OpDef* const> rows_;
-  OpId drop_;  // marks where references end, and is no operator
   std::vector<Entry> entries_;
   std::vector<Held> held_;              // by value
   std::vector<std::uint32_t> current_;  // by storage, in versions_

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// From an operator's arguments to what happens to runs: dimensions and indices are counted from the
+// front, and what joins, adds up or normalizes is followed along the last dimension only, the one
+// in which runs lie. Otherwise nothing is known.
 
 #include "ops/contents/words.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Formulas of torch/csrc/autograd/FunctionsManual.cpp. An imaginary unit is a number that is boxed,
+// and a conjugate a view, unless the operator wrote one into memory. In the gradient of a transform
+// from real numbers the half that was left out is zeros; in that of one to real numbers, what
+// stands for two counts twice.
 
 #include "ops/gradients/complex.h"
 

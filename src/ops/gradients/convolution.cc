@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// All but one go through `convolution_backward`; they differ in where their arguments stand and in
+// which of them they lack. `_slow_conv2d_forward` has a backward kernel of its own. A gradient that
+// nobody needs is left out by the mask.
 
 #include "ops/gradients/convolution.h"
 

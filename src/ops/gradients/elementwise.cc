@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Formulas of derivatives.yaml and FunctionsManual.cpp, operator by operator: temporaries live as
+// long as in C++, and are made in the order in which it evaluates operands, since the peak of a
+// backward pass is made of them. Where two operands are equal, each has half of an extreme's
+// gradient.
 
 #include "ops/gradients/elementwise.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Most have a backward kernel, which is given the gradient, what was saved and the call's other
+// arguments, in the order of its own schema. What only moves elements is undone by an operator of
+// its kind with the opposite numbers: less padding, shifts and turns the other way
+// (derivatives.yaml).
 
 #include "ops/gradients/image.h"
 
@@ -38,6 +43,27 @@ Tensor AveragePoolSelf(Dispatcher& d, const Backward& b, OpName kernel) {
 
 Tensor AdaptiveMaxSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::adaptive_max_pool2d_backward", b.grad(), b.saved(0), b.result(1));
+}
+
+Tensor AdaptiveMaxVolume(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::adaptive_max_pool3d_backward", b.grad(), b.saved(0), b.result(1));
+}
+
+// self, kernel_size, output_size, random_samples
+Tensor FractionalSelf(Dispatcher& d, const Backward& b, OpName kernel) {
+  return d.Call(kernel, b.grad(), b.saved(0), b.op().arg(1), b.op().arg(2), b.result(1));
+}
+
+// self, indices, output_size: from the places where the maxima were put
+Tensor TakeBack(Dispatcher& d, const Backward& b, int spatial) {
+  const Tensor indices = b.saved(1);
+  const Dims sizes(indices.sizes());
+  Dims flat(indices.sizes().first(static_cast<std::size_t>(indices.rank() - spatial)));
+  flat.push_back(-1);
+  const Tensor places = d.Call("aten::view", indices, flat);
+  const Tensor grad = d.Call("aten::reshape", b.grad(), flat);
+  const Tensor taken = d.Call("aten::gather", grad, -1, places);
+  return d.Call("aten::view", taken, sizes);
 }
 
 // self, output_size, perhaps align_corners, a factor for each dimension

@@ -16,6 +16,13 @@ namespace steelyard::gradients {
 Tensor AveragePoolSelf(Dispatcher& d, const Backward& b, OpName kernel);
 Tensor MaxPoolSelf(Dispatcher& d, const Backward& b, OpName kernel);
 Tensor AdaptiveMaxSelf(Dispatcher& d, const Backward& b);
+Tensor AdaptiveMaxVolume(Dispatcher& d, const Backward& b);
+Tensor FractionalSelf(Dispatcher& d, const Backward& b, OpName kernel);
+Tensor TakeBack(Dispatcher& d, const Backward& b, int spatial);
+template <int kSpatial>
+Tensor UnpoolSelf(Dispatcher& d, const Backward& b) {
+  return TakeBack(d, b, kSpatial);
+}
 Tensor UpsampleSelf(Dispatcher& d, const Backward& b, OpName kernel);
 Tensor BorderSelf(Dispatcher& d, const Backward& b, OpName kernel);
 Tensor ConstantPadSelf(Dispatcher& d, const Backward& b);
@@ -97,6 +104,16 @@ inline constexpr Gradient kAdaptiveAverage3d{
     {GradientOf(0, {0}, OfSelf<"aten::_adaptive_avg_pool3d_backward">)}};
 inline constexpr Gradient kAdaptiveMax2d{"AdaptiveMaxPool2DBackward0",
                                          {GradientOf(0, {0, ResultAt(1)}, AdaptiveMaxSelf)}};
+inline constexpr Gradient kAdaptiveMax3d{"AdaptiveMaxPool3DBackward0",
+                                         {GradientOf(0, {0, ResultAt(1)}, AdaptiveMaxVolume)}};
+inline constexpr Gradient kMaxUnpool2d{"MaxUnpool2DBackward0", {GradientOf(0, {1}, UnpoolSelf<2>)}};
+inline constexpr Gradient kMaxUnpool3d{"MaxUnpool3DBackward0", {GradientOf(0, {1}, UnpoolSelf<3>)}};
+inline constexpr Gradient kFractionalMaxPool2d{
+    "FractionalMaxPool2DBackward0",
+    {GradientOf(0, {0, ResultAt(1)}, By<FractionalSelf, "aten::fractional_max_pool2d_backward">)}};
+inline constexpr Gradient kFractionalMaxPool3d{
+    "FractionalMaxPool3DBackward0",
+    {GradientOf(0, {0, ResultAt(1)}, By<FractionalSelf, "aten::fractional_max_pool3d_backward">)}};
 inline constexpr Gradient kUpsampleNearest2d{
     "UpsampleNearest2DBackward0",
     {GradientOf(0, {}, By<UpsampleSelf, "aten::upsample_nearest2d_backward">)}};

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What was chosen gets its gradient in zeros of the operand's size, added up where it may have been
+// chosen twice; what was written to reads it there. Reductions by an index share it: a mean by
+// counts, an extreme among its equals, a product without the factor, computed anew where that is
+// zero (FunctionsManual.cpp, scatter_reduce_backward and index_reduce_backward).
 
 #include "ops/gradients/indexing.h"
 
@@ -28,11 +33,12 @@ Tensor SelectedValues(Dispatcher& d, const Backward& b) {
   return Scattered(d, b, b.grad(), b.result(1), b.op().dim(at, b.op().self().rank()));
 }
 
-// max.dim(self, dim, keepdim)
+// max.dim(self, dim, keepdim), kthvalue(self, k, dim, keepdim)
 Tensor SelectedOfDim(Dispatcher& d, const Backward& b) {
   const int rank = b.op().self().rank();
-  const int dim = b.op().dim(1, rank);
-  if (b.op().boolean(2) || rank == 0) return Scattered(d, b, b.grad(), b.result(1), dim);
+  const int at = b.op().def().signature->IndexOf("dim");
+  const int dim = b.op().dim(at, rank);
+  if (b.op().boolean(at + 1) || rank == 0) return Scattered(d, b, b.grad(), b.result(1), dim);
   const Tensor grad = d.Call("aten::unsqueeze", b.grad(), dim);
   return Scattered(d, b, grad, d.Call("aten::unsqueeze", b.result(1), dim), dim);
 }

@@ -79,6 +79,11 @@ inline constexpr Gradient kIndexCopy{
 inline constexpr Gradient kTrace{"TraceBackward0", {GradientOf(0, {}, TraceSelf)}};
 inline constexpr Gradient kMedianDim{"MedianBackward1",
                                      {GradientOf(0, {ResultAt(1)}, SelectedOfDim)}};
+inline constexpr Gradient kNanMedianDim{"NanmedianBackward1",
+                                        {GradientOf(0, {ResultAt(1)}, SelectedOfDim)}};
+inline constexpr Gradient kMode{"ModeBackward0", {GradientOf(0, {ResultAt(1)}, SelectedOfDim)}};
+inline constexpr Gradient kKthvalue{"KthvalueBackward0",
+                                    {GradientOf(0, {ResultAt(1)}, SelectedOfDim)}};
 inline constexpr Gradient kCummax{"CummaxBackward0",
                                   {GradientOf(0, {0, ResultAt(1)}, RunningBestSelf)}};
 inline constexpr Gradient kCummin{"CumminBackward0",

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Each backward kernel is given what its schema asks for, in an order that is not the forward
+// operator's; of one that overwrote its operand it is given the result. Where there is no kernel,
+// as for the logits or the target of a binary cross entropy, formula and temporaries are
+// FunctionsManual.cpp's.
 
 #include "ops/gradients/network.h"
 
@@ -180,6 +185,17 @@ Tensor NllLossSelf(Dispatcher& d, const Backward& b) {
 Tensor NllLoss2dSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::nll_loss2d_backward", b.grad(), b.saved(0), b.saved(1), b.saved(2),
                 b.op().arg(3), b.op().arg(4), b.result(1));
+}
+
+// self, target, reduction
+Tensor SoftMarginSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::soft_margin_loss_backward", b.grad(), b.saved(0), b.saved(1), b.op().arg(2));
+}
+// self, target, p, margin, weight, reduction
+Tensor MultiMarginSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::multi_margin_loss_backward", b.grad(), b.saved(0), b.saved(1), op.arg(2),
+                op.arg(3), b.saved(4), op.arg(5));
 }
 
 // condition, self, other

@@ -38,6 +38,8 @@ Tensor CrossEntropySelf(Dispatcher& d, const Backward& b);
 Tensor CrossEntropyTarget(Dispatcher& d, const Backward& b);
 Tensor LogitsSelf(Dispatcher& d, const Backward& b);
 Tensor LogitsTarget(Dispatcher& d, const Backward& b);
+Tensor SoftMarginSelf(Dispatcher& d, const Backward& b);
+Tensor MultiMarginSelf(Dispatcher& d, const Backward& b);
 Tensor WhereSelf(Dispatcher& d, const Backward& b);
 Tensor WhereOther(Dispatcher& d, const Backward& b);
 
@@ -77,6 +79,10 @@ inline constexpr Gradient kBinaryCrossEntropy{
 inline constexpr Gradient kBinaryCrossEntropyWithLogits{
     "BinaryCrossEntropyWithLogitsBackward0",
     {GradientOf(0, {0, 1, 2, 3}, LogitsSelf), GradientOf(1, {0, 1, 2, 3}, LogitsTarget)}};
+inline constexpr Gradient kSoftMargin{"SoftMarginLossBackward0",
+                                      {GradientOf(0, {0, 1}, SoftMarginSelf)}};
+inline constexpr Gradient kMultiMargin{"MultiMarginLossBackward0",
+                                       {GradientOf(0, {0, 1, 4}, MultiMarginSelf)}};
 inline constexpr Gradient kNllLoss2d{"NllLoss2DBackward0",
                                      {GradientOf(0, {0, 1, 2, ResultAt(1)}, NllLoss2dSelf)}};
 inline constexpr Gradient kMseLoss{

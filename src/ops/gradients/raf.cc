@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A product's gradients are products too, of the name that says which factor is transposed, so that
+// none is in memory. A gradient is summed to the operand that was broadcast. RAF's rules reshape
+// where nothing changes, and its simplifier leaves that in the program, so it stays here.
 
 #include "ops/gradients/raf.h"
 

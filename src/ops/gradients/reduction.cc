@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// How reduced dimensions come back, by views one after another or by one reshape, follows each
+// function of FunctionsManual.cpp, as the temporaries do. Elements that are equally extreme share
+// the gradient, the order of a norm chooses its formula, and products count as if no factor were 0,
+// which a note says.
 
 #include "ops/gradients/reduction.h"
 
@@ -132,6 +137,14 @@ Tensor SumSelf(Dispatcher& d, const Backward& b) {
 // self, dim, keepdim
 Tensor SumDimSelf(Dispatcher& d, const Backward& b) {
   return Unreduce(d, b.grad(), b.op(), 1, b.op().boolean(2));
+}
+
+// sum_backward(grad.to(self)) * self.isnan().logical_not()
+Tensor NanSumSelf(Dispatcher& d, const Backward& b) {
+  const Tensor grad = d.Call("aten::to.dtype", b.grad(), b.op().self().dtype());
+  const Tensor whole = Unreduce(d, grad, b.op(), 1, b.op().boolean(2));
+  const Tensor missing = d.Call("aten::isnan", b.saved(0));
+  return d.Call("aten::mul.Tensor", whole, d.Call("aten::logical_not", missing));
 }
 
 Tensor MeanSelf(Dispatcher& d, const Backward& b) {

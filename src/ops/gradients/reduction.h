@@ -9,6 +9,7 @@ namespace steelyard::gradients {
 
 Tensor SumSelf(Dispatcher& d, const Backward& b);
 Tensor SumDimSelf(Dispatcher& d, const Backward& b);
+Tensor NanSumSelf(Dispatcher& d, const Backward& b);
 Tensor MeanSelf(Dispatcher& d, const Backward& b);
 Tensor MeanDimSelf(Dispatcher& d, const Backward& b);
 Tensor SoftmaxSelf(Dispatcher& d, const Backward& b);
@@ -33,6 +34,7 @@ Tensor ExtremesSelf(Dispatcher& d, const Backward& b);
 
 inline constexpr Gradient kSum{"SumBackward0", {GradientOf(0, {}, SumSelf)}};
 inline constexpr Gradient kSumDim{"SumBackward1", {GradientOf(0, {}, SumDimSelf)}};
+inline constexpr Gradient kNanSum{"NansumBackward0", {GradientOf(0, {0}, NanSumSelf)}};
 inline constexpr Gradient kMean{"MeanBackward0", {GradientOf(0, {}, MeanSelf)}};
 inline constexpr Gradient kMeanDim{"MeanBackward1", {GradientOf(0, {}, MeanDimSelf)}};
 inline constexpr Gradient kProd{"ProdBackward0", {GradientOf(0, {0, kResult}, ProdSelf)}};
@@ -53,6 +55,8 @@ inline constexpr Gradient kLogSumExp{"LogsumexpBackward0",
                                      {GradientOf(0, {0, kResult}, LogSumExpSelf)}};
 inline constexpr Gradient kMedianAll{"MedianBackward0",
                                      {GradientOf(0, {0, kResult}, ExtremeOfAll)}};
+inline constexpr Gradient kNanMedianAll{"NanmedianBackward0",
+                                        {GradientOf(0, {0, kResult}, ExtremeOfAll)}};
 inline constexpr Gradient kNorm{"NormBackward1", {GradientOf(0, {0, kResult}, VectorNormSelf)}};
 inline constexpr Gradient kNormAs{"NormBackward3", {GradientOf(0, {0, kResult}, NormAsSelf)}};
 inline constexpr Gradient kNormOfAll{"NormBackward0", {GradientOf(0, {0, kResult}, NormOfAllSelf)}};

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Formulas of derivatives.yaml and FunctionsManual.cpp with C++'s temporaries in C++'s order. A
+// tie, of fmax or with a bound of `clamp` that is a tensor, gives each side half; what a formula
+// cannot give, as that of sinc at 0, is masked as PyTorch does it.
 
 #include "ops/gradients/special.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A view's gradient is the opposite view, with zeros where the view did not look. For strides of
+// any kind it is written into a storage as long as base and view reach, added up where elements of
+// the view share a place, divided where those of the base do (FunctionsManual.cpp,
+// as_strided_backward).
 
 #include "ops/gradients/view.h"
 

@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// State is made in a first step and found in any later one, in the layout that PyTorch gives it, so
+// that one function of an optimizer serves for both. Parameters of different dtypes are taken in
+// the order of C++'s hash table. Master weights, where there are, are updated in the parameters'
+// place, then copied back.
 
 #include "ops/optimizers/step.h"
 

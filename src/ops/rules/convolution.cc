@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Sizes and layout of an image are decided here, whichever kernel makes it: its channels come last
+// where those of either operand do. To oneDNN a transposed convolution is described as the one
+// whose gradient it computes.
 
 #include "ops/rules/convolution.h"
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// c10's table of dtypes, written as rules: the higher category decides, then the wider type, and of
+// two that cannot hold each other the next wider (int8 and uint8, float16 and bfloat16). Operands
+// have three strengths, and a weaker one counts only if its category is higher.
 
 #include "ops/rules/promote.h"
 

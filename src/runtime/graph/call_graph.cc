@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Kernels are gone through in their order, with the present value of every tensor at hand, so that
+// overwriting becomes a chain of values. For tensors that stay where they are, edges that carry
+// nothing keep a write behind earlier reads and writes, and a read behind the last write. What the
+// results do not need is then left out.
 
 #include "runtime/graph/call_graph.h"
 
@@ -27,11 +32,10 @@ class Builder {
   }
 
   CallGraph Run() {
-    const OpId drop = p_.FindOpName(kDropMark);
     const std::vector<Node>& nodes = p_.main().nodes;
     dropped_.assign(p_.values.size(), false);
     for (NodeId i = 0; i < nodes.size(); ++i) {
-      if (nodes[i].op == drop) {
+      if (p_.is_drop(nodes[i])) {
         dropped_[p_.args(nodes[i])[0].value] = true;
       } else {
         Visit(i, nodes[i]);

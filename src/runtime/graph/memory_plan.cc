@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A buffer lives from the step that makes it to the last one that uses it or a view of it. A result
+// that overwrites has the buffer of what it overwrites, or none where that is resident. What a row
+// allocates besides counts, at its most, while a step of one call runs; joined kernels have no
+// workspace.
 
 #include "runtime/graph/memory_plan.h"
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Rounds of two moves: what frees a mebibyte more than it takes goes to where all that it needs has
+// run, then what takes as much more goes to right before its first use; views go along. A round
+// that does not lower the peak is given up and is the last, so that the order never gets worse.
 
 #include "runtime/graph/memory_schedule.h"
 

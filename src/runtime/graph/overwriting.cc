@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Each operator that overwrites is asked what else lies on the storage: it may give a new tensor if
+// the old one fills the storage and no view of it is used later. Once something has to be
+// overwritten in place, its storage stays, and so does all that is written there afterwards.
 
 #include "runtime/graph/overwriting.h"
 
@@ -35,9 +39,8 @@ class Search {
  private:
   void FindLastUses() {
     const std::vector<Node>& nodes = p_.main().nodes;
-    const OpId drop = p_.FindOpName(kDropMark);
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-      if (nodes[i].op == drop) continue;
+      if (p_.is_drop(nodes[i])) continue;
       for (const Argument& argument : p_.args(nodes[i])) {
         VisitValues(p_, argument, [&](ValueId id) { last_use_[id] = i; });
       }

@@ -111,10 +111,35 @@ def test_each_flag_has_its_keyword(steelyard: str) -> None:
     }  # fmt: skip
     of_reports = {"depth", "top", "units", "format", "table", "help", "output"}
     only_so_far = {"device", "as"}
-    # Generation is weighed on the command line alone, which docs/python.md says.
-    generation = {
-        "generate", "beams", "cache", "cache_dtype", "block_size", "shared_prefix", "bandwidth",
-        "peak_flops", "use_cache",
-    }  # fmt: skip
-    wanted = {others.get(flag, flag) for flag in flags - of_reports - only_so_far - generation}
+    wanted = {others.get(flag, flag) for flag in flags - of_reports - only_so_far}
     assert wanted and wanted <= set(WeighKeywords.__annotations__)
+
+
+def test_generation_is_what_the_command_line_calls_it() -> None:
+    options = weigh_options(
+        {"generate": (512, 128), "beams": 4, "cache": "paged", "block_size": 32}
+    ).generate
+    assert options is not None
+    assert (options.prompt, options.tokens, options.beams) == (512, 128, 4)
+    assert (options.store, options.block) == ("paged", 32)
+    text = weigh_options({"generate": "512+128", "bandwidth": 3.35e12, "peak_flops": 989e12})
+    assert text.generate is not None
+    assert (text.generate.tokens, text.generate.bandwidth) == (128, 3.35e12)
+    assert weigh_options({}).generate is None
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"beams": 4}, "beams: no text is written"),
+        ({"generate": "512"}, "not the tokens of a prompt"),
+        ({"generate": (0, 1)}, "not the tokens of a prompt"),
+        ({"generate": (5, 1, 1)}, "is not the tokens of a prompt"),
+        ({"generate": (5, 1), "block_size": 32}, "only a paged cache has blocks"),
+        ({"generate": (5, 1), "bandwidth": 1e12}, "a time needs both speeds"),
+        ({"generate": (5, 1), "bandwidth": "fast"}, "a number of bytes or operations"),
+    ],
+)
+def test_generation_that_says_nothing_is_refused(keywords: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        weigh_options(keywords)

@@ -19,12 +19,14 @@ Result<std::optional<GenerateOptions>> OptionsOf(const Given& given) {
   GenerateFlags generate;
   std::vector<Flag> flags;
   generate.Add(&flags);
+  std::vector<std::string_view> names;
   for (const auto& [name, value] : given) {
     const auto flag = std::ranges::find(flags, name, &Flag::name);
     EXPECT_NE(flag, flags.end()) << name;
     SY_RETURN_IF_ERROR(SetField(*flag, value));
+    names.push_back(name);
   }
-  return generate.Options();
+  return generate.Options(names);
 }
 
 TEST(GenerateFlagsTest, NothingIsWrittenUnlessItIsAsked) {

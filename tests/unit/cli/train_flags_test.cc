@@ -19,12 +19,14 @@ Result<TrainOptions> OptionsOf(const Given& given) {
   TrainFlags train;
   std::vector<Flag> flags;
   train.Add(&flags);
+  std::vector<std::string_view> names;
   for (const auto& [name, value] : given) {
     const auto flag = std::ranges::find(flags, name, &Flag::name);
     EXPECT_NE(flag, flags.end()) << name;
     SY_RETURN_IF_ERROR(SetField(*flag, value));
+    names.push_back(name);
   }
-  return train.Options();
+  return train.Options(names);
 }
 
 TEST(TrainFlags, NothingGivenIsNoTraining) {
@@ -97,6 +99,8 @@ TEST(TrainFlags, MalformedOnesAreRefused) {
   };
   EXPECT_THAT(refusal({{"--accumulate", "4"}}),
               HasSubstr("--accumulate: it is of a training step, and no optimizer is given"));
+  EXPECT_THAT(refusal({{"--accumulate", "1"}}), HasSubstr("--accumulate: it is of a training step"))
+      << "a default that is said is said";
   EXPECT_THAT(refusal({{"--train", "sgd"}, {"--nesterov", ""}}),
               HasSubstr("--nesterov: Nesterov's momentum needs a momentum"));
   EXPECT_EQ(refusal({{"--train", "sgd"}, {"--nesterov", ""}, {"--optim-args", "momentum=0.9"}}),

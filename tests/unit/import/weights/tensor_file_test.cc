@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "../temporary.h"
+#include "../../temporary.h"
 
 namespace steelyard::weights {
 namespace {

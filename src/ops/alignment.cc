@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Connectionist temporal classification: the loss of all alignments of a sequence with its target
+// (ATen/native/LossCTC.cpp). Where lengths are tensors only the data tell them: rows take every
+// target to be as long as there is room for.
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <vector>
+
+#include "ops/dispatcher.h"
+#include "ops/gradients/bags.h"
+#include "ops/registry.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
+#include "ops/rules/reduce.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+// --- The kernels: log_probs, targets, input_lengths, target_lengths, blank, zero_infinity -------
+
+std::int64_t LongestTarget(const OpView& op, int i) {
+  std::int64_t longest = 0;
+  for (const std::int64_t length : op.integers(i)) {
+    if (length < 0) Refuse("a target of negative length");
+    longest = std::max(longest, length);
+  }
+  return longest;
+}
+
+void RequireAlignment(const TensorView& chances, const OpView& op, int lengths) {
+  shape::RequireRank("the probabilities", chances, 3);
+  if (chances.dtype() != DType::kFloat32 && chances.dtype() != DType::kFloat64) {
+    Refuse("probabilities are float32 or float64, not " + shape::Text(chances));
+  }
+  for (int i : {lengths, lengths + 1}) {
+    const auto count = static_cast<std::int64_t>(op.integers(i).size());
+    shape::RequireEqual("sequences and lengths", chances.size(1), count);
+  }
+}
+
+// The loss of each sequence, and the chance to be at each place of its target at each time.
+void CtcShape(const OpView& op, Outputs& out) {
+  const TensorView chances = op.self();
+  RequireAlignment(chances, op, 2);
+  const Count places = Count(LongestTarget(op, 3)) * 2 + 1;
+  out.Add(chances.dtype(), Dims{chances.size(1)});
+  out.Add(chances.dtype(), Dims{chances.size(1), chances.size(0), places.value()});
+}
+void CtcAllocations(const OpView&, Allocations& memory) {
+  memory.Output(1, "aten::empty");
+  memory.Output(0, "aten::empty");
+}
+// Each place is reached from three, by sums of exponentials.
+Work OfPlaces(const TensorView& places) {
+  return work::Times({.alu = 5, .special = 4, .compare = 2}, work::Elements(places));
+}
+Work CtcWork(const OpView& op) { return OfPlaces(op.output(1)); }
+
+// grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank,
+// zero_infinity
+void CtcSlopeShape(const OpView& op, Outputs& out) {
+  RequireAlignment(op.tensor(1), op, 3);
+  out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
+}
+void CtcSlopeAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  memory.Free(memory.Allocate(op.tensor(6).bytes(), "aten::empty"));
+}
+Work CtcSlopeWork(const OpView& op) {
+  return OfPlaces(op.tensor(6)) +
+         work::Times({.alu = 2, .special = 1}, work::Elements(op.output()));
+}
+
+// --- ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+
+std::vector<Tensor> Loss(Dispatcher& d, const OpView& op, std::span<const std::int64_t> inputs,
+                         std::span<const std::int64_t> lengths) {
+  const LossReduction reduction = ReductionOf(op, 5);
+  const TensorView given = op.self();
+  const bool batched = given.rank() == 3;
+  const Tensor chances = batched ? d.tensor(op, 0) : d.Call("aten::unsqueeze", op.arg(0), 1);
+  Tensor loss;
+  {
+    const Tensor targets = d.Call("aten::to.dtype", op.arg(1), DType::kInt64);
+    std::vector<Tensor> results =
+        d.CallMany("aten::_ctc_loss", chances, targets, inputs, lengths, op.arg(4), op.arg(6));
+    loss = std::move(results[0]);
+  }
+  if (op.boolean(6)) {
+    const Tensor zero = d.Call("aten::zeros", Dims(), loss.dtype());
+    const Tensor infinite =
+        d.Call("aten::eq.Scalar", loss, std::numeric_limits<double>::infinity());
+    loss = d.Call("aten::where.self", infinite, zero, loss);
+  }
+  if (reduction == LossReduction::kMean) {
+    Tensor divisors = d.Call("aten::empty.memory_format", Dims{loss.size(0)}, loss.dtype());
+    divisors = d.Call("aten::clamp_min", divisors, 1);
+    return {d.Call("aten::mean", d.Call("aten::div.Tensor", loss, divisors))};
+  }
+  if (reduction == LossReduction::kSum) return {d.Call("aten::sum", loss)};
+  return {batched ? loss : d.Call("aten::squeeze.dim", loss, 0)};
+}
+
+std::vector<Tensor> LossOfLists(Dispatcher& d, const OpView& op) {
+  return Loss(d, op, op.integers(2), op.integers(3));
+}
+
+std::vector<Tensor> LossOfTensors(Dispatcher& d, const OpView& op) {
+  const TensorView chances = op.self(), targets = op.tensor(1);
+  if (chances.rank() != 2 && chances.rank() != 3) Refuse("probabilities in time are needed");
+  const auto batch = static_cast<std::size_t>(chances.rank() == 3 ? chances.size(1) : 1);
+  for (int i : {2, 3}) {
+    shape::RequireEqual("sequences and lengths", static_cast<std::int64_t>(batch),
+                        op.tensor(i).count());
+  }
+  const Tensor inputs =
+      d.Call("aten::contiguous", d.Call("aten::to.dtype", op.arg(2), DType::kInt64));
+  const Tensor lengths =
+      d.Call("aten::contiguous", d.Call("aten::to.dtype", op.arg(3), DType::kInt64));
+  d.Note("aten::ctc_loss is weighed as if every target were as long as there is room for");
+  const std::int64_t longest = targets.rank() > 0 ? targets.size(-1) : 0;
+  return Loss(d, op, std::vector<std::int64_t>(batch, chances.size(0)),
+              std::vector<std::int64_t>(batch, longest));
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
+constexpr std::array kRows{
+    Composite("aten::ctc_loss.IntList", "The loss of all alignments of sequences with targets.",
+              "(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int "
+              "blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
+              "aten::ctc_loss.IntList(f32[10,2,5], i64[2,3], [10,10], [3,2])", Family::kLoss,
+              LossOfLists, precision::kFullOnCpu),
+    Composite("aten::ctc_loss.Tensor", "The loss of all alignments of sequences with targets.",
+              "(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int "
+              "blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
+              "aten::ctc_loss.Tensor(f32[10,2,5], i64[2,3], i64[2], i64[2])", Family::kLoss,
+              LossOfTensors, precision::kFullOnCpu),
+    Kernel(Family::kLoss,
+           {"aten::_ctc_loss", "The loss of all alignments of each sequence with its target.",
+            "(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int "
+            "blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+            "aten::_ctc_loss(f32[10,2,5], i64[2,3], [10,10], [3,2])"},
+           {CtcShape, Fusion::kOpaque, CtcAllocations, CtcWork, gradients::kCtcLoss,
+            precision::kFollow}),
+    Kernel(Family::kLoss,
+           {"aten::_ctc_loss_backward", "The gradient of probabilities in time.",
+            "(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] "
+            "target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool "
+            "zero_infinity=False) -> Tensor",
+            "aten::_ctc_loss_backward(f32[2], f32[10,2,5], i64[2,3], [10,10], [3,2], f32[2], "
+            "f32[2,10,7], 0)"},
+           {CtcSlopeShape, Fusion::kOpaque, CtcSlopeAllocations, CtcSlopeWork, kGradientUnknown,
+            precision::kFollow}),
+};
+
+}  // namespace
+
+std::span<const OpDef> Alignment() { return kRows; }
+
+}  // namespace steelyard::ops
