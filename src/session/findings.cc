@@ -7,7 +7,6 @@
 #include "session/findings.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <optional>
 #include <string>
