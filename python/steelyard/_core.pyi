@@ -1022,6 +1022,59 @@ def cache_numbers() -> list[str]: ...
 
 def format_of_file(path: str) -> str: ...
 
+class HeldTensor:
+    """A tensor of PyTorch's, where its elements lie."""
+
+    def __init__(self, name: str, dtype: DType, sizes: Sequence[int], address: int) -> None: ...
+
+class RunOptions:
+    """What runs, and how often."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def weigh(self) -> WeighOptions: ...
+
+    @weigh.setter
+    def weigh(self, arg: WeighOptions, /) -> None: ...
+
+    @property
+    def engine(self) -> str: ...
+
+    @engine.setter
+    def engine(self, arg: str, /) -> None: ...
+
+    @property
+    def threads(self) -> int: ...
+
+    @threads.setter
+    def threads(self, arg: int, /) -> None: ...
+
+    @property
+    def warmup(self) -> int: ...
+
+    @warmup.setter
+    def warmup(self, arg: int, /) -> None: ...
+
+    @property
+    def number(self) -> int: ...
+
+    @number.setter
+    def number(self, arg: int, /) -> None: ...
+
+    @property
+    def repeat(self) -> int: ...
+
+    @repeat.setter
+    def repeat(self, arg: int, /) -> None: ...
+
+def milliseconds(program: Program, options: RunOptions, weights: Sequence[HeldTensor], inputs: Sequence[HeldTensor]) -> list[float]:
+    """
+    What a run of a program takes in PyTorch, on tensors or, without them, on random numbers.
+    """
+
+def input_names(arg: Program, /) -> list[str]: ...
+
 class Tensor:
     """A tensor of a program that is built."""
 
