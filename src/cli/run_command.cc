@@ -70,7 +70,7 @@ std::vector<Flag> RunCommand::Flags() {
         .field = &run_.warmup},
        {.name = "--number",
         .arg = "N",
-        .help = "runs of which a mean is taken",
+        .help = "runs of which a mean is taken; 0: as many as a second holds, at most 10",
         .field = &run_.number},
        {.name = "--repeat",
         .arg = "N",

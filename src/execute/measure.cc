@@ -22,6 +22,9 @@ constexpr double kAlike = 1.1;
 // Runs before what counts are not repeated for ever.
 constexpr int kMostWarmups = 10;  // times what is asked for
 constexpr double kMostWarmupSeconds = 10;
+// Runs of a mean, where nobody says how many: as many as take so long, at most so many.
+constexpr double kMeanSeconds = 1;
+constexpr int kMostNumber = 10;
 // Runs that are timed node by node.
 constexpr int kDetailedRuns = 3;
 
@@ -169,18 +172,24 @@ class Measuring {
       if (SecondsSince(start) > kMostWarmupSeconds) break;
     }
     out_.warmups = static_cast<int>(runs.size());
+    if (number_ == 0) {
+      const double run = runs.empty() ? 0 : std::ranges::min(runs);
+      number_ = run * kMostNumber < kMeanSeconds
+                    ? kMostNumber
+                    : std::max(static_cast<int>(kMeanSeconds / run), 1);
+    }
     return {};
   }
 
   Status Time() {
     for (int i = 0; i < options_.repeat; ++i) {
       std::vector<double> seconds(stages_.names.size());
-      for (int run = 0; run < options_.number; ++run) {
+      for (int run = 0; run < number_; ++run) {
         SY_RETURN_IF_ERROR(RunOnce(Plain(), &seconds));
         ++out_.runs;
       }
       for (std::size_t s = 0; s < stages_.names.size(); ++s) {
-        out_.stages[s].seconds.push_back(seconds[s] / options_.number);
+        out_.stages[s].seconds.push_back(seconds[s] / number_);
       }
       if (options_.progress) options_.progress(i + 1, options_.repeat);
     }
@@ -201,6 +210,7 @@ class Measuring {
 
   Execution& execution_;
   const MeasureOptions& options_;
+  int number_ = options_.number;
   const Stages stages_;
   Measurement out_;
 };

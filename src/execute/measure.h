@@ -40,7 +40,7 @@ Seed SeedOf(const Program& kernels);
 
 struct MeasureOptions {
   int warmup = 5;                      // runs before what counts; more, until they take alike
-  int number = 10;                     // runs of which a mean is taken
+  int number = 0;                      // runs of which a mean is taken; 0: those of a second
   int repeat = 10;                     // means
   const volatile int* stop = nullptr;  // where it is not 0 measuring ends with what there is
   std::function<void(int done, int total)> progress = {};

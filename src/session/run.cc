@@ -58,7 +58,7 @@ Status Refuse(const RunOptions& options) {
   if (options.weigh.runtime != WeighOptions().runtime) {
     return Unexpected(UsageError("what runs runs eagerly", "--runtime", "Leave it away."));
   }
-  if (options.steps < 1 || options.number < 1 || options.threads < 1) {
+  if (options.steps < 1 || options.number < 0 || options.threads < 1) {
     return Unexpected(UsageError("steps, runs and threads are at least one"));
   }
   return {};

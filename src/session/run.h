@@ -47,10 +47,10 @@ struct RunOptions {
   std::string save = {};
   int steps = 1;
 
-  // Runs before what counts, at least; runs of which a mean is taken; and means. Nothing is
-  // measured where `repeat` is 0.
+  // Runs before what counts, at least; runs of which a mean is taken, 0: as many as a second holds,
+  // at most 10; and means. Nothing is measured where `repeat` is 0.
   int warmup = 5;
-  int number = 10;
+  int number = 0;
   int repeat = 10;
 
   // Where it points to a number that is not 0, measuring ends with what there is.

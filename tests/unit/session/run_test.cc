@@ -24,7 +24,7 @@ TEST(RunTest, RefusesWhatCannotRun) {
   EXPECT_EQ(
       steelyard::Run({.weigh = {.path = WrittenModel(kLinear), .runtime = "graph"}}).error().code,
       ErrorCode::kUsage);
-  EXPECT_EQ(steelyard::Run({.weigh = {.path = WrittenModel(kLinear)}, .number = 0}).error().code,
+  EXPECT_EQ(steelyard::Run({.weigh = {.path = WrittenModel(kLinear)}, .number = -1}).error().code,
             ErrorCode::kUsage);
   EXPECT_FALSE(steelyard::Run({.weigh = {.path = "/nowhere.pt2"}}));
 }
