@@ -110,5 +110,7 @@ def test_readme_has_commands() -> None:
 @pytest.mark.parametrize("command", commands_of_readme())
 def test_commands_of_readme_run(command: str, reader: Path, steelyard: str) -> None:
     words = shlex.split(command, comments=True)
+    if words[1] == "run" and "STEELYARD_ENGINE" not in os.environ:
+        pytest.skip("the engine is not built")
     done = subprocess.run([steelyard, *words[1:]], cwd=reader, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

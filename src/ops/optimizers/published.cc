@@ -36,6 +36,7 @@ void UpdateLion(Dispatcher& d, const Tensor& parameter, const Tensor& gradient,
 
 std::vector<Tensor> Lion(Dispatcher& d, const OpView& op) {
   Step step(d, op, "Lion");
+  d.UseStandIns();
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
     const Tensor mean = step.Like(step.parameters[i], "exp_avg");
     UpdateLion(d, step.parameters[i], step.gradients[i], mean);
@@ -110,6 +111,7 @@ void UpdateLamb(Dispatcher& d, const Step& step, const Tensors& means, const Ten
 
 std::vector<Tensor> Lamb(Dispatcher& d, const OpView& op) {
   Step step(d, op, "Lamb");
+  d.UseStandIns();
   if (step.parameters.empty()) return {};
   const Tensor divisor = GlobalNorm(d, step.gradients);
   d.Call("aten::add_.Tensor", step.Counter(), 1);  // one for the group
@@ -187,6 +189,7 @@ void UpdateLans(Dispatcher& d, const Step& step, std::size_t i, const Tensor& me
 
 std::vector<Tensor> Lans(Dispatcher& d, const OpView& op) {
   Step step(d, op, "LANS");
+  d.UseStandIns();
   LansVariables v;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
     Tensor divisor;
@@ -270,6 +273,7 @@ void UpdateQuantized(Dispatcher& d, const Step& step, std::size_t i, const Quant
 
 std::vector<Tensor> AdamW8Bit(Dispatcher& d, const OpView& op) {
   Step step(d, op, "AdamW8bit");
+  d.UseStandIns();
   for (const char* map : {"qmap1", "qmap2"}) {  // the constructor makes them
     step.Present(map, Dims{kMapElements}, Dims{1}, DType::kFloat32);
   }

@@ -25,7 +25,7 @@ TEST(RunCommandTest, SaysHowToGetAnEngine) {
 }
 
 TEST(RunCommandTest, RefusesWhatCannotBe) {
-  EXPECT_EQ(RunCaptured({"run", Model(), "--number", "0"}).status, 2);
+  EXPECT_EQ(RunCaptured({"run", Model(), "--threads", "0"}).status, 2);
   EXPECT_EQ(RunCaptured({"run", Model(), "--runtime", "graph"}).status, 2) << "no flag of it";
   EXPECT_EQ(RunCaptured({"run"}).status, 2);
 }

@@ -120,9 +120,10 @@ TEST(AppendOptimizer, MessagesNameTheGroup) {
   EXPECT_EQ(
       RefusalOf({.optimizer = "sgd", .groups = {{.pattern = "fc", .optimizer = "sdg"}}}).where,
       "group \"fc\"");
-  EXPECT_EQ(RefusalOf({.optimizer = "sgd", .groups = {{.pattern = "fc", .options = {{"lr", "1"}}}}})
-                .where,
-            "group \"fc\"");
+  EXPECT_EQ(
+      RefusalOf({.optimizer = "sgd", .groups = {{.pattern = "fc", .options = {{"mass", "1"}}}}})
+          .where,
+      "group \"fc\"");
 }
 
 TEST(AppendOptimizer, WhatAnOptimizerDoesNotTakeGoesToAnother) {

@@ -53,7 +53,9 @@ TEST(Step, ExactFormsHaveNoStandIns) {
   EXPECT_FALSE(Stepped("steelyard::adamw([%p], False)").has_stand_ins);
   EXPECT_FALSE(Stepped("steelyard::sgd([%p], False, momentum=0.9)").has_stand_ins);
   EXPECT_TRUE(Stepped("steelyard::adamw([%p], False, foreach=True)").has_stand_ins);
-  EXPECT_TRUE(Stepped("steelyard::lion([%p], False)").has_stand_ins);
+  for (const char* name : {"lion", "lamb", "lans", "adamw8bit", "adagrad"}) {
+    EXPECT_TRUE(Stepped(std::string("steelyard::") + name + "([%p], False)").has_stand_ins) << name;
+  }
 }
 
 TEST(Step, NumbersAreThoseOfTheStep) {
