@@ -2,7 +2,7 @@
 #include "execute/library.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <string>

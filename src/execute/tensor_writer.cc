@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/tensor_writer.h"
 
+#include <fmt/core.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -54,7 +54,7 @@ Status TensorWriter::Add(std::string_view name, const SyElements& elements) {
   const std::size_t begin = data_.size();
   const auto* const bytes = static_cast<const char*>(elements.bytes);
   data_.insert(data_.end(), bytes, bytes + elements.byte_count);
-  header_ += fmt::format("{}\"{}\":{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}",
+  header_ += fmt::format(R"({}"{}":{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
                          header_.empty() ? "" : ",", Escaped(name), found->second,
                          fmt::join(std::span(elements.layout.sizes, elements.layout.rank), ","),
                          begin, data_.size());

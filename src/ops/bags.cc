@@ -235,7 +235,7 @@ Work AddRowsWork(const OpView& op) {
   return {.alu = Count(op.tensor(1).count()) * op.self().size(1)};
 }
 Work ProductsWork(const OpView& op) {
-  return {.mac = Count(op.self().count()) * op.tensor(2).size(1)};
+  return {.alu = Count(op.self().count()) * op.tensor(2).size(1) * 2};
 }
 
 constexpr OpDef Part(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,

@@ -120,7 +120,7 @@ def text_of(value: Any) -> str:
 
 TOKEN = re.compile(
     r"""\s*(?:
-        (?P<real>-?(?:\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+|inf\b|nan\b))
+        (?P<real>-?(?:\d+\.\d*(?:e[+-]?\d+)?|\d+e[+-]?\d+|inf\b|nan\b(?!=)))
       | (?P<integer>-?\d+)
       | (?P<text>'[^']*'|"[^"]*")
       | (?P<op>\w+::[\w.]+)

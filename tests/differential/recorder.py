@@ -32,6 +32,8 @@ OF_NONZERO = (
 )
 # Operators that take another path where they find a zero: rows take it that they find none.
 OF_ZEROS = ("aten::cumprod_backward",)
+# Operators that refuse matrices without an inverse.
+OF_MATRICES = ("aten::linalg_", "aten::_linalg_", "aten::inverse")
 MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
 # oneDNN takes a kernel that it has made before for operands it deems alike, as columns of matrices
@@ -49,7 +51,7 @@ def overload(op: str) -> Any:
     return getattr(getattr(getattr(torch.ops, namespace), packet), which or "default")
 
 
-def filled(tensor: Tensor, number: int) -> torch.Tensor:
+def filled(tensor: Tensor, number: int, of_matrices: bool = False) -> torch.Tensor:
     """A tensor of its own, no view; several of its elements may lie in one place.
 
     Masks are true everywhere, as rows take them to be whose results depend on it.
@@ -58,6 +60,8 @@ def filled(tensor: Tensor, number: int) -> torch.Tensor:
     made = torch.empty_strided(tensor.sizes, tensor.strides, dtype=dtype)
     elements = made.as_strided((tensor.storage_elements(),), (1,))
     elements.fill_(True if dtype == torch.bool else number)
+    if of_matrices and made.dim() >= 2:
+        made.diagonal(0, -2, -1).fill_(2)
     return made
 
 
@@ -67,12 +71,13 @@ class Made:
     def __init__(self, call: Call, number: int) -> None:
         self.inputs: list[torch.Tensor] = []
         self.function = overload(call.op)
+        self.of_matrices = call.op.startswith(OF_MATRICES)
         self.args = [self.make(value, number) for value in call.args]
         self.kwargs = {name: self.make(value, number) for name, value in call.kwargs}
 
     def make(self, value: Any, number: int) -> Any:
         if isinstance(value, Tensor):
-            self.inputs.append(filled(value, number))
+            self.inputs.append(filled(value, number, self.of_matrices))
             return self.inputs[-1]
         if isinstance(value, DType):
             return getattr(torch, DTYPES[value.name])

@@ -145,6 +145,8 @@ class MadeStep(Made):
                 tensor.as_strided(
                     (tensor.untyped_storage().nbytes() // tensor.itemsize,), (1,)
                 ).fill_(1)
+                if self.of_matrices and tensor.dim() >= 2:
+                    tensor.diagonal(0, -2, -1).fill_(2)
         for i in step.leaves:
             self.inputs[i].requires_grad_(True)
         self.wanted: list[bool] = []

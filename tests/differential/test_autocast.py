@@ -79,7 +79,8 @@ def test_a_step_of_each_operator(row: Row, casting: Steps) -> None:
     for step, ours, theirs in casting[row.name]:
         if "events" in ours and "events" in theirs:
             ours, theirs = ({**seen, "events": settled(seen["events"])} for seen in (ours, theirs))
-        differing = step_difference(ours, theirs)
+        extent = known.extent_of_step(row, step.call, ours.get("refused", ""))
+        differing = step_difference(ours, theirs, extent)
         if differing is not None:
             found.append(f"{step}\n{differing}")
     if found:
