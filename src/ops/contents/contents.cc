@@ -283,29 +283,29 @@ Contents Contents::FromElements(const Dims& extents, std::span<const double> ele
 
 // --- Views ---------------------------------------------------------------------------------------
 
+// The same elements in the same order, in other rows where the last dimension is another.
+Contents Contents::InExtents(const Dims& extents) const {
+  if (empty()) return {};
+  if (Last(extents) != Last(extents_) && !IsUniform()) {
+    const auto elements = Elements();
+    return elements ? FromElements(extents, *elements) : Contents();
+  }
+  Contents out = *this;
+  out.extents_ = extents;
+  return out;
+}
+
 Contents Contents::Unsqueezed(int dim) const {
   Dims extents = extents_;
   extents.insert(dim, 1);
-  if (dim < extents_.size() || IsUniform()) {
-    Contents out = *this;
-    out.extents_ = extents;
-    return out;
-  }
-  const auto elements = Elements();
-  return elements ? FromElements(extents, *elements) : Contents();
+  return InExtents(extents);
 }
 
 Contents Contents::Squeezed(int dim) const {
   if (empty() || extents_[dim] != 1) return {};
   Dims extents = extents_;
   extents.erase(dim);
-  if (dim + 1 < extents_.size() || IsUniform()) {
-    Contents out = *this;
-    out.extents_ = extents;
-    return out;
-  }
-  const auto elements = Elements();
-  return elements ? FromElements(extents, *elements) : Contents();
+  return InExtents(extents);
 }
 
 Contents Contents::Expanded(int rank) const {
@@ -317,11 +317,7 @@ Contents Contents::Expanded(int rank) const {
 Contents Contents::Permuted(std::span<const std::int64_t> order) const {
   Dims extents;
   for (const std::int64_t from : order) extents.push_back(extents_[static_cast<int>(from)]);
-  if (IsUniform()) {
-    Contents out = *this;
-    out.extents_ = extents;
-    return out;
-  }
+  if (IsUniform()) return InExtents(extents);
   const auto elements = Elements();
   if (!elements) return {};
   Dims strides = Dims::Filled(extents_.size(), 1);
@@ -372,14 +368,7 @@ std::optional<Dims> ExtentsIn(std::span<const std::int64_t> from, const Dims& ex
 Contents Contents::Reshaped(std::span<const std::int64_t> from,
                             std::span<const std::int64_t> to) const {
   const std::optional<Dims> extents = empty() ? std::nullopt : ExtentsIn(from, extents_, to);
-  if (!extents) return {};
-  if (Last(*extents) == Last(extents_) || IsUniform()) {
-    Contents out = *this;
-    out.extents_ = *extents;
-    return out;
-  }
-  const auto elements = Elements();
-  return elements ? FromElements(*extents, *elements) : Contents();
+  return extents ? InExtents(*extents) : Contents();
 }
 
 Contents Contents::Sliced(int dim, std::int64_t start, std::int64_t step,

@@ -97,6 +97,7 @@ class Contents {
  private:
   static std::int64_t RowsOf(std::span<const std::int64_t> extents);
   bool IsUniform() const { return row_count() == 1 && runs_.size() == 1 && runs_[0].length == 1; }
+  Contents InExtents(const Dims& extents) const;
   std::optional<std::vector<double>> Elements() const;
   static Contents FromElements(const Dims& extents, std::span<const double> elements);
   void Shrink();

@@ -110,46 +110,55 @@ bool KnownContents::MayKnow(const Node& node, const OpDef& def) const {
   if (def.contents == nullptr || node.refusal != kNoString) return false;
   if (*def.family == Family::kFactory) return true;
   bool some = false;
-  EachTensor(program_, node, [&](ValueId value) {
-    const Held* held = HeldBy(value);
-    some |= held != nullptr && held->entry != kNoId;
-  });
+  EachTensor(program_, node, [&](ValueId value) { some |= of(value) != nullptr; });
   return some;
 }
 
-// What an argument adds to what a result is computed from; and the runs of what is known of it.
-std::size_t KnownContents::AddToKey(const Argument& a, std::vector<std::int64_t>& key) const {
+// What an argument adds to what a result is computed from: it tells any two apart.
+void KnownContents::AddToKey(const Argument& a, std::vector<std::int64_t>& key) const {
   key.push_back(static_cast<std::int64_t>(a.kind));
-  if (a.kind == ArgKind::kFloat) key.push_back(std::bit_cast<std::int64_t>(a.real));
-  if (a.kind == ArgKind::kInt || a.kind == ArgKind::kBool) key.push_back(a.dim.raw());
-  if (a.kind != ArgKind::kValue) return 0;
-  const Held* held = HeldBy(a.value);
-  const std::uint32_t entry = held == nullptr ? kNoId : held->entry;
+  switch (a.kind) {
+    case ArgKind::kNone:
+      return;
+    case ArgKind::kInt:
+    case ArgKind::kBool:
+      return key.push_back(a.dim.raw());
+    case ArgKind::kFloat:
+      return key.push_back(std::bit_cast<std::int64_t>(a.real));
+    case ArgKind::kString:
+      return key.push_back(a.text);
+    case ArgKind::kDType:
+      return key.push_back(static_cast<std::int64_t>(a.dtype));
+    case ArgKind::kGraph:
+      return key.push_back(a.graph);
+    case ArgKind::kList:
+      key.push_back(a.list.count);
+      for (const Argument& element : program_.list(a.list)) AddToKey(element, key);
+      return;
+    case ArgKind::kValue:
+      break;
+  }
+  key.push_back(program_.values[a.value].rank);
   for (const std::int64_t size : program_.sizes(a.value)) key.push_back(size);
-  if (entry == kNoId) return 0;
-  const std::optional<double> number = entries_[entry].contents.uniform();
-  key.push_back(number ? std::bit_cast<std::int64_t>(*number) : ~std::int64_t{entry});
-  return entries_[entry].contents.run_count();
+  const Contents* contents = of(a.value);
+  const std::optional<double> number = contents == nullptr ? std::nullopt : contents->uniform();
+  key.push_back(contents == nullptr ? 0 : number ? 1 : 2);
+  if (number) key.push_back(std::bit_cast<std::int64_t>(*number));
+  if (contents != nullptr && !number) key.push_back(HeldBy(a.value)->entry);
 }
 
 std::uint32_t KnownContents::Compute(const Node& node, const OpDef& def) {
   const DType dtype = program_.values[FirstResult(program_, node)].dtype;
-  std::vector<std::int64_t> key{static_cast<std::int64_t>(node.op),
-                                static_cast<std::int64_t>(dtype)};
   std::size_t largest = 0;
-  for (const Argument& argument : program_.args(node)) {
-    if (argument.kind == ArgKind::kList) {
-      key.push_back(argument.list.count);
-      for (const Argument& element : program_.list(argument.list)) {
-        largest = std::max(largest, AddToKey(element, key));
-      }
-    } else {
-      largest = std::max(largest, AddToKey(argument, key));
-    }
-  }
+  EachTensor(program_, node, [&](ValueId value) {
+    if (const Contents* contents = of(value)) largest = std::max(largest, contents->run_count());
+  });
   const OpView view(program_, def, program_.args(node), program_.results(node),
                     OpView::kDefaultTarget, this);
   if (largest < kWorthLookingUp) return Add(def.contents(view).As(dtype));
+  std::vector<std::int64_t> key{static_cast<std::int64_t>(node.op),
+                                static_cast<std::int64_t>(dtype)};
+  for (const Argument& argument : program_.args(node)) AddToKey(argument, key);
   const auto [found, is_new] = computed_.try_emplace(std::move(key), kNoId);
   if (is_new) found->second = Add(def.contents(view).As(dtype));
   return found->second;

@@ -72,7 +72,7 @@ class KnownContents {
   const Held* HeldBy(ValueId value) const;
   void Read(const Node& node, Step& step, bool pointwise, std::int64_t count);
   std::uint32_t Write(StorageId storage, std::int64_t elements);
-  std::size_t AddToKey(const Argument& a, std::vector<std::int64_t>& key) const;
+  void AddToKey(const Argument& a, std::vector<std::int64_t>& key) const;
   std::uint32_t Compute(const Node& node, const OpDef& def);
   std::uint32_t Add(Contents contents);
   bool MayKnow(const Node& node, const OpDef& def) const;

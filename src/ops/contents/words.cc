@@ -14,6 +14,16 @@ namespace {
 
 const Contents* Held(const OpView& op, int i) { return op.known()->of(op.tensor(i)); }
 
+// With two dimensions exchanged.
+Contents Exchanged(const OpView& op, int a, int b) {
+  const Contents* self = Held(op, 0);
+  if (self == nullptr) return {};
+  Dims order;
+  for (int i = 0; i < self->rank(); ++i) order.push_back(i);
+  std::swap(order[a], order[b]);
+  return self->Permuted(order);
+}
+
 Contents Triangle(const OpView& op, bool upper) {
   const auto sizes = op.output().sizes();
   if (sizes.size() < 2) return {};
@@ -51,20 +61,12 @@ Contents Reshaped(const OpView& op) {
 
 Contents Transposed(const OpView& op) {
   const int rank = op.self().rank();
-  if (rank == 0 || Held(op, 0) == nullptr) return Of(op, 0);
-  Dims order = Dims::Filled(rank, 0);
-  for (int i = 0; i < rank; ++i) order[i] = i;
-  std::swap(order[op.dim(1, rank)], order[op.dim(2, rank)]);
-  return Held(op, 0)->Permuted(order);
+  return rank == 0 ? Of(op, 0) : Exchanged(op, op.dim(1, rank), op.dim(2, rank));
 }
 
 Contents TransposedLast(const OpView& op) {
   const int rank = op.self().rank();
-  if (rank < 2 || Held(op, 0) == nullptr) return Of(op, 0);
-  Dims order = Dims::Filled(rank, 0);
-  for (int i = 0; i < rank; ++i) order[i] = i;
-  std::swap(order[rank - 2], order[rank - 1]);
-  return Held(op, 0)->Permuted(order);
+  return rank < 2 ? Of(op, 0) : Exchanged(op, rank - 2, rank - 1);
 }
 
 Contents Permuted(const OpView& op) {

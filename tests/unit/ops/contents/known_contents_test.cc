@@ -61,6 +61,17 @@ TEST(KnownContents, ATransposedMatrixHasAsManyZeros) {
   EXPECT_EQ(ran.known.zeros(ran.output()), 1000 * 999 / 2);
 }
 
+// Calls that differ in a text alone are computed apart.
+TEST(KnownContents, WhatIsLookedUpIsTheSameCall) {
+  const std::string halves =
+      "%i = aten::arange(40)\n%r = aten::unsqueeze(%i, 1)\n"
+      "%a = aten::div.Tensor_mode(%r, 2, rounding_mode='floor')\n"
+      "%b = aten::div.Tensor_mode(%r, 2, rounding_mode='trunc')\n";
+  const Ran floor(halves + "return %a\n"), truncated(halves + "return %b\n");
+  EXPECT_NE(floor.known.of(floor.output()), nullptr);
+  EXPECT_EQ(truncated.known.of(truncated.output()), nullptr);
+}
+
 constexpr std::string_view kScores =
     "input %a: f32[3,6,8]\ninput %b: f32[3,8,6]\n"
     "%s = aten::bmm(%a, %b)\n%scaled = aten::mul.Scalar(%s, 0.5)\n";
