@@ -2,19 +2,16 @@
 //
 // Two things are counted apart and brought together: calls, of the imported program, as often as
 // each graph ran; and work, of the kernels, each weighed by its row and added to the operator that
-// it comes from. What masks hide is followed in the order of the kernels. A sum that does not fit
-// stays negative, so that it is refused once, at the end.
+// it comes from. A sum that does not fit stays negative, so that it is refused once, at the end.
 
 #include "analyze/work.h"
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "analyze/call_counter.h"
 #include "ir/node_numbering.h"
-#include "ops/contents/known_contents.h"
 #include "ops/program_rows.h"
 
 namespace steelyard {
@@ -138,55 +135,23 @@ double SumRounded(const Program& kernels, const WorkByNode& works) {
   return sum;
 }
 
-// Whether a program computes attention, by a kernel or by products of batches.
-bool MayMask(const Program& kernels, const std::vector<const OpDef*>& defs) {
-  return std::ranges::any_of(kernels.main().nodes, [&](const Node& node) {
-    const OpDef* def = defs[node.op];
-    if (def == nullptr || kernels.results(node).empty()) return false;
-    return *def->family == Family::kAttention ||
-           (*def->family == Family::kContraction &&
-            TensorView(kernels, kernels.results(node)[0]).rank() > 2);
-  });
-}
-
-// A product's part of which nothing reads the result is masked too.
-void CountUnread(const Program& kernels, const std::vector<const OpDef*>& defs,
-                 const KnownContents& known, WorkByNode& works) {
-  const std::vector<Node>& nodes = kernels.main().nodes;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!works.works(i) || *defs[nodes[i].op]->family != Family::kContraction) continue;
-    const std::int64_t unread = known.unread(static_cast<NodeId>(i));
-    if (unread <= 0) continue;
-    const std::int64_t elements = TensorView(kernels, kernels.results(nodes[i])[0]).count();
-    NodeWork& work = works.at(i);
-    const Count masked = Count(unread) * (work.macs / elements);
-    work.masked = std::max(work.masked, masked.value());
-  }
-}
-
 // The work of each kernel, by its row. Those that their rows refuse are not modelled.
 void CountKernels(const Program& kernels, const Target& target, ByOperator& lines,
                   WorkReport& report) {
   const std::vector<const OpDef*> defs = RowsOf(kernels);
   const std::vector<Node>& nodes = kernels.main().nodes;
-  std::optional<KnownContents> known;
-  if (MayMask(kernels, defs)) known.emplace(kernels, defs);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const OpDef* def = defs[nodes[i].op];
     if (nodes[i].refusal != kNoString) {
       const std::int64_t runs = kernels.times(static_cast<NodeId>(i));
       lines.Refuse(nodes[i], kernels.text(nodes[i].refusal), runs);
       report.modelled_calls -= runs;
-    } else if (def != nullptr) {
-      const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target,
-                        known ? &*known : nullptr);
-      report.by_node.at(i) = WorkOf(view, *report.convention);
+      continue;
     }
-    if (known) known->Run(static_cast<NodeId>(i));
+    if (def == nullptr) continue;
+    const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
+    report.by_node.at(i) = WorkOf(view, *report.convention);
   }
-  if (!known) return;
-  known->LookBack();
-  CountUnread(kernels, defs, *known, report.by_node);
 }
 
 // What a runtime says that each node moves, where it does.
@@ -196,6 +161,12 @@ void SetTraffic(std::span<const Traffic> moved, WorkByNode& works) {
     if (read == 0 && written == 0 && !works.works(i)) continue;
     works.at(i).read = read;
     works.at(i).written = written;
+  }
+}
+
+void SetMasked(std::span<const std::int64_t> masked, WorkByNode& works) {
+  for (std::size_t i = 0; i < masked.size(); ++i) {
+    if (masked[i] != 0) works.at(i).masked = masked[i];
   }
 }
 
@@ -251,14 +222,15 @@ NodeWork& NodeWork::operator+=(const NodeWork& other) {
 
 Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
                              const Convention& convention, const Target& target,
-                             std::span<const Traffic> moved) {
+                             const KnownOfNodes& known) {
   WorkReport report;
   report.convention = &convention;
   ByOperator lines(imported, kernels);
   CountCalls(imported, kernels, lines, report);
   report.by_node = WorkByNode(kernels.main().nodes.size());
   CountKernels(kernels, target, lines, report);
-  SetTraffic(moved, report.by_node);
+  SetTraffic(known.moved, report.by_node);
+  SetMasked(known.masked, report.by_node);
   if (convention.counts_calls()) CountCallsAs(convention, imported, kernels, report.by_node);
   if (convention.prints_rounded) report.printed_billions = SumRounded(kernels, report.by_node);
   SumUp(kernels, lines, report);

@@ -81,11 +81,16 @@ struct WorkReport {
   const NodeWork& of(Phase phase) const { return by_phase[static_cast<std::size_t>(phase)]; }
 };
 
+// What others found out about nodes of `kernels`, by node; nothing where the rows say it.
+struct KnownOfNodes {
+  std::span<const Traffic> moved = {};        // by a runtime that joins them
+  std::span<const std::int64_t> masked = {};  // masking.h
+};
+
 // `imported` is the program before `decompose`, `kernels` the one after. An error if a total does
-// not fit in 64 bits. `moved`: by node
-// of `kernels`, what a runtime moves that joins them; else what each row says.
+// not fit in 64 bits.
 Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
                              const Convention& convention, const Target& target,
-                             std::span<const Traffic> moved = {});
+                             const KnownOfNodes& known = {});
 
 }  // namespace steelyard

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include "analyze/casts.h"
 #include "analyze/classes.h"
 #include "analyze/counting.h"
+#include "analyze/masking.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
@@ -119,14 +121,15 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
   weighing->times.push_back({.stage = "run", .seconds = SecondsSince(begin)});
   const Clock::time_point ran = Clock::now();
   analyses->parameters = CountParameters(kernels);
-  std::span<const Traffic> moved;
-  if (analyses->graph) moved = analyses->graph->traffic;
+  const std::vector<std::int64_t> masked = CountMasked(kernels, target);
+  KnownOfNodes known{.masked = masked};
+  if (analyses->graph) known.moved = analyses->graph->traffic;
   SY_ASSIGN_OR_RETURN(analyses->work,
-                      CountWork(weighing->imported, kernels, convention, target, moved));
+                      CountWork(weighing->imported, kernels, convention, target, known));
   if (convention.name == kEveryConvention) {
     for (const Convention& other : Conventions()) {
       SY_ASSIGN_OR_RETURN(WorkReport count,
-                          CountWork(weighing->imported, kernels, other, target, moved));
+                          CountWork(weighing->imported, kernels, other, target, known));
       analyses->counts.push_back(std::move(count));
     }
   }
