@@ -240,18 +240,11 @@ Work ProductsWork(const OpView& op) {
 
 constexpr OpDef Part(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
                      Alias alias = Alias::kNone) {
-  return Kernel(Family::kIndexing, words,
-                {.shape = shape,
-                 .fusion = Fusion::kOpaque,
-                 .allocations = allocations,
-                 .work = work,
-                 .grad = kNoGradient,
-                 .precision = precision::kFollow},
-                alias);
+  return OpaqueKernel(Family::kIndexing, words, shape, allocations, work, kNoGradient,
+                      precision::kFollow, alias);
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose, Gradient grad) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kIndexing,
-                   decompose, precision::kFollow, grad);
+  return Composite(Family::kIndexing, words, decompose, grad);
 }
 
 constexpr std::array kRows{

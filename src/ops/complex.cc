@@ -160,8 +160,7 @@ constexpr OpDef View(const Words& words, ShapeFn shape, Gradient grad) {
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kView,
-                   decompose, precision::kFollow, grad);
+  return Composite(Family::kView, words, decompose, grad);
 }
 
 constexpr std::array kRows{

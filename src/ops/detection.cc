@@ -301,23 +301,11 @@ Work SpreadWork(const OpView& op) {
 
 constexpr OpDef Detected(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
                          Gradient grad = kGradientUnknown) {
-  return Kernel(Family::kPooling, words,
-                {.shape = shape,
-                 .fusion = Fusion::kOpaque,
-                 .allocations = allocations,
-                 .work = work,
-                 .grad = grad,
-                 .precision = precision::kFollow});
+  return OpaqueKernel(Family::kPooling, words, shape, allocations, work, grad);
 }
 constexpr OpDef Inside(const Words& words, WorkFn work) {
-  return Kernel(Family::kConvolution, words,
-                {.shape = shape::SameAs<0>,
-                 .fusion = Fusion::kOpaque,
-                 .allocations = allocations::None,
-                 .work = work,
-                 .grad = kGradientUnknown,
-                 .precision = precision::kFollow},
-                Alias::kInPlace);
+  return OpaqueKernel(Family::kConvolution, words, shape::SameAs<0>, allocations::None, work,
+                      kGradientUnknown, precision::kFollow, Alias::kInPlace);
 }
 
 constexpr std::array kRows{

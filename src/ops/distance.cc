@@ -319,8 +319,7 @@ std::vector<Tensor> WeightNorm(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kReduction,
-                   decompose, precision::kFollow, grad);
+  return Composite(Family::kReduction, words, decompose, grad);
 }
 
 constexpr std::array kRows{

@@ -115,13 +115,7 @@ Work OrderWork(const OpView& op) {
 }
 
 constexpr OpDef Inside(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work) {
-  return Kernel(Family::kIndexing, words,
-                {.shape = shape,
-                 .fusion = Fusion::kOpaque,
-                 .allocations = allocations,
-                 .work = work,
-                 .grad = kNoGradient,
-                 .precision = precision::kFollow});
+  return OpaqueKernel(Family::kIndexing, words, shape, allocations, work, kNoGradient);
 }
 
 constexpr std::array kRows{

@@ -240,18 +240,11 @@ constexpr WorkFn kCompared = work::PerInput<work::PerElement{.compare = 1}>;
 
 constexpr OpDef Asked(const Words& words, ShapeFn shape, AllocationsFn allocations,
                       WorkFn work = kCompared, Alias alias = Alias::kNone) {
-  return Kernel(Family::kReduction, words,
-                {.shape = shape,
-                 .fusion = Fusion::kOpaque,
-                 .allocations = allocations,
-                 .work = work,
-                 .grad = kNoGradient,
-                 .precision = precision::kFollow},
-                alias);
+  return OpaqueKernel(Family::kReduction, words, shape, allocations, work, kNoGradient,
+                      precision::kFollow, alias);
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose, Gradient grad = kNoGradient) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kReduction,
-                   decompose, precision::kFollow, grad);
+  return Composite(Family::kReduction, words, decompose, grad);
 }
 
 constexpr std::array kRows{

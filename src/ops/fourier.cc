@@ -464,17 +464,10 @@ std::vector<Tensor> ShortTimeCentered(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef TransformKernel(const Words& words, ShapeFn shape, AllocationsFn allocations,
                                 Gradient grad) {
-  return Kernel(Family::kTransform, words,
-                {.shape = shape,
-                 .fusion = Fusion::kOpaque,
-                 .allocations = allocations,
-                 .work = TransformWork,
-                 .grad = grad,
-                 .precision = precision::kFollow});
+  return OpaqueKernel(Family::kTransform, words, shape, allocations, TransformWork, grad);
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kTransform,
-                   decompose, precision::kFollow);
+  return Composite(Family::kTransform, words, decompose);
 }
 
 constexpr std::array kRows{

@@ -149,8 +149,7 @@ constexpr OpDef NumberComparison(const Words& words, Gradient grad) {
                      work::PerOutput<PerElement{.compare = 1}>, grad);
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose, Gradient grad) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kElementwise,
-                   decompose, precision::kFollow, grad);
+  return Composite(Family::kElementwise, words, decompose, grad);
 }
 
 // --- Rows ---------------------------------------------------------------------------------------

@@ -147,17 +147,10 @@ std::vector<Tensor> IsAnyTrue(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Found(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work) {
-  return Kernel(Family::kSelection, words,
-                {.shape = shape,
-                 .fusion = Fusion::kOpaque,
-                 .allocations = allocations,
-                 .work = work,
-                 .grad = kNoGradient,
-                 .precision = precision::kFollow});
+  return OpaqueKernel(Family::kSelection, words, shape, allocations, work, kNoGradient);
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kSelection,
-                   decompose, precision::kFollow, kNoGradient);
+  return Composite(Family::kSelection, words, decompose, kNoGradient);
 }
 constexpr OpDef Bookkeeping(const Words& words) {
   return Kernel(Family::kBookkeeping, words,

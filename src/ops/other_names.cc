@@ -14,8 +14,7 @@ namespace {
 
 template <Label kTarget>
 constexpr OpDef Name(Family family, const Words& words) {
-  return Composite(words.name, words.summary, words.signature, words.example, family,
-                   decompose::SameAs<kTarget>, precision::kFollow);
+  return Composite(family, words, decompose::SameAs<kTarget>);
 }
 
 constexpr std::array kRows{

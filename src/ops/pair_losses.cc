@@ -203,19 +203,12 @@ void MultiMarginSlopeAllocations(const OpView& op, Allocations& memory) {
 
 constexpr OpDef Margins(const Words& words, ShapeFn shape, AllocationsFn allocations, Gradient grad,
                         Precision precision) {
-  return Kernel(Family::kLoss, words,
-                {.shape = shape,
-                 .fusion = Fusion::kOpaque,
-                 .allocations = allocations,
-                 .work = kMargins,
-                 .grad = grad,
-                 .precision = precision});
+  return OpaqueKernel(Family::kLoss, words, shape, allocations, kMargins, grad, precision);
 }
 
 constexpr OpDef LossOf(const Words& words, DecomposeFn decompose,
                        Gradient grad = kGradientFromParts, Precision precision = precision::kFull) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kLoss,
-                   decompose, precision, grad);
+  return Composite(Family::kLoss, words, decompose, grad, precision);
 }
 
 constexpr std::array kRows{

@@ -310,8 +310,7 @@ constexpr Gradient kNumbersOfTensors{
 
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kElementwise,
-                   decompose, precision::kFollow, grad);
+  return Composite(Family::kElementwise, words, decompose, grad);
 }
 
 constexpr std::array kRows{

@@ -265,8 +265,7 @@ std::vector<Tensor> OneLstmStep(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Network(const Words& words, DecomposeFn decompose) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kContraction,
-                   decompose, precision::kFollow);
+  return Composite(Family::kContraction, words, decompose);
 }
 
 constexpr std::array kRows{

@@ -354,8 +354,7 @@ constexpr OpDef Sample(const Words& words, ShapeFn shape, AllocationsFn allocati
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kPooling,
-                   decompose, precision::kFollow, grad);
+  return Composite(Family::kPooling, words, decompose, grad);
 }
 
 constexpr std::array kRows{

@@ -312,8 +312,7 @@ std::vector<Tensor> TakeAlongDim(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Call(const Words& words, DecomposeFn decompose, Gradient grad = kGradientUnknown) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kIndexing,
-                   decompose, precision::kFollow, grad);
+  return Composite(Family::kIndexing, words, decompose, grad);
 }
 constexpr OpDef CallInPlace(const Words& words, DecomposeFn decompose, Gradient grad) {
   OpDef def = Call(words, decompose, grad);
@@ -322,14 +321,8 @@ constexpr OpDef CallInPlace(const Words& words, DecomposeFn decompose, Gradient 
 }
 constexpr OpDef Written(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
                         Gradient grad = kGradientUnknown) {
-  return Kernel(Family::kIndexing, words,
-                {.shape = shape,
-                 .fusion = Fusion::kOpaque,
-                 .allocations = allocations,
-                 .work = work,
-                 .grad = grad,
-                 .precision = precision::kFollow},
-                Alias::kInPlace);
+  return OpaqueKernel(Family::kIndexing, words, shape, allocations, work, grad, precision::kFollow,
+                      Alias::kInPlace);
 }
 
 // Each element of the index, or of what is written, is one addition or comparison.

@@ -39,8 +39,7 @@ constexpr OpDef Overwriting(const Words& words, const Columns& columns) {
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(words.name, words.summary, words.signature, words.example, Family::kElementwise,
-                   decompose, precision::kFollow, grad);
+  return Composite(Family::kElementwise, words, decompose, grad);
 }
 
 // --- Of one tensor ------------------------------------------------------------------------------

@@ -113,13 +113,7 @@ Work AddGradient(const OpView& op) { return {.alu = work::Elements(op.self())}; 
 
 constexpr OpDef Pool(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
                      Gradient grad, Precision precision = precision::kFullOnCpu) {
-  return Kernel(Family::kPooling, words,
-                {.shape = shape,
-                 .fusion = Fusion::kOpaque,
-                 .allocations = allocations,
-                 .work = work,
-                 .grad = grad,
-                 .precision = precision});
+  return OpaqueKernel(Family::kPooling, words, shape, allocations, work, grad, precision);
 }
 
 constexpr std::array kRows{

@@ -9,6 +9,7 @@
 
 #include "ops/dispatcher.h"
 #include "ops/op_def.h"
+#include "ops/rules/kernel.h"
 #include "ops/rules/label.h"
 
 namespace steelyard {
@@ -32,6 +33,12 @@ constexpr OpDef Composite(OpName name, std::string_view summary, Signature signa
                .traffic = kTrafficFromParts,
                .grad = grad,
                .precision = precision};
+}
+constexpr OpDef Composite(Family family, const Words& words, DecomposeFn decompose,
+                          Gradient grad = kGradientFromParts,
+                          Precision precision = precision::kFollow) {
+  return Composite(words.name, words.summary, words.signature, words.example, family, decompose,
+                   precision, grad);
 }
 
 namespace decompose {

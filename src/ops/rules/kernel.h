@@ -46,4 +46,11 @@ constexpr OpDef Kernel(Family family, const Words& words, const Columns& columns
                .precision = columns.precision};
 }
 
+// A kernel that nothing joins.
+constexpr OpDef OpaqueKernel(Family family, const Words& words, ShapeFn shape,
+                             AllocationsFn allocations, WorkFn work, Gradient grad,
+                             Precision precision = precision::kFollow, Alias alias = Alias::kNone) {
+  return Kernel(family, words, {shape, Fusion::kOpaque, allocations, work, grad, precision}, alias);
+}
+
 }  // namespace steelyard
