@@ -95,6 +95,14 @@ Status SetField(const Flag& flag, std::string_view value) {
   return std::visit(Setter{flag, value}, flag.field);
 }
 
+std::vector<std::string_view> NamesBeside(std::string_view name, std::span<const Flag> flags) {
+  std::vector<std::string_view> names;
+  for (const Flag& flag : flags) {
+    if (flag.name != name) names.push_back(flag.name);
+  }
+  return names;
+}
+
 std::string_view FirstOf(std::span<const std::string_view> given,
                          std::span<const std::string_view> names) {
   const auto found = std::ranges::find_first_of(given, names);

@@ -46,6 +46,9 @@ void PutUnder(std::string_view heading, std::size_t first, std::vector<Flag>* fl
 // Puts `value` where the flag says. Returns a usage error that names the flag when it cannot.
 Status SetField(const Flag& flag, std::string_view value);
 
+// The names of the flags but this one.
+std::vector<std::string_view> NamesBeside(std::string_view name, std::span<const Flag> flags);
+
 // The first of the given names that is one of `names`; empty if none is.
 std::string_view FirstOf(std::span<const std::string_view> given,
                          std::span<const std::string_view> names);

@@ -12,7 +12,6 @@
 #include <array>
 #include <charconv>
 #include <cstddef>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -74,7 +73,7 @@ Result<double> ReadSpeed(std::string_view text, std::string_view flag) {
 }
 
 void GenerateFlags::Add(std::vector<Flag>* flags) {
-  const auto first = static_cast<std::ptrdiff_t>(flags->size());
+  const std::size_t first = flags->size();
   flags->insert(flags->end(),
                 {{.name = kGenerate,
                   .arg = "512+128",
@@ -111,9 +110,7 @@ void GenerateFlags::Add(std::vector<Flag>* flags) {
                   .arg = "989T",
                   .help = "what it computes in a second",
                   .field = &operations_}});
-  std::ranges::transform(flags->begin() + first, flags->end(), std::back_inserter(names_),
-                         &Flag::name);
-  std::erase(names_, kGenerate);
+  names_ = NamesBeside(kGenerate, std::span(*flags).subspan(first));
 }
 
 Result<std::optional<GenerateOptions>> GenerateFlags::Options(

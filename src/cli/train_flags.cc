@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,12 +65,10 @@ Result<ParameterGroup> ReadParameterGroup(std::string_view text) {
 }
 
 void TrainFlags::Add(std::vector<Flag>* flags) {
-  const auto first = static_cast<std::ptrdiff_t>(flags->size());
+  const std::size_t first = flags->size();
   AddOptimizer(flags);
   AddStep(flags);
-  std::ranges::transform(flags->begin() + first, flags->end(), std::back_inserter(names_),
-                         &Flag::name);
-  std::erase(names_, kTrain);
+  names_ = NamesBeside(kTrain, std::span(*flags).subspan(first));
 }
 
 // What is trained how.
