@@ -9,21 +9,36 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 namespace steelyard {
 
-// Where the program is weighed to run. `cpu` is one thread, AVX-512 with bfloat16, oneDNN blocks
-// of 16 channels and the caches of one core, in bytes, whatever the host is.
-enum class Device : std::uint8_t { kCpu };
+enum class Device : std::uint8_t { kCpu, kCuda };
+
+// Where the program is weighed to run.
 struct Target {
   Device device = Device::kCpu;
+  // Of a kCpu: one thread, AVX-512 with bfloat16, oneDNN blocks of 16 channels and the caches of
+  // one core, in bytes, whatever the host is.
   int threads = 1;
   int channel_block = 16;
   std::int64_t first_cache = std::int64_t{48} << 10;
   std::int64_t second_cache = std::int64_t{1} << 20;
+  // Of a kCuda.
+  std::string_view name = "cpu";  // of its row: "h100"
+  int capability = 0;             // 10 x major + minor: 90
+  int multiprocessors = 0;
+  int multiprocessor_threads = 0;  // that reside on one
+  std::int64_t memory = 0;         // bytes that programs may take, as cudaMemGetInfo says
+  bool cudnn_attention = true;     // torch.backends.cuda.enable_cudnn_sdp
+  bool deterministic = false;      // torch.use_deterministic_algorithms
 };
+
+// The machines that are known by a name, "cpu" first; and one of them, nothing where there is none.
+[[nodiscard]] std::vector<std::string_view> TargetNames();
+[[nodiscard]] std::optional<Target> TargetNamed(std::string_view name);
 
 // One operator of the table. The texts live as long as the program.
 struct KnownOp {

@@ -72,10 +72,10 @@ struct Value {
   Role role = Role::kActivation;
   bool requires_grad = false;
   bool wrapped_number = false;  // a Python number boxed as a tensor: weakest in type promotion
-  bool conjugated = false;      // a view that stands for the conjugates of what is stored
-  bool negated = false;         // the same of its negatives
-  bool has_layout = true;       // false: the file gives no sizes for it (an opaque object, a None)
-  StorageId storage = kNoId;    // values with the same storage share their bytes
+  bool conjugated = false, negated = false;  // a view that stands for those of what is stored
+  bool on_host = false;       // in the host's memory, and the program runs on another device
+  bool has_layout = true;     // false: the file gives no sizes for it (an opaque object, a None)
+  StorageId storage = kNoId;  // values with the same storage share their bytes
   Dim scalar = Dim::Unknown();
 };
 

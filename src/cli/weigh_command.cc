@@ -193,7 +193,14 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .arg = "NAME",
                                 .help = "where it runs; cpu is one thread with AVX-512",
                                 .field = &device_,
-                                .choices = {"cpu"}},
+                                .choices = TargetNames()},
+                               {.name = "--no-cudnn-attention",
+                                .help = "attention on CUDA does not run in cuDNN, as after "
+                                        "torch.backends.cuda.enable_cudnn_sdp(False)",
+                                .field = &no_cudnn_attention_},
+                               {.name = "--deterministic",
+                                .help = "as after torch.use_deterministic_algorithms(True)",
+                                .field = &deterministic_},
                                {.name = "--as",
                                 .arg = "PROGRAM",
                                 .help = "which program is weighed; what a live module does is "
@@ -313,6 +320,9 @@ Result<WeighOptions> WeighCommand::Options() const {
                                  "In Python, steelyard.weigh(module, args=...) weighs what it "
                                  "does."));
   }
+  if (const std::optional<Target> target = TargetNamed(device_)) options.target = *target;
+  options.target.cudnn_attention = !no_cudnn_attention_;
+  options.target.deterministic = deterministic_;
   if (mode_ == "train") options.mode = ModelMode::kTrain;
   if (mode_ == "eval") options.mode = ModelMode::kEval;
   for (const std::string& cast : casts_) {

@@ -51,6 +51,8 @@ class WeighCommand final : public Command {
   std::string schedule_ = "post-order";
   std::string budget_;
   std::string device_ = "cpu";
+  bool no_cudnn_attention_ = false;
+  bool deterministic_ = false;
   std::string program_ = "exported";
   std::string amp_;
   std::vector<std::string> casts_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention on the CPU: the fused kernel where it applies, else products and a softmax
-// (ATen/native/transformers/attention.cpp, sdp_utils_cpp.cpp; cpu/FlashAttentionKernel.cpp).
+// Attention: a fused kernel where one applies, that of the CPU (cpu/FlashAttentionKernel.cpp) or
+// those of attention_cuda.cc, else products and a softmax (ATen/native/transformers/attention.cpp,
+// sdp_utils_cpp.cpp, cuda/sdp_utils.cpp).
 
 #include <fmt/core.h>
 
@@ -26,7 +27,7 @@
 namespace steelyard::ops {
 namespace {
 
-bool IsHalf(DType dtype) { return dtype == DType::kBFloat16 || dtype == DType::kFloat16; }
+using attention::IsHalf;
 using attention::QueryRows;
 using attention::WideType;
 
@@ -84,21 +85,6 @@ void FlashAllocations(const OpView& op, Allocations& memory) {
   memory.Free(wide);
   for (const Scratch& copy : {packed[2], packed[1], packed[0], mask})
     allocations::Free(copy, memory);
-}
-
-// Two products per score; causal attention is counted in full, what its mask hides besides. A score
-// is scaled, perhaps masked, and goes through a softmax: maximum, subtraction, exponential, sum and
-// division.
-Work FlashWork(const OpView& op) {
-  const TensorView query = op.self();
-  const Count scores = Count(query.size(0)) * query.size(1) * query.size(2) * op.tensor(1).size(2);
-  const bool masked = op.given(5) || op.boolean(4);
-  const Count hidden = op.boolean(4) ? attention::HiddenByCausality(query, op.tensor(1))
-                                     : attention::HiddenByMask(op, op.tensor(5), scores);
-  return {.mac = scores * query.size(3) * 2,
-          .alu = scores * (masked ? 6 : 5),
-          .special = scores,
-          .masked = hidden * query.size(3) * 2};
 }
 
 // --- Composites ----------------------------------------------------------------------------------
@@ -217,10 +203,125 @@ Tensor CallFlash(Dispatcher& d, const OpView& op, const Tensor& mask) {
   return unbatched ? d.Call("aten::squeeze.dim", out, 0) : out;
 }
 
+// --- On CUDA: the first kernel whose conditions hold (cuda/sdp_utils.cpp)
+// -------------------------
+
+enum class CudaKernel : std::uint8_t { kFlash, kEfficient, kProducts };
+
+bool LastLiesDense(const TensorView& t) { return t.stride(-1) == 1; }
+
+// What all fused kernels ask for.
+bool MayFuse(const OpView& op) {
+  const TensorView query = op.self(), key = op.tensor(1), value = op.tensor(2);
+  for (const TensorView& t : {query, key, value}) {
+    if (t.rank() != 4 || t.size(0) != query.size(0) || t.size(2) == 0) return false;
+    if (!LastLiesDense(t)) return false;
+  }
+  const bool grouped = op.boolean(7);
+  const bool same_heads = query.size(1) == key.size(1) && query.size(1) == value.size(1);
+  if (!same_heads && !(grouped && HeadsFit(query.sizes(), key.sizes(), value.sizes())))
+    return false;
+  return !op.given(3) || LastLiesDense(op.tensor(3));
+}
+
+bool MayFlash(Dispatcher& d, const OpView& op) {
+  constexpr int kAmpere = 80;
+  constexpr std::int64_t kWidest = 256, kWide = 192, kWideWithDropout = 224;
+  const TensorView query = op.self(), key = op.tensor(1), value = op.tensor(2);
+  const int capability = d.target().capability;
+  if (!IsHalf(query.dtype()) || op.given(3) || capability < kAmpere) return false;
+  const std::int64_t width = query.size(3);
+  if (key.size(3) != width || value.size(3) != width || width > kWidest) return false;
+  if (op.boolean(5) && query.size(2) != key.size(2)) return false;
+  const bool trains =
+      d.grad_enabled() &&
+      (query.value().requires_grad || key.value().requires_grad || value.value().requires_grad);
+  const bool small = capability == 86 || capability == 89 || capability >= 120;
+  if (!trains || !small || width <= kWide) return true;
+  return width > kWideWithDropout && op.real(4) == 0.0;
+}
+
+bool MayBeEfficient(Dispatcher& d, const OpView& op) {
+  constexpr int kAmpere = 80;
+  constexpr std::int64_t kHalfAlignment = 8, kFullAlignment = 4;
+  const TensorView query = op.self();
+  const DType dtype = query.dtype();
+  const int capability = d.target().capability;
+  if (dtype != DType::kFloat32 && dtype != DType::kFloat16 &&
+      !(dtype == DType::kBFloat16 && capability >= kAmpere)) {
+    return false;
+  }
+  const std::int64_t alignment = IsHalf(dtype)           ? kHalfAlignment
+                                 : capability >= kAmpere ? kFullAlignment
+                                                         : 1;
+  return query.size(3) % alignment == 0 && op.tensor(2).size(3) % alignment == 0;
+}
+
+CudaKernel CudaKernelFor(Dispatcher& d, const OpView& op) {
+  if (!MayFuse(op)) return CudaKernel::kProducts;
+  if (MayFlash(d, op)) return CudaKernel::kFlash;
+  return MayBeEfficient(d, op) ? CudaKernel::kEfficient : CudaKernel::kProducts;
+}
+
+// A mask whose rows begin at multiples of 8 elements, as large as the scores.
+Tensor AlignedMask(Dispatcher& d, Tensor mask, const OpView& op) {
+  constexpr std::int64_t kAlignment = 8;
+  const TensorView query = op.self(), key = op.tensor(1);
+  bool aligned = LastLiesDense(mask.view());
+  for (int i = 0; i + 1 < mask.rank(); ++i)
+    aligned = aligned && mask.strides()[static_cast<std::size_t>(i)] % kAlignment == 0;
+  if (!aligned) {
+    const std::int64_t width = mask.size(-1);
+    const Tensor padded = d.Call("aten::pad", mask, Dims{0, kAlignment - width % kAlignment});
+    mask = d.Call("aten::slice.Tensor", padded, -1, 0, width);
+  }
+  return d.Call("aten::expand", mask,
+                Dims{query.size(0), query.size(1), query.size(2), key.size(2)});
+}
+
+// Heads padded to a multiple of 8 elements.
+Tensor PaddedHead(Dispatcher& d, const Tensor& t) {
+  constexpr std::int64_t kAlignment = 8;
+  const std::int64_t rest = t.size(-1) % kAlignment;
+  return rest == 0 ? t : d.Call("aten::pad", t, Dims{0, kAlignment - rest});
+}
+
+std::vector<Tensor> AttendOnCuda(Dispatcher& d, const OpView& op) {
+  const Tensor query = d.tensor(op, 0), key = d.tensor(op, 1), value = d.tensor(op, 2);
+  const CudaKernel kernel = CudaKernelFor(d, op);
+  Tensor mask = AdditiveMask(d, d.tensor(op, 3), query.dtype());
+  switch (kernel) {
+    case CudaKernel::kFlash: {
+      const std::int64_t width = query.size(-1);
+      const Tensor padded_query = PaddedHead(d, query), padded_key = PaddedHead(d, key),
+                   padded_value = PaddedHead(d, value);
+      const std::vector<Tensor> out =
+          d.CallMany("aten::_scaled_dot_product_flash_attention", padded_query, padded_key,
+                     padded_value, op.arg(4), op.arg(5));
+      if (out[0].size(-1) == width) return {out[0]};
+      return {d.Call("aten::slice.Tensor", out[0], -1, 0, width)};
+    }
+    case CudaKernel::kEfficient: {
+      const bool keeps = d.grad_enabled() &&
+                         (query.requires_grad() || key.requires_grad() || value.requires_grad());
+      if (mask.defined()) mask = AlignedMask(d, mask, op);
+      const std::vector<Tensor> out =
+          d.CallMany("aten::_scaled_dot_product_efficient_attention", query, key, value, mask,
+                     keeps, op.arg(4), op.arg(5), op.arg(6));
+      return {out[0]};
+    }
+    case CudaKernel::kProducts:
+      return {d.Call("aten::_scaled_dot_product_attention_math", query, key, value, mask, op.arg(4),
+                     op.arg(5), std::nullopt, op.arg(6), op.arg(7))};
+  }
+  __builtin_unreachable();
+}
+
 // scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale,
 // enable_gqa).
 std::vector<Tensor> Attend(Dispatcher& d, const OpView& op) {
   RequireAttention(op.self(), op.tensor(1), op.tensor(2));
+  if (d.target().device == Device::kCuda) return AttendOnCuda(d, op);
   const Tensor given = d.tensor(op, 3);
   const Tensor mask = AdditiveMask(d, given, op.self().dtype());
   if (UsesFlash(d, op, mask)) return {CallFlash(d, op, mask)};
@@ -244,7 +345,7 @@ constexpr std::array kRows{
           .fusion = Fusion::kOpaque,
           .decompose = kIsKernel,
           .allocations = FlashAllocations,
-          .work = FlashWork,
+          .work = attention::FusedWork<5, 4>,
           .traffic = traffic::ReadAllWriteAll,
           .grad = gradients::kFlashAttention,
           .precision = precision::kFollow},

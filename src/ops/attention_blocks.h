@@ -53,6 +53,43 @@ inline DType WideType(DType dtype) {
   return dtype == DType::kBFloat16 || dtype == DType::kFloat16 ? DType::kFloat32 : dtype;
 }
 
+inline bool IsHalf(DType dtype) { return WideType(dtype) != dtype; }
+
+// Scores that are hidden: by the mask, argument `mask`, or where argument `causal` is true.
+inline Count HiddenScores(const OpView& op, const TensorView& query, const TensorView& key,
+                          int mask, int causal, Count scores) {
+  if (op.boolean(causal)) return HiddenByCausality(query, key);
+  return mask < 0 ? Count(0) : HiddenByMask(op, op.tensor(mask), scores);
+}
+
+// Query and key come first. Two products per score; causal attention is counted in full, what its
+// mask hides besides. A score is scaled, perhaps masked, and goes through a softmax: maximum,
+// subtraction, exponential, sum and division.
+template <int kMask, int kCausal>
+Work FusedWork(const OpView& op) {
+  const TensorView query = op.self(), key = op.tensor(1);
+  const Count scores = Count(query.size(0)) * query.size(1) * query.size(2) * key.size(2);
+  const bool masked = (kMask >= 0 && op.given(kMask)) || op.boolean(kCausal);
+  const Count hidden = HiddenScores(op, query, key, kMask, kCausal, scores);
+  return {.mac = scores * query.size(3) * 2,
+          .alu = scores * (masked ? 6 : 5),
+          .special = scores,
+          .masked = hidden * query.size(3) * 2};
+}
+
+// After the gradient of the result. The scores anew, and the gradients of scores, query, key and
+// value: five products.
+template <int kMask, int kCausal>
+Work FusedSlopeWork(const OpView& op) {
+  const TensorView query = op.tensor(1), key = op.tensor(2);
+  const Count scores = Count(query.size(0)) * query.size(1) * query.size(2) * key.size(2);
+  const Count hidden = HiddenScores(op, query, key, kMask, kCausal, scores);
+  return {.mac = scores * query.size(3) * 5,
+          .alu = scores * 5,
+          .special = scores,
+          .masked = hidden * query.size(3) * 5};
+}
+
 // Operands are copied unless their last dimension lies densely; a mask's may also be expanded.
 inline std::optional<Allocations::Scratch> Packed(const TensorView& t, Allocations& memory) {
   return t.stride(-1) == 1 ? std::nullopt : allocations::Contiguous(t, memory);

@@ -72,6 +72,16 @@ std::int64_t FormatFor(Backend backend, const Tensor& input, const Tensor& weigh
   return input.rank() == 5 ? kChannelsLast3d : kChannelsLast2d;
 }
 
+std::int64_t CudaFormatFor(const Tensor& input, const Tensor& weight) {
+  return FormatFor(Backend::kOneDnn, input, weight);
+}
+
+bool IsDepthwiseOnCuda(const Tensor& input, const Tensor& weight, std::int64_t groups) {
+  constexpr int kImageRank = 4;
+  return input.rank() == kImageRank && groups > 1 && input.size(1) == groups &&
+         weight.size(0) % groups == 0 && CudaFormatFor(input, weight) == kContiguousFormat;
+}
+
 Tensor Part(Dispatcher& d, const Tensor& t, int dim, std::int64_t index, std::int64_t parts) {
   if (!t.defined()) return {};
   const std::int64_t length = t.size(dim) / parts;
@@ -171,6 +181,29 @@ Tensor CallTransposed(Dispatcher& d, const Tensor& input, const Tensor& weight, 
           .estimated) {
     d.NoteEstimate(kEstimated);
   }
+  return out;
+}
+
+// Biases of channels, added in place.
+void AddBias(Dispatcher& d, const Tensor& out, const Tensor& bias) {
+  if (!bias.defined()) return;
+  Dims sizes = Dims::Filled(out.rank(), 1);
+  sizes[1] = bias.size(0);
+  d.Call("aten::add_.Tensor", out, d.Call("aten::reshape", bias, sizes));
+}
+
+Tensor CallOnCuda(Dispatcher& d, Tensor input, Tensor weight, const Tensor& bias,
+                  const Geometry& g) {
+  if (IsDepthwiseOnCuda(input, weight, g.groups)) {
+    return d.Call("aten::_conv_depthwise2d", d.Call("aten::contiguous", input), weight,
+                  Dims(window::Spatial(weight.sizes())), bias, g.stride, g.padding, g.dilation);
+  }
+  const std::int64_t format = CudaFormatFor(input, weight);
+  input = d.Call("aten::contiguous", input, format);
+  weight = d.Call("aten::contiguous", weight, format);
+  Tensor out = d.Call("aten::cudnn_convolution", input, weight, g.padding, g.stride, g.dilation,
+                      g.groups, false, false, false);
+  AddBias(d, out, bias);
   return out;
 }
 
@@ -289,6 +322,7 @@ std::vector<Tensor> Choose(Dispatcher& d, const OpView& op) {
     return one_dimensional ? d.Call("aten::squeeze.dim", out, 2) : out;
   };
   if (transposed) return {finish(CallTransposed(d, input, weight, bias, g, extra))};
+  if (d.target().device == Device::kCuda) return {finish(CallOnCuda(d, input, weight, bias, g))};
   const Backend backend = ChooseBackend(input, weight, g, d.target().threads);
   // Groups and copies of volumes are the kernel's own.
   if (backend == Backend::kSlow3d) return {CallSlow(d, backend, input, weight, bias, g)};

@@ -24,6 +24,10 @@ Backend ChooseBackend(const Tensor& input, const Tensor& weight, const convoluti
                       int threads);
 // The memory format of the operands, as `contiguous` takes it.
 std::int64_t FormatFor(Backend backend, const Tensor& input, const Tensor& weight);
+// The same on CUDA, where volumes have channels-last orders too.
+std::int64_t CudaFormatFor(const Tensor& input, const Tensor& weight);
+// Whether CUDA convolves with ATen's own kernel, in which each channel has kernels of its own.
+bool IsDepthwiseOnCuda(const Tensor& input, const Tensor& weight, std::int64_t groups);
 // A one-dimensional convolution is one of images with a single row.
 void AddRow(convolution::Geometry& g);
 // One of equal parts of a dimension, dense in the order of the whole; undefined of an undefined

@@ -131,6 +131,31 @@ bool IsEstimated(const Dispatcher& d, const Problem& p) {
          ((p.mask[1] || p.mask[2]) && onednn::BuffersOfWeightGradient(c, d.target()).estimated);
 }
 
+// The bias's gradient is a sum over all but the channels.
+std::vector<Tensor> BackwardOnCuda(Dispatcher& d, const Problem& p) {
+  const Argument mask = d.Mask({p.mask[0], p.mask[1]});
+  std::vector<Tensor> out(p.mask.size());
+  if (p.mask[0] || p.mask[1]) {
+    const bool depthwise = !p.transposed && IsDepthwiseOnCuda(p.input, p.weight, p.geometry.groups);
+    const std::int64_t format = CudaFormatFor(p.input, p.weight);
+    const Tensor input = p.mask[1] ? d.Call("aten::contiguous", p.input, format) : p.input;
+    const Tensor weight =
+        p.mask[0] && !depthwise ? d.Call("aten::contiguous", p.weight, format) : p.weight;
+    std::vector<Tensor> gradients =
+        depthwise
+            ? d.CallMany("steelyard::depthwise_convolution_backward", p.gradient, input, weight,
+                         mask)
+            : d.CallMany("steelyard::cudnn_convolution_backward", p.gradient, input, weight, mask);
+    for (std::size_t i = 0; i < gradients.size(); ++i) out[i] = std::move(gradients[i]);
+  }
+  if (p.mask[2]) {
+    Dims dims{0};
+    for (int i = 2; i < p.gradient.rank(); ++i) dims.push_back(i);
+    out[2] = d.Call("aten::sum.dim_IntList", p.gradient, dims);
+  }
+  return out;
+}
+
 }  // namespace
 
 // convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation,
@@ -153,6 +178,14 @@ std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
   convolution::RequireGradient(result.view(), image.view(), p.weight.view(), p.geometry);
   const bool one_dimensional = n == 1;
   if (one_dimensional) AddRow(d, p);
+  const auto finish = [&](std::vector<Tensor> gradients) {
+    gradients.resize(p.mask.size());
+    for (std::size_t i = 0; one_dimensional && i < 2; ++i) {
+      if (p.mask[i]) gradients[i] = d.Call("aten::squeeze.dim", gradients[i], 2);
+    }
+    return gradients;
+  };
+  if (d.target().device == Device::kCuda) return finish(BackwardOnCuda(d, p));
   const Backend backend = ChooseBackend(p.input, p.weight, p.geometry, d.target().threads);
   MakeDense(d, backend, p);
   std::vector<Tensor> out;
@@ -167,11 +200,7 @@ std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
   } else {
     out = CallSlowInGroups(d, backend, p);
   }
-  out.resize(p.mask.size());
-  for (std::size_t i = 0; one_dimensional && i < 2; ++i) {
-    if (p.mask[i]) out[i] = d.Call("aten::squeeze.dim", out[i], 2);
-  }
-  return out;
+  return finish(std::move(out));
 }
 
 }  // namespace steelyard::ops::convolve

@@ -547,12 +547,26 @@ class Tally final : public Allocations {
 // for every sum of live blocks: while it fits, none overflows.
 void Rehearse(const OpView& op, Count& bytes) {
   Tally tally(op, bytes);
-  (*op.def().allocations)(op, tally);
+  op.def().Allocate(op, tally);
   (*op.def().work)(op);
   (*op.def().traffic)(op);
 }
 
 }  // namespace
+
+Dispatcher::Places Dispatcher::PlacesOf(std::span<const Argument> args) const {
+  Places places;
+  for (const Argument& arg : args) {
+    if (arg.kind == ArgKind::kList) {
+      const Places listed = PlacesOf(out_.list(arg.list));
+      places.host |= listed.host;
+      places.device |= listed.device;
+    } else if (arg.kind == ArgKind::kValue) {
+      (out_.values[arg.value].on_host ? places.host : places.device) = true;
+    }
+  }
+  return places;
+}
 
 std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Argument> args) {
   const Argument::Run run = out_.AddArguments(args);
@@ -566,6 +580,9 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
   const bool differentiable = *def.alias != Alias::kNone &&
                               def.grad->kind() != Gradient::Kind::kNone &&
                               out_.values[args[0].value].requires_grad;
+  const bool on_device = target_.device != Device::kCpu;
+  const Places places = on_device ? PlacesOf(args) : Places();
+  const bool on_host = places.host && !places.device;
   std::vector<Tensor> results;
   std::vector<ValueId>& ids = results_;
   ids.clear();
@@ -588,6 +605,7 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
     value.conjugated = before.conjugated != meta.conjugates;
     value.negated = before.negated != meta.negates;
     has_lazy_ |= value.conjugated || value.negated;
+    value.on_host = on_host || (on_device && meta.wrapped_number);
     value.requires_grad = differentiable && (IsFloating(meta.dtype) || IsComplex(meta.dtype));
     value.storage =
         *def.alias == Alias::kNone ? out_.storage_count++ : out_.values[args[0].value].storage;

@@ -191,6 +191,10 @@ class Dispatcher {
   Tensor AddResident(std::string_view name, const Dims& sizes, const Dims& strides, DType dtype,
                      Role role);
   void SetRole(const Tensor& tensor, Role role) { out_.values[tensor.id()].role = role; }
+  // The tensor is in the host's memory, whatever the program runs on.
+  void PutOnHost(const Tensor& tensor) {
+    out_.values[tensor.id()].on_host = target_.device != Device::kCpu;
+  }
   // Keeps a tensor until the program's outputs have been let go, as a caller's variable does, or
   // for good.
   void Hold(Tensor tensor) { held_.push_back(std::move(tensor)); }
@@ -278,6 +282,11 @@ class Dispatcher {
   std::vector<Tensor> Execute(const OpDef& def, std::span<Argument> args);
   std::vector<Tensor> EmitKernel(const OpDef& def, std::span<const Argument> args);
   std::vector<Tensor> EmitOpaque(const Node& node, const Locals& locals);
+  // Where the tensors among arguments are.
+  struct Places {
+    bool host = false, device = false;
+  };
+  Places PlacesOf(std::span<const Argument> args) const;
   void AppendNode(OpId op, Argument::Run arguments, Argument::Run outputs);
   void RunNode(const Node& node, Locals& locals);
   void RunRow(const OpDef& def, const Node& node, Locals& locals);

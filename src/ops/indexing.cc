@@ -215,6 +215,26 @@ void IndexAllocations(const OpView& op, Allocations& memory) {
   for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i]);
 }
 
+// CUDA's kernel reads several indices at the same strides: where they differ, all are made
+// contiguous (AdvancedIndex in TensorAdvancedIndexing.cpp).
+void IndexOnCuda(const OpView& op, Allocations& memory) {
+  const Advanced plan = PlanOf(op);
+  std::vector<Allocations::Scratch> made = MakeIndices(op, plan, memory);
+  std::vector<Dims> strides;
+  for (const Index& index : plan.indices) strides.push_back(ExpandedStrides(index, plan.joint));
+  const auto differs = [&](const Dims& s) {
+    return !std::ranges::equal(Sizes(s), Sizes(strides[0]));
+  };
+  if (std::ranges::any_of(strides, differs)) {
+    const std::int64_t bytes = allocations::Bytes(work::Elements(plan.joint), DType::kInt64);
+    for (const Dims& s : strides) {
+      if (!IsContiguous(plan.joint, s)) made.push_back(memory.Allocate(bytes, "aten::empty"));
+    }
+  }
+  memory.Output(0);
+  for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i]);
+}
+
 // --- index_put ----------------------------------------------------------------------------------
 
 // One value written through masks is a masked_fill, whose extent does not matter.
@@ -552,7 +572,8 @@ void TriangleAllocations(const OpView& op, Allocations& memory) {
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, Gradient grad, ShapeFn shape,
-                       AllocationsFn allocations, TrafficFn traffic = traffic::ReadPartOfFirst) {
+                       DeviceAllocations allocations,
+                       TrafficFn traffic = traffic::ReadPartOfFirst) {
   return Kernel(Family::kIndexing, {name, summary, signature, example},
                 {shape, Fusion::kInjective, allocations, work::Move, grad, precision::kFollow},
                 Alias::kNone, traffic);
@@ -582,7 +603,7 @@ constexpr std::array kRows{
             Kernel("aten::index.Tensor", "Elements chosen by a list of index tensors.",
                    "(Tensor self, Tensor?[] indices) -> Tensor",
                    "aten::index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])", gradients::kIndex,
-                   IndexShape, IndexAllocations)),
+                   IndexShape, {IndexAllocations, IndexOnCuda})),
     Kernel(
         Family::kIndexing,
         {"aten::index_put_", "Overwrites, or adds to, elements chosen by a list of index tensors.",

@@ -13,6 +13,7 @@
 
 #include "ir/layout.h"
 #include "ops/contents/known_contents.h"
+#include "ops/cuda/blas.h"
 #include "ops/dispatcher.h"
 #include "ops/einsum.h"
 #include "ops/onednn/product.h"
@@ -217,7 +218,7 @@ Work BatchWork(const OpView& op) {
 
 constexpr OpDef ProductKernel(OpName name, std::string_view summary, Signature signature,
                               std::string_view example, Gradient grad, ShapeFn shape,
-                              AllocationsFn allocations, WorkFn work) {
+                              DeviceAllocations allocations, WorkFn work) {
   return Kernel(Family::kContraction, {name, summary, signature, example},
                 {shape, Fusion::kOutFusable, allocations, work, grad, precision::kFollow});
 }
@@ -430,25 +431,26 @@ constexpr std::array kRows{
     Casting(precision::kLow,
             ProductKernel("aten::mm", "Product of two matrices.",
                           "(Tensor self, Tensor mat2) -> Tensor", "aten::mm(f32[2,3], f32[3,5])",
-                          gradients::kMm, MatrixShape<0>, MatrixAllocations<0>, ProductWork<0>)),
+                          gradients::kMm, MatrixShape<0>, {MatrixAllocations<0>, cuda::Multiply<0>},
+                          ProductWork<0>)),
     Casting(
         precision::kLow,
         ProductKernel(
             "aten::addmm", "Product of two matrices plus a matrix or row.",
             "(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
             "aten::addmm(f32[5], f32[2,3], f32[3,5]{1,3})", gradients::kAddmm, MatrixShape<1>,
-            MatrixAllocations<1>, ProductWork<1>)),
+            {MatrixAllocations<1>, cuda::Multiply<1>}, ProductWork<1>)),
     Casting(precision::kLow,
             ProductKernel("aten::bmm", "Products of a batch of matrices.",
                           "(Tensor self, Tensor mat2) -> Tensor",
                           "aten::bmm(f32[2,8,9]{144,18,2}, f32[2,9,7])", gradients::kBmm,
-                          BatchShape<0>, BatchAllocations<0>, BatchWork<0>)),
+                          BatchShape<0>, {BatchAllocations<0>, cuda::Multiply<0>}, BatchWork<0>)),
     Casting(precision::kLow,
             ProductKernel("aten::baddbmm", "Products of a batch of matrices plus a tensor.",
                           "(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar "
                           "alpha=1) -> Tensor",
                           "aten::baddbmm(f32[2,1,5], f32[2,4,3], f32[2,3,5])", gradients::kBaddbmm,
-                          BatchShape<1>, BatchAllocations<1>, BatchWork<1>)),
+                          BatchShape<1>, {BatchAllocations<1>, cuda::Multiply<1>}, BatchWork<1>)),
     Casting(precision::kLowOnCuda,
             ProductKernel("aten::mv", "Product of a matrix and a vector.",
                           "(Tensor self, Tensor vec) -> Tensor", "aten::mv(f32[2,3]{6,2}, f32[3])",

@@ -13,6 +13,8 @@
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
 #include "ops/contents/words.h"
+#include "ops/cuda/embedding.h"
+#include "ops/cuda/reduce.h"
 #include "ops/indices.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -39,7 +41,7 @@ constexpr OpDef Slope(OpName name, std::string_view summary, Signature signature
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, Family family, Fusion fusion, ShapeFn shape,
-                       AllocationsFn allocations, WorkFn work) {
+                       DeviceAllocations allocations, WorkFn work) {
   return Kernel(family, {name, summary, signature, example},
                 {shape, fusion, allocations, work, kGradientUnknown, precision::kFollow});
 }
@@ -86,6 +88,17 @@ void SoftmaxSlopeAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(gradient, memory);
 }
 
+// On CUDA softmax's kernel is given the product of gradient and result.
+void SoftmaxSlopeOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const Scratch gradient = allocations::Contiguous(op.self(), memory);
+  const Scratch output = allocations::Contiguous(op.tensor(1), memory);
+  const auto product = memory.Allocate(op.self().bytes(), "aten::mul");
+  memory.Free(product);
+  allocations::Free(output, memory);
+  allocations::Free(gradient, memory);
+}
+
 // --- native_layer_norm_backward(grad, input, shape, mean, rstd, weight, bias, mask[3])
 // ------------
 
@@ -116,6 +129,38 @@ void LayerNormSlopeAllocations(const OpView& op, Allocations& memory) {
     memory.Free(memory.Allocate(allocations::Bytes(sums, input.dtype()), "aten::resize_"));
   }
   for (const Scratch& copy : {gradient, shift, scale, dense}) allocations::Free(copy, memory);
+}
+
+// layer_norm_kernel.cu: of many short rows blocks of threads leave partial sums for the parameters.
+void LayerNormSlopeOnCuda(const OpView& op, Allocations& memory) {
+  constexpr std::int64_t kManyRows = 65536, kWarp = 32, kMostSums = 32768;
+  const TensorView input = op.tensor(1), weight = op.tensor(5);
+  const Scratch dense = allocations::Contiguous(input, memory);
+  const Scratch gradient = allocations::Contiguous(op.self(), memory);
+  for (int i = 0; i < 3; ++i) {
+    if (op.output(i).defined()) memory.Output(i, "aten::empty");
+  }
+  const std::int64_t width = NumElements(op.ints(2)).value_or(0);
+  const std::int64_t rows = width == 0 ? 0 : input.count() / width;
+  if (rows > kManyRows && width / kWarp < op.target().multiprocessors / 2) {
+    const std::int64_t height =
+        std::min(kMostSums / ((width + kWarp - 1) / kWarp), (rows + kWarp - 1) / kWarp);
+    const DType dtype = weight.defined() ? weight.dtype() : input.dtype();
+    const std::array sizes{height, width};
+    const std::array strides{width, std::int64_t{1}};
+    std::array<Scratch, 2> partial;
+    for (std::size_t i = 0; i < partial.size(); ++i) {
+      if (op.output(static_cast<int>(i) + 1).defined())
+        partial[i] =
+            memory.Allocate(allocations::Bytes(Count(height) * width, dtype), "aten::empty");
+    }
+    for (const Scratch& sums : partial) {
+      if (sums) cuda::Stage(op, sizes, strides, 1, cuda::SumBytes(dtype), memory);
+    }
+    for (std::size_t i = partial.size(); i-- > 0;) allocations::Free(partial[i], memory);
+  }
+  allocations::Free(gradient, memory);
+  allocations::Free(dense, memory);
 }
 
 Work LayerNormSlopeWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 13}; }
@@ -160,18 +205,6 @@ void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
       memory.Allocate(allocations::Bytes(Count(op.target().threads) * rows, wide), "aten::empty");
   for (const Scratch& scratch : {sums, narrow, block, mask, copy})
     allocations::Free(scratch, memory);
-}
-
-// The scores anew, and the gradients of scores, query, key and value: five products.
-Work FlashSlopeWork(const OpView& op) {
-  const TensorView query = op.tensor(1);
-  const Count scores = Count(query.size(0)) * query.size(1) * query.size(2) * op.tensor(2).size(2);
-  const Count hidden = op.boolean(7) ? attention::HiddenByCausality(query, op.tensor(2))
-                                     : attention::HiddenByMask(op, op.tensor(8), scores);
-  return {.mac = scores * query.size(3) * 5,
-          .alu = scores * 5,
-          .special = scores,
-          .masked = hidden * query.size(3) * 5};
 }
 
 // --- embedding, slices, losses -------------------------------------------------------------------
@@ -358,24 +391,26 @@ constexpr std::array kRows{
     Slope("aten::logit_backward", "The gradient of the logarithm of odds.",
           "(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
           "aten::logit_backward(f32[2,8], f32[2,8])", kSiluSlope),
-    Knowing(contents::SoftmaxGradient,
-            Kernel("aten::_softmax_backward_data", "The gradient of softmax, from its result.",
-                   "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-                   "aten::_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)",
-                   Family::kNormalization, Fusion::kReduction, SoftmaxSlopeShape,
-                   SoftmaxSlopeAllocations, work::PerOutput<PerElement{.alu = 4}>)),
+    Knowing(
+        contents::SoftmaxGradient,
+        Kernel("aten::_softmax_backward_data", "The gradient of softmax, from its result.",
+               "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+               "aten::_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)", Family::kNormalization,
+               Fusion::kReduction, SoftmaxSlopeShape, {SoftmaxSlopeAllocations, SoftmaxSlopeOnCuda},
+               work::PerOutput<PerElement{.alu = 4}>)),
     Kernel("aten::_log_softmax_backward_data", "The gradient of log_softmax, from its result.",
            "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
            "aten::_log_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)", Family::kNormalization,
-           Fusion::kReduction, SoftmaxSlopeShape, SoftmaxSlopeAllocations,
+           Fusion::kReduction, SoftmaxSlopeShape,
+           {SoftmaxSlopeAllocations, SoftmaxSlopeAllocations},
            work::PerOutput<PerElement{.alu = 3, .special = 1}>),
     Kernel("aten::native_layer_norm_backward", "The gradients of a layer norm.",
            "(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, "
            "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
            "aten::native_layer_norm_backward(f32[2,3,8], f32[2,3,8], [8], f32[2,3,1], f32[2,3,1], "
            "f32[8], f32[8], [True, True, True])",
-           Family::kNormalization, Fusion::kOpaque, LayerNormSlopeShape, LayerNormSlopeAllocations,
-           LayerNormSlopeWork),
+           Family::kNormalization, Fusion::kOpaque, LayerNormSlopeShape,
+           {LayerNormSlopeAllocations, LayerNormSlopeOnCuda}, LayerNormSlopeWork),
     Kernel("aten::_scaled_dot_product_flash_attention_for_cpu_backward",
            "The gradients of attention, block by block.",
            "(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor "
@@ -384,13 +419,13 @@ constexpr std::array kRows{
            "aten::_scaled_dot_product_flash_attention_for_cpu_backward(f32[2,4,9,8], f32[2,4,9,8], "
            "f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9], 0.0, False)",
            Family::kAttention, Fusion::kOpaque, FlashSlopeShape, FlashSlopeAllocations,
-           FlashSlopeWork),
+           attention::FusedSlopeWork<8, 7>),
     Kernel("aten::embedding_dense_backward", "The gradient of a table of embeddings.",
            "(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
            "scale_grad_by_freq) -> Tensor",
            "aten::embedding_dense_backward(f32[3,4,16], i64[3,4], 100, -1, False)",
-           Family::kIndexing, Fusion::kOpaque, TableGradientShape, EmbeddingSlopeAllocations,
-           AddGradient),
+           Family::kIndexing, Fusion::kOpaque, TableGradientShape,
+           {EmbeddingSlopeAllocations, cuda::EmbeddingGradient}, AddGradient),
     Kernel("aten::slice_backward", "The gradient of a slice, zero elsewhere.",
            "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
            "step) -> Tensor",

@@ -70,7 +70,8 @@ void LayerNormShape(const OpView& op, Outputs& out) {
   }
   Dims statistics(input.sizes());
   for (int i = input.rank() - normalized.size(); i < input.rank(); ++i) statistics[i] = 1;
-  const DType dtype = StatisticsType(input, {weight, bias});
+  const DType dtype = op.target().device == Device::kCuda ? AccumulateType(input.dtype())
+                                                          : StatisticsType(input, {weight, bias});
   out.Add(input.dtype(), input.sizes());
   out.Add(dtype, statistics);
   out.Add(dtype, statistics);

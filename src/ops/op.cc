@@ -24,6 +24,17 @@ void Contradict(std::string message, std::string hint) {
   throw RuleError{std::move(message), std::move(hint), true};
 }
 
+void OpDef::Allocate(const OpView& op, Allocations& memory) const {
+  if (op.target().device == Device::kCpu) return allocations->cpu(op, memory);
+  for (int i = 0; i < op.output_count(); ++i) {
+    if (op.output(i).defined() && op.output(i).value().on_host) return;
+  }
+  if (allocations->cuda != nullptr) return allocations->cuda(op, memory);
+  for (int i = 0; i < op.output_count(); ++i) {
+    if (op.output(i).defined()) memory.Output(i);
+  }
+}
+
 std::string_view NameOf(Fusion fusion) {
   switch (fusion) {
     case Fusion::kElementwise:

@@ -279,7 +279,17 @@ using ContentsFn = Contents (*)(const OpView& op);
 // Composites take these columns from the operators they call.
 inline constexpr DecomposeFn kIsKernel = nullptr;
 inline constexpr ShapeFn kShapeFromParts = nullptr;
-inline constexpr AllocationsFn kAllocationsFromParts = nullptr;
+
+// What a kernel allocates on each device. A row that says nothing of CUDA has no scratch there: its
+// outputs in order, and nothing else.
+struct DeviceAllocations {
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr DeviceAllocations(AllocationsFn on_cpu, AllocationsFn on_cuda = nullptr)
+      : cpu(on_cpu), cuda(on_cuda) {}
+  AllocationsFn cpu;
+  AllocationsFn cuda;
+};
+inline constexpr DeviceAllocations kAllocationsFromParts{nullptr};
 inline constexpr WorkFn kWorkFromParts = nullptr;
 inline constexpr TrafficFn kTrafficFromParts = nullptr;
 
@@ -292,8 +302,8 @@ struct OpDef {
   Stated<ShapeFn> shape;  // sizes, strides and dtypes of the outputs
   Stated<Alias> alias;
   Stated<Fusion> fusion;
-  Stated<DecomposeFn> decompose;      // kIsKernel, or what a composite dispatches to
-  Stated<AllocationsFn> allocations;  // of a kernel, in order
+  Stated<DecomposeFn> decompose;          // kIsKernel, or what a composite dispatches to
+  Stated<DeviceAllocations> allocations;  // of a kernel, in order
   Stated<WorkFn> work;
   Stated<TrafficFn> traffic;
   Stated<Gradient> grad;        // how autograd differentiates it, and what it saves
@@ -303,6 +313,9 @@ struct OpDef {
   ContentsFn contents = nullptr;
 
   bool is_kernel() const { return *decompose == nullptr; }
+  // What it allocates where `op` runs: nothing for results in the host's memory. Requires: it is a
+  // kernel.
+  void Allocate(const OpView& op, Allocations& memory) const;
   // Whether it overwrites its first argument, itself or in its parts: "(Tensor(a!) self, ...".
   bool overwrites() const { return !signature->params().empty() && signature->params()[0].written; }
   // The name without overload, as PyTorch's profiler prints it: "aten::softmax".

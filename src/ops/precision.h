@@ -27,6 +27,8 @@ struct Precision {
     switch (device) {
       case Device::kCpu:
         return cpu;
+      case Device::kCuda:
+        return cuda;
     }
     __builtin_unreachable();
   }

@@ -82,8 +82,23 @@ Tensor ChannelNoise(Dispatcher& d, const OpView& op) {
   return Noise(d, op, d.Call("aten::new_empty", d.tensor(op, 0), sizes, RealOf(self.dtype())));
 }
 
+// input, p, train: the result, then which elements were kept.
+void FusedDropoutShape(const OpView& op, Outputs& out) {
+  shape::Like(op.self(), op.self().dtype(), out);
+  shape::Like(op.self(), DType::kBool, out);
+}
+void FusedDropoutAllocations(const OpView&, Allocations& memory) {
+  memory.Output(1, "aten::empty_strided");
+  memory.Output(0, "aten::empty_strided");
+}
+
 template <Label kMultiply, Tensor (*kNoise)(Dispatcher&, const OpView&)>
 std::vector<Tensor> Dropout(Dispatcher& d, const OpView& op) {
+  const bool fused = d.target().device == Device::kCuda && kMultiply.view() == "aten::mul.Tensor" &&
+                     kNoise == &ElementNoise;
+  if (fused && op.boolean(2) && op.real(1) > 0 && op.real(1) < 1 && op.self().count() > 0) {
+    return {d.Call("aten::native_dropout", op.arg(0), op.arg(1), true)};
+  }
   if (DropsNothing(op)) return {d.tensor(op, 0)};
   const Tensor self = d.tensor(op, 0);
   if (op.real(1) == 1) {
@@ -98,6 +113,9 @@ std::vector<Tensor> NativeDropout(Dispatcher& d, const OpView& op) {
   const double p = op.real(1);
   const Tensor self = d.tensor(op, 0);
   if (self.count() == 0) return {self, d.Call("aten::empty_like", self)};
+  if (d.target().device == Device::kCuda && !(op.given(2) && !op.boolean(2)) && p < 1) {
+    return d.CallMany("steelyard::fused_dropout", op.arg(0), op.arg(1), true);
+  }
   if (op.given(2) && !op.boolean(2)) {
     const Tensor mask = d.Call("aten::ones_like", self, DType::kBool);
     return {d.Call("aten::clone", self), mask};
@@ -116,6 +134,9 @@ std::vector<Tensor> NativeDropout(Dispatcher& d, const OpView& op) {
 
 // grad, mask, scale
 std::vector<Tensor> NativeDropoutBackward(Dispatcher& d, const OpView& op) {
+  if (d.target().device == Device::kCuda) {
+    return {d.Call("steelyard::masked_scale", op.arg(0), op.arg(1), op.arg(2))};
+  }
   const Tensor kept = d.Call("aten::mul.Tensor", op.arg(0), op.arg(1));
   return {d.Call("aten::mul.Scalar", kept, op.real(2))};
 }
@@ -276,6 +297,20 @@ constexpr std::array kRows{
     Call("aten::native_dropout_backward", "The gradient of elements that were zeroed by a mask.",
          "(Tensor grad_output, Tensor mask, float scale) -> Tensor",
          "aten::native_dropout_backward(f32[2,8], bool[2,8], 1.25)", NativeDropoutBackward),
+    Kernel(Family::kRandom,
+           {"steelyard::fused_dropout", "Dropout as one kernel of CUDA, with its mask.",
+            "(Tensor input, float p, bool train) -> (Tensor, Tensor)",
+            "steelyard::fused_dropout(f32[2,8], 0.1, True)"},
+           {FusedDropoutShape, Fusion::kOpaque,
+            DeviceAllocations{allocations::OutputsOnly, FusedDropoutAllocations},
+            work::PerInput<work::PerElement{.alu = 2, .compare = 1}>, kNoGradient,
+            precision::kFollow}),
+    Kernel(Family::kElementwise,
+           {"steelyard::masked_scale", "What a mask keeps, scaled, as one kernel of CUDA.",
+            "(Tensor grad, Tensor mask, float scale) -> Tensor",
+            "steelyard::masked_scale(f32[2,8], bool[2,8], 1.25)"},
+           {shape::Like<0>, Fusion::kElementwise, allocations::Via<"aten::empty">,
+            work::PerInput<work::PerElement{.alu = 2}>, kNoGradient, precision::kFollow}),
     Call("aten::alpha_dropout", "Dropout that keeps mean and variance of what SELU gives.",
          "(Tensor input, float p, bool train) -> Tensor",
          "aten::alpha_dropout(f32[2,8], 0.1, True)", AlphaDropout),

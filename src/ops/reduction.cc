@@ -12,6 +12,7 @@
 
 #include "ir/layout.h"
 #include "ops/contents/words.h"
+#include "ops/cuda/reduce.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/registry.h"
@@ -207,6 +208,47 @@ void MeanAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(wide, memory);
 }
 
+// --- Allocations on CUDA ------------------------------------------------------------------------
+
+// What a thread keeps of its elements.
+enum class Keeps : std::uint8_t {
+  kSum,    // one number; of half-precision elements a float32
+  kTruth,  // a bool
+  kValue,  // an element
+  kPlace,  // an element, in float32 or wider, and where it stands
+};
+
+std::int64_t BytesOf(Keeps keeps, DType dtype) {
+  switch (keeps) {
+    case Keeps::kSum:
+      return cuda::SumBytes(dtype);
+    case Keeps::kTruth:
+      return 1;
+    case Keeps::kValue:
+      return std::max(BitsOf(dtype) / 8, 1);
+    case Keeps::kPlace:
+      return 2 * static_cast<std::int64_t>(sizeof(std::int64_t));
+  }
+  __builtin_unreachable();
+}
+
+// Half-precision elements are read as they are where the result is float32; others of another dtype
+// are cast first.
+template <Keeps kKeeps, Places kAt>
+void ReduceOnCuda(const OpView& op, Allocations& memory) {
+  for (int i = 0; i < op.output_count(); ++i) memory.Output(i);
+  const TensorView self = op.self();
+  const DType dtype = op.output().dtype();
+  const bool as_is =
+      kKeeps != Keeps::kSum ||
+      (dtype == DType::kFloat32 && IsFloating(self.dtype()) && BitsOf(self.dtype()) < 32);
+  const DType read = as_is ? self.dtype() : dtype;
+  const auto cast = allocations::Cast(self, read, memory);
+  cuda::Stage(op, self.sizes(), shape::CastStrides(self, read), ReducedDims(op, kAt),
+              BytesOf(kKeeps, kKeeps == Keeps::kSum ? dtype : self.dtype()), memory);
+  allocations::Free(cast, memory);
+}
+
 // --- Work ---------------------------------------------------------------------------------------
 
 // One operation for each element and one for each result.
@@ -218,7 +260,7 @@ Work MeanWork(const OpView& op) {
 
 constexpr OpDef Reduce(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, Gradient grad, Fusion fusion, ShapeFn shape,
-                       AllocationsFn allocations,
+                       DeviceAllocations allocations,
                        WorkFn work = work::PerInput<PerElement{.alu = 1}>) {
   return Kernel(Family::kReduction, {name, summary, signature, example},
                 {shape, fusion, allocations, work, grad, precision::kFollow});
@@ -362,7 +404,8 @@ constexpr OpDef SoftmaxKernel(OpName name, std::string_view summary, std::string
   return Kernel(
       Family::kNormalization,
       {name, summary, "(Tensor self, int dim, bool half_to_float) -> Tensor", example},
-      {SoftmaxShape, Fusion::kReduction, SoftmaxAllocations, work, grad, precision::kFollow});
+      {SoftmaxShape, Fusion::kReduction, DeviceAllocations{SoftmaxAllocations, SoftmaxAllocations},
+       work, grad, precision::kFollow});
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -380,7 +423,7 @@ constexpr std::array kRows{
             "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
             "aten::sum.dim_IntList(bool[2,3,8], [0,-1], True)", gradients::kSumDim,
             Fusion::kReduction, ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>,
-            SumAllocations)),
+            {SumAllocations, ReduceOnCuda<Keeps::kSum, Places{.dim = 1, .keep = 2, .dtype = 3}>})),
     Reduce("aten::nansum", "Sums of what are numbers over dimensions.",
            "(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
            "Tensor",
@@ -397,7 +440,8 @@ constexpr std::array kRows{
     Reduce("aten::mean.dim", "Means over dimensions.",
            "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
            "aten::mean.dim(f32[2,3,8], [-1], True)", gradients::kMeanDim, Fusion::kReduction,
-           ReduceShape<FloatingType, Places{.dim = 1, .keep = 2, .dtype = 3}>, MeanAllocations,
+           ReduceShape<FloatingType, Places{.dim = 1, .keep = 2, .dtype = 3}>,
+           {MeanAllocations, ReduceOnCuda<Keeps::kSum, Places{.dim = 1, .keep = 2, .dtype = 3}>},
            MeanWork),
     Casting(precision::kFullOrResult,
             Reduce("aten::prod", "The product of all elements.",
@@ -412,58 +456,68 @@ constexpr std::array kRows{
                ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>, CastToOutput)),
     Reduce("aten::any", "Whether one element is not zero.", "(Tensor self) -> Tensor",
            "aten::any(f32[2,8])", kNoGradient, Fusion::kReduction, ReduceShape<TruthType, Places{}>,
-           CastToOutput),
+           {CastToOutput, ReduceOnCuda<Keeps::kTruth, Places{}>}),
     Reduce("aten::any.dim", "Whether one element of a dimension is not zero.",
            "(Tensor self, int dim, bool keepdim=False) -> Tensor", "aten::any.dim(bool[2,8], 1)",
            kNoGradient, Fusion::kReduction, ReduceShape<TruthType, Places{.dim = 1, .keep = 2}>,
-           CastToOutput),
+           {CastToOutput, ReduceOnCuda<Keeps::kTruth, Places{.dim = 1, .keep = 2}>}),
     Reduce("aten::any.dims", "Whether one element of some dimensions is not zero.",
            "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
            "aten::any.dims(bool[2,8], [0,1])", kNoGradient, Fusion::kReduction,
            ReduceShape<TruthType, Places{.dim = 1, .keep = 2, .empty_is_none = true}>,
-           CastToOutput),
+           {CastToOutput,
+            ReduceOnCuda<Keeps::kTruth, Places{.dim = 1, .keep = 2, .empty_is_none = true}>}),
     Reduce("aten::all", "Whether no element is zero.", "(Tensor self) -> Tensor",
            "aten::all(bool[2,8])", kNoGradient, Fusion::kReduction,
-           ReduceShape<TruthType, Places{}>, CastToOutput),
+           ReduceShape<TruthType, Places{}>, {CastToOutput, ReduceOnCuda<Keeps::kTruth, Places{}>}),
     Reduce("aten::all.dim", "Whether no element of a dimension is zero.",
            "(Tensor self, int dim, bool keepdim=False) -> Tensor",
            "aten::all.dim(f32[2,8], 1, True)", kNoGradient, Fusion::kReduction,
-           ReduceShape<TruthType, Places{.dim = 1, .keep = 2}>, CastToOutput),
+           ReduceShape<TruthType, Places{.dim = 1, .keep = 2}>,
+           {CastToOutput, ReduceOnCuda<Keeps::kTruth, Places{.dim = 1, .keep = 2}>}),
     Reduce("aten::all.dims", "Whether no element of some dimensions is zero.",
            "(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
            "aten::all.dims(bool[2,8])", kNoGradient, Fusion::kReduction,
            ReduceShape<TruthType, Places{.dim = 1, .keep = 2, .empty_is_none = true}>,
-           CastToOutput),
+           {CastToOutput,
+            ReduceOnCuda<Keeps::kTruth, Places{.dim = 1, .keep = 2, .empty_is_none = true}>}),
     Reduce("aten::amax", "The largest elements of dimensions.",
            "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
            "aten::amax(f32[2,3,8], [0,2], True)", gradients::kAmax, Fusion::kReduction,
-           ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>, allocations::OutputsOnly),
+           ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>,
+           {allocations::OutputsOnly, ReduceOnCuda<Keeps::kValue, Places{.dim = 1, .keep = 2}>}),
     Reduce("aten::amin", "The smallest elements of dimensions.",
            "(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", "aten::amin(f32[2,8])",
            gradients::kAmin, Fusion::kReduction, ChooseShape<OwnType, Places{.dim = 1, .keep = 2}>,
-           allocations::OutputsOnly),
+           {allocations::OutputsOnly, ReduceOnCuda<Keeps::kValue, Places{.dim = 1, .keep = 2}>}),
     Reduce("aten::max", "The largest element.", "(Tensor self) -> Tensor",
            "aten::max(f32[8,2]{1,8})", gradients::kMaxAll, Fusion::kReduction,
-           ChooseShape<OwnType, Places{}>, ContiguousByFactory),
+           ChooseShape<OwnType, Places{}>,
+           {ContiguousByFactory, ReduceOnCuda<Keeps::kValue, Places{}>}),
     Reduce("aten::min", "The smallest element.", "(Tensor self) -> Tensor", "aten::min(f32[2,8])",
            gradients::kMinAll, Fusion::kReduction, ChooseShape<OwnType, Places{}>,
-           ContiguousByFactory),
+           {ContiguousByFactory, ReduceOnCuda<Keeps::kValue, Places{}>}),
     Reduce("aten::max.dim", "The largest elements of a dimension, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
            "aten::max.dim(f32[2,8], 1)", gradients::kMaxDim, Fusion::kReduction,
-           ValuesAndIndicesShape<Places{.dim = 1, .keep = 2}>, allocations::OutputsOnly, kCompare),
+           ValuesAndIndicesShape<Places{.dim = 1, .keep = 2}>,
+           {allocations::OutputsOnly, ReduceOnCuda<Keeps::kPlace, Places{.dim = 1, .keep = 2}>},
+           kCompare),
     Reduce("aten::min.dim", "The smallest elements of a dimension, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
            "aten::min.dim(f32[2,8], 1, True)", gradients::kMinDim, Fusion::kReduction,
-           ValuesAndIndicesShape<Places{.dim = 1, .keep = 2}>, allocations::OutputsOnly, kCompare),
+           ValuesAndIndicesShape<Places{.dim = 1, .keep = 2}>,
+           {allocations::OutputsOnly, ReduceOnCuda<Keeps::kPlace, Places{.dim = 1, .keep = 2}>},
+           kCompare),
     Reduce("aten::argmax", "Where the largest element stands.",
            "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
            "aten::argmax(f32[2,8], 1)", kNoGradient, Fusion::kReduction,
-           ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>, ArgMaxAllocations, kCompare),
+           ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>,
+           {ArgMaxAllocations, ReduceOnCuda<Keeps::kPlace, Places{.dim = 1, .keep = 2}>}, kCompare),
     Reduce("aten::argmin", "Where the smallest element stands.",
            "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "aten::argmin(f32[2,8])",
            kNoGradient, Fusion::kReduction, ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>,
-           ArgMaxAllocations, kCompare),
+           {ArgMaxAllocations, ReduceOnCuda<Keeps::kPlace, Places{.dim = 1, .keep = 2}>}, kCompare),
     Casting(
         precision::kFullResultOnCuda,
         Reduce("aten::linalg_vector_norm", "Norms over dimensions.",
@@ -471,13 +525,16 @@ constexpr std::array kRows{
                "dtype=None) -> Tensor",
                "aten::linalg_vector_norm(f32[2,3,8], 2, [-1], True)", gradients::kVectorNorm,
                Fusion::kReduction, ReduceShape<NormType, Places{.dim = 2, .keep = 3, .dtype = 4}>,
-               NormAllocations<Places{.dim = 2, .keep = 3, .dtype = 4}>, work::Norm)),
+               {NormAllocations<Places{.dim = 2, .keep = 3, .dtype = 4}>,
+                ReduceOnCuda<Keeps::kSum, Places{.dim = 2, .keep = 3, .dtype = 4}>},
+               work::Norm)),
     Knowing(contents::SummedUp,
             Casting(precision::kFullResultOnCuda,
                     Reduce("aten::cumsum", "Sums of all elements up to each.",
                            "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
                            "aten::cumsum(bool[2,8], -1)", gradients::kCumsum, Fusion::kOpaque,
-                           CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations))),
+                           CumulativeShape<Places{.dim = 1, .dtype = 2}>,
+                           {CumulativeAllocations, CumulativeAllocations}))),
     Casting(precision::kFullResultOnCuda,
             Reduce("aten::cumprod", "Products of all elements up to each.",
                    "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",

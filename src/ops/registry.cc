@@ -19,7 +19,9 @@ using Rows = std::span<const OpDef> (*)();
 constexpr std::array kFamilies{
     &ops::Linalg,
     &ops::Convolution,
+    &ops::CudaConvolution,
     &ops::Attention,
+    &ops::CudaAttention,
     &ops::Recurrent,
     &ops::Normalization,
     &ops::Activation,

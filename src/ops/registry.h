@@ -12,7 +12,9 @@ namespace steelyard::ops {
 std::span<const OpDef> Linalg();
 std::span<const OpDef> Convolution();
 std::span<const OpDef> ConvolutionBackward();
+std::span<const OpDef> CudaConvolution();
 std::span<const OpDef> Attention();
+std::span<const OpDef> CudaAttention();
 std::span<const OpDef> Recurrent();
 std::span<const OpDef> Normalization();
 std::span<const OpDef> NormalizationBackward();

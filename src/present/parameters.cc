@@ -33,14 +33,6 @@ using report::Sentence;
 // More inputs than this are counted and not named in the headline.
 constexpr std::size_t kNamedInputs = 4;
 
-std::string_view NameOfDevice(Device device) {
-  switch (device) {
-    case Device::kCpu:
-      return "cpu";
-  }
-  return {};
-}
-
 // Caches, of which there are many, are told of on their own.
 std::vector<ValueId> TensorInputs(const Program& program) {
   std::vector<ValueId> tensors;
@@ -180,7 +172,7 @@ void AppendModel(const Findings& findings, report::Document* document) {
       report::Headline{std::string(ModelName(findings.kernels)), std::move(text)});
   document->body.emplace_back(
       report::Paragraph{{fmt::format("{} on {}: {}", findings.runtime_title,
-                                     NameOfDevice(findings.target.device), RunWords(findings))}});
+                                     findings.target.name, RunWords(findings))}});
   AddExperts(findings.parameters, document);
 }
 
@@ -189,7 +181,7 @@ void AddModelData(const Findings& findings, report::Data* data) {
   AddInputData(findings.kernels, data);
   data->OpenObject("run");
   data->SetText("runtime", findings.runtime);
-  data->SetText("device", NameOfDevice(findings.target.device));
+  data->SetText("device", findings.target.name);
   data->SetInt("threads", findings.target.threads, Unit::kNone);
   data->SetText("step", findings.trains() ? "training" : "forward");
   if (!findings.autocast.empty()) data->SetText("autocast", findings.autocast);

@@ -108,7 +108,7 @@ class EagerRun final : public Allocations {
       return;
     }
     if (def != nullptr && node.refusal == kNoString) {
-      (**def->allocations)(OpView(program_, *def, program_.args(node), outputs_, target_), *this);
+      def->Allocate(OpView(program_, *def, program_.args(node), outputs_, target_), *this);
       return;
     }
     // An operator without a row, or one that was refused: its results, as far as the file tells.

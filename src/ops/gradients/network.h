@@ -26,6 +26,8 @@ Tensor MseTarget(Dispatcher& d, const Backward& b);
 Tensor GeluSelf(Dispatcher& d, const Backward& b);
 std::vector<Tensor> LayerNorm(Dispatcher& d, const Backward& b);
 std::vector<Tensor> FlashAttention(Dispatcher& d, const Backward& b);
+std::vector<Tensor> EfficientAttention(Dispatcher& d, const Backward& b);
+std::vector<Tensor> CudaFlashAttention(Dispatcher& d, const Backward& b);
 std::vector<Tensor> RnnLayer(Dispatcher& d, const Backward& b);
 Tensor EmbeddingWeight(Dispatcher& d, const Backward& b);
 Tensor NllLossSelf(Dispatcher& d, const Backward& b);
@@ -94,6 +96,14 @@ inline constexpr Gradient kLayerNorm{
 inline constexpr Gradient kFlashAttention{
     "ScaledDotProductFlashAttentionForCpuBackward0",
     {GradientsOf({0, 1, 2}, {0, 1, 2, 5, ResultAt(0), ResultAt(1)}, FlashAttention)}};
+inline constexpr Gradient kEfficientAttention{
+    "ScaledDotProductEfficientAttentionBackward0",
+    {GradientsOf({0, 1, 2, 3}, {0, 1, 2, 3, ResultAt(0), ResultAt(1), ResultAt(2), ResultAt(3)},
+                 EfficientAttention)}};
+inline constexpr Gradient kCudaFlashAttention{
+    "ScaledDotProductFlashAttentionBackward0",
+    {GradientsOf({0, 1, 2}, {0, 1, 2, ResultAt(0), ResultAt(1), ResultAt(6), ResultAt(7)},
+                 CudaFlashAttention)}};
 inline constexpr Gradient kRnnLayer{
     "MkldnnRnnLayerBackward0",
     {GradientsOf({0, 1, 2, 3, 4, 5, 6},

@@ -53,8 +53,11 @@ Tensor Step::Present(std::string_view name, const Dims& sizes, const Dims& strid
 }
 
 Tensor Step::Counter(std::string_view name) {
-  if (is_first()) return Adopt(d_.Call("aten::empty.memory_format", Dims(), DType::kFloat32));
-  return Present(name, Dims(), Dims(), DType::kFloat32);
+  const Tensor counter = is_first()
+                             ? Adopt(d_.Call("aten::empty.memory_format", Dims(), DType::kFloat32))
+                             : Present(name, Dims(), Dims(), DType::kFloat32);
+  if (!counts_on_device_) d_.PutOnHost(counter);
+  return counter;
 }
 
 Tensor Step::Like(const Tensor& tensor, std::string_view name) {
@@ -94,8 +97,10 @@ void Step::ReturnMasters() {
 }
 
 void RunForm(Dispatcher& d, Step& step, const Forms& forms) {
-  const bool foreach = forms.foreach != nullptr && step.On("foreach");
   const bool fused = forms.fused != nullptr && step.On("fused");
+  const bool lists = step.On("foreach") || (d.target().device == Device::kCuda && !fused);
+  const bool foreach = forms.foreach != nullptr && lists;
+  if (fused) step.CountOnDevice();
   if (foreach && fused)
     Contradict("an optimizer is either foreach or fused", "Leave one of them out.");
   if (step.parameters.empty()) return;
@@ -159,6 +164,7 @@ void AddDecay(Dispatcher& d, const Step& step, const Tensors& parameters, Tensor
 
 void CountUp(Dispatcher& d, const Tensors& counters) {
   const Tensor one = d.Call("aten::empty.memory_format", Dims(), DType::kFloat32);
+  d.PutOnHost(one);
   d.Call("aten::_foreach_add_.Tensor", counters, one, 1.0);
 }
 

@@ -70,6 +70,8 @@ class Step {
   // State, which a first step makes and every later one finds. A counter is
   // torch.tensor(0.0, dtype=float32), or torch.zeros.
   Tensor Counter(std::string_view name = "step");
+  // Counters are on the device that the program runs on; else in the host's memory.
+  void CountOnDevice() { counts_on_device_ = true; }
   Tensor Like(const Tensor& tensor, std::string_view name);
   Tensor Like(const Tensor& tensor, std::string_view name, DType dtype);
   Tensor Zeros(std::string_view name, const Dims& sizes, DType dtype);
@@ -85,6 +87,7 @@ class Step {
   void ReturnMasters();
 
  private:
+  bool counts_on_device_ = false;
   std::vector<std::pair<std::size_t, Tensor>> lowered_;  // places, and the parameters of the model
   Dispatcher& d_;
   const OpView& op_;

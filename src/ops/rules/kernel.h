@@ -22,7 +22,7 @@ struct Words {
 struct Columns {
   Stated<ShapeFn> shape;
   Stated<Fusion> fusion;
-  Stated<AllocationsFn> allocations;
+  Stated<DeviceAllocations> allocations;
   Stated<WorkFn> work;
   Stated<Gradient> grad;
   Stated<Precision> precision;
@@ -48,7 +48,7 @@ constexpr OpDef Kernel(Family family, const Words& words, const Columns& columns
 
 // A kernel that nothing joins.
 constexpr OpDef OpaqueKernel(Family family, const Words& words, ShapeFn shape,
-                             AllocationsFn allocations, WorkFn work, Gradient grad,
+                             DeviceAllocations allocations, WorkFn work, Gradient grad,
                              Precision precision = precision::kFollow, Alias alias = Alias::kNone) {
   return Kernel(family, words, {shape, Fusion::kOpaque, allocations, work, grad, precision}, alias);
 }

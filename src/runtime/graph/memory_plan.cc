@@ -122,12 +122,11 @@ class Planner {
   }
 
   void MeasureWorkspace(const Call& call) {
-    if (call.def == nullptr || *call.def->allocations == nullptr) return;
+    if (call.def == nullptr || !call.def->is_kernel()) return;
     const Program& p = *graph_.program;
     const Node& node = p.main().nodes[call.node];
     Workspace workspace;
-    (**call.def->allocations)(OpView(p, *call.def, p.args(node), p.results(node), target_),
-                              workspace);
+    call.def->Allocate(OpView(p, *call.def, p.args(node), p.results(node), target_), workspace);
     plan_.workspace[step_] = workspace.most();
   }
 

@@ -31,7 +31,7 @@ TEST(Registry, RowsAreWhole) {
     SCOPED_TRACE(def->name->text());
     EXPECT_TRUE(def->summary->ends_with(".")) << *def->summary;
     EXPECT_EQ(*def->shape != nullptr, def->is_kernel());
-    EXPECT_EQ(*def->allocations != nullptr, def->is_kernel());
+    EXPECT_EQ(def->allocations->cpu != nullptr, def->is_kernel());
     EXPECT_EQ(*def->work != nullptr, def->is_kernel());
     EXPECT_EQ(*def->traffic != nullptr, def->is_kernel());
     EXPECT_EQ(*def->fusion != Fusion::kFromParts, def->is_kernel());

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolutions on CUDA: cuDNN's, whose plans are taken to need no workspace, and ATen's own for
+// kernels that see one channel each (ATen/native/cudnn/ConvShared.cpp,
+// cuda/DepthwiseConv2d.cu).
+
+#include <array>
+#include <string_view>
+
+#include "ir/layout.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/convolution.h"
+#include "ops/rules/kernel.h"
+#include "ops/rules/window.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+using convolution::Geometry;
+using convolution::SpatialRank;
+
+TensorView None(const OpView& op) { return {op.program(), kNoId}; }
+
+// --- Forward -------------------------------------------------------------------------------------
+
+// self, weight, padding, stride, dilation, groups, benchmark, deterministic, allow_tf32
+void CudnnShape(const OpView& op, Outputs& out) {
+  const int n = SpatialRank(op.tensor(1));
+  convolution::AddImage(op.self(), op.tensor(1), None(op),
+                        {.stride = window::PerDimension("stride", op.ints(3), n),
+                         .padding = window::PerDimension("padding", op.ints(2), n),
+                         .dilation = window::PerDimension("dilation", op.ints(4), n),
+                         .groups = op.integer(5)},
+                        out);
+}
+Work CudnnWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), None(op)); }
+
+// self, weight, kernel_size, bias, stride, padding, dilation
+void DepthwiseShape(const OpView& op, Outputs& out) {
+  const int n = SpatialRank(op.tensor(1));
+  convolution::AddImage(op.self(), op.tensor(1), op.tensor(3),
+                        {.stride = window::PerDimension("stride", op.ints(4), n),
+                         .padding = window::PerDimension("padding", op.ints(5), n),
+                         .dilation = window::PerDimension("dilation", op.ints(6), n),
+                         .groups = op.self().size(1)},
+                        out);
+}
+Work DepthwiseWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), op.tensor(3)); }
+
+// --- Backward ------------------------------------------------------------------------------------
+// grad_output, input, weight, output_mask: the gradients of image and weight.
+
+bool Wants(const OpView& op, std::size_t i) {
+  const std::vector<std::int64_t> mask = op.integers(3);
+  return i < mask.size() && mask[i] != 0;
+}
+
+void BackwardShape(const OpView& op, Outputs& out) {
+  const TensorView input = op.tensor(1), weight = op.tensor(2);
+  const bool last = convolution::UsesChannelsLast(input, weight);
+  for (int i = 0; i < 2; ++i) {
+    const TensorView like = op.tensor(i + 1);
+    const Dims sizes(like.sizes());
+    Wants(op, static_cast<std::size_t>(i))
+        ? out.Add(like.dtype(), sizes, last ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes))
+        : out.AddNone();
+  }
+}
+
+// The gradient is made dense in the order of the image.
+void CudnnBackwardAllocations(const OpView& op, Allocations& memory) {
+  const TensorView gradient = op.self();
+  const Dims sizes(gradient.sizes());
+  const bool last = convolution::UsesChannelsLast(op.tensor(1), op.tensor(2));
+  const Dims strides = last ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes);
+  const bool dense =
+      last ? IsContiguousChannelsLast(sizes, Dims(gradient.strides())) : gradient.is_contiguous();
+  std::optional<Allocations::Scratch> copy;
+  constexpr std::string_view kLabel = "aten::empty";
+  if (!dense) copy = memory.Allocate(StorageBytes(gradient.dtype(), sizes, strides), kLabel);
+  for (int i = 0; i < 2; ++i) {
+    if (op.output(i).defined()) memory.Output(i, kLabel);
+  }
+  allocations::Free(copy, memory);
+}
+
+// The weight's first; the gradient is made contiguous for each.
+void DepthwiseBackwardAllocations(const OpView& op, Allocations& memory) {
+  for (const int i : {1, 0}) {
+    if (!op.output(i).defined()) continue;
+    const auto gradient = allocations::Contiguous(op.self(), memory);
+    memory.Output(i, "aten::resize_");
+    allocations::Free(gradient, memory);
+  }
+}
+
+// Each gradient takes as many multiply-adds as the result did.
+Work BackwardWork(const OpView& op) {
+  const TensorView weight = op.tensor(2);
+  const Count each =
+      work::Elements(op.self()) * weight.size(1) * work::Elements(window::Spatial(weight.sizes()));
+  Work w;
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (Wants(op, i)) w.mac += each;
+  }
+  return w;
+}
+
+// --- Rows ----------------------------------------------------------------------------------------
+
+constexpr OpDef Convolution(const Words& words, ShapeFn shape, WorkFn work, AllocationsFn cuda) {
+  return Kernel(Family::kConvolution, words,
+                {shape, Fusion::kOutFusable, DeviceAllocations{allocations::OutputsOnly, cuda},
+                 work, kNoGradient, precision::kFollow});
+}
+
+constexpr std::array kRows{
+    Convolution({"aten::cudnn_convolution", "Convolution by cuDNN.",
+                 "(Tensor self, Tensor weight, SymInt[] padding, SymInt[] stride, SymInt[] "
+                 "dilation, SymInt groups, bool benchmark, bool deterministic, bool allow_tf32) -> "
+                 "Tensor",
+                 "aten::cudnn_convolution(f32[2,4,8,8], f32[6,4,3,3], [1,1], [1,1], [1,1], 1, "
+                 "False, False, False)"},
+                CudnnShape, CudnnWork, nullptr),
+    Convolution({"aten::_conv_depthwise2d", "Convolution of each channel with kernels of its own.",
+                 "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, SymInt[2] "
+                 "stride, SymInt[2] padding, SymInt[2] dilation) -> Tensor",
+                 "aten::_conv_depthwise2d(f32[2,4,8,8], f32[4,1,3,3], [3,3], f32[4], [1,1], [1,1], "
+                 "[1,1])"},
+                DepthwiseShape, DepthwiseWork, allocations::Via<"aten::resize_">),
+    Convolution({"steelyard::cudnn_convolution_backward",
+                 "The gradients of a convolution by cuDNN, inside `convolution_backward`.",
+                 "(Tensor grad_output, Tensor input, Tensor weight, bool[2] output_mask) -> "
+                 "(Tensor, Tensor)",
+                 "steelyard::cudnn_convolution_backward(f32[2,6,8,8], f32[2,4,8,8], f32[6,4,3,3], "
+                 "[True,True])"},
+                BackwardShape, BackwardWork, CudnnBackwardAllocations),
+    Convolution({"steelyard::depthwise_convolution_backward",
+                 "The gradients of a convolution channel by channel, inside "
+                 "`convolution_backward`.",
+                 "(Tensor grad_output, Tensor input, Tensor weight, bool[2] output_mask) -> "
+                 "(Tensor, Tensor)",
+                 "steelyard::depthwise_convolution_backward(f32[2,4,8,8], f32[2,4,8,8], "
+                 "f32[4,1,3,3], [True,True])"},
+                BackwardShape, BackwardWork, DepthwiseBackwardAllocations),
+};
+
+}  // namespace
+
+std::span<const OpDef> CudaConvolution() { return kRows; }
+
+}  // namespace steelyard::ops

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cuda/blas.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "ops/rules/allocations.h"
+#include "ops/rules/product.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::cuda {
+namespace {
+
+constexpr int kHopper = 90;
+constexpr std::int64_t kLargeWorkspace = std::int64_t{32} << 20;  // since compute capability 9.0
+constexpr std::int64_t kSmallWorkspace = 2 * (std::int64_t{4} << 20) + 8 * (std::int64_t{16} << 10);
+constexpr std::int64_t kLtWorkspace = std::int64_t{1} << 20;
+
+// Whether cuBLASLt adds the argument before the factors as a row of biases (addmm_out_cuda_impl).
+bool AddsBiasInLt(const OpView& op, int first) {
+  if (first == 0 || op.tensor(first).rank() != 2) return false;
+  const TensorView bias = op.self(), b = op.tensor(first + 1);
+  return bias.rank() == 1 && bias.size(0) == b.size(1) && bias.is_contiguous() &&
+         IsFloating(b.dtype()) && op.real(first + 2, 1.0) == 1.0 && b.size(0) > 1 && b.size(1) > 1;
+}
+
+bool IsRead(const TensorView& factor) {
+  return factor.rank() < 2 || (product::BlasReads(factor) && !factor.value().conjugated);
+}
+
+}  // namespace
+
+void UseBlasWorkspace(const OpView& op, Allocations& memory) {
+  const bool large = op.target().capability >= kHopper;
+  memory.Free(memory.Allocate(large ? kLargeWorkspace : kSmallWorkspace));
+}
+
+void Product(const OpView& op, int first, Allocations& memory) {
+  memory.Output(0);
+  const TensorView a = op.tensor(first), b = op.tensor(first + 1);
+  if (op.output().count() == 0 || a.size(-1) == 0) return;
+  product::FactorCopies copies(memory);
+  for (const TensorView& factor : {a, b}) {
+    if (!IsRead(factor)) copies.Add(work::Elements(factor), factor.dtype());
+  }
+  if (AddsBiasInLt(op, first)) {
+    memory.Free(memory.Allocate(kLtWorkspace));
+  } else {
+    UseBlasWorkspace(op, memory);
+  }
+  copies.FreeAll();
+}
+
+void Dot(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  UseBlasWorkspace(op, memory);
+}
+
+}  // namespace steelyard::cuda
