@@ -7,7 +7,8 @@
 //   device->memory_bytes;              // 85017493504, not the 80 GB of the box
 //   device->multiprocessor_threads();  // 2048
 //
-// Which of them a program fits, and how fast one could be at best, is asked of these rows.
+// Which of them a program fits, and how fast one could be at best, is asked of these rows; what a
+// process takes of the memory besides its tensors, of hardware/process.h.
 #pragma once
 
 #include <cstdint>
