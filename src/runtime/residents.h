@@ -11,13 +11,14 @@
 
 namespace steelyard {
 
-// Calls `visit(value, category, bytes)` for each resident storage once.
+// Calls `visit(value, category, bytes)` for each storage once that is resident where the program
+// runs.
 template <class Visit>
 void VisitResidents(const Program& program, const Visit& visit) {
   std::vector<bool> seen(program.storage_count, false);
   const auto add = [&](const NamedTensor& tensor, Category category) {
     const ValueId id = tensor.value;
-    if (id == kNoId || seen[program.values[id].storage]) return;
+    if (id == kNoId || program.values[id].on_host || seen[program.values[id].storage]) return;
     seen[program.values[id].storage] = true;
     visit(id, category, program.stored_bytes(tensor));
   };

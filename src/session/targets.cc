@@ -1,35 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-#include <array>
-
+#include "hardware/devices.h"
 #include "steelyard/op.h"
 
 namespace steelyard {
-namespace {
-
-constexpr std::array kTargets{
-    Target{},
-    Target{.device = Device::kCuda,
-           .name = "h100",
-           .capability = 90,
-           .multiprocessors = 132,
-           .multiprocessor_threads = 2048,
-           .memory = std::int64_t{81079} << 20},
-};
-
-}  // namespace
 
 std::vector<std::string_view> TargetNames() {
-  std::vector<std::string_view> names;
-  for (const Target& target : kTargets) names.push_back(target.name);
+  std::vector<std::string_view> names{Target().name};
+  for (const DeviceSpec& device : Devices()) names.push_back(device.name);
   return names;
 }
 
 std::optional<Target> TargetNamed(std::string_view name) {
-  const auto* const found = std::ranges::find(kTargets, name, &Target::name);
-  if (found == kTargets.end()) return std::nullopt;
-  return *found;
+  if (name == Target().name) return Target();
+  const DeviceSpec* device = FindDevice(name);
+  if (device == nullptr) return std::nullopt;
+  return Target{.device = Device::kCuda,
+                .name = device->name,
+                .capability = device->capability,
+                .multiprocessors = device->multiprocessors,
+                .multiprocessor_threads = device->multiprocessor_threads(),
+                .memory = device->memory_bytes};
 }
 
 }  // namespace steelyard
