@@ -101,6 +101,7 @@ struct AmpOptions {
 struct PassOptions {
   BindOptions bind = {};
   ModelMode mode = ModelMode::kExported;
+  bool as_module = false;  // as the module runs, not as it was traced (weigh.h)
   TrainOptions train = {};
   AmpOptions amp = {};
   Target target = {};

@@ -78,6 +78,10 @@ struct WeighOptions {
   // The mode of the model, where it shall not be the one that it was exported in.
   ModelMode mode = ModelMode::kExported;
 
+  // Weighs what the module does that was exported, not the file's program as it is: attention takes
+  // no mask where the file's, which is evaluated, hides nothing or only what comes later.
+  bool as_module = false;
+
   // The training step that is weighed; without an optimizer, one forward pass without gradients.
   TrainOptions train = {};
 

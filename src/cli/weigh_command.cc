@@ -203,8 +203,8 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .field = &deterministic_},
                                {.name = "--as",
                                 .arg = "PROGRAM",
-                                .help = "which program is weighed; what a live module does is "
-                                        "asked in Python",
+                                .help = "which program is weighed: the file's, or what the module "
+                                        "does that it was exported from",
                                 .field = &program_,
                                 .choices = {"exported", "module"}}});
 }
@@ -315,11 +315,7 @@ Result<WeighOptions> WeighCommand::Options() const {
                                  "Add --runtime graph."));
   }
   options.progress = StandardErrorProgress(progress_);
-  if (program_ == "module") {
-    return Unexpected(UsageError("a file holds what was exported, not the module", "--as module",
-                                 "In Python, steelyard.weigh(module, args=...) weighs what it "
-                                 "does."));
-  }
+  options.as_module = program_ == "module";
   if (const std::optional<Target> target = TargetNamed(device_)) options.target = *target;
   options.target.cudnn_attention = !no_cudnn_attention_;
   options.target.deterministic = deterministic_;

@@ -324,7 +324,7 @@ constexpr std::array kRows{
         Family::kAttention,
         {"aten::_scaled_dot_product_efficient_attention_backward",
          "The gradients of attention, by CUTLASS's kernels.",
-         "(Tensor grad_out_, Tensor query, Tensor key, Tensor value, Tensor attn_bias, Tensor "
+         "(Tensor grad_out_, Tensor query, Tensor key, Tensor value, Tensor? attn_bias, Tensor "
          "out, Tensor logsumexp, Tensor philox_seed, Tensor philox_offset, float dropout_p, "
          "bool[4] grad_input_mask, bool is_causal=False, *, float? scale=None) -> (Tensor, "
          "Tensor, Tensor, Tensor)",
@@ -349,7 +349,7 @@ constexpr std::array kRows{
         {"aten::_scaled_dot_product_flash_attention_backward",
          "The gradients of attention, by FlashAttention's kernels.",
          "(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor "
-         "logsumexp, Tensor cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt max_k, float "
+         "logsumexp, Tensor? cum_seq_q, Tensor? cum_seq_k, SymInt max_q, SymInt max_k, float "
          "dropout_p, bool is_causal, Tensor philox_seed, Tensor philox_offset, *, float? "
          "scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)",
          "aten::_scaled_dot_product_flash_attention_backward(bf16[2,4,9,8], bf16[2,4,9,8], "

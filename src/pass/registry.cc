@@ -17,6 +17,7 @@
 #include "pass/freeze.h"
 #include "pass/infer_outputs.h"
 #include "pass/overwrite.h"
+#include "pass/recognize_masks.h"
 #include "pass/recompute.h"
 #include "pass/set_mode.h"
 #include "pass/tie_parameters.h"
@@ -42,6 +43,10 @@ constexpr std::array kPasses{
              .summary = "makes symbolic sizes numbers",
              .applies = &Always,
              .run = [](Program p, const PassOptions& o) { return Bind(std::move(p), o.bind); }},
+    PassInfo{.name = "recognize_masks",
+             .summary = "takes masks away that the module would not pass",
+             .applies = [](const PassOptions& o) { return o.as_module; },
+             .run = [](Program p, const PassOptions&) { return RecognizeMasks(std::move(p)); }},
     PassInfo{.name = "set_mode",
              .summary = "switches dropout and batch normalization",
              .applies = &Always,

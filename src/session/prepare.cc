@@ -23,6 +23,7 @@ constexpr bool kVerifies = true;
 PassOptions PassesOf(const WeighOptions& options) {
   PassOptions passes{.bind = options.bind,
                      .mode = options.mode,
+                     .as_module = options.as_module,
                      .train = options.train,
                      .amp = options.amp,
                      .target = options.target,

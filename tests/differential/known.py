@@ -38,6 +38,12 @@ NO_EXAMPLE = {
 }
 
 # Kernels whose alias column is not what PyTorch's schema says.
+# Tensors of a schema that autograd gives undefined to, which a row must say to be given None.
+UNDEFINED = {
+    "aten::_scaled_dot_product_efficient_attention_backward": ["attn_bias"],
+    "aten::_scaled_dot_product_flash_attention_backward": ["cum_seq_q", "cum_seq_k"],
+}
+
 ALIASES = {
     "aten::broadcast_tensors": "each output is a view of its own tensor, which no schema can say",
     "aten::_unsafe_view": "a view that the schema hides: its source dies with the call",

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The nodes that a mask is made by are a program of their own, which is taken apart into kernels
+// and followed by what their rows know of elements. Where that tells a mask, its calls are
+// rewritten, and nodes of that program which nothing needs any more are dropped.
+
+#include "pass/recognize_masks.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "ops/contents/known_contents.h"
+#include "ops/op_def.h"
+#include "ops/program_rows.h"
+#include "pass/decompose.h"
+
+namespace steelyard {
+namespace {
+
+enum class MaskKind : std::uint8_t { kOther, kNone, kCausal };
+
+// A call of attention with a mask.
+struct Call {
+  std::size_t node = 0;
+  std::size_t mask = 0;  // place among the arguments
+  ValueId value = kNoId;
+};
+
+// Where among the arguments of a call the parameter of this name stands, by position or by name.
+std::optional<std::size_t> IndexOf(const Program& program, const Node& node, const OpDef& def,
+                                   std::string_view name) {
+  const int place = def.signature->IndexOf(name);
+  const std::span<const Argument> args = program.args(node);
+  for (std::size_t i = 0; place >= 0 && i < args.size(); ++i) {
+    const std::string_view given = program.text(args[i].name);
+    if (given.empty() ? i == static_cast<std::size_t>(place) : given == name) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<Call> CallsWithMasks(const Program& program, std::span<const OpDef* const> rows) {
+  std::vector<Call> calls;
+  const std::vector<Node>& nodes = program.main().nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const OpDef* def = rows[nodes[i].op];
+    if (def == nullptr || *def->family != Family::kAttention) continue;
+    if (def->signature->IndexOf("is_causal") < 0) continue;
+    const auto mask = IndexOf(program, nodes[i], *def, "attn_mask");
+    if (!mask) continue;
+    const Argument& given = program.args(nodes[i])[*mask];
+    if (given.kind == ArgKind::kValue) calls.push_back({i, *mask, given.value});
+  }
+  return calls;
+}
+
+template <class Visit>
+void VisitValues(const Program& program, std::span<const Argument> args, const Visit& visit) {
+  for (const Argument& arg : args) {
+    if (arg.kind == ArgKind::kValue) visit(arg.value);
+    if (arg.kind == ArgKind::kList) VisitValues(program, program.list(arg.list), visit);
+  }
+}
+
+// Which nodes of the main graph these values are made by.
+std::vector<bool> MakersOf(const Program& program, std::span<const Call> calls) {
+  std::vector<bool> wanted(program.values.size(), false);
+  for (const Call& call : calls) wanted[call.value] = true;
+  const std::vector<Node>& nodes = program.main().nodes;
+  std::vector<bool> makers(nodes.size(), false);
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    for (const ValueId result : program.results(nodes[i])) {
+      makers[i] = makers[i] || (result != kNoId && wanted[result]);
+    }
+    if (!makers[i]) continue;
+    VisitValues(program, program.args(nodes[i]), [&](ValueId id) { wanted[id] = true; });
+  }
+  return makers;
+}
+
+// Whether a row of a mask lets through its first `seen` elements and no other.
+bool SeesFirst(std::span<const Contents::Run> row, std::int64_t seen, bool is_bool) {
+  std::int64_t at = 0;
+  for (const Contents::Run& run : row) {
+    if (!run.constant()) return false;
+    const bool is_seen = is_bool ? run.first != 0 : run.first == 0;
+    if (!is_seen && !is_bool && run.first > kHides) return false;
+    if (is_seen ? at + run.length > seen : at < seen) return false;
+    at += run.length;
+  }
+  return true;
+}
+
+MaskKind KindOf(const Contents* contents, const TensorView& mask) {
+  if (contents == nullptr || contents->empty() || mask.rank() < 2) return MaskKind::kOther;
+  const bool is_bool = mask.dtype() == DType::kBool;
+  if (const std::optional<double> number = contents->uniform()) {
+    return (is_bool ? *number != 0 : *number == 0) ? MaskKind::kNone : MaskKind::kOther;
+  }
+  const std::int64_t queries = mask.size(-2), keys = mask.size(-1);
+  const std::size_t rows = contents->row_count();
+  const int rank = contents->rank();
+  const bool by_row =
+      rank >= 2 && contents->extents()[static_cast<std::size_t>(rank - 2)] == queries;
+  const auto all_rows = [&](const auto& seen) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      if (!SeesFirst(contents->row(i), seen(i), is_bool)) return false;
+    }
+    return true;
+  };
+  if (all_rows([&](std::size_t) { return keys; })) return MaskKind::kNone;
+  if (!by_row || queries != keys || queries <= 0) return MaskKind::kOther;
+  const auto row_of = [&](std::size_t i) {
+    return static_cast<std::int64_t>(i % static_cast<std::size_t>(queries)) + 1;
+  };
+  return all_rows(row_of) ? MaskKind::kCausal : MaskKind::kOther;
+}
+
+// What the masks are, by value; nothing where they cannot be evaluated.
+std::map<ValueId, MaskKind> Evaluate(const Program& program, std::span<const Call> calls,
+                                     const std::vector<bool>& makers) {
+  Program masks = program;
+  std::vector<Node>& nodes = masks.main().nodes;
+  std::vector<Node> kept;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (makers[i]) kept.push_back(nodes[i]);
+  }
+  nodes = std::move(kept);
+  masks.main().outputs.clear();
+  masks.released.clear();
+  std::vector<ValueId> values;
+  for (const Call& call : calls) {
+    if (std::ranges::find(values, call.value) != values.end()) continue;
+    values.push_back(call.value);
+    masks.main().outputs.push_back(Argument::OfValue(call.value));
+  }
+  std::map<ValueId, MaskKind> kinds;
+  const Result<Program> kernels = Decompose(masks, Target());
+  if (!kernels) return kinds;
+  const std::vector<const OpDef*> rows = RowsOf(*kernels);
+  KnownContents known(*kernels, rows);
+  for (NodeId i = 0; i < kernels->main().nodes.size(); ++i) known.Run(i);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Argument& output = kernels->main().outputs[i];
+    if (output.kind != ArgKind::kValue) continue;
+    const TensorView mask(*kernels, output.value);
+    kinds[values[i]] = KindOf(known.of(mask), mask);
+  }
+  return kinds;
+}
+
+// A call without its mask.
+void Rewrite(Program& program, const Call& call, const OpDef& def, bool causal) {
+  Node& node = program.main().nodes[call.node];
+  const std::span<const Argument> before = program.args(node);
+  std::vector<Argument> args(before.begin(), before.end());
+  const StringId name = args[call.mask].name;
+  args[call.mask] = Argument::None();
+  args[call.mask].name = name;
+  if (causal) {
+    const auto place = IndexOf(program, node, def, "is_causal");
+    Argument says = Argument::OfBool(true);
+    if (place) {
+      says.name = args[*place].name;
+      args[*place] = says;
+    } else {
+      says.name = program.strings.Intern("is_causal");
+      args.push_back(says);
+    }
+  }
+  node.arguments = program.AddArguments(args);
+}
+
+// Drops those of `makers` whose results nothing reads.
+void DropUnread(Program& program, const std::vector<bool>& makers) {
+  std::vector<bool> read(program.values.size(), false);
+  const auto mark = [&](ValueId id) { read[id] = true; };
+  VisitValues(program, program.main().outputs, mark);
+  for (const ValueId id : program.mutated) mark(id);
+  std::vector<Node>& nodes = program.main().nodes;
+  std::vector<bool> stays(nodes.size(), true);
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    const std::span<const ValueId> results = program.results(nodes[i]);
+    stays[i] = !makers[i] ||
+               std::ranges::any_of(results, [&](ValueId id) { return id != kNoId && read[id]; });
+    if (stays[i]) VisitValues(program, program.args(nodes[i]), mark);
+  }
+  std::size_t to = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (stays[i]) nodes[to++] = nodes[i];
+  }
+  nodes.resize(to);
+}
+
+}  // namespace
+
+Result<Program> RecognizeMasks(Program program) {
+  const std::vector<const OpDef*> rows = RowsOf(program);
+  const std::vector<Call> calls = CallsWithMasks(program, rows);
+  if (calls.empty()) return program;
+  const std::vector<bool> makers = MakersOf(program, calls);
+  const std::map<ValueId, MaskKind> kinds = Evaluate(program, calls, makers);
+  std::size_t taken = 0;
+  for (const Call& call : calls) {
+    const auto found = kinds.find(call.value);
+    const MaskKind kind = found == kinds.end() ? MaskKind::kOther : found->second;
+    if (kind == MaskKind::kOther) continue;
+    ++taken;
+    Rewrite(program, call, *rows[program.main().nodes[call.node].op], kind == MaskKind::kCausal);
+  }
+  if (taken == 0) return program;
+  DropUnread(program, makers);
+  program.notes.push_back(program.strings.Intern(
+      fmt::format("as the module runs: {} of {} calls of attention without the mask that the file "
+                  "has for them",
+                  taken, calls.size())));
+  return program;
+}
+
+}  // namespace steelyard

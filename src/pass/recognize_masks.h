@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a model that was exported does when it is run as a module. Libraries write masks of
+// attention down while they are traced, and pass none, or say `is_causal`, while they run.
+#pragma once
+
+#include "steelyard/error.h"
+#include "steelyard/program.h"
+
+namespace steelyard {
+
+// Takes masks that hide nothing from calls of attention, and says `is_causal` where they hide what
+// comes later; what only made them goes too. Masks are evaluated: those of which not every element
+// is known stay. Requires: `program` is concrete.
+Result<Program> RecognizeMasks(Program program);
+
+}  // namespace steelyard
