@@ -177,15 +177,30 @@ void AllocateEfficientDelta(const OpView& op, Allocations& memory, Scratch& delt
   memory.Free(product);
 }
 
+// Gradients of key and value for each head of the query, where several share one of theirs. Query,
+// key and value come after the gradient.
+void AllocateExpanded(const OpView& op, Allocations& memory, std::array<Scratch, 2>& expanded) {
+  const TensorView query = op.tensor(1), key = op.tensor(2);
+  if (query.size(1) == key.size(1)) return;
+  for (std::size_t i = 0; i < expanded.size(); ++i) {
+    const TensorView t = op.tensor(static_cast<int>(i) + 2);
+    const Count elements = Count(t.size(0)) * query.size(1) * t.size(2) * t.size(3);
+    expanded[i] = memory.Allocate(allocations::Bytes(elements, t.dtype()), kFactory);
+  }
+}
+
 void EfficientSlopeAllocations(const OpView& op, Allocations& memory) {
   for (int i = 0; i <= kBiasWanted; ++i) {
     if (op.output(i).defined()) memory.Output(i, kFactory);
   }
+  std::array<Scratch, 2> expanded;
+  AllocateExpanded(op, memory, expanded);
   Scratch delta;
   AllocateEfficientDelta(op, memory, delta);
   const auto workspace = memory.Allocate(EfficientWorkspace(op), kFactory);
   allocations::Free(delta, memory);
   memory.Free(workspace);
+  for (const Scratch& gradient : expanded) allocations::Free(gradient, memory);
 }
 
 // --- Flash ---------------------------------------------------------------------------------------
@@ -273,8 +288,7 @@ bool LiesHeadsLast(const TensorView& t) {
 // Sums of rows and of the query's gradient are float32; heads of the query that share one of the
 // keys' have gradients of their own, which are then added up.
 void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
-  const TensorView gradient = op.self(), query = op.tensor(1), key = op.tensor(2),
-                   result = op.tensor(4);
+  const TensorView gradient = op.self(), query = op.tensor(1), result = op.tensor(4);
   Scratch dense_gradient, dense_result;
   if (!LiesHeadsLast(gradient)) dense_gradient = memory.Allocate(gradient.bytes(), kFactory);
   if (!LiesHeadsLast(result)) dense_result = memory.Allocate(result.bytes(), kFactory);
@@ -290,14 +304,10 @@ void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
   }
   const auto whole =
       memory.Allocate(allocations::Bytes(heads * rows * width * shares, DType::kFloat32), kFactory);
-  Scratch keys, values;
-  if (query.size(1) != key.size(1)) {
-    const Count expanded = heads * key.size(2) * query.size(3);
-    keys = memory.Allocate(allocations::Bytes(expanded, key.dtype()), kFactory);
-    values = memory.Allocate(allocations::Bytes(expanded, key.dtype()), kFactory);
-  }
+  std::array<Scratch, 2> expanded;
+  AllocateExpanded(op, memory, expanded);
   for (const Scratch& scratch :
-       {values, keys, Scratch(whole), Scratch(sums), dense_result, dense_gradient}) {
+       {expanded[1], expanded[0], Scratch(whole), Scratch(sums), dense_result, dense_gradient}) {
     allocations::Free(scratch, memory);
   }
 }

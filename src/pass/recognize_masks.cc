@@ -176,6 +176,72 @@ void Rewrite(Program& program, const Call& call, const OpDef& def, bool causal) 
   node.arguments = program.AddArguments(args);
 }
 
+// The node that makes each value; kNoId for those that are there before.
+std::vector<NodeId> MakerOfEach(const Program& program) {
+  std::vector<NodeId> makers(program.values.size(), kNoId);
+  const std::vector<Node>& nodes = program.main().nodes;
+  for (NodeId i = 0; i < nodes.size(); ++i) {
+    for (const ValueId result : program.results(nodes[i])) {
+      if (result != kNoId) makers[result] = i;
+    }
+  }
+  return makers;
+}
+
+// What `value` repeats head by head, [batch, heads, length, size]: it is copied from a view of that
+// with one more dimension, in which nothing changes. kNoId where it is not of this kind. Adds the
+// nodes between to `passed`.
+ValueId HeadsBehind(const Program& program, const std::vector<NodeId>& maker_of, ValueId value,
+                    std::vector<NodeId>& passed) {
+  constexpr int kSteps = 3, kRank = 4;
+  const std::span<const std::int64_t> repeated = program.sizes(value);
+  if (repeated.size() != kRank) return kNoId;
+  bool expands = false;
+  for (int step = 0; step < kSteps; ++step) {
+    const NodeId maker = maker_of[value];
+    if (maker == kNoId) return kNoId;
+    const std::span<const Argument> args = program.args(program.main().nodes[maker]);
+    if (args.empty() || args[0].kind != ArgKind::kValue) return kNoId;
+    passed.push_back(maker);
+    value = args[0].value;
+    const std::span<const std::int64_t> sizes = program.sizes(value);
+    if (sizes.size() == kRank + 1) {
+      const bool fits =
+          sizes[0] == repeated[0] && sizes[3] == repeated[2] && sizes[4] == repeated[3];
+      if (!fits) return kNoId;
+      expands |=
+          sizes[2] > 1 && sizes[1] * sizes[2] == repeated[1] && program.strides(value)[2] == 0;
+    }
+  }
+  const std::span<const std::int64_t> heads = program.sizes(value);
+  const bool fits = heads.size() == kRank && heads[0] == repeated[0] && heads[2] == repeated[2] &&
+                    heads[3] == repeated[3];
+  return expands && fits ? value : kNoId;
+}
+
+// A call whose query has several heads for each of key and value is given these as they are: with
+// no mask to pass, libraries leave it to PyTorch to repeat them.
+void ShareHeads(Program& program, const Call& call, const OpDef& def,
+                const std::vector<NodeId>& maker_of, std::vector<bool>& makers) {
+  Node& node = program.main().nodes[call.node];
+  if (IndexOf(program, node, def, "enable_gqa")) return;
+  const std::span<const Argument> before = program.args(node);
+  std::vector<Argument> args(before.begin(), before.end());
+  std::vector<NodeId> passed;
+  for (const std::string_view name : {"key", "value"}) {
+    const auto place = IndexOf(program, node, def, name);
+    if (!place || args[*place].kind != ArgKind::kValue) return;
+    const ValueId heads = HeadsBehind(program, maker_of, args[*place].value, passed);
+    if (heads == kNoId) return;
+    args[*place].value = heads;
+  }
+  Argument says = Argument::OfBool(true);
+  says.name = program.strings.Intern("enable_gqa");
+  args.push_back(says);
+  node.arguments = program.AddArguments(args);
+  for (const NodeId i : passed) makers[i] = true;
+}
+
 // Drops those of `makers` whose results nothing reads.
 void DropUnread(Program& program, const std::vector<bool>& makers) {
   std::vector<bool> read(program.values.size(), false);
@@ -203,7 +269,8 @@ Result<Program> RecognizeMasks(Program program) {
   const std::vector<const OpDef*> rows = RowsOf(program);
   const std::vector<Call> calls = CallsWithMasks(program, rows);
   if (calls.empty()) return program;
-  const std::vector<bool> makers = MakersOf(program, calls);
+  std::vector<bool> makers = MakersOf(program, calls);
+  const std::vector<NodeId> maker_of = MakerOfEach(program);
   const std::map<ValueId, MaskKind> kinds = Evaluate(program, calls, makers);
   std::size_t taken = 0;
   for (const Call& call : calls) {
@@ -211,7 +278,9 @@ Result<Program> RecognizeMasks(Program program) {
     const MaskKind kind = found == kinds.end() ? MaskKind::kOther : found->second;
     if (kind == MaskKind::kOther) continue;
     ++taken;
-    Rewrite(program, call, *rows[program.main().nodes[call.node].op], kind == MaskKind::kCausal);
+    const OpDef& def = *rows[program.main().nodes[call.node].op];
+    Rewrite(program, call, def, kind == MaskKind::kCausal);
+    ShareHeads(program, call, def, maker_of, makers);
   }
   if (taken == 0) return program;
   DropUnread(program, makers);

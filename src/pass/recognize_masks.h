@@ -10,8 +10,9 @@
 namespace steelyard {
 
 // Takes masks that hide nothing from calls of attention, and says `is_causal` where they hide what
-// comes later; what only made them goes too. Masks are evaluated: those of which not every element
-// is known stay. Requires: `program` is concrete.
+// comes later, and then gives heads of keys and values as they are where the file repeats them for
+// those of the query; what only made either goes too. Masks are evaluated: those of which not every
+// element is known stay. Requires: `program` is concrete.
 Result<Program> RecognizeMasks(Program program);
 
 }  // namespace steelyard
