@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include "memory/caching/caching_allocator.h"
+
+namespace steelyard {
+namespace {
+
+std::int64_t Reserved(const CachingAllocator& allocator) {
+  return allocator.statistics().reserved_bytes.all.current;
+}
+
+TEST(Streams, ABlockThatAnotherStreamUsesStaysActive) {
+  CachingAllocator allocator({}, DeviceMemory(80 * kGiB), StreamProgress::kWhenSynchronized);
+  const BlockId block = allocator.Allocate(20 * kMiB).value();
+  allocator.RecordStream(block, 1);
+  allocator.Free(block);
+  const AllocatorStatistics& s = allocator.statistics();
+  EXPECT_EQ(s.allocated_bytes.all.current, 0);
+  EXPECT_EQ(s.active_bytes.all.current, 20 * kMiB);
+  allocator.Free(allocator.Allocate(20 * kMiB).value());
+  EXPECT_EQ(Reserved(allocator), 40 * kMiB);
+  allocator.Complete(1);
+  EXPECT_EQ(s.active_bytes.all.current, 20 * kMiB);  // nobody has looked yet
+  EXPECT_TRUE(allocator.Allocate(40 * kMiB));
+  EXPECT_EQ(s.active_bytes.all.current, 40 * kMiB);
+  EXPECT_EQ(Reserved(allocator), 80 * kMiB);
+}
+
+TEST(Streams, TheStreamOfABlockNeedsNoEvent) {
+  CachingAllocator allocator({}, DeviceMemory(80 * kGiB), StreamProgress::kWhenSynchronized);
+  const BlockId block = allocator.Allocate(20 * kMiB, 1).value();
+  allocator.RecordStream(block, 1);
+  allocator.Free(block);
+  EXPECT_EQ(allocator.statistics().active_bytes.all.current, 0);
+}
+
+TEST(Streams, EveryStreamMustHavePassed) {
+  CachingAllocator allocator({}, DeviceMemory(80 * kGiB), StreamProgress::kWhenSynchronized);
+  const BlockId block = allocator.Allocate(20 * kMiB).value();
+  for (const StreamId stream : {1u, 2u, 1u}) allocator.RecordStream(block, stream);
+  allocator.Free(block);
+  allocator.Complete(1);
+  ASSERT_TRUE(allocator.Allocate(512));
+  EXPECT_EQ(allocator.statistics().active_bytes.large_pool.current, 20 * kMiB);
+  allocator.Complete(2);
+  ASSERT_TRUE(allocator.Allocate(512));
+  EXPECT_EQ(allocator.statistics().active_bytes.large_pool.current, 0);
+}
+
+TEST(Streams, ADeviceThatIsNeverBehindGivesTheBlockBackAtTheNextRequest) {
+  CachingAllocator allocator({}, DeviceMemory(80 * kGiB));
+  const BlockId block = allocator.Allocate(20 * kMiB).value();
+  allocator.RecordStream(block, 1);
+  allocator.Free(block);
+  EXPECT_EQ(allocator.statistics().active_bytes.all.current, 20 * kMiB);
+  ASSERT_TRUE(allocator.Allocate(20 * kMiB));
+  EXPECT_EQ(Reserved(allocator), 20 * kMiB);
+}
+
+TEST(Streams, ACaptureLooksAtNoEvents) {
+  CachingAllocator allocator({}, DeviceMemory(80 * kGiB));
+  const BlockId block = allocator.Allocate(20 * kMiB).value();
+  const PoolId pool = allocator.CreatePool();
+  allocator.BeginPool(pool, PoolUse::kCapture, 1);
+  allocator.RecordStream(block, 1);
+  allocator.Free(block);
+  ASSERT_TRUE(allocator.Allocate(512));  // of the default stream
+  EXPECT_EQ(allocator.statistics().active_bytes.large_pool.current, 20 * kMiB);
+  allocator.EndPool(pool);
+  ASSERT_TRUE(allocator.Allocate(512));
+  EXPECT_EQ(allocator.statistics().active_bytes.large_pool.current, 0);
+}
+
+}  // namespace
+}  // namespace steelyard
