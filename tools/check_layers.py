@@ -26,7 +26,7 @@ LAYERS = {
     "pass": ["ops", "timeline"],
     "runtime": ["ops", "timeline", "memory"],
     "execute": ["runtime"],
-    "analyze": ["ops", "timeline", "hardware"],
+    "analyze": ["ops", "memory", "hardware"],
     "trace": ["timeline"],
     "live": ["timeline"],
     "render": ["document"],

@@ -109,6 +109,17 @@ struct StageTime {
   double seconds = 0;
 };
 
+// What a program takes of a device: bytes.
+struct DeviceFit {
+  std::string_view name;       // of its row
+  std::int64_t total = 0;      // what programs may take of it
+  std::int64_t allocated = 0;  // as torch.cuda.max_memory_allocated tells it,
+  std::int64_t reserved = 0;   // max_memory_reserved,
+  std::int64_t low = 0;        // and NVML, of the process: between these
+  std::int64_t high = 0;
+  bool fits = false;  // even if it takes the most of them
+};
+
 // What a search for the largest size of the inputs whose run fits in a given memory has found.
 struct Fit {
   std::int64_t limit = 0;      // bytes, as asked for

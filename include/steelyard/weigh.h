@@ -122,6 +122,9 @@ struct WeighOptions {
 
   // Weighs the training step with changes that may lower its peak, too.
   bool advise = false;
+
+  // Weighs it for other devices too, to tell which it fits: names of `TargetNames`, or "all".
+  std::vector<std::string> devices = {};
 };
 
 // The numbers that most callers want, of what was weighed: one forward pass without gradients or,
@@ -179,6 +182,7 @@ struct Weighing {
   std::optional<Fit> fit;            // Of a search.
   std::optional<Baseline> baseline;  // Of mixed precision.
   std::vector<Advice> advice;        // The lowest peak first, where it was asked for.
+  std::vector<DeviceFit> devices;    // Those that were asked for, in the order of their rows.
   std::unique_ptr<const Analyses> analyses;
   std::unique_ptr<const Generation> generation;
 };

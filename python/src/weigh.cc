@@ -61,6 +61,26 @@ void BindOptionsOfWeighing(nb::module_& module) {
       .def_rw("at", &WeighOptions::at)
       .def_rw("strict", &WeighOptions::strict)
       .def_rw("fit", &WeighOptions::fit, nb::arg().none())
+      .def_rw("devices", &WeighOptions::devices)
+      .def_rw("as_module", &WeighOptions::as_module)
+      .def_prop_rw(
+          "device", [](const WeighOptions& options) { return options.target.name; },
+          [](WeighOptions& options, std::string_view name) {
+            const std::optional<Target> target = TargetNamed(name);
+            if (!target) throw nb::value_error("there is no such device");
+            options.target = *target;
+          },
+          "One of `target_names`; sets what is said of a device anew.")
+      .def_prop_rw(
+          "device_memory", [](const WeighOptions& options) { return options.target.memory; },
+          nullptr, "Bytes that programs may take of the device; 0 of a cpu.")
+      .def_prop_rw(
+          "cudnn_attention",
+          [](const WeighOptions& options) { return options.target.cudnn_attention; },
+          [](WeighOptions& options, bool on) { options.target.cudnn_attention = on; })
+      .def_prop_rw(
+          "deterministic", [](const WeighOptions& options) { return options.target.deterministic; },
+          [](WeighOptions& options, bool on) { options.target.deterministic = on; })
       .def_rw("advise", &WeighOptions::advise);
   nb::class_<ReportOptions>(module, "ReportOptions", "What of a weighing a report shows.")
       .def(nb::init<>())
@@ -175,6 +195,7 @@ void BindWeigh(nb::module_& module) {
   module.def("counting_conventions", &Names<&CountingConventions>);
   module.def("runtimes", &Names<&Runtimes>);
   module.def("schedules", &Names<&Schedules>);
+  module.def("target_names", &TargetNames);
   module.def("cache_stores", &Names<&CacheStores>);
   module.def("cache_numbers", &Names<&CacheNumbers>);
   module.def("format_of_file", &FormatOfFile, nb::arg("path"));

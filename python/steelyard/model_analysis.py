@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from steelyard.errors import UnsupportedError, UsageError
+from steelyard.errors import UsageError
 from steelyard.weighing import Weighing, weigh
 
 if TYPE_CHECKING:
@@ -119,10 +119,7 @@ def append_loss_n_optimizer(
 def _weigh(
     model: Model | TrainingStep, device: str, args: Sequence[Any] | None, **keywords: Any
 ) -> Weighing:
-    if str(device) != "cpu":
-        raise UnsupportedError(
-            f'the device "{device}" is not known yet', "device", 'Pass "cpu": the only one so far.'
-        )
+    keywords = {"device": str(device), **keywords}
     if not isinstance(model, TrainingStep):
         return weigh(model, None if args is None else tuple(args), **keywords)
     step = model

@@ -41,6 +41,11 @@ class WeighKeywords(TypedDict, total=False):
     cast: Mapping[str, str | _core.DType]
     mode: Literal["exported", "train", "eval"]
     fit: int | str | None
+    device: str
+    devices: str | Iterable[str]
+    no_cudnn_attention: bool
+    deterministic: bool
+    as_module: bool
     runtime: str
     schedule: str
     budget: int | str | None
@@ -89,6 +94,7 @@ ELSEWHERE = {
     "weight_decay": 'optim_args={"weight_decay": 0.01}',
     "foreach": 'optim_args={"foreach": True}',
     "fused": 'optim_args={"fused": True}',
+    "as": "as_module=True",
     "input": 'inputs={"input_ids": (32, 512)}',
     "size": 'sizes={"u0": 64}',
     "group": 'groups={"*.bias": {"weight_decay": 0}}',
@@ -159,12 +165,16 @@ CHECKS: dict[str, Check] = {
     **dict.fromkeys(("clip_norm", "clip_value"), CLIPPED),
     **dict.fromkeys(("no_decay", "freeze", "recompute", "inplace"), PATTERNS),
     **dict.fromkeys(
-        ("recompute_reentrant", "unroll", "first_step", "strict", "advise", "use_cache"), SWITCH
+        (
+            "recompute_reentrant", "unroll", "first_step", "strict", "advise", "use_cache",
+            "no_cudnn_attention", "deterministic", "as_module",
+        ),
+        SWITCH,
     ),
     **dict.fromkeys(
         (
             "train", "loss", "zero_grad", "amp", "mode", "runtime", "schedule", "count", "at",
-            "importer", "attention", "cache", "cache_dtype",
+            "importer", "attention", "cache", "cache_dtype", "device",
         ),
         TEXT,
     ),
@@ -184,13 +194,14 @@ def weigh_options(keywords: Mapping[str, Any]) -> _core.WeighOptions:
     _refuse_other_types(keywords)
     _refuse_untrained(keywords)
     options = _core.WeighOptions()
-    for name in ("runtime", "schedule", "count", "strict", "advise", "use_cache"):
+    for name in ("runtime", "schedule", "count", "strict", "advise", "use_cache", "as_module"):
         if name in keywords:
             setattr(options, name, keywords[name])
     for name in ("importer", "attention", "at"):
         setattr(options, name, keywords.get(name) or "")
     options.dtype = _dtype(keywords.get("dtype"))
-    options.fit = _bytes(keywords.get("fit"), "fit")
+    _set_device(options, keywords)
+    options.fit = _limit(options, keywords.get("fit"))
     options.budget = _bytes(keywords.get("budget"), "budget")
     options.mode = _chosen(MODES, keywords.get("mode", "exported"), "mode")
     options.bind = _bind_options(keywords)
@@ -230,6 +241,28 @@ def _refuse_untrained(keywords: Mapping[str, Any]) -> None:
             given[0],
             "Name it with train.",
         )
+
+
+def _set_device(options: _core.WeighOptions, keywords: Mapping[str, Any]) -> None:
+    known = {name: name for name in _core.target_names()}
+    options.device = _chosen(known, keywords.get("device", "cpu"), "device")
+    options.cudnn_attention = not keywords.get("no_cudnn_attention", False)
+    options.deterministic = keywords.get("deterministic", False)
+    devices = keywords.get("devices") or ()
+    options.devices = [devices] if isinstance(devices, str) else _patterns(devices, "devices")
+
+
+def _limit(options: _core.WeighOptions, fit: int | str | None) -> int | None:
+    """What `fit` may take: bytes, or all that the device has."""
+    if fit != "device":
+        return _bytes(fit, "fit")
+    if options.device_memory == 0:
+        raise UsageError(
+            "the memory of a cpu is not known",
+            "fit",
+            'Name a CUDA device with device="h100", or a size: fit="80GB".',
+        )
+    return options.device_memory
 
 
 def _bind_options(keywords: Mapping[str, Any]) -> _core.BindOptions:

@@ -153,7 +153,8 @@ void WeighCommand::AddSizeFlags(std::vector<Flag>* flags) {
                  {.name = "--fit",
                   .arg = "80GB",
                   .help = "the largest batch, or --seq where the batch is given, whose peak is "
-                          "not above this; 80GiB counts by 1024",
+                          "not above this (80GiB counts by 1024), or that fits the --device with "
+                          "all that its process may take: device",
                   .field = &fit_}});
 }
 
@@ -194,6 +195,11 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .help = "where it runs; cpu is one thread with AVX-512",
                                 .field = &device_,
                                 .choices = TargetNames()},
+                               {.name = "--devices",
+                                .arg = "all",
+                                .help = "which of these devices it fits, one after the other or "
+                                        "all; repeatable",
+                                .field = &devices_},
                                {.name = "--no-cudnn-attention",
                                 .help = "attention on CUDA does not run in cuDNN, as after "
                                         "torch.backends.cuda.enable_cudnn_sdp(False)",
@@ -339,9 +345,18 @@ Result<WeighOptions> WeighCommand::Options() const {
     SY_ASSIGN_OR_RETURN(SymbolSize symbol, ReadSymbolSize(size));
     options.bind.sizes.push_back(std::move(symbol));
   }
-  SY_ASSIGN_OR_RETURN(options.fit, ReadMemory(fit_, "--fit"));
+  options.devices = devices_;
+  SY_ASSIGN_OR_RETURN(options.fit, Limit(options.target));
   SY_ASSIGN_OR_RETURN(options.budget, ReadMemory(budget_, "--budget"));
   return options;
+}
+
+// What `--fit` may take: so many bytes, or all that the device has.
+Result<std::optional<std::int64_t>> WeighCommand::Limit(const Target& target) const {
+  if (fit_ != "device") return ReadMemory(fit_, "--fit");
+  if (target.memory > 0) return std::optional(target.memory);
+  return Unexpected(UsageError("the memory of a cpu is not known", "--fit device",
+                               "Name a CUDA device with --device, or a size: --fit 80GB."));
 }
 
 // A flag that asks for something of which there is a table means that table in CSV.

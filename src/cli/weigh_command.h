@@ -37,6 +37,7 @@ class WeighCommand final : public Command {
   void AddImportFlags(std::vector<Flag>* flags);
   void AddReportFlags(std::vector<Flag>* flags);
   Result<std::string> TableFor(std::string_view format) const;
+  Result<std::optional<std::int64_t>> Limit(const Target& target) const;
   Status PrintProgram(const WeighOptions& options) const;
 
   std::string model_;
@@ -51,6 +52,7 @@ class WeighCommand final : public Command {
   std::string schedule_ = "post-order";
   std::string budget_;
   std::string device_ = "cpu";
+  std::vector<std::string> devices_;
   bool no_cudnn_attention_ = false;
   bool deterministic_ = false;
   std::string program_ = "exported";

@@ -206,7 +206,7 @@ Tensor CallFlash(Dispatcher& d, const OpView& op, const Tensor& mask) {
 // --- On CUDA: the first kernel whose conditions hold (cuda/sdp_utils.cpp)
 // -------------------------
 
-enum class CudaKernel : std::uint8_t { kFlash, kEfficient, kProducts };
+enum class CudaKernel : std::uint8_t { kCudnn, kFlash, kEfficient, kProducts };
 
 bool LastLiesDense(const TensorView& t) { return t.stride(-1) == 1; }
 
@@ -257,8 +257,35 @@ bool MayBeEfficient(Dispatcher& d, const OpView& op) {
   return query.size(3) % alignment == 0 && op.tensor(2).size(3) % alignment == 0;
 }
 
+// cuDNN comes first on devices of compute capability 9 and 10.
+bool MayCudnn(Dispatcher& d, const OpView& op) {
+  constexpr std::int64_t kAlignment = 8, kUsual = 128, kWidest = 256, kMiddle = 192;
+  constexpr double kDropoutSteps = 16;
+  const TensorView query = op.self(), key = op.tensor(1), value = op.tensor(2);
+  const Target& target = d.target();
+  const int generation = target.capability / 10;
+  if (!target.cudnn_attention || target.deterministic || generation < 9 || generation > 10) {
+    return false;
+  }
+  if (!IsHalf(query.dtype()) || key.size(2) == 1) return false;
+  const double dropout = op.real(4);
+  if (dropout * kDropoutSteps != std::floor(dropout * kDropoutSteps)) return false;
+  if (dropout > 0 && query.size(2) == 1) return false;
+  if (op.given(3) && d.grad_enabled() && op.tensor(3).value().requires_grad) return false;
+  const std::int64_t width = query.size(3), value_width = value.size(3);
+  if (width % kAlignment != 0 || value_width % kAlignment != 0) return false;
+  if (std::max(width, value_width) <= kUsual) return true;
+  if (std::max(width, value_width) > kWidest) return false;
+  const bool trains =
+      d.grad_enabled() &&
+      (query.value().requires_grad || key.value().requires_grad || value.value().requires_grad);
+  return !trains || (width == kMiddle && value_width == kUsual) ||
+         (width == kWidest && value_width == kWidest);
+}
+
 CudaKernel CudaKernelFor(Dispatcher& d, const OpView& op) {
   if (!MayFuse(op)) return CudaKernel::kProducts;
+  if (MayCudnn(d, op)) return CudaKernel::kCudnn;
   if (MayFlash(d, op)) return CudaKernel::kFlash;
   return MayBeEfficient(d, op) ? CudaKernel::kEfficient : CudaKernel::kProducts;
 }
@@ -290,7 +317,16 @@ std::vector<Tensor> AttendOnCuda(Dispatcher& d, const OpView& op) {
   const Tensor query = d.tensor(op, 0), key = d.tensor(op, 1), value = d.tensor(op, 2);
   const CudaKernel kernel = CudaKernelFor(d, op);
   Tensor mask = AdditiveMask(d, d.tensor(op, 3), query.dtype());
+  const bool keeps =
+      d.grad_enabled() && (query.requires_grad() || key.requires_grad() || value.requires_grad());
   switch (kernel) {
+    case CudaKernel::kCudnn: {
+      d.NoteEstimate("the workspaces of attention in cuDNN are not known to the byte");
+      const std::vector<Tensor> out =
+          d.CallMany("aten::_scaled_dot_product_cudnn_attention", query, key, value, mask, keeps,
+                     op.arg(4), op.arg(5), false, op.arg(6));
+      return {out[0]};
+    }
     case CudaKernel::kFlash: {
       const std::int64_t width = query.size(-1);
       const Tensor padded_query = PaddedHead(d, query), padded_key = PaddedHead(d, key),
@@ -302,8 +338,6 @@ std::vector<Tensor> AttendOnCuda(Dispatcher& d, const OpView& op) {
       return {d.Call("aten::slice.Tensor", out[0], -1, 0, width)};
     }
     case CudaKernel::kEfficient: {
-      const bool keeps = d.grad_enabled() &&
-                         (query.requires_grad() || key.requires_grad() || value.requires_grad());
       if (mask.defined()) mask = AlignedMask(d, mask, op);
       const std::vector<Tensor> out =
           d.CallMany("aten::_scaled_dot_product_efficient_attention", query, key, value, mask,

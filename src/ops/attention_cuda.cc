@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fused attention on CUDA: the memory-efficient kernels and the flash kernels, and their backward
-// kernels (ATen/native/transformers/cuda/attention.cu, attention_backward.cu,
+// Fused attention on CUDA: the memory-efficient kernels, the flash kernels and cuDNN's, and their
+// backward kernels (ATen/native/transformers/cuda/attention.cu, attention_backward.cu,
 // mem_eff_attention/kernel_backward.h, flash_attn/flash_api.cpp). Operands are [batch, heads,
 // length, size]; results are made as [batch, length, heads, size].
 
@@ -312,6 +312,41 @@ void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
   }
 }
 
+// --- cuDNN ---------------------------------------------------------------------------------------
+// query, key, value, attn_bias, compute_log_sumexp, dropout_p, is_causal, return_debug_mask, scale
+
+void CudnnShape(const OpView& op, Outputs& out) {
+  const TensorView query = op.self(), value = op.tensor(2);
+  const std::int64_t rows = op.boolean(4) ? query.size(2) : 0;
+  AddHeadsLast(query.dtype(), {query.size(0), query.size(1), query.size(2), value.size(3)}, out);
+  out.Add(DType::kFloat32, Dims{query.size(0), query.size(1), rows, 1});
+  out.AddNone();  // cumulated lengths, of nested tensors
+  out.AddNone();
+  out.AddNone();  // max_q and max_k are numbers
+  out.AddNone();
+  out.Add(DType::kInt64, Dims());
+  out.Add(DType::kInt64, Dims());
+  out.Add(query.dtype(), Dims{0});
+}
+
+void CudnnAllocations(const OpView&, Allocations& memory) {
+  for (const int i : {0, 1, 6, 7}) memory.Output(i, kFactory);
+}
+
+// grad_out, query, key, value, out, logsumexp, philox_seed, philox_offset, attn_bias, cum_seq_q,
+// cum_seq_k, max_q, max_k, dropout_p, is_causal, scale
+//
+// The workspace is the library's own choice. Taken is what its graph needs at least: the query's
+// gradient and a sum for each of its rows, in float32.
+void CudnnSlopeAllocations(const OpView& op, Allocations& memory) {
+  const TensorView query = op.tensor(1);
+  for (int i = 0; i < 3; ++i) memory.Output(i, kFactory);
+  constexpr std::int64_t kRows = 128;
+  const Count rows = Count(query.size(0)) * query.size(1) * RoundUp(query.size(2), kRows);
+  const std::int64_t bytes = allocations::Bytes(rows * (query.size(3) + 1), DType::kFloat32);
+  memory.Free(memory.Allocate(bytes, kFactory));
+}
+
 // --- Rows ----------------------------------------------------------------------------------------
 
 constexpr Columns Fused(ShapeFn shape, AllocationsFn allocations, WorkFn work, Gradient grad) {
@@ -367,6 +402,29 @@ constexpr std::array kRows{
          "u64[2], u64[])"},
         Fused(FlashSlopeShape, FlashSlopeAllocations, attention::FusedSlopeWork<-1, 11>,
               kGradientUnknown)),
+    Kernel(Family::kAttention,
+           {"aten::_scaled_dot_product_cudnn_attention", "Attention block by block, by cuDNN.",
+            "(Tensor query, Tensor key, Tensor value, Tensor? attn_bias, bool compute_log_sumexp, "
+            "float dropout_p=0., bool is_causal=False, bool return_debug_mask=False, *, float? "
+            "scale=None) -> (Tensor output, Tensor logsumexp, Tensor cum_seq_q, Tensor cum_seq_k, "
+            "SymInt max_q, SymInt max_k, Tensor philox_seed, Tensor philox_offset, Tensor "
+            "debug_attn_mask)",
+            "aten::_scaled_dot_product_cudnn_attention(bf16[2,4,9,8], bf16[2,4,7,8], "
+            "bf16[2,4,7,8], None, True)"},
+           Fused(CudnnShape, CudnnAllocations, attention::FusedWork<3, 6>,
+                 gradients::kCudnnAttention)),
+    Kernel(Family::kAttention,
+           {"aten::_scaled_dot_product_cudnn_attention_backward",
+            "The gradients of attention, by cuDNN.",
+            "(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor "
+            "logsumexp, Tensor philox_seed, Tensor philox_offset, Tensor? attn_bias, Tensor? "
+            "cum_seq_q, Tensor? cum_seq_k, SymInt max_q, SymInt max_k, float dropout_p, bool "
+            "is_causal, *, float? scale=None) -> (Tensor, Tensor, Tensor)",
+            "aten::_scaled_dot_product_cudnn_attention_backward(bf16[2,4,9,8], bf16[2,4,9,8], "
+            "bf16[2,4,7,8], bf16[2,4,7,8], bf16[2,4,9,8], f32[2,4,9,1], i64[], i64[], None, None, "
+            "None, 9, 7, 0.0, False)"},
+           Fused(FlashSlopeShape, CudnnSlopeAllocations, attention::FusedSlopeWork<8, 14>,
+                 kGradientUnknown)),
 };
 
 }  // namespace

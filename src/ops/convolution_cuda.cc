@@ -80,10 +80,9 @@ void CudnnBackwardAllocations(const OpView& op, Allocations& memory) {
   std::optional<Allocations::Scratch> copy;
   constexpr std::string_view kLabel = "aten::empty";
   if (!dense) copy = memory.Allocate(StorageBytes(gradient.dtype(), sizes, strides), kLabel);
-  for (int i = 0; i < 2; ++i) {
-    if (op.output(i).defined()) memory.Output(i, kLabel);
-  }
-  allocations::Free(copy, memory);
+  if (op.output(0).defined()) memory.Output(0, Allocations::kCaller);
+  if (op.output(1).defined()) memory.Output(1, kLabel);
+  if (copy) memory.Free(*copy, Allocations::kCaller);
 }
 
 // The weight's first; the gradient is made contiguous for each.

@@ -201,6 +201,7 @@ Tensor CallOnCuda(Dispatcher& d, Tensor input, Tensor weight, const Tensor& bias
   const std::int64_t format = CudaFormatFor(input, weight);
   input = d.Call("aten::contiguous", input, format);
   weight = d.Call("aten::contiguous", weight, format);
+  d.NoteEstimate(kCudnnEstimated);
   Tensor out = d.Call("aten::cudnn_convolution", input, weight, g.padding, g.stride, g.dilation,
                       g.groups, false, false, false);
   AddBias(d, out, bias);

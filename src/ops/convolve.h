@@ -19,6 +19,9 @@ namespace steelyard::ops::convolve {
 inline constexpr std::string_view kEstimated =
     "the private buffers of some convolutions are not known to the byte";
 
+inline constexpr std::string_view kCudnnEstimated =
+    "cuDNN chooses workspaces for its convolutions: they are taken to be empty";
+
 enum class Backend : std::uint8_t { kOneDnn, kSlow2d, kSlow3d, kSlowDilated };
 Backend ChooseBackend(const Tensor& input, const Tensor& weight, const convolution::Geometry& g,
                       int threads);

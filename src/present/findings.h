@@ -13,6 +13,7 @@
 
 #include "analyze/casts.h"
 #include "analyze/classes.h"
+#include "analyze/device_memory.h"
 #include "analyze/generation.h"
 #include "analyze/kinds.h"
 #include "analyze/modules.h"
@@ -62,7 +63,9 @@ struct Findings {
   const Baseline* baseline = nullptr;  // without it
   double elapsed_seconds = 0;
   std::span<const StageTime> times = {};        // of the parts of the weighing
+  const DeviceMemoryReport* device = nullptr;   // of a device with an allocator that caches
   const Fit* fit = nullptr;                     // of a search for the largest size
+  std::span<const DeviceFit> devices = {};      // that were asked for
   const std::vector<Advice>* advice = nullptr;  // where it was asked for
   const Generation* generation = nullptr;       // of which the last call was weighed
   NodeNumbering numbering{imported};            // of the nodes that kernels come from

@@ -20,6 +20,7 @@
 
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
+#include "present/device_memory.h"
 #include "present/events.h"
 #include "present/findings.h"
 #include "present/kernels.h"
@@ -351,6 +352,7 @@ void AppendMemory(const Findings& findings, const Shown& shown, report::Document
        " resident + ",
        In(Unit::kBytes, peak.peak_delta, findings.memory_claim()),
        fmt::format(" in the {}", findings.run())}});
+  if (findings.device != nullptr) AppendDeviceMemory(findings, document);
   AppendKernelSummary(findings, document);
   if (findings.moment != nullptr) {
     document->body.emplace_back(report::Paragraph{MomentSentence(findings), 1});
@@ -374,8 +376,12 @@ void AddMemoryData(const Findings& findings, const Shown& shown, report::Data* d
   const PeakReport& peak = findings.peak;
   data->OpenObject("memory");
   data->SetInt("resident", peak.resident, Unit::kBytes);
-  data->SetInt("peak", peak.peak, Unit::kBytes);
-  data->SetInt("peak_delta", peak.peak_delta, Unit::kBytes);
+  // A device's allocator gives whole blocks, and that is what PyTorch calls allocated.
+  const std::int64_t highest =
+      findings.device != nullptr ? findings.device->use.allocated : peak.peak;
+  data->SetInt("peak", highest, Unit::kBytes);
+  data->SetInt("peak_delta", highest - peak.resident, Unit::kBytes);
+  if (findings.device != nullptr) AddDeviceMemoryData(findings, data);
   AddCategories("at_peak", peak, data);
   if (findings.trains()) AddTrainingData(findings, data);
   const EventPlace place = peak.reached_in_step ? PlaceOf(findings, peak.event) : EventPlace{};

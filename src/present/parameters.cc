@@ -170,9 +170,8 @@ void AppendModel(const Findings& findings, report::Document* document) {
   AddInputWords(findings.kernels, &text);
   document->body.emplace_back(
       report::Headline{std::string(ModelName(findings.kernels)), std::move(text)});
-  document->body.emplace_back(
-      report::Paragraph{{fmt::format("{} on {}: {}", findings.runtime_title,
-                                     findings.target.name, RunWords(findings))}});
+  document->body.emplace_back(report::Paragraph{{fmt::format(
+      "{} on {}: {}", findings.runtime_title, findings.target.name, RunWords(findings))}});
   AddExperts(findings.parameters, document);
 }
 

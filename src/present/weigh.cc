@@ -9,6 +9,7 @@
 #include "present/advice.h"
 #include "present/classes.h"
 #include "present/conventions.h"
+#include "present/device_memory.h"
 #include "present/events.h"
 #include "present/findings.h"
 #include "present/generation.h"
@@ -62,6 +63,7 @@ void PresentProgramData(const Findings& findings, const Shown& shown, report::Da
   AddGenerationData(findings, data);
   AddWorkData(findings, data);
   AddMemoryData(findings, shown, data);
+  AddDevicesData(findings, data);
   AddPrecisionData(findings, data);
   AddAdviceData(findings, data);
   AddModuleData(findings, data);
@@ -80,6 +82,7 @@ void PresentBody(const Findings& findings, const Shown& shown, report::Document*
   AppendModel(findings, document);
   AppendGeneration(findings, document);
   AppendMemory(findings, shown, document);
+  AppendDevices(findings, document);
   AppendPrecision(findings, shown.top, document);
   AppendAdvice(findings, document);
   AppendWork(findings, document);

@@ -8,6 +8,7 @@
 
 #include "analyze/casts.h"
 #include "analyze/classes.h"
+#include "analyze/device_memory.h"
 #include "analyze/kinds.h"
 #include "analyze/modules.h"
 #include "analyze/parameters.h"
@@ -27,8 +28,9 @@ struct Analyses {
   std::optional<CastReport> casts;  // of mixed precision
   TrainingState training;
   std::vector<KindReport> kinds;
-  MemoryUse memory;                  // what the device's allocator takes for it
-  std::optional<PeakReport> moment;  // Where somebody asked for one.
+  MemoryUse memory;                          // what the device's allocator takes for it
+  std::optional<DeviceMemoryReport> device;  // of a device whose allocator keeps what is freed
+  std::optional<PeakReport> moment;          // Where somebody asked for one.
   std::vector<ModuleReport> modules;
   std::vector<ClassReport> classes;
   std::vector<WorkReport> counts;  // in every convention, if they are compared

@@ -105,7 +105,9 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .baseline = weighing.baseline ? &*weighing.baseline : nullptr,
           .elapsed_seconds = weighing.elapsed_seconds,
           .times = weighing.times,
+          .device = weighing.analyses->device ? &*weighing.analyses->device : nullptr,
           .fit = weighing.fit ? &*weighing.fit : nullptr,
+          .devices = weighing.devices,
           .advice = weighing.options.advise ? &weighing.advice : nullptr,
           .generation = weighing.generation.get()};
 }

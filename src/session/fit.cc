@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "session/device_memory.h"
 #include "steelyard/error.h"
 #include "steelyard/pass.h"
 #include "steelyard/program.h"
@@ -127,7 +128,7 @@ class Search {
     (open_.batch ? sizes_.batch : sizes_.seq) = size;
     ++weighings_;
     SY_ASSIGN_OR_RETURN(Weighing weighing, weigh_(sizes_));
-    const Point point{size, weighing.totals.peak_bytes};
+    const Point point{size, NeededBytes(weighing)};
     previous_ = std::exchange(last_, point);
     if (point.peak > limit_) {
       bad_ = point;

@@ -30,6 +30,7 @@
 #include "present/names.h"
 #include "session/advise.h"
 #include "session/analyses.h"
+#include "session/device_memory.h"
 #include "session/fit.h"
 #include "session/generate.h"
 #include "session/prepare.h"
@@ -111,7 +112,7 @@ Status Prepare(Program program, const WeighOptions& options, Weighing* weighing)
   return {};
 }
 
-Status Analyze(const Convention& convention, Weighing* weighing) {
+Status Analyze(const Convention& convention, const FirstStep* first, Weighing* weighing) {
   auto analyses = std::make_unique<Analyses>();
   const Program& kernels = weighing->kernels;
   const Target& target = weighing->options.target;
@@ -141,6 +142,11 @@ Status Analyze(const Convention& convention, Weighing* weighing) {
   }
   analyses->kinds = CountKinds(kernels, analyses->work, weighing->timeline, analyses->peak.live);
   analyses->memory = Replay(weighing->timeline, *MakeExactAllocator());
+  if (Caches(weighing->options)) {
+    analyses->device = RunOnDevice(*weighing, first);
+    analyses->memory = {.peak = analyses->device->use.allocated,
+                        .bound = analyses->device->use.requested};
+  }
   analyses->modules = CountModules(weighing->imported, kernels, analyses->work, weighing->timeline);
   analyses->classes = CountClasses(kernels, analyses->modules);
   if (const std::string& at = weighing->options.at; !at.empty()) {
@@ -167,8 +173,12 @@ Result<Weighing> WeighProgram(Program program, const WeighOptions& options,
                               const Convention& convention) {
   Weighing weighing;
   weighing.options = options;
+  std::optional<FirstStep> first;
+  if (Caches(options) && !options.train.optimizer.empty() && !options.train.first_step) {
+    SY_ASSIGN_OR_RETURN(first, RunFirstStep(program, options));
+  }
   SY_RETURN_IF_ERROR(Prepare(std::move(program), options, &weighing));
-  SY_RETURN_IF_ERROR(Analyze(convention, &weighing));
+  SY_RETURN_IF_ERROR(Analyze(convention, first ? &*first : nullptr, &weighing));
   return weighing;
 }
 
@@ -221,6 +231,22 @@ Status RefuseUseOfCache(const WeighOptions& options) {
                                fmt::format("Leave it away, or {}.", other)));
 }
 
+// For each of the devices that were asked for, what it takes of them.
+Result<std::vector<DeviceFit>> FitsOf(const Program& program, const WeighOptions& options,
+                                      const Convention& convention) {
+  std::vector<DeviceFit> fits;
+  SY_ASSIGN_OR_RETURN(const std::vector<Target> targets, DevicesNamed(options.devices));
+  for (const Target& target : targets) {
+    WeighOptions there = options;
+    there.target = target;
+    there.target.cudnn_attention = options.target.cudnn_attention;
+    there.target.deterministic = options.target.deterministic;
+    SY_ASSIGN_OR_RETURN(const Weighing weighing, WeighProgram(program, there, convention));
+    if (weighing.analyses->device) fits.push_back(FitOf(weighing));
+  }
+  return fits;
+}
+
 // With the time that it took.
 Result<Weighing> Finish(Result<Weighing> weighing, const WeighOptions& options,
                         Clock::time_point begin) {
@@ -237,12 +263,19 @@ Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
     Status runs = RefuseForWeights(options);
     if (!runs) return Unexpected(Within(options.path, std::move(runs).error()));
   }
+  std::vector<DeviceFit> devices;
+  if (!options.devices.empty()) {
+    Result<std::vector<DeviceFit>> fits = FitsOf(program, options, convention);
+    if (!fits) return Unexpected(Within(options.path, std::move(fits).error()));
+    devices = *std::move(fits);
+  }
   std::optional<Program> uncast;
   if (options.amp.dtype) uncast = program;
   Result<Weighing> weighing = options.advise ? WeighAndAdvise(program, options, convention)
                               : options.fit  ? WeighFitting(program, options, convention)
                                             : WeighProgram(std::move(program), options, convention);
   if (!weighing) return Unexpected(Within(options.path, std::move(weighing).error()));
+  weighing->devices = std::move(devices);
   if (uncast) weighing->baseline = BaselineOf(*std::move(uncast), weighing->options, convention);
   weighing->times.insert(weighing->times.begin(), read);
   return Finish(std::move(weighing), options, begin);

@@ -42,6 +42,7 @@ NO_EXAMPLE = {
 UNDEFINED = {
     "aten::_scaled_dot_product_efficient_attention_backward": ["attn_bias"],
     "aten::_scaled_dot_product_flash_attention_backward": ["cum_seq_q", "cum_seq_k"],
+    "aten::_scaled_dot_product_cudnn_attention_backward": ["attn_bias", "cum_seq_q", "cum_seq_k"],
 }
 
 ALIASES = {

@@ -176,6 +176,15 @@ std::vector<Tensor> CudaFlashAttention(Dispatcher& d, const Backward& b) {
                     b.result(7), op.arg(6));
 }
 
+// query, key, value, attn_bias, compute_log_sumexp, dropout_p, is_causal, return_debug_mask, scale
+std::vector<Tensor> CudnnAttention(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.CallMany("aten::_scaled_dot_product_cudnn_attention_backward", b.grad(), b.saved(0),
+                    b.saved(1), b.saved(2), b.result(0), b.result(1), b.result(6), b.result(7),
+                    b.saved(3), std::nullopt, std::nullopt, op.self().size(2), op.tensor(1).size(2),
+                    op.arg(5), op.arg(6), op.arg(8));
+}
+
 // input, weight0 to weight3, hx_, cx_, reverse, batch_sizes, mode, hidden_size, num_layers,
 // has_biases, bidirectional, batch_first, train
 std::vector<Tensor> RnnLayer(Dispatcher& d, const Backward& b) {

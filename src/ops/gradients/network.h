@@ -28,6 +28,7 @@ std::vector<Tensor> LayerNorm(Dispatcher& d, const Backward& b);
 std::vector<Tensor> FlashAttention(Dispatcher& d, const Backward& b);
 std::vector<Tensor> EfficientAttention(Dispatcher& d, const Backward& b);
 std::vector<Tensor> CudaFlashAttention(Dispatcher& d, const Backward& b);
+std::vector<Tensor> CudnnAttention(Dispatcher& d, const Backward& b);
 std::vector<Tensor> RnnLayer(Dispatcher& d, const Backward& b);
 Tensor EmbeddingWeight(Dispatcher& d, const Backward& b);
 Tensor NllLossSelf(Dispatcher& d, const Backward& b);
@@ -104,6 +105,10 @@ inline constexpr Gradient kCudaFlashAttention{
     "ScaledDotProductFlashAttentionBackward0",
     {GradientsOf({0, 1, 2}, {0, 1, 2, ResultAt(0), ResultAt(1), ResultAt(6), ResultAt(7)},
                  CudaFlashAttention)}};
+inline constexpr Gradient kCudnnAttention{
+    "ScaledDotProductCudnnAttentionBackward0",
+    {GradientsOf({0, 1, 2}, {0, 1, 2, 3, ResultAt(0), ResultAt(1), ResultAt(6), ResultAt(7)},
+                 CudnnAttention)}};
 inline constexpr Gradient kRnnLayer{
     "MkldnnRnnLayerBackward0",
     {GradientsOf({0, 1, 2, 3, 4, 5, 6},

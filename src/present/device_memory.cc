@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is computed of the allocator is exact; what the process takes besides is an interval of what
+// was measured elsewhere, and says so.
+
+#include "present/device_memory.h"
+
+#include <fmt/core.h>
+
+#include <string>
+
+#include "present/names.h"
+#include "steelyard/units.h"
+
+namespace steelyard::present {
+namespace {
+
+using report::Sentence;
+
+// "allocated 2.27 GB · reserved 2.62 GB in 98 segments · process 3.2 GB to 4.1 GB"
+Sentence Numbers(const Findings& findings) {
+  const DeviceMemoryReport& device = *findings.device;
+  const Claim claim = findings.memory_claim();
+  const Interval process = device.process();
+  return {fmt::format("On {}: allocated ", findings.target.name),
+          {In(Unit::kBytes, device.use.allocated, claim), report::Style::kStrong},
+          " (requested ",
+          In(Unit::kBytes, device.use.requested, claim),
+          "), reserved ",
+          {In(Unit::kBytes, device.use.reserved, claim), report::Style::kStrong},
+          fmt::format(" in {} segments, the process ", device.use.segments),
+          In(Unit::kBytes, process.low, Claim::kEstimated),
+          " to ",
+          In(Unit::kBytes, process.high, Claim::kEstimated),
+          ", not yet verified on this device"};
+}
+
+Sentence Verdict(const DeviceMemoryReport& device) {
+  if (device.use.out_of_memory) {
+    const OutOfMemory& error = *device.use.out_of_memory;
+    return {"It does not fit into its ",
+            In(Unit::kBytes, device.total),
+            ": PyTorch would fail to allocate ",
+            In(Unit::kBytes, error.tried),
+            ", with ",
+            In(Unit::kBytes, error.allocated),
+            " allocated and ",
+            In(Unit::kBytes, error.unallocated),
+            " reserved but unallocated"};
+  }
+  const std::int64_t high = device.process().high;
+  if (high > device.total) {
+    return {"It may not fit into its ", In(Unit::kBytes, device.total)};
+  }
+  return {"It fits into its ", In(Unit::kBytes, device.total), " with at least ",
+          In(Unit::kBytes, device.total - high), " to spare"};
+}
+
+}  // namespace
+
+void AppendDeviceMemory(const Findings& findings, report::Document* document) {
+  document->body.emplace_back(report::Paragraph{Numbers(findings), 1});
+  document->body.emplace_back(report::Paragraph{Verdict(*findings.device), 1});
+}
+
+void AddDeviceMemoryData(const Findings& findings, report::Data* data) {
+  const DeviceMemoryReport& device = *findings.device;
+  data->SetInt("requested_peak", device.use.requested, Unit::kBytes);
+  data->SetInt("reserved_peak", device.use.reserved, Unit::kBytes);
+  data->SetInt("segments", device.use.segments, Unit::kNone);
+  data->SetInt("inactive_split", device.use.inactive, Unit::kBytes);
+  data->OpenObject("process");
+  data->SetInt("low", device.process().low, Unit::kBytes);
+  data->SetInt("high", device.process().high, Unit::kBytes);
+  data->Close();
+  data->SetInt("device_total", device.total, Unit::kBytes);
+  data->SetBool("fits", device.fits());
+}
+
+void AppendDevices(const Findings& findings, report::Document* document) {
+  if (findings.devices.empty()) return;
+  using report::Align;
+  report::Table table;
+  table.columns = {
+      {.key = "device", .header = "On these devices"},
+      {.key = "total", .header = "has", .align = Align::kRight},
+      {.key = "allocated", .header = "allocated", .align = Align::kRight, .priority = 2},
+      {.key = "reserved", .header = "reserved", .align = Align::kRight, .priority = 1},
+      {.key = "process", .header = "process at most", .align = Align::kRight},
+      {.key = "fits", .header = ""}};
+  for (const DeviceFit& device : findings.devices) {
+    report::Row row;
+    row.cells.emplace_back(std::string(device.name));
+    row.cells.emplace_back(In(Unit::kBytes, device.total));
+    row.cells.emplace_back(In(Unit::kBytes, device.allocated, findings.memory_claim()));
+    row.cells.emplace_back(In(Unit::kBytes, device.reserved, findings.memory_claim()));
+    row.cells.emplace_back(In(Unit::kBytes, device.high, Claim::kEstimated));
+    row.cells.emplace_back(device.fits ? "fits" : "does not fit",
+                           device.fits ? report::Style::kPlain : report::Style::kStrong);
+    table.rows.push_back(std::move(row));
+  }
+  document->body.emplace_back(std::move(table));
+}
+
+void AddDevicesData(const Findings& findings, report::Data* data) {
+  if (findings.devices.empty()) return;
+  data->OpenArray("devices");
+  for (const DeviceFit& device : findings.devices) {
+    data->OpenObject();
+    data->SetText("device", device.name);
+    data->SetInt("total", device.total, Unit::kBytes);
+    data->SetInt("allocated", device.allocated, Unit::kBytes);
+    data->SetInt("reserved", device.reserved, Unit::kBytes);
+    data->SetInt("process_low", device.low, Unit::kBytes);
+    data->SetInt("process_high", device.high, Unit::kBytes);
+    data->SetBool("fits", device.fits);
+    data->Close();
+  }
+  data->Close();
+}
+
+}  // namespace steelyard::present

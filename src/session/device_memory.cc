@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/device_memory.h"
+
+#include <algorithm>
+#include <ranges>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/eager.h"
+#include "runtime/residents.h"
+#include "session/analyses.h"
+#include "session/prepare.h"
+#include "session/runtimes.h"
+#include "support/choices.h"
+
+namespace steelyard {
+
+bool Caches(const WeighOptions& options) {
+  const Runtime* runtime = FindRuntime(options.runtime);
+  return options.target.device == Device::kCuda && runtime != nullptr && !runtime->compiles;
+}
+
+namespace {
+
+// What a module holds itself, and its children in the order in which they are met.
+struct Holder {
+  std::vector<std::int64_t> bytes;
+  std::vector<std::pair<std::string_view, std::size_t>> children;
+};
+
+// A tree of modules by the dots in the names of tensors.
+class Holders {
+ public:
+  void Add(std::string_view name, std::int64_t bytes) {
+    std::size_t at = 0;
+    for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
+      at = Child(at, name.substr(0, dot));
+      name.remove_prefix(dot + 1);
+    }
+    holders_[at].bytes.push_back(bytes);
+  }
+  // Children before what holds them.
+  void Append(std::vector<std::int64_t>* out, std::size_t at = 0) const {
+    for (const auto& [name, child] : holders_[at].children) Append(out, child);
+    out->insert(out->end(), holders_[at].bytes.begin(), holders_[at].bytes.end());
+  }
+
+ private:
+  std::size_t Child(std::size_t of, std::string_view name) {
+    for (const auto& [known, child] : holders_[of].children) {
+      if (known == name) return child;
+    }
+    const std::size_t child = holders_.size();
+    holders_[of].children.emplace_back(name, child);
+    holders_.emplace_back();
+    return child;
+  }
+
+  std::vector<Holder> holders_{1};
+};
+
+}  // namespace
+
+std::vector<std::int64_t> ResidentBytes(const Program& kernels) {
+  std::vector<std::string_view> names(kernels.values.size());
+  for (const auto* list : {&kernels.buffers, &kernels.parameters}) {
+    for (const NamedTensor& tensor : *list | std::views::reverse) {
+      if (tensor.value != kNoId) names[tensor.value] = kernels.text(tensor.name);
+    }
+  }
+  Holders holders;
+  std::vector<std::int64_t> others, residents;
+  VisitResidents(kernels, [&](ValueId id, Category category, std::int64_t bytes) {
+    const bool held = category == Category::kParameters || category == Category::kBuffers;
+    held ? holders.Add(names[id], bytes) : others.push_back(bytes);
+  });
+  holders.Append(&residents);
+  residents.insert(residents.end(), others.begin(), others.end());
+  return residents;
+}
+
+Result<FirstStep> RunFirstStep(Program program, const WeighOptions& options) {
+  WeighOptions first = options;
+  first.train.first_step = true;
+  SY_ASSIGN_OR_RETURN(const Lowered lowered, Lower(std::move(program), PassesOf(first)));
+  return FirstStep{.timeline = RunEager(lowered.kernels, options.target),
+                   .residents = ResidentBytes(lowered.kernels)};
+}
+
+DeviceMemoryReport RunOnDevice(const Weighing& weighing, const FirstStep* first) {
+  const Target& target = weighing.options.target;
+  const Timeline* told = &weighing.timeline;
+  const bool trains = !weighing.options.train.optimizer.empty();
+  std::vector<const Timeline*> steps(trains && first == nullptr ? 1 : 3, told);
+  if (first != nullptr) steps[0] = &first->timeline;
+  const std::vector<std::int64_t> residents =
+      first != nullptr ? first->residents : ResidentBytes(weighing.kernels);
+  DeviceMemoryReport report{.total = target.memory};
+  if (const DeviceSpec* device = FindDevice(target.name)) {
+    report.overhead = ProcessBytes(*device, ProcessUseOf(weighing.kernels));
+  }
+  const AllocatorSettings settings;
+  report.use =
+      RunSteps(residents, steps, settings, DeviceMemory(target.memory, report.overhead.high));
+  if (report.use.out_of_memory) {
+    // What it would take, had the device enough.
+    ReservedUse use = RunSteps(residents, steps, settings, DeviceMemory::Unlimited());
+    use.out_of_memory = report.use.out_of_memory;
+    use.step = report.use.step;
+    use.event = report.use.event;
+    report.use = use;
+  }
+  return report;
+}
+
+std::int64_t NeededBytes(const Weighing& weighing) {
+  const auto& device = weighing.analyses->device;
+  return device ? device->process().high : weighing.totals.peak_bytes;
+}
+
+Result<std::vector<Target>> DevicesNamed(std::span<const std::string> names) {
+  std::vector<std::string_view> known;
+  for (const DeviceSpec& device : Devices()) known.push_back(device.name);
+  const bool all = std::ranges::find(names, "all") != names.end();
+  std::vector<Target> targets;
+  for (const std::string& name : names) {
+    if (name != "all" && FindDevice(name) == nullptr) {
+      return Unexpected(NoSuch("CUDA device", name, known));
+    }
+  }
+  for (const std::string_view name : known) {
+    if (all || std::ranges::find(names, name) != names.end()) targets.push_back(*TargetNamed(name));
+  }
+  return targets;
+}
+
+DeviceFit FitOf(const Weighing& weighing) {
+  const DeviceMemoryReport& device = *weighing.analyses->device;
+  return {.name = weighing.options.target.name,
+          .total = device.total,
+          .allocated = device.use.allocated,
+          .reserved = device.use.reserved,
+          .low = device.process().low,
+          .high = device.process().high,
+          .fits = device.fits()};
+}
+
+}  // namespace steelyard

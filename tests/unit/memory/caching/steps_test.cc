@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/caching/steps.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace steelyard {
+namespace {
+
+// Allocates blocks and frees some of them again: {3, -1} is a block of 3 bytes and its free.
+Timeline TimelineOf(const std::vector<std::int64_t>& bytes,
+                    const std::vector<std::uint32_t>& blocks) {
+  Timeline timeline;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] > 0) timeline.blocks.push_back({.bytes = bytes[i]});
+    timeline.events.push_back({.bytes = bytes[i], .block = blocks[i]});
+  }
+  return timeline;
+}
+
+constexpr std::int64_t kTaken = 600 * kMiB, kOfDevice = 1000 * kMiB;
+
+TEST(Steps, WholeBlocksAndSegmentsCount) {
+  const Timeline step = TimelineOf({1000, -1000}, {0, 0});
+  const std::array<const Timeline*, 1> steps{&step};
+  const std::array<std::int64_t, 2> residents{100, 3 * kMiB};
+  const ReservedUse use = RunSteps(residents, steps, {}, DeviceMemory(kOfDevice));
+  EXPECT_FALSE(use.out_of_memory);
+  EXPECT_EQ(use.requested, 100 + 3 * kMiB + 1000);
+  EXPECT_EQ(use.allocated, 512 + 3 * kMiB + 1024);
+  EXPECT_EQ(use.reserved, 22 * kMiB);
+  EXPECT_EQ(use.segments, 2);
+}
+
+TEST(Steps, WhatOneLeavesIsThereInTheNext) {
+  // The first makes a state that stays; the others find it.
+  const Timeline first = TimelineOf({30 * kMiB, 2 * kMiB, -2 * kMiB}, {0, 1, 1});
+  const Timeline steady = TimelineOf({2 * kMiB, -2 * kMiB}, {0, 0});
+  const std::array<const Timeline*, 3> steps{&first, &steady, &steady};
+  const ReservedUse use = RunSteps({}, steps, {}, DeviceMemory(kOfDevice));
+  EXPECT_EQ(use.requested, 32 * kMiB);
+  EXPECT_EQ(use.reserved, 50 * kMiB);
+}
+
+TEST(Steps, RepeatedEventsRunAsOftenAsTheySay) {
+  Timeline step = TimelineOf({kMiB, 5 * kMiB, -5 * kMiB}, {0, 1, 1});
+  step.repeat = {.first = 1, .count = 2, .times = 1000};
+  const std::array<const Timeline*, 1> steps{&step};
+  const ReservedUse use = RunSteps({}, steps, {}, DeviceMemory(kOfDevice));
+  EXPECT_EQ(use.requested, 6 * kMiB);
+  EXPECT_EQ(use.reserved, 22 * kMiB);
+}
+
+TEST(Steps, ADeviceThatIsTooSmallSaysWhere) {
+  const Timeline step = TimelineOf({100 * kMiB, 500 * kMiB}, {0, 1});
+  const std::array<const Timeline*, 1> steps{&step};
+  const ReservedUse use = RunSteps({}, steps, {}, DeviceMemory(kOfDevice, kTaken));
+  ASSERT_TRUE(use.out_of_memory);
+  EXPECT_EQ(use.event, 1u);
+  EXPECT_EQ(use.out_of_memory->tried, 500 * kMiB);
+  EXPECT_EQ(use.out_of_memory->allocated, 100 * kMiB);
+}
+
+}  // namespace
+}  // namespace steelyard

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cuda/blas.h"
+
+#include <gmock/gmock.h>
+
+#include "cuda_events.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr std::int64_t kWorkspace = 33554432, kSmallWorkspace = 8519680, kLtWorkspace = 1048576;
+
+TEST(CudaBlas, AProductTakesAWorkspaceAfterItsResult) {
+  EXPECT_THAT(CudaBytesOf("aten::mm(f32[4,8], f32[8,4])"),
+              ElementsAre(64, kWorkspace, -kWorkspace));
+  EXPECT_THAT(CudaBytesOf("aten::bmm(bf16[2,4,8], bf16[2,8,4])"),
+              ElementsAre(64, kWorkspace, -kWorkspace));
+  EXPECT_THAT(CudaBytesOf("aten::mm(f32[4,8], f32[8,4])", kA100),
+              ElementsAre(64, kSmallWorkspace, -kSmallWorkspace));
+}
+
+TEST(CudaBlas, ARowOfBiasesIsAddedByCublasLt) {
+  EXPECT_THAT(CudaBytesOf("aten::addmm(f32[4], f32[4,8], f32[8,4])"),
+              ElementsAre(64, kLtWorkspace, -kLtWorkspace));
+  // Not where there is one column, nor a matrix of biases.
+  EXPECT_THAT(CudaBytesOf("aten::addmm(f32[1], f32[4,8], f32[8,1])"),
+              ElementsAre(16, kWorkspace, -kWorkspace));
+  EXPECT_THAT(CudaBytesOf("aten::addmm(f32[4,4], f32[4,8], f32[8,4])"),
+              ElementsAre(64, kWorkspace, -kWorkspace));
+}
+
+TEST(CudaBlas, AFactorThatIsDenseInNoOrderIsCopied) {
+  EXPECT_THAT(CudaBytesOf("aten::mm(f32[4,8]{32,2}, f32[8,4])"),
+              ElementsAre(64, 128, kWorkspace, -kWorkspace, -128));
+}
+
+}  // namespace
+}  // namespace steelyard

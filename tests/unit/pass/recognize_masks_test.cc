@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass/recognize_masks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "ir/text_printer.h"
+#include "ir/text_reader.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+Program Recognized(std::string_view mask, std::string_view key = "%k") {
+  const std::string text = "input %q: f32[2,4,8,16]\ninput %k: f32[2,4,8,16]\n" +
+                           std::string(mask) +
+                           "%o: f32[2,4,8,16] = aten::scaled_dot_product_attention(%q, " +
+                           std::string(key) + ", " + std::string(key) + ", %m)\nreturn %o\n";
+  Result<Program> program = ParseText(text, "");
+  EXPECT_TRUE(program) << Describe(program.error());
+  Result<Program> out = RecognizeMasks(*std::move(program));
+  EXPECT_TRUE(out);
+  return *std::move(out);
+}
+
+TEST(RecognizeMasks, OneThatHidesWhatComesLaterIsCausal) {
+  const Program p = Recognized(R"(%i: i64[8] = aten::arange(8)
+%j: i64[8,1] = aten::unsqueeze(%i, 1)
+%m: bool[8,8] = aten::le.Tensor(%i, %j)
+)");
+  const std::string text = Print(p);
+  EXPECT_THAT(text, HasSubstr("is_causal=True"));
+  EXPECT_THAT(text, Not(HasSubstr("arange"))) << "nothing needs it any more";
+  ASSERT_EQ(p.notes.size(), 1u);
+  EXPECT_THAT(std::string(p.text(p.notes[0])), HasSubstr("1 of 1 calls of attention"));
+}
+
+TEST(RecognizeMasks, OneThatHidesNothingIsNone) {
+  const std::string text = Print(Recognized("%m: bool[8,8] = aten::ones([8,8], dtype=bool)\n"));
+  EXPECT_THAT(text, HasSubstr("aten::scaled_dot_product_attention(%q, %k, %k, None)"));
+}
+
+TEST(RecognizeMasks, OthersStay) {
+  // A window, and one that an input decides.
+  const Program window = Recognized(R"(%i: i64[8] = aten::arange(8)
+%j: i64[8,1] = aten::unsqueeze(%i, 1)
+%d: i64[8,8] = aten::sub.Tensor(%j, %i)
+%m: bool[8,8] = aten::le.Scalar(%d, 2)
+)");
+  EXPECT_THAT(window.notes, IsEmpty());
+  EXPECT_THAT(Print(window), HasSubstr("%m)"));
+  const Program given = Recognized(
+      "%s: f32[8,8] = aten::select.int(%q, 0, 0)\n"
+      "%m: bool[8,8] = aten::gt.Scalar(%s, 0)\n");
+  EXPECT_THAT(given.notes, IsEmpty());
+}
+
+TEST(RecognizeMasks, HeadsThatWereRepeatedAreShared) {
+  const std::string text = Print(Recognized(R"(%h: f32[2,2,8,16] = aten::narrow(%k, 1, 0, 2)
+%u: f32[2,2,1,8,16] = aten::unsqueeze(%h, 2)
+%e: f32[2,2,2,8,16]{512,128,0,16,1} = aten::expand(%u, [2,2,2,8,16])
+%r: f32[2,4,8,16] = aten::reshape(%e, [2,4,8,16])
+%m: bool[8,8] = aten::ones([8,8], dtype=bool)
+)",
+                                            "%r"));
+  EXPECT_THAT(text, HasSubstr("(%q, %h, %h, None, enable_gqa=True)"));
+  EXPECT_THAT(text, Not(HasSubstr("expand")));
+}
+
+}  // namespace
+}  // namespace steelyard

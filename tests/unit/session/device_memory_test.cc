@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/device_memory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "session/analyses.h"
+#include "written_model.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+WeighOptions OnH100(const std::string& model) {
+  return {.path = WrittenModel(model), .target = *TargetNamed("h100")};
+}
+
+TEST(DeviceMemory, BlocksSegmentsAndTheProcessAreToldApart) {
+  const Result<Weighing> w = Weigh(OnH100(kLinear));
+  ASSERT_TRUE(w) << Describe(w.error());
+  ASSERT_TRUE(w->analyses->device);
+  const DeviceMemoryReport& device = *w->analyses->device;
+  EXPECT_EQ(device.use.allocated, w->totals.peak_bytes);
+  EXPECT_LT(device.use.requested, device.use.allocated);
+  // A workspace of cuBLAS, and a segment of small blocks.
+  EXPECT_EQ(device.use.reserved, (32 + 2) * kMiB);
+  EXPECT_GT(device.process().low, device.use.reserved);
+  EXPECT_GE(NeededBytes(*w), device.process().high);
+  EXPECT_TRUE(device.fits());
+}
+
+TEST(DeviceMemory, ModulesAreMovedFromTheirLeavesOn) {
+  Program program;
+  const auto add = [&](std::string_view name, std::int64_t elements) {
+    const ValueId id = program.AddTensor(program.strings.Intern(name), DType::kFloat32,
+                                         Dims{elements}, Dims{1}, Role::kParameter);
+    program.values[id].storage = program.storage_count++;
+    return NamedTensor{.value = id, .name = program.strings.Intern(name)};
+  };
+  program.parameters = {add("scale", 1), add("a.weight", 2), add("b.c.weight", 3)};
+  program.buffers = {add("a.mean", 4), add("own", 5)};
+  EXPECT_THAT(ResidentBytes(program), ElementsAre(8, 16, 12, 4, 20));
+}
+
+TEST(DeviceMemory, DevicesAreTakenInTheOrderOfTheirRows) {
+  const std::vector<std::string> names{"a100-80gb", "h100"};
+  const auto targets = DevicesNamed(names);
+  ASSERT_TRUE(targets);
+  ASSERT_THAT(*targets, SizeIs(2));
+  EXPECT_EQ((*targets)[0].name, "h100");
+  const std::vector<std::string> wrong{"h1000"};
+  const auto refused = DevicesNamed(wrong);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(Describe(refused.error()), HasSubstr("h100"));
+}
+
+TEST(DeviceMemory, ACpuHasNone) {
+  const Result<Weighing> w = Weigh({.path = WrittenModel(kLinear)});
+  ASSERT_TRUE(w);
+  EXPECT_FALSE(w->analyses->device);
+  EXPECT_EQ(NeededBytes(*w), w->totals.peak_bytes);
+}
+
+}  // namespace
+}  // namespace steelyard
