@@ -25,8 +25,10 @@ namespace steelyard::cli {
 namespace {
 
 // Flags of weighing that nothing which runs can follow.
-constexpr std::array<std::string_view, 7> kOfPredictions = {
-    "--runtime", "--schedule", "--budget", "--count", "--strict", "--as", "--use-cache"};
+constexpr std::array<std::string_view, 11> kOfPredictions = {
+    "--runtime",      "--schedule",  "--budget", "--count",   "--strict",
+    "--as",           "--use-cache", "--device", "--devices", "--no-cudnn-attention",
+    "--deterministic"};
 
 bool CanRun(const Flag& flag) {
   return flag.heading != WeighCommand::kOfTexts &&

@@ -96,7 +96,8 @@ DeviceMemoryReport RunOnDevice(const Weighing& weighing, const FirstStep* first)
   if (first != nullptr) steps[0] = &first->timeline;
   const std::vector<std::int64_t> residents =
       first != nullptr ? first->residents : ResidentBytes(weighing.kernels);
-  DeviceMemoryReport report{.total = target.memory};
+  DeviceMemoryReport report;
+  report.total = target.memory;
   if (const DeviceSpec* device = FindDevice(target.name)) {
     report.overhead = ProcessBytes(*device, ProcessUseOf(weighing.kernels));
   }
