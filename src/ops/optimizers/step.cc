@@ -98,8 +98,9 @@ void Step::ReturnMasters() {
 
 void RunForm(Dispatcher& d, Step& step, const Forms& forms) {
   const bool fused = forms.fused != nullptr && step.On("fused");
-  const bool lists = step.On("foreach") || (d.target().device == Device::kCuda && !fused);
-  const bool foreach = forms.foreach != nullptr && lists;
+  // Lists are what PyTorch takes on CUDA if nobody says otherwise.
+  const bool by_default = d.target().device == Device::kCuda && !fused;
+  const bool foreach = forms.foreach != nullptr && (by_default || step.On("foreach"));
   if (fused) step.CountOnDevice();
   if (foreach && fused)
     Contradict("an optimizer is either foreach or fused", "Leave one of them out.");

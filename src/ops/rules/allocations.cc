@@ -70,7 +70,9 @@ void IterateLabelled(const OpView& op, Promotion promotion, std::span<const int>
 void None(const OpView&, Allocations&) {}
 
 void OutputsOnly(const OpView& op, Allocations& memory) {
-  for (int i = 0; i < op.output_count(); ++i) memory.Output(i);
+  for (int i = 0; i < op.output_count(); ++i) {
+    if (op.output(i).defined()) memory.Output(i);
+  }
 }
 
 void IterateOver(const OpView& op, Promotion promotion, std::span<const int> operands,

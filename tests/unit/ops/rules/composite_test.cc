@@ -18,7 +18,7 @@ TEST(Composite, TakesItsColumnsFromItsParts) {
                 Family::kElementwise, decompose::SameAs<"aten::neg">, precision::kFollow);
   EXPECT_FALSE(kRow.is_kernel());
   EXPECT_EQ(*kRow.shape, nullptr);
-  EXPECT_EQ(*kRow.allocations, nullptr);
+  EXPECT_EQ(kRow.allocations->cpu, nullptr);
   EXPECT_EQ(*kRow.work, nullptr);
   EXPECT_EQ(*kRow.traffic, nullptr);
 }
