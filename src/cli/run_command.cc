@@ -26,8 +26,8 @@ namespace steelyard::cli {
 namespace {
 
 // Flags of weighing that nothing which runs can follow.
-constexpr std::array<std::string_view, 7> kOfPredictions = {
-    "--runtime", "--schedule", "--budget", "--count", "--strict", "--as", "--use-cache"};
+constexpr std::array<std::string_view, 8> kOfPredictions = {
+    "--devices", "--runtime", "--schedule", "--budget", "--count", "--strict", "--as", "--use-cache"};
 
 bool CanRun(const Flag& flag) {
   return flag.heading != WeighCommand::kOfTexts &&

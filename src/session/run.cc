@@ -74,6 +74,11 @@ Status Refuse(const RunOptions& options) {
   if (options.weigh.runtime != WeighOptions().runtime) {
     return Unexpected(UsageError("what runs runs eagerly", "--runtime", "Leave it away."));
   }
+  if (options.weigh.target.device != Device::kCpu) {
+    return Unexpected(UsageError("the engine runs on the CPU so far",
+                                 fmt::format("--device {}", options.weigh.target.name),
+                                 "Leave it away; `steelyard weigh` takes it."));
+  }
   if (options.steps < 1 || options.number < 0 || options.threads < 1) {
     return Unexpected(UsageError("steps, runs and threads are at least one"));
   }
