@@ -23,17 +23,22 @@ package: .venv/ready
 	cmake --install build/release --component python --prefix \
 	  $$($(VENV)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
 
-# The package for machines without the Debian packages: an sdist and a wheel, in dist/.
+# The package for machines without the Debian packages: an sdist and a wheel, in dist/. The engine is
+# not in it, for it is of one PyTorch: `make engine` puts it beside a package, or STEELYARD_ENGINE names it.
 wheel:
 	tools/install_debian.sh build
 	tools/make_wheel.sh dist
 
 # The engine, beside the program, for the PyTorch of the tests; STEELYARD_TORCH=python3 names another.
+# Where that Python has Steelyard's package the engine is put beside it, too, which then finds it.
 STEELYARD_TORCH ?= $(CURDIR)/$(VENV)/python
 engine: .venv/ready
 	tools/install_debian.sh build
 	cmake --preset engine -DSTEELYARD_TORCH=$(STEELYARD_TORCH)
 	cmake --build --preset engine
+	packages=$$($(STEELYARD_TORCH) -c 'import sysconfig; print(sysconfig.get_path("platlib"))') && \
+	  if [ -e "$$packages"/steelyard ]; then \
+	    cmake --install build/release --component engine --prefix "$$packages"; fi
 
 test: package engine
 	tools/install_debian.sh build test
@@ -41,14 +46,16 @@ test: package engine
 	cmake --build --preset dev
 	ctest --preset dev
 
-# Beside the tools that people use, in one run (bench/static, bench/files), and how it grows (bench/scale).
-bench: build .venv/ready
+# Beside the tools that people use, in one run (bench/static, bench/files), how it grows (bench/scale), and
+# running beside eager PyTorch (bench/engine).
+bench: build engine .venv/ready
 	tools/install_debian.sh bench
 	$(VENV)/python -m pip install --quiet --requirement requirements/bench.txt
 	cmake --build --preset release --target floor built
 	$(VENV)/python bench/static/bench.py
 	$(VENV)/python bench/files/bench.py
 	$(VENV)/python bench/scale/bench.py
+	$(VENV)/python bench/engine/bench.py
 
 # Each importer for FUZZ_SECONDS, starting from fuzz/corpus and the models in examples/.
 FUZZ_SECONDS ?= 60

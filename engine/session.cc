@@ -32,8 +32,7 @@ c10::OperatorHandle OperatorNamed(std::string_view name) {
   const std::string base(name.substr(0, dot));
   const std::string overload(dot == std::string_view::npos ? "" : name.substr(dot + 1));
   auto found = c10::Dispatcher::singleton().findSchema({base, overload});
-  TORCH_CHECK_NOT_IMPLEMENTED(found || !name.starts_with(kSteps),
-                              "the engine cannot run this step of an operator yet");
+  TORCH_CHECK_NOT_IMPLEMENTED(found || !name.starts_with(kSteps), kNoMeaning);
   TORCH_CHECK_NOT_IMPLEMENTED(found, "PyTorch has no operator ", name,
                               "; is the package that defines it loaded?");
   return *found;

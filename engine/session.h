@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "execute/engine_abi.h"
-#include "meanings.h"
+#include "meanings/meanings.h"
 #include "memory_tap.h"
 #include "operands.h"
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Runs take tensors of PyTorch by their addresses, so that nothing here knows PyTorch; the interpreter
+// is free while they last.
 #include "session/run.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
@@ -15,6 +19,7 @@
 
 #include "bindings.h"
 #include "steelyard/program.h"
+#include "steelyard/report.h"
 #include "unwrap.h"
 
 namespace nb = nanobind;
@@ -40,6 +45,13 @@ GivenTensors Given(const std::vector<HeldTensor>& tensors) {
     }
     return std::nullopt;
   };
+}
+
+Sources SourcesOf(const std::vector<HeldTensor>& weights, const std::vector<HeldTensor>& inputs) {
+  return {.weights = Given(weights),
+          .inputs = Given(inputs),
+          .weights_name = "model",
+          .inputs_name = "args"};
 }
 
 // Milliseconds of a run, one number for each repetition.
@@ -71,20 +83,30 @@ void BindRun(nb::module_& module) {
       .def_rw("threads", &RunOptions::threads)
       .def_rw("warmup", &RunOptions::warmup)
       .def_rw("number", &RunOptions::number)
-      .def_rw("repeat", &RunOptions::repeat);
+      .def_rw("repeat", &RunOptions::repeat)
+      .def_rw("compare", &RunOptions::compare)
+      .def_rw("peak_flops", &RunOptions::peak_flops)
+      .def_rw("leave_peak_out", &RunOptions::leave_peak_out);
   module.def(
       "milliseconds",
       [](const Program& program, const RunOptions& options, const std::vector<HeldTensor>& weights,
          const std::vector<HeldTensor>& inputs) {
-        const Sources sources{.weights = Given(weights),
-                              .inputs = Given(inputs),
-                              .weights_name = "model",
-                              .inputs_name = "args"};
-        return MillisecondsOf(Unwrap(Run(Program(program), options, sources)));
+        return MillisecondsOf(Unwrap(Run(Program(program), options, SourcesOf(weights, inputs))));
       },
       nb::arg("program"), nb::arg("options"), nb::arg("weights"), nb::arg("inputs"),
       nb::call_guard<nb::gil_scoped_release>(),
       "What a run of a program takes in PyTorch, on tensors or, without them, on random numbers.");
+  module.def(
+      "compared_runs",
+      [](const Program& program, const RunOptions& options, const std::vector<HeldTensor>& weights,
+         const std::vector<HeldTensor>& inputs, std::string_view format) {
+        const RunComparison compared =
+            Unwrap(CompareRuns(program, options, SourcesOf(weights, inputs)));
+        return Unwrap(report::Render(Describe(compared, {}), format));
+      },
+      nb::arg("program"), nb::arg("options"), nb::arg("weights"), nb::arg("inputs"),
+      nb::arg("format"), nb::call_guard<nb::gil_scoped_release>(),
+      "The report of a program that ran in two precisions in turns.");
   module.def("input_names", [](const Program& program) {
     std::vector<std::string> names;
     for (const ValueId id : program.inputs)

@@ -42,7 +42,7 @@ from steelyard.model_analysis import (
     get_peak_memory,
     trace_memory,
 )
-from steelyard.profiling import profile_model
+from steelyard.profiling import compare_precisions, profile_model
 from steelyard.weighing import Comparison, Weighing, compare, load, weigh
 
 __version__ = VERSION
@@ -68,6 +68,7 @@ __all__ = [
     "append_loss_n_optimizer",
     "calc_model_gflops",
     "compare",
+    "compare_precisions",
     "counting_conventions",
     "get_param_size",
     "get_peak_memory",

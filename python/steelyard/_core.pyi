@@ -1068,10 +1068,31 @@ class RunOptions:
     @repeat.setter
     def repeat(self, arg: int, /) -> None: ...
 
+    @property
+    def compare(self) -> list[str]: ...
+
+    @compare.setter
+    def compare(self, arg: Sequence[str], /) -> None: ...
+
+    @property
+    def peak_flops(self) -> list[float]: ...
+
+    @peak_flops.setter
+    def peak_flops(self, arg: Sequence[float], /) -> None: ...
+
+    @property
+    def leave_peak_out(self) -> bool: ...
+
+    @leave_peak_out.setter
+    def leave_peak_out(self, arg: bool, /) -> None: ...
+
 def milliseconds(program: Program, options: RunOptions, weights: Sequence[HeldTensor], inputs: Sequence[HeldTensor]) -> list[float]:
     """
     What a run of a program takes in PyTorch, on tensors or, without them, on random numbers.
     """
+
+def compared_runs(program: Program, options: RunOptions, weights: Sequence[HeldTensor], inputs: Sequence[HeldTensor], format: str) -> str:
+    """The report of a program that ran in two precisions in turns."""
 
 def input_names(arg: Program, /) -> list[str]: ...
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,60 @@ def profile_model(
     a step of `append_loss_n_optimizer` runs whole. Needs the engine (`make engine`), beside the
     package or where STEELYARD_ENGINE says.
     """
+    options = _options(warmup, number, repeat)
+    options.leave_peak_out = True
+    return _core.milliseconds(*_prepared(model, device, args, options))
+
+
+def compare_precisions(
+    model: torch.nn.Module | TrainingStep,
+    device: str = "cpu",
+    args: Sequence[Any] | None = None,
+    precisions: tuple[str, str] = ("fp32", "bf16"),
+    warmup: int = 5,
+    number: int = 0,
+    repeat: int = 10,
+) -> dict[str, Any]:
+    """Returns what a run takes in two precisions that run in turns, as `steelyard run --compare`.
+
+    `["ratios"]["step"]` (of a model alone `["forward"]`) has the `median` of the ratios of the
+    second's time to the first's, and its interval: `lowest`, `highest`, `confidence`. `["runs"]`
+    has the report of each: times, memory, kernels. "fp32" is the model as it is, "bf16" and "fp16"
+    under autocast. A `number` of 0: as many runs to a mean as a second holds, at most 10.
+    """
+    options = _options(warmup, number, repeat)
+    options.compare = list(precisions)
+    report: dict[str, Any] = json.loads(
+        _core.compared_runs(*_prepared(model, device, args, options), "json")
+    )
+    return report
+
+
+def _options(warmup: int, number: int, repeat: int) -> _core.RunOptions:
+    import torch
+
+    options = _core.RunOptions()
+    options.engine = os.environ.get(ENGINE, "")
+    options.threads = torch.get_num_threads()
+    options.warmup, options.number, options.repeat = warmup, number, repeat
+    return options
+
+
+class _Held(list["_core.HeldTensor"]):
+    """Tensors by address, with those that own the memory."""
+
+    def __init__(self, tensors: dict[str, torch.Tensor]) -> None:
+        self.rows = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+        super().__init__(_held(name, tensor) for name, tensor in self.rows.items())
+
+
+def _prepared(
+    model: torch.nn.Module | TrainingStep,
+    device: str,
+    args: Sequence[Any] | None,
+    options: _core.RunOptions,
+) -> tuple[_core.Program, _core.RunOptions, _Held, _Held]:
+    """A module's program, and its tensors and inputs with their elements row by row."""
     import torch
 
     from steelyard import torch_bridge
@@ -47,31 +102,18 @@ def profile_model(
     if not isinstance(module, torch.nn.Module):
         raise UsageError("only an nn.Module is run from Python", "model", "Try `steelyard run`.")
     program = torch_bridge.program_of(module, examples)
-    options = _core.RunOptions()
     options.weigh = weigh_options(_keywords(step))
     options.weigh.path = type(module).__name__
-    options.engine = os.environ.get(ENGINE, "")
-    options.threads = torch.get_num_threads()
-    options.warmup, options.number, options.repeat = warmup, number, repeat
     given = [t for t in torch.utils._pytree.tree_leaves(examples) if isinstance(t, torch.Tensor)]
     named = dict(zip(_core.input_names(program), given, strict=False))
     tensors = dict(module.state_dict(keep_vars=True)) | dict(module.named_buffers())
-    # What is held here lives until the run has ended.
-    held = [_rows(table) for table in (tensors, named)]
-    return _core.milliseconds(
-        program, options, *([_held(n, t) for n, t in h.items()] for h in held)
-    )
+    return program, options, _Held(tensors), _Held(named)
 
 
 def _keywords(step: TrainingStep | None) -> Any:
     if step is None:
         return {}
     return {"train": step.optimizer, "loss": step.loss, "optim_args": step.options}
-
-
-def _rows(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The same tensors with their elements row by row."""
-    return {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
 
 
 def _held(name: str, tensor: torch.Tensor) -> _core.HeldTensor:

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cli/flag.h"
+#include "cli/generate_flags.h"
 #include "cli/progress.h"
 #include "steelyard/error.h"
 #include "steelyard/report.h"
@@ -33,6 +34,17 @@ constexpr std::array<std::string_view, 11> kOfPredictions = {
 bool CanRun(const Flag& flag) {
   return flag.heading != WeighCommand::kOfTexts &&
          std::ranges::find(kOfPredictions, flag.name) == kOfPredictions.end();
+}
+
+// The parts of "fp32,bf16"; none of an empty text.
+std::vector<std::string_view> WordsOf(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    words.push_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return words;
 }
 
 // Set by Ctrl-C; the second one ends the process.
@@ -78,6 +90,16 @@ std::vector<Flag> RunCommand::Flags() {
         .arg = "N",
         .help = "means that are taken; 0 measures nothing",
         .field = &run_.repeat},
+       {.name = "--compare",
+        .arg = "fp32,bf16",
+        .help = "run in two precisions, fp32, bf16 or fp16, in turns, and tell the ratio of their "
+                "times with its interval",
+        .field = &compare_},
+       {.name = "--peak-flops",
+        .arg = "989T",
+        .help = "what the device computes in a second, of which the speed is told as a share; "
+                "measured by a product of matrices without it; of each precision, with --compare",
+        .field = &peak_flops_},
        {.name = "--save",
         .arg = "FILE",
         .help = "write what the steps have computed, a safetensors file: outputs, gradients, "
@@ -103,8 +125,7 @@ std::vector<Flag> RunCommand::Flags() {
   return flags;
 }
 
-Status RunCommand::Run() {
-  SY_ASSIGN_OR_RETURN(const std::string format, output_.Format());
+Result<RunOptions> RunCommand::Options() const {
   RunOptions options = run_;
   SY_ASSIGN_OR_RETURN(options.weigh, weigh_.Options());
   options.seed = static_cast<std::uint64_t>(seed_.value_or(0));
@@ -112,12 +133,31 @@ Status RunCommand::Run() {
       options.engine.empty() && engine != nullptr) {
     options.engine = engine;
   }
+  for (const std::string_view speed : WordsOf(peak_flops_)) {
+    SY_ASSIGN_OR_RETURN(const double flops, ReadSpeed(speed, "--peak-flops"));
+    options.peak_flops.push_back(flops);
+  }
+  for (const std::string_view precision : WordsOf(compare_)) {
+    options.compare.emplace_back(precision);
+  }
   options.stop = &g_stop;
   options.progress = StandardErrorProgress(false);
+  return options;
+}
+
+Status RunCommand::Run() {
+  SY_ASSIGN_OR_RETURN(const std::string format, output_.Format());
+  SY_ASSIGN_OR_RETURN(const RunOptions options, Options());
   std::signal(SIGINT, Stop);
-  SY_ASSIGN_OR_RETURN(const Running running, steelyard::Run(options));
-  SY_ASSIGN_OR_RETURN(const std::string text,
-                      report::Render(Describe(running, report_), format, output_.Look()));
+  report::Document document;
+  if (options.compare.empty()) {
+    SY_ASSIGN_OR_RETURN(const Running running, steelyard::Run(options));
+    document = Describe(running, report_);
+  } else {
+    SY_ASSIGN_OR_RETURN(const RunComparison comparison, CompareRuns(options));
+    document = Describe(comparison, report_);
+  }
+  SY_ASSIGN_OR_RETURN(const std::string text, report::Render(document, format, output_.Look()));
   return output_.Write(text);
 }
 

@@ -21,9 +21,12 @@ class RunCommand final : public Command {
   Status Run() override;
 
  private:
+  Result<RunOptions> Options() const;
+
   WeighCommand weigh_;
   RunOptions run_;
   std::optional<std::int64_t> seed_;
+  std::string compare_, peak_flops_;
   RunReportOptions report_;
   ReportOutput output_;
 };

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What the engine says of a call is told of the node that it is: its operator, the composite that it
+// is inside of, its module and its line in the model's source.
 #include "execute/execution.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "execute/lowering.h"
 #include "ir/release_order.h"
@@ -15,7 +21,26 @@
 namespace steelyard {
 namespace {
 
-// "kernel 12 (aten::mm) in aten::linear of encoder.0"
+// The dtypes of the tensors that a kernel takes, each once: "float16, int64".
+std::string DTypesOf(const Program& kernels, const Node& node) {
+  std::vector<std::string_view> names;
+  const auto add = [&](const Argument& argument) {
+    if (argument.kind != ArgKind::kValue) return;
+    const Value& value = kernels.values[argument.value];
+    if (value.kind != ValueKind::kTensor) return;
+    const std::string_view name = NameOf(value.dtype);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const Argument& argument : kernels.args(node)) {
+    add(argument);
+    if (argument.kind != ArgKind::kList) continue;
+    for (const Argument& element : kernels.list(argument.list)) add(element);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
 std::string PlaceOf(std::size_t call, const Program& kernels) {
   const std::vector<Node>& nodes = kernels.main().nodes;
   if (call >= nodes.size()) return {};
@@ -26,10 +51,12 @@ std::string PlaceOf(std::size_t call, const Program& kernels) {
   }
   const std::string_view module = kernels.text(kernels.modules[node.module].path);
   if (!module.empty()) place += fmt::format(" of {}", module);
+  if (node.source != kNoId && kernels.sources[node.source].file != kNoString) {
+    const SourceLine& line = kernels.sources[node.source];
+    place += fmt::format(", {}:{}", kernels.text(line.file), line.line);
+  }
   return place;
 }
-
-}  // namespace
 
 // What the engine said, at the node that it said it of.
 Error Execution::Told(const SyError& error) const {
@@ -38,10 +65,17 @@ Error Execution::Told(const SyError& error) const {
   switch (error.problem) {
     case SY_NO_MEMORY:
       return Unsupported(fmt::format("there is not memory enough ({})", message), std::move(place),
-                         when_memory_ends_);
-    case SY_NO_KERNEL:
-      return Unsupported(std::string(message), std::move(place),
-                         "PyTorch computes this in other dtypes or on other devices only.");
+                         help_.memory ? help_.memory() : std::string());
+    case SY_NO_KERNEL: {
+      if (error.call >= kernels_->main().nodes.size()) {
+        return Unsupported(std::string(message), std::move(place), help_.kernel);
+      }
+      const Node& node = kernels_->main().nodes[error.call];
+      return Unsupported(
+          fmt::format("PyTorch has no kernel of {} for {} on the CPU ({})",
+                      kernels_->op_name(node.op), DTypesOf(*kernels_, node), message),
+          std::move(place), help_.kernel);
+    }
     case SY_OTHER_PROBLEM:
       return Unsupported(std::string(message), std::move(place));
   }
@@ -49,11 +83,11 @@ Error Execution::Told(const SyError& error) const {
 }
 
 Result<Execution> Execution::Open(const SyEngine& engine, const Program& kernels,
-                                  const Sources& sources, std::string when_memory_ends) {
+                                  const Sources& sources, Help help) {
   SyError error{};
   const Lowering lowered(kernels);
   const SyProgram program = lowered.program();
-  Execution execution(engine, kernels, std::move(when_memory_ends));
+  Execution execution(engine, kernels, std::move(help));
   execution.session_.reset(engine.open(&program, &error));
   if (execution.session_ == nullptr) return Unexpected(execution.Told(error));
   SY_RETURN_IF_ERROR(execution.Place(sources));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,13 +17,21 @@
 
 namespace steelyard {
 
+// What helps where a run fails: said in the hint of its error.
+struct Help {
+  std::function<std::string()> memory = {};  // there is not enough; asked for then
+  std::string kernel = {};                   // PyTorch has none for the dtype
+};
+
+// "kernel 12 (aten::mm) in aten::linear of encoder.0, model.py:12"; empty where there is no such.
+std::string PlaceOf(std::size_t node, const Program& kernels);
+
 class Execution {
  public:
   // `kernels` is what `decompose` gave of a program without repeats. It outlives this, or what
   // `Continue` has put in its place does.
-  // `when_memory_ends` is the hint of the error that tells that it did.
   static Result<Execution> Open(const SyEngine& engine, const Program& kernels,
-                                const Sources& sources, std::string when_memory_ends = {});
+                                const Sources& sources, Help help = {});
 
   // Goes on with another program over the same values: the next step of the same training.
   Status Continue(const Program& kernels);
@@ -49,17 +58,17 @@ class Execution {
   };
   using Session = std::unique_ptr<SySession, Close>;
 
-  Execution(const SyEngine& engine, const Program& kernels, std::string when_memory_ends)
+  Execution(const SyEngine& engine, const Program& kernels, Help help)
       : engine_(&engine),
         kernels_(&kernels),
-        when_memory_ends_(std::move(when_memory_ends)),
+        help_(std::move(help)),
         session_(nullptr, Close{&engine}) {}
   Status Place(const Sources& sources);
   Error Told(const SyError& error) const;
 
   const SyEngine* engine_;
   const Program* kernels_;
-  std::string when_memory_ends_;
+  Help help_;
   Session session_;
   std::vector<Resident> residents_;
 };

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One run is listened to for its allocations, then runs warm the machine up, then those that count
-// are timed stage by stage, and last some are timed node by node, which slows them down.
+// are timed stage by stage, and last some are timed node by node, which slows them down. Programs
+// that are measured in turns do each of these one after another; of those that count each runs a
+// repetition in its turn, and every second round goes the other way, so that none is always first.
 #include "execute/measure.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
+#include "execute/not_finite.h"
 #include "execute/numbers.h"
 #include "runtime/residents.h"
 
@@ -27,6 +31,8 @@ constexpr double kMeanSeconds = 1;
 constexpr int kMostNumber = 10;
 // Runs that are timed node by node.
 constexpr int kDetailedRuns = 3;
+// Of an interval at least, where there are runs enough for it.
+constexpr double kConfidence = 0.95;
 
 using Clock = std::chrono::steady_clock;
 
@@ -87,6 +93,7 @@ class Listener {
   std::unordered_map<const void*, std::uint32_t> at_;  // blocks, by address
 };
 
+// The parts of measuring one program.
 class Measuring {
  public:
   Measuring(Execution& execution, const MeasureOptions& options)
@@ -94,19 +101,41 @@ class Measuring {
     for (const std::string_view name : stages_.names) out_.stages.push_back({name, {}});
   }
 
-  Result<Measurement> Run() {
-    Status done = Listen();
-    if (done) done = WarmUp();
-    if (done) done = Time();
-    if (done) done = TimeNodes();
-    if (!done && !interrupted()) return Unexpected(std::move(done).error());
-    out_.was_interrupted = interrupted();
+  Status Prepare() {
+    SY_RETURN_IF_ERROR(RunFirst());
+    SY_RETURN_IF_ERROR(Listen());
+    return WarmUp();
+  }
+
+  // One mean.
+  Status Repeat() {
+    std::vector<double> seconds(stages_.names.size());
+    for (int run = 0; run < number_; ++run) SY_RETURN_IF_ERROR(RunOnce(Plain(), &seconds));
+    out_.runs += number_;
+    for (std::size_t s = 0; s < stages_.names.size(); ++s) {
+      out_.stages[s].seconds.push_back(seconds[s] / number_);
+    }
+    return {};
+  }
+
+  Status TimeNodes() {
+    if (out_.runs == 0) return {};
+    std::vector<double> sums(execution_.kernels().main().nodes.size());
+    std::vector<double> ignored(stages_.names.size());
+    SyRecord record = Plain();
+    record.seconds = sums.data();
+    for (int i = 0; i < kDetailedRuns; ++i) SY_RETURN_IF_ERROR(RunOnce(record, &ignored));
+    for (double& sum : sums) sum /= kDetailedRuns;
+    out_.seconds = std::move(sums);
+    return {};
+  }
+
+  Measurement Take(bool was_interrupted) {
+    out_.was_interrupted = was_interrupted;
     return std::move(out_);
   }
 
  private:
-  bool interrupted() const { return options_.stop != nullptr && *options_.stop != 0; }
-
   // One run; adds what each stage took to `seconds`.
   Status RunOnce(const SyRecord& record, std::vector<double>* seconds) {
     for (const Stretch& stretch : stages_.stretches) {
@@ -137,15 +166,23 @@ class Measuring {
     if (run && seed.loss != kNoId) {
       const Result<SyElements> loss = execution_.Read(seed.loss);
       if (loss) out_.loss = FirstNumber(*loss);
-      if (out_.loss && options_.check_loss) run = options_.check_loss(*out_.loss);
+    }
+    if (run && out_.loss && !std::isfinite(*out_.loss)) {
+      SY_RETURN_IF_ERROR(Blame(seed));
+      run = execution_.Run(0, seed.before, record);
     }
     if (run) run = execution_.Run(seed.before, end, record);
     execution_.Clear();
     return run;
   }
 
+  Status Blame(const Seed& seed) {
+    SY_ASSIGN_OR_RETURN(out_.not_finite,
+                        FindNotFinite(execution_, seed.loss, seed.before, Plain()));
+    return options_.check_loss ? options_.check_loss(out_, execution_.kernels()) : Status();
+  }
+
   Status Listen() {
-    SY_RETURN_IF_ERROR(RunFirst());
     std::vector<double> ignored(stages_.names.size());
     Listener listener(execution_.kernels());
     SyRecord record = Plain();
@@ -181,39 +218,34 @@ class Measuring {
     return {};
   }
 
-  Status Time() {
-    for (int i = 0; i < options_.repeat; ++i) {
-      std::vector<double> seconds(stages_.names.size());
-      for (int run = 0; run < number_; ++run) {
-        SY_RETURN_IF_ERROR(RunOnce(Plain(), &seconds));
-        ++out_.runs;
-      }
-      for (std::size_t s = 0; s < stages_.names.size(); ++s) {
-        out_.stages[s].seconds.push_back(seconds[s] / number_);
-      }
-      if (options_.progress) options_.progress(i + 1, options_.repeat);
-    }
-    return {};
-  }
-
-  Status TimeNodes() {
-    if (out_.runs == 0) return {};
-    std::vector<double> sums(execution_.kernels().main().nodes.size());
-    std::vector<double> ignored(stages_.names.size());
-    SyRecord record = Plain();
-    record.seconds = sums.data();
-    for (int i = 0; i < kDetailedRuns; ++i) SY_RETURN_IF_ERROR(RunOnce(record, &ignored));
-    for (double& sum : sums) sum /= kDetailedRuns;
-    out_.seconds = std::move(sums);
-    return {};
-  }
-
   Execution& execution_;
   const MeasureOptions& options_;
   int number_ = options_.number;
   const Stages stages_;
   Measurement out_;
 };
+
+Status MeasureAll(std::vector<Measuring>& all, const MeasureOptions& options) {
+  for (Measuring& measuring : all) SY_RETURN_IF_ERROR(measuring.Prepare());
+  for (int i = 0; i < options.repeat; ++i) {
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      SY_RETURN_IF_ERROR(all[i % 2 == 0 ? k : all.size() - 1 - k].Repeat());
+    }
+    if (options.progress) options.progress(i + 1, options.repeat);
+  }
+  for (Measuring& measuring : all) SY_RETURN_IF_ERROR(measuring.TimeNodes());
+  return {};
+}
+
+// How likely at most `most` of so many fair coins show heads.
+double AtMostHeads(int most, int coins) {
+  double ways = 1, sum = 0;
+  for (int k = 0; k <= most; ++k) {
+    sum += ways;
+    ways = ways * (coins - k) / (k + 1);
+  }
+  return std::ldexp(sum, -coins);
+}
 
 std::vector<std::vector<std::int64_t>> BytesByNode(const Timeline& timeline, std::size_t nodes) {
   std::vector<std::vector<std::int64_t>> bytes(nodes + 1);
@@ -263,8 +295,50 @@ Spread SpreadOf(std::span<const double> values) {
           .highest = sorted.back()};
 }
 
+std::vector<double> SecondsOfRuns(const Measurement& measurement) {
+  std::vector<double> sums;
+  for (const StageTimes& stage : measurement.stages) {
+    sums.resize(std::max(sums.size(), stage.seconds.size()));
+    for (std::size_t i = 0; i < stage.seconds.size(); ++i) sums[i] += stage.seconds[i];
+  }
+  return sums;
+}
+
+PairedRatio RatioOf(std::span<const double> before, std::span<const double> after) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+    if (before[i] > 0) ratios.push_back(after[i] / before[i]);
+  }
+  if (ratios.empty()) return {};
+  std::ranges::sort(ratios);
+  const auto pairs = static_cast<int>(ratios.size());
+  // Each ratio is above the true median or below it, as a coin falls.
+  const auto confidence = [&](int cut) { return 1 - 2 * AtMostHeads(cut, pairs); };
+  int cut = 0;  // of each end
+  while (confidence(cut + 1) >= kConfidence) ++cut;
+  return {.median = SpreadOf(ratios).median,
+          .lowest = ratios[static_cast<std::size_t>(cut)],
+          .highest = ratios[static_cast<std::size_t>(pairs - 1 - cut)],
+          .confidence = std::max(confidence(cut), 0.0),
+          .pairs = pairs};
+}
+
+Result<std::vector<Measurement>> MeasureInTurns(std::span<Execution> executions,
+                                                const MeasureOptions& options) {
+  std::vector<Measuring> all;
+  all.reserve(executions.size());
+  for (Execution& execution : executions) all.emplace_back(execution, options);
+  Status done = MeasureAll(all, options);
+  const bool was_interrupted = options.stop != nullptr && *options.stop != 0;
+  if (!done && !was_interrupted) return Unexpected(std::move(done).error());
+  std::vector<Measurement> measured;
+  for (Measuring& measuring : all) measured.push_back(measuring.Take(was_interrupted));
+  return measured;
+}
+
 Result<Measurement> MeasureExecution(Execution& execution, const MeasureOptions& options) {
-  return Measuring(execution, options).Run();
+  SY_ASSIGN_OR_RETURN(std::vector<Measurement> measured, MeasureInTurns({&execution, 1}, options));
+  return std::move(measured[0]);
 }
 
 std::vector<EventDifference> CompareEvents(const Timeline& predicted, const Timeline& measured,

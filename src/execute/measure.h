@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -44,9 +45,14 @@ struct MeasureOptions {
   int repeat = 10;                     // means
   const volatile int* stop = nullptr;  // where it is not 0 measuring ends with what there is
   std::function<void(int done, int total)> progress = {};
-  std::function<Status(double loss)> check_loss = {};  // of the first run
+  // Of the first run, where it is not finite: an error ends the measuring.
+  std::function<Status(const Measurement& so_far, const Program& kernels)> check_loss = {};
 };
 
+// Of each of these what it takes: they run in turns, repetition by repetition, so that what slows
+// the machine down slows all of them down.
+Result<std::vector<Measurement>> MeasureInTurns(std::span<Execution> executions,
+                                                const MeasureOptions& options);
 Result<Measurement> MeasureExecution(Execution& execution, const MeasureOptions& options);
 
 // Where a measured timeline is other than the predicted one, node by node. Requires: both are of

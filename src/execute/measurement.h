@@ -11,10 +11,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "steelyard/program.h"
+#include "steelyard/tables.h"
 #include "steelyard/timeline.h"
 
 namespace steelyard {
@@ -34,15 +36,30 @@ struct EventDifference {
   std::vector<std::int64_t> measured;
 };
 
+// Where a number that is not finite first was: in what a kernel made, or in a tensor that was there
+// before anything ran.
+struct Origin {
+  NodeId kernel = kNoId;
+  std::string tensor = {};  // its name, where it is no kernel
+};
+
+// Where the NaN of a loss came from and, where that was made of infinities, where these did; or
+// where its infinity did.
+struct NotFinite {
+  std::optional<Origin> nan;
+  std::optional<Origin> infinity;
+};
+
 struct Measurement {
   std::vector<StageTimes> stages;  // in the order in which they first run
   std::vector<double> seconds;     // by node of the kernels: the mean of runs timed node by node
   Timeline timeline;               // every allocation and free of one run
   std::optional<double> loss;      // of the first run, where there is a backward pass of it
-  int warmups = 0;                 // runs before those that count
-  int runs = 0;                    // those that count
-  bool is_stable = false;          // the last of the warm-ups took alike
-  bool was_interrupted = false;    // it ended early, with what there was
+  std::optional<NotFinite> not_finite;  // of a loss that is not; nothing: it cannot be told
+  int warmups = 0;                      // runs before those that count
+  int runs = 0;                         // those that count
+  bool is_stable = false;               // the last of the warm-ups took alike
+  bool was_interrupted = false;         // it ended early, with what there was
 };
 
 // The middle of several numbers, and the ends of their range. All 0 where there are none.
@@ -52,5 +69,35 @@ struct Spread {
   double highest = 0;
 };
 [[nodiscard]] Spread SpreadOf(std::span<const double> values);
+
+// How many times as much one of two takes that were measured in turns: the median of the ratios of
+// pairs, and the two of these between which the true median is with that confidence, whatever their
+// distribution. The confidence is 95 % or more where there are six pairs or more; it is 0 of one.
+struct PairedRatio {
+  double median = 0;
+  double lowest = 0;
+  double highest = 0;
+  double confidence = 0;
+  int pairs = 0;
+};
+// Of `after` to `before`, as far as there are both; all 0 where there is no pair.
+[[nodiscard]] PairedRatio RatioOf(std::span<const double> before, std::span<const double> after);
+
+struct StageRatio {
+  std::string_view stage;
+  PairedRatio ratio;
+};
+
+// What all stages together are called, and their seconds, repetition by repetition.
+inline constexpr std::string_view kWholeStep = "step";
+[[nodiscard]] std::vector<double> SecondsOfRuns(const Measurement& measurement);
+
+// What a device can compute in a second at most.
+struct DevicePeak {
+  double flops_per_second = 0;
+  bool is_measured = false;       // by a product of square matrices; else the caller gave it
+  DType dtype = DType::kFloat32;  // of these matrices
+  std::int64_t size = 0;          // their rows
+};
 
 }  // namespace steelyard

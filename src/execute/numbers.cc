@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Elements are read as bits: a number whose exponent is all ones is infinite or, with a mantissa, no
+// number. Formats of 8 bits, some of which have no infinity, are passed over.
 #include "execute/numbers.h"
 
 #include <algorithm>
@@ -58,6 +61,19 @@ std::int64_t CountIn(const Format& format, const void* elements, std::int64_t by
   return nans;
 }
 
+template <class Bits>
+NotNumbers FindIn(const Format& format, const SyElements& elements) {
+  const auto count = static_cast<std::int64_t>(elements.byte_count / sizeof(Bits));
+  const std::uint64_t infinity = format.infinity(), sign = format.sign();
+  NotNumbers found;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::uint64_t bits = BitsAt<Bits>(elements.bytes, i) & ~sign;
+    found.nan |= bits > infinity;
+    found.infinity |= bits == infinity;
+  }
+  return found;
+}
+
 double NumberOf(const Format& format, std::uint64_t bits) {
   const std::uint64_t one = std::uint64_t{1} << format.mantissa_bits;
   const auto exponent = static_cast<int>((bits & format.infinity()) >> format.mantissa_bits);
@@ -89,6 +105,20 @@ std::int64_t CountNans(DType dtype, const void* elements, std::int64_t bytes) {
       return CountIn<std::uint32_t>(*format, elements, bytes);
     default:
       return CountIn<std::uint64_t>(*format, elements, bytes);
+  }
+}
+
+NotNumbers FindNotNumbers(const SyElements& elements) {
+  const std::optional<DType> dtype = DTypeNamed(elements.layout.dtype);
+  const Format* const format = dtype ? FormatOf(*dtype) : nullptr;
+  if (format == nullptr) return {};
+  switch (format->bytes()) {
+    case sizeof(std::uint16_t):
+      return FindIn<std::uint16_t>(*format, elements);
+    case sizeof(std::uint32_t):
+      return FindIn<std::uint32_t>(*format, elements);
+    default:
+      return FindIn<std::uint64_t>(*format, elements);
   }
 }
 

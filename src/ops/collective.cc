@@ -63,8 +63,7 @@ void ExchangeShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), sizes);
 }
 
-// --- Gradients, which PyTorch registers in Python (torch/distributed/_functional_collectives.py)
-// --
+// --- Gradients, registered in Python (torch/distributed/_functional_collectives.py) -------------
 
 Tensor Arrived(Dispatcher& d, const Tensor& t) {
   return d.Call("_c10d_functional::wait_tensor", t);

@@ -57,7 +57,8 @@ void RunsAllocations(const OpView& op, Allocations& memory) {
 
 void OrderedShape(const OpView& op, Outputs& out) { out.Add(op.self().dtype(), op.self().sizes()); }
 
-// rows, count: the distinct ones
+// self, count, rows, inverse, counts, in_order: the distinct ones; the operands that follow are
+// those of which they are, and where it is written where each went and how many became one
 void DistinctShape(const OpView& op, Outputs& out) {
   shape::RequireRank("the rows", op.self(), 2);
   const std::int64_t count = op.integer(1);
@@ -82,8 +83,8 @@ std::vector<Tensor> DistinctRows(Dispatcher& d, const OpView& op, int dim, Rows 
   if (order == Rows::kInOrder) sorted = d.Call("steelyard::rows_in_order", flat);
   const Tensor inverse = d.Call("aten::empty.memory_format", Dims{rows}, DType::kInt64);
   const Tensor counts = d.Call("aten::zeros", Dims{rows}, DType::kInt64);
-  const Tensor distinct =
-      d.Call("steelyard::distinct_rows", sorted.defined() ? sorted : flat, count);
+  const Tensor distinct = d.Call("steelyard::distinct_rows", sorted.defined() ? sorted : flat,
+                                 count, flat, inverse, counts, order == Rows::kInOrder);
   Dims found(sizes);
   found[0] = count;
   const Tensor out = d.Call("aten::movedim.int", d.Call("aten::view", distinct, found), 0, dim);
@@ -96,7 +97,8 @@ std::vector<Tensor> UniqueConsecutive(Dispatcher& d, const OpView& op) {
     return DistinctRows(d, op, op.dim(3, op.self().rank()), Rows::kAsTheyAre);
   }
   const std::int64_t count = CountOf(d, op, 0, op.self().count());
-  const std::vector<Tensor> runs = d.CallMany("steelyard::runs", op.arg(0), op.arg(1), op.arg(2));
+  const std::vector<Tensor> runs =
+      d.CallMany("steelyard::runs", op.arg(0), op.arg(1), op.arg(2), count);
   return {First(d, runs[0], count), runs[1], First(d, runs[2], count)};
 }
 
@@ -132,15 +134,19 @@ constexpr std::array kRows{
               "aten::unique_dim(i64[1,3], 0, True, True, True)", Family::kIndexing, UniqueDim,
               precision::kFollow, gradients::kNotImplemented),
     Inside({"steelyard::runs", "Room for one of each run of equal elements, and how it is filled.",
-            "(Tensor self, bool return_inverse, bool return_counts) -> (Tensor, Tensor, Tensor)",
-            "steelyard::runs(i64[4], True, True)"},
+            "(Tensor self, bool return_inverse, bool return_counts, int count) -> (Tensor, Tensor, "
+            "Tensor)",
+            "steelyard::runs(i64[4], True, True, 4)"},
            RunsShape, RunsAllocations, kCompared),
     Inside({"steelyard::rows_in_order", "Rows of a matrix in order.", "(Tensor self) -> Tensor",
             "steelyard::rows_in_order(i64[4,3])"},
            OrderedShape, allocations::Via<"aten::index_select">, OrderWork),
-    Inside({"steelyard::distinct_rows", "One of each run of equal rows.",
-            "(Tensor self, int count) -> Tensor", "steelyard::distinct_rows(i64[4,3], 2)"},
-           DistinctShape, allocations::Via<"aten::cat">, kCompared),
+    Inside(
+        {"steelyard::distinct_rows", "One of each run of equal rows.",
+         "(Tensor self, int count, Tensor rows, Tensor inverse, Tensor counts, bool in_order) -> "
+         "Tensor",
+         "steelyard::distinct_rows(i64[4,3], 2, i64[4,3], i64[4], i64[4], True)"},
+        DistinctShape, allocations::Via<"aten::cat">, kCompared),
 };
 
 }  // namespace

@@ -165,7 +165,7 @@ std::vector<Tensor> IsIn(Dispatcher& d, const OpView& op) {
   const bool few =
       static_cast<double>(op.tensor(1).count()) <
       static_cast<double>(static_cast<std::int64_t>(10.0F * std::pow(elements, 0.145)));
-  if (few) return {d.Call("steelyard::found_among", op.arg(0), op.arg(1))};
+  if (few) return {d.Call("steelyard::found_among", op.arg(0), op.arg(1), op.boolean(3))};
   const Tensor out = d.Call("steelyard::room_for_found", op.arg(0), op.arg(1));
   if (op.self().count() > 0) WriteSortedAmong(d, op, out);
   return {out};
@@ -274,7 +274,7 @@ constexpr std::array kRows{
           "aten::isin.Tensor_Tensor(i64[2,8], i64[3])"},
          IsIn),
     Asked({"steelyard::found_among", "Whether elements are among a few others.",
-           "(Tensor elements, Tensor test_elements) -> Tensor",
+           "(Tensor elements, Tensor test_elements, bool invert=False) -> Tensor",
            "steelyard::found_among(i64[2,8], i64[3])"},
           AmongShape, AmongAllocations, AmongWork),
     Asked({"steelyard::room_for_found", "Room to say which elements are among others.",

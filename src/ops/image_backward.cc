@@ -184,7 +184,8 @@ std::vector<Tensor> Col2Im(Dispatcher& d, const OpView& op) {
   if (columns.rank() == 3) sizes.push_back(columns.size(0));
   sizes.push_back(columns.size(-2) / window);
   for (std::int64_t size : image) sizes.push_back(size);
-  const Tensor storage = d.Call("steelyard::column_storage", op.arg(0), sizes);
+  const Tensor storage = d.Call("steelyard::column_storage", op.arg(0), sizes, op.arg(2), op.arg(3),
+                                op.arg(4), op.arg(5));
   return {d.Call("aten::as_strided", storage, sizes, ContiguousStrides(sizes))};
 }
 
@@ -347,10 +348,11 @@ constexpr std::array kRows{
            "aten::replication_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
            PoolAllocations<"aten::empty">),
     Kernel(Family::kPooling, "steelyard::column_storage",
-           "Room for columns or their image, inside `col2im`.",
-           "(Tensor self, SymInt[] sizes) -> Tensor",
-           "steelyard::column_storage(f32[2,27,64], [2,3,8,8])", ColumnStorageAllocations,
-           ColumnStorageShape),
+           "Columns added up, in room for them or their image, inside `col2im`.",
+           "(Tensor self, SymInt[] sizes, int[2] kernel_size, int[2] dilation, int[2] padding, "
+           "int[2] stride) -> Tensor",
+           "steelyard::column_storage(f32[2,27,64], [2,3,8,8], [3,3], [1,1], [1,1], [1,1])",
+           ColumnStorageAllocations, ColumnStorageShape),
     Composite("aten::col2im", "Columns added up to the image whose windows they are.",
               "(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] "
               "padding, int[2] stride) -> Tensor",

@@ -22,8 +22,7 @@
 namespace steelyard::ops {
 namespace {
 
-// --- searchsorted(sorted_sequence, self, ...), bucketize(self, boundaries, ...)
-// -------------------
+// --- searchsorted(sorted_sequence, self, ...), bucketize(self, boundaries, ...) -----------------
 
 void AddPlaces(const TensorView& values, const TensorView& sorted, bool narrow, Outputs& out) {
   if (sorted.rank() != 1) {

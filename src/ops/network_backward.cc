@@ -99,8 +99,7 @@ void SoftmaxSlopeOnCuda(const OpView& op, Allocations& memory) {
   allocations::Free(gradient, memory);
 }
 
-// --- native_layer_norm_backward(grad, input, shape, mean, rstd, weight, bias, mask[3])
-// ------------
+// --- native_layer_norm_backward(grad, input, shape, mean, rstd, weight, bias, mask[3]) ----------
 
 void LayerNormSlopeShape(const OpView& op, Outputs& out) {
   const std::vector<std::int64_t> mask = op.integers(7);

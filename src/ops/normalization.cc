@@ -99,8 +99,7 @@ std::vector<Tensor> LayerNorm(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::native_layer_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4))};
 }
 
-// --- native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
-// ---
+// --- native_batch_norm(input, weight, bias, mean, variance, training, momentum, eps) ------------
 
 DType BatchStatisticsType(const OpView& op) {
   return StatisticsType(op.self(), {op.tensor(1), op.tensor(2), op.tensor(3), op.tensor(4)});

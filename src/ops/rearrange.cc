@@ -25,8 +25,7 @@
 namespace steelyard::ops {
 namespace {
 
-// --- Padding: [left, right] of the last dimension, then of the one before, and so on
-// ---------------
+// --- Padding: [left, right] of the last dimension, then of the one before, and so on ------------
 
 // Sizes after padding. Negative amounts cut.
 Dims PaddedSizes(const TensorView& self, const Dims& pad) {

@@ -268,10 +268,11 @@ std::vector<Tensor> RnnLayerBackward(Dispatcher& d, const OpView& op) {
   const Tensor grad_output = DenseOrZeros(d, d.tensor(op, 10), d.tensor(op, 7));
   const Tensor grad_hidden = DenseOrZeros(d, d.tensor(op, 11), d.tensor(op, 5));
   const Tensor grad_cells = DenseOrZeros(d, d.tensor(op, 12), d.tensor(op, 6));
-  std::vector<Tensor> g = d.CallMany(
-      "steelyard::lstm_layer_backward", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4),
-      op.arg(5), op.arg(6), op.arg(13), op.arg(20), op.arg(14), op.arg(15), op.arg(16), op.arg(17),
-      op.arg(19), op.arg(21), op.arg(18), grad_output, grad_hidden, grad_cells, op.arg(22));
+  std::vector<Tensor> g =
+      d.CallMany("steelyard::lstm_layer_backward", op.arg(0), op.arg(1), op.arg(2), op.arg(3),
+                 op.arg(4), op.arg(5), op.arg(6), op.arg(13), op.arg(20), op.arg(14), op.arg(15),
+                 op.arg(16), op.arg(17), op.arg(19), op.arg(21), op.arg(18), grad_output,
+                 grad_hidden, grad_cells, op.arg(22), op.arg(7), op.arg(8), op.arg(9));
   return {g[0], g[3], g[4], g[5], g[6], g[1], g[2]};
 }
 
@@ -430,17 +431,19 @@ constexpr std::array kRows{
         "f32[80], f32[2,20], f32[2,20], f32[5,2,20], f32[2,20], f32[2,20], f32[5,2,20], None, "
         "None, False, 2, 20, 1, True, True, False, [], False, u8[28672])",
         Family::kContraction, RnnLayerBackward, precision::kFollow, kGradientUnknown),
-    LayerKernel("steelyard::lstm_layer_backward",
-                "The gradients of one layer and direction of an LSTM, by oneDNN.",
-                "(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
-                "Tensor hx_, Tensor cx_, bool reverse, int[] batch_sizes, int mode, int "
-                "hidden_size, int num_layers, bool has_biases, bool bidirectional, bool "
-                "batch_first, bool train, Tensor grad_output, Tensor grad_hy, Tensor grad_cy, "
-                "Tensor workspace) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
-                "steelyard::lstm_layer_backward(f32[5,2,30], f32[80,30], f32[80,20], f32[80], "
-                "f32[80], f32[2,20], f32[2,20], False, [], 2, 20, 1, True, False, False, True, "
-                "f32[5,2,20], f32[2,20], f32[2,20], u8[28672])",
-                LayerSlopeShape, LayerSlopeAllocations, LayerSlopeWork),
+    LayerKernel(
+        "steelyard::lstm_layer_backward",
+        "The gradients of one layer and direction of an LSTM, by oneDNN.",
+        "(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
+        "Tensor hx_, Tensor cx_, bool reverse, int[] batch_sizes, int mode, int "
+        "hidden_size, int num_layers, bool has_biases, bool bidirectional, bool "
+        "batch_first, bool train, Tensor grad_output, Tensor grad_hy, Tensor grad_cy, "
+        "Tensor workspace, Tensor output, Tensor hy_, Tensor cy_) -> (Tensor, Tensor, Tensor, "
+        "Tensor, Tensor, Tensor, Tensor)",
+        "steelyard::lstm_layer_backward(f32[5,2,30], f32[80,30], f32[80,20], f32[80], "
+        "f32[80], f32[2,20], f32[2,20], False, [], 2, 20, 1, True, False, False, True, "
+        "f32[5,2,20], f32[2,20], f32[2,20], u8[28672], f32[5,2,20], f32[2,20], f32[2,20])",
+        LayerSlopeShape, LayerSlopeAllocations, LayerSlopeWork),
     Composite(
         "aten::lstm.input", "Long short-term memory over a sequence.",
         "(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float "

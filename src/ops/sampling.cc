@@ -190,8 +190,7 @@ std::vector<Tensor> ByFactors(Dispatcher& d, const OpView& op) {
   }
 }
 
-// --- Along a grid: grid_sampler(input, grid, interpolation, padding, align_corners)
-// ---------------
+// --- Along a grid: grid_sampler(input, grid, interpolation, padding, align_corners) -------------
 
 template <int kSpatial>
 void GridShape(const OpView& op, Outputs& out) {

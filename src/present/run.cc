@@ -16,6 +16,7 @@
 
 #include "present/module_tree.h"
 #include "present/names.h"
+#include "present/run_stages.h"
 #include "steelyard/units.h"
 
 namespace steelyard::present {
@@ -29,55 +30,7 @@ constexpr std::string_view kSchema = "steelyard.run/1";
 // Kinds of kernels whose allocations are not as predicted that are named.
 constexpr std::size_t kNamedDifferences = 5;
 
-Quantity Seconds(double seconds) { return {.value = seconds, .unit = Unit::kSeconds}; }
-
-double SpeedOf(std::int64_t flops, double seconds) {
-  return seconds > 0 ? static_cast<double>(flops) / seconds : 0;
-}
-
-Quantity Speed(std::int64_t flops, double seconds) {
-  return {.value = SpeedOf(flops, seconds), .unit = Unit::kFlopsPerSecond};
-}
-
 // --- Stages -------------------------------------------------------------------------------------
-
-// The matrix products of a stage, two operations a multiply-add.
-std::int64_t FlopsOf(const Findings& findings, std::string_view stage) {
-  const auto of = [&](Phase phase) { return ContractionFlops(findings.work.of(phase)); };
-  if (stage == "forward") return SumOf(of(Phase::kForward), of(Phase::kLoss));
-  if (stage == "backward") return SumOf(of(Phase::kBackward), of(Phase::kRecompute));
-  return of(Phase::kOptimizer);
-}
-
-struct StageRow {
-  std::string_view name;
-  Spread seconds;
-  std::int64_t flops = 0;
-};
-
-// The stages and, of several, their sum, repetition by repetition.
-std::vector<StageRow> StageRows(const Run& run) {
-  std::vector<StageRow> rows;
-  std::vector<double> sums;
-  std::int64_t flops = 0;
-  for (const StageTimes& stage : run.measurement.stages) {
-    rows.push_back({stage.name, SpreadOf(stage.seconds), FlopsOf(run.findings, stage.name)});
-    flops = SumOf(flops, rows.back().flops);
-    sums.resize(std::max(sums.size(), stage.seconds.size()));
-    for (std::size_t i = 0; i < stage.seconds.size(); ++i) sums[i] += stage.seconds[i];
-  }
-  if (rows.size() > 1) rows.push_back({"step", SpreadOf(sums), flops});
-  return rows;
-}
-
-// Of a whole run; 0 where none was timed.
-double SecondsOf(const std::vector<StageRow>& stages) {
-  return stages.empty() ? 0 : stages.back().seconds.median;
-}
-
-Quantity Rate(std::int64_t count, const std::vector<StageRow>& stages) {
-  return {.value = static_cast<double>(count) / SecondsOf(stages), .unit = Unit::kNone};
-}
 
 void AppendStages(const Run& run, const std::vector<StageRow>& stages, report::Document* document) {
   report::Table table;
@@ -112,6 +65,20 @@ void AppendStages(const Run& run, const std::vector<StageRow>& stages, report::D
     rate.emplace_back(In(Unit::kCount, run.tokens));
   }
   document->body.emplace_back(report::Paragraph{std::move(rate)});
+}
+
+void AppendShareOfPeak(const Run& run, const std::vector<StageRow>& stages,
+                       report::Document* document) {
+  const std::optional<Utilisation> share = UtilisationOf(run, stages);
+  if (!share) return;
+  report::Sentence text = {"model flops are ",
+                           {{.value = share->model, .unit = Unit::kPercent}, Style::kStrong},
+                           " of the device's peak, executed flops "};
+  text.emplace_back(Quantity{.value = share->hardware, .unit = Unit::kPercent});
+  text.emplace_back(" (the peak: ");
+  for (report::Span& span : PeakText(*run.device_peak)) text.push_back(std::move(span));
+  text.emplace_back(")");
+  document->body.emplace_back(report::Paragraph{std::move(text)});
 }
 
 // --- Memory -------------------------------------------------------------------------------------
@@ -168,32 +135,7 @@ void AppendMemory(const Run& run, report::Document* document) {
       {"the process has held ", In(Unit::kBytes, run.process_peak), ", PyTorch itself included"}});
 }
 
-// --- Operators and modules
-// ------------------------------------------------------------------------
-
-struct TimedOperator {
-  std::string_view name;
-  std::int64_t calls = 0;
-  double seconds = 0;
-  NodeWork work;
-};
-
-// By kernel, the longest first. What is no work, the ends of references, takes no time.
-std::vector<TimedOperator> TimedOperators(const Run& run) {
-  const Program& kernels = run.findings.kernels;
-  std::vector<TimedOperator> by_op(kernels.op_names.size());
-  const std::vector<double>& seconds = run.measurement.seconds;
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    TimedOperator& op = by_op[kernels.main().nodes[i].op];
-    ++op.calls;
-    op.seconds += seconds[i];
-    op.work += run.findings.work.by_node[i];
-  }
-  for (OpId op = 0; op < by_op.size(); ++op) by_op[op].name = kernels.op_name(op);
-  std::erase_if(by_op, [](const TimedOperator& op) { return op.calls == 0; });
-  std::ranges::stable_sort(by_op, std::ranges::greater(), &TimedOperator::seconds);
-  return by_op;
-}
+// --- Operators and modules ----------------------------------------------------------------------
 
 double TotalOfNodes(const Run& run) {
   double total = 0;
@@ -205,8 +147,8 @@ Quantity TimeShare(double part, double whole) {
   return {.value = whole > 0 ? part / whole : 0, .unit = Unit::kPercent};
 }
 
-void AppendOperators(const Run& run, const Shown& shown,
-                     const std::vector<TimedOperator>& operators, report::Document* document) {
+void AppendOperators(const Run& run, const Shown& shown, report::Document* document) {
+  const std::vector<TimedOperator> operators = TimedOperators(run);
   if (operators.empty() || shown.top <= 0) return;
   report::Table table;
   table.columns = {{.key = "operator", .header = "By kernel"},
@@ -251,8 +193,8 @@ std::vector<ModuleTime> ModuleTimes(const Run& run) {
   return times;
 }
 
-void AppendModules(const Run& run, const Shown& shown, const std::vector<ModuleTime>& times,
-                   report::Document* document) {
+void AppendModules(const Run& run, const Shown& shown, report::Document* document) {
+  const std::vector<ModuleTime> times = ModuleTimes(run);
   const double total = TotalOfNodes(run);
   report::Table table;
   table.columns = {{.key = "module", .header = "By module"},
@@ -274,8 +216,7 @@ void AppendModules(const Run& run, const Shown& shown, const std::vector<ModuleT
   if (!table.rows.empty()) document->body.emplace_back(std::move(table));
 }
 
-// --- For programs
-// ---------------------------------------------------------------------------------
+// --- For programs -------------------------------------------------------------------------------
 
 void AddTimes(const Run& run, const std::vector<StageRow>& stages, report::Data* data) {
   data->OpenObject("time");
@@ -301,6 +242,22 @@ void AddTimes(const Run& run, const std::vector<StageRow>& stages, report::Data*
   if (run.measurement.loss && std::isfinite(*run.measurement.loss)) {
     data->SetDouble("loss", *run.measurement.loss, Unit::kNone);
   }
+}
+
+void AddShareOfPeak(const Run& run, const std::vector<StageRow>& stages, report::Data* data) {
+  const std::optional<Utilisation> share = UtilisationOf(run, stages);
+  if (!share) return;
+  data->OpenObject("device_peak");
+  data->SetDouble("flops_per_second", run.device_peak->flops_per_second, Unit::kFlopsPerSecond);
+  data->SetBool("measured", run.device_peak->is_measured);
+  data->SetText("dtype", NameOf(run.device_peak->dtype));
+  data->Close();
+  data->OpenObject("share_of_peak");
+  data->SetDouble("model", share->model, Unit::kPercent);
+  data->SetDouble("executed", share->hardware, Unit::kPercent);
+  data->SetInt("model_flops", share->model_flops, Unit::kFlops);
+  data->SetInt("executed_flops", share->hardware_flops, Unit::kFlops);
+  data->Close();
 }
 
 void AddBytes(std::string_view key, const std::vector<std::int64_t>& bytes, report::Data* data) {
@@ -332,10 +289,9 @@ void AddMemory(const Run& run, report::Data* data) {
   data->Close();
 }
 
-void AddParts(const Run& run, const std::vector<TimedOperator>& operators,
-              const std::vector<ModuleTime>& times, report::Data* data) {
+void AddParts(const Run& run, report::Data* data) {
   data->OpenArray("operators");
-  for (const TimedOperator& op : operators) {
+  for (const TimedOperator& op : TimedOperators(run)) {
     data->OpenObject();
     data->SetText("op", op.name);
     data->SetInt("calls", op.calls, Unit::kCount);
@@ -344,6 +300,7 @@ void AddParts(const Run& run, const std::vector<TimedOperator>& operators,
     data->Close();
   }
   data->Close();
+  const std::vector<ModuleTime> times = ModuleTimes(run);
   data->OpenArray("modules");
   for (const ModuleReport& module : run.findings.modules) {
     const ModuleTime& time = times[module.module];
@@ -359,8 +316,6 @@ void AddParts(const Run& run, const std::vector<TimedOperator>& operators,
 }
 
 void AddHow(const Run& run, report::Data* data) {
-  data->SetText("schema", kSchema);
-  data->SetText("model", ModelName(run.findings.imported));
   data->SetText("torch", run.torch);
   data->SetText("device", "cpu");
   data->SetInt("threads", run.threads, Unit::kCount);
@@ -371,8 +326,18 @@ void AddHow(const Run& run, report::Data* data) {
   data->SetBool("interrupted", run.measurement.was_interrupted);
 }
 
-// What the reader should know of how it was measured.
-void AppendRemarks(const Run& run, report::Document* document) {
+}  // namespace
+
+void AddRun(const Run& run, report::Data* data) {
+  const std::vector<StageRow> stages = StageRows(run);
+  AddHow(run, data);
+  AddTimes(run, stages, data);
+  AddShareOfPeak(run, stages, data);
+  AddMemory(run, data);
+  AddParts(run, data);
+}
+
+void AppendRemarks(const Run& run, std::string_view name, report::Document* document) {
   report::NoteList notes{.notes = {}, .style = Style::kWarning};
   if (run.measurement.was_interrupted) {
     notes.notes.push_back({"it was interrupted: this is what was measured until then"});
@@ -383,8 +348,8 @@ void AppendRemarks(const Run& run, report::Document* document) {
   const std::optional<double> loss = run.measurement.loss;
   if (loss && !std::isfinite(*loss)) {
     notes.notes.push_back({fmt::format(
-        "the loss of the weights that were drawn is {}: the times hold, the results do not",
-        *loss)});
+        "the loss of the weights that were drawn is {}: the times hold, the results do not{}{}",
+        *loss, run.where_not_finite.empty() ? "" : "; ", run.where_not_finite)});
   }
   if (run.findings.kernels.has_stand_ins) {
     notes.notes.push_back(
@@ -393,30 +358,31 @@ void AppendRemarks(const Run& run, report::Document* document) {
   if (run.threads != run.findings.target.threads) {
     notes.notes.push_back({"the prediction of memory is for one thread"});
   }
+  if (!name.empty()) {
+    for (report::Sentence& note : notes.notes) {
+      note.insert(note.begin(), report::Span(fmt::format("{}: ", name)));
+    }
+  }
   if (!notes.notes.empty()) document->body.emplace_back(std::move(notes));
 }
 
-}  // namespace
-
 void PresentRun(const Run& run, const Shown& shown, report::Document* document) {
   const std::vector<StageRow> stages = StageRows(run);
-  const std::vector<TimedOperator> operators = TimedOperators(run);
-  const std::vector<ModuleTime> times = ModuleTimes(run);
-  AddHow(run, &document->data);
-  AddTimes(run, stages, &document->data);
-  AddMemory(run, &document->data);
-  AddParts(run, operators, times, &document->data);
+  document->data.SetText("schema", kSchema);
+  document->data.SetText("model", ModelName(run.findings.imported));
+  AddRun(run, &document->data);
   document->body.emplace_back(
       report::Headline{std::string(ModelName(run.findings.imported)),
                        {fmt::format("run by PyTorch {} on the CPU, {}", run.torch,
                                     Counted(run.threads, "thread"))}});
   if (run.measurement.runs > 0) {
     AppendStages(run, stages, document);
+    AppendShareOfPeak(run, stages, document);
   }
   if (!run.measurement.timeline.events.empty()) AppendMemory(run, document);
-  AppendOperators(run, shown, operators, document);
-  if (run.measurement.runs > 0) AppendModules(run, shown, times, document);
-  AppendRemarks(run, document);
+  AppendOperators(run, shown, document);
+  if (run.measurement.runs > 0) AppendModules(run, shown, document);
+  AppendRemarks(run, {}, document);
 }
 
 }  // namespace steelyard::present

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,8 +27,15 @@ struct Run {
   std::int64_t process_peak = 0;
   std::int64_t samples = 0;  // of one run; 0: nobody can tell
   std::int64_t tokens = 0;   // the same
+  const DevicePeak* device_peak = nullptr;
+  std::string where_not_finite = {};  // of a loss that is not finite: where it first was
 };
 
 void PresentRun(const Run& run, const Shown& shown, report::Document* document);
+
+// Parts of it: the data, into the object that is open, and what the reader should know of how it
+// was measured. `name` tells the run from another; empty where there is none.
+void AddRun(const Run& run, report::Data* data);
+void AppendRemarks(const Run& run, std::string_view name, report::Document* document);
 
 }  // namespace steelyard::present

@@ -4,13 +4,15 @@
 #include "session/run.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,13 +22,13 @@
 #include "execute/execution.h"
 #include "execute/library.h"
 #include "execute/measure.h"
-#include "execute/tensor_writer.h"
 #include "import/weights/tensor_file.h"
 #include "present/run.h"
+#include "present/run_comparison.h"
 #include "session/findings.h"
-#include "session/prepare.h"
-#include "steelyard/import.h"
-#include "steelyard/pass.h"
+#include "session/peak_flops.h"
+#include "session/run_help.h"
+#include "session/saved_steps.h"
 #include "steelyard/program.h"
 #include "steelyard/units.h"
 
@@ -34,6 +36,15 @@ namespace steelyard {
 namespace {
 
 using weights::TensorFile;
+
+// What `--amp` knows, by name, and the model as it is.
+struct Precision {
+  std::string_view name;
+  std::optional<DType> amp;
+};
+constexpr std::array kPrecisions{Precision{"fp32", std::nullopt},
+                                 Precision{"bf16", DType::kBFloat16},
+                                 Precision{"fp16", DType::kFloat16}};
 
 // Tensors of the file at `path`, which live as long as they are asked for; none of no file.
 Result<GivenTensors> TensorsOf(const std::string& path) {
@@ -54,144 +65,74 @@ Result<Sources> SourcesOf(const RunOptions& options) {
   return sources;
 }
 
+// How many programs run.
+std::size_t RunsOf(const RunOptions& options) {
+  return std::max<std::size_t>(options.compare.size(), 1);
+}
+
 Status Refuse(const RunOptions& options) {
   if (options.weigh.runtime != WeighOptions().runtime) {
     return Unexpected(UsageError("what runs runs eagerly", "--runtime", "Leave it away."));
   }
+  if (options.weigh.target.device != Device::kCpu) {
+    return Unexpected(UsageError("the engine runs on the CPU so far",
+                                 fmt::format("--device {}", options.weigh.target.name),
+                                 "Leave it away; `steelyard weigh` takes it."));
+  }
   if (options.steps < 1 || options.number < 0 || options.threads < 1) {
     return Unexpected(UsageError("steps, runs and threads are at least one"));
+  }
+  const std::size_t peaks = options.peak_flops.size();
+  if (peaks > 0 && peaks != RunsOf(options)) {
+    return Unexpected(UsageError(fmt::format("{} peaks of {} programs", peaks, RunsOf(options)),
+                                 "--peak-flops", "Give one for each precision, as 2T,4T."));
   }
   return {};
 }
 
-// Its values are another program's, to be written or to go on with.
-class Steps {
- public:
-  Steps(const RunOptions& options, const Weighing& first, Execution execution)
-      : options_(options), first_(first), execution_(std::move(execution)) {}
-
-  Status Run() {
-    for (int step = 1; step <= options_.steps; ++step) {
-      if (step > 1) {
-        execution_.ReleaseOutputs();
-        SY_RETURN_IF_ERROR(GoOn(step));
-      }
-      KeepResults();
-      const auto end = static_cast<NodeId>(execution_.kernels().main().nodes.size());
-      SY_RETURN_IF_ERROR(execution_.Run(0, end));
-    }
-    return {};
+Status RefuseComparison(const RunOptions& options) {
+  constexpr std::size_t kCompared = 2;
+  if (options.compare.size() != kCompared || options.compare[0] == options.compare[1]) {
+    return Unexpected(
+        UsageError("two precisions are compared", "--compare", "Write it as --compare fp32,bf16."));
   }
-
-  Status Write() {
-    TensorWriter file;
-    const Program& kernels = execution_.kernels();
-    const std::vector<Argument>& outputs = kernels.main().outputs;
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      if (outputs[i].kind != ArgKind::kValue) continue;
-      if (kernels.values[outputs[i].value].kind != ValueKind::kTensor) continue;
-      SY_RETURN_IF_ERROR(Add("outputs." + std::to_string(i), outputs[i].value, &file));
-    }
-    for (const Resident& resident : execution_.residents()) {
-      const bool is_parameter = resident.category == Category::kParameters;
-      if (!is_parameter && resident.category != Category::kBuffers) continue;
-      SY_RETURN_IF_ERROR(
-          Add((is_parameter ? "parameters." : "buffers.") + resident.name, resident.value, &file));
-      if (resident.value >= kernels.gradients.size()) continue;
-      const ValueId gradient = kernels.gradients[resident.value];
-      if (gradient == kNoId) continue;
-      SY_RETURN_IF_ERROR(Add("gradients." + resident.name, gradient, &file));
-    }
-    return file.Write(options_.save);
+  if (options.weigh.amp.dtype) {
+    return Unexpected(UsageError("what is compared says the precisions", "--amp",
+                                 "Leave it away beside --compare."));
   }
-
- private:
-  // The step itself lets gradients and outputs go before it ends.
-  void KeepResults() {
-    const Program& kernels = execution_.kernels();
-    for (const ValueId gradient : kernels.gradients) {
-      if (gradient != kNoId) execution_.Keep(gradient);
-    }
-    for (const Argument& output : kernels.main().outputs) {
-      if (output.kind == ArgKind::kValue) execution_.Keep(output.value);
-    }
+  if (!options.save.empty()) {
+    return Unexpected(UsageError("what two programs compute is not written", "--save",
+                                 "Run each of them alone, with --amp."));
   }
-
-  // With the numbers of the optimizer that are this step's.
-  Status GoOn(int step) {
-    if (first_.options.train.optimizer.empty()) return {};
-    WeighOptions weigh = first_.options;
-    weigh.train.step = step;
-    SY_ASSIGN_OR_RETURN(Program program, ImportFile(weigh.path, ImportOf(weigh)));
-    SY_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(program), PassesOf(weigh)));
-    auto next = std::make_unique<Program>(std::move(lowered.kernels));
-    SY_RETURN_IF_ERROR(execution_.Continue(*next));
-    kernels_ = std::move(next);
-    return {};
+  if (options.repeat < 1) {
+    return Unexpected(UsageError("nothing is compared that is not measured", "--repeat"));
   }
-
-  Status Add(const std::string& name, ValueId value, TensorWriter* file) {
-    Result<SyElements> elements = execution_.Read(value);
-    if (!elements) return Unexpected(Within(name, std::move(elements).error()));
-    return file->Add(name, *elements);
-  }
-
-  const RunOptions& options_;
-  const Weighing& first_;
-  Execution execution_;
-  std::unique_ptr<const Program> kernels_;  // of a later step
-};
-
-// What helps where there is not memory enough.
-std::string WhenMemoryEnds(const Weighing& weighing) {
-  return fmt::format(
-      "Its peak was predicted to be {}. A smaller --batch or --seq lowers it, and what "
-      "`steelyard weigh` names with --advise.",
-      Format(weighing.totals.peak_bytes, Unit::kBytes));
+  return Refuse(options);
 }
 
-// What steps compute, written to a file.
-Status Save(const SyEngine& engine, const Sources& sources, const Running& running) {
-  if (running.weighing.kernels.has_stand_ins) {
-    return Unexpected(Unsupported(
-        "what this step computes is not written: some of its numbers stand for any", {},
-        "The numbers of sgd, adam and adamw are known, without --foreach, --fused, clipping and "
-        "the gradient scaler."));
+Result<AmpOptions> AmpOf(std::string_view precision, const AmpOptions& amp) {
+  const auto* const found = std::ranges::find(kPrecisions, precision, &Precision::name);
+  if (found != kPrecisions.end()) {
+    return found->amp ? AmpOptions{.dtype = found->amp, .casts = amp.casts} : AmpOptions();
   }
-  engine.set_seed(running.options.seed);
-  SY_ASSIGN_OR_RETURN(
-      Execution execution,
-      Execution::Open(engine, running.weighing.kernels, sources, WhenMemoryEnds(running.weighing)));
-  engine.set_seed(running.options.seed);
-  Steps steps(running.options, running.weighing, std::move(execution));
-  SY_RETURN_IF_ERROR(steps.Run());
-  return steps.Write();
+  std::vector<std::string_view> names;
+  for (const Precision& known : kPrecisions) names.push_back(known.name);
+  return Unexpected(UsageError(fmt::format("there is no precision \"{}\"", precision), "--compare",
+                               fmt::format("There are: {}.", fmt::join(names, ", "))));
 }
 
 // Weights of a file are to give a loss. Those that are drawn need not: what it takes is the same.
-Status CheckLoss(double loss, const Sources& sources) {
-  if (std::isfinite(loss) || !sources.weights) return {};
-  return Unexpected(InvalidInput(fmt::format("the loss is {}", loss), sources.weights_name,
-                                 "Give inputs that the model is made for, with --inputs, or run "
-                                 "it without --amp."));
+Status CheckLoss(const Measurement& so_far, const Program& kernels, const Sources& sources) {
+  if (!sources.weights) return {};
+  const std::string where = WhereNotFinite(*so_far.not_finite, kernels);
+  return Unexpected(InvalidInput(
+      fmt::format("the loss is {}{}{}", *so_far.loss, where.empty() ? "" : ": ", where),
+      sources.weights_name,
+      "Give inputs that the model is made for, with --inputs, or run it without --amp."));
 }
 
-Status MeasureRun(const SyEngine& engine, const Sources& sources, Running* running) {
-  const RunOptions& options = running->options;
-  const Program& kernels = running->weighing.kernels;
-  engine.set_seed(options.seed);
-  SY_ASSIGN_OR_RETURN(Execution execution,
-                      Execution::Open(engine, kernels, sources, WhenMemoryEnds(running->weighing)));
-  engine.set_seed(options.seed);
-  SY_ASSIGN_OR_RETURN(running->measurement,
-                      MeasureExecution(execution, {.warmup = options.warmup,
-                                                   .number = options.number,
-                                                   .repeat = options.repeat,
-                                                   .stop = options.stop,
-                                                   .progress = options.progress,
-                                                   .check_loss = [&](double loss) {
-                                                     return CheckLoss(loss, sources);
-                                                   }}));
+// What the engine told of memory, next to what was predicted.
+void CompareMemory(Running* running) {
   const Timeline& timeline = running->measurement.timeline;
   std::int64_t now = timeline.resident_bytes();
   running->peak = now;
@@ -199,8 +140,48 @@ Status MeasureRun(const SyEngine& engine, const Sources& sources, Running* runni
     now += event.bytes;
     running->peak = std::max(running->peak, now);
   }
-  running->differences =
-      CompareEvents(running->weighing.timeline, timeline, kernels.main().nodes.size());
+  running->differences = CompareEvents(running->weighing.timeline, timeline,
+                                       running->weighing.kernels.main().nodes.size());
+}
+
+// The peak of the dtype that most of it computes in, as given or as this machine reaches it.
+Status FindPeak(const SyEngine& engine, std::size_t i, Running* running) {
+  const RunOptions& options = running->options;
+  const std::optional<DType> dtype = DTypeOfProducts(running->weighing);
+  if (!dtype || running->measurement.runs == 0 || options.leave_peak_out) return {};
+  if (i < options.peak_flops.size()) {
+    running->device_peak = DevicePeak{.flops_per_second = options.peak_flops[i], .dtype = *dtype};
+    return {};
+  }
+  if (running->measurement.was_interrupted) return {};
+  SY_ASSIGN_OR_RETURN(running->device_peak, MeasurePeak(engine, *dtype));
+  return {};
+}
+
+Status MeasureRuns(const SyEngine& engine, const Sources& sources, std::span<Running> runs) {
+  const RunOptions& options = runs[0].options;
+  std::vector<Execution> executions;
+  for (const Running& running : runs) {
+    engine.set_seed(options.seed);
+    SY_ASSIGN_OR_RETURN(Execution execution, Execution::Open(engine, running.weighing.kernels,
+                                                             sources, HelpOf(running.weighing)));
+    executions.push_back(std::move(execution));
+  }
+  engine.set_seed(options.seed);
+  SY_ASSIGN_OR_RETURN(std::vector<Measurement> measured,
+                      MeasureInTurns(executions, {.warmup = options.warmup,
+                                                  .number = options.number,
+                                                  .repeat = options.repeat,
+                                                  .stop = options.stop,
+                                                  .progress = options.progress,
+                                                  .check_loss = [&](const Measurement& so_far,
+                                                                    const Program& kernels) {
+                                                    return CheckLoss(so_far, kernels, sources);
+                                                  }}));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].measurement = std::move(measured[i]);
+    CompareMemory(&runs[i]);
+  }
   return {};
 }
 
@@ -233,37 +214,106 @@ WeighOptions ToWeigh(const RunOptions& options) {
   return weigh;
 }
 
-Result<Running> RunWeighed(Weighing weighing, const RunOptions& options, const Sources& sources) {
+// The programs that were weighed, in turns.
+Result<std::vector<Running>> RunWeighed(std::vector<Weighing> weighings, const RunOptions& options,
+                                        const Sources& sources) {
   const std::string& path = options.weigh.path;
-  Running running;
-  running.options = options;
-  running.options.weigh = ToWeigh(options);
-  running.weighing = std::move(weighing);
-  const Program& kernels = running.weighing.kernels;
-  if (!kernels.has_graph) {
-    return Unexpected(
-        Unsupported("it holds weights and no graph, so that there is nothing to run", path));
-  }
   SY_ASSIGN_OR_RETURN(const SyEngine* engine, LoadEngine(options.engine));
-  running.torch = engine->torch;
-  running.samples = SamplesOf(kernels);
-  running.tokens = TokensOf(kernels);
+  std::vector<Running> runs(weighings.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Running& running = runs[i];
+    running.options = options;
+    running.options.weigh = weighings[i].options;
+    running.weighing = std::move(weighings[i]);
+    const Program& kernels = running.weighing.kernels;
+    if (!kernels.has_graph) {
+      return Unexpected(
+          Unsupported("it holds weights and no graph, so that there is nothing to run", path));
+    }
+    running.torch = engine->torch;
+    running.samples = SamplesOf(kernels);
+    running.tokens = TokensOf(kernels);
+  }
   engine->set_threads(options.threads);
-  Status done = options.save.empty() ? Status() : Save(*engine, sources, running);
-  if (done && options.repeat > 0) done = MeasureRun(*engine, sources, &running);
+  Status done = options.save.empty() ? Status() : SaveSteps(*engine, sources, runs[0]);
+  if (done && options.repeat > 0) done = MeasureRuns(*engine, sources, runs);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].process_peak = PeakOfProcess();
+    if (done) done = FindPeak(*engine, i, &runs[i]);
+  }
   if (!done) return Unexpected(Within(path, std::move(done).error()));
-  running.process_peak = PeakOfProcess();
-  return running;
+  return runs;
+}
+
+Result<Running> RunOne(Result<Weighing> weighing, const RunOptions& options,
+                       const Sources& sources) {
+  if (!weighing) return Unexpected(std::move(weighing).error());
+  std::vector<Weighing> weighings;
+  weighings.push_back(*std::move(weighing));
+  SY_ASSIGN_OR_RETURN(std::vector<Running> runs,
+                      RunWeighed(std::move(weighings), options, sources));
+  return std::move(runs[0]);
+}
+
+// Of each stage that both have, and of the whole.
+std::vector<StageRatio> RatiosOf(const Running& first, const Running& second) {
+  std::vector<StageRatio> ratios;
+  for (const StageTimes& stage : first.measurement.stages) {
+    const auto& others = second.measurement.stages;
+    const auto other = std::ranges::find(others, stage.name, &StageTimes::name);
+    if (other == others.end()) continue;
+    ratios.push_back({stage.name, RatioOf(stage.seconds, other->seconds)});
+  }
+  if (ratios.size() < 2) return ratios;
+  ratios.push_back(
+      {kWholeStep, RatioOf(SecondsOfRuns(first.measurement), SecondsOfRuns(second.measurement))});
+  return ratios;
+}
+
+// Weighs in both precisions what `weigh` weighs in one.
+template <class WeighIn>
+Result<RunComparison> RunBoth(const RunOptions& options, const Sources& sources,
+                              const WeighIn& weigh) {
+  std::vector<Weighing> weighings;
+  for (const std::string& precision : options.compare) {
+    WeighOptions in = ToWeigh(options);
+    SY_ASSIGN_OR_RETURN(in.amp, AmpOf(precision, options.weigh.amp));
+    Result<Weighing> weighing = weigh(in);
+    if (!weighing) return Unexpected(std::move(weighing).error());
+    weighings.push_back(*std::move(weighing));
+  }
+  RunComparison comparison{.precisions = options.compare, .runs = {}, .ratios = {}};
+  SY_ASSIGN_OR_RETURN(comparison.runs, RunWeighed(std::move(weighings), options, sources));
+  comparison.ratios = RatiosOf(comparison.runs[0], comparison.runs[1]);
+  return comparison;
+}
+
+// Valid while the running and the findings are.
+present::Run Presented(const Running& running, const present::Findings& findings) {
+  return {.findings = findings,
+          .measurement = running.measurement,
+          .differences = running.differences,
+          .torch = running.torch,
+          .threads = running.options.threads,
+          .seed = running.options.seed,
+          .peak = running.peak,
+          .predicted_peak = running.weighing.totals.peak_bytes,
+          .process_peak = running.process_peak,
+          .samples = running.samples,
+          .tokens = running.tokens,
+          .device_peak = running.device_peak ? &*running.device_peak : nullptr,
+          .where_not_finite =
+              running.measurement.not_finite
+                  ? WhereNotFinite(*running.measurement.not_finite, running.weighing.kernels)
+                  : std::string()};
 }
 
 }  // namespace
 
 Result<Running> Run(const RunOptions& options) {
   SY_RETURN_IF_ERROR(Refuse(options));
-  Result<Weighing> weighing = Weigh(ToWeigh(options));
-  if (!weighing) return Unexpected(std::move(weighing).error());
   SY_ASSIGN_OR_RETURN(const Sources sources, SourcesOf(options));
-  return RunWeighed(*std::move(weighing), options, sources);
+  return RunOne(Weigh(ToWeigh(options)), options, sources);
 }
 
 Result<Running> Run(Program program, const RunOptions& options, const Sources& sources) {
@@ -271,26 +321,39 @@ Result<Running> Run(Program program, const RunOptions& options, const Sources& s
   if (!options.save.empty()) {
     return Unexpected(UsageError("what a program in memory computes is not written", "save"));
   }
-  Result<Weighing> weighing = Weigh(std::move(program), ToWeigh(options));
-  if (!weighing) return Unexpected(std::move(weighing).error());
-  return RunWeighed(*std::move(weighing), options, sources);
+  return RunOne(Weigh(std::move(program), ToWeigh(options)), options, sources);
+}
+
+Result<RunComparison> CompareRuns(const RunOptions& options) {
+  SY_RETURN_IF_ERROR(RefuseComparison(options));
+  SY_ASSIGN_OR_RETURN(const Sources sources, SourcesOf(options));
+  return RunBoth(options, sources, [](const WeighOptions& in) { return Weigh(in); });
+}
+
+Result<RunComparison> CompareRuns(const Program& program, const RunOptions& options,
+                                  const Sources& sources) {
+  SY_RETURN_IF_ERROR(RefuseComparison(options));
+  return RunBoth(options, sources,
+                 [&](const WeighOptions& in) { return Weigh(Program(program), in); });
 }
 
 report::Document Describe(const Running& running, const RunReportOptions& options) {
   report::Document document;
   const present::Findings findings = FindingsOf(running.weighing);
-  const present::Run run{.findings = findings,
-                         .measurement = running.measurement,
-                         .differences = running.differences,
-                         .torch = running.torch,
-                         .threads = running.options.threads,
-                         .seed = running.options.seed,
-                         .peak = running.peak,
-                         .predicted_peak = running.weighing.totals.peak_bytes,
-                         .process_peak = running.process_peak,
-                         .samples = running.samples,
-                         .tokens = running.tokens};
-  present::PresentRun(run, {.depth = options.depth, .top = options.top}, &document);
+  present::PresentRun(Presented(running, findings), {.depth = options.depth, .top = options.top},
+                      &document);
+  return document;
+}
+
+report::Document Describe(const RunComparison& comparison, const RunReportOptions& options) {
+  report::Document document;
+  const present::Findings before = FindingsOf(comparison.runs[0].weighing);
+  const present::Findings after = FindingsOf(comparison.runs[1].weighing);
+  const std::array sides{
+      present::RunSide{comparison.precisions[0], Presented(comparison.runs[0], before)},
+      present::RunSide{comparison.precisions[1], Presented(comparison.runs[1], after)}};
+  present::PresentRunComparison(sides, comparison.ratios,
+                                {.depth = options.depth, .top = options.top}, &document);
   return document;
 }
 

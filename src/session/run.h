@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,14 @@ struct RunOptions {
   int number = 0;
   int repeat = 10;
 
+  // Two of "fp32" (without autocast), "bf16" and "fp16", which `CompareRuns` runs in turns.
+  std::vector<std::string> compare = {};
+
+  // What the device computes in a second, for each program that runs. Empty: a product of matrices
+  // is measured, which takes a second, unless that is left out.
+  std::vector<double> peak_flops = {};
+  bool leave_peak_out = false;
+
   // Where it points to a number that is not 0, measuring ends with what there is.
   const volatile int* stop = nullptr;
   // Called after each repetition.
@@ -69,6 +78,14 @@ struct Running {
   std::int64_t samples = 0;       // the first size of the first input; 0 where it has none
   std::int64_t tokens = 0;        // elements of that input, where it holds the tokens of texts
   std::vector<EventDifference> differences;  // from the prediction
+  std::optional<DevicePeak> device_peak;     // of which the run's speed is a share
+};
+
+// A model in two precisions, which ran in turns.
+struct RunComparison {
+  std::vector<std::string> precisions;
+  std::vector<Running> runs;       // in their order
+  std::vector<StageRatio> ratios;  // of the second's time to the first's; of the whole step last
 };
 
 // Runs the model that `options.weigh` names. The errors are those of `Weigh`, of the engine (it
@@ -80,11 +97,19 @@ struct Running {
 [[nodiscard]] Result<Running> Run(Program program, const RunOptions& options,
                                   const Sources& sources);
 
+// Runs the model in both precisions that `options.compare` names, repetition by repetition in
+// turns; all else as above.
+[[nodiscard]] Result<RunComparison> CompareRuns(const RunOptions& options);
+[[nodiscard]] Result<RunComparison> CompareRuns(const Program& program, const RunOptions& options,
+                                                const Sources& sources);
+
 // What of a run a report shows; its data have all of it.
 struct RunReportOptions {
   int depth = 2;  // levels of the module tree
   int top = 10;   // operators
 };
 [[nodiscard]] report::Document Describe(const Running& running, const RunReportOptions& options);
+[[nodiscard]] report::Document Describe(const RunComparison& comparison,
+                                        const RunReportOptions& options);
 
 }  // namespace steelyard

@@ -16,7 +16,6 @@ OPAQUE = frozenset(
         "add_bags",
         "add_to_rows",
         "bag_products",
-        "column_storage",
         "pair_buffer",
         "pair_like",
         "pair_terms",
@@ -166,13 +165,21 @@ def as_strided_in_place(
     return self.as_strided_(size, stride, offset)
 
 
-def lstm_layer_backward(*given: Any) -> Any:
-    """Operands as of the layer, then three gradients and the workspace; computes it again."""
-    layer, (grad_output, grad_hidden, grad_cells, _) = given[:16], given[16:]
+def lstm_layer(*given: Any) -> Any:
+    if not given[15]:
+        return torch.ops.aten.mkldnn_rnn_layer(*given)
     with torch.enable_grad():  # else there is no workspace
-        of_layer = [t.detach().requires_grad_() for t in layer[:7]]
-        made = torch.ops.aten.mkldnn_rnn_layer(*of_layer, *layer[7:15], True)
-    *outputs, workspace = (tensor.detach() for tensor in made)
+        made = torch.ops.aten.mkldnn_rnn_layer(*(detached(each) for each in given))
+    return tuple(detached(each) for each in made)
+
+
+def detached(value: Any) -> Any:
+    return value.detach() if isinstance(value, torch.Tensor) else value
+
+
+def lstm_layer_backward(*given: Any) -> Any:
+    """Operands as of the layer, then three gradients, the workspace and three results."""
+    layer, (grad_output, grad_hidden, grad_cells, workspace, *outputs) = given[:16], given[16:]
     reverse, sizes, mode, hidden_size, layers, has_biases, both, batch_first = layer[7:15]
     found = torch.ops.aten.mkldnn_rnn_layer_backward(
         *layer[:7],
@@ -206,6 +213,16 @@ def two_class_slope(grad: torch.Tensor, self: torch.Tensor, target: torch.Tensor
     return torch.ops.aten.binary_cross_entropy_backward(grad, self, target, None, 0)
 
 
+def column_storage(
+    self: torch.Tensor, sizes: Sequence[int], *windows: Sequence[int]
+) -> torch.Tensor:
+    """The image lies at the beginning of room for the larger of image and columns."""
+    image = torch.ops.aten.col2im(self, sizes[-2:], *windows)
+    storage = self.new_empty(max(self.numel(), image.numel()))
+    storage[: image.numel()] = image.flatten()
+    return storage
+
+
 MEANINGS: dict[str, Meaning] = {
     # PyTorch boxes a number itself where it is passed for a tensor.
     "steelyard::box": lambda number: number,
@@ -213,13 +230,14 @@ MEANINGS: dict[str, Meaning] = {
     "steelyard::as_strided_": as_strided_in_place,
     "steelyard::bag_of_indices": lambda indices, _, size: indices.new_zeros(size),
     "steelyard::bag_maxima": lambda self, bags, columns: self.new_zeros(bags, columns),
+    "steelyard::column_storage": column_storage,
     "steelyard::copied_result": torch.clone,
     "steelyard::distance_slopes": torch.ops.aten._cdist_backward,
     "steelyard::distances": distances,
     "steelyard::index_reduced": slices_reduced,
     "steelyard::rows_reduced": rows_reduced,
     "steelyard::scatter_reduced": elements_reduced,
-    "steelyard::lstm_layer": torch.ops.aten.mkldnn_rnn_layer,
+    "steelyard::lstm_layer": lstm_layer,
     "steelyard::lstm_layer_backward": lstm_layer_backward,
     "steelyard::mul_into": torch.ops.aten.mul_,
     "steelyard::onednn_convolution_backward": convolution_backward,

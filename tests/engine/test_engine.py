@@ -141,7 +141,7 @@ CONVOLUTIONS = ("convolution", "mkldnn", "conv")
 @of(models("train"))
 def test_allocations(path: Path) -> None:
     """Every allocation and free is the predicted one, in its place."""
-    once = ["--warmup", 0, "--number", 1, "--repeat", 1]
+    once = ["--warmup", 0, "--number", 1, "--repeat", 1, "--peak-flops", "1T"]
     report = steelyard("run", path, "--train", "sgd", *once)
     assert report["memory"]["events"] > 0
     differing = {d["op"] for d in report["memory"]["differences"]}

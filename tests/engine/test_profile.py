@@ -38,3 +38,18 @@ def test_weights_that_are_no_numbers_are_named() -> None:
 def test_other_devices_are_not_known_yet() -> None:
     with pytest.raises(steelyard.UnsupportedError, match="cuda"):
         steelyard.profile_model(perceptron(), "cuda", [torch.randn(2, 16)])
+
+
+def test_precisions_run_in_turns() -> None:
+    model, x = perceptron(), torch.randn(2, 16)
+    compared = steelyard.compare_precisions(model, "cpu", [x], warmup=0, number=1, repeat=6)
+    assert compared["precisions"] == ["fp32", "bf16"]
+    forward = compared["ratios"]["forward"]
+    assert forward["pairs"] == 6
+    assert 0 < forward["lowest"] <= forward["median"] <= forward["highest"]
+    assert len(compared["runs"]["bf16"]["time"]["forward"]["repetitions"]) == 6
+
+
+def test_precisions_are_two_that_there_are() -> None:
+    with pytest.raises(steelyard.UsageError, match="fp64"):
+        steelyard.compare_precisions(perceptron(), "cpu", [torch.randn(2, 16)], ("fp32", "fp64"))

@@ -30,5 +30,14 @@ TEST(RunCommandTest, RefusesWhatCannotBe) {
   EXPECT_EQ(RunCaptured({"run"}).status, 2);
 }
 
+TEST(RunCommandTest, RefusesWhatCannotBeCompared) {
+  EXPECT_EQ(RunCaptured({"run", Model(), "--compare", "bf16"}).status, 2);
+  EXPECT_EQ(RunCaptured({"run", Model(), "--compare", "fp32,bf16", "--amp", "bf16"}).status, 2);
+  const Captured run = RunCaptured({"run", Model(), "--compare", "fp32,int8"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("There are: fp32, bf16, fp16."));
+  EXPECT_EQ(RunCaptured({"run", Model(), "--peak-flops", "many"}).status, 2);
+}
+
 }  // namespace
 }  // namespace steelyard::cli

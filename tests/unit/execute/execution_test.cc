@@ -55,7 +55,8 @@ TEST(Execution, AnErrorNamesTheKernel) {
 TEST(Execution, WhenMemoryEndsTheHintIsTheCallers) {
   const SyEngine engine = FakeEngine();
   const Program kernels = Kernels(kStep);
-  Result<Execution> execution = Execution::Open(engine, kernels, {}, "Less of it.");
+  Result<Execution> execution =
+      Execution::Open(engine, kernels, {}, {.memory = [] { return "Less of it."; }});
   ASSERT_TRUE(execution);
   Remembered().fails_at = 0;
   Remembered().problem = SY_NO_MEMORY;
@@ -63,6 +64,34 @@ TEST(Execution, WhenMemoryEndsTheHintIsTheCallers) {
   ASSERT_FALSE(run);
   EXPECT_THAT(run.error().message, HasSubstr("not memory enough"));
   EXPECT_EQ(run.error().hint, "Less of it.");
+}
+
+TEST(Execution, AMissingKernelIsToldInOneLine) {
+  const SyEngine engine = FakeEngine();
+  const Program kernels = Kernels(kStep);
+  Result<Execution> execution =
+      Execution::Open(engine, kernels, {}, {.kernel = "Cast it to float32."});
+  ASSERT_TRUE(execution);
+  Remembered().fails_at = 0;
+  Remembered().problem = SY_NO_KERNEL;
+  const Status run = execution->Run(0, 1);
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().message,
+            "PyTorch has no kernel of aten::t for float32 on the CPU (no kernel)");
+  EXPECT_EQ(run.error().hint, "Cast it to float32.");
+}
+
+TEST(PlaceOf, NamesModuleAndSource) {
+  Program kernels = Kernels(
+      "module \"\": Net\n"
+      "module encoder.0: Linear\n"
+      "input %x: f32[2,8]\n"
+      "%y: f32[2,8] = aten::exp(%x) in encoder.0\n"
+      "return %y\n");
+  kernels.sources = {{.file = kernels.strings.Intern("model.py"), .line = 12}};
+  kernels.graphs[0].nodes[0].source = 0;
+  EXPECT_EQ(PlaceOf(0, kernels), "kernel 0 (aten::exp) of encoder.0, model.py:12");
+  EXPECT_EQ(PlaceOf(99, kernels), "");
 }
 
 }  // namespace

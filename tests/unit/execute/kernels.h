@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Asked {
   std::vector<std::string> words;
   std::size_t fails_at = SY_NO_CALL;
   SyProblem problem = SY_OTHER_PROBLEM;
+  std::unordered_map<std::uint32_t, float> holds;  // values that are read as another number
 };
 inline Asked& Remembered() {
   static Asked asked;
@@ -87,9 +89,11 @@ inline SyEngine FakeEngine() {
   engine.release = [](SySession*, const std::uint32_t*, std::size_t count, const SyRecord*) {
     Remembered().words.push_back("release " + std::to_string(count));
   };
-  engine.read = [](SySession*, std::uint32_t, SyElements* elements, SyError*) {
+  engine.read = [](SySession*, std::uint32_t value, SyElements* elements, SyError*) {
     static constexpr float kLoss = 2.5F;
-    *elements = {{"float32", nullptr, nullptr, 0}, &kLoss, sizeof(kLoss)};
+    const auto found = Remembered().holds.find(value);
+    const float* const number = found == Remembered().holds.end() ? &kLoss : &found->second;
+    *elements = {{"float32", nullptr, nullptr, 0}, number, sizeof(kLoss)};
     return true;
   };
   engine.clear = [](SySession*) { Remembered().words.emplace_back("clear"); };

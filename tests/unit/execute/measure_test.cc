@@ -90,6 +90,54 @@ TEST(Measure, AKernelThatFailsIsAnError) {
   EXPECT_THAT(Remembered().words, ::testing::Contains("clear"));
 }
 
+// The order of the sessions' runs cannot be told from the fake's words: that of the ends of a step.
+TEST(Measure, RunsInTurns) {
+  const SyEngine engine = FakeEngine();
+  const Program small = Kernels("input %x: f32[2]\n%y: f32[2] = aten::exp(%x)\nreturn %y\n");
+  const Program large = Kernels(kStep);
+  std::vector<Execution> executions;
+  executions.push_back(Execution::Open(engine, small, {}).value());
+  executions.push_back(Execution::Open(engine, large, {}).value());
+  std::vector<std::size_t> begins;
+  const std::vector<Measurement> measured =
+      MeasureInTurns(executions,
+                     {.warmup = 0,
+                      .number = 1,
+                      .repeat = 2,
+                      .progress = [&](int, int) { begins.push_back(Remembered().words.size()); }})
+          .value();
+  ASSERT_EQ(measured.size(), 2u);
+  EXPECT_EQ(measured[0].stages[0].seconds.size(), 2u);
+  EXPECT_EQ(measured[1].stages.size(), 3u);
+  // The second round goes the other way.
+  const std::string of_small = "run 0 " + std::to_string(small.main().nodes.size());
+  EXPECT_NE(Remembered().words[begins[0]], of_small);
+  EXPECT_EQ(Remembered().words[begins[1] - 2], of_small);
+}
+
+TEST(RatioOf, HasAnIntervalOfOrderStatistics) {
+  std::vector<double> before(10, 2.0), after;
+  for (int i = 1; i <= 10; ++i) after.push_back(i);  // ratios 0.5, 1, ... 5
+  const PairedRatio ratio = RatioOf(before, after);
+  EXPECT_EQ(ratio.pairs, 10);
+  EXPECT_EQ(ratio.median, 2.75);
+  // Without one at each end: 1 - 2 * (1 + 10) / 2^10. Without two it would be 0.89.
+  EXPECT_EQ(ratio.lowest, 1.0);
+  EXPECT_EQ(ratio.highest, 4.5);
+  EXPECT_NEAR(ratio.confidence, 1 - 2 * 11 / 1024.0, 1e-12);
+}
+
+TEST(RatioOf, OfFewPairsSaysHowLittleItKnows) {
+  const std::vector<double> before{1, 1, 1}, after{2, 3, 4, 5};
+  const PairedRatio ratio = RatioOf(before, after);
+  EXPECT_EQ(ratio.pairs, 3);
+  EXPECT_EQ(ratio.lowest, 2);
+  EXPECT_EQ(ratio.highest, 4);
+  EXPECT_EQ(ratio.confidence, 1 - 2 / 8.0);
+  EXPECT_EQ(RatioOf({}, after).pairs, 0);
+  EXPECT_EQ(RatioOf(std::vector{1.0}, std::vector{3.0}).confidence, 0);
+}
+
 TEST(CompareEvents, NamesTheNodesThatDiffer) {
   Timeline predicted, measured;
   predicted.events = {{.bytes = 8, .node = 0}, {.bytes = 4, .node = 1}, {.bytes = -8, .node = 2}};

@@ -28,6 +28,20 @@ TEST(CountNans, CountsNoInfinities) {
   EXPECT_EQ(CountNans(DType::kInt64, numbers.data(), sizeof(numbers)), 0);
 }
 
+TEST(FindNotNumbers, TellsNanFromInfinity) {
+  const auto found = [](std::string_view dtype, const auto& numbers) {
+    return FindNotNumbers({{dtype.data(), nullptr, nullptr, 1}, numbers.data(), sizeof(numbers)});
+  };
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const NotNumbers infinite = found("float32", std::array{0.0F, -kInfinity});
+  EXPECT_TRUE(infinite.infinity);
+  EXPECT_FALSE(infinite.nan);
+  const NotNumbers nan = found("bfloat16", std::array<std::uint16_t, 2>{0xffc0, 0x3f80});
+  EXPECT_TRUE(nan.nan);
+  EXPECT_FALSE(nan.infinity);
+  EXPECT_FALSE(found("int64", std::array{kInfinity, kInfinity}).infinity);
+}
+
 TEST(FirstNumber, ReadsEveryFormat) {
   EXPECT_EQ(Number("float32", -1.5F), -1.5);
   EXPECT_EQ(Number("float64", 0.1), 0.1);

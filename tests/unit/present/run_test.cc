@@ -34,7 +34,8 @@ class RunTest : public ::testing::Test {
                 .peak = 1000,
                 .predicted_peak = 900,
                 .samples = 2,
-                .tokens = 16},
+                .tokens = 16,
+                .where_not_finite = "the infinity is first in \"x\""},
                {}, &document);
     return document;
   }
@@ -59,7 +60,9 @@ TEST_F(RunTest, TellsTheSpreadAndTheSpeed) {
 
 TEST_F(RunTest, SaysThatTheLossIsNotFinite) {
   measurement_.loss = std::numeric_limits<double>::infinity();
-  EXPECT_THAT(TextOf(Presented()), HasSubstr("drawn is inf"));
+  const std::string text = TextOf(Presented());
+  EXPECT_THAT(text, HasSubstr("drawn is inf"));
+  EXPECT_THAT(text, HasSubstr("first in \"x\""));
 }
 
 TEST_F(RunTest, TellsWhatWasPredicted) {

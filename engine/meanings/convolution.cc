@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Backends of convolutions have no operators: PyTorch picks them again. What a step does not say, a
+// dilation or the padding of an output, follows from the sizes.
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/convolution.h>
+#include <ATen/ops/convolution_backward.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "meanings/meanings.h"
+#include "meanings/operands_taken.h"
+
+namespace steelyard::engine {
+namespace {
+
+enum class Direction { kPlain, kTransposed };
+
+// How windows lie, by dimension of the image.
+struct Windows {
+  Sizes stride, padding, dilation;
+};
+
+void TransposedConvolution(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  const at::Tensor weight = taken.Tensor();
+  const std::optional<at::Tensor> bias = taken.Optional();
+  Windows windows{.stride = taken.Integers(), .padding = taken.Integers(), .dilation = {}};
+  const Sizes output_padding = taken.Integers();
+  windows.dilation = taken.Integers();
+  stack->emplace_back(at::convolution(self, weight, bias, windows.stride, windows.padding,
+                                      windows.dilation, true, output_padding, taken.Integer()));
+}
+
+// The tensors that every backward step begins with.
+struct BackwardOperands {
+  explicit BackwardOperands(Taken& taken)
+      : grad(taken.Tensor()), self(taken.Tensor()), weight(taken.Tensor()) {}
+  at::Tensor grad, self, weight;
+};
+
+// Dimension i of an operand without its first two.
+std::int64_t SizeOf(const at::Tensor& tensor, std::size_t i) {
+  return tensor.size(static_cast<std::int64_t>(i) + 2);
+}
+
+// The sizes tell the padding of the output, which only transposed ones have.
+Sizes OutputPadding(const BackwardOperands& of, const Windows& windows, Direction direction) {
+  Sizes extra(windows.stride.size(), 0);
+  if (direction == Direction::kPlain) return extra;
+  for (std::size_t i = 0; i < extra.size(); ++i) {
+    extra[i] = SizeOf(of.grad, i) -
+               ((SizeOf(of.self, i) - 1) * windows.stride[i] - 2 * windows.padding[i] +
+                windows.dilation[i] * (SizeOf(of.weight, i) - 1) + 1);
+  }
+  return extra;
+}
+
+// The gradients that the mask, the operand which is next, asks for.
+void PutGradients(const BackwardOperands& of, const Windows& windows, Direction direction,
+                  std::int64_t groups, Taken& taken, Stack* stack) {
+  auto [grad_input, grad_weight, grad_bias] = at::convolution_backward(
+      of.grad, of.self, of.weight, at::IntArrayRef(of.grad.size(1)), windows.stride,
+      windows.padding, windows.dilation, direction == Direction::kTransposed,
+      OutputPadding(of, windows, direction), groups, taken.Mask());
+  for (at::Tensor* gradient : {&grad_input, &grad_weight, &grad_bias}) {
+    stack->push_back(gradient->defined() ? IValue(std::move(*gradient)) : IValue());
+  }
+}
+
+// grad, self, weight, stride, padding, dilation, groups, mask
+template <Direction kDirection>
+void ConvolutionBackward(Stack* stack) {
+  Taken taken(stack);
+  const BackwardOperands of(taken);
+  const Windows windows{taken.Integers(), taken.Integers(), taken.Integers()};
+  const std::int64_t groups = taken.Integer();
+  PutGradients(of, windows, kDirection, groups, taken, stack);
+}
+
+// The sizes tell the dilation.
+Sizes DilationOf(const BackwardOperands& of, const Sizes& kernel, const Windows& windows) {
+  Sizes dilation;
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    const std::int64_t reach = SizeOf(of.self, i) + 2 * windows.padding[i] -
+                               (SizeOf(of.grad, i) - 1) * windows.stride[i] - 1;
+    dilation.push_back(std::max<std::int64_t>(1, reach / std::max<std::int64_t>(kernel[i] - 1, 1)));
+  }
+  return dilation;
+}
+
+// grad, self, weight, the sizes of the kernel, stride, padding, mask
+template <Direction kDirection>
+void SlowBackward(Stack* stack) {
+  Taken taken(stack);
+  const BackwardOperands of(taken);
+  const Sizes kernel = taken.Integers();
+  Windows windows{taken.Integers(), taken.Integers(), Sizes(kernel.size(), 1)};
+  if (kDirection == Direction::kPlain) windows.dilation = DilationOf(of, kernel, windows);
+  PutGradients(of, windows, kDirection, 1, taken, stack);
+}
+
+constexpr std::array kRows{
+    MeaningRow{"steelyard::onednn_convolution_backward", ConvolutionBackward<Direction::kPlain>},
+    MeaningRow{"steelyard::onednn_transposed_backward",
+               ConvolutionBackward<Direction::kTransposed>},
+    MeaningRow{"steelyard::slow_conv3d_backward", SlowBackward<Direction::kPlain>},
+    MeaningRow{"steelyard::slow_conv_dilated2d_backward", SlowBackward<Direction::kPlain>},
+    MeaningRow{"steelyard::slow_conv_dilated3d_backward", SlowBackward<Direction::kPlain>},
+    MeaningRow{"steelyard::slow_conv_transpose2d_backward", SlowBackward<Direction::kTransposed>},
+    MeaningRow{"steelyard::slow_conv_transpose3d_backward", SlowBackward<Direction::kTransposed>},
+    MeaningRow{"steelyard::transposed_convolution", TransposedConvolution},
+};
+
+}  // namespace
+
+std::span<const MeaningRow> ConvolutionMeanings() { return kRows; }
+
+}  // namespace steelyard::engine

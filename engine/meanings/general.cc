@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers that PyTorch boxes, views that it changes in place, and its random numbers' state.
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/clone.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/scalar_tensor.h>
+
+#include <array>
+#include <mutex>
+#include <utility>
+
+#include "meanings/meanings.h"
+#include "meanings/operands_taken.h"
+
+namespace steelyard::engine {
+namespace {
+
+at::Tensor Boxed(const at::Scalar& number) {
+  at::Tensor boxed = at::scalar_tensor(number, number.isBoolean()         ? at::kBool
+                                               : number.isIntegral(false) ? at::kLong
+                                               : number.isComplex()       ? at::kComplexDouble
+                                                                          : at::kDouble);
+  boxed.unsafeGetTensorImpl()->set_wrapped_number(true);
+  return boxed;
+}
+
+void Box(Stack* stack) { stack->emplace_back(Boxed(Taken(stack).Number())); }
+
+void BoxImaginary(Stack* stack) {
+  stack->emplace_back(Boxed(c10::complex<double>(0, Taken(stack).Number().toDouble())));
+}
+
+void AsStridedInPlace(Stack* stack) {
+  Taken taken(stack);
+  at::Tensor self = taken.Tensor();
+  const Sizes sizes = taken.Integers();
+  const Sizes strides = taken.Integers();
+  self.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);
+  stack->emplace_back(std::move(self));
+}
+
+void CopiedResult(Stack* stack) { stack->emplace_back(Taken(stack).Tensor().clone()); }
+
+void MulInto(Stack* stack) {
+  Taken taken(stack);
+  at::Tensor self = taken.Tensor();
+  stack->emplace_back(self.mul_(taken.Tensor()));
+}
+
+void RandomState(Stack* stack) {
+  stack->clear();  // how many bytes it has
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  stack->emplace_back(generator.get_state());
+}
+
+constexpr std::array kRows{
+    MeaningRow{"steelyard::as_strided_", AsStridedInPlace},
+    MeaningRow{"steelyard::box", Box},
+    MeaningRow{"steelyard::box_imaginary", BoxImaginary},
+    MeaningRow{"steelyard::copied_result", CopiedResult},
+    MeaningRow{"steelyard::mul_into", MulInto},
+    MeaningRow{"steelyard::random_state", RandomState},
+};
+
+}  // namespace
+
+std::span<const MeaningRow> GeneralMeanings() { return kRows; }
+
+}  // namespace steelyard::engine

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions by index: a mean is a sum, which is divided in a step of its own. Elements that are
+// found, and counted.
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/bincount.h>
+#include <ATen/ops/count_nonzero.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/index_add.h>
+#include <ATen/ops/index_reduce.h>
+#include <ATen/ops/isin.h>
+#include <ATen/ops/scatter_reduce.h>
+#include <ATen/ops/unique_consecutive.h>
+#include <ATen/ops/unique_dim.h>
+
+#include <array>
+#include <utility>
+
+#include "meanings/meanings.h"
+#include "meanings/operands_taken.h"
+
+namespace steelyard::engine {
+namespace {
+
+constexpr char kMean[] = "mean";
+
+// self, dim, index, source, reduce
+struct Reduced {
+  explicit Reduced(Taken& taken)
+      : self(taken.Tensor()),
+        dim(taken.Integer()),
+        index(taken.Tensor()),
+        source(taken.Tensor()),
+        reduce(taken.Text()) {}
+  at::Tensor self;
+  std::int64_t dim;
+  at::Tensor index, source;
+  std::string reduce;
+};
+
+void IndexReduced(Stack* stack) {
+  Taken taken(stack);
+  Reduced of(taken);
+  stack->emplace_back(of.reduce == kMean
+                          ? of.self.index_add_(of.dim, of.index, of.source)
+                          : of.self.index_reduce_(of.dim, of.index, of.source, of.reduce));
+}
+
+void ScatterReduced(Stack* stack) {
+  Taken taken(stack);
+  Reduced of(taken);
+  stack->emplace_back(
+      of.self.scatter_reduce_(of.dim, of.index, of.source, of.reduce == kMean ? "sum" : of.reduce));
+}
+
+void RowsReduced(Stack* stack) {
+  Taken taken(stack);
+  Reduced of(taken);
+  stack->emplace_back(
+      of.self.scatter_reduce_(of.dim, of.index, of.source, of.reduce, taken.Bool()));
+}
+
+void FoundAmong(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor elements = taken.Tensor();
+  const at::Tensor others = taken.Tensor();
+  stack->emplace_back(at::isin(elements, others, /*assume_unique=*/false, taken.Bool()));
+}
+
+void RoomForFound(Stack* stack) {
+  const at::Tensor elements = Taken(stack).Tensor();
+  stack->emplace_back(at::empty_like(elements, elements.options().dtype(at::kBool)));
+}
+
+void CountNonzero(Stack* stack) {
+  stack->emplace_back(at::count_nonzero(Taken(stack).Tensor(), at::IntArrayRef()));
+}
+
+// There may be a number for which the program, made before there were any, has no bin.
+void CountInto(Stack* stack) {
+  Taken taken(stack);
+  at::Tensor bins = taken.Tensor();
+  const at::Tensor numbers = taken.Tensor();
+  const at::Tensor counts = at::bincount(numbers, taken.Optional(), bins.size(0));
+  TORCH_CHECK_VALUE(counts.sizes() == bins.sizes(), "the numbers need ", counts.size(0),
+                    " bins and the program has ", bins.size(0));
+  stack->emplace_back(bins.copy_(counts));
+}
+
+// How many there are is known only now, and the program is made for so many.
+void RequireCount(const at::Tensor& distinct, std::int64_t count) {
+  TORCH_CHECK_VALUE(distinct.size(0) == count, "of the data ", distinct.size(0),
+                    " are distinct, and the program is made for ", count);
+}
+
+// Room for all of which the first are told.
+at::Tensor WithRoom(const at::Tensor& first, std::int64_t size) {
+  at::Tensor room = at::empty({size}, first.options());
+  room.narrow(0, 0, first.size(0)).copy_(first);
+  return room;
+}
+
+void Runs(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  const bool with_inverse = taken.Bool();
+  const bool with_counts = taken.Bool();
+  auto [distinct, inverse, counts] = at::unique_consecutive(self, with_inverse, with_counts);
+  RequireCount(distinct, taken.Integer());
+  stack->emplace_back(WithRoom(distinct, self.numel()));
+  stack->emplace_back(std::move(inverse));
+  stack->emplace_back(with_counts ? WithRoom(counts, self.numel()) : std::move(counts));
+}
+
+// `distinct_rows` puts them in order, and drops those that are equal, at once.
+void RowsInOrder(Stack* stack) { stack->emplace_back(Taken(stack).Tensor().clone()); }
+
+void DistinctRows(Stack* stack) {
+  Taken taken(stack);
+  taken.Tensor();
+  const std::int64_t count = taken.Integer();
+  const at::Tensor rows = taken.Tensor();
+  const at::Tensor inverse = taken.Tensor();
+  const at::Tensor counts = taken.Tensor();
+  const auto [distinct, places, times] = taken.Bool() ? at::unique_dim(rows, 0, true, true, true)
+                                                      : at::unique_consecutive(rows, true, true, 0);
+  RequireCount(distinct, count);
+  inverse.copy_(places);
+  counts.narrow(0, 0, count).copy_(times);
+  stack->emplace_back(distinct);
+}
+
+constexpr std::array kRows{
+    MeaningRow{"steelyard::count_into", CountInto},
+    MeaningRow{"steelyard::count_nonzero", CountNonzero},
+    MeaningRow{"steelyard::distinct_rows", DistinctRows},
+    MeaningRow{"steelyard::found_among", FoundAmong},
+    MeaningRow{"steelyard::index_reduced", IndexReduced},
+    MeaningRow{"steelyard::room_for_found", RoomForFound},
+    MeaningRow{"steelyard::rows_in_order", RowsInOrder},
+    MeaningRow{"steelyard::rows_reduced", RowsReduced},
+    MeaningRow{"steelyard::runs", Runs},
+    MeaningRow{"steelyard::scatter_reduced", ScatterReduced},
+};
+
+}  // namespace
+
+std::span<const MeaningRow> IndexingMeanings() { return kRows; }
+
+}  // namespace steelyard::engine

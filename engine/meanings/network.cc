@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layers that PyTorch takes apart before its dispatcher sees them: pools of rows, oneDNN's LSTM,
+// and columns that are added up to an image.
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/col2im.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/max_pool1d.h>
+#include <ATen/ops/mkldnn_rnn_layer.h>
+#include <ATen/ops/mkldnn_rnn_layer_backward.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "meanings/meanings.h"
+#include "meanings/operands_taken.h"
+
+namespace steelyard::engine {
+namespace {
+
+void MaxPool1dValues(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  const Sizes kernel = taken.Integers();
+  const Sizes stride = taken.Integers();
+  const Sizes padding = taken.Integers();
+  const Sizes dilation = taken.Integers();
+  stack->emplace_back(at::max_pool1d(self, kernel, stride, padding, dilation, taken.Bool()));
+}
+
+// input, four weights, two states, and how the layer is built
+struct LstmLayer {
+  explicit LstmLayer(Taken& taken)
+      : input(taken.Tensor()),
+        weights{taken.Tensor(), taken.Tensor(), taken.Tensor(), taken.Tensor()},
+        hidden(taken.Tensor()),
+        cells(taken.Tensor()),
+        reverse(taken.Bool()),
+        batch_sizes(taken.Integers()),
+        mode(taken.Integer()),
+        hidden_size(taken.Integer()),
+        layers(taken.Integer()),
+        has_biases(taken.Bool()),
+        bidirectional(taken.Bool()),
+        batch_first(taken.Bool()),
+        train(taken.Bool()) {}
+  at::Tensor input;
+  std::array<at::Tensor, 4> weights;
+  at::Tensor hidden, cells;
+  bool reverse;
+  Sizes batch_sizes;
+  std::int64_t mode, hidden_size, layers;
+  bool has_biases, bidirectional, batch_first, train;
+};
+
+void Put(at::Tensor tensor, Stack* stack) {
+  stack->push_back(tensor.defined() ? IValue(std::move(tensor)) : IValue());
+}
+
+void Layer(Stack* stack) {
+  Taken taken(stack);
+  const LstmLayer of(taken);
+  // There is a workspace only where gradients are recorded; below autograd none are.
+  const at::AutoGradMode grad_mode(of.train);
+  auto [output, hidden, cells, workspace] =
+      at::mkldnn_rnn_layer(of.input, of.weights[0], of.weights[1], of.weights[2], of.weights[3],
+                           of.hidden, of.cells, of.reverse, of.batch_sizes, of.mode, of.hidden_size,
+                           of.layers, of.has_biases, of.bidirectional, of.batch_first, of.train);
+  for (at::Tensor* tensor : {&output, &hidden, &cells, &workspace}) Put(std::move(*tensor), stack);
+}
+
+// A layer, the gradients of its three results, its workspace and these results
+void LayerBackward(Stack* stack) {
+  Taken taken(stack);
+  const LstmLayer of(taken);
+  std::array<at::Tensor, 7> more;
+  for (at::Tensor& tensor : more) tensor = taken.Tensor();
+  const auto& [grad_output, grad_hidden, grad_cells, workspace, output, hidden, cells] = more;
+  auto gradients = at::mkldnn_rnn_layer_backward(
+      of.input, of.weights[0], of.weights[1], of.weights[2], of.weights[3], of.hidden, of.cells,
+      output, hidden, cells, grad_output, grad_hidden, grad_cells, of.reverse, of.mode,
+      of.hidden_size, of.layers, of.has_biases, of.train, of.bidirectional, of.batch_sizes,
+      of.batch_first, workspace);
+  auto& [of_input, of_weight1, of_weight2, of_bias1, of_bias2, of_hidden, of_cells] = gradients;
+  for (at::Tensor* tensor :
+       {&of_input, &of_hidden, &of_cells, &of_weight1, &of_weight2, &of_bias1, &of_bias2}) {
+    Put(std::move(*tensor), stack);
+  }
+}
+
+// self, sizes of the image, kernel, dilation, padding, stride: the image lies at the beginning of
+// room for the larger of image and columns.
+void ColumnStorage(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  const Sizes sizes = taken.Integers();
+  const Sizes kernel = taken.Integers();
+  const Sizes dilation = taken.Integers();
+  const Sizes padding = taken.Integers();
+  const at::IntArrayRef image = at::IntArrayRef(sizes).slice(sizes.size() - 2, 2);
+  const at::Tensor made = at::col2im(self, image, kernel, dilation, padding, taken.Integers());
+  at::Tensor storage = at::empty({std::max(self.numel(), made.numel())}, self.options());
+  storage.narrow(0, 0, made.numel()).copy_(made.flatten());
+  stack->emplace_back(std::move(storage));
+}
+
+constexpr std::array kRows{
+    MeaningRow{"steelyard::column_storage", ColumnStorage},
+    MeaningRow{"steelyard::lstm_layer", Layer},
+    MeaningRow{"steelyard::lstm_layer_backward", LayerBackward},
+    MeaningRow{"steelyard::max_pool1d_values", MaxPool1dValues},
+};
+
+}  // namespace
+
+std::span<const MeaningRow> NetworkMeanings() { return kRows; }
+
+}  // namespace steelyard::engine

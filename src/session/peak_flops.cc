@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/peak_flops.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "analyze/work.h"
+#include "execute/execution.h"
+#include "ir/text_reader.h"
+#include "session/analyses.h"
+#include "steelyard/pass.h"
+
+namespace steelyard {
+namespace {
+
+// Large enough that reading the matrices takes no time beside multiplying them.
+constexpr std::int64_t kRows = 2048;
+constexpr double kSeconds = 1;
+constexpr int kFewest = 3;
+
+}  // namespace
+
+std::optional<DType> DTypeOfProducts(const Weighing& weighing) {
+  const Program& kernels = weighing.kernels;
+  const std::vector<Node>& nodes = kernels.main().nodes;
+  std::map<DType, double> macs;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::int64_t of_node = weighing.analyses->work.by_node[i].macs;
+    if (of_node == 0) continue;
+    for (const Argument& argument : kernels.args(nodes[i])) {
+      if (argument.kind != ArgKind::kValue) continue;
+      macs[kernels.values[argument.value].dtype] += static_cast<double>(of_node);
+      break;
+    }
+  }
+  if (macs.empty()) return std::nullopt;
+  return std::ranges::max_element(macs, {}, [](const auto& row) { return row.second; })->first;
+}
+
+Result<DevicePeak> MeasurePeak(const SyEngine& engine, DType dtype) {
+  const std::string type = fmt::format("{}[{},{}]", ShortNameOf(dtype), kRows, kRows);
+  SY_ASSIGN_OR_RETURN(
+      Program program,
+      ParseText(fmt::format("input %a: {0}\ninput %b: {0}\n%c: {0} = aten::mm(%a, %b)\nreturn %c\n",
+                            type),
+                "the product of two matrices"));
+  SY_ASSIGN_OR_RETURN(const Lowered lowered, Lower(std::move(program), {}));
+  SY_ASSIGN_OR_RETURN(Execution execution, Execution::Open(engine, lowered.kernels, {}));
+  using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  const auto end = static_cast<NodeId>(lowered.kernels.main().nodes.size());
+  const Clock::time_point begun = Clock::now();
+  double fastest = 0;
+  for (int run = 0; run < kFewest || since(begun) < kSeconds; ++run) {
+    const Clock::time_point start = Clock::now();
+    SY_RETURN_IF_ERROR(execution.Run(0, end));
+    const double seconds = since(start);
+    execution.ReleaseOutputs();
+    if (run == 0 || seconds < fastest) fastest = seconds;
+  }
+  constexpr double kFlops = 2.0 * kRows * kRows * kRows;
+  return DevicePeak{
+      .flops_per_second = kFlops / fastest, .is_measured = true, .dtype = dtype, .size = kRows};
+}
+
+}  // namespace steelyard

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What this machine computes in a second at most, by a product of matrices.
+#pragma once
+
+#include <optional>
+
+#include "execute/engine_abi.h"
+#include "execute/measurement.h"
+#include "steelyard/error.h"
+#include "steelyard/weigh.h"
+
+namespace steelyard {
+
+// The dtype in which most multiply-adds of a weighed program are; nothing where there are none.
+std::optional<DType> DTypeOfProducts(const Weighing& weighing);
+
+// The fastest of products of square matrices, for about a second, with the threads that the engine
+// has now.
+Result<DevicePeak> MeasurePeak(const SyEngine& engine, DType dtype);
+
+}  // namespace steelyard

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps run from the beginning, each with the numbers of the optimizer that are its own; outputs
+// and gradients, which a step lets go before it ends, are kept to be written.
+#include "session/saved_steps.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "execute/execution.h"
+#include "execute/tensor_writer.h"
+#include "session/prepare.h"
+#include "session/run_help.h"
+#include "steelyard/import.h"
+#include "steelyard/pass.h"
+
+namespace steelyard {
+namespace {
+
+// Its values are another program's, to be written or to go on with.
+class Steps {
+ public:
+  Steps(const RunOptions& options, const Weighing& first, Execution execution)
+      : options_(options), first_(first), execution_(std::move(execution)) {}
+
+  Status Run() {
+    for (int step = 1; step <= options_.steps; ++step) {
+      if (step > 1) {
+        execution_.ReleaseOutputs();
+        SY_RETURN_IF_ERROR(GoOn(step));
+      }
+      KeepResults();
+      const auto end = static_cast<NodeId>(execution_.kernels().main().nodes.size());
+      SY_RETURN_IF_ERROR(execution_.Run(0, end));
+    }
+    return {};
+  }
+
+  Status Write() {
+    TensorWriter file;
+    const Program& kernels = execution_.kernels();
+    const std::vector<Argument>& outputs = kernels.main().outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].kind != ArgKind::kValue) continue;
+      if (kernels.values[outputs[i].value].kind != ValueKind::kTensor) continue;
+      SY_RETURN_IF_ERROR(Add("outputs." + std::to_string(i), outputs[i].value, &file));
+    }
+    for (const Resident& resident : execution_.residents()) {
+      const bool is_parameter = resident.category == Category::kParameters;
+      if (!is_parameter && resident.category != Category::kBuffers) continue;
+      SY_RETURN_IF_ERROR(
+          Add((is_parameter ? "parameters." : "buffers.") + resident.name, resident.value, &file));
+      if (resident.value >= kernels.gradients.size()) continue;
+      const ValueId gradient = kernels.gradients[resident.value];
+      if (gradient == kNoId) continue;
+      SY_RETURN_IF_ERROR(Add("gradients." + resident.name, gradient, &file));
+    }
+    return file.Write(options_.save);
+  }
+
+ private:
+  // The step itself lets gradients and outputs go before it ends.
+  void KeepResults() {
+    const Program& kernels = execution_.kernels();
+    for (const ValueId gradient : kernels.gradients) {
+      if (gradient != kNoId) execution_.Keep(gradient);
+    }
+    for (const Argument& output : kernels.main().outputs) {
+      if (output.kind == ArgKind::kValue) execution_.Keep(output.value);
+    }
+  }
+
+  // With the numbers of the optimizer that are this step's.
+  Status GoOn(int step) {
+    if (first_.options.train.optimizer.empty()) return {};
+    WeighOptions weigh = first_.options;
+    weigh.train.step = step;
+    SY_ASSIGN_OR_RETURN(Program program, ImportFile(weigh.path, ImportOf(weigh)));
+    SY_ASSIGN_OR_RETURN(Lowered lowered, Lower(std::move(program), PassesOf(weigh)));
+    auto next = std::make_unique<Program>(std::move(lowered.kernels));
+    SY_RETURN_IF_ERROR(execution_.Continue(*next));
+    kernels_ = std::move(next);
+    return {};
+  }
+
+  Status Add(const std::string& name, ValueId value, TensorWriter* file) {
+    Result<SyElements> elements = execution_.Read(value);
+    if (!elements) return Unexpected(Within(name, std::move(elements).error()));
+    return file->Add(name, *elements);
+  }
+
+  const RunOptions& options_;
+  const Weighing& first_;
+  Execution execution_;
+  std::unique_ptr<const Program> kernels_;  // of a later step
+};
+
+}  // namespace
+
+Status SaveSteps(const SyEngine& engine, const Sources& sources, const Running& running) {
+  if (running.weighing.kernels.has_stand_ins) {
+    return Unexpected(Unsupported(
+        "what this step computes is not written: some of its numbers stand for any", {},
+        "The numbers of sgd, adam and adamw are known, without --foreach, --fused, clipping and "
+        "the gradient scaler."));
+  }
+  engine.set_seed(running.options.seed);
+  SY_ASSIGN_OR_RETURN(Execution execution, Execution::Open(engine, running.weighing.kernels,
+                                                           sources, HelpOf(running.weighing)));
+  engine.set_seed(running.options.seed);
+  Steps steps(running.options, running.weighing, std::move(execution));
+  SY_RETURN_IF_ERROR(steps.Run());
+  return steps.Write();
+}
+
+}  // namespace steelyard

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `steelyard run` tells besides what is computed: precisions side by side, shares, faults."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+import torch
+from test_engine import DATA, STEELYARD, steelyard
+
+TRANSLATOR = DATA / "train/translator.pt2"
+ONCE = ("--warmup", 0, "--number", 1)
+
+
+def refusal(path: Path, *options: object) -> str:
+    """What it says on standard error."""
+    # A sanitizer would end the process where there is no memory.
+    environment = {**os.environ, "ASAN_OPTIONS": "allocator_may_return_null=1:detect_leaks=0"}
+    line = [STEELYARD, "run", str(path), *map(str, options)]
+    done = subprocess.run(line, capture_output=True, text=True, env=environment)
+    assert done.returncode == 1, done.stderr
+    # A sanitizer says that it would not have given the memory either.
+    return "\n".join(line for line in done.stderr.splitlines() if line.startswith("steelyard"))
+
+
+def program(folder: Path, *lines: str) -> Path:
+    path = folder / "program.syt"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_two_precisions_run_in_turns() -> None:
+    options = ("--train", "sgd", "--compare", "fp32,bf16", "--peak-flops", "1T,2T")
+    report = steelyard("run", TRANSLATOR, *options, *ONCE, "--repeat", 6)
+    step = report["ratios"]["step"]
+    assert step["pairs"] == 6
+    assert step["confidence"] == 1 - 2 / 2**6  # of the smallest and the largest of six
+    assert step["lowest"] <= step["median"] <= step["highest"]
+    runs = report["runs"]
+    pairs = zip(
+        runs["fp32"]["time"]["forward"]["repetitions"],
+        runs["bf16"]["time"]["forward"]["repetitions"],
+        strict=True,
+    )
+    ratios = sorted(after / before for before, after in pairs)
+    assert report["ratios"]["forward"]["lowest"] == pytest.approx(ratios[0])
+    # Under autocast there are casts, which allocate.
+    assert runs["bf16"]["memory"]["events"] > runs["fp32"]["memory"]["events"]
+    assert runs["fp32"]["device_peak"]["flops_per_second"] == 1e12
+    assert runs["bf16"]["device_peak"] == {
+        "flops_per_second": 2e12,
+        "measured": False,
+        "dtype": "bfloat16",
+    }
+
+
+def test_text_of_two_precisions() -> None:
+    line = [STEELYARD, "run", str(TRANSLATOR), "--compare", "fp32,bf16", *map(str, ONCE)]
+    line += ["--repeat", "2", "--peak-flops", "1T,1T"]
+    text = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    assert re.search(r"bf16 takes [\d.]+x the time of fp32", text)
+    assert "peak, predicted" in text
+
+
+def test_the_peak_is_measured_and_speeds_are_shares_of_it() -> None:
+    report = steelyard("run", TRANSLATOR, "--train", "sgd", *ONCE, "--repeat", 2)
+    peak, share = report["device_peak"], report["share_of_peak"]
+    assert peak["measured"]
+    assert peak["dtype"] == "float32"
+    assert 1e9 < peak["flops_per_second"] < 1e15
+    seconds = report["time"]["step"]["median"]
+    expected = share["model_flops"] / seconds / peak["flops_per_second"]
+    assert share["model"] == pytest.approx(expected)
+    assert share["executed_flops"] == report["time"]["step"]["flops"]
+
+
+def test_what_is_computed_again_is_executed_and_not_the_models() -> None:
+    options = ("--train", "sgd", *ONCE, "--repeat", 1, "--peak-flops", "1T", "--recompute", "*")
+    share = steelyard("run", TRANSLATOR, *options)["share_of_peak"]
+    assert share["executed_flops"] > share["model_flops"]
+    assert share["executed"] > share["model"]
+
+
+def test_ctrl_c_tells_what_there_is() -> None:
+    line = [STEELYARD, "run", str(TRANSLATOR), "--compare", "fp32,bf16", "--format", "json"]
+    line += ["--number", "1", "--repeat", "1000000"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as running:
+        time.sleep(8)
+        running.send_signal(signal.SIGINT)
+        output, _ = running.communicate(timeout=60)
+    assert running.returncode == 0
+    runs = json.loads(output)["runs"]
+    assert runs["fp32"]["interrupted"]
+    counts = [len(run["time"]["forward"]["repetitions"]) for run in runs.values()]
+    assert max(counts) - min(counts) <= 1
+
+
+def test_the_first_kernel_that_is_not_finite_is_named(tmp_path: Path) -> None:
+    path = program(
+        tmp_path,
+        'module "": Net',
+        "module head: Head",
+        'parameter %w: f32[8] "head.weight"',
+        "input %x: f32[8]",
+        "%a = aten::mul.Tensor(%x, %w) in head",
+        "%b = aten::exp(%a) in head",
+        "%c = aten::sub.Tensor(%b, %b)",
+        "%l = aten::sum(%c)",
+        "return %l",
+    )
+    weights, inputs = tmp_path / "weights", tmp_path / "inputs"
+    safetensors.torch.save_file({"head.weight": torch.full((8,), 1000.0)}, weights)
+    safetensors.torch.save_file({"x": torch.ones(8)}, inputs)
+    said = refusal(path, "--train", "sgd", "--weights", weights, "--inputs", inputs)
+    assert "the loss is nan" in said
+    assert re.search(r"the NaN is first in kernel \d+ \(aten::sub.Tensor\)", said)
+    assert re.search(r"infinity that is first in kernel \d+ \(aten::exp\) of head", said)
+
+
+def test_a_kernel_that_is_missing_is_told_in_one_line(tmp_path: Path) -> None:
+    path = program(
+        tmp_path,
+        "input %x: f16[4,4]",
+        "input %y: i64[4]",
+        "%z = aten::multi_margin_loss(%x, %y)",
+        "return %z",
+    )
+    said = refusal(path, *ONCE)
+    assert "PyTorch has no kernel of aten::multi_margin_loss for float16, int64 on the CPU" in said
+    assert "float32 or bfloat16" in said
+    assert len(said.splitlines()) == 1
+
+
+# A product of each number with each: 640 GB.
+LARGE = (
+    'parameter %w: f32[400000,1] "w"',
+    "input %x: f32[1,400000]",
+    "%a = aten::mul.Tensor(%w, %x)",
+    "%b = aten::relu(%a)",
+    "%l = aten::mean(%b)",
+    "return %l",
+)
+
+
+def test_where_memory_ends(tmp_path: Path) -> None:
+    said = refusal(program(tmp_path, *LARGE), *ONCE)
+    assert "there is not memory enough" in said
+    assert re.search(r"kernel \d+ \(aten::mul.Tensor\)", said)
+    assert "Its peak was predicted to be 1.16 TiB" in said
+    assert "--batch" in said
+
+
+def test_where_memory_ends_a_step_is_advised_on(tmp_path: Path) -> None:
+    said = refusal(program(tmp_path, *LARGE), *ONCE, "--train", "adamw")
+    assert "Its peak was predicted to be" in said
+    assert re.search(r"What lowers it, by weighing: --.* less\)", said)
+
+
+def test_an_input_that_cannot_be_placed(tmp_path: Path) -> None:
+    path = program(tmp_path, "input %x: f32[4000000,4000000]", "%y = aten::relu(%x)", "return %y")
+    said = refusal(path, *ONCE)
+    assert "there is not memory enough" in said
+    assert ": x:" in said
