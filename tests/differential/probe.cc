@@ -6,7 +6,9 @@
 //   echo 'aten::t(f32[2,8])' | probe # every call on stdin: outputs, events and multiply-adds
 //   probe --steps                    # every training step on stdin: events, saved, gradients
 //   probe --kernels                  # every training step on stdin: the program of its kernels
+//   probe --steps --on h100          # the same on another device, by the name of its row
 //
+// cuDNN's attention is turned off: PyTorch does not run it where there is no device.
 // A step is a program in the text form on one line, its own lines separated by tabs.
 // A call's storages are named after what first lives in them: "x0" is the first tensor passed,
 // "y0" the first output. `is` names the tensor that an output is, not merely shares bytes with.
@@ -17,9 +19,11 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "hardware/devices.h"
 #include "ir/text_call.h"
 #include "ir/text_printer.h"
 #include "ir/text_reader.h"
@@ -142,8 +146,7 @@ Count MacsOf(const Program& program) {
   return macs;
 }
 
-std::string CallJson(const std::string& call) {
-  const Target target;
+std::string CallJson(const std::string& call, const Target& target) {
   Result<Program> kernels = ProgramOfCall(call).and_then(
       [&](const Program& program) { return Decompose(program, target); });
   if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
@@ -169,14 +172,13 @@ Result<Program> KernelsOfStep(std::string text, const Target& target) {
   return ParseText(text, "step").and_then([&](const Program& p) { return Decompose(p, target); });
 }
 
-std::string KernelsJson(const std::string& text) {
-  const Result<Program> kernels = KernelsOfStep(text, Target());
+std::string KernelsJson(const std::string& text, const Target& target) {
+  const Result<Program> kernels = KernelsOfStep(text, target);
   if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
   return fmt::format(R"({{"program":{}}})", Quoted(Print(*kernels)));
 }
 
-std::string StepJson(const std::string& text) {
-  const Target target;
+std::string StepJson(const std::string& text, const Target& target) {
   Result<Program> kernels = KernelsOfStep(text, target);
   if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
   std::vector<ValueId> saved, gradients;
@@ -192,22 +194,50 @@ std::string StepJson(const std::string& text) {
                      TensorsJson(*kernels, gradients));
 }
 
+// The device of this name; nothing where there is none.
+std::optional<Target> TargetOf(std::string_view name) {
+  if (name == Target().name) return Target();
+  const DeviceSpec* device = FindDevice(name);
+  if (device == nullptr) return std::nullopt;
+  return Target{.device = Device::kCuda,
+                .name = device->name,
+                .capability = device->capability,
+                .multiprocessors = device->multiprocessors,
+                .multiprocessor_threads = device->multiprocessor_threads(),
+                .memory = device->memory_bytes,
+                .cudnn_attention = false};
+}
+
 }  // namespace
 }  // namespace steelyard
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "--rows") {
+  std::string_view mode, device = steelyard::Target().name;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--on" && i + 1 < argc) {
+      device = argv[++i];
+    } else {
+      mode = word;
+    }
+  }
+  if (mode == "--rows") {
     for (const steelyard::OpDef* def : steelyard::AllOps()) {
       std::cout << steelyard::RowJson(*def) << '\n';
     }
     return 0;
   }
-  const std::string_view mode = argc > 1 ? argv[1] : "";
+  const std::optional<steelyard::Target> target = steelyard::TargetOf(device);
+  if (!target) {
+    std::cerr << fmt::format("probe: no device is called '{}'; see src/hardware/devices.cc\n",
+                             device);
+    return 1;
+  }
   const auto answer = mode == "--steps"     ? steelyard::StepJson
                       : mode == "--kernels" ? steelyard::KernelsJson
                                             : steelyard::CallJson;
   for (std::string line; std::getline(std::cin, line);) {
-    std::cout << answer(line) << '\n' << std::flush;
+    std::cout << answer(line, *target) << '\n' << std::flush;
   }
   return 0;
 }

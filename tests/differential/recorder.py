@@ -20,6 +20,10 @@ from calls import DTYPES, Call, DType, Tensor
 from compare import Events, Seen
 from torch.profiler import ProfilerActivity, profile, record_function
 
+# Where tensors are made: "cuda" in a process of cuda_recorder.py.
+DEVICE = os.environ.get("STEELYARD_DEVICE", "cpu")
+# What fits a host's memory, and what the stub of CUDA copies; larger tensors are not filled there.
+MOST_FILLED = 4 << 20
 MARK = "steelyard call "
 SHORT_NAMES = {getattr(torch, name): short for short, name in DTYPES.items()}
 # Operators that tell what is not zero: rows take it that everything may be.
@@ -57,12 +61,21 @@ def filled(tensor: Tensor, number: int, of_matrices: bool = False) -> torch.Tens
     Masks are true everywhere, as rows take them to be whose results depend on it.
     """
     dtype = getattr(torch, DTYPES[tensor.dtype])
+    if DEVICE != "cpu" and tensor.storage_elements() * dtype.itemsize > MOST_FILLED:
+        return torch.empty_strided(tensor.sizes, tensor.strides, dtype=dtype, device=DEVICE)
     made = torch.empty_strided(tensor.sizes, tensor.strides, dtype=dtype)
     elements = made.as_strided((tensor.storage_elements(),), (1,))
     elements.fill_(True if dtype == torch.bool else number)
     if of_matrices and made.dim() >= 2:
         made.diagonal(0, -2, -1).fill_(2)
-    return made
+    return made if DEVICE == "cpu" else on_device(made)
+
+
+def on_device(made: torch.Tensor) -> torch.Tensor:
+    """A copy with the same strides."""
+    out = torch.empty_strided(made.shape, made.stride(), dtype=made.dtype, device=DEVICE)
+    out.untyped_storage().copy_(made.untyped_storage())
+    return out
 
 
 class Made:
@@ -74,6 +87,9 @@ class Made:
         self.of_matrices = call.op.startswith(OF_MATRICES)
         self.args = [self.make(value, number) for value in call.args]
         self.kwargs = {name: self.make(value, number) for name, value in call.kwargs}
+        arguments = {argument.name for argument in self.function._schema.arguments}
+        if DEVICE != "cpu" and "device" in arguments:
+            self.kwargs.setdefault("device", torch.device(DEVICE))
 
     def make(self, value: Any, number: int) -> Any:
         if isinstance(value, Tensor):
@@ -92,12 +108,14 @@ class Made:
 
 
 def tensors_in(result: Any) -> Iterator[torch.Tensor | None]:
-    """Tensors of a result, and None for what the operator left out."""
+    """Tensors of a result, and None for sizes and for what the operator left out."""
     if result is None or isinstance(result, torch.Tensor):
         yield result
     elif isinstance(result, (tuple, list)):
         for element in result:
             yield from tensors_in(element)
+    elif isinstance(result, int) and not isinstance(result, bool):
+        yield None  # a size that goes with tensors
 
 
 def describe(inputs: Sequence[torch.Tensor], result: Any) -> list[dict[str, Any] | None]:

@@ -53,12 +53,14 @@ def with_one_tensor(
     return mapped(call, apply)
 
 
-def resize_everywhere(rng: random.Random, call: Call) -> Call | None:
+def resize_everywhere(
+    rng: random.Random, call: Call, choices: tuple[int, ...] = SIZES
+) -> Call | None:
     """Gives a size that occurs in the call another value, wherever it occurs."""
     sizes = sorted({size for t in call.tensors() for size in t.sizes})
     if not sizes:
         return None
-    old, new = rng.choice(sizes), rng.choice(SIZES)
+    old, new = rng.choice(sizes), rng.choice(choices)
     numbers_too = rng.random() < 0.7
 
     def apply(value: Any) -> Any:

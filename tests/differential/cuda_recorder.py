@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What PyTorch asks of CUDA's allocator when it is asked to make calls.
+
+Runs in a process of its own, under a Python whose PyTorch is built for CUDA, over a device or a
+stub of one (cuda.py starts it): a JSON object a line in, one out, in order.
+
+    {"call": "aten::t(f32[2,8])"}                               -> {"outputs", "events"}
+    {"call": ..., "leaves": [0], "reduction": "sum",
+     "in_place": false}                  -> {"wanted", "is_complex", "saved", "gradients", "events"}
+
+A size of an event is what is asked for, of a free negative. Who asks is not known.
+"""
+
+import gc
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import recorder
+import torch
+from calls import Call, parse
+from compare import Seen
+from recorder import tensors_in
+from steps import Step
+from steps import attempt as attempt_step
+
+ALLOCATED, FREED = "alloc", "free_requested"
+# Far more than one call makes.
+MOST_EVENTS = 100_000
+
+
+def events_of(run: Callable[[], Any]) -> list[list[Any]]:
+    """Signed sizes, each with an empty label."""
+    memory = torch.cuda.memory
+    memory._record_memory_history(context=None, max_entries=MOST_EVENTS, clear_history=True)
+    outputs = list(tensors_in(run()))
+    while outputs:
+        outputs.pop()  # as a tuple of them goes
+    (trace,) = memory._snapshot()["device_traces"]
+    memory._record_memory_history(enabled=None)
+    signs = {ALLOCATED: 1, FREED: -1}
+    return [["", signs[e["action"]] * e["size"]] for e in trace if e["action"] in signs]
+
+
+def observe_call(call: Call) -> Seen:
+    with torch.no_grad():
+        made, seen = recorder.attempt(call)
+        if made is not None:
+            seen["events"] = events_of(made.run)
+    return seen
+
+
+def observe_step(step: Step) -> Seen:
+    made, seen = attempt_step(step)
+    if made is not None:
+        seen["events"] = events_of(made.run)
+    return seen
+
+
+def observe(asked: dict[str, Any]) -> Seen:
+    call = parse(asked["call"])
+    if "leaves" not in asked:
+        return observe_call(call)
+    return observe_step(Step(call, tuple(asked["leaves"]), asked["reduction"], asked["in_place"]))
+
+
+def main() -> None:
+    torch.backends.cuda.enable_cudnn_sdp(False)  # nobody answers its graphs without a device
+    torch.zeros(1, device="cuda")
+    gc.disable()
+    for line in sys.stdin:
+        print(json.dumps(observe(json.loads(line))), flush=True)
+
+
+if __name__ == "__main__":
+    main()
