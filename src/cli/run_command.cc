@@ -26,9 +26,10 @@ namespace steelyard::cli {
 namespace {
 
 // Flags of weighing that nothing which runs can follow.
-constexpr std::array<std::string_view, 11> kOfPredictions = {
-    "--runtime",      "--schedule",  "--budget", "--count",   "--strict",
-    "--as",           "--use-cache", "--device", "--devices", "--no-cudnn-attention",
+constexpr std::array<std::string_view, 10> kOfPredictions = {
+    "--runtime",      "--schedule", "--budget",
+    "--count",        "--strict",   "--as",
+    "--use-cache",    "--devices",  "--no-cudnn-attention",
     "--deterministic"};
 
 bool CanRun(const Flag& flag) {
@@ -63,6 +64,7 @@ std::vector<Flag> RunCommand::Flags() {
   std::vector<Flag> of_models, flags;
   weigh_.AddModelFlags(&of_models);
   for (Flag& flag : of_models) {
+    if (flag.name == "--device") flag.choices = {"cpu"};
     if (CanRun(flag)) flags.push_back(std::move(flag));
   }
   const std::size_t first = flags.size();

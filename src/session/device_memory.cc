@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What is reserved depends on where earlier blocks lie, so that parameters are placed as modules
+// are moved, and a step is told as the third of its kind. A device that is too small is told of
+// with what it would have taken.
+
 #include "session/device_memory.h"
 
 #include <algorithm>

@@ -71,7 +71,8 @@ void EmbeddingGradient(const OpView& op, Allocations& memory) {
   const auto sorted = memory.Allocate(indices * kIndexBytes, kFactory);
   const auto places = memory.Allocate(indices * kIndexBytes, kFactory);
   const auto range = memory.Allocate(indices * kIndexBytes, "aten::resize_");
-  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(op.output().size(0))));
+  const int bits =
+      static_cast<int>(std::bit_width(static_cast<std::uint64_t>(op.output().size(0))));
   Use(SortPairsBytes(indices, bits, op.target()), memory);
   memory.Free(range);
   std::optional<Allocations::Scratch> frequencies;
