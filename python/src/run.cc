@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs take tensors of PyTorch by their addresses, so that nothing here knows PyTorch; the interpreter
-// is free while they last.
+// Runs take tensors of PyTorch by their addresses, so that nothing here knows PyTorch; the
+// interpreter is free while they last.
 #include "session/run.h"
 
 #include <nanobind/nanobind.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the engine says of a call is told of the node that it is: its operator, the composite that it
-// is inside of, its module and its line in the model's source.
+// What the engine says of a call is told of the node that it is: its operator, the composite that
+// it is inside of, its module and its line in the model's source.
 #include "execute/execution.h"
 
 #include <fmt/core.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Elements are read as bits: a number whose exponent is all ones is infinite or, with a mantissa, no
-// number. Formats of 8 bits, some of which have no infinity, are passed over.
+// Elements are read as bits: a number whose exponent is all ones is infinite or, with a mantissa,
+// no number. Formats of 8 bits, some of which have no infinity, are passed over.
 #include "execute/numbers.h"
 
 #include <algorithm>

@@ -27,13 +27,13 @@ TEST(RunComparisonTest, TellsBothSideBySide) {
   fast.warmups = 5;
   fast.is_stable = false;
   const auto run = [&](const Measurement& measurement) {
-    return Run{.findings = findings,
-               .measurement = measurement,
-               .differences = differences,
-               .torch = "2.0",
-               .peak = 1000,
-               .predicted_peak = 900,
-               .samples = 2};
+    return present::Run{.findings = findings,
+                        .measurement = measurement,
+                        .differences = differences,
+                        .torch = "2.0",
+                        .peak = 1000,
+                        .predicted_peak = 900,
+                        .samples = 2};
   };
   const std::array sides{RunSide{"fp32", run(slow)}, RunSide{"bf16", run(fast)}};
   const StageRatio ratio{"forward", RatioOf(slow.stages[0].seconds, fast.stages[0].seconds)};

@@ -24,11 +24,11 @@ class RunStagesTest : public ::testing::Test {
   Measurement measurement_;
   std::vector<EventDifference> differences_;
   DevicePeak peak_{.flops_per_second = 1e6};
-  Run run_{.findings = findings_,
-           .measurement = measurement_,
-           .differences = differences_,
-           .torch = "2.0",
-           .device_peak = &peak_};
+  present::Run run_{.findings = findings_,
+                    .measurement = measurement_,
+                    .differences = differences_,
+                    .torch = "2.0",
+                    .device_peak = &peak_};
 };
 
 TEST_F(RunStagesTest, OneStageIsTheWhole) {
