@@ -162,6 +162,10 @@ CHECKS: dict[str, Check] = {
         ),
         WHOLE,
     ),
+    "devices": (
+        lambda value: _is_text(value) or isinstance(value, Iterable),
+        'a list of devices, such as ["h100", "a100-80gb"], or "all"',
+    ),
     **dict.fromkeys(("clip_norm", "clip_value"), CLIPPED),
     **dict.fromkeys(("no_decay", "freeze", "recompute", "inplace"), PATTERNS),
     **dict.fromkeys(

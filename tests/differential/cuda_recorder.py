@@ -2,7 +2,7 @@
 """What PyTorch asks of CUDA's allocator when it is asked to make calls.
 
 Runs in a process of its own, under a Python whose PyTorch is built for CUDA, over a device or a
-stub of one (cuda.py starts it): a JSON object a line in, one out, in order.
+stub of one (stub_device.py starts it): a JSON object a line in, one out, in order.
 
     {"call": "aten::t(f32[2,8])"}                               -> {"outputs", "events"}
     {"call": ..., "leaves": [0], "reduction": "sum",

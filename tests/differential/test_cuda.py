@@ -2,7 +2,7 @@
 """Every row's example and calls like it, and training steps of them, on devices of CUDA.
 
 Results, and the sizes of all that the allocator is asked for and given back, in order. Where there
-is no PyTorch of CUDA (cuda.py), nothing is compared.
+is no PyTorch of CUDA (stub_device.py), nothing is compared.
 """
 
 import math
@@ -10,15 +10,15 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import cuda
 import known
 import known_cuda
 import pytest
+import stub_device
 from calls import Call, parse
 from compare import Extent, Seen, difference, step_difference
-from cuda import MACHINES, Machine
 from known_cuda import reason
 from steps import Step, steps_of
+from stub_device import MACHINES, Machine
 from table import Row
 from trials import selected, typical_calls
 from variants import resize_everywhere, variants
@@ -84,7 +84,9 @@ def spelled(trials: Sequence[Trial], row: Row) -> list[str]:
     for trial in trials:
         compared = step_difference if isinstance(trial.what, Step) else difference
         extent = extent_of(row, trial.what, trial.ours.get("refused", ""))
-        found = compared(cuda.comparable(trial.ours), cuda.comparable(trial.theirs), extent)
+        found = compared(
+            stub_device.comparable(trial.ours), stub_device.comparable(trial.theirs), extent
+        )
         if found is not None:
             out.append(f"{trial.what}\n{found}")
     return out
@@ -100,18 +102,21 @@ def tried(rows: Sequence[Row], machine: Machine) -> dict[str, list[Trial]]:
         if not known.step_reason(row.name)
         for step in steps_of_row(row, STEP_VARIANTS)
     ]
-    recorded = cuda.record([*(what for _, what in calls), *(what for _, what in steps)], machine)
-    ours = cuda.weigh_calls([text for _, text in calls], machine)
-    ours += cuda.weigh_steps([step for _, step in steps], recorded[len(calls) :], machine)
+    recorded = stub_device.record(
+        [*(what for _, what in calls), *(what for _, what in steps)], machine
+    )
+    ours = stub_device.weigh_calls([text for _, text in calls], machine)
+    ours += stub_device.weigh_steps([step for _, step in steps], recorded[len(calls) :], machine)
     out: dict[str, list[Trial]] = {row.name: [] for row in chosen}
-    for (row, what), mine, true in zip([*calls, *steps], ours, recorded, strict=True):
+    asked: list[tuple[Row, str | Step]] = [*calls, *steps]
+    for (row, what), mine, true in zip(asked, ours, recorded, strict=True):
         out[row.name].append(Trial(what, mine, true))
     return out
 
 
 @pytest.fixture(scope="session", params=MACHINES, ids=[machine.name for machine in MACHINES])
 def cuda_trials(request: pytest.FixtureRequest) -> dict[str, list[Trial]]:
-    if why := cuda.obstacle():
+    if why := stub_device.obstacle():
         pytest.skip(why)
     return tried(selected(request), request.param)
 

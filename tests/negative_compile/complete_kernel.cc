@@ -9,7 +9,7 @@ namespace {
 constexpr Columns kColumns{
     .shape = [](const OpView& op, Outputs& out) { out.AddLike(op.self()); },
     .fusion = Fusion::kElementwise,
-    .allocations = [](const OpView&, Allocations& memory) { memory.Output(0); },
+    .allocations = +[](const OpView&, Allocations& memory) { memory.Output(0); },
     .work = [](const OpView& op) { return Work{.compare = op.self().count()}; },
     .grad = kNoGradient,
     .precision = precision::kFollow,

@@ -16,7 +16,7 @@ namespace {
     .alias = Alias::kNone,
     .fusion = Fusion::kElementwise,
     .decompose = kIsKernel,
-    .allocations = [](const OpView&, Allocations& memory) { memory.Output(0); },
+    .allocations = +[](const OpView&, Allocations& memory) { memory.Output(0); },
     .work = [](const OpView& op) { return Work{.compare = op.self().count()}; },
     .traffic = [](const OpView& op) { return Traffic{op.self().bytes(), op.self().bytes()}; },
     .grad = kNoGradient,

@@ -36,7 +36,7 @@ def obstacle() -> str | None:
     """Why nothing can be recorded here; None if it can."""
     for name in ("STEELYARD_CUDA_PYTHON", "STEELYARD_CUDA_STUB"):
         if not os.environ.get(name):
-            return f"{name} is not set: see tests/differential/cuda.py"
+            return f"{name} is not set: see tests/differential/stub_device.py"
     return None
 
 
