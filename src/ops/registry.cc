@@ -40,6 +40,7 @@ constexpr std::array kFamilies{
     &ops::OtherNames,
     &ops::View,
     &ops::DataMovement,
+    &ops::Copies,
     &ops::Rearrange,
     &ops::Factory,
     &ops::Random,

@@ -27,6 +27,7 @@ std::span<const OpDef> ImageBackward();
 std::span<const OpDef> Indexing();
 std::span<const OpDef> View();
 std::span<const OpDef> DataMovement();
+std::span<const OpDef> Copies();
 std::span<const OpDef> Rearrange();
 std::span<const OpDef> Factory();
 std::span<const OpDef> Random();

@@ -108,6 +108,8 @@ TRUSTING = frozenset(
         "aten::_fused_adam_",
         "aten::_fused_adamw_",
         "aten::_fused_sgd_",
+        "aten::_pdist_backward",
+        "aten::_pdist_forward",
         "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
         "aten::_slow_conv2d_backward.output_mask",
         "aten::_slow_conv2d_forward",
@@ -262,6 +264,10 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     ),
     KnownValues(
         "aten::ctc_loss.*", "the lengths that a mean is divided by are written by no operator"
+    ),
+    KnownValues(
+        "aten::as_strided_copy",
+        "programs do not say where in its storage a view begins, which is overwritten",
     ),
     KnownValues("aten::im2col", "columns are added up in a step that is not told their places"),
     KnownValues(
