@@ -54,6 +54,7 @@ constexpr std::array kFamilies{
     &ops::ImageBackward,
     &ops::Statistics,
     &ops::Special,
+    &ops::SpecialFunctions,
     &ops::Assemble,
     &ops::Complex,
     &ops::RecurrentCells,

@@ -46,6 +46,7 @@ std::span<const OpDef> Control();
 std::span<const OpDef> NetworkBackward();
 std::span<const OpDef> Statistics();
 std::span<const OpDef> Special();
+std::span<const OpDef> SpecialFunctions();
 std::span<const OpDef> Assemble();
 std::span<const OpDef> Complex();
 std::span<const OpDef> Raf();

@@ -247,6 +247,11 @@ DIFFERENCES: tuple[Known, ...] = (
 
 # Training steps of which a row's events differ, besides the calls above.
 STEP_DIFFERENCES: tuple[Known, ...] = (
+    Known(
+        "aten::float_power.Tensor_Scalar",
+        "the exponent becomes a complex number, which programs do not hold",
+        has("c64"),
+    ),
     Known("aten::index_fill.int_Tensor", "equal places are given, and rows take them to differ"),
     Known(
         "aten::*scaled_dot_product*",
