@@ -65,6 +65,7 @@ constexpr std::array kFamilies{
     &ops::Lookup,
     &ops::Scatter,
     &ops::Quantized,
+    &ops::AffineBlocks,
     &ops::Detection,
     &ops::Training,
     &ops::Checkpoint,

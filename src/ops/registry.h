@@ -58,6 +58,7 @@ std::span<const OpDef> Lookup();
 std::span<const OpDef> Fourier();
 std::span<const OpDef> Quantized();
 std::span<const OpDef> Collective();
+std::span<const OpDef> AffineBlocks();
 std::span<const OpDef> Detection();
 std::span<const OpDef> Training();
 std::span<const OpDef> Checkpoint();

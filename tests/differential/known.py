@@ -18,6 +18,7 @@ NOT_PYTORCHS = {
     "higher_order": "their signature is a program's way to pass graphs; PyTorch has no schema",
     "raf": "operators of another compiler's programs",
     "steelyard": "steps of eager PyTorch that are no operators",
+    "torchao": "defined by the package torchao, which the tests do without",
     "torchvision": "defined by the package torchvision, which the tests do without",
     "transformers": "defined by the package transformers, which the tests do without",
     "_c10d_functional": "they need processes that talk to each other",
