@@ -18,6 +18,7 @@ namespace {
 using Rows = std::span<const OpDef> (*)();
 constexpr std::array kFamilies{
     &ops::Linalg,
+    &ops::Factorization,
     &ops::Convolution,
     &ops::CudaConvolution,
     &ops::Attention,

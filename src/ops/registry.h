@@ -10,6 +10,7 @@
 namespace steelyard::ops {
 
 std::span<const OpDef> Linalg();
+std::span<const OpDef> Factorization();
 std::span<const OpDef> Convolution();
 std::span<const OpDef> ConvolutionBackward();
 std::span<const OpDef> CudaConvolution();
