@@ -57,6 +57,8 @@ std::span<const OpDef> Distance();
 std::span<const OpDef> Scatter();
 std::span<const OpDef> Lookup();
 std::span<const OpDef> Fourier();
+std::span<const OpDef> WindowFunctions();
+std::span<const OpDef> Samples();
 std::span<const OpDef> Quantized();
 std::span<const OpDef> Collective();
 std::span<const OpDef> AffineBlocks();
