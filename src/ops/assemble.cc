@@ -317,12 +317,6 @@ void TriangleShape(const OpView& op, Outputs& out) {
 
 // --- Diagonals ----------------------------------------------------------------------------------
 
-std::vector<Tensor> DiagonalCopy(Dispatcher& d, const OpView& op) {
-  const Tensor diagonal =
-      d.Call("aten::diagonal", d.tensor(op, 0), op.arg(1), op.arg(2), op.arg(3));
-  return {d.Call("aten::clone", diagonal, kContiguousFormat)};
-}
-
 std::vector<Tensor> DiagonalEmbed(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
   if (self.rank() == 0) Refuse("a 0-dim tensor is no diagonal");
@@ -348,44 +342,6 @@ std::vector<Tensor> Diagonal(Dispatcher& d, const OpView& op) {
   if (op.self().rank() == 1) return {d.Call("aten::diag_embed", d.tensor(op, 0), op.arg(1))};
   if (op.self().rank() == 2) return {d.Call("aten::diagonal_copy", d.tensor(op, 0), op.arg(1))};
   Refuse("a vector or a matrix is needed, not " + shape::Text(op.self()));
-}
-
-// --- Written into a copy ------------------------------------------------------------------------
-
-// clone_preserve_strides: of the whole storage, as far as the operand reaches into it.
-
-Tensor CopyWithStrides(Dispatcher& d, const OpView& op) {
-  const TensorView self = op.self();
-  for (int i = 0; i < self.rank(); ++i) {
-    if (self.size(i) > 1 && self.stride(i) == 0) return d.Call("aten::clone", d.tensor(op, 0));
-  }
-  const std::int64_t elements = self.storage_bytes() / (BitsOf(self.dtype()) / 8);
-  const Tensor flat = d.Call("aten::as_strided", d.tensor(op, 0), Dims{elements}, Dims{1});
-  const Tensor copy = d.Call("aten::clone", flat);
-  return d.Call("aten::as_strided", copy, Dims(self.sizes()), Dims(self.strides()));
-}
-std::vector<Tensor> Written(Dispatcher& d, const OpView& op, const Tensor& out,
-                            const Tensor& part) {
-  const TensorView source = op.tensor(1);
-  if (!std::ranges::equal(part.sizes(), source.sizes())) {
-    Refuse(fmt::format("{} is not of the size of the place, {}", shape::Text(source),
-                       shape::Text(part.view())));
-  }
-  d.Call("aten::copy_", part, d.tensor(op, 1));
-  return {out};
-}
-std::vector<Tensor> SelectScatter(Dispatcher& d, const OpView& op) {
-  const Tensor out = CopyWithStrides(d, op);
-  return Written(d, op, out, d.Call("aten::select.int", out, op.arg(2), op.arg(3)));
-}
-std::vector<Tensor> SliceScatter(Dispatcher& d, const OpView& op) {
-  const Tensor out = CopyWithStrides(d, op);
-  return Written(d, op, out,
-                 d.Call("aten::slice.Tensor", out, op.arg(2), op.arg(3), op.arg(4), op.arg(5)));
-}
-std::vector<Tensor> DiagonalScatter(Dispatcher& d, const OpView& op) {
-  const Tensor out = CopyWithStrides(d, op);
-  return Written(d, op, out, d.Call("aten::diagonal", out, op.arg(2), op.arg(3), op.arg(4)));
 }
 
 // --- Shuffled channels --------------------------------------------------------------------------
@@ -601,10 +557,6 @@ constexpr std::array kRows{
            "device=None, bool? pin_memory=None) -> Tensor",
            "aten::triu_indices(4, 3, 1)"},
           TriangleShape<false>, allocations::OutputsOnly),
-    Call({"aten::diagonal_copy", "A copy of the diagonals.",
-          "(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-          "aten::diagonal_copy(f32[3,4])"},
-         DiagonalCopy, gradients::kDiagonalCopy),
     Call({"aten::diag_embed", "Vectors as diagonals of matrices.",
           "(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
           "aten::diag_embed(f32[2,3])"},
@@ -612,19 +564,6 @@ constexpr std::array kRows{
     Call({"aten::diag", "The diagonal of a matrix, or a matrix of a diagonal.",
           "(Tensor self, int diagonal=0) -> Tensor", "aten::diag(f32[3])"},
          Diagonal),
-    Call({"aten::select_scatter", "A copy with one index of a dimension written.",
-          "(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
-          "aten::select_scatter(f32[4,3], f32[3], 0, 1)"},
-         SelectScatter, gradients::kSelectScatter),
-    Call({"aten::slice_scatter", "A copy with a slice written.",
-          "(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
-          "step=1) -> Tensor",
-          "aten::slice_scatter(f32[4,3], f32[2,3], 0, 1, 3)"},
-         SliceScatter, gradients::kSliceScatter),
-    Call({"aten::diagonal_scatter", "A copy with a diagonal written.",
-          "(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
-          "aten::diagonal_scatter(f32[3,3], f32[3])"},
-         DiagonalScatter, gradients::kDiagonalScatter),
     Made({"aten::pixel_shuffle", "Channels spread over a larger image.",
           "(Tensor self, int upscale_factor) -> Tensor", "aten::pixel_shuffle(f32[2,12,3,3], 2)"},
          PixelShuffleShape, ShuffleAllocations, gradients::kPixelShuffle),

@@ -218,6 +218,42 @@ Work DistanceSlopeWork(const OpView& op) {
   return {.alu = distances * op.tensor(1).size(-1) * 4, .special = distances};
 }
 
+// --- pdist(self, p) ------------------------------------------------------------------------------
+
+// Of each row to those behind it.
+void PairDistanceShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  shape::RequireRank("the list of vectors", self, 2);
+  if (!IsFloating(self.dtype())) Refuse("vectors are floating-point, not " + shape::Text(self));
+  if (!self.is_contiguous()) Refuse("vectors must be contiguous");
+  const Count pairs = Count(self.size(0)) * std::max<std::int64_t>(self.size(0) - 1, 0);
+  if (pairs.overflowed()) Contradict("more pairs than 2^63");
+  out.Add(self.dtype(), Dims{pairs.value() / 2});
+}
+Work PairDistanceWork(const OpView& op) {
+  const Count distances = work::Elements(op.output());
+  return {.alu = distances * op.self().size(1) * 3, .special = distances};
+}
+
+// grad, self, p, pdist
+void PairDistanceSlopeShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.tensor(1), distances = op.tensor(3);
+  shape::RequireRank("the list of vectors", self, 2);
+  if (!self.is_contiguous() || !distances.is_contiguous()) Refuse("they must be contiguous");
+  shape::RequireEqual("gradients and distances", op.self().count(), distances.count());
+  out.Add(self.dtype(), self.sizes());
+}
+Work PairDistanceSlopeWork(const OpView& op) {
+  const Count distances = work::Elements(op.self());
+  return {.alu = distances * op.tensor(1).size(1) * 4, .special = distances};
+}
+
+std::vector<Tensor> PairDistances(Dispatcher& d, const OpView& op) {
+  shape::RequireRank("the list of vectors", op.self(), 2);
+  const Tensor rows = d.Call("aten::contiguous", d.tensor(op, 0));
+  return {d.Call("aten::_pdist_forward", rows, op.arg(1))};
+}
+
 // --- _weight_norm(v, g, dim) ---------------------------------------------------------------------
 
 void RequireNormed(const OpView& op) {
@@ -346,6 +382,21 @@ constexpr std::array kRows{
           "(Tensor grad_output, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor",
           "aten::_cdist_backward(f32[2,5,7], f32[2,5,4], f32[7,4], 1.0, f32[2,5,7])"},
          DistancesBackward, kGradientUnknown),
+    OpaqueKernel(Family::kReduction,
+                 {"aten::_pdist_forward", "Distances of all pairs of vectors.",
+                  "(Tensor self, float p=2.) -> Tensor", "aten::_pdist_forward(f32[5,4])"},
+                 PairDistanceShape, allocations::Via<"aten::resize_">, PairDistanceWork,
+                 gradients::kPairDistances),
+    OpaqueKernel(Family::kReduction,
+                 {"aten::_pdist_backward", "The gradient of `_pdist_forward`.",
+                  "(Tensor grad_output, Tensor self, float p, Tensor pdist) -> Tensor",
+                  "aten::_pdist_backward(f32[10], f32[5,4], 2.0, f32[10])"},
+                 PairDistanceSlopeShape, allocations::Via<"aten::empty">, PairDistanceSlopeWork,
+                 kGradientUnknown),
+    Casting(precision::kFullOnCuda,
+            Call({"aten::pdist", "Distances of all pairs of vectors.",
+                  "(Tensor self, float p=2.) -> Tensor", "aten::pdist(f32[5,4])"},
+                 PairDistances)),
     Call({"aten::_euclidean_dist", "Distances of all vectors of two lists, by one product.",
           "(Tensor x1, Tensor x2) -> Tensor", "aten::_euclidean_dist(f32[2,5,4], f32[2,7,4])"},
          EuclideanDistance, gradients::kEuclideanDistance),

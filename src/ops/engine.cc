@@ -290,8 +290,9 @@ Engine::Gradients Engine::ApplyCopySlices(GradNodeId id, const Tensor& incoming)
 
 Tensor Engine::ApplyAsStrided(GradNodeId id, const Tensor& incoming) {
   const GradNode& node = autograd_.node(id);
+  const TensorView view = dispatcher_.ViewOf(node.view);
   return gradients::SlopeOfStrided(dispatcher_, incoming, dispatcher_.ViewOf(node.variable),
-                                   dispatcher_.ViewOf(node.view), 0);
+                                   Dims(view.sizes()), Dims(view.strides()), 0);
 }
 
 void Engine::Accumulate(GradNodeId id, Gradients incoming) {

@@ -254,6 +254,24 @@ std::vector<Tensor> BatchNormFunctional(Dispatcher& d, const OpView& op) {
   return out;
 }
 
+// input, weight, bias, training, momentum, eps: the rules of a call without running statistics.
+template <class Rule>
+auto OfBatch(const OpView& op, const Rule& rule) {
+  if (!op.boolean(3)) Refuse("without running statistics there is only training");
+  const std::array arguments{op.arg(0),        op.arg(1), op.arg(2), Argument::None(),
+                             Argument::None(), op.arg(3), op.arg(4), op.arg(5)};
+  std::vector<ValueId> outputs;
+  for (int i = 0; i < op.output_count(); ++i) outputs.push_back(op.output(i).id());
+  return rule(OpView(op.program(), op.def(), arguments, outputs, op.target(), op.known()));
+}
+void BatchNormOfBatchShape(const OpView& op, Outputs& out) {
+  OfBatch(op, [&](const OpView& call) { BatchNormShape(call, out); });
+}
+void BatchNormOfBatchAllocations(const OpView& op, Allocations& memory) {
+  OfBatch(op, [&](const OpView& call) { BatchNormAllocations(call, memory); });
+}
+Work BatchNormOfBatchWork(const OpView& op) { return OfBatch(op, BatchNormWork); }
+
 // instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps,
 // cudnn_enabled): batch_norm of one image that has the channels of all.
 std::vector<Tensor> InstanceNorm(Dispatcher& d, const OpView& op) {
@@ -403,6 +421,14 @@ constexpr std::array kRows{
         "aten::_native_batch_norm_legit(bf16[2,3], f32[3], f32[3], f32[3], f32[3], True, 0.1, "
         "1e-05)",
         gradients::kBatchNormLegit, BatchNormShape, BatchNormAllocations, BatchNormWork),
+    NormalizationKernel(
+        "aten::_native_batch_norm_legit.no_stats",
+        "As native_batch_norm, by the statistics of the batch.",
+        "(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> "
+        "(Tensor, Tensor, Tensor)",
+        "aten::_native_batch_norm_legit.no_stats(f32[2,3,4,4], f32[3], f32[3], True, 0.1, 1e-05)",
+        gradients::kBatchNormOfBatch, BatchNormOfBatchShape, BatchNormOfBatchAllocations,
+        BatchNormOfBatchWork),
     NormalizationOf("aten::_native_batch_norm_legit_no_training",
                     "Channels scaled by the running statistics.",
                     "(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor "

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "ir/layout.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/words.h"
 #include "ops/registry.h"
@@ -270,16 +271,64 @@ Work BitsLinearWork(const OpView& op) {
           .alu = Count(op.integer(5)) * op.integer(6) + bias};
 }
 
-// int8 by int8, summed in int32
+// int8 or uint8 by int8, summed in int32
 void IntProductShape(const OpView& op, Outputs& out) {
   const TensorView a = op.self(), b = op.tensor(1);
   shape::RequireRank("self", a, 2);
   shape::RequireRank("mat2", b, 2);
-  if (a.dtype() != DType::kInt8 || b.dtype() != DType::kInt8) {
-    Refuse("factors are int8, not " + shape::Text(a));
+  if ((a.dtype() != DType::kInt8 && a.dtype() != DType::kUInt8) || b.dtype() != DType::kInt8) {
+    Refuse("factors are int8, or the first one uint8, not " + shape::Text(a));
   }
   shape::RequireEqual("inner dimensions", a.size(1), b.size(0));
   out.Add(DType::kInt32, Dims{a.size(0), b.size(1)});
+}
+
+// --- _scaled_mm(self, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum) -----
+
+// Of a whole factor, or of each of its rows (columns of the second).
+void RequireScale(const TensorView& scale, const Dims& lines) {
+  if (scale.dtype() != DType::kFloat32) Refuse("scales are float32, not " + shape::Text(scale));
+  if (scale.count() == 1) return;
+  if (!std::ranges::equal(scale.sizes(), std::span<const std::int64_t>(lines))) {
+    Refuse(fmt::format("scales {} are neither a number nor {}", shape::Text(scale),
+                       shape::Text(lines)));
+  }
+}
+
+// A factor in float32 and scaled. One scale is read as a number.
+Tensor Unscaled(Dispatcher& d, const Tensor& factor, const Tensor& scale) {
+  const Tensor wide = d.Call("aten::to.dtype", factor, DType::kFloat32);
+  if (scale.count() > 1) return d.Call("aten::mul.Tensor", wide, scale);
+  d.UseStandIns();
+  return d.Call("aten::mul.Scalar", wide, 1.0);
+}
+
+// Processors without matrix units for float8 multiply in float32 (_scaled_mm_out_cpu_emulated).
+std::vector<Tensor> ScaledProduct(Dispatcher& d, const OpView& op) {
+  const TensorView a = op.self(), b = op.tensor(1);
+  shape::RequireRank("the first factor", a, 2);
+  shape::RequireRank("the second factor", b, 2);
+  shape::RequireEqual("inner dimensions", a.size(1), b.size(0));
+  for (const TensorView& factor : {a, b}) {
+    if (BitsOf(factor.dtype()) != 8 || !IsFloating(factor.dtype())) {
+      Refuse("factors are float8, not " + shape::Text(factor));
+    }
+  }
+  RequireScale(op.tensor(2), {a.size(0), 1});
+  RequireScale(op.tensor(3), {1, b.size(1)});
+  if (op.given(5)) RequireScale(op.tensor(5), {1});
+  const Tensor second = d.Call("aten::contiguous", d.tensor(op, 1));
+  const Tensor first = d.Call("aten::contiguous", d.tensor(op, 0));
+  const DType dtype = op.dtype(6).value_or(a.dtype());
+  const Dims sizes{a.size(0), b.size(1)};
+  const Tensor out = d.Call("steelyard::result", sizes, ContiguousStrides(sizes), dtype);
+  const Tensor left = Unscaled(d, first, d.tensor(op, 2));
+  const Tensor right = Unscaled(d, second, d.tensor(op, 3));
+  Tensor product = d.Call("aten::matmul", left, right);
+  if (op.given(4)) d.Call("aten::add_.Tensor", product, d.tensor(op, 4));
+  product = d.Call("aten::to.dtype", product, dtype);
+  d.Call("aten::copy_", out, product);
+  return {out};
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -405,6 +454,14 @@ constexpr std::array kRows{
              "int columns) -> Tensor",
              "steelyard::bits_linear(f32[2,4,16], u8[8,1,8], f32[8,1], None, None, 16, 8)"},
             BitsLinearShape, BitsLinearWork),
+    Composite(Family::kContraction,
+              {"aten::_scaled_mm", "Product of float8 matrices, each with its scales.",
+               "(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? bias=None, "
+               "Tensor? scale_result=None, ScalarType? out_dtype=None, bool "
+               "use_fast_accum=False) -> Tensor",
+               "aten::_scaled_mm(f8e4m3[16,32], f8e4m3[32,16]{1,32}, f32[], f32[], "
+               "out_dtype=bf16)"},
+              ScaledProduct, kNoGradient),
     Product({"aten::_int_mm", "Product of int8 matrices.", "(Tensor self, Tensor mat2) -> Tensor",
              "aten::_int_mm(i8[32,64], i8[64,32])"},
             IntProductShape, PackedWork),

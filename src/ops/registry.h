@@ -10,6 +10,7 @@
 namespace steelyard::ops {
 
 std::span<const OpDef> Linalg();
+std::span<const OpDef> Factorization();
 std::span<const OpDef> Convolution();
 std::span<const OpDef> ConvolutionBackward();
 std::span<const OpDef> CudaConvolution();
@@ -27,6 +28,7 @@ std::span<const OpDef> ImageBackward();
 std::span<const OpDef> Indexing();
 std::span<const OpDef> View();
 std::span<const OpDef> DataMovement();
+std::span<const OpDef> Copies();
 std::span<const OpDef> Rearrange();
 std::span<const OpDef> Factory();
 std::span<const OpDef> Random();
@@ -45,6 +47,7 @@ std::span<const OpDef> Control();
 std::span<const OpDef> NetworkBackward();
 std::span<const OpDef> Statistics();
 std::span<const OpDef> Special();
+std::span<const OpDef> SpecialFunctions();
 std::span<const OpDef> Assemble();
 std::span<const OpDef> Complex();
 std::span<const OpDef> Raf();
@@ -54,8 +57,11 @@ std::span<const OpDef> Distance();
 std::span<const OpDef> Scatter();
 std::span<const OpDef> Lookup();
 std::span<const OpDef> Fourier();
+std::span<const OpDef> WindowFunctions();
+std::span<const OpDef> Samples();
 std::span<const OpDef> Quantized();
 std::span<const OpDef> Collective();
+std::span<const OpDef> AffineBlocks();
 std::span<const OpDef> Detection();
 std::span<const OpDef> Training();
 std::span<const OpDef> Checkpoint();

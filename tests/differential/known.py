@@ -18,6 +18,7 @@ NOT_PYTORCHS = {
     "higher_order": "their signature is a program's way to pass graphs; PyTorch has no schema",
     "raf": "operators of another compiler's programs",
     "steelyard": "steps of eager PyTorch that are no operators",
+    "torchao": "defined by the package torchao, which the tests do without",
     "torchvision": "defined by the package torchvision, which the tests do without",
     "transformers": "defined by the package transformers, which the tests do without",
     "_c10d_functional": "they need processes that talk to each other",
@@ -81,6 +82,17 @@ REFUSALS = {
     "*aten::pad_sequence*dimensions of the sequences differ*": "nobody pads rows with matrices",
     "*Stirling's term of a loss is not modelled*": "the refusal says so",
     "*distinct rows of no elements are not modelled*": "the refusal says so",
+    "*systems that are repeated over a batch are not modelled*": "the refusal says so",
+    "*covariances of * are not modelled*": "the refusal says so",
+    "*weighted covariances are not modelled*": "the refusal says so",
+    "*correlations of one variable are not modelled*": "the refusal says so",
+    "*windows of other than real numbers are not modelled*": "the refusal says so",
+    "*more places than samples are not modelled*": "the refusal says so",
+    "*integrals of no samples are not modelled*": "the refusal says so",
+    "*singular values without vectors are not modelled here*": "the refusal says so",
+    "*the power 0 is not modelled*": "the refusal says so",
+    "*aten::linalg_solve_triangular*dtype*": "nobody solves systems of two dtypes",
+    "*LAPACK does not compute in the dtype of *0*": "it does not compute anything",
     "*aten::einsum*0 elements cannot have the shape*": "a product of nothing",
 }
 
@@ -88,6 +100,10 @@ REFUSALS = {
 STEP_REFUSALS = {
     "*the gradient of * is not known*": "the row says so",
     "*the gradient of aten::sgn* is not modelled*": "it is zero, in a tensor without memory",
+    "*gradients of complex matrices are not modelled*": "the refusal says so",
+    "*the gradient of the QR of a wide matrix is not modelled*": "the refusal says so",
+    "*the gradient of full singular vectors is not modelled*": "the refusal says so",
+    "*the gradient of one side's singular vectors alone is not modelled*": "the refusal says so",
     "*sparse gradients are not modelled*": "they are tensors of another kind",
 }
 
@@ -108,6 +124,8 @@ TRUSTING = frozenset(
         "aten::_fused_adam_",
         "aten::_fused_adamw_",
         "aten::_fused_sgd_",
+        "aten::_pdist_backward",
+        "aten::_pdist_forward",
         "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
         "aten::_slow_conv2d_backward.output_mask",
         "aten::_slow_conv2d_forward",
@@ -177,8 +195,10 @@ def one_of(*calls: str) -> Callable[[Call], bool]:
     return lambda call: str(call) in calls
 
 
+FACTORS = "LAPACK factorizes in a step that is not told where pivots and factors go"
 BACKWARD = "autograd calls it with operands of one size and dtype"
 NOTHING = "what PyTorch does for no elements at all is not modelled"
+WORKSPACE = "MKL chooses the blocks of large matrices, and with them its workspace"
 MIXED = "a loss casts operands of different dtypes twice, which is not modelled"
 
 # Calls in which a row's events differ.
@@ -223,6 +243,14 @@ DIFFERENCES: tuple[Known, ...] = (
         lambda call: math.prod(list(call.tensors())[-1].sizes) > 7,
         extent=Extent.NOTHING,
     ),
+    Known(
+        "aten::linalg_qr",
+        WORKSPACE,
+        lambda call: any(size > 16 for t in call.tensors() for size in t.sizes),
+    ),
+    Known("aten::*linalg*", NOTHING, is_empty, extent=Extent.NOTHING),
+    Known("aten::inverse", NOTHING, is_empty, extent=Extent.NOTHING),
+    Known("aten::svd", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::mse_loss", NOTHING, is_empty),
     Known("aten::soft_margin_loss", NOTHING, is_empty),
     Known("aten::smooth_l1_loss", NOTHING, is_empty),
@@ -245,6 +273,17 @@ DIFFERENCES: tuple[Known, ...] = (
 
 # Training steps of which a row's events differ, besides the calls above.
 STEP_DIFFERENCES: tuple[Known, ...] = (
+    Known(
+        "aten::float_power.Tensor_Scalar",
+        "the exponent becomes a complex number, which programs do not hold",
+        has("c64"),
+    ),
+    Known(
+        "aten::*quantile*",
+        "what a dimension of one element has as its stride is not followed through sorting",
+        lambda call: "keepdim" in str(call) or any(1 in t.sizes for t in call.tensors()),
+        extent=Extent.NOTHING,
+    ),
     Known("aten::index_fill.int_Tensor", "equal places are given, and rows take them to differ"),
     Known(
         "aten::*scaled_dot_product*",
@@ -262,6 +301,28 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     ),
     KnownValues(
         "aten::ctc_loss.*", "the lengths that a mean is divided by are written by no operator"
+    ),
+    *(
+        KnownValues(f"aten::{name}", FACTORS)
+        for name in (
+            "*linalg_solve_ex",
+            "linalg_solve",
+            "linalg_inv*",
+            "inverse",
+            "*det",
+            "linalg_cholesky_ex",
+            "linalg_qr",
+            "*linalg_eigh",
+            "linalg_eigvalsh",
+            "*linalg_svd*",
+            "svd",
+            "matrix_power",
+        )
+    ),
+    KnownValues("aten::*quantile.scalar", "which elements are picked is written by no operator"),
+    KnownValues(
+        "aten::as_strided_copy",
+        "programs do not say where in its storage a view begins, which is overwritten",
     ),
     KnownValues("aten::im2col", "columns are added up in a step that is not told their places"),
     KnownValues(

@@ -37,4 +37,9 @@ Tensor DistancesOfSecond(Dispatcher& d, const Backward& b) {
   return d.Call("aten::_cdist_backward", grad, b.saved(1), b.saved(0), b.op().arg(2), result);
 }
 
+// self, p
+Tensor PairDistances(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::_pdist_backward", b.grad(), b.saved(0), b.op().arg(1), b.result());
+}
+
 }  // namespace steelyard::gradients

@@ -14,11 +14,14 @@ namespace steelyard::gradients {
 std::vector<Tensor> EuclideanDistances(Dispatcher& d, const Backward& b);
 Tensor DistancesOfFirst(Dispatcher& d, const Backward& b);
 Tensor DistancesOfSecond(Dispatcher& d, const Backward& b);
+Tensor PairDistances(Dispatcher& d, const Backward& b);
 
 inline constexpr Gradient kEuclideanDistance{
     "EuclideanDistBackward0", {GradientsOf({0, 1}, {0, 1, kResult}, EuclideanDistances)}};
 inline constexpr Gradient kDistances{"CdistBackward0",
                                      {GradientOf(0, {0, 1, kResult}, DistancesOfFirst),
                                       GradientOf(1, {0, 1, kResult}, DistancesOfSecond)}};
+inline constexpr Gradient kPairDistances{"PdistBackward0",
+                                         {GradientOf(0, {0, kResult}, PairDistances)}};
 
 }  // namespace steelyard::gradients

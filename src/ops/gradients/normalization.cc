@@ -11,6 +11,13 @@ std::vector<Tensor> BatchNorm(Dispatcher& d, const Backward& b) {
                     d.Mask({b.needs(0), b.needs(1), b.needs(2)}));
 }
 
+// input, weight, bias, training, momentum, eps
+std::vector<Tensor> BatchNormOfBatch(Dispatcher& d, const Backward& b) {
+  return d.CallMany("aten::native_batch_norm_backward", b.grad(), b.saved(0), b.saved(1),
+                    std::nullopt, std::nullopt, b.result(1), b.result(2), b.op().arg(3),
+                    b.op().arg(5), d.Mask({b.needs(0), b.needs(1), b.needs(2)}));
+}
+
 // --- native_group_norm(input, weight, bias, N, C, HxW, group, eps) -> out, mean, rstd ------------
 
 namespace {

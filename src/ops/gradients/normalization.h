@@ -12,6 +12,7 @@
 namespace steelyard::gradients {
 
 std::vector<Tensor> BatchNorm(Dispatcher& d, const Backward& b);
+std::vector<Tensor> BatchNormOfBatch(Dispatcher& d, const Backward& b);
 std::vector<Tensor> GroupNorm(Dispatcher& d, const Backward& b);
 std::vector<Tensor> WeightNorm(Dispatcher& d, const Backward& b);
 
@@ -19,6 +20,9 @@ inline constexpr Derivative kOfBatchNorm =
     GradientsOf({0, 1, 2}, {0, 1, 3, 4, ResultAt(1), ResultAt(2)}, BatchNorm);
 inline constexpr Gradient kBatchNorm{"NativeBatchNormBackward0", {kOfBatchNorm}};
 inline constexpr Gradient kBatchNormLegit{"NativeBatchNormLegitBackward0", {kOfBatchNorm}};
+inline constexpr Gradient kBatchNormOfBatch{
+    "NativeBatchNormLegitBackward1",
+    {GradientsOf({0, 1, 2}, {0, 1, ResultAt(1), ResultAt(2)}, BatchNormOfBatch)}};
 inline constexpr Gradient kGroupNorm{
     "NativeGroupNormBackward0",
     {GradientsOf({0, 1, 2}, {0, 1, ResultAt(1), ResultAt(2)}, GroupNorm)}};

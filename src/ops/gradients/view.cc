@@ -117,13 +117,12 @@ Tensor DiagonalSelf(Dispatcher& d, const Backward& b) {
                 b.op().arg(3));
 }
 
-Tensor SlopeOfStrided(Dispatcher& d, Tensor gradient, const TensorView& base,
-                      const TensorView& view, std::int64_t offset) {
+Tensor SlopeOfStrided(Dispatcher& d, Tensor gradient, const TensorView& base, const Dims& sizes,
+                      const Dims& strides, std::int64_t offset) {
   const Dims base_sizes(base.sizes()), base_strides(base.strides());
-  if (base.count() == 0 || view.count() == 0) {
+  if (base.count() == 0 || gradient.count() == 0) {
     return d.Call("aten::zeros", base_sizes, gradient.dtype());
   }
-  const Dims sizes(view.sizes()), strides(view.strides());
   Places seen, made;
   for (int i = sizes.size(); i-- > 0;) {
     if (sizes[i] == 1) {
@@ -157,7 +156,8 @@ Tensor SlopeOfStrided(Dispatcher& d, Tensor gradient, const TensorView& base,
 
 // self, size, stride, storage_offset
 Tensor AsStridedSelf(Dispatcher& d, const Backward& b) {
-  return SlopeOfStrided(d, b.grad(), b.op().self(), b.op().output(), b.op().integer(3, 0));
+  const OpView& op = b.op();
+  return SlopeOfStrided(d, b.grad(), op.self(), op.ints(1), op.ints(2), op.integer(3, 0));
 }
 
 // self, src
@@ -218,6 +218,26 @@ Tensor DiagonalScatterSelf(Dispatcher& d, const Backward& b) {
 }
 Tensor DiagonalScatterSource(Dispatcher& d, const Backward& b) {
   return d.Call("aten::diagonal", b.grad(), b.op().arg(2), b.op().arg(3), b.op().arg(4));
+}
+
+// self, src, size, stride, storage_offset: only what was not written comes from the operand, yet
+// PyTorch gives it the gradient of what was.
+Tensor StridedScatterSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const Tensor grad = d.Call("aten::contiguous", b.grad());
+  const Tensor slice = d.Call("aten::as_strided", grad, op.arg(2), op.arg(3), op.arg(4));
+  const TensorView self = op.self();
+  const std::int64_t elements = self.storage_bytes() / (BitsOf(self.dtype()) / 8);
+  const Tensor storage = d.Call("aten::new_zeros", grad, Dims{elements});
+  const Tensor out = d.Call("aten::as_strided", storage, Dims(self.sizes()), Dims(self.strides()));
+  const Tensor place = d.Call("aten::as_strided", out, op.arg(2), op.arg(3), op.arg(4));
+  d.Call("aten::copy_", place, slice);
+  return out;
+}
+Tensor StridedScatterSource(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const Tensor grad = d.Call("aten::contiguous", b.grad());
+  return d.Call("aten::as_strided", grad, op.arg(2), op.arg(3), op.arg(4));
 }
 
 // self, sizes, dim: parts without a gradient are zeros.

@@ -9,8 +9,8 @@
 namespace steelyard::gradients {
 
 // A view's gradient in a tensor of its base's layout, zero elsewhere (as_strided_backward).
-Tensor SlopeOfStrided(Dispatcher& d, Tensor gradient, const TensorView& base,
-                      const TensorView& view, std::int64_t offset);
+Tensor SlopeOfStrided(Dispatcher& d, Tensor gradient, const TensorView& base, const Dims& sizes,
+                      const Dims& strides, std::int64_t offset);
 
 Tensor TransposeSelf(Dispatcher& d, const Backward& b);
 Tensor TSelf(Dispatcher& d, const Backward& b);
@@ -34,6 +34,8 @@ Tensor SliceScatterSelf(Dispatcher& d, const Backward& b);
 Tensor SliceScatterSource(Dispatcher& d, const Backward& b);
 Tensor DiagonalScatterSelf(Dispatcher& d, const Backward& b);
 Tensor DiagonalScatterSource(Dispatcher& d, const Backward& b);
+Tensor StridedScatterSelf(Dispatcher& d, const Backward& b);
+Tensor StridedScatterSource(Dispatcher& d, const Backward& b);
 Tensor SplitSelf(Dispatcher& d, const Backward& b);
 Tensor UnbindSelf(Dispatcher& d, const Backward& b);
 Tensor ToCopySelf(Dispatcher& d, const Backward& b);
@@ -78,6 +80,9 @@ inline constexpr Gradient kSliceScatter{
 inline constexpr Gradient kDiagonalScatter{
     "DiagonalScatterBackward0",
     {GradientOf(0, {}, DiagonalScatterSelf), GradientOf(1, {}, DiagonalScatterSource)}};
+inline constexpr Gradient kStridedScatter{
+    "AsStridedScatterBackward0",
+    {GradientOf(0, {}, StridedScatterSelf), GradientOf(1, {}, StridedScatterSource)}};
 inline constexpr Gradient kSplit{"SplitBackward0", {GradientOf(0, {}, SplitSelf)}};
 inline constexpr Gradient kSplitSizes{"SplitWithSizesBackward0", {GradientOf(0, {}, SplitSelf)}};
 inline constexpr Gradient kUnbind{"UnbindBackward0", {GradientOf(0, {}, UnbindSelf)}};

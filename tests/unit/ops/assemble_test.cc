@@ -48,13 +48,5 @@ TEST(Assemble, DiagonalsGoBothWays) {
   EXPECT_EQ(ResultOf("aten::diag(f32[3,4])"), "f32[3]");
 }
 
-TEST(Assemble, PlacesAreWrittenInACopy) {
-  EXPECT_THAT(NodesOf("aten::select_scatter(f32[4,3], f32[3], 0, 1)"),
-              ElementsAre("as_strided", "clone", "as_strided", "drop", "drop", "select.int",
-                          "copy_", "drop", "drop"));
-  EXPECT_THAT(RefusalOf("aten::slice_scatter(f32[4,3], f32[1,3], 0, 1, 3)"),
-              HasSubstr("not of the size"));
-}
-
 }  // namespace
 }  // namespace steelyard

@@ -33,5 +33,14 @@ TEST(PackedProducts, CountMultiplyAdds) {
   EXPECT_THAT(RefusalOf("aten::_int_mm(i8[32,64], i8[63,16])"), HasSubstr("64 vs 63"));
 }
 
+TEST(Quantized, Float8IsMultipliedInFloat32) {
+  constexpr std::string_view kCall =
+      "aten::_scaled_mm(f8e4m3[16,32], f8e4m3[32,8], f32[], f32[1,8], out_dtype=bf16)";
+  EXPECT_EQ(ResultOf(kCall), "bf16[16,8]");
+  EXPECT_EQ(WorkOf(kCall).mac, Count(16 * 32 * 8));
+  EXPECT_THAT(RefusalOf("aten::_scaled_mm(f8e4m3[16,32], f8e4m3[32,8], f32[7], f32[])"),
+              HasSubstr("neither a number nor [16, 1]"));
+}
+
 }  // namespace
 }  // namespace steelyard

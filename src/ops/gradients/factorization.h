@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients of factors of matrices, and of what is made of them.
+#pragma once
+
+#include <vector>
+
+#include "ops/backward.h"
+#include "ops/dispatcher.h"
+#include "ops/gradient.h"
+
+namespace steelyard::gradients {
+
+Tensor InverseOf(Dispatcher& d, const Backward& b);
+std::vector<Tensor> SolveBoth(Dispatcher& d, const Backward& b);
+Tensor DeterminantOf(Dispatcher& d, const Backward& b);
+Tensor LogDeterminantOf(Dispatcher& d, const Backward& b);
+Tensor CholeskyOf(Dispatcher& d, const Backward& b);
+std::vector<Tensor> TriangularBoth(Dispatcher& d, const Backward& b);
+Tensor OrthogonalOf(Dispatcher& d, const Backward& b);
+Tensor EigenOf(Dispatcher& d, const Backward& b);
+Tensor SingularOf(Dispatcher& d, const Backward& b);
+Tensor CrossSelf(Dispatcher& d, const Backward& b);
+Tensor CrossOther(Dispatcher& d, const Backward& b);
+
+inline constexpr Gradient kInverse{"LinalgInvExBackward0", {GradientOf(0, {kResult}, InverseOf)}};
+inline constexpr Gradient kSolve{
+    "LinalgSolveExBackward0",
+    {GradientsOf({0, 1}, {0, kResult, ResultAt(1), ResultAt(2)}, SolveBoth)}};
+inline constexpr Gradient kDeterminant{
+    "LinalgDetBackward0", {GradientOf(0, {0, kResult, ResultAt(1), ResultAt(2)}, DeterminantOf)}};
+inline constexpr Gradient kLogDeterminant{
+    "LinalgSlogdetBackward0",
+    {GradientOf(0, {0, kResult, ResultAt(2), ResultAt(3)}, LogDeterminantOf)}};
+inline constexpr Gradient kCholesky{"LinalgCholeskyExBackward0",
+                                    {GradientOf(0, {kResult}, CholeskyOf)}};
+inline constexpr Gradient kTriangular{"LinalgSolveTriangularBackward0",
+                                      {GradientsOf({0, 1}, {0, kResult}, TriangularBoth)}};
+inline constexpr Gradient kOrthogonal{"LinalgQrBackward0",
+                                      {GradientOf(0, {kResult, ResultAt(1)}, OrthogonalOf)}};
+inline constexpr Gradient kEigen{"LinalgEighBackward0",
+                                 {GradientOf(0, {kResult, ResultAt(1)}, EigenOf)}};
+inline constexpr Gradient kSingular{
+    "LinalgSvdBackward0", {GradientOf(0, {kResult, ResultAt(1), ResultAt(2)}, SingularOf)}};
+inline constexpr Gradient kCross{"LinalgCrossBackward0",
+                                 {GradientOf(1, {0}, CrossOther), GradientOf(0, {1}, CrossSelf)}};
+
+}  // namespace steelyard::gradients

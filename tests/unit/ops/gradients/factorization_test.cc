@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/gradients/factorization.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "../steps.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+
+constexpr const char* kEnd =
+    "%loss = aten::sum(%y)\nsteelyard::backward(%loss) phase backward\nreturn %loss\n";
+
+std::vector<std::string> SavedBy(const std::string& call) {
+  const Program kernels = KernelsOfProgram("parameter %a: f32[3,3]\n" + call + kEnd);
+  std::vector<std::string> saved;
+  for (const SavedTensor& tensor : kernels.saved) {
+    saved.emplace_back(kernels.text(kernels.values[tensor.value].name));
+  }
+  return saved;
+}
+
+TEST(FactorizationGradients, AnInverseSavesItself) {
+  EXPECT_THAT(SavedBy("%y, %info = aten::linalg_inv_ex(%a)\n"), ElementsAre("y"));
+}
+
+TEST(FactorizationGradients, ASolutionIsSolvedForAgain) {
+  const Program kernels = KernelsOfProgram(
+      "parameter %p: f32[3,3]\ninput %b: f32[3,2]\n%y = aten::linalg_solve(%p, %b)\n" +
+      std::string(kEnd));
+  std::vector<std::string> names;
+  for (const Node& node : kernels.main().nodes) {
+    if (node.phase == Phase::kBackward) names.emplace_back(kernels.op_name(node.op));
+  }
+  EXPECT_THAT(names, Contains("steelyard::lapack").Times(1));
+  EXPECT_THAT(names, Contains("aten::mm").Times(1));
+}
+
+}  // namespace
+}  // namespace steelyard

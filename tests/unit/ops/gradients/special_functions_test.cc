@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/gradients/special_functions.h"
+
+#include <gmock/gmock.h>
+
+#include "../steps.h"
+
+namespace steelyard {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(SpecialFunctionGradients, FollowTheirFormulas) {
+  // -(1 + log x)
+  EXPECT_THAT(BackwardOf("aten::special_entr(%p)"),
+              ElementsAre("log", "box", "add.Tensor", "neg", "mul.Tensor"));
+  // (i1e - sgn * result)
+  EXPECT_THAT(BackwardOf("aten::special_i0e(%p)"),
+              ElementsAre("sgn", "mul.Tensor", "special_i1e", "sub.Tensor", "mul.Tensor"));
+}
+
+TEST(SpecialFunctionGradients, OnlyTheSecondOperandOfZetaHasOne) {
+  EXPECT_THAT(BackwardOf("aten::special_zeta(%x, %p)"),
+              ElementsAre("box", "add.Tensor", "special_zeta", "neg", "mul.Tensor", "mul.Tensor"));
+}
+
+}  // namespace
+}  // namespace steelyard
