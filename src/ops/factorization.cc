@@ -126,7 +126,13 @@ Dims ColumnMajor(std::span<const std::int64_t> sizes) {
   return strides;
 }
 
+// MAGMA and cuSOLVER, which stand for LAPACK on CUDA, have workspaces of their own.
+void RequireHost(const Target& target) {
+  if (target.device != Device::kCpu) Refuse("factors of matrices are not modelled on CUDA");
+}
+
 Tensor Made(Dispatcher& d, const Dims& sizes, const Dims& strides, DType dtype) {
+  RequireHost(d.target());
   return d.Call("steelyard::result", sizes, strides, dtype);
 }
 Tensor MadeByRows(Dispatcher& d, const Dims& sizes, DType dtype) {
@@ -481,6 +487,7 @@ std::vector<Tensor> Cholesky(Dispatcher& d, const OpView& op) {
 
 // self, input2, upper: both broadcast
 std::vector<Tensor> CholeskySolveParts(Dispatcher& d, const OpView& op) {
+  RequireHost(d.target());
   const Tensor out = CopyByColumns(d, d.tensor(op, 0));
   const Tensor factor = CopyByColumns(d, d.tensor(op, 1));
   const Tensor info = d.Call("aten::zeros", BatchOf(op.self()), DType::kInt32);
@@ -506,6 +513,7 @@ std::vector<Tensor> CholeskySolve(Dispatcher& d, const OpView& op) {
 
 // self, B, *, upper, left, unitriangular
 void TriangularShape(const OpView& op, Outputs& out) {
+  RequireHost(op.target());
   const TensorView a = op.self(), b = op.tensor(1);
   RequireSquare(a);
   RequireMatrix(b);

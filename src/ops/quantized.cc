@@ -305,6 +305,7 @@ Tensor Unscaled(Dispatcher& d, const Tensor& factor, const Tensor& scale) {
 
 // Processors without matrix units for float8 multiply in float32 (_scaled_mm_out_cpu_emulated).
 std::vector<Tensor> ScaledProduct(Dispatcher& d, const OpView& op) {
+  if (d.target().device != Device::kCpu) Refuse("scaled products are not modelled on CUDA");
   const TensorView a = op.self(), b = op.tensor(1);
   shape::RequireRank("the first factor", a, 2);
   shape::RequireRank("the second factor", b, 2);

@@ -9,6 +9,8 @@ from compare import Extent
 from known import Known, excuses
 from table import Row
 
+LAPACK = "MAGMA and cuSOLVER, which stand for LAPACK, are not modelled, and the refusal says so"
+
 # Rows that a device without kernels cannot tell anything of, as patterns of their names.
 UNSEEN = {
     "aten::nonzero*": "how many there are is found by a kernel",
@@ -18,6 +20,21 @@ UNSEEN = {
     "aten::*unique*": "how many there are is found by a kernel",
     "aten::_scaled_dot_product_flash_attention_for_cpu*": "a kernel of the CPU",
     "aten::mkldnn_*": "a kernel of the CPU",
+    "aten::*linalg_lu_*": LAPACK,
+    "aten::*linalg_solve*": LAPACK,
+    "aten::linalg_inv*": LAPACK,
+    "aten::*linalg_cholesky*": LAPACK,
+    "aten::*linalg_qr": LAPACK,
+    "aten::*linalg_eig*": LAPACK,
+    "aten::*linalg_svd*": LAPACK,
+    "aten::linalg_matrix_power": LAPACK,
+    "aten::inverse": LAPACK,
+    "aten::*det": LAPACK,
+    "aten::svd": LAPACK,
+    "aten::*cholesky_solve*": LAPACK,
+    "aten::triangular_solve": LAPACK,
+    "aten::matrix_power": LAPACK,
+    "aten::_scaled_mm": "cuBLASLt's workspace is not modelled, and the refusal says so",
     "aten::*lstm*": "cuDNN's graphs are not answered without a device",
 }
 
