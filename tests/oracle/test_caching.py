@@ -55,7 +55,7 @@ def test_answers_are_those_that_were_recorded(name: str) -> None:
 
 @pytest.mark.parametrize("path", sorted(STEPS.glob("*.txt")), ids=lambda path: path.stem)
 def test_steps_of_real_models_take_what_pytorch_took(path: Path) -> None:
-    """Resident tensors, a forward pass, training steps: all statistics after each, all addresses."""
+    """Resident tensors, forward pass and training steps: all statistics, all addresses."""
     requests = gzip.decompress(path.with_suffix(".requests.gz").read_bytes()).decode().splitlines()
     got = ours(streams.Configuration(""), requests)
     *phases, digest = path.read_text().splitlines()
