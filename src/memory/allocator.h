@@ -5,10 +5,7 @@
 //
 //   MemoryUse use = Replay(timeline, *MakeExactAllocator());
 //
-//   CachingAllocator device(settings, DeviceMemory(80 * kGiB));  // caching/caching_allocator.h
-//   for (std::int64_t bytes : parameters) device.Allocate(bytes);
-//   TimelineAllocator allocator(&device);                        // caching/timeline_allocator.h
-//   MemoryUse first = Replay(first_step, allocator);
+// That of CUDA stands in caching/timeline_allocator.h.
 #pragma once
 
 #include <cstddef>
@@ -42,13 +39,15 @@ struct MemoryUse {
   std::int64_t fragmentation() const { return reserved - bound; }
 };
 
-// Takes blocks in the order of a timeline. Call order: Begin once, (Allocate | Free | now)*, then
-// Finish once.
+// Takes blocks in the order of a timeline. Call order: Begin once, Keep*, (Allocate | Free | now)*,
+// then Finish once.
 class Allocator {
  public:
   virtual ~Allocator() = default;
   // `resident` bytes are there and stay. An allocator that has them already need not take them.
   virtual void Begin(std::int64_t resident) = 0;
+  // So is this block, which may be freed.
+  virtual void Keep(std::uint32_t block, std::int64_t bytes) = 0;
   // Returns false if there is no room.
   [[nodiscard]] virtual bool Allocate(std::uint32_t block, std::int64_t bytes) = 0;
   virtual void Free(std::uint32_t block) = 0;

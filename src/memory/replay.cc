@@ -13,7 +13,8 @@ class Run {
       : timeline_(timeline), allocator_(allocator), levels_(levels) {}
 
   MemoryUse All() {
-    if (Begin()) Events();
+    Begin();
+    Events();
     const MemoryLevels peaks = allocator_.Finish();
     return {.peak = peaks.allocated,
             .bound = bound_,
@@ -24,7 +25,7 @@ class Run {
   }
 
  private:
-  bool Begin() {
+  void Begin() {
     std::int64_t blocks = 0;
     for (const Block& block : timeline_.blocks) {
       if (block.resident) blocks += block.bytes;
@@ -33,10 +34,9 @@ class Run {
     allocator_.Begin(live_ - blocks);
     for (std::uint32_t block = 0; block < timeline_.blocks.size(); ++block) {
       if (!timeline_.blocks[block].resident) continue;
-      if (!allocator_.Allocate(block, timeline_.blocks[block].bytes)) return false;
+      allocator_.Keep(block, timeline_.blocks[block].bytes);
     }
     if (levels_ != nullptr) levels_->push_back(allocator_.now());
-    return true;
   }
 
   void Events() {
@@ -46,9 +46,7 @@ class Run {
     if (!Range(0, after)) return;
     if (repeat.times > 1) static_cast<void>(allocator_.Settled());
     for (std::int64_t time = 1; time < repeat.times; ++time) {
-      const std::size_t before = events_;
       if (!Range(first, after)) return;
-      events_ = before;
       if (allocator_.Settled()) break;
     }
     Range(after, timeline_.events.size());
@@ -61,11 +59,12 @@ class Run {
       if (event.bytes <= 0) {
         allocator_.Free(event.block);
       } else if (!allocator_.Allocate(event.block, event.bytes)) {
+        events_ = i;
         return false;
       }
       live_ += event.bytes;
       bound_ = std::max(bound_, live_);
-      events_ = std::max(events_, i + 1);
+      events_ = i + 1;
       if (levels_ != nullptr && i + 1 > recorded_) {
         levels_->push_back(allocator_.now());
         recorded_ = i + 1;

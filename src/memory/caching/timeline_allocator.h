@@ -12,7 +12,13 @@
 namespace steelyard {
 
 // One for each timeline; the device outlives them, and what one leaves there the next one finds.
-// What is resident is on the device before: whoever made it knows in which order.
+// What is resident is on the device before: whoever made it knows in which order. Of that, a
+// timeline frees only what was adopted.
+//
+//   CachingAllocator device(settings, DeviceMemory(80 * kGiB));
+//   for (std::int64_t bytes : parameters) device.Allocate(bytes);
+//   TimelineAllocator allocator(&device);
+//   MemoryUse first = Replay(first_step, allocator);
 class TimelineAllocator final : public Allocator {
  public:
   explicit TimelineAllocator(CachingAllocator* device) : device_(*device) {}
@@ -21,6 +27,7 @@ class TimelineAllocator final : public Allocator {
   void Adopt(std::uint32_t block, BlockId id);
 
   void Begin(std::int64_t resident) override;
+  void Keep(std::uint32_t, std::int64_t) override {}  // it is there
   [[nodiscard]] bool Allocate(std::uint32_t block, std::int64_t bytes) override;
   void Free(std::uint32_t block) override;
   [[nodiscard]] MemoryLevels now() const override;

@@ -36,6 +36,7 @@ class Paged final : public Allocator {
  public:
   explicit Paged(std::int64_t room = 1 << 30) : room_(room) {}
   void Begin(std::int64_t resident) override { exact_->Begin(resident); }
+  void Keep(std::uint32_t block, std::int64_t bytes) override { exact_->Keep(block, bytes); }
   bool Allocate(std::uint32_t block, std::int64_t bytes) override {
     return exact_->Allocate(block, (bytes + 511) / 512 * 512) && now().allocated <= room_;
   }
