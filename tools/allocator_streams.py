@@ -294,8 +294,10 @@ class Torch:
         result: list[Any] = self.torch.cuda.memory._snapshot()["segments"]
         return result
 
-    def statistics(self) -> str:
-        s = self.torch._C._cuda_memoryStats(0)
+    @staticmethod
+    def told(torch: Any) -> str:
+        """All statistics, in the order of the probe's."""
+        s = torch._C._cuda_memoryStats(0)
         told = [
             s[name][pool] for name in STATISTICS for pool in ("all", "small_pool", "large_pool")
         ]
@@ -345,7 +347,7 @@ class Torch:
         elif word == "release":
             self.pools[numbers[0]] = None
         elif word == "statistics":
-            yield self.statistics()
+            yield self.told(self.torch)
         elif word == "map":
             yield from self.map()
 
@@ -381,12 +383,14 @@ def run_torch(name: str, python: Sequence[str] = (sys.executable,)) -> list[str]
     return done.stdout.splitlines()
 
 
-def digests(answers: Iterable[str]) -> Iterator[str]:
+def digest(answers: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(answers).encode()).hexdigest()[:16]
+
+
+def digests(answers: Sequence[str]) -> Iterator[str]:
     """One for each chunk of answers."""
-    lines = list(answers)
-    for first in range(0, len(lines), CHUNK):
-        text = "\n".join(lines[first : first + CHUNK])
-        yield hashlib.sha256(text.encode()).hexdigest()[:16]
+    for first in range(0, len(answers), CHUNK):
+        yield digest(answers[first : first + CHUNK])
 
 
 def record(folder: Path, names: Iterable[str]) -> None:

@@ -7,14 +7,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "support/assert.h"
 
 namespace steelyard {
 
-CachingAllocator::CachingAllocator(const AllocatorSettings& settings, const DeviceMemory& device,
+CachingAllocator::CachingAllocator(const AllocatorSettings& settings, DeviceMemory device,
                                    StreamProgress progress)
-    : settings_(settings), device_(device), progress_(progress) {
+    : settings_(settings), device_(std::move(device)), progress_(progress) {
   CreatePool();
   if (settings.memory_fraction.value_or(1) < 1) SetMemoryFraction(*settings.memory_fraction);
 }
@@ -34,7 +35,7 @@ std::optional<BlockId> CachingAllocator::Allocate(std::int64_t bytes, StreamId s
                         .expandable = settings_.expandable_segments};
   BlockId block = TakeFree(request);
   if (block == kNone) {
-    if (settings_.garbage_collection_threshold > 0 && allowed_) CollectGarbage();
+    if (collects_garbage()) CollectGarbage();
     block = TakeNewOrRelease(request);
   }
   if (block == kNone) {
@@ -124,7 +125,7 @@ std::uint32_t CachingAllocator::PoolOf(std::int64_t size, StreamId stream) const
 }
 
 BlockId CachingAllocator::TakeFree(const Request& request) {
-  if (settings_.garbage_collection_threshold > 0 && allowed_) ++pools_[request.pool].searches;
+  if (collects_garbage()) ++pools_[request.pool].searches;
   const BlockId block = FindFree(request);
   if (block != kNone) Erase(block);
   return block;

@@ -60,7 +60,7 @@ enum class PoolUse : std::uint8_t {
 
 class CachingAllocator {
  public:
-  CachingAllocator(const AllocatorSettings& settings, const DeviceMemory& device,
+  CachingAllocator(const AllocatorSettings& settings, DeviceMemory device,
                    StreamProgress progress = StreamProgress::kAtOnce);
 
   // Returns a block of at least `bytes`, none if there is no room: then `out_of_memory` says why.
@@ -91,6 +91,9 @@ class CachingAllocator {
   void ResetPeaks() { statistics_.ResetPeaks(); }
   [[nodiscard]] const OutOfMemory& out_of_memory() const { return out_of_memory_; }
   [[nodiscard]] const DeviceMemory& device() const { return device_; }
+  [[nodiscard]] bool collects_garbage() const {
+    return settings_.garbage_collection_threshold > 0 && allowed_;
+  }
   [[nodiscard]] std::int64_t AddressOf(BlockId block) const { return blocks_[block].address; }
   [[nodiscard]] std::int64_t SizeOf(BlockId block) const { return blocks_[block].size; }
   // Every segment with its blocks, by address.

@@ -4,7 +4,6 @@
 // mapped into it where they are needed.
 
 #include <algorithm>
-#include <cstddef>
 
 #include "memory/caching/caching_allocator.h"
 

@@ -3,7 +3,7 @@
 // The words of PYTORCH_ALLOC_CONF, `key:value,key:[size:value,...]`: one row for each key, with the
 // values that PyTorch 2.15 takes (executed, tests/oracle/test_caching.py).
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

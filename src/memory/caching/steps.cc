@@ -1,62 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/caching/steps.h"
 
-#include <utility>
-#include <vector>
+#include <cstddef>
+
+#include "memory/allocator.h"
+#include "memory/caching/timeline_allocator.h"
 
 namespace steelyard {
 namespace {
 
-constexpr BlockId kNoBlock = 0xffffffffu;
-
-class Runner {
- public:
-  Runner(const AllocatorSettings& settings, const DeviceMemory& device)
-      : allocator_(settings, device) {}
-
-  bool Place(std::span<const std::int64_t> residents) {
-    for (const std::int64_t bytes : residents) {
-      if (bytes > 0 && !allocator_.Allocate(bytes)) return false;
-    }
-    return true;
+bool Place(std::span<const std::int64_t> residents, CachingAllocator* device) {
+  for (const std::int64_t bytes : residents) {
+    if (bytes > 0 && !device->Allocate(bytes)) return false;
   }
-
-  // Runs one step; tells at which event it fails.
-  std::optional<std::size_t> Run(const Timeline& timeline) {
-    allocator_.ResetPeaks();
-    blocks_.assign(timeline.blocks.size(), kNoBlock);
-    const std::size_t begin = timeline.repeat.first;
-    const std::size_t end = begin + timeline.repeat.count;
-    const std::size_t count = timeline.events.size();
-    if (auto failed = RunEvents(timeline, 0, begin)) return failed;
-    for (std::int64_t i = 0; i < timeline.repeat.times && end > begin; ++i) {
-      if (auto failed = RunEvents(timeline, begin, end)) return failed;
-    }
-    return RunEvents(timeline, end, count);
-  }
-
-  const CachingAllocator& allocator() const { return allocator_; }
-
- private:
-  std::optional<std::size_t> RunEvents(const Timeline& timeline, std::size_t from, std::size_t to) {
-    for (std::size_t i = from; i < to; ++i) {
-      const Event& event = timeline.events[i];
-      BlockId& block = blocks_[event.block];
-      if (event.bytes < 0) {
-        // What was there before the step is its caller's.
-        if (block != kNoBlock) allocator_.Free(std::exchange(block, kNoBlock));
-        continue;
-      }
-      const std::optional<BlockId> made = allocator_.Allocate(event.bytes);
-      if (!made) return i;
-      block = *made;
-    }
-    return std::nullopt;
-  }
-
-  CachingAllocator allocator_;
-  std::vector<BlockId> blocks_;  // by block of the step's timeline
-};
+  return true;
+}
 
 }  // namespace
 
@@ -64,19 +22,21 @@ ReservedUse RunSteps(std::span<const std::int64_t> residents,
                      std::span<const Timeline* const> steps, const AllocatorSettings& settings,
                      const DeviceMemory& device) {
   ReservedUse use;
-  Runner runner(settings, device);
-  if (!runner.Place(residents)) {
-    use.out_of_memory = runner.allocator().out_of_memory();
+  CachingAllocator allocator(settings, device);
+  if (!Place(residents, &allocator)) {
+    use.out_of_memory = allocator.out_of_memory();
     return use;
   }
   for (use.step = 0; use.step < steps.size(); ++use.step) {
-    const std::optional<std::size_t> failed = runner.Run(*steps[use.step]);
-    if (!failed) continue;
-    use.event = *failed;
-    use.out_of_memory = runner.allocator().out_of_memory();
+    const Timeline& step = *steps[use.step];
+    TimelineAllocator blocks(&allocator);
+    const std::size_t ran = Replay(step, blocks).events;
+    if (ran == step.events.size()) continue;
+    use.event = ran;
+    use.out_of_memory = allocator.out_of_memory();
     return use;
   }
-  const AllocatorStatistics& statistics = runner.allocator().statistics();
+  const AllocatorStatistics& statistics = allocator.statistics();
   use.requested = statistics.requested_bytes.all.peak;
   use.allocated = statistics.allocated_bytes.all.peak;
   use.reserved = statistics.reserved_bytes.all.peak;

@@ -9,14 +9,20 @@ namespace {
 
 TEST(ExactAllocator, PeakIsTheHighestSumOfLiveBlocks) {
   const auto allocator = MakeExactAllocator();
-  allocator->Allocate(0, 100);
-  allocator->Allocate(1, 50);
+  allocator->Begin(7);
+  EXPECT_TRUE(allocator->Allocate(0, 100));
+  EXPECT_TRUE(allocator->Allocate(1, 50));
   allocator->Free(0);
-  allocator->Allocate(2, 70);
-  EXPECT_EQ(allocator->Finish(), 100 + 50);
+  EXPECT_TRUE(allocator->Allocate(2, 70));
+  EXPECT_EQ(allocator->now().allocated, 7 + 50 + 70);
+  EXPECT_EQ(allocator->Finish().allocated, 7 + 100 + 50);
 }
 
-TEST(ExactAllocator, TakesNothingForNothing) { EXPECT_EQ(MakeExactAllocator()->Finish(), 0); }
+TEST(ExactAllocator, TakesNothingForNothing) {
+  const auto allocator = MakeExactAllocator();
+  allocator->Begin(0);
+  EXPECT_EQ(allocator->Finish(), MemoryLevels{});
+}
 
 }  // namespace
 }  // namespace steelyard
