@@ -18,7 +18,9 @@ namespace {
 using Rows = std::span<const OpDef> (*)();
 constexpr std::array kFamilies{
     &ops::Linalg,
+    &ops::Lapack,
     &ops::Factorization,
+    &ops::Spectra,
     &ops::Convolution,
     &ops::CudaConvolution,
     &ops::Attention,

@@ -10,7 +10,9 @@
 namespace steelyard::ops {
 
 std::span<const OpDef> Linalg();
+std::span<const OpDef> Lapack();
 std::span<const OpDef> Factorization();
+std::span<const OpDef> Spectra();
 std::span<const OpDef> Convolution();
 std::span<const OpDef> ConvolutionBackward();
 std::span<const OpDef> CudaConvolution();
