@@ -26,7 +26,7 @@ void CachingAllocator::SetMemoryFraction(double fraction) {
 
 std::optional<BlockId> CachingAllocator::Allocate(std::int64_t bytes, StreamId stream) {
   SY_ASSERT(bytes > 0, "nothing is asked for where nothing is needed");
-  if (!capturing()) ProcessEvents();
+  if (!IsCaptured(stream)) ProcessEvents();
   const std::int64_t size = RoundedSize(settings_, bytes);
   const Request request{.size = size,
                         .segment = SegmentSize(settings_, size),
@@ -85,7 +85,7 @@ void CachingAllocator::Free(BlockId id) {
   if (block.size >= settings_.max_split_size) statistics_.oversize_allocations.Fall(1);
   if (!block.has_uses) {
     MakeFree(id);
-  } else if (capturing()) {
+  } else if (std::ranges::find(in_use_, PoolUse::kCapture, &PoolInUse::use) != in_use_.end()) {
     deferred_.push_back(id);
   } else {
     AwaitStreams(id);
@@ -179,7 +179,7 @@ BlockId CachingAllocator::TakeNewOrRelease(const Request& request) {
   if (ReleaseOversize(request)) {
     if (const BlockId block = TakeNew(request); block != kNone || refused_) return block;
   }
-  if (capturing()) return kNone;
+  if (IsCaptured(request.stream)) return kNone;
   EmptyCache();
   ++statistics_.num_alloc_retries;
   return TakeNew(request);

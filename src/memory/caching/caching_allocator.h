@@ -55,7 +55,7 @@ struct PoolOptions {
 };
 enum class PoolUse : std::uint8_t {
   kScope,    // torch.cuda.use_mem_pool
-  kCapture,  // torch.cuda.graph: no event is looked at, nothing is given back meanwhile
+  kCapture,  // torch.cuda.graph: requests of it look at no event, and give nothing back
 };
 
 class CachingAllocator {
@@ -189,7 +189,7 @@ class CachingAllocator {
   }
 
   // Events.
-  [[nodiscard]] bool capturing() const;
+  [[nodiscard]] bool IsCaptured(StreamId stream) const;
   void AwaitStreams(BlockId id);
   void ProcessEvents();
   void Synchronize(PoolId pool);

@@ -18,9 +18,10 @@ void CachingAllocator::RecordStream(BlockId id, StreamId stream) {
   if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
 }
 
-bool CachingAllocator::capturing() const {
-  return std::ranges::any_of(in_use_,
-                             [](const PoolInUse& used) { return used.use == PoolUse::kCapture; });
+bool CachingAllocator::IsCaptured(StreamId stream) const {
+  return std::ranges::any_of(in_use_, [&](const PoolInUse& used) {
+    return used.use == PoolUse::kCapture && used.stream.value_or(stream) == stream;
+  });
 }
 
 // An event on every stream that uses the block.

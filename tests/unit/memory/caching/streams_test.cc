@@ -59,18 +59,36 @@ TEST(Streams, ADeviceThatIsNeverBehindGivesTheBlockBackAtTheNextRequest) {
   EXPECT_EQ(Reserved(allocator), 20 * kMiB);
 }
 
-TEST(Streams, ACaptureLooksAtNoEvents) {
-  CachingAllocator allocator({}, DeviceMemory(80 * kGiB));
-  const BlockId block = allocator.Allocate(20 * kMiB).value();
+// What PyTorch 2.15 was seen to do, in MiB.
+TEST(Streams, ACaptureLooksAtNoEventsAndGivesNothingBack) {
+  CachingAllocator allocator({}, DeviceMemory(200 * kMiB));
+  const AllocatorStatistics& s = allocator.statistics();
+  const BlockId a = allocator.Allocate(20 * kMiB).value();
+  allocator.RecordStream(a, 2);
+  allocator.Free(allocator.Allocate(40 * kMiB).value());
   const PoolId pool = allocator.CreatePool();
   allocator.BeginPool(pool, PoolUse::kCapture, 1);
-  allocator.RecordStream(block, 1);
-  allocator.Free(block);
-  ASSERT_TRUE(allocator.Allocate(512));  // of the default stream
-  EXPECT_EQ(allocator.statistics().active_bytes.large_pool.current, 20 * kMiB);
+  allocator.Free(allocator.Allocate(30 * kMiB, 1).value());
+  const BlockId y = allocator.Allocate(25 * kMiB, 1).value();
+  EXPECT_EQ(Reserved(allocator), (20 + 40 + 30) * kMiB);
+  EXPECT_TRUE(allocator.Allocate(20 * kMiB, 2));  // of the default pool
+  EXPECT_EQ(Reserved(allocator), (90 + 20) * kMiB);
+  allocator.Free(a);
+  EXPECT_EQ(s.active_bytes.all.current, (20 + 25 + 20) * kMiB);
+  EXPECT_FALSE(allocator.Allocate(100 * kMiB, 1));
+  EXPECT_EQ(s.num_alloc_retries, 0);
+  EXPECT_EQ(allocator.out_of_memory().in_private_pools, 5 * kMiB);
+  EXPECT_EQ(s.active_bytes.all.current, 65 * kMiB);  // nobody has looked yet
+  EXPECT_TRUE(allocator.Allocate(20 * kMiB));        // looks, and gets what was freed
+  EXPECT_EQ(s.active_bytes.all.current, 65 * kMiB);
+  EXPECT_EQ(Reserved(allocator), 110 * kMiB);
   allocator.EndPool(pool);
-  ASSERT_TRUE(allocator.Allocate(512));
-  EXPECT_EQ(allocator.statistics().active_bytes.large_pool.current, 0);
+  allocator.Free(y);
+  allocator.EmptyCache();
+  EXPECT_EQ(Reserved(allocator), (110 - 40) * kMiB);
+  allocator.ReleasePool(pool);
+  allocator.EmptyCache();
+  EXPECT_EQ(Reserved(allocator), (70 - 30) * kMiB);
 }
 
 }  // namespace
