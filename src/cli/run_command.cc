@@ -60,6 +60,17 @@ void Stop(int signal) {
 
 RunCommand::RunCommand() : output_({"text", "json"}, {}) {}
 
+void RunCommand::AddReportFlags(std::vector<Flag>* flags) {
+  const std::size_t report = flags->size();
+  flags->push_back({.name = "--depth",
+                    .arg = "N",
+                    .help = "levels of the module tree to show",
+                    .field = &report_.depth});
+  flags->push_back({.name = "--top", .arg = "N", .help = "kernels to show", .field = &report_.top});
+  output_.AddFlags(flags);
+  PutUnder("The report", report, flags);
+}
+
 std::vector<Flag> RunCommand::Flags() {
   std::vector<Flag> of_models, flags;
   weigh_.AddModelFlags(&of_models);
@@ -116,14 +127,7 @@ std::vector<Flag> RunCommand::Flags() {
         .help = "libsteelyard_engine.so; by default beside steelyard, or $STEELYARD_ENGINE",
         .field = &run_.engine}});
   PutUnder("The run", first, &flags);
-  const std::size_t report = flags.size();
-  flags.push_back({.name = "--depth",
-                   .arg = "N",
-                   .help = "levels of the module tree to show",
-                   .field = &report_.depth});
-  flags.push_back({.name = "--top", .arg = "N", .help = "kernels to show", .field = &report_.top});
-  output_.AddFlags(&flags);
-  PutUnder("The report", report, &flags);
+  AddReportFlags(&flags);
   return flags;
 }
 

@@ -332,6 +332,7 @@ Result<std::vector<Measurement>> MeasureInTurns(std::span<Execution> executions,
   const bool was_interrupted = options.stop != nullptr && *options.stop != 0;
   if (!done && !was_interrupted) return Unexpected(std::move(done).error());
   std::vector<Measurement> measured;
+  measured.reserve(all.size());
   for (Measuring& measuring : all) measured.push_back(measuring.Take(was_interrupted));
   return measured;
 }

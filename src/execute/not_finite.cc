@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "execute/numbers.h"
-#include "ir/layout.h"
 
 namespace steelyard {
 namespace {

@@ -289,7 +289,7 @@ Range RangeOf(const OpView& op, int least_at, DType type) {
   if (!is_unsigned && type != DType::kInt8 && type != DType::kInt16 && type != DType::kInt32) {
     Refuse(fmt::format("blocks are not quantized to {}", ShortNameOf(type)));
   }
-  const double half = static_cast<double>(std::int64_t{1} << (BitsOf(type) - 1));
+  const auto half = static_cast<double>(std::int64_t{1} << (BitsOf(type) - 1));
   const Range own{is_unsigned ? 0 : -half, is_unsigned ? 2 * half - 1 : half - 1};
   return {op.real(least_at, own.least), op.real(least_at + 1, own.most)};
 }
@@ -341,7 +341,7 @@ std::vector<Tensor> ChooseForBlocks(Dispatcher& d, const OpView& op) {
       mask = d.Call("aten::gt.Tensor", smallest, largest);
       scale = d.Call("aten::where.self", mask, smallest, largest);
     }
-    const std::int64_t middle = static_cast<std::int64_t>((range.most + range.least + 1) / 2);
+    const auto middle = static_cast<std::int64_t>((range.most + range.least + 1) / 2);
     zero_point = d.Call("aten::full_like", scale, middle);
     scale = d.Call("aten::clamp", scale, epsilon);
     zero_type = op.dtype(8).value_or(zero_point.dtype());

@@ -93,8 +93,7 @@ constexpr std::array kFullBlocks{Blocks{64, 64, 32},
 constexpr std::array kOldBlocks{Blocks{64, 64, 32}, Blocks{64, 64, 64}, Blocks{64, 64, 128},
                                 Blocks{64, 64, kAnyWidth}};
 
-constexpr int kAmpere = 80, kHopper = 90, kDesktopAmpere = 86, kDesktopAda = 89,
-              kDesktopBlackwell = 120;
+constexpr int kAmpere = 80, kDesktopAmpere = 86, kDesktopAda = 89, kDesktopBlackwell = 120;
 bool HasSmallMultiprocessors(int capability) {
   return capability == kDesktopAmpere || capability == kDesktopAda ||
          capability >= kDesktopBlackwell;

@@ -221,6 +221,7 @@ void IndexOnCuda(const OpView& op, Allocations& memory) {
   const Advanced plan = PlanOf(op);
   std::vector<Allocations::Scratch> made = MakeIndices(op, plan, memory);
   std::vector<Dims> strides;
+  strides.reserve(plan.indices.size());
   for (const Index& index : plan.indices) strides.push_back(ExpandedStrides(index, plan.joint));
   const auto differs = [&](const Dims& s) {
     return !std::ranges::equal(Sizes(s), Sizes(strides[0]));

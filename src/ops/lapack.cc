@@ -5,8 +5,6 @@
 
 #include "ops/lapack.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -22,9 +20,7 @@
 #include "ops/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
-#include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
-#include "ops/rules/label.h"
 #include "ops/rules/memory_format.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"

@@ -261,6 +261,7 @@ auto OfBatch(const OpView& op, const Rule& rule) {
   const std::array arguments{op.arg(0),        op.arg(1), op.arg(2), Argument::None(),
                              Argument::None(), op.arg(3), op.arg(4), op.arg(5)};
   std::vector<ValueId> outputs;
+  outputs.reserve(static_cast<std::size_t>(op.output_count()));
   for (int i = 0; i < op.output_count(); ++i) outputs.push_back(op.output(i).id());
   return rule(OpView(op.program(), op.def(), arguments, outputs, op.target(), op.known()));
 }

@@ -8,9 +8,7 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "ops/dispatcher.h"

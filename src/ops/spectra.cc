@@ -9,14 +9,11 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "ir/layout.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/factorization.h"
 #include "ops/lapack.h"
@@ -24,7 +21,6 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
-#include "ops/rules/label.h"
 #include "ops/rules/memory_format.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"

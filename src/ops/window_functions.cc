@@ -13,7 +13,6 @@
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/promote.h"
-#include "ops/rules/shape.h"
 
 namespace steelyard::ops {
 namespace {

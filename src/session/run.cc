@@ -30,7 +30,6 @@
 #include "session/run_help.h"
 #include "session/saved_steps.h"
 #include "steelyard/program.h"
-#include "steelyard/units.h"
 
 namespace steelyard {
 namespace {
@@ -116,6 +115,7 @@ Result<AmpOptions> AmpOf(std::string_view precision, const AmpOptions& amp) {
     return found->amp ? AmpOptions{.dtype = found->amp, .casts = amp.casts} : AmpOptions();
   }
   std::vector<std::string_view> names;
+  names.reserve(kPrecisions.size());
   for (const Precision& known : kPrecisions) names.push_back(known.name);
   return Unexpected(UsageError(fmt::format("there is no precision \"{}\"", precision), "--compare",
                                fmt::format("There are: {}.", fmt::join(names, ", "))));

@@ -26,7 +26,6 @@
 #include "analyze/work.h"
 #include "ir/text_printer.h"
 #include "memory/allocator.h"
-#include "ops/op_def.h"
 #include "present/names.h"
 #include "session/advise.h"
 #include "session/analyses.h"

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cuda/blas.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
-#include "ops/rules/allocations.h"
 #include "ops/rules/product.h"
 #include "ops/rules/work.h"
 

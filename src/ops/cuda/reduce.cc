@@ -7,7 +7,6 @@
 #include "ops/cuda/reduce.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <vector>
 

@@ -28,7 +28,8 @@ bool FactorizedTransposed(const Tensor& a) { return a.is_contiguous() && !IsComp
 // e - its transpose
 Tensor Skew(Dispatcher& d, const Tensor& e) { return d.Call("aten::sub.Tensor", e, Turned(d, e)); }
 
-// grad + rest - inside
+// grad + rest - inside; the first and the last die here.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 Tensor WithoutInside(Dispatcher& d, Tensor grad, const Tensor& rest, Tensor inside) {
   const Tensor sum = d.Call("aten::add.Tensor", grad, rest);
   return d.Call("aten::sub.Tensor", sum, inside);
@@ -146,7 +147,8 @@ std::vector<Tensor> TriangularBoth(Dispatcher& d, const Backward& b) {
 // A, mode: of a matrix with as many rows as columns or more (linalg_qr_backward)
 Tensor OrthogonalOf(Dispatcher& d, const Backward& b) {
   RequireReal(b);
-  const Tensor q = b.result(0), r = b.result(1), of_q = b.grad(0), of_r = b.grad(1);
+  const Tensor q = b.result(0), r = b.result(1);
+  const Tensor &of_q = b.grad(0), &of_r = b.grad(1);
   const TensorView a = b.op().self();
   if (a.size(-2) < a.size(-1)) Refuse("the gradient of the QR of a wide matrix is not modelled");
   Tensor grad;
@@ -175,7 +177,7 @@ Tensor OrthogonalOf(Dispatcher& d, const Backward& b) {
 Tensor EigenOf(Dispatcher& d, const Backward& b) {
   RequireReal(b);
   const Tensor values = b.result(0), vectors = b.result(1);
-  const Tensor of_values = b.grad(0), of_vectors = b.grad(1);
+  const Tensor &of_values = b.grad(0), &of_vectors = b.grad(1);
   if (!of_vectors.defined()) {
     const Tensor scaled = d.Call("aten::mul.Tensor", vectors, Row(d, of_values));
     return Product(d, scaled, Turned(d, vectors));
@@ -203,7 +205,7 @@ Tensor SingularOf(Dispatcher& d, const Backward& b) {
   RequireReal(b);
   if (b.op().boolean(1)) Refuse("the gradient of full singular vectors is not modelled");
   const Tensor u = b.result(0), s = b.result(1), vh = b.result(2);
-  const Tensor of_u = b.grad(0), of_s = b.grad(1), of_vh = b.grad(2);
+  const Tensor &of_u = b.grad(0), &of_s = b.grad(1), &of_vh = b.grad(2);
   const std::int64_t m = u.size(-2), n = vh.size(-1), k = s.size(-1);
   if (!of_u.defined() && !of_vh.defined()) {
     const Tensor left = m >= n ? u : d.Call("aten::mul.Tensor", u, Row(d, of_s));

@@ -139,7 +139,7 @@ Tensor Xlog1pyOfNumber(Dispatcher& d, const Backward& b) {
   return d.Call("aten::div.Tensor", product, more);
 }
 Tensor Xlog1pyByNumber(Dispatcher& d, const Backward& b) {
-  const Tensor slope = d.Call("aten::special_xlog1py.other_scalar", b.grad(), b.op().arg(1));
+  Tensor slope = d.Call("aten::special_xlog1py.other_scalar", b.grad(), b.op().arg(1));
   if (b.op().real(1) > -1) return slope;
   const Tensor zero = d.Call("aten::eq.Scalar", b.saved(0), 0.0);
   return d.Call("aten::masked_fill.Scalar", slope, zero, 0.0);
