@@ -377,17 +377,20 @@ constexpr std::array kRows{
          "True, True, False])"},
         Fused(EfficientSlopeShape, EfficientSlopeAllocations, attention::FusedSlopeWork<4, 11>,
               kGradientUnknown)),
-    Kernel(Family::kAttention,
-           {"aten::_scaled_dot_product_flash_attention",
-            "Attention block by block, by FlashAttention's kernels.",
-            "(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, "
-            "bool return_debug_mask=False, *, float? scale=None) -> (Tensor output, Tensor "
-            "logsumexp, Tensor cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt max_k, Tensor "
-            "rng_state, Tensor unused, Tensor debug_attn_mask)",
-            "aten::_scaled_dot_product_flash_attention(bf16[2,4,9,8], bf16[2,4,7,8], "
-            "bf16[2,4,7,8])"},
-           Fused(FlashShape, FlashAllocations, attention::FusedWork<-1, 4>,
-                 gradients::kCudaFlashAttention)),
+    Casting(
+        precision::kLowOnCuda,
+        Kernel(
+            Family::kAttention,
+            {"aten::_scaled_dot_product_flash_attention",
+             "Attention block by block, by FlashAttention's kernels.",
+             "(Tensor query, Tensor key, Tensor value, float dropout_p=0., bool is_causal=False, "
+             "bool return_debug_mask=False, *, float? scale=None) -> (Tensor output, Tensor "
+             "logsumexp, Tensor cum_seq_q, Tensor cum_seq_k, SymInt max_q, SymInt max_k, Tensor "
+             "rng_state, Tensor unused, Tensor debug_attn_mask)",
+             "aten::_scaled_dot_product_flash_attention(bf16[2,4,9,8], bf16[2,4,7,8], "
+             "bf16[2,4,7,8])"},
+            Fused(FlashShape, FlashAllocations, attention::FusedWork<-1, 4>,
+                  gradients::kCudaFlashAttention))),
     Kernel(
         Family::kAttention,
         {"aten::_scaled_dot_product_flash_attention_backward",

@@ -116,13 +116,15 @@ constexpr OpDef Convolution(const Words& words, ShapeFn shape, WorkFn work, Allo
 }
 
 constexpr std::array kRows{
-    Convolution({"aten::cudnn_convolution", "Convolution by cuDNN.",
+    Casting(precision::kLowOnCuda,
+            Convolution(
+                {"aten::cudnn_convolution", "Convolution by cuDNN.",
                  "(Tensor self, Tensor weight, SymInt[] padding, SymInt[] stride, SymInt[] "
                  "dilation, SymInt groups, bool benchmark, bool deterministic, bool allow_tf32) -> "
                  "Tensor",
                  "aten::cudnn_convolution(f32[2,4,8,8], f32[6,4,3,3], [1,1], [1,1], [1,1], 1, "
                  "False, False, False)"},
-                CudnnShape, CudnnWork, nullptr),
+                CudnnShape, CudnnWork, nullptr)),
     Convolution({"aten::_conv_depthwise2d", "Convolution of each channel with kernels of its own.",
                  "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, SymInt[2] "
                  "stride, SymInt[2] padding, SymInt[2] dilation) -> Tensor",

@@ -31,6 +31,26 @@ def namespace_reason(op: str) -> str | None:
     return NOT_PYTORCHS.get(op.split("::")[0])
 
 
+# Kernels that PyTorch has on CUDA alone.
+ON_CUDA = (
+    "aten::_conv_depthwise2d",
+    "aten::_scaled_dot_product_cudnn_attention",
+    "aten::_scaled_dot_product_cudnn_attention_backward",
+    "aten::_scaled_dot_product_efficient_attention",
+    "aten::_scaled_dot_product_efficient_attention_backward",
+    "aten::_scaled_dot_product_flash_attention",
+    "aten::_scaled_dot_product_flash_attention_backward",
+    "aten::cudnn_convolution",
+)
+
+
+def trial_reason(op: str) -> str | None:
+    """Why PyTorch cannot run the operator on the CPU; None if it can."""
+    if op in ON_CUDA:
+        return "a kernel of CUDA: test_cuda.py, tests/oracle/test_cuda.py"
+    return namespace_reason(op)
+
+
 # Rows without an example: why.
 NO_EXAMPLE = {
     "raf": "a part of a training step cannot be written as a call of its own",

@@ -7,6 +7,9 @@ bfloat16 and without AMX gives. On another processor these private buffers are n
 and whatever else the call allocates are the same everywhere, and are.
 """
 
+from functools import cache
+from pathlib import Path
+
 import torch
 from calls import Call
 from table import Row
@@ -15,10 +18,22 @@ WANTED = "the rows state oneDNN's buffers for a processor with {}"
 PRODUCTS = ("contraction", "convolution", "attention")
 
 
+@cache
+def first_cache() -> str:
+    """The size of a core's first cache of data, as Linux tells it; empty where it does not."""
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        told = [(index / name).read_text().strip() for name in ("level", "type", "size")]
+        if told[:2] == ["1", "Data"]:
+            return told[2]
+    return ""
+
+
 def obstacle(row: Row, call: Call) -> str | None:
     """Why the events of this call cannot be compared here; None if they can."""
     if row.family == "convolution" and not torch.cpu._is_avx512_supported():
         return WANTED.format("AVX-512")
+    if row.family == "convolution" and first_cache() not in ("", "48K"):
+        return WANTED.format("a first cache of 48 KiB")
     low = any(t.dtype in ("bf16", "f16") for t in call.tensors())
     if row.family in PRODUCTS and low:
         if not torch.cpu._is_avx512_bf16_supported():

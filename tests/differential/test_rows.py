@@ -26,7 +26,7 @@ def differences(row: Row, trials: list[Trial]) -> list[str]:
 
 def of_row(trials: dict[str, list[Trial]], row: Row) -> list[Trial]:
     if row.name not in trials:
-        pytest.skip(known.namespace_reason(row.name) or "no example")
+        pytest.skip(known.trial_reason(row.name) or "no example")
     return trials[row.name]
 
 

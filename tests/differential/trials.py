@@ -60,7 +60,7 @@ def try_rows(rows: Iterable[Row]) -> dict[str, list[Trial]]:
     calls = {
         row.name: [parse(row.example), *typical_calls(row), *variants(row, count_for(row))]
         for row in rows
-        if row.example and not known.namespace_reason(row.name)
+        if row.example and not known.trial_reason(row.name)
     }
     flat = [call for of_row in calls.values() for call in of_row]
     ours = weigh([str(call) for call in flat])
