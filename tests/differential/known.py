@@ -344,7 +344,6 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
         "aten::as_strided_copy",
         "programs do not say where in its storage a view begins, which is overwritten",
     ),
-    KnownValues("aten::im2col", "columns are added up in a step that is not told their places"),
     KnownValues(
         "aten::trace", "the number that is read from the gradient and filled in is not known"
     ),
