@@ -123,7 +123,6 @@ STEP_REFUSALS = {
     "*gradients of complex matrices are not modelled*": "the refusal says so",
     "*the gradient of the QR of a wide matrix is not modelled*": "the refusal says so",
     "*the gradient of full singular vectors is not modelled*": "the refusal says so",
-    "*the gradient of one side's singular vectors alone is not modelled*": "the refusal says so",
     "*sparse gradients are not modelled*": "they are tensors of another kind",
 }
 
