@@ -39,6 +39,19 @@ void AddHeadsLast(DType dtype, const Dims& sizes, Outputs& out) {
   out.Add(dtype, sizes, Dims{made[0], made[2], made[1], made[3]});
 }
 
+// Whether its lengths lie densely outside its heads.
+bool LiesHeadsLast(const TensorView& t) {
+  Dims sizes(t.sizes()), strides(t.strides());
+  std::swap(sizes[1], sizes[2]);
+  std::swap(strides[1], strides[2]);
+  return IsContiguous(sizes, strides);
+}
+
+// In the order of the dimensions of `t`, without gaps.
+void AddAlike(const TensorView& t, Outputs& out) {
+  out.Add(t.dtype(), t.sizes(), EmptyLikeStrides(t.sizes(), t.strides()));
+}
+
 bool DropsSome(const OpView& op, int p) { return op.real(p) > 0.0; }
 
 // --- Memory-efficient ----------------------------------------------------------------------------
@@ -189,6 +202,9 @@ void AllocateExpanded(const OpView& op, Allocations& memory, std::array<Scratch,
 }
 
 void EfficientSlopeAllocations(const OpView& op, Allocations& memory) {
+  const TensorView gradient = op.self();
+  Scratch dense;
+  if (!LiesHeadsLast(gradient)) dense = memory.Allocate(gradient.bytes(), kFactory);
   for (int i = 0; i <= kBiasWanted; ++i) {
     if (op.output(i).defined()) memory.Output(i, kFactory);
   }
@@ -199,7 +215,8 @@ void EfficientSlopeAllocations(const OpView& op, Allocations& memory) {
   const auto workspace = memory.Allocate(EfficientWorkspace(op), kFactory);
   allocations::Free(delta, memory);
   memory.Free(workspace);
-  for (const Scratch& gradient : expanded) allocations::Free(gradient, memory);
+  for (const Scratch& whole : expanded) allocations::Free(whole, memory);
+  allocations::Free(dense, memory);
 }
 
 // --- Flash ---------------------------------------------------------------------------------------
@@ -207,7 +224,7 @@ void EfficientSlopeAllocations(const OpView& op, Allocations& memory) {
 
 void FlashShape(const OpView& op, Outputs& out) {
   const TensorView query = op.self();
-  AddHeadsLast(query.dtype(), Dims(query.sizes()), out);
+  AddAlike(query, out);
   out.Add(DType::kFloat32, Dims{query.size(0), query.size(1), query.size(2)});
   out.AddNone();  // cumulated lengths, of nested tensors
   out.AddNone();
@@ -273,15 +290,7 @@ void FlashAllocations(const OpView& op, Allocations& memory) {
 // grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p,
 // is_causal, philox_seed, philox_offset, scale
 void FlashSlopeShape(const OpView& op, Outputs& out) {
-  for (int i = 1; i <= 3; ++i) AddHeadsLast(op.tensor(i).dtype(), Dims(op.tensor(i).sizes()), out);
-}
-
-// Whether its lengths lie densely outside its heads.
-bool LiesHeadsLast(const TensorView& t) {
-  Dims sizes(t.sizes()), strides(t.strides());
-  std::swap(sizes[1], sizes[2]);
-  std::swap(strides[1], strides[2]);
-  return IsContiguous(sizes, strides);
+  for (int i = 1; i <= 3; ++i) AddAlike(op.tensor(i), out);
 }
 
 // Sums of rows and of the query's gradient are float32; heads of the query that share one of the

@@ -190,6 +190,16 @@ void TransposedShape(const OpView& op, Outputs& out) {
                 window::PerDimension("output padding", op.ints(5), n), out);
 }
 
+// cuDNN reads the weight in the order of the image.
+void TransposedOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0, Allocations::kCaller);
+  const TensorView weight = op.tensor(1);
+  const bool last = convolution::UsesChannelsLast(op.self(), weight);
+  const bool lies =
+      last ? IsContiguousChannelsLast(weight.sizes(), weight.strides()) : weight.is_contiguous();
+  if (!lies) memory.Free(memory.Allocate(weight.bytes(), "aten::empty"));
+}
+
 // Copies of image and weight in oneDNN's layouts and the result in such a one, which is copied into
 // the order PyTorch wants; in channels-last order the images are used as they are.
 void TransposedAllocations(const OpView& op, Allocations& memory) {
@@ -276,7 +286,7 @@ Work TransposedWork(const OpView& op) {
 
 constexpr OpDef ConvolutionKernel(OpName name, std::string_view summary, Signature signature,
                                   std::string_view example, Gradient grad, ShapeFn shape,
-                                  AllocationsFn allocations, WorkFn work) {
+                                  DeviceAllocations allocations, WorkFn work) {
   return Kernel(Family::kConvolution, {name, summary, signature, example},
                 {shape, Fusion::kOutFusable, allocations, work, grad, precision::kFollow});
 }
@@ -320,7 +330,7 @@ constexpr std::array kRows{
         "output_padding, SymInt[] dilation, SymInt groups) -> Tensor",
         "steelyard::transposed_convolution(f32[2,4,5,5], f32[4,3,3,3], None, [2,2], [1,1], [1,1], "
         "[1,1], 1)",
-        kNoGradient, TransposedShape, TransposedAllocations, TransposedWork),
+        kNoGradient, TransposedShape, {TransposedAllocations, TransposedOnCuda}, TransposedWork),
     ConvolutionKernel(
         "aten::slow_conv_transpose2d",
         "Transposed convolution as a matrix product, scattered over the result.",

@@ -5,9 +5,12 @@
 // cuda/DepthwiseConv2d.cu).
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/copies.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/convolution.h"
@@ -35,6 +38,17 @@ void CudnnShape(const OpView& op, Outputs& out) {
                          .groups = op.integer(5)},
                         out);
 }
+// Image and weight are read in the order in which the result is.
+void CudnnAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const bool last = convolution::UsesChannelsLast(op.self(), op.tensor(1));
+  std::vector<Allocations::Scratch> copies;
+  for (const TensorView& t : {op.self(), op.tensor(1)}) {
+    const bool lies = last ? IsContiguousChannelsLast(t.sizes(), t.strides()) : t.is_contiguous();
+    if (!lies) copies.push_back(memory.Allocate(allocations::Bytes(work::Elements(t), t.dtype())));
+  }
+  for (std::size_t i = copies.size(); i-- > 0;) memory.Free(copies[i]);
+}
 Work CudnnWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), None(op)); }
 
 // self, weight, kernel_size, bias, stride, padding, dilation
@@ -46,6 +60,14 @@ void DepthwiseShape(const OpView& op, Outputs& out) {
                          .dilation = window::PerDimension("dilation", op.ints(6), n),
                          .groups = op.self().size(1)},
                         out);
+}
+void DepthwiseAllocations(const OpView& op, Allocations& memory) {
+  std::vector<std::optional<Allocations::Scratch>> copies;
+  for (const int i : {0, 1, 3}) {
+    if (op.given(i)) copies.push_back(cuda::Contiguous(op.tensor(i), memory));
+  }
+  memory.Output(0, "aten::resize_");
+  for (std::size_t i = copies.size(); i-- > 0;) allocations::Free(copies[i], memory);
 }
 Work DepthwiseWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), op.tensor(3)); }
 
@@ -69,30 +91,42 @@ void BackwardShape(const OpView& op, Outputs& out) {
   }
 }
 
-// The gradient is made dense in the order of the image.
+// Gradient and factors are made dense in the order of the image: in channels-last order the
+// gradient at once; else for either result, after the image's gradient is there and before the
+// weight's is.
 void CudnnBackwardAllocations(const OpView& op, Allocations& memory) {
-  const TensorView gradient = op.self();
-  const Dims sizes(gradient.sizes());
   const bool last = convolution::UsesChannelsLast(op.tensor(1), op.tensor(2));
-  const Dims strides = last ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes);
-  const bool dense =
-      last ? IsContiguousChannelsLast(sizes, Dims(gradient.strides())) : gradient.is_contiguous();
-  std::optional<Allocations::Scratch> copy;
   constexpr std::string_view kLabel = "aten::empty";
-  if (!dense) copy = memory.Allocate(StorageBytes(gradient.dtype(), sizes, strides), kLabel);
-  if (op.output(0).defined()) memory.Output(0, Allocations::kCaller);
-  if (op.output(1).defined()) memory.Output(1, kLabel);
-  if (copy) memory.Free(*copy, Allocations::kCaller);
-}
-
-// The weight's first; the gradient is made contiguous for each.
-void DepthwiseBackwardAllocations(const OpView& op, Allocations& memory) {
-  for (const int i : {1, 0}) {
-    if (!op.output(i).defined()) continue;
-    const auto gradient = allocations::Contiguous(op.self(), memory);
-    memory.Output(i, "aten::resize_");
+  const auto copy = [&](const TensorView& t) -> std::optional<Allocations::Scratch> {
+    const bool lies = last ? IsContiguousChannelsLast(t.sizes(), t.strides()) : t.is_contiguous();
+    if (lies) return std::nullopt;
+    return memory.Allocate(allocations::Bytes(work::Elements(t), t.dtype()), kLabel);
+  };
+  const auto whole = last ? copy(op.self()) : std::nullopt;
+  if (op.output(0).defined()) {
+    memory.Output(0, Allocations::kCaller);
+    const auto weight = copy(op.tensor(2));
+    const auto gradient = last ? std::nullopt : copy(op.self());
+    allocations::Free(gradient, memory);
+    allocations::Free(weight, memory);
+  }
+  if (op.output(1).defined()) {
+    const auto gradient = last ? std::nullopt : copy(op.self());
+    const auto image = copy(op.tensor(1));
+    memory.Output(1, kLabel);
+    allocations::Free(image, memory);
     allocations::Free(gradient, memory);
   }
+  allocations::Free(whole, memory);
+}
+
+// The weight's first.
+void DepthwiseBackwardAllocations(const OpView& op, Allocations& memory) {
+  const auto gradient = cuda::Contiguous(op.self(), memory);
+  for (const int i : {1, 0}) {
+    if (op.output(i).defined()) memory.Output(i, "aten::resize_");
+  }
+  allocations::Free(gradient, memory);
 }
 
 // Each gradient takes as many multiply-adds as the result did.
@@ -124,13 +158,13 @@ constexpr std::array kRows{
                  "Tensor",
                  "aten::cudnn_convolution(f32[2,4,8,8], f32[6,4,3,3], [1,1], [1,1], [1,1], 1, "
                  "False, False, False)"},
-                CudnnShape, CudnnWork, nullptr)),
+                CudnnShape, CudnnWork, CudnnAllocations)),
     Convolution({"aten::_conv_depthwise2d", "Convolution of each channel with kernels of its own.",
                  "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, SymInt[2] "
                  "stride, SymInt[2] padding, SymInt[2] dilation) -> Tensor",
                  "aten::_conv_depthwise2d(f32[2,4,8,8], f32[4,1,3,3], [3,3], f32[4], [1,1], [1,1], "
                  "[1,1])"},
-                DepthwiseShape, DepthwiseWork, allocations::Via<"aten::resize_">),
+                DepthwiseShape, DepthwiseWork, DepthwiseAllocations),
     Convolution({"steelyard::cudnn_convolution_backward",
                  "The gradients of a convolution by cuDNN, inside `convolution_backward`.",
                  "(Tensor grad_output, Tensor input, Tensor weight, bool[2] output_mask) -> "

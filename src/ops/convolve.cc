@@ -159,8 +159,18 @@ Tensor CallSlowTransposed(Dispatcher& d, const Tensor& input, const Tensor& weig
   return d.Call("aten::cat", outputs, 1);
 }
 
+void AddBias(Dispatcher& d, const Tensor& out, const Tensor& bias);
+
 Tensor CallTransposed(Dispatcher& d, const Tensor& input, const Tensor& weight, const Tensor& bias,
                       const Geometry& g, const Dims& extra) {
+  if (d.target().device == Device::kCuda) {
+    const Tensor image = d.Call("aten::contiguous", input, CudaFormatFor(input, weight));
+    d.NoteEstimate(kCudnnEstimated);
+    Tensor out = d.Call("steelyard::transposed_convolution", image, weight, Tensor(), g.stride,
+                        g.padding, extra, g.dilation, g.groups);
+    AddBias(d, out, bias);
+    return out;
+  }
   const bool fits = weight.rank() >= 4 && input.rank() == weight.rank() && g.groups > 0 &&
                     input.size(1) % g.groups == 0;
   const bool slow = fits && !UsesOneDnn(input, weight, g, d.target().threads);
@@ -192,7 +202,7 @@ void AddBias(Dispatcher& d, const Tensor& out, const Tensor& bias) {
   d.Call("aten::add_.Tensor", out, d.Call("aten::reshape", bias, sizes));
 }
 
-Tensor CallOnCuda(Dispatcher& d, Tensor input, Tensor weight, const Tensor& bias,
+Tensor CallOnCuda(Dispatcher& d, Tensor input, const Tensor& weight, const Tensor& bias,
                   const Geometry& g) {
   if (IsDepthwiseOnCuda(input, weight, g.groups)) {
     return d.Call("aten::_conv_depthwise2d", d.Call("aten::contiguous", input), weight,
@@ -200,7 +210,6 @@ Tensor CallOnCuda(Dispatcher& d, Tensor input, Tensor weight, const Tensor& bias
   }
   const std::int64_t format = CudaFormatFor(input, weight);
   input = d.Call("aten::contiguous", input, format);
-  weight = d.Call("aten::contiguous", weight, format);
   d.NoteEstimate(kCudnnEstimated);
   Tensor out = d.Call("aten::cudnn_convolution", input, weight, g.padding, g.stride, g.dilation,
                       g.groups, false, false, false);

@@ -139,13 +139,14 @@ std::vector<Tensor> BackwardOnCuda(Dispatcher& d, const Problem& p) {
     const bool depthwise = !p.transposed && IsDepthwiseOnCuda(p.input, p.weight, p.geometry.groups);
     const std::int64_t format = CudaFormatFor(p.input, p.weight);
     const Tensor input = p.mask[1] ? d.Call("aten::contiguous", p.input, format) : p.input;
-    const Tensor weight =
-        p.mask[0] && !depthwise ? d.Call("aten::contiguous", p.weight, format) : p.weight;
+    // Of a transposed one the gradient is made dense for both.
+    const Tensor gradient =
+        p.transposed ? d.Call("aten::contiguous", p.gradient, format) : p.gradient;
     std::vector<Tensor> gradients =
         depthwise
-            ? d.CallMany("steelyard::depthwise_convolution_backward", p.gradient, input, weight,
+            ? d.CallMany("steelyard::depthwise_convolution_backward", p.gradient, input, p.weight,
                          mask)
-            : d.CallMany("steelyard::cudnn_convolution_backward", p.gradient, input, weight, mask);
+            : d.CallMany("steelyard::cudnn_convolution_backward", gradient, input, p.weight, mask);
     for (std::size_t i = 0; i < gradients.size(); ++i) out[i] = std::move(gradients[i]);
   }
   if (p.mask[2]) {

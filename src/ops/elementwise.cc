@@ -157,6 +157,13 @@ void PowOfNumberAllocations(const OpView& op, Allocations& memory) {
   memory.Free(box);
 }
 
+// There the box is a tensor on the device.
+void PowOfNumberOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const bool is_one = op.arg(0).kind != ArgKind::kBool && op.real(0) == 1;
+  if (!is_one) memory.Free(memory.Allocate(allocations::BoxBytes(op.arg(0))));
+}
+
 std::vector<Tensor> Square(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::pow.Tensor_Scalar", d.tensor(op, 0), 2)};
 }
@@ -222,7 +229,8 @@ constexpr OpDef Clamp(OpName name, std::string_view summary, Signature signature
                       std::string_view example, Gradient grad) {
   return Kernel(
       Family::kElementwise, {name, summary, signature, example},
-      {ClampShape, Fusion::kElementwise, CastAllocations, ClampWork, grad, precision::kFollow});
+      {ClampShape, Fusion::kElementwise, DeviceAllocations{CastAllocations, CastAllocations},
+       ClampWork, grad, precision::kFollow});
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -358,7 +366,8 @@ constexpr std::array kRows{
                                            {"aten::pow.Tensor_Scalar", "Raises to a number.",
                                             "(Tensor self, Scalar exponent) -> Tensor",
                                             "aten::pow.Tensor_Scalar(i64[2,8], 0.5)"},
-                                           {PowShape, Fusion::kElementwise, CastAllocations,
+                                           {PowShape, Fusion::kElementwise,
+                                            DeviceAllocations{CastAllocations, CastAllocations},
                                             PowWork, gradients::kPow, precision::kFollow})),
     Casting(precision::kFullOnCuda,
             Binary<Promotion::kCommon>("aten::pow.Tensor_Tensor", "Raises to the second operand.",
@@ -370,7 +379,8 @@ constexpr std::array kRows{
             Kernel(Family::kElementwise,
                    {"aten::pow.Scalar", "Raises a number to the tensor.",
                     "(Scalar self, Tensor exponent) -> Tensor", "aten::pow.Scalar(2.0, i64[2,8])"},
-                   {PowOfNumberShape, Fusion::kElementwise, PowOfNumberAllocations,
+                   {PowOfNumberShape, Fusion::kElementwise,
+                    DeviceAllocations{PowOfNumberAllocations, PowOfNumberOnCuda},
                     work::PerOutput<PerElement{.special = 1}>, gradients::kPowOfNumber,
                     precision::kFollow})),
     UnaryInPlace("aten::pow_.Scalar", "Raises to a number in place.",

@@ -6,6 +6,7 @@
 
 #include "ops/gradients/foreach.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -70,8 +71,34 @@ std::vector<Tensor> EachInPlace(Dispatcher& d, const OpView& op) {
   return {};
 }
 
+// Norms of a list by one kernel: partial ones of chunks, and a table of the tensors.
+std::vector<Tensor> NormsTogether(Dispatcher& d, const OpView& op) {
+  constexpr std::int64_t kChunk = 65536;
+  const std::vector<Tensor> tensors = d.tensors(op, 0);
+  const DType dtype = tensors[0].dtype();
+  const DType wide = BitsOf(dtype) < 32 ? DType::kFloat32 : dtype;
+  const auto count = static_cast<std::int64_t>(tensors.size());
+  std::int64_t chunks = 0;
+  for (const Tensor& tensor : tensors)
+    chunks = std::max(chunks, (tensor.count() + kChunk - 1) / kChunk);
+  Tensor table = d.Call("aten::empty.memory_format", Dims{count + 1}, DType::kInt64);
+  Tensor partial = d.Call("aten::zeros", Dims{count * chunks}, wide);
+  std::vector<Tensor> results;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    results.push_back(d.Call("aten::empty.memory_format", Dims{}, op.dtype(2).value_or(dtype)));
+  partial.reset();
+  table.reset();
+  return results;
+}
+
 std::vector<Tensor> Norms(Dispatcher& d, const OpView& op) {
   if (LengthOf(op) == 0) return {};
+  const std::vector<Tensor> list = d.tensors(op, 0);
+  const bool plain = std::ranges::all_of(list, [&](const Tensor& t) {
+    return IsFloating(t.dtype()) && t.dtype() == list[0].dtype() && t.count() > 0 &&
+           t.view().is_contiguous() && !(d.grad_enabled() && t.requires_grad());
+  });
+  if (d.target().device == Device::kCuda && plain) return NormsTogether(d, op);
   std::vector<Tensor> results;
   for (const Tensor& tensor : d.tensors(op, 0)) {
     results.push_back(

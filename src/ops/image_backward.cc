@@ -193,9 +193,12 @@ std::vector<Tensor> Col2Im(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef Kernel(Family family, OpName name, std::string_view summary, Signature signature,
                        std::string_view example, AllocationsFn allocations,
-                       ShapeFn shape = LikeImageShape, WorkFn work = AddGradient) {
+                       ShapeFn shape = LikeImageShape, WorkFn work = AddGradient,
+                       AllocationsFn on_cuda = nullptr) {
   return Kernel(family, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, work, kGradientUnknown, precision::kFollow});
+                {shape, Fusion::kOpaque,
+                 DeviceAllocations{allocations, on_cuda == nullptr ? allocations : on_cuda}, work,
+                 kGradientUnknown, precision::kFollow});
 }
 
 constexpr std::array kRows{

@@ -10,11 +10,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <optional>
 #include <vector>
 
 #include "ir/layout.h"
 #include "ops/contents/words.h"
+#include "ops/cuda/cub.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/gradients/view.h"
@@ -284,6 +286,28 @@ void IndexPutAllocations(const OpView& op, Allocations& memory) {
   if (FillsMasks(op)) return;
   const std::vector<Allocations::Scratch> made = MakeIndices(op, PutPlan(op), memory);
   for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i], "aten::_index_put_impl_");
+}
+
+// Indexing.cu: rows that are added are put in order first: places of rows in one list, sorted with
+// where they came from. Of several lists of indices the way to one is not modelled.
+void IndexPutOnCuda(const OpView& op, Allocations& memory) {
+  const std::vector<TensorView> indices = Defined(op.tensors(1));
+  if (!op.boolean(3) || indices.size() != 1 || HasMask(op.tensors(1))) return;
+  const TensorView index = indices[0], values = op.tensor(2);
+  const std::int64_t count = index.count();
+  if (count == 0 || values.count() == 0) return;
+  const std::int64_t bytes = allocations::Bytes(count, DType::kInt64);
+  const auto wrapped = memory.Allocate(bytes);
+  memory.Free(memory.Allocate(bytes));
+  const std::int64_t written = work::Elements(PutPlan(op).sizes).value();
+  const bool expands = values.count() != written || !values.is_contiguous();
+  const auto dense = memory.Allocate(expands ? allocations::Bytes(written, values.dtype()) : 0);
+  const auto sorted = memory.Allocate(bytes), origins = memory.Allocate(bytes),
+             range = memory.Allocate(bytes);
+  const std::int64_t rows = op.self().count() / std::max<std::int64_t>(written / count, 1);
+  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(rows)));
+  memory.Free(memory.Allocate(cuda::SortPairsBytes(count, bits, op.target())));
+  for (const auto scratch : {range, origins, sorted, dense, wrapped}) memory.Free(scratch);
 }
 
 Work IndexPutWork(const OpView& op) {
@@ -611,8 +635,8 @@ constexpr std::array kRows{
          "(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) "
          "-> Tensor(a!)",
          "aten::index_put_(f32[4,6], [i64[3]], f32[3,6], True)"},
-        {IndexPutShape, Fusion::kOpaque, IndexPutAllocations, IndexPutWork, gradients::kIndexPut,
-         precision::kFollow},
+        {IndexPutShape, Fusion::kOpaque, DeviceAllocations{IndexPutAllocations, IndexPutOnCuda},
+         IndexPutWork, gradients::kIndexPut, precision::kFollow},
         Alias::kInPlace, IndexPutTraffic),
     Casting(
         precision::kPromoteOnCuda,

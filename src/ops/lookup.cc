@@ -120,7 +120,7 @@ std::vector<Tensor> OneHot(Dispatcher& d, const OpView& op) {
   Dims sizes(self.sizes());
   sizes.push_back(classes);
   if (self.count() == 0) return {d.Call("aten::empty.memory_format", sizes, DType::kInt64)};
-  {
+  if (d.target().device == Device::kCpu) {  // elsewhere they are not looked at
     std::vector<Tensor> limits = d.CallMany("aten::aminmax", d.tensor(op, 0));
     limits[1].reset();
     limits[0].reset();

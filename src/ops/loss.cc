@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/copies.h"
+#include "ops/cuda/reduce.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
@@ -94,6 +96,16 @@ void Nll2dAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0);
   MakePairContiguous(op, copies, memory);
   FreeLastFirst(copies, memory);
+}
+
+void Nll2dOnCuda(const OpView& op, Allocations& memory) {
+  const bool each = ReductionOf(op, 3) == LossReduction::kNone;
+  if (each) {
+    memory.Output(1);
+    memory.Output(0);
+    return;
+  }
+  cuda::OutputsThenCopies<0, 1, 2>(op, memory);
 }
 
 // One class of each row is read, weighed and added up.
@@ -244,6 +256,11 @@ void ReducedInPlaceAllocations(const OpView& op, Allocations& memory) {
   memory.Free(box, "aten::div_");
   if (half) memory.Free(sum, "aten::mean");
 }
+void ReducedInPlaceOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView terms = op.tensor(1);
+  if (terms.rank() == 0) return;  // they are one number already
+  cuda::Stage(op, terms, ~shape::DimSet{0}, cuda::SumBytes(terms.dtype()), memory);
+}
 
 Work ReducedInPlaceWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1))}; }
 
@@ -382,7 +399,7 @@ std::vector<Tensor> KlDivergence(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef LossKernel(OpName name, std::string_view summary, Signature signature,
                            std::string_view example, Gradient grad, Fusion fusion, ShapeFn shape,
-                           Alias alias, AllocationsFn allocations, WorkFn work) {
+                           Alias alias, DeviceAllocations allocations, WorkFn work) {
   return Kernel(Family::kLoss, {name, summary, signature, example},
                 {shape, fusion, allocations, work, grad, precision::kFollow}, alias);
 }
@@ -403,14 +420,15 @@ constexpr std::array kRows{
                "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) "
                "-> (Tensor output, Tensor total_weight)",
                "aten::nll_loss_forward(f32[4,7], i64[4], None, 1, -100)", gradients::kNllLoss,
-               Fusion::kReduction, NllShape, Alias::kNone, NllAllocations, NllWork),
+               Fusion::kReduction, NllShape, Alias::kNone,
+               {NllAllocations, cuda::OutputsThenCopies<1, 2>}, NllWork),
     LossKernel("aten::nll_loss2d_forward",
                "Negative log likelihood of one class per pixel, with the sum of weights.",
                "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) "
                "-> (Tensor output, Tensor total_weight)",
                "aten::nll_loss2d_forward(f32[2,7,3,3], i64[2,3,3], None, 0, -100)",
                gradients::kNllLoss2d, Fusion::kReduction, Nll2dShape, Alias::kNone,
-               Nll2dAllocations, NllWork),
+               {Nll2dAllocations, Nll2dOnCuda}, NllWork),
     Casting(precision::kFull,
             LossOf("aten::nll_loss", "Negative log likelihood of one class per row.",
                    "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
@@ -457,8 +475,8 @@ constexpr std::array kRows{
                "One number in the storage of a tensor: a mean or a sum of terms.",
                "(Tensor(a) self, Tensor terms, bool mean) -> Tensor(a)",
                "steelyard::reduce_in_place(f32[4,7], f32[4,7], True)", kNoGradient,
-               Fusion::kReduction, ReducedInPlaceShape, Alias::kView, ReducedInPlaceAllocations,
-               ReducedInPlaceWork),
+               Fusion::kReduction, ReducedInPlaceShape, Alias::kView,
+               {ReducedInPlaceAllocations, ReducedInPlaceOnCuda}, ReducedInPlaceWork),
     Casting(precision::kFull,
             LossOf("aten::mse_loss", "Squared differences.",
                    "(Tensor self, Tensor target, int reduction=1) -> Tensor",

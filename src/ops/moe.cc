@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/copies.h"
+#include "ops/cuda/cub.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/gradients/linalg.h"
@@ -47,6 +49,44 @@ void TopkShape(const OpView& op, Outputs& out) {
   out.Add(DType::kInt64, sizes);
 }
 
+// TensorTopK.cpp: long rows are shared by several blocks of threads, which count digits.
+bool SharesRows(std::int64_t rows, std::int64_t size) {
+  struct Least {
+    std::int64_t rows, size;
+  };
+  constexpr std::array kLeast{Least{20, 20000}, Least{40, 10000}, Least{80, 8000},
+                              Least{200, 5000}, Least{800, 3000}, Least{4000, 800}};
+  constexpr std::int64_t kLeastOfMany = 400;
+  const auto* const found =
+      std::ranges::find_if(kLeast, [&](const Least& least) { return rows <= least.rows; });
+  return size >= (found == kLeast.end() ? kLeastOfMany : found->size);
+}
+
+void TopkOnCuda(const OpView& op, Allocations& memory) {
+  allocations::OutputsOnly(op, memory);
+  const TensorView self = op.self();
+  const auto copy = cuda::Contiguous(self, memory);
+  const std::int64_t size = self.rank() == 0 ? 1 : self.size(op.dim(2, self.rank()));
+  const std::int64_t rows = size == 0 ? 0 : self.count() / size;
+  if (rows > 0 && SharesRows(rows, size)) {
+    constexpr std::int64_t kThreads = 256, kBlocksPerProcessor = 6, kDigits = 256;
+    const auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+    const std::int64_t fitting = op.target().multiprocessors * kBlocksPerProcessor * kThreads;
+    const std::int64_t per_thread = std::clamp<std::int64_t>(up(self.count(), fitting), 4, 64);
+    const std::int64_t blocks = rows * up(size, per_thread * kThreads);
+    const std::int64_t width = BitsOf(self.dtype()) / 8;
+    std::vector<Allocations::Scratch> scratch;
+    for (const std::int64_t bytes :
+         {rows * width, rows * 8, rows * 2 * std::max<std::int64_t>(width, 4), blocks * kDigits * 2,
+          rows * kDigits * 4, blocks * 4, blocks * 4}) {
+      scratch.push_back(memory.Allocate(bytes));
+    }
+    for (int i = 0; i < 2; ++i) memory.Free(memory.Allocate(cuda::ScanBytes(blocks)));
+    for (std::size_t i = scratch.size(); i-- > 0;) memory.Free(scratch[i]);
+  }
+  allocations::Free(copy, memory);
+}
+
 Work TopkWork(const OpView& op) {
   return {.compare = work::Elements(op.self()) * Decisions(op.integer(1))};
 }
@@ -69,6 +109,24 @@ void SortAllocations(const OpView& op, Allocations& memory) {
   const int dim = op.dim(kDim, self.rank());
   if (self.rank() == 0) return;
   memory.Free(memory.Allocate(allocations::Bytes(self.size(dim), DType::kInt64), "aten::resize_"));
+}
+
+// Sort.cpp: rows of up to 4096 elements are sorted by a block of threads each, a longer one alone
+// by CUB, with positions from which the indices start.
+template <int kDim>
+void SortOnCuda(const OpView& op, Allocations& memory) {
+  constexpr std::int64_t kShort = 4096;
+  const TensorView self = op.self();
+  if (self.rank() == 0 || self.size(op.dim(kDim, self.rank())) <= kShort) {
+    return SortAllocations<kDim>(op, memory);
+  }
+  allocations::OutputsOnly(op, memory);
+  const std::int64_t size = self.size(op.dim(kDim, self.rank()));
+  const auto positions = memory.Allocate(allocations::Bytes(size, DType::kInt64));
+  const std::int64_t width = std::max(BitsOf(self.dtype()) / 8, 1);
+  const int bits = static_cast<int>(width) * 8;
+  memory.Free(memory.Allocate(cuda::SortPairsBytes(size, bits, op.target(), width)));
+  memory.Free(positions);
 }
 
 template <int kDim>
@@ -199,7 +257,7 @@ Work FallbackSlopeWork(const OpView& op) {
 
 constexpr OpDef RoutingKernel(OpName name, std::string_view summary, Signature signature,
                               std::string_view example, Gradient grad, ShapeFn shape,
-                              AllocationsFn allocations, WorkFn work) {
+                              DeviceAllocations allocations, WorkFn work) {
   return Kernel(Family::kSelection, {name, summary, signature, example},
                 {shape, Fusion::kOpaque, allocations, work, grad, precision::kFollow});
 }
@@ -216,19 +274,19 @@ constexpr std::array kRows{
     RoutingKernel("aten::topk", "The largest elements along a dimension, and where they are.",
                   "(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> "
                   "(Tensor values, Tensor indices)",
-                  "aten::topk(f32[6,8], 2)", gradients::kTopk, TopkShape, allocations::OutputsOnly,
-                  TopkWork),
+                  "aten::topk(f32[6,8], 2)", gradients::kTopk, TopkShape,
+                  {allocations::OutputsOnly, TopkOnCuda}, TopkWork),
     RoutingKernel(
         "aten::sort", "Elements in order along a dimension, and where they were.",
         "(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-        "aten::sort(f32[4,6]{1,4}, 0)", gradients::kSort, SortShape<1>, SortAllocations<1>,
-        SortWork<1>),
+        "aten::sort(f32[4,6]{1,4}, 0)", gradients::kSort, SortShape<1>,
+        {SortAllocations<1>, SortOnCuda<1>}, SortWork<1>),
     RoutingKernel(
         "aten::sort.stable", "Elements in order, equal ones as they stood, and where they were.",
         "(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, "
         "Tensor indices)",
         "aten::sort.stable(i64[12], stable=True)", gradients::kSortStable, SortShape<2>,
-        SortAllocations<2>, SortWork<2>),
+        {SortAllocations<2>, SortOnCuda<2>}, SortWork<2>),
     Composite("aten::argsort", "Positions of the elements in order.",
               "(Tensor self, int dim=-1, bool descending=False) -> Tensor",
               "aten::argsort(f32[4,6])", Family::kSelection, Argsort, precision::kFollow),

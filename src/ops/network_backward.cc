@@ -13,6 +13,7 @@
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
 #include "ops/contents/words.h"
+#include "ops/cuda/copies.h"
 #include "ops/cuda/embedding.h"
 #include "ops/cuda/reduce.h"
 #include "ops/indices.h"
@@ -88,13 +89,26 @@ void SoftmaxSlopeAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(gradient, memory);
 }
 
-// On CUDA softmax's kernel is given the product of gradient and result.
+// On CUDA softmax's kernel is given the product of gradient and result, and reads it the same way.
 void SoftmaxSlopeOnCuda(const OpView& op, Allocations& memory) {
   memory.Output(0);
-  const Scratch gradient = allocations::Contiguous(op.self(), memory);
-  const Scratch output = allocations::Contiguous(op.tensor(1), memory);
-  const auto product = memory.Allocate(op.self().bytes(), "aten::mul");
-  memory.Free(product);
+  constexpr std::array kFactors{0, 1};
+  Outputs made;
+  shape::IterateOver(op, Promotion::kCommon, kFactors, made);
+  const Outputs::Meta& product = made.metas()[0];
+  const std::int64_t bytes = allocations::Bytes(work::Elements(op.self()), product.dtype);
+  const auto factor = memory.Allocate(bytes, "aten::mul");
+  Scratch dense;
+  if (!IsContiguous(product.sizes, product.strides)) dense = memory.Allocate(bytes, "aten::empty");
+  const Scratch output = cuda::Contiguous(op.tensor(1), memory);
+  allocations::Free(output, memory);
+  allocations::Free(dense, memory);
+  memory.Free(factor);
+}
+void LogSoftmaxSlopeOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const Scratch gradient = cuda::Contiguous(op.self(), memory);
+  const Scratch output = cuda::Contiguous(op.tensor(1), memory);
   allocations::Free(output, memory);
   allocations::Free(gradient, memory);
 }
@@ -130,37 +144,63 @@ void LayerNormSlopeAllocations(const OpView& op, Allocations& memory) {
   for (const Scratch& copy : {gradient, shift, scale, dense}) allocations::Free(copy, memory);
 }
 
-// layer_norm_kernel.cu: of many short rows blocks of threads leave partial sums for the parameters.
-void LayerNormSlopeOnCuda(const OpView& op, Allocations& memory) {
+// layer_norm_kernel.cu: of many short rows blocks of threads leave partial sums for the gradients
+// of parameters, results 1 to `parameters`.
+void PartialSums(const OpView& op, std::size_t parameters, DType dtype, Allocations& memory) {
   constexpr std::int64_t kManyRows = 65536, kWarp = 32, kMostSums = 32768;
-  const TensorView input = op.tensor(1), weight = op.tensor(5);
-  const Scratch dense = allocations::Contiguous(input, memory);
-  const Scratch gradient = allocations::Contiguous(op.self(), memory);
+  const std::int64_t width = NumElements(op.ints(2)).value_or(0);
+  const std::int64_t rows = width == 0 ? 0 : op.tensor(1).count() / width;
+  if (rows <= kManyRows || width / kWarp >= op.target().multiprocessors / 2) return;
+  const std::int64_t height =
+      std::min(kMostSums / ((width + kWarp - 1) / kWarp), (rows + kWarp - 1) / kWarp);
+  const std::array sizes{height, width};
+  const std::array strides{width, std::int64_t{1}};
+  std::array<Scratch, 2> partial;
+  for (std::size_t i = 0; i < parameters; ++i) {
+    if (op.output(static_cast<int>(i) + 1).defined())
+      partial.at(i) =
+          memory.Allocate(allocations::Bytes(Count(height) * width, dtype), "aten::empty");
+  }
+  // Each is summed into a new tensor, which takes the place of the gradient's own.
+  for (std::size_t i = 0; i < parameters; ++i) {
+    if (partial.at(i)) cuda::Stage(op, sizes, strides, 1, cuda::SumBytes(dtype), memory);
+  }
+  for (std::size_t i = partial.size(); i-- > 0;) allocations::Free(partial.at(i), memory);
+}
+
+void LayerNormSlopeOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView input = op.tensor(1), weight = op.tensor(5), bias = op.tensor(6);
+  const Scratch dense = cuda::Contiguous(input, memory);
+  const Scratch scale = weight.defined() ? cuda::Contiguous(weight, memory) : std::nullopt;
+  const Scratch shift = bias.defined() ? cuda::Contiguous(bias, memory) : std::nullopt;
   for (int i = 0; i < 3; ++i) {
     if (op.output(i).defined()) memory.Output(i, "aten::empty");
   }
-  const std::int64_t width = NumElements(op.ints(2)).value_or(0);
-  const std::int64_t rows = width == 0 ? 0 : input.count() / width;
-  if (rows > kManyRows && width / kWarp < op.target().multiprocessors / 2) {
-    const std::int64_t height =
-        std::min(kMostSums / ((width + kWarp - 1) / kWarp), (rows + kWarp - 1) / kWarp);
-    const DType dtype = weight.defined() ? weight.dtype() : input.dtype();
-    const std::array sizes{height, width};
-    const std::array strides{width, std::int64_t{1}};
-    std::array<Scratch, 2> partial;
-    for (std::size_t i = 0; i < partial.size(); ++i) {
-      if (op.output(static_cast<int>(i) + 1).defined())
-        partial[i] =
-            memory.Allocate(allocations::Bytes(Count(height) * width, dtype), "aten::empty");
-    }
-    for (const Scratch& sums : partial) {
-      if (sums) cuda::Stage(op, sizes, strides, 1, cuda::SumBytes(dtype), memory);
-    }
-    for (std::size_t i = partial.size(); i-- > 0;) allocations::Free(partial[i], memory);
-  }
-  allocations::Free(gradient, memory);
-  allocations::Free(dense, memory);
+  const Scratch gradient = cuda::Contiguous(op.self(), memory);
+  PartialSums(op, 2, weight.defined() ? weight.dtype() : input.dtype(), memory);
+  for (const Scratch& copy : {gradient, shift, scale, dense}) allocations::Free(copy, memory);
 }
+
+// _fused_rms_norm_backward(grad, input, shape, rstd, weight, mask[2])
+void RootNormSlopeShape(const OpView& op, Outputs& out) {
+  const std::vector<std::int64_t> mask = op.integers(5);
+  const TensorView input = op.tensor(1), weight = op.tensor(4);
+  const auto wanted = [&](std::size_t i) { return i < mask.size() && mask[i] != 0; };
+  wanted(0) ? out.Add(input.dtype(), input.sizes()) : out.AddNone();
+  wanted(1) && weight.defined() ? out.Add(weight.dtype(), weight.sizes()) : out.AddNone();
+}
+void RootNormSlopeOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView input = op.tensor(1), weight = op.tensor(4);
+  const Scratch dense = cuda::Contiguous(input, memory);
+  const Scratch scale = weight.defined() ? cuda::Contiguous(weight, memory) : std::nullopt;
+  for (int i = 0; i < 2; ++i) {
+    if (op.output(i).defined()) memory.Output(i, "aten::empty");
+  }
+  const Scratch gradient = cuda::Contiguous(op.self(), memory);
+  PartialSums(op, 1, weight.defined() ? weight.dtype() : input.dtype(), memory);
+  for (const Scratch& copy : {gradient, scale, dense}) allocations::Free(copy, memory);
+}
+Work RootNormSlopeWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 9}; }
 
 Work LayerNormSlopeWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 13}; }
 
@@ -286,6 +326,9 @@ void PairSlopeAllocations(const OpView& op, Allocations& memory) {
 
 // grad, self, buffer: like the gradient that arrives.
 void LogSigmoidSlopeShape(const OpView& op, Outputs& out) {
+  if (op.target().device == Device::kCuda) {  // which reads no buffer
+    return shape::Iterate<Promotion::kCommon, 0, 1>(op, out);
+  }
   if (!IsBroadcast(op, op.self())) return shape::Like<0>(op, out);
   shape::Iterate<Promotion::kCommon, 1, 2, 0>(op, out);
 }
@@ -400,8 +443,7 @@ constexpr std::array kRows{
     Kernel("aten::_log_softmax_backward_data", "The gradient of log_softmax, from its result.",
            "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
            "aten::_log_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)", Family::kNormalization,
-           Fusion::kReduction, SoftmaxSlopeShape,
-           {SoftmaxSlopeAllocations, SoftmaxSlopeAllocations},
+           Fusion::kReduction, SoftmaxSlopeShape, {SoftmaxSlopeAllocations, LogSoftmaxSlopeOnCuda},
            work::PerOutput<PerElement{.alu = 3, .special = 1}>),
     Kernel("aten::native_layer_norm_backward", "The gradients of a layer norm.",
            "(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, "
@@ -410,6 +452,13 @@ constexpr std::array kRows{
            "f32[8], f32[8], [True, True, True])",
            Family::kNormalization, Fusion::kOpaque, LayerNormSlopeShape,
            {LayerNormSlopeAllocations, LayerNormSlopeOnCuda}, LayerNormSlopeWork),
+    Kernel("aten::_fused_rms_norm_backward", "The gradients of a root-mean-square norm on CUDA.",
+           "(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, "
+           "bool[2] output_mask) -> (Tensor, Tensor)",
+           "aten::_fused_rms_norm_backward(f32[2,3,8], f32[2,3,8], [8], f32[2,3,1], f32[8], [True, "
+           "True])",
+           Family::kNormalization, Fusion::kOpaque, RootNormSlopeShape,
+           {allocations::OutputsOnly, RootNormSlopeOnCuda}, RootNormSlopeWork),
     Kernel("aten::_scaled_dot_product_flash_attention_for_cpu_backward",
            "The gradients of attention, block by block.",
            "(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor "
@@ -441,7 +490,7 @@ constexpr std::array kRows{
     Kernel("aten::unfold_backward", "The gradient of windows along a dimension.",
            "(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
            "aten::unfold_backward(f32[2,3,3], [2,8], 1, 3, 2)", Family::kIndexing, Fusion::kOpaque,
-           SizesShape, UnfoldSlopeAllocations, AddGradient),
+           SizesShape, {UnfoldSlopeAllocations, UnfoldSlopeAllocations}, AddGradient),
     Kernel("aten::nll_loss2d_backward", "The gradient of the negative log likelihood per pixel.",
            "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
            "ignore_index, Tensor total_weight) -> Tensor",
@@ -451,7 +500,8 @@ constexpr std::array kRows{
            "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
            "ignore_index, Tensor total_weight) -> Tensor",
            "aten::nll_loss_backward(f32[], f32[4,8], i64[4], None, 1, -100, f32[])", Family::kLoss,
-           Fusion::kOpaque, NllSlopeShape, allocations::OutputsOnly, NllSlopeWork),
+           Fusion::kOpaque, NllSlopeShape,
+           {allocations::OutputsOnly, cuda::OutputsThenCopies<2, 3>}, NllSlopeWork),
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "ops/cuda/copies.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
@@ -87,6 +88,9 @@ void LayerNormAllocations(const OpView& op, Allocations& memory) {
   for (std::size_t i = operands.size(); i-- > 0;) allocations::Free(copies[i], memory);
 }
 
+constexpr DeviceAllocations kLayerNormAllocations{LayerNormAllocations,
+                                                  cuda::CopiesThenOutputs<0, 2, 3>};
+
 // Per element: two sums for mean and variance, subtract, square, scale, multiply by the weight and
 // add the bias; per row: two divisions, an addition of eps and a reciprocal root.
 Work LayerNormWork(const OpView& op) {
@@ -102,6 +106,7 @@ std::vector<Tensor> LayerNorm(Dispatcher& d, const OpView& op) {
 // --- native_batch_norm(input, weight, bias, mean, variance, training, momentum, eps) ------------
 
 DType BatchStatisticsType(const OpView& op) {
+  if (op.target().device == Device::kCuda) return AccumulateType(op.self().dtype());
   return StatisticsType(op.self(), {op.tensor(1), op.tensor(2), op.tensor(3), op.tensor(4)});
 }
 
@@ -311,10 +316,32 @@ void GroupNormShape(const OpView& op, Outputs& out) {
   RequireChannels("channels of the weight", op.tensor(1), input.size(1));
   RequireChannels("channels of the bias", op.tensor(2), input.size(1));
   const Dims statistics{input.size(0), groups};
-  const DType dtype = StatisticsType(input, {op.tensor(1), op.tensor(2)});
+  const bool on_cuda = op.target().device == Device::kCuda;
+  const DType dtype = on_cuda ? input.dtype() : StatisticsType(input, {op.tensor(1), op.tensor(2)});
   out.Add(input.dtype(), input.sizes(), window::StridesLike(input, input.sizes()));
   out.Add(dtype, statistics);
   out.Add(dtype, statistics);
+}
+
+// group_norm_kernel.cu: what each channel of each image is multiplied by and what is added to it.
+void GroupNormOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView input = op.self();
+  allocations::Via<"aten::empty">(op, memory);
+  std::optional<Allocations::Scratch> copy;
+  if (!IsDenseImage(input)) copy = cuda::Contiguous(input, memory);
+  std::vector<Allocations::Scratch> factors;
+  if (op.integer(5) != 1 && (op.given(1) || op.given(2))) {
+    for (const int i : {1, 2}) {
+      const auto wide = AccumulateType(input.dtype());
+      if (op.given(i) && op.tensor(i).dtype() != wide)
+        factors.push_back(memory.Allocate(allocations::Bytes(op.tensor(i).count(), wide)));
+    }
+    const std::int64_t bytes =
+        allocations::Bytes(Count(input.size(0)) * input.size(1), AccumulateType(input.dtype()));
+    for (int i = 0; i < 2; ++i) factors.push_back(memory.Allocate(bytes, "aten::empty"));
+  }
+  for (std::size_t i = factors.size(); i-- > 0;) memory.Free(factors[i]);
+  allocations::Free(copy, memory);
 }
 
 void GroupNormAllocations(const OpView& op, Allocations& memory) {
@@ -352,8 +379,27 @@ std::vector<Tensor> GroupNorm(Dispatcher& d, const OpView& op) {
 
 // --- rms_norm(input, normalized_shape, weight, eps) ----------------------------------------------
 
+// layer_norm_kernel.cu's, with the reciprocal roots.
+void RootNormShape(const OpView& op, Outputs& out) {
+  const TensorView input = op.self();
+  const Dims normalized = op.ints(1);
+  RequireNormalized(input, normalized);
+  Dims roots(input.sizes());
+  for (int i = input.rank() - normalized.size(); i < input.rank(); ++i) roots[i] = 1;
+  out.Add(input.dtype(), input.sizes());
+  out.Add(AccumulateType(input.dtype()), roots);
+}
+
+Work RootNormWork(const OpView& op) {
+  const Count rows = RowsOf(op);
+  return {.alu = work::Elements(op.self()) * 4 + rows * 2, .special = rows};
+}
+
 // The result and the reciprocal roots it was scaled by.
 std::vector<Tensor> NormalizeByRoot(Dispatcher& d, const OpView& op) {
+  if (d.target().device == Device::kCuda && !IsComplex(op.self().dtype())) {
+    return d.CallMany("steelyard::rms_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3));
+  }
   const Dims normalized = op.ints(1);
   RequireNormalized(op.self(), normalized);
   Dims dims;
@@ -383,7 +429,7 @@ std::vector<Tensor> RmsNorm(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef NormalizationKernel(OpName name, std::string_view summary, Signature signature,
                                     std::string_view example, Gradient grad, ShapeFn shape,
-                                    AllocationsFn allocations, WorkFn work) {
+                                    DeviceAllocations allocations, WorkFn work) {
   return Kernel(Family::kNormalization, {name, summary, signature, example},
                 {shape, Fusion::kOpaque, allocations, work, grad, precision::kFollow});
 }
@@ -402,7 +448,7 @@ constexpr std::array kRows{
                 "(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
                 "float eps) -> (Tensor, Tensor, Tensor)",
                 "aten::native_layer_norm(f32[2,3,8], [8], f32[8], f32[8], 1e-05)",
-                gradients::kLayerNorm, LayerNormShape, LayerNormAllocations, LayerNormWork)),
+                gradients::kLayerNorm, LayerNormShape, kLayerNormAllocations, LayerNormWork)),
     Casting(precision::kFullOnCuda,
             NormalizationOf("aten::layer_norm", "Rows scaled to mean 0 and variance 1.",
                             "(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
@@ -462,13 +508,19 @@ constexpr std::array kRows{
                         "(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt "
                         "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
                         "aten::native_group_norm(f32[2,6,4], f32[6], f32[6], 2, 6, 4, 3, 1e-05)",
-                        gradients::kGroupNorm, GroupNormShape, GroupNormAllocations, GroupNormWork),
+                        gradients::kGroupNorm, GroupNormShape,
+                        {GroupNormAllocations, GroupNormOnCuda}, GroupNormWork),
     Casting(precision::kFullOnCuda,
             NormalizationOf(
                 "aten::group_norm", "Groups of channels scaled to mean 0 and variance 1.",
                 "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
                 "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
                 "aten::group_norm(f32[2,6,4], 3, f32[6], f32[6])", GroupNorm)),
+    NormalizationKernel(
+        "steelyard::rms_norm", "Rows scaled to mean square 1, with the scales, on CUDA.",
+        "(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)",
+        "steelyard::rms_norm(bf16[2,3,8], [8], bf16[8], 1e-06)", gradients::kRootNorm,
+        RootNormShape, {allocations::OutputsOnly, cuda::CopiesThenOutputs<0, 2>}, RootNormWork),
     NormalizationOf(
         "aten::_fused_rms_norm", "Rows scaled to mean square 1, with the scales.",
         "(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)",

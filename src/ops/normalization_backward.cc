@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/copies.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
@@ -32,6 +33,10 @@ enum Result { kImage, kScale, kShift };
 bool Wants(const OpView& op, Result result) {
   const std::vector<std::int64_t> mask = op.integers(9);
   return static_cast<std::size_t>(result) < mask.size() && mask[result] != 0;
+}
+
+bool IsReady(const TensorView& t, bool channels_last) {
+  return channels_last ? IsContiguousChannelsLast(t.sizes(), t.strides()) : t.is_contiguous();
 }
 
 // --- native_batch_norm_backward ------------------------------------------------------------------
@@ -112,6 +117,29 @@ void BatchSlopeAllocations(const OpView& op, Allocations& memory) {
   for (std::size_t i = buffers.size(); i-- > 0;) memory.Free(buffers[i]);
 }
 
+// cuDNN's and ATen's own kernels: the former reads the gradient in the order of the image.
+void BatchSlopeOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView gradient = op.self(), input = op.tensor(1);
+  Scratch copy;
+  const bool by_cudnn = normalization::UsesCudnn(op, 1) && op.boolean(7);
+  if (by_cudnn) {
+    const bool last = IsChannelsLast(input.sizes(), input.strides());
+    if (!IsReady(gradient, last)) copy = memory.Allocate(input.bytes(), "aten::empty");
+  }
+  // cuDNN's gives all gradients; those that nobody wants go at the end.
+  std::vector<Allocations::Scratch> unwanted;
+  for (const Result result : {kImage, kScale, kShift}) {
+    if (Wants(op, result)) {
+      memory.Output(result, "aten::empty");
+    } else if (by_cudnn) {
+      const std::int64_t bytes = result == kImage ? input.bytes() : op.tensor(2).bytes();
+      unwanted.push_back(memory.Allocate(bytes, "aten::empty"));
+    }
+  }
+  allocations::Free(copy, memory);
+  for (const Allocations::Scratch spare : unwanted) memory.Free(spare);
+}
+
 // Two sums over the gradient; in training the image's gradient also needs the projection on the
 // normalized image.
 Work BatchSlopeWork(const OpView& op) {
@@ -123,10 +151,6 @@ Work BatchSlopeWork(const OpView& op) {
 // --- native_group_norm_backward ------------------------------------------------------------------
 
 // (grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
-
-bool IsReady(const TensorView& t, bool channels_last) {
-  return channels_last ? IsContiguousChannelsLast(t.sizes(), t.strides()) : t.is_contiguous();
-}
 
 void GroupSlopeShape(const OpView& op, Outputs& out) {
   const TensorView input = op.tensor(1), weight = op.tensor(4);
@@ -164,12 +188,40 @@ void GroupSlopeAllocations(const OpView& op, Allocations& memory) {
   for (std::size_t i = buffers.size(); i-- > 0;) memory.Free(buffers[i]);
 }
 
+// Gradient and image row by row; sums of each channel, then factors of each group and channel.
+void GroupSlopeOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView input = op.tensor(1);
+  const DType wide = AccumulateType(input.dtype());
+  const Scratch gradient = cuda::Contiguous(op.self(), memory);
+  const Scratch image = cuda::Contiguous(input, memory);
+  for (const Result result : {kImage, kScale, kShift}) {
+    if (Wants(op, result)) memory.Output(result, "aten::empty");
+  }
+  const Count images = op.integer(5);
+  const auto make = [&](Count count) {
+    return memory.Allocate(allocations::Bytes(images * count, wide), "aten::empty");
+  };
+  const auto first = make(op.integer(6)), second = make(op.integer(6));
+  if (Wants(op, kImage)) {
+    const auto a = make(op.integer(8)), b = make(op.integer(8));
+    Scratch factors;
+    if (op.given(4)) factors = make(op.integer(6));
+    memory.Free(a);
+    memory.Free(b);
+    allocations::Free(factors, memory);
+  }
+  memory.Free(second);
+  memory.Free(first);
+  allocations::Free(image, memory);
+  allocations::Free(gradient, memory);
+}
+
 Work GroupSlopeWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 8}; }
 
 // --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef Backward(OpName name, std::string_view summary, Signature signature,
-                         std::string_view example, ShapeFn shape, AllocationsFn allocations,
+                         std::string_view example, ShapeFn shape, DeviceAllocations allocations,
                          WorkFn work) {
   return Kernel(Family::kNormalization, {name, summary, signature, example},
                 {shape, Fusion::kOpaque, allocations, work, kGradientUnknown, precision::kFollow});
@@ -182,13 +234,13 @@ constexpr std::array kRows{
              "output_mask) -> (Tensor, Tensor, Tensor)",
              "aten::native_batch_norm_backward(f32[2,3,4,4], f32[2,3,4,4], f32[3], f32[3], f32[3], "
              "f32[3], f32[3], True, 1e-05, [True,True,True])",
-             BatchSlopeShape, BatchSlopeAllocations, BatchSlopeWork),
+             BatchSlopeShape, {BatchSlopeAllocations, BatchSlopeOnCuda}, BatchSlopeWork),
     Backward("aten::native_group_norm_backward", "The gradients of a group norm.",
              "(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, "
              "SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
              "aten::native_group_norm_backward(f32[2,6,4], f32[2,6,4], f32[2,3], f32[2,3], f32[6], "
              "2, 6, 4, 3, [True,True,True])",
-             GroupSlopeShape, GroupSlopeAllocations, GroupSlopeWork),
+             GroupSlopeShape, {GroupSlopeAllocations, GroupSlopeOnCuda}, GroupSlopeWork),
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/copies.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/image.h"
 #include "ops/registry.h"
@@ -141,6 +142,25 @@ void PoolAllocations(const OpView& op, Allocations& memory) {
   CopyStrided(op.self(), memory);
 }
 
+// The same on CUDA, in the order that the image suggests; averages of volumes and all adaptive
+// averages are made of contiguous ones.
+void PoolOnCuda(const OpView& op, Allocations& memory) {
+  allocations::OutputsOnly(op, memory);
+  const TensorView image = op.self();
+  const bool last = IsChannelsLast(image.sizes(), image.strides());
+  const bool lies =
+      last ? IsContiguousChannelsLast(image.sizes(), image.strides()) : image.is_contiguous();
+  if (!lies) memory.Free(memory.Allocate(image.bytes(), "aten::empty"));
+}
+constexpr DeviceAllocations kPool{PoolAllocations, PoolOnCuda};
+
+void AdaptiveOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView image = op.self();
+  const bool last = IsChannelsLast(image.sizes(), image.strides());
+  if (last) return PoolOnCuda(op, memory);
+  cuda::CopiesThenOutputs<0>(op, memory);
+}
+
 // The operator that calls frees the copy.
 void MaxPool1dAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, "aten::empty");
@@ -189,9 +209,10 @@ Dims WithRow(const OpView& op, int i, std::int64_t row) {
   return list.empty() ? list : Dims{row, list[0]};
 }
 
-// Positions are found only for a gradient.
+// On the CPU positions are found only for a gradient.
 std::vector<Tensor> MaxPool1d(Dispatcher& d, const OpView& op) {
-  if (!d.grad_enabled() || !op.self().value().requires_grad) {
+  const bool on_cpu = d.target().device == Device::kCpu;
+  if (on_cpu && (!d.grad_enabled() || !op.self().value().requires_grad)) {
     return {d.Call("steelyard::max_pool1d_values", op.arg(0), op.arg(1), op.arg(2), op.arg(3),
                    op.arg(4), op.arg(5))};
   }
@@ -356,11 +377,20 @@ void Im2ColAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(copy, memory);
 }
 
+void Im2ColOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView image = op.self();
+  const Allocations::Scratch like = memory.Allocate(image.bytes(), "aten::empty");
+  const std::optional<Allocations::Scratch> copy = cuda::Contiguous(image, memory);
+  memory.Output(0, "aten::resize_");
+  memory.Free(like, "aten::resize_");
+  allocations::Free(copy, memory);
+}
+
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef PoolKernel(OpName name, std::string_view summary, Signature signature,
                            std::string_view example, Gradient grad, Fusion fusion, ShapeFn shape,
-                           AllocationsFn allocations, WorkFn work) {
+                           DeviceAllocations allocations, WorkFn work) {
   return Kernel(Family::kPooling, {name, summary, signature, example},
                 {shape, fusion, allocations, work, grad, precision::kFollow});
 }
@@ -382,13 +412,13 @@ constexpr std::array kRows{
                "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
                "aten::max_pool2d_with_indices(f32[2,3,9,9], [3,3], [2,2], [1,1])",
                gradients::kMaxPool2d, Fusion::kOutFusable,
-               MaxPoolShape<2, Gives::kValuesAndIndices>, PoolAllocations, MaxPoolWork<2>),
+               MaxPoolShape<2, Gives::kValuesAndIndices>, kPool, MaxPoolWork<2>),
     PoolKernel("aten::max_pool3d_with_indices", "Largest value of each window, and where it is.",
                "(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] "
                "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
                "aten::max_pool3d_with_indices(f32[2,3,4,6,6], [2])", gradients::kMaxPool3d,
                Fusion::kOutFusable, MaxPoolShape<3, Gives::kValuesAndIndices>,
-               ResizedPoolAllocations, MaxPoolWork<3>),
+               {ResizedPoolAllocations, cuda::OutputsThenCopies<0>}, MaxPoolWork<3>),
     PoolKernel("steelyard::max_pool1d_values", "Largest value of each window, inside `max_pool1d`.",
                "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
                "dilation=[1], bool ceil_mode=False) -> Tensor",
@@ -413,7 +443,7 @@ constexpr std::array kRows{
         "(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
         "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
         "aten::avg_pool2d(f32[2,3,8,8]{192,1,24,3}, [2,2])", gradients::kAveragePool2d,
-        Fusion::kOutFusable, AveragePoolShape<2>, PoolAllocations, AveragePoolWork<2>),
+        Fusion::kOutFusable, AveragePoolShape<2>, kPool, AveragePoolWork<2>),
     Casting(
         precision::kFullOnCpu,
         PoolKernel(
@@ -421,8 +451,8 @@ constexpr std::array kRows{
             "(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
             "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
             "aten::avg_pool3d(f32[2,3,4,6,6], [2,2,2])", gradients::kAveragePool3d,
-            Fusion::kOutFusable, AveragePoolShape<3>, ContiguousPoolAllocations,
-            AveragePoolWork<3>)),
+            Fusion::kOutFusable, AveragePoolShape<3>,
+            {ContiguousPoolAllocations, cuda::OutputsThenCopies<0>}, AveragePoolWork<3>)),
     PoolOf("aten::avg_pool1d", "Mean of each window.",
            "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool "
            "ceil_mode=False, bool count_include_pad=True) -> Tensor",
@@ -430,24 +460,26 @@ constexpr std::array kRows{
     PoolKernel("aten::_adaptive_avg_pool2d", "Means of as many windows as the output has pixels.",
                "(Tensor self, SymInt[2] output_size) -> Tensor",
                "aten::_adaptive_avg_pool2d(f32[2,3,8,8], [3,3])", gradients::kAdaptiveAverage2d,
-               Fusion::kOutFusable, AdaptiveShape<2>, ResizedPoolAllocations, AdaptiveWork),
+               Fusion::kOutFusable, AdaptiveShape<2>, {ResizedPoolAllocations, AdaptiveOnCuda},
+               AdaptiveWork),
     PoolKernel("aten::_adaptive_avg_pool3d", "Means of as many windows as the output has pixels.",
                "(Tensor self, SymInt[3] output_size) -> Tensor",
                "aten::_adaptive_avg_pool3d(f32[2,3,4,8,8], [2,3,3])", gradients::kAdaptiveAverage3d,
-               Fusion::kOutFusable, AdaptiveShape<3>, allocations::Via<"aten::resize_">,
-               AdaptiveWork),
+               Fusion::kOutFusable, AdaptiveShape<3>,
+               {allocations::Via<"aten::resize_">, cuda::CopiesThenOutputs<0>}, AdaptiveWork),
     PoolKernel("aten::adaptive_max_pool2d",
                "Largest values of as many windows as the output has pixels.",
                "(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
                "aten::adaptive_max_pool2d(f32[2,3,8,8], [3,3])", gradients::kAdaptiveMax2d,
-               Fusion::kOutFusable, AdaptiveMaxShape, PoolAllocations, AdaptiveWork),
+               Fusion::kOutFusable, AdaptiveMaxShape, {PoolAllocations, cuda::OutputsThenCopies<0>},
+               AdaptiveWork),
     Casting(precision::kFullOnCpu,
             PoolKernel("aten::adaptive_max_pool3d",
                        "Largest values of as many windows as the output has voxels.",
                        "(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
                        "aten::adaptive_max_pool3d(f32[2,3,8,8,8], [3,3,3])",
                        gradients::kAdaptiveMax3d, Fusion::kOutFusable, AdaptiveMaxVolumeShape,
-                       allocations::OutputsOnly, AdaptiveWork)),
+                       {allocations::OutputsOnly, cuda::OutputsThenCopies<0>}, AdaptiveWork)),
     PoolOf("aten::adaptive_max_pool1d",
            "Largest values of as many windows as the output has elements.",
            "(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
@@ -474,7 +506,8 @@ constexpr std::array kRows{
                 "(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) "
                 "-> Tensor",
                 "aten::upsample_nearest2d(f32[2,3,4,4], [8,8])", gradients::kUpsampleNearest2d,
-                Fusion::kInjective, UpsampleShape, UpsampleAllocations<1>, work::Move)),
+                Fusion::kInjective, UpsampleShape, {UpsampleAllocations<1>, cuda::Images<4>},
+                work::Move)),
     Casting(
         precision::kFullOnCuda,
         PoolKernel(
@@ -483,7 +516,7 @@ constexpr std::array kRows{
             "-> Tensor",
             "aten::_upsample_nearest_exact2d(f32[2,3,4,4], [8,8])",
             gradients::kUpsampleNearestExact2d, Fusion::kInjective, UpsampleShape,
-            UpsampleAllocations<1>, work::Move)),
+            {UpsampleAllocations<1>, cuda::Images<4>}, work::Move)),
     Casting(
         precision::kFullOnCuda,
         PoolKernel(
@@ -510,7 +543,7 @@ constexpr std::array kRows{
                "(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) "
                "-> Tensor",
                "aten::im2col(f32[2,3,8,8], [3,3], [1,1], [1,1], [1,1])", gradients::kIm2Col,
-               Fusion::kInjective, Im2ColShape, Im2ColAllocations, work::Move),
+               Fusion::kInjective, Im2ColShape, {Im2ColAllocations, Im2ColOnCuda}, work::Move),
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/copies.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/image.h"
 #include "ops/registry.h"
@@ -153,9 +154,10 @@ template <int kSpatial>
 void PadImageShape(const OpView& op, Outputs& out) {
   const TensorView image = op.self();
   const Dims sizes = PaddedSizes(image, op.ints(1));
-  out.Add(
-      image.dtype(), sizes,
-      KeepsChannelsLast<kSpatial>(image) ? ChannelsLastStrides(sizes) : ContiguousStrides(sizes));
+  const bool on_cpu = op.target().device == Device::kCpu;
+  out.Add(image.dtype(), sizes,
+          on_cpu && KeepsChannelsLast<kSpatial>(image) ? ChannelsLastStrides(sizes)
+                                                       : ContiguousStrides(sizes));
 }
 
 template <int kSpatial>
@@ -219,6 +221,10 @@ Tensor RollOne(Dispatcher& d, const Tensor& t, std::int64_t shift, std::int64_t 
   const int dim = static_cast<int>(at < 0 ? at + t.rank() : at);
   const std::int64_t size = t.size(dim);
   if (t.count() == 0) return d.Call("aten::clone", t);
+  // A kernel of CUDA reads it dense, and makes the same result.
+  if (d.target().device == Device::kCuda && !t.view().is_contiguous()) {
+    return RollOne(d, d.Call("aten::contiguous", t), shift, at);
+  }
   const std::int64_t start = ((size - shift % size) % size + size) % size;
   const std::vector<Tensor> parts{d.Call("aten::narrow", t, dim, start, size - start),
                                   d.Call("aten::narrow", t, dim, 0, start)};
@@ -303,7 +309,7 @@ std::vector<Tensor> PadSequence(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
                        std::string_view example, Gradient grad, ShapeFn shape,
-                       AllocationsFn allocations) {
+                       DeviceAllocations allocations) {
   return Kernel(Family::kDataMovement, {name, summary, signature, example},
                 {shape, Fusion::kInjective, allocations, work::Move, grad, precision::kFollow});
 }
@@ -332,11 +338,11 @@ constexpr std::array kRows{
             Kernel("aten::reflection_pad2d", "Borders that mirror the last two dimensions.",
                    "(Tensor self, SymInt[4] padding) -> Tensor",
                    "aten::reflection_pad2d(f32[2,3,4,5], [1,2,1,0])", gradients::kReflectionPad2d,
-                   PadImageShape<2>, ResizedPadAllocations)),
+                   PadImageShape<2>, {ResizedPadAllocations, cuda::OutputsThenCopies<0>})),
     Kernel("aten::reflection_pad3d", "Borders that mirror the last three dimensions.",
            "(Tensor self, SymInt[6] padding) -> Tensor",
            "aten::reflection_pad3d(f32[2,3,4,5,6], [1,2,1,0,2,1])", gradients::kReflectionPad3d,
-           PadImageShape<3>, PadImageAllocations<3>),
+           PadImageShape<3>, {PadImageAllocations<3>, cuda::OutputsThenCopies<0>}),
     Casting(precision::kFullOnCpu,
             Kernel("aten::replication_pad1d", "Borders that repeat the edge of the last dimension.",
                    "(Tensor self, SymInt[2] padding) -> Tensor",

@@ -12,6 +12,8 @@
 
 #include "ir/layout.h"
 #include "ops/contents/words.h"
+#include "ops/cuda/copies.h"
+#include "ops/cuda/cub.h"
 #include "ops/cuda/reduce.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/indexing.h"
@@ -232,6 +234,19 @@ std::int64_t BytesOf(Keeps keeps, DType dtype) {
   __builtin_unreachable();
 }
 
+// Over all dimensions of a tensor that is first made contiguous, or flattened.
+template <Keeps kKeeps>
+void ReduceWholeOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.self();
+  const Dims flat{self.count()};
+  const bool flattens = kKeeps == Keeps::kPlace;
+  const bool reads = flattens && ViewStrides(self.sizes(), self.strides(), flat).has_value();
+  const auto copy = reads ? std::nullopt : cuda::Contiguous(self, memory);
+  cuda::Stage(op, self.sizes(), ContiguousStrides(self.sizes()), ~shape::DimSet{0},
+              BytesOf(kKeeps, self.dtype()), memory);
+  allocations::Free(copy, memory);
+}
 // Half-precision elements are read as they are where the result is float32; others of another dtype
 // are cast first.
 template <Keeps kKeeps, Places kAt>
@@ -242,11 +257,17 @@ void ReduceOnCuda(const OpView& op, Allocations& memory) {
   const bool as_is =
       kKeeps != Keeps::kSum ||
       (dtype == DType::kFloat32 && IsFloating(self.dtype()) && BitsOf(self.dtype()) < 32);
-  const DType read = as_is ? self.dtype() : dtype;
+  const DType read = as_is || RealOf(self.dtype()) != self.dtype() ? self.dtype() : dtype;
   const auto cast = allocations::Cast(self, read, memory);
   cuda::Stage(op, self.sizes(), shape::CastStrides(self, read), ReducedDims(op, kAt),
               BytesOf(kKeeps, kKeeps == Keeps::kSum ? dtype : self.dtype()), memory);
   allocations::Free(cast, memory);
+}
+
+template <Places kAt>
+void PlaceOnCuda(const OpView& op, Allocations& memory) {
+  if (op.given(kAt.dim)) return ReduceOnCuda<Keeps::kPlace, kAt>(op, memory);
+  ReduceWholeOnCuda<Keeps::kPlace>(op, memory);
 }
 
 // --- Work ---------------------------------------------------------------------------------------
@@ -284,6 +305,25 @@ void CumulativeShape(const OpView& op, Outputs& out) {
 void CumulativeAllocations(const OpView& op, Allocations& memory) {
   if (op.self().rank() > 0) return CastToOutput(op, memory);
   memory.Output(0);
+}
+
+// Rows that lie densely; a single one is scanned by all blocks of threads together.
+void CumulateOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.self();
+  if (self.rank() == 0 || self.count() == 0) return;
+  const DType dtype = op.output().dtype();
+  const auto cast = allocations::Cast(self, dtype, memory);
+  const Dims strides = shape::CastStrides(self, dtype);
+  std::optional<Allocations::Scratch> dense;
+  if (!IsContiguous(self.sizes(), strides)) {
+    dense = memory.Allocate(allocations::Bytes(self.count(), dtype), "aten::empty");
+  }
+  if (self.size(op.dim(1, self.rank())) == self.count()) {
+    memory.Free(memory.Allocate(cuda::ScanBytes(self.count(), BitsOf(dtype) / 8)));
+  }
+  allocations::Free(dense, memory);
+  allocations::Free(cast, memory);
 }
 
 // reversed_cumsum(grad * output) / input; zeros are looked for first.
@@ -392,8 +432,18 @@ Work LogSoftmaxWork(const OpView& op) {
   return work::Times({.alu = 5, .special = 1}, work::Elements(self)) + Work{.special = rows};
 }
 
+void SoftmaxOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  allocations::Free(cuda::Contiguous(op.self(), memory), memory);
+}
+
+// On CUDA the kernel itself reads float16 and gives float32.
 template <Label kKernel>
 std::vector<Tensor> Softmax(Dispatcher& d, const OpView& op) {
+  if (d.target().device == Device::kCuda && op.self().dtype() == DType::kFloat16 &&
+      op.dtype(2) == DType::kFloat32) {
+    return {d.Call(kOpNamed<kKernel>, d.tensor(op, 0), op.arg(1), true)};
+  }
   const Tensor self =
       op.given(2) ? d.Call("aten::to.dtype", d.tensor(op, 0), op.arg(2)) : d.tensor(op, 0);
   return {d.Call(kOpNamed<kKernel>, self, op.arg(1), false)};
@@ -404,8 +454,8 @@ constexpr OpDef SoftmaxKernel(OpName name, std::string_view summary, std::string
   return Kernel(
       Family::kNormalization,
       {name, summary, "(Tensor self, int dim, bool half_to_float) -> Tensor", example},
-      {SoftmaxShape, Fusion::kReduction, DeviceAllocations{SoftmaxAllocations, SoftmaxAllocations},
-       work, grad, precision::kFollow});
+      {SoftmaxShape, Fusion::kReduction, DeviceAllocations{SoftmaxAllocations, SoftmaxOnCuda}, work,
+       grad, precision::kFollow});
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -428,7 +478,8 @@ constexpr std::array kRows{
            "(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
            "Tensor",
            "aten::nansum(f32[2,3,8], [0,-1], True)", gradients::kNanSum, Fusion::kReduction,
-           RealReduceShape<Places{.dim = 1, .keep = 2, .dtype = 3}>, NanSumAllocations,
+           RealReduceShape<Places{.dim = 1, .keep = 2, .dtype = 3}>,
+           {NanSumAllocations, ReduceOnCuda<Keeps::kSum, Places{.dim = 1, .keep = 2, .dtype = 3}>},
            work::PerInput<PerElement{.alu = 1, .compare = 1}>),
     Call("aten::nanmean", "Means of what are numbers over dimensions.",
          "(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
@@ -492,11 +543,10 @@ constexpr std::array kRows{
            {allocations::OutputsOnly, ReduceOnCuda<Keeps::kValue, Places{.dim = 1, .keep = 2}>}),
     Reduce("aten::max", "The largest element.", "(Tensor self) -> Tensor",
            "aten::max(f32[8,2]{1,8})", gradients::kMaxAll, Fusion::kReduction,
-           ChooseShape<OwnType, Places{}>,
-           {ContiguousByFactory, ReduceOnCuda<Keeps::kValue, Places{}>}),
+           ChooseShape<OwnType, Places{}>, {ContiguousByFactory, ReduceWholeOnCuda<Keeps::kValue>}),
     Reduce("aten::min", "The smallest element.", "(Tensor self) -> Tensor", "aten::min(f32[2,8])",
            gradients::kMinAll, Fusion::kReduction, ChooseShape<OwnType, Places{}>,
-           {ContiguousByFactory, ReduceOnCuda<Keeps::kValue, Places{}>}),
+           {ContiguousByFactory, ReduceWholeOnCuda<Keeps::kValue>}),
     Reduce("aten::max.dim", "The largest elements of a dimension, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
            "aten::max.dim(f32[2,8], 1)", gradients::kMaxDim, Fusion::kReduction,
@@ -513,11 +563,11 @@ constexpr std::array kRows{
            "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
            "aten::argmax(f32[2,8], 1)", kNoGradient, Fusion::kReduction,
            ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>,
-           {ArgMaxAllocations, ReduceOnCuda<Keeps::kPlace, Places{.dim = 1, .keep = 2}>}, kCompare),
+           {ArgMaxAllocations, PlaceOnCuda<Places{.dim = 1, .keep = 2}>}, kCompare),
     Reduce("aten::argmin", "Where the smallest element stands.",
            "(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", "aten::argmin(f32[2,8])",
            kNoGradient, Fusion::kReduction, ChooseShape<IndexType, Places{.dim = 1, .keep = 2}>,
-           {ArgMaxAllocations, ReduceOnCuda<Keeps::kPlace, Places{.dim = 1, .keep = 2}>}, kCompare),
+           {ArgMaxAllocations, PlaceOnCuda<Places{.dim = 1, .keep = 2}>}, kCompare),
     Casting(
         precision::kFullResultOnCuda,
         Reduce("aten::linalg_vector_norm", "Norms over dimensions.",
@@ -534,12 +584,13 @@ constexpr std::array kRows{
                            "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
                            "aten::cumsum(bool[2,8], -1)", gradients::kCumsum, Fusion::kOpaque,
                            CumulativeShape<Places{.dim = 1, .dtype = 2}>,
-                           {CumulativeAllocations, CumulativeAllocations}))),
+                           {CumulativeAllocations, CumulateOnCuda}))),
     Casting(precision::kFullResultOnCuda,
             Reduce("aten::cumprod", "Products of all elements up to each.",
                    "(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
                    "aten::cumprod(f32[2,8], -1)", gradients::kCumprod, Fusion::kOpaque,
-                   CumulativeShape<Places{.dim = 1, .dtype = 2}>, CumulativeAllocations)),
+                   CumulativeShape<Places{.dim = 1, .dtype = 2}>,
+                   {CumulativeAllocations, CumulateOnCuda})),
     Call("aten::cumprod_backward", "The gradient of products of all elements up to each.",
          "(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor",
          "aten::cumprod_backward(f32[2,8], f32[2,8], 1, f32[2,8])", CumprodBackward),

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <vector>
 
+#include "ops/cuda/copies.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/image.h"
 #include "ops/registry.h"
@@ -341,8 +342,8 @@ std::vector<Tensor> AffineGridBackward(Dispatcher& d, const OpView& op) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-constexpr OpDef Sample(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
-                       Gradient grad = kGradientUnknown) {
+constexpr OpDef Sample(const Words& words, ShapeFn shape, DeviceAllocations allocations,
+                       WorkFn work, Gradient grad = kGradientUnknown) {
   return Kernel(Family::kPooling, words,
                 {.shape = shape,
                  .fusion = Fusion::kInjective,
@@ -362,22 +363,22 @@ constexpr std::array kRows{
         Sample({"aten::upsample_nearest1d", "The nearest element of a shorter or longer signal.",
                 "(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor",
                 "aten::upsample_nearest1d(f32[2,3,4], [8])"},
-               UpsampleShape<1>, TableAllocations<1, 1>, work::Move,
+               UpsampleShape<1>, {TableAllocations<1, 1>, cuda::OutputsThenCopies<0>}, work::Move,
                gradients::kUpsampleNearest1d)),
     Casting(precision::kFullOnCuda,
             Sample({"aten::_upsample_nearest_exact1d",
                     "The nearest element of a shorter or longer signal.",
                     "(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor",
                     "aten::_upsample_nearest_exact1d(f32[2,3,4], [8])"},
-                   UpsampleShape<1>, TableAllocations<1, 1>, work::Move,
-                   gradients::kUpsampleNearestExact1d)),
+                   UpsampleShape<1>, {TableAllocations<1, 1>, cuda::OutputsThenCopies<0>},
+                   work::Move, gradients::kUpsampleNearestExact1d)),
     Casting(
         precision::kFullOnCuda,
         Sample({"aten::upsample_nearest3d", "The nearest element of a smaller or larger volume.",
                 "(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, "
                 "float? scales_w=None) -> Tensor",
                 "aten::upsample_nearest3d(f32[2,3,4,4,4], [8,8,8])"},
-               UpsampleShape<3>, OrderedAllocations<3, 1>, work::Move,
+               UpsampleShape<3>, {OrderedAllocations<3, 1>, cuda::Images<0>}, work::Move,
                gradients::kUpsampleNearest3d)),
     Casting(
         precision::kFullOnCuda,
@@ -386,7 +387,7 @@ constexpr std::array kRows{
                 "(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, "
                 "float? scales_w=None) -> Tensor",
                 "aten::_upsample_nearest_exact3d(f32[2,3,4,4,4], [8,8,8])"},
-               UpsampleShape<3>, OrderedAllocations<3, 1>, work::Move,
+               UpsampleShape<3>, {OrderedAllocations<3, 1>, cuda::Images<0>}, work::Move,
                gradients::kUpsampleNearestExact3d)),
     Casting(precision::kFullOnCuda,
             Sample({"aten::upsample_linear1d", "Elements between those of a signal.",
@@ -417,7 +418,7 @@ constexpr std::array kRows{
                     "scales_h=None, float? "
                     "scales_w=None) -> Tensor",
                     "aten::_upsample_bilinear2d_aa(f32[2,3,8,8], [3,5], False)"},
-                   AntialiasShape, AntialiasAllocations<2>, kInterpolation<4>,
+                   AntialiasShape, {AntialiasAllocations<2>, cuda::Rows}, kInterpolation<4>,
                    gradients::kUpsampleBilinear2dAa)),
     Casting(precision::kFullOnCuda,
             Sample({"aten::_upsample_bicubic2d_aa", "Means of all pixels under a curve.",
@@ -425,7 +426,7 @@ constexpr std::array kRows{
                     "scales_h=None, float? "
                     "scales_w=None) -> Tensor",
                     "aten::_upsample_bicubic2d_aa(f32[2,3,8,8], [4,4], False)"},
-                   AntialiasShape, AntialiasAllocations<4>, kInterpolation<16>,
+                   AntialiasShape, {AntialiasAllocations<4>, cuda::Rows}, kInterpolation<16>,
                    gradients::kUpsampleBicubic2dAa)),
     Call({"aten::upsample_nearest1d.vec", "The nearest element, by sizes or factors.",
           "(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/copies.h"
+#include "ops/cuda/reduce.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/gradients/reduction.h"
@@ -90,12 +92,39 @@ void VarianceAndMeanAllocations(const OpView& op, Allocations& memory) {
   for (const Allocations::Scratch part : parts) memory.Free(part);
 }
 
+// One pass keeps mean, sum of squares and two counts.
+void StageMoments(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self();
+  const std::int64_t width = std::max(BitsOf(RealOf(self.dtype())) / 8, 4);
+  cuda::Stage(op, self, shape::DimsOf(op, 1, self.rank()), width == 8 ? 32 : 16, memory);
+}
+void VarianceOnCuda(const OpView& op, Allocations& memory) {
+  if (!IsComplex(op.self().dtype())) {
+    memory.Output(0);
+    return StageMoments(op, memory);
+  }
+  std::array<Allocations::Scratch, 2> parts;
+  for (Allocations::Scratch& part : parts) {
+    part = memory.Allocate(allocations::Bytes(op.output().count(), op.output().dtype()));
+    StageMoments(op, memory);
+  }
+  memory.Output(0, "aten::add");
+  for (const Allocations::Scratch part : parts) memory.Free(part);
+}
+void VarianceAndMeanOnCuda(const OpView& op, Allocations& memory) {
+  if (IsComplex(op.self().dtype())) return VarianceAndMeanAllocations(op, memory);
+  allocations::OutputsOnly(op, memory);
+  StageMoments(op, memory);
+}
+constexpr DeviceAllocations kVariance{VarianceAllocations, VarianceOnCuda};
+constexpr DeviceAllocations kVarianceAndMean{VarianceAndMeanAllocations, VarianceAndMeanOnCuda};
+
 // Welford's update: a difference from the mean before and after, both products and a division.
 constexpr WorkFn kMomentsWork = work::PerInput<PerElement{.alu = 5}>;
 
 template <int kOutputs>
 constexpr OpDef Moments(OpName name, std::string_view summary, Signature signature,
-                        std::string_view example, AllocationsFn allocations, Gradient grad) {
+                        std::string_view example, DeviceAllocations allocations, Gradient grad) {
   return Kernel(Family::kReduction, {name, summary, signature, example},
                 {MomentsShape<kOutputs>, Fusion::kReduction, allocations, kMomentsWork, grad,
                  precision::kFollow});
@@ -188,8 +217,21 @@ void NormAllocations(const OpView& op, Allocations& memory) {
   }
 }
 
+template <int kDType>
+void NormOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.self();
+  const DType type = NormType(op, kDType);
+  const bool widened = IsHalf(self.dtype()) && type == DType::kFloat32;  // as it is read
+  const DType read = widened ? self.dtype() : type;
+  const auto cast = allocations::Cast(self, read, memory);
+  cuda::Stage(op, self.sizes(), shape::CastStrides(self, read), shape::DimsOf(op, 2, self.rank()),
+              cuda::SumBytes(RealOf(type)), memory);
+  allocations::Free(cast, memory);
+}
+
 constexpr OpDef Norm(OpName name, Signature signature, std::string_view example, ShapeFn shape,
-                     AllocationsFn allocations, Gradient grad) {
+                     DeviceAllocations allocations, Gradient grad) {
   return Kernel(Family::kReduction, {name, "Norms over dimensions.", signature, example},
                 {shape, Fusion::kReduction, allocations, work::Norm, grad, precision::kFollow});
 }
@@ -373,7 +415,7 @@ void MedianAllocations(const OpView& op, Allocations& memory) {
 }
 
 constexpr OpDef Chosen(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, ShapeFn shape, AllocationsFn allocations,
+                       std::string_view example, ShapeFn shape, DeviceAllocations allocations,
                        Gradient grad) {
   return Kernel(Family::kReduction, {name, summary, signature, example},
                 {shape, Fusion::kOpaque, allocations, work::PerInput<PerElement{.compare = 1}>,
@@ -428,22 +470,20 @@ constexpr std::array kRows{
     Moments<1>(
         "aten::var.correction", "Variances over dimensions.",
         "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-        "aten::var.correction(f32[2,3,8], [-1], correction=0)", VarianceAllocations,
-        gradients::kVar),
+        "aten::var.correction(f32[2,3,8], [-1], correction=0)", kVariance, gradients::kVar),
     Moments<1>(
         "aten::std.correction", "Standard deviations over dimensions.",
         "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-        "aten::std.correction(f32[2,3,8], [-1], keepdim=True)", VarianceAllocations,
-        gradients::kStd),
+        "aten::std.correction(f32[2,3,8], [-1], keepdim=True)", kVariance, gradients::kStd),
     Moments<2>("aten::var_mean.correction", "Variances and means over dimensions.",
                "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
                "(Tensor, Tensor)",
-               "aten::var_mean.correction(f32[2,3,8], [-1], keepdim=True)",
-               VarianceAndMeanAllocations, gradients::kVarMean),
+               "aten::var_mean.correction(f32[2,3,8], [-1], keepdim=True)", kVarianceAndMean,
+               gradients::kVarMean),
     Moments<2>("aten::std_mean.correction", "Standard deviations and means over dimensions.",
                "(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> "
                "(Tensor, Tensor)",
-               "aten::std_mean.correction(f32[2,3,8], [0,1])", VarianceAndMeanAllocations,
+               "aten::std_mean.correction(f32[2,3,8], [0,1])", kVarianceAndMean,
                gradients::kStdMean),
     Call("aten::var", "The variance of all elements.",
          "(Tensor self, bool unbiased=True) -> Tensor", "aten::var(f32[2,8])",
@@ -479,11 +519,11 @@ constexpr std::array kRows{
             Norm("aten::norm.ScalarOpt_dim",
                  "(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
                  "aten::norm.ScalarOpt_dim(f32[2,8], 2, [1], True)", NormShape<-1>,
-                 NormAllocations<-1>, gradients::kNorm)),
+                 {NormAllocations<-1>, NormOnCuda<-1>}, gradients::kNorm)),
     Norm("aten::norm.ScalarOpt_dim_dtype",
          "(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
          "aten::norm.ScalarOpt_dim_dtype(f32[2,8], 2, [1], True, dtype=f64)", NormShape<4>,
-         NormAllocations<4>, gradients::kNormAs),
+         {NormAllocations<4>, NormOnCuda<4>}, gradients::kNormAs),
     Casting(precision::kFullResultOnCuda,
             Call("aten::norm.Scalar", "The norm of all elements.",
                  "(Tensor self, Scalar p=2) -> Tensor", "aten::norm.Scalar(f32[2,8])", NormOfAll,
@@ -518,23 +558,25 @@ constexpr std::array kRows{
            gradients::kAminmax),
     Chosen("aten::cummax", "The largest of all elements up to each, and where it stands.",
            "(Tensor self, int dim) -> (Tensor values, Tensor indices)", "aten::cummax(f32[2,8], 1)",
-           RunningBestShape, allocations::Via<"aten::empty">, gradients::kCummax),
+           RunningBestShape, {allocations::Via<"aten::empty">, cuda::OutputsThenCopies<0>},
+           gradients::kCummax),
     Chosen("aten::cummin", "The smallest of all elements up to each, and where it stands.",
            "(Tensor self, int dim) -> (Tensor values, Tensor indices)", "aten::cummin(f32[2,8], 1)",
-           RunningBestShape, allocations::Via<"aten::empty">, gradients::kCummin),
+           RunningBestShape, {allocations::Via<"aten::empty">, cuda::OutputsThenCopies<0>},
+           gradients::kCummin),
     Chosen("aten::median", "The middle of all elements.", "(Tensor self) -> Tensor",
            "aten::median(f32[2,8])", MedianShape, MedianAllocations, gradients::kMedianAll),
     Chosen("aten::median.dim", "The middle elements of a dimension, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::median.dim(f32[2,8], 1)", MedianOfDimShape, MedianOfDimAllocations,
-           gradients::kMedianDim),
+           "aten::median.dim(f32[2,8], 1)", MedianOfDimShape,
+           {MedianOfDimAllocations, cuda::CopiesThenOutputs<0>}, gradients::kMedianDim),
     Chosen("aten::nanmedian", "The middle of all elements that are numbers.",
            "(Tensor self) -> Tensor", "aten::nanmedian(f32[2,8])", MedianShape, MedianAllocations,
            gradients::kNanMedianAll),
     Chosen("aten::nanmedian.dim", "The middle of a dimension's numbers, and where they stand.",
            "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::nanmedian.dim(f32[2,8], 1)", MedianOfDimShape, MedianOfDimAllocations,
-           gradients::kNanMedianDim),
+           "aten::nanmedian.dim(f32[2,8], 1)", MedianOfDimShape,
+           {MedianOfDimAllocations, cuda::CopiesThenOutputs<0>}, gradients::kNanMedianDim),
     Chosen("aten::kthvalue", "The k-th smallest elements of a dimension, and where they stand.",
            "(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
            "indices)",
@@ -544,7 +586,8 @@ constexpr std::array kRows{
            "aten::mode(f32[2,8])", ModeShape, allocations::OutputsOnly, gradients::kMode),
     Chosen("aten::_logcumsumexp", "Logarithms of the sums of exponentials up to each.",
            "(Tensor self, int dim) -> Tensor", "aten::_logcumsumexp(f32[2,8], 1)",
-           LogCumSumExpShape, allocations::Via<"aten::empty">, gradients::kNotImplemented),
+           LogCumSumExpShape, {allocations::Via<"aten::empty">, cuda::OutputsThenCopies<0>},
+           gradients::kNotImplemented),
     Call("aten::logcumsumexp", "Logarithms of the sums of exponentials up to each.",
          "(Tensor self, int dim) -> Tensor", "aten::logcumsumexp(f32[2,8], 1)", LogCumSumExp,
          gradients::kLogCumSumExp),

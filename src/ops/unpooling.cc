@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "ops/cuda/copies.h"
 #include "ops/gradients/image.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -111,7 +112,7 @@ Work AddGradient(const OpView& op) { return {.alu = work::Elements(op.self())}; 
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-constexpr OpDef Pool(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
+constexpr OpDef Pool(const Words& words, ShapeFn shape, DeviceAllocations allocations, WorkFn work,
                      Gradient grad, Precision precision = precision::kFullOnCpu) {
   return OpaqueKernel(Family::kPooling, words, shape, allocations, work, grad, precision);
 }
@@ -120,12 +121,14 @@ constexpr std::array kRows{
     Pool({"aten::max_unpool2d", "Maxima where they stood in an image of zeros.",
           "(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
           "aten::max_unpool2d(f32[2,3,4,4], i64[2,3,4,4], [8,8])"},
-         UnpoolShape<2>, UnpoolAllocations<2>, MoveMaxima, gradients::kMaxUnpool2d),
+         UnpoolShape<2>, {UnpoolAllocations<2>, cuda::CopiesThenOutputs<0, 1>}, MoveMaxima,
+         gradients::kMaxUnpool2d),
     Pool({"aten::max_unpool3d", "Maxima where they stood in a volume of zeros.",
           "(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> "
           "Tensor",
           "aten::max_unpool3d(f32[2,3,4,4,4], i64[2,3,4,4,4], [8,8,8], [2,2,2], [0,0,0])"},
-         UnpoolShape<3>, UnpoolAllocations<3>, MoveMaxima, gradients::kMaxUnpool3d),
+         UnpoolShape<3>, {UnpoolAllocations<3>, cuda::CopiesThenOutputs<0, 1>}, MoveMaxima,
+         gradients::kMaxUnpool3d),
     Pool({"aten::fractional_max_pool2d", "Maxima of windows at random places of an image.",
           "(Tensor self, int[2] kernel_size, int[2] output_size, Tensor random_samples) -> "
           "(Tensor, Tensor)",

@@ -17,14 +17,17 @@ constexpr std::int64_t kLtWorkspace = std::int64_t{1} << 20;
 
 // Whether cuBLASLt adds the argument before the factors as a row of biases (addmm_out_cuda_impl).
 bool AddsBiasInLt(const OpView& op, int first) {
-  if (first == 0 || op.tensor(first).rank() != 2) return false;
+  if (first == 0 || op.tensor(first).rank() != 2 || op.tensor(first + 1).rank() != 2) return false;
   const TensorView bias = op.self(), b = op.tensor(first + 1);
   return bias.rank() == 1 && bias.size(0) == b.size(1) && bias.is_contiguous() &&
          IsFloating(b.dtype()) && op.real(first + 2, 1.0) == 1.0 && b.size(0) > 1 && b.size(1) > 1;
 }
 
+// Conjugated matrices are read as transposes.
 bool IsRead(const TensorView& factor) {
-  return factor.rank() < 2 || (product::BlasReads(factor) && !factor.value().conjugated);
+  if (factor.rank() < 2) return factor.rank() == 0 || factor.stride(0) != 0;
+  if (!product::BlasReads(factor)) return false;
+  return !factor.value().conjugated || product::BlasConjugates(factor, /*by_rows=*/true);
 }
 
 }  // namespace
@@ -39,7 +42,7 @@ void Product(const OpView& op, int first, Allocations& memory) {
   const TensorView a = op.tensor(first), b = op.tensor(first + 1);
   if (op.output().count() == 0 || a.size(-1) == 0) return;
   product::FactorCopies copies(memory);
-  for (const TensorView& factor : {a, b}) {
+  for (const TensorView& factor : {b, a}) {  // a row-major product is computed transposed
     if (!IsRead(factor)) copies.Add(work::Elements(factor), factor.dtype());
   }
   if (AddsBiasInLt(op, first)) {

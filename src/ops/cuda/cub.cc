@@ -26,18 +26,27 @@ std::int64_t TileStates(std::int64_t count, std::int64_t tile) {
   return (Up(count, tile) + kWarp) * kStateBytes;
 }
 
+// How many pairs a block sorts at a time.
+std::int64_t SortTile(std::int64_t width, int capability) {
+  if (capability >= kHopper)
+    return width == 8 ? 4608 : width == 4 ? 5376 : width == 2 ? 5632 : 3456;
+  if (capability >= kAmpere) return width == 8 ? 3840 : 3072;
+  return 2816;
+}
+
 }  // namespace
 
-std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target) {
+std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target,
+                            std::int64_t width) {
   constexpr int kDigitBits = 8;
   constexpr std::int64_t kDigits = std::int64_t{1} << kDigitBits;
-  const int capability = target.capability;
-  // Tiles of 384 threads with 12 or 10 elements, of 256 with 11 on older devices.
-  const std::int64_t tile = capability >= kHopper ? 4608 : capability >= kAmpere ? 3840 : 2816;
+  constexpr std::int64_t kSingleTile = 2304;  // of 8 bytes: one block sorts it, in shared memory
+  if (width == kWidth && count <= kSingleTile) return 1;
   const std::int64_t passes = Up(std::max(bits, 1), kDigitBits);
-  const std::int64_t lookback = Up(count, tile) * kDigits * 4;
-  const std::int64_t copies = passes > 1 ? count * kWidth : 0;
-  return Together({passes * kDigits * kWidth, lookback, copies, copies, passes * 4});
+  const std::int64_t lookback = Up(count, SortTile(width, target.capability)) * kDigits * 4;
+  const std::int64_t keys = passes > 1 ? count * width : 0;
+  const std::int64_t values = passes > 1 ? count * kWidth : 0;
+  return Together({passes * kDigits * kWidth, lookback, keys, values, passes * 4});
 }
 
 std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target) {
@@ -47,9 +56,13 @@ std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target) {
   return Together({TileStates(count, tile), 1});
 }
 
-std::int64_t ScanBytes(std::int64_t count) {
-  constexpr std::int64_t kTile = 896;
-  return Together({TileStates(count, kTile), 1});
+std::int64_t ScanBytes(std::int64_t count, std::int64_t width) {
+  constexpr std::int64_t kTile = 896, kTileOf4 = 1920, kTileOf2 = 3840, kWarp = 32;
+  if (width >= kWidth) return Together({TileStates(count, kTile), 1});
+  // A state of 8 bytes; of half-precision numbers the states lie apart from the sums.
+  if (width == 4) return Together({(Up(count, kTileOf4) + kWarp) * kWidth, 1});
+  const std::int64_t states = Up(count, kTileOf2) + kWarp;
+  return Together({states * 4, states * width, states * width, 1});
 }
 
 }  // namespace steelyard::cuda

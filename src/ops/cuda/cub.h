@@ -11,11 +11,13 @@
 
 namespace steelyard::cuda {
 
-// DeviceRadixSort::SortPairs of `count` keys and values of 8 bytes each, by `bits` of the key.
-std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target);
+// DeviceRadixSort::SortPairs of `count` keys of `width` bytes with values of 8 bytes, by `bits` of
+// the key.
+std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target,
+                            std::int64_t width = 8);
 // DeviceSelect::UniqueByKey of `count` keys and values of 8 bytes.
 std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target);
-// DeviceScan of `count` numbers of 8 bytes.
-std::int64_t ScanBytes(std::int64_t count);
+// DeviceScan of `count` numbers of 8 bytes, or of 2, 4 or 8.
+std::int64_t ScanBytes(std::int64_t count, std::int64_t width = 8);
 
 }  // namespace steelyard::cuda

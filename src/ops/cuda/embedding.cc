@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "ops/cuda/copies.h"
 #include "ops/cuda/cub.h"
 #include "ops/rules/allocations.h"
 
@@ -59,8 +60,8 @@ void AddSegments(const OpView& op, std::int64_t indices, Allocations& memory) {
 void EmbeddingGradient(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self(), table_indices = op.tensor(1);
   const std::int64_t indices = table_indices.count();
-  const auto dense = allocations::Contiguous(gradient, memory);
-  const auto listed = allocations::Contiguous(table_indices, memory);
+  const auto dense = Contiguous(gradient, memory);
+  const auto listed = Contiguous(table_indices, memory);
   const bool by_frequency = op.boolean(4);
   if (indices <= kFewIndices && !by_frequency) {
     memory.Output(0, kFactory);

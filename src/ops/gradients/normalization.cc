@@ -84,6 +84,12 @@ std::vector<Tensor> GroupNorm(Dispatcher& d, const Backward& b) {
   return out;
 }
 
+// input, normalized_shape, weight, eps; result 1 is the reciprocal roots
+std::vector<Tensor> RootNorm(Dispatcher& d, const Backward& b) {
+  return d.CallMany("aten::_fused_rms_norm_backward", b.grad(), b.saved(0), b.op().arg(1),
+                    b.result(1), b.saved(2), d.Mask({b.needs(0), b.needs(2)}));
+}
+
 // v, g, dim; result 1 is the norms
 std::vector<Tensor> WeightNorm(Dispatcher& d, const Backward& b) {
   const Tensor grad = d.Call("aten::contiguous", b.grad());

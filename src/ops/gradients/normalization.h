@@ -14,6 +14,7 @@ namespace steelyard::gradients {
 std::vector<Tensor> BatchNorm(Dispatcher& d, const Backward& b);
 std::vector<Tensor> BatchNormOfBatch(Dispatcher& d, const Backward& b);
 std::vector<Tensor> GroupNorm(Dispatcher& d, const Backward& b);
+std::vector<Tensor> RootNorm(Dispatcher& d, const Backward& b);
 std::vector<Tensor> WeightNorm(Dispatcher& d, const Backward& b);
 
 inline constexpr Derivative kOfBatchNorm =
@@ -26,6 +27,8 @@ inline constexpr Gradient kBatchNormOfBatch{
 inline constexpr Gradient kGroupNorm{
     "NativeGroupNormBackward0",
     {GradientsOf({0, 1, 2}, {0, 1, ResultAt(1), ResultAt(2)}, GroupNorm)}};
+inline constexpr Gradient kRootNorm{"FusedRmsNormBackward0",
+                                    {GradientsOf({0, 2}, {0, 2, ResultAt(1)}, RootNorm)}};
 inline constexpr Gradient kWeightNorm{"WeightNormInterfaceBackward0",
                                       {GradientsOf({0, 1}, {0, 1, ResultAt(1)}, WeightNorm)}};
 

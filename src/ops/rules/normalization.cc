@@ -30,4 +30,18 @@ bool ChannelsAreAdjacent(const TensorView& image) {
   return work::Elements(window::Spatial(image.sizes())) == Count(1);
 }
 
+bool UsesCudnn(const OpView& op, int input) {
+  const TensorView image = op.tensor(input), weight = op.tensor(input + 1);
+  if (op.target().device != Device::kCuda || !weight.defined() || image.rank() < 3) return false;
+  switch (image.dtype()) {
+    case DType::kFloat32:
+    case DType::kFloat64:
+      return true;
+    case DType::kFloat16:
+      return weight.dtype() == DType::kFloat32;
+    default:
+      return false;
+  }
+}
+
 }  // namespace steelyard::normalization

@@ -22,4 +22,8 @@ bool IsDenseImage(const TensorView& image);
 // channels-last ones.
 bool ChannelsAreAdjacent(const TensorView& image);
 
+// Whether cuDNN normalizes a batch on CUDA: of a batch norm or of its gradients, where the image is
+// the argument `input` and its weight the next.
+bool UsesCudnn(const OpView& op, int input);
+
 }  // namespace steelyard::normalization
