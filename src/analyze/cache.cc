@@ -9,13 +9,13 @@
 #include <array>
 
 #include "ir/cache_layer.h"
+#include "support/rounding.h"
 
 namespace steelyard {
 namespace {
 
 constexpr int kBitsPerByte = 8;
 
-std::int64_t DivideUp(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 constexpr std::array kNumbers{
     CacheNumberRow{.name = "float8",

@@ -47,7 +47,11 @@ void ReportOutput::AddFlags(std::vector<Flag>* flags) {
 
 Result<std::string> ReportOutput::ChooseFormat() const {
   if (!format_.empty()) return format_;
-  if (output_.empty()) return std::string(table_.empty() ? formats_.front() : "csv");
+  if (output_.empty() && table_.empty()) return std::string(formats_.front());
+  if (output_.empty()) {
+    const auto holds_one = [](std::string_view f) { return TablesHeldBy(f) == TablesHeld::kOne; };
+    return std::string(*std::ranges::find_if(formats_, holds_one));
+  }
   const std::string_view named = FormatOfFile(output_);
   if (std::ranges::find(formats_, named) != formats_.end()) return std::string(named);
   std::vector<std::string_view> extensions;
@@ -62,8 +66,7 @@ Result<std::string> ReportOutput::ChooseFormat() const {
 
 Result<std::string> ReportOutput::Format() const {
   SY_ASSIGN_OR_RETURN(std::string format, ChooseFormat());
-  const bool has_tables = format == "csv" || format == "json";
-  if (table_.empty() || has_tables) return format;
+  if (table_.empty() || TablesHeldBy(format) != TablesHeld::kNone) return format;
   return Unexpected(UsageError(fmt::format("the format {} has no tables", format), "--table",
                                "csv holds one; json gets it as well."));
 }

@@ -359,9 +359,9 @@ Result<std::optional<std::int64_t>> WeighCommand::Limit(const Target& target) co
                                "Name a CUDA device with --device, or a size: --fit 80GB."));
 }
 
-// A flag that asks for something of which there is a table means that table in CSV.
+// A flag that asks for something of which there is a table means that table where there is but one.
 Result<std::string> WeighCommand::TableFor(std::string_view format) const {
-  if (format != "csv" || output_.names_table()) return output_.table();
+  if (TablesHeldBy(format) != TablesHeld::kOne || output_.names_table()) return output_.table();
   std::vector<std::string> tables;
   if (report_.events) tables.emplace_back("events");
   if (report_.classes) tables.emplace_back("classes");

@@ -13,6 +13,7 @@
 #include "models/registry.h"
 #include "models/swin_windows.h"
 #include "models/vision.h"
+#include "support/rounding.h"
 
 namespace steelyard::models {
 namespace {
@@ -23,9 +24,6 @@ constexpr double kEps = 1e-5;  // of the norms that the config does not speak of
 
 std::string ClassOf(std::string_view name) { return std::string(kModule).append(name); }
 
-std::int64_t RoundedUp(std::int64_t size, std::int64_t unit) {
-  return (size + unit - 1) / unit * unit;
-}
 
 struct SwinConfig {
   std::int64_t width, window;
@@ -42,8 +40,8 @@ struct SwinConfig {
   // The patches of an image that was padded to whole ones; each stage merges four.
   Extent grid_of(std::size_t stage) const {
     Extent grid{
-        .height = RoundedUp(patches.image.height, patches.patch.height) / patches.patch.height,
-        .width = RoundedUp(patches.image.width, patches.patch.width) / patches.patch.width};
+        .height = DivideUp(patches.image.height, patches.patch.height),
+        .width = DivideUp(patches.image.width, patches.patch.width)};
     for (; stage > 0; --stage) {
       grid = {.height = (grid.height + 1) / 2, .width = (grid.width + 1) / 2};
     }
@@ -101,7 +99,7 @@ struct PatchEmbeddings : Layer {
   Tensor operator()(Tensor pixels) const {
     const auto call = Enter();
     const auto missing = [](std::int64_t size, std::int64_t unit) {
-      return RoundedUp(size, unit) - size;
+      return RoundUp(size, unit) - size;
     };
     const std::int64_t right = missing(patches.image.width, patches.patch.width);
     const std::int64_t below = missing(patches.image.height, patches.patch.height);
@@ -222,7 +220,7 @@ struct Block : Layer {
     const Windows windows{
         .net = net(),
         .side = side,
-        .grid = {.height = RoundedUp(height, side), .width = RoundedUp(width, side)},
+        .grid = {.height = RoundUp(height, side), .width = RoundUp(width, side)},
         .channels = plan.width};
     x = b().Call("aten::view", x, Shape{net().batch, height, width, plan.width});
     x = b().Call("aten::pad", x,

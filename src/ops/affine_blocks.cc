@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/affine.h"
 #include "ops/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
@@ -24,18 +25,6 @@
 
 namespace steelyard::ops {
 namespace {
-
-void RequireFloat(const TensorView& t) {
-  if (t.dtype() != DType::kFloat32 && t.dtype() != DType::kBFloat16 &&
-      t.dtype() != DType::kFloat16) {
-    Refuse("what is quantized is floating-point, not " + shape::Text(t));
-  }
-}
-DType AskedType(const OpView& op, int i) {
-  const std::optional<DType> type = op.dtype(i);
-  if (!type) Refuse("the dtype must be given");
-  return *type;
-}
 
 struct Range {
   double least = 0;
@@ -64,45 +53,61 @@ void CheckOrder(Dispatcher& d, const Extremes& found) {
   d.Call("aten::gt.Tensor", found.least, found.most);
 }
 
-// input, quant_min, quant_max, eps, dtype
+// input, quant_min, quant_max, eps, dtype: what there is before scale and zero point are chosen, in
+// the order in which it is made.
+struct Choice {
+  Choice(Dispatcher& d, const OpView& op) : range{op.real(1), op.real(2)} {
+    std::vector<Tensor> both = d.CallMany("aten::aminmax", d.tensor(op, 0));
+    found = {std::move(both[0]), std::move(both[1])};
+    both.clear();
+    epsilon = d.Call("aten::empty.memory_format", Dims{1}, DType::kFloat32);
+    CheckOrder(d, found);
+    bounds.least = WithZero(d, "aten::min.other", found.least);
+    bounds.most = WithZero(d, "aten::max.other", found.most);
+    scale = d.Call("aten::ones", Dims{}, DType::kFloat64);
+    zero_point = d.Call("aten::zeros", Dims{}, DType::kInt64);
+  }
+
+  // The results; variables end in the order of their declaration.
+  std::vector<Tensor> Finish(Dispatcher& d, bool cast_zero_point) {
+    std::vector<Tensor> out(2);
+    out[0] = d.Call("aten::to.dtype", scale, DType::kFloat64);
+    out[1] = cast_zero_point ? d.Call("aten::to.dtype", zero_point, DType::kInt64) : zero_point;
+    epsilon.reset();
+    bounds.Reset();
+    scale.reset();
+    zero_point.reset();
+    found.Reset();
+    return out;
+  }
+
+  Range range;
+  Extremes found, bounds;
+  Tensor epsilon, scale, zero_point;
+};
+
 std::vector<Tensor> ChooseForTensor(Dispatcher& d, const OpView& op) {
   RequireFloat(op.self());
   AskedType(op, 4);
   const Dispatcher::FromPython python(d);
-  const Range range{op.real(1), op.real(2)};
-  std::vector<Tensor> both = d.CallMany("aten::aminmax", d.tensor(op, 0));
-  Extremes found{std::move(both[0]), std::move(both[1])};
-  Tensor epsilon = d.Call("aten::empty.memory_format", Dims{1}, DType::kFloat32);
-  CheckOrder(d, found);
-  Extremes bounds{WithZero(d, "aten::min.other", found.least), {}};
-  bounds.most = WithZero(d, "aten::max.other", found.most);
-  Tensor scale = d.Call("aten::ones", Dims{}, DType::kFloat64);
-  Tensor zero_point = d.Call("aten::zeros", Dims{}, DType::kInt64);
+  Choice c(d, op);
   {
-    Tensor width = d.Call("aten::sub.Tensor", bounds.most, bounds.least);
-    Tensor step = d.Call("aten::div.Tensor", width, range.most - range.least);
+    Tensor width = d.Call("aten::sub.Tensor", c.bounds.most, c.bounds.least);
+    Tensor step = d.Call("aten::div.Tensor", width, c.range.most - c.range.least);
     width.reset();
-    scale = std::move(step);
+    c.scale = std::move(step);
   }
-  scale = d.Call("aten::maximum", scale, epsilon);
+  c.scale = d.Call("aten::maximum", c.scale, c.epsilon);
   {
-    Tensor steps = d.Call("aten::div.Tensor", bounds.least, scale);
+    Tensor steps = d.Call("aten::div.Tensor", c.bounds.least, c.scale);
     steps = d.Call("aten::round", steps);
     steps = d.Call("aten::to.dtype", steps, DType::kInt32);
     Tensor first = d.Call("aten::rsub.Scalar", steps, op.arg(1));
     steps.reset();
-    zero_point = std::move(first);
+    c.zero_point = std::move(first);
   }
-  zero_point = d.Call("aten::clamp", zero_point, op.arg(1), op.arg(2));
-  std::vector<Tensor> out(2);
-  out[0] = d.Call("aten::to.dtype", scale, DType::kFloat64);
-  out[1] = d.Call("aten::to.dtype", zero_point, DType::kInt64);
-  epsilon.reset();
-  bounds.Reset();
-  scale.reset();
-  zero_point.reset();
-  found.Reset();
-  return out;
+  c.zero_point = d.Call("aten::clamp", c.zero_point, op.arg(1), op.arg(2));
+  return c.Finish(d, true);
 }
 
 // The same around zero, which is the middle of unsigned numbers.
@@ -110,36 +115,20 @@ std::vector<Tensor> ChooseSymmetric(Dispatcher& d, const OpView& op) {
   RequireFloat(op.self());
   const DType type = AskedType(op, 4);
   const Dispatcher::FromPython python(d);
-  const Range range{op.real(1), op.real(2)};
-  std::vector<Tensor> both = d.CallMany("aten::aminmax", d.tensor(op, 0));
-  Extremes found{std::move(both[0]), std::move(both[1])};
-  Tensor epsilon = d.Call("aten::empty.memory_format", Dims{1}, DType::kFloat32);
-  CheckOrder(d, found);
-  Extremes bounds{WithZero(d, "aten::min.other", found.least), {}};
-  bounds.most = WithZero(d, "aten::max.other", found.most);
-  Tensor scale = d.Call("aten::ones", Dims{}, DType::kFloat64);
-  Tensor zero_point = d.Call("aten::zeros", Dims{}, DType::kInt64);
+  Choice c(d, op);
   {
-    Tensor turned = d.Call("aten::neg", bounds.least);
-    Tensor larger = d.Call("aten::max.other", turned, bounds.most);
+    Tensor turned = d.Call("aten::neg", c.bounds.least);
+    Tensor larger = d.Call("aten::max.other", turned, c.bounds.most);
     turned.reset();
-    bounds.most = std::move(larger);
+    c.bounds.most = std::move(larger);
   }
-  scale = d.Call("aten::div.Tensor", bounds.most, (range.most - range.least) / 2);
-  scale = d.Call("aten::maximum", scale, epsilon);
+  c.scale = d.Call("aten::div.Tensor", c.bounds.most, (c.range.most - c.range.least) / 2);
+  c.scale = d.Call("aten::maximum", c.scale, c.epsilon);
   if (type == DType::kUInt8) {
-    zero_point = d.Call("aten::new_full", zero_point, Dims{}, std::int64_t{128});
+    c.zero_point = d.Call("aten::new_full", c.zero_point, Dims{}, std::int64_t{128});
   }
-  zero_point = d.Call("aten::empty.memory_format", Dims{1}, DType::kInt64);
-  std::vector<Tensor> out(2);
-  out[0] = d.Call("aten::to.dtype", scale, DType::kFloat64);
-  out[1] = zero_point;
-  epsilon.reset();
-  bounds.Reset();
-  scale.reset();
-  zero_point.reset();
-  found.Reset();
-  return out;
+  c.zero_point = d.Call("aten::empty.memory_format", Dims{1}, DType::kInt64);
+  return c.Finish(d, false);
 }
 
 // --- Of each row --------------------------------------------------------------------------------

@@ -22,6 +22,7 @@
 #include "ops/rules/traffic.h"
 #include "ops/rules/window.h"
 #include "ops/rules/work.h"
+#include "support/rounding.h"
 
 namespace steelyard::ops {
 namespace {
@@ -153,7 +154,7 @@ std::vector<Tensor> UnsafeChunk(Dispatcher& d, const OpView& op) {
         Dims::Filled(static_cast<int>(std::min<std::int64_t>(chunks, Dims::kMaxRank)), 0);
     return d.CallMany("aten::unsafe_split_with_sizes", d.tensor(op, 0), parts, dim);
   }
-  return d.CallMany("aten::unsafe_split.Tensor", d.tensor(op, 0), (size + chunks - 1) / chunks,
+  return d.CallMany("aten::unsafe_split.Tensor", d.tensor(op, 0), DivideUp(size, chunks),
                     dim);
 }
 std::vector<Tensor> LinalgDiagonal(Dispatcher& d, const OpView& op) {

@@ -14,6 +14,7 @@
 
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
+#include "ops/cuda/capability.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/gradients/reduction.h"
@@ -203,10 +204,15 @@ Tensor CallFlash(Dispatcher& d, const OpView& op, const Tensor& mask) {
   return unbatched ? d.Call("aten::squeeze.dim", out, 0) : out;
 }
 
-// --- On CUDA: the first kernel whose conditions hold (cuda/sdp_utils.cpp)
-// -------------------------
+// --- On CUDA: the first kernel whose conditions hold (cuda/sdp_utils.cpp) ------------------------
 
 enum class CudaKernel : std::uint8_t { kCudnn, kFlash, kEfficient, kProducts };
+
+// Whether autograd records query, key or value.
+bool RecordsOperands(Dispatcher& d, const OpView& op) {
+  const auto requires_grad = [&](int i) { return op.tensor(i).value().requires_grad; };
+  return d.grad_enabled() && (requires_grad(0) || requires_grad(1) || requires_grad(2));
+}
 
 bool LastLiesDense(const TensorView& t) { return t.stride(-1) == 1; }
 
@@ -225,35 +231,31 @@ bool MayFuse(const OpView& op) {
 }
 
 bool MayFlash(Dispatcher& d, const OpView& op) {
-  constexpr int kAmpere = 80;
   constexpr std::int64_t kWidest = 256, kWide = 192, kWideWithDropout = 224;
   const TensorView query = op.self(), key = op.tensor(1), value = op.tensor(2);
   const int capability = d.target().capability;
-  if (!IsHalf(query.dtype()) || op.given(3) || capability < kAmpere) return false;
+  if (!IsHalf(query.dtype()) || op.given(3) || capability < cuda::kAmpere) return false;
   const std::int64_t width = query.size(3);
   if (key.size(3) != width || value.size(3) != width || width > kWidest) return false;
   if (op.boolean(5) && query.size(2) != key.size(2)) return false;
-  const bool trains =
-      d.grad_enabled() &&
-      (query.value().requires_grad || key.value().requires_grad || value.value().requires_grad);
-  const bool small = capability == 86 || capability == 89 || capability >= 120;
-  if (!trains || !small || width <= kWide) return true;
+  if (!RecordsOperands(d, op) || !cuda::HasSmallMultiprocessors(capability) || width <= kWide) {
+    return true;
+  }
   return width > kWideWithDropout && op.real(4) == 0.0;
 }
 
 bool MayBeEfficient(Dispatcher& d, const OpView& op) {
-  constexpr int kAmpere = 80;
   constexpr std::int64_t kHalfAlignment = 8, kFullAlignment = 4;
   const TensorView query = op.self();
   const DType dtype = query.dtype();
   const int capability = d.target().capability;
   if (dtype != DType::kFloat32 && dtype != DType::kFloat16 &&
-      !(dtype == DType::kBFloat16 && capability >= kAmpere)) {
+      !(dtype == DType::kBFloat16 && capability >= cuda::kAmpere)) {
     return false;
   }
-  const std::int64_t alignment = IsHalf(dtype)           ? kHalfAlignment
-                                 : capability >= kAmpere ? kFullAlignment
-                                                         : 1;
+  const std::int64_t alignment = IsHalf(dtype)                 ? kHalfAlignment
+                                 : capability >= cuda::kAmpere ? kFullAlignment
+                                                               : 1;
   return query.size(3) % alignment == 0 && op.tensor(2).size(3) % alignment == 0;
 }
 
@@ -276,10 +278,7 @@ bool MayCudnn(Dispatcher& d, const OpView& op) {
   if (width % kAlignment != 0 || value_width % kAlignment != 0) return false;
   if (std::max(width, value_width) <= kUsual) return true;
   if (std::max(width, value_width) > kWidest) return false;
-  const bool trains =
-      d.grad_enabled() &&
-      (query.value().requires_grad || key.value().requires_grad || value.value().requires_grad);
-  return !trains || (width == kMiddle && value_width == kUsual) ||
+  return !RecordsOperands(d, op) || (width == kMiddle && value_width == kUsual) ||
          (width == kWidest && value_width == kWidest);
 }
 
@@ -317,8 +316,7 @@ std::vector<Tensor> AttendOnCuda(Dispatcher& d, const OpView& op) {
   const Tensor query = d.tensor(op, 0), key = d.tensor(op, 1), value = d.tensor(op, 2);
   const CudaKernel kernel = CudaKernelFor(d, op);
   Tensor mask = AdditiveMask(d, d.tensor(op, 3), query.dtype());
-  const bool keeps =
-      d.grad_enabled() && (query.requires_grad() || key.requires_grad() || value.requires_grad());
+  const bool keeps = RecordsOperands(d, op);
   switch (kernel) {
     case CudaKernel::kCudnn: {
       d.NoteEstimate("the workspaces of attention in cuDNN are not known to the byte");

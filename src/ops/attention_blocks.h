@@ -2,13 +2,17 @@
 //
 // What the fused attention kernels, forward and backward, have in common: their blocks, rows of
 // queries by columns of keys, as aten/src/ATen/native/cpu/FlashAttentionKernel.cpp chooses them,
-// and which scores causality hides.
+// which scores causality hides, and how
+// heads lie.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
+#include "ir/layout.h"
 #include "ops/contents/known_contents.h"
 #include "ops/op_def.h"
 #include "ops/rules/allocations.h"
@@ -88,6 +92,20 @@ Work FusedSlopeWork(const OpView& op) {
           .alu = scores * 5,
           .special = scores,
           .masked = hidden * query.size(3) * 5};
+}
+
+// [batch, heads, length, size], its lengths outside its heads.
+inline void AddHeadsLast(DType dtype, const Dims& sizes, Outputs& out) {
+  const Dims made = ContiguousStrides(Dims{sizes[0], sizes[2], sizes[1], sizes[3]});
+  out.Add(dtype, sizes, Dims{made[0], made[2], made[1], made[3]});
+}
+
+// Whether its lengths lie densely outside its heads.
+inline bool LiesHeadsLast(const TensorView& t) {
+  Dims sizes(t.sizes()), strides(t.strides());
+  std::swap(sizes[1], sizes[2]);
+  std::swap(strides[1], strides[2]);
+  return IsContiguous(sizes, strides);
 }
 
 // Operands are copied unless their last dimension lies densely; a mask's may also be expanded.

@@ -13,6 +13,7 @@
 
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
+#include "ops/cuda/capability.h"
 #include "ops/cuda/reduce.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
@@ -20,6 +21,7 @@
 #include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
+#include "support/rounding.h"
 
 namespace steelyard::ops {
 namespace {
@@ -30,22 +32,6 @@ using Scratch = std::optional<Allocations::Scratch>;
 
 constexpr std::string_view kFactory = "aten::empty";
 
-std::int64_t RoundUp(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
-std::int64_t DivideUp(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
-
-// [batch, heads, length, size], its lengths outside its heads.
-void AddHeadsLast(DType dtype, const Dims& sizes, Outputs& out) {
-  const Dims made = ContiguousStrides(Dims{sizes[0], sizes[2], sizes[1], sizes[3]});
-  out.Add(dtype, sizes, Dims{made[0], made[2], made[1], made[3]});
-}
-
-// Whether its lengths lie densely outside its heads.
-bool LiesHeadsLast(const TensorView& t) {
-  Dims sizes(t.sizes()), strides(t.strides());
-  std::swap(sizes[1], sizes[2]);
-  std::swap(strides[1], strides[2]);
-  return IsContiguous(sizes, strides);
-}
 
 // In the order of the dimensions of `t`, without gaps.
 void AddAlike(const TensorView& t, Outputs& out) {
@@ -61,7 +47,7 @@ constexpr std::int64_t kStatisticsAlignment = 32;  // queries
 
 void EfficientShape(const OpView& op, Outputs& out) {
   const TensorView query = op.self(), value = op.tensor(2);
-  AddHeadsLast(query.dtype(), {query.size(0), query.size(1), query.size(2), value.size(3)}, out);
+  attention::AddHeadsLast(query.dtype(), {query.size(0), query.size(1), query.size(2), value.size(3)}, out);
   const std::int64_t rows = op.boolean(4) ? RoundUp(query.size(2), kStatisticsAlignment) : 0;
   out.Add(DType::kFloat32, Dims{query.size(0), query.size(1), rows});
   out.Add(DType::kInt64, Dims());
@@ -106,21 +92,15 @@ constexpr std::array kFullBlocks{Blocks{64, 64, 32},
 constexpr std::array kOldBlocks{Blocks{64, 64, 32}, Blocks{64, 64, 64}, Blocks{64, 64, 128},
                                 Blocks{64, 64, kAnyWidth}};
 
-constexpr int kAmpere = 80, kDesktopAmpere = 86, kDesktopAda = 89, kDesktopBlackwell = 120;
-bool HasSmallMultiprocessors(int capability) {
-  return capability == kDesktopAmpere || capability == kDesktopAda ||
-         capability >= kDesktopBlackwell;
-}
-
 Blocks BlocksOf(std::int64_t width, bool half, const Target& target) {
   constexpr std::int64_t kMiddleWidth = 96;
   const int capability = target.capability;
   if (half && width > 64 && width <= kMiddleWidth &&
-      (capability == kDesktopAmpere || capability == kDesktopAda)) {
+      (capability == cuda::kDesktopAmpere || capability == cuda::kDesktopAda)) {
     return {128, 64, kMiddleWidth};
   }
-  const bool small = HasSmallMultiprocessors(capability);
-  const std::span<const Blocks> list = capability < kAmpere ? std::span<const Blocks>(kOldBlocks)
+  const bool small = cuda::HasSmallMultiprocessors(capability);
+  const std::span<const Blocks> list = capability < cuda::kAmpere ? std::span<const Blocks>(kOldBlocks)
                                        : half               ? std::span<const Blocks>(kHalfBlocks)
                                                             : std::span<const Blocks>(kFullBlocks);
   return *std::ranges::find_if(
@@ -160,7 +140,7 @@ bool WantsBias(const OpView& op) {
 }
 
 void EfficientSlopeShape(const OpView& op, Outputs& out) {
-  for (int i = 1; i <= 3; ++i) AddHeadsLast(op.tensor(i).dtype(), Dims(op.tensor(i).sizes()), out);
+  for (int i = 1; i <= 3; ++i) attention::AddHeadsLast(op.tensor(i).dtype(), Dims(op.tensor(i).sizes()), out);
   if (!WantsBias(op)) return out.AddNone();
   const TensorView bias = op.tensor(4);
   Dims padded(bias.sizes());
@@ -204,7 +184,7 @@ void AllocateExpanded(const OpView& op, Allocations& memory, std::array<Scratch,
 void EfficientSlopeAllocations(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self();
   Scratch dense;
-  if (!LiesHeadsLast(gradient)) dense = memory.Allocate(gradient.bytes(), kFactory);
+  if (!attention::LiesHeadsLast(gradient)) dense = memory.Allocate(gradient.bytes(), kFactory);
   for (int i = 0; i <= kBiasWanted; ++i) {
     if (op.output(i).defined()) memory.Output(i, kFactory);
   }
@@ -298,8 +278,8 @@ void FlashSlopeShape(const OpView& op, Outputs& out) {
 void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self(), query = op.tensor(1), result = op.tensor(4);
   Scratch dense_gradient, dense_result;
-  if (!LiesHeadsLast(gradient)) dense_gradient = memory.Allocate(gradient.bytes(), kFactory);
-  if (!LiesHeadsLast(result)) dense_result = memory.Allocate(result.bytes(), kFactory);
+  if (!attention::LiesHeadsLast(gradient)) dense_gradient = memory.Allocate(gradient.bytes(), kFactory);
+  if (!attention::LiesHeadsLast(result)) dense_result = memory.Allocate(result.bytes(), kFactory);
   for (int i = 0; i < 3; ++i) memory.Output(i, kFactory);
   constexpr std::int64_t kRows = 128, kWideHead = 128, kWideUnit = 64, kUnit = 32;
   const std::int64_t rows = RoundUp(query.size(2), kRows);
@@ -326,7 +306,7 @@ void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
 void CudnnShape(const OpView& op, Outputs& out) {
   const TensorView query = op.self(), value = op.tensor(2);
   const std::int64_t rows = op.boolean(4) ? query.size(2) : 0;
-  AddHeadsLast(query.dtype(), {query.size(0), query.size(1), query.size(2), value.size(3)}, out);
+  attention::AddHeadsLast(query.dtype(), {query.size(0), query.size(1), query.size(2), value.size(3)}, out);
   out.Add(DType::kFloat32, Dims{query.size(0), query.size(1), rows, 1});
   out.AddNone();  // cumulated lengths, of nested tensors
   out.AddNone();

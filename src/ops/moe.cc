@@ -25,6 +25,7 @@
 #include "ops/rules/product.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
+#include "support/rounding.h"
 
 namespace steelyard::ops {
 namespace {
@@ -70,10 +71,9 @@ void TopkOnCuda(const OpView& op, Allocations& memory) {
   const std::int64_t rows = size == 0 ? 0 : self.count() / size;
   if (rows > 0 && SharesRows(rows, size)) {
     constexpr std::int64_t kThreads = 256, kBlocksPerProcessor = 6, kDigits = 256;
-    const auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
     const std::int64_t fitting = op.target().multiprocessors * kBlocksPerProcessor * kThreads;
-    const std::int64_t per_thread = std::clamp<std::int64_t>(up(self.count(), fitting), 4, 64);
-    const std::int64_t blocks = rows * up(size, per_thread * kThreads);
+    const std::int64_t per_thread = std::clamp<std::int64_t>(DivideUp(self.count(), fitting), 4, 64);
+    const std::int64_t blocks = rows * DivideUp(size, per_thread * kThreads);
     const std::int64_t width = BitsOf(self.dtype()) / 8;
     std::vector<Allocations::Scratch> scratch;
     for (const std::int64_t bytes :
@@ -211,7 +211,7 @@ void GroupedShape(const OpView& op, Outputs& out) {
   Dims padded = sizes;
   std::int64_t& row = padded[padded.size() - 1];
   if (row > INT64_MAX - step) Refuse(fmt::format("a row of {} elements", row));
-  row = (row + step - 1) / step * step;
+  row = RoundUp(row, step);
   out.Add(dtype, sizes, ContiguousStrides(padded));
 }
 

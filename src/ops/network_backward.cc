@@ -206,15 +206,11 @@ Work LayerNormSlopeWork(const OpView& op) { return {.alu = work::Elements(op.ten
 
 // --- attention -----------------------------------------------------------------------------------
 
-// [batch, heads, length, head], its lengths outside its heads.
-void AddHeadsLast(const TensorView& t, Outputs& out) {
-  const std::int64_t heads = t.size(1), length = t.size(2), head = t.size(3);
-  out.Add(t.dtype(), t.sizes(), Dims{length * heads * head, head, heads * head, 1});
-}
-
 void FlashSlopeShape(const OpView& op, Outputs& out) {
   for (int i = 0; i <= 3; ++i) shape::RequireRank("an operand of attention", op.tensor(i), 4);
-  for (int i = 1; i <= 3; ++i) AddHeadsLast(op.tensor(i), out);
+  for (int i = 1; i <= 3; ++i) {
+    attention::AddHeadsLast(op.tensor(i).dtype(), Dims(op.tensor(i).sizes()), out);
+  }
 }
 
 // The gradient of the output is copied unless its lengths lie outside its heads. Each thread has
@@ -222,11 +218,8 @@ void FlashSlopeShape(const OpView& op, Outputs& out) {
 void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self(), query = op.tensor(1);
   for (int i = 0; i < 3; ++i) memory.Output(i, "aten::empty");
-  Dims sizes(gradient.sizes()), strides(gradient.strides());
-  std::swap(sizes[1], sizes[2]);
-  std::swap(strides[1], strides[2]);
   Scratch copy;
-  if (!IsContiguous(sizes, strides)) {
+  if (!attention::LiesHeadsLast(gradient)) {
     copy = memory.Allocate(allocations::Bytes(work::Elements(gradient), gradient.dtype()),
                            "aten::empty");
   }

@@ -11,6 +11,7 @@
 
 #include "ir/layout.h"
 #include "ops/op_def.h"
+#include "ops/rules/allocations.h"
 
 namespace steelyard {
 
@@ -29,10 +30,7 @@ void OpDef::Allocate(const OpView& op, Allocations& memory) const {
   for (int i = 0; i < op.output_count(); ++i) {
     if (op.output(i).defined() && op.output(i).value().on_host) return;
   }
-  if (allocations->cuda != nullptr) return allocations->cuda(op, memory);
-  for (int i = 0; i < op.output_count(); ++i) {
-    if (op.output(i).defined()) memory.Output(i);
-  }
+  (allocations->cuda == nullptr ? allocations::OutputsOnly : allocations->cuda)(op, memory);
 }
 
 std::string_view NameOf(Fusion fusion) {

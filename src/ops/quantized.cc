@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/affine.h"
 #include "ops/dispatcher.h"
 #include "ops/gradients/words.h"
 #include "ops/registry.h"
@@ -32,18 +33,6 @@ Tensor WithBox(Dispatcher& d, OpName op, const Tensor& t, double number, bool wh
   const Tensor box =
       d.Box(whole ? Argument::OfInt(static_cast<std::int64_t>(number)) : Argument::OfFloat(number));
   return d.Call(op, t, box);
-}
-
-void RequireFloat(const TensorView& t) {
-  if (t.dtype() != DType::kFloat32 && t.dtype() != DType::kBFloat16 &&
-      t.dtype() != DType::kFloat16) {
-    Refuse("what is quantized is floating-point, not " + shape::Text(t));
-  }
-}
-DType AskedType(const OpView& op, int i) {
-  const std::optional<DType> type = op.dtype(i);
-  if (!type) Refuse("the dtype must be given");
-  return *type;
 }
 
 // Rounded, limited and cast: input, ..., quant_min, quant_max, dtype

@@ -22,6 +22,7 @@
 #include "ops/rules/memory_format.h"
 #include "ops/rules/product.h"
 #include "ops/rules/shape.h"
+#include "support/rounding.h"
 
 namespace steelyard::ops {
 namespace {
@@ -61,7 +62,6 @@ constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kScratchTail = 776;
 constexpr std::int64_t kTrainingScratchTail = 568;
 
-std::int64_t RoundUp(std::int64_t n, std::int64_t block) { return (n + block - 1) / block * block; }
 
 std::int64_t RowOf(std::int64_t size) {
   const std::int64_t lines = RoundUp(size, kLine);

@@ -18,6 +18,7 @@
 #include "ops/contents/known_contents.h"
 #include "ops/op_def.h"
 #include "ops/program_rows.h"
+#include "pass/arguments.h"
 #include "pass/decompose.h"
 
 namespace steelyard {
@@ -32,18 +33,6 @@ struct Call {
   ValueId value = kNoId;
 };
 
-// Where among the arguments of a call the parameter of this name stands, by position or by name.
-std::optional<std::size_t> IndexOf(const Program& program, const Node& node, const OpDef& def,
-                                   std::string_view name) {
-  const int place = def.signature->IndexOf(name);
-  const std::span<const Argument> args = program.args(node);
-  for (std::size_t i = 0; place >= 0 && i < args.size(); ++i) {
-    const std::string_view given = program.text(args[i].name);
-    if (given.empty() ? i == static_cast<std::size_t>(place) : given == name) return i;
-  }
-  return std::nullopt;
-}
-
 std::vector<Call> CallsWithMasks(const Program& program, std::span<const OpDef* const> rows) {
   std::vector<Call> calls;
   const std::vector<Node>& nodes = program.main().nodes;
@@ -51,7 +40,7 @@ std::vector<Call> CallsWithMasks(const Program& program, std::span<const OpDef* 
     const OpDef* def = rows[nodes[i].op];
     if (def == nullptr || *def->family != Family::kAttention) continue;
     if (def->signature->IndexOf("is_causal") < 0) continue;
-    const auto mask = IndexOf(program, nodes[i], *def, "attn_mask");
+    const auto mask = ArgumentNamed(program, nodes[i], *def, "attn_mask");
     if (!mask) continue;
     const Argument& given = program.args(nodes[i])[*mask];
     if (given.kind == ArgKind::kValue) calls.push_back({i, *mask, given.value});
@@ -163,7 +152,7 @@ void Rewrite(Program& program, const Call& call, const OpDef& def, bool causal) 
   args[call.mask] = Argument::None();
   args[call.mask].name = name;
   if (causal) {
-    const auto place = IndexOf(program, node, def, "is_causal");
+    const auto place = ArgumentNamed(program, node, def, "is_causal");
     Argument says = Argument::OfBool(true);
     if (place) {
       says.name = args[*place].name;
@@ -224,12 +213,12 @@ ValueId HeadsBehind(const Program& program, const std::vector<NodeId>& maker_of,
 void ShareHeads(Program& program, const Call& call, const OpDef& def,
                 const std::vector<NodeId>& maker_of, std::vector<bool>& makers) {
   Node& node = program.main().nodes[call.node];
-  if (IndexOf(program, node, def, "enable_gqa")) return;
+  if (ArgumentNamed(program, node, def, "enable_gqa")) return;
   const std::span<const Argument> before = program.args(node);
   std::vector<Argument> args(before.begin(), before.end());
   std::vector<NodeId> passed;
   for (const std::string_view name : {"key", "value"}) {
-    const auto place = IndexOf(program, node, def, name);
+    const auto place = ArgumentNamed(program, node, def, name);
     if (!place || args[*place].kind != ArgKind::kValue) return;
     const ValueId heads = HeadsBehind(program, maker_of, args[*place].value, passed);
     if (heads == kNoId) return;

@@ -9,38 +9,19 @@
 #include <vector>
 
 #include "ops/op_def.h"
+#include "pass/arguments.h"
 
 namespace steelyard {
 namespace {
-
-// The place of the argument that says whether the model trains; PyTorch's schemas have two words.
-std::optional<std::size_t> PlaceOfMode(const OpDef& def) {
-  for (const std::string_view name : {"train", "training"}) {
-    const int place = def.signature->IndexOf(name);
-    if (place >= 0) return static_cast<std::size_t>(place);
-  }
-  return std::nullopt;
-}
-
-// Where among the arguments of a call the one of this place stands, by position or by name.
-std::optional<std::size_t> IndexOf(const Program& program, const Node& node, const OpDef& def,
-                                   std::size_t place) {
-  const std::string_view name = def.signature->params()[place].name;
-  const std::span<const Argument> args = program.args(node);
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    const std::string_view given = program.text(args[i].name);
-    if (given.empty() ? i == place : given == name) return i;
-  }
-  return std::nullopt;
-}
 
 // The argument of a call that says whether the model trains, where the call is in the other mode.
 Argument* OtherMode(Program& program, const Node& node, bool trains) {
   const OpDef* def = FindOp(OpName::FromRuntime(program.op_name(node.op)));
   if (def == nullptr) return nullptr;
-  const std::optional<std::size_t> place = PlaceOfMode(*def);
-  if (!place) return nullptr;
-  const std::optional<std::size_t> index = IndexOf(program, node, *def, *place);
+  std::optional<std::size_t> index;  // PyTorch's schemas have two words for it
+  for (const std::string_view name : {"train", "training"}) {
+    if (!index) index = ArgumentNamed(program, node, *def, name);
+  }
   if (!index) return nullptr;
   Argument& argument = program.arguments[node.arguments.begin + *index];
   const bool is_mode = argument.kind == ArgKind::kBool && argument.dim.is_number();

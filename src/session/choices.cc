@@ -31,6 +31,20 @@ std::string_view FormatOfFile(std::string_view path) {
   return renderer == nullptr ? std::string_view() : renderer->name;
 }
 
+TablesHeld TablesHeldBy(std::string_view format) {
+  const render::Renderer* renderer = render::FindRenderer(format);
+  if (renderer == nullptr) return TablesHeld::kNone;
+  switch (renderer->tables) {
+    case render::Tables::kNone:
+      return TablesHeld::kNone;
+    case render::Tables::kOne:
+      return TablesHeld::kOne;
+    case render::Tables::kMany:
+      return TablesHeld::kMany;
+  }
+  __builtin_unreachable();
+}
+
 std::vector<Choice> CacheStores() {
   std::vector<Choice> choices;
   for (const CacheStoreRow& row : CacheStoreRows()) choices.push_back({row.name, row.summary});

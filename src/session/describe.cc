@@ -21,9 +21,6 @@
 namespace steelyard {
 namespace {
 
-// The format that writes one table.
-constexpr std::string_view kCsv = "csv";
-
 present::Shown ShownOf(const ReportOptions& options) {
   return {.depth = options.depth,
           .top = options.top,
@@ -36,13 +33,13 @@ present::Shown ShownOf(const ReportOptions& options) {
 
 // Of weights there is no trace, and no table of what runs.
 Status RefuseForWeights(const render::Renderer& renderer, const ReportOptions& options) {
-  const bool csv = renderer.name == kCsv;
-  if (renderer.part != render::Part::kTrace && !(csv && present::NeedsGraph(options.table))) {
+  const bool is_table = renderer.tables == render::Tables::kOne;
+  if (renderer.part != render::Part::kTrace && !(is_table && present::NeedsGraph(options.table))) {
     return {};
   }
   return Unexpected(Unsupported(
       "it holds weights and no graph: there is no " +
-          (csv ? "table of " + options.table : std::string("trace")),
+          (is_table ? "table of " + options.table : std::string("trace")),
       {}, "The text, the JSON and the tables of modules and tensors tell what there is."));
 }
 

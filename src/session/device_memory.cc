@@ -85,26 +85,28 @@ std::vector<std::int64_t> ResidentBytes(const Program& kernels) {
   return residents;
 }
 
-Result<FirstStep> RunFirstStep(Program program, const WeighOptions& options) {
+Result<std::optional<FirstStep>> RunFirstStep(const Program& program, const WeighOptions& options) {
+  if (!Caches(options) || options.train.optimizer.empty() || options.train.first_step) {
+    return std::nullopt;
+  }
   WeighOptions first = options;
   first.train.first_step = true;
-  SY_ASSIGN_OR_RETURN(const Lowered lowered, Lower(std::move(program), PassesOf(first)));
+  SY_ASSIGN_OR_RETURN(const Lowered lowered, Lower(program, PassesOf(first)));
   return FirstStep{.timeline = RunEager(lowered.kernels, options.target),
                    .residents = ResidentBytes(lowered.kernels)};
 }
 
-DeviceMemoryReport RunOnDevice(const Weighing& weighing, const FirstStep* first) {
-  const Target& target = weighing.options.target;
-  const Timeline* told = &weighing.timeline;
-  const bool trains = !weighing.options.train.optimizer.empty();
-  std::vector<const Timeline*> steps(trains && first == nullptr ? 1 : 3, told);
-  if (first != nullptr) steps[0] = &first->timeline;
-  const std::vector<std::int64_t> residents =
-      first != nullptr ? first->residents : ResidentBytes(weighing.kernels);
+DeviceMemoryReport RunOnDevice(const Program& kernels, const Timeline& timeline,
+                               const WeighOptions& options, const std::optional<FirstStep>& first) {
+  const Target& target = options.target;
+  const bool trains = !options.train.optimizer.empty();
+  std::vector<const Timeline*> steps(trains && !first ? 1 : 3, &timeline);
+  if (first) steps[0] = &first->timeline;
+  const std::vector<std::int64_t> residents = first ? first->residents : ResidentBytes(kernels);
   DeviceMemoryReport report;
   report.total = target.memory;
   if (const DeviceSpec* device = FindDevice(target.name)) {
-    report.overhead = ProcessBytes(*device, ProcessUseOf(weighing.kernels));
+    report.overhead = ProcessBytes(*device, ProcessUseOf(kernels));
   }
   const AllocatorSettings settings;
   report.use =
@@ -141,15 +143,19 @@ Result<std::vector<Target>> DevicesNamed(std::span<const std::string> names) {
   return targets;
 }
 
-DeviceFit FitOf(const Weighing& weighing) {
-  const DeviceMemoryReport& device = *weighing.analyses->device;
-  return {.name = weighing.options.target.name,
-          .total = device.total,
-          .allocated = device.use.allocated,
-          .reserved = device.use.reserved,
-          .low = device.process().low,
-          .high = device.process().high,
-          .fits = device.fits()};
+Result<DeviceFit> FitOn(const Program& program, const WeighOptions& options) {
+  SY_ASSIGN_OR_RETURN(const std::optional<FirstStep> first, RunFirstStep(program, options));
+  SY_ASSIGN_OR_RETURN(Lowered lowered, Lower(program, PassesOf(options)));
+  std::optional<GraphRun> graph;
+  SY_ASSIGN_OR_RETURN(const Timeline timeline, RunAsChosen(options, &lowered.kernels, &graph));
+  const DeviceMemoryReport device = RunOnDevice(lowered.kernels, timeline, options, first);
+  return DeviceFit{.name = options.target.name,
+                   .total = device.total,
+                   .allocated = device.use.allocated,
+                   .reserved = device.use.reserved,
+                   .low = device.process().low,
+                   .high = device.process().high,
+                   .fits = device.fits()};
 }
 
 }  // namespace steelyard

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,18 +24,25 @@ struct FirstStep {
 // Whether the device has an allocator that keeps what is freed.
 [[nodiscard]] bool Caches(const WeighOptions& options);
 
-// The first of the steps of which `program`, as imported, is to be weighed the steady one.
-// Requires: `Caches`. Returns the errors of passes.
-[[nodiscard]] Result<FirstStep> RunFirstStep(Program program, const WeighOptions& options);
+// The first of the steps of which `program`, as imported, is to be weighed the steady one; nothing
+// where no allocator keeps what it left, or where the first itself or a forward pass is weighed.
+// Returns the errors of passes.
+[[nodiscard]] Result<std::optional<FirstStep>> RunFirstStep(const Program& program,
+                                                            const WeighOptions& options);
 
 // Bytes of each resident storage, as `module.to("cuda")` moves them: those of a module's children
 // before its own, parameters before buffers; then inputs, and what else there is.
 [[nodiscard]] std::vector<std::int64_t> ResidentBytes(const Program& kernels);
 
 // Runs the weighed steps one after the other: a forward pass three times, of training the first
-// step and two steady ones, as long as only the last is told. `first` is null where the weighed one
-// is the first itself, or a forward pass.
-[[nodiscard]] DeviceMemoryReport RunOnDevice(const Weighing& weighing, const FirstStep* first);
+// step and two steady ones, as long as only the last is told. `timeline` is that of `kernels`.
+[[nodiscard]] DeviceMemoryReport RunOnDevice(const Program& kernels, const Timeline& timeline,
+                                             const WeighOptions& options,
+                                             const std::optional<FirstStep>& first);
+
+// What `program`, as imported, takes of the device of the options; nothing else of it is weighed.
+// Requires: `Caches`. Returns the errors of passes.
+[[nodiscard]] Result<DeviceFit> FitOn(const Program& program, const WeighOptions& options);
 
 // Bytes that a device must have for it: what the process may take at most, or the peak where
 // nothing but the program takes memory.
@@ -42,8 +50,5 @@ struct FirstStep {
 
 // The CUDA devices that are meant by these names; an error for a name that is none.
 [[nodiscard]] Result<std::vector<Target>> DevicesNamed(std::span<const std::string> names);
-
-// Requires: it was weighed for a CUDA device.
-[[nodiscard]] DeviceFit FitOf(const Weighing& weighing);
 
 }  // namespace steelyard

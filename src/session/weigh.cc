@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -111,7 +112,8 @@ Status Prepare(Program program, const WeighOptions& options, Weighing* weighing)
   return {};
 }
 
-Status Analyze(const Convention& convention, const FirstStep* first, Weighing* weighing) {
+Status Analyze(const Convention& convention, const std::optional<FirstStep>& first,
+               Weighing* weighing) {
   auto analyses = std::make_unique<Analyses>();
   const Program& kernels = weighing->kernels;
   const Target& target = weighing->options.target;
@@ -140,11 +142,12 @@ Status Analyze(const Convention& convention, const FirstStep* first, Weighing* w
                                  analyses->work, target);
   }
   analyses->kinds = CountKinds(kernels, analyses->work, weighing->timeline, analyses->peak.live);
-  analyses->memory = Replay(weighing->timeline, *MakeExactAllocator());
   if (Caches(weighing->options)) {
-    analyses->device = RunOnDevice(*weighing, first);
+    analyses->device = RunOnDevice(kernels, weighing->timeline, weighing->options, first);
     analyses->memory = {.peak = analyses->device->use.allocated,
                         .bound = analyses->device->use.requested};
+  } else {
+    analyses->memory = Replay(weighing->timeline, *MakeExactAllocator());
   }
   analyses->modules = CountModules(weighing->imported, kernels, analyses->work, weighing->timeline);
   analyses->classes = CountClasses(kernels, analyses->modules);
@@ -172,12 +175,9 @@ Result<Weighing> WeighProgram(Program program, const WeighOptions& options,
                               const Convention& convention) {
   Weighing weighing;
   weighing.options = options;
-  std::optional<FirstStep> first;
-  if (Caches(options) && !options.train.optimizer.empty() && !options.train.first_step) {
-    SY_ASSIGN_OR_RETURN(first, RunFirstStep(program, options));
-  }
+  SY_ASSIGN_OR_RETURN(const std::optional<FirstStep> first, RunFirstStep(program, options));
   SY_RETURN_IF_ERROR(Prepare(std::move(program), options, &weighing));
-  SY_RETURN_IF_ERROR(Analyze(convention, first ? &*first : nullptr, &weighing));
+  SY_RETURN_IF_ERROR(Analyze(convention, first, &weighing));
   return weighing;
 }
 
@@ -231,8 +231,7 @@ Status RefuseUseOfCache(const WeighOptions& options) {
 }
 
 // For each of the devices that were asked for, what it takes of them.
-Result<std::vector<DeviceFit>> FitsOf(const Program& program, const WeighOptions& options,
-                                      const Convention& convention) {
+Result<std::vector<DeviceFit>> FitsOf(const Program& program, const WeighOptions& options) {
   std::vector<DeviceFit> fits;
   SY_ASSIGN_OR_RETURN(const std::vector<Target> targets, DevicesNamed(options.devices));
   for (const Target& target : targets) {
@@ -240,8 +239,9 @@ Result<std::vector<DeviceFit>> FitsOf(const Program& program, const WeighOptions
     there.target = target;
     there.target.cudnn_attention = options.target.cudnn_attention;
     there.target.deterministic = options.target.deterministic;
-    SY_ASSIGN_OR_RETURN(const Weighing weighing, WeighProgram(program, there, convention));
-    if (weighing.analyses->device) fits.push_back(FitOf(weighing));
+    if (!Caches(there)) continue;
+    SY_ASSIGN_OR_RETURN(DeviceFit fit, FitOn(program, there));
+    fits.push_back(std::move(fit));
   }
   return fits;
 }
@@ -264,7 +264,7 @@ Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
   }
   std::vector<DeviceFit> devices;
   if (!options.devices.empty()) {
-    Result<std::vector<DeviceFit>> fits = FitsOf(program, options, convention);
+    Result<std::vector<DeviceFit>> fits = FitsOf(program, options);
     if (!fits) return Unexpected(Within(options.path, std::move(fits).error()));
     devices = *std::move(fits);
   }

@@ -23,7 +23,6 @@
 #include <string>
 #include <string_view>
 
-#include "hardware/devices.h"
 #include "ir/text_call.h"
 #include "ir/text_printer.h"
 #include "ir/text_reader.h"
@@ -31,6 +30,7 @@
 #include "pass/decompose.h"
 #include "runtime/eager.h"
 #include "steelyard/error.h"
+#include "steelyard/op.h"
 #include "steelyard/program.h"
 #include "steelyard/timeline.h"
 
@@ -194,18 +194,11 @@ std::string StepJson(const std::string& text, const Target& target) {
                      TensorsJson(*kernels, gradients));
 }
 
-// The device of this name; nothing where there is none.
+// The device of this name, without what a stub cannot answer; nothing where there is none.
 std::optional<Target> TargetOf(std::string_view name) {
-  if (name == Target().name) return Target();
-  const DeviceSpec* device = FindDevice(name);
-  if (device == nullptr) return std::nullopt;
-  return Target{.device = Device::kCuda,
-                .name = device->name,
-                .capability = device->capability,
-                .multiprocessors = device->multiprocessors,
-                .multiprocessor_threads = device->multiprocessor_threads(),
-                .memory = device->memory_bytes,
-                .cudnn_attention = false};
+  std::optional<Target> target = TargetNamed(name);
+  if (target) target->cudnn_attention = false;
+  return target;
 }
 
 }  // namespace

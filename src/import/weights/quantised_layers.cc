@@ -5,6 +5,8 @@
 // write which make such files; docs/weights.md lists them.
 #include "import/weights/quantised_layers.h"
 
+#include "support/rounding.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -75,7 +77,7 @@ std::string GroupedName(std::string_view scheme, std::int64_t bits, std::int64_t
                         std::int64_t groups, const Layer& layer) {
   std::string name = std::string(scheme) + "_int" + std::to_string(bits);
   if (groups > 1 || (groups == 1 && in == layer.group()))
-    name += "_g" + std::to_string((in + groups - 1) / groups);
+    name += "_g" + std::to_string(DivideUp(in, groups));
   return name;
 }
 

@@ -7,6 +7,8 @@
 
 #include "memory/caching/caching_allocator.h"
 
+#include "support/rounding.h"
+
 namespace steelyard {
 
 // What the block would be if all that follows it without memory had some.
@@ -56,7 +58,7 @@ BlockId CachingAllocator::MakeExpandable(const Request& request) {
       reserve.is_share
           ? (share >= static_cast<double>(most) ? most : static_cast<std::int64_t>(share))
           : reserve.bytes;
-  const std::int64_t size = (std::min(chosen, most) + page - 1) / page * page;
+  const std::int64_t size = RoundUp(std::min(chosen, most), page);
   if (size < request.size) return kNone;
   const ExpandableSegment segment{
       .address = device_.Reserve(size), .size = size, .page = page, .age = ++segments_made_};
@@ -75,7 +77,7 @@ BlockId CachingAllocator::MakeExpandable(const Request& request) {
 // beside it. False if the device has not that much.
 bool CachingAllocator::MapPages(BlockId id, std::int64_t size) {
   const std::int64_t page = expandable_[blocks_[id].expandable].page;
-  const std::int64_t bytes = (size + page - 1) / page * page;
+  const std::int64_t bytes = RoundUp(size, page);
   if (!device_.Commit(bytes)) return false;
   Erase(id);
   blocks_[id].mapped = true;

@@ -2,13 +2,14 @@
 
 #include "memory/caching/settings.h"
 
+#include "support/rounding.h"
+
 #include <algorithm>
 #include <bit>
 
 namespace steelyard {
 namespace {
 
-std::int64_t RoundUp(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
 int FloorLog2(std::int64_t value) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1;

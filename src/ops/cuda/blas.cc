@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "ops/cuda/capability.h"
 #include "ops/rules/product.h"
 #include "ops/rules/work.h"
 
 namespace steelyard::cuda {
 namespace {
 
-constexpr int kHopper = 90;
 constexpr std::int64_t kLargeWorkspace = std::int64_t{32} << 20;  // since compute capability 9.0
 constexpr std::int64_t kSmallWorkspace = 2 * (std::int64_t{4} << 20) + 8 * (std::int64_t{16} << 10);
 constexpr std::int64_t kLtWorkspace = std::int64_t{1} << 20;

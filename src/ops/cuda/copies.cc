@@ -26,17 +26,12 @@ void FreeLastFirst(const Copies& copies, Allocations& memory) {
 
 void AllocateDense(const OpView& op, First first, std::span<const int> operands,
                    Allocations& memory) {
-  const auto make = [&] {
-    for (int i = 0; i < op.output_count(); ++i) {
-      if (op.output(i).defined()) memory.Output(i);
-    }
-  };
-  if (first == First::kOutputs) make();
+  if (first == First::kOutputs) allocations::OutputsOnly(op, memory);
   Copies copies;
   for (const int i : operands) {
     if (op.given(i)) copies.push_back(Contiguous(op.tensor(i), memory));
   }
-  if (first == First::kCopies) make();
+  if (first == First::kCopies) allocations::OutputsOnly(op, memory);
   FreeLastFirst(copies, memory);
 }
 

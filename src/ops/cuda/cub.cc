@@ -4,26 +4,26 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "ops/cuda/capability.h"
+#include "support/rounding.h"
+
 namespace steelyard::cuda {
 namespace {
 
 constexpr std::int64_t kAlignment = 256;
 constexpr std::int64_t kWidth = 8;  // bytes of keys, values and numbers
-constexpr int kHopper = 90, kAmpere = 80;
-
-std::int64_t Up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // Buffers behind each other, with room to align the first.
 std::int64_t Together(std::initializer_list<std::int64_t> buffers) {
   std::int64_t bytes = kAlignment - 1;
-  for (const std::int64_t buffer : buffers) bytes += Up(buffer, kAlignment) * kAlignment;
+  for (const std::int64_t buffer : buffers) bytes += RoundUp(buffer, kAlignment);
   return bytes;
 }
 
 // What tiles tell each other: 16 bytes for each, and for a warp of tiles before the first.
 std::int64_t TileStates(std::int64_t count, std::int64_t tile) {
   constexpr std::int64_t kWarp = 32, kStateBytes = 16;
-  return (Up(count, tile) + kWarp) * kStateBytes;
+  return (DivideUp(count, tile) + kWarp) * kStateBytes;
 }
 
 // How many pairs a block sorts at a time.
@@ -42,8 +42,8 @@ std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target,
   constexpr std::int64_t kDigits = std::int64_t{1} << kDigitBits;
   constexpr std::int64_t kSingleTile = 2304;  // of 8 bytes: one block sorts it, in shared memory
   if (width == kWidth && count <= kSingleTile) return 1;
-  const std::int64_t passes = Up(std::max(bits, 1), kDigitBits);
-  const std::int64_t lookback = Up(count, SortTile(width, target.capability)) * kDigits * 4;
+  const std::int64_t passes = DivideUp(std::max(bits, 1), kDigitBits);
+  const std::int64_t lookback = DivideUp(count, SortTile(width, target.capability)) * kDigits * 4;
   const std::int64_t keys = passes > 1 ? count * width : 0;
   const std::int64_t values = passes > 1 ? count * kWidth : 0;
   return Together({passes * kDigits * kWidth, lookback, keys, values, passes * 4});
@@ -60,8 +60,8 @@ std::int64_t ScanBytes(std::int64_t count, std::int64_t width) {
   constexpr std::int64_t kTile = 896, kTileOf4 = 1920, kTileOf2 = 3840, kWarp = 32;
   if (width >= kWidth) return Together({TileStates(count, kTile), 1});
   // A state of 8 bytes; of half-precision numbers the states lie apart from the sums.
-  if (width == 4) return Together({(Up(count, kTileOf4) + kWarp) * kWidth, 1});
-  const std::int64_t states = Up(count, kTileOf2) + kWarp;
+  if (width == 4) return Together({(DivideUp(count, kTileOf4) + kWarp) * kWidth, 1});
+  const std::int64_t states = DivideUp(count, kTileOf2) + kWarp;
   return Together({states * 4, states * width, states * width, 1});
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "support/rounding.h"
 
 namespace steelyard::cuda {
 namespace {
@@ -83,7 +84,6 @@ std::vector<Dimension> Joined(const std::vector<Dimension>& dims) {
   return out;
 }
 
-std::int64_t Up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::int64_t LastPower(std::int64_t n) {
   return static_cast<std::int64_t>(
       std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(n, 1))));
@@ -134,17 +134,17 @@ Launch LaunchOf(const std::vector<Dimension>& dims, std::int64_t outputs, std::i
 
   std::int64_t step_input = 1, step_output = 1;
   (along ? step_input : step_output) *= width;
-  const auto per_thread = [&] { return Up(inputs, step_input); };
+  const auto per_thread = [&] { return DivideUp(inputs, step_input); };
   const bool across_warps = per_thread() >= std::min(height * kLeastPerThread, kMostPerThread);
   (across_warps ? step_input : step_output) *= height;
 
   const std::int64_t blocks_per_processor = target.multiprocessor_threads / (width * height);
   const std::int64_t fitting = target.multiprocessors * blocks_per_processor;
-  const std::int64_t grid = Up(outputs / at_once, step_output);
+  const std::int64_t grid = DivideUp(outputs / at_once, step_output);
   if (!across_warps || per_thread() < kMostPerThread || grid > fitting) return {};
   const std::int64_t shares =
-      std::max(std::min(Up(fitting, grid), Up(per_thread(), kLeastPerThread)),
-               Up(per_thread(), kMostPerThread));
+      std::max(std::min(DivideUp(fitting, grid), DivideUp(per_thread(), kLeastPerThread)),
+               DivideUp(per_thread(), kMostPerThread));
   if (shares <= 1) return {};
   return {.staged = outputs * shares * (along ? 1 : width * at_once), .semaphores = grid};
 }

@@ -7,15 +7,10 @@
 #include <cstdint>
 
 #include "ops/rules/onednn.h"
+#include "support/rounding.h"
 
 namespace steelyard::onednn {
 
-inline constexpr std::int64_t DivideUp(std::int64_t n, std::int64_t by) {
-  return (n + by - 1) / by;
-}
-inline constexpr std::int64_t RoundUp(std::int64_t n, std::int64_t to) {
-  return DivideUp(n, to) * to;
-}
 inline constexpr std::int64_t RoundDown(std::int64_t n, std::int64_t to) { return n / to * to; }
 
 // One dimension of the image.

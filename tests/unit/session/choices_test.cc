@@ -16,6 +16,12 @@ TEST(ChoicesTest, TheNameOfAFileSaysItsFormat) {
   EXPECT_EQ(FormatOfFile("report"), "");
 }
 
+TEST(ChoicesTest, AFormatHoldsNoTableOneOrMany) {
+  EXPECT_EQ(TablesHeldBy("text"), TablesHeld::kNone);
+  EXPECT_EQ(TablesHeldBy("csv"), TablesHeld::kOne);
+  EXPECT_EQ(TablesHeldBy("json"), TablesHeld::kMany);
+}
+
 TEST(ChoicesTest, EachSaysWhatItIs) {
   for (const Choice& format : ReportFormats()) {
     EXPECT_FALSE(format.summary.empty());
