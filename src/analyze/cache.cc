@@ -16,7 +16,6 @@ namespace {
 
 constexpr int kBitsPerByte = 8;
 
-
 constexpr std::array kNumbers{
     CacheNumberRow{.name = "float8",
                    .summary = "8 bits, one float32 scale for a layer's keys and one for its values",

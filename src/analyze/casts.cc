@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "ir/node_numbering.h"
+#include "ops/dispatch/program_rows.h"
 #include "ops/op_def.h"
-#include "ops/program_rows.h"
 
 namespace steelyard {
 namespace {

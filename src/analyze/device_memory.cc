@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/device_memory.h"
 
+#include "ops/dispatch/program_rows.h"
 #include "ops/op_def.h"
-#include "ops/program_rows.h"
 
 namespace steelyard {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "ops/dispatch/program_rows.h"
 #include "ops/op_def.h"
-#include "ops/program_rows.h"
 
 namespace steelyard {
 namespace {

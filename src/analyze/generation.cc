@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <unordered_map>
 
-#include "ops/graph_plan.h"
+#include "ops/dispatch/graph_plan.h"
 
 namespace steelyard {
 namespace {

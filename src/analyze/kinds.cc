@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "ops/program_rows.h"
+#include "ops/dispatch/program_rows.h"
 
 namespace steelyard {
 namespace {

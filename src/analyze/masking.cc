@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "ops/contents/known_contents.h"
-#include "ops/program_rows.h"
+#include "ops/dispatch/program_rows.h"
 
 namespace steelyard {
 namespace {

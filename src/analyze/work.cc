@@ -12,7 +12,7 @@
 
 #include "analyze/call_counter.h"
 #include "ir/node_numbering.h"
-#include "ops/program_rows.h"
+#include "ops/dispatch/program_rows.h"
 
 namespace steelyard {
 namespace {

@@ -24,7 +24,6 @@ constexpr double kEps = 1e-5;  // of the norms that the config does not speak of
 
 std::string ClassOf(std::string_view name) { return std::string(kModule).append(name); }
 
-
 struct SwinConfig {
   std::int64_t width, window;
   std::vector<std::int64_t> depths, heads;
@@ -39,9 +38,8 @@ struct SwinConfig {
   std::int64_t width_of(std::size_t stage) const { return width << stage; }
   // The patches of an image that was padded to whole ones; each stage merges four.
   Extent grid_of(std::size_t stage) const {
-    Extent grid{
-        .height = DivideUp(patches.image.height, patches.patch.height),
-        .width = DivideUp(patches.image.width, patches.patch.width)};
+    Extent grid{.height = DivideUp(patches.image.height, patches.patch.height),
+                .width = DivideUp(patches.image.width, patches.patch.width)};
     for (; stage > 0; --stage) {
       grid = {.height = (grid.height + 1) / 2, .width = (grid.width + 1) / 2};
     }
@@ -217,11 +215,10 @@ struct Block : Layer {
   }
   Tensor Attended(Tensor x) const {
     const auto [height, width] = plan.grid;
-    const Windows windows{
-        .net = net(),
-        .side = side,
-        .grid = {.height = RoundUp(height, side), .width = RoundUp(width, side)},
-        .channels = plan.width};
+    const Windows windows{.net = net(),
+                          .side = side,
+                          .grid = {.height = RoundUp(height, side), .width = RoundUp(width, side)},
+                          .channels = plan.width};
     x = b().Call("aten::view", x, Shape{net().batch, height, width, plan.width});
     x = b().Call("aten::pad", x,
                  Shape{0, 0, 0, windows.grid.width - width, 0, windows.grid.height - height});

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/bags.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ir/layout.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/image.h"
 #include "ops/gradients/view.h"
 #include "ops/registry.h"
@@ -154,8 +154,7 @@ std::vector<Tensor> UnsafeChunk(Dispatcher& d, const OpView& op) {
         Dims::Filled(static_cast<int>(std::min<std::int64_t>(chunks, Dims::kMaxRank)), 0);
     return d.CallMany("aten::unsafe_split_with_sizes", d.tensor(op, 0), parts, dim);
   }
-  return d.CallMany("aten::unsafe_split.Tensor", d.tensor(op, 0), DivideUp(size, chunks),
-                    dim);
+  return d.CallMany("aten::unsafe_split.Tensor", d.tensor(op, 0), DivideUp(size, chunks), dim);
 }
 std::vector<Tensor> LinalgDiagonal(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::diagonal", d.tensor(op, 0), op.arg(1), op.arg(2), op.arg(3))};

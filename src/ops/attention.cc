@@ -15,7 +15,7 @@
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
 #include "ops/cuda/capability.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/gradients/reduction.h"
 #include "ops/registry.h"

@@ -32,7 +32,6 @@ using Scratch = std::optional<Allocations::Scratch>;
 
 constexpr std::string_view kFactory = "aten::empty";
 
-
 // In the order of the dimensions of `t`, without gaps.
 void AddAlike(const TensorView& t, Outputs& out) {
   out.Add(t.dtype(), t.sizes(), EmptyLikeStrides(t.sizes(), t.strides()));
@@ -47,7 +46,8 @@ constexpr std::int64_t kStatisticsAlignment = 32;  // queries
 
 void EfficientShape(const OpView& op, Outputs& out) {
   const TensorView query = op.self(), value = op.tensor(2);
-  attention::AddHeadsLast(query.dtype(), {query.size(0), query.size(1), query.size(2), value.size(3)}, out);
+  attention::AddHeadsLast(query.dtype(),
+                          {query.size(0), query.size(1), query.size(2), value.size(3)}, out);
   const std::int64_t rows = op.boolean(4) ? RoundUp(query.size(2), kStatisticsAlignment) : 0;
   out.Add(DType::kFloat32, Dims{query.size(0), query.size(1), rows});
   out.Add(DType::kInt64, Dims());
@@ -100,9 +100,10 @@ Blocks BlocksOf(std::int64_t width, bool half, const Target& target) {
     return {128, 64, kMiddleWidth};
   }
   const bool small = cuda::HasSmallMultiprocessors(capability);
-  const std::span<const Blocks> list = capability < cuda::kAmpere ? std::span<const Blocks>(kOldBlocks)
-                                       : half               ? std::span<const Blocks>(kHalfBlocks)
-                                                            : std::span<const Blocks>(kFullBlocks);
+  const std::span<const Blocks> list = capability < cuda::kAmpere
+                                           ? std::span<const Blocks>(kOldBlocks)
+                                       : half ? std::span<const Blocks>(kHalfBlocks)
+                                              : std::span<const Blocks>(kFullBlocks);
   return *std::ranges::find_if(
       list, [&](const Blocks& b) { return width <= b.widest && !(b.large && small); });
 }
@@ -140,7 +141,8 @@ bool WantsBias(const OpView& op) {
 }
 
 void EfficientSlopeShape(const OpView& op, Outputs& out) {
-  for (int i = 1; i <= 3; ++i) attention::AddHeadsLast(op.tensor(i).dtype(), Dims(op.tensor(i).sizes()), out);
+  for (int i = 1; i <= 3; ++i)
+    attention::AddHeadsLast(op.tensor(i).dtype(), Dims(op.tensor(i).sizes()), out);
   if (!WantsBias(op)) return out.AddNone();
   const TensorView bias = op.tensor(4);
   Dims padded(bias.sizes());
@@ -278,7 +280,8 @@ void FlashSlopeShape(const OpView& op, Outputs& out) {
 void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self(), query = op.tensor(1), result = op.tensor(4);
   Scratch dense_gradient, dense_result;
-  if (!attention::LiesHeadsLast(gradient)) dense_gradient = memory.Allocate(gradient.bytes(), kFactory);
+  if (!attention::LiesHeadsLast(gradient))
+    dense_gradient = memory.Allocate(gradient.bytes(), kFactory);
   if (!attention::LiesHeadsLast(result)) dense_result = memory.Allocate(result.bytes(), kFactory);
   for (int i = 0; i < 3; ++i) memory.Output(i, kFactory);
   constexpr std::int64_t kRows = 128, kWideHead = 128, kWideUnit = 64, kUnit = 32;
@@ -306,7 +309,8 @@ void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
 void CudnnShape(const OpView& op, Outputs& out) {
   const TensorView query = op.self(), value = op.tensor(2);
   const std::int64_t rows = op.boolean(4) ? query.size(2) : 0;
-  attention::AddHeadsLast(query.dtype(), {query.size(0), query.size(1), query.size(2), value.size(3)}, out);
+  attention::AddHeadsLast(query.dtype(),
+                          {query.size(0), query.size(1), query.size(2), value.size(3)}, out);
   out.Add(DType::kFloat32, Dims{query.size(0), query.size(1), rows, 1});
   out.AddNone();  // cumulated lengths, of nested tensors
   out.AddNone();

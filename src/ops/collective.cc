@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ops/backward.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/view.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

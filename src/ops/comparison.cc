@@ -8,7 +8,7 @@
 
 #include "ir/layout.h"
 #include "ops/contents/words.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"

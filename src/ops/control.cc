@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "ops/autocast.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/autocast.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/rules/convolution.h"
 
 namespace steelyard::ops::convolve {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard::ops::convolve {
 

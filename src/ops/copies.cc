@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "ir/layout.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/complex.h"
 #include "ops/gradients/view.h"
 #include "ops/gradients/words.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/image.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ops/contents/words.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/complex.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

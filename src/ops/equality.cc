@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/words.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

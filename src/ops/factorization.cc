@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "ir/layout.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/lapack.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

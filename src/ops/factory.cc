@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "ops/contents/words.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "ir/layout.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/image.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "ops/backward.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/elementwise.h"
 #include "ops/gradients/network.h"
 #include "ops/gradients/special.h"

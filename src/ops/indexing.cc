@@ -17,7 +17,7 @@
 #include "ir/layout.h"
 #include "ops/contents/words.h"
 #include "ops/cuda/cub.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/gradients/view.h"
 #include "ops/indices.h"

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/rules/composite.h"
 
 namespace steelyard::ops::lapack {

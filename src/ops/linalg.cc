@@ -14,7 +14,7 @@
 #include "ir/layout.h"
 #include "ops/contents/known_contents.h"
 #include "ops/cuda/blas.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/einsum.h"
 #include "ops/onednn/product.h"
 #include "ops/registry.h"

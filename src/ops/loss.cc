@@ -16,7 +16,7 @@
 #include "ir/layout.h"
 #include "ops/cuda/copies.h"
 #include "ops/cuda/reduce.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

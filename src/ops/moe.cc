@@ -15,7 +15,7 @@
 #include "ir/layout.h"
 #include "ops/cuda/copies.h"
 #include "ops/cuda/cub.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/gradients/linalg.h"
 #include "ops/registry.h"
@@ -72,7 +72,8 @@ void TopkOnCuda(const OpView& op, Allocations& memory) {
   if (rows > 0 && SharesRows(rows, size)) {
     constexpr std::int64_t kThreads = 256, kBlocksPerProcessor = 6, kDigits = 256;
     const std::int64_t fitting = op.target().multiprocessors * kBlocksPerProcessor * kThreads;
-    const std::int64_t per_thread = std::clamp<std::int64_t>(DivideUp(self.count(), fitting), 4, 64);
+    const std::int64_t per_thread =
+        std::clamp<std::int64_t>(DivideUp(self.count(), fitting), 4, 64);
     const std::int64_t blocks = rows * DivideUp(size, per_thread * kThreads);
     const std::int64_t width = BitsOf(self.dtype()) / 8;
     std::vector<Allocations::Scratch> scratch;

@@ -13,7 +13,7 @@
 
 #include "ir/layout.h"
 #include "ops/affine.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/words.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

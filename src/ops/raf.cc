@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ir/layout.h"
-#include "ops/autograd.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/autograd.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/indices.h"
 #include "ops/optimizers/step.h"
 #include "ops/registry.h"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/factory.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

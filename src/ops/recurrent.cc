@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/recurrent_cells.h"
 #include "ops/registry.h"
@@ -61,7 +61,6 @@ constexpr std::int64_t kPage = 4096;
 // What the scratchpad needs besides its pages (measured).
 constexpr std::int64_t kScratchTail = 776;
 constexpr std::int64_t kTrainingScratchTail = 568;
-
 
 std::int64_t RowOf(std::int64_t size) {
   const std::int64_t lines = RoundUp(size, kLine);

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard::recurrent {
 

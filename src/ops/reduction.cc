@@ -15,7 +15,7 @@
 #include "ops/cuda/copies.h"
 #include "ops/cuda/cub.h"
 #include "ops/cuda/reduce.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

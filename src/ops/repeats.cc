@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <ranges>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "steelyard/program.h"
 
 namespace steelyard {

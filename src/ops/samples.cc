@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"

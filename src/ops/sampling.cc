@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "ops/cuda/copies.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/image.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "ir/layout.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/indices.h"
 #include "ops/registry.h"

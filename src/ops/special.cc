@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ops/contents/words.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/elementwise.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"

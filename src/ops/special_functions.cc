@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "ops/backward.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/special.h"
 #include "ops/gradients/words.h"
 #include "ops/registry.h"

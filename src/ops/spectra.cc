@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/factorization.h"
 #include "ops/lapack.h"
 #include "ops/registry.h"

@@ -12,7 +12,7 @@
 #include "ir/layout.h"
 #include "ops/cuda/copies.h"
 #include "ops/cuda/reduce.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/gradients/reduction.h"
 #include "ops/registry.h"

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "ops/autograd.h"
-#include "ops/dispatcher.h"
-#include "ops/engine.h"
+#include "ops/dispatch/autograd.h"
+#include "ops/dispatch/dispatcher.h"
+#include "ops/dispatch/engine.h"
 #include "ops/optimizers/step.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"

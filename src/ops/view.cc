@@ -14,7 +14,7 @@
 
 #include "ir/layout.h"
 #include "ops/contents/words.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"

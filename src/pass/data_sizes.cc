@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "ir/layout.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "support/choices.h"
 
 namespace steelyard {

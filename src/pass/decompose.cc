@@ -2,7 +2,7 @@
 
 #include "pass/decompose.h"
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard {
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "ops/dispatch/overwriting.h"
 #include "ops/op_def.h"
-#include "ops/overwriting.h"
 #include "pass/parameter_pattern.h"
 
 namespace steelyard {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "ops/contents/known_contents.h"
+#include "ops/dispatch/program_rows.h"
 #include "ops/op_def.h"
-#include "ops/program_rows.h"
 #include "pass/arguments.h"
 #include "pass/decompose.h"
 

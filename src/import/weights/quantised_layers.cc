@@ -5,8 +5,6 @@
 // write which make such files; docs/weights.md lists them.
 #include "import/weights/quantised_layers.h"
 
-#include "support/rounding.h"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -14,6 +12,8 @@
 #include <span>
 #include <string_view>
 #include <utility>
+
+#include "support/rounding.h"
 
 namespace steelyard::weights {
 namespace {

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "memory/caching/caching_allocator.h"
-
 #include "support/rounding.h"
 
 namespace steelyard {

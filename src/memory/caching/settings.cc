@@ -2,14 +2,13 @@
 
 #include "memory/caching/settings.h"
 
-#include "support/rounding.h"
-
 #include <algorithm>
 #include <bit>
 
+#include "support/rounding.h"
+
 namespace steelyard {
 namespace {
-
 
 int FloorLog2(std::int64_t value) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1;

@@ -3,7 +3,7 @@
 #include "ops/gradients/bags.h"
 
 #include "ops/backward.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard::gradients {
 

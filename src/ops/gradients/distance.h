@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ops/backward.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradient.h"
 
 namespace steelyard::gradients {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "ops/backward.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradient.h"
 #include "ops/gradients/words.h"
 #include "ops/rules/label.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "ops/backward.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard::gradients {
 namespace {

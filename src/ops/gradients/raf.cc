@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ops/backward.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard::gradients::raf {
 namespace {

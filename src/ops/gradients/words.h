@@ -9,7 +9,7 @@
 #include <span>
 
 #include "ops/backward.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradient.h"
 #include "ops/rules/label.h"
 #include "ops/rules/shape.h"

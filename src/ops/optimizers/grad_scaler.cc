@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/autocast.h"
-#include "ops/autograd.h"
+#include "ops/dispatch/autocast.h"
+#include "ops/dispatch/autograd.h"
 #include "ops/optimizers/step.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "ir/layout.h"
-#include "ops/autograd.h"
+#include "ops/dispatch/autograd.h"
 
 namespace steelyard::ops {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/rules/composite.h"
 
 namespace steelyard::ops {

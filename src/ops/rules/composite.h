@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/op_def.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/label.h"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/op_def.h"
 
 namespace steelyard::ops {

@@ -11,8 +11,8 @@
 #include <map>
 #include <utility>
 
-#include "ops/graph_plan.h"
-#include "ops/program_rows.h"
+#include "ops/dispatch/graph_plan.h"
+#include "ops/dispatch/program_rows.h"
 #include "runtime/graph/overwriting.h"
 
 namespace steelyard::graph {

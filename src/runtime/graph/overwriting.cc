@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "ops/graph_plan.h"
+#include "ops/dispatch/graph_plan.h"
 
 namespace steelyard::graph {
 namespace {

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "ir/text_reader.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "runtime/eager.h"
 
 namespace steelyard {

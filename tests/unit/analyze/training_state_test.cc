@@ -7,7 +7,7 @@
 #include <string>
 
 #include "ir/text_reader.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "analyze/work.h"
 #include "ir/text_reader.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard {
 

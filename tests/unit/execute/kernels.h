@@ -13,7 +13,7 @@
 
 #include "execute/engine_abi.h"
 #include "ir/text_reader.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ir/text_reader.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard {
 

@@ -11,7 +11,7 @@
 
 #include "events.h"
 #include "ir/text_reader.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "runtime/eager.h"
 
 namespace steelyard {

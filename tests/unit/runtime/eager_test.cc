@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ir/text_reader.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "../programs.h"
-#include "ops/program_rows.h"
+#include "ops/dispatch/program_rows.h"
 
 namespace steelyard {
 namespace {

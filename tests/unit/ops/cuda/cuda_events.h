@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ir/text_call.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "runtime/eager.h"
 
 namespace steelyard {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ir/text_reader.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "runtime/graph/call_graph.h"
 #include "runtime/graph/fuse.h"
 #include "runtime/graph/memory_plan.h"

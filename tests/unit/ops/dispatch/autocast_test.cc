@@ -3,14 +3,14 @@
 // The expected casts are the rules of aten/src/ATen/autocast_mode.h; tests/differential has
 // PyTorch's.
 
-#include "ops/autocast.h"
+#include "ops/dispatch/autocast.h"
 
 #include <gmock/gmock.h>
 
 #include <string>
 #include <vector>
 
-#include "steps.h"
+#include "../steps.h"
 
 namespace steelyard {
 namespace {

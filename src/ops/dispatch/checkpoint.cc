@@ -7,14 +7,14 @@
 // numbers first and of the region's variables after it. What the forward pass kept goes with the
 // last holder.
 
-#include "ops/checkpoint.h"
+#include "ops/dispatch/checkpoint.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "ops/autograd.h"
-#include "ops/locals.h"
+#include "ops/dispatch/autograd.h"
+#include "ops/dispatch/locals.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"

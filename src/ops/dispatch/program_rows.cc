@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/program_rows.h"
+#include "ops/dispatch/program_rows.h"
 
 namespace steelyard {
 

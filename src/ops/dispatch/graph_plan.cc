@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/graph_plan.h"
+#include "ops/dispatch/graph_plan.h"
 
 #include <algorithm>
 #include <cstddef>

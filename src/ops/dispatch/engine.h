@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "ops/autograd.h"
+#include "ops/dispatch/autograd.h"
 
 namespace steelyard {
 

@@ -2,7 +2,7 @@
 //
 // The expected events are the rules of torch/utils/checkpoint.py; tests/differential has PyTorch's.
 
-#include "ops/checkpoint.h"
+#include "ops/dispatch/checkpoint.h"
 
 #include <gmock/gmock.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "steps.h"
+#include "../steps.h"
 
 namespace steelyard {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "ops/dispatcher.h"
-#include "ops/locals.h"
+#include "ops/dispatch/dispatcher.h"
+#include "ops/dispatch/locals.h"
 #include "ops/rules/work.h"
 
 namespace steelyard {

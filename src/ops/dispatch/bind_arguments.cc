@@ -4,7 +4,7 @@
 // what they are given without asking. A name goes before a place, a number may stand for a tensor
 // or for a list of one number, and defaults are read from the text of PyTorch's own schema.
 
-#include "ops/bind_arguments.h"
+#include "ops/dispatch/bind_arguments.h"
 
 #include <fmt/core.h>
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "ops/backward.h"
-#include "ops/checkpoint.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/checkpoint.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/op_def.h"
 
 namespace steelyard {

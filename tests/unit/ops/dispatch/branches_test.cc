@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "programs.h"
+#include "../programs.h"
 
 namespace steelyard {
 namespace {

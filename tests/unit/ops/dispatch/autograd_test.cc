@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/autograd.h"
+#include "ops/dispatch/autograd.h"
 
 #include <gmock/gmock.h>
 
-#include "steps.h"
+#include "../steps.h"
 
 namespace steelyard {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/bind_arguments.h"
+#include "ops/dispatch/bind_arguments.h"
 
 #include <gmock/gmock.h>
 
-#include "calls.h"
+#include "../calls.h"
 
 namespace steelyard {
 namespace {

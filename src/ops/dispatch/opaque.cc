@@ -6,9 +6,9 @@
 
 #include <fmt/core.h>
 
-#include "ops/autocast.h"
-#include "ops/dispatcher.h"
-#include "ops/locals.h"
+#include "ops/dispatch/autocast.h"
+#include "ops/dispatch/dispatcher.h"
+#include "ops/dispatch/locals.h"
 
 namespace steelyard {
 

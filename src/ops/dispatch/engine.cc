@@ -5,7 +5,7 @@
 // while one node is evaluated, in order: its formulas, the reduction of each result to the shape of
 // its variable, the end of what came in, the end of what was saved, and the results move on.
 
-#include "ops/engine.h"
+#include "ops/dispatch/engine.h"
 
 #include <algorithm>
 #include <array>

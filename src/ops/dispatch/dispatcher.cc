@@ -5,7 +5,7 @@
 // the frame of the operator whose C++ variable held the last reference (or of the program itself),
 // since that is where PyTorch's profiler sees the free.
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 #include <fmt/format.h>
 
@@ -13,12 +13,12 @@
 #include <array>
 
 #include "ir/release_order.h"
-#include "ops/autocast.h"
-#include "ops/autograd.h"
-#include "ops/bind_arguments.h"
-#include "ops/graph_plan.h"
-#include "ops/locals.h"
-#include "ops/program_rows.h"
+#include "ops/dispatch/autocast.h"
+#include "ops/dispatch/autograd.h"
+#include "ops/dispatch/bind_arguments.h"
+#include "ops/dispatch/graph_plan.h"
+#include "ops/dispatch/locals.h"
+#include "ops/dispatch/program_rows.h"
 
 namespace steelyard {
 namespace {

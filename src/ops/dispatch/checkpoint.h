@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/autocast.h"
 #include "ops/backward.h"
-#include "ops/dispatcher.h"
+#include "ops/dispatch/autocast.h"
+#include "ops/dispatch/dispatcher.h"
 #include "steelyard/program.h"
 
 namespace steelyard {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "steps.h"
+#include "../steps.h"
 
 namespace steelyard {
 namespace {

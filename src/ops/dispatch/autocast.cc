@@ -3,13 +3,13 @@
 // Decides which casts torch.autocast makes, in which order, and how long each lives (cached_cast
 // and WrapFunction_ in aten/src/ATen/autocast_mode.{h,cpp}; torch/amp/autocast_mode.py).
 
-#include "ops/autocast.h"
+#include "ops/dispatch/autocast.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "ops/autograd.h"
-#include "ops/graph_plan.h"
+#include "ops/dispatch/autograd.h"
+#include "ops/dispatch/graph_plan.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "ops/dispatcher.h"
-#include "ops/graph_plan.h"
+#include "ops/dispatch/dispatcher.h"
+#include "ops/dispatch/graph_plan.h"
 
 namespace steelyard {
 

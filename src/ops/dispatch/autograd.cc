@@ -4,7 +4,7 @@
 // (torch/csrc/autograd: variable.cpp, saved_variable.cpp, function.cpp; what is saved under which
 // condition is the code generator's rule, gen_variable_type.py).
 
-#include "ops/autograd.h"
+#include "ops/dispatch/autograd.h"
 
 #include <algorithm>
 #include <array>

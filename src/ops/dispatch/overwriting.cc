@@ -6,7 +6,7 @@
 // PyTorch gives the base a new history; but not one of several views that an operator gave at once
 // (VariableTypeUtils.h, check_inplace; variable.cpp, handle_view_on_rebase).
 
-#include "ops/overwriting.h"
+#include "ops/dispatch/overwriting.h"
 
 #include <fmt/core.h>
 
@@ -15,9 +15,9 @@
 #include <span>
 #include <string_view>
 
-#include "ops/autograd.h"
-#include "ops/dispatcher.h"
-#include "ops/locals.h"
+#include "ops/dispatch/autograd.h"
+#include "ops/dispatch/dispatcher.h"
+#include "ops/dispatch/locals.h"
 
 namespace steelyard {
 

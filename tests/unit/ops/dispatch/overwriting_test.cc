@@ -2,7 +2,7 @@
 //
 // tests/differential/test_advice.py asks PyTorch which calls it lets overwrite their operands.
 
-#include "ops/overwriting.h"
+#include "ops/dispatch/overwriting.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

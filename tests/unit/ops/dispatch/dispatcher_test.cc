@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 
 #include <gmock/gmock.h>
 
-#include "calls.h"
-#include "programs.h"
+#include "../calls.h"
+#include "../programs.h"
 
 namespace steelyard {
 namespace {

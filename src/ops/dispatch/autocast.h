@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "ops/dispatcher.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/op_def.h"
 #include "steelyard/program.h"
 

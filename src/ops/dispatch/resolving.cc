@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "ops/dispatcher.h"
-#include "ops/graph_plan.h"
+#include "ops/dispatch/dispatcher.h"
+#include "ops/dispatch/graph_plan.h"
 
 namespace steelyard {
 namespace {

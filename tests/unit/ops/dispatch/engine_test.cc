@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/engine.h"
+#include "ops/dispatch/engine.h"
 
 #include <gmock/gmock.h>
 
-#include "steps.h"
+#include "../steps.h"
 
 namespace steelyard {
 namespace {
