@@ -48,12 +48,23 @@ TEST(CudaAttention, BackwardsWorkspaceHasABlockForEachTileOfTheQuery) {
 }
 
 TEST(CudaAttention, HeadsThatShareAKeyHaveGradientsOfTheirOwnFirst) {
+  // The gradient lies as such attention's result does, its lengths outside its heads.
+  EXPECT_THAT(
+      CudaBytesOf("aten::_scaled_dot_product_efficient_attention_backward(f32[2,8,128,64]{65536,64,"
+                  "512,1}, f32[2,8,128,64], f32[2,2,128,64], f32[2,2,128,64], None, "
+                  "f32[2,8,128,64], f32[2,8,128], i64[], i64[], 0.0, [True, True, True, False], "
+                  "True)"),
+      ElementsAre(524288, 131072, 131072, 524288, 524288, 524288, 8192, 8192, -8192, -524288,
+                  524800, -8192, -524800, -524288, -524288));
+}
+
+TEST(CudaAttention, AGradientThatLiesOtherwiseIsCopied) {
   EXPECT_THAT(
       CudaBytesOf("aten::_scaled_dot_product_efficient_attention_backward(f32[2,8,128,64], "
                   "f32[2,8,128,64], f32[2,2,128,64], f32[2,2,128,64], None, f32[2,8,128,64], "
                   "f32[2,8,128], i64[], i64[], 0.0, [True, True, True, False], True)"),
-      ElementsAre(524288, 131072, 131072, 524288, 524288, 524288, 8192, 8192, -8192, -524288,
-                  524800, -8192, -524800, -524288, -524288));
+      ElementsAre(524288, 524288, 131072, 131072, 524288, 524288, 524288, 8192, 8192, -8192,
+                  -524288, 524800, -8192, -524800, -524288, -524288, -524288));
 }
 
 }  // namespace

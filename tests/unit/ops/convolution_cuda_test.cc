@@ -16,7 +16,7 @@ TEST(CudaConvolution, CudnnMakesTheResultAndTheBiasIsAddedInPlace) {
 
 TEST(CudaConvolution, ChannelsLastWeightsAreCopied) {
   EXPECT_THAT(CudaBytesOf("aten::conv2d(f32[2,4,8,8]{256,1,32,4}, f32[6,4,3,3])"),
-              ElementsAre(6 * 4 * 9 * 4, 2 * 6 * 6 * 6 * 4, -6 * 4 * 9 * 4));
+              ElementsAre(2 * 6 * 6 * 6 * 4, 6 * 4 * 9 * 4, -6 * 4 * 9 * 4));
 }
 
 TEST(CudaConvolution, TheImagesGradientComesFirstButOfDepthwiseOnes) {
