@@ -34,6 +34,7 @@ def namespace_reason(op: str) -> str | None:
 # Kernels that PyTorch has on CUDA alone.
 ON_CUDA = (
     "aten::_conv_depthwise2d",
+    "aten::_fused_rms_norm_backward",
     "aten::_scaled_dot_product_cudnn_attention",
     "aten::_scaled_dot_product_cudnn_attention_backward",
     "aten::_scaled_dot_product_efficient_attention",
