@@ -120,6 +120,15 @@ struct DeviceFit {
   bool fits = false;  // even if it takes the most of them
 };
 
+// What PyTorch's allocator makes of the same steps, set up in one way: bytes.
+struct AllocatorTrial {
+  std::string settings;       // as PYTORCH_ALLOC_CONF has them; empty: as PyTorch has them itself
+  std::int64_t reserved = 0;  // as torch.cuda.max_memory_reserved tells it
+  std::int64_t inactive = 0;  // of it free, in segments that are in use, when the step is over
+  std::int64_t retries = 0;   // after what was free had been given back to the device
+  bool fits = false;          // as of a `DeviceFit`
+};
+
 // What a search for the largest size of the inputs whose run fits in a given memory has found.
 struct Fit {
   std::int64_t limit = 0;      // bytes, as asked for

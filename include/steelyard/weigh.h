@@ -125,6 +125,10 @@ struct WeighOptions {
 
   // Weighs it for other devices too, to tell which it fits: names of `TargetNames`, or "all".
   std::vector<std::string> devices = {};
+
+  // What PYTORCH_ALLOC_CONF says of CUDA's allocator: the first holds, the others are compared with
+  // it; "recommend" stands for those that often help.
+  std::vector<std::string> alloc_conf = {};
 };
 
 // The numbers that most callers want, of what was weighed: one forward pass without gradients or,
@@ -179,19 +183,19 @@ struct Weighing {
   // Of it what reading, each pass, the simulated run and the analyses took; of a search or of
   // advice, those of the weighing that is told.
   std::vector<StageTime> times;
-  std::optional<Fit> fit;            // Of a search.
-  std::optional<Baseline> baseline;  // Of mixed precision.
-  std::vector<Advice> advice;        // The lowest peak first, where it was asked for.
-  std::vector<DeviceFit> devices;    // Those that were asked for, in the order of their rows.
+  std::optional<Fit> fit;                  // Of a search.
+  std::optional<Baseline> baseline;        // Of mixed precision.
+  std::vector<Advice> advice;              // The lowest peak first, where it was asked for.
+  std::vector<DeviceFit> devices;          // Those that were asked for, in the order of their rows.
+  std::vector<AllocatorTrial> allocators;  // Of several `alloc_conf`, the least reserved first.
   std::unique_ptr<const Analyses> analyses;
   std::unique_ptr<const Generation> generation;
 };
 
 // Weighs the model that `options` name. Returns the error of the file, of the sizes or of an
 // operator that cannot take its operands; a usage error when there is no such convention, a
-// not-found error when there is no such call; when
-// `strict`, an unsupported error that lists the operators without a row. Time and memory grow in
-// proportion to the description in the file; weights are never read.
+// not-found error when there is no such call; when `strict`, an unsupported error that lists the
+// operators without a row. Time and memory grow with the file's description; no weights are read.
 [[nodiscard]] Result<Weighing> Weigh(const WeighOptions& options);
 
 // Weighs a program that is in memory, as a builder or an importer gives it. `options.path` is what

@@ -62,6 +62,7 @@ void BindOptionsOfWeighing(nb::module_& module) {
       .def_rw("strict", &WeighOptions::strict)
       .def_rw("fit", &WeighOptions::fit, nb::arg().none())
       .def_rw("devices", &WeighOptions::devices)
+      .def_rw("alloc_conf", &WeighOptions::alloc_conf)
       .def_rw("as_module", &WeighOptions::as_module)
       .def_prop_rw(
           "device", [](const WeighOptions& options) { return options.target.name; },

@@ -43,6 +43,7 @@ class WeighKeywords(TypedDict, total=False):
     fit: int | str | None
     device: str
     devices: str | Iterable[str]
+    alloc_conf: str | Iterable[str]
     no_cudnn_attention: bool
     deterministic: bool
     as_module: bool
@@ -166,6 +167,10 @@ CHECKS: dict[str, Check] = {
         lambda value: _is_text(value) or isinstance(value, Iterable),
         'a list of devices, such as ["h100", "a100-80gb"], or "all"',
     ),
+    "alloc_conf": (
+        lambda value: _is_text(value) or isinstance(value, Iterable),
+        'settings of the allocator, such as ["expandable_segments:True"], or "recommend"',
+    ),
     **dict.fromkeys(("clip_norm", "clip_value"), CLIPPED),
     **dict.fromkeys(("no_decay", "freeze", "recompute", "inplace"), PATTERNS),
     **dict.fromkeys(
@@ -252,8 +257,14 @@ def _set_device(options: _core.WeighOptions, keywords: Mapping[str, Any]) -> Non
     options.device = _chosen(known, keywords.get("device", "cpu"), "device")
     options.cudnn_attention = not keywords.get("no_cudnn_attention", False)
     options.deterministic = keywords.get("deterministic", False)
-    devices = keywords.get("devices") or ()
-    options.devices = [devices] if isinstance(devices, str) else _patterns(devices, "devices")
+    options.devices = _texts(keywords, "devices")
+    options.alloc_conf = _texts(keywords, "alloc_conf")
+
+
+def _texts(keywords: Mapping[str, Any], name: str) -> list[str]:
+    """One text, or several."""
+    given = keywords.get(name) or ()
+    return [given] if isinstance(given, str) else _patterns(given, name)
 
 
 def _limit(options: _core.WeighOptions, fit: int | str | None) -> int | None:

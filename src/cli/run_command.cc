@@ -26,11 +26,11 @@ namespace steelyard::cli {
 namespace {
 
 // Flags of weighing that nothing which runs can follow.
-constexpr std::array<std::string_view, 10> kOfPredictions = {
-    "--runtime",      "--schedule", "--budget",
-    "--count",        "--strict",   "--as",
-    "--use-cache",    "--devices",  "--no-cudnn-attention",
-    "--deterministic"};
+constexpr std::array<std::string_view, 11> kOfPredictions = {
+    "--runtime",       "--schedule",  "--budget",
+    "--count",         "--strict",    "--as",
+    "--use-cache",     "--devices",   "--no-cudnn-attention",
+    "--deterministic", "--alloc-conf"};
 
 bool CanRun(const Flag& flag) {
   return flag.heading != WeighCommand::kOfTexts &&

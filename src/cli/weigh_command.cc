@@ -200,6 +200,11 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .help = "which of these devices it fits, one after the other or "
                                         "all; repeatable",
                                 .field = &devices_},
+                               {.name = "--alloc-conf",
+                                .arg = "CONF",
+                                .help = "how CUDA's allocator is set up, as PYTORCH_ALLOC_CONF "
+                                        "says it, and others to compare, or recommend; repeatable",
+                                .field = &alloc_conf_},
                                {.name = "--no-cudnn-attention",
                                 .help = "attention on CUDA does not run in cuDNN, as after "
                                         "torch.backends.cuda.enable_cudnn_sdp(False)",
@@ -346,6 +351,7 @@ Result<WeighOptions> WeighCommand::Options() const {
     options.bind.sizes.push_back(std::move(symbol));
   }
   options.devices = devices_;
+  options.alloc_conf = alloc_conf_;
   SY_ASSIGN_OR_RETURN(options.fit, Limit(options.target));
   SY_ASSIGN_OR_RETURN(options.budget, ReadMemory(budget_, "--budget"));
   return options;

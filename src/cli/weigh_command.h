@@ -53,6 +53,7 @@ class WeighCommand final : public Command {
   std::string budget_;
   std::string device_ = "cpu";
   std::vector<std::string> devices_;
+  std::vector<std::string> alloc_conf_;
   bool no_cudnn_attention_ = false;
   bool deterministic_ = false;
   std::string program_ = "exported";

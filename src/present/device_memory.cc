@@ -78,6 +78,70 @@ void AddDeviceMemoryData(const Findings& findings, report::Data* data) {
   data->SetBool("fits", device.fits());
 }
 
+namespace {
+
+std::string NameOf(const AllocatorTrial& trial) {
+  return trial.settings.empty() ? "PyTorch's own" : trial.settings;
+}
+
+// Of trials, the least reserved first: what the first spares beside PyTorch's own, or beside the
+// worst where that was not tried.
+Sentence Recommended(std::span<const AllocatorTrial> trials) {
+  const AllocatorTrial& best = trials.front();
+  const auto* own = &trials.back();
+  for (const AllocatorTrial& trial : trials) {
+    if (trial.settings.empty()) own = &trial;
+  }
+  if (own->reserved <= best.reserved) {
+    return {fmt::format("None reserves less than {}", NameOf(*own))};
+  }
+  return {{"PYTORCH_ALLOC_CONF=" + best.settings, report::Style::kStrong},
+          " reserves least: ",
+          In(Unit::kBytes, own->reserved - best.reserved),
+          fmt::format(" less than {}", NameOf(*own))};
+}
+
+}  // namespace
+
+void AppendAllocators(const Findings& findings, report::Document* document) {
+  if (findings.allocators.empty()) return;
+  using report::Align;
+  report::Table table;
+  table.columns = {
+      {.key = "settings", .header = "Allocator set to"},
+      {.key = "reserved", .header = "reserved", .align = Align::kRight},
+      {.key = "inactive", .header = "free in segments", .align = Align::kRight, .priority = 1},
+      {.key = "retries", .header = "retries", .align = Align::kRight, .priority = 2},
+      {.key = "fits", .header = ""}};
+  for (const AllocatorTrial& trial : findings.allocators) {
+    report::Row row;
+    row.cells.emplace_back(NameOf(trial));
+    row.cells.emplace_back(In(Unit::kBytes, trial.reserved, findings.memory_claim()));
+    row.cells.emplace_back(In(Unit::kBytes, trial.inactive, findings.memory_claim()));
+    row.cells.emplace_back(In(Unit::kNone, trial.retries));
+    row.cells.emplace_back(trial.fits ? "fits" : "does not fit",
+                           trial.fits ? report::Style::kPlain : report::Style::kStrong);
+    table.rows.push_back(std::move(row));
+  }
+  document->body.emplace_back(std::move(table));
+  document->body.emplace_back(report::Paragraph{Recommended(findings.allocators), 1});
+}
+
+void AddAllocatorsData(const Findings& findings, report::Data* data) {
+  if (findings.allocators.empty()) return;
+  data->OpenArray("allocators");
+  for (const AllocatorTrial& trial : findings.allocators) {
+    data->OpenObject();
+    data->SetText("settings", trial.settings);
+    data->SetInt("reserved", trial.reserved, Unit::kBytes);
+    data->SetInt("inactive_split", trial.inactive, Unit::kBytes);
+    data->SetInt("retries", trial.retries, Unit::kNone);
+    data->SetBool("fits", trial.fits);
+    data->Close();
+  }
+  data->Close();
+}
+
 void AppendDevices(const Findings& findings, report::Document* document) {
   if (findings.devices.empty()) return;
   using report::Align;

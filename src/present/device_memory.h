@@ -13,6 +13,10 @@ void AppendDeviceMemory(const Findings& findings, report::Document* document);
 // Into the object that is open.
 void AddDeviceMemoryData(const Findings& findings, report::Data* data);
 
+// What other settings of the allocator reserve; nothing where none were asked for.
+void AppendAllocators(const Findings& findings, report::Document* document);
+void AddAllocatorsData(const Findings& findings, report::Data* data);
+
 // Which of the devices that were asked for it fits.
 void AppendDevices(const Findings& findings, report::Document* document);
 void AddDevicesData(const Findings& findings, report::Data* data);

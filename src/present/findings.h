@@ -62,13 +62,14 @@ struct Findings {
   const CastReport* casts = nullptr;   // of mixed precision
   const Baseline* baseline = nullptr;  // without it
   double elapsed_seconds = 0;
-  std::span<const StageTime> times = {};        // of the parts of the weighing
-  const DeviceMemoryReport* device = nullptr;   // of a device with an allocator that caches
-  const Fit* fit = nullptr;                     // of a search for the largest size
-  std::span<const DeviceFit> devices = {};      // that were asked for
-  const std::vector<Advice>* advice = nullptr;  // where it was asked for
-  const Generation* generation = nullptr;       // of which the last call was weighed
-  NodeNumbering numbering{imported};            // of the nodes that kernels come from
+  std::span<const StageTime> times = {};            // of the parts of the weighing
+  const DeviceMemoryReport* device = nullptr;       // of a device with an allocator that caches
+  const Fit* fit = nullptr;                         // of a search for the largest size
+  std::span<const DeviceFit> devices = {};          // that were asked for
+  std::span<const AllocatorTrial> allocators = {};  // that were compared
+  const std::vector<Advice>* advice = nullptr;      // where it was asked for
+  const Generation* generation = nullptr;           // of which the last call was weighed
+  NodeNumbering numbering{imported};                // of the nodes that kernels come from
 
   // Of which the memory is told.
   const PeakReport& told() const { return moment != nullptr ? *moment : peak; }

@@ -63,6 +63,7 @@ void PresentProgramData(const Findings& findings, const Shown& shown, report::Da
   AddGenerationData(findings, data);
   AddWorkData(findings, data);
   AddMemoryData(findings, shown, data);
+  AddAllocatorsData(findings, data);
   AddDevicesData(findings, data);
   AddPrecisionData(findings, data);
   AddAdviceData(findings, data);
@@ -82,6 +83,7 @@ void PresentBody(const Findings& findings, const Shown& shown, report::Document*
   AppendModel(findings, document);
   AppendGeneration(findings, document);
   AppendMemory(findings, shown, document);
+  AppendAllocators(findings, document);
   AppendDevices(findings, document);
   AppendPrecision(findings, shown.top, document);
   AppendAdvice(findings, document);

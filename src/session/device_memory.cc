@@ -7,8 +7,10 @@
 #include "session/device_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <ranges>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -96,8 +98,24 @@ Result<std::optional<FirstStep>> RunFirstStep(const Program& program, const Weig
                    .residents = ResidentBytes(lowered.kernels)};
 }
 
-DeviceMemoryReport RunOnDevice(const Program& kernels, const Timeline& timeline,
-                               const WeighOptions& options, const std::optional<FirstStep>& first) {
+namespace {
+
+// Stands for the settings below, besides those that PyTorch has itself.
+constexpr std::string_view kRecommend = "recommend";
+// Each helps some programs, of those whose sizes vary or whose large blocks are split.
+constexpr std::array<std::string_view, 4> kOftenHelp = {
+    "expandable_segments:True", "max_split_size_mb:128", "max_split_size_mb:512",
+    "roundup_power2_divisions:8"};
+
+Result<AllocatorSettings> SettingsOf(std::string_view text) {
+  Result<AllocatorSettings> settings = ParseAllocatorSettings(text);
+  if (settings) return settings;
+  return Unexpected(Within("--alloc-conf", std::move(settings).error()));
+}
+
+DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& kernels,
+                           const Timeline& timeline, const WeighOptions& options,
+                           const std::optional<FirstStep>& first) {
   const Target& target = options.target;
   const bool trains = !options.train.optimizer.empty();
   std::vector<const Timeline*> steps(trains && !first ? 1 : 3, &timeline);
@@ -108,7 +126,6 @@ DeviceMemoryReport RunOnDevice(const Program& kernels, const Timeline& timeline,
   if (const DeviceSpec* device = FindDevice(target.name)) {
     report.overhead = ProcessBytes(*device, ProcessUseOf(kernels));
   }
-  const AllocatorSettings settings;
   report.use =
       RunSteps(residents, steps, settings, DeviceMemory(target.memory, report.overhead.high));
   if (report.use.out_of_memory) {
@@ -120,6 +137,56 @@ DeviceMemoryReport RunOnDevice(const Program& kernels, const Timeline& timeline,
     report.use = use;
   }
   return report;
+}
+
+// Those that are to be compared, each once; the first is what holds.
+std::vector<std::string_view> TextsOf(const std::vector<std::string>& alloc_conf) {
+  std::vector<std::string_view> texts;
+  const auto add = [&](std::string_view text) {
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+  };
+  for (const std::string& text : alloc_conf) {
+    if (text != kRecommend) {
+      add(text);
+      continue;
+    }
+    add("");
+    for (const std::string_view known : kOftenHelp) add(known);
+  }
+  return texts;
+}
+
+}  // namespace
+
+Result<DeviceMemoryReport> RunOnDevice(const Program& kernels, const Timeline& timeline,
+                                       const WeighOptions& options,
+                                       const std::optional<FirstStep>& first) {
+  const std::vector<std::string_view> texts = TextsOf(options.alloc_conf);
+  SY_ASSIGN_OR_RETURN(const AllocatorSettings settings,
+                      SettingsOf(texts.empty() ? std::string_view() : texts.front()));
+  return RunWith(settings, kernels, timeline, options, first);
+}
+
+Result<std::vector<AllocatorTrial>> CompareAllocators(const Program& kernels,
+                                                      const Timeline& timeline,
+                                                      const WeighOptions& options,
+                                                      const std::optional<FirstStep>& first) {
+  std::vector<AllocatorTrial> trials;
+  const std::vector<std::string_view> texts = TextsOf(options.alloc_conf);
+  if (texts.size() < 2) return trials;
+  for (const std::string_view text : texts) {
+    SY_ASSIGN_OR_RETURN(const AllocatorSettings settings, SettingsOf(text));
+    const DeviceMemoryReport report = RunWith(settings, kernels, timeline, options, first);
+    trials.push_back({.settings = std::string(text),
+                      .reserved = report.use.reserved,
+                      .inactive = report.use.inactive,
+                      .retries = report.use.retries,
+                      .fits = report.fits()});
+  }
+  std::ranges::stable_sort(trials, {}, [](const AllocatorTrial& trial) {
+    return std::tuple(!trial.fits, trial.reserved);
+  });
+  return trials;
 }
 
 std::int64_t NeededBytes(const Weighing& weighing) {
@@ -148,7 +215,8 @@ Result<DeviceFit> FitOn(const Program& program, const WeighOptions& options) {
   SY_ASSIGN_OR_RETURN(Lowered lowered, Lower(program, PassesOf(options)));
   std::optional<GraphRun> graph;
   SY_ASSIGN_OR_RETURN(const Timeline timeline, RunAsChosen(options, &lowered.kernels, &graph));
-  const DeviceMemoryReport device = RunOnDevice(lowered.kernels, timeline, options, first);
+  SY_ASSIGN_OR_RETURN(const DeviceMemoryReport device,
+                      RunOnDevice(lowered.kernels, timeline, options, first));
   return DeviceFit{.name = options.target.name,
                    .total = device.total,
                    .allocated = device.use.allocated,

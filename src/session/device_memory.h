@@ -36,9 +36,17 @@ struct FirstStep {
 
 // Runs the weighed steps one after the other: a forward pass three times, of training the first
 // step and two steady ones, as long as only the last is told. `timeline` is that of `kernels`.
-[[nodiscard]] DeviceMemoryReport RunOnDevice(const Program& kernels, const Timeline& timeline,
-                                             const WeighOptions& options,
-                                             const std::optional<FirstStep>& first);
+// Returns an error where PyTorch would not know the first of `alloc_conf`.
+[[nodiscard]] Result<DeviceMemoryReport> RunOnDevice(const Program& kernels,
+                                                     const Timeline& timeline,
+                                                     const WeighOptions& options,
+                                                     const std::optional<FirstStep>& first);
+
+// The same once for each of `alloc_conf`, the least reserved first; nothing where there are not
+// several. Equal ones stay in the order in which they were given.
+[[nodiscard]] Result<std::vector<AllocatorTrial>> CompareAllocators(
+    const Program& kernels, const Timeline& timeline, const WeighOptions& options,
+    const std::optional<FirstStep>& first);
 
 // What `program`, as imported, takes of the device of the options; nothing else of it is weighed.
 // Requires: `Caches`. Returns the errors of passes.

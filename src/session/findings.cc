@@ -108,6 +108,7 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .device = weighing.analyses->device ? &*weighing.analyses->device : nullptr,
           .fit = weighing.fit ? &*weighing.fit : nullptr,
           .devices = weighing.devices,
+          .allocators = weighing.allocators,
           .advice = weighing.options.advise ? &weighing.advice : nullptr,
           .generation = weighing.generation.get()};
 }

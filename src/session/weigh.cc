@@ -143,7 +143,10 @@ Status Analyze(const Convention& convention, const std::optional<FirstStep>& fir
   }
   analyses->kinds = CountKinds(kernels, analyses->work, weighing->timeline, analyses->peak.live);
   if (Caches(weighing->options)) {
-    analyses->device = RunOnDevice(kernels, weighing->timeline, weighing->options, first);
+    SY_ASSIGN_OR_RETURN(analyses->device,
+                        RunOnDevice(kernels, weighing->timeline, weighing->options, first));
+    SY_ASSIGN_OR_RETURN(weighing->allocators,
+                        CompareAllocators(kernels, weighing->timeline, weighing->options, first));
     analyses->memory = {.peak = analyses->device->use.allocated,
                         .bound = analyses->device->use.requested};
   } else {
@@ -255,9 +258,17 @@ Result<Weighing> Finish(Result<Weighing> weighing, const WeighOptions& options,
   return weighing;
 }
 
+// Only an allocator that keeps what is freed can be set up.
+Status RefuseAllocators(const WeighOptions& options) {
+  if (options.alloc_conf.empty() || Caches(options) || !options.devices.empty()) return {};
+  return Unexpected(UsageError("the allocator of a cpu keeps nothing that it could be told of",
+                               "--alloc-conf", "Name a CUDA device with --device."));
+}
+
 Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
                               const Convention& convention, Clock::time_point begin) {
   const StageTime read{.stage = "read", .seconds = SecondsSince(begin)};
+  SY_RETURN_IF_ERROR(RefuseAllocators(options));
   if (!program.has_graph) {
     Status runs = RefuseForWeights(options);
     if (!runs) return Unexpected(Within(options.path, std::move(runs).error()));

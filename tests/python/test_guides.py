@@ -22,7 +22,7 @@ GUIDES = {
     "training_memory": 4,
     "config": 2,
     "generation": 4,
-    "devices": 3,
+    "devices": 4,
 }  # and how many examples they have at least
 
 

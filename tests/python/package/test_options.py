@@ -42,6 +42,16 @@ def test_training() -> None:
     assert train.keep_gradients
 
 
+def test_devices() -> None:
+    options = weigh_options({"device": "h100", "devices": "all", "alloc_conf": "recommend"})
+    assert (options.device, options.devices, options.alloc_conf) == ("h100", ["all"], ["recommend"])
+    several = weigh_options({"alloc_conf": ["", "expandable_segments:True"]})
+    assert several.alloc_conf == ["", "expandable_segments:True"]
+    assert weigh_options({"device": "h100", "fit": "device"}).fit == options.device_memory
+    with pytest.raises(UsageError, match="memory of a cpu"):
+        weigh_options({"fit": "device"})
+
+
 def test_memory_and_dtypes() -> None:
     options = weigh_options({"fit": "80GB", "budget": "2KiB", "dtype": "torch.bfloat16"})
     assert (options.fit, options.budget) == (80 * 10**9, 2 * 2**10)

@@ -57,6 +57,37 @@ TEST(DeviceMemory, DevicesAreTakenInTheOrderOfTheirRows) {
   EXPECT_THAT(Describe(refused.error()), HasSubstr("h100"));
 }
 
+TEST(DeviceMemory, SettingsOfTheAllocatorAreComparedTheLeastReservedFirst) {
+  WeighOptions options = OnH100(kLinear);
+  options.alloc_conf = {"expandable_segments:True", "", "roundup_power2_divisions:1", ""};
+  const Result<Weighing> w = Weigh(options);
+  ASSERT_TRUE(w) << Describe(w.error());
+  ASSERT_THAT(w->allocators, SizeIs(3)) << "each once";
+  // A segment that grows takes 20 MiB at a time: too much for the workspace of cuBLAS.
+  EXPECT_EQ(w->allocators[2].settings, "expandable_segments:True");
+  EXPECT_EQ(w->allocators[2].reserved, w->analyses->device->use.reserved) << "the first holds";
+  EXPECT_EQ(w->allocators[2].reserved, (2 + 2 * 20) * kMiB);
+  EXPECT_EQ(w->allocators[0].settings, "") << "equal ones as they were given";
+  EXPECT_EQ(w->allocators[0].reserved, (32 + 2) * kMiB);
+}
+
+TEST(DeviceMemory, OneSettingHoldsAndIsComparedWithNothing) {
+  WeighOptions options = OnH100(kLinear);
+  options.alloc_conf = {"expandable_segments:True"};
+  const Result<Weighing> w = Weigh(options);
+  ASSERT_TRUE(w) << Describe(w.error());
+  EXPECT_THAT(w->allocators, SizeIs(0));
+  EXPECT_EQ(w->analyses->device->use.reserved, (2 + 2 * 20) * kMiB);
+}
+
+TEST(DeviceMemory, SettingsThatPyTorchWouldNotKnowAreRefused) {
+  WeighOptions options = OnH100(kLinear);
+  options.alloc_conf = {"", "garbage:1"};
+  const Result<Weighing> w = Weigh(options);
+  ASSERT_FALSE(w);
+  EXPECT_THAT(Describe(w.error()), HasSubstr("allocator setting \"garbage\""));
+}
+
 TEST(DeviceMemory, ACpuHasNone) {
   const Result<Weighing> w = Weigh({.path = WrittenModel(kLinear)});
   ASSERT_TRUE(w);
