@@ -33,6 +33,9 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "gemma2-a": (2, 9, 5, 1),
     "gemma3_text-a": (1, 10, 5, 1),
     "gpt2-a": (2, 6, 5, 1),
+    "bloom-a": (2, 6, 5, 1),
+    "opt-a": (2, 5, 4, 1),
+    "gpt_neox-a": (3, 6, 4, 2),
     "deepseek_v3-a": (2, 5, 4, 1),
     "phi3-a": (2, 9, 4, 1),
     "mixtral-a": (2, 5, 4, 1),
@@ -40,6 +43,8 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "llama-a": (2, 7, 5, 1),
     "llama-b": (3, 6, 4, 2),
 }
+# Types whose scores sdpa cannot make.
+EAGER = ("gemma2", "bloom")
 
 
 def held(cache: Any) -> int:
@@ -59,7 +64,7 @@ class Generation:
         self.batch, self.prompt, self.tokens, self.beams = MODELS[name]
         config = transformers.AutoConfig.from_pretrained(CONFIGS / name)
         self.make = getattr(transformers, config.architectures[0])
-        attention = "eager" if config.model_type == "gemma2" else "sdpa"
+        attention = "eager" if config.model_type in EAGER else "sdpa"
         config.use_cache = True
         self.model = self.make._from_config(config, attn_implementation=attention).eval()
         rows = self.batch * self.beams

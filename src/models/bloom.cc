@@ -43,13 +43,22 @@ BloomConfig Read(const Settings& c) {
           .tied = c.Flag("tie_word_embeddings", true)};
 }
 
+CacheLayer KeptBy(const BloomConfig& c) {
+  return {.heads = c.heads.key, .key_width = c.heads.width, .value_width = c.heads.width};
+}
+
+// In a call of a generation those that are held and the new ones.
+Dim KeysOf(const Net& net, const BloomConfig& c) {
+  return Generates(net) ? Dim(KeysGiven(net, KeptBy(c))) : net.seq;
+}
+
 Tensor DropoutAdd(const Net& net, Tensor x, Tensor residual, double p) {
   x = net.b.Call("aten::dropout", x, p, net.options.training);
   return net.b.Call("aten::add.Tensor", residual, x);
 }
 
-// What is added to scores by the distance of tokens: [batch * heads, 1, seq].
-Tensor Alibi(const Net& net, std::int64_t heads) {
+// How much a head is to see of what is far away: [heads].
+Tensor Slopes(const Net& net, std::int64_t heads) {
   Builder& b = net.b;
   const auto whole = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
   const auto base = [&] {
@@ -57,19 +66,33 @@ Tensor Alibi(const Net& net, std::int64_t heads) {
   };
   const Builder::Arg narrow = Builder::Named("dtype", DType::kInt32);
   const Tensor first = base();
-  Tensor slopes =
-      b.Call("aten::pow.Tensor_Tensor", first, b.Call("aten::arange.start", 1, whole + 1, narrow));
+  const Tensor powers = b.Call("aten::arange.start", 1, whole + 1, narrow);
+  Tensor slopes = b.Call("aten::pow.Tensor_Tensor", first, powers);
+  Tensor second;
+  Tensor more_powers;
   if (whole != heads) {
     const std::int64_t more = std::min(whole, heads - whole);
-    const Tensor second = base();
-    const Tensor rest = b.Call("aten::pow.Tensor_Tensor", second,
-                               b.Call("aten::arange.start_step", 1, 1 + 2 * more, 2, narrow));
-    slopes = b.Call("aten::cat", std::vector<Tensor>{slopes, rest});
+    second = base();
+    more_powers = b.Call("aten::arange.start_step", 1, 1 + 2 * more, 2, narrow);
+    const Tensor rest = b.Call("aten::pow.Tensor_Tensor", second, more_powers);
+    const Tensor all = b.Call("aten::cat", std::vector<Tensor>{slopes, rest});
+    Leave(net, {rest, slopes});
+    slopes = all;
   }
+  Leave(net, {first, powers, second, more_powers});
+  return slopes;
+}
+
+// What is added to scores by the distance of tokens: [batch * heads, 1, keys].
+Tensor Alibi(const Net& net, Tensor slopes, const BloomConfig& c) {
+  Builder& b = net.b;
   slopes = b.Call("aten::unsqueeze", b.Call("aten::unsqueeze", slopes, 1), 2);
-  const Tensor distances = b.Call("aten::mul.Tensor", slopes, b.Call("aten::arange", net.seq));
-  const Tensor each = b.Call("aten::repeat", distances, Shape{net.batch, 1, 1});
-  return Cast(net, each, DType::kFloat32, net.dtype());
+  const Tensor line = b.Call("aten::arange", KeysOf(net, c));
+  const Tensor distances = b.Call("aten::mul.Tensor", slopes, line);
+  Tensor each = b.Call("aten::repeat", distances, Shape{net.batch, 1, 1});
+  each = Cast(net, each, DType::kFloat32, net.dtype());
+  Leave(net, {distances});
+  return each;
 }
 
 struct SelfAttention : Layer {
@@ -79,7 +102,7 @@ struct SelfAttention : Layer {
         qkv(*this, "query_key_value", c.hidden, 3 * c.hidden),
         out(*this, "dense", c.hidden, c.hidden),
         dropout(*this, "attention_dropout", c.attention_dropout) {}
-  Tensor operator()(Tensor x, Tensor residual, Tensor alibi, Tensor mask) const {
+  Attended operator()(Tensor x, Tensor residual, Tensor alibi, Tensor mask) const {
     const auto call = Enter();
     const Dim batch = net().batch;
     const Dim seq = net().seq;
@@ -91,25 +114,28 @@ struct SelfAttention : Layer {
       const Tensor part = b().Call("aten::select.int", fused, 3, i);
       parts.push_back(b().Call("aten::transpose.int", part, 1, 2));
     }
+    const States states = Updated(net(), {.key = parts[1], .value = parts[2]}, KeptBy(c));
     const auto rows = [&](Tensor part) {
       return b().Call("aten::reshape", part, Shape{all, -1, c.heads.width});
     };
     const Tensor query = rows(parts[0]);
-    const Tensor key = b().Call("aten::transpose.int", rows(parts[1]), -1, -2);
-    const Tensor value = rows(parts[2]);
+    const Tensor key = b().Call("aten::transpose.int", rows(states.key), -1, -2);
+    const Tensor value = rows(states.value);
     const double scale = c.heads.scale();
-    Tensor scores = b().Call("aten::baddbmm", alibi, query, key, Builder::Named("beta", 1.0),
-                             Builder::Named("alpha", scale));
-    scores = b().Call("aten::view", scores, Shape{batch, c.heads.query, seq, -1});
-    scores = b().Call("aten::add.Tensor", scores, mask);
-    scores = b().Call("aten::softmax.int", scores, -1, DType::kFloat32);
-    scores = dropout(Cast(net(), scores, DType::kFloat32, net().dtype()));
-    scores = b().Call("aten::view", scores, Shape{all, seq, -1});
-    Tensor seen = b().Call("aten::bmm", scores, value);
+    const Tensor scores = b().Call("aten::baddbmm", alibi, query, key, Builder::Named("beta", 1.0),
+                                   Builder::Named("alpha", scale));
+    Tensor masked = b().Call("aten::view", scores, Shape{batch, c.heads.query, seq, -1});
+    masked = b().Call("aten::add.Tensor", masked, mask);
+    Tensor weights = b().Call("aten::softmax.int", masked, -1, DType::kFloat32);
+    weights = dropout(Cast(net(), weights, DType::kFloat32, net().dtype()));
+    const Tensor of_rows = b().Call("aten::view", weights, Shape{all, seq, -1});
+    Tensor seen = b().Call("aten::bmm", of_rows, value);
     seen = b().Call("aten::view", seen, Shape{batch, c.heads.query, seq, c.heads.width});
     seen = b().Call("aten::permute", seen, Shape{0, 2, 1, 3});
     seen = b().Call("aten::reshape", seen, Shape{batch, seq, c.hidden});
-    return DropoutAdd(net(), out(seen), residual, c.hidden_dropout);
+    const Tensor sum = DropoutAdd(net(), out(seen), residual, c.hidden_dropout);
+    Leave(net(), {fused, query, key, value, scores, masked, seen});
+    return {.out = sum, .weights = weights};
   }
   const BloomConfig& c;
   Linear qkv, out;
@@ -129,7 +155,9 @@ struct Gelu : Layer {
     Tensor inner = times(times(x, 0.044715), x);
     inner = times(scaled, b().Call("aten::add.Tensor", inner, 1));
     inner = b().Call("aten::tanh", inner);
-    return times(half, b().Call("aten::add.Tensor", inner, 1.0));
+    const Tensor found = times(half, b().Call("aten::add.Tensor", inner, 1.0));
+    Leave(net(), {x});
+    return found;
   }
 };
 
@@ -142,7 +170,11 @@ struct Mlp : Layer {
         dropout(c.hidden_dropout) {}
   Tensor operator()(Tensor x, Tensor residual) const {
     const auto call = Enter();
-    return DropoutAdd(net(), out(gelu(in(x))), residual, dropout);
+    const Tensor active = gelu(in(x));
+    const Tensor found = out(active);
+    const Tensor sum = DropoutAdd(net(), found, residual, dropout);
+    Leave(net(), {active, found});
+    return sum;
   }
   Linear in;
   Gelu gelu;
@@ -158,12 +190,16 @@ struct Block : Layer {
         attention(*this, c),
         between(*this, "post_attention_layernorm", c.hidden, c.eps),
         mlp(*this, c) {}
-  Tensor operator()(Tensor x, Tensor alibi, Tensor mask) const {
+  Attended operator()(Tensor x, Tensor alibi, Tensor mask) const {
     const auto call = Enter();
     const Tensor normed = before(x);
-    x = attention(normed, residual_behind ? normed : x, alibi, mask);
-    const Tensor again = between(x);
-    return mlp(again, residual_behind ? again : x);
+    Attended seen = attention(normed, residual_behind ? normed : x, alibi, mask);
+    const Tensor middle = seen.out;
+    const Tensor again = between(middle);
+    Leave(net(), {normed});
+    seen.out = mlp(again, residual_behind ? again : middle);
+    Leave(net(), {again, middle});
+    return seen;
   }
   bool residual_behind;
   LayerNorm before;
@@ -182,11 +218,20 @@ struct Model : Layer {
         last(*this, "ln_f", c.hidden, c.eps) {}
   Tensor operator()(Tensor tokens) const {
     const auto call = Enter();
-    Tensor x = first(embed(tokens));
-    const Tensor alibi = Alibi(net(), c.heads.query);
-    const Tensor mask = CausalMask(net());
-    for (const Block& block : blocks) x = block(x, alibi, mask);
-    return last(x);
+    const Tensor words = embed(tokens);
+    // A block returns its weights too, which stay until the next one has returned.
+    Attended x{.out = first(words)};
+    const Tensor slopes = Slopes(net(), c.heads.query);
+    const Tensor alibi = Alibi(net(), slopes, c);
+    const Tensor mask = Generates(net()) ? MaskOfStep(net(), KeptBy(c)) : CausalMask(net());
+    for (const Block& block : blocks) {
+      const Attended next = block(x.out, alibi, mask);
+      Leave(net(), {x.weights, x.out});
+      x = next;
+    }
+    const Tensor normed = last(x.out);
+    Leave(net(), {words, slopes, alibi, mask, x.weights, x.out});
+    return normed;
   }
   const BloomConfig& c;
   Embedding embed;

@@ -81,10 +81,7 @@ struct SelfAttention : Layer {
                                   .scale = c.scale,
                                   .dropout = c.attention_dropout,
                                   .softcap = c.score_cap};
-    const StepSizes sizes{
-        .keys = KeysGiven(net(), layer), .key_width = c.heads.width, .value_width = c.heads.width};
-    Attended seen = Generates(net()) ? AttendInStep(net(), attention, sizes)
-                                     : Attended{.out = Attend(net(), attention)};
+    Attended seen = AttendInCall(net(), attention, layer);
     const Tensor rows = b().Call("aten::reshape", seen.out, Shape{net().batch, net().seq, -1});
     seen.out = (*out)(rows);
     if (c.fused) Leave(net(), {parts[3]});

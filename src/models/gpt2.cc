@@ -106,13 +106,10 @@ struct SelfAttention : Layer {
                             "a call of a generation is not built with scores in float32",
                             "Say --attention sdpa, which has none.");
       }
-      return AttendInStep(net(), call,
-                          {.keys = KeysGiven(net(), layer),
-                           .key_width = c.heads.width,
-                           .value_width = c.heads.width});
+    } else if (upcast) {
+      return {.out = Upcast(call.query, call.key, call.value, call.mask)};
     }
-    return {.out =
-                upcast ? Upcast(call.query, call.key, call.value, call.mask) : Attend(net(), call)};
+    return AttendInCall(net(), call, layer);
   }
   // Scores in float32, whatever the rest is in.
   Tensor Upcast(Tensor query, Tensor key, Tensor value, Tensor mask) const {

@@ -43,13 +43,17 @@ NeoXConfig Read(const Settings& c) {
           .tied = c.Flag("tie_word_embeddings", false)};
 }
 
+CacheLayer KeptBy(const NeoXConfig& c) {
+  return {.heads = c.heads.key, .key_width = c.heads.width, .value_width = c.heads.width};
+}
+
 struct SelfAttention : Layer {
   SelfAttention(const Layer& parent, const NeoXConfig& config)
       : Layer(parent, "attention", ClassOf("GPTNeoXAttention")),
         c(config),
         qkv(*this, "query_key_value", c.hidden, 3 * c.hidden, c.attention_bias),
         out(*this, "dense", c.hidden, c.hidden, c.attention_bias) {}
-  Tensor operator()(Tensor x, Tensor mask, const Rotary& rotary) const {
+  Attended operator()(Tensor x, Tensor mask, const Rotary& rotary) const {
     const auto call = Enter();
     const Tensor all = SplitHeads(net(), qkv(x), 3 * c.heads.width, net().seq);
     const std::vector<Tensor> parts = b().CallMany("aten::chunk", 3, all, 3, -1);
@@ -58,14 +62,19 @@ struct SelfAttention : Layer {
     const std::vector<Tensor> turned =
         RotateParts(net(), {parts[0], parts[1]},
                     {.width = c.rotated, .of = c.heads.width, .joined_last = true}, cos, sin);
-    const Tensor seen = Attend(net(), {.query = turned[0],
-                                       .key = turned[1],
-                                       .value = parts[2],
-                                       .mask = mask,
-                                       .heads = c.heads,
-                                       .scale = c.heads.scale(),
-                                       .dropout = c.attention_dropout});
-    return out(b().Call("aten::reshape", seen, Shape{net().batch, net().seq, -1}));
+    const CacheLayer layer = KeptBy(c);
+    const States states = Updated(net(), {.key = turned[1], .value = parts[2]}, layer);
+    const AttentionCall attention{.query = turned[0],
+                                  .key = states.key,
+                                  .value = states.value,
+                                  .mask = mask,
+                                  .heads = c.heads,
+                                  .scale = c.heads.scale(),
+                                  .dropout = c.attention_dropout};
+    Attended seen = AttendInCall(net(), attention, layer);
+    seen.out = out(b().Call("aten::reshape", seen.out, Shape{net().batch, net().seq, -1}));
+    Leave(net(), {all, turned[0], states.key, states.value});
+    return seen;
   }
   const NeoXConfig& c;
   Linear qkv, out;
@@ -79,7 +88,10 @@ struct Mlp : Layer {
         act(*this, "act", "hidden_act", "gelu") {}
   Tensor operator()(Tensor x) const {
     const auto call = Enter();
-    return out(act(in(x)));
+    const Tensor wide = in(x);
+    const Tensor active = act(wide);
+    Leave(net(), {wide});
+    return out(active);
   }
   Linear in, out;
   Activation act;
@@ -100,11 +112,19 @@ struct Block : Layer {
     const auto add = [&](Tensor one, Tensor other) {
       return b().Call("aten::add.Tensor", one, other);
     };
-    Tensor seen = attention_dropout(attention(before(x), mask, rotary));
+    const Tensor first = before(x);
+    const Attended attended = attention(first, mask, rotary);
+    Leave(net(), {first});
+    Tensor seen = attention_dropout(attended.out);
     if (!parallel) seen = add(seen, x);
-    const Tensor found = mlp_dropout(mlp(between(parallel ? x : seen)));
-    const Tensor sum = add(found, seen);
-    return parallel ? add(sum, x) : sum;
+    const Tensor second = between(parallel ? x : seen);
+    Tensor found = mlp(second);
+    Leave(net(), {second});
+    found = mlp_dropout(found);
+    Tensor sum = add(found, seen);
+    if (parallel) sum = add(sum, x);
+    Leave(net(), {seen, attended.weights, found});
+    return sum;
   }
   bool parallel;
   LayerNorm before, between;
@@ -116,6 +136,7 @@ struct Block : Layer {
 struct Model : Layer {
   Model(const Layer& parent, std::string_view name, const NeoXConfig& c)
       : Layer(parent, name, ClassOf("GPTNeoXModel")),
+        kept(KeptBy(c)),
         embed(*this, "embed_in", c.vocabulary, c.hidden),
         dropout(*this, "emb_dropout", c.hidden_dropout),
         layers(Repeated<Block>(*this, "layers", c.layers, c)),
@@ -123,14 +144,21 @@ struct Model : Layer {
         rotary(*this, "rotary_emb", ClassOf("GPTNeoXRotaryEmbedding"), c.rotated) {}
   Tensor operator()(Tensor tokens) const {
     const auto call = Enter();
-    Tensor x = embed(tokens);
+    const Tensor words = embed(tokens);
     const Tensor positions = Positions(net());
-    const Tensor mask = CausalMask(net(), positions);
-    x = dropout(x);
+    const Tensor mask = Generates(net()) ? MaskOfStep(net(), kept) : CausalMask(net(), positions);
+    Tensor x = dropout(words);
     const Rotary turns = rotary(positions);
-    for (const Block& layer : layers) x = layer(x, mask, turns);
-    return norm(x);
+    for (const Block& layer : layers) {
+      const Tensor next = layer(x, mask, turns);
+      Leave(net(), {x});
+      x = next;
+    }
+    x = norm(x);
+    Leave(net(), {positions, words, mask, turns.cos, turns.sin});
+    return x;
   }
+  CacheLayer kept;
   Embedding embed;
   Dropout dropout;
   std::vector<Block> layers;

@@ -2,6 +2,7 @@
 //
 // modeling_opt.py, of transformers 5.
 #include <array>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -55,6 +56,10 @@ OptConfig Read(const Net& net) {
           .padding = c.CountOrNone("pad_token_id", 1)};
 }
 
+CacheLayer KeptBy(const OptConfig& c) {
+  return {.heads = c.heads.key, .key_width = c.heads.width, .value_width = c.heads.width};
+}
+
 struct SelfAttention : Layer {
   SelfAttention(const Layer& parent, const OptConfig& config)
       : Layer(parent, "self_attn", ClassOf("OPTAttention")),
@@ -67,20 +72,25 @@ struct SelfAttention : Layer {
     const Shape apart{net().batch, -1, c.heads.query, c.heads.width};
     return b().Call("aten::transpose.int", b().Call("aten::view", x, apart), 1, 2);
   }
-  Tensor operator()(Tensor x, Tensor mask) const {
+  Attended operator()(Tensor x, Tensor mask) const {
     const auto call = Enter();
     const double scale = c.heads.scale();
     const Tensor query = Split(b().Call("aten::mul.Tensor", q(x), scale));
     const Tensor keys = k(x);
     const Tensor values = v(x);
     const Tensor key = Split(keys);
-    const Tensor seen = Attend(net(), {.query = query,
-                                       .key = key,
-                                       .value = Split(values),
-                                       .mask = mask,
-                                       .heads = c.heads,
-                                       .dropout = c.attention_dropout});
-    return out(b().Call("aten::reshape", seen, Shape{net().batch, net().seq, -1}));
+    const CacheLayer layer = KeptBy(c);
+    const States states = Updated(net(), {.key = key, .value = Split(values)}, layer);
+    const AttentionCall attention{.query = query,
+                                  .key = states.key,
+                                  .value = states.value,
+                                  .mask = mask,
+                                  .heads = c.heads,
+                                  .dropout = c.attention_dropout};
+    Attended seen = AttendInCall(net(), attention, layer);
+    seen.out = out(b().Call("aten::reshape", seen.out, Shape{net().batch, net().seq, -1}));
+    Leave(net(), {query, states.key, states.value});
+    return seen;
   }
   const OptConfig& c;
   Linear k, v, q, out;
@@ -101,14 +111,18 @@ struct DecoderLayer : Layer {
   }
   Tensor operator()(Tensor x, Tensor mask) const {
     const auto call = Enter();
-    const Tensor seen = Dropped(attention(c.norm_before ? first(x) : x, mask));
-    x = b().Call("aten::add.Tensor", x, seen);
+    const Tensor normed = c.norm_before ? first(x) : Tensor();
+    const Attended seen = attention(c.norm_before ? normed : x, mask);
+    Leave(net(), {normed});
+    x = b().Call("aten::add.Tensor", x, Dropped(seen.out));
     if (!c.norm_before) x = first(x);
     const Tensor rows = b().Call("aten::reshape", x, Shape{-1, c.hidden});
     const Tensor found = Dropped(out(act(in(c.norm_before ? last(rows) : rows))));
     const Tensor sum = b().Call("aten::add.Tensor", rows, found);
     x = b().Call("aten::view", sum, Shape{net().batch, net().seq, c.hidden});
-    return c.norm_before ? x : last(x);
+    if (!c.norm_before) x = last(x);
+    Leave(net(), {rows, seen.weights});
+    return x;
   }
   const OptConfig& c;
   SelfAttention attention;
@@ -144,23 +158,36 @@ struct Decoder : Layer {
     layers = Repeated<DecoderLayer>(*this, "layers", c.layers, c);
   }
   // Counted from a mask of ones, for texts that begin with padding.
-  Tensor Places() const {
-    const Tensor ones = b().Call("aten::ones", Shape{net().batch, net().seq});
-    Tensor count = b().Call("aten::cumsum", ones, 1);
-    count = b().Call("aten::mul.Tensor", count, ones);
-    return b().Call("aten::to.dtype", b().Call("aten::sub.Tensor", count, 1), DType::kInt64);
+  Tensor Places(Tensor ones) const {
+    const Tensor count = b().Call("aten::cumsum", ones, 1);
+    const Tensor shown = b().Call("aten::mul.Tensor", count, ones);
+    Tensor from_zero = b().Call("aten::sub.Tensor", shown, 1);
+    from_zero = b().Call("aten::to.dtype", from_zero, DType::kInt64);
+    Leave(net(), {count});
+    if (SeenBefore(net()) == 0) return from_zero;
+    constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+    return b().Call("aten::slice.Tensor", from_zero, 1, SeenBefore(net()), kEnd);
   }
   Tensor operator()(Tensor tokens) const {
     const auto call = Enter();
-    Tensor x = embed(b().Call("aten::view", tokens, Shape{-1, net().seq}));
-    const Tensor positions = Places();
-    const Tensor mask = CausalMask(net());
+    Tensor words = embed(b().Call("aten::view", tokens, Shape{-1, net().seq}));
+    const CacheLayer kept = KeptBy(c);
+    const Dim all = Generates(net()) ? Dim(KeysGiven(net(), kept)) : net().seq;
+    const Tensor ones = b().Call("aten::ones", Shape{net().batch, all});
+    const Tensor positions = Places(ones);
+    const Tensor mask = Generates(net()) ? MaskOfStep(net(), kept) : CausalMask(net());
     const Tensor place = places(positions);
-    if (project_in) x = (*project_in)(x);
-    x = b().Call("aten::add.Tensor", x, place);
-    for (const DecoderLayer& layer : layers) x = layer(x, mask);
+    if (project_in) words = (*project_in)(words);
+    Tensor x = b().Call("aten::add.Tensor", words, place);
+    for (const DecoderLayer& layer : layers) {
+      const Tensor next = layer(x, mask);
+      Leave(net(), {x});
+      x = next;
+    }
     if (norm) x = (*norm)(x);
-    return project_out ? (*project_out)(x) : x;
+    if (project_out) x = (*project_out)(x);
+    Leave(net(), {words, positions, ones, mask, place});
+    return x;
   }
   const OptConfig& c;
   Embedding embed;

@@ -454,6 +454,14 @@ Attended AttendInStep(const Net& net, const AttentionCall& call, const StepSizes
   return found;
 }
 
+Attended AttendInCall(const Net& net, const AttentionCall& call, const CacheLayer& layer) {
+  if (!Generates(net)) return {.out = Attend(net, call)};
+  return AttendInStep(net, call,
+                      {.keys = KeysGiven(net, layer),
+                       .key_width = layer.key_width,
+                       .value_width = layer.value_width});
+}
+
 Tensor AttendToSelf(const Net& net, const Projections& of, Tensor x, AttentionCall call) {
   call.query = SplitHeads(net, of.query(x), call.heads.width, net.seq);
   call.key = SplitHeads(net, of.key(x), call.heads.width, net.seq);

@@ -120,6 +120,8 @@ struct StepSizes {
   std::int64_t key_width = 1, value_width = 1;
 };
 Attended AttendInStep(const Net& net, const AttentionCall& call, const StepSizes& sizes);
+// The same in a call of a generation or any other, of heads that are all as wide.
+Attended AttendInCall(const Net& net, const AttentionCall& call, const CacheLayer& layer);
 
 // The same of a layer's three projections of `x`, which it puts in the call: [batch, seq, width].
 struct Projections {

@@ -102,10 +102,15 @@ void CopyUnread(const TensorView& a, const TensorView& b, bool swapped,
   }
 }
 
-// oneDNN's own, for the time of the product.
+// oneDNN's own, for the time of the product, and the factor that the product is to be scaled by.
+template <int kFirst>
 void AllocateScratch(const OpView& op, const TensorView& a, const TensorView& b,
                      Allocations& memory) {
   const bool is_batch = a.rank() == 3;
+  const double alpha = kFirst == 1 ? op.real(4, 1.0) : 1.0;
+  if (alpha == 0.0) return;  // nothing is multiplied
+  const std::int64_t factor = alpha == 1.0 ? 0 : allocations::Bytes(1, DType::kFloat32);
+  const auto held = memory.Allocate(factor);
   const Count bytes = onednn::ProductScratch({.rows = a.size(-2),
                                               .columns = b.size(-1),
                                               .depth = a.size(-1),
@@ -114,6 +119,7 @@ void AllocateScratch(const OpView& op, const TensorView& a, const TensorView& b,
                                               .is_batch = is_batch},
                                              op.target());
   memory.Free(memory.Allocate(allocations::Bytes(bytes, DType::kUInt8)));
+  memory.Free(held);
 }
 
 template <int kFirst>
@@ -123,7 +129,7 @@ void MatrixAllocations(const OpView& op, Allocations& memory) {
   if (op.output().count() == 0 || a.size(1) == 0) return;
   product::FactorCopies copies(memory);
   CopyUnread(a, b, b.size(1) != 1, copies);
-  if (product::UsesOneDnn(a, b)) AllocateScratch(op, a, b, memory);
+  if (product::UsesOneDnn(a, b)) AllocateScratch<kFirst>(op, a, b, memory);
   copies.FreeAll();
 }
 
@@ -154,7 +160,7 @@ void MultiplyBatch(const OpView& op, Allocations& memory) {
   if (product::UsesOneDnn(a, b)) {
     if (!product::OneDnnReads(a)) copies.Add(work::Elements(a), a.dtype());
     if (!product::OneDnnReads(b)) copies.Add(work::Elements(b), b.dtype());
-    AllocateScratch(op, a, b, memory);
+    AllocateScratch<kFirst>(op, a, b, memory);
     copies.FreeAll();
     return;
   }

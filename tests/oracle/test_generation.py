@@ -37,10 +37,14 @@ def of_operators(events: list[list[Any]]) -> list[tuple[str, int]]:
     """As they are, but for the numbers that tensors are made of, of eight bytes.
 
     Python makes them before it calls an operator and lets them go after it, and so do we; an
-    exported program, whose rows these are, lets them go inside of it.
+    exported program, whose rows these are, lets them go inside of it. Nor is an autograd function
+    an operator, whose name the profiler gives to what Python does in it.
     """
     number = -8
-    return [("" if size == number else op.split(".")[0], size) for op, size, *_ in events]
+    return [
+        ("" if size == number or "::" not in op else op.split(".")[0], size)
+        for op, size, *_ in events
+    ]
 
 
 def test_there_are_truths() -> None:

@@ -137,7 +137,8 @@ Result<Program> BuildModel(const Settings& config, const ImportOptions& options)
   if (options.cache && program.cache_layers.empty()) {
     return Unexpected(Unsupported(
         "generation is not built of models of type \"" + std::string(architecture->type) + "\"",
-        "model_type", "It is built of Llama's relatives, DeepSeek V3 and GPT-2."));
+        "model_type",
+        "It is built of Llama's relatives, DeepSeek V3, GPT-2, GPT-NeoX, OPT and BLOOM."));
   }
   ReleaseInOrder(program);
   if (options.quantised && config.Has(kQuantisation)) {
