@@ -2,7 +2,7 @@
 """Calls and steps as PyTorch's CUDA build allocates for them, on devices that need not be there.
 
 $STEELYARD_CUDA_PYTHON names a Python with such a build, $STEELYARD_CUDA_STUB a folder of libraries
-that stand in for a driver's (../shared/tools/cuda_without_gpu builds one): they answer for a device
+that stand in for a driver's (tools/cuda_without_gpu/build.py makes them): they answer for a device
 of $FAKE_CC and $FAKE_SM, its kernels do nothing, and what is asked of its allocator is real.
 """
 
