@@ -91,11 +91,20 @@ struct CastOverride {
   DType dtype = DType::kFloat32;
 };
 
-// Mixed precision: the model and the loss run in a region of torch.autocast, as the target's
-// device has it.
+// Who decides what is cast. torch: the model and the loss run in a region of torch.autocast, as the
+// target's device has it. raf: the compiler RAF casts operands of all kernels of the step, those of
+// the backward pass and the optimizer too, by rules of its own (ops/raf_policy).
+enum class CastPolicy : std::uint8_t { kTorch, kRaf };
+std::string_view NameOf(CastPolicy policy);  // "torch", "raf"
+std::optional<CastPolicy> CastPolicyNamed(std::string_view name);
+
+// Mixed precision.
 struct AmpOptions {
-  std::optional<DType> dtype = {};       // bfloat16 or float16; nothing: no region
+  std::optional<DType> dtype = {};  // bfloat16 or float16; nothing: none
+  CastPolicy policy = CastPolicy::kTorch;
   std::vector<CastOverride> casts = {};  // the first that speaks of a call decides
+  // Under raf: what becomes of results in the low dtype; nothing: they stay in it.
+  std::optional<DType> results = {};
 };
 
 struct PassOptions {
@@ -132,8 +141,8 @@ struct PassInfo {
   std::string_view summary;
   // Whether a weighing with these options runs it.
   bool (*applies)(const PassOptions& options);
-  // Rewrites the program. Null in the row of the last pass, which makes another program instead:
-  // the kernels, told of beside what they were made from.
+  // Rewrites the program. Null in the row of the pass that makes another program instead: the
+  // kernels, told of beside what they were made from. Passes that stand behind it rewrite those.
   Result<Program> (*run)(Program program, const PassOptions& options);
   Result<Program> (*lower)(const Program& program, const PassOptions& options) = nullptr;
 };

@@ -76,9 +76,14 @@ void BindPrecision(nb::module_& module) {
       .def(nb::init<std::string, DType>(), nb::arg("of"), nb::arg("dtype"))
       .def_rw("of", &CastOverride::of)
       .def_rw("dtype", &CastOverride::dtype);
+  nb::enum_<CastPolicy>(module, "CastPolicy")
+      .value("TORCH", CastPolicy::kTorch)
+      .value("RAF", CastPolicy::kRaf);
   nb::class_<AmpOptions>(module, "AmpOptions")
       .def(nb::init<>())
       .def_rw("dtype", &AmpOptions::dtype, nb::arg().none())
+      .def_rw("policy", &AmpOptions::policy)
+      .def_rw("results", &AmpOptions::results, nb::arg().none())
       .def_rw("casts", &AmpOptions::casts);
 }
 

@@ -383,6 +383,11 @@ class CastOverride:
     @dtype.setter
     def dtype(self, arg: DType, /) -> None: ...
 
+class CastPolicy(enum.Enum):
+    TORCH = 0
+
+    RAF = 1
+
 class AmpOptions:
     def __init__(self) -> None: ...
 
@@ -391,6 +396,18 @@ class AmpOptions:
 
     @dtype.setter
     def dtype(self, arg: DType | None, /) -> None: ...
+
+    @property
+    def policy(self) -> CastPolicy: ...
+
+    @policy.setter
+    def policy(self, arg: CastPolicy, /) -> None: ...
+
+    @property
+    def results(self) -> DType | None: ...
+
+    @results.setter
+    def results(self, arg: DType | None, /) -> None: ...
 
     @property
     def casts(self) -> list[CastOverride]: ...

@@ -38,6 +38,7 @@ class WeighKeywords(TypedDict, total=False):
     zero_grad: Literal["none", "zeros"]
     first_step: bool
     amp: Literal["bf16", "fp16"] | None
+    amp_policy: Literal["torch", "raf"]
     cast: Mapping[str, str | _core.DType]
     mode: Literal["exported", "train", "eval"]
     fit: int | str | None
@@ -183,7 +184,7 @@ CHECKS: dict[str, Check] = {
     **dict.fromkeys(
         (
             "train", "loss", "zero_grad", "amp", "mode", "runtime", "schedule", "count", "at",
-            "importer", "attention", "cache", "cache_dtype", "device",
+            "importer", "attention", "cache", "cache_dtype", "device", "amp_policy",
         ),
         TEXT,
     ),
@@ -193,6 +194,7 @@ MODES = {
     "train": _core.ModelMode.TRAIN,
     "eval": _core.ModelMode.EVAL,
 }
+POLICIES = {"torch": _core.CastPolicy.TORCH, "raf": _core.CastPolicy.RAF}
 LOW = {"bf16": _core.DType.BFLOAT16, "fp16": _core.DType.FLOAT16}
 
 
@@ -346,6 +348,10 @@ def _amp_options(keywords: Mapping[str, Any]) -> _core.AmpOptions:
     amp = _core.AmpOptions()
     if (low := keywords.get("amp")) is not None:
         amp.dtype = _chosen(LOW, low, "amp")
+    if (policy := keywords.get("amp_policy")) is not None:
+        amp.policy = _chosen(POLICIES, policy, "amp_policy")
+        if amp.dtype is None:
+            raise UsageError("nothing is cast without autocast", "amp_policy", 'Add amp="bf16".')
     casts = keywords.get("cast") or {}
     for name, dtype in casts.items():
         wanted = _dtype(dtype)

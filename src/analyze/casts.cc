@@ -12,6 +12,11 @@
 #include "ir/node_numbering.h"
 #include "ops/dispatch/program_rows.h"
 #include "ops/op_def.h"
+<<<<<<< HEAD
+=======
+#include "ops/dispatch/program_rows.h"
+#include "ops/raf_policy.h"
+>>>>>>> precision
 
 namespace steelyard {
 namespace {
@@ -26,12 +31,13 @@ bool IsFloatingTensor(const Program& program, ValueId id) {
 class Counter {
  public:
   Counter(const Program& imported, const Program& kernels, const WorkReport& work,
-          const Target& target)
+          const Target& target, CastRules rules)
       : imported_(imported),
         numbering_(imported),
         kernels_(kernels),
         work_(work),
         target_(target),
+        rules_(rules),
         defs_(RowsOf(kernels)),
         called_defs_(RowsOf(imported)),
         of_parameter_(kernels.storage_count, false),
@@ -130,10 +136,33 @@ class Counter {
     const auto known = std::ranges::find(report_.wide, op, &WideOperator::op);
     WideOperator& line = known != report_.wide.end()
                              ? *known
-                             : report_.wide.emplace_back(WideOperator{op, ReasonOf(node)});
+                             : report_.wide.emplace_back(WideOperator{op, WhyWide(node)});
     const std::int64_t times = kernels_.times(i);
     if (std::exchange(last_, node.origin) != node.origin) line.calls += times;
     line.work += work_.by_node[i].Times(times);
+  }
+
+  WideReason WhyWide(const Node& node) const {
+    return rules_ == CastRules::kRaf ? ReasonOfRaf(defs_[node.op]) : ReasonOf(node);
+  }
+
+  static WideReason ReasonOfRaf(const OpDef* def) {
+    const RafRule* rule = def == nullptr ? nullptr : FindRafRule(*def);
+    if (rule == nullptr) return WideReason::kNoRule;
+    switch (rule->hint) {
+      case RafHint::kOriginal:
+        return WideReason::kListed;
+      case RafHint::kLow:
+        return WideReason::kKept;
+      case RafHint::kMajority:
+      case RafHint::kEither:
+      case RafHint::kFew:
+        return WideReason::kMajority;
+      case RafHint::kFollow:
+      case RafHint::kCast:
+        return WideReason::kFollows;
+    }
+    __builtin_unreachable();
   }
 
   CastRule RuleOf(const OpDef* def) const {
@@ -171,6 +200,7 @@ class Counter {
   const Program& kernels_;
   const WorkReport& work_;
   const Target& target_;
+  const CastRules rules_;
   const std::vector<const OpDef*> defs_;         // by OpId of the kernels
   const std::vector<const OpDef*> called_defs_;  // and of the imported program
   std::vector<bool> of_parameter_;               // by storage
@@ -203,13 +233,18 @@ std::string_view NameOf(WideReason reason) {
       return "follows";
     case WideReason::kKept:
       return "kept";
+    case WideReason::kMajority:
+      return "majority";
+    case WideReason::kNoRule:
+      return "no rule";
   }
   __builtin_unreachable();
 }
 
 CastReport CountCasts(const Program& imported, const Program& kernels, const Timeline& timeline,
-                      const PeakReport& peak, const WorkReport& work, const Target& target) {
-  Counter counter(imported, kernels, work, target);
+                      const PeakReport& peak, const WorkReport& work, const Target& target,
+                      CastRules rules) {
+  Counter counter(imported, kernels, work, target, rules);
   counter.HoldAtPeak(timeline, peak);
   return std::move(counter).Run();
 }

@@ -34,12 +34,17 @@ struct CastGroup {
   std::int64_t at_peak = 0;  // bytes of it that the peak holds
 };
 
+// By whose rules it is cast: torch.autocast's, or those of the compiler RAF (ops/raf_policy).
+enum class CastRules : std::uint8_t { kTorch, kRaf };
+
 // Why an operator computes in a wide dtype under autocast.
 enum class WideReason : std::uint8_t {
   kListed,    // autocast casts its operands to float32
   kPromoted,  // it takes the widest dtype of its operands, one of which is wide
   kFollows,   // autocast leaves it alone, and its operands are wide
   kKept,      // its operands are cast down, and it casts them up again, or an override says so
+  kMajority,  // under RAF's rules: most of its operands are wide
+  kNoRule,    // under RAF's rules: there is none for it
 };
 std::string_view NameOf(WideReason reason);
 
@@ -59,6 +64,7 @@ struct CastReport {
 
 // Requires: `work` and `peak` are of `kernels` and `timeline`.
 CastReport CountCasts(const Program& imported, const Program& kernels, const Timeline& timeline,
-                      const PeakReport& peak, const WorkReport& work, const Target& target);
+                      const PeakReport& peak, const WorkReport& work, const Target& target,
+                      CastRules rules = CastRules::kTorch);
 
 }  // namespace steelyard

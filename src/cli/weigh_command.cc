@@ -184,6 +184,12 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .help = "run the model and the loss under torch.autocast",
                                 .field = &amp_,
                                 .choices = {"bf16", "fp16"}},
+                               {.name = "--amp-policy",
+                                .arg = "NAME",
+                                .help = "whose rules say what is cast; raf's are of a compiler "
+                                        "that casts the whole step",
+                                .field = &amp_policy_,
+                                .choices = {"torch", "raf"}},
                                {.name = "--cast",
                                 .arg = "OP=DTYPE",
                                 .help = "what autocast does with an operator, as "
@@ -336,9 +342,11 @@ Result<WeighOptions> WeighCommand::Options() const {
     SY_ASSIGN_OR_RETURN(CastOverride override, ReadCast(cast));
     options.amp.casts.push_back(std::move(override));
   }
-  if (amp_.empty() && !casts_.empty()) {
-    return Unexpected(
-        UsageError("nothing is cast without autocast", "--cast", "Switch it on with --amp bf16."));
+  options.amp.policy = CastPolicyNamed(amp_policy_).value_or(CastPolicy::kTorch);
+  if (amp_.empty() && (!casts_.empty() || options.amp.policy != CastPolicy::kTorch)) {
+    return Unexpected(UsageError("nothing is cast without autocast",
+                                 casts_.empty() ? "--amp-policy" : "--cast",
+                                 "Switch it on with --amp bf16."));
   }
   options.bind.batch = batch_;
   options.bind.seq = seq_;

@@ -57,7 +57,7 @@ class WeighCommand final : public Command {
   bool no_cudnn_attention_ = false;
   bool deterministic_ = false;
   std::string program_ = "exported";
-  std::string amp_;
+  std::string amp_, amp_policy_ = "torch";
   std::vector<std::string> casts_;
   std::string from_, dtype_, attention_;
   ReportOptions report_;

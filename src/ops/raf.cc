@@ -236,6 +236,37 @@ Work PoolWork(const OpView& op) {
   return {.alu = work::Elements(op.output()) * op.integer(kKernel) * op.integer(kKernel)};
 }
 
+void CastShape(const OpView& op, Outputs& out) {
+  out.Add(op.dtype(1).value_or(op.self().dtype()), op.self().sizes());
+}
+
+void ConcatenateShape(const OpView& op, Outputs& out) {
+  const std::vector<TensorView> parts = op.tensors(0);
+  if (parts.empty()) Contradict("there is nothing to concatenate");
+  Dims sizes(parts[0].sizes());
+  const int axis = op.dim(1, parts[0].rank());
+  for (const TensorView& part : std::span(parts).subspan(1)) {
+    shape::RequireRank("a part", part, parts[0].rank());
+    sizes[axis] += part.size(axis);
+  }
+  out.Add(parts[0].dtype(), sizes);
+}
+
+void SplitShape(const OpView& op, Outputs& out) {
+  const std::int64_t sections = op.integer(1);
+  const int axis = op.dim(2, op.self().rank());
+  Dims sizes(op.self().sizes());
+  if (sections < 1 || sizes[axis] % sections != 0) Contradict("it has no such equal parts");
+  sizes[axis] /= sections;
+  for (std::int64_t i = 0; i < sections; ++i) out.Add(op.self().dtype(), sizes);
+}
+
+void FullShape(const OpView& op, Outputs& out) {
+  const Dims sizes = op.ints(1);
+  shape::RequireSizes(sizes);
+  out.Add(op.dtype(2).value_or(DType::kFloat32), sizes);
+}
+
 void ConstantShape(const OpView& op, Outputs& out) {
   out.Add(op.dtype(1).value_or(DType::kFloat32), op.ints(0));
 }
@@ -402,6 +433,32 @@ constexpr std::array kRows{
          "(Tensor x, Tensor y, Tensor dy, int kernel) -> Tensor",
          "raf::max_pool2d_dx(f32[2,3,8,8], f32[2,3,8,8], f32[2,3,8,8], 3)"},
         Fusion::kOpaque, kGradientUnknown, shape::Like<0>, PoolWork<3>),
+    Row(Family::kDataMovement,
+        {"raf::cast", "A copy in another dtype.", "(Tensor x, ScalarType dtype) -> Tensor",
+         "raf::cast(f32[2,8], f16)"},
+        Fusion::kElementwise, kGradientUnknown, CastShape, work::Move),
+    Row(Family::kDataMovement,
+        {"raf::concatenate", "Tensors behind each other, copied.",
+         "(Tensor[] x, int axis=0) -> Tensor", "raf::concatenate([f32[2,3], f32[4,3]])"},
+        Fusion::kInjective, kGradientUnknown, ConcatenateShape, work::Move),
+    Row(Family::kDataMovement,
+        {"raf::split", "Equal parts, copied.", "(Tensor x, int sections, int axis=0) -> Tensor[]",
+         "raf::split(f32[4,3], 2)"},
+        Fusion::kInjective, kGradientUnknown, SplitShape, work::Move),
+    Row(Family::kFactory,
+        {"raf::full", "A tensor of one number.",
+         "(Scalar fill_value, int[] shape, ScalarType dtype) -> Tensor",
+         "raf::full(1.0, [2,8], f32)"},
+        Fusion::kInjective, kGradientUnknown, FullShape, work::None),
+    Pointwise({"raf::less_equal", "Whether x1 is at most x2.", "(Tensor x1, Tensor x2) -> Tensor",
+               "raf::less_equal(f32[2,8], f32[8])"},
+              Fusion::kBroadcast, kNoGradient, shape::Iterate<Promotion::kCompare, 0, 1>,
+              work::PerOutput<PerElement{.compare = 1}>),
+    Pointwise({"raf::where", "x where the condition holds, else y.",
+               "(Tensor condition, Tensor x, Tensor y) -> Tensor",
+               "raf::where(bool[2,8], f32[2,8], f32[2,8])"},
+              Fusion::kBroadcast, kGradientUnknown, shape::Iterate<Promotion::kCommon, 1, 2>,
+              work::PerOutput<PerElement{.compare = 1}>),
     Kernel(Family::kFactory,
            {"raf::constant", "A constant of the compiled program, which RAF does not count.",
             "(int[] shape, ScalarType dtype) -> Tensor", "raf::constant([2,8], f32)"},

@@ -12,7 +12,8 @@
 namespace steelyard {
 
 bool TakesScaler(const PassOptions& options) {
-  return options.amp.dtype == DType::kFloat16 && !options.train.optimizer.empty();
+  return options.amp.dtype == DType::kFloat16 && options.amp.policy == CastPolicy::kTorch &&
+         !options.train.optimizer.empty();
 }
 
 Result<Program> Differentiate(Program program, const PassOptions& options) {

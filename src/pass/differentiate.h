@@ -16,7 +16,8 @@ namespace steelyard {
 // loss (see `AppendLoss`).
 Result<Program> Differentiate(Program program, const PassOptions& options);
 
-// Whether the step's loss is scaled by a torch.amp.GradScaler, as one in float16 is.
+// Whether the step's loss is scaled by a torch.amp.GradScaler, as one in float16 is under autocast;
+// RAF scales none.
 bool TakesScaler(const PassOptions& options);
 
 }  // namespace steelyard

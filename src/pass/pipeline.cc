@@ -84,14 +84,15 @@ Result<Program> RunPasses(Program program, std::span<const std::string_view> nam
 
 Result<Lowered> Lower(Program program, const PassOptions& options) {
   Lowered lowered{.imported = std::move(program), .kernels = {}, .times = {}};
+  Program* present = &lowered.imported;  // what passes rewrite
   for (const PassInfo& pass : Passes()) {
     if (!pass.applies(options)) continue;
     if (pass.lower != nullptr) {
       SY_ASSIGN_OR_RETURN(lowered.kernels,
                           LowerAs(pass, lowered.imported, options, &lowered.times));
+      present = &lowered.kernels;
     } else {
-      SY_ASSIGN_OR_RETURN(lowered.imported,
-                          Rewrite(pass, std::move(lowered.imported), options, &lowered.times));
+      SY_ASSIGN_OR_RETURN(*present, Rewrite(pass, std::move(*present), options, &lowered.times));
     }
   }
   return lowered;

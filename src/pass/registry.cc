@@ -2,8 +2,8 @@
 //
 // The list is the order in which passes run. Names and sizes are settled before anything counts on
 // them, the loss is there before the region of autocast that holds it, that before the backward
-// pass, micro-steps before the optimizer's call. `decompose` is last, and takes apart what all the
-// others have added.
+// pass, micro-steps before the optimizer's call. `decompose` takes apart what all of these have
+// added, and what stands behind it rewrites kernels.
 
 #include <array>
 
@@ -12,6 +12,7 @@
 #include "pass/append_optimizer.h"
 #include "pass/autocast.h"
 #include "pass/bind.h"
+#include "pass/cast_kernels.h"
 #include "pass/decompose.h"
 #include "pass/differentiate.h"
 #include "pass/freeze.h"
@@ -30,6 +31,9 @@ bool Always(const PassOptions&) { return true; }
 bool Trains(const PassOptions& options) { return !options.train.optimizer.empty(); }
 bool Casts(const PassOptions& options) {
   return options.amp.dtype.has_value() || !options.amp.casts.empty();
+}
+bool CastsAs(const PassOptions& options, CastPolicy policy) {
+  return Casts(options) && options.amp.policy == policy;
 }
 
 constexpr std::array kPasses{
@@ -76,7 +80,7 @@ constexpr std::array kPasses{
     PassInfo{
         .name = "autocast",
         .summary = "runs the model and the loss in a region of torch.autocast",
-        .applies = &Casts,
+        .applies = [](const PassOptions& o) { return CastsAs(o, CastPolicy::kTorch); },
         .run = [](Program p, const PassOptions& o) { return InsertAutocast(std::move(p), o.amp); }},
     PassInfo{.name = "differentiate",
              .summary = "runs a backward pass of the loss",
@@ -104,6 +108,12 @@ constexpr std::array kPasses{
         .applies = &Always,
         .run = nullptr,
         .lower = [](const Program& p, const PassOptions& o) { return Decompose(p, o.target); }},
+    PassInfo{
+        .name = "cast_kernels",
+        .summary = "casts operands of kernels as the compiler RAF does",
+        .applies = [](const PassOptions& o) { return CastsAs(o, CastPolicy::kRaf); },
+        .run = [](Program p,
+                  const PassOptions& o) { return CastKernels(std::move(p), o.amp, o.target); }},
 };
 
 }  // namespace

@@ -37,6 +37,10 @@ std::string_view WordsOf(WideReason reason) {
       return "autocast leaves it alone: its operands are float32";
     case WideReason::kKept:
       return "low outside, but computes in float32 inside, or as --cast says";
+    case WideReason::kMajority:
+      return "most of its operands are float32";
+    case WideReason::kNoRule:
+      return "RAF has no rule for it";
   }
   __builtin_unreachable();
 }

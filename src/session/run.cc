@@ -112,7 +112,8 @@ Status RefuseComparison(const RunOptions& options) {
 Result<AmpOptions> AmpOf(std::string_view precision, const AmpOptions& amp) {
   const auto* const found = std::ranges::find(kPrecisions, precision, &Precision::name);
   if (found != kPrecisions.end()) {
-    return found->amp ? AmpOptions{.dtype = found->amp, .casts = amp.casts} : AmpOptions();
+    return found->amp ? AmpOptions{.dtype = found->amp, .policy = amp.policy, .casts = amp.casts}
+                      : AmpOptions();
   }
   std::vector<std::string_view> names;
   names.reserve(kPrecisions.size());

@@ -138,8 +138,9 @@ Status Analyze(const Convention& convention, const std::optional<FirstStep>& fir
   analyses->training = CountTrainingState(kernels);
   analyses->peak = FindPeak(weighing->timeline);
   if (weighing->options.amp.dtype) {
-    analyses->casts = CountCasts(weighing->imported, kernels, weighing->timeline, analyses->peak,
-                                 analyses->work, target);
+    analyses->casts = CountCasts(
+        weighing->imported, kernels, weighing->timeline, analyses->peak, analyses->work, target,
+        weighing->options.amp.policy == CastPolicy::kRaf ? CastRules::kRaf : CastRules::kTorch);
   }
   analyses->kinds = CountKinds(kernels, analyses->work, weighing->timeline, analyses->peak.live);
   if (Caches(weighing->options)) {

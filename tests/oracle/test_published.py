@@ -252,6 +252,44 @@ def test_training_of_one_layer_of_raf(weigh: Weigh) -> None:
     assert (memory["graph"]["kernels"], memory["graph"]["bindings"]) == (139, 993)
 
 
+def test_autocast_of_one_layer_of_raf(weigh: Weigh) -> None:
+    # RAF's page on mixed precision: 701.22900390625 MB after autocast to float16. The 57 casts and
+    # 735,291,872 bytes are of the study of RAF's passes, which reproduces that number.
+    amp = ("--amp", "fp16", "--amp-policy", "raf")
+    report = weigh(RAF / "raf-bert-1-layer-b8-s128-sgd.syt", "--runtime", "graph", *amp)
+    memory, casts = report["memory"], report["precision"]["casts"]
+    assert sum(group["casts"] for group in casts) == 57
+    assert memory["graph"]["peak_megabytes"] == 701.22900390625
+    assert (memory["graph"]["kernels"], memory["graph"]["bindings"]) == (154, 1108)
+    # At the gradient of log_softmax there are: parameters and velocities, ids and labels, positions
+    # and three scalars; what log_softmax gave in float32, its gradient and the logits';
+    rows = 8 * 128
+    resident = 2 * 31_547_706 * 4 + 2 * rows * 8 + POSITIONS + 3 * 4
+    logits = 3 * rows * VOCABULARY * 4
+    # copies in float16 of the weights of all products: five of the hidden size squared (query, key,
+    # value, output, the head's), two of the inner layer, the tied table;
+    copies = 2 * (5 * HIDDEN**2 + 2 * HIDDEN * INNER + VOCABULARY * HIDDEN)
+    # and what the backward pass reads, in bytes for each number of a row. In float32 the sum of the
+    # embeddings, the attention weights (2 x as many as a row's numbers) and gelu's of the head; in
+    # float16 copies of them and of the two norms' (embeddings, head), query, key, value, context,
+    # two sums, two norms, the inner layer before and after gelu (4 x), the head before it.
+    wide = 4 * (1 + 2 + 1)
+    low = 2 * (2 + 2 + 3 + 1 + 2 + 2 + 4 + 4 + 1)
+    saved = (wide + low) * rows * HIDDEN
+    # A slice of the positions, the loss, a sum for each row.
+    small = TOKENS * 8 + 4 + rows * 4
+    assert memory["peak"] == resident + logits + copies + saved + small == 735_291_872
+
+
+def test_autocast_of_raf_keeps_what_it_trains_in_float32(weigh: Weigh) -> None:
+    program = RAF / "raf-bert-1-layer-b8-s128-sgd.syt"
+    wide = weigh(program, "--runtime", "graph")
+    low = weigh(program, "--runtime", "graph", "--amp", "fp16", "--amp-policy", "raf")
+    assert low["memory"]["resident"] == wide["memory"]["resident"]
+    assert low["parameters"] == wide["parameters"]
+    assert low["memory"]["peak"] < wide["memory"]["peak"]
+
+
 def test_an_order_for_memory_needs_less(weigh: Weigh) -> None:
     written, _ = trace_of(weigh, "raf-bert-base-b32-s128-sgd.syt")
     ordered, _ = trace_of(weigh, "raf-bert-base-b32-s128-sgd.syt", "--schedule", "memory")

@@ -71,7 +71,8 @@ class Fuser {
     const Call& call = graph_.calls[id];
     const bool may = call.kind == CallKind::kKernel && IsPointwise(call.fusion) &&
                      !call.overwrites && call.results.size() == 1;
-    if (!may) return;
+    // RAF's patterns have biases, sums and activations, and no casts.
+    if (!may || *call.def->family == Family::kDataMovement) return;
     for (const Use& use : call.uses) {
       if (use.only_order) continue;
       const std::vector<CallId> way = WayToProduct(use.producer);
