@@ -12,11 +12,7 @@
 #include "ir/node_numbering.h"
 #include "ops/dispatch/program_rows.h"
 #include "ops/op_def.h"
-<<<<<<< HEAD
-=======
-#include "ops/dispatch/program_rows.h"
 #include "ops/raf_policy.h"
->>>>>>> precision
 
 namespace steelyard {
 namespace {

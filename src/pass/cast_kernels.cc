@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "ops/dispatch/graph_plan.h"
-#include "ops/op_def.h"
 #include "ops/dispatch/program_rows.h"
+#include "ops/op_def.h"
 #include "ops/raf_policy.h"
 #include "pass/cast_overrides.h"
 #include "support/choices.h"
