@@ -10,6 +10,8 @@
 #include <array>
 #include <cstddef>
 
+#include "ops/fourier.h"
+#include "ops/products.h"
 #include "support/assert.h"
 
 namespace steelyard {
@@ -18,6 +20,7 @@ namespace {
 using Rows = std::span<const OpDef> (*)();
 constexpr std::array kFamilies{
     &ops::Linalg,
+    &ops::Products,
     &ops::Lapack,
     &ops::Factorization,
     &ops::Spectra,
@@ -65,6 +68,7 @@ constexpr std::array kFamilies{
     &ops::Sampling,
     &ops::Distance,
     &ops::Fourier,
+    &ops::ShortTime,
     &ops::WindowFunctions,
     &ops::Collective,
     &ops::Lookup,

@@ -40,6 +40,7 @@ ON_CUDA = (
     "aten::_scaled_dot_product_efficient_attention_backward",
     "aten::_scaled_dot_product_flash_attention",
     "aten::_scaled_dot_product_flash_attention_backward",
+    "aten::_scaled_grouped_mm",
     "aten::cudnn_convolution",
 )
 
@@ -106,6 +107,7 @@ REFUSALS = {
     "*covariances of * are not modelled*": "the refusal says so",
     "*weighted covariances are not modelled*": "the refusal says so",
     "*correlations of one variable are not modelled*": "the refusal says so",
+    "*histograms of densities are not modelled*": "the refusal says so",
     "*windows of other than real numbers are not modelled*": "the refusal says so",
     "*more places than samples are not modelled*": "the refusal says so",
     "*integrals of no samples are not modelled*": "the refusal says so",
