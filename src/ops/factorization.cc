@@ -21,6 +21,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatcher.h"
+#include "ops/gradients/lu.h"
 #include "ops/lapack.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -409,7 +410,7 @@ constexpr std::array kRows{
           "(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, "
           "Tensor info)",
           "aten::linalg_lu_factor_ex(f32[2,4,3])"},
-         LuFactorEx, kGradientUnknown),
+         LuFactorEx, gradients::kLuFactor),
     Call({"aten::linalg_lu_factor", "Triangular factors of matrices, and which rows moved.",
           "(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
           "aten::linalg_lu_factor(f32[3,3])"},

@@ -11,6 +11,7 @@
 #include <cstddef>
 
 #include "ops/fourier.h"
+#include "ops/lapack.h"
 #include "ops/products.h"
 #include "support/assert.h"
 
@@ -23,7 +24,10 @@ constexpr std::array kFamilies{
     &ops::Products,
     &ops::Lapack,
     &ops::Factorization,
+    &ops::Lu,
     &ops::Spectra,
+    &ops::GeneralSpectra,
+    &ops::Inverses,
     &ops::Convolution,
     &ops::CudaConvolution,
     &ops::Attention,
