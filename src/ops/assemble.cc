@@ -323,7 +323,8 @@ std::vector<Tensor> Combinations(Dispatcher& d, const OpView& op) {
     const Dims sizes{count.value(), r};
     chosen = d.Call("aten::empty.memory_format", sizes, DType::kInt64);
     const Dispatcher::Inside frame(d, "aten::nonzero_static");
-    d.Call("steelyard::result", sizes, Dims{1, count.value()}, DType::kInt64);
+    const Dims strides{1, count.value()};
+    d.Call("aten::copy_", chosen, d.Call("steelyard::result", sizes, strides, DType::kInt64));
   }
   return {d.Call("aten::contiguous",
                  d.Call("aten::index.Tensor", op.arg(0), std::vector<Tensor>{chosen}))};

@@ -240,8 +240,8 @@ void PlacesAllocations(const OpView& op, Allocations& memory) {
 
 void RequireHistogram(const OpView& op, int density_at) {
   const TensorView self = op.self();
-  if (!IsFloating(self.dtype()) || BitsOf(self.dtype()) < 32) {
-    Refuse("float32 or float64 is needed, not " + shape::Text(self));
+  if (!IsFloating(self.dtype())) {
+    Refuse("a floating-point tensor is needed, not " + shape::Text(self));
   }
   if (op.boolean(density_at)) Refuse("histograms of densities are not modelled");
 }
@@ -277,7 +277,7 @@ void HistogramAllocations(const OpView& op, Allocations& memory) {
   const auto weights = weight.defined() ? Flat(weight, memory) : std::nullopt;
   memory.Output(1);
   memory.Output(0);
-  if (counted && !op.given(2)) {
+  if (counted && !op.given(2) && op.self().count() > 0) {
     const auto least = memory.Allocate(allocations::Bytes(1, dtype), "aten::aminmax");
     const auto largest = memory.Allocate(allocations::Bytes(1, dtype), "aten::aminmax");
     memory.Free(largest);

@@ -151,10 +151,13 @@ std::vector<Tensor> SolveParts(Dispatcher& d, const OpView& op) {
   if (op.boolean(3)) CheckErrors(d, info, "torch.linalg.solve_ex");
   {
     const Dispatcher::Inside frame(d, "aten::linalg_lu_solve");
-    const Tensor seen = vector ? MadeByColumns(d, sizes, b.dtype()) : out;
+    const bool apart = vector && a.size(-1) > 1;
+    const Tensor seen = apart    ? MadeByColumns(d, sizes, b.dtype())
+                        : vector ? d.Call("aten::unsqueeze", out, -1)
+                                 : out;
     d.Call("aten::copy_", seen, columns);
     SolveFactorized(d, lu, pivots, seen, {left});
-    if (vector) d.Call("aten::copy_", out, d.Call("aten::squeeze.dim", seen, -1));
+    if (apart) d.Call("aten::copy_", out, d.Call("aten::squeeze.dim", seen, -1));
   }
   return {out, lu, pivots, info};
 }

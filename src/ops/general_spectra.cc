@@ -57,7 +57,7 @@ void FindEigenvalues(Dispatcher& d, const Tensor& a, bool wants) {
   const std::int64_t n = a.size(-1), space = EigenWorkspace(n, a.dtype(), wants);
   const std::string_view routine = wants ? "geev" : "geev_n";
   if (IsComplex(a.dtype())) {
-    const Tensor copy = CopyByColumns(d, a);
+    const Tensor copy = Buffer(d, Dims(self.sizes()), a.dtype());
     const Tensor rest = Buffer(d, Dims{2 * n}, RealOf(a.dtype()));
     const Tensor own = Buffer(d, Dims{space}, a.dtype());
     Run(d, copy, routine);
@@ -67,7 +67,7 @@ void FindEigenvalues(Dispatcher& d, const Tensor& a, bool wants) {
   Tensor vectors;
   if (wants) vectors = Buffer(d, Dims(self.sizes()), a.dtype());
   {
-    const Tensor copy = CopyByColumns(d, a);
+    const Tensor copy = Buffer(d, Dims(self.sizes()), a.dtype());
     const Tensor own = Buffer(d, Dims{space}, a.dtype());
     Run(d, copy, routine);
   }

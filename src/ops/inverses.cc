@@ -93,19 +93,22 @@ Tensor Largest(Dispatcher& d, const Tensor& falling) {
 // One over each value above the limit, none for others.
 Tensor Inverted(Dispatcher& d, const Tensor& values, const Tensor& magnitudes, const Tensor& limit,
                 DType dtype) {
-  Tensor out;
-  {
-    const Tensor zero = Zero(d, values.dtype());
-    const Tensor inverse = d.Call("aten::reciprocal", values);
-    const Tensor counts = d.Call("aten::gt.Tensor", magnitudes, limit);
-    out = d.Call("aten::where.self", counts, inverse, zero);
-  }
-  return out.dtype() == dtype ? out : d.Call("aten::to.dtype", out, dtype);
+  const Tensor zero = Zero(d, values.dtype());
+  const Tensor inverse = d.Call("aten::reciprocal", values);
+  const Tensor counts = d.Call("aten::gt.Tensor", magnitudes, limit);
+  const Tensor chosen = d.Call("aten::where.self", counts, inverse, zero);
+  return chosen.dtype() == dtype ? chosen : d.Call("aten::to.dtype", chosen, dtype);
 }
+// The right factor's conjugate is copied for the whole product.
 Tensor Assembled(Dispatcher& d, const Tensor& left, const Tensor& values, const Tensor& right) {
   const Tensor turned = d.Call("aten::mH", right);
   const Tensor scaled = d.Call("aten::mul.Tensor", left, d.Call("aten::unsqueeze", values, -2));
-  return d.Call("aten::matmul", scaled, turned);
+  if (!IsComplex(right.dtype())) return d.Call("aten::matmul", scaled, turned);
+  Tensor out;
+  const Dispatcher::Inside frame(d, "aten::matmul");
+  const Tensor resolved = d.Call("aten::resolve_conj", turned);
+  out = d.Call("aten::matmul", scaled, resolved);
+  return out;
 }
 
 Tensor OfSymmetric(Dispatcher& d, const Tensor& a, const Tolerances& tolerances) {
@@ -199,7 +202,9 @@ std::vector<Tensor> RankByNumber(Dispatcher& d, const OpView& op) {
 }
 std::vector<Tensor> RankByTensor(Dispatcher& d, const OpView& op) {
   const Tensor out = EmptyRank(d, op);
-  if (IsComplex(op.tensor(1).dtype())) Refuse("a tolerance is a real number");
+  const TensorView limit = op.tensor(1);
+  if (IsComplex(limit.dtype())) Refuse("a tolerance is a real number");
+  if (limit.rank() > op.self().rank() - 2) Refuse("ranks at several tolerances are not modelled");
   const Tolerances tolerances{d.tensor(op, 1), Zero(d, op.tensor(1).dtype())};
   return RankAbove(d, d.tensor(op, 0), out, tolerances, op.boolean(2));
 }
@@ -339,7 +344,8 @@ constexpr std::array kRows{
          PseudoInverseByRatios),
     Casting(precision::kFullOnCpu,
             Call({"aten::pinverse", "Pseudoinverses of matrices.",
-                  "(Tensor self, float rcond=1e-15) -> Tensor", "aten::pinverse(f32[5,3])"},
+                  "(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor",
+                  "aten::pinverse(f32[5,3])"},
                  OldPseudoInverse)),
     Casting(
         precision::kFullOnCpu,

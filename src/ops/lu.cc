@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "ops/dispatcher.h"
@@ -31,28 +32,39 @@ struct Unpacked {
   Tensor permutation, lower, upper;
 };
 
-// One triangle is cut out of a part of each matrix, which of a batch is copied.
-void CutTriangles(Dispatcher& d, const TensorView& a, const Unpacked& out) {
-  const Extents e = ExtentsOf(a);
-  if (a.rank() == 2 || e.m == e.n) return;
-  if (e.m > e.n) {
-    TriangleOfCopy(d, "aten::triu", out.upper.view());
-  } else {
-    TriangleOfCopy(d, "aten::tril", out.lower.view());
+// Triangles are cut out of matrices that lie densely one after the other, or of a copy
+// (checkTrilTriuBatchContiguous in ATen/native/TriangularOpsUtils.h).
+bool LiesDensely(const TensorView& a) {
+  if (a.is_contiguous()) return true;
+  Count step = Count(a.size(-1)) * a.size(-2);
+  for (int i = a.rank() - 3; i >= 0; --i) {
+    if (step != Count(a.stride(i))) return false;
+    step = step * a.size(i);
   }
+  return true;
+}
+// Upper and lower triangles, of as many rows or columns as there are of the fewer.
+void CutTriangles(Dispatcher& d, const Tensor& upper, const Tensor& lower) {
+  const auto cut = [&](std::string_view name, const Tensor& from, int dim) {
+    const Tensor part = d.Call("aten::narrow", from, dim, 0, Lesser(from.view()));
+    if (!LiesDensely(part.view())) TriangleOfCopy(d, name, part.view());
+  };
+  cut("aten::triu", upper, -2);
+  cut("aten::tril", lower, -1);
 }
 // The pivots, applied to the places in order.
-void MakePermutation(Dispatcher& d, const TensorView& a) {
+void MakePermutation(Dispatcher& d, const TensorView& a, const Tensor& pivots) {
   Tensor places;
   const Tensor order = d.Call("aten::arange", a.size(-2), DType::kInt64);
   const Tensor spread = d.Call("aten::expand", order, With(BatchOf(a), {a.size(-2)}));
   places = d.Call("aten::contiguous", spread);
+  d.Call("aten::contiguous", pivots);
 }
 
 // LU_data, LU_pivots, unpack_data, unpack_pivots
 std::vector<Tensor> Unpack(Dispatcher& d, const OpView& op) {
   const TensorView lu = op.self(), pivots = op.tensor(1);
-  RequireMatrix(lu);
+  if (lu.rank() < 2) Refuse("a matrix is needed, not " + shape::Text(lu));
   if (pivots.dtype() != DType::kInt32) Refuse("pivots are int32, not " + shape::Text(pivots));
   const Dims wanted = With(BatchOf(lu), {Lesser(lu)});
   if (!std::ranges::equal(pivots.sizes(), std::span<const std::int64_t>(wanted))) {
@@ -67,8 +79,9 @@ std::vector<Tensor> Unpack(Dispatcher& d, const OpView& op) {
   out.permutation = made(with_pivots, e.m, e.m);
   out.lower = made(with_data, e.m, e.k);
   out.upper = made(with_data, e.k, e.n);
-  if (with_data) CutTriangles(d, lu, out);
-  if (with_pivots) MakePermutation(d, lu);
+  const Tensor self = d.tensor(op, 0);
+  if (with_data) CutTriangles(d, self, self);
+  if (with_pivots) MakePermutation(d, lu, d.tensor(op, 1));
   return {out.permutation, out.lower, out.upper};
 }
 
@@ -93,8 +106,9 @@ std::vector<Tensor> Factors(Dispatcher& d, const OpView& op) {
   }
   {
     const Dispatcher::Inside frame(d, "aten::lu_unpack");
-    CutTriangles(d, a, out);
-    MakePermutation(d, a);
+    const Tensor factors = e.m > e.n ? out.lower : out.upper;
+    CutTriangles(d, factors, factors);
+    MakePermutation(d, a, pivots);
   }
   return {out.permutation, out.lower, out.upper};
 }
@@ -120,6 +134,7 @@ std::vector<Tensor> SymmetricFactors(Dispatcher& d, const OpView& op) {
   const Tensor out = MadeByColumns(d, Dims(a.sizes()), a.dtype());
   const Tensor pivots = MadeByRows(d, With(BatchOf(a), {n}), DType::kInt32);
   const Tensor info = MadeByRows(d, BatchOf(a), DType::kInt32);
+  if (!LiesDensely(a)) TriangleOfCopy(d, "aten::tril", a);
   {
     const std::int64_t block = SymmetricBlock(n, a.dtype(), op.boolean(1));
     const Tensor space = d.Call("aten::empty.memory_format", Dims{n * block}, a.dtype());

@@ -256,7 +256,10 @@ void MultiLabelSlopeAllocations(const OpView& op, Allocations& memory) {
   AskForLimits(op.tensor(2), memory);
   const auto self = allocations::Contiguous(op.tensor(1), memory);
   const auto target = allocations::Contiguous(op.tensor(2), memory);
-  AskForLimits(op.tensor(4), memory);
+  const auto marks = allocations::Contiguous(op.tensor(4), memory);
+  for (int i = 0; i < 2; ++i)
+    memory.Free(memory.Allocate(BitsOf(op.tensor(4).dtype()) / 8, "aten::empty"));
+  allocations::Free(marks, memory);
   allocations::Free(target, memory);
   allocations::Free(self, memory);
 }
@@ -329,7 +332,7 @@ constexpr std::array kRows{
              "How far other classes come near the right ones, and which those are.",
              "(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
              "aten::multilabel_margin_loss_forward(f32[4,8], i64[4,8], 1)"},
-            MultiLabelShape, MultiLabelAllocations, kMultiLabel, precision::kFollow),
+            MultiLabelShape, MultiLabelAllocations, kMultiLabel, precision::kFullOnCpu),
     Margins({"aten::multilabel_margin_loss_backward",
              "The gradient of how far other classes come near the right ones.",
              "(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) -> "

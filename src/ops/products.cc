@@ -63,7 +63,7 @@ std::vector<Tensor> AddOuter(Dispatcher& d, const OpView& op) {
   const Tensor a = cast(d.Call("aten::expand", op.arg(0), sizes));
   const Tensor b = cast(column);
   const Tensor c = cast(d.tensor(op, 2));
-  return {d.Call("steelyard::add_outer", a, b, c)};
+  return {d.Call("steelyard::add_outer", a, b, c, op.arg(3), op.arg(4))};
 }
 
 // --- Chains of matrices -------------------------------------------------------------------------
@@ -198,6 +198,23 @@ Three AlignThree(Dispatcher& d, const OpView& op, int rank, int unroll) {
   return out;
 }
 
+// A dimension that one of both does not have is summed before.
+Tensor MultiplySpread(Dispatcher& d, const Tensor& left, const Tensor& right,
+                      shape::DimSet summed) {
+  shape::DimSet shared = summed;
+  const auto alone = [&](const Tensor& t, const Tensor& other) {
+    Tensor out = t;
+    for (int dim = 0; dim < t.rank(); ++dim) {
+      if (!shape::Has(summed, dim) || t.size(dim) == 1 || other.size(dim) != 1) continue;
+      out = d.Call("aten::sum.dim_IntList", out, Dims{dim}, true);
+      shared &= ~(shape::DimSet{1} << dim);
+    }
+    return out;
+  };
+  const Tensor a = alone(left, right), b = alone(right, left);
+  return MultiplyPair(d, a, b, shared);
+}
+
 // One index of the dimension `unroll_dim` after the other.
 std::vector<Tensor> Trilinear(Dispatcher& d, const OpView& op) {
   const int rank = op.self().rank() + static_cast<int>(op.integers(3).size());
@@ -213,8 +230,8 @@ std::vector<Tensor> Trilinear(Dispatcher& d, const OpView& op) {
     return d.Call("aten::narrow", three.factors[i], unroll, three.unrolled[i] ? step : 0, 1);
   };
   for (std::int64_t step = 0; !empty && step < three.steps; ++step) {
-    Tensor product = MultiplyPair(d, part(0, step), part(1, step), three.first_sums);
-    product = MultiplyPair(d, product, part(2, step), three.second_sums);
+    Tensor product = MultiplySpread(d, part(0, step), part(1, step), three.first_sums);
+    product = MultiplySpread(d, product, part(2, step), three.second_sums);
     const Tensor target =
         shape::Has(summed, unroll) ? out : d.Call("aten::narrow", out, unroll, step, 1);
     d.Call("aten::add_.Tensor", target, product);
@@ -274,7 +291,7 @@ constexpr std::array kRows{
              AddOuter, gradients::kAddr)),
     Kernel(Family::kContraction,
            {"steelyard::add_outer", "A column times a row, plus a matrix.",
-            "(Tensor self, Tensor column, Tensor row) -> Tensor",
+            "(Tensor self, Tensor column, Tensor row, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
             "steelyard::add_outer(f32[4,8], f32[4,1], f32[8])"},
            {.shape = shape::Iterate<Promotion::kCommon, 0, 1, 2>,
             .fusion = Fusion::kBroadcast,
@@ -282,7 +299,7 @@ constexpr std::array kRows{
             .work = work::PerOutput<work::PerElement{.alu = 4}>,
             .grad = kGradientUnknown,
             .precision = precision::kFollow}),
-    Casting(precision::kLow,
+    Casting(precision::kLowOnCuda,
             Call({"aten::linalg_multi_dot", "Product of several matrices, in the cheapest order.",
                   "(Tensor[] tensors) -> Tensor",
                   "aten::linalg_multi_dot([f32[4,8], f32[8,3], f32[3,5], f32[5,2]])"},

@@ -106,6 +106,7 @@ std::vector<Tensor> HouseholderProduct(Dispatcher& d, const OpView& op) {
     out = MadeByColumns(d, Dims(a.sizes()), a.dtype());
   }
   d.Call("aten::copy_", out, d.tensor(op, 0));
+  const Tensor reflections = d.Call("aten::contiguous", op.arg(1));
   Workspace(d, n * ProductBlock(m, n) + 1, a.dtype());
   Run(d, out, "orgqr");
   return {out};

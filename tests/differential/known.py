@@ -102,6 +102,7 @@ REFUSALS = {
     "*aten::pad_sequence*dimensions of the sequences differ*": "nobody pads rows with matrices",
     "*Stirling's term of a loss is not modelled*": "the refusal says so",
     "*distinct rows of no elements are not modelled*": "the refusal says so",
+    "*ranks at several tolerances are not modelled*": "the refusal says so",
     "*the * of no elements is not modelled*": "the refusal says so",
     "*least squares of nothing are not modelled*": "the refusal says so",
     "*other drivers than gelsy are not modelled*": "the refusal says so",
@@ -272,6 +273,7 @@ DIFFERENCES: tuple[Known, ...] = (
     ),
     Known("aten::*linalg*", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::inverse", NOTHING, is_empty, extent=Extent.NOTHING),
+    Known("aten::nuclear_norm*", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::svd", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::mse_loss", NOTHING, is_empty),
     Known("aten::soft_margin_loss", NOTHING, is_empty),
@@ -307,6 +309,16 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
         extent=Extent.NOTHING,
     ),
     Known("aten::index_fill.int_Tensor", "equal places are given, and rows take them to differ"),
+    Known(
+        "aten::_trilinear",
+        "a factor is saved even where no other one's gradient is wanted",
+        extent=Extent.NOTHING,
+    ),
+    Known(
+        "aten::bilinear",
+        "a factor is saved even where no other one's gradient is wanted",
+        extent=Extent.NOTHING,
+    ),
     Known(
         "aten::*scaled_dot_product*",
         "oneDNN's scratch for products of bfloat16 is a property of the processor",

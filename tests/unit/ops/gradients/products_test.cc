@@ -15,7 +15,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 
-TEST(ProductGradients, EachFactorIsSavedForTheOthers) {
+TEST(ProductGradients, FactorsAreSavedForOneAnother) {
   const Program kernels = KernelsOfProgram(
       "parameter %p: f32[2,3,5]\ninput %a: f32[4,3]\ninput %b: f32[4,5]\n"
       "%y = aten::bilinear(%a, %b, %p)\n%loss = aten::sum(%y)\n"
@@ -24,7 +24,7 @@ TEST(ProductGradients, EachFactorIsSavedForTheOthers) {
   for (const Node& node : kernels.main().nodes) {
     if (node.phase == Phase::kBackward) backward.emplace_back(kernels.op_name(node.op));
   }
-  EXPECT_EQ(kernels.saved.size(), 2U);  // the inputs, not the weight
+  EXPECT_EQ(kernels.saved.size(), 3U);
   // One product for each row of the weight.
   EXPECT_THAT(backward, Contains("aten::bmm").Times(2));
 }
