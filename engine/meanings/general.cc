@@ -4,6 +4,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/addr.h>
 #include <ATen/ops/clone.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/scalar_tensor.h>
@@ -44,6 +45,16 @@ void AsStridedInPlace(Stack* stack) {
 
 void CopiedResult(Stack* stack) { stack->emplace_back(Taken(stack).Tensor().clone()); }
 
+void AddOuter(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  const at::Tensor column = taken.Tensor();
+  const at::Tensor row = taken.Tensor();
+  const at::Scalar beta = taken.Number();
+  const at::Scalar alpha = taken.Number();
+  stack->emplace_back(at::addr(self, column.flatten(), row, beta, alpha));
+}
+
 void MulInto(Stack* stack) {
   Taken taken(stack);
   at::Tensor self = taken.Tensor();
@@ -58,6 +69,7 @@ void RandomState(Stack* stack) {
 }
 
 constexpr std::array kRows{
+    MeaningRow{"steelyard::add_outer", AddOuter},
     MeaningRow{"steelyard::as_strided_", AsStridedInPlace},
     MeaningRow{"steelyard::box", Box},
     MeaningRow{"steelyard::box_imaginary", BoxImaginary},

@@ -211,6 +211,12 @@ template <int kRank>
 std::vector<Tensor> AtLeastOf(Dispatcher& d, const OpView& op) {
   return {AtLeast(d, d.tensor(op, 0), kRank)};
 }
+template <int kRank>
+std::vector<Tensor> EachAtLeast(Dispatcher& d, const OpView& op) {
+  std::vector<Tensor> out;
+  for (const Tensor& t : d.tensors(op, 0)) out.push_back(AtLeast(d, t, kRank));
+  return out;
+}
 std::vector<Tensor> StackColumns(Dispatcher& d, const OpView& op) {
   const std::vector<Tensor> parts = AllAtLeast(d, op, 1);
   return {d.Call("aten::cat", parts, parts[0].rank() == 1 ? 0 : 1)};
@@ -284,6 +290,44 @@ void EvenLogShape(const OpView& op, Outputs& out) {
   const std::int64_t steps = op.integer(2);
   if (steps < 0) Refuse(fmt::format("{} steps", steps));
   out.Add(op.dtype(4).value_or(kDefaultFloat), Dims{steps});
+}
+
+// self, r, with_replacement: elements at places that rise
+std::vector<Tensor> Combinations(Dispatcher& d, const OpView& op) {
+  shape::RequireRank("the vector", op.self(), 1);
+  const std::int64_t n = op.self().size(0), r = op.integer(1, 2);
+  if (r < 0 || r > Dims::kMaxRank) Refuse(fmt::format("combinations of {}", r));
+  if (r == 0) return {d.Call("aten::empty.memory_format", Dims{0}, op.self().dtype())};
+  const bool repeats = op.boolean(2);
+  Count count = 1;
+  for (std::int64_t i = 0; i < r; ++i) {
+    const std::int64_t choices = repeats ? n + i : n - i;
+    const Count product = count * std::max<std::int64_t>(choices, 0);
+    if (product.overflowed()) Contradict("more than 2^63 combinations");
+    count = Count(product.value() / (i + 1));
+  }
+  Tensor chosen;
+  {
+    Tensor mask;
+    {
+      const Tensor range = d.Call("aten::arange", n, DType::kInt64);
+      const std::vector<Tensor> places(static_cast<std::size_t>(r), range);
+      const std::vector<Tensor> grids = d.CallMany("aten::meshgrid.indexing", places, d.Text("ij"));
+      mask = d.Call("aten::full", Dims(grids[0].sizes()), true, DType::kBool);
+      const OpName rises = repeats ? OpName("aten::le.Tensor") : OpName("aten::lt.Tensor");
+      for (std::size_t i = 0; i + 1 < grids.size(); ++i) {
+        d.Call("aten::mul_.Tensor", mask, d.Call(rises, grids[i], grids[i + 1]));
+      }
+    }
+    // As aten::nonzero_static, of which it is known how many are chosen.
+    const Dims sizes{count.value(), r};
+    chosen = d.Call("aten::empty.memory_format", sizes, DType::kInt64);
+    const Dispatcher::Inside frame(d, "aten::nonzero_static");
+    const Dims strides{1, count.value()};
+    d.Call("aten::copy_", chosen, d.Call("steelyard::result", sizes, strides, DType::kInt64));
+  }
+  return {d.Call("aten::contiguous",
+                 d.Call("aten::index.Tensor", op.arg(0), std::vector<Tensor>{chosen}))};
 }
 
 // Elements of a triangle (get_tril_size in ATen/native/TensorFactories.h).
@@ -508,6 +552,15 @@ constexpr std::array kRows{
     Call({"aten::atleast_3d", "Three dimensions or more.", "(Tensor self) -> Tensor",
           "aten::atleast_3d(f32[3])"},
          AtLeastOf<3>),
+    Call({"aten::atleast_1d.Sequence", "One dimension or more of each.",
+          "(Tensor[] tensors) -> Tensor[]", "aten::atleast_1d.Sequence([f32[], f32[3]])"},
+         EachAtLeast<1>),
+    Call({"aten::atleast_2d.Sequence", "Two dimensions or more of each.",
+          "(Tensor[] tensors) -> Tensor[]", "aten::atleast_2d.Sequence([f32[3], f32[2,3]])"},
+         EachAtLeast<2>),
+    Call({"aten::atleast_3d.Sequence", "Three dimensions or more of each.",
+          "(Tensor[] tensors) -> Tensor[]", "aten::atleast_3d.Sequence([f32[3], f32[2,3]])"},
+         EachAtLeast<3>),
     Call({"aten::concat", "Tensors one after the other along a dimension.",
           "(Tensor[] tensors, int dim=0) -> Tensor", "aten::concat([f32[2,3], f32[1,3]])"},
          Concat),
@@ -536,6 +589,10 @@ constexpr std::array kRows{
     Call({"aten::cartesian_prod", "All pairs of two vectors' elements.",
           "(Tensor[] tensors) -> Tensor", "aten::cartesian_prod([f32[3], f32[4]])"},
          CartesianProduct),
+    Call({"aten::combinations", "All choices of some elements of a vector.",
+          "(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
+          "aten::combinations(f32[4])"},
+         Combinations),
     Fresh({"aten::linspace", "Evenly spaced numbers.",
            "(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, "
            "Device? device=None, bool? pin_memory=None) -> Tensor",

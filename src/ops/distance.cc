@@ -320,6 +320,38 @@ std::vector<Tensor> OfMiddleDim(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::transpose.int", norms, 0, op.arg(2))};
 }
 
+// self, p, dim, maxnorm: norms of half precision are float32, those of complex numbers are real,
+// and what they scale by is cast back
+std::vector<Tensor> Renorm(Dispatcher& d, const OpView& op) {
+  const TensorView self = op.self();
+  if (!IsFloating(self.dtype()) && !IsComplex(self.dtype())) {
+    Refuse("a floating-point tensor is needed, not " + shape::Text(self));
+  }
+  if (self.rank() < 2) Refuse("two dimensions or more are needed, not " + shape::Text(self));
+  if (op.real(1) <= 0) Refuse("a norm of an order that is not positive");
+  if (op.real(3) < 0) Refuse("a norm below zero");
+  const int dim = op.dim(2, self.rank());
+  const Dims sizes(self.sizes());
+  Dims others;
+  for (int i = 0; i < self.rank(); ++i) {
+    if (i != dim) others.push_back(i);
+  }
+  const Tensor out = d.Call("steelyard::result", sizes, ContiguousStrides(sizes), self.dtype());
+  const bool is_half = BitsOf(RealOf(self.dtype())) < 32;
+  const bool is_cast = is_half || IsComplex(self.dtype());
+  const Tensor norms =
+      is_half
+          ? d.Call("aten::linalg_vector_norm", op.arg(0), op.arg(1), others, true, DType::kFloat32)
+          : d.Call("aten::linalg_vector_norm", op.arg(0), op.arg(1), others, true);
+  Tensor scale = norms;
+  if (is_cast) {
+    scale = d.Call("aten::empty.memory_format", Dims(norms.sizes()), self.dtype());
+    d.Call("aten::empty.memory_format", Dims(norms.sizes()), norms.dtype());
+  }
+  d.Call("steelyard::product_into", out, op.arg(0), scale);
+  return {out};
+}
+
 std::vector<Tensor> NormExceptDim(Dispatcher& d, const OpView& op) {
   RequireNormed(op);
   const TensorView v = op.self();
@@ -445,6 +477,11 @@ constexpr std::array kRows{
     Call({"aten::norm_except_dim", "Norms over all dimensions but one.",
           "(Tensor v, int pow=2, int dim=0) -> Tensor", "aten::norm_except_dim(f32[3,4,5], 2, 1)"},
          NormExceptDim),
+    Casting(precision::kFullOnCuda,
+            Call({"aten::renorm", "Parts along a dimension, scaled to norms of at most a number.",
+                  "(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+                  "aten::renorm(f32[4,3], 2, 0, 1.0)"},
+                 Renorm, kGradientUnknown)),
     Call(
         {"aten::_weight_norm", "Directions scaled to lengths.",
          "(Tensor v, Tensor g, int dim=0) -> Tensor", "aten::_weight_norm(f32[3,4,5], f32[3,1,1])"},

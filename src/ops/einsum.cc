@@ -175,54 +175,6 @@ std::int64_t Multiplied(std::int64_t a, std::int64_t b) {
   return product.value();
 }
 
-// Product of two aligned operands, summed over `summed` (whose dimensions stay with size 1).
-Tensor MultiplyPair(Dispatcher& d, const Tensor& left, const Tensor& right, shape::DimSet summed) {
-  if (summed == 0) return d.Call("aten::mul.Tensor", left, right);
-  Dims both, left_only, sums, right_only;
-  std::int64_t batch = 1, rows = 1, inner = 1, columns = 1;
-  for (int i = 0; i < left.rank(); ++i) {
-    const std::int64_t l = left.size(i), r = right.size(i);
-    if (l != 1 && r != 1) shape::RequireEqual("sizes of a shared subscript", l, r);
-    if (shape::Has(summed, i)) {
-      sums.push_back(i);
-      inner = Multiplied(inner, l);
-    } else if (l != 1 && r != 1) {
-      both.push_back(i);
-      batch = Multiplied(batch, l);
-    } else if (l != 1) {
-      left_only.push_back(i);
-      rows = Multiplied(rows, l);
-    } else {
-      right_only.push_back(i);
-      columns = Multiplied(columns, r);
-    }
-  }
-  const auto joined = [](std::initializer_list<const Dims*> lists) {
-    Dims all;
-    for (const Dims* list : lists) {
-      for (std::int64_t v : *list) all.push_back(v);
-    }
-    return all;
-  };
-  Dims sizes, back = Dims::Filled(left.rank(), 0);
-  int at = 0;
-  for (std::int64_t i : joined({&both, &left_only, &sums, &right_only})) {
-    const int dim = static_cast<int>(i);
-    sizes.push_back(shape::Has(summed, dim) ? 1 : std::max(left.size(dim), right.size(dim)));
-    back[dim] = at++;
-  }
-  const Tensor rows_of_left =
-      d.Call("aten::reshape",
-             d.Call("aten::permute", left, joined({&both, &left_only, &sums, &right_only})),
-             Dims{batch, rows, inner});
-  const Tensor columns_of_right =
-      d.Call("aten::reshape",
-             d.Call("aten::permute", right, joined({&both, &sums, &right_only, &left_only})),
-             Dims{batch, inner, columns});
-  const Tensor product = d.Call("aten::bmm", rows_of_left, columns_of_right);
-  return d.Call("aten::permute", d.Call("aten::view", product, sizes), back);
-}
-
 // What the next pair can be summed over: dimensions that no later operand has.
 struct Sums {
   shape::DimSet pair = 0, left = 0, right = 0;
@@ -294,6 +246,53 @@ void Contract(Dispatcher& d, const Equation& e, const OpView& op, std::deque<Ten
 }
 
 }  // namespace
+
+Tensor MultiplyPair(Dispatcher& d, const Tensor& left, const Tensor& right, shape::DimSet summed) {
+  if (summed == 0) return d.Call("aten::mul.Tensor", left, right);
+  Dims both, left_only, sums, right_only;
+  std::int64_t batch = 1, rows = 1, inner = 1, columns = 1;
+  for (int i = 0; i < left.rank(); ++i) {
+    const std::int64_t l = left.size(i), r = right.size(i);
+    if (l != 1 && r != 1) shape::RequireEqual("sizes of a shared subscript", l, r);
+    if (shape::Has(summed, i)) {
+      sums.push_back(i);
+      inner = Multiplied(inner, l);
+    } else if (l != 1 && r != 1) {
+      both.push_back(i);
+      batch = Multiplied(batch, l);
+    } else if (l != 1) {
+      left_only.push_back(i);
+      rows = Multiplied(rows, l);
+    } else {
+      right_only.push_back(i);
+      columns = Multiplied(columns, r);
+    }
+  }
+  const auto joined = [](std::initializer_list<const Dims*> lists) {
+    Dims all;
+    for (const Dims* list : lists) {
+      for (std::int64_t v : *list) all.push_back(v);
+    }
+    return all;
+  };
+  Dims sizes, back = Dims::Filled(left.rank(), 0);
+  int at = 0;
+  for (std::int64_t i : joined({&both, &left_only, &sums, &right_only})) {
+    const int dim = static_cast<int>(i);
+    sizes.push_back(shape::Has(summed, dim) ? 1 : std::max(left.size(dim), right.size(dim)));
+    back[dim] = at++;
+  }
+  const Tensor rows_of_left =
+      d.Call("aten::reshape",
+             d.Call("aten::permute", left, joined({&both, &left_only, &sums, &right_only})),
+             Dims{batch, rows, inner});
+  const Tensor columns_of_right =
+      d.Call("aten::reshape",
+             d.Call("aten::permute", right, joined({&both, &sums, &right_only, &left_only})),
+             Dims{batch, inner, columns});
+  const Tensor product = d.Call("aten::bmm", rows_of_left, columns_of_right);
+  return d.Call("aten::permute", d.Call("aten::view", product, sizes), back);
+}
 
 std::vector<Tensor> Einsum(Dispatcher& d, const OpView& op) {
   const std::vector<Tensor> given = d.tensors(op, 1);

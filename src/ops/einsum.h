@@ -6,9 +6,14 @@
 #include <vector>
 
 #include "ops/dispatch/dispatcher.h"
+#include "ops/rules/shape.h"
 
 namespace steelyard::ops {
 
 std::vector<Tensor> Einsum(Dispatcher& d, const OpView& op);
+
+// Product of two operands of as many dimensions, summed over `summed`, whose dimensions stay with
+// size 1.
+Tensor MultiplyPair(Dispatcher& d, const Tensor& left, const Tensor& right, shape::DimSet summed);
 
 }  // namespace steelyard::ops

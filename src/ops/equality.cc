@@ -7,8 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <vector>
 
+#include "ir/layout.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/words.h"
 #include "ops/registry.h"
@@ -232,6 +236,59 @@ void PlacesAllocations(const OpView& op, Allocations& memory) {
   memory.Free(memory.Allocate(allocations::Bytes(numbers, DType::kInt64)));
 }
 
+// --- histogram: the bins as a number or as their edges ------------------------------------------
+
+void RequireHistogram(const OpView& op, int density_at) {
+  const TensorView self = op.self();
+  if (!IsFloating(self.dtype())) {
+    Refuse("a floating-point tensor is needed, not " + shape::Text(self));
+  }
+  if (op.boolean(density_at)) Refuse("histograms of densities are not modelled");
+}
+// self, bins, *, range, weight, density
+void CountedHistogramShape(const OpView& op, Outputs& out) {
+  RequireHistogram(op, 4);
+  const std::int64_t bins = op.integer(1);
+  if (bins <= 0 || bins == std::numeric_limits<std::int64_t>::max()) Refuse("bins of that number");
+  out.Add(op.self().dtype(), Dims{bins});
+  out.Add(op.self().dtype(), Dims{bins + 1});
+}
+// self, bins, *, weight, density
+void EdgedHistogramShape(const OpView& op, Outputs& out) {
+  RequireHistogram(op, 3);
+  const TensorView edges = op.tensor(1);
+  shape::RequireRank("the list of edges", edges, 1);
+  if (edges.dtype() != op.self().dtype()) Refuse("edges of another dtype");
+  if (edges.size(0) < 2) Refuse("a histogram without bins");
+  out.Add(op.self().dtype(), Dims{edges.size(0) - 1});
+  out.Add(op.self().dtype(), edges.sizes());
+}
+// `tensor.reshape(-1)` within a kernel: a copy where no view is flat.
+std::optional<Allocations::Scratch> Flat(const TensorView& tensor, Allocations& memory) {
+  if (ViewStrides(tensor.sizes(), tensor.strides(), Dims{tensor.count()})) return std::nullopt;
+  return allocations::Contiguous(tensor, memory);
+}
+// Each thread has counts of its own.
+void HistogramAllocations(const OpView& op, Allocations& memory) {
+  const DType dtype = op.self().dtype();
+  const bool counted = op.arg(1).kind == ArgKind::kInt;
+  const TensorView weight = op.tensor(counted ? 3 : 2);
+  const auto values = Flat(op.self(), memory);
+  const auto weights = weight.defined() ? Flat(weight, memory) : std::nullopt;
+  memory.Output(1);
+  memory.Output(0);
+  if (counted && !op.given(2) && op.self().count() > 0) {
+    const auto least = memory.Allocate(allocations::Bytes(1, dtype), "aten::aminmax");
+    const auto largest = memory.Allocate(allocations::Bytes(1, dtype), "aten::aminmax");
+    memory.Free(largest);
+    memory.Free(least);
+  }
+  const Count counts = Count(op.output().count()) * op.target().threads;
+  memory.Free(memory.Allocate(allocations::Bytes(counts, dtype), "aten::empty"));
+  allocations::Free(weights, memory);
+  allocations::Free(values, memory);
+}
+
 // --- Rows ---------------------------------------------------------------------------------------
 
 // PyTorch has no derivative of sums of weights either.
@@ -302,6 +359,18 @@ constexpr std::array kRows{
            "(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
            "aten::nonzero_static(f32[4,4], size=6)"},
           PlacesShape, PlacesAllocations),
+    Asked({"aten::histogram.bin_ct", "Counts between evenly spaced limits, and the limits.",
+           "(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool "
+           "density=False) -> (Tensor hist, Tensor bin_edges)",
+           "aten::histogram.bin_ct(f32[12], 8)"},
+          CountedHistogramShape, HistogramAllocations,
+          work::PerInput<work::PerElement{.alu = 2, .compare = 2}>),
+    Asked({"aten::histogram.bins_tensor", "Counts between given limits, and the limits.",
+           "(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor "
+           "hist, Tensor bin_edges)",
+           "aten::histogram.bins_tensor(f32[3,4], f32[5])"},
+          EdgedHistogramShape, HistogramAllocations,
+          work::PerInput<work::PerElement{.alu = 2, .compare = 2}>),
 };
 
 }  // namespace

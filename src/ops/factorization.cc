@@ -21,6 +21,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/lu.h"
 #include "ops/lapack.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -150,10 +151,13 @@ std::vector<Tensor> SolveParts(Dispatcher& d, const OpView& op) {
   if (op.boolean(3)) CheckErrors(d, info, "torch.linalg.solve_ex");
   {
     const Dispatcher::Inside frame(d, "aten::linalg_lu_solve");
-    const Tensor seen = vector ? MadeByColumns(d, sizes, b.dtype()) : out;
+    const bool apart = vector && a.size(-1) > 1;
+    const Tensor seen = apart    ? MadeByColumns(d, sizes, b.dtype())
+                        : vector ? d.Call("aten::unsqueeze", out, -1)
+                                 : out;
     d.Call("aten::copy_", seen, columns);
     SolveFactorized(d, lu, pivots, seen, {left});
-    if (vector) d.Call("aten::copy_", out, d.Call("aten::squeeze.dim", seen, -1));
+    if (apart) d.Call("aten::copy_", out, d.Call("aten::squeeze.dim", seen, -1));
   }
   return {out, lu, pivots, info};
 }
@@ -409,7 +413,7 @@ constexpr std::array kRows{
           "(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, "
           "Tensor info)",
           "aten::linalg_lu_factor_ex(f32[2,4,3])"},
-         LuFactorEx, kGradientUnknown),
+         LuFactorEx, gradients::kLuFactor),
     Call({"aten::linalg_lu_factor", "Triangular factors of matrices, and which rows moved.",
           "(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
           "aten::linalg_lu_factor(f32[3,3])"},

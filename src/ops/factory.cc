@@ -159,6 +159,12 @@ void EyeShape(const OpView& op, Outputs& out) {
   out.Add(op.dtype(1).value_or(kDefaultFloat), sizes);
 }
 
+void RectangularEyeShape(const OpView& op, Outputs& out) {
+  const Dims sizes{op.integer(0), op.integer(1)};
+  shape::RequireSizes(sizes);
+  out.Add(op.dtype(2).value_or(kDefaultFloat), sizes);
+}
+
 void ScalarTensorShape(const OpView& op, Outputs& out) {
   out.Add(op.dtype(1).value_or(FilledType(op.arg(0))), Dims());
 }
@@ -170,6 +176,11 @@ void BoxAllocations(const OpView&, Allocations& memory) { memory.Output(0, Alloc
 std::vector<Tensor> Fill(Dispatcher& d, const OpView& op) {
   const Tensor out = d.Call("aten::empty_like", d.tensor(op, 0));
   return {d.Call("aten::fill_.Scalar", out, op.arg(1))};
+}
+
+std::vector<Tensor> FillWithTensor(Dispatcher& d, const OpView& op) {
+  const Tensor out = d.Call("aten::empty_like", d.tensor(op, 0));
+  return {d.Call("aten::fill_.Tensor", out, op.arg(1))};
 }
 
 // --- Makers -------------------------------------------------------------------------------------
@@ -328,6 +339,10 @@ constexpr std::array kRows{
           "(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
           "pin_memory=None) -> Tensor",
           "aten::eye(8)", EyeShape, allocations::Via<"aten::resize_">),
+    Fresh("aten::eye.m", "Ones on the diagonal of a matrix.",
+          "(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+          "device=None, bool? pin_memory=None) -> Tensor",
+          "aten::eye.m(8, 5)", RectangularEyeShape, allocations::Via<"aten::resize_">),
     Knowing(contents::Number<1>,
             Overwrite("aten::fill_.Scalar", "Overwrites with a number.",
                       "(Tensor(a!) self, Scalar value) -> Tensor(a!)",
@@ -342,6 +357,9 @@ constexpr std::array kRows{
     Composite("aten::fill.Scalar", "A number repeated in the tensor's layout.",
               "(Tensor self, Scalar value) -> Tensor", "aten::fill.Scalar(f32[2,8], 1)",
               Family::kFactory, Fill, precision::kFollow, gradients::kFill),
+    Composite("aten::fill.Tensor", "A 0-dim tensor repeated in the tensor's layout.",
+              "(Tensor self, Tensor value) -> Tensor", "aten::fill.Tensor(f32[2,8], f32[])",
+              Family::kFactory, FillWithTensor, precision::kFollow, gradients::kFillWithTensor),
 };
 
 }  // namespace

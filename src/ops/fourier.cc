@@ -4,6 +4,8 @@
 // dimensions that are not transformed become one, in the order of their strides, for which the
 // operand may have to be copied; the result keeps that order.
 
+#include "ops/fourier.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -264,8 +266,11 @@ Tensor Resized(Dispatcher& d, Tensor t, const Dims& dims, const Dims& sizes) {
   return pads ? d.Call("aten::constant_pad_nd", t, pad) : t;
 }
 
-// How results are scaled (fft_norm_mode, norm_from_string): "backward" is the default.
-enum Norm : std::int64_t { kNone = 0, kByRootN = 1, kByN = 2 };
+using fourier::kByN;
+using fourier::kByRootN;
+using fourier::kNone;
+
+// norm_from_string: "backward" is the default.
 std::int64_t NormOf(const OpView& op, bool forward) {
   const std::string_view word = op.given(3) ? op.text(3) : "backward";
   if (word == "ortho") return kByRootN;
@@ -307,6 +312,26 @@ std::vector<Tensor> LineToReal(Dispatcher& d, const OpView& op) {
   if (length < 1) Refuse(fmt::format("a transform of {} elements", length));
   const Tensor input = WithLength(d, op, promoted, dim, length / 2 + 1);
   return {d.Call("aten::_fft_c2r", input, Dims{dim}, NormOf(op, false), length)};
+}
+
+// The spectrum of what is symmetric is real (hfft), and the other way round (ihfft): the transforms
+// above in the other direction, of conjugates.
+std::vector<Tensor> SymmetricLine(Dispatcher& d, const OpView& op) {
+  const int dim = LineDim(op);
+  const Tensor promoted = Promoted(d, op, true);
+  const std::int64_t length = op.given(1) ? op.integer(1) : 2 * (promoted.size(dim) - 1);
+  if (length < 1) Refuse(fmt::format("a transform of {} elements", length));
+  const Tensor input = WithLength(d, op, promoted, dim, length / 2 + 1);
+  const Tensor conjugate = d.Call("aten::conj", input);
+  return {d.Call("aten::_fft_c2r", conjugate, Dims{dim}, NormOf(op, true), length)};
+}
+std::vector<Tensor> LineToSymmetric(Dispatcher& d, const OpView& op) {
+  if (IsComplex(op.self().dtype())) Refuse("real numbers are needed");
+  const int dim = LineDim(op);
+  const Tensor promoted = Promoted(d, op, false);
+  const Tensor input = WithLength(d, op, promoted, dim, op.integer(1));
+  return {
+      d.Call("aten::conj", d.Call("aten::_fft_r2c", input, Dims{dim}, NormOf(op, false), true))};
 }
 
 // Several dimensions: s, dim (canonicalize_fft_shape_and_dim_args).
@@ -359,6 +384,39 @@ std::vector<Tensor> BoxToReal(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::_fft_c2r", input, box.dims, NormOf(op, false), length)};
 }
 
+Dims AllButLast(const Dims& dims) {
+  return Dims(std::span<const std::int64_t>(dims).first(static_cast<std::size_t>(dims.size() - 1)));
+}
+std::vector<Tensor> SymmetricBox(Dispatcher& d, const OpView& op) {
+  Box box = BoxOf(op);
+  if (box.dims.empty()) Refuse("there is no dimension to transform");
+  const int last = box.dims.size() - 1;
+  const bool given = op.given(1) && op.ints(1)[last] != -1;
+  const std::int64_t length = given ? box.sizes[last] : 2 * (box.sizes[last] - 1);
+  if (length < 1) Refuse(fmt::format("a transform of {} elements", length));
+  box.sizes[last] = length / 2 + 1;
+  const std::int64_t norm = NormOf(op, true);
+  const Tensor promoted = Promoted(d, op, true);
+  const Tensor input = Resized(d, promoted, box.dims, box.sizes);
+  Tensor spectrum =
+      last > 0 ? d.Call("aten::_fft_c2c", input, AllButLast(box.dims), norm, true) : input;
+  spectrum = d.Call("aten::conj", spectrum);
+  return {d.Call("aten::_fft_c2r", spectrum, Dims{box.dims[last]}, norm, length)};
+}
+std::vector<Tensor> BoxToSymmetric(Dispatcher& d, const OpView& op) {
+  if (IsComplex(op.self().dtype())) Refuse("real numbers are needed");
+  const Box box = BoxOf(op);
+  if (box.dims.empty()) Refuse("there is no dimension to transform");
+  const int last = box.dims.size() - 1;
+  const std::int64_t norm = NormOf(op, false);
+  const Tensor promoted = Promoted(d, op, false);
+  const Tensor input = Resized(d, promoted, box.dims, box.sizes);
+  Tensor half = d.Call("aten::_fft_r2c", input, Dims{box.dims[last]}, norm, true);
+  if (last == 0) return {d.Call("aten::conj", half)};
+  half = d.Call("aten::conj_physical", half);
+  return {d.Call("aten::_fft_c2c", half, AllButLast(box.dims), norm, false)};
+}
+
 template <bool kInverse>
 std::vector<Tensor> Shift(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
@@ -376,88 +434,6 @@ std::vector<Tensor> Shift(Dispatcher& d, const OpView& op) {
     shifts.push_back(kInverse ? (size + 1) / 2 : size / 2);
   }
   return {d.Call("aten::roll", d.tensor(op, 0), shifts, dims)};
-}
-
-// --- stft(self, n_fft, hop_length, win_length, window, ...) --------------------------------------
-
-struct Frames {
-  std::int64_t size, step, window;
-};
-Frames FramesOf(const OpView& op) {
-  const std::int64_t size = op.integer(1);
-  const Frames out{size, op.integer(2, size / 4), op.integer(3, size)};
-  if (size <= 0 || out.step <= 0 || out.window <= 0 || out.window > size) {
-    Refuse(fmt::format("frames of {} by {} under a window of {}", out.size, out.step, out.window));
-  }
-  if (op.given(4)) {
-    shape::RequireRank("the window", op.tensor(4), 1);
-    shape::RequireEqual("lengths of the window", op.tensor(4).size(0), out.window);
-  }
-  return out;
-}
-
-// The window in the middle of a frame.
-Tensor FrameWindow(Dispatcher& d, const OpView& op, const Frames& frames) {
-  Tensor window = d.tensor(op, 4);
-  if (frames.window == frames.size) return window;
-  const DType dtype = window.defined() ? window.dtype() : op.self().dtype();
-  const Tensor padded = d.Call("aten::zeros", Dims{frames.size}, dtype);
-  const Tensor middle =
-      d.Call("aten::narrow", padded, 0, (frames.size - frames.window) / 2, frames.window);
-  if (window.defined()) {
-    d.Call("aten::copy_", middle, window);
-  } else {
-    d.Call("aten::fill_.Scalar", middle, 1);
-  }
-  return padded;
-}
-
-// What follows the padding: return_complex and onesided stand elsewhere in each overload.
-std::vector<Tensor> Spectrum(Dispatcher& d, const OpView& op, Tensor input, int onesided_at,
-                             int complex_at) {
-  const Frames frames = FramesOf(op);
-  if (op.boolean(complex_at + 1)) Refuse("stft aligned to its window is not modelled");
-  if (!op.boolean(complex_at) && !IsComplex(op.self().dtype()) && !op.given(complex_at)) {
-    Refuse("stft of real numbers must say whether it returns complex ones");
-  }
-  if (input.rank() == 1) input = d.Call("aten::unsqueeze", input, 0);
-  if (input.rank() != 2) Refuse("signals have one or two dimensions");
-  if (frames.size > input.size(1)) Refuse("a frame is longer than the signal");
-  const Tensor window = FrameWindow(d, op, frames);
-  const std::int64_t count = 1 + (input.size(1) - frames.size) / frames.step;
-  const std::int64_t stride = input.strides()[1];
-  input = d.Call("aten::as_strided", input, Dims{input.size(0), count, frames.size},
-                 Dims{input.strides()[0], frames.step * stride, stride});
-  if (window.defined()) input = d.Call("aten::mul.Tensor", input, window);
-  const bool is_complex = IsComplex(input.dtype());
-  const std::int64_t norm = op.boolean(onesided_at - 1) ? kByRootN : kNone;
-  Tensor out = is_complex
-                   ? d.Call("aten::_fft_c2c", input, Dims{2}, norm, true)
-                   : d.Call("aten::_fft_r2c", input, Dims{2}, norm, op.boolean(onesided_at, true));
-  out = d.Call("aten::transpose_", out, 1, 2);
-  if (op.self().rank() == 1) out = d.Call("aten::squeeze_.dim", out, 0);
-  if (op.boolean(complex_at, is_complex)) return {out};
-  return {d.Call("aten::view_as_real", out)};
-}
-
-std::vector<Tensor> ShortTime(Dispatcher& d, const OpView& op) {
-  return Spectrum(d, op, d.tensor(op, 0), 6, 7);
-}
-
-std::vector<Tensor> ShortTimeCentered(Dispatcher& d, const OpView& op) {
-  Tensor input = d.tensor(op, 0);
-  if (op.boolean(5)) {
-    const Dims sizes(op.self().sizes());
-    Dims extended = Dims::Filled(std::max(0, 3 - sizes.size()), 1);
-    const int lead = extended.size();
-    for (std::int64_t size : std::span<const std::int64_t>(sizes)) extended.push_back(size);
-    const std::int64_t pad = op.integer(1) / 2;
-    input = d.Call("aten::pad", d.Call("aten::view", input, extended), Dims{pad, pad}, op.arg(6));
-    Dims back;
-    for (int i = lead; i < extended.size(); ++i) back.push_back(input.size(i));
-    input = d.Call("aten::view", input, back);
-  }
-  return Spectrum(d, op, std::move(input), 8, 9);
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -543,29 +519,42 @@ constexpr std::array kRows{
                   "(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
                   "aten::fft_irfftn(c64[4,8,5])"},
                  BoxToReal)),
+    Casting(precision::kFullOnCpu,
+            Call({"aten::fft_hfft", "The real spectrum of a symmetric signal.",
+                  "(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
+                  "aten::fft_hfft(c64[4,5])"},
+                 SymmetricLine)),
+    Casting(precision::kFullOnCpu,
+            Call({"aten::fft_ihfft", "Its inverse.",
+                  "(Tensor self, SymInt? n=None, int dim=-1, str? norm=None) -> Tensor",
+                  "aten::fft_ihfft(f32[4,8])"},
+                 LineToSymmetric)),
+    Casting(precision::kFollow,
+            Call({"aten::fft_hfft2", "The real spectrum of a symmetric signal of two dimensions.",
+                  "(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+                  "aten::fft_hfft2(c64[2,4,5])"},
+                 SymmetricBox)),
+    Casting(precision::kFollow,
+            Call({"aten::fft_ihfft2", "Its inverse.",
+                  "(Tensor self, SymInt[1]? s=None, int[1] dim=[-2, -1], str? norm=None) -> Tensor",
+                  "aten::fft_ihfft2(f32[2,4,8])"},
+                 BoxToSymmetric)),
+    Casting(precision::kFollow,
+            Call({"aten::fft_hfftn", "The real spectrum of a symmetric signal of some dimensions.",
+                  "(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+                  "aten::fft_hfftn(c64[4,8,5])"},
+                 SymmetricBox)),
+    Casting(precision::kFollow,
+            Call({"aten::fft_ihfftn", "Its inverse.",
+                  "(Tensor self, SymInt[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor",
+                  "aten::fft_ihfftn(f32[4,8,6])"},
+                 BoxToSymmetric)),
     Call({"aten::fft_fftshift", "The zero frequency moved to the middle.",
           "(Tensor self, int[1]? dim=None) -> Tensor", "aten::fft_fftshift(f32[4,8])"},
          Shift<false>),
     Call({"aten::fft_ifftshift", "The zero frequency moved to the front.",
           "(Tensor self, int[1]? dim=None) -> Tensor", "aten::fft_ifftshift(f32[4,8], [1])"},
          Shift<true>),
-    Casting(
-        precision::kFullOnCpu,
-        Call({"aten::stft", "Fourier transforms of overlapping frames.",
-              "(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
-              "window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, "
-              "bool? align_to_window=None) -> Tensor",
-              "aten::stft(f32[2,400], 64, 16, 64, f32[64], False, True, True)"},
-             ShortTime)),
-    Casting(precision::kFullOnCpu,
-            Call({"aten::stft.center", "Fourier transforms of overlapping frames around each time.",
-                  "(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
-                  "window=None, bool center=True, str pad_mode=\"reflect\", bool normalized=False, "
-                  "bool? "
-                  "onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
-                  "aten::stft.center(f32[2,400], 64, 16, 60, f32[60], True, 'reflect', False, "
-                  "True, True)"},
-                 ShortTimeCentered)),
 };
 
 }  // namespace

@@ -145,6 +145,12 @@ Count BothTrianglesOperations(const Matrix& a) { return Count(2) * a.n * a.n * a
 Count OrthogonalOperations(const Matrix& a) { return Count(2) * EliminationOperations(a); }
 Count EigenvectorOperations(const Matrix& a) { return Count(9) * a.n * a.n * a.n; }
 Count EigenvalueOperations(const Matrix& a) { return Third(Count(4) * a.n * a.n * a.n); }
+Count GeneralVectorOperations(const Matrix& a) { return Count(25) * a.n * a.n * a.n; }
+Count GeneralValueOperations(const Matrix& a) { return Count(10) * a.n * a.n * a.n; }
+// An orthogonal factorization, its product with the right-hand sides, and a triangular system.
+Count LeastSquaresOperations(const Matrix& a) {
+  return OrthogonalOperations(a) + Count(4) * a.m * a.k() * a.r + a.k() * a.k() * a.r;
+}
 Count SingularVectorOperations(const Matrix& a) {
   const Count k = a.k(), longer = a.m.value() < a.n.value() ? a.n : a.m;
   return Count(6) * longer * k * k + Count(20) * k * k * k;
@@ -164,6 +170,8 @@ constexpr std::array kRoutines{
     Routine{"potrs", BothTrianglesOperations},  Routine{"trtrs", TriangularOperations},
     Routine{"geqrf", OrthogonalOperations},     Routine{"orgqr", OrthogonalOperations},
     Routine{"syevd", EigenvectorOperations},    Routine{"syevd_n", EigenvalueOperations},
+    Routine{"geev", GeneralVectorOperations},   Routine{"geev_n", GeneralValueOperations},
+    Routine{"gelsy", LeastSquaresOperations},   Routine{"sytrf", CholeskyOperations},
     Routine{"gesdd", SingularVectorOperations}, Routine{"gesdd_n", SingularValueOperations},
 };
 
@@ -184,6 +192,13 @@ void ProductIntoAllocations(const OpView& op, Allocations& memory) {
     if (factor.dtype() == common) continue;
     memory.Free(memory.Allocate(allocations::Bytes(factor.count(), common), "aten::empty_strided"),
                 "aten::mul");
+  }
+}
+
+// out, a: what is summed is cast to the dtype of the sums.
+void SumIntoAllocations(const OpView& op, Allocations& memory) {
+  if (const auto cast = allocations::Cast(op.tensor(1), op.self().dtype(), memory)) {
+    memory.Free(*cast, "aten::sum");
   }
 }
 
@@ -216,7 +231,7 @@ constexpr std::array kRows{
     Part(
         {"steelyard::sum_into", "Sums over the last dimension, over another tensor.",
          "(Tensor(a!) out, Tensor self) -> Tensor(a!)", "steelyard::sum_into(f32[2], f32[2,3])"},
-        OwnShape, allocations::None,
+        OwnShape, SumIntoAllocations,
         [](const OpView& op) { return Work{.alu = work::Elements(op.tensor(1))}; },
         Alias::kInPlace),
     Call({"aten::_linalg_check_errors", "Asks whether LAPACK found an error.",

@@ -39,3 +39,12 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose,
 }
 
 }  // namespace steelyard::ops::lapack
+
+// Families besides those of registry.h.
+namespace steelyard::ops {
+
+std::span<const OpDef> Inverses();
+std::span<const OpDef> Lu();
+std::span<const OpDef> GeneralSpectra();
+
+}  // namespace steelyard::ops

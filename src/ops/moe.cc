@@ -142,6 +142,13 @@ std::vector<Tensor> Argsort(Dispatcher& d, const OpView& op) {
   return {d.CallMany("aten::sort", op.arg(0), op.arg(1), op.arg(2))[1]};
 }
 
+std::vector<Tensor> ArgsortStable(Dispatcher& d, const OpView& op) {
+  return {d.CallMany("aten::sort.stable", op.arg(0), op.arg(1), op.arg(2), op.arg(3))[1]};
+}
+std::vector<Tensor> SortedRows(Dispatcher& d, const OpView& op) {
+  return {d.CallMany("aten::sort", op.arg(0), 0, false)[0]};
+}
+
 // --- histc(self, bins, min, max) -----------------------------------------------------------------
 
 void HistcShape(const OpView& op, Outputs& out) {
@@ -205,15 +212,62 @@ Dims GroupedSizes(const TensorView& a, const TensorView& b, const TensorView& of
 // Rows of the result start at multiples of this (GroupedMMUtils.h, for TMA loads).
 constexpr std::int64_t kRowAlignmentBits = std::int64_t{16} * 8;
 
-void GroupedShape(const OpView& op, Outputs& out) {
-  const Dims sizes = GroupedSizes(op.self(), op.tensor(1), op.tensor(2));
-  const DType dtype = op.dtype(4).value_or(op.self().dtype());
+Dims PaddedRows(const Dims& sizes, DType dtype) {
   const std::int64_t step = std::max<std::int64_t>(kRowAlignmentBits / BitsOf(dtype), 1);
   Dims padded = sizes;
   std::int64_t& row = padded[padded.size() - 1];
   if (row > INT64_MAX - step) Refuse(fmt::format("a row of {} elements", row));
   row = RoundUp(row, step);
-  out.Add(dtype, sizes, ContiguousStrides(padded));
+  return padded;
+}
+
+void GroupedShape(const OpView& op, Outputs& out) {
+  const Dims sizes = GroupedSizes(op.self(), op.tensor(1), op.tensor(2));
+  const DType dtype = op.dtype(4).value_or(op.self().dtype());
+  out.Add(dtype, sizes, ContiguousStrides(PaddedRows(sizes, dtype)));
+}
+
+// self, mat2, scale_a, scale_b, offs, bias, scale_result, out_dtype, use_fast_accum: each row of
+// `self` and each column of `mat2` has a scale (ScaledGroupedBlas.cpp)
+void RequireScaledFactor(std::string_view name, const TensorView& factor, int dense_dim) {
+  if (factor.dtype() != DType::kFloat8E4M3)
+    Refuse("float8_e4m3fn is needed, not " + shape::Text(factor));
+  if (factor.rank() != 2 && factor.rank() != 3) Refuse("matrices or batches of them are needed");
+  if (factor.stride(dense_dim) != 1) {
+    Refuse(fmt::format("the {} factor {} does not lie {} by {}", name, shape::Text(factor),
+                       dense_dim == -1 ? "row" : "column", dense_dim == -1 ? "row" : "column"));
+  }
+  constexpr std::int64_t kTile = 16;
+  if (factor.size(-1) % kTile != 0 || factor.size(-2) % kTile != 0) {
+    Refuse(
+        fmt::format("sizes of the {} factor {} are no multiples of 16", name, shape::Text(factor)));
+  }
+}
+void RequireScales(std::string_view name, const TensorView& scales, const TensorView& factor,
+                   int dim, const TensorView& offsets) {
+  if (scales.dtype() != DType::kFloat32) Refuse("scales are float32, not " + shape::Text(scales));
+  const Dims wanted =
+      factor.rank() == 3 ? Dims{factor.size(0), factor.size(dim)} : Dims{factor.size(dim)};
+  Dims grouped = wanted;  // of two matrices each group has scales of its own
+  if (factor.rank() == 2 && offsets.defined()) grouped[0] *= offsets.size(0);
+  const auto fits = [&](const Dims& sizes) {
+    return std::ranges::equal(scales.sizes(), std::span<const std::int64_t>(sizes));
+  };
+  if (!fits(wanted) && !fits(grouped)) {
+    Refuse(fmt::format("scales {} of the {} factor {}", shape::Text(scales), name,
+                       shape::Text(factor)));
+  }
+}
+void ScaledGroupedShape(const OpView& op, Outputs& out) {
+  const TensorView a = op.self(), b = op.tensor(1), offsets = op.tensor(4);
+  RequireScaledFactor("first", a, -1);
+  RequireScaledFactor("second", b, -2);
+  const Dims sizes = GroupedSizes(a, b, offsets);
+  RequireScales("first", op.tensor(2), a, -2, offsets);
+  RequireScales("second", op.tensor(3), b, -1, offsets);
+  if (op.given(5)) Refuse("grouped products have no bias");
+  if (op.dtype(7).value_or(DType::kBFloat16) != DType::kBFloat16) Refuse("the result is bfloat16");
+  out.Add(DType::kBFloat16, sizes, ContiguousStrides(PaddedRows(sizes, DType::kBFloat16)));
 }
 
 // Every row is multiplied by the one matrix of its group: a mixture of experts does the work of the
@@ -291,6 +345,14 @@ constexpr std::array kRows{
     Composite("aten::argsort", "Positions of the elements in order.",
               "(Tensor self, int dim=-1, bool descending=False) -> Tensor",
               "aten::argsort(f32[4,6])", Family::kSelection, Argsort, precision::kFollow),
+    Composite("aten::argsort.stable",
+              "Positions of the elements in order, equal ones as they stood.",
+              "(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
+              "aten::argsort.stable(f32[4,6], stable=True)", Family::kSelection, ArgsortStable,
+              precision::kFollow),
+    Composite("aten::msort", "Elements in order along the first dimension.",
+              "(Tensor self) -> Tensor", "aten::msort(f32[4,6])", Family::kSelection, SortedRows,
+              precision::kFollow),
     RoutingKernel("aten::histc", "Counts of the elements between evenly spaced limits.",
                   "(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
                   "aten::histc(f32[12], 8, 0, 7)", kNoGradient, HistcShape, HistcAllocations,
@@ -301,6 +363,17 @@ constexpr std::array kRows{
                    "out_dtype=None) -> Tensor",
                    "aten::_grouped_mm(bf16[12,8], bf16[4,8,16], i32[4])", gradients::kGroupedMm,
                    GroupedShape, allocations::Via<"aten::empty_strided">),
+    OpaqueKernel(Family::kContraction,
+                 {"aten::_scaled_grouped_mm",
+                  "Product of each group of rows with the matrix of its group, of float8 with "
+                  "scales.",
+                  "(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? offs=None, "
+                  "Tensor? bias=None, Tensor? scale_result=None, ScalarType? out_dtype=None, bool "
+                  "use_fast_accum=False) -> Tensor",
+                  "aten::_scaled_grouped_mm(f8e4m3[32,16], f8e4m3[4,16,32]{512,1,16}, f32[32], "
+                  "f32[4,32], i32[4])"},
+                 ScaledGroupedShape, allocations::Via<"aten::empty_strided">, GroupedWork,
+                 kNoGradient),
     GroupedProduct("transformers::grouped_mm_fallback",
                    "Product of each group of rows with the matrix of its group, one mm per group.",
                    "(Tensor input, Tensor weight, Tensor offs) -> Tensor",

@@ -12,10 +12,12 @@
 
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
+#include "ops/backward.h"
 #include "ops/contents/words.h"
 #include "ops/cuda/copies.h"
 #include "ops/cuda/embedding.h"
 #include "ops/cuda/reduce.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/indices.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -46,6 +48,18 @@ constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signatur
   return Kernel(family, {name, summary, signature, example},
                 {shape, fusion, allocations, work, kGradientUnknown, precision::kFollow});
 }
+
+// Of which something else is made than a gradient.
+constexpr OpDef Differentiable(Gradient grad, OpDef row) {
+  row.grad = grad;
+  return row;
+}
+// The windows that were added up.
+Tensor UnfoldedAgain(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::unfold", b.grad(), op.arg(2), op.arg(3), op.arg(4));
+}
+constexpr Gradient kUnfoldBackward{"UnfoldBackwardBackward0", {GradientOf(0, {}, UnfoldedAgain)}};
 
 // A derivative that is a polynomial of the result; of gelu, one that computes it anew.
 constexpr WorkFn kOfResult = work::PerOutput<PerElement{.alu = 3}>;
@@ -480,10 +494,13 @@ constexpr std::array kRows{
            "(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
            "aten::diagonal_backward(f32[4], [4,10], 1, 0, 1)", Family::kIndexing,
            Fusion::kInjective, SizesShape, allocations::Via<"aten::empty">, work::Move),
-    Kernel("aten::unfold_backward", "The gradient of windows along a dimension.",
-           "(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
-           "aten::unfold_backward(f32[2,3,3], [2,8], 1, 3, 2)", Family::kIndexing, Fusion::kOpaque,
-           SizesShape, {UnfoldSlopeAllocations, UnfoldSlopeAllocations}, AddGradient),
+    Differentiable(
+        kUnfoldBackward,
+        Kernel("aten::unfold_backward", "The gradient of windows along a dimension.",
+               "(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
+               "aten::unfold_backward(f32[2,3,3], [2,8], 1, 3, 2)", Family::kIndexing,
+               Fusion::kOpaque, SizesShape, {UnfoldSlopeAllocations, UnfoldSlopeAllocations},
+               AddGradient)),
     Kernel("aten::nll_loss2d_backward", "The gradient of the negative log likelihood per pixel.",
            "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
            "ignore_index, Tensor total_weight) -> Tensor",

@@ -152,6 +152,26 @@ constexpr std::array kRows{
         Family::kElementwise,
         {"aten::special_xlogy", "Products with a logarithm.",
          "(Tensor self, Tensor other) -> Tensor", "aten::special_xlogy(f32[2,8], f32[8])"}),
+    Name<"aten::bitwise_or.Scalar">(
+        Family::kElementwise,
+        {"aten::__or__.Scalar", "Or of the bits with a number's.",
+         "(Tensor self, Scalar other) -> Tensor", "aten::__or__.Scalar(i64[2,8], 3)"}),
+    Name<"aten::bitwise_xor.Scalar">(
+        Family::kElementwise,
+        {"aten::__xor__.Scalar", "Exclusive or of the bits with a number's.",
+         "(Tensor self, Scalar other) -> Tensor", "aten::__xor__.Scalar(i64[2,8], 3)"}),
+    Name<"aten::round.decimals">(Family::kElementwise,
+                                 {"aten::special_round", "Rounds behind the point.",
+                                  "(Tensor self, *, int decimals=0) -> Tensor",
+                                  "aten::special_round(f32[2,8], decimals=2)"}),
+    Name<"aten::xlogy.Scalar_Other">(
+        Family::kElementwise,
+        {"aten::special_xlogy.other_scalar", "Products with a number's logarithm.",
+         "(Tensor self, Scalar other) -> Tensor", "aten::special_xlogy.other_scalar(f32[2,8], 2)"}),
+    Name<"aten::xlogy.Scalar_Self">(
+        Family::kElementwise,
+        {"aten::special_xlogy.self_scalar", "A number times logarithms.",
+         "(Scalar self, Tensor other) -> Tensor", "aten::special_xlogy.self_scalar(2, f32[2,8])"}),
     Name<"aten::matmul">(
         Family::kContraction,
         {"aten::linalg_matmul",

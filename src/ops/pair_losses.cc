@@ -3,10 +3,15 @@
 // Losses that rank, embed or count (ATen/native/Loss.cpp). They are
 // written with other operators, whose gradients are theirs; margins between classes have kernels.
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string_view>
 #include <vector>
 
+#include "ops/backward.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
@@ -206,6 +211,68 @@ constexpr OpDef Margins(const Words& words, ShapeFn shape, AllocationsFn allocat
   return OpaqueKernel(Family::kLoss, words, shape, allocations, kMargins, grad, precision);
 }
 
+// --- Margins between several classes a row: self, target, reduction ------------------------------
+
+void RequireLabels(const TensorView& self, const TensorView& target) {
+  if (self.rank() > 2 || target.dtype() != DType::kInt64) Refuse("classes of rows are needed");
+  if (!IsFloating(self.dtype())) Refuse("a floating-point tensor is needed");
+  const auto sizes_of = [](const TensorView& t) {
+    return t.rank() > 0 ? Dims(t.sizes()) : Dims{1};
+  };
+  if (!std::ranges::equal(std::span<const std::int64_t>(sizes_of(self)),
+                          std::span<const std::int64_t>(sizes_of(target)))) {
+    Refuse(fmt::format("classes {} of {}", shape::Text(target), shape::Text(self)));
+  }
+}
+void MultiLabelShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self(), target = op.tensor(1);
+  RequireLabels(self, target);
+  const bool each = ReductionOf(op, 2) == LossReduction::kNone && target.rank() > 1;
+  out.Add(self.dtype(), each ? Dims{self.size(0)} : Dims());
+  out.Add(self.dtype(), target.sizes());
+}
+// The least and the largest are looked at, each in a copy that is dense.
+void AskForLimits(const TensorView& of, Allocations& memory) {
+  for (const std::string_view limit : {"aten::min", "aten::max"}) {
+    const auto number = memory.Allocate(BitsOf(of.dtype()) / 8, "aten::empty");
+    if (const auto copy = allocations::Contiguous(of, memory)) memory.Free(*copy, limit);
+    memory.Free(number);
+  }
+}
+void MultiLabelAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::resize_");
+  memory.Output(1, "aten::resize_");
+  if (op.self().count() == 0) return;
+  AskForLimits(op.tensor(1), memory);
+  const auto self = allocations::Contiguous(op.self(), memory);
+  const auto target = allocations::Contiguous(op.tensor(1), memory);
+  allocations::Free(target, memory);
+  allocations::Free(self, memory);
+}
+// grad_output, self, target, reduction, is_target
+void MultiLabelSlopeAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  if (op.tensor(1).count() == 0) return;
+  AskForLimits(op.tensor(2), memory);
+  const auto self = allocations::Contiguous(op.tensor(1), memory);
+  const auto target = allocations::Contiguous(op.tensor(2), memory);
+  const auto marks = allocations::Contiguous(op.tensor(4), memory);
+  for (int i = 0; i < 2; ++i)
+    memory.Free(memory.Allocate(BitsOf(op.tensor(4).dtype()) / 8, "aten::empty"));
+  allocations::Free(marks, memory);
+  allocations::Free(target, memory);
+  allocations::Free(self, memory);
+}
+Tensor MultiLabelSelf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::multilabel_margin_loss_backward", b.grad(), b.saved(0), b.saved(1),
+                b.op().arg(2), b.result(1));
+}
+constexpr Gradient kMultiLabel{"MultilabelMarginLossBackward0",
+                               {GradientOf(0, {0, 1, ResultAt(1)}, MultiLabelSelf)}};
+std::vector<Tensor> MultiLabel(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::multilabel_margin_loss_forward", op.arg(0), op.arg(1), op.arg(2))};
+}
+
 constexpr OpDef LossOf(const Words& words, DecomposeFn decompose,
                        Gradient grad = kGradientFromParts, Precision precision = precision::kFull) {
   return Composite(Family::kLoss, words, decompose, grad, precision);
@@ -257,6 +324,21 @@ constexpr std::array kRows{
              "weight=None, int reduction=1) -> Tensor",
              "aten::multi_margin_loss_backward(f32[], f32[4,8], i64[4], 1, 1)"},
             SlopeShape, MultiMarginSlopeAllocations, kGradientUnknown, precision::kFollow),
+    LossOf({"aten::multilabel_margin_loss", "How far other classes come near the right ones.",
+            "(Tensor self, Tensor target, int reduction=1) -> Tensor",
+            "aten::multilabel_margin_loss(f32[4,8], i64[4,8])"},
+           MultiLabel),
+    Margins({"aten::multilabel_margin_loss_forward",
+             "How far other classes come near the right ones, and which those are.",
+             "(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
+             "aten::multilabel_margin_loss_forward(f32[4,8], i64[4,8], 1)"},
+            MultiLabelShape, MultiLabelAllocations, kMultiLabel, precision::kFullOnCpu),
+    Margins({"aten::multilabel_margin_loss_backward",
+             "The gradient of how far other classes come near the right ones.",
+             "(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) -> "
+             "Tensor",
+             "aten::multilabel_margin_loss_backward(f32[], f32[4,8], i64[4,8], 1, f32[4,8])"},
+            SlopeShape, MultiLabelSlopeAllocations, kGradientUnknown, precision::kFollow),
 };
 
 }  // namespace

@@ -10,6 +10,9 @@
 #include <array>
 #include <cstddef>
 
+#include "ops/fourier.h"
+#include "ops/lapack.h"
+#include "ops/products.h"
 #include "support/assert.h"
 
 namespace steelyard {
@@ -18,9 +21,13 @@ namespace {
 using Rows = std::span<const OpDef> (*)();
 constexpr std::array kFamilies{
     &ops::Linalg,
+    &ops::Products,
     &ops::Lapack,
     &ops::Factorization,
+    &ops::Lu,
     &ops::Spectra,
+    &ops::GeneralSpectra,
+    &ops::Inverses,
     &ops::Convolution,
     &ops::CudaConvolution,
     &ops::Attention,
@@ -65,6 +72,7 @@ constexpr std::array kFamilies{
     &ops::Sampling,
     &ops::Distance,
     &ops::Fourier,
+    &ops::ShortTime,
     &ops::WindowFunctions,
     &ops::Collective,
     &ops::Lookup,

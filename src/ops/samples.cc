@@ -267,21 +267,24 @@ std::vector<Tensor> Trapezoid(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::mul.Scalar", less, op.real(1, 1.0))};
 }
 
+// x beside y: a vector lies along `dim`, and of more dimensions the last are y's.
+Tensor PlacesOf(Dispatcher& d, const OpView& op, int dim) {
+  const TensorView y = op.self(), x = op.tensor(1);
+  if (x.rank() == 0 || x.rank() > y.rank()) Refuse("more places than samples are not modelled");
+  if (x.rank() == y.rank()) return d.tensor(op, 1);
+  Dims sizes = Dims::Filled(y.rank(), 1);
+  const int first = y.rank() - x.rank();
+  for (int i = 0; i < x.rank(); ++i) sizes[x.rank() == 1 ? dim : first + i] = x.size(i);
+  return d.Call("aten::view", d.tensor(op, 1), sizes);
+}
+
 // y, x, *, dim
 std::vector<Tensor> TrapezoidAt(Dispatcher& d, const OpView& op) {
-  const TensorView y = op.self(), x = op.tensor(1);
+  const TensorView y = op.self();
   RequireSamples(y);
   const int dim = op.dim(2, y.rank());
   if (y.size(dim) == 0) Refuse("integrals of no samples are not modelled");
-  Tensor places = d.tensor(op, 1);
-  if (x.rank() == 0 || x.rank() > y.rank()) Refuse("more places than samples are not modelled");
-  if (x.rank() < y.rank()) {
-    Dims sizes = Dims::Filled(y.rank(), 1);
-    const int first = y.rank() - x.rank();
-    for (int i = 0; i < x.rank(); ++i) sizes[x.rank() == 1 ? dim : first + i] = x.size(i);
-    places = d.Call("aten::view", places, sizes);
-  }
-  const Tensor self = d.tensor(op, 0);
+  const Tensor self = d.tensor(op, 0), places = PlacesOf(d, op, dim);
   const Tensor steps = d.Call("aten::sub.Tensor", Tail(d, places, dim), Head(d, places, dim));
   const Tensor sums = d.Call("aten::add.Tensor", Tail(d, self, dim), Head(d, self, dim));
   const Tensor areas = d.Call("aten::mul.Tensor", sums, steps);
@@ -289,6 +292,17 @@ std::vector<Tensor> TrapezoidAt(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::div.Scalar", total, 2.0)};
 }
 
+// y, x, *, dim
+std::vector<Tensor> CumulativeTrapezoidAt(Dispatcher& d, const OpView& op) {
+  RequireSamples(op.self());
+  const int dim = op.dim(2, op.self().rank());
+  const Tensor self = d.tensor(op, 0), places = PlacesOf(d, op, dim);
+  const Tensor steps = d.Call("aten::sub.Tensor", Tail(d, places, dim), Head(d, places, dim));
+  const Tensor sums = d.Call("aten::add.Tensor", Head(d, self, dim), Tail(d, self, dim));
+  const Tensor areas = d.Call("aten::mul.Tensor", steps, sums);
+  const Tensor totals = d.Call("aten::cumsum", areas, dim);
+  return {d.Call("aten::div.Scalar", totals, 2.0)};
+}
 std::vector<Tensor> CumulativeTrapezoid(Dispatcher& d, const OpView& op) {
   RequireSamples(op.self());
   const int dim = op.dim(2, op.self().rank());
@@ -421,6 +435,11 @@ constexpr std::array kRows{
           "(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
           "aten::cumulative_trapezoid.dx(f32[2,8])"},
          CumulativeTrapezoid),
+    Call(Family::kReduction,
+         {"aten::cumulative_trapezoid.x", "Integrals by trapezoids up to each place.",
+          "(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+          "aten::cumulative_trapezoid.x(f32[2,8], f32[8])"},
+         CumulativeTrapezoidAt),
     Casting(precision::kFullOnCuda, Call(Family::kReduction,
                                          {"aten::dist", "The norm of a difference.",
                                           "(Tensor self, Tensor other, Scalar p=2) -> Tensor",

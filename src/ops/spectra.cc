@@ -87,6 +87,31 @@ std::vector<Tensor> OrthogonalFactors(Dispatcher& d, const OpView& op) {
   return {q, r};
 }
 
+// input, tau
+std::vector<Tensor> HouseholderProduct(Dispatcher& d, const OpView& op) {
+  const TensorView a = op.self(), tau = op.tensor(1);
+  RequireMatrix(a);
+  RequireSameType(a, tau);
+  const std::int64_t m = a.size(-2), n = a.size(-1);
+  if (m < n) Refuse("more columns than rows in " + shape::Text(a));
+  if (tau.rank() != a.rank() - 1 ||
+      !std::ranges::equal(BatchOf(a),
+                          tau.sizes().first(static_cast<std::size_t>(tau.rank() - 1)))) {
+    Refuse(fmt::format("reflections {} of {}", shape::Text(tau), shape::Text(a)));
+  }
+  if (tau.size(-1) > n) Refuse("more reflections than columns");
+  Tensor out;
+  {
+    const Dispatcher::Inside frame(d, "aten::resize_");
+    out = MadeByColumns(d, Dims(a.sizes()), a.dtype());
+  }
+  d.Call("aten::copy_", out, d.tensor(op, 0));
+  const Tensor reflections = d.Call("aten::contiguous", op.arg(1));
+  Workspace(d, n * ProductBlock(m, n) + 1, a.dtype());
+  Run(d, out, "orgqr");
+  return {out};
+}
+
 // --- Eigenvalues --------------------------------------------------------------------------------
 
 struct Workspaces {
@@ -252,6 +277,15 @@ constexpr std::array kRows{
                   "(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)",
                   "aten::linalg_qr(f32[5,3])"},
                  OrthogonalFactors, gradients::kOrthogonal)),
+    Casting(precision::kFullOnCpu,
+            Call({"aten::linalg_householder_product", "Products of reflections.",
+                  "(Tensor input, Tensor tau) -> Tensor",
+                  "aten::linalg_householder_product(f32[5,3], f32[3])"},
+                 HouseholderProduct, kGradientUnknown)),
+    Casting(precision::kFullOnCpu,
+            Call({"aten::orgqr", "Products of reflections.",
+                  "(Tensor self, Tensor input2) -> Tensor", "aten::orgqr(f32[5,3], f32[3])"},
+                 decompose::SameAs<"aten::linalg_householder_product">)),
     Call({"aten::_linalg_eigh", "Eigenvalues and eigenvectors of symmetric matrices.",
           "(Tensor A, str UPLO=\"L\", bool compute_v=True) -> (Tensor eigenvalues, Tensor "
           "eigenvectors)",

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "ir/layout.h"
@@ -268,23 +269,54 @@ std::vector<Tensor> LinalgNorm(Dispatcher& d, const OpView& op) {
       d.Call("aten::linalg_vector_norm", d.tensor(op, 0), order, op.arg(2), op.arg(3), op.arg(4))};
 }
 
-// The largest or smallest sum of a row or column's absolute values.
+std::int64_t WrappedDim(std::int64_t dim, int rank) {
+  const std::int64_t wrapped = dim < 0 ? dim + rank : dim;
+  if (wrapped < 0 || wrapped >= rank) Refuse("a matrix norm of a dimension that is not there");
+  return wrapped;
+}
+
+// Singular values of the matrices in dimensions `dims`, made one number each by `reduce`.
+template <class Reduce>
+Tensor ReducedSingular(Dispatcher& d, const OpView& op, const Reduce& reduce) {
+  const TensorView self = op.self();
+  const std::int64_t first = WrappedDim(op.ints(2)[0], self.rank());
+  const std::int64_t second = WrappedDim(op.ints(2)[1], self.rank());
+  if (first == second) Refuse("a matrix norm is of two different dimensions");
+  Dims order, back = Dims::Filled(self.rank(), 0);
+  for (int i = 0; i < self.rank(); ++i) {
+    if (i != first && i != second) order.push_back(i);
+  }
+  order.push_back(first);
+  order.push_back(second);
+  for (int i = 0; i < order.size(); ++i) back[static_cast<int>(order[i])] = i;
+  const Tensor cast =
+      op.given(4) ? d.Call("aten::to.dtype", op.arg(0), op.arg(4)) : d.tensor(op, 0);
+  Tensor out;
+  {
+    const Tensor values = d.Call("aten::linalg_svdvals", d.Call("aten::permute", cast, order));
+    out = reduce(values);
+  }
+  if (!op.boolean(3)) return out;
+  return d.Call("aten::permute", d.Call("aten::unsqueeze", out, -1), back);
+}
+
+// The largest or smallest sum of a row or column's absolute values, or the largest or smallest
+// singular value.
 std::vector<Tensor> MatrixNorm(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
   NormType(op, 4);
   if (self.rank() < 2) Refuse("a matrix is needed, not " + shape::Text(self));
   const Dims dims = op.ints(2);
   if (dims.size() != 2) Refuse("a matrix norm is of two dimensions");
-  const auto wrap = [&](std::int64_t dim) {
-    const std::int64_t wrapped = dim < 0 ? dim + self.rank() : dim;
-    if (wrapped < 0 || wrapped >= self.rank())
-      Refuse("a matrix norm of a dimension that is not there");
-    return wrapped;
-  };
-  std::int64_t first = wrap(dims[0]), second = wrap(dims[1]);
+  std::int64_t first = WrappedDim(dims[0], self.rank()), second = WrappedDim(dims[1], self.rank());
   if (first == second) Refuse("a matrix norm is of two different dimensions");
   const double order = op.real(1);
-  if (std::abs(order) == 2) Refuse("norms by singular values are not modelled");
+  if (std::abs(order) == 2) {
+    return {ReducedSingular(d, op, [&](const Tensor& values) {
+      return d.Call(order > 0 ? OpName("aten::amax") : OpName("aten::amin"), values, Dims{-1},
+                    op.arg(3));
+    })};
+  }
   if (std::abs(order) != 1 && !std::isinf(order)) Refuse("a matrix has no norm of that order");
   if (std::isinf(order)) std::swap(first, second);
   if (!op.boolean(3) && first < second) --second;
@@ -295,12 +327,36 @@ std::vector<Tensor> MatrixNorm(Dispatcher& d, const OpView& op) {
 }
 
 std::vector<Tensor> MatrixNormByName(Dispatcher& d, const OpView& op) {
-  if (op.text(1) == "nuc") Refuse("norms by singular values are not modelled");
-  if (op.text(1) != "fro") Refuse("a matrix has no norm of that name");
+  const std::string_view name = op.given(1) ? op.text(1) : "fro";
+  if (name != "fro" && name != "nuc") Refuse("a matrix has no norm of that name");
   if (op.self().rank() < 2) Refuse("a matrix is needed, not " + shape::Text(op.self()));
   if (op.ints(2).size() != 2) Refuse("a matrix norm is of two dimensions");
+  if (name == "nuc") {
+    return {ReducedSingular(d, op, [&](const Tensor& values) {
+      return d.Call("aten::sum.dim_IntList", values, Dims{-1}, op.arg(3));
+    })};
+  }
   return {
       d.Call("aten::linalg_vector_norm", d.tensor(op, 0), 2.0, op.arg(2), op.arg(3), op.arg(4))};
+}
+
+// linalg_norm by name: of two dimensions, or of a matrix.
+std::vector<Tensor> LinalgNormByName(Dispatcher& d, const OpView& op) {
+  const int rank = op.self().rank();
+  if (op.given(2) ? op.ints(2).size() > 2 : rank != 1 && rank != 2) {
+    Refuse("a norm with a name is of a matrix, not " + shape::Text(op.self()));
+  }
+  const Dims dims = op.given(2) ? op.ints(2) : Dims{0, 1};
+  return {
+      d.Call("aten::linalg_matrix_norm.str_ord", op.arg(0), op.arg(1), dims, op.arg(3), op.arg(4))};
+}
+std::vector<Tensor> NuclearNorm(Dispatcher& d, const OpView& op) {
+  return {d.Call("aten::linalg_matrix_norm.str_ord", op.arg(0), d.Text("nuc"), Dims{-2, -1},
+                 op.arg(1))};
+}
+std::vector<Tensor> NuclearNormOf(Dispatcher& d, const OpView& op) {
+  return {
+      d.Call("aten::linalg_matrix_norm.str_ord", op.arg(0), d.Text("nuc"), op.arg(1), op.arg(2))};
 }
 
 // --- Order statistics ---------------------------------------------------------------------------
@@ -552,6 +608,17 @@ constexpr std::array kRows{
             "(Tensor self, str ord=\"fro\", int[] dim=[-2, -1], bool keepdim=False, *, ScalarType? "
             "dtype=None) -> Tensor",
             "aten::linalg_matrix_norm.str_ord(f32[2,3,8])", MatrixNormByName)),
+    Call("aten::linalg_norm.ord_str", "The norm of a matrix by its name.",
+         "(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
+         "-> Tensor",
+         "aten::linalg_norm.ord_str(f32[4,3], 'nuc')", LinalgNormByName),
+    Casting(precision::kFullOnCuda, Call("aten::nuclear_norm", "Sums of singular values.",
+                                         "(Tensor self, bool keepdim=False) -> Tensor",
+                                         "aten::nuclear_norm(f32[4,3])", NuclearNorm)),
+    Casting(precision::kFullOnCuda,
+            Call("aten::nuclear_norm.dim", "Sums of singular values of two dimensions.",
+                 "(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
+                 "aten::nuclear_norm.dim(f32[4,2,3], [0,2], True)", NuclearNormOf)),
     Chosen("aten::aminmax", "The smallest and the largest elements.",
            "(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
            "aten::aminmax(f32[2,8], dim=1)", LeastAndLargestShape, LeastAndLargestAllocations,

@@ -10,9 +10,12 @@
 
 #include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
+#include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/promote.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {
@@ -112,6 +115,17 @@ std::vector<Tensor> Bartlett(Dispatcher& d, const OpView& op) {
   return Cut(d, window, out);
 }
 
+// A Bessel function of the distance from the middle, over that of the middle.
+constexpr double kKaiser = 12;
+template <bool kAsked, bool kShaped>
+std::vector<Tensor> Kaiser(Dispatcher& d, const OpView& op) {
+  const Window window = WindowOf<kAsked>(op, kShaped ? 3 : kAsked ? 2 : 1);
+  if (IsTrivial(window)) return Trivial(d, window);
+  const Tensor places = d.Call("aten::arange", window.whole(), window.dtype);
+  const double beta = kShaped ? op.real(2) : kKaiser;
+  return Cut(d, window, d.Call("steelyard::kaiser", places, beta));
+}
+
 constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
   return Composite(Family::kFactory, words, decompose, kNoGradient);
 }
@@ -167,6 +181,26 @@ constexpr std::array kRows{
           "Device? device=None, bool? pin_memory=None) -> Tensor",
           "aten::bartlett_window.periodic(16, False)"},
          Bartlett<true>),
+    Call({"aten::kaiser_window", "A Bessel function.",
+          "(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+          "device=None, bool? pin_memory=None) -> Tensor",
+          "aten::kaiser_window(16)"},
+         Kaiser<false, false>),
+    Call({"aten::kaiser_window.periodic", "A Bessel function, of a whole period or not.",
+          "(int window_length, bool periodic, *, ScalarType? dtype=None, Layout? layout=None, "
+          "Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::kaiser_window.periodic(16, False)"},
+         Kaiser<true, false>),
+    Call({"aten::kaiser_window.beta", "A Bessel function of a shape.",
+          "(int window_length, bool periodic, float beta, *, ScalarType? dtype=None, Layout? "
+          "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::kaiser_window.beta(16, False, 8.0)"},
+         Kaiser<true, true>),
+    OpaqueKernel(Family::kFactory,
+                 {"steelyard::kaiser", "A Bessel function at places.",
+                  "(Tensor self, float beta) -> Tensor", "steelyard::kaiser(f32[16], 12.0)"},
+                 shape::SameAs<0>, allocations::Via<"aten::empty">,
+                 work::PerOutput<work::PerElement{.alu = 4, .special = 2}>, kNoGradient),
 };
 
 }  // namespace

@@ -227,6 +227,9 @@ MEANINGS: dict[str, Meaning] = {
     # PyTorch boxes a number itself where it is passed for a tensor.
     "steelyard::box": lambda number: number,
     "steelyard::box_imaginary": lambda number: complex(0, number),
+    "steelyard::add_outer": lambda self, column, row, beta=1, alpha=1: (
+        beta * self + alpha * column * row
+    ),
     "steelyard::as_strided_": as_strided_in_place,
     "steelyard::bag_of_indices": lambda indices, _, size: indices.new_zeros(size),
     "steelyard::bag_maxima": lambda self, bags, columns: self.new_zeros(bags, columns),

@@ -229,6 +229,17 @@ Tensor XlogyOther(Dispatcher& d, const Backward& b) {
   const Tensor product = d.Call("aten::mul.Tensor", b.grad(), b.saved(0));
   return d.Call("aten::div.Tensor", product, b.saved(1));
 }
+// The same where one of them is a number.
+Tensor XlogyByNumber(Dispatcher& d, const Backward& b) {
+  const Tensor product = d.Call("aten::mul.Scalar", b.grad(), b.op().arg(0));
+  return d.Call("aten::div.Tensor", product, b.saved(1));
+}
+Tensor XlogyOfNumber(Dispatcher& d, const Backward& b) {
+  const Tensor slope = d.Call("aten::xlogy.Scalar_Other", b.grad(), b.op().arg(1));
+  if (b.op().real(1) > 0) return slope;
+  const Tensor zero = d.Call("aten::eq.Scalar", b.saved(0), 0.0);
+  return d.Call("aten::masked_fill.Scalar", slope, zero, 0.0);
+}
 
 // grad * (exponent * self.pow(exponent - 1)), 0 where the exponent is (pow_backward_self)
 Tensor PowBase(Dispatcher& d, const Backward& b) {

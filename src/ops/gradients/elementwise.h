@@ -40,6 +40,8 @@ Tensor Atan(Dispatcher& d, const Backward& b);
 std::vector<Tensor> Atan2(Dispatcher& d, const Backward& b);
 Tensor XlogySelf(Dispatcher& d, const Backward& b);
 Tensor XlogyOther(Dispatcher& d, const Backward& b);
+Tensor XlogyOfNumber(Dispatcher& d, const Backward& b);
+Tensor XlogyByNumber(Dispatcher& d, const Backward& b);
 Tensor PowBase(Dispatcher& d, const Backward& b);
 Tensor PowExponent(Dispatcher& d, const Backward& b);
 Tensor PowOfNumber(Dispatcher& d, const Backward& b);
@@ -104,6 +106,8 @@ inline constexpr Gradient kAtan{"AtanBackward0", {GradientOf(0, {0}, Atan)}};
 inline constexpr Gradient kAtan2{"Atan2Backward0", {GradientsOf({0, 1}, {0, 1}, Atan2)}};
 inline constexpr Gradient kXlogy{
     "XlogyBackward0", {GradientOf(1, {0, 1}, XlogyOther), GradientOf(0, {0, 1}, XlogySelf)}};
+inline constexpr Gradient kXlogyByNumber{"XlogyBackward1", {GradientOf(1, {1}, XlogyByNumber)}};
+inline constexpr Gradient kXlogyOfNumber{"XlogyBackward2", {GradientOf(0, {0}, XlogyOfNumber)}};
 inline constexpr Gradient kPowTensors{
     "PowBackward1", {GradientOf(1, {0, 1, kResult}, PowExponent), GradientOf(0, {0, 1}, PowBase)}};
 inline constexpr Gradient kPowOfNumber{"PowBackward2", {GradientOf(1, {1, kResult}, PowOfNumber)}};

@@ -5,8 +5,11 @@
 
 #include "ops/gradients/factorization.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "ops/gradients/words.h"
 
@@ -37,6 +40,42 @@ Tensor WithoutInside(Dispatcher& d, Tensor grad, const Tensor& rest, Tensor insi
 
 Tensor SolveTriangular(Dispatcher& d, const Tensor& a, const Tensor& b, bool upper, bool left) {
   return d.Call("aten::linalg_solve_triangular", a, b, upper, left);
+}
+
+// By products that are as small as the shorter side lets them be (pinv_backward).
+Tensor PseudoInverseSlope(Dispatcher& d, const Tensor& of_inverse, const Tensor& inverse,
+                          const Tensor& a) {
+  const Tensor turned = Turned(d, inverse), grad = Turned(d, of_inverse);
+  const auto minus = [&](const Tensor& x, const Tensor& y) {
+    return d.Call("aten::sub.Tensor", x, y);
+  };
+  const auto plus = [&](const Tensor& x, const Tensor& y) {
+    return d.Call("aten::add.Tensor", x, y);
+  };
+  // Whatever a sum is made of lives until it is made.
+  if (a.size(-2) <= a.size(-1)) {
+    const Tensor k = Product(d, grad, inverse), kt = Product(d, k, turned);
+    const Tensor both = Product(d, turned, inverse), ka = Product(d, k, a);
+    const Tensor rest = minus(grad, ka), fourth = Product(d, both, rest);
+    const Tensor onto = Product(d, a, inverse), third = Product(d, onto, kt);
+    const Tensor ik = Product(d, inverse, k), first = d.Call("aten::neg", Turned(d, ik));
+    const Tensor two = plus(first, kt), three = minus(two, third);
+    return plus(three, fourth);
+  }
+  const Tensor k = Product(d, inverse, grad), tk = Product(d, turned, k);
+  const Tensor tki = Product(d, tk, inverse), fourth = Product(d, tki, a);
+  const Tensor ak = Product(d, a, k), rest = minus(grad, ak);
+  const Tensor ri = Product(d, rest, inverse), second = Product(d, ri, turned);
+  const Tensor ki = Product(d, k, inverse), first = d.Call("aten::neg", Turned(d, ki));
+  const Tensor two = plus(first, second), three = plus(two, tk);
+  return minus(three, fourth);
+}
+
+// As linalg_solve tells vectors from matrices.
+bool IsVectorOf(const TensorView& a, const TensorView& b) {
+  if (b.rank() == 1) return true;
+  if (b.rank() != a.rank() - 1) return false;
+  return std::ranges::equal(b.sizes(), a.sizes().first(static_cast<std::size_t>(a.rank() - 1)));
 }
 
 }  // namespace
@@ -144,22 +183,9 @@ std::vector<Tensor> TriangularBoth(Dispatcher& d, const Backward& b) {
   return out;
 }
 
-// A, mode: of a matrix with as many rows as columns or more (linalg_qr_backward)
-Tensor OrthogonalOf(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
+// Of a matrix with as many rows as columns or more, from what Q.mH() and the gradients make.
+Tensor OrthogonalOfTall(Dispatcher& d, const Backward& b, Tensor grad) {
   const Tensor q = b.result(0), r = b.result(1);
-  const Tensor &of_q = b.grad(0), &of_r = b.grad(1);
-  const TensorView a = b.op().self();
-  if (a.size(-2) < a.size(-1)) Refuse("the gradient of the QR of a wide matrix is not modelled");
-  Tensor grad;
-  if (of_r.defined()) {
-    const Tensor other = of_q.defined() ? Product(d, Turned(d, q), of_q) : Tensor();
-    const Tensor own = Product(d, of_r, Turned(d, r));
-    grad = other.defined() ? d.Call("aten::sub.Tensor", own, other) : own;
-  } else {
-    const Tensor other = Product(d, Turned(d, q), of_q);
-    grad = d.Call("aten::neg", other);
-  }
   {
     Tensor above = d.Call("aten::triu", grad);
     Tensor whole = d.Call("aten::add.Tensor", above, Turned(d, above));
@@ -169,8 +195,57 @@ Tensor OrthogonalOf(Dispatcher& d, const Backward& b) {
     above.reset();
     grad = std::move(product);
   }
-  if (of_q.defined()) grad = d.Call("aten::add.Tensor", grad, of_q);
+  if (b.grad(0).defined()) grad = d.Call("aten::add.Tensor", grad, b.grad(0));
   return SolveTriangular(d, Turned(d, r), grad, false, false);
+}
+
+// Of one with more columns: only as many of them as there are rows decide Q.
+Tensor OrthogonalOfWide(Dispatcher& d, const Backward& b, Tensor grad) {
+  const Tensor q = b.result(0), r = b.result(1);
+  const std::int64_t m = q.size(-2), n = r.size(-1);
+  {
+    const Tensor negative = d.Call("aten::neg", grad);
+    const Tensor below = [&] {
+      const Tensor skew = Skew(d, negative);
+      return d.Call("aten::tril", skew);
+    }();
+    grad = Product(d, q, below);
+  }
+  {
+    const Tensor square = d.Call("aten::narrow", r, -1, 0, m);
+    grad = SolveTriangular(d, Turned(d, square), grad, false, false);
+  }
+  Dims sizes(r.sizes());
+  sizes[sizes.size() - 1] = n - m;
+  {
+    Tensor rest = d.Call("aten::new_zeros", grad, sizes);
+    Tensor both = d.Call("aten::cat", std::vector<Tensor>{grad, rest}, -1);
+    rest.reset();
+    grad = std::move(both);
+  }
+  if (b.grad(1).defined()) {
+    const Tensor product = Product(d, q, b.grad(1));
+    grad = d.Call("aten::add.Tensor", grad, product);
+  }
+  return grad;
+}
+
+// A, mode (linalg_qr_backward)
+Tensor OrthogonalOf(Dispatcher& d, const Backward& b) {
+  RequireReal(b);
+  const Tensor q = b.result(0), r = b.result(1);
+  const Tensor &of_q = b.grad(0), &of_r = b.grad(1);
+  Tensor grad;
+  if (of_r.defined()) {
+    const Tensor other = of_q.defined() ? Product(d, Turned(d, q), of_q) : Tensor();
+    const Tensor own = Product(d, of_r, Turned(d, r));
+    grad = other.defined() ? d.Call("aten::sub.Tensor", own, other) : own;
+  } else {
+    const Tensor other = Product(d, Turned(d, q), of_q);
+    grad = d.Call("aten::neg", other);
+  }
+  return q.size(-2) >= r.size(-1) ? OrthogonalOfTall(d, b, std::move(grad))
+                                  : OrthogonalOfWide(d, b, std::move(grad));
 }
 
 // A: from the values and vectors of a symmetric matrix (linalg_eig_backward)
@@ -200,68 +275,153 @@ Tensor EigenOf(Dispatcher& d, const Backward& b) {
   return Product(d, vectors, right);
 }
 
-// A, from U, S and Vh, of which the full ones are cut (svd_backward)
-Tensor SingularOf(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
-  if (b.op().boolean(1)) Refuse("the gradient of full singular vectors is not modelled");
-  const Tensor u = b.result(0), s = b.result(1), vh = b.result(2);
-  const Tensor &of_u = b.grad(0), &of_s = b.grad(1), &of_vh = b.grad(2);
-  const std::int64_t m = u.size(-2), n = vh.size(-1), k = s.size(-1);
-  if (!of_u.defined() && !of_vh.defined()) {
-    const Tensor left = m >= n ? u : d.Call("aten::mul.Tensor", u, Row(d, of_s));
-    const Tensor right = m >= n ? d.Call("aten::mul.Tensor", Column(d, of_s), vh) : vh;
-    return Product(d, left, right);
-  }
-  if (!of_u.defined() || !of_vh.defined()) {
-    Refuse("the gradient of one side's singular vectors alone is not modelled");
-  }
-  const Tensor skew_u = [&] {
-    const Tensor inner = Product(d, Turned(d, u), of_u);
-    return Skew(d, inner);
-  }();
-  const Tensor skew_v = [&] {
-    const Tensor inner = Product(d, of_vh, Turned(d, vh));
-    return Skew(d, inner);
-  }();
-  Tensor grad;
-  {
-    Tensor gaps;
-    {
-      const Tensor squares = d.Call("aten::mul.Tensor", s, s);
-      gaps = d.Call("aten::sub.Tensor", Row(d, squares), Column(d, squares));
-      d.Call("aten::fill_.Scalar", Diagonal(d, gaps), std::int64_t{1});
-    }
-    const Tensor by_v = d.Call("aten::mul.Tensor", Column(d, s), skew_v);
-    const Tensor by_u = d.Call("aten::mul.Tensor", skew_u, Row(d, s));
-    const Tensor sum = d.Call("aten::add.Tensor", by_u, by_v);
-    grad = d.Call("aten::div.Tensor", sum, gaps);
-  }
-  if (of_s.defined()) {
-    const Tensor diagonal = d.Call("aten::diag_embed", of_s);
-    grad = d.Call("aten::add.Tensor", grad, diagonal);
-  }
-  if (m > k) {
-    grad = Product(d, u, grad);
-    const Tensor rest = d.Call("aten::div.Tensor", of_u, Row(d, s));
-    Tensor inner = Product(d, Turned(d, u), rest);
-    grad = WithoutInside(d, std::move(grad), rest, Product(d, u, inner));
-    inner.reset();
-    grad = Product(d, grad, vh);
-    return grad;
-  }
-  if (n > k) {
-    grad = Product(d, grad, vh);
-    const Tensor rest = d.Call("aten::div.Tensor", of_vh, Column(d, s));
-    Tensor inner = Product(d, rest, Turned(d, vh));
-    grad = WithoutInside(d, std::move(grad), rest, Product(d, inner, vh));
-    inner.reset();
-    grad = Product(d, u, grad);
-    return grad;
-  }
-  const Tensor right = Product(d, grad, vh);
-  return Product(d, u, right);
+namespace {
+
+// U, S and Vh with their gradients, of which full ones are cut to as many vectors as S has.
+struct Singular {
+  Tensor u, s, vh, of_u, of_s, of_vh;
+};
+Singular CutSingular(Dispatcher& d, const Backward& b) {
+  const bool full = b.op().boolean(1);
+  Singular out;
+  out.s = b.result(1);
+  out.of_s = b.grad(1);
+  const auto cut = [&](const Tensor& t, int dim) {
+    return full && t.defined() ? d.Call("aten::narrow", t, dim, 0, out.s.size(-1)) : t;
+  };
+  out.vh = cut(b.result(2), -2);
+  out.u = cut(b.result(0), -1);
+  out.of_vh = cut(b.grad(2), -2);
+  out.of_u = cut(b.grad(0), -1);
+  return out;
 }
 
+// Differences of squared values, ones on the diagonal.
+Tensor SquaredGaps(Dispatcher& d, const Tensor& s) {
+  const Tensor squares = d.Call("aten::mul.Tensor", s, s);
+  const Tensor gaps = d.Call("aten::sub.Tensor", Row(d, squares), Column(d, squares));
+  d.Call("aten::fill_.Scalar", Diagonal(d, gaps), std::int64_t{1});
+  return gaps;
+}
+
+// What the vectors say of the matrix between U and Vh.
+Tensor BetweenSingular(Dispatcher& d, const Singular& x, const Tensor& skew_u,
+                       const Tensor& skew_v) {
+  const Tensor gaps = SquaredGaps(d, x.s);
+  if (!skew_v.defined()) {
+    const Tensor ratio = d.Call("aten::div.Tensor", skew_u, gaps);
+    return d.Call("aten::mul.Tensor", ratio, Row(d, x.s));
+  }
+  if (!skew_u.defined()) {
+    const Tensor ratio = d.Call("aten::div.Tensor", skew_v, gaps);
+    return d.Call("aten::mul.Tensor", Column(d, x.s), ratio);
+  }
+  const Tensor by_v = d.Call("aten::mul.Tensor", Column(d, x.s), skew_v);
+  const Tensor by_u = d.Call("aten::mul.Tensor", skew_u, Row(d, x.s));
+  const Tensor sum = d.Call("aten::add.Tensor", by_u, by_v);
+  return d.Call("aten::div.Tensor", sum, gaps);
+}
+
+// That matrix between U and Vh, with what is outside of the shorter side's vectors.
+Tensor AroundSingular(Dispatcher& d, const Singular& x, Tensor grad) {
+  const std::int64_t m = x.u.size(-2), n = x.vh.size(-1), k = x.s.size(-1);
+  if (m > k && x.of_u.defined()) {
+    grad = Product(d, x.u, grad);
+    const Tensor rest = d.Call("aten::div.Tensor", x.of_u, Row(d, x.s));
+    Tensor inner = Product(d, Turned(d, x.u), rest);
+    grad = WithoutInside(d, std::move(grad), rest, Product(d, x.u, inner));
+    inner.reset();
+    grad = Product(d, grad, x.vh);
+    return grad;
+  }
+  if (n > k && x.of_vh.defined()) {
+    grad = Product(d, grad, x.vh);
+    const Tensor rest = d.Call("aten::div.Tensor", x.of_vh, Column(d, x.s));
+    Tensor inner = Product(d, rest, Turned(d, x.vh));
+    grad = WithoutInside(d, std::move(grad), rest, Product(d, inner, x.vh));
+    inner.reset();
+    grad = Product(d, x.u, grad);
+    return grad;
+  }
+  if (m >= n) {
+    const Tensor right = Product(d, grad, x.vh);
+    return Product(d, x.u, right);
+  }
+  const Tensor left = Product(d, x.u, grad);
+  return Product(d, left, x.vh);
+}
+
+}  // namespace
+
+// A (svd_backward)
+Tensor SingularOf(Dispatcher& d, const Backward& b) {
+  RequireReal(b);
+  const Singular x = CutSingular(d, b);
+  if (!x.of_u.defined() && !x.of_vh.defined()) {
+    const bool is_tall = x.u.size(-2) >= x.vh.size(-1);
+    const Tensor left = is_tall ? x.u : d.Call("aten::mul.Tensor", x.u, Row(d, x.of_s));
+    const Tensor right = is_tall ? d.Call("aten::mul.Tensor", Column(d, x.of_s), x.vh) : x.vh;
+    return Product(d, left, right);
+  }
+  const Tensor skew_u = x.of_u.defined() ? [&] {
+    const Tensor inner = Product(d, Turned(d, x.u), x.of_u);
+    return Skew(d, inner);
+  }()
+                                         : Tensor();
+  const Tensor skew_v = x.of_vh.defined() ? [&] {
+    const Tensor inner = Product(d, x.of_vh, Turned(d, x.vh));
+    return Skew(d, inner);
+  }()
+                                          : Tensor();
+  Tensor grad = BetweenSingular(d, x, skew_u, skew_v);
+  if (x.of_s.defined()) {
+    const Tensor diagonal = d.Call("aten::diag_embed", x.of_s);
+    grad = d.Call("aten::add.Tensor", grad, diagonal);
+  }
+  return AroundSingular(d, x, std::move(grad));
+}
+
+// A: from the values and vectors of any matrix, which are complex (linalg_eig_backward)
+Tensor GeneralEigenOf(Dispatcher& d, const Backward& b) {
+  const Tensor values = b.result(0), vectors = b.result(1);
+  const Tensor &of_values = b.grad(0), &of_vectors = b.grad(1);
+  if (of_vectors.defined()) {
+    Refuse("the gradient of a general matrix's eigenvectors is not modelled");
+  }
+  const Tensor turned = Turned(d, vectors);
+  const Tensor scaled = d.Call("aten::mul.Tensor", Column(d, of_values), turned);
+  const Tensor grad = d.Call("aten::linalg_solve", Turned(d, vectors), scaled);
+  return AsReal(d, b.op().self().dtype(), grad);
+}
+
+// A, B (linalg_lstsq_backward)
+std::vector<Tensor> LeastSquaresBoth(Dispatcher& d, const Backward& b) {
+  RequireReal(b);
+  if (b.grad(1).defined() && b.grad(1).count() > 0) {
+    Refuse("the gradient of what is left over is not modelled");
+  }
+  std::vector<Tensor> out(2);
+  if (!b.grad(0).defined()) return out;
+  const Tensor a = b.saved(0);
+  const bool vector = IsVectorOf(a.view(), b.op().tensor(1));
+  const auto as_matrix = [&](const Tensor& t) { return vector ? Column(d, t) : t; };
+  const Tensor sides = as_matrix(b.saved(1)), given = as_matrix(b.grad(0));
+  const Tensor inverse = d.Call("aten::linalg_pinv.atol_rtol_float", a);
+  if (b.needs(0)) {
+    const Tensor of_inverse = Product(d, given, Turned(d, sides));
+    out[0] = PseudoInverseSlope(d, of_inverse, inverse, a);
+  }
+  if (b.needs(1)) {
+    const Tensor product = Product(d, Turned(d, inverse), given);
+    out[1] = vector ? d.Call("aten::squeeze.dim", product, -1) : product;
+  }
+  return out;
+}
+
+// A
+Tensor PseudoInverseOf(Dispatcher& d, const Backward& b) {
+  return PseudoInverseSlope(d, b.grad(), b.result(), b.saved(0));
+}
 // self, other, dim
 Tensor CrossSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::linalg_cross", Conjugate(d, b.saved(1)), b.grad(), b.op().integer(2, -1));

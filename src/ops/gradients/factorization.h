@@ -20,6 +20,9 @@ std::vector<Tensor> TriangularBoth(Dispatcher& d, const Backward& b);
 Tensor OrthogonalOf(Dispatcher& d, const Backward& b);
 Tensor EigenOf(Dispatcher& d, const Backward& b);
 Tensor SingularOf(Dispatcher& d, const Backward& b);
+Tensor GeneralEigenOf(Dispatcher& d, const Backward& b);
+std::vector<Tensor> LeastSquaresBoth(Dispatcher& d, const Backward& b);
+Tensor PseudoInverseOf(Dispatcher& d, const Backward& b);
 Tensor CrossSelf(Dispatcher& d, const Backward& b);
 Tensor CrossOther(Dispatcher& d, const Backward& b);
 
@@ -42,6 +45,12 @@ inline constexpr Gradient kEigen{"LinalgEighBackward0",
                                  {GradientOf(0, {kResult, ResultAt(1)}, EigenOf)}};
 inline constexpr Gradient kSingular{
     "LinalgSvdBackward0", {GradientOf(0, {kResult, ResultAt(1), ResultAt(2)}, SingularOf)}};
+inline constexpr Gradient kGeneralEigen{"LinalgEigBackward0",
+                                        {GradientOf(0, {kResult, ResultAt(1)}, GeneralEigenOf)}};
+inline constexpr Gradient kLeastSquares{"LinalgLstsqBackward0",
+                                        {GradientsOf({0, 1}, {0, 1, kResult}, LeastSquaresBoth)}};
+inline constexpr Gradient kPseudoInverse{"LinalgPinvBackward0",
+                                         {GradientOf(0, {0, kResult}, PseudoInverseOf)}};
 inline constexpr Gradient kCross{"LinalgCrossBackward0",
                                  {GradientOf(1, {0}, CrossOther), GradientOf(0, {1}, CrossSelf)}};
 

@@ -24,6 +24,8 @@ inline constexpr Gradient kFill = ZeroGradient("FillBackward0");
 inline constexpr Gradient kFillInPlace = ZeroGradient("FillBackward2");
 inline constexpr Gradient kFillTensor{"FillBackward3",
                                       {GradientOf(0, {}, Zeros), GradientOf(1, {}, FillValue)}};
+inline constexpr Gradient kFillWithTensor{"FillBackward1",
+                                          {GradientOf(0, {}, Zeros), GradientOf(1, {}, FillValue)}};
 inline constexpr Gradient kBernoulli = ZeroGradient("BernoulliBackward0");
 inline constexpr Gradient kBernoulliInPlace = ZeroGradient("BernoulliBackward2");
 inline constexpr Gradient kNormal = ZeroGradient("NormalBackward0");

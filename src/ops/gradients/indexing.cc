@@ -93,6 +93,21 @@ Tensor IndexPutValues(Dispatcher& d, const Backward& b) {
   return d.Call("aten::index.Tensor", b.grad(), b.saved_list(1));
 }
 
+// The same of operators that nobody checks.
+Tensor UnsafeIndexSelf(Dispatcher& d, const Backward& b) {
+  const Tensor zeros = d.Call("aten::new_zeros", b.grad(), SelfSizes(b));
+  return d.Call("aten::_unsafe_index_put", zeros, b.saved_list(1), b.grad(), true);
+}
+Tensor UnsafeIndexPutSelf(Dispatcher& d, const Backward& b) {
+  if (b.op().boolean(3)) return b.grad();
+  const TensorView values = b.op().tensor(2);
+  const Tensor zeros = d.Call("aten::zeros", Dims(values.sizes()), values.dtype());
+  return d.Call("aten::_unsafe_index_put", b.grad(), b.saved_list(1), zeros, false);
+}
+Tensor UnsafeIndexPutValues(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::_unsafe_index.Tensor", b.grad(), b.saved_list(1));
+}
+
 // self, dim, index, src
 Tensor ScatterSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::scatter.value", b.grad(), b.op().arg(1), b.saved(2), std::int64_t{0});

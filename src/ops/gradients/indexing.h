@@ -17,6 +17,9 @@ Tensor MaskedSelectSelf(Dispatcher& d, const Backward& b);
 Tensor MaskedFillSelf(Dispatcher& d, const Backward& b);
 Tensor MaskedFillValue(Dispatcher& d, const Backward& b);
 Tensor MaskedScatterSource(Dispatcher& d, const Backward& b);
+Tensor UnsafeIndexSelf(Dispatcher& d, const Backward& b);
+Tensor UnsafeIndexPutSelf(Dispatcher& d, const Backward& b);
+Tensor UnsafeIndexPutValues(Dispatcher& d, const Backward& b);
 Tensor IndexPutSelf(Dispatcher& d, const Backward& b);
 Tensor IndexPutValues(Dispatcher& d, const Backward& b);
 Tensor ScatterSelf(Dispatcher& d, const Backward& b);
@@ -54,6 +57,11 @@ inline constexpr Gradient kMaskedFillTensor{
 inline constexpr Gradient kMaskedScatter{
     "MaskedScatterBackward0",
     {GradientOf(0, {1}, MaskedFillSelf), GradientOf(2, {1}, MaskedScatterSource)}};
+inline constexpr Gradient kUnsafeIndex{"UnsafeIndexBackward0",
+                                       {GradientOf(0, {1}, UnsafeIndexSelf)}};
+inline constexpr Gradient kUnsafeIndexPut{
+    "UnsafeIndexPutBackward0",
+    {GradientOf(0, {1}, UnsafeIndexPutSelf), GradientOf(2, {1}, UnsafeIndexPutValues)}};
 inline constexpr Gradient kIndexPut{
     "IndexPutBackward0", {GradientOf(0, {1}, IndexPutSelf), GradientOf(2, {1}, IndexPutValues)}};
 inline constexpr Gradient kScatter{

@@ -23,6 +23,12 @@ TEST(Assemble, LargerPartsComeFirst) {
   EXPECT_EQ(ResultOf("aten::tensor_split.indices(f32[7,2], [1,4])", 2), "f32[3,2]");
 }
 
+TEST(Assemble, CombinationsAreAsManyAsTheBinomialSays) {
+  EXPECT_EQ(ResultOf("aten::combinations(f32[5], 3)"), "f32[10,3]");        // 5 over 3
+  EXPECT_EQ(ResultOf("aten::combinations(f32[5], 3, True)"), "f32[35,3]");  // 7 over 3
+  EXPECT_THAT(RefusalOf("aten::combinations(f32[5,2])"), HasSubstr("the vector"));
+}
+
 TEST(Assemble, GridsAreViews) {
   EXPECT_EQ(ResultOf("aten::meshgrid([f32[3], f32[4]])"), "f32[3,4]{1,0}");
   EXPECT_EQ(ResultOf("aten::meshgrid.indexing([f32[3], f32[4]], indexing='xy')"), "f32[4,3]{0,1}");

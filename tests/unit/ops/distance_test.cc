@@ -29,6 +29,14 @@ TEST(Distances, ReduceTheLastDimension) {
   EXPECT_THAT(RefusalOf("aten::cosine_similarity(i64[2,8], i64[8])"), HasSubstr("floating-point"));
 }
 
+TEST(Renorm, NormsOfHalfPrecisionAreCastTwice) {
+  EXPECT_THAT(EventsOf("aten::renorm(f32[4,3,2], 2, 1, 1.0)"),
+              ElementsAre(Line(4 * 3 * 2 * 4, "renorm"), Line(3 * 4, "linalg_vector_norm"),
+                          Line(-3 * 4, "renorm")));
+  EXPECT_EQ(EventsOf("aten::renorm(bf16[4,3,2], 2, 1, 1.0)").size(), 9U);
+  EXPECT_THAT(RefusalOf("aten::renorm(f32[4], 2, 0, 1.0)"), HasSubstr("two dimensions"));
+}
+
 TEST(WeightNorm, KeepsTheNormOfTheFirstOrLastDimension) {
   EXPECT_THAT(EventsOf("aten::_weight_norm(f32[3,4,5], f32[3,1,1])"),
               ElementsAre(Line(3 * 4 * 5 * 4, "empty"), Line(3 * 4, "empty_strided"),

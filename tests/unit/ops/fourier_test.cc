@@ -30,12 +30,12 @@ TEST(Fourier, LinesAreCutOrFilled) {
   EXPECT_EQ(ResultOf("aten::fft_fft(c64[4,8], 6)"), "c64[4,6]");
 }
 
-TEST(Stft, FramesOverlap) {
-  // (400 - 64) / 16 + 1 frames of 64 / 2 + 1 frequencies.
-  EXPECT_EQ(ResultOf("aten::stft(f32[2,400], 64, 16, 64, f32[64], False, True, True)"),
-            "c64[2,33,22]{726,1,33}");
-  EXPECT_THAT(RefusalOf("aten::stft(f32[2,40], 64, 16, 64, f32[64], False, True, True)"),
-              HasSubstr("longer than the signal"));
+TEST(Fourier, SymmetricSignalsHaveRealSpectra) {
+  EXPECT_EQ(ResultOf("aten::fft_hfft(c64[4,5])"), "f32[4,8]");
+  EXPECT_EQ(ResultOf("aten::fft_ihfft(f32[4,8])"), "c64[4,5]");
+  EXPECT_EQ(ResultOf("aten::fft_hfftn(c64[4,8,5])"), "f32[4,8,8]");
+  EXPECT_EQ(ResultOf("aten::fft_ihfft2(f32[2,4,8])"), "c64[2,4,5]{20,1,4}");
+  EXPECT_THAT(RefusalOf("aten::fft_ihfft(c64[4,8])"), HasSubstr("real"));
 }
 
 }  // namespace

@@ -23,6 +23,15 @@ TEST(PairLosses, GradientsAreThoseOfTheirParts) {
   EXPECT_THAT(BackwardOf("aten::triplet_margin_loss(%p, %q, %x)"), Contains("add_.Tensor"));
 }
 
+TEST(PairLosses, SeveralClassesAreMarkedAndKept) {
+  EXPECT_EQ(ResultOf("aten::multilabel_margin_loss(f32[4,8], i64[4,8])"), "f32[]");
+  EXPECT_EQ(ResultOf("aten::multilabel_margin_loss_forward(f32[4,8], i64[4,8], 0)"), "f32[4]");
+  // The least and the largest class are looked at.
+  EXPECT_THAT(EventsOf("aten::multilabel_margin_loss(f32[4,8], i64[4,8])"),
+              Contains(Line(8, "empty")).Times(2));
+  EXPECT_THAT(RefusalOf("aten::multilabel_margin_loss(f32[4,8], i64[4,7])"), HasSubstr("classes"));
+}
+
 TEST(PairLosses, SayWhatTheyDoNotModel) {
   EXPECT_THAT(RefusalOf("aten::poisson_nll_loss(f32[4], f32[4], True, True, 1e-8, 1)"),
               HasSubstr("Stirling"));

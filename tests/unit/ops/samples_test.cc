@@ -30,6 +30,10 @@ TEST(Samples, AnIntegralLosesItsDimension) {
   EXPECT_EQ(ResultOf("aten::cumulative_trapezoid.dx(f32[2,8])"), "f32[2,7]");
 }
 
+TEST(Samples, ARunningIntegralLosesASample) {
+  EXPECT_EQ(ResultOf("aten::cumulative_trapezoid.x(f32[2,8], f32[8])"), "f32[2,7]");
+}
+
 TEST(Samples, BlocksStandOnTheDiagonal) {
   EXPECT_THAT(EventsOf("aten::block_diag([f32[2,3], f32[4]])"),
               ElementsAre(Line((2 + 1) * (3 + 4) * 4, "empty")));

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients of LU factors.
+#pragma once
+
+#include "ops/gradient.h"
+
+namespace steelyard::gradients {
+
+Tensor LuOf(Dispatcher& d, const Backward& b);
+Tensor LuFactorOf(Dispatcher& d, const Backward& b);
+Tensor LuUnpackOf(Dispatcher& d, const Backward& b);
+
+inline constexpr Gradient kLu{"LinalgLuBackward0",
+                              {GradientOf(0, {kResult, ResultAt(1), ResultAt(2)}, LuOf)}};
+inline constexpr Gradient kLuFactor{"LinalgLuFactorExBackward0",
+                                    {GradientOf(0, {kResult, ResultAt(1)}, LuFactorOf)}};
+inline constexpr Gradient kLuUnpack{"LuUnpackBackward0", {GradientOf(0, {}, LuUnpackOf)}};
+
+}  // namespace steelyard::gradients
