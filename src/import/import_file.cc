@@ -12,12 +12,14 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "import/foreign.h"
+#include "import/gguf_names.h"
 #include "import/quantised_model.h"
 #include "steelyard/import.h"
 #include "support/choices.h"
@@ -104,9 +106,12 @@ const Importer* ReaderOfWeightsBeside(const Importer& importer, const std::strin
   return nullptr;
 }
 
+constexpr std::string_view kQuantisationFact = "quantisation";
+
 bool IsQuantised(const Program& program) {
-  return std::ranges::any_of(
-      program.facts, [&](const Fact& fact) { return program.text(fact.name) == "quantisation"; });
+  return std::ranges::any_of(program.facts, [&](const Fact& fact) {
+    return program.text(fact.name) == kQuantisationFact;
+  });
 }
 
 // The model that was built of a config, with the weights beside it as they are stored.
@@ -116,6 +121,26 @@ Result<Program> Joined(Program built, const Importer& reader, const std::string&
   Result<Program> joined = WithQuantisedWeights(std::move(built), weights);
   if (joined) return joined;
   return Unexpected(Within(path + "/config.json: quantization_config", std::move(joined).error()));
+}
+
+// The model of a config that says nothing of quantisation, joined with weights that are quantised
+// all the same, as GGUF's: their file says how. Nothing where they are not or are not asked for;
+// an error where they are not weights of that model.
+Result<std::optional<Program>> JoinedAsStored(const Program& built, const Importer& reader,
+                                              const std::string& path,
+                                              const ImportOptions& options) {
+  if (options.dtype || options.training || options.labelled) return std::nullopt;
+  SY_ASSIGN_OR_RETURN(Program weights, reader.read(path, options));
+  if (weights.packings.empty()) return std::nullopt;
+  NameAsIn(built, &weights);
+  SY_ASSIGN_OR_RETURN(Program joined, WithQuantisedWeights(built, weights));
+  for (const Fact& fact : weights.facts) {
+    if (weights.text(fact.name) != kQuantisationFact) continue;
+    joined.facts.push_back({.name = joined.strings.Intern(kQuantisationFact),
+                            .text = joined.strings.Intern(weights.text(fact.text)),
+                            .number = fact.number});
+  }
+  return joined;
 }
 
 // The key of a config that an error is about.
@@ -130,8 +155,11 @@ Result<Program> WithWeights(Result<Program> built, const Importer& reader, const
                             const ImportOptions& options) {
   const std::string from = "--from " + std::string(reader.name);
   if (built && !IsQuantised(*built)) {
-    built->notes.push_back(built->strings.Intern("The weights in the folder are not read: " + from +
-                                                 " weighs them as they are stored."));
+    Result<std::optional<Program>> joined = JoinedAsStored(*built, reader, path, options);
+    if (joined && *joined) return **std::move(joined);
+    const std::string reason = joined ? "" : " (" + joined.error().message + ")";
+    built->notes.push_back(built->strings.Intern("The weights in the folder are not read" + reason +
+                                                 ": " + from + " weighs them as they are stored."));
     return built;
   }
   if (built) built = Joined(*std::move(built), reader, path, options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decides which layers run on packed weights. Each quantised tensor must belong to a parameter, be
-// as large as it, and be the weight of Linear layers and nothing else; what does not is refused,
+// as large as it, and be the weight of Linear layers or a table of words; what does not is refused,
 // for left out it would make the figures another model's. Scratch of such kernels is not known, so
 // memory counts as estimated.
 
@@ -28,6 +28,8 @@ namespace {
 constexpr std::string_view kLinear = "aten::linear";
 constexpr std::string_view kPackedLinear = "steelyard::packed_linear";
 constexpr std::size_t kWeightOperand = 1;
+// Of a table of words rows are unpacked as they are looked up: it stays what it is.
+constexpr std::string_view kEmbedding = "aten::embedding";
 
 class Joining {
  public:
@@ -106,16 +108,19 @@ class Joining {
   Status ReplaceLayers() {
     const OpId linear = model_.FindOpName(kLinear);
     const OpId replaced = model_.AddOpName(kPackedLinear);
+    const OpId embedding = model_.FindOpName(kEmbedding);
     for (Graph& graph : model_.graphs) {
       for (Node& node : graph.nodes) {
         const auto args = model_.args(node);
         const auto packed = std::ranges::count_if(
             args, [&](const Argument& argument) { return IsPacked(argument); });
         if (packed == 0) continue;
+        if (node.op == embedding && IsPacked(args[0])) continue;
         const bool of_layer = node.op == linear && packed == 1 && IsPacked(args[kWeightOperand]);
         if (!of_layer) {
           return Unexpected(Unsupported(fmt::format(
-              "a quantised weight is an operand of {}, and only Linear layers are known of them",
+              "a quantised weight is an operand of {}, and only Linear layers and tables of words "
+              "are known of them",
               model_.op_name(node.op))));
         }
         node.op = replaced;

@@ -54,6 +54,20 @@ TEST(QuantisedModelTest, ALayerTakesThePackedWeight) {
   EXPECT_THAT(std::string(joined->text(joined->notes[0])), HasSubstr("512 B more"));  // 8 * 16 * 4
 }
 
+TEST(QuantisedModelTest, ATableOfWordsMayBePackedToo) {
+  Builder b("Model");
+  const Builder::Tensor tokens = b.Input("tokens", DType::kInt64, {2});
+  const Builder::Tensor words = b.Parameter("fc.weight", DType::kFloat32, {8, 16});
+  const Builder::Tensor rows = b.Call("aten::embedding", words, tokens);
+  b.Return(b.Call("aten::linear", rows, words));
+  const Result<Program> joined =
+      WithQuantisedWeights(*std::move(b).Build(), Stored("fc.weight", {8, 16}));
+  ASSERT_TRUE(joined.has_value());
+  EXPECT_EQ(joined->op_name(joined->main().nodes[0].op), "aten::embedding");
+  EXPECT_EQ(joined->op_name(joined->main().nodes[1].op), "steelyard::packed_linear");
+  EXPECT_EQ(joined->stored_bytes(joined->parameters[0]), kStoredBytes);
+}
+
 TEST(QuantisedModelTest, TheCountIsEnoughWhereTheFileHasNoSizes) {
   EXPECT_TRUE(WithQuantisedWeights(ModelThatAlsoCalls({}), Stored("fc.weight", {8 * 16})));
   EXPECT_FALSE(WithQuantisedWeights(ModelThatAlsoCalls({}), Stored("fc.weight", {8 * 17})));
