@@ -27,10 +27,8 @@ LAYERS = {
     "runtime": ["ops", "timeline", "memory"],
     "execute": ["runtime"],
     "analyze": ["ops", "memory", "hardware"],
-    "trace": ["timeline"],
-    "live": ["timeline"],
     "render": ["document"],
-    "present": ["analyze", "runtime", "execute", "trace", "live", "document"],
+    "present": ["analyze", "runtime", "execute", "document"],
     "session": ["present", "import", "pass", "render"],
 }
 

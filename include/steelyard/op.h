@@ -42,11 +42,13 @@ struct Target {
 
 // One operator of the table. The texts live as long as the program.
 struct KnownOp {
-  std::string_view name;       // "aten::softmax.int": namespace, name, overload if not default
-  std::string_view signature;  // PyTorch's schema: "(Tensor self, int dim) -> Tensor"
-  std::string_view family;     // "normalization"
-  std::string_view summary;    // One sentence.
-  std::string_view example;    // A call in the text form: "aten::t(f32[2,8])".
+  std::string_view name;  // "aten::softmax.int": namespace, name, overload if not default
+  std::string_view
+      signature;  // PyTorch's schema: "(Tensor self, int dim, ScalarType? dtype=None) ..."
+  std::string_view family;   // "reduction"
+  std::string_view summary;  // "Exponentials along `dim`, scaled to sum to one."
+  std::string_view
+      example;  // A call in the text form: "aten::softmax.int(bf16[2,8], -1, dtype=f32)".
   // Whether it is weighed as itself, or as the operators that PyTorch dispatches it to.
   bool is_kernel = true;
 };

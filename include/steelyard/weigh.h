@@ -200,7 +200,7 @@ struct Weighing {
 
 // Weighs a program that is in memory, as a builder or an importer gives it. `options.path` is what
 // the report and errors call it, and may be empty; what says how a file is read (`from`, `dtype`,
-// `attention`) is a usage error.
+// `attention`, `use_cache`, `generate`) is a usage error.
 [[nodiscard]] Result<Weighing> Weigh(Program program, const WeighOptions& options);
 
 // Returns the program's text form as it is after a pass, one of `Passes`: what is weighed, or what

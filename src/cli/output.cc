@@ -17,7 +17,8 @@ namespace steelyard::cli {
 namespace {
 
 Status NotWritten(const std::string& where) {
-  return Unexpected(InvalidInput(std::string("cannot be written: ") + std::strerror(errno), where));
+  return Unexpected(InvalidInput(std::string("cannot be written: ") + std::strerror(errno), where,
+                                 "Name a file, in a folder that exists, which you may write."));
 }
 
 // Sets errno when it returns false.

@@ -112,11 +112,12 @@ Result<CastOverride> ReadCast(std::string_view text) {
 }
 
 void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
-  flags->push_back({.name = "MODEL",
-                    .help = "a model that torch.export.save wrote (.pt2) or ONNX, a config.json of "
-                            "transformers, weights (.safetensors, .gguf), or a folder of these",
-                    .field = &model_,
-                    .need = Need::kRequired});
+  flags->push_back(
+      {.name = "MODEL",
+       .help = "a model that torch.export.save wrote (.pt2) or ONNX, a config.json of "
+               "transformers, weights (.safetensors, .gguf), or a folder with a config or weights",
+       .field = &model_,
+       .need = Need::kRequired});
   const auto section = [&](std::string_view heading, auto add) {
     const std::size_t first = flags->size();
     add();

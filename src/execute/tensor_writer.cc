@@ -69,7 +69,8 @@ Status TensorWriter::Write(const std::string& path) const {
   file << header;
   file.write(data_.data(), static_cast<std::streamsize>(data_.size()));
   if (file.flush()) return {};
-  return Unexpected(InvalidInput("it cannot be written", path));
+  return Unexpected(InvalidInput("it cannot be written", path,
+                                 "Name a file, in a folder that exists, which you may write."));
 }
 
 }  // namespace steelyard

@@ -185,9 +185,9 @@ Result<const Importer*> ChooseForFolder(const std::string& path) {
     if (importer.takes_folder != nullptr && importer.takes_folder(names)) return &importer;
   }
   if (auto foreign = ForeignFolder(names)) return Unexpected(Within(path, *std::move(foreign)));
-  return Unexpected(
-      InvalidInput("it is a directory, and holds no model that is known", path,
-                   "Name the model file, or a folder with .safetensors or .gguf files in it."));
+  return Unexpected(InvalidInput(
+      "it is a directory, and holds no model that is known", path,
+      "Name the model file, or a folder with a config.json, .safetensors or .gguf files in it."));
 }
 
 Result<const Importer*> ImporterNamed(const std::string& name) {

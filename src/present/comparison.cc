@@ -89,6 +89,7 @@ constexpr std::array kTotals = {
     Total{"parameters.bytes", "parameter bytes", Unit::kBytes},
     Total{"buffers.bytes", "buffer bytes", Unit::kBytes},
     Total{"memory.peak", "peak memory", Unit::kBytes},
+    Total{"memory.requested_peak", "requested of it", Unit::kBytes},
     Total{"memory.resident", "resident", Unit::kBytes},
     Total{"memory.peak_delta", "in the step", Unit::kBytes},
     Total{"macs.forward", "MACs, forward", Unit::kMacs},
@@ -305,6 +306,16 @@ class Comparison {
     return text;
   }
 
+  // "eager on h100, autocast to bfloat16: forward, loss, backward, AdamW, zero_grad; a steady step"
+  static std::string RunText(const Side& side) {
+    const auto at = [&](std::string_view key) { return TextAt(side.data, key); };
+    if (at("run.runtime").empty()) return {};
+    std::string text = fmt::format("{} on {}", at("run.runtime"), at("run.device"));
+    if (!at("run.autocast").empty()) text += fmt::format(", autocast to {}", at("run.autocast"));
+    if (at("run.does").empty()) return text + ": " + std::string(at("run.step"));
+    return text + fmt::format(": {}; a {} step", at("run.does"), at("run.of_steps"));
+  }
+
   void AppendHeads(report::Document* document) const {
     report::Table table;
     table.columns = {{.key = "side", .header = "Compared"},
@@ -318,6 +329,11 @@ class Comparison {
                                       InputsText(*side)}});
     }
     document->body.emplace_back(std::move(table));
+    const std::string a = RunText(a_), b = RunText(b_);
+    if (!a.empty()) {
+      const std::string text = a == b ? "Both " + a : fmt::format("A {}\nB {}", a, b);
+      document->body.emplace_back(report::Paragraph{{text}, 1});
+    }
   }
 
   Pair TotalPair(const Total& total) const {

@@ -36,10 +36,13 @@ Sentence Numbers(const Findings& findings) {
           ", not yet verified on this device"};
 }
 
-Sentence Verdict(const DeviceMemoryReport& device) {
+// Of text that a model writes, only one call is told.
+Sentence Verdict(const Findings& findings) {
+  const DeviceMemoryReport& device = *findings.device;
+  const std::string subject = findings.generation == nullptr ? "It" : "This call";
   if (device.use.out_of_memory) {
     const OutOfMemory& error = *device.use.out_of_memory;
-    return {"It does not fit into its ",
+    return {subject + " does not fit into its ",
             In(Unit::kBytes, device.total),
             ": PyTorch would fail to allocate ",
             In(Unit::kBytes, error.tried),
@@ -51,9 +54,9 @@ Sentence Verdict(const DeviceMemoryReport& device) {
   }
   const std::int64_t high = device.process().high;
   if (high > device.total) {
-    return {"It may not fit into its ", In(Unit::kBytes, device.total)};
+    return {subject + " may not fit into its ", In(Unit::kBytes, device.total)};
   }
-  return {"It fits into its ", In(Unit::kBytes, device.total), " with at least ",
+  return {subject + " fits into its ", In(Unit::kBytes, device.total), " with at least ",
           In(Unit::kBytes, device.total - high), " to spare"};
 }
 
@@ -61,7 +64,7 @@ Sentence Verdict(const DeviceMemoryReport& device) {
 
 void AppendDeviceMemory(const Findings& findings, report::Document* document) {
   document->body.emplace_back(report::Paragraph{Numbers(findings), 1});
-  document->body.emplace_back(report::Paragraph{Verdict(*findings.device), 1});
+  document->body.emplace_back(report::Paragraph{Verdict(findings), 1});
 }
 
 void AddDeviceMemoryData(const Findings& findings, report::Data* data) {

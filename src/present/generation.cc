@@ -32,7 +32,7 @@ double Intensity(const GenerationCall& call) {
   return static_cast<double>(call.flops) / static_cast<double>(call.moved());
 }
 
-// "all tokens", "the last 4,095 of them".
+// "all tokens", "a window of 4,096".
 std::string Reach(const CacheLayer& layer) {
   if (layer.window == 0) return "all tokens";
   return fmt::format("a window of {}", Format(layer.window, Unit::kNone));
@@ -65,16 +65,17 @@ Table LayerTable(const Generation& generation) {
   return table;
 }
 
-Table CallTable(const Generation& generation) {
+Table CallTable(const Generation& generation, Claim memory) {
   const bool timed = generation.calls.back().seconds > 0;
   Table table;
-  table.columns = {{.key = "call", .header = "Call"},
-                   {.key = "past", .header = "has seen", .align = Align::kRight, .priority = 2},
-                   {.key = "peak", .header = "peak", .align = Align::kRight},
-                   {.key = "cache", .header = "cache", .align = Align::kRight},
-                   {.key = "flops", .header = "work", .align = Align::kRight},
-                   {.key = "moved", .header = "moved", .align = Align::kRight},
-                   {.key = "intensity", .align = Align::kRight, .priority = 1}};
+  table.columns = {
+      {.key = "call", .header = "Call"},
+      {.key = "past", .header = "has seen", .align = Align::kRight, .priority = 2},
+      {.key = "peak", .header = "peak", .align = Align::kRight},
+      {.key = "cache", .header = "cache", .align = Align::kRight},
+      {.key = "flops", .header = "work", .align = Align::kRight},
+      {.key = "moved", .header = "moved at least", .align = Align::kRight},
+      {.key = "intensity", .header = "intensity", .align = Align::kRight, .priority = 1}};
   if (timed) {
     table.columns.push_back({.key = "time", .header = "time", .align = Align::kRight});
     table.columns.push_back({.key = "bound", .priority = 1});
@@ -83,7 +84,7 @@ Table CallTable(const Generation& generation) {
     Row row;
     row.cells = {call.past == 0 ? std::string("the prompt") : fmt::format("{} token", call.name),
                  In(Unit::kNone, call.past)};
-    call.peak > 0 ? row.cells.emplace_back(In(Unit::kBytes, call.peak))
+    call.peak > 0 ? row.cells.emplace_back(In(Unit::kBytes, call.peak, memory))
                   : row.cells.emplace_back("");
     row.cells.insert(row.cells.end(),
                      {In(Unit::kBytes, call.cache), In(Unit::kFlops, call.flops),
@@ -99,8 +100,8 @@ Table CallTable(const Generation& generation) {
   return table;
 }
 
-// "512 + 128 tokens of 8 sequences: peak 15.2 GiB, of it a cache of 640.0 MiB"
-Sentence HeadlineWords(const Generation& generation) {
+// "512 + 128 tokens of 8 sequences: peak 15.2 GiB, cache 640.0 MiB"
+Sentence HeadlineWords(const Generation& generation, Claim memory) {
   Sentence text{fmt::format("{} + {} tokens", Format(generation.prompt, Unit::kNone),
                             Format(generation.tokens, Unit::kNone))};
   if (generation.beams > 1) {
@@ -114,7 +115,7 @@ Sentence HeadlineWords(const Generation& generation) {
   const std::int64_t cache = generation.calls.back().cache;
   if (generation.peak > 0) {
     text.emplace_back("peak ");
-    text.emplace_back(In(Unit::kBytes, generation.peak), report::Style::kStrong);
+    text.emplace_back(In(Unit::kBytes, generation.peak, memory), report::Style::kStrong);
     text.emplace_back(", cache ");
   } else {
     text.emplace_back(In(Unit::kBytes, generation.weights));
@@ -218,9 +219,10 @@ void AddCall(const GenerationCall& call, report::Data* data) {
 void AppendGeneration(const Findings& findings, report::Document* document) {
   if (findings.generation == nullptr) return;
   const Generation& generation = *findings.generation;
-  document->body.emplace_back(report::Headline{"Generation", HeadlineWords(generation)});
+  const Claim memory = findings.memory_claim();
+  document->body.emplace_back(report::Headline{"Generation", HeadlineWords(generation, memory)});
   document->body.emplace_back(LayerTable(generation));
-  document->body.emplace_back(CallTable(generation));
+  document->body.emplace_back(CallTable(generation, memory));
   AppendRemarks(generation, document);
 }
 

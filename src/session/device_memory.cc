@@ -32,25 +32,25 @@ namespace {
 
 // What a module holds itself, and its children in the order in which they are met.
 struct Holder {
-  std::vector<std::int64_t> bytes;
+  std::vector<ResidentBlock> own;
   std::vector<std::pair<std::string_view, std::size_t>> children;
 };
 
 // A tree of modules by the dots in the names of tensors.
 class Holders {
  public:
-  void Add(std::string_view name, std::int64_t bytes) {
+  void Add(std::string_view name, const ResidentBlock& block) {
     std::size_t at = 0;
     for (std::size_t dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.')) {
       at = Child(at, name.substr(0, dot));
       name.remove_prefix(dot + 1);
     }
-    holders_[at].bytes.push_back(bytes);
+    holders_[at].own.push_back(block);
   }
   // Children before what holds them.
-  void Append(std::vector<std::int64_t>* out, std::size_t at = 0) const {
+  void Append(std::vector<ResidentBlock>* out, std::size_t at = 0) const {
     for (const auto& [name, child] : holders_[at].children) Append(out, child);
-    out->insert(out->end(), holders_[at].bytes.begin(), holders_[at].bytes.end());
+    out->insert(out->end(), holders_[at].own.begin(), holders_[at].own.end());
   }
 
  private:
@@ -69,18 +69,23 @@ class Holders {
 
 }  // namespace
 
-std::vector<std::int64_t> ResidentBytes(const Program& kernels) {
+std::vector<ResidentBlock> ResidentBlocks(const Program& kernels, const Timeline& timeline) {
   std::vector<std::string_view> names(kernels.values.size());
   for (const auto* list : {&kernels.buffers, &kernels.parameters}) {
     for (const NamedTensor& tensor : *list | std::views::reverse) {
       if (tensor.value != kNoId) names[tensor.value] = kernels.text(tensor.name);
     }
   }
+  std::vector<std::uint32_t> given_up(kernels.values.size(), ResidentBlock::kKept);
+  for (std::uint32_t i = 0; i < timeline.blocks.size(); ++i) {
+    if (timeline.blocks[i].resident) given_up[timeline.blocks[i].value] = i;
+  }
   Holders holders;
-  std::vector<std::int64_t> others, residents;
+  std::vector<ResidentBlock> others, residents;
   VisitResidents(kernels, [&](ValueId id, Category category, std::int64_t bytes) {
     const bool held = category == Category::kParameters || category == Category::kBuffers;
-    held ? holders.Add(names[id], bytes) : others.push_back(bytes);
+    const ResidentBlock block{.bytes = bytes, .block = given_up[id]};
+    held ? holders.Add(names[id], block) : others.push_back(block);
   });
   holders.Append(&residents);
   residents.insert(residents.end(), others.begin(), others.end());
@@ -94,8 +99,9 @@ Result<std::optional<FirstStep>> RunFirstStep(const Program& program, const Weig
   WeighOptions first = options;
   first.train.first_step = true;
   SY_ASSIGN_OR_RETURN(const Lowered lowered, Lower(program, PassesOf(first)));
-  return FirstStep{.timeline = RunEager(lowered.kernels, options.target),
-                   .residents = ResidentBytes(lowered.kernels)};
+  Timeline timeline = RunEager(lowered.kernels, options.target);
+  std::vector<ResidentBlock> residents = ResidentBlocks(lowered.kernels, timeline);
+  return FirstStep{.timeline = std::move(timeline), .residents = std::move(residents)};
 }
 
 namespace {
@@ -118,9 +124,12 @@ DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& ker
                            const std::optional<FirstStep>& first) {
   const Target& target = options.target;
   const bool trains = !options.train.optimizer.empty();
-  std::vector<const Timeline*> steps(trains && !first ? 1 : 3, &timeline);
+  const bool keeps_cache = std::ranges::any_of(
+      kernels.values, [](const Value& value) { return value.role == Role::kCache; });
+  std::vector<const Timeline*> steps((trains && !first) || keeps_cache ? 1 : 3, &timeline);
   if (first) steps[0] = &first->timeline;
-  const std::vector<std::int64_t> residents = first ? first->residents : ResidentBytes(kernels);
+  const std::vector<ResidentBlock> residents =
+      first ? first->residents : ResidentBlocks(kernels, timeline);
   DeviceMemoryReport report;
   report.total = target.memory;
   if (const DeviceSpec* device = FindDevice(target.name)) {

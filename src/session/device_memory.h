@@ -18,7 +18,7 @@ namespace steelyard {
 // The timeline of the first step before a steady one, and what is resident before it.
 struct FirstStep {
   Timeline timeline;
-  std::vector<std::int64_t> residents;
+  std::vector<ResidentBlock> residents;
 };
 
 // Whether the device has an allocator that keeps what is freed.
@@ -30,12 +30,15 @@ struct FirstStep {
 [[nodiscard]] Result<std::optional<FirstStep>> RunFirstStep(const Program& program,
                                                             const WeighOptions& options);
 
-// Bytes of each resident storage, as `module.to("cuda")` moves them: those of a module's children
-// before its own, parameters before buffers; then inputs, and what else there is.
-[[nodiscard]] std::vector<std::int64_t> ResidentBytes(const Program& kernels);
+// Each storage that is resident before `timeline`, that of `kernels`, as `module.to("cuda")` moves
+// them: those of a module's children before its own, parameters before buffers; then inputs, and
+// what else there is.
+[[nodiscard]] std::vector<ResidentBlock> ResidentBlocks(const Program& kernels,
+                                                        const Timeline& timeline);
 
 // Runs the weighed steps one after the other: a forward pass three times, of training the first
-// step and two steady ones, as long as only the last is told. `timeline` is that of `kernels`.
+// step and two steady ones, as long as only the last is told; a call that gives up one cache and
+// keeps another once, since none is like it. `timeline` is that of `kernels`.
 // Returns an error where PyTorch would not know the first of `alloc_conf`.
 [[nodiscard]] Result<DeviceMemoryReport> RunOnDevice(const Program& kernels,
                                                      const Timeline& timeline,

@@ -241,6 +241,17 @@ Status CheckGeneration(const WeighOptions& options) {
   if (options.runtime != WeighOptions().runtime) {
     return Unexpected(NoSense("text is written eagerly", "--runtime", "Leave it away."));
   }
+  if (!options.devices.empty()) {
+    return Unexpected(NoSense("text is written on one device at a time", "--devices",
+                              "Name it with --device, one after the other."));
+  }
+  if (options.mode != ModelMode::kExported) {
+    return Unexpected(NoSense("text is written in evaluation mode", "--mode", "Leave it away."));
+  }
+  if (options.as_module) {
+    return Unexpected(
+        NoSense("a model that writes text is built as its module runs", "--as", "Leave it away."));
+  }
   if (options.bind.seq) {
     return Unexpected(NoSense("the prompt says how long the input is", "--seq",
                               "Leave it away; --generate 512+128 has a prompt of 512."));

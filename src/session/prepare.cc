@@ -51,6 +51,11 @@ std::string_view AskedOfRun(const WeighOptions& options) {
                              {options.fit.has_value(), "--fit"},
                              {options.advise, "--advise"},
                              {!options.at.empty(), "--at"},
+                             {options.target.device != Device::kCpu, "--device"},
+                             {!options.devices.empty(), "--devices"},
+                             {!options.alloc_conf.empty(), "--alloc-conf"},
+                             {options.as_module, "--as"},
+                             {options.schedule != WeighOptions().schedule, "--schedule"},
                              {options.generate.has_value(), "--generate"},
                              {options.use_cache, "--use-cache"}};
   const auto* first = std::ranges::find_if(questions, &Asked::asked);

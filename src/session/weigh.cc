@@ -269,7 +269,6 @@ Status RefuseAllocators(const WeighOptions& options) {
 Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
                               const Convention& convention, Clock::time_point begin) {
   const StageTime read{.stage = "read", .seconds = SecondsSince(begin)};
-  SY_RETURN_IF_ERROR(RefuseAllocators(options));
   if (!program.has_graph) {
     Status runs = RefuseForWeights(options);
     if (!runs) return Unexpected(Within(options.path, std::move(runs).error()));
@@ -298,6 +297,7 @@ Status RefuseReading(const WeighOptions& options) {
                                  : !options.from.empty()      ? "from"
                                  : options.dtype              ? "dtype"
                                  : !options.attention.empty() ? "attention"
+                                 : options.use_cache          ? "use_cache"
                                                               : "";
   if (asked.empty()) return {};
   return Unexpected(UsageError("the program is in memory, and is not read or built again",
@@ -338,6 +338,7 @@ Result<Weighing> Weigh(const WeighOptions& options) {
   const Clock::time_point begin = Clock::now();
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
   SY_RETURN_IF_ERROR(RefuseUseOfCache(options));
+  SY_RETURN_IF_ERROR(RefuseAllocators(options));
   if (options.generate) {
     return Finish(
         WeighGeneration(options, ImportOf(options),
@@ -359,6 +360,7 @@ Result<Weighing> Weigh(Program program, const WeighOptions& options) {
   const Clock::time_point begin = Clock::now();
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
   SY_RETURN_IF_ERROR(RefuseReading(options));
+  SY_RETURN_IF_ERROR(RefuseAllocators(options));
   return WeighAsAsked(std::move(program), options, *convention, begin);
 }
 

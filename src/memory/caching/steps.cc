@@ -2,6 +2,7 @@
 #include "memory/caching/steps.h"
 
 #include <cstddef>
+#include <optional>
 
 #include "memory/allocator.h"
 #include "memory/caching/timeline_allocator.h"
@@ -9,28 +10,34 @@
 namespace steelyard {
 namespace {
 
-bool Place(std::span<const std::int64_t> residents, CachingAllocator* device) {
-  for (const std::int64_t bytes : residents) {
-    if (bytes > 0 && !device->Allocate(bytes)) return false;
+// Allocates them, and says to the first step which are its own.
+bool Place(std::span<const ResidentBlock> residents, CachingAllocator* device,
+           TimelineAllocator* first) {
+  for (const ResidentBlock& resident : residents) {
+    if (resident.bytes <= 0) continue;
+    const std::optional<BlockId> id = device->Allocate(resident.bytes);
+    if (!id) return false;
+    if (resident.block != ResidentBlock::kKept) first->Adopt(resident.block, *id);
   }
   return true;
 }
 
 }  // namespace
 
-ReservedUse RunSteps(std::span<const std::int64_t> residents,
+ReservedUse RunSteps(std::span<const ResidentBlock> residents,
                      std::span<const Timeline* const> steps, const AllocatorSettings& settings,
                      const DeviceMemory& device) {
   ReservedUse use;
   CachingAllocator allocator(settings, device);
-  if (!Place(residents, &allocator)) {
+  std::optional<TimelineAllocator> blocks(&allocator);
+  if (!Place(residents, &allocator, &*blocks)) {
     use.out_of_memory = allocator.out_of_memory();
     return use;
   }
   for (use.step = 0; use.step < steps.size(); ++use.step) {
     const Timeline& step = *steps[use.step];
-    TimelineAllocator blocks(&allocator);
-    const std::size_t ran = Replay(step, blocks).events;
+    if (use.step > 0) blocks.emplace(&allocator);
+    const std::size_t ran = Replay(step, *blocks).events;
     if (ran == step.events.size()) continue;
     use.event = ran;
     use.out_of_memory = allocator.out_of_memory();

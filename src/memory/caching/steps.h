@@ -31,10 +31,18 @@ struct ReservedUse {
   std::size_t event = 0;
 };
 
+// What is there before the first step.
+struct ResidentBlock {
+  static constexpr std::uint32_t kKept = 0xffffffffu;
+  std::int64_t bytes = 0;
+  // Which block of the first step it is, where that step gives it up.
+  std::uint32_t block = kKept;
+};
+
 // Runs them on a device that holds nothing but `residents`, one block each, in their order. What a
 // step leaves allocated stays for those that follow. Each step's residents are those, and what the
 // steps before it left.
-[[nodiscard]] ReservedUse RunSteps(std::span<const std::int64_t> residents,
+[[nodiscard]] ReservedUse RunSteps(std::span<const ResidentBlock> residents,
                                    std::span<const Timeline* const> steps,
                                    const AllocatorSettings& settings, const DeviceMemory& device);
 

@@ -33,15 +33,9 @@ bool ChannelsAreAdjacent(const TensorView& image) {
 bool UsesCudnn(const OpView& op, int input) {
   const TensorView image = op.tensor(input), weight = op.tensor(input + 1);
   if (op.target().device != Device::kCuda || !weight.defined() || image.rank() < 3) return false;
-  switch (image.dtype()) {
-    case DType::kFloat32:
-    case DType::kFloat64:
-      return true;
-    case DType::kFloat16:
-      return weight.dtype() == DType::kFloat32;
-    default:
-      return false;
-  }
+  const DType dtype = image.dtype();
+  if (dtype == DType::kFloat16) return weight.dtype() == DType::kFloat32;
+  return dtype == DType::kFloat32 || dtype == DType::kFloat64;
 }
 
 }  // namespace steelyard::normalization

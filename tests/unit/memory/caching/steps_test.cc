@@ -25,7 +25,7 @@ constexpr std::int64_t kTaken = 600 * kMiB, kOfDevice = 1000 * kMiB;
 TEST(Steps, WholeBlocksAndSegmentsCount) {
   const Timeline step = TimelineOf({1000, -1000}, {0, 0});
   const std::array<const Timeline*, 1> steps{&step};
-  const std::array<std::int64_t, 2> residents{100, 3 * kMiB};
+  const std::array<ResidentBlock, 2> residents{ResidentBlock{100}, ResidentBlock{3 * kMiB}};
   const ReservedUse use = RunSteps(residents, steps, {}, DeviceMemory(kOfDevice));
   EXPECT_FALSE(use.out_of_memory);
   EXPECT_EQ(use.requested, 100 + 3 * kMiB + 1000);
@@ -42,6 +42,20 @@ TEST(Steps, WhatOneLeavesIsThereInTheNext) {
   const ReservedUse use = RunSteps({}, steps, {}, DeviceMemory(kOfDevice));
   EXPECT_EQ(use.requested, 32 * kMiB);
   EXPECT_EQ(use.reserved, 50 * kMiB);
+}
+
+TEST(Steps, AResidentThatAStepGivesUpGoes) {
+  // A cache is there; a longer one takes its place.
+  Timeline step;
+  step.blocks = {{.bytes = 4 * kMiB, .resident = true}, {.bytes = 6 * kMiB}, {.bytes = 8 * kMiB}};
+  step.events = {{.bytes = 6 * kMiB, .block = 1},
+                 {.bytes = -4 * kMiB, .block = 0},
+                 {.bytes = 8 * kMiB, .block = 2}};
+  const std::array<const Timeline*, 1> steps{&step};
+  const std::array<ResidentBlock, 2> residents{ResidentBlock{kMiB},
+                                               ResidentBlock{.bytes = 4 * kMiB, .block = 0}};
+  const ReservedUse use = RunSteps(residents, steps, {}, DeviceMemory(kOfDevice));
+  EXPECT_EQ(use.requested, (1 + 6 + 8) * kMiB);
 }
 
 TEST(Steps, RepeatedEventsRunAsOftenAsTheySay) {

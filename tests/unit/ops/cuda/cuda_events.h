@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a single call allocates on a CUDA device. The figures expected were recorded of PyTorch
-// 2.15's host code on a stub device.
+// 2.15's host code on a stub device (tools/cuda_without_gpu), an H100 where none is named.
 #pragma once
 
 #include <gtest/gtest.h>
