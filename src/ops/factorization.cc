@@ -151,7 +151,7 @@ std::vector<Tensor> SolveParts(Dispatcher& d, const OpView& op) {
   if (op.boolean(3)) CheckErrors(d, info, "torch.linalg.solve_ex");
   {
     const Dispatcher::Inside frame(d, "aten::linalg_lu_solve");
-    const bool apart = vector && a.size(-1) > 1;
+    const bool apart = vector && (a.size(-1) > 1 || a.rank() > 2);
     const Tensor seen = apart    ? MadeByColumns(d, sizes, b.dtype())
                         : vector ? d.Call("aten::unsqueeze", out, -1)
                                  : out;

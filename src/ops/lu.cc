@@ -55,16 +55,19 @@ void CutTriangles(Dispatcher& d, const Tensor& upper, const Tensor& lower) {
 // The pivots, applied to the places in order.
 void MakePermutation(Dispatcher& d, const TensorView& a, const Tensor& pivots) {
   Tensor places;
-  const Tensor order = d.Call("aten::arange", a.size(-2), DType::kInt64);
-  const Tensor spread = d.Call("aten::expand", order, With(BatchOf(a), {a.size(-2)}));
-  places = d.Call("aten::contiguous", spread);
+  {
+    const Tensor order = d.Call("aten::arange", a.size(-2), DType::kInt64);
+    const Tensor spread = d.Call("aten::expand", order, With(BatchOf(a), {a.size(-2)}));
+    places = d.Call("aten::contiguous", spread);
+  }
   d.Call("aten::contiguous", pivots);
 }
 
 // LU_data, LU_pivots, unpack_data, unpack_pivots
 std::vector<Tensor> Unpack(Dispatcher& d, const OpView& op) {
   const TensorView lu = op.self(), pivots = op.tensor(1);
-  if (lu.rank() < 2) Refuse("a matrix is needed, not " + shape::Text(lu));
+  if (BitsOf(lu.dtype()) < 32) Refuse("factors of half precision are not modelled");
+  RequireMatrix(lu);
   if (pivots.dtype() != DType::kInt32) Refuse("pivots are int32, not " + shape::Text(pivots));
   const Dims wanted = With(BatchOf(lu), {Lesser(lu)});
   if (!std::ranges::equal(pivots.sizes(), std::span<const std::int64_t>(wanted))) {

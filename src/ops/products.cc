@@ -201,18 +201,16 @@ Three AlignThree(Dispatcher& d, const OpView& op, int rank, int unroll) {
 // A dimension that one of both does not have is summed before.
 Tensor MultiplySpread(Dispatcher& d, const Tensor& left, const Tensor& right,
                       shape::DimSet summed) {
-  shape::DimSet shared = summed;
   const auto alone = [&](const Tensor& t, const Tensor& other) {
     Tensor out = t;
     for (int dim = 0; dim < t.rank(); ++dim) {
       if (!shape::Has(summed, dim) || t.size(dim) == 1 || other.size(dim) != 1) continue;
       out = d.Call("aten::sum.dim_IntList", out, Dims{dim}, true);
-      shared &= ~(shape::DimSet{1} << dim);
     }
     return out;
   };
   const Tensor a = alone(left, right), b = alone(right, left);
-  return MultiplyPair(d, a, b, shared);
+  return MultiplyPair(d, a, b, summed);
 }
 
 // One index of the dimension `unroll_dim` after the other.

@@ -103,6 +103,8 @@ REFUSALS = {
     "*aten::pad_sequence*dimensions of the sequences differ*": "nobody pads rows with matrices",
     "*Stirling's term of a loss is not modelled*": "the refusal says so",
     "*distinct rows of no elements are not modelled*": "the refusal says so",
+    "*factors of half precision are not modelled*": "the refusal says so",
+    "*aten::lu_unpack*LAPACK does not compute in the dtype*": "nobody factorizes integers",
     "*ranks at several tolerances are not modelled*": "the refusal says so",
     "*the * of no elements is not modelled*": "the refusal says so",
     "*least squares of nothing are not modelled*": "the refusal says so",
