@@ -136,6 +136,24 @@ SEQ2SEQ: dict[str, Callable[[], HfModel]] = {
         2,
         10,
     ),
+    "t5-g": lambda: replace(
+        text(
+            t.T5ForSequenceClassification,
+            t.T5Config(
+                d_model=24,
+                d_kv=8,
+                d_ff=40,
+                num_layers=2,
+                num_heads=2,
+                vocab_size=47,
+                num_labels=4,
+                **STARTS_WITH_0,
+            ),
+            3,
+            11,
+        ),
+        data_sizes=["--size=u0=1", "--size=u1=3"],
+    ),
     "bart-a": lambda: written(
         t.BartForConditionalGeneration,
         t.BartConfig(

@@ -174,6 +174,8 @@ void BuildSpan(Net& net, const BartConfig& c) {
   net.b.Return(found.source.hidden);
 }
 
+constexpr std::int64_t kEnd = 2;  // eos_token_id of BART
+
 struct ClassHead : Layer {
   ClassHead(const Layer& root, const BartConfig& c, std::int64_t classes)
       : Layer(root, "classification_head", c.ClassOf("ClassificationHead")),
@@ -189,20 +191,6 @@ struct ClassHead : Layer {
   Linear out;
 };
 
-// What was made of each text's end. Data decide how many ends there are: one in each, as tokenizers
-// put it.
-Tensor EndOfEach(const Net& net, Tensor tokens, Tensor hidden, std::int64_t width) {
-  Builder& b = net.b;
-  const Tensor is_end = b.Call("aten::eq.Scalar", tokens, net.config.Count("eos_token_id", 2));
-  const Tensor counts = b.Call("aten::sum.dim_IntList", is_end, Shape{1});
-  const Tensor distinct = b.CallMany("aten::unique_consecutive", 3, counts)[0];
-  b.State(distinct, DType::kInt64, {1});  // transformers checks that they are alike
-  const Tensor ends = b.Call("aten::index.Tensor", hidden, std::vector<Tensor>{is_end});
-  b.State(ends, net.dtype(), {net.batch, width});
-  const Tensor apart = b.Call("aten::view", ends, Shape{net.batch, -1, width});
-  return b.Call("aten::select.int", apart, 1, -1);
-}
-
 void BuildSequenceClasses(Net& net, const BartConfig& c) {
   const Layer root(net);
   const bool named = net.config.Has("id2label");
@@ -213,7 +201,8 @@ void BuildSequenceClasses(Net& net, const BartConfig& c) {
   const Tensor tokens = TokenInput(net, PositionsOf(net.config));
   const TextLabels labels = LabelInputs(net, TextTask::kSequenceClass, classes);
   const Model::Found found = model.Reread(tokens, c.shift);
-  const Tensor logits = head(EndOfEach(net, tokens, found.hidden, c.hidden));
+  const Tensor logits =
+      head(EndOfEach(net, tokens, found.hidden, {.width = c.hidden, .token = kEnd}));
   ReturnSequenceClass(net, logits, labels.first, classes);
   net.b.Return(found.source.hidden);
 }

@@ -41,4 +41,17 @@ void ReturnWritten(Net& decoder, Tensor logits, const Written& written, std::int
   decoder.b.Return(source.hidden);
 }
 
+Tensor EndOfEach(const Net& net, Tensor tokens, Tensor hidden, const TextEnd& end) {
+  Builder& b = net.b;
+  const Tensor is_end =
+      b.Call("aten::eq.Scalar", tokens, net.config.Count("eos_token_id", end.token));
+  const Tensor counts = b.Call("aten::sum.dim_IntList", is_end, Shape{1});
+  const Tensor distinct = b.CallMany("aten::unique_consecutive", 3, counts)[0];
+  b.State(distinct, DType::kInt64, {1});  // transformers checks that they are alike
+  const Tensor ends = b.Call("aten::index.Tensor", hidden, std::vector<Tensor>{is_end});
+  b.State(ends, net.dtype(), {net.batch, end.width});
+  const Tensor apart = b.Call("aten::view", ends, Shape{net.batch, -1, end.width});
+  return b.Call("aten::select.int", apart, 1, -1);
+}
+
 }  // namespace steelyard::models

@@ -38,4 +38,12 @@ Tensor ShiftRight(const Net& net, Tensor tokens, const Shift& shift);
 void ReturnWritten(Net& decoder, Tensor logits, const Written& written, std::int64_t vocabulary,
                    const Source& source);
 
+// What was made of each text's end. Data decide how many ends there are: one in each, as tokenizers
+// put it.
+struct TextEnd {
+  std::int64_t width = 1;  // of what was made
+  std::int64_t token = 0;  // by which it ends, where the config does not say
+};
+Tensor EndOfEach(const Net& net, Tensor tokens, Tensor hidden, const TextEnd& end);
+
 }  // namespace steelyard::models

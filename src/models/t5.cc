@@ -393,6 +393,46 @@ void BuildSpan(Net& net, const T5Config& c) {
   net.b.Return(source.hidden);
 }
 
+struct ClassHead : Layer {
+  ClassHead(const Layer& root, const T5Config& c, std::int64_t classes)
+      : Layer(root, "classification_head", ClassOf("T5ClassificationHead")),
+        dense(*this, "dense", c.hidden, c.hidden),
+        dropout(*this, "dropout", c.class_dropout),
+        out(*this, "out_proj", c.hidden, classes) {}
+  Tensor operator()(Tensor x) const {
+    const auto call = Enter();
+    return out(dropout(b().Call("aten::tanh", dense(dropout(x)))));
+  }
+  Linear dense;
+  Dropout dropout;
+  Linear out;
+};
+
+// What is read is classified by its end, when the decoder has read it once more.
+void BuildSequenceClasses(Net& net, const T5Config& c) {
+  const Layer root(net);
+  const std::int64_t classes = LabelCount(net.config);
+  const Layer model(root, "transformer", ClassOf("T5Model"));
+  Stacks stacks(model, c);
+  const ClassHead head(root, c, classes);
+  const Tensor tokens = TokenInput(net, kMostPositions);
+  const TextLabels labels = LabelInputs(net, TextTask::kSequenceClass, classes);
+  stacks.decoder_net.batch = net.batch;
+  stacks.decoder_net.seq = net.seq;
+  const Tensor again = ShiftRight(net, tokens, c.shift);
+  Source source;
+  Tensor found;
+  {
+    const auto call = model.Enter();
+    source = stacks.Encode(tokens);
+    found = stacks.decoder(again, source);
+  }
+  constexpr std::int64_t kEnd = 1;  // eos_token_id of T5
+  const Tensor ends = EndOfEach(net, tokens, found, {.width = c.hidden, .token = kEnd});
+  ReturnSequenceClass(net, head(ends), labels.first, classes);
+  net.b.Return(source.hidden);
+}
+
 void BuildTokenClasses(Net& net, const T5Config& c) {
   const Layer root(net);
   const std::int64_t classes = LabelCount(net.config);
@@ -408,6 +448,7 @@ void Build(Net& net) {
   const T5Config c = Read(net);
   const std::string_view head = net.options.head;
   if (head == "ForQuestionAnswering") return BuildSpan(net, c);
+  if (head == "ForSequenceClassification") return BuildSequenceClasses(net, c);
   if (head == "ForTokenClassification") return BuildTokenClasses(net, c);
   if (head != "EncoderModel") return BuildWriting(net, c);
   const Layer root(net);
@@ -415,8 +456,11 @@ void Build(Net& net) {
   net.b.Return(model(TokenInput(net, kMostPositions)));
 }
 
-constexpr std::array<std::string_view, 5> kHeads{"ForConditionalGeneration", "Model",
-                                                 "EncoderModel", "ForTokenClassification",
+constexpr std::array<std::string_view, 6> kHeads{"ForConditionalGeneration",
+                                                 "Model",
+                                                 "EncoderModel",
+                                                 "ForSequenceClassification",
+                                                 "ForTokenClassification",
                                                  "ForQuestionAnswering"};
 
 }  // namespace
