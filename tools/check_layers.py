@@ -32,8 +32,9 @@ LAYERS = {
     "session": ["present", "import", "pass", "render"],
 }
 
-# The faces of Steelyard see the session alone, not what it is made of, and what writes messages.
-FACES = {"cli": ["session", "support"], "python": ["session", "support"]}
+# The faces of Steelyard see the session alone, not what it is made of, and what writes messages;
+# Python's has the command line, too.
+FACES = {"cli": ["session", "support"], "python": ["cli", "session", "support"]}
 
 # The layer that implements each public header.
 PUBLIC_HEADERS = {

@@ -4,13 +4,17 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/addr.h>
 #include <ATen/ops/clone.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/scalar_tensor.h>
 
 #include <array>
+#include <exception>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "meanings/meanings.h"
@@ -68,6 +72,30 @@ void RandomState(Stack* stack) {
   stack->emplace_back(generator.get_state());
 }
 
+constexpr char kNoGroup[] =
+    "there is no group of processes to sum over: start it as "
+    "torchrun --nproc-per-node N -m steelyard run";
+
+// torch.distributed's group of that name, which Python has registered.
+void SumAcross(Stack* stack) {
+  static constexpr char kGroup[] = "steelyard";
+  auto& dispatcher = c10::Dispatcher::singleton();
+  const auto sum = dispatcher.findSchema({"_c10d_functional::all_reduce_", ""});
+  const auto wait = dispatcher.findSchema({"_c10d_functional::wait_tensor", ""});
+  TORCH_CHECK(sum && wait, "this PyTorch is built without torch.distributed");
+  stack->emplace_back(std::string("sum"));
+  stack->emplace_back(std::string(kGroup));
+  try {
+    sum->callBoxed(stack);
+    wait->callBoxed(stack);
+  } catch (const std::exception& error) {
+    const std::string_view said = error.what();
+    TORCH_CHECK(said.find("resolve the process group") == std::string_view::npos, kNoGroup);
+    const std::string_view line = said.substr(0, said.find('\n'));
+    TORCH_CHECK(false, "another process of the group has ended or does not answer: ", line);
+  }
+}
+
 constexpr std::array kRows{
     MeaningRow{"steelyard::add_outer", AddOuter},
     MeaningRow{"steelyard::as_strided_", AsStridedInPlace},
@@ -76,6 +104,7 @@ constexpr std::array kRows{
     MeaningRow{"steelyard::copied_result", CopiedResult},
     MeaningRow{"steelyard::mul_into", MulInto},
     MeaningRow{"steelyard::random_state", RandomState},
+    MeaningRow{"steelyard::sum_across_", SumAcross},
 };
 
 }  // namespace

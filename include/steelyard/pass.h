@@ -78,6 +78,7 @@ struct TrainOptions {
   bool recompute_reentrant = false;         // with use_reentrant=True
   std::vector<std::string> inplace = {};    // patterns of modules whose activations overwrite
   int fused_loss = 0;  // chunks of tokens whose scores and loss are computed apart; 0: all at once
+  int ranks = 1;       // processes that run the step, each on its own inputs, and average gradients
 };
 
 // The mode of the model: as the file has it, or as module.train() and module.eval() set it.

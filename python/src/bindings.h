@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The module `steelyard._core`: one file and one function for each public header that Python sees.
-// They only name what the headers have; what makes it pleasant in Python is written in Python.
+// The module `steelyard._core`: one file and one function for each public header that Python sees,
+// and one for the command line. They only name what the headers have; what makes it pleasant in
+// Python is written in Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,6 +10,7 @@
 namespace steelyard::python {
 
 void BindBuilder(nanobind::module_& module);
+void BindCommand(nanobind::module_& module);
 void BindError(nanobind::module_& module);
 void BindImport(nanobind::module_& module);
 void BindOp(nanobind::module_& module);

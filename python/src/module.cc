@@ -19,4 +19,5 @@ NB_MODULE(_core, module) {
   BindWeigh(module);
   BindRun(module);
   BindBuilder(module);
+  BindCommand(module);
 }

@@ -68,7 +68,8 @@ void BindTraining(nb::module_& module) {
       .def_rw("recompute", &TrainOptions::recompute)
       .def_rw("recompute_reentrant", &TrainOptions::recompute_reentrant)
       .def_rw("inplace", &TrainOptions::inplace)
-      .def_rw("fused_loss", &TrainOptions::fused_loss);
+      .def_rw("fused_loss", &TrainOptions::fused_loss)
+      .def_rw("ranks", &TrainOptions::ranks);
 }
 
 void BindPrecision(nb::module_& module) {

@@ -368,6 +368,12 @@ class TrainOptions:
     @fused_loss.setter
     def fused_loss(self, arg: int, /) -> None: ...
 
+    @property
+    def ranks(self) -> int: ...
+
+    @ranks.setter
+    def ranks(self, arg: int, /) -> None: ...
+
 class CastOverride:
     def __init__(self, of: str, dtype: DType) -> None: ...
 
@@ -1207,3 +1213,8 @@ class Builder:
 
     def build(self) -> Program:
         """The program. Nothing can be built after it."""
+
+def main(words: Sequence[str]) -> int:
+    """
+    Does what the words after the program's name ask for, as `steelyard` does; returns the exit status.
+    """

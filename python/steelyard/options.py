@@ -34,6 +34,7 @@ class WeighKeywords(TypedDict, total=False):
     clip_norm: bool
     clip_value: bool
     accumulate: int
+    ranks: int
     unroll: bool
     zero_grad: Literal["none", "zeros"]
     first_step: bool
@@ -75,7 +76,7 @@ OF_TRAINING = frozenset(
     (
         "loss", "optim_args", "groups", "no_decay", "freeze", "recompute", "recompute_reentrant",
         "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate", "unroll", "zero_grad",
-        "first_step",
+        "first_step", "ranks",
     )
 )  # fmt: skip
 # What says something of text that a model writes, which needs `generate`; and what the library
@@ -161,6 +162,7 @@ CHECKS: dict[str, Check] = {
     "budget": MEMORY,
     **dict.fromkeys((
             "batch", "seq", "accumulate", "fused_loss", "beams", "block_size", "shared_prefix",
+            "ranks",
         ),
         WHOLE,
     ),
@@ -306,6 +308,7 @@ def _train_options(keywords: Mapping[str, Any]) -> _core.TrainOptions:
     for name in ("recompute_reentrant", "clip_norm", "clip_value", "first_step", "unroll"):
         setattr(train, name, bool(keywords.get(name, False)))
     train.accumulate = _within(keywords.get("accumulate", 1), 1, None, "accumulate")
+    train.ranks = _within(keywords.get("ranks", 1), 1, None, "ranks")
     train.fused_loss = _within(keywords.get("fused_loss", 0), 0, MOST_CHUNKS, "fused_loss")
     zeros = {"none": False, "zeros": True}
     train.keep_gradients = _chosen(zeros, keywords.get("zero_grad", "none"), "zero_grad")

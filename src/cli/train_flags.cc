@@ -150,6 +150,11 @@ void TrainFlags::AddStep(std::vector<Flag>* flags) {
         .arg = "N",
         .help = "micro-steps whose gradients are summed before the step",
         .field = &accumulate_},
+       {.name = "--ranks",
+        .arg = "N",
+        .help = "processes that run the step on their own inputs and average gradients, in "
+                "buckets; `torchrun -m steelyard run` says it by itself",
+        .field = &ranks_},
        {.name = "--zero-grad",
         .arg = "TO",
         .help = "what zero_grad sets gradients to",
@@ -203,6 +208,7 @@ Status TrainFlags::Check() const {
   if (accumulate_ < 1) {
     return Unexpected(UsageError("a step has at least one micro-step", "--accumulate"));
   }
+  if (ranks_ < 1) return Unexpected(UsageError("a step is run by at least one", "--ranks"));
   if (fused_loss_ && (*fused_loss_ < 1 || *fused_loss_ > kMostChunks)) {
     return Unexpected(
         UsageError(fmt::format("there are 1 to {} chunks", kMostChunks), "--fused-loss"));
@@ -241,7 +247,8 @@ Result<TrainOptions> TrainFlags::Options(std::span<const std::string_view> given
                        .recompute = recompute_,
                        .recompute_reentrant = recompute_reentrant_,
                        .inplace = inplace_,
-                       .fused_loss = static_cast<int>(fused_loss_.value_or(0))};
+                       .fused_loss = static_cast<int>(fused_loss_.value_or(0)),
+                       .ranks = ranks_};
   SY_RETURN_IF_ERROR(AddOptions(&options));
   if (groups_.empty()) SY_RETURN_IF_ERROR(CheckNesterov(options.options));
   SY_RETURN_IF_ERROR(AddGroups(&options));

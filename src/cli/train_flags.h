@@ -47,7 +47,7 @@ class TrainFlags {
   std::optional<std::int64_t> fused_loss_;
   std::optional<double> clip_norm_;
   std::optional<double> clip_value_;
-  int accumulate_ = 1;
+  int accumulate_ = 1, ranks_ = 1;
   std::string zero_grad_ = "none";
   std::vector<std::string_view> names_;  // of the flags beside --train
 };

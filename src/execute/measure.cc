@@ -197,7 +197,8 @@ class Measuring {
     const Clock::time_point start = Clock::now();
     std::vector<double> runs;
     const auto wanted = static_cast<std::size_t>(std::max(options_.warmup, 0));
-    while (runs.size() < wanted * kMostWarmups && !out_.is_stable) {
+    const std::size_t most = options_.runs_in_group ? wanted : wanted * kMostWarmups;
+    while (runs.size() < most && !out_.is_stable) {
       std::vector<double> seconds(stages_.names.size());
       SY_RETURN_IF_ERROR(RunOnce(Plain(), &seconds));
       double whole = 0;
@@ -208,6 +209,7 @@ class Measuring {
       out_.is_stable = last.max <= last.min * kAlike;
       if (SecondsSince(start) > kMostWarmupSeconds) break;
     }
+    if (options_.runs_in_group && number_ == 0) number_ = kMostNumber;
     out_.warmups = static_cast<int>(runs.size());
     if (number_ == 0) {
       const double run = runs.empty() ? 0 : std::ranges::min(runs);

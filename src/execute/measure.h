@@ -40,9 +40,12 @@ struct Seed {
 Seed SeedOf(const Program& kernels);
 
 struct MeasureOptions {
-  int warmup = 5;                      // runs before what counts; more, until they take alike
-  int number = 0;                      // runs of which a mean is taken; 0: those of a second
-  int repeat = 10;                     // means
+  int warmup = 5;   // runs before what counts; more, until they take alike
+  int number = 0;   // runs of which a mean is taken; 0: those of a second
+  int repeat = 10;  // means
+  // In a group of processes that wait for each other all have to run equally often: `warmup` runs
+  // and no more, and of a mean as many as `number` says, or 10.
+  bool runs_in_group = false;
   const volatile int* stop = nullptr;  // where it is not 0 measuring ends with what there is
   std::function<void(int done, int total)> progress = {};
   // Of the first run, where it is not finite: an error ends the measuring.

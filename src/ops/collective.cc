@@ -6,13 +6,20 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "ops/autograd.h"
 #include "ops/backward.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/view.h"
+#include "ops/optimizers/step.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -132,7 +139,77 @@ constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work, const G
                  .precision = precision::kFollow});
 }
 
+// --- A data-parallel step ------------------------------------------------------------------------
+
+// As torch.nn.parallel.DistributedDataParallel fills them: a small first one, so that the sums
+// begin early; then so many bytes, in MiB.
+constexpr std::int64_t kMebibyte = 1 << 20;
+constexpr std::int64_t kFirstBucket = 1 * kMebibyte, kBucket = 25 * kMebibyte;
+
+// Gradients that are summed at once: of parameters that follow each other, in one dtype, as many as
+// go in.
+std::vector<std::vector<Tensor>> BucketsOf(Dispatcher& d, const OpView& op) {
+  std::vector<TensorView> parameters = op.tensors(0);
+  std::ranges::reverse(parameters);  // about the order in which a backward pass makes gradients
+  std::vector<std::vector<Tensor>> buckets;
+  std::int64_t held = 0, most = kFirstBucket;
+  for (const TensorView& parameter : parameters) {
+    Tensor gradient = d.autograd().gradient(parameter.id());
+    if (!gradient.defined()) continue;
+    const std::int64_t bytes = gradient.view().bytes();
+    const bool fits =
+        !buckets.empty() && held + bytes <= most && buckets.back()[0].dtype() == gradient.dtype();
+    if (!fits) {
+      if (!buckets.empty()) most = kBucket;
+      buckets.emplace_back();
+      held = 0;
+    }
+    held += bytes;
+    buckets.back().push_back(std::move(gradient));
+  }
+  return buckets;
+}
+
+// parameters, ranks: each bucket is one tensor while it is summed, and copied back.
+std::vector<Tensor> AverageGradients(Dispatcher& d, const OpView& op) {
+  const Outside outside(d);
+  for (const std::vector<Tensor>& gradients : BucketsOf(d, op)) {
+    std::vector<Tensor> rows;
+    std::vector<std::int64_t> sizes;
+    for (const Tensor& gradient : gradients) {
+      rows.push_back(d.Call("aten::reshape", gradient, Dims{-1}));
+      sizes.push_back(gradient.count());
+    }
+    const Tensor bucket = d.Call("aten::cat", rows, 0);
+    rows.clear();
+    d.Call("steelyard::sum_across_", bucket);
+    d.Call("aten::div_.Scalar", bucket, op.integer(1));
+    const std::span<const std::int64_t> parts(sizes);
+    const std::vector<Tensor> summed = d.CallMany("aten::split_with_sizes", bucket, parts, 0);
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      const Tensor part = d.Call("aten::view", summed[i], Dims(gradients[i].sizes()));
+      d.Call("aten::copy_", gradients[i], part);
+    }
+  }
+  return {};
+}
+
 constexpr std::array kRows{
+    Kernel(Family::kDataMovement,
+           {"steelyard::sum_across_",
+            "The sum of all processes' tensors, in place, once it has arrived.",
+            "(Tensor(a!) input) -> Tensor(a!)", "steelyard::sum_across_(f32[2,3])"},
+           {.shape = shape::SameAs<0>,
+            .fusion = Fusion::kOpaque,
+            .allocations = allocations::None,
+            .work = ReduceWork,
+            .grad = kNoGradient,
+            .precision = precision::kFollow},
+           Alias::kInPlace),
+    Composite("steelyard::average_gradients",
+              "Averages the gradients of parameters over all processes, in buckets.",
+              "(Tensor[] parameters, int ranks) -> ()", "", Family::kControl, AverageGradients,
+              precision::kFollow, kNoGradient),
     Received({"_c10d_functional::all_reduce", "The sum of all processes' tensors.",
               "(Tensor input, Any reduce_op, Any group_name) -> Tensor",
               "_c10d_functional::all_reduce(f32[2,3], 'sum', '0')"},

@@ -230,6 +230,13 @@ ValueId AppendUnscaling(Program& program) {
   return found;
 }
 
+// Before gradients are looked at: all of a step's, once.
+void AppendAveraging(Program& program, const TrainOptions& options) {
+  if (options.ranks < 2) return;
+  const std::array args{AllTrained(program), Argument::OfInt(std::int64_t{options.ranks})};
+  AppendCall(program, "steelyard::average_gradients", args, {}, Phase::kOptimizer);
+}
+
 void AppendClipping(Program& program, const TrainOptions& options) {
   if (!options.clip_norm && !options.clip_value) return;
   const std::array list{AllTrained(program)};
@@ -291,6 +298,7 @@ Result<Program> AppendOptimizer(Program program, const PassOptions& all) {
       optimizers.push_back(group.optimizer);
     }
   }
+  AppendAveraging(program, options);
   const ValueId found = TakesScaler(all) ? AppendUnscaling(program) : kNoId;
   AppendClipping(program, options);
   for (const OptimizerInfo* optimizer : optimizers) {

@@ -173,6 +173,7 @@ Status MeasureRuns(const SyEngine& engine, const Sources& sources, std::span<Run
                       MeasureInTurns(executions, {.warmup = options.warmup,
                                                   .number = options.number,
                                                   .repeat = options.repeat,
+                                                  .runs_in_group = options.weigh.train.ranks > 1,
                                                   .stop = options.stop,
                                                   .progress = options.progress,
                                                   .check_loss = [&](const Measurement& so_far,

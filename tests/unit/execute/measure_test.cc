@@ -58,6 +58,16 @@ TEST(Measure, TimesEachStageAndListens) {
   EXPECT_THAT(measured.seconds, ::testing::Each(1.0)) << "a second of the fake's in every run";
 }
 
+TEST(Measure, InAGroupAllRunEquallyOften) {
+  const SyEngine engine = FakeEngine();
+  const Program kernels = Kernels(kStep);
+  Execution execution = Execution::Open(engine, kernels, {}).value();
+  const Measurement measured =
+      MeasureExecution(execution, {.warmup = 3, .repeat = 2, .runs_in_group = true}).value();
+  EXPECT_EQ(measured.warmups, 3);
+  EXPECT_EQ(measured.runs, 10 * 2) << "10 to a mean, where nobody says how many";
+}
+
 TEST(Measure, StopsWithWhatThereIs) {
   const SyEngine engine = FakeEngine();
   const Program kernels = Kernels(kStep);

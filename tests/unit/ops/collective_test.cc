@@ -2,6 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "events.h"
 #include "steps.h"
 
@@ -40,6 +45,38 @@ TEST(Collectives, GradientsGoTheOtherWay) {
               ElementsAre("clone", "all_to_all_single"));
   EXPECT_THAT(BackwardOf("_c10d_functional::broadcast(%p, 0, '0')"),
               ElementsAre("new_empty_strided", "copy_"));
+}
+
+std::vector<std::string> AveragingOf(const std::string& parameters, const std::string& names) {
+  const Program kernels = KernelsOfProgram(
+      parameters + "steelyard::backward(%loss) phase backward\nsteelyard::average_gradients([" +
+      names + "], 2) phase optimizer\nreturn %loss\n");
+  std::vector<std::string> out;
+  for (const Node& node : kernels.main().nodes) {
+    const std::string_view name = kernels.op_name(node.op);
+    if (node.phase != Phase::kOptimizer || name == kDropMark) continue;
+    out.emplace_back(name.substr(name.find("::") + 2));
+  }
+  return out;
+}
+
+// The last parameter's gradient first; a sum of each bucket, which goes back where it came from.
+TEST(AverageGradients, OneBucketOfSmallOnes) {
+  EXPECT_THAT(AveragingOf("parameter %p: f32[4]\nparameter %q: f32[4]\n"
+                          "%y = aten::mul.Tensor(%p, %q)\n%loss = aten::sum(%y)\n",
+                          "%p, %q"),
+              ElementsAre("view", "view", "cat", "sum_across_", "box", "div_.Tensor",
+                          "split_with_sizes", "view", "copy_", "view", "copy_"));
+}
+
+// 2^18 floats are 1 MiB, as much as the first bucket holds.
+TEST(AverageGradients, TheFirstBucketIsSmall) {
+  const std::vector<std::string> kernels = AveragingOf(
+      "parameter %p: f32[262144]\nparameter %q: f32[262144]\n"
+      "parameter %r: f32[262144]\n%x = aten::mul.Tensor(%p, %q)\n"
+      "%y = aten::mul.Tensor(%x, %r)\n%loss = aten::sum(%y)\n",
+      "%p, %q, %r");
+  EXPECT_EQ(std::ranges::count(kernels, "sum_across_"), 2) << "one alone, and two that follow";
 }
 
 }  // namespace

@@ -142,6 +142,12 @@ TEST(AppendOptimizer, ClipsBeforeTheStep) {
       ElementsAre("clip_grad_norm_ of 3", "clip_grad_value_ of 3", "sgd of 3", "zero_grad of 3"));
 }
 
+TEST(AppendOptimizer, RanksAverageGradientsBeforeAnythingLooksAtThem) {
+  EXPECT_THAT(
+      CallsOf({.optimizer = "sgd", .clip_norm = true, .ranks = 2}),
+      ElementsAre("average_gradients of 3", "clip_grad_norm_ of 3", "sgd of 3", "zero_grad of 3"));
+}
+
 TEST(AppendOptimizer, InFloat16GradientsAreScaledBackBeforeTheyAreClipped) {
   const Result<Program> program = AppendOptimizer(
       Parsed(kThree), Step({.optimizer = "sgd", .clip_norm = true}, {.dtype = DType::kFloat16}));
