@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "ops/autograd.h"
 #include "ops/backward.h"
+#include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/view.h"
 #include "ops/optimizers/step.h"
