@@ -126,7 +126,10 @@ void WeighCommand::AddModelFlags(std::vector<Flag>* flags) {
   section("Sizes", [&] { AddSizeFlags(flags); });
   section("A training step", [&] { train_.Add(flags); });
   section(kOfTexts, [&] { generate_.Add(flags); });
-  section("How it runs", [&] { AddRunFlags(flags); });
+  section("How it runs", [&] {
+    AddRunFlags(flags);
+    AddDeviceFlags(flags);
+  });
   section("How it is counted", [&] { AddCountFlags(flags); });
   section("How the file is read", [&] { AddImportFlags(flags); });
 }

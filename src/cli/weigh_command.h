@@ -33,6 +33,7 @@ class WeighCommand final : public Command {
  private:
   void AddSizeFlags(std::vector<Flag>* flags);
   void AddRunFlags(std::vector<Flag>* flags);
+  void AddDeviceFlags(std::vector<Flag>* flags);
   void AddCountFlags(std::vector<Flag>* flags);
   void AddImportFlags(std::vector<Flag>* flags);
   void AddReportFlags(std::vector<Flag>* flags);
