@@ -199,8 +199,11 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .help = "what autocast does with an operator, as "
                                         "'aten::softmax=float32', or in modules, as "
                                         "'encoder.layer.*=float32'; repeatable",
-                                .field = &casts_},
-                               {.name = "--device",
+                                .field = &casts_}});
+}
+
+void WeighCommand::AddDeviceFlags(std::vector<Flag>* flags) {
+  flags->insert(flags->end(), {{.name = "--device",
                                 .arg = "NAME",
                                 .help = "where it runs; cpu is one thread with AVX-512",
                                 .field = &device_,
