@@ -25,8 +25,10 @@ TEST(OutputTest, APlaceThatDoesNotExistIsNamed) {
   const Status status = WriteFile("/no/such/folder/report.json", "report");
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kInvalidInput);
-  EXPECT_EQ(Describe(status.error()),
-            "/no/such/folder/report.json: cannot be written: No such file or directory");
+  EXPECT_EQ(
+      Describe(status.error()),
+      "/no/such/folder/report.json: cannot be written: No such file or directory. Name a file, "
+      "in a folder that exists, which you may write.");
 }
 
 TEST(OutputTest, AFullDiskIsNoticed) {
