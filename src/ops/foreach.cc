@@ -19,6 +19,7 @@
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/traffic.h"
+#include "support/rounding.h"
 
 namespace steelyard::ops {
 namespace {
@@ -79,11 +80,11 @@ std::vector<Tensor> NormsTogether(Dispatcher& d, const OpView& op) {
   const DType wide = BitsOf(dtype) < 32 ? DType::kFloat32 : dtype;
   const auto count = static_cast<std::int64_t>(tensors.size());
   std::int64_t chunks = 0;
-  for (const Tensor& tensor : tensors)
-    chunks = std::max(chunks, (tensor.count() + kChunk - 1) / kChunk);
+  for (const Tensor& tensor : tensors) chunks = std::max(chunks, DivideUp(tensor.count(), kChunk));
   Tensor table = d.Call("aten::empty.memory_format", Dims{count + 1}, DType::kInt64);
   Tensor partial = d.Call("aten::zeros", Dims{count * chunks}, wide);
   std::vector<Tensor> results;
+  results.reserve(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i)
     results.push_back(d.Call("aten::empty.memory_format", Dims{}, op.dtype(2).value_or(dtype)));
   partial.reset();

@@ -299,7 +299,7 @@ std::vector<Tensor> CumulativeTrapezoidAt(Dispatcher& d, const OpView& op) {
   const Tensor self = d.tensor(op, 0), places = PlacesOf(d, op, dim);
   const Tensor steps = d.Call("aten::sub.Tensor", Tail(d, places, dim), Head(d, places, dim));
   const Tensor sums = d.Call("aten::add.Tensor", Head(d, self, dim), Tail(d, self, dim));
-  const Tensor areas = d.Call("aten::mul.Tensor", steps, sums);
+  const Tensor areas = d.Call("aten::mul.Tensor", sums, steps);
   const Tensor totals = d.Call("aten::cumsum", areas, dim);
   return {d.Call("aten::div.Scalar", totals, 2.0)};
 }

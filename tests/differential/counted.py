@@ -80,6 +80,23 @@ def pair_distances(
     return distances(a, out_shape=out_shape) if p == 2 and many and prod(a) * prod(b) else 0
 
 
+def three_factors(
+    a: Shape, weight: Shape, b: Shape, *rest: Any, unroll_dim: int = 1, **_: Any
+) -> int:
+    """Rows times each of the matrices, and the results times rows again, unless one of the sums is
+    a loop: then one of the products is element by element. What is broadcast is summed before."""
+    loop = rest[4] if len(rest) > 4 else unroll_dim
+    outputs, inner, columns = weight
+    once = outputs * columns * min(inner, a[-1])
+    again = outputs * min(columns, b[-1]) if loop < 2 else 0
+    return 2 * prod(a[:-1]) * (once + again)
+
+
+def pseudo_inverse(a: Shape, *_: Any, out_shape: Shape, **__: Any) -> int:
+    """The product of the singular vectors, those of one side scaled."""
+    return 2 * prod(out_shape) * min(a[-2:])
+
+
 # Contractions that torch's counter does not know and counts as nothing, or, _slow_conv2d_forward,
 # counts as a convolution, whose arguments it has not. The gradients of grouped convolutions it
 # counts as if every channel met all of the weight's.
@@ -87,6 +104,7 @@ NOT_COUNTED_BY_TORCH = {
     aten.mv: matrix_vector,
     aten._euclidean_dist: distances,
     aten._int_mm: packed_product,
+    aten._trilinear: three_factors,
     aten._weight_int4pack_mm_for_cpu: packed_product,
     aten._weight_int8pack_mm: packed_product,
     aten.affine_grid_generator: affine_grid,
@@ -97,6 +115,7 @@ NOT_COUNTED_BY_TORCH = {
     aten._grouped_mm: grouped_product,
     aten._slow_conv2d_backward: convolution_gradients,
     aten._slow_conv2d_forward: convolution,
+    aten.linalg_pinv: pseudo_inverse,
     aten.mkldnn_convolution: convolution,
     aten.mkldnn_rnn_layer: recurrent_layer,
     aten.mkldnn_rnn_layer_backward: recurrent_layer_gradients,
@@ -105,6 +124,7 @@ NOT_COUNTED_BY_TORCH = {
     aten.slow_conv_dilated3d: convolution,
     aten.slow_conv_transpose2d: transposed_convolution,
     aten.slow_conv_transpose3d: transposed_convolution,
+    aten.vdot: matrix_vector,  # as dot
 }
 
 

@@ -129,7 +129,7 @@ STEP_REFUSALS = {
     "*the gradient of * is not known*": "the row says so",
     "*the gradient of aten::sgn* is not modelled*": "it is zero, in a tensor without memory",
     "*gradients of complex matrices are not modelled*": "the refusal says so",
-    "*the gradient of what is left over is not modelled*": "the refusal says so",
+    "*the gradient of a general matrix's eigenvectors is not modelled*": "the refusal says so",
     "*sparse gradients are not modelled*": "they are tensors of another kind",
 }
 
