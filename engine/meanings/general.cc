@@ -7,6 +7,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/addr.h>
 #include <ATen/ops/clone.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/scalar_tensor.h>
 
@@ -83,6 +84,10 @@ void SumAcross(Stack* stack) {
   const auto sum = dispatcher.findSchema({"_c10d_functional::all_reduce_", ""});
   const auto wait = dispatcher.findSchema({"_c10d_functional::wait_tensor", ""});
   TORCH_CHECK(sum && wait, "this PyTorch is built without torch.distributed");
+  // The group's threads may hold on to what they were given after the sum is there: they are given
+  // the memory alone, so that the tensor goes when its last reference here does.
+  const at::Tensor self = Taken(stack).Tensor();
+  stack->emplace_back(at::from_blob(self.data_ptr(), self.sizes(), self.strides(), self.options()));
   stack->emplace_back(std::string("sum"));
   stack->emplace_back(std::string(kGroup));
   try {
@@ -94,6 +99,7 @@ void SumAcross(Stack* stack) {
     const std::string_view line = said.substr(0, said.find('\n'));
     TORCH_CHECK(false, "another process of the group has ended or does not answer: ", line);
   }
+  stack->back() = self;
 }
 
 constexpr std::array kRows{

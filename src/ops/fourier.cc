@@ -12,7 +12,6 @@
 #include <array>
 #include <bit>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "ir/layout.h"

@@ -12,7 +12,6 @@
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/factorization.h"
 #include "ops/lapack.h"
-#include "ops/rules/composite.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 

@@ -151,9 +151,9 @@ Tensor FramesOfSpectra(Dispatcher& d, const OpView& op, const Frames& frames) {
 
 // The window in the middle of a frame, ones if none is given.
 Tensor InverseWindow(Dispatcher& d, const OpView& op, const Frames& frames) {
-  const Tensor window = op.given(4)
-                            ? d.tensor(op, 4)
-                            : d.Call("aten::ones", Dims{frames.window}, RealOf(op.self().dtype()));
+  Tensor window = op.given(4)
+                      ? d.tensor(op, 4)
+                      : d.Call("aten::ones", Dims{frames.window}, RealOf(op.self().dtype()));
   if (frames.window == frames.size) return window;
   const std::int64_t left = (frames.size - frames.window) / 2;
   return d.Call("aten::constant_pad_nd", window, Dims{left, frames.size - frames.window - left}, 0);

@@ -268,13 +268,13 @@ class Caster {
     __builtin_unreachable();
   }
 
-  // --- Casts
-  // ---------------------------------------------------------------------------------------
+  // --- Casts ------------------------------------------------------------------------------------
 
   std::vector<Argument> Bring(const Node& node, const OpDef* def, std::span<const Argument> given,
                               const std::vector<Wish>& wishes) {
     const bool shares = def == nullptr || *def->fusion > Fusion::kInjective;
     std::vector<Argument> out;
+    out.reserve(given.size());
     for (std::size_t i = 0; i < given.size(); ++i) {
       out.push_back(Bring(node, given[i], wishes[i], shares));
     }
@@ -286,6 +286,7 @@ class Caster {
     if (argument.kind == ArgKind::kValue) out.value = Bring(node, argument.value, wish, shares);
     if (argument.kind != ArgKind::kList) return out;
     std::vector<Argument> elements;
+    elements.reserve(argument.list.count);
     for (std::uint32_t i = 0; i < argument.list.count; ++i) {
       elements.push_back(Bring(node, Argument(p_.list(argument.list)[i]), wish, shares));
     }

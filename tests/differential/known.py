@@ -333,6 +333,8 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
 # Rows of which gradients' values differ, in the draws (values.py) that the pattern names.
 VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     KnownValues("aten::*prod*", "it is taken that no factor is 0", draws="-1, 0, 1 and 2"),
+    KnownValues("aten::linalg_vander", "it is taken that no factor is 0", draws="-1, 0, 1 and 2"),
+    KnownValues("aten::combinations", "which elements are chosen is written by no operator"),
     KnownValues(
         "aten::*embedding_bag*", "bags are added up in a step that is not told what is in them"
     ),

@@ -235,7 +235,7 @@ Tensor XlogyByNumber(Dispatcher& d, const Backward& b) {
   return d.Call("aten::div.Tensor", product, b.saved(1));
 }
 Tensor XlogyOfNumber(Dispatcher& d, const Backward& b) {
-  const Tensor slope = d.Call("aten::xlogy.Scalar_Other", b.grad(), b.op().arg(1));
+  Tensor slope = d.Call("aten::xlogy.Scalar_Other", b.grad(), b.op().arg(1));
   if (b.op().real(1) > 0) return slope;
   const Tensor zero = d.Call("aten::eq.Scalar", b.saved(0), 0.0);
   return d.Call("aten::masked_fill.Scalar", slope, zero, 0.0);

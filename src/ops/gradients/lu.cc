@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "ops/gradients/words.h"
+#include "ops/backward.h"
+#include "ops/dispatch/dispatcher.h"
 
 namespace steelyard::gradients {
 namespace {
@@ -160,7 +161,7 @@ Tensor LuUnpackOf(Dispatcher& d, const Backward& b) {
     const Tensor above = Above(d, of_u);
     return n >= m ? above : Join(d, above, zeros(of_u, -2, m - n), -2);
   }
-  const Tensor square = [&] {
+  Tensor square = [&] {
     const Tensor above = Above(d, First(d, of_u, -1, k));
     const Tensor below = Below(d, First(d, of_l, -2, k));
     return d.Call("aten::add.Tensor", below, above);
