@@ -176,28 +176,16 @@ void BuildSpan(Net& net, const BartConfig& c) {
 
 constexpr std::int64_t kEnd = 2;  // eos_token_id of BART
 
-struct ClassHead : Layer {
-  ClassHead(const Layer& root, const BartConfig& c, std::int64_t classes)
-      : Layer(root, "classification_head", c.ClassOf("ClassificationHead")),
-        dense(*this, "dense", c.hidden, c.hidden),
-        dropout(*this, "dropout", net().config.Share("classifier_dropout", 0.0)),
-        out(*this, "out_proj", c.hidden, classes) {}
-  Tensor operator()(Tensor x) const {
-    const auto call = Enter();
-    return out(dropout(b().Call("aten::tanh", dense(dropout(x)))));
-  }
-  Linear dense;
-  Dropout dropout;
-  Linear out;
-};
-
 void BuildSequenceClasses(Net& net, const BartConfig& c) {
   const Layer root(net);
   const bool named = net.config.Has("id2label");
   const std::int64_t classes =
       named ? LabelCount(net.config) : net.config.Count("num_labels", kLabels);
   Model model(root, "model", c);
-  const ClassHead head(root, c, classes);
+  const SequenceClassHead head(root, c.ClassOf("ClassificationHead"),
+                               {.hidden = c.hidden,
+                                .classes = classes,
+                                .dropout = net.config.Share("classifier_dropout", 0.0)});
   const Tensor tokens = TokenInput(net, PositionsOf(net.config));
   const TextLabels labels = LabelInputs(net, TextTask::kSequenceClass, classes);
   const Model::Found found = model.Reread(tokens, c.shift);

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "models/heads.h"
 
@@ -37,6 +39,26 @@ Tensor ShiftRight(const Net& net, Tensor tokens, const Shift& shift);
 // The loss, with labels, the logits, and what the encoder made.
 void ReturnWritten(Net& decoder, Tensor logits, const Written& written, std::int64_t vocabulary,
                    const Source& source);
+
+// The classes of what was made: a layer and a projection, with dropout before each.
+struct SequenceClassHead : Layer {
+  struct Sizes {
+    std::int64_t hidden = 1, classes = 1;
+    double dropout = 0;
+  };
+  SequenceClassHead(const Layer& root, std::string class_name, const Sizes& sizes)
+      : Layer(root, "classification_head", std::move(class_name)),
+        dense(*this, "dense", sizes.hidden, sizes.hidden),
+        dropout(*this, "dropout", sizes.dropout),
+        out(*this, "out_proj", sizes.hidden, sizes.classes) {}
+  Tensor operator()(Tensor x) const {
+    const auto call = Enter();
+    return out(dropout(b().Call("aten::tanh", dense(dropout(x)))));
+  }
+  Linear dense;
+  Dropout dropout;
+  Linear out;
+};
 
 // What was made of each text's end. Data decide how many ends there are: one in each, as tokenizers
 // put it.

@@ -393,28 +393,15 @@ void BuildSpan(Net& net, const T5Config& c) {
   net.b.Return(source.hidden);
 }
 
-struct ClassHead : Layer {
-  ClassHead(const Layer& root, const T5Config& c, std::int64_t classes)
-      : Layer(root, "classification_head", ClassOf("T5ClassificationHead")),
-        dense(*this, "dense", c.hidden, c.hidden),
-        dropout(*this, "dropout", c.class_dropout),
-        out(*this, "out_proj", c.hidden, classes) {}
-  Tensor operator()(Tensor x) const {
-    const auto call = Enter();
-    return out(dropout(b().Call("aten::tanh", dense(dropout(x)))));
-  }
-  Linear dense;
-  Dropout dropout;
-  Linear out;
-};
-
 // What is read is classified by its end, when the decoder has read it once more.
 void BuildSequenceClasses(Net& net, const T5Config& c) {
   const Layer root(net);
   const std::int64_t classes = LabelCount(net.config);
   const Layer model(root, "transformer", ClassOf("T5Model"));
   Stacks stacks(model, c);
-  const ClassHead head(root, c, classes);
+  const SequenceClassHead head(
+      root, ClassOf("T5ClassificationHead"),
+      {.hidden = c.hidden, .classes = classes, .dropout = c.class_dropout});
   const Tensor tokens = TokenInput(net, kMostPositions);
   const TextLabels labels = LabelInputs(net, TextTask::kSequenceClass, classes);
   stacks.decoder_net.batch = net.batch;

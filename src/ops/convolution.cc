@@ -18,6 +18,7 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/memory_format.h"
 #include "ops/rules/onednn.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/window.h"
@@ -195,9 +196,7 @@ void TransposedOnCuda(const OpView& op, Allocations& memory) {
   memory.Output(0, Allocations::kCaller);
   const TensorView weight = op.tensor(1);
   const bool last = convolution::UsesChannelsLast(op.self(), weight);
-  const bool lies =
-      last ? IsContiguousChannelsLast(weight.sizes(), weight.strides()) : weight.is_contiguous();
-  if (!lies) memory.Free(memory.Allocate(weight.bytes(), "aten::empty"));
+  if (!LiesDense(weight, last)) memory.Free(memory.Allocate(weight.bytes(), "aten::empty"));
 }
 
 // Copies of image and weight in oneDNN's layouts and the result in such a one, which is copied into

@@ -17,6 +17,7 @@
 #include "ops/rules/convolution.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/label.h"
+#include "ops/rules/memory_format.h"
 #include "ops/rules/onednn.h"
 #include "ops/rules/onednn_backward.h"
 #include "ops/rules/window.h"
@@ -249,10 +250,7 @@ std::int64_t ColumnBytes(const OpView& op, std::int64_t images) {
 // A copy of the gradient in the order in which the kernel computes.
 Copy DenseGradient(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self();
-  const bool last = UsesChannelsLast(op);
-  const bool ready = last ? IsContiguousChannelsLast(gradient.sizes(), gradient.strides())
-                          : gradient.is_contiguous();
-  if (ready) return std::nullopt;
+  if (LiesDense(gradient, UsesChannelsLast(op))) return std::nullopt;
   return memory.Allocate(gradient.bytes(), "aten::empty");
 }
 

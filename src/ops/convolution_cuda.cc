@@ -15,6 +15,7 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/convolution.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/memory_format.h"
 #include "ops/rules/window.h"
 #include "ops/rules/work.h"
 
@@ -44,8 +45,8 @@ void CudnnAllocations(const OpView& op, Allocations& memory) {
   const bool last = convolution::UsesChannelsLast(op.self(), op.tensor(1));
   std::vector<Allocations::Scratch> copies;
   for (const TensorView& t : {op.self(), op.tensor(1)}) {
-    const bool lies = last ? IsContiguousChannelsLast(t.sizes(), t.strides()) : t.is_contiguous();
-    if (!lies) copies.push_back(memory.Allocate(allocations::Bytes(work::Elements(t), t.dtype())));
+    if (!LiesDense(t, last))
+      copies.push_back(memory.Allocate(allocations::Bytes(work::Elements(t), t.dtype())));
   }
   for (std::size_t i = copies.size(); i-- > 0;) memory.Free(copies[i]);
 }
@@ -98,8 +99,7 @@ void CudnnBackwardAllocations(const OpView& op, Allocations& memory) {
   const bool last = convolution::UsesChannelsLast(op.tensor(1), op.tensor(2));
   constexpr std::string_view kLabel = "aten::empty";
   const auto copy = [&](const TensorView& t) -> std::optional<Allocations::Scratch> {
-    const bool lies = last ? IsContiguousChannelsLast(t.sizes(), t.strides()) : t.is_contiguous();
-    if (lies) return std::nullopt;
+    if (LiesDense(t, last)) return std::nullopt;
     return memory.Allocate(allocations::Bytes(work::Elements(t), t.dtype()), kLabel);
   };
   const auto whole = last ? copy(op.self()) : std::nullopt;

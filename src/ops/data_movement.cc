@@ -67,10 +67,7 @@ void CopyAllocations(const OpView& op, Allocations& memory) {
 std::vector<Tensor> Contiguous(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
   const MemoryFormat format = FormatOf(op, 1, MemoryFormat::kContiguous);
-  const bool ready = format == MemoryFormat::kChannelsLast
-                         ? IsContiguousChannelsLast(self.sizes(), self.strides())
-                         : self.is_contiguous();
-  if (ready) return {d.tensor(op, 0)};
+  if (LiesDense(self, format == MemoryFormat::kChannelsLast)) return {d.tensor(op, 0)};
   return {d.Call("aten::clone", d.tensor(op, 0), op.arg(1))};
 }
 
@@ -79,10 +76,8 @@ std::vector<Tensor> ConvertTo(Dispatcher& d, const OpView& op, DType dtype, bool
                               int format_at) {
   const TensorView self = op.self();
   const MemoryFormat format = FormatOf(op, format_at, MemoryFormat::kPreserve);
-  const bool placed = format == MemoryFormat::kPreserve ||
-                      (format == MemoryFormat::kChannelsLast
-                           ? IsContiguousChannelsLast(self.sizes(), self.strides())
-                           : self.is_contiguous());
+  const bool placed =
+      format == MemoryFormat::kPreserve || LiesDense(self, format == MemoryFormat::kChannelsLast);
   if (dtype == self.dtype() && !copy && placed) return {d.tensor(op, 0)};
   return {d.Call("aten::_to_copy", d.tensor(op, 0), dtype, std::nullopt, std::nullopt, std::nullopt,
                  false, op.arg(format_at))};

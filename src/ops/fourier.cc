@@ -370,7 +370,12 @@ std::vector<Tensor> RealBox(Dispatcher& d, const OpView& op) {
   const Tensor input = Resized(d, promoted, box.dims, box.sizes);
   return {d.Call("aten::_fft_r2c", input, box.dims, NormOf(op, true), true)};
 }
-std::vector<Tensor> BoxToReal(Dispatcher& d, const OpView& op) {
+// A box that is half of what is transformed: the other half mirrors it, along its last dimension.
+struct HalfBox {
+  Box box;
+  std::int64_t length = 0;  // of that dimension, whole
+};
+HalfBox HalfBoxOf(const OpView& op) {
   Box box = BoxOf(op);
   if (box.dims.empty()) Refuse("there is no dimension to transform");
   const int last = box.dims.size() - 1;
@@ -378,6 +383,10 @@ std::vector<Tensor> BoxToReal(Dispatcher& d, const OpView& op) {
   const std::int64_t length = given ? box.sizes[last] : 2 * (box.sizes[last] - 1);
   if (length < 1) Refuse(fmt::format("a transform of {} elements", length));
   box.sizes[last] = length / 2 + 1;
+  return {box, length};
+}
+std::vector<Tensor> BoxToReal(Dispatcher& d, const OpView& op) {
+  const auto [box, length] = HalfBoxOf(op);
   const Tensor promoted = Promoted(d, op, true);
   const Tensor input = Resized(d, promoted, box.dims, box.sizes);
   return {d.Call("aten::_fft_c2r", input, box.dims, NormOf(op, false), length)};
@@ -387,13 +396,8 @@ Dims AllButLast(const Dims& dims) {
   return Dims(std::span<const std::int64_t>(dims).first(static_cast<std::size_t>(dims.size() - 1)));
 }
 std::vector<Tensor> SymmetricBox(Dispatcher& d, const OpView& op) {
-  Box box = BoxOf(op);
-  if (box.dims.empty()) Refuse("there is no dimension to transform");
+  const auto [box, length] = HalfBoxOf(op);
   const int last = box.dims.size() - 1;
-  const bool given = op.given(1) && op.ints(1)[last] != -1;
-  const std::int64_t length = given ? box.sizes[last] : 2 * (box.sizes[last] - 1);
-  if (length < 1) Refuse(fmt::format("a transform of {} elements", length));
-  box.sizes[last] = length / 2 + 1;
   const std::int64_t norm = NormOf(op, true);
   const Tensor promoted = Promoted(d, op, true);
   const Tensor input = Resized(d, promoted, box.dims, box.sizes);

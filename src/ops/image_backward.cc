@@ -23,6 +23,7 @@
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/label.h"
+#include "ops/rules/memory_format.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/window.h"
 #include "ops/rules/work.h"
@@ -40,8 +41,7 @@ Order OrderOf(const TensorView& t) {
 }
 
 bool LiesIn(Order order, const TensorView& t) {
-  return order == Order::kChannelsLast ? IsContiguousChannelsLast(t.sizes(), t.strides())
-                                       : t.is_contiguous();
+  return LiesDense(t, order == Order::kChannelsLast);
 }
 
 // Copies of those that do not lie in that order.

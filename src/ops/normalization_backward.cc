@@ -15,6 +15,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/memory_format.h"
 #include "ops/rules/normalization.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/window.h"
@@ -33,10 +34,6 @@ enum Result { kImage, kScale, kShift };
 bool Wants(const OpView& op, Result result) {
   const std::vector<std::int64_t> mask = op.integers(9);
   return static_cast<std::size_t>(result) < mask.size() && mask[result] != 0;
-}
-
-bool IsReady(const TensorView& t, bool channels_last) {
-  return channels_last ? IsContiguousChannelsLast(t.sizes(), t.strides()) : t.is_contiguous();
 }
 
 // --- native_batch_norm_backward ------------------------------------------------------------------
@@ -124,7 +121,7 @@ void BatchSlopeOnCuda(const OpView& op, Allocations& memory) {
   const bool by_cudnn = normalization::UsesCudnn(op, 1) && op.boolean(7);
   if (by_cudnn) {
     const bool last = IsChannelsLast(input.sizes(), input.strides());
-    if (!IsReady(gradient, last)) copy = memory.Allocate(input.bytes(), "aten::empty");
+    if (!LiesDense(gradient, last)) copy = memory.Allocate(input.bytes(), "aten::empty");
   }
   // cuDNN's gives all gradients; those that nobody wants go at the end.
   std::vector<Allocations::Scratch> unwanted;
@@ -174,7 +171,7 @@ void GroupSlopeAllocations(const OpView& op, Allocations& memory) {
     buffers.push_back(memory.Allocate(bytes, "aten::empty"));
   };
   for (const TensorView& image : {input, op.self()}) {
-    if (!IsReady(image, last)) allocate(image.bytes());
+    if (!LiesDense(image, last)) allocate(image.bytes());
   }
   for (const int i : {2, 3, 4}) {  // mean, rstd, weight
     if (op.given(i) && !op.tensor(i).is_contiguous()) allocate(op.tensor(i).bytes());

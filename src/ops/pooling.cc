@@ -20,6 +20,7 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/memory_format.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/window.h"
 #include "ops/rules/work.h"
@@ -148,9 +149,7 @@ void PoolOnCuda(const OpView& op, Allocations& memory) {
   allocations::OutputsOnly(op, memory);
   const TensorView image = op.self();
   const bool last = IsChannelsLast(image.sizes(), image.strides());
-  const bool lies =
-      last ? IsContiguousChannelsLast(image.sizes(), image.strides()) : image.is_contiguous();
-  if (!lies) memory.Free(memory.Allocate(image.bytes(), "aten::empty"));
+  if (!LiesDense(image, last)) memory.Free(memory.Allocate(image.bytes(), "aten::empty"));
 }
 constexpr DeviceAllocations kPool{PoolAllocations, PoolOnCuda};
 

@@ -164,9 +164,7 @@ template <int kSpatial>
 void CopyImage(const OpView& op, Allocations& memory) {
   const TensorView image = op.self();
   const bool last = KeepsChannelsLast<kSpatial>(image);
-  const bool ready =
-      last ? IsContiguousChannelsLast(image.sizes(), image.strides()) : image.is_contiguous();
-  if (!ready) memory.Free(memory.Allocate(image.bytes(), "aten::empty"));
+  if (!LiesDense(image, last)) memory.Free(memory.Allocate(image.bytes(), "aten::empty"));
 }
 
 template <int kSpatial>

@@ -10,6 +10,7 @@
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/memory_format.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/window.h"
 #include "ops/rules/work.h"
@@ -47,9 +48,8 @@ template <int kSpatial>
 void UnpoolAllocations(const OpView& op, Allocations& memory) {
   const auto in_order = [&](const TensorView& t) {
     const bool last = kSpatial == 2 && IsChannelsLast(op.self().sizes(), op.self().strides());
-    const bool lies = last ? IsContiguousChannelsLast(t.sizes(), t.strides()) : t.is_contiguous();
     std::optional<Allocations::Scratch> copy;
-    if (!lies) copy = memory.Allocate(t.bytes(), "aten::empty");
+    if (!LiesDense(t, last)) copy = memory.Allocate(t.bytes(), "aten::empty");
     return copy;
   };
   const auto self = in_order(op.self()), indices = in_order(op.tensor(1));

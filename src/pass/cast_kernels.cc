@@ -94,8 +94,7 @@ class Caster {
     bool gone = false;
   };
 
-  // --- A kernel
-  // ------------------------------------------------------------------------------------
+  // --- A kernel ----------------------------------------------------------------------------------
 
   void Visit(const Node& node) {
     const OpDef* def = node.refusal == kNoString ? rows_[node.op] : nullptr;
@@ -203,8 +202,7 @@ class Caster {
     return std::nullopt;
   }
 
-  // --- What is wanted
-  // ------------------------------------------------------------------------------
+  // --- What is wanted ----------------------------------------------------------------------------
 
   std::vector<Wish> WishesOf(const Node& node, const OpDef* def, const RafRule* rule,
                              std::span<const Argument> args) const {
@@ -366,8 +364,7 @@ class Caster {
     }
   }
 
-  // --- Types
-  // ---------------------------------------------------------------------------------------
+  // --- Types -------------------------------------------------------------------------------------
 
   // Gives the results the dtypes that the row makes of these operands. False where it refuses them.
   bool Retype(const Node& node, const OpDef& def, std::span<const Argument> args) {
@@ -389,8 +386,7 @@ class Caster {
     }
   }
 
-  // --- The program
-  // ---------------------------------------------------------------------------------
+  // --- The program -------------------------------------------------------------------------------
 
   void Append(const Node& node, std::span<const Argument> args) {
     Node copy = node;

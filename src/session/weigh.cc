@@ -245,7 +245,7 @@ Result<std::vector<DeviceFit>> FitsOf(const Program& program, const WeighOptions
     there.target.deterministic = options.target.deterministic;
     if (!Caches(there)) continue;
     SY_ASSIGN_OR_RETURN(DeviceFit fit, FitOn(program, there));
-    fits.push_back(std::move(fit));
+    fits.push_back(fit);
   }
   return fits;
 }

@@ -7,8 +7,6 @@
 
 #include "ops/onednn/blocks.h"
 
-#include "ops/onednn/problem.h"
-
 namespace steelyard::onednn {
 namespace {
 

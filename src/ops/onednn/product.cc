@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "ops/onednn/problem.h"
 #include "ops/onednn/scratch.h"
 
 namespace steelyard::onednn {

@@ -34,6 +34,11 @@ MemoryFormat FormatOf(const OpView& op, int i, MemoryFormat missing) {
   return kFormats[static_cast<std::size_t>(number)];
 }
 
+bool LiesDense(const TensorView& tensor, bool channels_last) {
+  return channels_last ? IsContiguousChannelsLast(tensor.sizes(), tensor.strides())
+                       : tensor.is_contiguous();
+}
+
 Dims StridesIn(MemoryFormat format, const TensorView& tensor) {
   if (format == MemoryFormat::kPreserve) {
     return EmptyLikeStrides(tensor.sizes(), tensor.strides());

@@ -17,6 +17,9 @@ MemoryFormat FormatOf(const OpView& op, int i, MemoryFormat missing);
 // As decompositions pass it.
 inline constexpr std::int64_t kContiguousFormat = 0;
 
+// Whether its elements lie without gaps in this order: channels last, or else row by row.
+bool LiesDense(const TensorView& tensor, bool channels_last);
+
 // Strides of a fresh tensor with the sizes of `tensor`.
 Dims StridesIn(MemoryFormat format, const TensorView& tensor);
 // Strides of a fresh tensor that follows no other: preserving means row-major.
