@@ -7,6 +7,10 @@
 
 #include "ops/onednn/blocks.h"
 
+#include <cstdint>
+
+#include "support/rounding.h"
+
 namespace steelyard::onednn {
 namespace {
 

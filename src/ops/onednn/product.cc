@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "ops/onednn/scratch.h"
+#include "support/rounding.h"
 
 namespace steelyard::onednn {
 namespace {
