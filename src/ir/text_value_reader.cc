@@ -254,7 +254,7 @@ bool TextValueReader::NamedArgument(Argument& out) {
   const bool named = !name.empty() && ahead.Sees("=") && !ahead.Sees("==");
   if (named) {
     ahead.Accept('=');
-    scan_ = ahead;
+    scan_ = std::move(ahead);
   }
   if (!ArgumentValue(out)) return false;
   if (named) out.name = program_.strings.Intern(name);

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "models/heads.h"
 
@@ -46,8 +45,8 @@ struct SequenceClassHead : Layer {
     std::int64_t hidden = 1, classes = 1;
     double dropout = 0;
   };
-  SequenceClassHead(const Layer& root, std::string class_name, const Sizes& sizes)
-      : Layer(root, "classification_head", std::move(class_name)),
+  SequenceClassHead(const Layer& root, const std::string& class_name, const Sizes& sizes)
+      : Layer(root, "classification_head", class_name),
         dense(*this, "dense", sizes.hidden, sizes.hidden),
         dropout(*this, "dropout", sizes.dropout),
         out(*this, "out_proj", sizes.hidden, sizes.classes) {}

@@ -8,7 +8,6 @@
 #include <array>
 #include <vector>
 
-#include "ir/layout.h"
 #include "ops/contents/words.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/view.h"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from answers import remembered
 from calls import COMPLEX, FLOATS, Call, Tensor
 from compare import Seen
 from recorder import SHORT_NAMES, Made, in_child, overload, record, refusal, tensors_in
@@ -242,7 +243,7 @@ def observe_steps(steps: Sequence[Step]) -> list[Seen]:
 
 def try_steps(steps: Sequence[Step]) -> list[tuple[Step, Seen, Seen]]:
     """Each step with what it is on our side and on PyTorch's."""
-    theirs = observe_steps(steps)
+    theirs = remembered("step", observe_steps, steps)
     asked = [
         (step, seen) for step, seen in zip(steps, theirs, strict=True) if "refused" not in seen
     ]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import known
 import pytest
+from answers import remembered
 from calls import Call, parse
 from compare import Seen
 from recorder import judge, observe
@@ -66,8 +67,10 @@ def try_rows(rows: Iterable[Row]) -> dict[str, list[Trial]]:
     ours = weigh([str(call) for call in flat])
     # What a row refuses PyTorch may take and write out of bounds: it is tried, but not in here.
     answers = [(call, "events" in seen) for call, seen in zip(flat, ours, strict=True)]
-    observed = iter(observe([call for call, answered in answers if answered]))
-    judged = iter(judge([call for call, answered in answers if not answered]))
+    observed = iter(remembered("call", observe, [call for call, answered in answers if answered]))
+    judged = iter(
+        remembered("judgement", judge, [call for call, answered in answers if not answered])
+    )
     theirs = [next(observed if answered else judged) for _, answered in answers]
     found = (Trial(*trial) for trial in zip(flat, ours, theirs, strict=True))
     return {name: [next(found) for _ in of_row] for name, of_row in calls.items()}
