@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How often, and by how much, a predicted peak is below the measured one: what was said to fit and does not.
+"""How often, and by how much, a predicted peak is below the measured one.
 
 usage: bench.py [--binary build/release/steelyard] [FOLDER...]
 
-FOLDER (default: those of tests/data) holds NAME.pt2 and NAME.truth.json, or NAME.cuda-sm90.truth.json,
-as tools/measure_truth.py and tools/measure_cuda_truth.py write them. Every peak in them is weighed.
+FOLDER (default: those of tests/data) holds NAME.pt2 and NAME.truth.json, as tools/measure_truth.py
+and tools/measure_cuda_truth.py write them. Every peak in them is weighed.
 """
 
 from __future__ import annotations

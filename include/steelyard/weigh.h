@@ -79,7 +79,7 @@ struct WeighOptions {
   ModelMode mode = ModelMode::kExported;
 
   // Weighs what the module does that was exported, not the file's program as it is: attention takes
-  // no mask where the file's, which is evaluated, hides nothing or only what comes later.
+  // no mask where the file's hides nothing or only what comes later; modules hold their arguments.
   bool as_module = false;
 
   // The training step that is weighed; without an optimizer, one forward pass without gradients.

@@ -6,8 +6,8 @@
 
 namespace steelyard {
 
-Result<Program> Decompose(const Program& program, const Target& target) {
-  return Dispatcher(program, target).Run();
+Result<Program> Decompose(const Program& program, const Target& target, Variables variables) {
+  return Dispatcher(program, target, variables).Run();
 }
 
 }  // namespace steelyard

@@ -4,6 +4,7 @@
 // dies.
 #pragma once
 
+#include "ops/dispatch/graph_plan.h"
 #include "steelyard/error.h"
 #include "steelyard/op.h"
 #include "steelyard/program.h"
@@ -13,7 +14,9 @@ namespace steelyard {
 // Every composite taken apart as its row says, sizes and strides computed by the rows' rules,
 // kDropMark nodes where the last reference to a value goes; higher-order operators inlined. A
 // kernel's `frame` is the composite it runs in, its `origin` the node it comes from. Operators
-// without a row pass through with the sizes the file gives. Requires: `program` is concrete.
-Result<Program> Decompose(const Program& program, const Target& target);
+// without a row pass through with the sizes the file gives. Values die as `variables` says.
+// Requires: `program` is concrete.
+Result<Program> Decompose(const Program& program, const Target& target,
+                          Variables variables = Variables::kGenerated);
 
 }  // namespace steelyard

@@ -102,12 +102,15 @@ constexpr std::array kPasses{
         .summary = "ends with an optimizer's step",
         .applies = &Trains,
         .run = [](Program p, const PassOptions& o) { return AppendOptimizer(std::move(p), o); }},
-    PassInfo{
-        .name = "decompose",
-        .summary = "takes operators apart into the kernels PyTorch runs",
-        .applies = &Always,
-        .run = nullptr,
-        .lower = [](const Program& p, const PassOptions& o) { return Decompose(p, o.target); }},
+    PassInfo{.name = "decompose",
+             .summary = "takes operators apart into the kernels PyTorch runs",
+             .applies = &Always,
+             .run = nullptr,
+             .lower =
+                 [](const Program& p, const PassOptions& o) {
+                   return Decompose(p, o.target,
+                                    o.as_module ? Variables::kModules : Variables::kGenerated);
+                 }},
     PassInfo{
         .name = "cast_kernels",
         .summary = "casts operands of kernels as the compiler RAF does",

@@ -32,7 +32,13 @@ KEYS = {"peak": "allocated", "requested_peak": "requested", "reserved_peak": "re
 # peaks differ.
 UPCAST = "the loss casts logits to float32 itself, which did nothing while it was traced"
 ZEROS = "a mask of zeros is added to scores or to a bias, which the module does not do"
+NAMES = "a `forward` holds what it has given names to, which the file does not tell"
 LOST = {
+    ("bert-base-mlm-b4-s128", "forward_no_grad"): NAMES,
+    ("bert-base-mlm-eager-attn-b4-s128", "forward_no_grad"): NAMES,
+    ("gpt2-b2-s128", "forward_no_grad"): NAMES,
+    ("t5-small-b2-s64", "forward_no_grad"): NAMES,
+    ("vit-b16-b2", "forward_no_grad"): NAMES,
     ("gpt2-b2-s128", "train_AdamW_autocast_bf16"): UPCAST,
     ("gpt2-b2-s128", "train_SGD_autocast_fp16_scaler"): UPCAST,
     ("llama-small-b2-s128", "train_AdamW_autocast_bf16"): UPCAST,
@@ -78,7 +84,7 @@ def test_events(name: str, phase: str, weigh: Weigh) -> None:
     assert [event[1] for event in events] == [event[1] for event in TRUTH[name][phase]["events"]]
 
 
-@pytest.mark.parametrize("phase", [phase for phase in PHASES if PHASES[phase]])
+@pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("name", TRUTH)
 def test_modules(name: str, phase: str, weigh: Weigh) -> None:
     """What the module asks for that the file was exported from."""

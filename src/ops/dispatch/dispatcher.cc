@@ -16,7 +16,6 @@
 #include "ops/dispatch/autocast.h"
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/bind_arguments.h"
-#include "ops/dispatch/graph_plan.h"
 #include "ops/dispatch/locals.h"
 #include "ops/dispatch/program_rows.h"
 
@@ -75,8 +74,12 @@ bool OnlyNumbers(const Program& program, const Node& node) {
 
 // --- Dispatcher ----------------------------------------------------------------------------------
 
-Dispatcher::Dispatcher(const Program& source, const Target& target)
-    : source_(source), target_(target), numbering_(source), plans_(source.graphs.size()) {
+Dispatcher::Dispatcher(const Program& source, const Target& target, Variables variables)
+    : source_(source),
+      target_(target),
+      variables_(variables),
+      numbering_(source),
+      plans_(source.graphs.size()) {
   CopyTables();
   source_defs_ = RowsOf(source);
   drop_op_ = out_.AddOpName(kDropMark);
@@ -89,7 +92,9 @@ Dispatcher::Dispatcher(const Program& source, const Target& target)
 
 const GraphPlan& Dispatcher::PlanOf(GraphId graph) {
   std::unique_ptr<GraphPlan>& plan = plans_[graph];
-  if (plan == nullptr) plan = std::make_unique<GraphPlan>(source_, source_.graphs[graph]);
+  if (plan == nullptr) {
+    plan = std::make_unique<GraphPlan>(source_, source_.graphs[graph], variables_);
+  }
   return *plan;
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "ir/node_numbering.h"
+#include "ops/dispatch/graph_plan.h"
 #include "ops/op_def.h"
 #include "steelyard/error.h"
 
@@ -26,7 +27,6 @@ namespace steelyard {
 
 class Autocast;
 class Autograd;
-class GraphPlan;
 struct AutocastMode;
 
 // A counted reference to a value of the program being built. When the last one goes, the program
@@ -96,7 +96,8 @@ class Dispatcher {
   };
 
   // `source` is the program to run; it must be concrete and outlive the dispatcher.
-  Dispatcher(const Program& source, const Target& target);
+  Dispatcher(const Program& source, const Target& target,
+             Variables variables = Variables::kGenerated);
   ~Dispatcher();
 
   // Runs the main graph with its parameters, buffers and inputs present, and gives the program of
@@ -340,6 +341,7 @@ class Dispatcher {
   std::uint64_t budget_ = 0;               // nodes that may still run
   NodeId running_ = 0;                     // of the main graph
   Target target_;
+  Variables variables_;
   NodeNumbering numbering_;                        // of source_
   std::vector<std::unique_ptr<GraphPlan>> plans_;  // by graph of the source
   Program out_;

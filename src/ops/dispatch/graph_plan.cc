@@ -4,12 +4,22 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <utility>
 
 namespace steelyard {
+namespace {
 
-GraphPlan::GraphPlan(const Program& program, const Graph& graph) {
+// More than any call is nested.
+constexpr std::uint32_t kDeepest = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+GraphPlan::GraphPlan(const Program& program, const Graph& graph, Variables variables) {
   FindRange(program, graph);
-  FindDeaths(program, graph);
+  std::vector<Death> deaths = LastUses(program, graph);
+  if (variables == Variables::kModules) HoldArguments(program, graph, &deaths);
+  Sort(graph.nodes.size(), std::move(deaths));
 }
 
 void GraphPlan::FindRange(const Program& program, const Graph& graph) {
@@ -30,10 +40,10 @@ void GraphPlan::FindRange(const Program& program, const Graph& graph) {
   count_ = std::size_t{high} - low + 1;
 }
 
-void GraphPlan::FindDeaths(const Program& program, const Graph& graph) {
+std::vector<GraphPlan::Death> GraphPlan::LastUses(const Program& program,
+                                                  const Graph& graph) const {
   std::vector<bool> seen(count_, false);
-  std::vector<std::uint32_t> deaths_of(graph.nodes.size(), 0);
-  std::vector<ValueId> reversed;  // runs of each node, last node first, each run in its own order
+  std::vector<Death> reversed;  // runs of each node, each run in its own order
   const auto mark = [&](ValueId id) { seen[id - first_] = true; };
   for (const Argument& output : graph.outputs) VisitValues(program, output, mark);
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
@@ -41,18 +51,58 @@ void GraphPlan::FindDeaths(const Program& program, const Graph& graph) {
     const auto note = [&](ValueId id) {
       if (id == kNoId || seen[id - first_]) return;
       seen[id - first_] = true;
-      reversed.push_back(id);
+      reversed.push_back({.node = static_cast<std::uint32_t>(i), .value = id});
     };
     for (const Argument& argument : program.args(graph.nodes[i])) {
       VisitValues(program, argument, note);
     }
     for (ValueId id : program.results(graph.nodes[i])) note(id);
     std::reverse(reversed.begin() + static_cast<std::ptrdiff_t>(before), reversed.end());
-    deaths_of[i] = static_cast<std::uint32_t>(reversed.size() - before);
   }
-  deaths_.assign(reversed.rbegin(), reversed.rend());
-  begin_.resize(graph.nodes.size() + 1, 0);
-  for (std::size_t i = 0; i < deaths_of.size(); ++i) begin_[i + 1] = begin_[i] + deaths_of[i];
+  return reversed;
+}
+
+// An argument of a call is used within it and made outside.
+void GraphPlan::HoldArguments(const Program& program, const Graph& graph,
+                              std::vector<Death>* deaths) {
+  const std::vector<ModuleCall>& calls = program.calls;
+  std::vector<std::uint32_t> depths(calls.size(), 1), ends(calls.size(), 0);
+  for (CallId call = 0; call < calls.size(); ++call) {
+    if (calls[call].parent != kNoId) depths[call] = depths[calls[call].parent] + 1;
+  }
+  std::vector<CallId> makers(program.values.size(), kNoId);
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) {
+    const CallId innermost = graph.nodes[i].call;
+    for (CallId call = innermost; call != kNoId; call = calls[call].parent) ends[call] = i;
+    for (const ValueId id : program.results(graph.nodes[i])) {
+      if (id != kNoId) makers[id] = innermost;
+    }
+  }
+  const auto lies_within = [&](CallId inner, CallId outer) {
+    while (inner != kNoId && depths[inner] > depths[outer]) inner = calls[inner].parent;
+    return inner == outer;
+  };
+  for (Death& death : *deaths) {
+    const CallId maker = makers[death.value];
+    CallId call = graph.nodes[death.node].call;
+    for (; call != kNoId && !lies_within(maker, call); call = calls[call].parent) {
+      death.node = ends[call];
+      death.depth = depths[call];
+    }
+  }
+}
+
+void GraphPlan::Sort(std::size_t nodes, std::vector<Death> deaths) {
+  std::ranges::reverse(deaths);
+  begin_.assign(nodes + 1, 0);
+  for (const Death& death : deaths) ++begin_[death.node + 1];
+  for (std::size_t i = 0; i < nodes; ++i) begin_[i + 1] += begin_[i];
+  // What nobody holds goes first; then what the calls hold that return there, the inner ones first.
+  std::ranges::stable_sort(deaths, {}, [](const Death& death) {
+    return std::pair(death.node, death.depth == 0 ? 0 : kDeepest - death.depth);
+  });
+  deaths_.reserve(deaths.size());
+  for (const Death& death : deaths) deaths_.push_back(death.value);
 }
 
 }  // namespace steelyard

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the variables of a graph die: what its generated code does, found once for each graph.
+// When the variables of a graph die, found once for each graph.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,20 @@ void VisitValues(const Program& program, const Argument& argument, const Visit& 
   for (const Argument& element : program.list(argument.list)) VisitValues(program, element, visit);
 }
 
-class GraphPlan {
- public:
+// Whose variables they are.
+enum class Variables : std::uint8_t {
   // The generated code of a graph module sets each local to None right after the node that uses it
   // last, in the order of that node's arguments; a result nobody uses dies after its own node.
-  GraphPlan(const Program& program, const Graph& graph);
+  kGenerated,
+  // What a module was called with lives besides until that call returns: the frames of
+  // `Module.__call__` hold its arguments. Of what a `forward` calls its own variables the file does
+  // not tell.
+  kModules,
+};
+
+class GraphPlan {
+ public:
+  GraphPlan(const Program& program, const Graph& graph, Variables variables);
 
   // The values of the graph lie in [first, first + count) of the program's.
   ValueId first() const { return first_; }
@@ -36,7 +45,16 @@ class GraphPlan {
 
  private:
   void FindRange(const Program& program, const Graph& graph);
-  void FindDeaths(const Program& program, const Graph& graph);
+  // A value that is not returned, and where it dies.
+  struct Death {
+    std::uint32_t node = 0;
+    std::uint32_t depth = 0;  // of the call that holds it until then; 0: none
+    ValueId value = kNoId;
+  };
+  // By the nodes that use them last, the last first, and those of a node in the reverse order.
+  std::vector<Death> LastUses(const Program& program, const Graph& graph) const;
+  static void HoldArguments(const Program& program, const Graph& graph, std::vector<Death>* deaths);
+  void Sort(std::size_t nodes, std::vector<Death> deaths);
 
   ValueId first_ = 0;
   std::size_t count_ = 0;

@@ -6,15 +6,18 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ir/text_reader.h"
+#include "steelyard/builder.h"
 
 namespace steelyard {
 namespace {
 
 // The names of what dies after each node: "x;y,z".
-std::string Deaths(const Program& program, const Graph& graph) {
-  const GraphPlan plan(program, graph);
+std::string Deaths(const Program& program, const Graph& graph,
+                   Variables variables = Variables::kGenerated) {
+  const GraphPlan plan(program, graph, variables);
   std::string out;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (i > 0) out += ";";
@@ -44,13 +47,35 @@ TEST(GraphPlan, AResultThatNobodyUsesDiesAfterItsOwnNode) {
   EXPECT_EQ(Deaths(*p, p->main()), "a;x");
 }
 
+// A block that calls two layers one after the other, each of two operators.
+Program TwoLayers() {
+  Builder b("M");
+  Builder::Tensor x = b.Call("aten::abs", b.Input("x", DType::kFloat32, {4}));
+  {
+    const Builder::Scope block = b.Enter("block", "Block");
+    for (const char* name : {"first", "second"}) {
+      const Builder::Scope layer = b.Enter(name, "Layer");
+      x = b.Call("aten::relu", b.Call("aten::tanh", x));
+    }
+  }
+  b.Return(b.Call("aten::neg", x));
+  return std::move(b).Build().value();
+}
+
+TEST(GraphPlan, AModulesArgumentsLiveUntilItsCallReturns) {
+  const Program p = TwoLayers();
+  EXPECT_EQ(Deaths(p, p.main()), "x;abs;tanh;relu;tanh_1;relu_1");
+  EXPECT_EQ(Deaths(p, p.main(), Variables::kModules), ";;tanh;;tanh_1,relu,abs;relu_1,x");
+}
+
 TEST(GraphPlan, KnowsTheRangeOfAGraphsValues) {
   const Result<Program> p = ParseText(
       "input %x: f32[2]\n%y: f32[2] = higher_order::wrap(@g, %x)\nreturn %y\n"
       "graph @g(%b: f32[2]) {\n  %c: f32[2] = aten::tanh(%b)\n  return %c\n}\n",
       "");
   ASSERT_TRUE(p) << Describe(p.error());
-  const GraphPlan main(*p, p->main()), inner(*p, p->graphs[1]);
+  const GraphPlan main(*p, p->main(), Variables::kGenerated);
+  const GraphPlan inner(*p, p->graphs[1], Variables::kGenerated);
   EXPECT_EQ(main.count(), 2u);
   EXPECT_EQ(inner.count(), 2u);
   EXPECT_FALSE(main.Has(inner.first()));
