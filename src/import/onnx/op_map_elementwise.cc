@@ -125,6 +125,16 @@ void Cast(Call& call) {
 
 void CastLike(Call& call) { CastTo(call, call.dtype(1)); }
 
+// The same bits as another dtype, of as many.
+void BitCast(Call& call) {
+  const std::int64_t element = call.integer("to", 0);
+  const std::optional<DType> to = DTypeOf(element);
+  if (!to) Call::GiveUp("bits of element type " + std::to_string(element));
+  if (BitsOf(*to) != BitsOf(call.dtype(0))) Call::GiveUp("bits of another number");
+  if (*to == call.dtype(0)) return call.GiveItem(call.item(0));
+  call.Give(call.Emit("aten::view.dtype", call.tensor(0), *to), {*to, call.shape(0)});
+}
+
 // --- Two operands -------------------------------------------------------------------------------
 
 // Contents of two constants, each repeated where it is the only one; nothing where they are not
@@ -512,6 +522,7 @@ constexpr std::array kRows{
     OpRow{"Atanh", 9, Unary, "aten::atanh"},
     OpRow{"BitShift", 11, BitShift},
     OpRow{"BitwiseAnd", 18, Binary, "aten::bitwise_and.Tensor"},
+    OpRow{"BitCast", 26, BitCast},
     OpRow{"BitwiseNot", 18, Unary, "aten::bitwise_not"},
     OpRow{"BitwiseOr", 18, Binary, "aten::bitwise_or.Tensor"},
     OpRow{"BitwiseXor", 18, Binary, "aten::bitwise_xor.Tensor"},

@@ -93,6 +93,15 @@ void GatherTuples(Call& call) {
 
 // --- Written to places --------------------------------------------------------------------------
 
+// What PyTorch calls a reduction.
+std::string_view ReductionNamed(const std::string& reduction) {
+  if (reduction == "add") return "sum";
+  if (reduction == "mul") return "prod";
+  if (reduction == "max") return "amax";
+  if (reduction == "min") return "amin";
+  Call::GiveUp("reduction \"" + reduction + "\"");
+}
+
 void ScatterElements(Call& call) {
   const int axis = call.axis(call.integer("axis", 0), call.rank(0));
   const std::string reduction = call.text("reduction", "none");
@@ -100,18 +109,39 @@ void ScatterElements(Call& call) {
   if (reduction == "none") {
     return call.Give(call.Emit("aten::scatter.src", x, axis, index, source), call.like(0));
   }
-  std::string_view how;
-  if (reduction == "add") how = "sum";
-  if (reduction == "mul") how = "prod";
-  if (reduction == "max") how = "amax";
-  if (reduction == "min") how = "amin";
-  if (how.empty()) Call::GiveUp("reduction \"" + reduction + "\"");
-  call.Give(call.Emit("aten::scatter_reduce.two", x, axis, index, source, how), call.like(0));
+  call.Give(
+      call.Emit("aten::scatter_reduce.two", x, axis, index, source, ReductionNamed(reduction)),
+      call.like(0));
+}
+
+// What index_put does not reduce by: tuples become positions among rows, which are what is left of
+// the dimensions.
+void ReduceTuples(Call& call, const std::string& reduction) {
+  std::size_t depth = 0;
+  const Shape& shape = call.shape(0);
+  const std::vector<Tensor> columns = Columns(call, 1, &depth);
+  if (depth > shape.size()) Call::GiveUp("indices deeper than the operand");
+  Tensor place = columns[0];
+  for (std::size_t i = 1; i < depth; ++i) {
+    place = call.Emit("aten::mul.Tensor", place, shape[i]);
+    place = call.Emit("aten::add.Tensor", place, columns[i]);
+  }
+  Sizes& sizes = call.sizes();
+  const Dim row =
+      shapes::Count(sizes, shape, static_cast<int>(depth), static_cast<int>(shape.size()));
+  const Dim count = shapes::Count(sizes, call.shape(1), 0, call.rank(1) - 1);
+  const Tensor rows = call.Emit("aten::reshape", call.tensor(0), Builder::Shape{-1, row});
+  const Tensor source = call.Emit("aten::reshape", call.tensor(2), Builder::Shape{count, row});
+  place = call.Emit("aten::reshape", place, Builder::Shape{-1, 1});
+  place = call.Emit("aten::expand", place, Builder::Shape{count, row});
+  const Tensor out =
+      call.Emit("aten::scatter_reduce.two", rows, 0, place, source, ReductionNamed(reduction));
+  call.Give(call.Emit("aten::reshape", out, ToSizes(shape)), call.like(0));
 }
 
 void ScatterTuples(Call& call) {
   const std::string reduction = call.text("reduction", "none");
-  if (reduction != "none" && reduction != "add") Call::GiveUp("reduction \"" + reduction + "\"");
+  if (reduction != "none" && reduction != "add") return ReduceTuples(call, reduction);
   std::size_t depth = 0;
   const std::vector<Tensor> columns = Columns(call, 1, &depth);
   const Tensor out =
@@ -152,20 +182,44 @@ void Compress(Call& call) {
             {call.dtype(0), shapes::With(to, axis, count)});
 }
 
+// Where each of `count` different ones stands first: the least position of those that are it.
+Tensor FirstPlaces(Call& call, Tensor inverse, Dim count, Dim all) {
+  const Tensor line = call.Emit("aten::arange", all);
+  const Tensor far =
+      call.Emit("aten::full", Builder::Shape{count}, all, Builder::Named("dtype", DType::kInt64));
+  return call.Emit("aten::scatter_reduce.two", far, 0, inverse, line, "amin");
+}
+
 void Unique(Call& call) {
-  if (call.attribute("axis") || call.wants(1))
-    Call::GiveUp("unique slices, or where they stand first");
-  const bool inverse = call.wants(2), counts = call.wants(3);
+  const bool first = call.wants(1), inverse = first || call.wants(2), counts = call.wants(3);
+  const bool sorted = call.integer("sorted", 1) != 0;
   const Dim count = call.workshop().FreshSymbol();
-  const std::vector<Tensor> out = call.EmitMany("aten::_unique2", 3, call.tensor(0),
-                                                call.integer("sorted", 1) != 0, inverse, counts);
-  const Dim all = shapes::Count(call.sizes(), call.shape(0));
-  call.Give(out[0], {call.dtype(0), {count}});
-  call.GiveNothing();
+  Dim all = shapes::Count(call.sizes(), call.shape(0));
+  Shape to{count};
+  std::vector<Tensor> out;
+  if (call.attribute("axis")) {
+    const int axis = call.axis(call.integer("axis", 0), call.rank(0));
+    all = call.shape(0)[static_cast<std::size_t>(axis)];
+    to = shapes::With(call.shape(0), axis, count);
+    out = call.EmitMany("aten::unique_dim", 3, call.tensor(0), axis, sorted, inverse, counts);
+  } else {
+    out = call.EmitMany("aten::_unique2", 3, call.tensor(0), sorted, inverse, counts);
+  }
+  call.workshop().builder.State(out[0], call.dtype(0), ToSizes(to));
+  call.Give(out[0], {call.dtype(0), to});
   if (!inverse && !counts) return;
-  const Tensor flat = call.Emit("aten::reshape", out[1], Builder::Shape{-1});
-  call.Give(flat, {DType::kInt64, {all}});
-  call.Give(out[2], {DType::kInt64, {count}});
+  const Tensor flat = inverse ? call.Emit("aten::reshape", out[1], Builder::Shape{-1}) : Tensor();
+  if (first) {
+    call.Give(FirstPlaces(call, flat, count, all), {DType::kInt64, {count}});
+  } else {
+    call.GiveNothing();
+  }
+  if (call.wants(2)) {
+    call.Give(flat, {DType::kInt64, {all}});
+  } else {
+    call.GiveNothing();
+  }
+  if (counts) call.Give(out[2], {DType::kInt64, {count}});
 }
 
 // --- Boxes that overlap others ------------------------------------------------------------------

@@ -268,8 +268,17 @@ void Hardmax(Call& call) {
   call.Give(call.Emit("aten::scatter.value", zeros, axis, largest, 1), call.like(0));
 }
 
+// Of each matrix.
+void Determinant(Call& call) {
+  Shape to = call.shape(0);
+  if (to.size() < 2) Call::GiveUp("no matrix");
+  to.erase(to.end() - 2, to.end());
+  call.Give(call.Emit("aten::linalg_det", call.tensor(0)), {call.dtype(0), to});
+}
+
 constexpr std::array kRows{
     OpRow{.name = "BatchNormalization", .since = 1, .translate = BatchNorm, .statistics = 0b11000},
+    OpRow{"Det", 11, Determinant},
     OpRow{"Einsum", 12, EinsteinSum},
     OpRow{"Gemm", 1, General},
     OpRow{"GroupNormalization", 18, GroupNorm},

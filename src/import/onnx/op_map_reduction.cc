@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "import/onnx/op_map.h"
@@ -76,6 +77,16 @@ void OfFloats(Call& call) {
             reduction.like);
 }
 
+// Of no elements it is the least or the most that there can be, which PyTorch refuses to say.
+Tensor ExtremeOfNothing(Call& call, const Like& like, bool largest) {
+  const Builder::Arg dtype = Builder::Named("dtype", like.dtype);
+  const Builder::Shape sizes = ToSizes(like.shape);
+  if (like.dtype == DType::kBool) return call.Emit("aten::full", sizes, !largest, dtype);
+  if (!IsFloating(like.dtype)) Call::GiveUp("an extreme of no integers");
+  const double most = std::numeric_limits<double>::infinity();
+  return call.Emit("aten::full", sizes, largest ? -most : most, dtype);
+}
+
 void Extreme(Call& call) {
   const Reduction reduction = ReductionOf(call);
   if (reduction.nothing) return call.GiveItem(call.item(0));
@@ -84,6 +95,12 @@ void Extreme(Call& call) {
     return largest ? call.sizes().Maximum(a, b) : call.sizes().Minimum(a, b);
   };
   if (Fold(call, reduction, join)) return;
+  const auto is_empty = [&](int axis) {
+    return call.shape(0)[static_cast<std::size_t>(axis)] == Dim(0);
+  };
+  if (std::ranges::any_of(reduction.axes, is_empty)) {
+    return call.Give(ExtremeOfNothing(call, reduction.like, largest), reduction.like);
+  }
   call.Give(call.Emit(call.row().target, call.tensor(0), reduction.list(), reduction.keep),
             reduction.like);
 }

@@ -174,10 +174,43 @@ void LargestOfWindows(Call& call) {
   call.Give(out[1], {DType::kInt64, to});
 }
 
+// PyTorch's windows of a mean have no dilation, those of a convolution have: sums by one of ones,
+// of each channel and of where there are elements.
+Tensor MeansOfDilated(Call& call, Tensor x, const std::vector<Window>& windows) {
+  const Shape& shape = call.shape(0);
+  const Shape to = SlidShape(call, shape, windows);
+  Builder::Shape counted{1, 1}, pads, more;
+  for (std::size_t i = windows.size(); i-- > 0;) {
+    const Window& w = windows[i];
+    if (!shape[i + 2].is_number() || !to[i + 2].is_number()) {
+      Call::GiveUp("means of dilated windows over a symbolic size");
+    }
+    const std::int64_t reached = (to[i + 2].number() - 1) * w.stride + w.extent();
+    const std::int64_t beyond = reached - shape[i + 2].number() - w.before - w.after;
+    pads.insert(pads.end(), {w.before, w.after});
+    more.insert(more.end(), {0, std::max<std::int64_t>(beyond, 0)});
+  }
+  counted.insert(counted.end(), shape.begin() + 2, shape.end());
+  const Builder::Arg dtype = Builder::Named("dtype", call.dtype(0));
+  const double beside = call.integer("count_include_pad", 0) != 0 ? 1.0 : 0.0;
+  const auto sums = [&](Tensor of, double padding, Dim channels) {
+    of = call.Emit("aten::constant_pad_nd", of, pads, padding);
+    of = call.Emit("aten::constant_pad_nd", of, more, 0.0);
+    Builder::Shape sizes{channels, 1};
+    for (const Window& w : windows) sizes.emplace_back(w.kernel);
+    return call.Emit(ForDimensions("aten::conv", windows.size()), of,
+                     call.Emit("aten::ones", sizes, dtype), Tensor(), Strides(windows),
+                     Builder::Shape(windows.size(), 0), Dilations(windows), channels);
+  };
+  const Tensor all = sums(x, 0.0, shape[1]);
+  return call.Emit("aten::div.Tensor", all,
+                   sums(call.Emit("aten::ones", counted, dtype), beside, Dim(1)));
+}
+
 Tensor MeansOfWindows(Call& call, Tensor x, std::vector<Window>& windows) {
   const bool ceil = windows.front().ceil;
   const auto wide = [](const Window& w) { return w.dilation != 1; };
-  if (std::ranges::any_of(windows, wide)) Call::GiveUp("means of dilated windows");
+  if (std::ranges::any_of(windows, wide)) return MeansOfDilated(call, x, windows);
   if (!Fits(windows)) x = Padded(call, x, windows, 0);
   return call.Emit(ForDimensions("aten::avg_pool", windows.size()), x, Kernels(windows),
                    Strides(windows), Paddings(windows), ceil,
@@ -203,6 +236,28 @@ void NormOfWindows(Call& call) {
   const Tensor mean = MeansOfWindows(call, power, windows);
   const Tensor sum = call.Emit("aten::mul.Tensor", mean, size);
   call.Give(call.Emit("aten::pow.Tensor_Scalar", sum, 1 / order), {call.dtype(0), to});
+}
+
+// What a pool of the largest left, put back where it was: values, places, the size.
+void BackToPlaces(Call& call) {
+  const std::vector<Window> windows = PoolWindows(call);
+  if (windows.size() != 2) Call::GiveUp("no image");
+  Shape to = call.shape(0);
+  if (call.has(2)) {
+    const std::vector<Dim> wanted = call.known_numbers(2);
+    if (wanted.size() != to.size()) Call::GiveUp("an output_shape of another rank");
+    to = wanted;
+  } else {
+    Sizes& sizes = call.sizes();
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      const Window& w = windows[i];
+      const Dim reached = sizes.Product(sizes.Difference(to[i + 2], Dim(1)), Dim(w.stride));
+      to[i + 2] = sizes.Sum(reached, Dim(w.extent() - w.before - w.after));
+    }
+  }
+  const Tensor out = call.Emit("aten::max_unpool2d", call.tensor(0), call.tensor(1),
+                               Builder::Shape{to.at(2), to.at(3)});
+  call.Give(out, {call.dtype(0), to});
 }
 
 // --- Pools over all of an image -----------------------------------------------------------------
@@ -283,6 +338,7 @@ constexpr std::array kRows{
     OpRow{"GlobalMaxPool", 1, LargestOfImage},
     OpRow{"LpPool", 1, NormOfWindows},
     OpRow{"MaxPool", 1, LargestOfWindows},
+    OpRow{.name = "MaxUnpool", .since = 9, .translate = BackToPlaces, .settings = 0b100},
     OpRow{"MaxRoiPool", 1, LargestOfBoxes},
     OpRow{"RoiAlign", 10, MeanOfBoxes},
 };
