@@ -74,6 +74,14 @@ ENCODERS: dict[str, Callable[[], HfModel]] = {
     "roberta-c": lambda: text(t.RobertaForTokenClassification, other(t.RobertaConfig), 2, 20),
     "roberta-d": lambda: text(t.RobertaForQuestionAnswering, small(t.RobertaConfig), 4, 11),
     "roberta-e": lambda: text(t.RobertaModel, other(t.RobertaConfig), 2, 12),
+    "xlm_roberta-a": lambda: text(t.XLMRobertaForMaskedLM, small(t.XLMRobertaConfig), 2, 14),
+    "xlm_roberta-b": lambda: text(
+        t.XLMRobertaForSequenceClassification, other(t.XLMRobertaConfig, dtype="bfloat16"), 3, 22
+    ),
+    "camembert-a": lambda: text(t.CamembertForTokenClassification, small(t.CamembertConfig), 3, 13),
+    "camembert-b": lambda: text(
+        t.CamembertForMaskedLM, other(t.CamembertConfig, type_vocab_size=1), 2, 18
+    ),
     "electra-a": lambda: text(
         t.ElectraForMaskedLM,
         small(t.ElectraConfig, embedding_size=24, tie_word_embeddings=False),

@@ -35,6 +35,18 @@ def heard(make: Any, config: Any, batch: int, target: int) -> HfModel:
     return HfModel(make, config, inputs, sizes)
 
 
+def classified(make: Any, config: Any, batch: int) -> HfModel:
+    """Hears sound of the one length that there is and says what it is."""
+
+    def inputs(labelled: bool) -> Inputs:
+        length = 2 * config.max_source_positions
+        sound = torch.zeros(batch, config.num_mel_bins, length, dtype=config.dtype)
+        labels = {"labels": tokens(batch)} if labelled else {}
+        return {"input_features": sound, **labels}
+
+    return HfModel(make, config, inputs, ["--batch", str(batch), *attention_of(config)])
+
+
 def target_of(make: Any, labelled: bool, batch: int, length: int) -> Inputs:
     """Labels, or what the decoder starts with."""
     labels = labels_of(make.__name__, batch, length) if labelled else {}
@@ -154,6 +166,61 @@ SEQ2SEQ: dict[str, Callable[[], HfModel]] = {
         ),
         data_sizes=["--size=u0=1", "--size=u1=3"],
     ),
+    "mt5-a": lambda: written(
+        t.MT5ForConditionalGeneration,
+        t.MT5Config(
+            d_model=48, d_kv=8, d_ff=112, num_layers=2, num_heads=4, vocab_size=99, **STARTS_WITH_0
+        ),
+        2,
+        16,
+        9,
+    ),
+    "mt5-b": lambda: text(
+        t.MT5ForTokenClassification,
+        t.MT5Config(
+            d_model=40,
+            d_kv=12,
+            d_ff=96,
+            num_layers=3,
+            num_heads=5,
+            vocab_size=131,
+            feed_forward_proj="relu",
+            num_labels=4,
+            dtype="bfloat16",
+            attn_implementation="eager",
+        ),
+        3,
+        10,
+    ),
+    "umt5-a": lambda: written(
+        t.UMT5ForConditionalGeneration,
+        t.UMT5Config(
+            d_model=48, d_kv=8, d_ff=112, num_layers=2, num_heads=4, vocab_size=99, **STARTS_WITH_0
+        ),
+        2,
+        16,
+        9,
+    ),
+    "umt5-b": lambda: written(
+        t.UMT5ForConditionalGeneration,
+        t.UMT5Config(
+            d_model=40,
+            d_kv=12,
+            d_ff=96,
+            num_layers=3,
+            num_decoder_layers=2,
+            num_heads=5,
+            vocab_size=131,
+            relative_attention_num_buckets=16,
+            relative_attention_max_distance=50,
+            **STARTS_WITH_0,
+            dtype="bfloat16",
+            attn_implementation="eager",
+        ),
+        3,
+        10,
+        24,
+    ),
     "bart-a": lambda: written(
         t.BartForConditionalGeneration,
         t.BartConfig(
@@ -201,6 +268,38 @@ SEQ2SEQ: dict[str, Callable[[], HfModel]] = {
     "bart-e": lambda: replace(
         text(t.BartForSequenceClassification, small_bart(num_labels=4), 3, 11),
         data_sizes=["--size=u0=1", "--size=u1=3"],
+    ),
+    "whisper-d": lambda: classified(
+        t.WhisperForAudioClassification,
+        t.WhisperConfig(
+            d_model=36,
+            encoder_layers=2,
+            encoder_attention_heads=3,
+            encoder_ffn_dim=56,
+            vocab_size=51,
+            num_mel_bins=14,
+            max_source_positions=19,
+            classifier_proj_size=22,
+            num_labels=7,
+        ),
+        3,
+    ),
+    "whisper-e": lambda: classified(
+        t.WhisperForAudioClassification,
+        t.WhisperConfig(
+            d_model=40,
+            encoder_layers=3,
+            encoder_attention_heads=5,
+            decoder_attention_heads=5,
+            encoder_ffn_dim=64,
+            vocab_size=51,
+            num_mel_bins=10,
+            max_source_positions=12,
+            dropout=0.1,
+            dtype="bfloat16",
+            attn_implementation="eager",
+        ),
+        2,
     ),
     "whisper-a": lambda: heard(
         t.WhisperForConditionalGeneration,

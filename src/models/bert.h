@@ -35,7 +35,8 @@ BertConfig ReadBert(const Settings& config, const BertKind& kind);
 EncoderPlan PlanOf(const BertConfig& config, std::string_view base);
 
 struct BertEmbeddings : Layer {
-  BertEmbeddings(const Layer& parent, const BertConfig& c);
+  // `tied`: the table of words, where it is another layer's.
+  BertEmbeddings(const Layer& parent, const BertConfig& c, Tensor tied = {});
   Tensor operator()(Tensor tokens) const;
   const BertConfig& c;
   Embedding words;
@@ -97,7 +98,8 @@ struct BertPooler : Layer {
 };
 
 struct BertModel : Layer {
-  BertModel(const Layer& parent, std::string_view name, const BertConfig& c, Pooling pooling);
+  BertModel(const Layer& parent, std::string_view name, const BertConfig& c, Pooling pooling,
+            Tensor tied_words = {});
   Encoded operator()(Tensor tokens) const;
   Tensor words() const { return embeddings.words.weight; }
   const BertConfig& c;

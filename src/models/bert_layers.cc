@@ -44,10 +44,12 @@ EncoderPlan PlanOf(const BertConfig& c, std::string_view base) {
           .token_dropout = c.class_dropout};
 }
 
-BertEmbeddings::BertEmbeddings(const Layer& parent, const BertConfig& config)
+BertEmbeddings::BertEmbeddings(const Layer& parent, const BertConfig& config, Tensor tied)
     : Layer(parent, "embeddings", config.ClassOf("Embeddings")),
       c(config),
-      words(*this, "word_embeddings", c.vocabulary, c.embedding, c.padding),
+      words(tied.defined()
+                ? Embedding(*this, "word_embeddings", tied, c.padding)
+                : Embedding(*this, "word_embeddings", c.vocabulary, c.embedding, c.padding)),
       places(c.kind.counts_tokens
                  ? std::nullopt
                  : std::optional<Embedding>(std::in_place, *this, "position_embeddings",
@@ -158,10 +160,10 @@ Tensor BertPooler::operator()(Tensor hidden) const {
 }
 
 BertModel::BertModel(const Layer& parent, std::string_view name, const BertConfig& config,
-                     Pooling pooling)
+                     Pooling pooling, Tensor tied_words)
     : Layer(parent, name, config.ClassOf("Model")),
       c(config),
-      embeddings(*this, c),
+      embeddings(*this, c, tied_words),
       widen(c.embedding == c.hidden
                 ? std::nullopt
                 : std::optional<Linear>(std::in_place, *this, "embeddings_project", c.embedding,

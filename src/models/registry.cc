@@ -8,11 +8,12 @@ namespace steelyard::models {
 namespace {
 
 constexpr std::array kArchitectures{
-    &kAlbert,     &kBart,      &kBert,       &kBloom,      &kClip,     &kClipText, &kClipVision,
-    &kConvNext,   &kDebertaV2, &kDeepseekV3, &kDistilBert, &kElectra,  &kGemma,    &kGemma2,
-    &kGemma3Text, &kGpt2,      &kGptNeoX,    &kLlama,      &kMamba2,   &kMistral,  &kMixtral,
-    &kModernBert, &kOpt,       &kPhi3,       &kQwen2,      &kQwen2Moe, &kQwen3,    &kQwen3Moe,
-    &kRoberta,    &kSwin,      &kT5,         &kVit,        &kWhisper};
+    &kAlbert,     &kBart,       &kBert,      &kBloom,      &kCamembert,  &kClip,    &kClipText,
+    &kClipVision, &kConvNext,   &kDebertaV2, &kDeepseekV3, &kDistilBert, &kElectra, &kGemma,
+    &kGemma2,     &kGemma3Text, &kGpt2,      &kGptNeoX,    &kLlama,      &kMamba2,  &kMistral,
+    &kMixtral,    &kModernBert, &kMt5,       &kOpt,        &kPhi3,       &kQwen2,   &kQwen2Moe,
+    &kQwen3,      &kQwen3Moe,   &kRoberta,   &kSwin,       &kT5,         &kUmt5,    &kVit,
+    &kWhisper,    &kXlmRoberta};
 
 constexpr std::array kAttentions{AttentionRow{"sdpa", Attention::kSdpa},
                                  AttentionRow{"eager", Attention::kEager}};

@@ -11,6 +11,7 @@ extern const Architecture kAlbert;
 extern const Architecture kBart;
 extern const Architecture kBert;
 extern const Architecture kBloom;
+extern const Architecture kCamembert;
 extern const Architecture kClip;
 extern const Architecture kClipText;
 extern const Architecture kClipVision;
@@ -29,6 +30,7 @@ extern const Architecture kMamba2;
 extern const Architecture kMistral;
 extern const Architecture kMixtral;
 extern const Architecture kModernBert;
+extern const Architecture kMt5;
 extern const Architecture kOpt;
 extern const Architecture kPhi3;
 extern const Architecture kQwen2;
@@ -38,7 +40,9 @@ extern const Architecture kQwen3Moe;
 extern const Architecture kRoberta;
 extern const Architecture kSwin;
 extern const Architecture kT5;
+extern const Architecture kUmt5;
 extern const Architecture kVit;
 extern const Architecture kWhisper;
+extern const Architecture kXlmRoberta;
 
 }  // namespace steelyard::models

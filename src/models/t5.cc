@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// modeling_t5.py, of transformers 5. Where tokens are enters only into the scores of attention, as
-// a bias by their distance, which the first layer of a stack finds for all.
+// modeling_t5.py, modeling_mt5.py and modeling_umt5.py, of transformers 5. Where tokens are enters
+// only into the scores of attention, as a bias by their distance, which the first layer of a stack
+// finds for all; UMT5's layers each find their own.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,18 +17,49 @@
 namespace steelyard::models {
 namespace {
 
-constexpr std::string_view kModule = "transformers.models.t5.modeling_t5.";
 constexpr std::int64_t kMostPositions = std::int64_t{1} << 31;  // it has no table of them
 
-std::string ClassOf(std::string_view name) { return std::string(kModule).append(name); }
+// What a config class says where a config says nothing, and what the models differ in.
+struct T5Kind {
+  std::string_view classes;  // what their names begin with: "transformers...modeling_t5.T5"
+  std::int64_t inner, layers, heads, vocabulary;
+  std::string_view feed_forward;
+  bool scaled = false;      // what is written, where the words' weights are the head's
+  bool own_biases = false;  // each layer has a table of them
+};
+constexpr T5Kind kT5Kind{.classes = "transformers.models.t5.modeling_t5.T5",
+                         .inner = 2048,
+                         .layers = 6,
+                         .heads = 8,
+                         .vocabulary = 32128,
+                         .feed_forward = "relu",
+                         .scaled = true};
+constexpr T5Kind kMt5Kind{.classes = "transformers.models.mt5.modeling_mt5.MT5",
+                          .inner = 1024,
+                          .layers = 8,
+                          .heads = 6,
+                          .vocabulary = 250112,
+                          .feed_forward = "gated-gelu"};
+constexpr T5Kind kUmt5Kind{.classes = "transformers.models.umt5.modeling_umt5.UMT5",
+                           .inner = 1024,
+                           .layers = 8,
+                           .heads = 6,
+                           .vocabulary = 250112,
+                           .feed_forward = "gated-gelu",
+                           .scaled = true,
+                           .own_biases = true};
 
 struct T5Config {
+  const T5Kind& kind;
   std::int64_t hidden, inner, layers, decoder_layers, vocabulary, buckets, far;
   Heads heads;
   double eps, dropout, class_dropout;
   std::string activation;
   bool gated, scaled, own_head;
   Shift shift;
+  std::string ClassOf(std::string_view name) const {
+    return std::string(kind.classes).append(name);
+  }
 };
 
 // What "gated-gelu" says: whether there is a gate, and its activation.
@@ -36,10 +68,10 @@ struct FeedForwardName {
   std::string activation;
 };
 
-FeedForwardName FeedForwardOf(const Settings& c) {
+FeedForwardName FeedForwardOf(const Settings& c, std::string_view missing) {
   constexpr std::string_view kGated = "gated-";
   constexpr std::string_view kKey = "feed_forward_proj";
-  const std::string name = c.Text(kKey, "relu");
+  const std::string name = c.Text(kKey, missing);
   const bool gated = name.starts_with(kGated);
   std::string activation = gated ? name.substr(kGated.size()) : name;
   if (activation.find('-') != std::string::npos) {
@@ -69,19 +101,20 @@ void RefuseOdd(const Net& net, const T5Config& config) {
   }
 }
 
-T5Config Read(const Net& net) {
+T5Config Read(const Net& net, const T5Kind& kind) {
   const Settings& c = net.config;
-  const std::int64_t heads = c.Size("num_heads", 8);
-  const std::int64_t layers = c.Layers("num_layers", 6);
-  const FeedForwardName feed_forward = FeedForwardOf(c);
+  const std::int64_t heads = c.Size("num_heads", kind.heads);
+  const std::int64_t layers = c.Layers("num_layers", kind.layers);
+  const FeedForwardName feed_forward = FeedForwardOf(c, kind.feed_forward);
   // Configs before transformers 5 say by it that what is written is not scaled.
   const bool own_head = !c.Flag("tie_word_embeddings", true);
-  T5Config config{.hidden = c.Size("d_model", 512),
-                  .inner = c.Size("d_ff", 2048),
+  T5Config config{.kind = kind,
+                  .hidden = c.Size("d_model", 512),
+                  .inner = c.Size("d_ff", kind.inner),
                   .layers = layers,
                   .decoder_layers =
                       c.Has("num_decoder_layers") ? c.Layers("num_decoder_layers", layers) : layers,
-                  .vocabulary = c.Size("vocab_size", 32128),
+                  .vocabulary = c.Size("vocab_size", kind.vocabulary),
                   .buckets = c.Count("relative_attention_num_buckets", 32),
                   .far = c.Count("relative_attention_max_distance", 128),
                   .heads = {.query = heads, .key = heads, .width = c.Size("d_kv", 64)},
@@ -90,7 +123,7 @@ T5Config Read(const Net& net) {
                   .class_dropout = c.Share("classifier_dropout", 0.0),
                   .activation = feed_forward.activation,
                   .gated = feed_forward.gated,
-                  .scaled = c.Flag("scale_decoder_outputs", !own_head),
+                  .scaled = c.Flag("scale_decoder_outputs", kind.scaled && !own_head),
                   .own_head = own_head,
                   .shift = {.first = c.Count("decoder_start_token_id", 0),
                             .padding = c.Count("pad_token_id", 0)}};
@@ -101,7 +134,7 @@ T5Config Read(const Net& net) {
 enum class Side : std::uint8_t { kEncoder, kDecoder };
 
 RmsNorm NormOf(const Layer& parent, std::string_view name, const T5Config& c) {
-  return {parent, name, ClassOf("T5LayerNorm"), c.hidden, c.eps, RmsWeight::kOfNarrow};
+  return {parent, name, c.ClassOf("LayerNorm"), c.hidden, c.eps, RmsWeight::kOfNarrow};
 }
 
 // What of the table of biases a query and a key have, by how far apart they are: of [seq, seq].
@@ -159,7 +192,7 @@ enum class Bucketed : std::uint8_t { kNo, kYes };
 struct Attention : Layer {
   Attention(const Layer& parent, std::string_view name, const T5Config& config, Side in,
             Bucketed bucketed)
-      : Layer(parent, name, ClassOf("T5Attention")),
+      : Layer(parent, name, config.ClassOf("Attention")),
         c(config),
         side(in),
         q(*this, "q", c.hidden, c.heads.query * c.heads.width, Bias::kNone),
@@ -205,7 +238,7 @@ struct AttentionLayer : Layer {
   };
   AttentionLayer(const Layer& parent, const Names& names, const T5Config& c, Side side,
                  Bucketed bucketed)
-      : Layer(parent, names.layer, ClassOf(names.class_name)),
+      : Layer(parent, names.layer, c.ClassOf(names.class_name)),
         attention(*this, names.attention, c, side, bucketed),
         norm(NormOf(*this, "layer_norm", c)),
         dropout(*this, "dropout", c.dropout) {}
@@ -226,7 +259,7 @@ struct AttentionLayer : Layer {
 struct Dense : Layer {
   Dense(const Layer& parent, const T5Config& c)
       : Layer(parent, "DenseReluDense",
-              ClassOf(c.gated ? "T5DenseGatedActDense" : "T5DenseActDense")),
+              c.ClassOf(c.gated ? "DenseGatedActDense" : "DenseActDense")),
         in(*this, c.gated ? "wi_0" : "wi", c.hidden, c.inner, Bias::kNone),
         gated(c.gated ? std::optional<Linear>(std::in_place, *this, "wi_1", c.hidden, c.inner,
                                               Bias::kNone)
@@ -249,7 +282,7 @@ struct Dense : Layer {
 
 struct FeedForward : Layer {
   FeedForward(const Layer& parent, std::string_view name, const T5Config& c)
-      : Layer(parent, name, ClassOf("T5LayerFF")),
+      : Layer(parent, name, c.ClassOf("LayerFF")),
         dense(*this, c),
         norm(NormOf(*this, "layer_norm", c)),
         dropout(*this, "dropout", c.dropout) {}
@@ -271,15 +304,15 @@ struct Attended {
 struct Block : Layer {
   Block(const Layer& parent, const std::string& name, std::int64_t layer, const T5Config& c,
         Side side)
-      : Layer(parent, name, ClassOf("T5Block")),
-        self(*this, {"layer.0", "T5LayerSelfAttention", "SelfAttention"}, c, side,
-             layer == 0 ? Bucketed::kYes : Bucketed::kNo),
-        cross(side == Side::kDecoder ? std::optional<AttentionLayer>(
-                                           std::in_place, *this,
-                                           AttentionLayer::Names{"layer.1", "T5LayerCrossAttention",
-                                                                 "EncDecAttention"},
-                                           c, side, Bucketed::kNo)
-                                     : std::nullopt),
+      : Layer(parent, name, c.ClassOf("Block")),
+        self(*this, {"layer.0", "LayerSelfAttention", "SelfAttention"}, c, side,
+             layer == 0 || c.kind.own_biases ? Bucketed::kYes : Bucketed::kNo),
+        cross(side == Side::kDecoder
+                  ? std::optional<AttentionLayer>(
+                        std::in_place, *this,
+                        AttentionLayer::Names{"layer.1", "LayerCrossAttention", "EncDecAttention"},
+                        c, side, Bucketed::kNo)
+                  : std::nullopt),
         feed_forward(*this, cross ? "layer.2" : "layer.1", c) {}
   Tensor operator()(Tensor x, const Source& source, Attended& all) const {
     const auto call = Enter();
@@ -294,8 +327,9 @@ struct Block : Layer {
 
 struct Stack : Layer {
   Stack(const Layer& parent, const T5Config& c, Tensor words, Side of, Net& net)
-      : Layer(parent, of == Side::kEncoder ? "encoder" : "decoder", ClassOf("T5Stack"), net),
+      : Layer(parent, of == Side::kEncoder ? "encoder" : "decoder", c.ClassOf("Stack"), net),
         side(of),
+        own_biases(c.kind.own_biases),
         embed(*this, "embed_tokens", words),
         blocks(Numbered<Block>(*this, "block", side == Side::kEncoder ? c.layers : c.decoder_layers,
                                c, side)),
@@ -307,10 +341,14 @@ struct Stack : Layer {
     Attended all{.mask = side == Side::kEncoder ? FullMask(net(), net().seq) : CausalMask(net())};
     if (side == Side::kDecoder) all.cross_mask = CrossMask(net(), source.seq);
     x = dropout(x);
-    for (const Block& block : blocks) x = block(x, source, all);
+    for (const Block& block : blocks) {
+      x = block(x, source, all);
+      if (own_biases) all.bias = all.cross_bias = {};
+    }
     return dropout(norm(x));
   }
   Side side;
+  bool own_biases;
   Embedding embed;
   std::vector<Block> blocks;
   RmsNorm norm;
@@ -319,7 +357,7 @@ struct Stack : Layer {
 
 struct Encoder : Layer {
   Encoder(const Layer& parent, std::string_view name, const T5Config& c)
-      : Layer(parent, name, ClassOf("T5EncoderModel")),
+      : Layer(parent, name, c.ClassOf("EncoderModel")),
         shared(*this, "shared", c.vocabulary, c.hidden),
         encoder(*this, c, shared.weight, Side::kEncoder, net()) {}
   Tensor operator()(Tensor tokens) const {
@@ -397,10 +435,10 @@ void BuildSpan(Net& net, const T5Config& c) {
 void BuildSequenceClasses(Net& net, const T5Config& c) {
   const Layer root(net);
   const std::int64_t classes = LabelCount(net.config);
-  const Layer model(root, "transformer", ClassOf("T5Model"));
+  const Layer model(root, "transformer", c.ClassOf("Model"));
   Stacks stacks(model, c);
   const SequenceClassHead head(
-      root, ClassOf("T5ClassificationHead"),
+      root, c.ClassOf("ClassificationHead"),
       {.hidden = c.hidden, .classes = classes, .dropout = c.class_dropout});
   const Tensor tokens = TokenInput(net, kMostPositions);
   const TextLabels labels = LabelInputs(net, TextTask::kSequenceClass, classes);
@@ -431,8 +469,9 @@ void BuildTokenClasses(Net& net, const T5Config& c) {
   ReturnTokenClasses(net, classifier(dropout(model(tokens))), labels.first, classes, false);
 }
 
+template <const T5Kind& kKind>
 void Build(Net& net) {
-  const T5Config c = Read(net);
+  const T5Config c = Read(net, kKind);
   const std::string_view head = net.options.head;
   if (head == "ForQuestionAnswering") return BuildSpan(net, c);
   if (head == "ForSequenceClassification") return BuildSequenceClasses(net, c);
@@ -452,7 +491,17 @@ constexpr std::array<std::string_view, 6> kHeads{"ForConditionalGeneration",
 
 }  // namespace
 
-const Architecture kT5{
-    .type = "t5", .prefix = "T5", .summary = "T5 and FLAN-T5", .heads = kHeads, .build = Build};
+const Architecture kT5{.type = "t5",
+                       .prefix = "T5",
+                       .summary = "T5 and FLAN-T5",
+                       .heads = kHeads,
+                       .build = Build<kT5Kind>};
+const Architecture kMt5{
+    .type = "mt5", .prefix = "MT5", .summary = "mT5", .heads = kHeads, .build = Build<kMt5Kind>};
+const Architecture kUmt5{.type = "umt5",
+                         .prefix = "UMT5",
+                         .summary = "UMT5",
+                         .heads = kHeads,
+                         .build = Build<kUmt5Kind>};
 
 }  // namespace steelyard::models

@@ -141,9 +141,41 @@ struct Model : Layer {
   Decoder decoder;
 };
 
+Tensor SoundInput(Net& net, const WhisperConfig& c) {
+  net.batch = net.b.Symbol({.name = "batch", .example = 1});
+  net.seq = Dim(c.source);
+  return net.b.Input("input_features", net.dtype(), {net.batch, c.mels, kStride * c.source});
+}
+
+// What is heard is classified by the mean of the encoder's states.
+void BuildClasses(Net& net, const WhisperConfig& c) {
+  const Settings& settings = net.config;
+  if (settings.Flag("use_weighted_layer_sum", false)) {
+    settings.Refuse("use_weighted_layer_sum", "a sum of the states of all layers is not built");
+  }
+  Builder& b = net.b;
+  const Layer root(net);
+  const std::int64_t classes = LabelCount(settings);
+  const std::int64_t width = settings.Size("classifier_proj_size", 256);
+  const Encoder encoder(root, c);
+  const Linear projector(root, "projector", c.layers.hidden, width);
+  const Linear classifier(root, "classifier", width, classes);
+  const Tensor sound = SoundInput(net, c);
+  const Tensor labels =
+      net.options.labelled ? b.Input("labels", DType::kInt64, {net.batch}) : Tensor();
+  const Tensor mean = b.Call("aten::mean.dim", projector(encoder(sound)), Shape{1});
+  const Tensor logits = classifier(mean);
+  if (labels.defined()) {
+    const Tensor rows = b.Call("aten::view", logits, Shape{-1, classes});
+    b.Return(b.Call("aten::cross_entropy_loss", rows, b.Call("aten::view", labels, Shape{-1})));
+  }
+  b.Return(logits);
+}
+
 void Build(Net& net) {
   Builder& b = net.b;
   const WhisperConfig c = Read(net);
+  if (net.options.head == "ForAudioClassification") return BuildClasses(net, c);
   const Layer root(net);
   const bool writes = IsWriting(net);
   Model model(root, writes ? "model" : "", c);
@@ -153,10 +185,7 @@ void Build(Net& net) {
   } else if (writes) {
     head.emplace(root, "proj_out", c.layers.hidden, c.layers.vocabulary, Bias::kNone);
   }
-  net.batch = b.Symbol({.name = "batch", .example = 1});
-  net.seq = Dim(c.source);
-  const Tensor sound =
-      b.Input("input_features", net.dtype(), {net.batch, c.mels, kStride * c.source});
+  const Tensor sound = SoundInput(net, c);
   Written written = WrittenInput(net, model.decoder_net, c.target);
   if (written.labels.defined()) {
     written.tokens = ShiftRight(model.decoder_net, written.labels, c.layers.shift);
@@ -175,7 +204,8 @@ void Build(Net& net) {
   b.Return(source.hidden);
 }
 
-constexpr std::array<std::string_view, 2> kHeads{"ForConditionalGeneration", "Model"};
+constexpr std::array<std::string_view, 3> kHeads{"ForConditionalGeneration", "Model",
+                                                 "ForAudioClassification"};
 
 }  // namespace
 
