@@ -261,6 +261,7 @@ const Architecture kBloom{.type = "bloom",
                           .summary = "BLOOM",
                           .heads = kTextHeads,
                           .build = Build,
+                          .generates = true,
                           .only_attention = Attention::kEager};
 
 }  // namespace steelyard::models

@@ -285,6 +285,7 @@ const Architecture kDeepseekV3{.type = "deepseek_v3",
                                .prefix = "DeepseekV3",
                                .summary = "DeepSeek V3 and R1",
                                .heads = kHeads,
-                               .build = Build};
+                               .build = Build,
+                               .generates = true};
 
 }  // namespace steelyard::models

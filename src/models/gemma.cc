@@ -98,18 +98,24 @@ void BuildGemma3(Net& net) {
 
 }  // namespace
 
-const Architecture kGemma{
-    .type = "gemma", .prefix = "Gemma", .summary = "Gemma 1", .heads = kHeads, .build = BuildGemma};
+const Architecture kGemma{.type = "gemma",
+                          .prefix = "Gemma",
+                          .summary = "Gemma 1",
+                          .heads = kHeads,
+                          .build = BuildGemma,
+                          .generates = true};
 const Architecture kGemma2{.type = "gemma2",
                            .prefix = "Gemma2",
                            .summary = "Gemma 2",
                            .heads = kHeads,
                            .build = BuildGemma2,
+                           .generates = true,
                            .only_attention = Attention::kEager};
 const Architecture kGemma3Text{.type = "gemma3_text",
                                .prefix = "Gemma3",
                                .summary = "Gemma 3 without its eyes",
                                .heads = kGemma3Heads,
-                               .build = BuildGemma3};
+                               .build = BuildGemma3,
+                               .generates = true};
 
 }  // namespace steelyard::models

@@ -235,7 +235,11 @@ constexpr std::array<std::string_view, 5> kHeads{"LMHeadModel", "Model",
 
 }  // namespace
 
-const Architecture kGpt2{
-    .type = "gpt2", .prefix = "GPT2", .summary = "GPT-2", .heads = kHeads, .build = Build};
+const Architecture kGpt2{.type = "gpt2",
+                         .prefix = "GPT2",
+                         .summary = "GPT-2",
+                         .heads = kHeads,
+                         .build = Build,
+                         .generates = true};
 
 }  // namespace steelyard::models

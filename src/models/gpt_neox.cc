@@ -185,6 +185,7 @@ const Architecture kGptNeoX{.type = "gpt_neox",
                             .prefix = "GPTNeoX",
                             .summary = "GPT-NeoX and Pythia",
                             .heads = kTextHeads,
-                            .build = Build};
+                            .build = Build,
+                            .generates = true};
 
 }  // namespace steelyard::models

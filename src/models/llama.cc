@@ -66,16 +66,19 @@ const Architecture kLlama{.type = "llama",
                           .prefix = "Llama",
                           .summary = "Llama 1 to 3 and what is built like them",
                           .heads = kTextHeads,
-                          .build = BuildLlama};
+                          .build = BuildLlama,
+                          .generates = true};
 const Architecture kMistral{.type = "mistral",
                             .prefix = "Mistral",
                             .summary = "Mistral",
                             .heads = kTextHeads,
-                            .build = BuildMistral};
+                            .build = BuildMistral,
+                            .generates = true};
 const Architecture kMixtral{.type = "mixtral",
                             .prefix = "Mixtral",
                             .summary = "Mixtral: Mistral with experts",
                             .heads = kTextHeads,
-                            .build = BuildMixtral};
+                            .build = BuildMixtral,
+                            .generates = true};
 
 }  // namespace steelyard::models

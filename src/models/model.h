@@ -65,6 +65,7 @@ struct Architecture {
   std::string_view summary;                 // one line
   std::span<const std::string_view> heads;  // the first is built where the config names none
   void (*build)(Net& net);
+  bool generates = false;  // calls that keep keys and values are built of it
   // The one implementation of attention that there is of it.
   std::optional<Attention> only_attention = {};
 };

@@ -220,7 +220,11 @@ constexpr std::array<std::string_view, 4> kHeads{
 
 }  // namespace
 
-const Architecture kOpt{
-    .type = "opt", .prefix = "OPT", .summary = "OPT", .heads = kHeads, .build = Build};
+const Architecture kOpt{.type = "opt",
+                        .prefix = "OPT",
+                        .summary = "OPT",
+                        .heads = kHeads,
+                        .build = Build,
+                        .generates = true};
 
 }  // namespace steelyard::models

@@ -32,7 +32,11 @@ constexpr std::array<std::string_view, 4> kHeads{
 
 }  // namespace
 
-const Architecture kPhi3{
-    .type = "phi3", .prefix = "Phi3", .summary = "Phi 3 and 4", .heads = kHeads, .build = Build};
+const Architecture kPhi3{.type = "phi3",
+                         .prefix = "Phi3",
+                         .summary = "Phi 3 and 4",
+                         .heads = kHeads,
+                         .build = Build,
+                         .generates = true};
 
 }  // namespace steelyard::models

@@ -44,6 +44,17 @@ Error UnknownType(const std::string& type) {
                                 : fmt::format("Did you mean {}?", meant)));
 }
 
+Error NoGeneration(const Architecture& architecture) {
+  std::vector<std::string_view> types;
+  for (const Architecture* one : models::Architectures()) {
+    if (one->generates) types.push_back(one->type);
+  }
+  std::ranges::sort(types);
+  return Unsupported(
+      "generation is not built of models of type \"" + std::string(architecture.type) + "\"",
+      "model_type", fmt::format("It is built of {}.", fmt::join(types, ", ")));
+}
+
 // The head is what a class's name says behind the architecture: "ForCausalLM" of LlamaForCausalLM.
 Result<std::string> HeadOf(const Settings& config, const Architecture& architecture) {
   const std::vector<std::string> classes = config.Texts("architectures");
@@ -135,10 +146,7 @@ Result<Program> BuildModel(const Settings& config, const ImportOptions& options)
   SY_RETURN_IF_ERROR(config.status());
   SY_ASSIGN_OR_RETURN(Program program, std::move(builder).Build());
   if (options.cache && program.cache_layers.empty()) {
-    return Unexpected(Unsupported(
-        "generation is not built of models of type \"" + std::string(architecture->type) + "\"",
-        "model_type",
-        "It is built of Llama's relatives, DeepSeek V3, GPT-2, GPT-NeoX, OPT and BLOOM."));
+    return Unexpected(NoGeneration(*architecture));
   }
   ReleaseInOrder(program);
   if (options.quantised && config.Has(kQuantisation)) {
@@ -150,18 +158,29 @@ Result<Program> BuildModel(const Settings& config, const ImportOptions& options)
   return program;
 }
 
+Result<Program> Built(const models::Setting& root, const std::string& path,
+                      const ImportOptions& options) {
+  Result<Program> program = BuildModel(Settings(root), options);
+  if (program || program.error().code == ErrorCode::kUsage) return program;
+  return Unexpected(Within(path, std::move(program).error()));
+}
+
 // A folder of the Hub stands for its config.
 Result<Program> ReadConfig(const std::string& named, const ImportOptions& options) {
   std::error_code code;
   const bool folder = std::filesystem::is_directory(named, code);
   const std::string path = folder ? (std::filesystem::path(named) / kConfigName).string() : named;
   SY_ASSIGN_OR_RETURN(const models::Setting root, ReadSettings(path));
-  Result<Program> program = BuildModel(Settings(root), options);
-  if (program || program.error().code == ErrorCode::kUsage) return program;
-  return Unexpected(Within(path, std::move(program).error()));
+  return Built(root, path, options);
 }
 
 }  // namespace
+
+Result<Program> BuildOfConfig(const std::string& text, const std::string& path,
+                              const ImportOptions& options) {
+  SY_ASSIGN_OR_RETURN(const models::Setting root, SettingsIn(text, path));
+  return Built(root, path, options);
+}
 
 const Importer kHfConfigImporter = {
     .name = "config",

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "import/unreadable.h"
+
 namespace steelyard {
 namespace {
 
@@ -89,11 +91,15 @@ Result<Setting> ReadSettings(const std::string& path) {
     return Unexpected(InvalidInput("the file is larger than a config is", path,
                                    "A config.json has a few kilobytes."));
   }
-  simdjson::dom::parser parser;
   simdjson::padded_string text;
   if (simdjson::padded_string::load(path).get(text) != simdjson::SUCCESS) {
-    return Unexpected(InvalidInput("the file cannot be read", path));
+    return Unexpected(CannotBeRead(path));
   }
+  return SettingsIn(text, path);
+}
+
+Result<Setting> SettingsIn(std::string_view text, const std::string& path) {
+  simdjson::dom::parser parser;
   const std::string plain = WithoutSpecialNumbers(text);
   simdjson::dom::element root;
   if (const auto error = parser.parse(plain).get(root); error != simdjson::SUCCESS) {

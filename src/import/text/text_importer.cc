@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "import/unreadable.h"
 #include "ir/text_reader.h"
 
 namespace steelyard {
@@ -32,7 +33,7 @@ Result<Program> ReadText(const std::string& path, const ImportOptions& /*options
     if (got < buffer.size()) break;
   }
   if (file == nullptr || std::ferror(file.get()) != 0) {
-    return Unexpected(InvalidInput("the file cannot be read", path));
+    return Unexpected(CannotBeRead(path));
   }
   return ParseText(text, path);
 }

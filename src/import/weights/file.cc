@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <system_error>
 
+#include "import/unreadable.h"
+
 namespace steelyard::weights {
 
 Result<File> File::Open(const std::string& path) {
@@ -17,11 +19,11 @@ Result<File> File::Open(const std::string& path) {
   if (stat(path.c_str(), &status) != 0) {
     return Unexpected(NotFound("there is no such file", path, "Is the download complete?"));
   }
-  if (!S_ISREG(status.st_mode)) return Unexpected(InvalidInput("it is no regular file", path));
+  if (!S_ISREG(status.st_mode))
+    return Unexpected(InvalidInput("it is no regular file", path, "Save it to a file first."));
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
-    return Unexpected(
-        InvalidInput("it cannot be opened: " + std::generic_category().message(errno), path));
+    return Unexpected(CannotBeRead(path, std::generic_category().message(errno)));
   }
   return File(descriptor, status.st_size);
 }

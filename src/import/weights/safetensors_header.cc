@@ -17,6 +17,7 @@
 
 #include "import/foreign.h"
 #include "import/json.h"
+#include "import/unreadable.h"
 #include "import/weights/file.h"
 #include "support/checked.h"
 
@@ -237,7 +238,7 @@ Status ReadSafetensors(const std::string& path, std::uint32_t file, StoredWeight
   }
   PaddedText header(static_cast<std::size_t>(bytes));
   if (!stored.Read(kLengthBytes, {header.data(), header.size()})) {
-    return Unexpected(InvalidInput("the file cannot be read", path));
+    return Unexpected(CannotBeRead(path));
   }
   Status read = ReadSafetensorsHeader(header, stored.size() - kLengthBytes - bytes, file, weights);
   if (!read) return Unexpected(Within(path, std::move(read).error()));

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "import/padded_text.h"
+#include "import/unreadable.h"
 #include "import/weights/build_program.h"
 #include "import/weights/configuration.h"
 #include "import/weights/file.h"
@@ -85,11 +86,13 @@ Status CheckIndex(const weights::ShardIndex& index, const StoredWeights& stored)
 Result<Program> ReadIndexed(const std::string& path) {
   SY_ASSIGN_OR_RETURN(const weights::File file, weights::File::Open(path));
   if (file.size() > kMaxIndexBytes) {
-    return Unexpected(InvalidInput("the index is absurdly long", path));
+    return Unexpected(InvalidInput(
+        "the index is absurdly long", path,
+        "An index has some hundred bytes for each tensor: is it the file that was meant?"));
   }
   PaddedText text(static_cast<std::size_t>(file.size()));
   if (!file.Read(0, {text.data(), text.size()})) {
-    return Unexpected(InvalidInput("the file cannot be read", path));
+    return Unexpected(CannotBeRead(path));
   }
   Result<weights::ShardIndex> index = weights::ReadShardIndex(text);
   if (!index) return Unexpected(Within(path, std::move(index).error()));
