@@ -136,6 +136,8 @@ def main() -> int:
         print("| file | weigh, process | weigh, inside | peer | ratio |\n|---|---|---|---|---|")
         for path, peer in ((shards, read_safetensors), (packed, read_gguf)):
             command = [options.binary, "weigh", str(path), "--format", "json"]
+            if path.suffix == ".gguf":
+                command += ["--from", "gguf"]
 
             def weigh(command: list[str] = command) -> dict[str, Any]:
                 done = subprocess.run(command, capture_output=True, check=True)

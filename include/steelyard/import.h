@@ -53,8 +53,9 @@ struct ImportOptions {
 // Returns the model in the file or the folder at `path`. The error's place begins with the file's
 // name and then says which node, key or line of it; its hint says what would help. A folder with a
 // config.json and weights is the model that the config describes, with quantised weights as they
-// are stored; where that is none which is built, it is its weights. A note of the program says
-// which.
+// are stored; where that is none which is built, it is its weights. So it is with a file of weights
+// whose metadata describe the model (`Importer::config`), unless `from` names its importer, which
+// gives the weights alone. A note of the program says which.
 Result<Program> ImportFile(const std::string& path, const ImportOptions& options);
 
 // A file format that models can be read from: one row of `Importers`.
@@ -76,6 +77,9 @@ struct Importer {
   // Whether a folder that holds files of these names, which are sorted, is a model of this format;
   // of several importers that say yes the first reads it. Null: the format has no folders.
   bool (*takes_folder)(std::span<const std::string> names) = nullptr;
+  // The config.json that the metadata of a file of weights stand for, which `read` gave `weights`
+  // of. Null: the format has no such metadata.
+  Result<std::string> (*config)(const std::string& path, const Program& weights) = nullptr;
 };
 
 // How much of a file `sniff` sees: more than any format needs to be told by its magic number.

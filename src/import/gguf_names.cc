@@ -2,14 +2,23 @@
 //
 // Rows of llama.cpp's word and transformers' (gguf-py, tensor_mapping.py; the modeling files).
 // Types of models that have words of their own have rows of their own: which one is meant is told
-// by the model, of whose parameters only one has such a name. Experts, which llama.cpp keeps in
-// other tensors than transformers, and what no Linear layer or table of words is made of have none.
+// by the model, of whose parameters only one has such a name. Experts' gates and ups, which
+// llama.cpp keeps apart, are one parameter. What no Linear layer, expert or table of words is made
+// of has none.
 #include "import/gguf_names.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "ir/layout.h"
 
 namespace steelyard {
 namespace {
@@ -28,6 +37,14 @@ constexpr std::array kOfBlock{
     Word{"ffn_up", "mlp.up_proj"},
     Word{"ffn_up", "mlp.gate_up_proj"},
     Word{"ffn_down", "mlp.down_proj"},
+    // Experts.
+    Word{"ffn_gate_exps", "mlp.experts.gate_up_proj"},
+    Word{"ffn_up_exps", "mlp.experts.gate_up_proj"},
+    Word{"ffn_gate_up_exps", "mlp.experts.gate_up_proj"},
+    Word{"ffn_down_exps", "mlp.experts.down_proj"},
+    Word{"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
+    Word{"ffn_up_shexp", "mlp.shared_expert.up_proj"},
+    Word{"ffn_down_shexp", "mlp.shared_expert.down_proj"},
     // GPT-NeoX and BLOOM.
     Word{"attn_qkv", "attention.query_key_value"},
     Word{"attn_qkv", "self_attention.query_key_value"},
@@ -89,7 +106,9 @@ class Names {
       for (const std::string_view base : kBases) {
         for (const std::string_view block : blocks) {
           std::string name(base);
-          name.append(block).append(number).append(word.ours).append(gguf.substr(point));
+          name.append(block).append(number).append(word.ours);
+          if (known_.contains(name)) return name;
+          name.append(gguf.substr(point));
           if (known_.contains(name)) return name;
         }
       }
@@ -100,6 +119,46 @@ class Names {
   std::unordered_set<std::string_view> known_;
 };
 
+constexpr int kExpertsRank = 3;  // experts, rows, columns
+constexpr std::int64_t kMostRows = std::int64_t{1} << 31;
+
+bool IsHalfOfExperts(const Program& weights, const NamedTensor& stored) {
+  if (stored.packing == kNoId || weights.values[stored.value].rank != kExpertsRank) return false;
+  return std::ranges::all_of(weights.sizes(stored.value),
+                             [](std::int64_t size) { return size > 0 && size < kMostRows; });
+}
+
+// Puts the rows of `second` behind those of `first`.
+void Append(Program* weights, NamedTensor* first, const NamedTensor& second) {
+  const auto sizes = weights->sizes(first->value);
+  const std::vector<std::int64_t> all{sizes[0], sizes[1] + weights->sizes(second.value)[1],
+                                      sizes[2]};
+  const std::string as(weights->stored_as(*first)), other(weights->stored_as(second));
+  const Packing packing{.name = weights->strings.Intern(as == other ? as : as + "+" + other),
+                        .bytes = weights->stored_bytes(*first) + weights->stored_bytes(second)};
+  first->value = weights->AddTensor(first->name, weights->values[first->value].dtype, all,
+                                    ContiguousStrides(all), Role::kParameter);
+  first->packing = static_cast<std::uint32_t>(weights->packings.size());
+  weights->packings.push_back(packing);
+}
+
+// Experts whose gates and ups now have one name.
+void JoinExperts(Program* weights) {
+  std::unordered_map<StringId, std::size_t> halves;
+  std::vector<NamedTensor> joined;
+  for (const NamedTensor& stored : weights->parameters) {
+    if (IsHalfOfExperts(*weights, stored)) {
+      const auto [first, fresh] = halves.try_emplace(stored.name, joined.size());
+      if (!fresh) {
+        Append(weights, &joined[first->second], stored);
+        continue;
+      }
+    }
+    joined.push_back(stored);
+  }
+  weights->parameters = std::move(joined);
+}
+
 }  // namespace
 
 void NameAsIn(const Program& model, Program* weights) {
@@ -109,6 +168,7 @@ void NameAsIn(const Program& model, Program* weights) {
     const std::string name = names.Of(weights->text(stored.name));
     if (!name.empty()) stored.name = weights->strings.Intern(name);
   }
+  JoinExperts(weights);
 }
 
 }  // namespace steelyard

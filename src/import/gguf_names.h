@@ -10,6 +10,7 @@ namespace steelyard {
 
 // Gives each quantised parameter of `weights`, a program without a graph, that is called as
 // llama.cpp calls it the name of the parameter of `model` that it stands for. Others keep theirs.
+// Experts that are kept in two tensors become one.
 void NameAsIn(const Program& model, Program* weights);
 
 }  // namespace steelyard

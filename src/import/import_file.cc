@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "import/foreign.h"
-#include "import/gguf_names.h"
-#include "import/quantised_model.h"
+#include "import/unreadable.h"
+#include "import/with_weights.h"
 #include "steelyard/import.h"
 #include "support/choices.h"
 
@@ -42,7 +42,7 @@ Result<PathKind> KindOf(const std::string& path) {
   if (status.type() == fs::file_type::not_found) {
     return Unexpected(NotFound("there is no such file", path, "Is the path right?"));
   }
-  if (code) return Unexpected(InvalidInput("it cannot be read: " + code.message(), path));
+  if (code) return Unexpected(CannotBeRead(path, code.message()));
   if (status.type() == fs::file_type::directory) return PathKind::kFolder;
   if (status.type() != fs::file_type::regular) {
     return Unexpected(InvalidInput("it is no regular file", path, "Save it to a file first."));
@@ -57,8 +57,7 @@ Result<PathKind> KindOf(const std::string& path) {
 Result<std::string> ReadHead(const std::string& path) {
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) {
-    return Unexpected(
-        InvalidInput("it cannot be opened: " + std::generic_category().message(errno), path));
+    return Unexpected(CannotBeRead(path, std::generic_category().message(errno)));
   }
   std::array<char, kHeadBytes> bytes;
   return std::string(bytes.data(), std::fread(bytes.data(), 1, bytes.size(), file.get()));
@@ -104,79 +103,6 @@ const Importer* ReaderOfWeightsBeside(const Importer& importer, const std::strin
     if (!other.builds && other.takes_folder != nullptr && other.takes_folder(names)) return &other;
   }
   return nullptr;
-}
-
-constexpr std::string_view kQuantisationFact = "quantisation";
-
-bool IsQuantised(const Program& program) {
-  return std::ranges::any_of(program.facts, [&](const Fact& fact) {
-    return program.text(fact.name) == kQuantisationFact;
-  });
-}
-
-// The model that was built of a config, with the weights beside it as they are stored.
-Result<Program> Joined(Program built, const Importer& reader, const std::string& path,
-                       const ImportOptions& options) {
-  SY_ASSIGN_OR_RETURN(const Program weights, reader.read(path, options));
-  Result<Program> joined = WithQuantisedWeights(std::move(built), weights);
-  if (joined) return joined;
-  return Unexpected(Within(path + "/config.json: quantization_config", std::move(joined).error()));
-}
-
-// The model of a config that says nothing of quantisation, joined with weights that are quantised
-// all the same, as GGUF's: their file says how. Nothing where they are not or are not asked for;
-// an error where they are not weights of that model.
-Result<std::optional<Program>> JoinedAsStored(const Program& built, const Importer& reader,
-                                              const std::string& path,
-                                              const ImportOptions& options) {
-  if (options.dtype || options.training || options.labelled) return std::nullopt;
-  SY_ASSIGN_OR_RETURN(Program weights, reader.read(path, options));
-  if (weights.packings.empty()) return std::nullopt;
-  NameAsIn(built, &weights);
-  SY_ASSIGN_OR_RETURN(Program joined, WithQuantisedWeights(built, weights));
-  for (const Fact& fact : weights.facts) {
-    if (weights.text(fact.name) != kQuantisationFact) continue;
-    joined.facts.push_back({.name = joined.strings.Intern(kQuantisationFact),
-                            .text = joined.strings.Intern(weights.text(fact.text)),
-                            .number = fact.number});
-  }
-  return joined;
-}
-
-// The key of a config that an error is about.
-std::string KeyOf(const Error& error) {
-  const std::size_t colon = error.where.rfind(": ");
-  return colon == std::string::npos ? error.where : error.where.substr(colon + 2);
-}
-
-// Of a folder with weights: the model that was built of its config, joined with them where they are
-// quantised; or its weights where the config is of none that is built.
-Result<Program> WithWeights(Result<Program> built, const Importer& reader, const std::string& path,
-                            const ImportOptions& options) {
-  const std::string from = "--from " + std::string(reader.name);
-  if (built && !IsQuantised(*built)) {
-    Result<std::optional<Program>> joined = JoinedAsStored(*built, reader, path, options);
-    if (joined && *joined) return **std::move(joined);
-    const std::string reason = joined ? "" : " (" + joined.error().message + ")";
-    built->notes.push_back(built->strings.Intern("The weights in the folder are not read" + reason +
-                                                 ": " + from + " weighs them as they are stored."));
-    return built;
-  }
-  if (built) built = Joined(*std::move(built), reader, path, options);
-  if (built) return built;
-  const bool of_weights = !options.runs && !options.dtype && options.attention.empty();
-  if (built.error().code != ErrorCode::kUnsupported || !of_weights) {
-    built.error().hint += (built.error().hint.empty() ? "" : " ") +
-                          ("Its weights alone, as they are stored: " + from + ".");
-    return built;
-  }
-  Result<Program> weights = reader.read(path, options);
-  if (!weights) return weights;
-  const Error& reason = built.error();
-  weights->notes.push_back(weights->strings.Intern("No model is built of its config.json (" +
-                                                   KeyOf(reason) + ": " + reason.message +
-                                                   "): these are its weights as they are stored."));
-  return weights;
 }
 
 Result<const Importer*> ChooseForFolder(const std::string& path) {
@@ -235,12 +161,15 @@ std::string NameOf(const std::string& path, PathKind kind) {
 Result<Program> ImportFile(const std::string& path, const ImportOptions& options) {
   SY_ASSIGN_OR_RETURN(const PathKind kind, KindOf(path));
   SY_ASSIGN_OR_RETURN(const Importer* importer, Choose(path, kind, options));
-  if (!importer->builds && (options.dtype || !options.attention.empty())) {
+  // A file that describes its model, unless what was asked for is the file's weights.
+  const bool described = importer->config != nullptr && options.from.empty();
+  const bool built = importer->builds || described;
+  if (!built && (options.dtype || !options.attention.empty())) {
     return Unexpected(UsageError("the dtypes and the attention of this file are its own",
                                  options.dtype ? "--dtype" : "--attention",
                                  "They are chosen for models that are built from a config.json."));
   }
-  if (!importer->builds && options.cache) {
+  if (!built && options.cache) {
     return Unexpected(UsageError("the calls of this file are its own",
                                  options.cache->every ? "--use-cache" : "--generate",
                                  "Calls that keep keys and values are built from a config.json."));
@@ -249,7 +178,8 @@ Result<Program> ImportFile(const std::string& path, const ImportOptions& options
       kind == PathKind::kFolder ? ReaderOfWeightsBeside(*importer, path, options) : nullptr;
   ImportOptions asked = options;
   asked.quantised = weights != nullptr && !options.dtype;
-  Result<Program> program = importer->read(path, asked);
+  Result<Program> program =
+      described ? DescribedByWeights(*importer, path, options) : importer->read(path, asked);
   if (weights != nullptr) program = WithWeights(std::move(program), *weights, path, options);
   if (program && program->name == kNoString) {
     program->name = program->strings.Intern(NameOf(path, kind));

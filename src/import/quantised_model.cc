@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decides which layers run on packed weights. Each quantised tensor must belong to a parameter, be
-// as large as it, and be the weight of Linear layers or a table of words; what does not is refused,
-// for left out it would make the figures another model's. Scratch of such kernels is not known, so
-// memory counts as estimated.
+// as large as it, and be the weight of Linear layers, of experts or a table of words; what does not
+// is refused, for left out it would make the figures another model's. Scratch of such kernels is
+// not known, so memory counts as estimated.
 
 #include "import/quantised_model.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,6 +29,12 @@ namespace {
 constexpr std::string_view kLinear = "aten::linear";
 constexpr std::string_view kPackedLinear = "steelyard::packed_linear";
 constexpr std::size_t kWeightOperand = 1;
+// What multiplies rows by the experts' weights, turned, and what does in its place.
+constexpr std::string_view kTurned = "aten::transpose.int";
+constexpr std::array<std::string_view, 2> kGrouped{"aten::_grouped_mm",
+                                                   "transformers::grouped_mm_fallback"};
+constexpr std::string_view kPackedExperts = "steelyard::packed_experts";
+constexpr int kExpertsRank = 3;
 // Of a table of words rows are unpacked as they are looked up: it stays what it is.
 constexpr std::string_view kEmbedding = "aten::embedding";
 
@@ -105,22 +112,49 @@ class Joining {
     return argument.kind == ArgKind::kValue && packed_.contains(argument.value);
   }
 
+  // Experts' weights turned, by which rows are then multiplied: one layer of packed weights.
+  void ReplaceExperts(Graph& graph) {
+    const OpId turned = model_.FindOpName(kTurned);
+    std::unordered_map<ValueId, ValueId> weights;  // by what it is turned into
+    for (Node& node : graph.nodes) {
+      const auto args = model_.args(node);
+      if (node.op == turned && IsPacked(args[0]) &&
+          model_.values[args[0].value].rank == kExpertsRank) {
+        weights.emplace(model_.results(node)[0], args[0].value);
+      }
+      if (args.size() <= kWeightOperand || args[kWeightOperand].kind != ArgKind::kValue) continue;
+      const auto weight = weights.find(args[kWeightOperand].value);
+      if (weight == weights.end() || !IsGrouped(node)) continue;
+      model_.arguments[node.arguments.begin + kWeightOperand] = Argument::OfValue(weight->second);
+      node.op = model_.AddOpName(kPackedExperts);
+    }
+    std::erase_if(graph.nodes, [&](const Node& node) {
+      return node.op == turned && weights.contains(model_.results(node)[0]);
+    });
+  }
+
+  bool IsGrouped(const Node& node) const {
+    return std::ranges::find(kGrouped, model_.op_name(node.op)) != kGrouped.end();
+  }
+
   Status ReplaceLayers() {
+    for (Graph& graph : model_.graphs) ReplaceExperts(graph);
     const OpId linear = model_.FindOpName(kLinear);
     const OpId replaced = model_.AddOpName(kPackedLinear);
     const OpId embedding = model_.FindOpName(kEmbedding);
+    const OpId experts = model_.FindOpName(kPackedExperts);
     for (Graph& graph : model_.graphs) {
       for (Node& node : graph.nodes) {
         const auto args = model_.args(node);
         const auto packed = std::ranges::count_if(
             args, [&](const Argument& argument) { return IsPacked(argument); });
-        if (packed == 0) continue;
+        if (packed == 0 || node.op == experts) continue;
         if (node.op == embedding && IsPacked(args[0])) continue;
         const bool of_layer = node.op == linear && packed == 1 && IsPacked(args[kWeightOperand]);
         if (!of_layer) {
           return Unexpected(Unsupported(fmt::format(
-              "a quantised weight is an operand of {}, and only Linear layers and tables of words "
-              "are known of them",
+              "a quantised weight is an operand of {}, and only Linear layers, experts and tables "
+              "of words are known of them",
               model_.op_name(node.op))));
         }
         node.op = replaced;

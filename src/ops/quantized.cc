@@ -234,13 +234,41 @@ Work PackedLinearWork(const OpView& op) {
 }
 
 // Of a weight its packed bytes are read.
+std::int64_t StoredBytes(const Program& program, const TensorView& weight) {
+  const auto named = std::ranges::find(program.parameters, weight.id(), &NamedTensor::value);
+  return named == program.parameters.end() ? weight.bytes() : program.stored_bytes(*named);
+}
 Traffic PackedLinearTraffic(const OpView& op) {
-  const TensorView weight = op.tensor(1);
   Count read = op.self().bytes();
   if (op.given(2)) read += op.tensor(2).bytes();
-  const auto& parameters = op.program().parameters;
-  const auto named = std::ranges::find(parameters, weight.id(), &NamedTensor::value);
-  read += named == parameters.end() ? weight.bytes() : op.program().stored_bytes(*named);
+  read += StoredBytes(op.program(), op.tensor(1));
+  return {.read = read, .written = op.output().bytes()};
+}
+
+// input [rows, inner], weight [experts, columns, inner], where each expert's rows end
+void PackedExpertsShape(const OpView& op, Outputs& out) {
+  const TensorView x = op.self(), weight = op.tensor(1), offsets = op.tensor(2);
+  shape::RequireRank("the rows", x, 2);
+  shape::RequireRank("the weights", weight, 3);
+  shape::RequireRank("the offsets", offsets, 1);
+  shape::RequireEqual("inner dimensions", x.size(1), weight.size(2));
+  shape::RequireEqual("experts", offsets.size(0), weight.size(0));
+  out.Add(x.dtype(), Dims{x.size(0), weight.size(1)});
+}
+// As many rows belong to at most as many experts: the weights of others are not unpacked.
+std::int64_t MostExperts(const OpView& op) {
+  return std::min(op.self().size(0), op.tensor(1).size(0));
+}
+Work PackedExpertsWork(const OpView& op) {
+  const Count matrix = Count(op.tensor(1).size(1)) * op.tensor(1).size(2);
+  return {.mac = matrix * op.self().size(0), .alu = matrix * MostExperts(op)};
+}
+Traffic PackedExpertsTraffic(const OpView& op) {
+  const std::int64_t experts = std::max<std::int64_t>(op.tensor(1).size(0), 1);
+  const std::int64_t all = StoredBytes(op.program(), op.tensor(1));
+  Count read = op.self().bytes();
+  read += op.tensor(2).bytes();
+  read += Count(all / experts) * MostExperts(op);
   return {.read = read, .written = op.output().bytes()};
 }
 
@@ -438,6 +466,12 @@ constexpr std::array kRows{
              "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
              "steelyard::packed_linear(f32[2,4,16], f32[8,16], f32[8])"},
             PackedLinearShape, PackedLinearWork, PackedLinearTraffic),
+    Product(
+        {"steelyard::packed_experts",
+         "Rows, each by the packed weight of its expert, which is unpacked as it is multiplied.",
+         "(Tensor input, Tensor weight, Tensor offsets) -> Tensor",
+         "steelyard::packed_experts(f32[12,8], f32[4,16,8], i32[4])"},
+        PackedExpertsShape, PackedExpertsWork, PackedExpertsTraffic),
     Product({"steelyard::bits_linear",
              "A Linear layer of numbers of few bits, which are unpacked as they are multiplied.",
              "(Tensor input, Tensor packed, Tensor scales, Tensor? zeros, Tensor? bias, int inner, "

@@ -22,6 +22,7 @@ GUIDES = {
     "training_memory": 4,
     "config": 2,
     "generation": 4,
+    "weights": 1,
     "devices": 4,
 }  # and how many examples they have at least
 
@@ -71,3 +72,13 @@ def test_types_of_configs_are_those_that_are_built(tmp_path: Path) -> None:
         rows.append(f"| {kind} | {', '.join(names)} |")
     text = (ROOT / "docs/config.md").read_text()
     assert re.findall(r"^\| [\w-]+ \| `.*\|$", text, re.MULTILINE) == rows
+
+
+def test_types_that_generate_are_those_that_are_built(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
+    words = [BINARY, "weigh", str(tmp_path), "--generate", "2+1"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    found = re.search(r"It is built of (.*?)\.\s", done.stderr)
+    assert found is not None, done.stderr
+    text = (ROOT / "docs/generation.md").read_text()
+    assert f"Built are, by their `model_type`: {found[1]}.\n" in text

@@ -191,10 +191,22 @@ def test_one_model_has_its_parameters_whatever_it_is_stored_as(steelyard: str) -
         "tiny-llama-w4/model.safetensors",
         "tiny-llama-Q4_0.gguf",
     ):
-        report = weigh(steelyard, ROOT / "tests/data/weights" / name)
+        alone = ("--from", "gguf") if name.endswith(".gguf") else ()
+        report = weigh(steelyard, ROOT / "tests/data/weights" / name, *alone)
         assert report["parameters"]["count"] == count, name
         assert report["parameters"]["tensors"] == 3 + layers * 9
         assert report["notes"] == []
+
+
+def test_a_gguf_is_a_model_whose_parameters_are_as_it_stores_them(steelyard: str) -> None:
+    path = ROOT / "tests/data/weights/tiny-llama-Q4_0.gguf"
+    alone, model = weigh(steelyard, path, "--from", "gguf"), weigh(steelyard, path)
+    for key in ("count", "bytes", "tensors"):
+        assert model["parameters"][key] == alone["parameters"][key]
+    hidden, inner, layers, keys, vocabulary, seq = 32, 96, 2, 16, 64, 256
+    products = 2 * hidden * hidden + 2 * keys * hidden + 3 * hidden * inner
+    scores = 2 * hidden * seq  # of queries and keys, and of those and values
+    assert model["flops"] == 2 * seq * (layers * (products + scores) + vocabulary * hidden)
 
 
 @pytest.mark.parametrize("name", ["tiny-llama", "tiny-llama-nf4", "tiny-llama-w4"])

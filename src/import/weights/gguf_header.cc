@@ -14,7 +14,6 @@
 #include "import/weights/cursor.h"
 #include "import/weights/file.h"
 #include "import/weights/ggml_types.h"
-#include "import/weights/gguf_metadata.h"
 #include "support/checked.h"
 
 namespace steelyard::weights {
@@ -150,13 +149,19 @@ class TensorReader {
   StoredWeights& weights_;
 };
 
+// Up to the first tensor. Gives how many there are.
+Result<std::uint64_t> ReadPairs(Cursor* cursor, GgufMetadata* metadata) {
+  SY_RETURN_IF_ERROR(ReadVersion(cursor));
+  std::uint64_t tensors = 0, pairs = 0;
+  if (!cursor->Number(8, &tensors) || !cursor->Number(8, &pairs)) return Unexpected(Cut("header"));
+  SY_RETURN_IF_ERROR(metadata->Read(pairs, cursor));
+  return tensors;
+}
+
 Result<GgufSplit> ReadHeader(const File& stored, std::uint32_t file, StoredWeights* weights) {
   Cursor cursor(stored);
-  SY_RETURN_IF_ERROR(ReadVersion(&cursor));
-  std::uint64_t tensors = 0, pairs = 0;
-  if (!cursor.Number(8, &tensors) || !cursor.Number(8, &pairs)) return Unexpected(Cut("header"));
   GgufMetadata metadata;
-  SY_RETURN_IF_ERROR(metadata.Read(pairs, &cursor));
+  SY_ASSIGN_OR_RETURN(const std::uint64_t tensors, ReadPairs(&cursor, &metadata));
   if (file == 0) metadata.AddFacts(weights);
   if (tensors > static_cast<std::uint64_t>(cursor.rest()) / kLeastTensorBytes) {
     return Unexpected(InvalidInput(
@@ -182,6 +187,15 @@ Result<GgufSplit> ReadGguf(const std::string& path, std::uint32_t file, StoredWe
   Result<GgufSplit> split = ReadHeader(stored, file, weights);
   if (!split) return Unexpected(Within(path, std::move(split).error()));
   return split;
+}
+
+Result<GgufMetadata> ReadGgufMetadata(const std::string& path) {
+  SY_ASSIGN_OR_RETURN(const File stored, File::Open(path));
+  Cursor cursor(stored);
+  GgufMetadata metadata;
+  const Result<std::uint64_t> tensors = ReadPairs(&cursor, &metadata);
+  if (!tensors) return Unexpected(Within(path, tensors.error()));
+  return metadata;
 }
 
 }  // namespace steelyard::weights

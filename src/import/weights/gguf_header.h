@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "import/weights/gguf_metadata.h"
 #include "import/weights/stored.h"
 #include "steelyard/error.h"
 
@@ -23,5 +24,8 @@ struct GgufSplit {
 // Adds the tensors of the file at `path` to `weights`, as of its file `file`; of file 0 the facts
 // as well.
 Result<GgufSplit> ReadGguf(const std::string& path, std::uint32_t file, StoredWeights* weights);
+
+// Its metadata alone.
+Result<GgufMetadata> ReadGgufMetadata(const std::string& path);
 
 }  // namespace steelyard::weights

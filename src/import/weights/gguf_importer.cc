@@ -15,6 +15,7 @@
 
 #include "import/weights/build_program.h"
 #include "import/weights/folder.h"
+#include "import/weights/gguf_config.h"
 #include "import/weights/gguf_header.h"
 #include "import/weights/part_names.h"
 #include "import/weights/stored.h"
@@ -84,6 +85,26 @@ Result<Program> ReadFolder(const std::string& folder) {
   return Unexpected(weights::SeveralModels(folder, models));
 }
 
+// The file whose metadata are those of the model: of several parts it is the first.
+std::string FirstOf(const std::string& path) {
+  const fs::path named(path);
+  if (fs::is_directory(path)) {
+    return (named / weights::ModelsAmong(weights::NamesIn(path), kExtension).at(0)).string();
+  }
+  const std::string file = named.filename().string();
+  std::optional<weights::PartName> part = weights::PartOf(file, kExtension);
+  if (!part) return path;
+  part->number = 1;
+  const fs::path first = named.parent_path() / weights::NameOfPart(*part, kExtension);
+  return fs::exists(first) ? first.string() : path;
+}
+
+Result<std::string> Config(const std::string& path, const Program& weights) {
+  SY_ASSIGN_OR_RETURN(const weights::GgufMetadata metadata,
+                      weights::ReadGgufMetadata(FirstOf(path)));
+  return weights::ConfigOf(metadata, weights);
+}
+
 Result<Program> Read(const std::string& path, const ImportOptions&) {
   return fs::is_directory(path) ? ReadFolder(path) : ReadFile(path);
 }
@@ -102,6 +123,7 @@ const Importer kGgufImporter = {
           return std::ranges::any_of(
               names, [](const std::string& name) { return name.ends_with(kExtension); });
         },
+    .config = Config,
 };
 
 }  // namespace steelyard

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every pair has to be walked over, since only its type says how long it is. Kept are the keys of
-// one table, if their values are numbers or short texts, and what the reader itself needs: the
-// alignment and the place in a split. Counts are held against the rest of the file before they are
-// gone through.
+// Every pair has to be walked over, since only its type says how long it is. Kept are numbers,
+// short texts and short lists of numbers, up to a number of them that no file has, and what the
+// reader itself needs: the alignment and the place in a split. Counts are held against the rest of
+// the file before they are gone through.
 
 #include "import/weights/gguf_metadata.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "import/weights/ggml_types.h"
@@ -19,6 +20,9 @@ constexpr std::string_view kDamaged = "The file is damaged or forged.";
 constexpr std::string_view kCut = "The file is cut short: is the download or the copy complete?";
 constexpr std::size_t kMaxFactBytes = 256;
 constexpr std::uint64_t kLeastPairBytes = 8 + 1 + 4 + 1;  // a key of one letter, a type and a byte
+constexpr std::size_t kMaxKept = 1024;                    // pairs
+constexpr std::uint64_t kMaxListed = 4096;  // elements of a list: numbers for each layer
+constexpr std::string_view kTokenizer = "tokenizer.";
 constexpr std::int64_t kMaxAlignment = std::int64_t{1} << 30;
 
 // By the numbers of value types: bytes of one, and whether it is signed; 0: of no fixed size.
@@ -83,6 +87,11 @@ std::optional<std::int64_t> IntegerOf(const ValueType& type, std::uint64_t raw) 
   return static_cast<std::int64_t>(raw);
 }
 
+std::optional<double> RealOf(std::uint64_t bytes, std::uint64_t raw) {
+  if (bytes == sizeof(double)) return std::bit_cast<double>(raw);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(raw));
+}
+
 Error Cut(std::string where) {
   return InvalidInput("the metadata do not end within the file", std::move(where),
                       std::string(kCut));
@@ -95,6 +104,21 @@ bool SkipStrings(std::uint64_t count, Cursor* cursor) {
     std::uint64_t length = 0;
     if (!cursor->Number(8, &length) || !cursor->Skip(length)) return false;
   }
+  return true;
+}
+
+// The one number that all `count` elements are, if they are; false where the file ends before.
+bool ReadList(const ValueType& of, std::uint64_t count, Cursor* cursor,
+              std::optional<std::int64_t>* number) {
+  bool equal = true;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t raw = 0;
+    if (!cursor->Number(of.bytes, &raw)) return false;
+    const std::optional<std::int64_t> element = IntegerOf(of, raw);
+    equal = equal && element && (i == 0 || element == *number);
+    *number = element;
+  }
+  if (!equal) number->reset();
   return true;
 }
 
@@ -122,7 +146,7 @@ Status GgufMetadata::ReadPair(Cursor* cursor) {
   if (!cursor->Text(length, &text)) return Unexpected(Cut("header"));
   const std::string key(text);
   if (!cursor->Number(4, &type)) return Unexpected(Cut(QuotedName(key)));
-  Value value;
+  GgufValue value;
   bool array = type == kArray;
   if (array && (!cursor->Number(4, &type) || !cursor->Number(8, &value.elements))) {
     return Unexpected(Cut(QuotedName(key)));
@@ -135,9 +159,12 @@ Status GgufMetadata::ReadPair(Cursor* cursor) {
   }
   const ValueType& of = kValueTypes[type];
   bool read = true;
-  if (array) {
-    read = type == kString ? SkipStrings(value.elements, cursor)
-                           : cursor->Skip(value.elements, of.bytes);
+  if (array && type == kString) {
+    read = SkipStrings(value.elements, cursor);
+  } else if (array) {
+    const bool listed = of.is_integer && value.elements <= kMaxListed;
+    read = listed ? ReadList(of, value.elements, cursor, &value.number)
+                  : cursor->Skip(value.elements, of.bytes);
   } else if (type == kString) {
     read = cursor->Number(8, &length);
     if (read && length <= kMaxFactBytes) {
@@ -150,16 +177,30 @@ Status GgufMetadata::ReadPair(Cursor* cursor) {
     std::uint64_t raw = 0;
     read = cursor->Number(of.bytes, &raw);
     value.number = IntegerOf(of, raw);
+    if (!of.is_integer) value.real = RealOf(of.bytes, raw);
   }
   if (!read) return Unexpected(Cut(QuotedName(key)));
   return Keep(key, std::move(value));
 }
 
-Status GgufMetadata::Keep(std::string_view key, Value value) {
+std::string GgufMetadata::architecture() const {
+  const auto found = kept_.find("general.architecture");
+  return found == kept_.end() ? std::string() : found->second.text;
+}
+
+const GgufValue* GgufMetadata::Find(std::string_view key) const {
+  const auto found = kept_.find(architecture().append(".").append(key));
+  return found == kept_.end() ? nullptr : &found->second;
+}
+
+Status GgufMetadata::Keep(std::string_view key, GgufValue value) {
+  if (!key.starts_with(kTokenizer) && kept_.size() < kMaxKept) {
+    kept_.emplace(key, value);
+  }
   const auto at =
       std::ranges::find_if(kFactKeys, [&](const FactKey& f) { return IsKeyOf(f, key); });
   if (at != kFactKeys.end()) facts_[static_cast<std::size_t>(at - kFactKeys.begin())] = value;
-  if (!value.number) return {};
+  if (!value.number || value.elements > 0) return {};
   if (key == "general.alignment") {
     alignment_ = *value.number;
     const bool power = alignment_ > 0 && (alignment_ & (alignment_ - 1)) == 0;
@@ -178,7 +219,7 @@ Status GgufMetadata::Keep(std::string_view key, Value value) {
 void GgufMetadata::AddFacts(StoredWeights* weights) const {
   for (std::size_t i = 0; i < kFactKeys.size(); ++i) {
     if (!facts_[i]) continue;
-    const Value& value = *facts_[i];
+    const GgufValue& value = *facts_[i];
     const std::string_view name = kFactKeys[i].name;
     if (value.elements > 0) {
       // Of an array the length counts, as of the vocabulary; numbers for each layer are no fact.

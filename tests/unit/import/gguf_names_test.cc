@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,6 +61,26 @@ TEST(GgufNamesTest, OthersKeepTheirName) {
   EXPECT_EQ(NameFor("blk.attn_q", "model.layers.0.self_attn.q_proj.weight"), "blk.attn_q");
   EXPECT_EQ(NameFor("fc", "fc.weight"), "fc");
   EXPECT_EQ(NameFor("output.weight", "lm_head.weight", false), "output.weight");
+}
+
+TEST(GgufNamesTest, GatesAndUpsOfExpertsAreOneParameter) {
+  const Program model = Having("model.layers.0.mlp.experts.gate_up_proj");
+  Builder b("Weights");
+  b.Parameter("blk.0.ffn_gate_exps.weight", DType::kFloat32, {4, 6, 8});
+  b.Parameter("blk.0.ffn_up_exps.weight", DType::kFloat32, {4, 6, 8});
+  Program weights = *std::move(b).Build();
+  const std::array<std::string_view, 2> types{"q4_k", "q6_k"};
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
+    weights.packings.push_back({.name = weights.strings.Intern(types[i]), .bytes = 100 + i});
+    weights.parameters[i].packing = i;
+  }
+  NameAsIn(model, &weights);
+  ASSERT_EQ(weights.parameters.size(), 1U);
+  const NamedTensor& both = weights.parameters[0];
+  EXPECT_EQ(weights.text(both.name), "model.layers.0.mlp.experts.gate_up_proj");
+  EXPECT_EQ(weights.sizes(both.value)[1], 6 + 6);
+  EXPECT_EQ(weights.stored_as(both), "q4_k+q6_k");
+  EXPECT_EQ(weights.stored_bytes(both), 100 + 101);
 }
 
 }  // namespace

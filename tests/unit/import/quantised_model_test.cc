@@ -101,5 +101,21 @@ TEST(QuantisedModelTest, RefusesWeightsOfWhichNoneIsPacked) {
   EXPECT_THAT(joined.error().message, HasSubstr("none of its weights"));
 }
 
+TEST(QuantisedModelTest, ExpertsTakeThePackedWeightWithoutTurningIt) {
+  Builder b("Model");
+  const Builder::Tensor rows = b.Input("rows", DType::kFloat32, {12, 8});
+  const Builder::Tensor offsets = b.Input("offsets", DType::kInt32, {4});
+  const Builder::Tensor weight = b.Parameter("experts", DType::kFloat32, {4, 16, 8});
+  const Builder::Tensor turned = b.Call("aten::transpose.int", weight, -2, -1);
+  b.Return(b.Call("transformers::grouped_mm_fallback", rows, turned, offsets));
+  const Result<Program> joined =
+      WithQuantisedWeights(*std::move(b).Build(), Stored("experts", {4, 16, 8}));
+  ASSERT_TRUE(joined.has_value()) << Describe(joined.error());
+  ASSERT_EQ(joined->main().nodes.size(), 1U);
+  const Node& product = joined->main().nodes[0];
+  EXPECT_EQ(joined->op_name(product.op), "steelyard::packed_experts");
+  EXPECT_EQ(joined->args(product)[1].value, joined->parameters[0].value);
+}
+
 }  // namespace
 }  // namespace steelyard

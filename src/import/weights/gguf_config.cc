@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of the architectures that llama.cpp and transformers both know (gguf-py, constants.py;
+// convert_hf_to_gguf.py; transformers' configuration files): keys of the one, in words of the
+// other. What metadata leave to the tensors is asked of these: how many tokens there are, whether
+// layers have biases, whether the output is the table of tokens. In the file of a quantised model
+// all but the matrices is float32, and so is what is computed of it.
+
+#include "import/weights/gguf_config.h"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "import/weights/stored.h"
+
+namespace steelyard::weights {
+namespace {
+
+enum class Needed : std::uint8_t { kYes, kNo };
+
+struct Word {
+  std::string_view gguf, config;
+  Needed needed = Needed::kYes;
+};
+
+constexpr std::string_view kHeads = "attention.head_count";
+constexpr std::string_view kHidden = "embedding_length";
+constexpr std::string_view kHeadWidth = "attention.key_length";
+constexpr std::string_view kRotated = "rope.dimension_count";
+constexpr std::string_view kExperts = "expert_count";
+
+constexpr std::array kLikeLlama{
+    Word{"context_length", "max_position_embeddings"},
+    Word{kHidden, "hidden_size"},
+    Word{"block_count", "num_hidden_layers"},
+    Word{"feed_forward_length", "intermediate_size"},
+    Word{kHeads, "num_attention_heads"},
+    Word{"attention.head_count_kv", "num_key_value_heads", Needed::kNo},
+    Word{kHeadWidth, "head_dim", Needed::kNo},
+    Word{"attention.layer_norm_rms_epsilon", "rms_norm_eps", Needed::kNo},
+    Word{"attention.sliding_window", "sliding_window", Needed::kNo},
+    Word{"attn_logit_softcapping", "attn_logit_softcapping", Needed::kNo},
+    Word{"final_logit_softcapping", "final_logit_softcapping", Needed::kNo},
+    Word{"expert_used_count", "num_experts_per_tok", Needed::kNo},
+    Word{"expert_feed_forward_length", "moe_intermediate_size", Needed::kNo},
+    Word{"expert_shared_feed_forward_length", "shared_expert_intermediate_size", Needed::kNo},
+};
+constexpr std::array kLikeGpt2{
+    Word{"context_length", "n_positions"},  Word{kHidden, "n_embd"}, Word{"block_count", "n_layer"},
+    Word{"feed_forward_length", "n_inner"}, Word{kHeads, "n_head"},
+};
+constexpr std::array kLikeBloom{
+    Word{kHidden, "hidden_size"},
+    Word{"block_count", "n_layer"},
+    Word{kHeads, "n_head"},
+};
+constexpr std::array kLikeNeoX{
+    Word{"context_length", "max_position_embeddings"},
+    Word{kHidden, "hidden_size"},
+    Word{"block_count", "num_hidden_layers"},
+    Word{"feed_forward_length", "intermediate_size"},
+    Word{kHeads, "num_attention_heads"},
+};
+
+struct Kind {
+  std::string_view gguf, type, head;
+  std::span<const Word> words;
+  std::string_view experts = {};  // the key of their number; empty: it has none
+  std::string_view rotary = {};   // of the share of a head that is turned by its place
+  std::string_view besides = {};  // members that llama.cpp has for settled
+};
+constexpr std::string_view kNumExperts = "num_experts";
+constexpr std::array kKinds{
+    Kind{"llama", "llama", "LlamaForCausalLM", kLikeLlama},
+    Kind{"llama", "mixtral", "MixtralForCausalLM", kLikeLlama, "num_local_experts"},
+    Kind{"qwen2", "qwen2", "Qwen2ForCausalLM", kLikeLlama},
+    Kind{"qwen2moe", "qwen2_moe", "Qwen2MoeForCausalLM", kLikeLlama, kNumExperts},
+    Kind{"qwen3", "qwen3", "Qwen3ForCausalLM", kLikeLlama},
+    Kind{"qwen3moe",
+         "qwen3_moe",
+         "Qwen3MoeForCausalLM",
+         kLikeLlama,
+         kNumExperts,
+         {},
+         R"("norm_topk_prob": true)"},
+    Kind{"gemma", "gemma", "GemmaForCausalLM", kLikeLlama},
+    Kind{"gemma2", "gemma2", "Gemma2ForCausalLM", kLikeLlama},
+    Kind{"gemma3", "gemma3_text", "Gemma3ForCausalLM", kLikeLlama},
+    Kind{"phi3", "phi3", "Phi3ForCausalLM", kLikeLlama, {}, "partial_rotary_factor"},
+    Kind{"gpt2", "gpt2", "GPT2LMHeadModel", kLikeGpt2},
+    Kind{"bloom", "bloom", "BloomForCausalLM", kLikeBloom},
+    Kind{"gptneox", "gpt_neox", "GPTNeoXForCausalLM", kLikeNeoX, {}, "rotary_pct"},
+};
+
+constexpr std::string_view kHint =
+    "Put the config.json of the model into a folder with it, and name the folder.";
+
+class Writer {
+ public:
+  Writer(const GgufMetadata& metadata, const Program& weights)
+      : metadata_(metadata), weights_(weights) {}
+
+  Result<std::string> Write() {
+    SY_ASSIGN_OR_RETURN(const Kind* kind, FindKind());
+    Add("model_type", Quoted(kind->type));
+    Add("architectures", fmt::format("[{}]", Quoted(kind->head)));
+    for (const Word& word : kind->words) SY_RETURN_IF_ERROR(AddWord(word));
+    if (!kind->experts.empty()) SY_RETURN_IF_ERROR(AddWord({kExperts, kind->experts}));
+    AddShareThatTurns(*kind);
+    SY_RETURN_IF_ERROR(AddOfTensors());
+    if (!kind->besides.empty()) members_.emplace_back(kind->besides);
+    return fmt::format("{{{}}}", fmt::join(members_, ", "));
+  }
+
+ private:
+  static std::string Quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
+  void Add(std::string_view key, std::string_view value) {
+    members_.push_back(fmt::format("\"{}\": {}", key, value));
+  }
+  std::int64_t NumberOr(std::string_view key, std::int64_t missing) const {
+    const GgufValue* found = metadata_.Find(key);
+    return found == nullptr ? missing : found->number.value_or(missing);
+  }
+  std::string KeyOf(std::string_view key) const {
+    return metadata_.architecture() + "." + std::string(key);
+  }
+
+  Result<const Kind*> FindKind() const {
+    const std::string architecture = metadata_.architecture();
+    const bool sparse = NumberOr(kExperts, 0) > 0;
+    const auto found = std::ranges::find_if(kKinds, [&](const Kind& kind) {
+      return kind.gguf == architecture && kind.experts.empty() != sparse;
+    });
+    if (found != kKinds.end()) return &*found;
+    if (architecture.empty()) {
+      return Unexpected(
+          Unsupported("the file does not say it", "general.architecture", std::string(kHint)));
+    }
+    return Unexpected(
+        Unsupported(fmt::format("models of {}{} are not built of their metadata",
+                                QuotedName(architecture), sparse ? " with experts" : ""),
+                    "general.architecture", std::string(kHint)));
+  }
+
+  Status AddWord(const Word& word) {
+    const GgufValue* found = metadata_.Find(word.gguf);
+    if (found == nullptr) {
+      if (word.needed == Needed::kNo) return {};
+      return Unexpected(
+          Unsupported("the file does not say it", KeyOf(word.gguf), std::string(kHint)));
+    }
+    if (found->number) {
+      Add(word.config, fmt::format("{}", *found->number));
+    } else if (found->real) {
+      Add(word.config, fmt::format("{:e}", *found->real));
+    } else {
+      return Unexpected(Unsupported(found->elements > 0
+                                        ? "it is not the same for all layers, which is not built"
+                                        : "it is no number",
+                                    KeyOf(word.gguf), std::string(kHint)));
+    }
+    return {};
+  }
+
+  void AddShareThatTurns(const Kind& kind) {
+    const std::int64_t heads = NumberOr(kHeads, 0);
+    const std::int64_t turned = NumberOr(kRotated, 0);
+    if (kind.rotary.empty() || heads <= 0 || turned <= 0) return;
+    const std::int64_t width = NumberOr(kHeadWidth, NumberOr(kHidden, 0) / heads);
+    if (width <= 0) return;
+    Add(kind.rotary, fmt::format("{}", static_cast<double>(turned) / static_cast<double>(width)));
+  }
+
+  const NamedTensor* FindTensor(std::string_view name) const {
+    const auto found = std::ranges::find_if(weights_.parameters, [&](const NamedTensor& one) {
+      return weights_.text(one.name) == name;
+    });
+    return found == weights_.parameters.end() ? nullptr : &*found;
+  }
+
+  Status AddOfTensors() {
+    const NamedTensor* tokens = FindTensor("token_embd.weight");
+    if (tokens == nullptr || weights_.values[tokens->value].rank != 2) {
+      return Unexpected(Unsupported("there is no table of tokens", QuotedName("token_embd.weight"),
+                                    std::string(kHint)));
+    }
+    Add("vocab_size", fmt::format("{}", weights_.sizes(tokens->value)[0]));
+    const auto has = [&](std::string_view name) { return FindTensor(name) ? "true" : "false"; };
+    Add("tie_word_embeddings", FindTensor("output.weight") ? "false" : "true");
+    Add("attention_bias", has("blk.0.attn_q.bias"));
+    Add("mlp_bias", has("blk.0.ffn_up.bias"));
+    // Frequencies that depend on how long the text is.
+    if (FindTensor("rope_factors_long.weight")) {
+      Add("rope_scaling", R"({"rope_type": "longrope"})");
+    }
+    Add("dtype", Quoted(DTypeOfAll(*tokens)));
+    return {};
+  }
+
+  std::string_view DTypeOfAll(const NamedTensor& tokens) const {
+    const bool quantised = !weights_.packings.empty();
+    return NameOf(quantised ? DType::kFloat32 : weights_.values[tokens.value].dtype);
+  }
+
+  const GgufMetadata& metadata_;
+  const Program& weights_;
+  std::vector<std::string> members_;
+};
+
+}  // namespace
+
+Result<std::string> ConfigOf(const GgufMetadata& metadata, const Program& weights) {
+  return Writer(metadata, weights).Write();
+}
+
+}  // namespace steelyard::weights

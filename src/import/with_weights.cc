@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which of the two is told, the model or its weights, and how they are put together. Tensors that a
+// file's metadata do not account for make another model of it, so that their numbers are compared.
+
+#include "import/with_weights.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "import/gguf_names.h"
+#include "import/hf_config/hf_config_importer.h"
+#include "import/quantised_model.h"
+#include "support/checked.h"
+
+namespace steelyard {
+namespace {
+
+constexpr std::string_view kQuantisationFact = "quantisation";
+
+bool IsQuantised(const Program& program) {
+  return std::ranges::any_of(program.facts, [&](const Fact& fact) {
+    return program.text(fact.name) == kQuantisationFact;
+  });
+}
+
+// The model that was built of a config, with the weights beside it as they are stored.
+Result<Program> Joined(Program built, const Importer& reader, const std::string& path,
+                       const ImportOptions& options) {
+  SY_ASSIGN_OR_RETURN(const Program weights, reader.read(path, options));
+  Result<Program> joined = WithQuantisedWeights(std::move(built), weights);
+  if (joined) return joined;
+  return Unexpected(Within(path + "/config.json: quantization_config", std::move(joined).error()));
+}
+
+// The model with weights that are called as llama.cpp calls them, and how they are quantised.
+Result<Program> JoinedByName(Program built, Program weights) {
+  NameAsIn(built, &weights);
+  SY_ASSIGN_OR_RETURN(Program joined, WithQuantisedWeights(std::move(built), weights));
+  for (const Fact& fact : weights.facts) {
+    if (weights.text(fact.name) != kQuantisationFact) continue;
+    joined.facts.push_back({.name = joined.strings.Intern(kQuantisationFact),
+                            .text = joined.strings.Intern(weights.text(fact.text)),
+                            .number = fact.number});
+  }
+  return joined;
+}
+
+// The model of a config that says nothing of quantisation, joined with weights that are quantised
+// all the same, as GGUF's: their file says how. Nothing where they are not or are not asked for;
+// an error where they are not weights of that model.
+Result<std::optional<Program>> JoinedAsStored(const Program& built, const Importer& reader,
+                                              const std::string& path,
+                                              const ImportOptions& options) {
+  if (options.dtype || options.training || options.labelled) return std::nullopt;
+  SY_ASSIGN_OR_RETURN(Program weights, reader.read(path, options));
+  if (weights.packings.empty()) return std::nullopt;
+  return JoinedByName(built, std::move(weights));
+}
+
+// The key of a config that an error is about.
+std::string KeyOf(const Error& error) {
+  const std::size_t colon = error.where.rfind(": ");
+  return colon == std::string::npos ? error.where : error.where.substr(colon + 2);
+}
+
+// Numbers that llama.cpp stores and transformers computes: factors of the rotary frequencies.
+constexpr std::array<std::string_view, 3> kComputed{"rope_freqs.weight", "rope_factors_long.weight",
+                                                    "rope_factors_short.weight"};
+
+std::int64_t NumbersIn(const Program& program) {
+  CheckedInt all = 0;
+  for (const NamedTensor& parameter : program.parameters) {
+    if (parameter.tied_to != kNoId) continue;
+    if (std::ranges::find(kComputed, program.text(parameter.name)) != kComputed.end()) continue;
+    CheckedInt count = 1;
+    for (int i = 0; i < program.values[parameter.value].rank; ++i) {
+      count = count * CheckedInt(program.size(parameter.value, i).number());
+    }
+    all = all + count;
+  }
+  return all.ok() ? all.value() : -1;
+}
+
+Status CheckNumbers(const Program& built, const Program& weights) {
+  const std::int64_t wanted = NumbersIn(built), stored = NumbersIn(weights);
+  if (wanted == stored) return {};
+  return Unexpected(Unsupported(
+      fmt::format("they describe a model of {} parameters, and the file has {}", wanted, stored),
+      "metadata", "Put the config.json of the model into a folder with it, and name the folder."));
+}
+
+// Matrices of halves in the file of a quantised model stay halves.
+void PackHalves(Program* weights) {
+  for (NamedTensor& stored : weights->parameters) {
+    const Value& value = weights->values[stored.value];
+    const bool half = value.dtype == DType::kFloat16 || value.dtype == DType::kBFloat16;
+    if (stored.packing != kNoId || !half || value.rank < 2) continue;
+    const Packing packing{.name = weights->strings.Intern(weights->stored_as(stored)),
+                          .bytes = weights->stored_bytes(stored)};
+    stored.packing = static_cast<std::uint32_t>(weights->packings.size());
+    weights->packings.push_back(packing);
+  }
+}
+
+// How the weights alone are asked for.
+std::string Alone(const Importer& reader) { return "--from " + std::string(reader.name); }
+
+Result<Program> BuildDescribed(const Importer& reader, const std::string& path,
+                               const ImportOptions& options, const Program& weights) {
+  SY_ASSIGN_OR_RETURN(const std::string config, reader.config(path, weights));
+  SY_ASSIGN_OR_RETURN(Program built, BuildOfConfig(config, "metadata", options));
+  SY_RETURN_IF_ERROR(CheckNumbers(built, weights));
+  if (weights.packings.empty() || options.dtype || options.training || options.labelled) {
+    const std::string as = weights.packings.empty() ? "" : ", as if it were not quantised";
+    built.notes.push_back(built.strings.Intern("The model is built of the file's metadata" + as +
+                                               ": " + Alone(reader) +
+                                               " weighs its weights alone."));
+    return built;
+  }
+  Program stored = weights;
+  PackHalves(&stored);
+  SY_ASSIGN_OR_RETURN(Program joined, JoinedByName(std::move(built), std::move(stored)));
+  joined.notes.push_back(joined.strings.Intern(
+      "The model is built of the file's metadata, and what is computed is float32, as in "
+      "llama.cpp: " +
+      Alone(reader) + " weighs its weights alone."));
+  return joined;
+}
+
+}  // namespace
+
+Result<Program> WithWeights(Result<Program> built, const Importer& reader, const std::string& path,
+                            const ImportOptions& options) {
+  const std::string from = "--from " + std::string(reader.name);
+  if (built && !IsQuantised(*built)) {
+    Result<std::optional<Program>> joined = JoinedAsStored(*built, reader, path, options);
+    if (joined && *joined) return **std::move(joined);
+    const std::string reason = joined ? "" : " (" + joined.error().message + ")";
+    built->notes.push_back(built->strings.Intern("The weights in the folder are not read" + reason +
+                                                 ": " + from + " weighs them as they are stored."));
+    return built;
+  }
+  if (built) built = Joined(*std::move(built), reader, path, options);
+  if (built) return built;
+  const bool of_weights = !options.runs && !options.dtype && options.attention.empty();
+  if (built.error().code != ErrorCode::kUnsupported || !of_weights) {
+    built.error().hint += (built.error().hint.empty() ? "" : " ") +
+                          ("Its weights alone, as they are stored: " + from + ".");
+    return built;
+  }
+  Result<Program> weights = reader.read(path, options);
+  if (!weights) return weights;
+  const Error& reason = built.error();
+  weights->notes.push_back(weights->strings.Intern("No model is built of its config.json (" +
+                                                   KeyOf(reason) + ": " + reason.message +
+                                                   "): these are its weights as they are stored."));
+  return weights;
+}
+
+Result<Program> DescribedByWeights(const Importer& reader, const std::string& path,
+                                   const ImportOptions& options) {
+  SY_ASSIGN_OR_RETURN(Program weights, reader.read(path, options));
+  Result<Program> built = BuildDescribed(reader, path, options, weights);
+  if (built || built.error().code == ErrorCode::kUsage) return built;
+  Error reason = std::move(built).error();
+  const bool asks = options.runs || options.dtype || options.cache || !options.attention.empty();
+  if (asks) {
+    reason.hint += (reason.hint.empty() ? "" : " ") +
+                   ("Its weights alone, as they are stored: " + Alone(reader) + ".");
+    return Unexpected(Within(path, std::move(reason)));
+  }
+  const std::string key = KeyOf(reason);
+  weights.notes.push_back(weights.strings.Intern("No model is built of its metadata (" +
+                                                 (key.empty() ? "" : key + ": ") + reason.message +
+                                                 "): these are its weights as they are stored."));
+  return weights;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/with_weights.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "steelyard/builder.h"
+
+namespace steelyard {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kConfig =
+    "{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"vocab_size\": 8, "
+    "\"hidden_size\": 4, \"intermediate_size\": 6, \"num_hidden_layers\": 0, "
+    "\"num_attention_heads\": 2, \"tie_word_embeddings\": true}";
+
+// A table of 8 tokens and a norm, 36 numbers; the table packed.
+Program Weights(std::int64_t tokens) {
+  Builder b("Weights");
+  b.Parameter("token_embd.weight", DType::kFloat32, {tokens, 4});
+  b.Parameter("output_norm.weight", DType::kFloat32, {4});
+  Program program = *std::move(b).Build();
+  program.has_graph = false;
+  program.packings.push_back({.name = program.strings.Intern("q8_0"), .bytes = 40});
+  program.parameters[0].packing = 0;
+  return program;
+}
+
+Result<Program> ReadEight(const std::string&, const ImportOptions&) { return Weights(8); }
+Result<Program> ReadNine(const std::string&, const ImportOptions&) { return Weights(9); }
+Result<std::string> Config(const std::string&, const Program&) { return std::string(kConfig); }
+
+Importer Reading(Result<Program> (*read)(const std::string&, const ImportOptions&)) {
+  Importer importer{};
+  importer.name = "weights";
+  importer.read = read;
+  importer.config = Config;
+  return importer;
+}
+
+TEST(DescribedByWeights, IsTheModelWithItsWeightsAsTheyAreStored) {
+  const Result<Program> program = DescribedByWeights(Reading(ReadEight), "file", {});
+  ASSERT_TRUE(program) << Describe(program.error());
+  EXPECT_TRUE(program->has_graph);
+  EXPECT_EQ(program->text(program->parameters[0].name), "model.embed_tokens.weight");
+  EXPECT_EQ(program->stored_as(program->parameters[0]), "q8_0");
+  EXPECT_EQ(program->stored_bytes(program->parameters[0]), 40);
+}
+
+TEST(DescribedByWeights, IsTrainedAsIfItWereNotQuantised) {
+  const Result<Program> program =
+      DescribedByWeights(Reading(ReadEight), "file", {.labelled = true, .training = true});
+  ASSERT_TRUE(program) << Describe(program.error());
+  EXPECT_TRUE(program->packings.empty());
+  ASSERT_FALSE(program->notes.empty());
+  EXPECT_THAT(std::string(program->text(program->notes.back())),
+              HasSubstr("as if it were not quantised"));
+}
+
+TEST(DescribedByWeights, IsTheWeightsWhereTheyAreOfAnotherModel) {
+  Result<Program> program = DescribedByWeights(Reading(ReadNine), "file", {});
+  ASSERT_TRUE(program) << Describe(program.error());
+  EXPECT_FALSE(program->has_graph);
+  ASSERT_FALSE(program->notes.empty());
+  EXPECT_THAT(std::string(program->text(program->notes.back())),
+              HasSubstr("a model of 36 parameters, and the file has 40"));  // 9 * 4 + 4
+  program = DescribedByWeights(Reading(ReadNine), "file", {.runs = true});
+  ASSERT_FALSE(program);
+  EXPECT_THAT(Describe(program.error()), HasSubstr("--from weights"));
+}
+
+}  // namespace
+}  // namespace steelyard
