@@ -122,6 +122,31 @@ bool ReadList(const ValueType& of, std::uint64_t count, Cursor* cursor,
   return true;
 }
 
+// A text, of which a long one is jumped over, or several, all of which are.
+bool ReadText(bool array, Cursor* cursor, GgufValue* value) {
+  if (array) return SkipStrings(value->elements, cursor);
+  std::uint64_t length = 0;
+  if (!cursor->Number(8, &length)) return false;
+  if (length > kMaxFactBytes) return cursor->Skip(length);
+  std::string_view text;
+  if (!cursor->Text(length, &text)) return false;
+  value->text = text;
+  return true;
+}
+
+bool ReadNumbers(const ValueType& of, bool array, Cursor* cursor, GgufValue* value) {
+  if (array) {
+    const bool listed = of.is_integer && value->elements <= kMaxListed;
+    return listed ? ReadList(of, value->elements, cursor, &value->number)
+                  : cursor->Skip(value->elements, of.bytes);
+  }
+  std::uint64_t raw = 0;
+  if (!cursor->Number(of.bytes, &raw)) return false;
+  value->number = IntegerOf(of, raw);
+  if (!of.is_integer) value->real = RealOf(of.bytes, raw);
+  return true;
+}
+
 }  // namespace
 
 Status GgufMetadata::Read(std::uint64_t count, Cursor* cursor) {
@@ -147,7 +172,7 @@ Status GgufMetadata::ReadPair(Cursor* cursor) {
   const std::string key(text);
   if (!cursor->Number(4, &type)) return Unexpected(Cut(QuotedName(key)));
   GgufValue value;
-  bool array = type == kArray;
+  const bool array = type == kArray;
   if (array && (!cursor->Number(4, &type) || !cursor->Number(8, &value.elements))) {
     return Unexpected(Cut(QuotedName(key)));
   }
@@ -158,27 +183,8 @@ Status GgufMetadata::ReadPair(Cursor* cursor) {
                      QuotedName(key), std::string(kDamaged)));
   }
   const ValueType& of = kValueTypes[type];
-  bool read = true;
-  if (array && type == kString) {
-    read = SkipStrings(value.elements, cursor);
-  } else if (array) {
-    const bool listed = of.is_integer && value.elements <= kMaxListed;
-    read = listed ? ReadList(of, value.elements, cursor, &value.number)
-                  : cursor->Skip(value.elements, of.bytes);
-  } else if (type == kString) {
-    read = cursor->Number(8, &length);
-    if (read && length <= kMaxFactBytes) {
-      read = cursor->Text(length, &text);
-      if (read) value.text = text;
-    } else {
-      read = read && cursor->Skip(length);
-    }
-  } else {
-    std::uint64_t raw = 0;
-    read = cursor->Number(of.bytes, &raw);
-    value.number = IntegerOf(of, raw);
-    if (!of.is_integer) value.real = RealOf(of.bytes, raw);
-  }
+  const bool read =
+      type == kString ? ReadText(array, cursor, &value) : ReadNumbers(of, array, cursor, &value);
   if (!read) return Unexpected(Cut(QuotedName(key)));
   return Keep(key, std::move(value));
 }
