@@ -60,6 +60,13 @@ struct ParameterGroup {
   std::vector<OptimizerOption> options = {};  // these instead of the step's
 };
 
+// What makes one step of several processes.
+struct ParallelOptions {
+  std::string wrapper = {};   // a name of `Wrappers`; empty: a loop over all gradients
+  int bucket_mib = 0;         // DistributedDataParallel(bucket_cap_mb=...); 0: 1 and then 25
+  bool bucket_views = false;  // gradient_as_bucket_view=True
+};
+
 // The training step that is weighed.
 struct TrainOptions {
   std::string optimizer = {};  // a name of `Optimizers`
@@ -79,6 +86,7 @@ struct TrainOptions {
   std::vector<std::string> inplace = {};    // patterns of modules whose activations overwrite
   int fused_loss = 0;  // chunks of tokens whose scores and loss are computed apart; 0: all at once
   int ranks = 1;       // processes that run the step, each on its own inputs, and average gradients
+  ParallelOptions parallel = {};  // how they do
 };
 
 // The mode of the model: as the file has it, or as module.train() and module.eval() set it.
@@ -155,7 +163,14 @@ struct Lowered {
   std::vector<StageTime> times;  // of each pass that has run, in order
 };
 
+// What a model may be wrapped in, to be trained by several processes.
+struct WrapperInfo {
+  std::string_view name;
+  std::string_view summary;
+};
+
 std::span<const LossInfo> Losses();
+std::span<const WrapperInfo> Wrappers();
 std::span<const OptimizerInfo> Optimizers();
 // The options of an optimizer with their defaults: all that change what a step costs among them.
 std::vector<OptimizerOption> OptionsOf(const OptimizerInfo& optimizer);

@@ -51,6 +51,11 @@ void BindTraining(nb::module_& module) {
       .def_rw("pattern", &ParameterGroup::pattern)
       .def_rw("optimizer", &ParameterGroup::optimizer)
       .def_rw("options", &ParameterGroup::options);
+  nb::class_<ParallelOptions>(module, "ParallelOptions")
+      .def(nb::init<>())
+      .def_rw("wrapper", &ParallelOptions::wrapper)
+      .def_rw("bucket_mib", &ParallelOptions::bucket_mib)
+      .def_rw("bucket_views", &ParallelOptions::bucket_views);
   nb::class_<TrainOptions>(module, "TrainOptions")
       .def(nb::init<>())
       .def_rw("optimizer", &TrainOptions::optimizer)
@@ -69,7 +74,8 @@ void BindTraining(nb::module_& module) {
       .def_rw("recompute_reentrant", &TrainOptions::recompute_reentrant)
       .def_rw("inplace", &TrainOptions::inplace)
       .def_rw("fused_loss", &TrainOptions::fused_loss)
-      .def_rw("ranks", &TrainOptions::ranks);
+      .def_rw("ranks", &TrainOptions::ranks)
+      .def_rw("parallel", &TrainOptions::parallel);
 }
 
 void BindPrecision(nb::module_& module) {

@@ -12,6 +12,7 @@ from steelyard.errors import NotFoundError, UsageError
 
 T = TypeVar("T")
 MOST_CHUNKS = 65_536
+MOST_MEBIBYTES = 1 << 20
 
 
 class WeighKeywords(TypedDict, total=False):
@@ -35,6 +36,9 @@ class WeighKeywords(TypedDict, total=False):
     clip_value: bool
     accumulate: int
     ranks: int
+    parallel: str | None
+    bucket_cap_mb: int
+    bucket_views: bool
     unroll: bool
     zero_grad: Literal["none", "zeros"]
     first_step: bool
@@ -76,7 +80,7 @@ OF_TRAINING = frozenset(
     (
         "loss", "optim_args", "groups", "no_decay", "freeze", "recompute", "recompute_reentrant",
         "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate", "unroll", "zero_grad",
-        "first_step", "ranks",
+        "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views",
     )
 )  # fmt: skip
 # What says something of text that a model writes, which needs `generate`; and what the library
@@ -309,10 +313,23 @@ def _train_options(keywords: Mapping[str, Any]) -> _core.TrainOptions:
         setattr(train, name, bool(keywords.get(name, False)))
     train.accumulate = _within(keywords.get("accumulate", 1), 1, None, "accumulate")
     train.ranks = _within(keywords.get("ranks", 1), 1, None, "ranks")
+    train.parallel = _parallel_options(keywords)
     train.fused_loss = _within(keywords.get("fused_loss", 0), 0, MOST_CHUNKS, "fused_loss")
     zeros = {"none": False, "zeros": True}
     train.keep_gradients = _chosen(zeros, keywords.get("zero_grad", "none"), "zero_grad")
     return train
+
+
+def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
+    parallel = _core.ParallelOptions()
+    parallel.wrapper = keywords.get("parallel") or ""
+    for name in ("bucket_cap_mb", "bucket_views"):
+        if keywords.get(name) and not parallel.wrapper:
+            raise UsageError("no wrapper has such buckets", name, 'Name one: parallel="ddp".')
+    if "bucket_cap_mb" in keywords:
+        parallel.bucket_mib = _within(keywords["bucket_cap_mb"], 1, MOST_MEBIBYTES, "bucket_cap_mb")
+    parallel.bucket_views = bool(keywords.get("bucket_views", False))
+    return parallel
 
 
 def _generate_options(keywords: Mapping[str, Any]) -> _core.GenerateOptions | None:

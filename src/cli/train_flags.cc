@@ -27,6 +27,7 @@ namespace {
 constexpr std::string_view kTrain = "--train";
 constexpr std::string_view kOn = "True";
 constexpr std::int64_t kMostChunks = 65'536;
+constexpr std::int64_t kMostMebibytes = 1'048'576;
 
 }  // namespace
 
@@ -155,6 +156,18 @@ void TrainFlags::AddStep(std::vector<Flag>* flags) {
         .help = "processes that run the step on their own inputs and average gradients, in "
                 "buckets; `torchrun -m steelyard run` says it by itself",
         .field = &ranks_},
+       {.name = "--parallel",
+        .arg = "WRAPPER",
+        .help = "what of PyTorch wraps the model in each of --ranks processes",
+        .field = &parallel_,
+        .choices = NamesOf(Wrappers())},
+       {.name = "--bucket-cap-mb",
+        .arg = "N",
+        .help = "MiB of gradients that are summed at once; without it 1, and then 25",
+        .field = &bucket_cap_mb_},
+       {.name = "--bucket-views",
+        .help = "gradients are views of what is summed (gradient_as_bucket_view=True)",
+        .field = &bucket_views_},
        {.name = "--zero-grad",
         .arg = "TO",
         .help = "what zero_grad sets gradients to",
@@ -204,11 +217,25 @@ Status TrainFlags::CheckNesterov(const std::vector<OptimizerOption>& given) cons
   return {};
 }
 
+Status TrainFlags::CheckWrapper() const {
+  if (parallel_.empty() && (bucket_cap_mb_ || bucket_views_)) {
+    return Unexpected(UsageError("no wrapper has such buckets",
+                                 bucket_views_ ? "--bucket-views" : "--bucket-cap-mb",
+                                 "Name one: --parallel ddp."));
+  }
+  if (bucket_cap_mb_ && (*bucket_cap_mb_ < 1 || *bucket_cap_mb_ > kMostMebibytes)) {
+    return Unexpected(
+        UsageError(fmt::format("a bucket has 1 to {} MiB", kMostMebibytes), "--bucket-cap-mb"));
+  }
+  return {};
+}
+
 Status TrainFlags::Check() const {
   if (accumulate_ < 1) {
     return Unexpected(UsageError("a step has at least one micro-step", "--accumulate"));
   }
   if (ranks_ < 1) return Unexpected(UsageError("a step is run by at least one", "--ranks"));
+  SY_RETURN_IF_ERROR(CheckWrapper());
   if (fused_loss_ && (*fused_loss_ < 1 || *fused_loss_ > kMostChunks)) {
     return Unexpected(
         UsageError(fmt::format("there are 1 to {} chunks", kMostChunks), "--fused-loss"));
@@ -248,7 +275,10 @@ Result<TrainOptions> TrainFlags::Options(std::span<const std::string_view> given
                        .recompute_reentrant = recompute_reentrant_,
                        .inplace = inplace_,
                        .fused_loss = static_cast<int>(fused_loss_.value_or(0)),
-                       .ranks = ranks_};
+                       .ranks = ranks_,
+                       .parallel = {.wrapper = parallel_,
+                                    .bucket_mib = static_cast<int>(bucket_cap_mb_.value_or(0)),
+                                    .bucket_views = bucket_views_}};
   SY_RETURN_IF_ERROR(AddOptions(&options));
   if (groups_.empty()) SY_RETURN_IF_ERROR(CheckNesterov(options.options));
   SY_RETURN_IF_ERROR(AddGroups(&options));

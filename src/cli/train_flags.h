@@ -27,6 +27,7 @@ class TrainFlags {
   Status Check() const;
   Status AddOptions(TrainOptions* options) const;
   Status AddGroups(TrainOptions* options) const;
+  Status CheckWrapper() const;
   Status CheckNesterov(const std::vector<OptimizerOption>& given) const;
 
   std::string optimizer_;
@@ -48,6 +49,9 @@ class TrainFlags {
   std::optional<double> clip_norm_;
   std::optional<double> clip_value_;
   int accumulate_ = 1, ranks_ = 1;
+  std::string parallel_;
+  std::optional<std::int64_t> bucket_cap_mb_;
+  bool bucket_views_ = false;
   std::string zero_grad_ = "none";
   std::vector<std::string_view> names_;  // of the flags beside --train
 };

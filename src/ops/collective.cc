@@ -10,6 +10,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -20,6 +22,8 @@
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/view.h"
 #include "ops/optimizers/step.h"
+#include "ops/parallel/buckets.h"
+#include "ops/parallel/reducer.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -143,7 +147,6 @@ constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work, const G
 
 // As torch.nn.parallel.DistributedDataParallel fills them: a small first one, so that the sums
 // begin early; then so many bytes, in MiB.
-constexpr std::int64_t kMebibyte = 1 << 20;
 constexpr std::int64_t kFirstBucket = 1 * kMebibyte, kBucket = 25 * kMebibyte;
 
 // Gradients that are summed at once: of parameters that follow each other, in one dtype, as many as
@@ -194,7 +197,79 @@ std::vector<Tensor> AverageGradients(Dispatcher& d, const OpView& op) {
   return {};
 }
 
+// --- torch.nn.parallel.DistributedDataParallel ---------------------------------------------------
+
+constexpr std::string_view kForwardRecord = "DistributedDataParallel.forward";
+// Of what is sent at once, and how much of it is under way at a time (c10d/comm.cpp).
+constexpr std::int64_t kBroadcast = 250 * kMebibyte;
+constexpr std::size_t kInFlight = 2;
+
+// Several tensors are sent in one, a single one as it is.
+void Broadcast(Dispatcher& d, const std::vector<Tensor>& tensors) {
+  std::vector<BucketMember> members;
+  members.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) members.push_back({tensor.dtype(), tensor.view().bytes()});
+  std::vector<Tensor> sent;
+  for (const std::vector<std::size_t>& places : AssignBuckets(members, {&kBroadcast, 1})) {
+    std::vector<Tensor> rows;
+    rows.reserve(places.size());
+    for (const std::size_t place : places) {
+      rows.push_back(d.Call("aten::reshape", tensors[place], Dims{-1}));
+    }
+    sent.push_back(rows.size() == 1 ? rows[0] : d.Call("aten::cat", rows, 0));
+    if (sent.size() == kInFlight) sent.erase(sent.begin());
+  }
+  for (Tensor& tensor : sent) tensor.reset();
+}
+
+// buffers, ranks, bucket_bytes, views, first_step
+std::vector<Tensor> EnterDataParallel(Dispatcher& d, const OpView& op) {
+  {
+    const Outside outside(d);
+    const Dispatcher::Inside forward(d, kForwardRecord);
+    Broadcast(d, d.tensors(op, 0));
+  }
+  const std::int64_t cap = op.integer(2);
+  std::vector<std::int64_t> limits{cap > 0 ? cap : kFirstBucket, cap > 0 ? cap : kBucket};
+  if (op.boolean(4)) limits = {std::numeric_limits<std::int64_t>::max()};
+  d.autograd().Listen(std::make_unique<Reducer>(
+      d,
+      ReducerOptions{.ranks = op.integer(1), .limits = std::move(limits), .views = op.boolean(3)}));
+  d.autograd().OpenRecord(kForwardRecord);
+  return {};
+}
+
+std::vector<Tensor> LeaveDataParallel(Dispatcher& d, const OpView&) {
+  d.autograd().CloseRecord();
+  return {};
+}
+
+// The number is cast to the dtype of the gradient, where the CPU computes.
+void DivideAllocations(const OpView& op, Allocations& memory) {
+  const DType dtype = op.self().dtype();
+  if (op.target().device != Device::kCpu || dtype == DType::kFloat64) return;
+  memory.Free(memory.Allocate(allocations::Bytes(1, dtype), "aten::empty_strided"), "aten::mul");
+}
+
 constexpr std::array kRows{
+    Composite("steelyard::enter_data_parallel",
+              "Begins the forward pass of DistributedDataParallel, which sends buffers, and "
+              "listens to gradients.",
+              "(Tensor[] buffers, int ranks, int bucket_bytes, bool views, bool first_step) -> ()",
+              "", Family::kControl, EnterDataParallel, precision::kFollow, kNoGradient),
+    Composite("steelyard::leave_data_parallel", "Ends the forward pass.", "() -> ()", "",
+              Family::kControl, LeaveDataParallel, precision::kFollow, kNoGradient),
+    Kernel(Family::kElementwise,
+           {"steelyard::divide_into_", "A gradient divided by a number, into its bucket.",
+            "(Tensor(a!) self, Tensor gradient, Tensor number) -> Tensor(a!)",
+            "steelyard::divide_into_(f32[2,3], f32[2,3], f64[])"},
+           {.shape = shape::SameAs<0>,
+            .fusion = Fusion::kOpaque,
+            .allocations = DivideAllocations,
+            .work = ReduceWork,
+            .grad = kNoGradient,
+            .precision = precision::kFollow},
+           Alias::kInPlace),
     Kernel(Family::kDataMovement,
            {"steelyard::sum_across_",
             "The sum of all processes' tensors, in place, once it has arrived.",

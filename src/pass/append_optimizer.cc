@@ -232,7 +232,7 @@ ValueId AppendUnscaling(Program& program) {
 
 // Before gradients are looked at: all of a step's, once.
 void AppendAveraging(Program& program, const TrainOptions& options) {
-  if (options.ranks < 2) return;
+  if (options.ranks < 2 || !options.parallel.wrapper.empty()) return;
   const std::array args{AllTrained(program), Argument::OfInt(std::int64_t{options.ranks})};
   AppendCall(program, "steelyard::average_gradients", args, {}, Phase::kOptimizer);
 }

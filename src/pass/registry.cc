@@ -18,6 +18,7 @@
 #include "pass/freeze.h"
 #include "pass/infer_outputs.h"
 #include "pass/overwrite.h"
+#include "pass/parallelize.h"
 #include "pass/recognize_masks.h"
 #include "pass/recompute.h"
 #include "pass/set_mode.h"
@@ -77,6 +78,11 @@ constexpr std::array kPasses{
         .summary = "computes a loss of the first output",
         .applies = &Trains,
         .run = [](Program p, const PassOptions& o) { return AppendLoss(std::move(p), o.train); }},
+    PassInfo{
+        .name = "parallelize",
+        .summary = "wraps the model in what makes one step of several processes",
+        .applies = [](const PassOptions& o) { return !o.train.parallel.wrapper.empty(); },
+        .run = [](Program p, const PassOptions& o) { return Parallelize(std::move(p), o.train); }},
     PassInfo{
         .name = "autocast",
         .summary = "runs the model and the loss in a region of torch.autocast",

@@ -133,7 +133,9 @@ DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& ker
   DeviceMemoryReport report;
   report.total = target.memory;
   if (const DeviceSpec* device = FindDevice(target.name)) {
-    report.overhead = ProcessBytes(*device, ProcessUseOf(kernels));
+    ProcessUse use = ProcessUseOf(kernels);
+    use.ranks = options.train.ranks;
+    report.overhead = ProcessBytes(*device, use);
   }
   report.use =
       RunSteps(residents, steps, settings, DeviceMemory(target.memory, report.overhead.high));

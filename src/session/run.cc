@@ -73,6 +73,10 @@ Status Refuse(const RunOptions& options) {
   if (options.weigh.runtime != WeighOptions().runtime) {
     return Unexpected(UsageError("what runs runs eagerly", "--runtime", "Leave it away."));
   }
+  if (!options.weigh.train.parallel.wrapper.empty()) {
+    return Unexpected(UsageError("the engine runs no wrapped model", "--parallel",
+                                 "Leave it away: torchrun's processes then average gradients."));
+  }
   if (options.weigh.target.device != Device::kCpu) {
     return Unexpected(UsageError("the engine runs on the CPU so far",
                                  fmt::format("--device {}", options.weigh.target.name),

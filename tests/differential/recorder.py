@@ -251,15 +251,24 @@ def isolated(work: Callable[[W], R], given: W) -> R:
     raise RuntimeError("PyTorch ends the process that calls it")
 
 
-def events_of(run: Callable[[], object]) -> Events:
-    """Every allocation and free of a run, as the innermost operator and signed bytes."""
+def events_of(run: Callable[[], object], unseen: str | None = None) -> Events:
+    """Every allocation and free of a run, as the innermost operator and signed bytes.
+
+    Records of the profiler whose names start with `unseen` are none: those of other threads are
+    open while this one goes on.
+    """
     gc.collect()
     gc.disable()
     cpu = [ProfilerActivity.CPU]
     with profile(activities=cpu, profile_memory=True, acc_events=True) as session:
         run()
     gc.enable()
-    found = memory_events(session.profiler.kineto_results.events())
+    seen = [
+        event
+        for event in session.profiler.kineto_results.events()
+        if unseen is None or not event.name().startswith(unseen)
+    ]
+    found = memory_events(seen)
     return [[running[-1] if running else "", size] for running, size in found]
 
 

@@ -456,6 +456,23 @@ Tensor Autograd::gradient(ValueId parameter) const {
   return id < gradients_.size() ? gradients_[id] : Tensor();
 }
 
+void Autograd::PutInto(const Tensor& whole, std::span<const Tensor> parts) {
+  const StorageId storage = program_.values[whole.id()].storage;
+  std::vector<bool> joined(program_.storage_count, false);
+  for (const Tensor& part : parts) joined[program_.values[part.id()].storage] = true;
+  for (Value& value : program_.values) {
+    if (value.storage < joined.size() && joined[value.storage]) value.storage = storage;
+  }
+  // What stands first of a storage says how large it is.
+  std::vector<ValueId>& inputs = program_.main().inputs;
+  std::ranges::rotate(inputs, std::ranges::find(inputs, whole.id()));
+}
+
+void Autograd::OpenRecord(std::string_view name) {
+  program_frame_ = static_cast<FrameId>(program_.frames.size());
+  program_.frames.push_back({program_.AddOpName(name), 0});
+}
+
 void Autograd::SetGradient(ValueId parameter, Tensor gradient) {
   const ValueId id = object_of_[parameter];
   if (id >= gradients_.size()) gradients_.resize(id + 1);

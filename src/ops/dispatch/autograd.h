@@ -7,7 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ops/backward.h"
@@ -47,6 +50,19 @@ struct GradNode {
   GradNodeId function = kNoId;  // of kCopySlices: the operator's own node
   RegionId region = kNoId;      // of kCheckpoint
   Node context{};               // of the call: module, source line, origin
+};
+
+// What several processes do besides with the gradients of parameters (ops/parallel).
+class GradientListener {
+ public:
+  GradientListener() = default;
+  virtual ~GradientListener() = default;
+  GradientListener(const GradientListener&) = delete;
+  GradientListener& operator=(const GradientListener&) = delete;
+  // A gradient is complete, and the parameter has it.
+  virtual void OnReady(ValueId parameter) = 0;
+  // There will be no more of them.
+  virtual void OnBackwardEnd() = 0;
 };
 
 class Autograd {
@@ -90,6 +106,15 @@ class Autograd {
   // A parameter that gets a gradient has one from the step before.
   void KeepGradients() { keeps_gradients_ = true; }
   bool keeps_gradients() const { return keeps_gradients_; }
+
+  void Listen(std::unique_ptr<GradientListener> listener) { listener_ = std::move(listener); }
+  GradientListener* listener() const { return listener_.get(); }  // or null
+  // Tensors that were added as residents become parts of one that was.
+  void PutInto(const Tensor& whole, std::span<const Tensor> parts);
+  // From here on the program's own nodes run in a record of the profiler; until it is closed.
+  void OpenRecord(std::string_view name);
+  void CloseRecord() { program_frame_ = 0; }
+  FrameId program_frame() const { return program_frame_; }
 
   // --- For the engine ----------------------------------------------------------------------------
 
@@ -171,6 +196,8 @@ class Autograd {
   std::vector<Tensor> gradients_;  // by the value of the parameter
   std::uint64_t next_sequence_ = 0;
   bool keeps_gradients_ = false;
+  std::unique_ptr<GradientListener> listener_;
+  FrameId program_frame_ = 0;
   std::vector<Region> regions_;
   std::vector<Holders> holders_of_;  // by region
   std::vector<Holder> holders_;

@@ -98,6 +98,7 @@ void Engine::Run(const Tensor& root, Tensor seed) {
   Arrive(edges[0], seed);
   seed.reset();
   RunReady();
+  if (autograd_.listener() != nullptr) autograd_.listener()->OnBackwardEnd();
 }
 
 // The gradients are the caller's, who keeps them.
@@ -138,8 +139,11 @@ void Engine::Evaluate(GradNodeId id, Gradients incoming) {
   dispatcher_.SetContext(context, Phase::kBackward);
   const Dispatcher::Inside evaluate(dispatcher_, std::string(kEvaluate) + name);
   if (autograd_.node(id).kind == GradNodeKind::kAccumulate) {
-    const Dispatcher::Inside accumulate(dispatcher_, name);
-    return Accumulate(id, std::move(incoming));
+    {
+      const Dispatcher::Inside accumulate(dispatcher_, name);
+      Accumulate(id, std::move(incoming));
+    }
+    return TellListener(autograd_.node(id).variable);
   }
   Gradients outgoing;
   {
@@ -323,6 +327,12 @@ void Engine::Accumulate(GradNodeId id, Gradients incoming) {
   }
   autograd_.SetGradient(parameter, std::move(own));
   gradient.reset();
+}
+
+void Engine::TellListener(ValueId variable) {
+  const bool is_parameter = dispatcher_.ViewOf(variable).value().role == Role::kParameter;
+  if (autograd_.listener() == nullptr || !is_parameter) return;
+  if (autograd_.gradient(variable).defined()) autograd_.listener()->OnReady(variable);
 }
 
 // Every gradient takes the shape and dtype of the variable it belongs to.

@@ -58,6 +58,7 @@ class Engine {
   Gradients ApplyCopySlices(GradNodeId id, const Tensor& incoming);
   Tensor ApplyAsStrided(GradNodeId id, const Tensor& incoming);
   void Accumulate(GradNodeId id, Gradients incoming);
+  void TellListener(ValueId variable);
   void FitToVariables(GradNodeId id, Gradients& outgoing);
   void Route(GradNodeId id, Gradients& outgoing);
   void AddTo(Tensor& slot, Tensor& gradient);

@@ -153,3 +153,13 @@ def test_generation_is_what_the_command_line_calls_it() -> None:
 def test_generation_that_says_nothing_is_refused(keywords: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         weigh_options(keywords)
+
+
+def test_wrappers() -> None:
+    given: WeighKeywords = {"train": "sgd", "ranks": 8, "parallel": "ddp", "bucket_views": True}
+    train = weigh_options(given).train
+    assert (train.ranks, train.parallel.wrapper, train.parallel.bucket_mib) == (8, "ddp", 0)
+    assert train.parallel.bucket_views
+    assert weigh_options({**given, "bucket_cap_mb": 4}).train.parallel.bucket_mib == 4
+    with pytest.raises(UsageError, match="no wrapper has such buckets"):
+        weigh_options({"train": "sgd", "bucket_cap_mb": 4})

@@ -41,8 +41,10 @@ TEST(RunPasses, AnUnknownNameListsTheKnown) {
 
 TEST(PassesFor, AreThoseThatTheOptionsAskForInTheirOrder) {
   EXPECT_THAT(PassesFor({}), ElementsAre("tie_parameters", "bind", "set_mode", "decompose"));
-  const std::vector<std::string_view> step = PassesFor(
-      {.as_module = true, .train = {.optimizer = "sgd"}, .amp = {.dtype = DType::kBFloat16}});
+  const std::vector<std::string_view> step =
+      PassesFor({.as_module = true,
+                 .train = {.optimizer = "sgd", .parallel = {.wrapper = "ddp"}},
+                 .amp = {.dtype = DType::kBFloat16}});
   EXPECT_EQ(step.size(), Passes().size() - 1) << "RAF's casts stand instead of autocast";
   EXPECT_THAT(PassesFor({.amp = {.dtype = DType::kFloat16}}),
               ElementsAre("tie_parameters", "bind", "set_mode", "autocast", "decompose"));

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What torch.nn.parallel.DistributedDataParallel allocates in one process, and when.
+//
+//   constructor       buckets, in which gradients are summed: there before a step and after it
+//   forward begins    buffers in flat copies, of each dtype with several of them
+//   gradient ready    the number of processes as a tensor, by which it is divided into its bucket
+//   bucket full       nothing: the sum is made in place
+//   backward ends     nothing: sums are copied back
+//
+// The first step has one bucket of all gradients. When it is over, buckets are made anew in the
+// order in which its gradients were ready, which is taken to be that of every later step.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "ops/dispatch/autograd.h"
+#include "ops/dispatch/dispatcher.h"
+
+namespace steelyard::ops {
+
+struct ReducerOptions {
+  std::int64_t ranks = 2;
+  std::vector<std::int64_t> limits;  // of buckets, in bytes
+  bool views = false;                // gradients are views of buckets
+};
+
+class Reducer final : public GradientListener {
+ public:
+  Reducer(Dispatcher& d, ReducerOptions options) : d_(d), options_(std::move(options)) {}
+
+  void OnReady(ValueId parameter) override;
+  void OnBackwardEnd() override;
+
+ private:
+  void MakeBucket(const std::vector<Tensor>& parts, std::int64_t bytes);
+
+  Dispatcher& d_;
+  ReducerOptions options_;
+  std::vector<Tensor> slots_;  // of gradients in their buckets, in the order of readiness
+};
+
+}  // namespace steelyard::ops

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "pass/parallelize.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "pass/append_call.h"
+#include "support/choices.h"
+
+namespace steelyard {
+namespace {
+
+constexpr std::array kWrappers{
+    WrapperInfo{"ddp", "torch.nn.parallel.DistributedDataParallel"},
+};
+
+constexpr std::int64_t kMebibyte = 1'048'576;
+
+Status Check(const TrainOptions& options) {
+  const auto* wrapper = std::ranges::find(kWrappers, options.parallel.wrapper, &WrapperInfo::name);
+  if (wrapper == kWrappers.end()) {
+    return Unexpected(NoSuch("wrapper", options.parallel.wrapper, NamesOf(kWrappers)));
+  }
+  if (options.ranks < 2) {
+    return Unexpected(UsageError("one process shares its step with nobody", "--parallel",
+                                 "Say how many there are: --ranks 2."));
+  }
+  if (options.accumulate > 1) {
+    return Unexpected(Unsupported(
+        "micro-steps of a wrapped model are not modelled", "--accumulate, --parallel",
+        "Weigh one micro-step, or leave --parallel away: gradients are then averaged at the end."));
+  }
+  if (options.keep_gradients) {
+    return Unexpected(Unsupported("gradients that a wrapped model keeps are not modelled",
+                                  "--zero-grad, --parallel", "Leave one away."));
+  }
+  return {};
+}
+
+// Each once, though it may have several names.
+Argument BuffersOf(Program& program) {
+  std::vector<Argument> buffers;
+  for (const NamedTensor& buffer : program.buffers) {
+    const auto same = [&](const Argument& known) { return known.value == buffer.value; };
+    if (buffer.value == kNoId || std::ranges::any_of(buffers, same)) continue;
+    buffers.push_back(Argument::OfValue(buffer.value));
+  }
+  return Argument::OfList(program.AddArguments(buffers));
+}
+
+}  // namespace
+
+std::span<const WrapperInfo> Wrappers() { return kWrappers; }
+
+Result<Program> Parallelize(Program program, const TrainOptions& options) {
+  SY_RETURN_IF_ERROR(Check(options));
+  const ParallelOptions& parallel = options.parallel;
+  std::vector<Node> body = std::exchange(program.main().nodes, {});
+  const auto loss = std::ranges::find(body, Phase::kLoss, &Node::phase);
+  const std::array args{BuffersOf(program), Argument::OfInt(std::int64_t{options.ranks}),
+                        Argument::OfInt(parallel.bucket_mib * kMebibyte),
+                        Argument::OfBool(parallel.bucket_views),
+                        Argument::OfBool(options.first_step)};
+  AppendCall(program, "steelyard::enter_data_parallel", args, {}, Phase::kForward);
+  std::vector<Node>& nodes = program.main().nodes;
+  nodes.insert(nodes.end(), body.begin(), loss);
+  AppendCall(program, "steelyard::leave_data_parallel", {}, {}, Phase::kForward);
+  nodes.insert(nodes.end(), loss, body.end());
+  return program;
+}
+
+}  // namespace steelyard

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Exports the models of parallel_models.py and measures what one of several processes does that
+trains them together, wrapped in DistributedDataParallel, on the CPU and with --cuda on a device.
+
+For each NAME it writes OUT/NAME.pt2, exported on the meta device (structure only), and for each way
+of wrapping, of those that CASES has, OUT/NAME.CASE.truth.json: every allocation and free of rank
+0, as [innermost operator, signed bytes], while the wrapper is made ("wrap"), in a first, a second,
+which makes the buckets anew, and a third step with AdamW. A step: forward, backward, the optimizer,
+zero_grad; the caller holds the output until it ends. The ranks are processes of their own that
+talk through Gloo, each on one thread.
+
+With --cuda, OUT/NAME.CASE.cuda-smXX.truth.json has of the first, the second and the third step what
+torch.cuda tells at its end: most bytes allocated, requested and reserved, and segments; and of the
+third every allocation and free in signed bytes as asked for. There is one process, which believes
+that there are others (torch's fake process group); it may run under tools/cuda_without_gpu/run.py.
+
+usage: measure_parallel.py [--cuda] OUT [NAME...]
+needs: torch; for --cuda a CUDA build of it
+"""
+
+import gc
+import itertools
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from parallel_models import MODELS, Model
+from recording import events_of, peak_of, save_structure, save_truth
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+RANKS = 2
+# Its own records, of what its threads do.
+GLOO = "gloo:"
+# How a model is wrapped, and what says the same to `steelyard weigh`.
+CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "ddp": ({}, []),
+    "views": ({"gradient_as_bucket_view": True}, ["--bucket-views"]),
+    "small": ({"bucket_cap_mb": 2}, ["--bucket-cap-mb", "2"]),
+}
+
+
+def exported(model: Model, device: str) -> Any:
+    with torch.device(device):
+        return torch.export.export(model.make().train(), model.inputs(), strict=False)
+
+
+def summed(_: None, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+    """In place of an all-reduce, which the fake process group does not answer."""
+    future: torch.futures.Future[torch.Tensor] = torch.futures.Future()
+    future.set_result(bucket.buffer())
+    return future
+
+
+class Rank:
+    """A process that trains."""
+
+    def __init__(self, model: Model, wrapping: dict[str, Any], device: str = "cpu") -> None:
+        self.plain = exported(model, device).module()
+        with torch.device(device):
+            self.inputs = model.inputs()
+        self.wrapping = wrapping
+        self.module: nn.Module = self.plain
+        trained = [p for p in self.plain.parameters() if p.requires_grad]
+        self.optimizer = torch.optim.AdamW(trained, lr=1e-3, foreach=device == "cuda")
+
+    def wrap(self) -> None:
+        self.module = DistributedDataParallel(self.plain, **self.wrapping)
+
+    def step(self) -> None:
+        loss, output = self.module(*self.inputs)
+        loss.backward()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        del output, loss
+
+
+def measure(name: str, case: str, folder: Path, rank: int) -> None:
+    wrapping, options = CASES[case]
+    process = Rank(MODELS[name], wrapping)
+    wrap = events_of(process.wrap, GLOO)
+    steps = [events_of(process.step, GLOO) for _ in range(3)]
+    if rank != 0:
+        return
+    parameters = list(process.plain.parameters())
+    truth = {
+        "name": f"{name}.{case}",
+        "torch": torch.__version__,
+        "options": ["--parallel", "ddp", "--ranks", str(RANKS), *options],
+        "param_bytes": sum(p.nbytes for p in parameters),
+        "trained_bytes": sum(p.nbytes for p in parameters if p.requires_grad),
+        "wrap": wrap,
+        "peaks": [peak_of(events) for events in steps],
+        "steps": steps,
+    }
+    save_truth(truth, folder)
+    print(name, case, truth["peaks"], flush=True)
+
+
+def cuda_peaks(process: Rank) -> dict[str, int]:
+    torch.cuda.reset_peak_memory_stats()
+    process.step()
+    statistics = torch.cuda.memory_stats()
+    names = {
+        "allocated": "allocated_bytes",
+        "requested": "requested_bytes",
+        "reserved": "reserved_bytes",
+        "segments": "segment",
+    }
+    return {key: statistics[f"{name}.all.peak"] for key, name in names.items()}
+
+
+def cuda_events(process: Rank) -> list[int]:
+    torch.cuda.memory._record_memory_history(enabled="all", context=None, max_entries=10**6)
+    process.step()
+    trace = torch.cuda.memory._snapshot()["device_traces"][0]
+    torch.cuda.memory._record_memory_history(enabled=None)
+    signs = {"alloc": 1, "free_requested": -1}
+    return [signs[e["action"]] * e["size"] for e in trace if e["action"] in signs]
+
+
+def measure_cuda(name: str, case: str, folder: Path) -> None:
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=RANKS)
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    wrapping, options = CASES[case]
+    process = Rank(MODELS[name], wrapping, "cuda")
+    gc.collect()
+    torch.cuda.empty_cache()
+    process.wrap()
+    process.module.register_comm_hook(None, summed)
+    peaks = [cuda_peaks(process) for _ in range(3)]
+    major, minor = torch.cuda.get_device_capability()
+    truth = {
+        "name": f"{name}.{case}.cuda-sm{major}{minor}",
+        "torch": torch.__version__,
+        "options": ["--parallel", "ddp", "--ranks", str(RANKS), *options],
+        "peaks": peaks,
+        "events": cuda_events(process),
+    }
+    save_truth(truth, folder)
+    print(truth["name"], peaks[-1], flush=True)
+
+
+def run_rank(rank: int, meeting: str, folder: Path, names: list[str]) -> None:
+    torch.set_num_threads(1)
+    warnings.filterwarnings("ignore")
+    dist.init_process_group(
+        "gloo", store=dist.FileStore(meeting, RANKS), rank=rank, world_size=RANKS
+    )
+    for name, case in itertools.product(names, CASES):
+        measure(name, case, folder, rank)
+    dist.barrier()
+    os._exit(0)  # threads of Gloo may wait for each other
+
+
+def main() -> None:
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    if sys.argv[1] == "--cuda":
+        folder, names = Path(sys.argv[2]), sys.argv[3:] or list(MODELS)
+        for name, case in itertools.product(names, CASES):
+            if os.fork() == 0:  # what one leaves in the allocator is not there for the next
+                measure_cuda(name, case, folder)
+                os._exit(0)
+            os.wait()
+        return
+    folder, names = Path(sys.argv[1]), sys.argv[2:] or list(MODELS)
+    if "RANK" in os.environ:
+        run_rank(int(os.environ["RANK"]), os.environ["MEETING"], folder, names)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        save_structure(exported(MODELS[name], "meta"), folder / f"{name}.pt2")
+    with tempfile.TemporaryDirectory() as meeting:
+        ranks = [
+            subprocess.Popen(
+                [sys.executable, *sys.argv],
+                env={**os.environ, "RANK": str(rank), "MEETING": f"{meeting}/store"},
+            )
+            for rank in range(RANKS)
+        ]
+        sys.exit(max(process.wait() for process in ranks))
+
+
+if __name__ == "__main__":
+    main()

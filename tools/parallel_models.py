@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small models that several processes train: each returns its loss and its output.
+
+Their parameters are larger than the first bucket of DistributedDataParallel, and some have what it
+treats apart: buffers of several dtypes, which are sent before each forward pass, parameters that
+are used twice, and such as are not trained.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: N812
+
+
+@dataclass(frozen=True)
+class Model:
+    make: Callable[[], nn.Module]
+    inputs: Callable[[], tuple[torch.Tensor, ...]]
+
+
+class Perceptron(nn.Module):
+    """Layers of several sizes, of which one is larger than a first bucket."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(96, 640)
+        self.blocks = nn.ModuleList(nn.Linear(640, 640) for _ in range(3))
+        self.last = nn.Linear(640, 10)
+
+    def forward(self, x: torch.Tensor, classes: torch.Tensor) -> tuple[Any, Any]:
+        x = F.relu(self.first(x))
+        for block in self.blocks:
+            x = x + F.relu(block(x))
+        scores = self.last(x)
+        return F.cross_entropy(scores, classes), scores
+
+
+class Convolutions(nn.Module):
+    """Batch normalization: buffers, of two dtypes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(3, 32, 3, 2, 1, bias=False), nn.BatchNorm2d(32), nn.ReLU(),
+            nn.Conv2d(32, 128, 3, 2, 1, bias=False), nn.BatchNorm2d(128), nn.ReLU(),
+            nn.Conv2d(128, 256, 3, 2, 1, bias=False), nn.BatchNorm2d(256), nn.ReLU(),
+        )  # fmt: skip
+        self.head = nn.Linear(256, 100)
+
+    def forward(self, image: torch.Tensor, classes: torch.Tensor) -> tuple[Any, Any]:
+        scores = self.head(self.body(image).mean((2, 3)))
+        return F.cross_entropy(scores, classes), scores
+
+
+class Block(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        batch, length, width = x.shape
+        q, k, v = (
+            part.view(batch, length, 4, width // 4).transpose(1, 2)
+            for part in self.qkv(self.norm1(x)).chunk(3, -1)
+        )
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(mixed.transpose(1, 2).reshape(batch, length, width))
+        return x + self.down(F.gelu(self.up(self.norm2(x))))
+
+
+class Writer(nn.Module):
+    """A causal transformer whose last layer is its embedding; `positions` is a buffer."""
+
+    def __init__(self, width: int = 192, layers: int = 3, words: int = 1000) -> None:
+        super().__init__()
+        self.words, self.places = nn.Embedding(words, width), nn.Embedding(64, width)
+        self.layers = nn.ModuleList(Block(width) for _ in range(layers))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, words, bias=False)
+        self.head.weight = self.words.weight
+        self.register_buffer("positions", torch.arange(64))
+
+    def forward(self, words: torch.Tensor, labels: torch.Tensor) -> tuple[Any, Any]:
+        x = self.words(words) + self.places(self.positions[: words.shape[1]])
+        for layer in self.layers:
+            x = layer(x)
+        scores = self.head(self.norm(x))
+        return F.cross_entropy(scores.flatten(0, 1), labels.flatten()), scores
+
+
+class Adapted(nn.Module):
+    """Frozen layers with trained ones between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.frozen = nn.ModuleList(nn.Linear(256, 256).requires_grad_(False) for _ in range(4))
+        self.trained = nn.ModuleList(nn.Linear(256, 256) for _ in range(4))
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[Any, Any]:
+        for frozen, trained in zip(self.frozen, self.trained, strict=True):
+            x = torch.tanh(frozen(x) + trained(x))
+        return F.mse_loss(x, y), x
+
+
+def ids(*sizes: int) -> torch.Tensor:
+    return torch.ones(sizes, dtype=torch.long)
+
+
+MODELS: dict[str, Model] = {
+    "perceptron": Model(Perceptron, lambda: (torch.zeros(8, 96), ids(8))),
+    "convolutions": Model(Convolutions, lambda: (torch.zeros(4, 3, 32, 32), ids(4))),
+    "writer": Model(Writer, lambda: (ids(2, 32), ids(2, 32))),
+    "adapted": Model(Adapted, lambda: (torch.zeros(16, 256), torch.zeros(16, 256))),
+}
