@@ -82,3 +82,9 @@ def test_types_that_generate_are_those_that_are_built(tmp_path: Path) -> None:
     assert found is not None, done.stderr
     text = (ROOT / "docs/generation.md").read_text()
     assert f"Built are, by their `model_type`: {found[1]}.\n" in text
+    for config in sorted((ROOT / "tests/data/hf").glob("*-a/config.json")):
+        words = [BINARY, "weigh", str(config.parent), "--generate", "2+1"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        refused = "generation is not built" in done.stderr
+        kind = json.loads(config.read_text())["model_type"]
+        assert refused == (kind not in found[1].split(", ")), kind
