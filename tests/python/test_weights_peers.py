@@ -206,7 +206,9 @@ def test_a_gguf_is_a_model_whose_parameters_are_as_it_stores_them(steelyard: str
     hidden, inner, layers, keys, vocabulary, seq = 32, 96, 2, 16, 64, 256
     products = 2 * hidden * hidden + 2 * keys * hidden + 3 * hidden * inner
     scores = 2 * hidden * seq  # of queries and keys, and of those and values
-    assert model["flops"]["forward"] == 2 * seq * (layers * (products + scores) + vocabulary * hidden)
+    assert model["flops"]["forward"] == 2 * seq * (
+        layers * (products + scores) + vocabulary * hidden
+    )
 
 
 @pytest.mark.parametrize("name", ["tiny-llama", "tiny-llama-nf4", "tiny-llama-w4"])
