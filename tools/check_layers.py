@@ -26,9 +26,10 @@ LAYERS = {
     "pass": ["ops", "timeline"],
     "runtime": ["ops", "timeline", "memory"],
     "execute": ["runtime"],
+    "record": ["ir", "timeline"],
     "analyze": ["ops", "memory", "hardware"],
     "render": ["document"],
-    "present": ["analyze", "runtime", "execute", "document"],
+    "present": ["analyze", "runtime", "execute", "record", "document"],
     "session": ["present", "import", "pass", "render"],
 }
 

@@ -67,4 +67,14 @@ Result<const SyEngine*> LoadEngine(const std::string& path) {
   return engine;
 }
 
+Result<void*> FindInEngine(const SyEngine& engine, const char* name) {
+  Dl_info info = {};
+  const bool found = dladdr(&engine, &info) != 0 && info.dli_fname != nullptr;
+  void* const library = found ? dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD) : nullptr;
+  void* const function = library == nullptr ? nullptr : dlsym(library, name);
+  if (function != nullptr) return function;
+  return Unexpected(Unsupported(fmt::format("the engine is an older one, without {}", name),
+                                found ? info.dli_fname : "", std::string(kHowToBuild)));
+}
+
 }  // namespace steelyard

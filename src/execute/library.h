@@ -15,4 +15,7 @@ namespace steelyard {
 // command mends it.
 Result<const SyEngine*> LoadEngine(const std::string& path);
 
+// A function of the library that `engine` is in, by its name; an error where it has none such.
+Result<void*> FindInEngine(const SyEngine& engine, const char* name);
+
 }  // namespace steelyard

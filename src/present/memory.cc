@@ -20,6 +20,7 @@
 
 #include "analyze/parameters.h"
 #include "analyze/peak.h"
+#include "present/categories.h"
 #include "present/device_memory.h"
 #include "present/events.h"
 #include "present/findings.h"
@@ -43,24 +44,6 @@ constexpr std::size_t kLargestDetailed = 40;
 
 // Stretches of the run in the chart: at least one for each column of the widest terminal.
 constexpr int kChartPoints = 240;
-
-struct CategoryWords {
-  Category category;
-  std::string_view label;
-  report::Style style;  // alike for what is there all the time
-};
-// In the order of the report: what stays first.
-constexpr std::array kCategoryWords = {
-    CategoryWords{Category::kParameters, "parameters", report::Style::kBlue},
-    CategoryWords{Category::kBuffers, "buffers", report::Style::kDim},
-    CategoryWords{Category::kOptimizerState, "optimizer", report::Style::kDim},
-    CategoryWords{Category::kInputs, "inputs", report::Style::kDim},
-    CategoryWords{Category::kCache, "cache", report::Style::kGreen},
-    CategoryWords{Category::kGradients, "gradients", report::Style::kYellow},
-    CategoryWords{Category::kActivations, "activations", report::Style::kGreen},
-    CategoryWords{Category::kTemporaries, "temporaries", report::Style::kPlain},
-    CategoryWords{Category::kOutputs, "held outputs", report::Style::kRed},
-};
 
 Sentence PerParameter(const Findings& findings, std::int64_t bytes) {
   const std::int64_t count = findings.parameters.parameters.count;

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of a chunk is never given back while the process lives, only its pages are: a thread that
+// was in the middle of an event when its session ended may still write there. Buffers of threads
+// that have ended are used again by others.
+#include "record_writer.h"
+
+#include <ATen/record_function.h>
+#include <c10/util/ApproximateClock.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+
+namespace steelyard::engine {
+namespace {
+
+constexpr std::size_t kRoom = SY_CHUNK_SIZE - sizeof(SyChunk);
+constexpr std::size_t kEventsInChunk = kRoom / sizeof(SyEvent);
+
+// All that sessions share. Never destroyed: threads may outlive the end of the program.
+struct Shared {
+  std::mutex mutex;
+  std::uint64_t sessions = 0;
+  SyRecordHeader* header = nullptr;
+  std::vector<SyChunk*> chunks;        // of the record, in order
+  std::vector<void*> free_chunks;      // of records that were discarded
+  std::vector<ThreadBuffer*> buffers;  // of threads that have ended
+  int file = -1;
+};
+Shared& shared() {
+  static auto* const all = new Shared;
+  return *all;
+}
+
+std::uint64_t Nanoseconds(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void* Map(int flags, int file, off_t offset, std::size_t size, void* at = nullptr) {
+  void* const memory = mmap(at, size, PROT_READ | PROT_WRITE, flags, file, offset);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+// A place for the next chunk: of the file, where the disk has room for it, or of memory.
+void* NewMemory(Shared& all) {
+  void* memory = nullptr;
+  if (!all.free_chunks.empty()) {
+    memory = all.free_chunks.back();
+    all.free_chunks.pop_back();
+  }
+  if (all.file < 0)
+    return memory != nullptr ? memory : Map(MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, SY_CHUNK_SIZE);
+  const auto offset = static_cast<off_t>(SY_RECORD_PAGE + all.chunks.size() * SY_CHUNK_SIZE);
+  // Without this a full disk would end the process at a later write.
+  if (posix_fallocate(all.file, offset, SY_CHUNK_SIZE) != 0) {
+    if (memory != nullptr) all.free_chunks.push_back(memory);
+    return nullptr;
+  }
+  const int flags = MAP_SHARED | (memory != nullptr ? MAP_FIXED : 0);
+  return Map(flags, all.file, offset, SY_CHUNK_SIZE, memory);
+}
+
+SyChunk* BeginChunk(ThreadBuffer& buffer, SyChunkKind kind) {
+  Shared& all = shared();
+  const std::scoped_lock lock(all.mutex);
+  if (buffer.session != writing.load(std::memory_order_relaxed)) return nullptr;
+  auto* const chunk = static_cast<SyChunk*>(NewMemory(all));
+  if (chunk == nullptr) return nullptr;
+  *chunk = {.kind = kind,
+            .order = static_cast<std::uint32_t>(all.chunks.size()),
+            .thread = buffer.thread,
+            .used = 0,
+            .spare = {}};
+  all.chunks.push_back(chunk);
+  return chunk;
+}
+
+void CountLost() {
+  Shared& all = shared();
+  if (all.header == nullptr) return;
+  std::atomic_ref(all.header->lost).fetch_add(1, std::memory_order_relaxed);
+}
+
+// Gives the buffer of a thread back when it ends.
+struct AtThreadEnd {
+  ThreadBuffer* buffer = nullptr;
+  ~AtThreadEnd();
+};
+thread_local constinit bool thread_has_ended = false;
+
+AtThreadEnd::~AtThreadEnd() {
+  thread_has_ended = true;
+  this_thread = nullptr;
+  if (buffer == nullptr) return;
+  const std::scoped_lock lock(shared().mutex);
+  buffer->session = 0;
+  shared().buffers.push_back(buffer);
+}
+thread_local AtThreadEnd at_thread_end;
+
+// A child of fork has its parent's memory and only one of its threads: it writes nothing.
+void BeforeFork() { shared().mutex.lock(); }
+void InParent() { shared().mutex.unlock(); }
+void InChild() {
+  writing.store(0, std::memory_order_release);
+  shared().mutex.unlock();
+}
+
+}  // namespace
+
+std::atomic<std::uint64_t> writing{0};
+thread_local constinit ThreadBuffer* this_thread = nullptr;
+
+bool HashSet::Add(std::uint64_t hash) {
+  hash |= 1u;
+  if (2 * (count_ + 1) > slots_.size()) {
+    std::vector<std::uint64_t> old(std::max<std::size_t>(256, 2 * slots_.size()), 0);
+    old.swap(slots_);
+    count_ = 0;
+    for (const std::uint64_t one : old) {
+      if (one != 0) Add(one);
+    }
+  }
+  std::size_t at = (hash >> 1u) & (slots_.size() - 1);
+  while (slots_[at] != 0) {
+    if (slots_[at] == hash) return false;
+    at = (at + 1) & (slots_.size() - 1);
+  }
+  slots_[at] = hash;
+  ++count_;
+  return true;
+}
+
+void HashSet::Clear() {
+  slots_.clear();
+  count_ = 0;
+}
+
+std::uint64_t Ticks() { return static_cast<std::uint64_t>(c10::getApproximateTime()); }
+
+ThreadBuffer* JoinSession(std::uint64_t session) {
+  if (thread_has_ended) return nullptr;
+  if (this_thread == nullptr) {
+    Shared& all = shared();
+    const std::scoped_lock lock(all.mutex);
+    if (all.buffers.empty()) {
+      this_thread = new ThreadBuffer;
+    } else {
+      this_thread = all.buffers.back();
+      all.buffers.pop_back();
+    }
+    at_thread_end.buffer = this_thread;
+  }
+  ThreadBuffer& buffer = *this_thread;
+  buffer.described.Clear();
+  buffer.next = buffer.end = nullptr;
+  buffer.events = buffer.entries = nullptr;
+  buffer.gradient = nullptr;
+  buffer.thread = at::RecordFunction::currentThreadId();
+  buffer.session = session;
+  return &buffer;
+}
+
+bool NextChunk(ThreadBuffer& buffer) {
+  SyChunk* const chunk = BeginChunk(buffer, SY_EVENT_CHUNK);
+  if (chunk == nullptr) {
+    CountLost();
+    return false;
+  }
+  buffer.events = chunk;
+  buffer.next = reinterpret_cast<SyEvent*>(chunk + 1);
+  buffer.end = buffer.next + kEventsInChunk;
+  return true;
+}
+
+void WriteEntry(ThreadBuffer& buffer, SyEntry entry, std::string_view text) {
+  text = text.substr(0, kRoom - sizeof(SyEntry) - 8);
+  const std::size_t size = (sizeof(SyEntry) + text.size() + 7) / 8 * 8;
+  if (buffer.entries == nullptr || buffer.entries->used + size > kRoom) {
+    SyChunk* const chunk = BeginChunk(buffer, SY_ENTRY_CHUNK);
+    if (chunk == nullptr) return CountLost();
+    buffer.entries = chunk;
+  }
+  char* const at = reinterpret_cast<char*>(buffer.entries + 1) + buffer.entries->used;
+  entry.size = static_cast<std::uint32_t>(size);
+  entry.text_size = static_cast<std::uint32_t>(text.size());
+  std::memcpy(at, &entry, sizeof entry);
+  std::memcpy(at + sizeof entry, text.data(), text.size());
+  std::atomic_ref(buffer.entries->used)
+      .store(buffer.entries->used + size, std::memory_order_release);
+}
+
+bool OpenRecord(const SyWatchOptions& options, const char* torch, const char** problem) {
+  static const int forks = pthread_atfork(BeforeFork, InParent, InChild);
+  if (forks != 0) return *problem = "there is no memory", false;
+  DiscardRecord();
+  Shared& all = shared();
+  const std::scoped_lock lock(all.mutex);
+  if (options.path != nullptr) {
+    all.file = open(options.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (all.file < 0) return *problem = "the file cannot be written", false;
+    if (posix_fallocate(all.file, 0, SY_RECORD_PAGE) != 0) {
+      return *problem = "there is no room on the disk", false;
+    }
+  }
+  const int flags = options.path != nullptr ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  all.header = static_cast<SyRecordHeader*>(Map(flags, all.file, 0, SY_RECORD_PAGE));
+  if (all.header == nullptr) return *problem = "there is no memory", false;
+  SyRecordHeader& header = *all.header;
+  header = {};
+  std::memcpy(header.magic, SY_RECORD_MAGIC, sizeof header.magic);
+  header.version = SY_RECORD_VERSION;
+  header.level = options.level;
+  header.every = std::max(options.every, 1u);
+  header.process = static_cast<std::uint32_t>(getpid());
+  header.unix_nanoseconds = Nanoseconds(CLOCK_REALTIME);
+  std::strncpy(header.torch, torch, sizeof header.torch - 1);
+  header.first_ticks = Ticks();
+  header.first_nanoseconds = Nanoseconds(CLOCK_MONOTONIC);
+  // How fast the clock is, roughly, should the process be killed before it is noted again.
+  const timespec moment{0, 200000};
+  nanosleep(&moment, nullptr);
+  header.last_ticks = Ticks();
+  header.last_nanoseconds = Nanoseconds(CLOCK_MONOTONIC);
+  writing.store(++all.sessions, std::memory_order_release);
+  return true;
+}
+
+void SetClock() {
+  SyRecordHeader* const header = shared().header;
+  if (header == nullptr) return;
+  header->last_ticks = Ticks();
+  header->last_nanoseconds = Nanoseconds(CLOCK_MONOTONIC);
+}
+
+void CloseRecord() {
+  SetClock();
+  writing.store(0, std::memory_order_release);
+}
+
+void ReadRecord(void* who, void (*on_bytes)(void* who, const void* bytes, std::size_t count)) {
+  Shared& all = shared();
+  const std::scoped_lock lock(all.mutex);
+  if (all.header == nullptr) return;
+  on_bytes(who, all.header, SY_RECORD_PAGE);
+  for (const SyChunk* chunk : all.chunks) on_bytes(who, chunk, SY_CHUNK_SIZE);
+}
+
+void DiscardRecord() {
+  Shared& all = shared();
+  const std::scoped_lock lock(all.mutex);
+  if (all.header == nullptr) return;
+  for (SyChunk* chunk : all.chunks) {
+    // In the place of a file's pages come pages of memory, for threads that write late.
+    if (Map(MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0, SY_CHUNK_SIZE, chunk) != nullptr) {
+      all.free_chunks.push_back(chunk);
+    }
+  }
+  all.chunks.clear();
+  munmap(all.header, SY_RECORD_PAGE);
+  all.header = nullptr;
+  if (all.file >= 0) close(all.file);
+  all.file = -1;
+}
+
+}  // namespace steelyard::engine

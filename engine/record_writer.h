@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes the record of a program that is watched (src/record/format.h). Each thread has chunks of
+// its own, so that nothing is locked but when one begins. A chunk lies in memory or is a page of
+// the record's file: what has been written there stays, however the process ends.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "record/format.h"
+
+namespace steelyard::engine {
+
+// Hashes that were met before.
+class HashSet {
+ public:
+  // Whether it is new.
+  bool Add(std::uint64_t hash);
+  void Clear();
+
+ private:
+  std::vector<std::uint64_t> slots_;  // open addressing, a power of two; 0: free
+  std::size_t count_ = 0;
+};
+
+// Where a thread writes.
+struct ThreadBuffer {
+  std::uint64_t session = 0;  // to which what follows belongs
+  std::uint64_t thread = 0;
+  SyEvent* next = nullptr;
+  SyEvent* end = nullptr;
+  SyChunk* events = nullptr;
+  SyChunk* entries = nullptr;
+  HashSet described;               // calls and names that have their entries
+  const void* gradient = nullptr;  // the node that accumulates one now
+};
+
+// The number of the session that writes; 0: none.
+extern std::atomic<std::uint64_t> writing;
+
+// The buffer of this thread; null where nothing is written.
+ThreadBuffer* JoinSession(std::uint64_t session);
+extern thread_local constinit ThreadBuffer* this_thread;
+inline ThreadBuffer* Here() {
+  const std::uint64_t session = writing.load(std::memory_order_acquire);
+  if (session == 0) return nullptr;
+  ThreadBuffer* const buffer = this_thread;
+  return buffer != nullptr && buffer->session == session ? buffer : JoinSession(session);
+}
+
+std::uint64_t Ticks();
+
+// Begins another chunk; false where there is no room for it, which is counted.
+bool NextChunk(ThreadBuffer& buffer);
+inline void Write(ThreadBuffer& buffer, SyEvent event) {
+  if (buffer.next == buffer.end && !NextChunk(buffer)) return;
+  *buffer.next++ = event;
+  const auto used =
+      reinterpret_cast<char*>(buffer.next) - reinterpret_cast<char*>(buffer.events + 1);
+  std::atomic_ref(buffer.events->used)
+      .store(static_cast<std::uint64_t>(used), std::memory_order_release);
+}
+void WriteEntry(ThreadBuffer& buffer, SyEntry entry, std::string_view text);
+
+// Begins a record; false, with the reason, where it cannot.
+bool OpenRecord(const SyWatchOptions& options, const char* torch, const char** problem);
+void CloseRecord();
+void ReadRecord(void* who, void (*on_bytes)(void* who, const void* bytes, std::size_t count));
+void DiscardRecord();
+// Notes how far the clock is.
+void SetClock();
+
+}  // namespace steelyard::engine

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What people call the parts of memory, in the order of a report: what stays first.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "steelyard/report.h"
+#include "steelyard/timeline.h"
+
+namespace steelyard::present {
+
+struct CategoryWords {
+  Category category;
+  std::string_view label;
+  report::Style style;  // alike for what is there all the time
+};
+inline constexpr std::array kCategoryWords = {
+    CategoryWords{Category::kParameters, "parameters", report::Style::kBlue},
+    CategoryWords{Category::kBuffers, "buffers", report::Style::kDim},
+    CategoryWords{Category::kOptimizerState, "optimizer", report::Style::kDim},
+    CategoryWords{Category::kInputs, "inputs", report::Style::kDim},
+    CategoryWords{Category::kCache, "cache", report::Style::kGreen},
+    CategoryWords{Category::kGradients, "gradients", report::Style::kYellow},
+    CategoryWords{Category::kActivations, "activations", report::Style::kGreen},
+    CategoryWords{Category::kTemporaries, "temporaries", report::Style::kPlain},
+    CategoryWords{Category::kOutputs, "held outputs", report::Style::kRed},
+};
+
+}  // namespace steelyard::present

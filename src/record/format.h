@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What is written down of a program that is watched, and the functions that do so. C, for the
+ * observer is in the engine's library, which is compiled apart from Steelyard, and the record may
+ * be read after the program that wrote it was killed.
+ *
+ * A record is a header of SY_RECORD_PAGE bytes and chunks of SY_CHUNK_SIZE, in any order. A chunk
+ * belongs to one thread and holds events, of one size, or entries, which say once what the ids in
+ * events stand for. Everything is in the byte order of the machine.
+ */
+#ifndef STEELYARD_RECORD_FORMAT_H_
+#define STEELYARD_RECORD_FORMAT_H_
+
+/* NOLINTBEGIN(modernize-*, readability-identifier-naming): this is C. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SY_RECORD_MAGIC "steelyrd"
+#define SY_RECORD_VERSION 1u
+#define SY_RECORD_PAGE 4096u
+#define SY_CHUNK_SIZE (128u << 10u)
+
+typedef enum SyLevel { SY_LIGHT, SY_OPS } SyLevel;
+
+typedef struct SyRecordHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t level;            /* SyLevel */
+  uint32_t process;          /* its id */
+  uint32_t every;            /* operators are recorded of one step of so many */
+  uint64_t unix_nanoseconds; /* when it began */
+  /* The clock of events, and nanoseconds that passed, at two moments far apart. */
+  uint64_t first_ticks, first_nanoseconds;
+  uint64_t last_ticks, last_nanoseconds;
+  uint64_t lost;  /* events for which there was no room */
+  char torch[32]; /* its version */
+} SyRecordHeader;
+
+typedef enum SyChunkKind { SY_UNUSED_CHUNK, SY_EVENT_CHUNK, SY_ENTRY_CHUNK } SyChunkKind;
+
+typedef struct SyChunk {
+  uint32_t kind;   /* SyChunkKind */
+  uint32_t order;  /* among all chunks, as they were begun */
+  uint64_t thread; /* as RecordFunction numbers it */
+  uint64_t used;   /* bytes that follow this header */
+  uint64_t spare[5];
+} SyChunk;
+
+typedef enum SyEventKind {
+  SY_NO_EVENT,
+  SY_MODULE_ENTER, /* id: the module; key: the sequence number that the next node gets */
+  SY_MODULE_LEAVE, /* the same */
+  SY_NODE_ENTER,   /* id: its name; key: its number; amount: as above; thread: which made it */
+  SY_NODE_LEAVE,
+  SY_ACCUMULATE_ENTER, /* key: the parameter's address, as a tensor's entry has it */
+  SY_ACCUMULATE_LEAVE, /* key: where the gradient lies; amount: its bytes, or 0 */
+  SY_OP_ENTER,         /* key: the call, as an entry has it */
+  SY_OP_LEAVE,
+  SY_ALLOCATE, /* key: where; amount: bytes */
+  SY_FREE,     /* key: where */
+  SY_MARK,     /* key: where; amount: bytes; flags: the category; id: its tensor, or SY_NO_ID */
+  SY_OPTIMIZER_ENTER, /* id: which */
+  SY_OPTIMIZER_LEAVE,
+  SY_STEP,      /* a step of the program has ended; id: its number */
+  SY_OPS_BEGIN, /* from here on operators are recorded */
+  SY_OPS_END
+} SyEventKind;
+
+#define SY_NO_ID 0xffffffffu
+#define SY_NO_SEQUENCE (~(uint64_t)0)
+
+typedef struct SyEvent {
+  uint64_t time; /* ticks */
+  uint64_t key;
+  uint64_t amount;
+  uint32_t id;
+  uint8_t kind; /* SyEventKind */
+  uint8_t flags;
+  uint16_t thread;
+} SyEvent;
+
+typedef enum SyEntryKind {
+  SY_NO_ENTRY,
+  SY_NAME,      /* id: a hash; text: of a node of autograd */
+  SY_CALL,      /* id: a hash; text: "aten::mm(f32[2,3], f32[3,4])"; numbers[0]: 0 if incomplete */
+  SY_MODULE,    /* id; numbers: the parent or SY_NO_ID, 1 if it trains; text: path, class */
+  SY_TENSOR,    /* id; numbers: module, elements, bytes, the tensor's address; spare: its category;
+                   text: name, dtype */
+  SY_OPTIMIZER, /* id; text: its class */
+  SY_REMARK     /* text: what the report should say */
+} SyEntryKind;
+
+/* The text follows it, its parts separated by a byte of 0; all of it is padded to 8 bytes. */
+typedef struct SyEntry {
+  uint32_t size; /* with all of that */
+  uint32_t kind; /* SyEntryKind */
+  uint64_t id;
+  uint64_t numbers[4];
+  uint32_t text_size;
+  uint32_t spare;
+} SyEntry;
+
+typedef struct SyWatchOptions {
+  SyLevel level;
+  uint32_t every;   /* SY_OPS: one step of so many, from the second one on if there are more */
+  const char* path; /* a file that the record is written to as it grows; null: memory */
+} SyWatchOptions;
+
+/* One session at a time in a process. Nothing here calls an operator or waits for a device. */
+typedef struct SyObserver {
+  uint32_t abi;
+  const char* torch;
+
+  /* Begins a record; false, with the reason, where it cannot. */
+  bool (*start)(const SyWatchOptions* options, const char** problem);
+  /* Ends it: nothing is heard from now on. The record stays readable until it is discarded. */
+  void (*stop)(void);
+  bool (*running)(void);
+  /* Gives the record in pieces, as it stands in a file. */
+  void (*read)(void* who, void (*on_bytes)(void* who, const void* bytes, size_t count));
+  /* Lets it go, once it has ended; a file stays. */
+  void (*discard)(void);
+
+  void (*add_entry)(const SyEntry* entry, const char* text);
+  /* Modules go by their addresses in the program. */
+  void (*add_module)(const void* module, uint32_t id);
+  void (*forget_module)(const void* module);
+  /* What the hooks of modules call. `enter` tells whether it is a module that is known and runs
+   * inside another: of one that does not, there is more to be noted. */
+  bool (*enter)(const void* module);
+  bool (*leave)(const void* module);
+  void (*enter_optimizer)(uint32_t id);
+  void (*leave_optimizer)(uint32_t id);
+  void (*end_step)(uint32_t number);
+
+  /* Says what lies in memory; with a storage (a c10::StorageImpl) its end is heard of, too. */
+  void (*mark)(void* storage, uint64_t address, uint64_t bytes, uint8_t category, uint32_t tensor);
+} SyObserver;
+
+#define SY_OBSERVER_ABI 1u
+#define SY_OBSERVER_ENTRY "steelyard_observer"
+typedef const SyObserver* (*SyObserverEntry)(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* NOLINTEND(modernize-*, readability-identifier-naming) */
+#endif /* STEELYARD_RECORD_FORMAT_H_ */

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whose a block is, is said after it was allocated: a gradient is known as such once it has been
+// accumulated, what is saved for the backward pass when that begins. So events are kept, and told
+// when all is known.
+#include "record/memory_log.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace steelyard {
+namespace {
+
+// The smaller, the surer it is.
+int Rank(Category category) {
+  constexpr std::array kOrder{
+      Category::kParameters, Category::kBuffers,     Category::kOptimizerState,
+      Category::kGradients,  Category::kInputs,      Category::kOutputs,
+      Category::kCache,      Category::kActivations, Category::kTemporaries};
+  return static_cast<int>(std::ranges::find(kOrder, category) - kOrder.begin());
+}
+
+}  // namespace
+
+void MemoryLog::Allocate(std::uint64_t address, std::int64_t bytes, std::uint32_t place,
+                         Phase phase) {
+  Free(address, place);  // of which nobody has told
+  const auto block = static_cast<std::uint32_t>(blocks_.size());
+  blocks_.push_back({.bytes = bytes, .place = place, .phase = phase});
+  changes_.push_back({bytes, block, place});
+  live_.insert_or_assign(address, block);
+}
+
+void MemoryLog::Free(std::uint64_t address, std::uint32_t place) {
+  const auto found = live_.find(address);
+  if (found == live_.end()) return;
+  changes_.push_back({-blocks_[found->second].bytes, found->second, place});
+  live_.erase(found);
+}
+
+void MemoryLog::Mark(std::uint64_t address, std::int64_t bytes, Category category,
+                     std::uint32_t tensor) {
+  if (bytes == 0) return;
+  auto found = live_.find(address);
+  if (found == live_.end()) {
+    const auto block = static_cast<std::uint32_t>(blocks_.size());
+    blocks_.push_back({.bytes = bytes, .from_before = true});
+    found = live_.emplace(address, block).first;
+  }
+  Held& held = blocks_[found->second];
+  if (Rank(category) > Rank(held.category)) return;
+  held.category = category;
+  if (tensor != SY_NO_ID) held.tensor = tensor;
+}
+
+void MemoryLog::KeepAllOf(Phase phase) {
+  for (const auto& [address, block] : live_) {
+    Held& held = blocks_[block];
+    if (held.from_before || held.phase != phase) continue;
+    if (held.category == Category::kTemporaries) held.category = Category::kActivations;
+  }
+}
+
+void MemoryLog::EndStep() { ends_.push_back(changes_.size()); }
+
+std::vector<std::int64_t> MemoryLog::Peaks() const {
+  std::int64_t now = 0;
+  for (const Held& held : blocks_) now += held.from_before ? held.bytes : 0;
+  std::vector<std::int64_t> peaks;
+  std::size_t at = 0;
+  for (const std::size_t end : ends_) {
+    std::int64_t peak = now;
+    for (; at < end; ++at) {
+      now += changes_[at].bytes;
+      peak = std::max(peak, now);
+    }
+    peaks.push_back(peak);
+  }
+  return peaks;
+}
+
+void MemoryLog::Tell(std::size_t step, Watched& result) const {
+  const std::size_t begin = step == 0 ? 0 : ends_[step - 1];
+  std::vector<bool> alive(blocks_.size());
+  for (std::size_t b = 0; b < blocks_.size(); ++b) alive[b] = blocks_[b].from_before;
+  for (std::size_t i = 0; i < begin; ++i) alive[changes_[i].block] = changes_[i].bytes > 0;
+  constexpr std::uint32_t kUnseen = 0xffffffffu;
+  std::vector<std::uint32_t> places(blocks_.size(), kUnseen);  // among the blocks of the timeline
+  Timeline& timeline = result.timeline;
+  const auto add = [&](std::uint32_t block, bool resident) {
+    const Held& held = blocks_[block];
+    places[block] = static_cast<std::uint32_t>(timeline.blocks.size());
+    timeline.blocks.push_back({.bytes = held.bytes,
+                               .allocated = static_cast<std::uint32_t>(timeline.events.size()),
+                               .category = held.category,
+                               .resident = resident});
+    result.tensors.push_back(held.tensor);
+    result.block_places.push_back(held.place);
+  };
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    if (!alive[b]) continue;
+    add(b, true);
+    Of(timeline.resident, blocks_[b].category) += blocks_[b].bytes;
+  }
+  for (std::size_t i = begin; i < ends_[step]; ++i) {
+    const Change& change = changes_[i];
+    if (places[change.block] == kUnseen) add(change.block, false);
+    Block& block = timeline.blocks[places[change.block]];
+    if (change.bytes < 0) block.freed = static_cast<std::uint32_t>(timeline.events.size());
+    timeline.events.push_back({.bytes = change.bytes,
+                               .block = places[change.block],
+                               .label = timeline.labels.Intern(result.places[change.place].what),
+                               .node = change.place});
+  }
+}
+
+}  // namespace steelyard

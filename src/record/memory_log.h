@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Memory of a program that is watched, allocation by allocation, and whose it is.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "record/watched.h"
+
+namespace steelyard {
+
+class MemoryLog {
+ public:
+  void Allocate(std::uint64_t address, std::int64_t bytes, std::uint32_t place, Phase phase);
+  // Nothing where it is not known what lay there.
+  void Free(std::uint64_t address, std::uint32_t place);
+  // Says what lies there. What was not seen being allocated has been there from the beginning. Of
+  // two that say it of one block the one that comes first in `Rank` is right.
+  void Mark(std::uint64_t address, std::int64_t bytes, Category category, std::uint32_t tensor);
+  // All that this phase has made, and that is still there, is kept for the backward pass.
+  void KeepAllOf(Phase phase);
+  void EndStep();
+
+  // Peaks of steps, one for each call of `EndStep`.
+  std::vector<std::int64_t> Peaks() const;
+  // What happens in one of them, into the result.
+  void Tell(std::size_t step, Watched& result) const;
+
+ private:
+  struct Held {
+    std::int64_t bytes = 0;
+    std::uint32_t tensor = SY_NO_ID;
+    std::uint32_t place = SY_NO_ID;
+    Category category = Category::kTemporaries;
+    Phase phase = Phase::kForward;
+    bool from_before = false;
+  };
+  struct Change {
+    std::int64_t bytes = 0;  // signed
+    std::uint32_t block = 0;
+    std::uint32_t place = 0;
+  };
+  std::vector<Held> blocks_;
+  std::vector<Change> changes_;
+  std::vector<std::size_t> ends_;                // of steps, in changes_
+  std::map<std::uint64_t, std::uint32_t> live_;  // by address
+};
+
+}  // namespace steelyard

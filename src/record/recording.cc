@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A record may come from a process that was killed, and then from a file that anybody may have
+// changed: nothing in it is trusted. Sizes that do not fit end a chunk, ids that are too large are
+// left out.
+#include "record/recording.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "steelyard/error.h"
+
+namespace steelyard {
+namespace {
+
+// More modules, tensors or optimizers than any program has.
+constexpr std::uint64_t kMostIds = std::uint64_t{1} << 24u;
+
+template <class T>
+T Take(std::string_view bytes) {
+  T out;
+  bytes.copy(reinterpret_cast<char*>(&out), sizeof out);
+  return out;
+}
+
+// The element of that id, which is made where there is none yet; null where the id is nonsense.
+template <class T>
+T* At(std::vector<T>& list, std::uint64_t id) {
+  if (id >= kMostIds) return nullptr;
+  if (id >= list.size()) list.resize(static_cast<std::size_t>(id) + 1);
+  return &list[static_cast<std::size_t>(id)];
+}
+
+// The part before the byte of 0, and what follows it.
+std::pair<std::string, std::string> Parts(std::string_view text) {
+  const std::size_t end = text.find('\0');
+  if (end == std::string_view::npos) return {std::string(text), {}};
+  return {std::string(text.substr(0, end)), std::string(text.substr(end + 1))};
+}
+
+Category CategoryOf(std::uint32_t number) {
+  return number < kCategoryCount ? static_cast<Category>(number) : Category::kTemporaries;
+}
+
+void AddTensor(const SyEntry& entry, std::string_view text, Recording& recording) {
+  RecordedTensor* const tensor = At(recording.tensors, entry.id);
+  if (tensor == nullptr) return;
+  const auto [name, dtype] = Parts(text);
+  *tensor = {.module = static_cast<std::uint32_t>(entry.numbers[0]),
+             .elements = static_cast<std::int64_t>(entry.numbers[1]),
+             .bytes = static_cast<std::int64_t>(entry.numbers[2]),
+             .address = entry.numbers[3],
+             .category = CategoryOf(entry.spare),
+             .name = name,
+             .dtype = dtype};
+}
+
+void AddModule(const SyEntry& entry, std::string_view text, Recording& recording) {
+  RecordedModule* const module = At(recording.modules, entry.id);
+  if (module == nullptr) return;
+  const auto [path, class_name] = Parts(text);
+  const auto parent = static_cast<std::uint32_t>(entry.numbers[0]);
+  // Parents come first.
+  *module = {.parent = parent < entry.id ? parent : SY_NO_ID,
+             .trains = entry.numbers[1] != 0,
+             .path = path,
+             .class_name = class_name};
+}
+
+void AddEntry(const SyEntry& entry, std::string_view text, Recording& recording) {
+  switch (static_cast<SyEntryKind>(entry.kind)) {
+    case SY_NO_ENTRY:
+      return;
+    case SY_NAME:
+      recording.names.emplace(static_cast<std::uint32_t>(entry.id), text);
+      return;
+    case SY_CALL:
+      recording.calls.emplace(entry.id, RecordedCall{std::string(text), entry.numbers[0] != 0});
+      return;
+    case SY_MODULE:
+      return AddModule(entry, text, recording);
+    case SY_TENSOR:
+      return AddTensor(entry, text, recording);
+    case SY_OPTIMIZER:
+      if (std::string* const optimizer = At(recording.optimizers, entry.id)) *optimizer = text;
+      return;
+    case SY_REMARK:
+      recording.remarks.emplace_back(text);
+      return;
+  }
+}
+
+void AddEntries(std::string_view bytes, Recording& recording) {
+  while (bytes.size() >= sizeof(SyEntry)) {
+    const auto entry = Take<SyEntry>(bytes);
+    const std::size_t room = bytes.size() - sizeof entry;
+    if (entry.size < sizeof entry || entry.size > bytes.size() || entry.text_size > room) return;
+    AddEntry(entry, bytes.substr(sizeof entry, entry.text_size), recording);
+    bytes.remove_prefix(entry.size);
+  }
+}
+
+struct Chunk {
+  SyChunk head;
+  std::string_view bytes;
+};
+
+std::vector<Chunk> Chunks(std::string_view bytes) {
+  std::vector<Chunk> chunks;
+  while (bytes.size() > sizeof(SyChunk)) {
+    const std::string_view all = bytes.substr(0, SY_CHUNK_SIZE);
+    const auto head = Take<SyChunk>(all);
+    const std::size_t used =
+        std::min<std::uint64_t>(head.used, std::uint64_t{all.size() - sizeof head});
+    chunks.push_back({head, all.substr(sizeof head, used)});
+    bytes.remove_prefix(all.size());
+  }
+  std::ranges::stable_sort(chunks, {}, [](const Chunk& chunk) { return chunk.head.order; });
+  return chunks;
+}
+
+void AddEvents(std::string_view bytes, std::vector<SyEvent>& events) {
+  const std::size_t count = bytes.size() / sizeof(SyEvent);
+  const std::size_t before = events.size();
+  events.resize(before + count);
+  if (count > 0) std::memcpy(&events[before], bytes.data(), count * sizeof(SyEvent));
+}
+
+}  // namespace
+
+Result<Recording> ReadRecording(std::string_view bytes, std::string_view where) {
+  if (bytes.size() < SY_RECORD_PAGE ||
+      std::memcmp(bytes.data(), SY_RECORD_MAGIC, sizeof(SyRecordHeader::magic)) != 0) {
+    return Unexpected(InvalidInput("it is no record of a program that was watched",
+                                   std::string(where), "`steelyard watch` writes them."));
+  }
+  const auto header = Take<SyRecordHeader>(bytes);
+  if (header.version != SY_RECORD_VERSION) {
+    return Unexpected(Unsupported("the record is of another version of Steelyard",
+                                  std::string(where), "Read it with the one that wrote it."));
+  }
+  Recording recording;
+  recording.level = header.level == SY_OPS ? SY_OPS : SY_LIGHT;
+  recording.every = std::max(header.every, 1u);
+  recording.lost = static_cast<std::int64_t>(header.lost);
+  recording.torch = std::string(header.torch, strnlen(header.torch, sizeof header.torch));
+  recording.first_tick = header.first_ticks;
+  recording.last_tick = std::max(header.first_ticks, header.last_ticks);
+  const std::uint64_t ticks = recording.last_tick - header.first_ticks;
+  if (ticks > 0 && header.last_nanoseconds > header.first_nanoseconds) {
+    recording.seconds_per_tick =
+        static_cast<double>(header.last_nanoseconds - header.first_nanoseconds) * 1e-9 /
+        static_cast<double>(ticks);
+  }
+  std::map<std::uint64_t, std::vector<SyEvent>> by_thread;
+  for (const Chunk& chunk : Chunks(bytes.substr(SY_RECORD_PAGE))) {
+    if (chunk.head.kind == SY_EVENT_CHUNK) AddEvents(chunk.bytes, by_thread[chunk.head.thread]);
+    if (chunk.head.kind == SY_ENTRY_CHUNK) AddEntries(chunk.bytes, recording);
+  }
+  for (auto& [id, events] : by_thread) recording.threads.push_back({id, std::move(events)});
+  return recording;
+}
+
+}  // namespace steelyard

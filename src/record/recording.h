@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A record of a program that was watched, read: its events by thread, and what their ids stand for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "record/format.h"
+#include "steelyard/error.h"
+#include "steelyard/timeline.h"
+
+namespace steelyard {
+
+struct RecordedModule {
+  std::uint32_t parent = SY_NO_ID;
+  bool trains = false;
+  std::string path;        // "encoder.layer.0"; "" is a model
+  std::string class_name;  // "BertLayer"
+};
+
+struct RecordedTensor {
+  std::uint32_t module = SY_NO_ID;
+  std::int64_t elements = 0;
+  std::int64_t bytes = 0;
+  std::uint64_t address = 0;  // of the tensor, not of its elements
+  Category category = Category::kParameters;
+  std::string name;   // "encoder.layer.0.weight"
+  std::string dtype;  // "float32"
+};
+
+struct RecordedCall {
+  std::string text;       // "aten::mm(f32[2,3], f32[3,4])"; the name alone, where it is
+  bool complete = false;  // not
+};
+
+struct Recording {
+  struct Thread {
+    std::uint64_t id = 0;
+    std::vector<SyEvent> events;
+  };
+  SyLevel level = SY_LIGHT;
+  std::uint32_t every = 1;
+  std::int64_t lost = 0;  // events
+  std::string torch;      // its version
+  double seconds_per_tick = 0;
+  std::uint64_t first_tick = 0, last_tick = 0;
+  std::vector<Thread> threads;
+  std::vector<RecordedModule> modules;
+  std::vector<RecordedTensor> tensors;
+  std::vector<std::string> optimizers;  // their classes
+  std::unordered_map<std::uint32_t, std::string> names;
+  std::unordered_map<std::uint64_t, RecordedCall> calls;
+  std::vector<std::string> remarks;
+
+  double Seconds(std::uint64_t ticks) const {
+    return static_cast<double>(ticks) * seconds_per_tick;
+  }
+};
+
+// `where` names the record in errors. What was being written when the process ended is left out.
+Result<Recording> ReadRecording(std::string_view bytes, std::string_view where);
+
+}  // namespace steelyard

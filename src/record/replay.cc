@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goes through the events of all threads in the order of their times, with a stack of what is open
+// in each: calls of modules, nodes, the optimizer, operators. A stretch of time counts for what is
+// innermost, operators aside, so that all parts of a step sum to what it took. What was entered and
+// never left (an exception, the end of the record) ends with what it is in.
+#include "record/replay.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "record/memory_log.h"
+#include "record/sequence_ranges.h"
+
+namespace steelyard {
+namespace {
+
+enum class Open : std::uint8_t { kModule, kNode, kOptimizer, kOp };
+
+struct Frame {
+  Open kind = Open::kModule;
+  Phase phase = Phase::kForward;
+  bool counted = false;      // an operator that is weighed, or inside one
+  bool has_parts = false;    // an operator that has called others
+  std::uint32_t module = 0;  // `outside` where it is in none
+  std::uint32_t name = 0;    // of a node
+  std::uint64_t call = 0;    // of an operator
+  std::uint64_t begin = 0;   // ticks
+  std::uint64_t inner = 0;   // ticks of frames inside it that count for themselves
+};
+
+struct ThreadState {
+  std::uint64_t id = 0;
+  const std::vector<SyEvent>* events = nullptr;
+  std::size_t next = 0;
+  std::vector<Frame> stack;
+  // Of the nodes that run one after the other, outside of all else.
+  std::uint64_t backward_begin = 0, backward_end = 0;
+  bool in_backward = false;
+
+  bool done() const { return next == events->size(); }
+  std::uint64_t time() const { return (*events)[next].time; }
+};
+
+// The times at which steps end, and how that is known.
+struct Boundaries {
+  StepBoundary kind = StepBoundary::kNone;
+  std::vector<std::uint64_t> times;
+};
+
+// Where a thread calls models: each call is a step or, where there is a backward pass, all calls up
+// to it.
+class ModelCalls {
+ public:
+  void Add(const SyEvent& event) {
+    if (event.kind == SY_NODE_ENTER) {
+      went_back_ = trained_ = true;
+      ++nodes_;
+    }
+    if (event.kind == SY_NODE_LEAVE && nodes_ > 0) --nodes_;
+    if (nodes_ > 0) return;  // what is computed again is no call of the program's
+    if (event.kind == SY_MODULE_ENTER) {
+      if (open_.empty() && went_back_) {
+        went_back_ = false;
+        begins_.push_back(event.time - 1);
+      }
+      open_.push_back(event.id);
+    }
+    if (event.kind != SY_MODULE_LEAVE) return;
+    const auto left = std::ranges::find(open_, event.id);  // and what an exception has left in it
+    if (left == open_.end()) return;
+    open_.erase(left, open_.end());
+    if (open_.empty()) ends_.push_back(event.time);
+  }
+  std::vector<std::uint64_t> Times() const {
+    if (!trained_) return ends_;
+    std::vector<std::uint64_t> times = begins_;
+    times.push_back(UINT64_MAX);  // the last one lasts to the end
+    return times;
+  }
+
+ private:
+  std::vector<std::uint32_t> open_;  // modules
+  int nodes_ = 0;                    // that run
+  bool went_back_ = false, trained_ = false;
+  std::vector<std::uint64_t> begins_, ends_;
+};
+
+Boundaries FindBoundaries(const Recording& recording) {
+  std::map<StepBoundary, std::vector<std::uint64_t>> found;
+  for (const Recording::Thread& thread : recording.threads) {
+    ModelCalls calls;
+    for (const SyEvent& event : thread.events) {
+      if (event.kind == SY_STEP) found[StepBoundary::kGiven].push_back(event.time);
+      if (event.kind == SY_OPTIMIZER_LEAVE) found[StepBoundary::kOptimizer].push_back(event.time);
+      calls.Add(event);
+    }
+    // Of several threads the one that calls most often is the program's.
+    std::vector<std::uint64_t>& most = found[StepBoundary::kModel];
+    if (std::vector<std::uint64_t> times = calls.Times(); times.size() > most.size()) {
+      most = std::move(times);
+    }
+  }
+  for (auto& [kind, times] : found) {
+    if (times.empty()) continue;
+    std::ranges::sort(times);
+    return {kind, std::move(times)};
+  }
+  return {};
+}
+
+class Player {
+ public:
+  Player(Recording recording, const TakesCall& takes)
+      : takes_(takes), boundaries_(FindBoundaries(recording)) {
+    result_.recording = std::move(recording);
+    result_.boundary = boundaries_.kind;
+    result_.modules.resize(result_.recording.modules.size() + 1);
+    outside_ = static_cast<std::uint32_t>(result_.outside());
+    current_ = result_.modules;
+    for (const RecordedTensor& tensor : result_.recording.tensors) {
+      if (tensor.address == 0) continue;
+      const auto id = static_cast<std::uint32_t>(&tensor - result_.recording.tensors.data());
+      tensor_at_[tensor.address] = id;
+    }
+    step_begin_ = result_.recording.first_tick;
+  }
+
+  Watched Play() && {
+    for (const Recording::Thread& thread : result_.recording.threads) {
+      ThreadState& state = threads_.emplace_back();
+      state.id = thread.id;
+      state.events = &thread.events;
+      result_.events += thread.events.size();
+    }
+    while (ThreadState* const thread = Earliest()) {
+      const SyEvent& event = (*thread->events)[thread->next++];
+      while (step_ < boundaries_.times.size() && event.time > boundaries_.times[step_]) {
+        EndStep(boundaries_.times[step_]);
+      }
+      Handle(*thread, event);
+    }
+    Finish();
+    return std::move(result_);
+  }
+
+ private:
+  ThreadState* Earliest() {
+    ThreadState* earliest = nullptr;
+    for (ThreadState& thread : threads_) {
+      if (thread.done()) continue;
+      if (earliest == nullptr || thread.time() < earliest->time()) earliest = &thread;
+    }
+    return earliest;
+  }
+
+  void Handle(ThreadState& thread, const SyEvent& event) {
+    switch (static_cast<SyEventKind>(event.kind)) {
+      case SY_MODULE_ENTER:
+        return EnterModule(thread, event);
+      case SY_MODULE_LEAVE:
+        return LeaveModule(thread, event);
+      case SY_NODE_ENTER:
+      case SY_ACCUMULATE_ENTER:
+        return EnterNode(thread, event);
+      case SY_NODE_LEAVE:
+      case SY_ACCUMULATE_LEAVE:
+        return LeaveNode(thread, event);
+      case SY_OP_ENTER:
+        return EnterOp(thread, event);
+      case SY_OP_LEAVE:
+        return Leave(thread, Open::kOp, event.time);
+      case SY_OPTIMIZER_ENTER:
+        EndBackward(thread);
+        thread.stack.push_back({.kind = Open::kOptimizer,
+                                .phase = Phase::kOptimizer,
+                                .module = outside_,
+                                .begin = event.time});
+        return;
+      case SY_OPTIMIZER_LEAVE:
+        return Leave(thread, Open::kOptimizer, event.time);
+      case SY_ALLOCATE:
+        return memory_.Allocate(event.key, static_cast<std::int64_t>(event.amount), PlaceOf(thread),
+                                PhaseOf(thread));
+      case SY_FREE:
+        return memory_.Free(event.key, PlaceOf(thread));
+      case SY_MARK:
+        return Mark(event);
+      case SY_OPS_BEGIN:
+        ops_ = true;
+        if (calls_.empty() && now_.forward == 0 && thread.stack.empty()) whole_ops_ = true;
+        return;
+      case SY_OPS_END:
+        ops_ = whole_ops_ = false;
+        return;
+      case SY_STEP:
+      case SY_NO_EVENT:
+        return;
+    }
+  }
+
+  std::uint32_t ModuleOf(const ThreadState& thread) const {
+    return thread.stack.empty() ? outside_ : thread.stack.back().module;
+  }
+  Phase PhaseOf(const ThreadState& thread) const {
+    return thread.stack.empty() ? Phase::kForward : thread.stack.back().phase;
+  }
+  std::uint32_t Known(std::uint32_t module) const { return std::min(module, outside_); }
+
+  void EnterModule(ThreadState& thread, const SyEvent& event) {
+    if (thread.stack.empty()) EndBackward(thread);
+    const std::uint32_t module = Known(event.id);
+    const Phase around = PhaseOf(thread);
+    const bool again = around == Phase::kBackward || around == Phase::kRecompute;
+    thread.stack.push_back({.kind = Open::kModule,
+                            .phase = again ? Phase::kRecompute : Phase::kForward,
+                            .module = module,
+                            .begin = event.time});
+    ranges_.Begin(thread.id, event.key, module);
+    if (!again) ++current_[module].calls;
+  }
+
+  void LeaveModule(ThreadState& thread, const SyEvent& event) {
+    const bool was_recomputing = PhaseOf(thread) == Phase::kRecompute;
+    Leave(thread, Open::kModule, event.time, Known(event.id));
+    ranges_.Begin(thread.id, event.key, ModuleOf(thread));
+    if (was_recomputing && PhaseOf(thread) != Phase::kRecompute) {
+      memory_.KeepAllOf(Phase::kRecompute);
+    }
+  }
+
+  void EnterNode(ThreadState& thread, const SyEvent& event) {
+    if (thread.stack.empty() && !thread.in_backward) {
+      thread.in_backward = true;
+      thread.backward_begin = event.time;
+      memory_.KeepAllOf(Phase::kForward);
+    }
+    std::uint32_t module = ModuleOf(thread);
+    if (event.kind == SY_ACCUMULATE_ENTER) {
+      const auto found = tensor_at_.find(event.key);
+      parameter_ = found == tensor_at_.end() ? SY_NO_ID : found->second;
+      if (parameter_ != SY_NO_ID) module = Known(result_.recording.tensors[parameter_].module);
+    } else {
+      module = ranges_.Find(event.thread, event.key).value_or(module);
+      ranges_.Begin(thread.id, event.amount, module);  // what it makes in turn
+    }
+    thread.stack.push_back({.kind = Open::kNode,
+                            .phase = Phase::kBackward,
+                            .module = module,
+                            .name = event.id,
+                            .begin = event.time});
+  }
+
+  void LeaveNode(ThreadState& thread, const SyEvent& event) {
+    if (event.kind == SY_ACCUMULATE_LEAVE && event.amount > 0) {
+      memory_.Mark(event.key, static_cast<std::int64_t>(event.amount), Category::kGradients,
+                   parameter_);
+    }
+    Leave(thread, Open::kNode, event.time);
+    thread.backward_end = event.time;
+  }
+
+  void EnterOp(ThreadState& thread, const SyEvent& event) {
+    Frame* const around = thread.stack.empty() ? nullptr : &thread.stack.back();
+    const bool inside = around != nullptr && around->kind == Open::kOp;
+    Frame frame{.kind = Open::kOp,
+                .phase = PhaseOf(thread),
+                .counted = inside && around->counted,
+                .module = ModuleOf(thread),
+                .call = event.key,
+                .begin = event.time};
+    if (inside) around->has_parts = true;
+    if (!frame.counted && Takes(event.key)) {
+      frame.counted = true;
+      // Of the calls inside it nothing is asked.
+      Count(frame, calls_).count += 1;
+    }
+    thread.stack.push_back(frame);
+  }
+
+  bool Takes(std::uint64_t call) {
+    const auto [found, is_new] = taken_.try_emplace(call, false);
+    if (is_new) {
+      const auto described = result_.recording.calls.find(call);
+      found->second = described != result_.recording.calls.end() && takes_(described->second);
+    }
+    return found->second;
+  }
+
+  using CallKey = std::tuple<std::uint64_t, std::uint32_t, Phase>;
+  using CallCounts = std::map<CallKey, WatchedCall>;
+  static WatchedCall& Count(const Frame& frame, CallCounts& counts) {
+    WatchedCall& call = counts[{frame.call, frame.module, frame.phase}];
+    call.call = frame.call;
+    call.module = frame.module;
+    call.phase = frame.phase;
+    return call;
+  }
+
+  // Ends the innermost frame of this kind, and what is open inside it. Nothing without one.
+  void Leave(ThreadState& thread, Open kind, std::uint64_t time, std::uint32_t module = SY_NO_ID) {
+    std::size_t keep = thread.stack.size();
+    const auto fits = [&](const Frame& frame) {
+      return frame.kind == kind && (module == SY_NO_ID || frame.module == module);
+    };
+    while (keep > 0 && !fits(thread.stack[keep - 1])) --keep;
+    if (keep == 0) return;
+    --keep;
+    while (thread.stack.size() > keep) Pop(thread, time);
+  }
+
+  void Pop(ThreadState& thread, std::uint64_t time) {
+    const Frame frame = thread.stack.back();
+    thread.stack.pop_back();
+    const std::uint64_t ticks = time - std::min(time, frame.begin);
+    Frame* const around = thread.stack.empty() ? nullptr : &thread.stack.back();
+    if (frame.kind == Open::kOp) {
+      // What counts for itself inside an operator (a node of a backward pass that it runs) does so
+      // for what is around the operator, too.
+      if (around != nullptr) around->inner += frame.inner;
+      EndOp(frame, ticks);
+      return;
+    }
+    if (around != nullptr) around->inner += ticks;
+    const double seconds = result_.recording.Seconds(ticks - std::min(ticks, frame.inner));
+    Of(current_[frame.module].seconds, frame.phase) += seconds;
+    if (around != nullptr) return;
+    if (frame.kind == Open::kModule) now_.forward += result_.recording.Seconds(ticks);
+    if (frame.kind == Open::kOptimizer) now_.optimizer += result_.recording.Seconds(ticks);
+  }
+
+  void EndOp(const Frame& frame, std::uint64_t ticks) {
+    const double seconds = result_.recording.Seconds(ticks);
+    if (frame.counted) {
+      const auto found = calls_.find({frame.call, frame.module, frame.phase});
+      if (found != calls_.end() && Takes(frame.call)) found->second.seconds += seconds;
+      return;
+    }
+    if (frame.has_parts) return;
+    WatchedCall& call = Count(frame, unknown_);
+    ++call.count;
+    call.seconds += seconds;
+  }
+
+  void Mark(const SyEvent& event) {
+    const auto category =
+        event.flags < kCategoryCount ? static_cast<Category>(event.flags) : Category::kTemporaries;
+    memory_.Mark(event.key, static_cast<std::int64_t>(event.amount), category, event.id);
+  }
+
+  void EndBackward(ThreadState& thread) {
+    if (!thread.in_backward) return;
+    thread.in_backward = false;
+    if (thread.backward_end <= thread.backward_begin) return;
+    now_.backward += result_.recording.Seconds(thread.backward_end - thread.backward_begin);
+  }
+
+  std::uint32_t PlaceOf(const ThreadState& thread) {
+    const Frame* const frame = thread.stack.empty() ? nullptr : &thread.stack.back();
+    const std::uint64_t what = frame == nullptr             ? 0
+                               : frame->kind == Open::kOp   ? frame->call
+                               : frame->kind == Open::kNode ? frame->name
+                                                            : 0;
+    const std::tuple key{what, ModuleOf(thread), PhaseOf(thread)};
+    const auto [found, is_new] =
+        place_of_.try_emplace(key, static_cast<std::uint32_t>(result_.places.size()));
+    if (is_new) {
+      result_.places.push_back({.module = ModuleOf(thread),
+                                .phase = PhaseOf(thread),
+                                .what = frame == nullptr ? std::string() : NameOf(*frame)});
+    }
+    return found->second;
+  }
+
+  std::string NameOf(const Frame& frame) const {
+    if (frame.kind == Open::kNode) {
+      const auto found = result_.recording.names.find(frame.name);
+      return found == result_.recording.names.end() ? "AccumulateGrad" : found->second;
+    }
+    if (frame.kind != Open::kOp) return {};
+    const auto found = result_.recording.calls.find(frame.call);
+    if (found == result_.recording.calls.end()) return {};
+    return found->second.text.substr(0, found->second.text.find_first_of(".("));
+  }
+
+  void EndStep(std::uint64_t time) {
+    for (ThreadState& thread : threads_) {
+      if (thread.stack.empty()) EndBackward(thread);
+    }
+    now_.seconds = result_.recording.Seconds(time - std::min(time, step_begin_));
+    step_begin_ = time;
+    memory_.EndStep();
+    result_.steps.push_back(now_);
+    now_ = {};
+    ++step_;
+    // The first step of several warms up.
+    if (step_ == 2) {
+      result_.first_counted = 1;
+      result_.modules = std::move(current_);
+    } else {
+      for (std::size_t m = 0; m < current_.size(); ++m) {
+        for (std::size_t p = 0; p < kWatchedPhases; ++p) {
+          result_.modules[m].seconds[p] += current_[m].seconds[p];
+        }
+        result_.modules[m].calls += current_[m].calls;
+      }
+    }
+    current_.assign(result_.modules.size(), {});
+    KeepCalls();
+  }
+
+  void KeepCalls() {
+    if (whole_ops_) {
+      result_.calls.clear();
+      result_.unknown.clear();
+      for (const auto& [key, call] : calls_) result_.calls.push_back(call);
+      for (const auto& [key, call] : unknown_) result_.unknown.push_back(call);
+      result_.step_of_calls = step_ - 1;
+    }
+    calls_.clear();
+    unknown_.clear();
+    whole_ops_ = ops_;
+  }
+
+  void Finish() {
+    const std::uint64_t end = std::max(LastTime(), result_.recording.last_tick);
+    for (ThreadState& thread : threads_) {
+      while (!thread.stack.empty()) Pop(thread, end);
+      EndBackward(thread);
+    }
+    // A record without a whole step is told as one.
+    if (step_ < boundaries_.times.size() || result_.steps.empty()) EndStep(end);
+    const std::vector<std::int64_t> peaks = memory_.Peaks();
+    for (std::size_t i = 0; i < peaks.size(); ++i) result_.steps[i].peak = peaks[i];
+    // The last of those that hold most.
+    for (std::size_t i = 0; i < peaks.size(); ++i) {
+      if (peaks[i] >= peaks[result_.step_of_memory]) result_.step_of_memory = i;
+    }
+    memory_.Tell(result_.step_of_memory, result_);
+    result_.recording.threads.clear();
+  }
+
+  std::uint64_t LastTime() const {
+    std::uint64_t last = 0;
+    for (const ThreadState& thread : threads_) {
+      if (!thread.events->empty()) last = std::max(last, thread.events->back().time);
+    }
+    return last;
+  }
+
+  const TakesCall& takes_;
+  Boundaries boundaries_;
+  Watched result_;
+  std::uint32_t outside_ = 0;
+  std::vector<ThreadState> threads_;
+  std::unordered_map<std::uint64_t, std::uint32_t> tensor_at_;  // by its address
+  SequenceRanges ranges_;
+  MemoryLog memory_;
+  std::map<std::tuple<std::uint64_t, std::uint32_t, Phase>, std::uint32_t> place_of_;
+  std::uint32_t parameter_ = SY_NO_ID;  // whose gradient was last added to
+  std::size_t step_ = 0;
+  std::uint64_t step_begin_ = 0;
+  WatchedStep now_;
+  std::vector<WatchedModule> current_;  // of this step
+  std::unordered_map<std::uint64_t, bool> taken_;
+  CallCounts calls_, unknown_;
+  bool ops_ = false;        // are recorded
+  bool whole_ops_ = false;  // since the step began
+};
+
+}  // namespace
+
+Watched Replay(Recording recording, const TakesCall& takes) {
+  return Player(std::move(recording), takes).Play();
+}
+
+}  // namespace steelyard

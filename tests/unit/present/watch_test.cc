@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "present/watch.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "../record_writer.h"
+#include "record/replay.h"
+#include "steelyard/report.h"
+
+namespace steelyard::present {
+namespace {
+
+std::string TextOf(const RecordWriter& record) {
+  Result<Recording> recording = ReadRecording(record.Bytes(), "test");
+  const Watched watched = Replay(std::move(*recording), [](const RecordedCall&) { return false; });
+  const PeakReport peak = FindPeak(watched.timeline);
+  report::Document document;
+  PresentWatch({watched, peak, {}}, {.depth = 2, .top = 10}, &document);
+  return report::Render(document, "text").value();
+}
+
+TEST(PresentWatch, TellsModulesByTheirPaths) {
+  RecordWriter record;
+  record.Module(0, SY_NO_ID, "", "Model").Module(1, 0, "encoder", "Encoder");
+  record.Module(2, 1, "encoder.layer", "Linear");
+  record.Add(SY_MODULE_ENTER, 0).Add(SY_MODULE_ENTER, 1).Add(SY_MODULE_ENTER, 2);
+  record.Add(SY_MODULE_LEAVE, 2).Add(SY_MODULE_LEAVE, 1).Add(SY_MODULE_LEAVE, 0);
+  const std::string text = TextOf(record);
+  EXPECT_NE(text.find("Model"), std::string::npos);
+  EXPECT_NE(text.find("1 step, each is a call of the model"), std::string::npos) << text;
+  EXPECT_NE(text.find("  encoder"), std::string::npos);
+  EXPECT_NE(text.find("    layer"), std::string::npos);
+}
+
+TEST(PresentWatch, SaysHowStepsWereToldApartAndWhatWasNoted) {
+  RecordWriter record;
+  record.Entry(SY_REMARK, 0, "memory of cuda is not watched");
+  for (int i = 0; i < 2; ++i) record.Add(SY_OPTIMIZER_ENTER).Add(SY_OPTIMIZER_LEAVE);
+  const std::string text = TextOf(record);
+  EXPECT_NE(text.find("2 steps, each ends with the optimizer's"), std::string::npos) << text;
+  EXPECT_NE(text.find("memory of cuda is not watched"), std::string::npos);
+  EXPECT_NE(text.find("but the first, which warms up"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace steelyard::present

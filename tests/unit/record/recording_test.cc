@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record/recording.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "../record_writer.h"
+
+namespace steelyard {
+namespace {
+
+std::string Small() {
+  return RecordWriter()
+      .Module(0, SY_NO_ID, "", "Model")
+      .Module(1, 0, "head", "Linear")
+      .Parameter(0, 1, 6, "head.weight", 77)
+      .Entry(SY_NAME, 5, "MmBackward0")
+      .Entry(SY_CALL, 9, "aten::mm(f32[2,3], f32[3,4])", 1)
+      .Entry(SY_OPTIMIZER, 0, "AdamW")
+      .Entry(SY_REMARK, 0, "a remark")
+      .On(1)
+      .Add(SY_MODULE_ENTER)
+      .On(2)
+      .Add(SY_FREE)
+      .Bytes();
+}
+
+TEST(Recording, IdsStandForWhatTheEntriesSay) {
+  const Result<Recording> recording = ReadRecording(Small(), "small");
+  ASSERT_TRUE(recording) << Describe(recording.error());
+  EXPECT_EQ(recording->torch, "2.15.0");
+  ASSERT_EQ(recording->modules.size(), 2u);
+  EXPECT_EQ(recording->modules[1].path, "head");
+  EXPECT_EQ(recording->modules[1].class_name, "Linear");
+  EXPECT_EQ(recording->modules[1].parent, 0u);
+  EXPECT_EQ(recording->tensors.at(0).name, "head.weight");
+  EXPECT_EQ(recording->tensors[0].bytes, 6 * 4);
+  EXPECT_EQ(recording->names.at(5), "MmBackward0");
+  EXPECT_TRUE(recording->calls.at(9).complete);
+  EXPECT_EQ(recording->optimizers.at(0), "AdamW");
+  EXPECT_EQ(recording->remarks.at(0), "a remark");
+  EXPECT_EQ(recording->threads.size(), 2u);
+  EXPECT_DOUBLE_EQ(recording->Seconds(1000), 1e-3);
+}
+
+TEST(Recording, AFileThatIsNoRecordIsRefused) {
+  const Result<Recording> recording = ReadRecording("text", "notes.txt");
+  ASSERT_FALSE(recording);
+  EXPECT_NE(Describe(recording.error()).find("notes.txt"), std::string::npos);
+}
+
+TEST(Recording, AnotherVersionIsRefused) {
+  std::string bytes = Small();
+  bytes[8] = 9;
+  EXPECT_FALSE(ReadRecording(bytes, "small"));
+}
+
+// Wherever it was cut off, and whatever stands in it.
+TEST(Recording, WhatIsBrokenIsLeftOut) {
+  const std::string bytes = Small();
+  for (std::size_t size = SY_RECORD_PAGE; size < bytes.size(); size += 4001) {
+    EXPECT_TRUE(ReadRecording(std::string_view(bytes).substr(0, size), "cut"));
+  }
+  std::string changed = bytes;
+  for (std::size_t at = SY_RECORD_PAGE; at < SY_RECORD_PAGE + 512; at += 3) changed[at] = '\xff';
+  EXPECT_TRUE(ReadRecording(changed, "changed"));
+}
+
+}  // namespace
+}  // namespace steelyard

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times are microseconds: each event comes one after the last.
+#include "record/replay.h"
+
+#include <gtest/gtest.h>
+
+#include "../record_writer.h"
+
+namespace steelyard {
+namespace {
+
+constexpr double kTick = 1e-6;
+
+Watched Played(const RecordWriter& record) {
+  Result<Recording> recording = ReadRecording(record.Bytes(), "test");
+  EXPECT_TRUE(recording);
+  return Replay(std::move(*recording), [](const RecordedCall& call) { return call.complete; });
+}
+
+RecordWriter TwoModules(SyLevel level = SY_LIGHT) {
+  RecordWriter record(level);
+  record.Module(0, SY_NO_ID, "", "Model").Module(1, 0, "head", "Linear");
+  return record;
+}
+
+TEST(Replay, TimeCountsForTheInnermostModule) {
+  RecordWriter record = TwoModules();
+  record.At(10).Add(SY_MODULE_ENTER, 0).At(15).Add(SY_MODULE_ENTER, 1);
+  record.At(35).Add(SY_MODULE_LEAVE, 1).At(40).Add(SY_MODULE_LEAVE, 0);
+  const Watched watched = Played(record);
+  ASSERT_EQ(watched.steps.size(), 1u);
+  EXPECT_EQ(watched.boundary, StepBoundary::kModel);
+  EXPECT_NEAR(Of(watched.modules[1].seconds, Phase::kForward), 20 * kTick, 1e-9);
+  EXPECT_NEAR(Of(watched.modules[0].seconds, Phase::kForward), 10 * kTick, 1e-9);
+  EXPECT_NEAR(watched.steps[0].forward, 30 * kTick, 1e-9);
+}
+
+TEST(Replay, NodesBelongToTheModulesThatMadeThem) {
+  RecordWriter record = TwoModules();
+  record.Entry(SY_NAME, 3, "MmBackward0").Parameter(0, 1, 6, "head.weight", 77);
+  record.Add(SY_MODULE_ENTER, 0, 100).Add(SY_MODULE_ENTER, 1, 101);
+  record.Add(SY_MODULE_LEAVE, 1, 103).Add(SY_MODULE_LEAVE, 0, 104);
+  record.At(50).Add(SY_NODE_ENTER, 3, 102, 105, 1).At(60).Add(SY_NODE_LEAVE);
+  record.At(60).Add(SY_NODE_ENTER, 3, 103, 105, 1).At(65).Add(SY_NODE_LEAVE);
+  record.At(65).Add(SY_ACCUMULATE_ENTER, 0, 77).At(69).Add(SY_ACCUMULATE_LEAVE);
+  record.At(80).Add(SY_STEP);
+  const Watched watched = Played(record);
+  EXPECT_NEAR(Of(watched.modules[1].seconds, Phase::kBackward), (10 + 4) * kTick, 1e-9);
+  EXPECT_NEAR(Of(watched.modules[0].seconds, Phase::kBackward), 5 * kTick, 1e-9);
+  EXPECT_NEAR(watched.steps[0].backward, 19 * kTick, 1e-9);
+}
+
+TEST(Replay, WhatRunsAgainInsideANodeIsRecomputing) {
+  RecordWriter record = TwoModules();
+  record.Add(SY_MODULE_ENTER, 0, 100).Add(SY_MODULE_LEAVE, 0, 101);
+  record.At(50).Add(SY_NODE_ENTER, 3, 100, 101, 1);
+  record.At(52).Add(SY_MODULE_ENTER, 1, 101).Add(SY_ALLOCATE, 0, 4096, 64);
+  record.At(60).Add(SY_MODULE_LEAVE, 1, 104);
+  record.At(61).Add(SY_NODE_ENTER, 3, 102, 104, 1).Add(SY_FREE, 0, 4096).Add(SY_NODE_LEAVE);
+  record.At(70).Add(SY_NODE_LEAVE).Add(SY_STEP);
+  const Watched watched = Played(record);
+  EXPECT_NEAR(Of(watched.modules[1].seconds, Phase::kRecompute), 8 * kTick, 1e-9);
+  // The node inside is of what was computed again.
+  EXPECT_NEAR(Of(watched.modules[1].seconds, Phase::kBackward), 2 * kTick, 1e-9);
+  EXPECT_EQ(watched.modules[1].calls, 0);
+  ASSERT_EQ(watched.timeline.blocks.size(), 1u);
+  EXPECT_EQ(watched.timeline.blocks[0].category, Category::kActivations);
+}
+
+TEST(Replay, GradientsAreThoseThatAreAccumulated) {
+  RecordWriter record = TwoModules();
+  record.Parameter(0, 1, 6, "head.weight", 77);
+  record.Mark(900, 24, Category::kParameters, 0);
+  record.Add(SY_NODE_ENTER, 0, 1, 1, 1).Add(SY_ALLOCATE, 0, 500, 24).Add(SY_NODE_LEAVE);
+  record.Add(SY_ACCUMULATE_ENTER, 0, 77).Add(SY_ACCUMULATE_LEAVE, 0, 500, 24).Add(SY_STEP);
+  const Watched watched = Played(record);
+  ASSERT_EQ(watched.timeline.blocks.size(), 2u);
+  EXPECT_EQ(watched.timeline.blocks[1].category, Category::kGradients);
+  EXPECT_EQ(watched.tensors[1], 0u);
+  EXPECT_EQ(watched.steps[0].peak, 24 + 24);
+}
+
+TEST(Replay, AnExceptionEndsWhatItLeaves) {
+  RecordWriter record = TwoModules();
+  record.Add(SY_MODULE_ENTER, 0).Add(SY_MODULE_ENTER, 1);  // it is raised in here
+  record.At(20).Add(SY_MODULE_LEAVE, 0);
+  record.At(30).Add(SY_MODULE_ENTER, 0).At(40).Add(SY_MODULE_LEAVE, 0);
+  const Watched watched = Played(record);
+  EXPECT_NEAR(watched.steps.back().forward, 10 * kTick, 1e-9);
+}
+
+TEST(Replay, TheFirstOfSeveralStepsWarmsUp) {
+  RecordWriter record = TwoModules();
+  for (int i = 0; i < 3; ++i) {
+    record.At(100u * i).Add(SY_MODULE_ENTER, 0);
+    record.At(100u * i + (i == 0 ? 90 : 10)).Add(SY_MODULE_LEAVE, 0).Add(SY_STEP);
+  }
+  const Watched watched = Played(record);
+  EXPECT_EQ(watched.steps.size(), 3u);
+  EXPECT_EQ(watched.first_counted, 1u);
+  EXPECT_EQ(watched.modules[0].calls, 2);
+  EXPECT_NEAR(Of(watched.modules[0].seconds, Phase::kForward), 20 * kTick, 1e-9);
+}
+
+TEST(Replay, OfCallsInsideOneThatIsTakenNothingIsCounted) {
+  RecordWriter record = TwoModules(SY_OPS);
+  record.Entry(SY_CALL, 1, "aten::linear(f32[2,3], f32[4,3])", 1);
+  record.Entry(SY_CALL, 2, "aten::mm(f32[2,3], f32[3,4])", 1);
+  record.Entry(SY_CALL, 3, "custom::op");
+  record.Add(SY_OPS_BEGIN).Add(SY_MODULE_ENTER, 1);
+  record.Add(SY_OP_ENTER, 0, 1).Add(SY_OP_ENTER, 0, 2).Add(SY_OP_LEAVE).Add(SY_OP_LEAVE);
+  record.Add(SY_OP_ENTER, 0, 3).Add(SY_OP_ENTER, 0, 2).Add(SY_OP_LEAVE).Add(SY_OP_LEAVE);
+  record.Add(SY_OP_ENTER, 0, 3).Add(SY_OP_LEAVE);
+  record.Add(SY_MODULE_LEAVE, 1).Add(SY_STEP);
+  const Watched watched = Played(record);
+  ASSERT_EQ(watched.calls.size(), 2u);
+  EXPECT_EQ(watched.calls[0].call, 1u);
+  EXPECT_EQ(watched.calls[0].count, 1);
+  EXPECT_EQ(watched.calls[0].module, 1u);
+  EXPECT_NEAR(watched.calls[0].seconds, 3 * kTick, 1e-9);
+  EXPECT_EQ(watched.calls[1].count, 1);
+  ASSERT_EQ(watched.unknown.size(), 1u);
+  EXPECT_EQ(watched.unknown[0].count, 1);
+}
+
+TEST(Replay, ThreadsAreReadInTheOrderOfTime) {
+  RecordWriter record = TwoModules();
+  record.On(1).At(10).Add(SY_ALLOCATE, 0, 500, 24);
+  record.On(2).At(20).Add(SY_FREE, 0, 500).Add(SY_ALLOCATE, 0, 500, 8);
+  record.On(1).At(30).Add(SY_FREE, 0, 500);
+  const Watched watched = Played(record);
+  EXPECT_EQ(watched.timeline.events.size(), 4u);
+  EXPECT_EQ(watched.steps.at(0).peak, 24);
+}
+
+}  // namespace
+}  // namespace steelyard

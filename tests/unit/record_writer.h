@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records as the observer writes them, made by hand: events of threads at given times, one tick of
+// which is a microsecond, and entries.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "record/format.h"
+#include "steelyard/timeline.h"
+
+namespace steelyard {
+
+class RecordWriter {
+ public:
+  explicit RecordWriter(SyLevel level = SY_LIGHT) : level_(level) {}
+
+  RecordWriter& On(std::uint64_t thread) {
+    thread_ = thread;
+    return *this;
+  }
+  RecordWriter& At(std::uint64_t time) {
+    time_ = time;
+    return *this;
+  }
+  // An event one tick after the last.
+  RecordWriter& Add(SyEventKind kind, std::uint32_t id = 0, std::uint64_t key = 0,
+                    std::uint64_t amount = 0, std::uint16_t thread = 0, std::uint8_t flags = 0) {
+    const SyEvent event{.time = time_++,
+                        .key = key,
+                        .amount = amount,
+                        .id = id,
+                        .kind = static_cast<std::uint8_t>(kind),
+                        .flags = flags,
+                        .thread = thread};
+    Append(events_[thread_], event);
+    return *this;
+  }
+  RecordWriter& Mark(std::uint64_t address, std::uint64_t bytes, Category category,
+                     std::uint32_t tensor = SY_NO_ID) {
+    return Add(SY_MARK, tensor, address, bytes, 0, static_cast<std::uint8_t>(category));
+  }
+
+  RecordWriter& Entry(SyEntryKind kind, std::uint64_t id, std::string text, std::uint64_t first = 0,
+                      std::uint64_t second = 0, std::uint64_t third = 0, std::uint64_t fourth = 0,
+                      std::uint32_t spare = 0) {
+    const auto text_size = static_cast<std::uint32_t>(text.size());
+    text.resize((text.size() + 7) / 8 * 8);
+    const SyEntry entry{.size = static_cast<std::uint32_t>(sizeof(SyEntry) + text.size()),
+                        .kind = static_cast<std::uint32_t>(kind),
+                        .id = id,
+                        .numbers = {first, second, third, fourth},
+                        .text_size = text_size,
+                        .spare = spare};
+    Append(entries_, entry);
+    entries_ += text;
+    return *this;
+  }
+  RecordWriter& Module(std::uint32_t id, std::uint32_t parent, std::string_view path,
+                       std::string_view class_name) {
+    return Entry(SY_MODULE, id, Joined(path, class_name), parent);
+  }
+  RecordWriter& Parameter(std::uint32_t id, std::uint32_t module, std::uint64_t elements,
+                          std::string_view name, std::uint64_t address = 0) {
+    return Entry(SY_TENSOR, id, Joined(name, "float32"), module, elements, 4 * elements, address);
+  }
+
+  std::string Bytes() const {
+    SyRecordHeader header{};
+    std::memcpy(header.magic, SY_RECORD_MAGIC, sizeof header.magic);
+    header.version = SY_RECORD_VERSION;
+    header.level = level_;
+    header.every = 1;
+    header.last_ticks = 1000;
+    header.last_nanoseconds = 1000 * 1000;
+    std::strncpy(header.torch, "2.15.0", sizeof header.torch - 1);
+    std::string out;
+    Append(out, header);
+    out.resize(SY_RECORD_PAGE);
+    std::uint32_t order = 0;
+    AppendChunk(out, SY_ENTRY_CHUNK, 0, order++, entries_);
+    for (const auto& [thread, events] : events_) {
+      AppendChunk(out, SY_EVENT_CHUNK, thread, order++, events);
+    }
+    return out;
+  }
+
+ private:
+  template <class T>
+  static void Append(std::string& out, const T& value) {
+    out.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  static std::string Joined(std::string_view first, std::string_view second) {
+    return std::string(first).append(1, '\0').append(second);
+  }
+  static void AppendChunk(std::string& out, SyChunkKind kind, std::uint64_t thread,
+                          std::uint32_t order, const std::string& bytes) {
+    const SyChunk head{
+        .kind = kind, .order = order, .thread = thread, .used = bytes.size(), .spare = {}};
+    const std::size_t end = out.size() + SY_CHUNK_SIZE;
+    Append(out, head);
+    out += bytes;
+    out.resize(end);
+  }
+
+  SyLevel level_;
+  std::uint64_t thread_ = 1, time_ = 0;
+  std::map<std::uint64_t, std::string> events_;
+  std::string entries_;
+};
+
+}  // namespace steelyard
