@@ -21,6 +21,7 @@ void BindRun(nanobind::module_& module);
 void BindTables(nanobind::module_& module);
 void BindTimeline(nanobind::module_& module);
 void BindUnits(nanobind::module_& module);
+void BindWatch(nanobind::module_& module);
 void BindWeigh(nanobind::module_& module);
 
 }  // namespace steelyard::python

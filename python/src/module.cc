@@ -18,6 +18,7 @@ NB_MODULE(_core, module) {
   BindTimeline(module);
   BindWeigh(module);
   BindRun(module);
+  BindWatch(module);
   BindBuilder(module);
   BindCommand(module);
 }

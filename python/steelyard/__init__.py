@@ -34,6 +34,7 @@ from steelyard.errors import (
     UnsupportedError,
     UsageError,
 )
+from steelyard.flops_profiler import FlopsProfiler, get_model_profile
 from steelyard.model_analysis import (
     TrainingStep,
     append_loss_n_optimizer,
@@ -43,6 +44,7 @@ from steelyard.model_analysis import (
     trace_memory,
 )
 from steelyard.profiling import compare_precisions, profile_model
+from steelyard.watching import Watch, WatchReport, watch
 from steelyard.weighing import Comparison, Weighing, compare, load, weigh
 
 __version__ = VERSION
@@ -54,6 +56,7 @@ __all__ = [
     "Comparison",
     "DType",
     "ExportError",
+    "FlopsProfiler",
     "InternalError",
     "InvalidInputError",
     "NotFoundError",
@@ -63,6 +66,8 @@ __all__ = [
     "TrainingStep",
     "UnsupportedError",
     "UsageError",
+    "Watch",
+    "WatchReport",
     "Weighing",
     "__version__",
     "append_loss_n_optimizer",
@@ -70,6 +75,7 @@ __all__ = [
     "compare",
     "compare_precisions",
     "counting_conventions",
+    "get_model_profile",
     "get_param_size",
     "get_peak_memory",
     "importers",
@@ -82,5 +88,6 @@ __all__ = [
     "report_tables",
     "runtimes",
     "trace_memory",
+    "watch",
     "weigh",
 ]

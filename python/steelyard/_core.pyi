@@ -1189,6 +1189,73 @@ def compared_runs(program: Program, options: RunOptions, weights: Sequence[HeldT
 
 def input_names(arg: Program, /) -> list[str]: ...
 
+class Category(enum.Enum):
+    """Whose a stretch of memory is."""
+
+    PARAMETERS = 0
+
+    BUFFERS = 1
+
+    INPUTS = 2
+
+    GRADIENTS = 3
+
+    OPTIMIZER_STATE = 4
+
+    ACTIVATIONS = 5
+
+    TEMPORARIES = 6
+
+    OUTPUTS = 7
+
+    CACHE = 8
+
+class Observer:
+    """Writes down what a program does while it runs."""
+
+    def start(self, ops: bool, every: int, path: str | None = None) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def running(self) -> bool: ...
+
+    def discard(self) -> None: ...
+
+    def record(self) -> bytes: ...
+
+    def add_module(self, module: int, id: int, parent: int | None, trains: bool, path: str, class_name: str) -> None: ...
+
+    def forget_module(self, arg: int, /) -> None: ...
+
+    def add_tensor(self, id: int, module: int, elements: int, bytes: int, tensor: int, category: Category, name: str, dtype: str) -> None: ...
+
+    def add_optimizer(self, arg0: int, arg1: str, /) -> None: ...
+
+    def remark(self, arg: str, /) -> None: ...
+
+    def enter(self, arg: object, /) -> bool: ...
+
+    def leave(self, arg: object, /) -> bool: ...
+
+    def enter_optimizer(self, arg: int, /) -> None: ...
+
+    def leave_optimizer(self, arg: int, /) -> None: ...
+
+    def end_step(self, arg: int, /) -> None: ...
+
+    def mark(self, storage: int, address: int, bytes: int, category: Category, tensor: int | None = None) -> None: ...
+
+def load_observer(engine: str) -> Observer:
+    """The observer of the engine at that path; "": beside the package."""
+
+class Watching:
+    """What a program did while it was watched."""
+
+    def describe(self, depth: int = 2, top: int = 10) -> Document: ...
+
+def read_watch(record: bytes, where: str, count: str = 'torch') -> Watching:
+    """What a record says, with work counted as that convention does."""
+
 class Tensor:
     """A tensor of a program that is built."""
 

@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Watching a PyTorch program while it runs.
+
+Hooks that PyTorch has for all modules and all optimizers tell what is called; the engine's
+observer, in C++, writes that down beside the nodes of autograd, operators and memory. No module, no
+optimizer and no random number is touched, and nothing waits for a device. What it all means is
+found out when a report is asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import weakref
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from steelyard import _core
+from steelyard.errors import UsageError
+from steelyard.profiling import ENGINE
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import torch
+
+LEVELS = ("light", "ops")
+
+
+class WatchReport:
+    """What a program did: `print` it, or ask for another form."""
+
+    def __init__(self, record: bytes, where: str = "the record", count: str = "torch") -> None:
+        self._core = _core.read_watch(record, where, count)
+
+    def render(
+        self, format: str = "text", *, depth: int = 2, top: int = 10, table: str = "modules"
+    ) -> str:
+        """Returns the report as text, json or csv (the table of that name)."""
+        look = _core.RenderOptions()
+        look.table = table
+        return self._core.describe(depth, top).render(format, look)
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The report as plain values: docs/watch.md says what they are."""
+        return dict(json.loads(self.render("json")))
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def _repr_html_(self) -> str:
+        from steelyard import html
+
+        return html.written(self._core.describe().body)
+
+
+class Watch:
+    """A session of watching: a context manager that `watch` makes."""
+
+    def __init__(
+        self,
+        models: Iterable[torch.nn.Module],
+        optimizers: Iterable[torch.optim.Optimizer],
+        level: str,
+        every: int,
+        record: str | os.PathLike[str] | None,
+    ) -> None:
+        if level not in LEVELS:
+            raise UsageError(f'there is no "{level}"', "level", f"There are: {', '.join(LEVELS)}.")
+        if every < 1:
+            raise UsageError(f"{every} is no number of steps", "every", "1 is every step.")
+        self._models, self._optimizers = tuple(models), tuple(optimizers)
+        self._level, self._every = level, every
+        self._path = None if record is None else os.fspath(record)
+        self._observer = _core.load_observer(os.environ.get(ENGINE, ""))
+        self._handles: list[Any] = []
+        self._record: bytes | None = None
+        self._names = _Names(self._observer)
+        self._steps = 0
+        self._running = False
+
+    def __enter__(self) -> Watch:
+        self._observer.start(self._level == "ops", self._every, self._path)
+        self._running = True
+        try:
+            for model in self._models:
+                self._names.add_model(model)
+            for optimizer in self._optimizers:
+                self._names.add_optimizer(optimizer)
+            self._add_hooks()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exception: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def step(self) -> None:
+        """A step of the program ends here. Without it the optimizer's step ends one."""
+        if self._running:
+            self._observer.end_step(self._steps)
+        self._steps += 1
+
+    def stop(self) -> None:
+        """Ends the session, as leaving the context does."""
+        if not self._running:
+            return
+        self._running = False
+        while self._handles:
+            self._handles.pop().remove()
+        self._observer.stop()
+        self._record = self._observer.record()
+        self._observer.discard()
+        self._names.forget()
+
+    @property
+    def report(self) -> WatchReport:
+        """What the program has done until now."""
+        if self._record is not None:
+            return self._whole_report
+        if not self._running:
+            raise UsageError("nothing has been watched yet", "report", "Enter the context first.")
+        return WatchReport(self._observer.record())
+
+    @cached_property
+    def _whole_report(self) -> WatchReport:
+        assert self._record is not None
+        return WatchReport(self._record)
+
+    @property
+    def record(self) -> bytes:
+        """The record itself, once the session has ended."""
+        if self._record is None:
+            raise UsageError("the session has not ended", "record", "Leave the context first.")
+        return self._record
+
+    def _add_hooks(self) -> None:
+        from torch.nn.modules import module
+        from torch.optim import optimizer
+
+        enter, leave = _module_hooks(self._observer, self._names)
+        before, after = _optimizer_hooks(self._observer, self._names)
+        self._handles = [
+            module.register_module_forward_pre_hook(enter),
+            module.register_module_forward_hook(leave, always_call=True),
+            optimizer.register_optimizer_step_pre_hook(before),
+            optimizer.register_optimizer_step_post_hook(after),
+        ]
+
+
+def watch(
+    model: torch.nn.Module | Iterable[torch.nn.Module] | None = None,
+    optimizer: torch.optim.Optimizer | Iterable[torch.optim.Optimizer] | None = None,
+    *,
+    level: str = "light",
+    every: int = 1,
+    record: str | os.PathLike[str] | None = None,
+) -> Watch:
+    """Watches a PyTorch program while the context lasts.
+
+        with steelyard.watch(model, optimizer) as w:
+            for batch in data:
+                train(batch)
+                w.step()
+        print(w.report)
+
+    Models and optimizers that are not given are found when they are first called. `level` "light"
+    tells of modules, the backward pass, the optimizer and memory; "ops" of operators, too, and of
+    their work, in one step of `every`. `record` is a file that is written as the program runs: it
+    can be read even if the process is killed. Needs the engine (`make engine`).
+    """
+    import torch
+
+    models = [] if model is None else [model] if isinstance(model, torch.nn.Module) else model
+    single = isinstance(optimizer, torch.optim.Optimizer)
+    optimizers = [] if optimizer is None else [optimizer] if single else optimizer
+    return Watch(models, optimizers, level, every, record)
+
+
+class _Names:
+    """What modules, tensors and optimizers are called in the record."""
+
+    def __init__(self, observer: _core.Observer) -> None:
+        self._observer = observer
+        self._modules: dict[int, tuple[int, Any]] = {}  # by address: the id, and a weak reference
+        self._optimizers: dict[int, tuple[int, int]] = {}  # by address: the id, tensors of state
+        self._storages: set[int] = set()  # of parameters and buffers that have a name
+        self._numbers: dict[int, int] = {}  # of parameters, by the addresses of the tensors
+        self._module_count = self._tensor_count = 0
+        self._devices: set[str] = set()
+
+    def forget(self) -> None:
+        self._modules.clear()
+        self._optimizers.clear()
+        self._storages.clear()
+        self._numbers.clear()
+
+    def knows(self, module: torch.nn.Module) -> bool:
+        return id(module) in self._modules
+
+    def add_model(self, model: torch.nn.Module) -> None:
+        ids: dict[str, int] = {}
+        for path, module in model.named_modules():
+            known = self._modules.get(id(module))
+            ids[path] = self._add_module(module, path, ids) if known is None else known[0]
+
+    def _add_module(self, module: torch.nn.Module, path: str, ids: dict[str, int]) -> int:
+        number, address = self._module_count, id(module)
+        self._module_count += 1
+        parent = ids.get(path.rpartition(".")[0]) if path else None
+        self._observer.add_module(
+            address, number, parent, module.training, path, type(module).__name__
+        )
+        self._modules[address] = (number, weakref.ref(module, self._forgetter(address)))
+        prefix = f"{path}." if path else ""
+        category = _core.Category
+        for name, parameter in module.named_parameters(recurse=False):
+            self._add_tensor(prefix + name, parameter, number, category.PARAMETERS)
+        for name, buffer in module.named_buffers(recurse=False):
+            self._add_tensor(prefix + name, buffer, number, category.BUFFERS)
+        return number
+
+    def _forgetter(self, address: int) -> Callable[[Any], None]:
+        def forget(_: Any) -> None:
+            if self._modules.pop(address, None) is not None:
+                self._observer.forget_module(address)
+
+        return forget
+
+    def _add_tensor(
+        self, name: str, tensor: torch.Tensor, module: int, category: _core.Category
+    ) -> None:
+        place = self._place_of(tensor)
+        is_new = place is not None and place[1] not in self._storages
+        number = self._tensor_count
+        self._tensor_count += 1
+        self._numbers[tensor._cdata] = number
+        self._observer.add_tensor(
+            number,
+            module,
+            tensor.numel(),
+            tensor.numel() * tensor.element_size(),
+            tensor._cdata,
+            # What has a second name counts once.
+            category if is_new or place is None else _core.Category.TEMPORARIES,
+            name,
+            str(tensor.dtype).removeprefix("torch."),
+        )
+        if place is not None:
+            self._storages.add(place[1])
+            self._observer.mark(*place, category, number)
+        gradient = tensor.grad if tensor.is_leaf else None
+        if gradient is not None:
+            self.mark(gradient, _core.Category.GRADIENTS, number)
+
+    def mark(self, tensor: Any, category: _core.Category, number: int | None = None) -> None:
+        place = self._place_of(tensor)
+        if place is not None:
+            self._observer.mark(*place, category, number)
+
+    def _place_of(self, tensor: Any) -> tuple[int, int, int] | None:
+        """The storage, where it begins and its bytes; nothing of what has none in this memory."""
+        import torch
+
+        if not isinstance(tensor, torch.Tensor) or tensor.layout is not torch.strided:
+            return None
+        if tensor.device.type != "cpu":
+            self._note_device(tensor.device.type)
+            return None
+        try:
+            storage = tensor.untyped_storage()
+            return storage._cdata, storage.data_ptr(), storage.nbytes()
+        except (RuntimeError, NotImplementedError):  # a subclass without a storage of its own
+            return None
+
+    def _note_device(self, device: str) -> None:
+        if device not in self._devices and device != "meta":
+            self._devices.add(device)
+            self._observer.remark(f"memory of {device} is not watched, only that of the CPU")
+
+    def add_optimizer(self, optimizer: torch.optim.Optimizer) -> int:
+        known = self._optimizers.get(id(optimizer))
+        if known is not None:
+            return known[0]
+        number = len(self._optimizers)
+        self._observer.add_optimizer(number, type(optimizer).__name__)
+        self._optimizers[id(optimizer)] = (number, 0)
+        self.mark_state(optimizer)
+        return number
+
+    def mark_state(self, optimizer: torch.optim.Optimizer) -> None:
+        """Says what the optimizer's state is, as far as there is more of it than before."""
+        number, before = self._optimizers[id(optimizer)]
+        state = optimizer.state
+        count = len(state) * (1 + len(next(iter(state.values())))) if state else 0
+        if count == before:
+            return
+        self._optimizers[id(optimizer)] = (number, count)
+        for parameter, of_parameter in state.items():
+            named = self._numbers.get(getattr(parameter, "_cdata", 0))
+            for value in of_parameter.values():
+                self.mark(value, _core.Category.OPTIMIZER_STATE, named)
+
+
+def _module_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
+    """What is called before and after each module. What torch.compile traces sees nothing of it."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    is_compiling = torch.compiler.is_compiling
+    enter, leave = observer.enter, observer.leave
+
+    def before(module: torch.nn.Module, args: Any) -> None:
+        if is_compiling() or enter(module):
+            return
+        if not names.knows(module):
+            names.add_model(module)
+            if enter(module):
+                return
+        # The hook does not get what was passed by name: the frame that calls it has it.
+        given = sys._getframe(1).f_locals.get("kwargs")
+        for leaf in pytree.tree_leaves((args, given)):
+            names.mark(leaf, _core.Category.INPUTS)
+
+    def after(module: torch.nn.Module, args: Any, result: Any) -> None:
+        if is_compiling() or leave(module):
+            return
+        for leaf in pytree.tree_leaves(result):
+            names.mark(leaf, _core.Category.OUTPUTS)
+
+    return before, after
+
+
+def _optimizer_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
+    def before(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        observer.enter_optimizer(names.add_optimizer(optimizer))
+
+    def after(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        observer.leave_optimizer(names.add_optimizer(optimizer))
+        names.mark_state(optimizer)
+
+    return before, after
