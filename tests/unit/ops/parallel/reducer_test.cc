@@ -4,10 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "../events.h"
 #include "../steps.h"
 
 namespace steelyard {
@@ -64,6 +64,7 @@ TEST(Reducer, ViewsLeaveNoGradientBesideTheBucket) {
 TEST(Reducer, TheReportTellsOfIt) {
   const Program kernels = KernelsOfProgram(Step("4, 0, False, False"));
   std::vector<std::string> notes;
+  notes.reserve(kernels.notes.size());
   for (const StringId note : kernels.notes) notes.emplace_back(kernels.text(note));
   EXPECT_THAT(notes, Contains(HasSubstr("each of 4 processes sums its gradients in 1 bucket of "
                                         "128 bytes in all")));
