@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Last uses are found from the end of the graph. Where modules hold their arguments, a death moves
+// to the end of the outermost call around the last use that the value was made outside of.
 
 #include "ops/dispatch/graph_plan.h"
 
