@@ -65,6 +65,20 @@ class Wide(nn.Module):  # type: ignore[misc]
         return result
 
 
+class Complex(nn.Module):  # type: ignore[misc]
+    """Complex parameters, and a real one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.turn = nn.Parameter(torch.ones(30, dtype=torch.complex64))
+        self.matrix = nn.Parameter(torch.ones(30, 7, dtype=torch.complex64))
+        self.scale = nn.Parameter(torch.ones(7))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = ((x * self.turn) @ self.matrix).abs() * self.scale
+        return result
+
+
 class LANS(torch.optim.Optimizer):  # type: ignore[misc]
     """LANS (arXiv:2006.13484) in the steps in which its authors' Python version computes it."""
 
@@ -274,6 +288,17 @@ LOOPS |= {
     ),
     "lans": Loop("lans", one(LANS, weight_decay=0.1)),
     "lans_no_decay": Loop("lans --weight-decay 0", one(LANS, weight_decay=0.0)),
+    **{
+        f"{name}{form}_complex": Loop(
+            f"{name}{form and f' --{form}'}{decay and f' --weight-decay {decay}'}",
+            one(made, **{form: True} if form else {"foreach": False}, weight_decay=decay),
+            net=Complex,
+        )
+        for name, (made, forms, _) in FORMS.items()
+        for form in ("", *forms.split())
+        for decay in (0.1,)
+        if form != "fused" and name != "adafactor"
+    },
     "groups": Loop("adam --weight-decay 0.1 --no-decay *.bias", decay_but_biases),
     "clip_norm": Loop("adam --clip-norm 1", one(optim.Adam), clip=by_norm),
     "clip_value": Loop("adam --clip-value 0.1", one(optim.Adam), clip=by_value),

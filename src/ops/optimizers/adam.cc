@@ -44,6 +44,12 @@ States StatesAt(const std::vector<std::size_t>& places, const States& all) {
           pick(all.maxima)};
 }
 
+// The same as pairs of real numbers, if they are complex.
+States StatesAsPairs(Dispatcher& d, const States& states) {
+  return {states.counters, states.products, AsPairs(d, states.means), AsPairs(d, states.squares),
+          AsPairs(d, states.maxima)};
+}
+
 // --- The steps that all four begin with ---------------------------------------------------------
 
 void Decayed(Dispatcher& d, const Step& step, Decay decay, const Tensor& parameter,
@@ -79,17 +85,18 @@ void UpdateMoments(Dispatcher& d, const Tensors& gradients, const States& states
 template <Decay kDecay>
 void AdamOneByOne(Dispatcher& d, Step& step) {
   const bool with_maxima = step.On("amsgrad");
-  const States states = StatesOf(step, false, with_maxima);
+  const States states = StatesAsPairs(d, StatesOf(step, false, with_maxima));
   const double lr = step.Number("lr");
   const Betas betas{step.Number("beta1"), step.Number("beta2")};
   const double step_size = lr / (1 - std::pow(betas.first, step.number()));
   const double bias_correction2_sqrt = std::sqrt(1 - std::pow(betas.second, step.number()));
   Tensor gradient, denominator;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    const Tensor& parameter = step.parameters[i];
     gradient = GradientAt(d, step, i);
     d.Call("aten::add_.Tensor", states.counters[i], 1);
-    Decayed(d, step, kDecay, parameter, gradient, lr);
+    Decayed(d, step, kDecay, step.parameters[i], gradient, lr);
+    gradient = AsPairs(d, gradient);
+    const Tensor parameter = AsPairs(d, step.parameters[i]);
     UpdateMoments(d, gradient, states.means[i], states.squares[i], betas);
     // torch.maximum(..., out=...): nothing is made.
     if (with_maxima) d.Call("aten::clamp_min_.Tensor", states.maxima[i], states.squares[i]);
@@ -108,9 +115,10 @@ void AdamLists(Dispatcher& d, Step& step) {
   const States all = StatesOf(step, false, with_maxima);
   Tensors gradients, roots;
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
-    const Tensors parameters = Pick(step.parameters, places);
-    const States states = StatesAt(places, all);
+    const Tensors parameters = AsPairs(d, Pick(step.parameters, places));
+    const States states = StatesAsPairs(d, StatesAt(places, all));
     SetGradients(d, step, places, gradients);
+    gradients = AsPairs(d, gradients);
     CountUp(d, states.counters);
     Decayed(d, step, kDecay, parameters, gradients);
     UpdateMoments(d, gradients, states);
@@ -165,11 +173,11 @@ Decay DecayOf(const Step& step) {
 }
 
 void NAdamOneByOne(Dispatcher& d, Step& step) {
-  const States states = StatesOf(step, true, false);
+  const States states = StatesAsPairs(d, StatesOf(step, true, false));
   Tensor gradient, denominator;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    const Tensor& parameter = step.parameters[i];
-    gradient = GradientAt(d, step, i);
+    const Tensor parameter = AsPairs(d, step.parameters[i]);
+    gradient = AsPairs(d, GradientAt(d, step, i));
     d.Call("aten::add_.Tensor", states.counters[i], 1);
     Decayed(d, step, DecayOf(step), parameter, gradient);
     d.Call("aten::mul_.Tensor", states.products[i], kAnyNumber);
@@ -187,9 +195,10 @@ void NAdamLists(Dispatcher& d, Step& step) {
   const States all = StatesOf(step, true, false);
   Tensors gradients, roots;
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
-    const Tensors parameters = Pick(step.parameters, places);
-    const States states = StatesAt(places, all);
+    const Tensors parameters = AsPairs(d, Pick(step.parameters, places));
+    const States states = StatesAsPairs(d, StatesAt(places, all));
     SetGradients(d, step, places, gradients);
+    gradients = AsPairs(d, gradients);
     CountUp(d, states.counters);
     Decayed(d, step, DecayOf(step), parameters, gradients);
     UpdateMoments(d, gradients, states);
@@ -222,11 +231,11 @@ Tensor AdaptiveRate(Dispatcher& d, const Tensor& square) {
 
 // The variance is rectified from the sixth step on, which a steady step is.
 void RAdamOneByOne(Dispatcher& d, Step& step) {
-  const States states = StatesOf(step, false, false);
+  const States states = StatesAsPairs(d, StatesOf(step, false, false));
   Tensor gradient, corrected;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    const Tensor& parameter = step.parameters[i];
-    gradient = GradientAt(d, step, i);
+    const Tensor parameter = AsPairs(d, step.parameters[i]);
+    gradient = AsPairs(d, GradientAt(d, step, i));
     d.Call("aten::add_.Tensor", states.counters[i], 1);
     Decayed(d, step, DecayOf(step), parameter, gradient);
     UpdateMoments(d, gradient, states.means[i], states.squares[i]);
@@ -249,10 +258,11 @@ void RAdamLists(Dispatcher& d, Step& step) {
   const States all = StatesOf(step, false, false);
   Tensors gradients, buffers;
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
-    const Tensors parameters = Pick(step.parameters, places);
-    const States states = StatesAt(places, all);
+    const Tensors parameters = AsPairs(d, Pick(step.parameters, places));
+    const States states = StatesAsPairs(d, StatesAt(places, all));
     CountUp(d, states.counters);
     SetGradients(d, step, places, gradients);
+    gradients = AsPairs(d, gradients);
     Decayed(d, step, DecayOf(step), parameters, gradients);
     UpdateMoments(d, gradients, states);
     Drop(gradients);

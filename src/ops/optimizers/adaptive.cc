@@ -40,13 +40,14 @@ void AdagradOneByOne(Dispatcher& d, Step& step) {
   const Sums states = SumsOf(step);
   Tensor gradient, root;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    const Tensor& parameter = step.parameters[i];
     gradient = step.gradients[i];
     d.Call("aten::add_.Tensor", states.counters[i], 1);
     if (step.On("maximize")) gradient = d.Call("aten::neg", gradient);
-    AddDecay(d, step, parameter, gradient);
-    d.Call("aten::addcmul_", states.sums[i], gradient, gradient, kAnyNumber);
-    root = RootOf(d, states.sums[i]);
+    AddDecay(d, step, step.parameters[i], gradient);
+    gradient = AsPairs(d, gradient);
+    const Tensor sum = AsPairs(d, states.sums[i]), parameter = AsPairs(d, step.parameters[i]);
+    d.Call("aten::addcmul_", sum, gradient, gradient, kAnyNumber);
+    root = RootOf(d, sum);
     d.Call("aten::addcdiv_", parameter, gradient, root, -kAnyNumber);
   }
   Return(gradient, root);
@@ -56,8 +57,10 @@ void AdagradLists(Dispatcher& d, Step& step) {
   const Sums all = SumsOf(step);
   Tensors gradients, roots, numerators;
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
-    const Tensors parameters = Pick(step.parameters, places), sums = Pick(all.sums, places);
+    const Tensors parameters = AsPairs(d, Pick(step.parameters, places));
+    const Tensors sums = AsPairs(d, Pick(all.sums, places));
     SetGradients(d, step, places, gradients);
+    gradients = AsPairs(d, gradients);
     CountUp(d, Pick(all.counters, places));
     AddDecay(d, step, parameters, gradients);
     d.CallMany("aten::_foreach_addcmul_.Scalar", sums, gradients, gradients, kAnyNumber);
@@ -97,27 +100,31 @@ std::vector<Tensor> Adagrad(Dispatcher& d, const OpView& op) {
 struct Averages {
   Tensors counters, squares, buffers, means;
 };
-Averages AveragesOf(Step& step) {
+// Of complex parameters pairs of real numbers.
+Averages AveragesOf(Dispatcher& d, Step& step) {
   Averages averages;
   for (const Tensor& parameter : step.parameters) {
     averages.counters.push_back(step.Zeros("step", Dims(), DType::kFloat32));
-    averages.squares.push_back(step.Like(parameter, "square_avg"));
-    if (step.On("momentum")) averages.buffers.push_back(step.Like(parameter, "momentum_buffer"));
-    if (step.On("centered")) averages.means.push_back(step.Like(parameter, "grad_avg"));
+    averages.squares.push_back(AsPairs(d, step.Like(parameter, "square_avg")));
+    if (step.On("momentum")) {
+      averages.buffers.push_back(AsPairs(d, step.Like(parameter, "momentum_buffer")));
+    }
+    if (step.On("centered")) averages.means.push_back(AsPairs(d, step.Like(parameter, "grad_avg")));
   }
   return averages;
 }
 
 void RmsPropOneByOne(Dispatcher& d, Step& step) {
-  const Averages states = AveragesOf(step);
+  const Averages states = AveragesOf(d, step);
   Tensor gradient, average;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    const Tensor& parameter = step.parameters[i];
-    const Tensor& square = states.squares[i];
     gradient = step.gradients[i];
     if (step.On("maximize")) gradient = d.Call("aten::neg", gradient);
     d.Call("aten::add_.Tensor", states.counters[i], 1);
-    AddDecay(d, step, parameter, gradient);
+    AddDecay(d, step, step.parameters[i], gradient);
+    gradient = AsPairs(d, gradient);
+    const Tensor parameter = AsPairs(d, step.parameters[i]);
+    const Tensor& square = states.squares[i];
     d.Call("aten::mul_.Tensor", square, kAnyNumber);
     d.Call("aten::addcmul_", square, gradient, gradient, kAnyNumber);
     if (step.On("centered")) {
@@ -142,11 +149,13 @@ void RmsPropOneByOne(Dispatcher& d, Step& step) {
 }
 
 void RmsPropLists(Dispatcher& d, Step& step) {
-  const Averages all = AveragesOf(step);
+  const Averages all = AveragesOf(d, step);
   Tensors gradients, averages;
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
-    const Tensors parameters = Pick(step.parameters, places), squares = Pick(all.squares, places);
+    const Tensors parameters = AsPairs(d, Pick(step.parameters, places));
+    const Tensors squares = Pick(all.squares, places);
     SetGradients(d, step, places, gradients);
+    gradients = AsPairs(d, gradients);
     CountUp(d, Pick(all.counters, places));
     AddDecay(d, step, parameters, gradients);
     d.CallMany("aten::_foreach_mul_.Scalar", squares, kAnyNumber);

@@ -149,6 +149,16 @@ void SetGradients(Dispatcher& d, const Step& step, const std::vector<std::size_t
   if (step.On("maximize")) Set(gradients, d.CallMany("aten::_foreach_neg", gradients));
 }
 
+Tensor AsPairs(Dispatcher& d, const Tensor& tensor) {
+  return IsComplex(tensor.dtype()) ? d.Call("aten::view_as_real", tensor) : tensor;
+}
+Tensors AsPairs(Dispatcher& d, const Tensors& tensors) {
+  Tensors pairs;
+  pairs.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) pairs.push_back(AsPairs(d, tensor));
+  return pairs;
+}
+
 void AddDecay(Dispatcher& d, const Step& step, const Tensor& parameter, Tensor& gradient) {
   if (!step.On("weight_decay")) return;
   gradient = d.Call("aten::add.Tensor", gradient, parameter, step.Number("weight_decay"));

@@ -116,6 +116,11 @@ Tensor GradientAt(Dispatcher& d, const Step& step, std::size_t i);
 // The same for a list of them.
 void SetGradients(Dispatcher& d, const Step& step, const std::vector<std::size_t>& places,
                   Tensors& gradients);
+// A complex tensor as pairs of real numbers, which is what most optimizers step; another one itself
+// (torch.view_as_real). The same of lists.
+Tensor AsPairs(Dispatcher& d, const Tensor& tensor);
+Tensors AsPairs(Dispatcher& d, const Tensors& tensors);
+
 // With the option `weight_decay`, adds a part of the parameter to its gradient.
 void AddDecay(Dispatcher& d, const Step& step, const Tensor& parameter, Tensor& gradient);
 // The same for lists: into the negatives, if they are.
