@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each operator that overwrites is asked what else lies on the storage: it may give a new tensor if
-// the old one fills the storage and no view of it is used later. Once something has to be
+// the old one fills the storage and no view of it is used later, unless it was told where its
+// result goes. Once something has to be
 // overwritten in place, its storage stays, and so does all that is written there afterwards.
 
 #include "runtime/graph/overwriting.h"
@@ -71,8 +72,9 @@ class Search {
     for (const ValueId id : p_.results(node)) {
       if (id != kNoId) out_.tensor_of[id] = out_.tensor_of[target];
     }
-    if (*def.fusion == Fusion::kView) return;  // writes nothing
-    if (MayBeNew(node, target, i)) {
+    if (*def.fusion == Fusion::kView) return;     // writes nothing
+    const bool chosen = params[0].name == "out";  // by the caller, who wants the result there
+    if (!chosen && MayBeNew(node, target, i)) {
       out_.makes_new[i] = true;
     } else {
       out_.stays[p_.values[target].storage] = true;

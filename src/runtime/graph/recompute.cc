@@ -61,6 +61,15 @@ class Recomputing {
       for (const CallId call : steps_[i].before) {
         until_[step_of[call]] = std::min(until_[step_of[call]], i);
       }
+      // What is written over is another tensor afterwards.
+      for (const CallId call : steps_[i].calls) {
+        if (!graph_.calls[call].overwrites) continue;
+        for (const std::uint32_t buffer : plan_.of_call[call]) {
+          if (buffer >= plan_.buffers.size()) continue;
+          const std::uint32_t maker = plan_.buffers[buffer].made;
+          if (maker != i) until_[maker] = std::min(until_[maker], i);
+        }
+      }
     }
   }
 
