@@ -41,26 +41,28 @@ void RequireGroup(std::int64_t size) {
 void CopyShape(const OpView& op, Outputs& out) { out.Add(op.self().dtype(), op.self().sizes()); }
 
 // As many tensors as there are processes, one after the other: input, group_size
-void GatherShape(const OpView& op, Outputs& out) {
-  RequireGroup(op.integer(1));
-  Dims sizes(op.self().sizes());
+void AddGathered(const TensorView& t, std::int64_t processes, Outputs& out) {
+  RequireGroup(processes);
+  Dims sizes(t.sizes());
   if (sizes.empty()) sizes.push_back(1);
-  const Count rows = Count(sizes[0]) * op.integer(1);
+  const Count rows = Count(sizes[0]) * processes;
   if (rows.overflowed()) Refuse("the gathered tensor is too large");
   sizes[0] = rows.value();
-  out.Add(op.self().dtype(), sizes);
+  out.Add(t.dtype(), sizes);
 }
+void GatherShape(const OpView& op, Outputs& out) { AddGathered(op.self(), op.integer(1), out); }
 
 // One of as many parts as there are processes: input, reduce_op, group_size
-void ScatterShape(const OpView& op, Outputs& out) {
-  RequireGroup(op.integer(2));
-  Dims sizes(op.self().sizes());
-  if (sizes.empty() || sizes[0] % op.integer(2) != 0) {
-    Refuse(fmt::format("{} for {} processes", shape::Text(op.self()), op.integer(2)));
+void AddScattered(const TensorView& t, std::int64_t processes, Outputs& out) {
+  RequireGroup(processes);
+  Dims sizes(t.sizes());
+  if (sizes.empty() || sizes[0] % processes != 0) {
+    Refuse(fmt::format("{} for {} processes", shape::Text(t), processes));
   }
-  sizes[0] /= op.integer(2);
-  out.Add(op.self().dtype(), sizes);
+  sizes[0] /= processes;
+  out.Add(t.dtype(), sizes);
 }
+void ScatterShape(const OpView& op, Outputs& out) { AddScattered(op.self(), op.integer(2), out); }
 
 // input, output_split_sizes
 void ExchangeShape(const OpView& op, Outputs& out) {
@@ -80,15 +82,39 @@ Tensor Arrived(Dispatcher& d, const Tensor& t) {
   return d.Call("_c10d_functional::wait_tensor", t);
 }
 
+std::vector<Tensor> Dense(Dispatcher& d, const Backward& b) {
+  const std::uint32_t count = b.op().arg(0).list.count;
+  std::vector<Tensor> out;
+  out.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    out.push_back(d.Call("aten::contiguous", b.grad(static_cast<int>(i))));
+  }
+  return out;
+}
+
+// PyTorch saves operand and result of an extreme alone, which no row can say.
+void RequireNoExtreme(const OpView& op) {
+  if (op.text(1) != "max" && op.text(1) != "min") return;
+  Refuse(fmt::format("the gradient of {} with '{}' is not modelled", op.def().name->text(),
+                     op.text(1)),
+         "Those of 'sum' and 'avg' are.");
+}
+
 // input, reduce_op, group_name
 Tensor AllReduceSelf(Dispatcher& d, const Backward& b) {
-  const OpView& op = b.op();
-  const std::string_view reduction = op.text(1);
-  if (reduction == "max" || reduction == "min") {
-    Refuse("the gradient of the largest or smallest of all processes is not modelled");
-  }
+  RequireNoExtreme(b.op());
   const Tensor grad = d.Call("aten::contiguous", b.grad());
-  return Arrived(d, d.Call("_c10d_functional::all_reduce", grad, op.arg(1), op.arg(2)));
+  return Arrived(d, d.Call("_c10d_functional::all_reduce", grad, b.op().arg(1), b.op().arg(2)));
+}
+
+// inputs, reduce_op, group_name
+std::vector<Tensor> AllReduceList(Dispatcher& d, const Backward& b) {
+  RequireNoExtreme(b.op());
+  Tensors grads = Dense(d, b);
+  Tensors out =
+      d.CallMany("_c10d_functional::all_reduce_coalesced", grads, b.op().arg(1), b.op().arg(2));
+  Drop(grads);
+  return out;
 }
 
 // input, group_size, group_name
@@ -99,12 +125,36 @@ Tensor AllGatherSelf(Dispatcher& d, const Backward& b) {
                            op.arg(1), op.arg(2)));
 }
 
+void RequireSum(const OpView& op) {
+  if (op.text(1) != "sum") Refuse("PyTorch differentiates only sums of all processes' tensors");
+}
+
 // input, reduce_op, group_size, group_name
 Tensor ReduceScatterSelf(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
-  if (op.text(1) != "sum") Refuse("PyTorch differentiates only sums of all processes' tensors");
+  RequireSum(op);
   const Tensor grad = d.Call("aten::contiguous", b.grad());
   return Arrived(d, d.Call("_c10d_functional::all_gather_into_tensor", grad, op.arg(2), op.arg(3)));
+}
+
+// inputs, group_size, group_name
+std::vector<Tensor> AllGatherList(Dispatcher& d, const Backward& b) {
+  Tensors grads = Dense(d, b);
+  Tensors out = d.CallMany("_c10d_functional::reduce_scatter_tensor_coalesced", grads,
+                           d.Text("sum"), b.op().arg(1), b.op().arg(2));
+  Drop(grads);
+  return out;
+}
+
+// inputs, reduce_op, group_size, group_name
+std::vector<Tensor> ReduceScatterList(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  RequireSum(op);
+  Tensors grads = Dense(d, b);
+  Tensors out =
+      d.CallMany("_c10d_functional::all_gather_into_tensor_coalesced", grads, op.arg(2), op.arg(3));
+  Drop(grads);
+  return out;
 }
 
 // input, output_split_sizes, input_split_sizes, group_name
@@ -118,8 +168,19 @@ Tensor AllToAllSelf(Dispatcher& d, const Backward& b) {
 constexpr Gradient Registered(std::string_view node, GradientFn formula) {
   return {node, {GradientOf(0, {}, formula)}, InPython{.context = {}}};
 }
+constexpr Gradient RegisteredForLists(std::string_view node, GradientsFn formula) {
+  return {node, {GradientsOf({0}, {}, formula)}, InPython{.context = {}}};
+}
 constexpr Gradient kAllReduce =
     Registered("GeneratedBackwardFor__c10d_functional_all_reduce_defaultBackward", AllReduceSelf);
+constexpr Gradient kAllReduceList = RegisteredForLists(
+    "GeneratedBackwardFor__c10d_functional_all_reduce_coalesced_defaultBackward", AllReduceList);
+constexpr Gradient kAllGatherList = RegisteredForLists(
+    "GeneratedBackwardFor__c10d_functional_all_gather_into_tensor_coalesced_defaultBackward",
+    AllGatherList);
+constexpr Gradient kReduceScatterList = RegisteredForLists(
+    "GeneratedBackwardFor__c10d_functional_reduce_scatter_tensor_coalesced_defaultBackward",
+    ReduceScatterList);
 constexpr Gradient kAllGather = Registered(
     "GeneratedBackwardFor__c10d_functional_all_gather_into_tensor_defaultBackward", AllGatherSelf);
 constexpr Gradient kReduceScatter =
@@ -129,9 +190,45 @@ constexpr Gradient kAllToAll = Registered(
     "GeneratedBackwardFor__c10d_functional_all_to_all_single_defaultBackward", AllToAllSelf);
 
 std::vector<Tensor> Itself(Dispatcher& d, const OpView& op) { return {d.tensor(op, 0)}; }
+std::vector<Tensor> Themselves(Dispatcher& d, const OpView& op) { return d.tensors(op, 0); }
+
+// inputs, reduce_op, group_name
+std::vector<Tensor> ReduceEachInPlace(Dispatcher& d, const OpView& op) {
+  std::vector<Tensor> out;
+  for (const Tensor& t : d.tensors(op, 0)) {
+    out.push_back(d.Call("_c10d_functional::all_reduce_", t, op.arg(1), op.arg(2)));
+  }
+  return out;
+}
 
 // An addition for each element that arrives.
 Work ReduceWork(const OpView& op) { return {.alu = work::Elements(op.self())}; }
+
+// --- The same of lists ---------------------------------------------------------------------------
+
+void CopyShapes(const OpView& op, Outputs& out) {
+  for (const TensorView& t : op.tensors(0)) out.Add(t.dtype(), t.sizes());
+}
+void GatherShapes(const OpView& op, Outputs& out) {
+  for (const TensorView& t : op.tensors(0)) AddGathered(t, op.integer(1), out);
+}
+void ScatterShapes(const OpView& op, Outputs& out) {
+  for (const TensorView& t : op.tensors(0)) AddScattered(t, op.integer(2), out);
+}
+
+void MakeEach(const OpView& op, Allocations& memory) {
+  for (int i = 0; i < op.output_count(); ++i) memory.Output(i, "aten::empty");
+}
+Work ReduceEach(const OpView& op) {
+  Work work;
+  for (const TensorView& t : op.tensors(0)) work.alu += work::Elements(t);
+  return work;
+}
+Work MoveEach(const OpView& op) {
+  Work work;
+  for (int i = 0; i < op.output_count(); ++i) work.move += work::Elements(op.output(i));
+  return work;
+}
 
 constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work, const Gradient& grad) {
   return Kernel(Family::kDataMovement, words,
@@ -141,6 +238,16 @@ constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work, const G
                  .work = work,
                  .grad = grad,
                  .precision = precision::kFollow});
+}
+
+constexpr OpDef ReceivedList(const Words& words, ShapeFn shape, WorkFn work, const Gradient& grad) {
+  return OpaqueKernel(Family::kDataMovement, words, shape, MakeEach, work, grad);
+}
+
+// What PyTorch has registered no gradient for changes nothing of how autograd sees its operand.
+constexpr OpDef Overwriting(const Words& words, WorkFn work) {
+  return OpaqueKernel(Family::kDataMovement, words, shape::SameAs<0>, allocations::None, work,
+                      kGradientFromParts, precision::kFollow, Alias::kInPlace);
 }
 
 // --- A data-parallel step ------------------------------------------------------------------------
@@ -289,17 +396,39 @@ constexpr std::array kRows{
               "(Tensor input, Any reduce_op, Any group_name) -> Tensor",
               "_c10d_functional::all_reduce(f32[2,3], 'sum', '0')"},
              CopyShape, ReduceWork, kAllReduce),
-    Kernel(Family::kDataMovement,
-           {"_c10d_functional::all_reduce_", "The sum of all processes' tensors, in place.",
-            "(Tensor(a!) input, Any reduce_op, Any group_name) -> Tensor(a!)",
-            "_c10d_functional::all_reduce_(f32[2,3], 'sum', '0')"},
-           {.shape = shape::SameAs<0>,
-            .fusion = Fusion::kOpaque,
-            .allocations = allocations::None,
-            .work = ReduceWork,
-            .grad = kGradientUnknown,
-            .precision = precision::kFollow},
-           Alias::kInPlace),
+    Overwriting({"_c10d_functional::all_reduce_", "The sum of all processes' tensors, in place.",
+                 "(Tensor(a!) input, Any reduce_op, Any group_name) -> Tensor(a!)",
+                 "_c10d_functional::all_reduce_(f32[2,3], 'sum', '0')"},
+                ReduceWork),
+    Overwriting({"_c10d_functional::broadcast_", "The tensor of one process, in place.",
+                 "(Tensor(a!) input, int src, Any group_name) -> Tensor(a!)",
+                 "_c10d_functional::broadcast_(f32[2,3], 0, '0')"},
+                work::Move),
+    ReceivedList({"_c10d_functional::all_reduce_coalesced", "The sums of all processes' tensors.",
+                  "(Tensor[] inputs, Any reduce_op, Any group_name) -> Tensor[]",
+                  "_c10d_functional::all_reduce_coalesced([f32[2,3], f32[5]], 'sum', '0')"},
+                 CopyShapes, ReduceEach, kAllReduceList),
+    Composite(
+        Family::kDataMovement,
+        {"_c10d_functional::all_reduce_coalesced_", "The sums of all processes' tensors, in place.",
+         "(Tensor[](a!) inputs, Any reduce_op, Any group_name) -> Tensor[](a!)",
+         "_c10d_functional::all_reduce_coalesced_([f32[2,3], f32[5]], 'sum', '0')"},
+        ReduceEachInPlace),
+    ReceivedList({"_c10d_functional::all_gather_into_tensor_coalesced", "All processes' tensors.",
+                  "(Tensor[] inputs, int group_size, Any group_name) -> Tensor[]",
+                  "_c10d_functional::all_gather_into_tensor_coalesced([f32[2,3], f32[5]], 4, '0')"},
+                 GatherShapes, MoveEach, kAllGatherList),
+    ReceivedList({"_c10d_functional::reduce_scatter_tensor_coalesced",
+                  "This process's parts of the sums of all tensors.",
+                  "(Tensor[] inputs, str reduce_op, int group_size, Any group_name) -> Tensor[]",
+                  "_c10d_functional::reduce_scatter_tensor_coalesced([f32[8,3], f32[4]], 'sum', "
+                  "4, '0')"},
+                 ScatterShapes, ReduceEach, kReduceScatterList),
+    Composite(
+        Family::kDataMovement,
+        {"_c10d_functional::wait_tensors", "The tensors themselves, once they have arrived.",
+         "(Tensor[] tensors) -> Tensor[]", "_c10d_functional::wait_tensors([f32[2,3], f32[5]])"},
+        Themselves),
     Received({"_c10d_functional::all_gather_into_tensor", "All processes' tensors.",
               "(Tensor input, int group_size, Any group_name) -> Tensor",
               "_c10d_functional::all_gather_into_tensor(f32[2,3], 4, '0')"},

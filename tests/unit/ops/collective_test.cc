@@ -33,6 +33,19 @@ TEST(Collectives, SumsAreCopies) {
   EXPECT_THAT(EventsOf("_c10d_functional::wait_tensor(f32[2,3])"), IsEmpty());
 }
 
+// One call for several tensors; those in place are the operands, of which autograd sees nothing.
+TEST(Collectives, ListsAreWhatTheirElementsAre) {
+  EXPECT_THAT(EventsOf("_c10d_functional::all_reduce_coalesced([f32[2,3], f32[5]], 'sum', '0')"),
+              ElementsAre(Line(2 * 3 * 4, "empty"), Line(5 * 4, "empty")));
+  EXPECT_THAT(EventsOf("_c10d_functional::all_reduce_coalesced_([f32[2,3], f32[5]], 'sum', '0')"),
+              IsEmpty());
+  EXPECT_EQ(ResultOf("_c10d_functional::all_gather_into_tensor_coalesced([f32[2,3]], 4, '0')"),
+            "f32[8,3]");
+  EXPECT_EQ(ResultOf("_c10d_functional::reduce_scatter_tensor_coalesced([f32[8]], 'sum', 4, '0')"),
+            "f32[2]");
+  EXPECT_THAT(EventsOf("_c10d_functional::broadcast_(f32[2,3], 0, '0')"), IsEmpty());
+}
+
 // What one sends in the backward pass is what it received in the forward pass, laid out densely.
 TEST(Collectives, GradientsGoTheOtherWay) {
   EXPECT_THAT(BackwardOf("_c10d_functional::all_reduce(%p, 'sum', '0')"),
