@@ -153,7 +153,10 @@ Tensor BagsOf(Dispatcher& d, const Tensor& room, const OpView& op, int indices, 
 // grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights,
 // scale_grad_by_freq, mode, sparse, per_sample_weights, padding_idx
 std::vector<Tensor> BagBackward(Dispatcher& d, const OpView& op) {
-  if (op.boolean(9)) Refuse("sparse gradients are not modelled");
+  if (op.boolean(9)) {
+    Refuse("aten::_embedding_bag_backward gives a sparse gradient, which is not modelled",
+           "With sparse=False it is dense: as large as the parameter.");
+  }
   const DType index = PromoteTypes(op.tensor(1).dtype(), op.tensor(2).dtype());
   const Tensor indices = d.Call("aten::to.dtype", op.arg(1), index);
   const Tensor offsets = d.Call("aten::to.dtype", op.arg(2), index);

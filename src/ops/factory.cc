@@ -242,6 +242,15 @@ constexpr std::array kRows{
             "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
             "bool? pin_memory=None) -> Tensor",
             "aten::zeros([2,8], dtype=i64)", NewShape<0, 1>)),
+    Kernel(Family::kFactory,
+           {"aten::_efficientzerotensor",
+            "Zeros that are not stored, as autograd makes them of what is zero everywhere.",
+            "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+            "bool? pin_memory=None) -> Tensor",
+            "aten::_efficientzerotensor([2,8])"},
+           {NewShape<0, 1>, Fusion::kElementwise, allocations::None, work::None, kNoGradient,
+            precision::kFollow},
+           Alias::kNone, traffic::None),
     Knowing(
         contents::Everywhere<1>,
         Fresh(

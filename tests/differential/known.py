@@ -127,10 +127,9 @@ REFUSALS = {
 # Refusals, as patterns of their messages, of training steps that PyTorch takes.
 STEP_REFUSALS = {
     "*the gradient of * is not known*": "the row says so",
-    "*the gradient of aten::sgn* is not modelled*": "it is zero, in a tensor without memory",
     "*gradients of complex matrices are not modelled*": "the refusal says so",
     "*the gradient of a general matrix's eigenvectors is not modelled*": "the refusal says so",
-    "*sparse gradients are not modelled*": "they are tensors of another kind",
+    "*gives a sparse gradient*": "it is a tensor of another kind",
 }
 
 # Kernels that trust their caller to have made operands dense and equal in dtype, and some of which

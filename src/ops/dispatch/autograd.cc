@@ -127,6 +127,17 @@ void Autograd::SetBase(ValueId view, ValueId base) {
   dispatcher_.Retain(root);
 }
 
+Tensor Autograd::ZerosWithoutMemory(const Dims& sizes, DType dtype) {
+  Tensor zeros = dispatcher_.Call("aten::_efficientzerotensor", sizes, dtype);
+  without_memory_.push_back(zeros.view().value().storage);
+  dispatcher_.has_lazy_ = true;
+  return zeros;
+}
+
+bool Autograd::HasNoMemory(ValueId id) const {
+  return std::ranges::find(without_memory_, program_.values[id].storage) != without_memory_.end();
+}
+
 // --- Nodes ---------------------------------------------------------------------------------------
 
 GradNodeId Autograd::AddNode(const GradNode& node) {

@@ -82,7 +82,15 @@ class Autograd {
   std::uint32_t tensors_on_storage(ValueId id) const {
     return tensors_on_storage_[program_.values[id].storage];
   }
+  // The tensors on one storage are on another one from now on.
+  void MoveStorage(StorageId from, StorageId to) {
+    tensors_on_storage_[to] += std::exchange(tensors_on_storage_[from], 0);
+  }
   void SetBase(ValueId view, ValueId base);
+  // Zeros that are not stored, which nothing can overwrite (at::_efficientzerotensor); and whether
+  // a tensor is such, or a view of it.
+  Tensor ZerosWithoutMemory(const Dims& sizes, DType dtype);
+  bool HasNoMemory(ValueId id) const;
   // A tensor that requires a gradient and has no history; views have their bases'.
   bool IsLeaf(ValueId id) const;
   // Whether a call that takes the last variable of a tensor may overwrite it (overwriting.cc).
@@ -189,6 +197,7 @@ class Autograd {
   std::vector<ValueId> object_of_;  // by value
   std::vector<Object> objects_;     // by value, of which the first of an object counts
   std::vector<std::uint32_t> tensors_on_storage_;
+  std::vector<StorageId> without_memory_;  // storages of zeros that are not stored
   std::vector<GradNode> nodes_;
   std::vector<Edge> edges_;
   std::vector<Saved> saved_;

@@ -366,7 +366,8 @@ void Engine::AddTo(Tensor& slot, Tensor& gradient) {
     return;
   }
   const bool owned = autograd_.uses(slot.id()) == 1 && autograd_.tensors_on_storage(slot.id()) == 1;
-  if (owned && IsNonOverlappingAndDense(slot.sizes(), slot.strides())) {
+  const bool stored = !autograd_.HasNoMemory(slot.id());
+  if (owned && stored && IsNonOverlappingAndDense(slot.sizes(), slot.strides())) {
     dispatcher_.Call("aten::add_.Tensor", slot, gradient);
   } else {
     slot = dispatcher_.Call("aten::add.Tensor", slot, gradient);

@@ -3,7 +3,8 @@
 // Decides where conjugates and changed signs, which PyTorch leaves to a bit of a view, are written
 // out: before every operator that does not know of such bits (ATen/ConjugateFallback.cpp,
 // native/NegateFallback.cpp, native/MathBitsFallback.h). It is given copies, which die with it;
-// what it overwrites is copied, overwritten and copied back.
+// what it overwrites is copied, overwritten and copied back. Zeros that are not stored are stored
+// likewise (ATen/ZeroTensorFallback.cpp), but for sums and products (native/BinaryOps.cpp).
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/dispatch/graph_plan.h"
 
@@ -43,29 +45,69 @@ bool Passes(const OpDef& def) {
   return from_parts || views || !name.starts_with("aten::") || IsOneOf(name, kKnowing);
 }
 
+// The sum of a tensor and zeros that are not stored is a copy of it; a product or quotient of such
+// zeros is such zeros. Nothing of other operators, and of other operands.
+Tensor OnZeros(Dispatcher& d, const OpDef& def, std::span<const Argument> args) {
+  const std::string_view name = def.name->text();
+  const bool adds = name == "aten::add.Tensor" || name == "aten::sub.Tensor";
+  const bool divides = name == "aten::div.Tensor";
+  if (!adds && !divides && name != "aten::mul.Tensor") return {};
+  const auto is_zero = [&](const Argument& argument) {
+    return argument.kind == ArgKind::kValue && d.autograd().HasNoMemory(argument.value);
+  };
+  const bool first = is_zero(args[0]), second = is_zero(args[1]);
+  if ((!first && !second) || (divides && second)) return {};
+  Outputs outputs;
+  (*def.shape)(OpView(d.program(), def, args, {}, d.target()), outputs);
+  const Outputs::Meta& meta = outputs.metas()[0];
+  if (!adds || (first && second)) return d.autograd().ZerosWithoutMemory(meta.sizes, meta.dtype);
+  const Tensor other(&d, args[first ? 1 : 0].value);
+  const Tensor whole = d.Call("aten::expand", other, meta.sizes);
+  const bool negated = first && name == "aten::sub.Tensor";
+  return negated ? d.Call("aten::neg", whole) : d.Call("aten::_to_copy", whole, meta.dtype);
+}
+
 }  // namespace
 
 bool Dispatcher::NeedsResolving(const OpDef& def, std::span<const Argument> args) const {
   if (!has_lazy_ || Passes(def)) return false;
-  bool conjugated = false, negated = false;
+  bool conjugated = false, negated = false, not_stored = false;
   for (const Argument& argument : args) {
     VisitValues(out_, argument, [&](ValueId id) {
       conjugated |= out_.values[id].conjugated;
       negated |= out_.values[id].negated;
+      not_stored |= autograd_ != nullptr && autograd_->HasNoMemory(id);
     });
   }
   const std::string_view name = def.name->text();
-  return (conjugated && !IsOneOf(name, kKnowingConjugates)) ||
+  return not_stored || (conjugated && !IsOneOf(name, kKnowingConjugates)) ||
          (negated && name != kKnowingNegatives);
 }
 
 std::vector<Tensor> Dispatcher::RunResolved(const OpDef& def, std::span<const Argument> args) {
+  const auto is_zero = [&](ValueId id) {
+    return autograd_ != nullptr && autograd_->HasNoMemory(id);
+  };
+  if (autograd_ != nullptr) {
+    if (Tensor result = OnZeros(*this, def, args); result.defined()) return {std::move(result)};
+  }
+  if (def.overwrites() && args[0].kind == ArgKind::kValue && is_zero(args[0].value)) {
+    Refuse("PyTorch cannot overwrite a gradient that is zero everywhere and has no memory",
+           "It is that of aten::sgn. A step without --accumulate overwrites none.");
+  }
   std::vector<Tensor> copies;
   const auto resolve = [&](const Argument& argument) {
     if (argument.kind != ArgKind::kValue) return argument;
     const Value& value = out_.values[argument.value];
-    if (!value.conjugated && !value.negated) return argument;
-    copies.push_back(Call("aten::clone", Tensor(this, argument.value)));
+    const bool not_stored = is_zero(argument.value);
+    if (!value.conjugated && !value.negated && !not_stored) return argument;
+    if (not_stored) {
+      const Dims sizes(out_.sizes(argument.value));
+      const Tensor zero = Call("aten::zeros", Dims(), value.dtype);
+      copies.push_back(Call("aten::expand", zero, sizes));
+    } else {
+      copies.push_back(Call("aten::clone", Tensor(this, argument.value)));
+    }
     Argument resolved = Argument::OfValue(copies.back().id());
     resolved.name = argument.name;
     return resolved;

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "ops/dispatch/autograd.h"
+
 namespace steelyard::gradients {
 
 Tensor TimesImaginary(Dispatcher& d, const Tensor& t, double number) {
@@ -73,7 +75,9 @@ Tensor Angle(Dispatcher& d, const Backward& b) {
 // (grad - sgn * sgn * conj(grad)) / (2 * abs), 0 where abs is; of real numbers a tensor without
 // memory.
 Tensor SgnSelf(Dispatcher& d, const Backward& b) {
-  if (!IsComplex(b.grad().dtype())) return NotModelled(d, b);
+  if (!IsComplex(b.grad().dtype())) {
+    return d.autograd().ZerosWithoutMemory(Dims(b.result().sizes()), b.result().dtype());
+  }
   const Tensor length = d.Call("aten::abs", b.saved(0));
   const Tensor twice = d.Call("aten::mul.Scalar", length, 2.0);
   const Tensor conjugate = d.Call("aten::conj", b.grad());

@@ -51,7 +51,10 @@ Tensor IndexSelectSelf(Dispatcher& d, const Backward& b) {
 
 // self, dim, index, sparse_grad
 Tensor GatherSelf(Dispatcher& d, const Backward& b) {
-  if (b.op().boolean(3)) Refuse("sparse gradients are not modelled");
+  if (b.op().boolean(3)) {
+    Refuse("aten::gather gives a sparse gradient, which is not modelled",
+           "With sparse_grad=False it is dense: as large as the parameter.");
+  }
   const Tensor zeros = d.Call("aten::new_zeros", b.grad(), SelfSizes(b));
   return d.Call("aten::scatter_add_", zeros, b.op().arg(1), b.saved(2), b.grad());
 }

@@ -198,7 +198,10 @@ std::vector<Tensor> RnnLayer(Dispatcher& d, const Backward& b) {
 
 // weight, indices, padding_idx, scale_grad_by_freq, sparse
 Tensor EmbeddingWeight(Dispatcher& d, const Backward& b) {
-  if (b.op().boolean(4)) Refuse("sparse gradients are not modelled");
+  if (b.op().boolean(4)) {
+    Refuse("aten::embedding gives a sparse gradient, which is not modelled",
+           "With sparse=False it is dense: as large as the parameter.");
+  }
   return d.Call("aten::embedding_dense_backward", b.grad(), b.saved(1), b.op().self().size(0),
                 b.op().integer(2, -1), b.op().boolean(3));
 }
