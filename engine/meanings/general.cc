@@ -66,6 +66,13 @@ void MulInto(Stack* stack) {
   stack->emplace_back(self.mul_(taken.Tensor()));
 }
 
+// The result has been computed apart: here no kernel is told where to write.
+void Put(Stack* stack) {
+  Taken taken(stack);
+  at::Tensor out = taken.Tensor();
+  stack->emplace_back(out.copy_(taken.Tensor()));
+}
+
 void RandomState(Stack* stack) {
   stack->clear();  // how many bytes it has
   at::Generator generator = at::detail::getDefaultCPUGenerator();
@@ -109,6 +116,7 @@ constexpr std::array kRows{
     MeaningRow{"steelyard::box_imaginary", BoxImaginary},
     MeaningRow{"steelyard::copied_result", CopiedResult},
     MeaningRow{"steelyard::mul_into", MulInto},
+    MeaningRow{"steelyard::put", Put},
     MeaningRow{"steelyard::random_state", RandomState},
     MeaningRow{"steelyard::sum_across_", SumAcross},
 };

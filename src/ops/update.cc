@@ -26,7 +26,7 @@ void LerpShape(const OpView& op, Outputs& out) {
   shape::Overwrite<Promotion::kCommon, 0, 1>(op, out);
 }
 
-void SignShape(const OpView& op, Outputs& out) {
+void OwnShape(const OpView& op, Outputs& out) {
   shape::RequireWritable(op.self());
   out.AddLike(op.self());
 }
@@ -48,13 +48,20 @@ constexpr OpDef UpdateKernel(OpName name, std::string_view summary, Signature si
 
 constexpr std::array kRows{
     UpdateKernel("aten::sgn_", "-1, 0 or 1, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-                 "aten::sgn_(f32[2,8])", gradients::kSgn, SignShape, allocations::None,
+                 "aten::sgn_(f32[2,8])", gradients::kSgn, OwnShape, allocations::None,
                  work::PerOutput<PerElement{.compare = 1}>),
     UpdateKernel(
         "steelyard::mul_into", "Multiplies by a boxed number in place, as aten::mul_.Scalar does.",
         "(Tensor(a!) self, Tensor other) -> Tensor(a!)", "steelyard::mul_into(f32[2,8], f32[])",
         kNoGradient, shape::Overwrite<Promotion::kCommon, 0, 1>, MultiplyAllocations,
         work::PerOutput<PerElement{.alu = 1}>),
+    Kernel(Family::kBookkeeping,
+           {"steelyard::put",
+            "A tensor in which a result has been computed, as overloads with `out` give it back.",
+            "(Tensor(a!) out, Tensor result) -> Tensor(a!)", "steelyard::put(f32[2,8], f32[2,8])"},
+           {OwnShape, Fusion::kElementwise, allocations::None, work::None, kNoGradient,
+            precision::kFollow},
+           Alias::kInPlace, traffic::None),
     UpdateKernel("aten::lerp_.Scalar", "Goes a part of the way to `end`, in place.",
                  "(Tensor(a!) self, Tensor end, Scalar weight) -> Tensor(a!)",
                  "aten::lerp_.Scalar(f32[2,8], f32[2,8], 0.1)", gradients::kLerp, LerpShape,

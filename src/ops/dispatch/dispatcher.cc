@@ -56,21 +56,7 @@ void Tensor::reset() {
 
 TensorView Tensor::view() const { return {dispatcher_->out_, id_}; }
 
-namespace {
-
-// Arithmetic on sizes and checks of them touch no tensor: nothing runs on the device.
-bool OnlyNumbers(const Program& program, const Node& node) {
-  bool tensors = false;
-  const auto look = [&](ValueId id) {
-    tensors |= id != kNoId && program.values[id].kind == ValueKind::kTensor;
-  };
-  for (ValueId id : program.results(node)) look(id);
-  if (!program.results(node).empty()) return !tensors;
-  for (const Argument& argument : program.args(node)) VisitValues(program, argument, look);
-  return !tensors;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 // --- Dispatcher ----------------------------------------------------------------------------------
 
@@ -310,25 +296,6 @@ Argument Dispatcher::Translate(const Argument& arg, const Locals& locals) {
     out.list = out_.AddArguments(elements);
   }
   return out;
-}
-
-void Dispatcher::RunNode(const Node& node, Locals& locals) {
-  const OpDef* def = source_defs_[node.op];
-  if (def == nullptr) {
-    if (OnlyNumbers(source_, node)) return;
-    BindResults(node, EmitOpaque(node, locals), locals);
-    return;
-  }
-  const Progress before = Mark();
-  try {
-    RunRow(*def, node, locals);
-  } catch (const RuleError& error) {
-    // Graphs that ran are counted, and cannot be taken back.
-    const bool ran = *def->family == Family::kControl && budget_ != before.budget;
-    if (error.contradiction || ran || !MayCarry(node, locals)) throw;
-    TakeBack(before);
-    Carry(node, error.message, locals);
-  }
 }
 
 void Dispatcher::RunRow(const OpDef& def, const Node& node, Locals& locals) {

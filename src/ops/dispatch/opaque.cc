@@ -1,16 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls that no row can answer for: those of operators without one, and those whose operands a row
-// refuses. They are carried with the sizes that the file gives for their results, and the report
-// counts them as not modelled.
+// Calls of the file, and among them those that no row can answer for: of operators without one, and
+// those whose operands a row refuses. They are carried with the sizes that the file gives for their
+// results, and the report counts them as not modelled.
 
 #include <fmt/core.h>
 
+#include <optional>
+#include <utility>
+
 #include "ops/dispatch/autocast.h"
+#include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/dispatch/locals.h"
+#include "ops/dispatch/out_overloads.h"
 
 namespace steelyard {
+namespace {
+
+// Arithmetic on sizes and checks of them touch no tensor: nothing runs on the device.
+bool OnlyNumbers(const Program& program, const Node& node) {
+  bool tensors = false;
+  const auto look = [&](ValueId id) {
+    tensors |= id != kNoId && program.values[id].kind == ValueKind::kTensor;
+  };
+  for (ValueId id : program.results(node)) look(id);
+  if (!program.results(node).empty()) return !tensors;
+  for (const Argument& argument : program.args(node)) VisitValues(program, argument, look);
+  return !tensors;
+}
+
+}  // namespace
+
+void Dispatcher::RunNode(const Node& node, Locals& locals) {
+  const OpDef* def = source_defs_[node.op];
+  if (def == nullptr && OnlyNumbers(source_, node)) return;
+  // What is given to an overload that writes there is from then on what it gives back.
+  const auto run_out_overload = [&] {
+    std::vector<Argument> given;
+    for (const Argument& a : source_.args(node)) given.push_back(Translate(a, locals));
+    std::optional<OutCall> call = FindOutCall(out_, source_.op_name(node.op), given);
+    if (!call) return false;
+    const std::span<Argument> args(call->bound.data(), call->def->signature->params().size());
+    if (grad_enabled_ && autograd_ != nullptr && autograd_->Wanted(*call->def, args)) {
+      Refuse("PyTorch does not differentiate what is written into a tensor that is given",
+             "Call it without that tensor, or under torch.no_grad().");
+    }
+    const auto recorded = std::exchange(recorded_, source_.results(node));
+    const WithSize unknown(*this, std::nullopt);
+    const std::size_t before = out_.values.size();
+    std::vector<Tensor> results = Execute(*call->def, args);
+    const std::size_t values = IsComputedApart(*call->def) ? out_.values.size() : before;
+    for (std::size_t i = 0; i < call->places.size(); ++i) {
+      const Inside frame(*this, *call->def);
+      Tensor& out = locals.of(source_.args(node)[call->places[i]].value);
+      out = PutInto(*this, out_, autograd_.get(), out, std::exchange(results[i], {}), values);
+      results[i] = out;
+    }
+    recorded_ = recorded;
+    BindResults(node, std::move(results), locals);
+    return true;
+  };
+  const Progress before = Mark();
+  try {
+    if (def != nullptr) return RunRow(*def, node, locals);
+    if (run_out_overload()) return;
+  } catch (const RuleError& error) {
+    // Graphs that ran are counted, and cannot be taken back.
+    const bool control = def != nullptr && *def->family == Family::kControl;
+    const bool ran = control && budget_ != before.budget;
+    if (error.contradiction || ran || !MayCarry(node, locals)) throw;
+    TakeBack(before);
+    return Carry(node, error.message, locals);
+  }
+  BindResults(node, EmitOpaque(node, locals), locals);
+}
 
 Dispatcher::Progress Dispatcher::Mark() const {
   return {.nodes = out_.main().nodes.size(),

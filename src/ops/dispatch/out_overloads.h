@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls of overloads that write their results into tensors that they are given: "aten::add.out".
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ops/dispatch/bind_arguments.h"
+#include "ops/dispatch/dispatcher.h"
+
+namespace steelyard {
+
+// The row that stands for the overload, its arguments, and where among those that are given the
+// tensors are.
+struct OutCall {
+  const OpDef* def = nullptr;
+  BoundArguments bound;
+  std::vector<std::size_t> places;
+};
+
+// Returns nothing where the operator has no row that takes these arguments but for the tensors.
+std::optional<OutCall> FindOutCall(Program& program, std::string_view name,
+                                   std::span<const Argument> given);
+
+// Whether the result is computed in memory of its own, and then copied.
+bool IsComputedApart(const OpDef& def);
+
+// The result in `out`, whose memory it takes if its own was made after so many `values` were there.
+// `autograd` is that of a program that trains.
+Tensor PutInto(Dispatcher& d, Program& program, Autograd* autograd, const Tensor& out,
+               Tensor result, std::size_t values);
+
+}  // namespace steelyard
