@@ -108,6 +108,10 @@ def kernels_of(program: str) -> list[Kernel]:
     return out
 
 
+# Instead of a name: zeros that are not stored, which PyTorch stores for the optimizer.
+ZEROS = "zeros"
+
+
 def gradients_in(kernels: Sequence[Kernel]) -> dict[str, str]:
     """By parameter, the value that the program's plain SGD subtracts from it."""
     out = {}
@@ -115,6 +119,8 @@ def gradients_in(kernels: Sequence[Kernel]) -> dict[str, str]:
     for kernel in kernels:
         if kernel.phase == "optimizer" and kernel.op == "aten::clone" and kernel.results[0]:
             copied[kernel.results[0].name] = kernel.arguments[0].value.name
+        if kernel.phase == "optimizer" and kernel.op == "aten::expand" and kernel.results[0]:
+            copied[kernel.results[0].name] = ZEROS
         if kernel.phase == "optimizer" and kernel.op == "aten::add_.Tensor":
             parameter, gradient = (argument.value.name for argument in kernel.arguments[:2])
             out[parameter] = copied.get(gradient, gradient)

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from compare import Seen
-from interpreter import Kernel, UnlikeSizesError, gradients_in, kernels_of, run
+from interpreter import ZEROS, Kernel, UnlikeSizesError, gradients_in, kernels_of, run
 from recorder import SHORT_NAMES, in_child, refusal
 from steps import MadeStep, Step, as_real, called, outputs_of, real_of, summed
 from table import weigh
@@ -185,6 +185,7 @@ def compare_draw(step: Step, kernels: Sequence[Kernel], draw: Draw) -> list[str]
     except Exception as error:  # whatever a kernel raises
         return [str(error).split("\n")[0]]
     named = gradients_in(kernels)
+    values |= {ZEROS: next((t for t in theirs if t is not None and t._is_zerotensor()), None)}
     ours = [values[named[name]] if name in named else None for name in leaves_of(step)]
     found = zip(leaves_of(step), map(difference, ours, theirs), strict=True)
     return [f"the gradient of {name} {text}" for name, text in found if text is not None]
