@@ -9,6 +9,9 @@
 Importing it takes milliseconds and imports no other package; only PyTorch's modules need PyTorch.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from steelyard._core import (
     REPORT_SCHEMA,
     VERSION,
@@ -34,7 +37,6 @@ from steelyard.errors import (
     UnsupportedError,
     UsageError,
 )
-from steelyard.flops_profiler import FlopsProfiler, get_model_profile
 from steelyard.model_analysis import (
     TrainingStep,
     append_loss_n_optimizer,
@@ -44,8 +46,11 @@ from steelyard.model_analysis import (
     trace_memory,
 )
 from steelyard.profiling import compare_precisions, profile_model
-from steelyard.watching import Watch, WatchReport, watch
 from steelyard.weighing import Comparison, Weighing, compare, load, weigh
+
+if TYPE_CHECKING:
+    from steelyard.flops_profiler import FlopsProfiler, get_model_profile
+    from steelyard.watching import Watch, WatchReport, watch
 
 __version__ = VERSION
 
@@ -91,3 +96,20 @@ __all__ = [
     "watch",
     "weigh",
 ]
+
+# Who only weighs does not wait for these.
+_LATER = {
+    "FlopsProfiler": "flops_profiler",
+    "get_model_profile": "flops_profiler",
+    "Watch": "watching",
+    "WatchReport": "watching",
+    "watch": "watching",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"steelyard.{_LATER[name]}"), name)
+    globals()[name] = found
+    return found

@@ -166,7 +166,7 @@ CHECKS: dict[str, Check] = {
     "budget": MEMORY,
     **dict.fromkeys((
             "batch", "seq", "accumulate", "fused_loss", "beams", "block_size", "shared_prefix",
-            "ranks",
+            "ranks", "bucket_cap_mb",
         ),
         WHOLE,
     ),
@@ -183,7 +183,7 @@ CHECKS: dict[str, Check] = {
     **dict.fromkeys(
         (
             "recompute_reentrant", "unroll", "first_step", "strict", "advise", "use_cache",
-            "no_cudnn_attention", "deterministic", "as_module",
+            "no_cudnn_attention", "deterministic", "as_module", "bucket_views",
         ),
         SWITCH,
     ),
@@ -191,6 +191,7 @@ CHECKS: dict[str, Check] = {
         (
             "train", "loss", "zero_grad", "amp", "mode", "runtime", "schedule", "count", "at",
             "importer", "attention", "cache", "cache_dtype", "device", "amp_policy",
+            "parallel",
         ),
         TEXT,
     ),

@@ -23,7 +23,7 @@ GUIDES = {
     "config": 2,
     "generation": 4,
     "weights": 1,
-    "devices": 4,
+    "devices": 5,
 }  # and how many examples they have at least
 
 
