@@ -56,6 +56,7 @@ bench: build engine .venv/ready
 	$(VENV)/python bench/files/bench.py
 	$(VENV)/python bench/scale/bench.py
 	$(VENV)/python bench/engine/bench.py
+	$(VENV)/python bench/fit/bench.py
 
 # Each importer for FUZZ_SECONDS, starting from fuzz/corpus and the models in examples/.
 FUZZ_SECONDS ?= 60

@@ -129,7 +129,7 @@ def line_of(device: str, what: str, found: list[tuple[Peak, int | str]]) -> Line
         refused=len(found) - len(errors),
         equal=errors.count(0),
         below=sum(e < 0 for e in errors),
-        worst_below=-min([0.0, *errors]),
+        worst_below=abs(min([0.0, *errors])),
         worst_above=max([0.0, *errors]),
         median_error=statistics.median(map(abs, errors)) if errors else 0.0,
     )
