@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <mutex>
@@ -205,16 +206,23 @@ bool OpenRecord(const SyWatchOptions& options, const char* torch, const char** p
   DiscardRecord();
   Shared& all = shared();
   const std::scoped_lock lock(all.mutex);
+  // The next session has a file of its own, or none.
+  const auto fail = [&](const char* why) {
+    if (all.file >= 0) close(all.file);
+    all.file = -1;
+    *problem = why;
+    return false;
+  };
   if (options.path != nullptr) {
     all.file = open(options.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (all.file < 0) return *problem = "the file cannot be written", false;
-    if (posix_fallocate(all.file, 0, SY_RECORD_PAGE) != 0) {
-      return *problem = "there is no room on the disk", false;
-    }
+    if (all.file < 0) return fail("the file cannot be written");
+    const int error = posix_fallocate(all.file, 0, SY_RECORD_PAGE);
+    if (error == ENOSPC) return fail("there is no room on the disk");
+    if (error != 0) return fail("it is no regular file, which a record is written to page by page");
   }
   const int flags = options.path != nullptr ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
   all.header = static_cast<SyRecordHeader*>(Map(flags, all.file, 0, SY_RECORD_PAGE));
-  if (all.header == nullptr) return *problem = "there is no memory", false;
+  if (all.header == nullptr) return fail("there is no memory");
   SyRecordHeader& header = *all.header;
   header = {};
   std::memcpy(header.magic, SY_RECORD_MAGIC, sizeof header.magic);
@@ -237,7 +245,8 @@ bool OpenRecord(const SyWatchOptions& options, const char* torch, const char** p
 
 void SetClock() {
   SyRecordHeader* const header = shared().header;
-  if (header == nullptr) return;
+  // A child of fork shares the page, and has no part in the record.
+  if (header == nullptr || header->process != static_cast<std::uint32_t>(getpid())) return;
   header->last_ticks = Ticks();
   header->last_nanoseconds = Nanoseconds(CLOCK_MONOTONIC);
 }

@@ -60,7 +60,8 @@ struct Observer {
     const char* problem = nullptr;
     if (calls->start(&options, &problem)) return;
     throw Failure(InvalidInput(problem, path.value_or("the observer"),
-                               "One session at a time watches a process."));
+                               path ? "Name a file that can be written: record=\"run.record\"."
+                                    : "One session at a time watches a process: leave the other."));
   }
 };
 

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import runpy
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from steelyard.errors import SteelyardError
+from steelyard.errors import SteelyardError, UsageError
 from steelyard.watching import LEVELS, Watch, WatchReport, watch
 
 FORMATS = ("text", "json", "csv")
@@ -41,9 +42,6 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--level", choices=LEVELS, default="light", help="ops: operators, too")
-    parser.add_argument(
-        "--every", type=int, default=1, metavar="N", help="record operators of one step of N"
-    )
     parser.add_argument("--record", metavar="FILE", help="write the record there as it grows")
     parser.add_argument("--read", metavar="RECORD", help="report on a record; nothing runs")
     parser.add_argument("--format", choices=FORMATS, default="text")
@@ -57,17 +55,19 @@ def _parser() -> argparse.ArgumentParser:
 
 def _watched(asked: argparse.Namespace) -> int:
     """Runs the program. Its own exceptions and exit status are as without us."""
-    session = watch(level=asked.level, every=asked.every, record=asked.record)
-    try:
-        with session, _arguments(asked):
-            _run(asked)
-    except SystemExit as end:
-        _report(session, asked)
-        raise end from None
-    except BaseException:
-        _report(session, asked)
-        raise
-    _report(session, asked)
+    if not asked.module and not Path(asked.program[0]).exists():
+        raise UsageError("there is no such program", asked.program[0])
+    session = watch(level=asked.level, record=asked.record)
+    process = os.getpid()
+    with session:
+        try:
+            with _arguments(asked):
+                _run(asked)
+        finally:
+            # A child of fork that comes to its end here has nothing of its own to tell.
+            if os.getpid() == process:
+                session.stop()
+                _report(session, asked)
     return 0
 
 

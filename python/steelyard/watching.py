@@ -80,11 +80,11 @@ class Watch:
         self._record: bytes | None = None
         self._names = _Names(self._observer)
         self._steps = 0
-        self._running = False
+        self._running, self._process = False, 0
 
     def __enter__(self) -> Watch:
         self._observer.start(self._level == "ops", self._every, self._path)
-        self._running = True
+        self._running, self._process = True, os.getpid()
         try:
             for model in self._models:
                 self._names.add_model(model)
@@ -112,7 +112,7 @@ class Watch:
 
     def stop(self) -> None:
         """Ends the session, as leaving the context does."""
-        if not self._running:
+        if not self._running or os.getpid() != self._process:  # a child of fork has no part in it
             return
         self._running = False
         while self._handles:

@@ -274,7 +274,7 @@ void AppendNotes(const Watch& watch, report::Document* document) {
     names += (names.empty() ? "" : ", ") + op.name;
   }
   if (calls > 0) {
-    notes.notes.push_back({fmt::format("work is at least this: {} are not modelled ({})",
+    notes.notes.push_back({fmt::format("work is at least this: {} not modelled ({})",
                                        Counted(calls, "call"), names)});
   }
   if (!notes.notes.empty()) document->body.emplace_back(std::move(notes));

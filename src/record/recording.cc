@@ -2,8 +2,10 @@
 //
 // A record may come from a process that was killed, and then from a file that anybody may have
 // changed: nothing in it is trusted. Sizes that do not fit end a chunk, ids that are too large are
-// left out.
+// left out, and what was left out is told of.
 #include "record/recording.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -16,8 +18,8 @@
 namespace steelyard {
 namespace {
 
-// More modules, tensors or optimizers than any program has.
-constexpr std::uint64_t kMostIds = std::uint64_t{1} << 24u;
+// Modules that lie deeper within others than any program's stand for themselves.
+constexpr int kDeepest = 512;
 
 template <class T>
 T Take(std::string_view bytes) {
@@ -26,10 +28,11 @@ T Take(std::string_view bytes) {
   return out;
 }
 
-// The element of that id, which is made where there is none yet; null where the id is nonsense.
+// The element of that id, which is made where there is none yet; null where the record cannot hold
+// as many.
 template <class T>
-T* At(std::vector<T>& list, std::uint64_t id) {
-  if (id >= kMostIds) return nullptr;
+T* At(std::vector<T>& list, std::uint64_t id, std::uint64_t most) {
+  if (id >= most) return nullptr;
   if (id >= list.size()) list.resize(static_cast<std::size_t>(id) + 1);
   return &list[static_cast<std::size_t>(id)];
 }
@@ -45,8 +48,10 @@ Category CategoryOf(std::uint32_t number) {
   return number < kCategoryCount ? static_cast<Category>(number) : Category::kTemporaries;
 }
 
-void AddTensor(const SyEntry& entry, std::string_view text, Recording& recording) {
-  RecordedTensor* const tensor = At(recording.tensors, entry.id);
+// `most` entries fit into the record.
+void AddTensor(const SyEntry& entry, std::string_view text, std::uint64_t most,
+               Recording& recording) {
+  RecordedTensor* const tensor = At(recording.tensors, entry.id, most);
   if (tensor == nullptr) return;
   const auto [name, dtype] = Parts(text);
   *tensor = {.module = static_cast<std::uint32_t>(entry.numbers[0]),
@@ -58,8 +63,9 @@ void AddTensor(const SyEntry& entry, std::string_view text, Recording& recording
              .dtype = dtype};
 }
 
-void AddModule(const SyEntry& entry, std::string_view text, Recording& recording) {
-  RecordedModule* const module = At(recording.modules, entry.id);
+void AddModule(const SyEntry& entry, std::string_view text, std::uint64_t most,
+               Recording& recording) {
+  RecordedModule* const module = At(recording.modules, entry.id, most);
   if (module == nullptr) return;
   const auto [path, class_name] = Parts(text);
   const auto parent = static_cast<std::uint32_t>(entry.numbers[0]);
@@ -70,7 +76,8 @@ void AddModule(const SyEntry& entry, std::string_view text, Recording& recording
              .class_name = class_name};
 }
 
-void AddEntry(const SyEntry& entry, std::string_view text, Recording& recording) {
+void AddEntry(const SyEntry& entry, std::string_view text, std::uint64_t most,
+              Recording& recording) {
   switch (static_cast<SyEntryKind>(entry.kind)) {
     case SY_NO_ENTRY:
       return;
@@ -81,11 +88,13 @@ void AddEntry(const SyEntry& entry, std::string_view text, Recording& recording)
       recording.calls.emplace(entry.id, RecordedCall{std::string(text), entry.numbers[0] != 0});
       return;
     case SY_MODULE:
-      return AddModule(entry, text, recording);
+      return AddModule(entry, text, most, recording);
     case SY_TENSOR:
-      return AddTensor(entry, text, recording);
+      return AddTensor(entry, text, most, recording);
     case SY_OPTIMIZER:
-      if (std::string* const optimizer = At(recording.optimizers, entry.id)) *optimizer = text;
+      if (std::string* const optimizer = At(recording.optimizers, entry.id, most)) {
+        *optimizer = text;
+      }
       return;
     case SY_REMARK:
       recording.remarks.emplace_back(text);
@@ -93,19 +102,25 @@ void AddEntry(const SyEntry& entry, std::string_view text, Recording& recording)
   }
 }
 
-void AddEntries(std::string_view bytes, Recording& recording) {
+// Returns how many bytes are no entries.
+std::size_t AddEntries(std::string_view bytes, std::uint64_t most, Recording& recording) {
   while (bytes.size() >= sizeof(SyEntry)) {
     const auto entry = Take<SyEntry>(bytes);
     const std::size_t room = bytes.size() - sizeof entry;
-    if (entry.size < sizeof entry || entry.size > bytes.size() || entry.text_size > room) return;
-    AddEntry(entry, bytes.substr(sizeof entry, entry.text_size), recording);
+    if (entry.size < sizeof entry || entry.size > bytes.size() || entry.text_size > room) break;
+    AddEntry(entry, bytes.substr(sizeof entry, entry.text_size), most, recording);
     bytes.remove_prefix(entry.size);
   }
+  return bytes.size();
 }
 
 struct Chunk {
   SyChunk head;
   std::string_view bytes;
+  // That it says are in it, and are not.
+  std::uint64_t missing() const {
+    return head.used - std::min<std::uint64_t>(head.used, bytes.size());
+  }
 };
 
 std::vector<Chunk> Chunks(std::string_view bytes) {
@@ -127,6 +142,37 @@ void AddEvents(std::string_view bytes, std::vector<SyEvent>& events) {
   const std::size_t before = events.size();
   events.resize(before + count);
   if (count > 0) std::memcpy(&events[before], bytes.data(), count * sizeof(SyEvent));
+}
+
+// Returns how many bytes are told of and are not there, or are nothing that is known.
+std::uint64_t AddChunks(std::string_view bytes, Recording& recording) {
+  const std::uint64_t most = bytes.size() / sizeof(SyEntry) + 1;
+  std::uint64_t left_out = 0;
+  std::map<std::uint64_t, std::vector<SyEvent>> by_thread;
+  for (const Chunk& chunk : Chunks(bytes)) {
+    left_out += chunk.missing();
+    if (chunk.head.kind == SY_EVENT_CHUNK) {
+      AddEvents(chunk.bytes, by_thread[chunk.head.thread]);
+    } else if (chunk.head.kind == SY_ENTRY_CHUNK) {
+      left_out += AddEntries(chunk.bytes, most, recording);
+    } else {
+      left_out += chunk.bytes.size();
+    }
+  }
+  for (auto& [id, events] : by_thread) recording.threads.push_back({id, std::move(events)});
+  return left_out;
+}
+
+// A module comes after what it is in.
+void BoundDepth(std::vector<RecordedModule>& modules) {
+  std::vector<int> depths(modules.size(), 0);
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    if (modules[i].parent == SY_NO_ID) continue;
+    depths[i] = depths[modules[i].parent] + 1;
+    if (depths[i] < kDeepest) continue;
+    modules[i].parent = SY_NO_ID;
+    depths[i] = 0;
+  }
 }
 
 }  // namespace
@@ -155,12 +201,16 @@ Result<Recording> ReadRecording(std::string_view bytes, std::string_view where) 
         static_cast<double>(header.last_nanoseconds - header.first_nanoseconds) * 1e-9 /
         static_cast<double>(ticks);
   }
-  std::map<std::uint64_t, std::vector<SyEvent>> by_thread;
-  for (const Chunk& chunk : Chunks(bytes.substr(SY_RECORD_PAGE))) {
-    if (chunk.head.kind == SY_EVENT_CHUNK) AddEvents(chunk.bytes, by_thread[chunk.head.thread]);
-    if (chunk.head.kind == SY_ENTRY_CHUNK) AddEntries(chunk.bytes, recording);
+  if (const std::uint64_t left_out = AddChunks(bytes.substr(SY_RECORD_PAGE), recording)) {
+    recording.remarks.push_back(fmt::format(
+        "the record is damaged or was cut short: {} bytes of it are left out", left_out));
   }
-  for (auto& [id, events] : by_thread) recording.threads.push_back({id, std::move(events)});
+  if (recording.threads.empty()) {
+    recording.remarks.emplace_back("the record holds no events: nothing ran, or they were cut off");
+  } else if (recording.seconds_per_tick == 0) {
+    recording.remarks.emplace_back("the record does not say how fast its clock is: times are 0");
+  }
+  BoundDepth(recording.modules);
   return recording;
 }
 

@@ -23,8 +23,8 @@ enum class Open : std::uint8_t { kModule, kNode, kOptimizer, kOp };
 struct Frame {
   Open kind = Open::kModule;
   Phase phase = Phase::kForward;
-  bool counted = false;      // an operator that is weighed, or inside one
-  bool has_parts = false;    // an operator that has called others
+  bool counted = false;    // an operator that is weighed, or inside one
+  bool explained = false;  // an operator inside which something computes, or is told to be unknown
   std::uint32_t module = 0;  // `outside` where it is in none
   std::uint32_t name = 0;    // of a node
   std::uint64_t call = 0;    // of an operator
@@ -272,20 +272,26 @@ class Player {
                 .module = ModuleOf(thread),
                 .call = event.key,
                 .begin = event.time};
-    if (inside) around->has_parts = true;
-    if (!frame.counted && Takes(event.key)) {
+    const CallIs known = Takes(event.key);
+    if (!frame.counted && known != CallIs::kUnknown) {
       frame.counted = true;
+      if (known == CallIs::kWorking) Explain(thread);
       // Of the calls inside it nothing is asked.
       Count(frame, calls_).count += 1;
     }
     thread.stack.push_back(frame);
   }
 
-  bool Takes(std::uint64_t call) {
-    const auto [found, is_new] = taken_.try_emplace(call, false);
+  // What is open there has something inside it that is told of.
+  static void Explain(ThreadState& thread) {
+    for (Frame& frame : thread.stack) frame.explained = true;
+  }
+
+  CallIs Takes(std::uint64_t call) {
+    const auto [found, is_new] = taken_.try_emplace(call, CallIs::kUnknown);
     if (is_new) {
       const auto described = result_.recording.calls.find(call);
-      found->second = described != result_.recording.calls.end() && takes_(described->second);
+      if (described != result_.recording.calls.end()) found->second = takes_(described->second);
     }
     return found->second;
   }
@@ -321,7 +327,7 @@ class Player {
       // What counts for itself inside an operator (a node of a backward pass that it runs) does so
       // for what is around the operator, too.
       if (around != nullptr) around->inner += frame.inner;
-      EndOp(frame, ticks);
+      EndOp(thread, frame, ticks);
       return;
     }
     if (around != nullptr) around->inner += ticks;
@@ -332,14 +338,16 @@ class Player {
     if (frame.kind == Open::kOptimizer) now_.optimizer += result_.recording.Seconds(ticks);
   }
 
-  void EndOp(const Frame& frame, std::uint64_t ticks) {
+  void EndOp(ThreadState& thread, const Frame& frame, std::uint64_t ticks) {
     const double seconds = result_.recording.Seconds(ticks);
     if (frame.counted) {
       const auto found = calls_.find({frame.call, frame.module, frame.phase});
-      if (found != calls_.end() && Takes(frame.call)) found->second.seconds += seconds;
+      if (found != calls_.end() && Takes(frame.call) != CallIs::kUnknown)
+        found->second.seconds += seconds;
       return;
     }
-    if (frame.has_parts) return;
+    if (frame.explained) return;
+    Explain(thread);
     WatchedCall& call = Count(frame, unknown_);
     ++call.count;
     call.seconds += seconds;
@@ -465,7 +473,7 @@ class Player {
   std::uint64_t step_begin_ = 0;
   WatchedStep now_;
   std::vector<WatchedModule> current_;  // of this step
-  std::unordered_map<std::uint64_t, bool> taken_;
+  std::unordered_map<std::uint64_t, CallIs> taken_;
   CallCounts calls_, unknown_;
   bool ops_ = false;        // are recorded
   bool whole_ops_ = false;  // since the step began

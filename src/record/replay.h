@@ -3,6 +3,7 @@
 // From the events of a record to what the program did.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "record/recording.h"
@@ -10,8 +11,13 @@
 
 namespace steelyard {
 
-// Whether a call can be weighed as it is; of one that cannot, those inside it are looked at.
-using TakesCall = std::function<bool(const RecordedCall& call)>;
+// What is known of a call as it is; of one of which nothing is, those inside it are looked at.
+enum class CallIs : std::uint8_t {
+  kUnknown,
+  kIdle,     // a view, an allocation: what it is in may compute all the same
+  kWorking,  // it computes
+};
+using TakesCall = std::function<CallIs(const RecordedCall& call)>;
 
 Watched Replay(Recording recording, const TakesCall& takes);
 

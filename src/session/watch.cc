@@ -87,7 +87,11 @@ Result<Watching> ReadWatch(std::string_view bytes, std::string_view where, std::
   Result<Recording> recording = ReadRecording(bytes, where);
   if (!recording) return Unexpected(std::move(recording).error());
   CallWeights weights(*convention);
-  const TakesCall takes = [&](const RecordedCall& call) { return weights.Of(call).has_value(); };
+  const TakesCall takes = [&](const RecordedCall& call) {
+    const std::optional<NodeWork>& work = weights.Of(call);
+    if (!work) return CallIs::kUnknown;
+    return work->flops_all > 0 || work->macs > 0 ? CallIs::kWorking : CallIs::kIdle;
+  };
   Watching watching{.watched = Replay(std::move(*recording), takes), .peak = {}, .work = {}};
   for (const WatchedCall& call : watching.watched.calls) {
     const auto found = watching.watched.recording.calls.find(call.call);

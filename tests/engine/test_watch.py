@@ -358,6 +358,34 @@ def test_a_full_disk_ends_the_record_and_not_the_program() -> None:
     assert signal.getsignal(signal.SIGBUS) == signal.SIG_DFL
 
 
+def test_after_a_failed_start_the_next_session_has_its_record() -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    model = Perceptron()
+    open_before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(3):
+        with pytest.raises(steelyard.InvalidInputError):
+            steelyard.watch(record="/dev/full").__enter__()
+    assert len(list(Path("/proc/self/fd").iterdir())) == open_before
+    with steelyard.watch(model) as watch:
+        model(torch.randn(1, WIDTH))
+    assert watch.report.data["lost_events"] == 0
+    assert by_path(watch.report.data)["first"]["calls"] == 1
+
+
+def test_a_child_that_exits_tells_nothing(tmp_path: Path) -> None:
+    end = "if os.fork() == 0: sys.exit(0)\nos.wait()\n"
+    done = run("", *command(program(tmp_path, end)))
+    assert done.stderr.count("watched in PyTorch") == 1
+
+
+def test_a_program_that_there_is_not(tmp_path: Path) -> None:
+    done = run("", *command(str(tmp_path / "nope.py")), check=False)
+    assert done.returncode == 1
+    assert "there is no such program" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_thousand_sessions_leak_nothing() -> None:
     model = Perceptron()
     x = torch.randn(2, WIDTH)

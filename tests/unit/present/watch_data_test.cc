@@ -25,7 +25,7 @@ Watched OneStep() {
   record.Add(SY_ACCUMULATE_ENTER, 0, 77).Add(SY_ACCUMULATE_LEAVE, 0, 200, 24);
   record.Add(SY_FREE, 0, 100).At(50).Add(SY_STEP);
   Result<Recording> recording = ReadRecording(record.Bytes(), "test");
-  return Replay(std::move(*recording), [](const RecordedCall&) { return true; });
+  return Replay(std::move(*recording), [](const RecordedCall&) { return CallIs::kWorking; });
 }
 
 TEST(WatchData, EveryByteOfThePeakIsOfOneModule) {

@@ -15,7 +15,8 @@ namespace {
 
 std::string TextOf(const RecordWriter& record) {
   Result<Recording> recording = ReadRecording(record.Bytes(), "test");
-  const Watched watched = Replay(std::move(*recording), [](const RecordedCall&) { return false; });
+  const Watched watched =
+      Replay(std::move(*recording), [](const RecordedCall&) { return CallIs::kUnknown; });
   const PeakReport peak = FindPeak(watched.timeline);
   report::Document document;
   PresentWatch({watched, peak, {}}, {.depth = 2, .top = 10}, &document);

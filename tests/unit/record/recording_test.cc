@@ -56,6 +56,39 @@ TEST(Recording, AnotherVersionIsRefused) {
   EXPECT_FALSE(ReadRecording(bytes, "small"));
 }
 
+TEST(Recording, AnIdIsNoLargerThanTheRecordHasRoomFor) {
+  const std::string bytes = RecordWriter().Module(1u << 21u, SY_NO_ID, "far", "Far").Bytes();
+  const Result<Recording> recording = ReadRecording(bytes, "flipped");
+  ASSERT_TRUE(recording);
+  EXPECT_TRUE(recording->modules.empty());
+}
+
+TEST(Recording, ModulesAreNestedAsDeepAsAProgramsAre) {
+  RecordWriter writer;
+  constexpr std::uint32_t kCount = 600;
+  for (std::uint32_t i = 0; i < kCount; ++i) writer.Module(i, i == 0 ? SY_NO_ID : i - 1, "m", "M");
+  const Result<Recording> recording = ReadRecording(std::move(writer).Bytes(), "deep");
+  ASSERT_TRUE(recording);
+  ASSERT_EQ(recording->modules.size(), kCount);
+  EXPECT_EQ(recording->modules[500].parent, 499u);
+  EXPECT_EQ(recording->modules[512].parent, SY_NO_ID);
+}
+
+TEST(Recording, WhatIsLeftOutIsToldOf) {
+  const std::string bytes = Small();
+  const std::string_view page = std::string_view(bytes).substr(0, SY_RECORD_PAGE);
+  const Result<Recording> empty = ReadRecording(page, "cut");
+  ASSERT_TRUE(empty);
+  ASSERT_FALSE(empty->remarks.empty());
+  EXPECT_NE(empty->remarks.back().find("no events"), std::string::npos);
+  const Result<Recording> cut =
+      ReadRecording(std::string_view(bytes).substr(0, SY_RECORD_PAGE + 100), "cut");
+  ASSERT_TRUE(cut);
+  ASSERT_FALSE(cut->remarks.empty());
+  EXPECT_NE(cut->remarks.front().find("are left out"), std::string::npos);
+  EXPECT_EQ(ReadRecording(bytes, "small")->remarks.size(), 1u);  // the program's own
+}
+
 // Wherever it was cut off, and whatever stands in it.
 TEST(Recording, WhatIsBrokenIsLeftOut) {
   const std::string bytes = Small();

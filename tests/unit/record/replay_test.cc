@@ -15,7 +15,10 @@ constexpr double kTick = 1e-6;
 Watched Played(const RecordWriter& record) {
   Result<Recording> recording = ReadRecording(record.Bytes(), "test");
   EXPECT_TRUE(recording);
-  return Replay(std::move(*recording), [](const RecordedCall& call) { return call.complete; });
+  return Replay(std::move(*recording), [](const RecordedCall& call) {
+    if (!call.complete) return CallIs::kUnknown;
+    return call.text.starts_with("aten::empty") ? CallIs::kIdle : CallIs::kWorking;
+  });
 }
 
 RecordWriter TwoModules(SyLevel level = SY_LIGHT) {
@@ -101,6 +104,22 @@ TEST(Replay, TheFirstOfSeveralStepsWarmsUp) {
   EXPECT_EQ(watched.first_counted, 1u);
   EXPECT_EQ(watched.modules[0].calls, 2);
   EXPECT_NEAR(Of(watched.modules[0].seconds, Phase::kForward), 20 * kTick, 1e-9);
+}
+
+// It computes by itself, into what it has allocated.
+TEST(Replay, AnOperatorThatOnlyAllocatesIsToldOf) {
+  RecordWriter record = TwoModules(SY_OPS);
+  record.Entry(SY_CALL, 1, "aten::empty([4], f32)", 1);
+  record.Entry(SY_CALL, 2, "aten::mm(f32[2,3], f32[3,4])", 1);
+  record.Entry(SY_CALL, 3, "custom::kernel").Entry(SY_CALL, 4, "custom::of_others");
+  record.Add(SY_OPS_BEGIN).Add(SY_MODULE_ENTER, 1);
+  record.Add(SY_OP_ENTER, 0, 3).Add(SY_OP_ENTER, 0, 1).Add(SY_OP_LEAVE).Add(SY_OP_LEAVE);
+  record.Add(SY_OP_ENTER, 0, 4).Add(SY_OP_ENTER, 0, 1).Add(SY_OP_LEAVE);
+  record.Add(SY_OP_ENTER, 0, 2).Add(SY_OP_LEAVE).Add(SY_OP_LEAVE);
+  record.Add(SY_MODULE_LEAVE, 1).Add(SY_STEP);
+  const Watched watched = Played(record);
+  ASSERT_EQ(watched.unknown.size(), 1u);
+  EXPECT_EQ(watched.unknown[0].call, 3u);
 }
 
 TEST(Replay, OfCallsInsideOneThatIsTakenNothingIsCounted) {
