@@ -57,7 +57,7 @@ CLI::Option* AddRow(const Flag& flag, CLI::App* app, Status* status) {
 
 Error UnknownWord(const CommandInfo& command, std::span<const Flag> flags,
                   const std::string& word) {
-  if (!word.starts_with("-")) {
+  if (!word.starts_with('-')) {
     return UsageError(fmt::format("\"{}\" is one word too many", word), {}, SeeHelp(command));
   }
   const std::string name = word.substr(0, word.find('='));
@@ -107,7 +107,7 @@ Result<Asked> ReadArguments(const CommandInfo& command, std::span<const Flag> fl
   if (!rest.empty()) {
     // An unknown option takes no value, so the word after it is in excess too.
     const auto option =
-        std::ranges::find_if(rest, [](const std::string& word) { return word.starts_with("-"); });
+        std::ranges::find_if(rest, [](const std::string& word) { return word.starts_with('-'); });
     return Unexpected(UnknownWord(command, flags, option == rest.end() ? rest[0] : *option));
   }
   SY_RETURN_IF_ERROR(std::move(status));

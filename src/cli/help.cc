@@ -92,7 +92,7 @@ std::string HelpOf(const CommandInfo& command, std::span<const Flag> flags) {
     }
     AppendEntry(FlagText(flag), FlagHelp(flag), &out);
   }
-  if (!heading.empty()) out += "\n";
+  if (!heading.empty()) out += '\n';
   AppendEntry("-h, --help", "says this", &out);
   out += fmt::format("\nexample: {}\n", command.example);
   return out;
