@@ -64,6 +64,14 @@ Result<std::optional<Program>> JoinedAsStored(const Program& built, const Import
   return JoinedByName(built, std::move(weights));
 }
 
+// How the weights alone are asked for.
+std::string Alone(const Importer& reader) { return "--from " + std::string(reader.name); }
+
+void OfferAlone(const Importer& reader, Error& error) {
+  error.hint += (error.hint.empty() ? "" : " ") +
+                ("Its weights alone, as they are stored: " + Alone(reader) + ".");
+}
+
 // The key of a config that an error is about.
 std::string KeyOf(const Error& error) {
   const std::size_t colon = error.where.rfind(": ");
@@ -109,9 +117,6 @@ void PackHalves(Program* weights) {
   }
 }
 
-// How the weights alone are asked for.
-std::string Alone(const Importer& reader) { return "--from " + std::string(reader.name); }
-
 Result<Program> BuildDescribed(const Importer& reader, const std::string& path,
                                const ImportOptions& options, const Program& weights) {
   SY_ASSIGN_OR_RETURN(const std::string config, reader.config(path, weights));
@@ -138,21 +143,20 @@ Result<Program> BuildDescribed(const Importer& reader, const std::string& path,
 
 Result<Program> WithWeights(Result<Program> built, const Importer& reader, const std::string& path,
                             const ImportOptions& options) {
-  const std::string from = "--from " + std::string(reader.name);
   if (built && !IsQuantised(*built)) {
     Result<std::optional<Program>> joined = JoinedAsStored(*built, reader, path, options);
     if (joined && *joined) return **std::move(joined);
     const std::string reason = joined ? "" : " (" + joined.error().message + ")";
     built->notes.push_back(built->strings.Intern("The weights in the folder are not read" + reason +
-                                                 ": " + from + " weighs them as they are stored."));
+                                                 ": " + Alone(reader) +
+                                                 " weighs them as they are stored."));
     return built;
   }
   if (built) built = Joined(*std::move(built), reader, path, options);
   if (built) return built;
   const bool of_weights = !options.runs && !options.dtype && options.attention.empty();
   if (built.error().code != ErrorCode::kUnsupported || !of_weights) {
-    built.error().hint += (built.error().hint.empty() ? "" : " ") +
-                          ("Its weights alone, as they are stored: " + from + ".");
+    OfferAlone(reader, built.error());
     return built;
   }
   Result<Program> weights = reader.read(path, options);
@@ -172,8 +176,7 @@ Result<Program> DescribedByWeights(const Importer& reader, const std::string& pa
   Error reason = std::move(built).error();
   const bool asks = options.runs || options.dtype || options.cache || !options.attention.empty();
   if (asks) {
-    reason.hint += (reason.hint.empty() ? "" : " ") +
-                   ("Its weights alone, as they are stored: " + Alone(reader) + ".");
+    OfferAlone(reader, reason);
     return Unexpected(Within(path, std::move(reason)));
   }
   const std::string key = KeyOf(reason);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/parallel/buckets.h"
 #include "pass/append_call.h"
 #include "support/choices.h"
 
@@ -17,8 +18,6 @@ namespace {
 constexpr std::array kWrappers{
     WrapperInfo{"ddp", "torch.nn.parallel.DistributedDataParallel"},
 };
-
-constexpr std::int64_t kMebibyte = 1'048'576;
 
 Status Check(const TrainOptions& options) {
   const auto* wrapper = std::ranges::find(kWrappers, options.parallel.wrapper, &WrapperInfo::name);
@@ -62,7 +61,7 @@ Result<Program> Parallelize(Program program, const TrainOptions& options) {
   std::vector<Node> body = std::exchange(program.main().nodes, {});
   const auto loss = std::ranges::find(body, Phase::kLoss, &Node::phase);
   const std::array args{BuffersOf(program), Argument::OfInt(std::int64_t{options.ranks}),
-                        Argument::OfInt(parallel.bucket_mib * kMebibyte),
+                        Argument::OfInt(parallel.bucket_mib * ops::kMebibyte),
                         Argument::OfBool(parallel.bucket_views),
                         Argument::OfBool(options.first_step)};
   AppendCall(program, "steelyard::enter_data_parallel", args, {}, Phase::kForward);

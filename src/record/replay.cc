@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -272,8 +273,8 @@ class Player {
                 .module = ModuleOf(thread),
                 .call = event.key,
                 .begin = event.time};
-    const CallIs known = Takes(event.key);
-    if (!frame.counted && known != CallIs::kUnknown) {
+    const CallIs known = frame.counted ? CallIs::kUnknown : Takes(event.key);
+    if (known != CallIs::kUnknown) {
       frame.counted = true;
       if (known == CallIs::kWorking) Explain(thread);
       // Of the calls inside it nothing is asked.
@@ -282,9 +283,12 @@ class Player {
     thread.stack.push_back(frame);
   }
 
-  // What is open there has something inside it that is told of.
+  // What is open there has something inside it that is told of; and so has what is around that.
   static void Explain(ThreadState& thread) {
-    for (Frame& frame : thread.stack) frame.explained = true;
+    for (Frame& frame : std::views::reverse(thread.stack)) {
+      if (frame.explained) return;
+      frame.explained = true;
+    }
   }
 
   CallIs Takes(std::uint64_t call) {

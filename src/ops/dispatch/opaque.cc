@@ -48,13 +48,13 @@ void Dispatcher::RunNode(const Node& node, Locals& locals) {
     }
     const auto recorded = std::exchange(recorded_, source_.results(node));
     const WithSize unknown(*this, std::nullopt);
-    const std::size_t before = out_.values.size();
+    const Before before(out_);
     std::vector<Tensor> results = Execute(*call->def, args);
-    const std::size_t values = IsComputedApart(*call->def) ? out_.values.size() : before;
+    const Before known = IsComputedApart(*call->def) ? Before(out_) : before;
     for (std::size_t i = 0; i < call->places.size(); ++i) {
       const Inside frame(*this, *call->def);
       Tensor& out = locals.of(source_.args(node)[call->places[i]].value);
-      out = PutInto(*this, out_, autograd_.get(), out, std::exchange(results[i], {}), values);
+      out = PutInto(*this, out_, autograd_.get(), out, std::exchange(results[i], {}), known);
       results[i] = out;
     }
     recorded_ = recorded;

@@ -262,6 +262,10 @@ bool IsWrittenOneByOne(const Program& program, ValueId value) {
 
 std::optional<OutCall> FindOutCall(Program& program, std::string_view name,
                                    std::span<const Argument> given) {
+  const auto may_be_out = [&](const Argument& argument) {
+    return argument.name != kNoString && IsTensor(program, argument);
+  };
+  if (std::ranges::none_of(given, may_be_out)) return std::nullopt;
   for (const OpDef* def : OverloadsOf(name)) {
     if (std::optional<OutCall> call = Match(program, *def, given)) return call;
   }
@@ -277,17 +281,15 @@ bool IsComputedApart(const OpDef& def) {
 }
 
 Tensor PutInto(Dispatcher& d, Program& program, Autograd* autograd, const Tensor& out,
-               Tensor result, std::size_t values) {
+               Tensor result, const Before& before) {
   if (!result.defined()) return result;
   const bool same_sizes = std::ranges::equal(out.sizes(), result.sizes());
   const bool same_strides = std::ranges::equal(out.strides(), result.strides());
   const StorageId room = out.view().value().storage, own = result.view().value().storage;
-  const auto lies_there = [&](const Value& value) { return value.storage == own; };
-  const std::span<Value> all(program.values);
-  const bool fresh = std::ranges::none_of(all.first(values), lies_there);
+  const bool fresh = own >= before.storages;
   const bool fits = same_sizes && (same_strides || IsWrittenOneByOne(program, result.id()));
   if (out.dtype() == result.dtype() && fresh && fits) {
-    for (Value& value : all.subspan(values)) {
+    for (Value& value : std::span(program.values).subspan(before.values)) {
       if (value.storage == own) value.storage = room;
     }
     if (autograd != nullptr) autograd->MoveStorage(own, room);

@@ -22,6 +22,14 @@ struct OutCall {
   std::vector<std::size_t> places;
 };
 
+// How much of the built program was there before a call.
+struct Before {
+  std::size_t values = 0;
+  StorageId storages = 0;
+  explicit Before(const Program& program)
+      : values(program.values.size()), storages(program.storage_count) {}
+};
+
 // Returns nothing where the operator has no row that takes these arguments but for the tensors.
 std::optional<OutCall> FindOutCall(Program& program, std::string_view name,
                                    std::span<const Argument> given);
@@ -29,9 +37,9 @@ std::optional<OutCall> FindOutCall(Program& program, std::string_view name,
 // Whether the result is computed in memory of its own, and then copied.
 bool IsComputedApart(const OpDef& def);
 
-// The result in `out`, whose memory it takes if its own was made after so many `values` were there.
+// The result in `out`, whose memory it takes if its own was made after `before`.
 // `autograd` is that of a program that trains.
 Tensor PutInto(Dispatcher& d, Program& program, Autograd* autograd, const Tensor& out,
-               Tensor result, std::size_t values);
+               Tensor result, const Before& before);
 
 }  // namespace steelyard
