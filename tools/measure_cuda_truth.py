@@ -140,7 +140,7 @@ def record(run):
     history = lambda: torch.cuda.memory._snapshot()["device_traces"][0]
     torch.cuda.memory._record_memory_history(enabled="all", context=None, max_entries=10**7)
     before = len(history())
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as p:
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as p:
         run()
     trace = [e for e in history()[before:] if e["action"] in ("alloc", "free_requested")]
     torch.cuda.memory._record_memory_history(enabled=None)

@@ -117,7 +117,7 @@ def save_without_paths(program, path):
 
 def record(run):
     """Peak, remainder and list of [innermost operator, signed bytes] of what `run` allocates and frees."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, acc_events=True) as p:
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as p:
         run()
     events = p.profiler.kineto_results.events()
     ops = sorted(

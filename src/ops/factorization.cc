@@ -334,9 +334,19 @@ std::vector<Tensor> Cholesky(Dispatcher& d, const OpView& op) {
   return {both[0]};
 }
 
-// self, input2, upper: both broadcast
+// Of both operators: the right-hand sides, and a root of as many rows.
+void RequireRootFor(const TensorView& sides, const TensorView& root) {
+  RequireMatrix(sides);
+  RequireSquare(root);
+  RequireSameType(root, sides);
+  shape::RequireEqual("rows of the factor and of the right-hand sides", root.size(-1),
+                      sides.size(-2));
+}
+
+// self, A, upper: both of the same batches, which the kernel trusts its caller for
 std::vector<Tensor> CholeskySolveParts(Dispatcher& d, const OpView& op) {
   RequireHost(d.target());
+  RequireRootFor(op.self(), op.tensor(1));
   const Tensor out = CopyByColumns(d, d.tensor(op, 0));
   const Tensor factor = CopyByColumns(d, d.tensor(op, 1));
   const Tensor info = d.Call("aten::zeros", BatchOf(op.self()), DType::kInt32);
@@ -344,12 +354,10 @@ std::vector<Tensor> CholeskySolveParts(Dispatcher& d, const OpView& op) {
   CheckErrors(d, info, "cholesky_solve_cpu");
   return {out};
 }
+// self, input2, upper: both broadcast
 std::vector<Tensor> CholeskySolve(Dispatcher& d, const OpView& op) {
   const TensorView b = op.self(), a = op.tensor(1);
-  RequireMatrix(b);
-  RequireSquare(a);
-  RequireSameType(a, b);
-  shape::RequireEqual("rows of the factor and of the right-hand sides", a.size(-1), b.size(-2));
+  RequireRootFor(b, a);
   const Dims sizes = SolutionSizes(a, b);
   Dims factor = sizes;
   factor[factor.size() - 1] = factor[factor.size() - 2] = a.size(-1);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs each test that takes a `row` for every row, on calls that are made once for all tests."""
 
+import gc
+
 import pytest
 from recorder import isolated
 from table import rows
@@ -15,6 +17,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "row" in metafunc.fixturenames:
         metafunc.parametrize("row", rows(), ids=[row.name for row in rows()])
+
+
+def pytest_collection_finish() -> None:
+    # Each recording collects garbage first, which need not be looked for among the tests.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -138,6 +138,7 @@ STEP_REFUSALS = {
 TRUSTING = frozenset(
     {
         "aten::_adaptive_avg_pool2d_backward",
+        "aten::_cholesky_solve_helper",
         "aten::_ctc_loss",
         "aten::_ctc_loss_backward",
         "aten::_embedding_bag",

@@ -146,7 +146,7 @@ def describe(inputs: Sequence[torch.Tensor], result: Any) -> list[dict[str, Any]
 def record(runs: Sequence[Callable[[], Any]]) -> list[list[list[Any]]]:
     """The events of each run, in one session: [innermost operator, signed bytes]."""
     cpu = [ProfilerActivity.CPU]
-    with profile(activities=cpu, profile_memory=True, acc_events=True) as session:
+    with profile(activities=cpu, profile_memory=True) as session:
         for i, run in enumerate(runs):
             with record_function(f"{MARK}{i}"):
                 outputs = list(tensors_in(run()))
@@ -260,7 +260,7 @@ def events_of(run: Callable[[], object], unseen: str | None = None) -> Events:
     gc.collect()
     gc.disable()
     cpu = [ProfilerActivity.CPU]
-    with profile(activities=cpu, profile_memory=True, acc_events=True) as session:
+    with profile(activities=cpu, profile_memory=True) as session:
         run()
     gc.enable()
     seen = [

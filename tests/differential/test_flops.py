@@ -7,7 +7,7 @@ from answers import remembered
 from calls import Call
 from compare import Seen
 from counted import counter
-from recorder import attempt
+from recorder import attempt, in_child
 from table import Row
 from trials import Trial
 
@@ -25,17 +25,26 @@ def count(call: Call) -> Seen:
     return {"flops": int(counting.get_total_flops())}
 
 
-def test_flops(row: Row, trials: dict[str, list[Trial]]) -> None:
-    told = [
-        trial
-        for trial in trials.get(row.name, ())
-        if "macs" in trial.ours and "refused" not in trial.theirs
-    ]
-    counts = remembered("flops", lambda calls: list(map(count, calls)), [t.call for t in told])
+def counted(trials: list[Trial]) -> list[Trial]:
+    """Those that both sides have work for."""
+    return [t for t in trials if "macs" in t.ours and "refused" not in t.theirs]
+
+
+@pytest.fixture(scope="session")
+def counts(trials: dict[str, list[Trial]]) -> dict[str, list[Seen]]:
+    """By row, what the counter makes of its trials."""
+    calls = [trial.call for of_row in trials.values() for trial in counted(of_row)]
+    seen = iter(remembered("flops", lambda asked: in_child(count, asked), calls))
+    return {name: [next(seen) for _ in counted(of_row)] for name, of_row in trials.items()}
+
+
+def test_flops(row: Row, trials: dict[str, list[Trial]], counts: dict[str, list[Seen]]) -> None:
     found = []
-    for trial, seen in zip(told, counts, strict=True):
-        ours, counted = 2 * trial.ours["macs"], seen["flops"]
-        if counted != ours and (counted is not None or ours):
-            found.append(f"{trial.call}: {ours} flops, PyTorch counts {counted}")
+    for trial, seen in zip(
+        counted(trials.get(row.name, [])), counts.get(row.name, []), strict=True
+    ):
+        ours, theirs = 2 * trial.ours["macs"], seen.get("flops")
+        if theirs != ours and (theirs is not None or ours):
+            found.append(f"{trial.call}: {ours} flops, PyTorch counts {theirs}")
     if found:
         pytest.fail("\n".join(found), pytrace=False)
