@@ -5,7 +5,7 @@ MODEL ?= examples/bert-base-mlm-b4-s128.pt2
 STEELYARD := build/release/steelyard
 VENV := .venv/bin
 
-.PHONY: run build package wheel engine test bench fuzz format lint docs
+.PHONY: run build package wheel engine test sanitize bench fuzz format lint docs
 
 run: build
 	$(STEELYARD) weigh $(MODEL)
@@ -42,9 +42,14 @@ engine: .venv/ready
 
 test: package engine
 	tools/install_debian.sh build test
-	cmake --preset dev
-	cmake --build --preset dev
-	ctest --preset dev
+	cmake --preset test
+	cmake --build --preset test
+	ctest --preset test
+
+# The unit tests, the golden tests and the corpora of the fuzzers, with the sanitizers of addresses and of undefined behaviour.
+sanitize:
+	tools/install_debian.sh build test
+	cmake --workflow --preset dev
 
 # Beside the tools that people use, in one run (bench/static, bench/files), how it grows (bench/scale), and
 # running beside eager PyTorch (bench/engine).

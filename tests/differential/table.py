@@ -28,7 +28,7 @@ class Row:
 
 def run_probe(*arguments: str, lines: Sequence[str] = ()) -> tuple[int, list[dict[str, Any]]]:
     """Its exit status and what it says, an object a line; $PROBE or else the dev build's."""
-    program = os.environ.get("PROBE", str(ROOT / "build/dev/tests/differential/probe"))
+    program = os.environ.get("PROBE", str(ROOT / "build/release/tests/differential/probe"))
     text = "".join(line + "\n" for line in lines)
     done = subprocess.run([program, *arguments], input=text, capture_output=True, text=True)
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]

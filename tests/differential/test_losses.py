@@ -98,7 +98,7 @@ def predicted(case: Case, folder: Path) -> Events:
     torch.export.save(torch.export.export(Scaled(), (torch.ones(case.sizes),)), file)
     path = folder / "scaled.pt2"
     path.write_bytes(file.getvalue())
-    binary = os.environ.get("STEELYARD", str(ROOT / "build/dev/steelyard"))
+    binary = os.environ.get("STEELYARD", str(ROOT / "build/release/steelyard"))
     command = [binary, "weigh", str(path), "--format", "json", "--events"]
     command += ["--train", "sgd", "--loss", case.name]
     done = subprocess.run(command, capture_output=True, text=True)

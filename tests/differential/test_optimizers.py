@@ -371,7 +371,7 @@ def exported(make_net: Callable[[], nn.Module], dtype: torch.dtype) -> bytes:
 def predicted(loop: Loop, first_step: bool, folder: Path) -> Events:
     path = folder / "net.pt2"
     path.write_bytes(exported(loop.net, loop.dtype))
-    binary = os.environ.get("STEELYARD", str(ROOT / "build/dev/steelyard"))
+    binary = os.environ.get("STEELYARD", str(ROOT / "build/release/steelyard"))
     command = [binary, "weigh", str(path), "--format", "json", "--events", "--loss", "mse"]
     command += ["--train", *loop.options.split(), *(["--first-step"] if first_step else [])]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -259,7 +259,7 @@ def measured(case: Case, program: torch.export.ExportedProgram, reentrant: bool)
 
 
 def weighed(path: Path, options: list[str], optimizer: str = "sgd") -> Events:
-    binary = os.environ.get("STEELYARD", str(ROOT / "build/dev/steelyard"))
+    binary = os.environ.get("STEELYARD", str(ROOT / "build/release/steelyard"))
     command = [binary, "weigh", str(path), "--format", "json", "--events", "--train", optimizer]
     done = subprocess.run([*command, *options], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

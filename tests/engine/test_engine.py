@@ -18,7 +18,7 @@ from exported import SEED, Exported, tensors_in
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "tests/data"
-STEELYARD = os.environ.get("STEELYARD", str(ROOT / "build/dev/steelyard"))
+STEELYARD = os.environ.get("STEELYARD", str(ROOT / "build/release/steelyard"))
 LEARNING_RATE = 0.01
 STEPS = 3
 TIED = "assumed tied: "

@@ -26,7 +26,7 @@ import allocator_streams as streams  # noqa: E402
 
 RECORDS = ROOT / "tests/data/caching"
 STEPS = RECORDS / "steps"
-PROBE = os.environ.get("CACHING_PROBE", str(ROOT / "build/dev/tests/oracle/caching_probe"))
+PROBE = os.environ.get("CACHING_PROBE", str(ROOT / "build/release/tests/oracle/caching_probe"))
 CUDA_PYTHON = shlex.split(os.environ.get("STEELYARD_CUDA_PYTHON", ""))
 NAMES = list(streams.CONFIGURATIONS)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BINARY = os.environ.get("STEELYARD", str(ROOT / "build/dev/steelyard"))
+BINARY = os.environ.get("STEELYARD", str(ROOT / "build/release/steelyard"))
 # A command in a block of its own, and the block of its output.
 SHOWN = re.compile(r"```sh\n(steelyard (?:[^`]|\n)*?)\n```\n\n```\n(.*?)\n```", re.DOTALL)
 
