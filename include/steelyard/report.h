@@ -37,6 +37,9 @@ inline constexpr char kVersion[] = "0.1.0";
 // is renamed, removed or given another meaning; new keys do not change it.
 inline constexpr char kReportSchema[] = "steelyard.report/1";
 
+// How many of a document's tables a report in some format holds.
+enum class TablesHeld : std::uint8_t { kNone, kOne, kMany };
+
 namespace report {
 
 // What a value of the tree for programs is.
@@ -93,9 +96,8 @@ class DataView {
   std::uint32_t at_;
 };
 
-// The tree, written front to back. Keys keep their order. The root is an object that is open from
-// the start. Sixteen bytes a value, and each distinct text once: a report of a million events is
-// cheap to build and to write. Movable, not copyable.
+// The tree, written front to back; keys keep their order. The root is an object, open from the
+// start. Sixteen bytes a value, each distinct text once. Movable, not copyable.
 class Data {
  public:
   Data();
@@ -179,8 +181,7 @@ struct Span {
   Style style = Style::kPlain;
 };
 
-// Spans are joined as they are: spaces stand in the texts. Wrapped at spaces where width is scarce,
-// but not at one that does not break (U+00A0).
+// Spans are joined as they are, and wrapped at spaces (not at U+00A0) where width is scarce.
 using Sentence = std::vector<Span>;
 
 // Opens a section: its name, and what there is to say in one line.
@@ -255,8 +256,8 @@ struct Column {
 struct Row {
   std::vector<Span> cells = {};  // One per column at most; what is missing or empty stays blank.
   int level = 0;
-  // Writes all numbers of the row in one scale and puts its word before the first cell's text: with
-  // the work of a step in flops, the label "" becomes `GFLOP` and the cells `114.0`, `228.0`.
+  // All numbers in one scale, its word before the first cell's text: with the work of a step in
+  // flops, the label "" becomes `GFLOP` and the cells `114.0`, `228.0`.
   bool one_scale = false;
 };
 
@@ -274,7 +275,6 @@ struct NoteList {
 };
 
 using Block = std::variant<Headline, Paragraph, BarList, Chart, Table, NoteList>;
-
 struct Trace;  // What the formats of such viewers show.
 
 struct Document {

@@ -22,6 +22,8 @@
 
 namespace steelyard {
 
+inline constexpr std::int64_t kKiB = 1'024, kMiB = 1'048'576, kGiB = 1'073'741'824;
+
 // What a number counts. Bytes that are held go by powers of 1024, as allocators and nvidia-smi
 // count them; everything else goes by powers of 1000.
 enum class Unit : std::uint8_t {

@@ -267,7 +267,6 @@ struct Choice {
 [[nodiscard]] std::string_view FormatOfFile(std::string_view path);
 
 // How many tables a report in a format holds. Requires: it is one of `ReportFormats`.
-enum class TablesHeld : std::uint8_t { kNone, kOne, kMany };
 [[nodiscard]] TablesHeld TablesHeldBy(std::string_view format);
 
 // Two models side by side, or two reports, or one of each: what they cost and where that differs.

@@ -12,10 +12,11 @@
 #include <span>
 #include <string_view>
 
+#include "steelyard/units.h"
+
 namespace steelyard {
 namespace {
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 constexpr std::int64_t kGB = 1'000'000'000;
 
 constexpr std::string_view kHopperSheet =

@@ -15,10 +15,10 @@
 #include <span>
 #include <vector>
 
+#include "steelyard/units.h"
+
 namespace steelyard {
 namespace {
-
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 constexpr Interval Mebibytes(std::int64_t low, std::int64_t high) {
   return {.low = low * kMiB, .high = high * kMiB};

@@ -30,6 +30,7 @@
 #include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
+#include "steelyard/units.h"
 
 namespace steelyard::ops {
 namespace {
@@ -254,28 +255,24 @@ constexpr OpDef Overwriting(const Words& words, WorkFn work) {
 
 // As torch.nn.parallel.DistributedDataParallel fills them: a small first one, so that the sums
 // begin early; then so many bytes, in MiB.
-constexpr std::int64_t kFirstBucket = 1 * kMebibyte, kBucket = 25 * kMebibyte;
+constexpr std::array<std::int64_t, 2> kBucketLimits = {1 * kMiB, 25 * kMiB};
 
-// Gradients that are summed at once: of parameters that follow each other, in one dtype, as many as
-// go in.
+// Gradients that are summed at once, about in the order in which a backward pass makes them.
 std::vector<std::vector<Tensor>> BucketsOf(Dispatcher& d, const OpView& op) {
   std::vector<TensorView> parameters = op.tensors(0);
-  std::ranges::reverse(parameters);  // about the order in which a backward pass makes gradients
-  std::vector<std::vector<Tensor>> buckets;
-  std::int64_t held = 0, most = kFirstBucket;
+  std::ranges::reverse(parameters);
+  std::vector<Tensor> gradients;
+  std::vector<BucketMember> members;
   for (const TensorView& parameter : parameters) {
     Tensor gradient = d.autograd().gradient(parameter.id());
     if (!gradient.defined()) continue;
-    const std::int64_t bytes = gradient.view().bytes();
-    const bool fits =
-        !buckets.empty() && held + bytes <= most && buckets.back()[0].dtype() == gradient.dtype();
-    if (!fits) {
-      if (!buckets.empty()) most = kBucket;
-      buckets.emplace_back();
-      held = 0;
-    }
-    held += bytes;
-    buckets.back().push_back(std::move(gradient));
+    members.push_back({.dtype = gradient.dtype(), .bytes = gradient.view().bytes()});
+    gradients.push_back(std::move(gradient));
+  }
+  std::vector<std::vector<Tensor>> buckets;
+  for (const std::vector<std::size_t>& places : AssignBuckets(members, kBucketLimits)) {
+    std::vector<Tensor>& bucket = buckets.emplace_back();
+    for (const std::size_t place : places) bucket.push_back(std::move(gradients[place]));
   }
   return buckets;
 }
@@ -308,7 +305,7 @@ std::vector<Tensor> AverageGradients(Dispatcher& d, const OpView& op) {
 
 constexpr std::string_view kForwardRecord = "DistributedDataParallel.forward";
 // Of what is sent at once, and how much of it is under way at a time (c10d/comm.cpp).
-constexpr std::int64_t kBroadcast = 250 * kMebibyte;
+constexpr std::int64_t kBroadcast = 250 * kMiB;
 constexpr std::size_t kInFlight = 2;
 
 // Several tensors are sent in one, a single one as it is.

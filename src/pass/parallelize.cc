@@ -10,6 +10,7 @@
 
 #include "ops/parallel/buckets.h"
 #include "pass/append_call.h"
+#include "steelyard/units.h"
 #include "support/choices.h"
 
 namespace steelyard {
@@ -61,7 +62,7 @@ Result<Program> Parallelize(Program program, const TrainOptions& options) {
   std::vector<Node> body = std::exchange(program.main().nodes, {});
   const auto loss = std::ranges::find(body, Phase::kLoss, &Node::phase);
   const std::array args{BuffersOf(program), Argument::OfInt(std::int64_t{options.ranks}),
-                        Argument::OfInt(parallel.bucket_mib * ops::kMebibyte),
+                        Argument::OfInt(parallel.bucket_mib * kMiB),
                         Argument::OfBool(parallel.bucket_views),
                         Argument::OfBool(options.first_step)};
   AppendCall(program, "steelyard::enter_data_parallel", args, {}, Phase::kForward);

@@ -14,15 +14,12 @@ namespace steelyard::render {
 // The parts of a document. Who makes one for a single renderer may leave out the others.
 enum class Part : unsigned char { kBody, kData, kTrace };
 
-// How many of a document's tables a report holds.
-enum class Tables : unsigned char { kNone, kOne, kMany };
-
 struct Renderer {
   std::string_view name;       // As `--format` takes it.
   std::string_view extension;  // Of the files it writes, with the dot; picks it for `-o FILE`.
   std::string_view summary;    // One phrase for the help text.
   Part part;                   // What of a document it reads.
-  Tables tables;               // Of those that `--table` names.
+  TablesHeld tables;           // Of those that `--table` names.
 
   // Appends the report to `out`. Never fails: whatever a document holds can be written.
   void (*write)(const report::Document& document, const report::RenderOptions& options,

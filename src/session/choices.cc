@@ -33,16 +33,7 @@ std::string_view FormatOfFile(std::string_view path) {
 
 TablesHeld TablesHeldBy(std::string_view format) {
   const render::Renderer* renderer = render::FindRenderer(format);
-  if (renderer == nullptr) return TablesHeld::kNone;
-  switch (renderer->tables) {
-    case render::Tables::kNone:
-      return TablesHeld::kNone;
-    case render::Tables::kOne:
-      return TablesHeld::kOne;
-    case render::Tables::kMany:
-      return TablesHeld::kMany;
-  }
-  __builtin_unreachable();
+  return renderer == nullptr ? TablesHeld::kNone : renderer->tables;
 }
 
 std::vector<Choice> CacheStores() {

@@ -33,7 +33,7 @@ present::Shown ShownOf(const ReportOptions& options) {
 
 // Of weights there is no trace, and no table of what runs.
 Status RefuseForWeights(const render::Renderer& renderer, const ReportOptions& options) {
-  const bool is_table = renderer.tables == render::Tables::kOne;
+  const bool is_table = renderer.tables == TablesHeld::kOne;
   if (renderer.part != render::Part::kTrace && !(is_table && present::NeedsGraph(options.table))) {
     return {};
   }

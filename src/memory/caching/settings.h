@@ -15,11 +15,9 @@
 #include <string_view>
 
 #include "steelyard/error.h"
+#include "steelyard/units.h"
 
 namespace steelyard {
-
-inline constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-inline constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 
 // What is the same in every version (c10/core/AllocatorConfig.h in PyTorch's wheels).
 inline constexpr std::int64_t kBlockQuantum = 512;         // sizes are multiples of it

@@ -13,8 +13,6 @@
 
 namespace steelyard::ops {
 
-inline constexpr std::int64_t kMebibyte = 1'048'576;
-
 struct BucketMember {
   DType dtype = DType::kFloat32;
   std::int64_t bytes = 0;

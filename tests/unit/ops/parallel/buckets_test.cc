@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "steelyard/units.h"
+
 namespace steelyard::ops {
 namespace {
 
@@ -20,8 +22,8 @@ constexpr BucketMember Half(std::int64_t bytes) { return {DType::kFloat16, bytes
 // torch.distributed._compute_bucket_assignment_by_size of 16 MiB each, limits 1 and 25 MiB: 16, 32,
 // 32 MiB (facts.md of CUDA, section 8).
 TEST(AssignBuckets, TheMemberThatReachesTheLimitIsTheLast) {
-  constexpr std::array kLimits{1 * kMebibyte, 25 * kMebibyte};
-  const std::vector<BucketMember> members(5, Single(16 * kMebibyte));
+  constexpr std::array kLimits{1 * kMiB, 25 * kMiB};
+  const std::vector<BucketMember> members(5, Single(16 * kMiB));
   EXPECT_THAT(AssignBuckets(members, kLimits),
               ElementsAre(ElementsAre(0), ElementsAre(1, 2), ElementsAre(3, 4)));
 }
