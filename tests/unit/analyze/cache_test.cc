@@ -4,10 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "weighed.h"
+
 namespace steelyard {
 namespace {
 
-constexpr std::int64_t kFloat = 4;  // bytes
 constexpr CacheLayer kAll{.heads = 2, .key_width = 64, .value_width = 32};
 constexpr CacheLayer kWindow{.heads = 2, .key_width = 64, .value_width = 32, .window = 100};
 

@@ -9,11 +9,11 @@
 #include "ir/text_reader.h"
 #include "ops/dispatch/dispatcher.h"
 #include "runtime/eager.h"
+#include "weighed.h"
 
 namespace steelyard {
 namespace {
 
-constexpr std::int64_t kFloat = 4;
 constexpr std::int64_t kHalf = 2;
 
 struct Cast {
@@ -24,7 +24,7 @@ struct Cast {
   CastReport report;
 };
 
-Cast Weighed(std::string_view body) {
+Cast WeighCasts(std::string_view body) {
   Cast cast;
   cast.imported = ParseText(std::string("parameter %w: f32[16,8]\ninput %x: f32[4,8]\n"
                                         "steelyard::enter_autocast(bf16)\n")
@@ -46,7 +46,7 @@ const CastGroup* Find(const CastReport& report, CastOf of) {
 }
 
 TEST(Casts, AreToldByTheOperatorThatAskedForThem) {
-  const Cast cast = Weighed(
+  const Cast cast = WeighCasts(
       "%h = aten::linear(%x, %w)\n%y = aten::mse_loss(%h, %h)\n"
       "steelyard::leave_autocast()\nreturn %y\n");
   const CastGroup* weight = Find(cast.report, CastOf::kParameter);
@@ -67,7 +67,7 @@ TEST(Casts, AreToldByTheOperatorThatAskedForThem) {
 }
 
 TEST(Casts, WideOperatorsSayWhy) {
-  const Cast cast = Weighed(
+  const Cast cast = WeighCasts(
       "%h = aten::linear(%x, %w)\n%s = aten::mse_loss(%h, %h)\n%t = aten::sin(%s)\n"
       "%u = aten::relu(%h)\nsteelyard::leave_autocast()\nreturn %t, %u\n");
   ASSERT_EQ(cast.report.wide.size(), 2u) << "the linear and what follows it are low";
@@ -79,7 +79,7 @@ TEST(Casts, WideOperatorsSayWhy) {
 }
 
 TEST(Casts, OfTheModelItselfAreToldToo) {
-  const Cast cast = Weighed(
+  const Cast cast = WeighCasts(
       "%h = aten::to.dtype(%x, f64)\n%y = aten::relu(%h)\nsteelyard::leave_autocast()\nreturn "
       "%y\n");
   ASSERT_EQ(cast.report.casts.size(), 1u) << "the model's own";

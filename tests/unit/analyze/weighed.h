@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "analyze/work.h"
@@ -12,6 +13,8 @@
 #include "ops/dispatch/dispatcher.h"
 
 namespace steelyard {
+
+inline constexpr std::int64_t kFloat = 4;  // bytes
 
 struct Weighed {
   Program imported;

@@ -4,40 +4,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string_view>
-#include <utility>
-#include <vector>
+
+#include "given.h"
 
 namespace steelyard::cli {
 namespace {
 
 using ::testing::HasSubstr;
-using Given = std::vector<std::pair<std::string_view, std::string_view>>;
-
-Result<std::optional<GenerateOptions>> OptionsOf(const Given& given) {
-  GenerateFlags generate;
-  std::vector<Flag> flags;
-  generate.Add(&flags);
-  std::vector<std::string_view> names;
-  for (const auto& [name, value] : given) {
-    const auto flag = std::ranges::find(flags, name, &Flag::name);
-    EXPECT_NE(flag, flags.end()) << name;
-    SY_RETURN_IF_ERROR(SetField(*flag, value));
-    names.push_back(name);
-  }
-  return generate.Options(names);
-}
 
 TEST(GenerateFlagsTest, NothingIsWrittenUnlessItIsAsked) {
-  EXPECT_FALSE(OptionsOf({}).value());
-  const auto alone = OptionsOf({{"--beams", "4"}});
+  EXPECT_FALSE(OptionsOf<GenerateFlags>({}).value());
+  const auto alone = OptionsOf<GenerateFlags>({{"--beams", "4"}});
   ASSERT_FALSE(alone);
   EXPECT_THAT(Describe(alone.error()), HasSubstr("--beams"));
 }
 
 TEST(GenerateFlagsTest, APromptAndWhatFollows) {
-  const auto options = OptionsOf({{"--generate", "512+128"}, {"--beams", "4"}}).value();
+  const auto options =
+      OptionsOf<GenerateFlags>({{"--generate", "512+128"}, {"--beams", "4"}}).value();
   ASSERT_TRUE(options);
   EXPECT_EQ(options->prompt, 512);
   EXPECT_EQ(options->tokens, 128);
@@ -49,9 +34,10 @@ TEST(GenerateFlagsTest, APromptAndWhatFollows) {
 }
 
 TEST(GenerateFlagsTest, OnlyAPagedCacheHasBlocks) {
-  EXPECT_FALSE(OptionsOf({{"--generate", "5+1"}, {"--block-size", "32"}}));
-  const auto options =
-      OptionsOf({{"--generate", "5+1"}, {"--cache", "paged"}, {"--block-size", "32"}}).value();
+  EXPECT_FALSE(OptionsOf<GenerateFlags>({{"--generate", "5+1"}, {"--block-size", "32"}}));
+  const auto options = OptionsOf<GenerateFlags>(
+                           {{"--generate", "5+1"}, {"--cache", "paged"}, {"--block-size", "32"}})
+                           .value();
   EXPECT_EQ(options->block, 32);
 }
 
@@ -67,7 +53,7 @@ TEST(GenerateFlagsTest, SpeedsAreReadWithTheirUnits) {
 }
 
 TEST(GenerateFlagsTest, ATimeNeedsBothSpeeds) {
-  const auto one = OptionsOf({{"--generate", "5+1"}, {"--bandwidth", "1TB/s"}});
+  const auto one = OptionsOf<GenerateFlags>({{"--generate", "5+1"}, {"--bandwidth", "1TB/s"}});
   ASSERT_FALSE(one);
   EXPECT_THAT(Describe(one.error()), HasSubstr("--peak-flops"));
 }

@@ -12,31 +12,31 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string Model() {
+std::string ReluModel() {
   return WriteTemporary("relu.syt",
                         "input %x: f32[4,8]\n%y: f32[4,8] = aten::relu(%x)\nreturn %y\n");
 }
 
 TEST(RunCommandTest, SaysHowToGetAnEngine) {
-  const Captured run = RunCaptured({"run", Model(), "--engine", "/nowhere.so"});
+  const Captured run = RunCaptured({"run", ReluModel(), "--engine", "/nowhere.so"});
   EXPECT_EQ(run.status, 1);
   EXPECT_THAT(run.err, HasSubstr("cmake --preset engine"));
   EXPECT_EQ(run.out, "");
 }
 
 TEST(RunCommandTest, RefusesWhatCannotBe) {
-  EXPECT_EQ(RunCaptured({"run", Model(), "--threads", "0"}).status, 2);
-  EXPECT_EQ(RunCaptured({"run", Model(), "--runtime", "graph"}).status, 2) << "no flag of it";
+  EXPECT_EQ(RunCaptured({"run", ReluModel(), "--threads", "0"}).status, 2);
+  EXPECT_EQ(RunCaptured({"run", ReluModel(), "--runtime", "graph"}).status, 2) << "no flag of it";
   EXPECT_EQ(RunCaptured({"run"}).status, 2);
 }
 
 TEST(RunCommandTest, RefusesWhatCannotBeCompared) {
-  EXPECT_EQ(RunCaptured({"run", Model(), "--compare", "bf16"}).status, 2);
-  EXPECT_EQ(RunCaptured({"run", Model(), "--compare", "fp32,bf16", "--amp", "bf16"}).status, 2);
-  const Captured run = RunCaptured({"run", Model(), "--compare", "fp32,int8"});
+  EXPECT_EQ(RunCaptured({"run", ReluModel(), "--compare", "bf16"}).status, 2);
+  EXPECT_EQ(RunCaptured({"run", ReluModel(), "--compare", "fp32,bf16", "--amp", "bf16"}).status, 2);
+  const Captured run = RunCaptured({"run", ReluModel(), "--compare", "fp32,int8"});
   EXPECT_EQ(run.status, 2);
   EXPECT_THAT(run.err, HasSubstr("There are: fp32, bf16, fp16."));
-  EXPECT_EQ(RunCaptured({"run", Model(), "--peak-flops", "many"}).status, 2);
+  EXPECT_EQ(RunCaptured({"run", ReluModel(), "--peak-flops", "many"}).status, 2);
 }
 
 }  // namespace

@@ -4,57 +4,43 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "given.h"
 
 namespace steelyard::cli {
 namespace {
 
 using ::testing::HasSubstr;
-using Given = std::vector<std::pair<std::string_view, std::string_view>>;
-
-Result<TrainOptions> OptionsOf(const Given& given) {
-  TrainFlags train;
-  std::vector<Flag> flags;
-  train.Add(&flags);
-  std::vector<std::string_view> names;
-  for (const auto& [name, value] : given) {
-    const auto flag = std::ranges::find(flags, name, &Flag::name);
-    EXPECT_NE(flag, flags.end()) << name;
-    SY_RETURN_IF_ERROR(SetField(*flag, value));
-    names.push_back(name);
-  }
-  return train.Options(names);
-}
 
 TEST(TrainFlags, NothingGivenIsNoTraining) {
-  const TrainOptions options = OptionsOf({}).value();
+  const TrainOptions options = OptionsOf<TrainFlags>({}).value();
   EXPECT_EQ(options.optimizer, "");
   EXPECT_EQ(options.accumulate, 1);
   EXPECT_FALSE(options.clip_norm || options.clip_value || options.keep_gradients);
 }
 
 TEST(TrainFlags, ModulesThatRunAgainArePatterns) {
-  const TrainOptions options = OptionsOf({{"--train", "sgd"},
-                                          {"--recompute", "encoder.layer.*"},
-                                          {"--recompute", "decoder"},
-                                          {"--recompute-reentrant", ""}})
+  const TrainOptions options = OptionsOf<TrainFlags>({{"--train", "sgd"},
+                                                      {"--recompute", "encoder.layer.*"},
+                                                      {"--recompute", "decoder"},
+                                                      {"--recompute-reentrant", ""}})
                                    .value();
   EXPECT_THAT(options.recompute, ::testing::ElementsAre("encoder.layer.*", "decoder"));
   EXPECT_TRUE(options.recompute_reentrant);
-  EXPECT_FALSE(OptionsOf({{"--recompute", "encoder"}}));
+  EXPECT_FALSE(OptionsOf<TrainFlags>({{"--recompute", "encoder"}}));
 }
 
 TEST(TrainFlags, OptionsOfTheOptimizerHaveTheirOwnNames) {
-  const TrainOptions options = OptionsOf({{"--train", "sgd"},
-                                          {"--momentum", "0.9"},
-                                          {"--weight-decay", "0"},
-                                          {"--nesterov", ""},
-                                          {"--fused", ""},
-                                          {"--optim-args", "maximize=True,dampening=0"}})
-                                   .value();
+  const TrainOptions options =
+      OptionsOf<TrainFlags>({{"--train", "sgd"},
+                             {"--momentum", "0.9"},
+                             {"--weight-decay", "0"},
+                             {"--nesterov", ""},
+                             {"--fused", ""},
+                             {"--optim-args", "maximize=True,dampening=0"}})
+          .value();
   std::vector<std::string> names;
   for (const OptimizerOption& option : options.options) {
     names.push_back(option.name + "=" + option.value);
@@ -64,10 +50,11 @@ TEST(TrainFlags, OptionsOfTheOptimizerHaveTheirOwnNames) {
 }
 
 TEST(TrainFlags, GroupsComeBeforeWhatDoesNotDecay) {
-  const TrainOptions options = OptionsOf({{"--train", "adamw"},
-                                          {"--no-decay", "*.bias"},
-                                          {"--group", "embed:weight_decay=0.5,optimizer=sgd"}})
-                                   .value();
+  const TrainOptions options =
+      OptionsOf<TrainFlags>({{"--train", "adamw"},
+                             {"--no-decay", "*.bias"},
+                             {"--group", "embed:weight_decay=0.5,optimizer=sgd"}})
+          .value();
   ASSERT_EQ(options.groups.size(), 2u);
   EXPECT_EQ(options.groups[0].pattern, "embed");
   EXPECT_EQ(options.groups[0].optimizer, "sgd");
@@ -78,12 +65,12 @@ TEST(TrainFlags, GroupsComeBeforeWhatDoesNotDecay) {
 }
 
 TEST(TrainFlags, StepsAndClipping) {
-  const TrainOptions options = OptionsOf({{"--train", "adamw"},
-                                          {"--clip-norm", "1.5"},
-                                          {"--accumulate", "4"},
-                                          {"--freeze", "a"},
-                                          {"--freeze", "b"},
-                                          {"--zero-grad", "zeros"}})
+  const TrainOptions options = OptionsOf<TrainFlags>({{"--train", "adamw"},
+                                                      {"--clip-norm", "1.5"},
+                                                      {"--accumulate", "4"},
+                                                      {"--freeze", "a"},
+                                                      {"--freeze", "b"},
+                                                      {"--zero-grad", "zeros"}})
                                    .value();
   EXPECT_TRUE(options.clip_norm);
   EXPECT_FALSE(options.clip_value);
@@ -94,7 +81,7 @@ TEST(TrainFlags, StepsAndClipping) {
 
 TEST(TrainFlags, MalformedOnesAreRefused) {
   const auto refusal = [](const Given& given) {
-    const Result<TrainOptions> options = OptionsOf(given);
+    const Result<TrainOptions> options = OptionsOf<TrainFlags>(given);
     return options ? "not refused" : Describe(options.error());
   };
   EXPECT_THAT(refusal({{"--accumulate", "4"}}),

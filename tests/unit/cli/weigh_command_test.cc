@@ -15,12 +15,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kModel =
+constexpr const char* kBatchedModel =
     "input %x: f32[batch,8]\n"
     "%y: f32[batch,8] = aten::relu(%x)\n"
     "return %y\n";
 
-std::string Model() { return WriteTemporary("model.syt", kModel); }
+std::string BatchedModel() { return WriteTemporary("model.syt", kBatchedModel); }
 
 std::string InputRefusal(std::string_view text) {
   const Result<InputShape> shape = ReadInputShape(text);
@@ -72,7 +72,7 @@ TEST(WeighCommandTest, SymbolSizes) {
 
 TEST(WeighCommandTest, WritesTheReportWhereItIsAsked) {
   const std::string path = TemporaryPath("report.json");
-  const Captured run = RunCaptured({"weigh", Model(), "--batch", "2", "-o", path});
+  const Captured run = RunCaptured({"weigh", BatchedModel(), "--batch", "2", "-o", path});
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_EQ(run.out, "");
   std::ostringstream text;
@@ -82,29 +82,31 @@ TEST(WeighCommandTest, WritesTheReportWhereItIsAsked) {
 
 TEST(WeighCommandTest, TheFormatThatIsAskedForBeatsTheName) {
   const std::string path = TemporaryPath("text.json");
-  EXPECT_EQ(RunCaptured({"weigh", Model(), "--batch", "2", "-o", path, "--format", "text"}).status,
-            0);
+  EXPECT_EQ(
+      RunCaptured({"weigh", BatchedModel(), "--batch", "2", "-o", path, "--format", "text"}).status,
+      0);
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();
   EXPECT_THAT(text.str(), HasSubstr("Memory"));
 }
 
 TEST(WeighCommandTest, AFileNameThatSaysNoFormatIsRefused) {
-  const Captured run = RunCaptured({"weigh", Model(), "-o", "report.pdf"});
+  const Captured run = RunCaptured({"weigh", BatchedModel(), "-o", "report.pdf"});
   EXPECT_EQ(run.status, 2);
   EXPECT_THAT(run.err, HasSubstr("report.pdf: its name does not say in which format"));
 }
 
 TEST(WeighCommandTest, ATableIsCsvUnlessSaidOtherwise) {
-  const Captured csv = RunCaptured({"weigh", Model(), "--batch", "2", "--table", "events"});
+  const Captured csv = RunCaptured({"weigh", BatchedModel(), "--batch", "2", "--table", "events"});
   EXPECT_TRUE(csv.out.starts_with("op,bytes,total,")) << csv.out;
   const Captured json =
-      RunCaptured({"weigh", Model(), "--batch", "2", "--table", "held", "--format", "json"});
+      RunCaptured({"weigh", BatchedModel(), "--batch", "2", "--table", "held", "--format", "json"});
   EXPECT_THAT(json.out, HasSubstr("\"held\": ["));
 }
 
 TEST(WeighCommandTest, ATableIsRefusedWhereThereIsNoPlaceForIt) {
-  const Captured run = RunCaptured({"weigh", Model(), "--table", "held", "--format", "chrome"});
+  const Captured run =
+      RunCaptured({"weigh", BatchedModel(), "--table", "held", "--format", "chrome"});
   EXPECT_EQ(run.status, 2);
   EXPECT_EQ(run.err,
             "steelyard: --table: the format chrome has no tables. csv holds one; json gets it as "
@@ -112,13 +114,13 @@ TEST(WeighCommandTest, ATableIsRefusedWhereThereIsNoPlaceForIt) {
 }
 
 TEST(WeighCommandTest, ExactUnitsShowEveryDigit) {
-  const Captured run = RunCaptured({"weigh", Model(), "--batch", "512", "--units", "exact"});
+  const Captured run = RunCaptured({"weigh", BatchedModel(), "--batch", "512", "--units", "exact"});
   EXPECT_THAT(run.out, HasSubstr("16,384 B"));  // 512 * 8 * 4
 }
 
 TEST(WeighCommandTest, CsvHoldsWhatIsAskedFor) {
   const auto header = [](std::vector<std::string> words) {
-    words.insert(words.begin(), {"weigh", Model(), "--batch", "2", "--format", "csv"});
+    words.insert(words.begin(), {"weigh", BatchedModel(), "--batch", "2", "--format", "csv"});
     const Captured run = RunCaptured(words);
     return run.status == 0 ? run.out.substr(0, run.out.find(',')) : run.err;
   };
@@ -133,8 +135,8 @@ TEST(WeighCommandTest, CsvHoldsWhatIsAskedFor) {
 }
 
 TEST(WeighCommandTest, AProgramIsNoReport) {
-  const Captured run =
-      RunCaptured({"weigh", Model(), "--batch", "2", "--print-after", "bind", "--format", "json"});
+  const Captured run = RunCaptured(
+      {"weigh", BatchedModel(), "--batch", "2", "--print-after", "bind", "--format", "json"});
   EXPECT_EQ(run.status, 2);
   EXPECT_EQ(run.err,
             "steelyard: --format: --print-after prints a program and no report. Leave one of them "

@@ -3,17 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <string>
 #include <string_view>
 
 #include "kernels.h"
+#include "not_numbers.h"
 
 namespace steelyard {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 constexpr std::string_view kChain =
     "parameter %w: f32[8] \"fc.weight\"\n"

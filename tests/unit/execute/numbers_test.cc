@@ -10,6 +10,8 @@
 #include <optional>
 #include <string_view>
 
+#include "not_numbers.h"
+
 namespace steelyard {
 namespace {
 
@@ -19,8 +21,6 @@ std::optional<double> Number(std::string_view dtype, Bits bits) {
 }
 
 TEST(CountNans, CountsNoInfinities) {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const std::array numbers{0.0F, -kNan, kInfinity, 1.0F, kNan, -kInfinity};
   EXPECT_EQ(CountNans(DType::kFloat32, numbers.data(), sizeof(numbers)), 2);
   const std::array<std::uint16_t, 3> small{0x7f80, 0xffc0, 0x3f80};  // infinity, nan, 1
@@ -32,7 +32,6 @@ TEST(FindNotNumbers, TellsNanFromInfinity) {
   const auto found = [](std::string_view dtype, const auto& numbers) {
     return FindNotNumbers({{dtype.data(), nullptr, nullptr, 1}, numbers.data(), sizeof(numbers)});
   };
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const NotNumbers infinite = found("float32", std::array{0.0F, -kInfinity});
   EXPECT_TRUE(infinite.infinity);
   EXPECT_FALSE(infinite.nan);

@@ -10,11 +10,10 @@
 #include <set>
 #include <string_view>
 
+#include "binary_units.h"
+
 namespace steelyard {
 namespace {
-
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 
 // Whether `name` can be typed without a shift key, and quoted nowhere.
 bool IsFlagWord(std::string_view name) {

@@ -8,12 +8,11 @@
 #include <set>
 #include <string_view>
 
+#include "binary_units.h"
 #include "hardware/devices.h"
 
 namespace steelyard {
 namespace {
-
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 // Of a figure in hundredths of a GiB: its bytes.
 constexpr std::int64_t Hundredths(std::int64_t count) { return count * 1024 * kMiB / 100; }

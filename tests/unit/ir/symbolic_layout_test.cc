@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-struct Fixture {
+struct TwoSymbols {
   Program program;
   Dim a = Add("a");
   Dim b = Add("b");
@@ -28,7 +28,7 @@ TEST(ContiguousDims, OfNumbersAreNumbers) {
 }
 
 TEST(ContiguousDims, OfSymbolsPassTheTest) {
-  Fixture f;
+  TwoSymbols f;
   const std::vector<std::int64_t> sizes = {f.a.raw(), f.b.raw(), 768};
   std::vector<std::int64_t> both = sizes;
   const Dims strides = ContiguousDims(f.program.expressions, sizes);
@@ -37,7 +37,7 @@ TEST(ContiguousDims, OfSymbolsPassTheTest) {
 }
 
 TEST(ContiguityTest, SeesThroughTheFormOfAProduct) {
-  Fixture f;
+  TwoSymbols f;
   // Sizes [a, b, 2*b, 4]; the outermost stride written as 8*(b*b), not b*(2*b*4).
   const Dim twice = f.Mul(Dim(2), f.b);
   const Dim outer = f.Mul(Dim(8), f.Mul(f.b, f.b));
@@ -53,7 +53,7 @@ TEST(ContiguityTest, SeesThroughTheFormOfAProduct) {
 }
 
 TEST(ContiguityTest, WhatHasNoValueIsNotContiguous) {
-  Fixture f;
+  TwoSymbols f;
   const Dim by_zero = f.program.expressions.Make(ExprOp::kFloorDiv, f.a, Dim(0));
   const ContiguityTest is_contiguous(f.program);
   EXPECT_FALSE(is_contiguous(std::vector<std::int64_t>{by_zero.raw(), 1}));

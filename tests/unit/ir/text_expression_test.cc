@@ -9,7 +9,7 @@ namespace steelyard {
 namespace {
 
 // A program with symbols a and b, and sizes read into it.
-struct Fixture {
+struct ExpressionProgram {
   Program program;
 
   Result<Dim> Read(std::string_view text) {
@@ -36,7 +36,7 @@ struct Fixture {
 };
 
 TEST(Expression, IsPrintedAsItIsWritten) {
-  Fixture f;
+  ExpressionProgram f;
   for (const char* text : {"a",
                            "30522*a",
                            "a//2",
@@ -72,7 +72,7 @@ TEST(Expression, IsPrintedAsItIsWritten) {
 }
 
 TEST(Expression, HasPythonsPrecedences) {
-  Fixture f;
+  ExpressionProgram f;
   const std::int64_t a = 7;
   const std::int64_t b = 2;
   EXPECT_EQ(f.Value("a + b*3", a, b), a + b * 3);
@@ -89,7 +89,7 @@ TEST(Expression, HasPythonsPrecedences) {
 }
 
 TEST(Expression, OfNumbersIsANumber) {
-  Fixture f;
+  ExpressionProgram f;
   EXPECT_EQ(f.Reprinted("(6 - 2)*3 + 5//2"), std::to_string((6 - 2) * 3 + 5 / 2));
   EXPECT_EQ(f.Reprinted("-3"), "-3");
 }
@@ -118,7 +118,7 @@ TEST(Expression, NamesMustBeDeclaredUnlessTheyDeclare) {
 }
 
 TEST(Expression, MistakesAreNamed) {
-  Fixture f;
+  ExpressionProgram f;
   EXPECT_EQ(f.Reprinted("c"), "there is no symbol \"c\"");
   EXPECT_EQ(f.Reprinted("a +"), "expected a size, found the end of the file");
   EXPECT_EQ(f.Reprinted("(a"), "expected ')' after an expression, found the end of the file");
@@ -128,7 +128,7 @@ TEST(Expression, MistakesAreNamed) {
 }
 
 TEST(Expression, DepthIsLimited) {
-  Fixture f;
+  ExpressionProgram f;
   const std::string open(100000, '(');
   EXPECT_EQ(f.Reprinted(open), "the expression is nested too deeply");
   std::string chain = "a";

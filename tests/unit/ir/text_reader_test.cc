@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::string Mistake(std::string_view text) {
+std::string ProgramMistake(std::string_view text) {
   const Result<Program> program = ParseText(text, "f");
   return program ? "none" : program.error().where + ": " + program.error().message;
 }
@@ -104,22 +104,25 @@ return %b, %x
 }
 
 TEST(ParseText, MistakesAreNamedAtTheirPlace) {
-  EXPECT_EQ(Mistake("input %x\n"), "f:1:9: expected ':' and a type, found the end of the line");
-  EXPECT_EQ(Mistake("%y = aten::relu(%x)\n"), "f:1:17: %x is not defined before this line");
-  EXPECT_EQ(Mistake("input %x: f32[2]\ninput %x: f32[2]\n"), "f:2:7: %x is defined twice");
-  EXPECT_EQ(Mistake("input %x: f32[2] input\nfoo(%x\n"),
+  EXPECT_EQ(ProgramMistake("input %x\n"),
+            "f:1:9: expected ':' and a type, found the end of the line");
+  EXPECT_EQ(ProgramMistake("%y = aten::relu(%x)\n"), "f:1:17: %x is not defined before this line");
+  EXPECT_EQ(ProgramMistake("input %x: f32[2]\ninput %x: f32[2]\n"), "f:2:7: %x is defined twice");
+  EXPECT_EQ(ProgramMistake("input %x: f32[2] input\nfoo(%x\n"),
             "f:3:1: expected ',' or ')' after an argument, found the end of the file");
-  EXPECT_EQ(Mistake("foo() bar\n"), "f:1:7: expected the end of the line, found \"bar\"");
-  EXPECT_EQ(Mistake("return\nreturn\n"), "f:2:7: a second `return`");
-  EXPECT_EQ(Mistake("return\nfoo()\n"), "f:2:1: a node after `return`");
-  EXPECT_EQ(Mistake("foo(@g)\n"), "f:1:5: the graph @g is not defined");
-  EXPECT_EQ(Mistake("graph @g() {\n"), "f:2:1: the graph does not end");
-  EXPECT_EQ(Mistake("graph @g() {\ninput %x: f32[2]\n}\n"), "f:2:1: \"input\" within a graph");
-  EXPECT_THAT(Mistake("releases 1\ninput %x: f32[2]\nreturn %x\n"),
+  EXPECT_EQ(ProgramMistake("foo() bar\n"), "f:1:7: expected the end of the line, found \"bar\"");
+  EXPECT_EQ(ProgramMistake("return\nreturn\n"), "f:2:7: a second `return`");
+  EXPECT_EQ(ProgramMistake("return\nfoo()\n"), "f:2:1: a node after `return`");
+  EXPECT_EQ(ProgramMistake("foo(@g)\n"), "f:1:5: the graph @g is not defined");
+  EXPECT_EQ(ProgramMistake("graph @g() {\n"), "f:2:1: the graph does not end");
+  EXPECT_EQ(ProgramMistake("graph @g() {\ninput %x: f32[2]\n}\n"),
+            "f:2:1: \"input\" within a graph");
+  EXPECT_THAT(ProgramMistake("releases 1\ninput %x: f32[2]\nreturn %x\n"),
               ::testing::HasSubstr("does not name the first results once each"));
-  EXPECT_EQ(Mistake("graph @g() {\n}\ngraph @g() {\n}\n"), "f:3:7: the graph @g is defined twice");
-  EXPECT_EQ(Mistake("foo() phase sideways\n"), "f:1:7: there is no such phase");
-  EXPECT_EQ(Mistake("input %x: f32[2]\nparameter %w: f32[2] tied to %x\n"),
+  EXPECT_EQ(ProgramMistake("graph @g() {\n}\ngraph @g() {\n}\n"),
+            "f:3:7: the graph @g is defined twice");
+  EXPECT_EQ(ProgramMistake("foo() phase sideways\n"), "f:1:7: there is no such phase");
+  EXPECT_EQ(ProgramMistake("input %x: f32[2]\nparameter %w: f32[2] tied to %x\n"),
             "f:2:30: tied to what is not of the same kind");
 }
 

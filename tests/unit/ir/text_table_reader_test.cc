@@ -12,7 +12,7 @@
 namespace steelyard {
 namespace {
 
-std::string Mistake(std::string_view text) {
+std::string TableMistake(std::string_view text) {
   const Result<Program> program = ParseText(text, "");
   return program ? "none" : program.error().where + ": " + program.error().message;
 }
@@ -26,8 +26,8 @@ TEST(TextTables, SymbolsHaveRangesAndExamples) {
   EXPECT_EQ(p->symbols[0].example, 64);
   EXPECT_EQ(p->symbols[1].max, Symbol().max);
   EXPECT_EQ(p->symbols[2].example, -1);
-  EXPECT_EQ(Mistake("symbol a: 3..2\n"), "line 1:8: the range of \"a\" is empty");
-  EXPECT_EQ(Mistake("symbol a\nsymbol a\n"), "line 2:8: the symbol \"a\" is declared twice");
+  EXPECT_EQ(TableMistake("symbol a: 3..2\n"), "line 1:8: the range of \"a\" is empty");
+  EXPECT_EQ(TableMistake("symbol a\nsymbol a\n"), "line 2:8: the symbol \"a\" is declared twice");
 }
 
 TEST(TextTables, ModulesFindTheirParents) {
@@ -46,9 +46,10 @@ nop() in a.b.c.d
   EXPECT_EQ(p->modules[3].parent, 1u);
   EXPECT_EQ(p->modules[4].parent, 2u);  // made by the node
   EXPECT_EQ(p->main().nodes[0].module, 4u);
-  EXPECT_EQ(Mistake("module a\nmodule a\n"), "line 2:8: this module is there already");
-  EXPECT_EQ(Mistake("module a within b\n"), "line 1:17: there is no such module before this line");
-  EXPECT_EQ(Mistake("nop() in a" + std::string(300, '.')),
+  EXPECT_EQ(TableMistake("module a\nmodule a\n"), "line 2:8: this module is there already");
+  EXPECT_EQ(TableMistake("module a within b\n"),
+            "line 1:17: there is no such module before this line");
+  EXPECT_EQ(TableMistake("nop() in a" + std::string(300, '.')),
             "line 1:10: the module's path is too long");
 }
 
@@ -67,8 +68,8 @@ nop() at model.py:13 f "y()"
   EXPECT_EQ(p->sources[1].line, 12u);
   EXPECT_EQ(p->main().nodes[1].module, 1u);
   EXPECT_EQ(p->text(p->sources[2].function), "f");
-  EXPECT_EQ(Mistake("nop() at 3\n"), "line 1:10: there is no source 3");
-  EXPECT_EQ(Mistake("source 1: f:1\n"), "line 1:8: expected source 0");
+  EXPECT_EQ(TableMistake("nop() at 3\n"), "line 1:10: there is no source 3");
+  EXPECT_EQ(TableMistake("source 1: f:1\n"), "line 1:8: expected source 0");
 }
 
 TEST(TextTables, FramesNest) {
@@ -79,7 +80,7 @@ TEST(TextTables, FramesNest) {
   EXPECT_EQ(p->op_name(p->frames[2].op), "aten::t");
   EXPECT_EQ(p->frames[2].parent, 1u);
   EXPECT_EQ(p->main().nodes[0].frame, 2u);
-  EXPECT_EQ(Mistake("frame 1: a within 1\n"), "line 1:19: there is no frame 1");
+  EXPECT_EQ(TableMistake("frame 1: a within 1\n"), "line 1:19: there is no frame 1");
 }
 
 }  // namespace

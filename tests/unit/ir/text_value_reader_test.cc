@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-struct Fixture {
+struct ValueProgram {
   Program program;
 
   // The value that `text` defines, or the error.
@@ -39,7 +39,7 @@ struct Fixture {
 };
 
 TEST(TextValue, TensorIsContiguousUnlessItSaysSo) {
-  Fixture f;
+  ValueProgram f;
   const ValueId x = *f.Define("%x: bf16[2,3]");
   EXPECT_EQ(f.program.text(f.program.values[x].name), "x");
   EXPECT_EQ(f.program.values[x].dtype, DType::kBFloat16);
@@ -50,7 +50,7 @@ TEST(TextValue, TensorIsContiguousUnlessItSaysSo) {
 }
 
 TEST(TextValue, BoolIsATensorWithBracketsAndAScalarWithout) {
-  Fixture f;
+  ValueProgram f;
   EXPECT_EQ(f.program.values[*f.Define("%m: bool[]")].kind, ValueKind::kTensor);
   const Value& scalar = f.program.values[*f.Define("%c: bool(True)")];
   EXPECT_EQ(scalar.kind, ValueKind::kBool);
@@ -58,7 +58,7 @@ TEST(TextValue, BoolIsATensorWithBracketsAndAScalarWithout) {
 }
 
 TEST(TextValue, WordsSetWhatIsNotUsual) {
-  Fixture f;
+  ValueProgram f;
   const Value& value =
       f.program.values[*f.Define("%x: f32[] requires_grad wrapped gradient no_storage")];
   EXPECT_TRUE(value.requires_grad);
@@ -68,7 +68,7 @@ TEST(TextValue, WordsSetWhatIsNotUsual) {
 }
 
 TEST(TextValue, MistakesAreNamed) {
-  Fixture f;
+  ValueProgram f;
   EXPECT_EQ(f.Mistake("x"), "expected a value, found \"x\"");
   EXPECT_EQ(f.Mistake("%x: f31[2]"), "there is no type \"f31\"");
   EXPECT_EQ(f.Mistake("%x: f32"), "expected '[' after a dtype, found the end of the file");
@@ -81,7 +81,7 @@ TEST(TextValue, MistakesAreNamed) {
 }
 
 TEST(TextArguments, KnowTheirKinds) {
-  Fixture f;
+  ValueProgram f;
   const auto args = f.Read("None, 3, -2, 0.5, True, \"a\", f16, [1, [2]], @g, dim=7");
   ASSERT_TRUE(args) << Describe(args.error());
   const std::vector<ArgKind> expected = {
@@ -95,7 +95,7 @@ TEST(TextArguments, KnowTheirKinds) {
 }
 
 TEST(TextArguments, DepthIsLimited) {
-  Fixture f;
+  ValueProgram f;
   const auto args = f.Read(std::string(100000, '['));
   ASSERT_FALSE(args);
   EXPECT_EQ(args.error().message, "lists are nested too deeply");

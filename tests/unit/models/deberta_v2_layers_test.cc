@@ -4,14 +4,12 @@
 
 #include "models/deberta_v2.h"
 #include "net_under_test.h"
+#include "setting_values.h"
 
 namespace steelyard::models {
 namespace {
 
 using ::testing::HasSubstr;
-
-Setting Number(std::int64_t number) { return {.kind = Setting::Kind::kInteger, .integer = number}; }
-Setting Text(std::string text) { return {.kind = Setting::Kind::kText, .text = std::move(text)}; }
 
 TEST(DebertaLayers, TheTableHasARowForEachBucketOrDistance) {
   const Setting root{.kind = Setting::Kind::kObject,

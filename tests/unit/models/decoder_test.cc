@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "net_under_test.h"
+#include "setting_values.h"
 
 namespace steelyard::models {
 namespace {
 
 constexpr DecoderDefaults kDefaults{
     .hidden = 64, .inner = 96, .layers = 4, .heads = 8, .vocabulary = 50, .positions = 32};
-
-Setting Number(std::int64_t number) { return {.kind = Setting::Kind::kInteger, .integer = number}; }
 
 TEST(Decoder, WhatAConfigLeavesOutFollowsFromTheRest) {
   const Setting root{.kind = Setting::Kind::kObject};

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Of the layer behind the first.
-std::string TextOf(NetUnderTest& t, const DistanceConfig& distances) {
+std::string DisentangledText(NetUnderTest& t, const DistanceConfig& distances) {
   const std::int64_t hidden = 12;
   const DisentangledAttention attention(
       Layer(t.net), "Self", 1, {.hidden = hidden, .heads = 3, .width = 4, .distances = distances});
@@ -30,14 +30,14 @@ std::string TextOf(NetUnderTest& t, const DistanceConfig& distances) {
 
 TEST(Disentangled, ScoresMayHaveNoDistances) {
   NetUnderTest t;
-  const std::string text = TextOf(t, {});
+  const std::string text = DisentangledText(t, {});
   EXPECT_THAT(text, Not(HasSubstr("aten::gather")));
   EXPECT_THAT(text, HasSubstr("self.lifted_tensor_1)")) << "one in the layer before";
 }
 
 TEST(Disentangled, EachWayLooksItsScoresUp) {
   NetUnderTest t;
-  const std::string text = TextOf(
+  const std::string text = DisentangledText(
       t, {.relative = true, .buckets = 4, .span = 4, .to_positions = true, .from_positions = true});
   EXPECT_THAT(text, HasSubstr("self.pos_key_proj.weight"));
   EXPECT_THAT(text, HasSubstr("self.pos_query_proj.weight"));
@@ -50,7 +50,7 @@ TEST(Disentangled, EachWayLooksItsScoresUp) {
 TEST(Disentangled, ProjectionsMayBeThoseOfTokens) {
   NetUnderTest t;
   const DistanceConfig shared{.relative = true, .span = 4, .from_positions = true, .shared = true};
-  const std::string text = TextOf(t, shared);
+  const std::string text = DisentangledText(t, shared);
   EXPECT_THAT(text, Not(HasSubstr("pos_query_proj")));
   EXPECT_THAT(text, HasSubstr("aten::gather"));
 }

@@ -11,13 +11,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr ExpertPlan kPlan{.count = 6, .chosen = 2, .hidden = 8, .inner = 5};
+constexpr ExpertPlan kExpertPlan{.count = 6, .chosen = 2, .hidden = 8, .inner = 5};
 
 std::string BlockText(DType dtype) {
   NetUnderTest t({.dtype = dtype});
   const Layer root(t.net);
-  const TopKRouter router(root, "gate", "Router", kPlan);
-  const Experts experts(root, "experts", "Experts", kPlan);
+  const TopKRouter router(root, "gate", "Router", kExpertPlan);
+  const Experts experts(root, "experts", "Experts", kExpertPlan);
   const Tensor rows = t.builder.Input("x", dtype, {2 * 3, 8});
   t.builder.Return(experts(rows, router(rows)));
   return t.Text();
@@ -36,7 +36,7 @@ TEST(Experts, ATokenIsSumOfItsExperts) {
 TEST(Experts, EvenChoicesAreOfAllRouters) {
   NetUnderTest t;
   const Tensor logits = t.builder.Input("x", DType::kFloat32, {6, 6});
-  t.builder.Return(LoadBalancingLoss(t.net, {logits, logits}, kPlan));
+  t.builder.Return(LoadBalancingLoss(t.net, {logits, logits}, kExpertPlan));
   EXPECT_THAT(t.Text(), HasSubstr("aten::histc(%to_1, 6, 0, 6)"));
 }
 

@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // The program of a head over hidden states of width 8, of a vocabulary of 11 words.
-std::string TextOf(NetUnderTest& t, const HeadPlan& plan) {
+std::string HeadText(NetUnderTest& t, const HeadPlan& plan) {
   const Layer root(t.net);
   const Embedding embed(root, "embed", 11, 8);
   const TextHead head(root, plan, embed.weight);
@@ -20,33 +20,33 @@ std::string TextOf(NetUnderTest& t, const HeadPlan& plan) {
   return t.Text();
 }
 
-constexpr HeadPlan kPlan{.hidden = 8, .vocabulary = 11, .positions = 64};
+constexpr HeadPlan kHeadPlan{.hidden = 8, .vocabulary = 11, .positions = 64};
 
 TEST(Heads, AModelAloneReturnsItsStates) {
   NetUnderTest t({.head = "Model", .labelled = true});
-  EXPECT_EQ(BaseName(t.net, kPlan), "");
-  EXPECT_THAT(TextOf(t, kPlan), HasSubstr("return %embedding\n"));
+  EXPECT_EQ(BaseName(t.net, kHeadPlan), "");
+  EXPECT_THAT(HeadText(t, kHeadPlan), HasSubstr("return %embedding\n"));
 }
 
 TEST(Heads, ATiedHeadHasNoParameterOfItsOwn) {
-  HeadPlan tied = kPlan;
+  HeadPlan tied = kHeadPlan;
   tied.tied = true;
   NetUnderTest t({.head = "ForCausalLM"});
   EXPECT_EQ(BaseName(t.net, tied), "model");
-  EXPECT_THAT(TextOf(t, tied),
+  EXPECT_THAT(HeadText(t, tied),
               HasSubstr("aten::linear(%embedding, %embed.weight, None) in lm_head"));
 }
 
 TEST(Heads, SpansHaveTwoLosses) {
   NetUnderTest t({.head = "ForQuestionAnswering", .labelled = true});
-  const std::string text = TextOf(t, kPlan);
+  const std::string text = HeadText(t, kHeadPlan);
   EXPECT_THAT(text, HasSubstr("aten::cross_entropy_loss(%contiguous_1, %clamp_1, None, 1, seq)"));
   EXPECT_THAT(text, HasSubstr("return %div, %contiguous, %contiguous_1\n"));
 }
 
 TEST(Heads, SequencesNeedAPaddingToken) {
   NetUnderTest t({.head = "ForSequenceClassification"});
-  TextOf(t, kPlan);
+  HeadText(t, kHeadPlan);
   EXPECT_EQ(t.config.status().error().where, "pad_token_id");
 }
 

@@ -3,14 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "setting_values.h"
+
 namespace steelyard::models {
 namespace {
-
-Setting Number(std::int64_t n) { return {.kind = Setting::Kind::kInteger, .integer = n}; }
-Setting Text(std::string text) { return {.kind = Setting::Kind::kText, .text = std::move(text)}; }
-Setting Object(std::vector<std::pair<std::string, Setting>> members) {
-  return {.kind = Setting::Kind::kObject, .members = std::move(members)};
-}
 
 TEST(Settings, ReadsWhatIsThere) {
   const Setting root = Object({{"layers", Number(12)},

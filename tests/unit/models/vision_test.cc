@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "net_under_test.h"
+#include "setting_values.h"
 
 namespace steelyard::models {
 namespace {
@@ -14,18 +15,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Setting Number(std::int64_t value) { return {.kind = Setting::Kind::kInteger, .integer = value}; }
-
 Setting Pair(std::int64_t first, std::int64_t second) {
   return {.kind = Setting::Kind::kList, .items = {Number(first), Number(second)}};
 }
 
-Setting Config(std::vector<std::pair<std::string, Setting>> members) {
-  return {.kind = Setting::Kind::kObject, .members = std::move(members)};
-}
-
 TEST(Vision, SizesAreOneNumberOrTwo) {
-  const Setting root = Config({{"image_size", Number(30)}, {"patch_size", Pair(8, 5)}});
+  const Setting root = Object({{"image_size", Number(30)}, {"patch_size", Pair(8, 5)}});
   const Settings config(root);
   const Patches patches = PatchesOf(config, {});
   EXPECT_EQ(patches.grid().height, 30 / 8);
@@ -35,7 +30,7 @@ TEST(Vision, SizesAreOneNumberOrTwo) {
 }
 
 TEST(Vision, APatchFitsIntoTheImage) {
-  const Setting root = Config({{"image_size", Number(7)}, {"patch_size", Number(8)}});
+  const Setting root = Object({{"image_size", Number(7)}, {"patch_size", Number(8)}});
   const Settings config(root);
   PatchesOf(config, {});
   EXPECT_THAT(Describe(config.status().error()), HasSubstr("patch_size: larger than the image"));
@@ -44,7 +39,7 @@ TEST(Vision, APatchFitsIntoTheImage) {
 TEST(Vision, ThreeNumbersAreNoSize) {
   Setting three = Pair(7, 8);
   three.items.push_back(Number(9));
-  const Setting root = Config({{"image_size", three}});
+  const Setting root = Object({{"image_size", three}});
   const Settings config(root);
   ExtentOf(config, "image_size", 224);
   EXPECT_THAT(Describe(config.status().error()), HasSubstr("neither a number nor two"));

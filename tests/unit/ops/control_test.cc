@@ -57,7 +57,7 @@ TEST(Control, ABodyOfUnknownCountRunsOnce) {
   EXPECT_THAT(Notes(*kernels), ElementsAre(HasSubstr("how often its body runs depends on data")));
 }
 
-constexpr std::string_view kStep =
+constexpr std::string_view kScanStep =
     "graph @step(%a: f32[4], %b: f32[4]) {\n"
     "  %c: f32[4] = aten::add.Tensor(%a, %b)\n  return %c, %c\n}\n";
 
@@ -66,7 +66,7 @@ TEST(Control, AScanRunsForEachSlice) {
       "input %i: f32[4]\ninput %x: f32[5,4]\n"
       "%y: f32[4], %z: f32[5,4] = higher_order::scan(@step, [%i], [%x], [])\n"
       "return %y, %z\n" +
-      std::string(kStep));
+      std::string(kScanStep));
   ASSERT_TRUE(kernels) << Describe(kernels.error());
   EXPECT_THAT(kernels->graph_runs, ElementsAre(1, 5));
   EXPECT_THAT(SizesOfOutput(*kernels, 1), ElementsAre(5, 4));
@@ -78,7 +78,7 @@ TEST(Control, ALongScanIsCarriedAsTheFileHasIt) {
       "input %i: f32[4]\ninput %x: f32[100000,4]\n"
       "%y: f32[4], %z: f32[100000,4] = higher_order::scan(@step, [%i], [%x], [])\n"
       "return %y, %z\n" +
-      std::string(kStep));
+      std::string(kScanStep));
   ASSERT_TRUE(kernels) << Describe(kernels.error());
   EXPECT_THAT(Names(*kernels), ElementsAre("higher_order::scan"));
   EXPECT_EQ(kernels->text(kernels->main().nodes[0].refusal), "a scan of 100000 steps");
@@ -89,7 +89,7 @@ TEST(Control, LoopsAreNotDifferentiated) {
       "parameter %w: f32[4]\ninput %x: f32[5,4]\n"
       "%y: f32[4], %z: f32[5,4] = higher_order::scan(@step, [%w], [%x], [])\n"
       "%s: f32[] = aten::sum(%y)\nsteelyard::backward(%s)\nreturn %s\n" +
-      std::string(kStep));
+      std::string(kScanStep));
   ASSERT_FALSE(kernels);
   EXPECT_THAT(Describe(kernels.error()), HasSubstr("the gradient of scan is not known"));
 }

@@ -9,15 +9,15 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr int kElements = 2 * 3 * 4 * 4;
+constexpr int kImageElements = 2 * 3 * 4 * 4;
 
 TEST(BatchNormBackward, MakesTheImagesGradientTwice) {
   EXPECT_THAT(
       EventsOf("aten::native_batch_norm_backward(f32[2,3,4,4], f32[2,3,4,4], f32[3], f32[3], "
                "f32[3], f32[3], f32[3], True, 1e-05, [True,True,True])"),
-      ElementsAre(Line(kElements * 4, "empty"), Line(12, "empty"), Line(12, "empty"),
-                  Line(kElements * 4, "empty"),
-                  Line(-kElements * 4, "native_batch_norm_backward")));
+      ElementsAre(Line(kImageElements * 4, "empty"), Line(12, "empty"), Line(12, "empty"),
+                  Line(kImageElements * 4, "empty"),
+                  Line(-kImageElements * 4, "native_batch_norm_backward")));
 }
 
 TEST(BatchNormBackward, ChannelsThatLieSideBySideAreSummedInABuffer) {
@@ -33,7 +33,7 @@ TEST(BatchNormBackward, SumsAGradientThatLiesOtherwise) {
   EXPECT_THAT(
       EventsOf("aten::native_batch_norm_backward(f32[2,3,4,4]{0,0,0,0}, f32[2,3,4,4], f32[3], "
                "f32[3], f32[3], f32[3], f32[3], True, 1e-05, [True,False,False])"),
-      ElementsAre(Line(kElements * 4, "empty"), Line(12, "sum"),
+      ElementsAre(Line(kImageElements * 4, "empty"), Line(12, "sum"),
                   Line(-12, "native_batch_norm_backward")));
 }
 

@@ -13,13 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Work WorkOf(std::string_view call) {
-  const Program kernels = KernelsOf(call);
-  const Node& node = kernels.main().nodes[0];
-  const OpDef* def = FindOp(OpName::FromRuntime(kernels.op_name(node.op)));
-  return (**def->work)(OpView(kernels, *def, kernels.args(node), kernels.results(node)));
-}
-
 TEST(Raf, ProductsNameTheirTransposedFactor) {
   EXPECT_EQ(ResultOf("raf::matmul(f32[3,4], f32[4,5])"), "f32[3,5]");
   EXPECT_EQ(ResultOf("raf::matmul_nt(f32[3,4], f32[5,4])"), "f32[3,5]");

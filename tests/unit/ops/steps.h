@@ -26,6 +26,9 @@ inline Program KernelsOfProgram(const std::string& text) {
   return kernels ? *std::move(kernels) : Program();
 }
 
+// Of each tensor of the step below but the ids.
+inline constexpr std::int64_t kMatrix = 4 * 8 * 4;  // bytes
+
 // A step whose loss is the sum of `%y`, a call of parameters %p f32[4,8] and %q f32[4,8], an input
 // %x f32[4,8] and ids %i i64[4].
 inline std::string StepOf(std::string_view call, std::string_view end = "") {

@@ -26,15 +26,13 @@ TEST(ZeroGrad, DropsGradientsInTheOrderOfTheParameters) {
   EXPECT_THAT(events, Contains(Line(-4 * 8 * 4, "Optimizer.zero_grad#SGD.zero_grad")).Times(2));
 }
 
-constexpr std::int64_t kMatrix = 4 * 8 * 4;  // bytes
-
-std::vector<std::string> StepWith(std::string_view end) {
+std::vector<std::string> StepEndingWith(std::string_view end) {
   return EventsOfProgram(StepOf("aten::mul.Tensor(%p, %q)", end));
 }
 
 TEST(ZeroGrad, OverwritesGradientsThatAreKept) {
   const std::vector<std::string> events =
-      StepWith("steelyard::zero_grad([%p, %q], \"SGD\", True) phase optimizer\n");
+      StepEndingWith("steelyard::zero_grad([%p, %q], \"SGD\", True) phase optimizer\n");
   EXPECT_THAT(events, Contains(Line(-kMatrix, "Optimizer.zero_grad#SGD.zero_grad")).Times(0));
 }
 
@@ -52,9 +50,9 @@ TEST(KeepGradients, AreThereBeforeTheStep) {
 
 // Norms of both gradients, stacked, and of them; the coefficient; all die by the end.
 TEST(ClipByNorm, NeedsOneNumberForEachGradient) {
-  const std::vector<std::string> without = StepWith("");
+  const std::vector<std::string> without = StepEndingWith("");
   const std::vector<std::string> events =
-      StepWith("steelyard::clip_grad_norm_([%p, %q]) phase optimizer\n");
+      StepEndingWith("steelyard::clip_grad_norm_([%p, %q]) phase optimizer\n");
   EXPECT_THAT(events, Contains(Line(2 * 4, "aten::cat")));
   EXPECT_THAT(events, Contains(Line(4, "aten::linalg_vector_norm")).Times(3));
   EXPECT_THAT(events, Contains(Line(4, "aten::clamp")));
@@ -62,7 +60,8 @@ TEST(ClipByNorm, NeedsOneNumberForEachGradient) {
 }
 
 TEST(ClipByValue, NeedsNothing) {
-  EXPECT_EQ(StepWith("steelyard::clip_grad_value_([%p, %q]) phase optimizer\n"), StepWith(""));
+  EXPECT_EQ(StepEndingWith("steelyard::clip_grad_value_([%p, %q]) phase optimizer\n"),
+            StepEndingWith(""));
 }
 
 // Two micro-steps: the outputs and the loss of the first die between them, and the second adds its

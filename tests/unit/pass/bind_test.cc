@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // What a language model exported with dynamic batch and length looks like.
-constexpr std::string_view kModel = R"(
+constexpr std::string_view kLanguageModel = R"(
 symbol batch: 1..4096 = 2
 symbol seq: 2..512 = 64
 buffer %ids: i64[1,512]
@@ -48,7 +48,7 @@ std::vector<std::string> NotesOf(const Program& program) {
 }
 
 TEST(Bind, InputShapesGiveEverySize) {
-  const Result<Program> p = BindText(kModel, {.inputs = {{"input_ids", {4, 128}}}});
+  const Result<Program> p = BindText(kLanguageModel, {.inputs = {{"input_ids", {4, 128}}}});
   ASSERT_TRUE(p) << Describe(p.error());
   EXPECT_TRUE(p->is_concrete());
   EXPECT_EQ(p->expressions.size(), 0u);
@@ -67,7 +67,7 @@ return %t, 128, 64
 }
 
 TEST(Bind, WhatIsNotGivenIsTheExampleAndANote) {
-  const Result<Program> p = BindText(kModel, {});
+  const Result<Program> p = BindText(kLanguageModel, {});
   ASSERT_TRUE(p) << Describe(p.error());
   EXPECT_THAT(p->sizes(p->inputs[0]), ElementsAre(2, 64));
   EXPECT_THAT(
@@ -94,11 +94,11 @@ input %written: i64[b,t]
 }
 
 TEST(Bind, BatchAndSeqBindTheFirstAndSecondDimensions) {
-  const Result<Program> p = BindText(kModel, {.batch = 8, .seq = 32});
+  const Result<Program> p = BindText(kLanguageModel, {.batch = 8, .seq = 32});
   ASSERT_TRUE(p) << Describe(p.error());
   EXPECT_THAT(p->sizes(p->inputs[0]), ElementsAre(8, 32));
   EXPECT_THAT(p->sizes(p->inputs[1]), ElementsAre(8, 1, 1, 32));
-  const Result<Program> batch = BindText(kModel, {.batch = 8});
+  const Result<Program> batch = BindText(kLanguageModel, {.batch = 8});
   ASSERT_TRUE(batch) << Describe(batch.error());
   EXPECT_THAT(batch->sizes(batch->inputs[0]), ElementsAre(8, 64));
   EXPECT_EQ(batch->notes.size(), 1u);
@@ -142,15 +142,15 @@ input %labels: i64[b]
 }
 
 TEST(Bind, ContradictionsAreShownWithBothSides) {
-  EXPECT_EQ(Refusal(kModel, {.inputs = {{"input_ids", {2, 64}}, {"mask", {3, 1, 1, 64}}}}),
+  EXPECT_EQ(Refusal(kLanguageModel, {.inputs = {{"input_ids", {2, 64}}, {"mask", {3, 1, 1, 64}}}}),
             "the size batch: 3 by input \"mask\", dimension 0, but 2 by input \"input_ids\", "
             "dimension 0. One of them is enough: sizes of the same symbol agree over all inputs.");
-  EXPECT_EQ(Refusal(kModel, {.inputs = {{"mask", {2, 5, 1, 64}}}}),
+  EXPECT_EQ(Refusal(kLanguageModel, {.inputs = {{"mask", {2, 5, 1, 64}}}}),
             "input \"mask\", dimension 1: the size is 1 in the file, 5 was asked for. This size is "
             "fixed. Export the model with dynamic_shapes to vary it.");
-  EXPECT_THAT(Refusal(kModel, {.inputs = {{"input_ids", {2, 64}}}, .batch = 4}),
+  EXPECT_THAT(Refusal(kLanguageModel, {.inputs = {{"input_ids", {2, 64}}}, .batch = 4}),
               HasSubstr("the size batch: 4 by --batch (input \"input_ids\"), but 2 by input"));
-  EXPECT_EQ(Refusal(kModel, {.seq = 1024}),
+  EXPECT_EQ(Refusal(kLanguageModel, {.seq = 1024}),
             "--seq (input \"input_ids\"): seq = 1024 is outside the model's range of 2 to 512. "
             "Choose a size in this range. An exported model has the one that dynamic_shapes gave "
             "it; one of a config.json has as many positions as the config says "
@@ -158,10 +158,10 @@ TEST(Bind, ContradictionsAreShownWithBothSides) {
 }
 
 TEST(Bind, InputsAreNamedAsTheUserNamesThem) {
-  EXPECT_EQ(Refusal(kModel, {.inputs = {{"ids", {1, 512}}}}),
+  EXPECT_EQ(Refusal(kLanguageModel, {.inputs = {{"ids", {1, 512}}}}),
             "--input: there is no input \"ids\". The inputs are: input_ids [batch, seq], mask "
             "[batch, 1, 1, seq].");
-  EXPECT_EQ(Refusal(kModel, {.inputs = {{"input_ids", {64}}}}),
+  EXPECT_EQ(Refusal(kLanguageModel, {.inputs = {{"input_ids", {64}}}}),
             "input \"input_ids\": 1 sizes were given for 2 dimensions. Its shape in the file is "
             "[batch, seq].");
 }

@@ -7,10 +7,10 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "ir/text_reader.h"
 #include "ir/verify.h"
+#include "parsed.h"
 #include "pass/append_loss.h"
 
 namespace steelyard {
@@ -30,12 +30,6 @@ Result<Program> Fused(std::string_view head, int chunks, std::string loss = "cro
 }
 
 constexpr std::string_view kLinear = "%scores: f32[2,3,5] = aten::linear(%h, %w, %b)\n";
-
-std::vector<std::string> Operators(const Program& program, GraphId graph) {
-  std::vector<std::string> out;
-  for (const Node& node : program.graphs[graph].nodes) out.emplace_back(program.op_name(node.op));
-  return out;
-}
 
 TEST(FusedLoss, EachChunkIsARegionOfItsOwn) {
   const Result<Program> program = Fused(kLinear, 4);

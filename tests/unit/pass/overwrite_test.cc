@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // leaky_relu saves its operand, leaky_relu_ its result: of the two in layer.1 one can be in place.
-constexpr std::string_view kNet = R"(module "": Net
+constexpr std::string_view kTwoActivations = R"(module "": Net
 module layer.0: Block
 module layer.0.act: ReLU
 module layer.1: Block
@@ -36,7 +36,7 @@ return %e
 )";
 
 Result<Program> Overwritten(std::vector<std::string> patterns) {
-  Result<Program> program = ParseText(kNet, "");
+  Result<Program> program = ParseText(kTwoActivations, "");
   EXPECT_TRUE(program) << Describe(program.error());
   return Overwrite(*std::move(program), {.inplace = std::move(patterns)}, {});
 }
@@ -82,7 +82,7 @@ TEST(Overwrite, APatternNamesSomething) {
 }
 
 TEST(Overwrite, ItIsSaidWhereNothingCanBeInPlace) {
-  Program program = ParseText(kNet, "").value();
+  Program program = ParseText(kTwoActivations, "").value();
   program.main().nodes.erase(program.main().nodes.begin() + 4);
   program.main().outputs = {Argument::OfValue(program.results(program.main().nodes[3])[0])};
   program.arguments[program.main().nodes[4].arguments.begin] = program.main().outputs[0];

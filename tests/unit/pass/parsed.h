@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Programs to run passes on.
+// Programs to run passes on, and what is in them.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "ir/text_reader.h"
 #include "steelyard/error.h"
@@ -19,6 +21,12 @@ inline Program Parsed(std::string_view text) {
   Result<Program> program = ParseText(text, "");
   EXPECT_TRUE(program) << Describe(program.error());
   return program ? *std::move(program) : Program();
+}
+
+inline std::vector<std::string> Operators(const Program& program, GraphId graph) {
+  std::vector<std::string> out;
+  for (const Node& node : program.graphs[graph].nodes) out.emplace_back(program.op_name(node.op));
+  return out;
 }
 
 }  // namespace steelyard

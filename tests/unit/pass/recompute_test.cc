@@ -10,6 +10,7 @@
 
 #include "ir/text_reader.h"
 #include "ir/verify.h"
+#include "parsed.h"
 
 namespace steelyard {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // Two blocks of two operators around one that is of no block.
-constexpr std::string_view kNet = R"(module "": Net
+constexpr std::string_view kTwoBlocks = R"(module "": Net
 module layer.0: Block
 module layer.0.fc: Linear
 module layer.1: Block
@@ -33,16 +34,10 @@ return %e
 )";
 
 Result<Program> Recomputed(std::vector<std::string> patterns, bool reentrant = false) {
-  Result<Program> program = ParseText(kNet, "");
+  Result<Program> program = ParseText(kTwoBlocks, "");
   EXPECT_TRUE(program) << Describe(program.error());
   return Recompute(*std::move(program),
                    {.recompute = std::move(patterns), .recompute_reentrant = reentrant});
-}
-
-std::vector<std::string> Operators(const Program& program, GraphId graph) {
-  std::vector<std::string> out;
-  for (const Node& node : program.graphs[graph].nodes) out.emplace_back(program.op_name(node.op));
-  return out;
 }
 
 TEST(Recompute, EachCallOfANamedModuleBecomesAGraph) {
@@ -76,7 +71,7 @@ TEST(Recompute, OnlyTheOutermostModuleIsARegion) {
 }
 
 TEST(Recompute, CallsOfOneModuleAreToldApart) {
-  Program program = ParseText(kNet, "").value();
+  Program program = ParseText(kTwoBlocks, "").value();
   // layer.1 is called twice: once for each of its operators.
   program.calls = {{.module = 0}, {.module = 3, .parent = 0}, {.module = 3, .parent = 0}};
   std::vector<Node>& nodes = program.main().nodes;
@@ -94,7 +89,7 @@ TEST(Recompute, APatternNamesSomething) {
 }
 
 TEST(Recompute, ARegionStandsTogether) {
-  Program program = ParseText(kNet, "").value();
+  Program program = ParseText(kTwoBlocks, "").value();
   program.calls = {{.module = 0}, {.module = 1, .parent = 0}, {.module = 3, .parent = 0}};
   std::vector<Node>& nodes = program.main().nodes;
   nodes[0].call = nodes[4].call = 1;

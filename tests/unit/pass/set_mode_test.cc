@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::string_view kModel = R"(
+constexpr std::string_view kDropoutAndNorm = R"(
 input %x: f32[4,8,2,2]
 parameter %w: f32[8]
 buffer %m: f32[8]
@@ -27,7 +27,7 @@ return %d
 )";
 
 Program Set(ModelMode mode) {
-  Result<Program> program = ParseText(kModel, "");
+  Result<Program> program = ParseText(kDropoutAndNorm, "");
   EXPECT_TRUE(program) << Describe(program.error());
   Result<Program> set = SetMode(*std::move(program), mode, false);
   EXPECT_TRUE(set);

@@ -12,8 +12,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::int64_t kKiB = 1024;
-
 std::vector<Advice> OneLine() {
   return {{.change = "--recompute 'layer.*'",
            .words = "2 Block run again in the backward pass",

@@ -24,8 +24,6 @@ WorkReport Count(const WeighedModel& model, std::string_view convention, const N
   return count;
 }
 
-constexpr std::int64_t kMacs = 2 * kLayerMacs + kHeadMacs;
-
 // torch's counter forgets the head; the old DeepSpeed takes 7 elements for multiply-adds.
 WeighedModel Compared() {
   WeighedModel model;

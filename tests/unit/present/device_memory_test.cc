@@ -12,8 +12,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::int64_t kKiB = 1024;
-
 DeviceMemoryReport Report() {
   DeviceMemoryReport report;
   report.use.requested = 3 * kKiB;

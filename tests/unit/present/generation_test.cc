@@ -12,8 +12,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::int64_t kKiB = 1024;
-
 Generation TwoCalls() {
   Generation generation{
       .prompt = 6, .tokens = 2, .sequences = 3, .store = "dynamic", .peak = 5 * kKiB};

@@ -14,7 +14,7 @@ using ::testing::Not;
 
 constexpr std::int64_t kParameterBytes = kFloat * (8 * 8 + 8 * 8 + 4 * 8);
 constexpr std::int64_t kInputBytes = kFloat * 2 * 8;
-constexpr std::int64_t kResident = kParameterBytes + kInputBytes;
+constexpr std::int64_t kResidentBytes = kParameterBytes + kInputBytes;
 constexpr std::int64_t kPeakDelta = kFloat * 2 * 8 + kFloat * 4 * 8;  // a and the scratch
 
 std::string MemoryText(const Findings& findings) {
@@ -25,7 +25,7 @@ std::string MemoryText(const Findings& findings) {
 
 TEST(MemoryTest, TheHeadlineAddsUp) {
   const WeighedModel model;
-  static_assert(kResident + kPeakDelta == 896);
+  static_assert(kResidentBytes + kPeakDelta == 896);
   EXPECT_THAT(MemoryText(model.findings()),
               HasSubstr("peak 896 B = 704 B resident + 192 B in the pass"));
 }
@@ -108,8 +108,8 @@ TEST(MemoryTest, DataHasEveryCategoryAndTheySumUp) {
   const WeighedModel model;
   report::Data data;
   AddMemoryData(model.findings(), {}, &data);
-  EXPECT_EQ(At(data, "memory.resident").AsInt(), kResident);
-  EXPECT_EQ(At(data, "memory.peak").AsInt(), kResident + kPeakDelta);
+  EXPECT_EQ(At(data, "memory.resident").AsInt(), kResidentBytes);
+  EXPECT_EQ(At(data, "memory.peak").AsInt(), kResidentBytes + kPeakDelta);
   EXPECT_EQ(At(data, "memory.peak_delta").AsInt(), kPeakDelta);
   std::int64_t sum = 0;
   int categories = 0;
@@ -117,7 +117,7 @@ TEST(MemoryTest, DataHasEveryCategoryAndTheySumUp) {
     sum += part.AsInt();
     ++categories;
   }
-  EXPECT_EQ(sum, kResident + kPeakDelta);
+  EXPECT_EQ(sum, kResidentBytes + kPeakDelta);
   EXPECT_EQ(categories, static_cast<int>(kCategoryCount) - 1) << "a cache only where there is one";
   EXPECT_EQ(At(data, "memory.peak_op").AsText(), "aten::mm");
   EXPECT_EQ(At(data, "memory.peak_module").AsText(), "encoder.layer.0");

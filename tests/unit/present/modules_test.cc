@@ -17,7 +17,7 @@ using ::testing::Not;
 constexpr std::size_t kParameters = 1;  // the columns of the tree
 constexpr std::size_t kFlops = 4;
 
-report::Table TreeOf(const Findings& findings, const Shown& shown) {
+report::Table ModuleTable(const Findings& findings, const Shown& shown) {
   report::Document document;
   AppendModules(findings, shown, &document);
   return std::get<report::Table>(document.body.at(0));
@@ -62,7 +62,7 @@ TEST(ModulesTest, DetailedShowsThemOneByOne) {
 TEST(ModulesTest, RowsOfALevelSumUpToTheWhole) {
   const WeighedModel model;
   for (const bool detailed : {false, true}) {
-    const report::Table tree = TreeOf(model.findings(), {.depth = 2, .detailed = detailed});
+    const report::Table tree = ModuleTable(model.findings(), {.depth = 2, .detailed = detailed});
     EXPECT_EQ(SumAtLevel(tree, 0, kParameters), 8 * 8 + 8 * 8 + 4 * 8);
     EXPECT_EQ(SumAtLevel(tree, 0, kFlops), 2 * (2 * kLayerMacs + kHeadMacs));
     EXPECT_EQ(SumAtLevel(tree, 1, kParameters), 8 * 8 + 8 * 8);
@@ -73,7 +73,7 @@ TEST(ModulesTest, RowsOfALevelSumUpToTheWhole) {
 TEST(ModulesTest, WhatAModuleHasBesidesItsChildrenGetsARow) {
   WeighedModel model;
   model.modules[0].parameters += 5;
-  const report::Table tree = TreeOf(model.findings(), {.depth = 1});
+  const report::Table tree = ModuleTable(model.findings(), {.depth = 1});
   EXPECT_EQ(std::get<std::string>(tree.rows.back().cells[0].content), "(itself)");
   EXPECT_EQ(SumAtLevel(tree, 0, kParameters), model.modules[0].parameters);
 }

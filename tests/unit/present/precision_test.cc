@@ -13,8 +13,6 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::int64_t kKiB = 1024;
-
 CastReport TwoCastsAndOneWide() {
   return {.casts = {{.op = "aten::linear",
                      .of = CastOf::kParameter,

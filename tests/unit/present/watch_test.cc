@@ -13,7 +13,7 @@
 namespace steelyard::present {
 namespace {
 
-std::string TextOf(const RecordWriter& record) {
+std::string WatchText(const RecordWriter& record) {
   Result<Recording> recording = ReadRecording(record.Bytes(), "test");
   const Watched watched =
       Replay(std::move(*recording), [](const RecordedCall&) { return CallIs::kUnknown; });
@@ -29,7 +29,7 @@ TEST(PresentWatch, TellsModulesByTheirPaths) {
   record.Module(2, 1, "encoder.layer", "Linear");
   record.Add(SY_MODULE_ENTER, 0).Add(SY_MODULE_ENTER, 1).Add(SY_MODULE_ENTER, 2);
   record.Add(SY_MODULE_LEAVE, 2).Add(SY_MODULE_LEAVE, 1).Add(SY_MODULE_LEAVE, 0);
-  const std::string text = TextOf(record);
+  const std::string text = WatchText(record);
   EXPECT_NE(text.find("Model"), std::string::npos);
   EXPECT_NE(text.find("1 step, each is a call of the model"), std::string::npos) << text;
   EXPECT_NE(text.find("  encoder"), std::string::npos);
@@ -40,7 +40,7 @@ TEST(PresentWatch, SaysHowStepsWereToldApartAndWhatWasNoted) {
   RecordWriter record;
   record.Entry(SY_REMARK, 0, "memory of cuda is not watched");
   for (int i = 0; i < 2; ++i) record.Add(SY_OPTIMIZER_ENTER).Add(SY_OPTIMIZER_LEAVE);
-  const std::string text = TextOf(record);
+  const std::string text = WatchText(record);
   EXPECT_NE(text.find("2 steps, each ends with the optimizer's"), std::string::npos) << text;
   EXPECT_NE(text.find("memory of cuda is not watched"), std::string::npos);
   EXPECT_NE(text.find("but the first, which warms up"), std::string::npos);

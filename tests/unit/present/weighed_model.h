@@ -38,9 +38,11 @@ class WeighedModel {
   void CountByHand();
 };
 
+inline constexpr std::int64_t kKiB = 1024;
 inline constexpr std::int64_t kFloat = 4;              // bytes
 inline constexpr std::int64_t kLayerMacs = 2 * 8 * 8;  // rows, inputs, outputs
 inline constexpr std::int64_t kHeadMacs = 2 * 8 * 4;
+inline constexpr std::int64_t kMacs = 2 * kLayerMacs + kHeadMacs;
 
 // The value at a path of keys.
 report::DataView At(const report::Data& data, std::string_view path);

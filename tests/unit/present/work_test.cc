@@ -11,7 +11,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kMacs = 2 * kLayerMacs + kHeadMacs;
 constexpr std::int64_t kMoved = kFloat * (2 * (2 * 8 + 8 * 8 + 2 * 8) + (2 * 8 + 4 * 8 + 2 * 4));
 
 std::string WorkText(const Findings& findings) {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 
+#include "quantities.h"
 #include "steelyard/report.h"
 #include "steelyard/units.h"
 
@@ -29,10 +29,6 @@ std::string Wrapped(const Sentence& sentence, int width, std::size_t hanging = 0
   first.PadTo(hanging);
   WriteSentence(sentence, first, hanging, {.width = width}, &out);
   return out;
-}
-
-Quantity Bytes(std::int64_t value, Claim claim = Claim::kExact) {
-  return {.value = value, .unit = Unit::kBytes, .claim = claim};
 }
 
 TEST(StyledLineTest, PadsByColumnsNotBytes) {

@@ -23,7 +23,7 @@ std::string Text(const Table& table, const RenderOptions& options = {}) {
   return out;
 }
 
-Quantity Of(std::int64_t value, Unit unit) { return {.value = value, .unit = unit}; }
+Quantity QuantityOf(std::int64_t value, Unit unit) { return {.value = value, .unit = unit}; }
 
 // A tree of modules; the share goes before the note when there is little room.
 Table Modules() {
@@ -32,7 +32,7 @@ Table Modules() {
                    {.key = "parameters", .header = "parameters", .align = Align::kRight},
                    {.key = "share", .align = Align::kRight, .priority = 2},
                    {.key = "note", .priority = 1}};
-  const auto count = [](std::int64_t n) { return Of(n, Unit::kCount); };
+  const auto count = [](std::int64_t n) { return QuantityOf(n, Unit::kCount); };
   table.rows.push_back({.cells = {"bert", count(108'900'000), Quantity{0.994, Unit::kPercent}}});
   table.rows.push_back(
       {.cells = {"encoder", count(85'100'000), Quantity{0.777, Unit::kPercent}, "12 × BertLayer"},
@@ -49,8 +49,8 @@ TEST(TextTableTest, AlignsColumnsAndIndentsTheTree) {
 
 TEST(TextTableTest, WithoutHeadersThereIsNoHeaderLine) {
   Table table{.columns = {{.key = "bytes", .align = Align::kRight}, {.key = "name"}}, .level = 2};
-  table.rows.push_back({.cells = {Of(512, Unit::kBytes), "logits"}});
-  table.rows.push_back({.cells = {Of(2048, Unit::kBytes), "loss"}});
+  table.rows.push_back({.cells = {QuantityOf(512, Unit::kBytes), "logits"}});
+  table.rows.push_back({.cells = {QuantityOf(2048, Unit::kBytes), "loss"}});
   EXPECT_EQ(Text(table),
             "      512 B  logits\n"
             "    2.0 KiB  loss\n");
@@ -84,7 +84,8 @@ TEST(TextTableTest, GivesUpPaddingThenNamesThenHeadersButNoNumber) {
 TEST(TextTableTest, ShortensLongNamesBeforeHeaders) {
   Table table{.columns = {{.key = "op", .header = "By operator"},
                           {.key = "calls", .header = "calls", .align = Align::kRight}}};
-  table.rows.push_back({.cells = {"aten::scaled_dot_product_attention", Of(12, Unit::kCount)}});
+  table.rows.push_back(
+      {.cells = {"aten::scaled_dot_product_attention", QuantityOf(12, Unit::kCount)}});
   // 30 columns less 5 for "calls" and 2 for the gap leave 23: 2 of indentation, 10, the mark, 10.
   EXPECT_EQ(Text(table, {.width = 30}),
             "By operator              calls\n"
@@ -93,7 +94,8 @@ TEST(TextTableTest, ShortensLongNamesBeforeHeaders) {
 
 TEST(TextTableTest, ShortensNamesInTheMiddle) {
   Table table{.columns = {{.key = "name"}, {.key = "bytes", .align = Align::kRight}}};
-  table.rows.push_back({.cells = {"bert.encoder.layer.11.output.dense", Of(512, Unit::kBytes)}});
+  table.rows.push_back(
+      {.cells = {"bert.encoder.layer.11.output.dense", QuantityOf(512, Unit::kBytes)}});
   // 22 columns less 5 for the number and 2 for the gap leave 15: 7, the mark, 7.
   EXPECT_EQ(Text(table, {.width = 22}), "bert.en…t.dense  512 B\n");
   EXPECT_EQ(Text(table, {.width = 22, .unicode = false}), "bert.e..t.dense  512 B\n");
@@ -105,7 +107,8 @@ TEST(TextTableTest, ASharedScaleIsTheFirstNumbersWhereThatTellsMore) {
                           {.key = "step", .header = "step", .align = Align::kRight}}};
   const auto row = [&](std::int64_t forward, std::int64_t step) {
     table.rows.push_back(
-        {.cells = {"", Of(forward, Unit::kFlops), Of(step, Unit::kFlops)}, .one_scale = true});
+        {.cells = {"", QuantityOf(forward, Unit::kFlops), QuantityOf(step, Unit::kFlops)},
+         .one_scale = true});
   };
   row(342'000'000'000, 1'026'000'000'000);
   row(342'000'000'000, 10'260'000'000'000);
@@ -119,8 +122,8 @@ TEST(TextTableTest, TextsThatMayBeCutSpareAColumn) {
   Table table{.columns = {{.key = "tensor", .fit = Fit::kCut},
                           {.key = "bytes", .align = Align::kRight},
                           {.key = "held", .priority = 1}}};
-  table.rows.push_back({.cells = {"_log_softmax_backward_data in loss", Of(512, Unit::kBytes),
-                                  "saved by ReluBackward0"}});
+  table.rows.push_back({.cells = {"_log_softmax_backward_data in loss",
+                                  QuantityOf(512, Unit::kBytes), "saved by ReluBackward0"}});
   // 34 + 2 + 5 + 2 + 22 = 65 columns; the first text gives 5 of up to 34 - 26 = 8.
   EXPECT_EQ(Text(table, {.width = 60}),
             "_log_softmax_b…d_data in loss  512 B  saved by ReluBackward0\n");
@@ -131,8 +134,8 @@ TEST(TextTableTest, TheLastTextsGoOnBelow) {
   Table table{.columns = {{.key = "peak", .header = "Advice"},
                           {.key = "change", .header = "with", .fit = Fit::kWrap},
                           {.key = "why", .priority = 1, .fit = Fit::kWrap}}};
-  table.rows.push_back(
-      {.cells = {Of(512, Unit::kBytes), "--recompute 'encoder.layer.*' --train sgd", "run again"}});
+  table.rows.push_back({.cells = {QuantityOf(512, Unit::kBytes),
+                                  "--recompute 'encoder.layer.*' --train sgd", "run again"}});
   EXPECT_EQ(Text(table, {.width = 80}),
             "Advice            with\n"
             "  512 B           --recompute 'encoder.layer.*' --train sgd  run again\n");
@@ -148,7 +151,7 @@ TEST(TextTableTest, NumbersThatDoNotFitFollowInATableOfTheirOwn) {
                           {.key = "torch", .header = "torch", .align = Align::kRight},
                           {.key = "all", .header = "all", .align = Align::kRight},
                           {.key = "raf", .header = "raf", .align = Align::kRight}}};
-  const auto flops = [](std::int64_t n) { return Of(n, Unit::kFlops); };
+  const auto flops = [](std::int64_t n) { return QuantityOf(n, Unit::kFlops); };
   table.rows.push_back({.cells = {"forward", flops(114'000'000'000), flops(114'500'000'000),
                                   flops(114'400'000'000)}});
   // 10 columns of names, 2 and 11 for each number: two of them take 36.
@@ -167,7 +170,7 @@ TEST(TextTableTest, ColumnsOfOnePriorityGoTogether) {
                   {.key = "b", .header = "B", .align = Align::kRight},
                   {.key = "calls_a", .header = "calls A", .align = Align::kRight, .priority = 1},
                   {.key = "calls_b", .header = "B", .align = Align::kRight, .priority = 1}}};
-  const auto count = [](std::int64_t n) { return Of(n, Unit::kCount); };
+  const auto count = [](std::int64_t n) { return QuantityOf(n, Unit::kCount); };
   table.rows.push_back({.cells = {"linear", count(1), count(2), count(3), count(4)}});
   // 16 + 2 + 6 + 2 + 1 + 2 + 7 + 2 + 1 = 39
   EXPECT_EQ(Text(table, {.width = 38}),
@@ -180,14 +183,14 @@ TEST(TextTableTest, ARowInOneScaleNamesItOnce) {
                           {.key = "forward", .header = "forward", .align = Align::kRight},
                           {.key = "optimizer", .header = "optimizer", .align = Align::kRight},
                           {.key = "share", .header = "share", .align = Align::kRight}}};
-  table.rows.push_back({.cells = {"", Of(114'000'000'000, Unit::kFlops), Of(0, Unit::kFlops),
-                                  Quantity{0.5, Unit::kPercent}},
+  table.rows.push_back({.cells = {"", QuantityOf(114'000'000'000, Unit::kFlops),
+                                  QuantityOf(0, Unit::kFlops), Quantity{0.5, Unit::kPercent}},
                         .one_scale = true});
   table.rows.push_back({.cells = {"moved",
                                   Quantity{.value = std::int64_t{14'000'000'000},
                                            .unit = Unit::kTraffic,
                                            .claim = Claim::kAtLeast},
-                                  Of(500'000'000, Unit::kTraffic)},
+                                  QuantityOf(500'000'000, Unit::kTraffic)},
                         .one_scale = true});
   EXPECT_EQ(Text(table),
             "Work              forward  optimizer   share\n"
@@ -199,7 +202,7 @@ TEST(TextTableTest, ARowInOneScaleIsExactWhereAsked) {
   Table table{.columns = {{.key = "work"}, {.key = "step"}}};
   // One more than 2^53, which a double does not hold.
   table.rows.push_back(
-      {.cells = {"", Of((std::int64_t{1} << 53) + 1, Unit::kFlops)}, .one_scale = true});
+      {.cells = {"", QuantityOf((std::int64_t{1} << 53) + 1, Unit::kFlops)}, .one_scale = true});
   EXPECT_EQ(Text(table, {.units = UnitStyle::kExact}), "FLOP  9,007,199,254,740,993\n");
 }
 
@@ -217,7 +220,7 @@ TEST(TextTableTest, CellsTooManyOrTooFewDoNoHarm) {
   EXPECT_EQ(Text(table), "x\nx  y\n\n");
   EXPECT_EQ(Text(Table{}), "");
   Table no_columns;
-  no_columns.rows.push_back({.cells = {Of(1, Unit::kBytes)}, .one_scale = true});
+  no_columns.rows.push_back({.cells = {QuantityOf(1, Unit::kBytes)}, .one_scale = true});
   EXPECT_EQ(Text(no_columns), "");
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "quantities.h"
 #include "render/utf8.h"
 #include "steelyard/report.h"
 #include "steelyard/units.h"
@@ -31,10 +32,8 @@ using report::RenderOptions;
 using report::Style;
 using report::Table;
 
-Quantity Bytes(std::int64_t value) { return {.value = value, .unit = Unit::kBytes}; }
-
 template <class... Blocks>
-Document Of(Blocks... blocks) {
+Document DocumentOf(Blocks... blocks) {
   Document document;
   (document.body.push_back(std::move(blocks)), ...);
   return document;
@@ -50,17 +49,17 @@ constexpr std::int64_t kKi = 1024;
 constexpr std::int64_t kMi = 1024 * kKi;
 
 Document Memory() {
-  return Of(Headline{"Memory", {"peak ", Bytes(100 * kMi)}},
-            BarList{{Bar{.label = "parameters",
-                         .amount = Bytes(20 * kMi),
-                         .fraction = 0.2,
-                         .rate = {Bytes(4), "/param"}},
-                     Bar{.label = "optimizer",
-                         .amount = Bytes(80 * kMi),
-                         .fraction = 0.8,
-                         .rate = {Bytes(16), "/param"},
-                         .note = {"exp_avg, exp_avg_sq"}},
-                     Bar{.label = "outputs", .amount = Bytes(512), .note = {"the loss"}}}});
+  return DocumentOf(Headline{"Memory", {"peak ", Bytes(100 * kMi)}},
+                    BarList{{Bar{.label = "parameters",
+                                 .amount = Bytes(20 * kMi),
+                                 .fraction = 0.2,
+                                 .rate = {Bytes(4), "/param"}},
+                             Bar{.label = "optimizer",
+                                 .amount = Bytes(80 * kMi),
+                                 .fraction = 0.8,
+                                 .rate = {Bytes(16), "/param"},
+                                 .note = {"exp_avg, exp_avg_sq"}},
+                             Bar{.label = "outputs", .amount = Bytes(512), .note = {"the loss"}}}});
 }
 
 TEST(TextTest, AnEmptyDocumentIsNoText) { EXPECT_EQ(Text(Document{}), ""); }
@@ -95,7 +94,7 @@ TEST(TextTest, BarsGiveWayToNotes) {
 
 TEST(TextTest, BarsRoundToHalfACellAndStayWithinTheWhole) {
   const auto bar = [](double fraction) {
-    const std::string text = Text(Of(BarList{{Bar{.label = "x", .fraction = fraction}}}));
+    const std::string text = Text(DocumentOf(BarList{{Bar{.label = "x", .fraction = fraction}}}));
     return text.substr(text.find("▕"));
   };
   EXPECT_EQ(bar(1.5 / 30), "▕█▌▏\n");
@@ -106,12 +105,12 @@ TEST(TextTest, BarsRoundToHalfACellAndStayWithinTheWhole) {
 }
 
 TEST(TextTest, LongLabelsMoveTheFigures) {
-  EXPECT_EQ(Text(Of(BarList{{Bar{.label = "held outputs and more", .amount = Bytes(1)}}})),
+  EXPECT_EQ(Text(DocumentOf(BarList{{Bar{.label = "held outputs and more", .amount = Bytes(1)}}})),
             "  held outputs and more  1 B  ▕▏\n");
 }
 
 TEST(TextTest, LongTitlesKeepAGap) {
-  EXPECT_EQ(Text(Of(Headline{"BertForSequenceClassification", {"x"}})),
+  EXPECT_EQ(Text(DocumentOf(Headline{"BertForSequenceClassification", {"x"}})),
             "BertForSequenceClassification  x\n");
 }
 
@@ -120,36 +119,37 @@ TEST(TextTest, SectionsAreSetApart) {
   named.rows.push_back({.cells = {"x"}});
   Table plain{.columns = {{.key = "name"}}};
   plain.rows.push_back({.cells = {"y"}});
-  EXPECT_EQ(Text(Of(Headline{"Model", {"m"}}, Paragraph{{"as it is"}}, Headline{"Memory", {"1"}},
-                    Paragraph{{"below"}, 1}, plain, named, Paragraph{{"end"}})),
-            "Model             m\n"
-            "as it is\n"
-            "\n"
-            "Memory            1\n"
-            "  below\n"
-            "y\n"
-            "\n"
-            "Work\n"
-            "  x\n"
-            "\n"
-            "end\n")
+  EXPECT_EQ(
+      Text(DocumentOf(Headline{"Model", {"m"}}, Paragraph{{"as it is"}}, Headline{"Memory", {"1"}},
+                      Paragraph{{"below"}, 1}, plain, named, Paragraph{{"end"}})),
+      "Model             m\n"
+      "as it is\n"
+      "\n"
+      "Memory            1\n"
+      "  below\n"
+      "y\n"
+      "\n"
+      "Work\n"
+      "  x\n"
+      "\n"
+      "end\n")
       << "a paragraph on the whole report is not part of the table above it";
 }
 
 TEST(TextTest, AChartIsSetApart) {
   Chart chart{.unit = Unit::kBytes};
   chart.series.push_back({.points = {{0, 0}, {1, 512}}});
-  EXPECT_TRUE(
-      Text(Of(Headline{"Memory", {"1"}}, chart)).starts_with("Memory            1\n\n  512 ┤"));
+  EXPECT_TRUE(Text(DocumentOf(Headline{"Memory", {"1"}}, chart))
+                  .starts_with("Memory            1\n\n  512 ┤"));
 }
 
 TEST(TextTest, NotesSayHowSeriousTheyAre) {
-  EXPECT_EQ(Text(Of(NoteList{{{"assumed tied"}, {"exported on meta"}}},
-                    NoteList{{{"3 of 7 operators are not modelled"}}, Style::kWarning})),
+  EXPECT_EQ(Text(DocumentOf(NoteList{{{"assumed tied"}, {"exported on meta"}}},
+                            NoteList{{{"3 of 7 operators are not modelled"}}, Style::kWarning})),
             "Note: assumed tied\n"
             "Note: exported on meta\n"
             "Warning: 3 of 7 operators are not modelled\n");
-  EXPECT_EQ(Text(Of(NoteList{{{"no"}}, Style::kWarning}), {.colour = true}),
+  EXPECT_EQ(Text(DocumentOf(NoteList{{{"no"}}, Style::kWarning}), {.colour = true}),
             "\x1b[33mWarning:\x1b[0m no\n");
 }
 

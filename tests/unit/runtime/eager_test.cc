@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Timeline RunText(std::string_view text) {
+Timeline RunTextEagerly(std::string_view text) {
   const Result<Program> program = ParseText(text, "test.syt");
   EXPECT_TRUE(program) << Describe(program.error());
   const Result<Program> kernels = Dispatcher(*program, Target{}).Run();
@@ -33,19 +33,19 @@ std::vector<std::string> Events(const Timeline& timeline) {
 
 TEST(RunEager, FreesAtTheLastReference) {
   // f32[8] is 32 bytes. %a dies at the sum; %c is the caller's until the end.
-  EXPECT_THAT(Events(RunText("input %x: f32[8]\n"
-                             "%a: f32[8] = aten::tanh(%x)\n"
-                             "%c: f32[8] = aten::add.Tensor(%a, %x)\n"
-                             "return %c\n")),
+  EXPECT_THAT(Events(RunTextEagerly("input %x: f32[8]\n"
+                                    "%a: f32[8] = aten::tanh(%x)\n"
+                                    "%c: f32[8] = aten::add.Tensor(%a, %x)\n"
+                                    "return %c\n")),
               ElementsAre("aten::tanh 32", "aten::add 32", " -32", " -32"));
 }
 
 TEST(RunEager, AViewKeepsItsStorage) {
-  EXPECT_THAT(Events(RunText("input %x: f32[8]\n"
-                             "%a: f32[8] = aten::tanh(%x)\n"
-                             "%v: f32[2,4] = aten::view(%a, [2, 4])\n"
-                             "%b: f32[2,4] = aten::tanh(%v)\n"
-                             "return %b\n")),
+  EXPECT_THAT(Events(RunTextEagerly("input %x: f32[8]\n"
+                                    "%a: f32[8] = aten::tanh(%x)\n"
+                                    "%v: f32[2,4] = aten::view(%a, [2, 4])\n"
+                                    "%b: f32[2,4] = aten::tanh(%v)\n"
+                                    "return %b\n")),
               ElementsAre("aten::tanh 32", "aten::tanh 32", " -32", " -32"));
 }
 
@@ -54,30 +54,31 @@ TEST(RunEager, ATupleOfResultsGoesFromItsEnd) {
       "input %x: f32[8]\ninput %y: f32[2]\n"
       "%a: f32[8] = aten::tanh(%x)\n"
       "%b: f32[2] = aten::tanh(%y)\n";
-  EXPECT_THAT(Events(RunText(std::string(kTwo) + "return %a, %b\n")),
+  EXPECT_THAT(Events(RunTextEagerly(std::string(kTwo) + "return %a, %b\n")),
               ElementsAre("aten::tanh 32", "aten::tanh 8", " -8", " -32"));
-  EXPECT_THAT(Events(RunText(std::string(kTwo) + "releases 0, 1\nreturn %a, %b\n")),
+  EXPECT_THAT(Events(RunTextEagerly(std::string(kTwo) + "releases 0, 1\nreturn %a, %b\n")),
               ElementsAre("aten::tanh 32", "aten::tanh 8", " -32", " -8"));
   // What is returned twice goes with the last of the two.
-  EXPECT_THAT(Events(RunText(std::string(kTwo) + "return %b, %a, %b\n")),
+  EXPECT_THAT(Events(RunTextEagerly(std::string(kTwo) + "return %b, %a, %b\n")),
               ElementsAre("aten::tanh 32", "aten::tanh 8", " -32", " -8"));
 }
 
 TEST(RunEager, ARefusedCallGivesTheResultsOfTheFile) {
-  EXPECT_THAT(Events(RunText("input %x: f32[2,3,4]\n%y: f32[4,3,2] = aten::t(%x)\nreturn %y\n")),
-              ElementsAre("aten::t 96", " -96"));
+  EXPECT_THAT(
+      Events(RunTextEagerly("input %x: f32[2,3,4]\n%y: f32[4,3,2] = aten::t(%x)\nreturn %y\n")),
+      ElementsAre("aten::t 96", " -96"));
 }
 
 TEST(RunEager, InPlaceAllocatesNothing) {
-  EXPECT_THAT(Events(RunText("input %x: f32[8]\n"
-                             "%a: f32[8] = aten::tanh(%x)\n"
-                             "%b: f32[8] = aten::relu_(%a)\n"
-                             "return %b\n")),
+  EXPECT_THAT(Events(RunTextEagerly("input %x: f32[8]\n"
+                                    "%a: f32[8] = aten::tanh(%x)\n"
+                                    "%b: f32[8] = aten::relu_(%a)\n"
+                                    "return %b\n")),
               ElementsAre("aten::tanh 32", " -32"));
 }
 
 TEST(RunEager, ResidentsAreCountedOnceAndNeverFreed) {
-  const Timeline timeline = RunText(
+  const Timeline timeline = RunTextEagerly(
       "parameter %w: f32[8]\n"
       "input %x: f32[8]\n"
       "%a: f32[8] = aten::add.Tensor(%x, %w)\n"
@@ -88,7 +89,7 @@ TEST(RunEager, ResidentsAreCountedOnceAndNeverFreed) {
 }
 
 TEST(RunEager, ACacheIsGivenUpAndWhatReplacesItStays) {
-  const Timeline timeline = RunText(
+  const Timeline timeline = RunTextEagerly(
       "input %k: f32[8] cache\n"
       "input %x: f32[8]\n"
       "%n: f32[16] cache = aten::cat([%k, %x], 0)\n"
@@ -103,19 +104,19 @@ TEST(RunEager, ACacheIsGivenUpAndWhatReplacesItStays) {
 
 TEST(RunEager, AFunctionLetsItsVariablesGoWhenItReturns) {
   EXPECT_THAT(
-      Events(RunText("input %x: f32[8]\n"
-                     "%a: f32[8] = aten::tanh(%x)\n"
-                     "%b: f32[4] = aten::slice.Tensor(%x, 0, 0, 4)\n"
-                     "%c: f32[8] = aten::tanh(%a)\n"
-                     "%d: f32[2] = aten::zeros([2])\n"
-                     "steelyard::leave([%d, %a])\n"
-                     "return %c\n")),
+      Events(RunTextEagerly("input %x: f32[8]\n"
+                            "%a: f32[8] = aten::tanh(%x)\n"
+                            "%b: f32[4] = aten::slice.Tensor(%x, 0, 0, 4)\n"
+                            "%c: f32[8] = aten::tanh(%a)\n"
+                            "%d: f32[2] = aten::zeros([2])\n"
+                            "steelyard::leave([%d, %a])\n"
+                            "return %c\n")),
       ElementsAre("aten::tanh 32", "aten::tanh 32", "aten::empty 8", " -8", " -32", " -32"));
 }
 
 TEST(RunEager, OutputsAreTheCallers) {
   const Timeline timeline =
-      RunText("input %x: f32[8]\n%a: f32[8] = aten::tanh(%x)\nreturn %a, %x\n");
+      RunTextEagerly("input %x: f32[8]\n%a: f32[8] = aten::tanh(%x)\nreturn %a, %x\n");
   ASSERT_EQ(timeline.blocks.size(), 1u);
   EXPECT_EQ(timeline.blocks[0].category, Category::kOutputs);
   EXPECT_EQ(timeline.blocks[0].freed, 1u);
@@ -124,7 +125,7 @@ TEST(RunEager, OutputsAreTheCallers) {
 TEST(RunEager, AllocationsAndFreesCancel) {
   std::int64_t sum = 0;
   for (const Event& e :
-       RunText(
+       RunTextEagerly(
            "input %x: f32[4,8]\nparameter %w: f32[8,8]\nparameter %b: f32[8]\n"
            "%y: f32[4,8] = aten::linear(%x, %w, %b)\n%z: f32[4,8] = aten::gelu(%y)\nreturn %z\n")
            .events) {
@@ -134,13 +135,15 @@ TEST(RunEager, AllocationsAndFreesCancel) {
 }
 
 TEST(RunEager, EmptyTensorsMakeNoEvents) {
-  EXPECT_THAT(Events(RunText("input %x: f32[0,8]\n%a: f32[0,8] = aten::tanh(%x)\nreturn %a\n")),
-              ElementsAre());
+  EXPECT_THAT(
+      Events(RunTextEagerly("input %x: f32[0,8]\n%a: f32[0,8] = aten::tanh(%x)\nreturn %a\n")),
+      ElementsAre());
 }
 
 TEST(RunEager, UnmodelledResultsTakeTheFilesSizes) {
-  EXPECT_THAT(Events(RunText("input %x: f32[8]\n%a: i64[3] = mylib::mystery(%x)\nreturn %a\n")),
-              ElementsAre("mylib::mystery 24", " -24"));
+  EXPECT_THAT(
+      Events(RunTextEagerly("input %x: f32[8]\n%a: i64[3] = mylib::mystery(%x)\nreturn %a\n")),
+      ElementsAre("mylib::mystery 24", " -24"));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-GraphRun RunText(std::string_view text, const GraphOptions& options = {}) {
+GraphRun RunTextAsGraph(std::string_view text, const GraphOptions& options = {}) {
   return RunGraph(graph::KernelsOfText(text), Target{}, options);
 }
 
@@ -36,14 +36,14 @@ constexpr std::string_view kThreeRelus =
 
 TEST(RunGraph, RafsThreeRelus) {
   // With parameters; the last line is what remains.
-  EXPECT_THAT(Megabytes(RunText(kThreeRelus, {.fuse = false})), ElementsAre(2, 3, 3, 2));
-  EXPECT_THAT(Megabytes(RunText(kThreeRelus)), ElementsAre(2, 2));
-  EXPECT_THAT(Kernels(RunText(kThreeRelus)),
+  EXPECT_THAT(Megabytes(RunTextAsGraph(kThreeRelus, {.fuse = false})), ElementsAre(2, 3, 3, 2));
+  EXPECT_THAT(Megabytes(RunTextAsGraph(kThreeRelus)), ElementsAre(2, 2));
+  EXPECT_THAT(Kernels(RunTextAsGraph(kThreeRelus)),
               ElementsAre("fused_clamp_min_clamp_min_clamp_min", "out"));
 }
 
 TEST(RunGraph, BytesAreExact) {
-  const GraphRun run = RunText(kThreeRelus, {.fuse = false});
+  const GraphRun run = RunTextAsGraph(kThreeRelus, {.fuse = false});
   const std::int64_t x = 512 * 512 * 4;
   std::vector<std::int64_t> bytes;
   for (const KernelMemory& kernel : run.kernels) bytes.push_back(kernel.bytes);
@@ -54,28 +54,29 @@ TEST(RunGraph, BytesAreExact) {
 
 TEST(RunGraph, BindingsAreThoseOfRafsProgram) {
   // Three kernels of 5 bindings, three buffers of 2, of which two are freed.
-  EXPECT_EQ(RunText(kThreeRelus, {.fuse = false}).bindings, 3 * 5 + 3 * 2 + 2);
-  EXPECT_EQ(RunText(kThreeRelus).bindings, 5 + 2);
+  EXPECT_EQ(RunTextAsGraph(kThreeRelus, {.fuse = false}).bindings, 3 * 5 + 3 * 2 + 2);
+  EXPECT_EQ(RunTextAsGraph(kThreeRelus).bindings, 5 + 2);
   // A view is one, and so is the tuple of two results.
-  EXPECT_EQ(RunText("input %x: f32[2,8]\n%a = aten::tanh(%x)\n%t = aten::t(%x)\nreturn %a, %t\n")
-                .bindings,
-            5 + 2 + 1 + 1);
+  EXPECT_EQ(
+      RunTextAsGraph("input %x: f32[2,8]\n%a = aten::tanh(%x)\n%t = aten::t(%x)\nreturn %a, %t\n")
+          .bindings,
+      5 + 2 + 1 + 1);
 }
 
 TEST(RunGraph, ProgressIsToldAtEveryTenth) {
   std::vector<int> done;
   int of = 0;
-  const auto run = RunText(kThreeRelus, {.fuse = false, .progress = [&](int i, int all) {
-                                           done.push_back(i);
-                                           of = all;
-                                         }});
+  const auto run = RunTextAsGraph(kThreeRelus, {.fuse = false, .progress = [&](int i, int all) {
+                                                  done.push_back(i);
+                                                  of = all;
+                                                }});
   EXPECT_EQ(of, run.bindings);
   // 23 bindings: every second one.
   EXPECT_THAT(done, ElementsAre(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22));
 }
 
 TEST(RunGraph, EventsStandAtTheNodesOfTheirKernel) {
-  const GraphRun run = RunText(
+  const GraphRun run = RunTextAsGraph(
       "input %x: f32[2,8]\n%a = aten::tanh(%x)\n%b = aten::_softmax(%a, 1, False)\n"
       "%c = aten::exp(%b)\nreturn %c\n");
   std::vector<std::string> events;
@@ -91,7 +92,7 @@ TEST(RunGraph, EventsStandAtTheNodesOfTheirKernel) {
 
 TEST(RunGraph, SgdOverwritesTheParameterInOneKernel) {
   // RAF's test of in-place updates counts one tensor for the update of a parameter.
-  const GraphRun run = RunText(
+  const GraphRun run = RunTextAsGraph(
       "input %x: f32[2,3,4]\nparameter %w: f32[2,3,4]\n%y = raf::multiply(%x, %w)\n"
       "%n = raf::subtract.out(%w, %w, %y)\nreturn %x\n");
   EXPECT_THAT(Kernels(run), ElementsAre("fused_multiply_subtract", "out"));
@@ -99,7 +100,7 @@ TEST(RunGraph, SgdOverwritesTheParameterInOneKernel) {
 }
 
 TEST(RunGraph, WhatTheCallerGetsIsHeldOutputs) {
-  const GraphRun run = RunText(kThreeRelus);
+  const GraphRun run = RunTextAsGraph(kThreeRelus);
   ASSERT_EQ(run.timeline.blocks.size(), 1u);
   EXPECT_EQ(run.timeline.blocks[0].category, Category::kOutputs);
   EXPECT_EQ(run.timeline.blocks[0].freed, Block::kNever);
@@ -112,7 +113,7 @@ TEST(RunGraph, AnOrderForMemoryIsAnOption) {
       "%b = raf::softmax(%a)\n%c = raf::sum(%b)\n%d = raf::multiply(%late, %c)\nreturn %d\n";
   const auto peak = [&](KernelOrder order) {
     std::int64_t most = 0;
-    for (const KernelMemory& k : RunText(kLate, {.order = order}).kernels) {
+    for (const KernelMemory& k : RunTextAsGraph(kLate, {.order = order}).kernels) {
       most = std::max(most, k.bytes);
     }
     return most;
@@ -123,7 +124,7 @@ TEST(RunGraph, AnOrderForMemoryIsAnOption) {
 }
 
 TEST(RunGraph, AnEmptyProgramHasNoKernels) {
-  const GraphRun run = RunText("input %x: f32[8]\nreturn %x\n");
+  const GraphRun run = RunTextAsGraph("input %x: f32[8]\nreturn %x\n");
   EXPECT_THAT(Kernels(run), ElementsAre("out"));
   EXPECT_EQ(run.bound, 8 * 4);
 }

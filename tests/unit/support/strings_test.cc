@@ -40,10 +40,10 @@ TEST(StringTable, TextsThatAgreeInWholeWordsDiffer) {
 
 TEST(StringTable, GrowsWithoutLosingAny) {
   StringTable table;
-  constexpr int kCount = 5000;
-  for (int i = 0; i < kCount; ++i) table.Intern("layer." + std::to_string(i) + ".weight");
-  EXPECT_EQ(table.size(), 1u + kCount);
-  for (int i = 0; i < kCount; ++i) {
+  constexpr int kTexts = 5000;
+  for (int i = 0; i < kTexts; ++i) table.Intern("layer." + std::to_string(i) + ".weight");
+  EXPECT_EQ(table.size(), 1u + kTexts);
+  for (int i = 0; i < kTexts; ++i) {
     const std::string text = "layer." + std::to_string(i) + ".weight";
     EXPECT_EQ(table.view(table.Find(text)), text);
   }

@@ -69,11 +69,11 @@ TEST(UnitsTest, DecimalStyleCountsBytesByThousands) {
 }
 
 TEST(UnitsTest, LimitsOfInt64AreExact) {
-  constexpr auto kMin = std::numeric_limits<std::int64_t>::min();
-  EXPECT_EQ(Format(kMin, Unit::kNone), "-9,223,372,036,854,775,808");
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(Format(kLeast, Unit::kNone), "-9,223,372,036,854,775,808");
   EXPECT_EQ(Format(std::numeric_limits<std::int64_t>::max(), Unit::kNone),
             "9,223,372,036,854,775,807");
-  EXPECT_EQ(Format(kMin, Unit::kBytes), "-8.00 EiB");  // 2^63 / 2^60
+  EXPECT_EQ(Format(kLeast, Unit::kBytes), "-8.00 EiB");  // 2^63 / 2^60
 }
 
 TEST(UnitsTest, SignsAreKept) {

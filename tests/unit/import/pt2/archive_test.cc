@@ -14,7 +14,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::string RefusalOf(const std::string& path, std::size_t index = 0) {
+std::string ArchiveRefusal(const std::string& path, std::size_t index = 0) {
   const Result<Archive> archive = Archive::Open(path);
   if (!archive) return Describe(archive.error());
   const Result<PaddedText> text = archive->Read(index);
@@ -63,21 +63,21 @@ TEST(Archive, RefusesAnArchiveThatIsCutAnywhere) {
   const std::string bytes = BytesOf(ZipOf({{"a", "some text"}}).path());
   for (std::size_t size = 1; size < bytes.size(); ++size) {
     const TemporaryFile file(".pt2", bytes.substr(0, size));
-    EXPECT_NE(RefusalOf(file.path()), "") << size;
+    EXPECT_NE(ArchiveRefusal(file.path()), "") << size;
   }
   const TemporaryFile half(".pt2", bytes.substr(0, bytes.size() / 2));
-  EXPECT_THAT(RefusalOf(half.path()), AllOf(HasSubstr("cut short"), HasSubstr("complete?")));
+  EXPECT_THAT(ArchiveRefusal(half.path()), AllOf(HasSubstr("cut short"), HasSubstr("complete?")));
 }
 
 TEST(Archive, TellsOtherFilesFromDamagedArchives) {
   const TemporaryFile text(".pt2", "hello, this is no archive at all");
-  EXPECT_THAT(RefusalOf(text.path()), HasSubstr("it is no zip archive"));
+  EXPECT_THAT(ArchiveRefusal(text.path()), HasSubstr("it is no zip archive"));
 }
 
 TEST(Archive, RefusesSizesThatLie) {
   const std::string bytes = BytesOf(ZipOf({{"a", std::string(5000, 'x')}}).path());
   const auto refusal = [&](std::size_t field, std::uint32_t value) {
-    return RefusalOf(TemporaryFile(".pt2", Forged(bytes, field, value)).path());
+    return ArchiveRefusal(TemporaryFile(".pt2", Forged(bytes, field, value)).path());
   };
   EXPECT_THAT(refusal(kSize, 4999), HasSubstr("does not inflate to the size it claims"));
   EXPECT_THAT(refusal(kSize, 5001), HasSubstr("does not inflate to the size it claims"));
@@ -90,18 +90,18 @@ TEST(Archive, RefusesSizesThatLie) {
 TEST(Archive, RefusesWhatWouldFillTheMemory) {
   // 32 MiB of zeros deflate a thousand times.
   const TemporaryFile file = ZipOf({{"bomb", std::string(32U << 20U, '\0')}});
-  EXPECT_THAT(RefusalOf(file.path()), AllOf(HasSubstr("bomb"), HasSubstr("claim to inflate")));
+  EXPECT_THAT(ArchiveRefusal(file.path()), AllOf(HasSubstr("bomb"), HasSubstr("claim to inflate")));
 }
 
 TEST(Archive, RefusesMethodsThatItDoesNotKnow) {
   const std::string bytes = BytesOf(ZipOf({{"a", "text"}}).path());
   const TemporaryFile file(".pt2", Forged(bytes, kMethod, std::uint16_t{12}));
-  EXPECT_THAT(RefusalOf(file.path()), HasSubstr("zip method 12"));
+  EXPECT_THAT(ArchiveRefusal(file.path()), HasSubstr("zip method 12"));
 }
 
 TEST(Archive, RefusesWhatIsNotThere) {
-  EXPECT_NE(RefusalOf("/nonexistent"), "");
-  EXPECT_NE(RefusalOf(ZipOf({{"a", "text"}}).path(), 5), "");
+  EXPECT_NE(ArchiveRefusal("/nonexistent"), "");
+  EXPECT_NE(ArchiveRefusal(ZipOf({{"a", "text"}}).path(), 5), "");
 }
 
 TEST(Archive, SurvivesAnyByteBeingWrong) {
@@ -109,7 +109,7 @@ TEST(Archive, SurvivesAnyByteBeingWrong) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::string wrong = bytes;
     wrong[i] = static_cast<char>(wrong[i] ^ 0xff);
-    RefusalOf(TemporaryFile(".pt2", wrong).path());
+    ArchiveRefusal(TemporaryFile(".pt2", wrong).path());
   }
 }
 

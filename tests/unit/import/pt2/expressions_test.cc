@@ -26,7 +26,7 @@ std::optional<std::int64_t> ValueOf(std::string_view text, std::vector<std::int6
   return program.expressions.Evaluate(values)[dim->expression()];
 }
 
-std::string RefusalOf(const std::string& text) {
+std::string ExpressionRefusal(const std::string& text) {
   Program program;
   const Result<Dim> dim = ExpressionReader(program).Parse(text);
   return dim ? "" : Describe(dim.error());
@@ -119,28 +119,28 @@ TEST(Expressions, LeavesOpenWhatHasNoMeaningForSizes) {
 }
 
 TEST(Expressions, RefusesWhatIsNoExpression) {
-  EXPECT_THAT(RefusalOf(""), HasSubstr("cut short"));
-  EXPECT_THAT(RefusalOf("s0 +"), HasSubstr("cut short"));
-  EXPECT_THAT(RefusalOf("(s0"), HasSubstr("bracket"));
-  EXPECT_THAT(RefusalOf("s0)"), HasSubstr("follows"));
-  EXPECT_THAT(RefusalOf("s0 s1"), HasSubstr("follows"));
-  EXPECT_THAT(RefusalOf("(1, 2)"), HasSubstr("follows"));
-  EXPECT_THAT(RefusalOf("Symbol(s0)"), HasSubstr("quoted"));
-  EXPECT_THAT(RefusalOf("Symbol('s0"), HasSubstr("quoted"));
-  EXPECT_THAT(RefusalOf("Symbol('')"), HasSubstr("no name"));
-  EXPECT_THAT(RefusalOf("Float('x')"), HasSubstr("no number"));
-  EXPECT_THAT(RefusalOf("FloorDiv(s0)"), HasSubstr("operands"));
-  EXPECT_THAT(RefusalOf("Min()"), HasSubstr("operands"));
-  EXPECT_THAT(RefusalOf("\"s0\""), HasSubstr("character"));
+  EXPECT_THAT(ExpressionRefusal(""), HasSubstr("cut short"));
+  EXPECT_THAT(ExpressionRefusal("s0 +"), HasSubstr("cut short"));
+  EXPECT_THAT(ExpressionRefusal("(s0"), HasSubstr("bracket"));
+  EXPECT_THAT(ExpressionRefusal("s0)"), HasSubstr("follows"));
+  EXPECT_THAT(ExpressionRefusal("s0 s1"), HasSubstr("follows"));
+  EXPECT_THAT(ExpressionRefusal("(1, 2)"), HasSubstr("follows"));
+  EXPECT_THAT(ExpressionRefusal("Symbol(s0)"), HasSubstr("quoted"));
+  EXPECT_THAT(ExpressionRefusal("Symbol('s0"), HasSubstr("quoted"));
+  EXPECT_THAT(ExpressionRefusal("Symbol('')"), HasSubstr("no name"));
+  EXPECT_THAT(ExpressionRefusal("Float('x')"), HasSubstr("no number"));
+  EXPECT_THAT(ExpressionRefusal("FloorDiv(s0)"), HasSubstr("operands"));
+  EXPECT_THAT(ExpressionRefusal("Min()"), HasSubstr("operands"));
+  EXPECT_THAT(ExpressionRefusal("\"s0\""), HasSubstr("character"));
 }
 
 TEST(Expressions, BoundsDepthAndLength) {
-  EXPECT_THAT(RefusalOf(std::string(50'000, '(')), HasSubstr("too deeply"));
-  EXPECT_THAT(RefusalOf(std::string(50'000, '-') + "1"), HasSubstr("too deeply"));
+  EXPECT_THAT(ExpressionRefusal(std::string(50'000, '(')), HasSubstr("too deeply"));
+  EXPECT_THAT(ExpressionRefusal(std::string(50'000, '-') + "1"), HasSubstr("too deeply"));
   std::string powers = "2";
   for (int i = 0; i < 10'000; ++i) powers += "**1";
-  EXPECT_THAT(RefusalOf(powers), HasSubstr("too deeply"));
-  EXPECT_THAT(RefusalOf(std::string(70'000, '1')), HasSubstr("64 KiB"));
+  EXPECT_THAT(ExpressionRefusal(powers), HasSubstr("too deeply"));
+  EXPECT_THAT(ExpressionRefusal(std::string(70'000, '1')), HasSubstr("64 KiB"));
   std::string sum = "s0";
   for (int i = 0; i < 10'000; ++i) sum += "+ s0";
   EXPECT_EQ(ValueOf(sum, {1}), 10'001);

@@ -22,7 +22,7 @@ Program Import(const TemporaryFile& file) {
   EXPECT_TRUE(program) << Describe(program.error());
   return program ? *std::move(program) : Program();
 }
-std::string Refusal(const std::vector<ZipEntry>& entries) {
+std::string ImportRefusal(const std::vector<ZipEntry>& entries) {
   const TemporaryFile file = ZipOf(entries);
   const Result<Program> program = kPt2Importer.read(file.path(), {});
   if (program) return "";
@@ -98,20 +98,21 @@ TEST(Pt2Importer, TakesParametersOfOldFilesForTrained) {
 }
 
 TEST(Pt2Importer, SaysWhatTheArchiveIsInstead) {
-  EXPECT_THAT(Refusal({{"net/data.pkl", "x"}, {"net/constants.pkl", "x"}, {"net/code/a.py", "x"}}),
-              AllOf(HasSubstr("TorchScript"), HasSubstr("torch.export.export(")));
   EXPECT_THAT(
-      Refusal({{"archive/data.pkl", "x"}, {"archive/data/0", "x"}}),
+      ImportRefusal({{"net/data.pkl", "x"}, {"net/constants.pkl", "x"}, {"net/code/a.py", "x"}}),
+      AllOf(HasSubstr("TorchScript"), HasSubstr("torch.export.export(")));
+  EXPECT_THAT(
+      ImportRefusal({{"archive/data.pkl", "x"}, {"archive/data/0", "x"}}),
       AllOf(HasSubstr("checkpoint"), HasSubstr("not executed"), HasSubstr("torch.export.save(")));
-  EXPECT_THAT(Refusal({{"m/data/aotinductor/model/a.so", "x"}}), HasSubstr("AOTInductor"));
-  EXPECT_THAT(Refusal({{"a.txt", "x"}, {"b.txt", "x"}}),
+  EXPECT_THAT(ImportRefusal({{"m/data/aotinductor/model/a.so", "x"}}), HasSubstr("AOTInductor"));
+  EXPECT_THAT(ImportRefusal({{"a.txt", "x"}, {"b.txt", "x"}}),
               HasSubstr("no exported model but \"a.txt\", \"b.txt\""));
   const std::vector<ZipEntry> many = {{"1", ""}, {"2", ""}, {"3", ""}, {"4", ""},
                                       {"5", ""}, {"6", ""}, {"7", ""}};
-  EXPECT_THAT(Refusal(many), AllOf(HasSubstr("\"5\" and 2 more"), Not(HasSubstr("\"6\""))));
+  EXPECT_THAT(ImportRefusal(many), AllOf(HasSubstr("\"5\" and 2 more"), Not(HasSubstr("\"6\""))));
   // Not at the place where torch puts models.
-  EXPECT_THAT(Refusal({{"a/b/models/model.json", "{}"}}), HasSubstr("no exported model"));
-  EXPECT_THAT(Refusal({{"m/models/sub/model.json", "{}"}}), HasSubstr("no exported model"));
+  EXPECT_THAT(ImportRefusal({{"a/b/models/model.json", "{}"}}), HasSubstr("no exported model"));
+  EXPECT_THAT(ImportRefusal({{"m/models/sub/model.json", "{}"}}), HasSubstr("no exported model"));
 }
 
 TEST(Pt2Importer, NamesTheEntryOfADamagedModel) {

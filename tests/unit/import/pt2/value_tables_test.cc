@@ -17,7 +17,7 @@ std::string TypeOf(const std::string& meta) {
   const std::string text = BodyOf(ReadExport(Described(meta)));
   return text.substr(0, text.find('\n'));
 }
-std::string Refusal(const std::string& meta) { return RefusalOf(Described(meta)); }
+std::string ValueRefusal(const std::string& meta) { return RefusalOf(Described(meta)); }
 
 TEST(TensorValues, ReadsSizesStridesAndDtypes) {
   EXPECT_EQ(TypeOf(Meta({2, 8})), "input %x: f32[2,8]");
@@ -75,28 +75,31 @@ TEST(TensorValues, NotesSizesThatAreNotUnderstood) {
 }
 
 TEST(TensorValues, RefusesImpossibleTensors) {
-  EXPECT_THAT(Refusal(MetaOf(Sizes({-2}), Sizes({1}))),
+  EXPECT_THAT(ValueRefusal(MetaOf(Sizes({-2}), Sizes({1}))),
               HasSubstr("tensor_values.x.sizes[0].as_int: a size or stride is negative"));
-  EXPECT_THAT(Refusal(MetaOf(Sizes({INT64_MIN}), Sizes({1}))), HasSubstr("negative"));
-  EXPECT_THAT(Refusal(MetaOf(Sizes({2}), Sizes({-1}))), HasSubstr("negative"));
-  EXPECT_THAT(Refusal(MetaOf(R"([{"as_int": 9223372036854775808}])", Sizes({1}))),
+  EXPECT_THAT(ValueRefusal(MetaOf(Sizes({INT64_MIN}), Sizes({1}))), HasSubstr("negative"));
+  EXPECT_THAT(ValueRefusal(MetaOf(Sizes({2}), Sizes({-1}))), HasSubstr("negative"));
+  EXPECT_THAT(ValueRefusal(MetaOf(R"([{"as_int": 9223372036854775808}])", Sizes({1}))),
               HasSubstr("64 bits"));
-  EXPECT_THAT(Refusal(MetaOf(Sizes({INT64_MAX, INT64_MAX}), Sizes({1, 1}))), HasSubstr("2^63"));
-  EXPECT_THAT(Refusal(MetaOf(Sizes({2}), Sizes({INT64_MAX}))), HasSubstr("2^63"));
-  EXPECT_THAT(Refusal(MetaOf(Sizes({2, 8}), Sizes({1}))), HasSubstr("2 sizes but 1 strides"));
+  EXPECT_THAT(ValueRefusal(MetaOf(Sizes({INT64_MAX, INT64_MAX}), Sizes({1, 1}))),
+              HasSubstr("2^63"));
+  EXPECT_THAT(ValueRefusal(MetaOf(Sizes({2}), Sizes({INT64_MAX}))), HasSubstr("2^63"));
+  EXPECT_THAT(ValueRefusal(MetaOf(Sizes({2, 8}), Sizes({1}))), HasSubstr("2 sizes but 1 strides"));
   std::string many = R"({"as_int": 1})";
   for (int i = 0; i < Dims::kMaxRank; ++i) many += R"(, {"as_int": 1})";
-  EXPECT_THAT(Refusal(MetaOf("[" + many + "]", "[" + many + "]")), HasSubstr("64 dimensions"));
+  EXPECT_THAT(ValueRefusal(MetaOf("[" + many + "]", "[" + many + "]")), HasSubstr("64 dimensions"));
 }
 
 TEST(TensorValues, RefusesMalformedDescriptions) {
-  EXPECT_THAT(Refusal("[]"), HasSubstr("tensor_values.x: expected an object"));
-  EXPECT_THAT(Refusal(R"({"dtype": 7})"), HasSubstr("sizes are missing"));
-  EXPECT_THAT(Refusal(Meta({2}, 99)), HasSubstr("dtype code 99"));
-  EXPECT_THAT(Refusal(MetaOf(R"([{"as_what": 1}])", Sizes({1}))), HasSubstr("expected a size"));
-  EXPECT_THAT(Refusal(MetaOf("[7]", Sizes({1}))), HasSubstr("expected an object"));
-  EXPECT_THAT(Refusal(MetaOf("[" + Expr("2*(") + "]", Sizes({1}))), HasSubstr("not understood"));
-  EXPECT_THAT(Refusal(MetaOf("[" + Expr("-3", 3) + "]", Sizes({1}))), HasSubstr("negative"));
+  EXPECT_THAT(ValueRefusal("[]"), HasSubstr("tensor_values.x: expected an object"));
+  EXPECT_THAT(ValueRefusal(R"({"dtype": 7})"), HasSubstr("sizes are missing"));
+  EXPECT_THAT(ValueRefusal(Meta({2}, 99)), HasSubstr("dtype code 99"));
+  EXPECT_THAT(ValueRefusal(MetaOf(R"([{"as_what": 1}])", Sizes({1}))),
+              HasSubstr("expected a size"));
+  EXPECT_THAT(ValueRefusal(MetaOf("[7]", Sizes({1}))), HasSubstr("expected an object"));
+  EXPECT_THAT(ValueRefusal(MetaOf("[" + Expr("2*(") + "]", Sizes({1}))),
+              HasSubstr("not understood"));
+  EXPECT_THAT(ValueRefusal(MetaOf("[" + Expr("-3", 3) + "]", Sizes({1}))), HasSubstr("negative"));
 }
 
 TEST(TensorValues, NeedsEachTensorOnce) {

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "../files.h"
+#include "gguf_pairs.h"
 #include "headers.h"
 #include "steelyard/builder.h"
 
@@ -35,14 +35,8 @@ Program WeightsCalled(const std::vector<std::string_view>& names) {
 }
 
 Result<std::string> ConfigOfPairs(const std::vector<std::string>& pairs, const Program& weights) {
-  std::string content;
-  for (const std::string& pair : pairs) content += pair;
-  const TemporaryFile stored(".bin", content);
-  const Result<File> file = File::Open(stored.path());
-  EXPECT_TRUE(file);
-  Cursor cursor(*file);
   GgufMetadata metadata;
-  EXPECT_TRUE(metadata.Read(pairs.size(), &cursor));
+  EXPECT_TRUE(ReadPairs(pairs, &metadata));
   return ConfigOf(metadata, weights);
 }
 

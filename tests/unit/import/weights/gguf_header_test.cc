@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string RefusalOf(const std::string& content) {
+std::string GgufRefusal(const std::string& content) {
   const TemporaryFile file(".gguf", content);
   StoredWeights weights;
   return Refusal(ReadGguf(file.path(), 0, &weights));
@@ -36,15 +36,16 @@ TEST(GgufHeader, GivesTensorsInTheOrderOfPyTorch) {
 }
 
 TEST(GgufHeader, IsOfAKnownVersion) {
-  EXPECT_THAT(RefusalOf("GGUF" + U32(1) + std::string(32, '\0')), HasSubstr("version 1"));
-  EXPECT_THAT(RefusalOf("GGUF" + U32(0x04000000) + std::string(32, '\0')), HasSubstr("version 4"));
-  EXPECT_THAT(RefusalOf("GGML" + U32(3)), HasSubstr("does not begin with GGUF"));
-  EXPECT_THAT(RefusalOf("GGUF"), HasSubstr("do not end"));
+  EXPECT_THAT(GgufRefusal("GGUF" + U32(1) + std::string(32, '\0')), HasSubstr("version 1"));
+  EXPECT_THAT(GgufRefusal("GGUF" + U32(0x04000000) + std::string(32, '\0')),
+              HasSubstr("version 4"));
+  EXPECT_THAT(GgufRefusal("GGML" + U32(3)), HasSubstr("does not begin with GGUF"));
+  EXPECT_THAT(GgufRefusal("GGUF"), HasSubstr("do not end"));
 }
 
 TEST(GgufHeader, IsRefusedWhereATensorIsImpossible) {
   const auto refusal = [](const std::string& tensor) {
-    return RefusalOf(Padded(GgufHead(1, 0) + tensor, 64));
+    return GgufRefusal(Padded(GgufHead(1, 0) + tensor, 64));
   };
   EXPECT_EQ(refusal(GgufTensor("a", {}, 0, 0)), "");
   EXPECT_THAT(refusal(GgufTensor("a", {8}, 4, 0)), HasSubstr("ggml type 4 is not known"));

@@ -9,7 +9,7 @@
 namespace steelyard::weights {
 namespace {
 
-Result<Program> Read(const std::string& path) { return kGgufImporter.read(path, {}); }
+Result<Program> ReadGgufPath(const std::string& path) { return kGgufImporter.read(path, {}); }
 
 using testing::HasSubstr;
 
@@ -24,7 +24,7 @@ std::string Part(int number, int count) {
 TEST(GgufImporter, ReadsAllPartsWhicheverIsNamed) {
   WriteTemporary("p-00001-of-00002.gguf", Part(0, 2));
   const std::string second = WriteTemporary("p-00002-of-00002.gguf", Part(1, 2));
-  const Result<Program> program = Read(second);
+  const Result<Program> program = ReadGgufPath(second);
   ASSERT_TRUE(program) << Describe(program.error());
   EXPECT_EQ(program->parameters.size(), 2u);
   EXPECT_EQ(program->text(program->name), "p");
@@ -33,9 +33,10 @@ TEST(GgufImporter, ReadsAllPartsWhicheverIsNamed) {
 
 TEST(GgufImporter, SaysWhichPartIsMissing) {
   const std::string first = WriteTemporary("q-00001-of-00002.gguf", Part(0, 2));
-  EXPECT_THAT(Refusal(Read(first)), HasSubstr("q-00002-of-00002.gguf: there is no such file"));
+  EXPECT_THAT(Refusal(ReadGgufPath(first)),
+              HasSubstr("q-00002-of-00002.gguf: there is no such file"));
   const std::string unnamed = WriteTemporary("q.gguf", Part(1, 2));
-  EXPECT_THAT(Refusal(Read(unnamed)), HasSubstr("part 2 of 2"));
+  EXPECT_THAT(Refusal(ReadGgufPath(unnamed)), HasSubstr("part 2 of 2"));
 }
 
 TEST(GgufImporter, KnowsItsFiles) {

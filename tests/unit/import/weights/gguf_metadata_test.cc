@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "../files.h"
+#include "gguf_pairs.h"
 #include "headers.h"
 
 namespace steelyard::weights {
@@ -12,21 +12,15 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-struct Read {
+struct ReadResult {
   std::vector<std::string> facts;
   std::string refusal;
   GgufMetadata metadata;
 };
 
-Read ReadPairs(const std::vector<std::string>& pairs) {
-  std::string content;
-  for (const std::string& pair : pairs) content += pair;
-  const TemporaryFile stored(".bin", content);
-  const Result<File> file = File::Open(stored.path());
-  EXPECT_TRUE(file);
-  Cursor cursor(*file);
-  Read out;
-  out.refusal = Refusal(out.metadata.Read(pairs.size(), &cursor));
+ReadResult ReadFacts(const std::vector<std::string>& pairs) {
+  ReadResult out;
+  out.refusal = Refusal(ReadPairs(pairs, &out.metadata));
   StoredWeights weights;
   out.metadata.AddFacts(&weights);
   for (const Fact& fact : weights.program.facts) {
@@ -38,17 +32,17 @@ Read ReadPairs(const std::vector<std::string>& pairs) {
 }
 
 TEST(GgufMetadata, GivesFactsInOneOrder) {
-  const Read read = ReadPairs({Text("llama.context_length") + U32(4) + U32(4096),
-                               Text("general.file_type") + U32(4) + U32(15),
-                               Text("general.architecture") + U32(8) + Text("llama"),
-                               Text("llama.attention.head_count") + U32(10) + U64(32)});
+  const ReadResult read = ReadFacts({Text("llama.context_length") + U32(4) + U32(4096),
+                                     Text("general.file_type") + U32(4) + U32(15),
+                                     Text("general.architecture") + U32(8) + Text("llama"),
+                                     Text("llama.attention.head_count") + U32(10) + U64(32)});
   EXPECT_EQ(read.refusal, "");
   EXPECT_THAT(read.facts, ElementsAre("architecture=llama", "quantisation=Q4_K_M",
                                       "context_length=4096", "head_count=32"));
 }
 
 TEST(GgufMetadata, JumpsOverAllTypesOfValues) {
-  const Read read = ReadPairs({
+  const ReadResult read = ReadFacts({
       Text("a") + U32(0) + Number(200, 1),
       Text("b") + U32(1) + Number(255, 1),
       Text("c") + U32(2) + Number(1, 2),
@@ -74,18 +68,18 @@ TEST(GgufMetadata, JumpsOverAllTypesOfValues) {
 }
 
 TEST(GgufMetadata, AreNoFactsWhereTheyAreNegativeOrNested) {
-  EXPECT_THAT(ReadPairs({Text("llama.context_length") + U32(5) + U32(0xffffffff)}).facts,
+  EXPECT_THAT(ReadFacts({Text("llama.context_length") + U32(5) + U32(0xffffffff)}).facts,
               ElementsAre());
-  EXPECT_THAT(ReadPairs({Text("x.y.context_length") + U32(4) + U32(1)}).facts, ElementsAre());
+  EXPECT_THAT(ReadFacts({Text("x.y.context_length") + U32(4) + U32(1)}).facts, ElementsAre());
 }
 
 TEST(GgufMetadata, AreRefusedWhereTheyDoNotEnd) {
-  EXPECT_THAT(ReadPairs({Text("abc") + U32(4)}).refusal, HasSubstr("do not end within the file"));
-  EXPECT_THAT(ReadPairs({Text("abcd") + U32(8) + U64(1000)}).refusal, HasSubstr("do not end"));
-  EXPECT_THAT(ReadPairs({Text("abcd") + U32(9) + U32(0) + U64(UINT64_MAX)}).refusal,
+  EXPECT_THAT(ReadFacts({Text("abc") + U32(4)}).refusal, HasSubstr("do not end within the file"));
+  EXPECT_THAT(ReadFacts({Text("abcd") + U32(8) + U64(1000)}).refusal, HasSubstr("do not end"));
+  EXPECT_THAT(ReadFacts({Text("abcd") + U32(9) + U32(0) + U64(UINT64_MAX)}).refusal,
               HasSubstr("do not end"));
-  EXPECT_THAT(ReadPairs({U64(UINT64_MAX) + U64(0)}).refusal, HasSubstr("a key is"));
-  EXPECT_THAT(ReadPairs({"x"}).refusal, HasSubstr("more than fit"));
+  EXPECT_THAT(ReadFacts({U64(UINT64_MAX) + U64(0)}).refusal, HasSubstr("a key is"));
+  EXPECT_THAT(ReadFacts({"x"}).refusal, HasSubstr("more than fit"));
 }
 
 }  // namespace

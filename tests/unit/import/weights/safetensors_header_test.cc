@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string RefusalOf(std::string_view header, std::int64_t data) {
+std::string HeaderRefusal(std::string_view header, std::int64_t data) {
   StoredWeights weights;
   return Refusal(ReadSafetensorsHeader(PaddedText(header), data, 0, &weights));
 }
@@ -45,18 +45,20 @@ TEST(SafetensorsHeader, KeepsLogsOfTrainersOut) {
 
 // Every way of being wrong, the place where it is, and that nothing is read of it.
 TEST(SafetensorsHeader, IsRefusedWhereItIsWrong) {
-  EXPECT_THAT(RefusalOf(R"({"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}})", 8),
+  EXPECT_THAT(HeaderRefusal(R"({"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}})", 8),
               HasSubstr("takes 96 bits, and the data_offsets are 8 bytes apart"));
-  EXPECT_THAT(RefusalOf(R"({"a": {"dtype": "F4", "shape": [3], "data_offsets": [0, 2]}})", 2),
+  EXPECT_THAT(HeaderRefusal(R"({"a": {"dtype": "F4", "shape": [3], "data_offsets": [0, 2]}})", 2),
               HasSubstr("takes 12 bits"));
-  EXPECT_THAT(RefusalOf(R"({"a": {"dtype": "F32", "shape": [1.5], "data_offsets": [0, 4]}})", 4),
-              HasSubstr("header: a.shape[0]: expected an integer"));
-  EXPECT_THAT(RefusalOf(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4, 8]}})", 4),
-              HasSubstr("not where it begins"));
-  EXPECT_THAT(RefusalOf(R"({"a": {"dtype": 7, "shape": [1], "data_offsets": [0, 4]}})", 4),
+  EXPECT_THAT(
+      HeaderRefusal(R"({"a": {"dtype": "F32", "shape": [1.5], "data_offsets": [0, 4]}})", 4),
+      HasSubstr("header: a.shape[0]: expected an integer"));
+  EXPECT_THAT(
+      HeaderRefusal(R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4, 8]}})", 4),
+      HasSubstr("not where it begins"));
+  EXPECT_THAT(HeaderRefusal(R"({"a": {"dtype": 7, "shape": [1], "data_offsets": [0, 4]}})", 4),
               HasSubstr("expected a string"));
-  EXPECT_THAT(RefusalOf(R"([])", 0), HasSubstr("expected an object"));
-  EXPECT_THAT(RefusalOf("", 0), HasSubstr("no JSON"));
+  EXPECT_THAT(HeaderRefusal(R"([])", 0), HasSubstr("expected an object"));
+  EXPECT_THAT(HeaderRefusal("", 0), HasSubstr("no JSON"));
 }
 
 TEST(SafetensorsHeader, IsAsLongAsTheFileSays) {

@@ -11,7 +11,9 @@
 namespace steelyard::weights {
 namespace {
 
-Result<Program> Read(const std::string& path) { return kSafetensorsImporter.read(path, {}); }
+Result<Program> ReadSafetensorsPath(const std::string& path) {
+  return kSafetensorsImporter.read(path, {});
+}
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -31,7 +33,7 @@ TEST(SafetensorsImporter, ReadsOneFile) {
   Folder("llama-7b");
   const std::string path = WriteTemporary("llama-7b/model.safetensors", FileOf("a.weight"));
   for (const std::string& named : {path, TemporaryPath("llama-7b")}) {
-    const Result<Program> program = Read(named);
+    const Result<Program> program = ReadSafetensorsPath(named);
     ASSERT_TRUE(program) << Describe(program.error());
     EXPECT_EQ(program->parameters.size(), 1u);
     EXPECT_EQ(program->text(program->name), "llama-7b");
@@ -42,10 +44,10 @@ TEST(SafetensorsImporter, ReadsOneFile) {
 TEST(SafetensorsImporter, ReadsPartsInTheirOrder) {
   const std::string folder = Folder("parts");
   WriteTemporary("parts/model-00002-of-00002.safetensors", FileOf("b"));
-  EXPECT_THAT(Refusal(Read(folder)),
+  EXPECT_THAT(Refusal(ReadSafetensorsPath(folder)),
               HasSubstr("model-00001-of-00002.safetensors: there is no such file"));
   WriteTemporary("parts/model-00001-of-00002.safetensors", FileOf("a"));
-  const Result<Program> program = Read(folder);
+  const Result<Program> program = ReadSafetensorsPath(folder);
   ASSERT_TRUE(program) << Describe(program.error());
   ASSERT_EQ(program->parameters.size(), 2u);
   EXPECT_EQ(program->text(program->parameters[0].name), "a");
@@ -56,10 +58,10 @@ TEST(SafetensorsImporter, HoldsTheIndexToItsFiles) {
   WriteTemporary("indexed/x.safetensors", FileOf("a"));
   WriteTemporary("indexed/model.safetensors.index.json",
                  R"({"weight_map": {"a": "x.safetensors"}})");
-  EXPECT_TRUE(Read(folder));
+  EXPECT_TRUE(ReadSafetensorsPath(folder));
   WriteTemporary("indexed/model.safetensors.index.json",
                  R"({"weight_map": {"a": "x.safetensors", "b": "x.safetensors"}})");
-  EXPECT_THAT(Refusal(Read(folder)), HasSubstr("\"b\": the index says"));
+  EXPECT_THAT(Refusal(ReadSafetensorsPath(folder)), HasSubstr("\"b\": the index says"));
 }
 
 TEST(SafetensorsImporter, KnowsItsFiles) {

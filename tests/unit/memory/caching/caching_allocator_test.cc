@@ -11,16 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "allocators.h"
+
 namespace steelyard {
 namespace {
-
-CachingAllocator With(std::string_view settings, std::int64_t total = 80 * kGiB) {
-  return {ParseAllocatorSettings(settings).value(), DeviceMemory(total)};
-}
-
-std::int64_t Reserved(const CachingAllocator& allocator) {
-  return allocator.statistics().reserved_bytes.all.current;
-}
 
 TEST(CachingAllocator, SmallBlocksShareSegmentsOfTwoMebibytes) {
   CachingAllocator allocator = With("");

@@ -4,18 +4,10 @@
 
 #include <string_view>
 
-#include "memory/caching/caching_allocator.h"
+#include "allocators.h"
 
 namespace steelyard {
 namespace {
-
-CachingAllocator With(std::string_view settings, std::int64_t total = 80 * kGiB) {
-  return {ParseAllocatorSettings(settings).value(), DeviceMemory(total)};
-}
-
-std::int64_t Reserved(const CachingAllocator& allocator) {
-  return allocator.statistics().reserved_bytes.all.current;
-}
 
 TEST(ExpandableSegments, GrowPageByPage) {
   CachingAllocator allocator = With("expandable_segments:True");

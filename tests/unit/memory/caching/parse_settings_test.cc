@@ -6,18 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "allocators.h"
 #include "memory/caching/settings.h"
 
 namespace steelyard {
 namespace {
 
 using testing::HasSubstr;
-
-AllocatorSettings Parsed(std::string_view text) {
-  const Result<AllocatorSettings> settings = ParseAllocatorSettings(text);
-  EXPECT_TRUE(settings) << Describe(settings.error());
-  return settings.value_or(AllocatorSettings{});
-}
 
 std::string Refusal(std::string_view text) {
   const Result<AllocatorSettings> settings = ParseAllocatorSettings(text);

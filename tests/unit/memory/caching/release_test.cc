@@ -5,18 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "memory/caching/caching_allocator.h"
+#include "allocators.h"
 
 namespace steelyard {
 namespace {
-
-CachingAllocator With(std::string_view settings, std::int64_t total = 80 * kGiB) {
-  return {ParseAllocatorSettings(settings).value(), DeviceMemory(total)};
-}
-
-std::int64_t Reserved(const CachingAllocator& allocator) {
-  return allocator.statistics().reserved_bytes.all.current;
-}
 
 TEST(Release, EmptyCacheKeepsSegmentsThatAreInUse) {
   CachingAllocator allocator = With("");

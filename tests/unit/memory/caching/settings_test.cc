@@ -6,14 +6,10 @@
 
 #include <string_view>
 
+#include "allocators.h"
+
 namespace steelyard {
 namespace {
-
-AllocatorSettings Parsed(std::string_view text) {
-  const Result<AllocatorSettings> settings = ParseAllocatorSettings(text);
-  EXPECT_TRUE(settings) << Describe(settings.error());
-  return settings.value_or(AllocatorSettings{});
-}
 
 TEST(RoundedSize, IsAMultipleOfTheQuantum) {
   const AllocatorSettings settings;

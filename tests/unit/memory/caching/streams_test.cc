@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "memory/caching/caching_allocator.h"
+#include "allocators.h"
 
 namespace steelyard {
 namespace {
-
-std::int64_t Reserved(const CachingAllocator& allocator) {
-  return allocator.statistics().reserved_bytes.all.current;
-}
 
 TEST(Streams, ABlockThatAnotherStreamUsesStaysActive) {
   CachingAllocator allocator({}, DeviceMemory(80 * kGiB), StreamProgress::kWhenSynchronized);

@@ -22,7 +22,7 @@ constexpr std::int64_t kLowWeight = kFullWeight / 2;  // in bfloat16
 constexpr std::int64_t kLowRow = 2 * 4 * 8;           // bf16[4,8]
 
 // `body` in a region, of parameters %w f32[8,8] and %b f32[8], inputs %x f32[4,8] and %z f64[4,4].
-std::string Region(std::string_view body, std::string_view result) {
+std::string AutocastRegion(std::string_view body, std::string_view result) {
   return "parameter %w: f32[8,8]\nparameter %b: f32[8]\ninput %x: f32[4,8]\ninput %z: f64[4,4]\n"
          "steelyard::enter_autocast(bf16)\n" +
          std::string(body) + "\nsteelyard::leave_autocast()\nreturn " + std::string(result) + "\n";
@@ -40,7 +40,7 @@ std::vector<std::string> ResultsOf(const Program& kernels, std::string_view op) 
 
 TEST(Autocast, OperandsAreCastFromTheLastToTheFirst) {
   const std::vector<std::string> events =
-      EventsOfProgram(Region("%y = aten::addmm(%b, %x, %w)", "%y"));
+      EventsOfProgram(AutocastRegion("%y = aten::addmm(%b, %x, %w)", "%y"));
   EXPECT_THAT(events, ElementsAre(Line(kLowWeight, "aten::empty_strided"),
                                   Line(kLowRow, "aten::empty_strided"),
                                   Line(2 * 8, "aten::empty_strided"), Line(kLowRow, "aten::addmm"),
@@ -52,19 +52,19 @@ TEST(Autocast, OperandsAreCastFromTheLastToTheFirst) {
 TEST(Autocast, AParameterIsCastOnceARegion) {
   const std::string twice = "%y = aten::mm(%x, %w)\n%v = aten::mm(%y, %w)";
   const std::vector<std::string> casts =
-      ResultsOf(KernelsOfProgram(Region(twice, "%v")), "aten::_to_copy");
+      ResultsOf(KernelsOfProgram(AutocastRegion(twice, "%v")), "aten::_to_copy");
   EXPECT_THAT(casts, ElementsAre("bf16", "bf16"));  // %w and %x
 }
 
 TEST(Autocast, WhatOperatorsCallIsLeftAloneOnlyInsideThoseOfTheLists) {
   // A mean of squares is one of the losses that are computed in float32.
   const Program kernels =
-      KernelsOfProgram(Region("%y = aten::mm(%x, %w)\n%l = aten::mse_loss(%y, %x)", "%l"));
+      KernelsOfProgram(AutocastRegion("%y = aten::mm(%x, %w)\n%l = aten::mse_loss(%y, %x)", "%l"));
   EXPECT_THAT(ResultsOf(kernels, "aten::_to_copy"), ElementsAre("bf16", "bf16", "f32"));
 }
 
 TEST(Autocast, DoublesAreNotCast) {
-  const Program kernels = KernelsOfProgram(Region("%y = aten::mm(%z, %z)", "%y"));
+  const Program kernels = KernelsOfProgram(AutocastRegion("%y = aten::mm(%z, %z)", "%y"));
   EXPECT_THAT(ResultsOf(kernels, "aten::_to_copy"), ElementsAre());
 }
 
@@ -72,7 +72,7 @@ TEST(Autocast, ConcatenationsArePromoted) {
   const std::string body =
       "%y = aten::mm(%x, %w)\n%c = aten::cat([%y, %x], 1)\n"
       "%d = aten::cat([%y, %y], 1)";
-  const Program kernels = KernelsOfProgram(Region(body, "%c, %d"));
+  const Program kernels = KernelsOfProgram(AutocastRegion(body, "%c, %d"));
   EXPECT_THAT(ResultsOf(kernels, "aten::cat"), ElementsAre("f32", "bf16"));
 }
 
@@ -102,7 +102,7 @@ TEST(Autocast, ParametersAreCastAgainWhereModulesRunAgain) {
 
 TEST(Autocast, AnOverrideOfAnOperatorDecides) {
   const std::string body = "%y = aten::mm(%x, %w)\n%t = aten::tanh(%y)";
-  const std::string low = Region(body, "%t");
+  const std::string low = AutocastRegion(body, "%t");
   EXPECT_THAT(ResultsOf(KernelsOfProgram(low), "aten::tanh"), ElementsAre("bf16"));
   std::string full = low;
   full.insert(full.find("steelyard::enter"), "steelyard::cast_operator(\"aten::tanh\", f32)\n");
@@ -110,7 +110,7 @@ TEST(Autocast, AnOverrideOfAnOperatorDecides) {
 }
 
 TEST(Autocast, CastsThatAreKeptAreActivations) {
-  const Program kernels = KernelsOfProgram(Region("%y = aten::mm(%x, %w)", "%y"));
+  const Program kernels = KernelsOfProgram(AutocastRegion("%y = aten::mm(%x, %w)", "%y"));
   ASSERT_EQ(kernels.saved.size(), 1u);
   EXPECT_EQ(kernels.text(kernels.saved[0].by), "torch.autocast");
 }

@@ -13,8 +13,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::int64_t kMatrix = 4 * 8 * 4;  // bytes
-
 TEST(Autograd, WhatNobodyNeedsIsNotSaved) {
   EXPECT_THAT(SavedIn("aten::mul.Tensor(%p, %x)"), ElementsAre("x by MulBackward0"));
   EXPECT_THAT(SavedIn("aten::add.Tensor(%p, %x)"), IsEmpty());

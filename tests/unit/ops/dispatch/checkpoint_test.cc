@@ -19,10 +19,8 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
 
-constexpr std::int64_t kBytes = 4 * 8 * 4;  // of each tensor here
-
 // tanh of the product of the parameter and the operand, whose sum is the loss.
-std::string StepWith(std::string_view call) {
+std::string StepAround(std::string_view call) {
   return "parameter %p: f32[4,8]\nparameter %q: f32[4,8]\ninput %x: f32[4,8]\n"
          "%h = aten::mul.Tensor(%x, %q)\n%y = " +
          std::string(call) +
@@ -33,7 +31,7 @@ std::string StepWith(std::string_view call) {
          "  return %s\n}\n";
 }
 
-std::vector<std::string> KernelsOf(const Program& kernels, Phase phase) {
+std::vector<std::string> KernelsOfPhase(const Program& kernels, Phase phase) {
   std::vector<std::string> out;
   for (const Node& node : kernels.main().nodes) {
     const std::string_view name = kernels.op_name(node.op);
@@ -43,21 +41,24 @@ std::vector<std::string> KernelsOf(const Program& kernels, Phase phase) {
 }
 
 TEST(Checkpoint, TheRunInTheBackwardPassStopsWhereTheLastTensorIsSaved) {
-  const Program kernels = KernelsOfProgram(StepWith("steelyard::checkpoint(@g, 1, False, %h, %p)"));
+  const Program kernels =
+      KernelsOfProgram(StepAround("steelyard::checkpoint(@g, 1, False, %h, %p)"));
   // The last product saves its operands and need not be computed.
-  EXPECT_THAT(KernelsOf(kernels, Phase::kRecompute), ElementsAre("aten::mul.Tensor", "aten::tanh"));
+  EXPECT_THAT(KernelsOfPhase(kernels, Phase::kRecompute),
+              ElementsAre("aten::mul.Tensor", "aten::tanh"));
 }
 
 TEST(Checkpoint, TheReentrantFormRunsItAll) {
-  const Program kernels = KernelsOfProgram(StepWith("steelyard::checkpoint(@g, 1, True, %h, %p)"));
-  EXPECT_THAT(KernelsOf(kernels, Phase::kRecompute),
+  const Program kernels =
+      KernelsOfProgram(StepAround("steelyard::checkpoint(@g, 1, True, %h, %p)"));
+  EXPECT_THAT(KernelsOfPhase(kernels, Phase::kRecompute),
               ElementsAre("aten::mul.Tensor", "aten::tanh", "aten::mul.Tensor"));
 }
 
 TEST(Checkpoint, StatesOfRandomNumbersAreKeptAndForked) {
   for (const char* call : {"steelyard::checkpoint(@g, 1, False, %h, %p)",
                            "steelyard::checkpoint(@g, 1, True, %h, %p)"}) {
-    const std::vector<std::string> events = EventsOfProgram(StepWith(call));
+    const std::vector<std::string> events = EventsOfProgram(StepAround(call));
     const auto states = std::ranges::count_if(events, [](const std::string& event) {
       return event.starts_with("+" + std::to_string(kRandomStateBytes) + " ");
     });
@@ -67,22 +68,23 @@ TEST(Checkpoint, StatesOfRandomNumbersAreKeptAndForked) {
 
 TEST(Checkpoint, WhatTheRegionComputesDiesInTheForwardPass) {
   const std::vector<std::string> events =
-      EventsOfProgram(StepWith("steelyard::checkpoint(@g, 1, False, %h, %p)"));
+      EventsOfProgram(StepAround("steelyard::checkpoint(@g, 1, False, %h, %p)"));
   // Product and hyperbolic tangent, freed by the program itself, before anything of the backward.
   const auto end = std::ranges::find(events, Line(4, "aten::sum"));
-  EXPECT_EQ(std::count(events.begin(), end, Line(-kBytes, "")), 2);
+  EXPECT_EQ(std::count(events.begin(), end, Line(-kMatrix, "")), 2);
 }
 
 TEST(Checkpoint, OfTheReentrantFormNothingIsTrainedWithoutAnInputThatIs) {
-  const Program kernels = KernelsOfProgram(StepWith("steelyard::checkpoint(@g, 1, True, %x, %p)"));
-  EXPECT_THAT(KernelsOf(kernels, Phase::kRecompute), ElementsAre());
+  const Program kernels =
+      KernelsOfProgram(StepAround("steelyard::checkpoint(@g, 1, True, %x, %p)"));
+  EXPECT_THAT(KernelsOfPhase(kernels, Phase::kRecompute), ElementsAre());
   EXPECT_EQ(kernels.notes.size(), 1u);
 }
 
 TEST(Checkpoint, AMarkedRegionRunsToItsEndAndKeepsNoState) {
   const std::string text =
-      StepWith("higher_order::tag_activation_checkpoint(@g, %h, %p, use_reentrant=False)");
-  EXPECT_THAT(KernelsOf(KernelsOfProgram(text), Phase::kRecompute),
+      StepAround("higher_order::tag_activation_checkpoint(@g, %h, %p, use_reentrant=False)");
+  EXPECT_THAT(KernelsOfPhase(KernelsOfProgram(text), Phase::kRecompute),
               ElementsAre("aten::mul.Tensor", "aten::tanh", "aten::mul.Tensor"));
   EXPECT_THAT(EventsOfProgram(text), Not(Contains(::testing::StartsWith("+5056"))));
 }
@@ -91,7 +93,7 @@ TEST(Checkpoint, WithoutGradientsItIsItsBody) {
   const Program kernels = KernelsOfProgram(
       "input %x: f32[4,8]\n%y = steelyard::checkpoint(@g, 1, False, %x)\nreturn %y\n"
       "graph @g(%a: f32[4,8]) {\n  %t: f32[4,8] = aten::tanh(%a)\n  return %t\n}\n");
-  EXPECT_THAT(KernelsOf(kernels, Phase::kForward), Contains("aten::tanh"));
+  EXPECT_THAT(KernelsOfPhase(kernels, Phase::kForward), Contains("aten::tanh"));
 }
 
 }  // namespace

@@ -14,8 +14,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr std::int64_t kMatrix = 4 * 8 * 4;  // bytes
-
 TEST(Engine, SecondGradientsAreAddedInPlaceWhereNobodyElseHasTheFirst) {
   // Both uses of the product give fresh gradients.
   EXPECT_THAT(BackwardOf("aten::mul.Tensor(%p, %p)"),

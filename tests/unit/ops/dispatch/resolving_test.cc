@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr int kMatrix = 4 * 4 * 8;
+constexpr int kComplexMatrix = 4 * 4 * 8;
 
 // The events of a program that returns %out, the last of these lines, but the caller's free of it.
 std::vector<std::string> EventsOfLines(const std::string& lines) {
@@ -25,7 +25,7 @@ std::vector<std::string> EventsOfLines(const std::string& lines) {
   return events;
 }
 
-std::string Copy() { return Line(kMatrix, "aten::empty_strided"); }
+std::string Copy() { return Line(kComplexMatrix, "aten::empty_strided"); }
 
 TEST(Resolving, AConjugateIsAView) {
   EXPECT_THAT(EventsOfLines("%c = aten::conj(%x)\n%out = aten::transpose.int(%c, 0, 1)\n"),
@@ -41,39 +41,42 @@ TEST(Resolving, AConjugateOfAConjugateIsTheTensor) {
 }
 
 TEST(Resolving, OtherOperatorsAreGivenCopies) {
-  EXPECT_THAT(EventsOfLines("%c = aten::conj(%x)\n%out = aten::mul.Tensor(%c, %y)\n"),
-              ElementsAre(Copy(), Line(kMatrix, "aten::mul"), Line(-kMatrix, "aten::mul")));
+  EXPECT_THAT(
+      EventsOfLines("%c = aten::conj(%x)\n%out = aten::mul.Tensor(%c, %y)\n"),
+      ElementsAre(Copy(), Line(kComplexMatrix, "aten::mul"), Line(-kComplexMatrix, "aten::mul")));
   EXPECT_THAT(EventsOfLines("%c = aten::conj(%x)\n%out = aten::cat([%c, %y, %c])\n"),
-              ElementsAre(Copy(), Copy(), Line(3 * kMatrix, "aten::cat"),
-                          Line(-kMatrix, "aten::cat"), Line(-kMatrix, "aten::cat")));
+              ElementsAre(Copy(), Copy(), Line(3 * kComplexMatrix, "aten::cat"),
+                          Line(-kComplexMatrix, "aten::cat"), Line(-kComplexMatrix, "aten::cat")));
 }
 
 TEST(Resolving, ProductsReadTransposedConjugates) {
   const std::string turned = "%t = aten::t(%x)\n%c = aten::conj(%t)\n";
   EXPECT_THAT(EventsOfLines(turned + "%out = aten::mm(%y, %c)\n"),
-              ElementsAre(Line(kMatrix, "aten::mm")));
-  EXPECT_THAT(EventsOfLines("%c = aten::conj(%x)\n%out = aten::mm(%y, %c)\n"),
-              ElementsAre(Line(kMatrix, "aten::mm"), Copy(), Line(-kMatrix, "aten::mm")));
+              ElementsAre(Line(kComplexMatrix, "aten::mm")));
+  EXPECT_THAT(
+      EventsOfLines("%c = aten::conj(%x)\n%out = aten::mm(%y, %c)\n"),
+      ElementsAre(Line(kComplexMatrix, "aten::mm"), Copy(), Line(-kComplexMatrix, "aten::mm")));
 }
 
 TEST(Resolving, WhatIsOverwrittenIsCopiedBack) {
   EXPECT_THAT(EventsOfLines("%o = aten::clone(%x)\n%c = aten::conj(%o)\n"
                             "%out = aten::add_.Tensor(%c, %y)\n"),
-              ElementsAre(Copy(), Copy(), Line(-kMatrix, "aten::add_")));
+              ElementsAre(Copy(), Copy(), Line(-kComplexMatrix, "aten::add_")));
 }
 
 TEST(Resolving, TheImaginaryPartOfAConjugateIsANegativeView) {
   const std::string imaginary = "%c = aten::conj(%x)\n%i = aten::imag(%c)\n";
   EXPECT_THAT(EventsOfLines(imaginary + "%out = aten::t(%i)\n"), IsEmpty());
-  EXPECT_THAT(EventsOfLines(imaginary + "%out = aten::exp(%i)\n"),
-              ElementsAre(Line(kMatrix / 2, "aten::empty_strided"), Line(kMatrix / 2, "aten::exp"),
-                          Line(-kMatrix / 2, "aten::exp")));
+  EXPECT_THAT(
+      EventsOfLines(imaginary + "%out = aten::exp(%i)\n"),
+      ElementsAre(Line(kComplexMatrix / 2, "aten::empty_strided"),
+                  Line(kComplexMatrix / 2, "aten::exp"), Line(-kComplexMatrix / 2, "aten::exp")));
 }
 
 TEST(Resolving, PartsOfACompositeAreAskedOneByOne) {
   // `linear` without a bias is a view and a product, and neither copies.
   EXPECT_THAT(EventsOfLines("%c = aten::conj(%x)\n%out = aten::linear(%y, %c)\n"),
-              ElementsAre(Line(kMatrix, "aten::mm")));
+              ElementsAre(Line(kComplexMatrix, "aten::mm")));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../steps.h"
+#include "matrix_steps.h"
 
 namespace steelyard {
 namespace {
@@ -43,24 +43,14 @@ TEST(FactorizationGradients, ASolutionIsSolvedForAgain) {
   EXPECT_THAT(names, Contains("aten::mm").Times(1));
 }
 
-std::vector<std::string> BackwardOf(const std::string& matrix, const std::string& call) {
-  const Program kernels =
-      KernelsOfProgram("parameter %a: " + matrix + "\n" + call + std::string(kEnd));
-  std::vector<std::string> names;
-  for (const Node& node : kernels.main().nodes) {
-    if (node.phase == Phase::kBackward) names.emplace_back(kernels.op_name(node.op));
-  }
-  return names;
-}
-
 TEST(FactorizationGradients, OneSidesVectorsAloneNeedTwoProductsLess) {
-  const auto one = BackwardOf("f32[3,3]", "%y, %s, %v = aten::_linalg_svd(%a)\n");
+  const auto one = BackwardOfMatrix("f32[3,3]", "%y, %s, %v = aten::_linalg_svd(%a)\n");
   EXPECT_THAT(one, Contains("aten::mm").Times(3));  // U.mH() @ grad, and U ... Vh
   EXPECT_THAT(one, Contains("aten::div.Tensor").Times(1));
 }
 
 TEST(FactorizationGradients, OfAWideMatrixTheLastColumnsAreZerosWithoutR) {
-  EXPECT_THAT(BackwardOf("f32[3,5]", "%y, %r = aten::linalg_qr(%a)\n"),
+  EXPECT_THAT(BackwardOfMatrix("f32[3,5]", "%y, %r = aten::linalg_qr(%a)\n"),
               Contains("aten::cat").Times(1));
 }
 

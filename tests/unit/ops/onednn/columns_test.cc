@@ -9,51 +9,49 @@
 namespace steelyard::onednn {
 namespace {
 
-constexpr std::int64_t kGap = 128;  // after every buffer of a scratch
-
-std::int64_t BytesOf(const Problem& p, int threads = 1) {
+std::int64_t ColumnBytes(const Problem& p, int threads = 1) {
   const auto scratch = ColumnScratch(p, Target{.threads = threads});
   return scratch ? scratch->value() : -1;
 }
 
 TEST(Columns, OneGroupAndImageAtATime) {
   // 5 channels x 9 pixels of the kernel for each of 14 x 14 results.
-  EXPECT_EQ(BytesOf(SquareOf(2, 5, 5, AxisOf(14, 3, 1), 2)), 5 * 9 * 196 * 4 + kGap);
+  EXPECT_EQ(ColumnBytes(SquareOf(2, 5, 5, AxisOf(14, 3, 1), 2)), 5 * 9 * 196 * 4 + kGap);
 }
 
 TEST(Columns, HalfTheChannelsWhereTheCacheHoldsNoMore) {
   // A quarter of a megabyte of floats holds 27 channels of 128 x (25 pixels + 48 outputs): of 48
   // channels, two halves.
-  EXPECT_EQ(BytesOf(RowOf(1, 48, 48, AxisOf(24, 128, 64), 16)), 24 * 128 * 25 * 4 + kGap);
+  EXPECT_EQ(ColumnBytes(RowOf(1, 48, 48, AxisOf(24, 128, 64), 16)), 24 * 128 * 25 * 4 + kGap);
 }
 
 TEST(Columns, PointwiseImagesAreColumnsAlready) {
-  EXPECT_EQ(BytesOf(SquareOf(2, 5, 7, AxisOf(14, 1), 2)), 0);
+  EXPECT_EQ(ColumnBytes(SquareOf(2, 5, 7, AxisOf(14, 1), 2)), 0);
 }
 
 TEST(Columns, VolumesGoPlaneByPlane) {
   Problem p = SquareOf(1, 5, 96, AxisOf(12, 3, 1, 2), 2);
   p.depth = AxisOf(12, 3, 1, 2);
   p.rank = 5;
-  EXPECT_EQ(BytesOf(p), 5 * 27 * 36 * 4 + kGap);
+  EXPECT_EQ(ColumnBytes(p), 5 * 27 * 36 * 4 + kGap);
 }
 
 TEST(Columns, Bfloat16AddsUpInFloat) {
   Problem p = Narrow(SquareOf(2, 5, 5, AxisOf(14, 3, 1), 2));
   const std::int64_t columns = 5 * 9 * 196 * 2 + kGap;
   const std::int64_t sums = 992 * 4 + kGap;  // 5 x 196, rounded up to whole lines of 16
-  EXPECT_EQ(BytesOf(p), columns + sums);
+  EXPECT_EQ(ColumnBytes(p), columns + sums);
   p.has_bias = true;  // of all groups, in float32
-  EXPECT_EQ(BytesOf(p), columns + sums + 10 * 4 + kGap);
+  EXPECT_EQ(ColumnBytes(p), columns + sums + 10 * 4 + kGap);
 }
 
 TEST(Columns, EachThreadHasItsOwn) {
-  EXPECT_EQ(BytesOf(SquareOf(2, 5, 5, AxisOf(14, 3, 1), 2), 2), 2 * 5 * 9 * 196 * 4 + kGap);
+  EXPECT_EQ(ColumnBytes(SquareOf(2, 5, 5, AxisOf(14, 3, 1), 2), 2), 2 * 5 * 9 * 196 * 4 + kGap);
 }
 
 TEST(Columns, MayNotOutgrowTheOperands) {
   // 31 x 31 pixels of the kernel for each of 46 x 58 results, beside tiny operands.
-  EXPECT_EQ(BytesOf(SquareOf(1, 1, 1, AxisOf(28, 31, 45, 2, 3), 2)), -1);
+  EXPECT_EQ(ColumnBytes(SquareOf(1, 1, 1, AxisOf(28, 31, 45, 2, 3), 2)), -1);
 }
 
 std::int64_t BytesOfWeight(const Problem& p, int threads = 1) {
@@ -98,7 +96,7 @@ TEST(Columns, FewerPixelsAtATimeWhereMemoryIsShort) {
 TEST(Columns, LargeNumbersAreRefused) {
   Problem p = SquareOf(2, 16, 16, AxisOf(14, 3));
   p.large = true;
-  EXPECT_EQ(BytesOf(p), -1);
+  EXPECT_EQ(ColumnBytes(p), -1);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 
 namespace steelyard::onednn {
 
+inline constexpr std::int64_t kGap = 128;  // bytes, after every buffer of a scratch
+
 // A dimension with padding on both sides that its stride divides without rest.
 inline Axis AxisOf(std::int64_t in, std::int64_t kernel, std::int64_t padding = 0,
                    std::int64_t stride = 1, std::int64_t dilation = 1) {

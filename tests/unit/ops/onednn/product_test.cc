@@ -4,13 +4,14 @@
 
 #include <gmock/gmock.h>
 
+#include "problems.h"
+
 namespace steelyard::onednn {
 namespace {
 
-constexpr std::int64_t kGap = 128;          // after every buffer
-constexpr std::int64_t kList = 640 + kGap;  // of pairs of blocks
+constexpr std::int64_t kBlockPairs = 640 + kGap;  // a list
 
-std::int64_t Of(const Product& product, int threads = 1) {
+std::int64_t ProductBytes(const Product& product, int threads = 1) {
   return ProductScratch(product, Target{.threads = threads}).value();
 }
 // A copy of the second factor's 64 columns, and of float sums.
@@ -19,36 +20,40 @@ std::int64_t Sums(std::int64_t rows, std::int64_t columns) { return rows * colum
 
 TEST(ProductScratch, OneBlockOfColumnsAndSums) {
   // 30 steps are rounded up to a register of 32.
-  EXPECT_EQ(Of({.rows = 7, .columns = 30, .depth = 30}), kList + Second(32) + Sums(7, 30));
+  EXPECT_EQ(ProductBytes({.rows = 7, .columns = 30, .depth = 30}),
+            kBlockPairs + Second(32) + Sums(7, 30));
 }
 
 TEST(ProductScratch, RowsAreADivisorOfAll) {
   // At most 256 and at least 32, and best none left over: 300 = 2 x 150.
-  EXPECT_EQ(Of({.rows = 300, .columns = 768, .depth = 96}), kList + Second(96) + Sums(150, 64));
+  EXPECT_EQ(ProductBytes({.rows = 300, .columns = 768, .depth = 96}),
+            kBlockPairs + Second(96) + Sums(150, 64));
 }
 
 TEST(ProductScratch, StepsAreLimited) {
-  EXPECT_EQ(Of({.rows = 512, .columns = 768, .depth = 768}), kList + Second(512) + Sums(256, 64));
-  EXPECT_EQ(Of({.rows = 512, .columns = 768, .depth = 3072}), kList + Second(1024) + Sums(256, 64));
+  EXPECT_EQ(ProductBytes({.rows = 512, .columns = 768, .depth = 768}),
+            kBlockPairs + Second(512) + Sums(256, 64));
+  EXPECT_EQ(ProductBytes({.rows = 512, .columns = 768, .depth = 3072}),
+            kBlockPairs + Second(1024) + Sums(256, 64));
 }
 
 TEST(ProductScratch, ATransposedFirstFactorIsCopied) {
   // Rows of 512 would lie a power of two apart: 544. The copy serves all 12 blocks of columns.
-  EXPECT_EQ(Of({.rows = 512, .columns = 768, .depth = 768, .first_transposed = true}),
-            kList + 256 * 544 * 2 + kGap + Second(512) + Sums(256, 12 * 64));
+  EXPECT_EQ(ProductBytes({.rows = 512, .columns = 768, .depth = 768, .first_transposed = true}),
+            kBlockPairs + 256 * 544 * 2 + kGap + Second(512) + Sums(256, 12 * 64));
   // Where one pass over the inner dimension does, sums of one block are kept.
-  EXPECT_EQ(Of({.rows = 256, .columns = 768, .depth = 384, .first_transposed = true}),
-            kList + 256 * 384 * 2 + kGap + Second(384) + Sums(256, 64));
+  EXPECT_EQ(ProductBytes({.rows = 256, .columns = 768, .depth = 384, .first_transposed = true}),
+            kBlockPairs + 256 * 384 * 2 + kGap + Second(384) + Sums(256, 64));
 }
 
 TEST(ProductScratch, VectorsNeedNoCopies) {
-  EXPECT_EQ(Of({.rows = 1, .columns = 384, .depth = 768}), kList + Sums(192, 1));
-  EXPECT_EQ(Of({.rows = 7, .columns = 1, .depth = 1025}), kList + Sums(7, 1));
+  EXPECT_EQ(ProductBytes({.rows = 1, .columns = 384, .depth = 768}), kBlockPairs + Sums(192, 1));
+  EXPECT_EQ(ProductBytes({.rows = 7, .columns = 1, .depth = 1025}), kBlockPairs + Sums(7, 1));
 }
 
 TEST(ProductScratch, EachThreadHasItsOwn) {
   const std::int64_t own = 640 + 64 * 96 * 2 + 150 * 64 * 4;
-  EXPECT_EQ(Of({.rows = 300, .columns = 768, .depth = 96}, 2), 2 * own + 3 * kGap);
+  EXPECT_EQ(ProductBytes({.rows = 300, .columns = 768, .depth = 96}, 2), 2 * own + 3 * kGap);
 }
 
 }  // namespace

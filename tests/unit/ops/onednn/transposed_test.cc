@@ -9,7 +9,7 @@
 namespace steelyard::onednn {
 namespace {
 
-constexpr std::int64_t kPage = 4096, kGap = 128;
+constexpr std::int64_t kPage = 4096;
 // A list of at most 102 pairs of matrices: a page and what aligning to one may take; the same for
 // the marks of what is copied.
 constexpr std::int64_t kPairs = 103 * 40 + kPage, kMarks = 2 * kPage;
@@ -23,13 +23,13 @@ Axis BackOf(std::int64_t in, std::int64_t kernel, std::int64_t stride, std::int6
           .before = padding};
 }
 
-Buffers Of(const Problem& p, int threads = 1) {
+Buffers TransposedBuffers(const Problem& p, int threads = 1) {
   return BackwardBuffers(p, Use::kTransposed, Target{.threads = threads});
 }
 
 TEST(TransposedConvolution, StridedKernelsCopyTheImage) {
   // From 128 channels of 16 x 16 to 3 of 32 x 32; the image is padded to 18 x 18 in the copy.
-  const Buffers b = Of(SquareOf(1, 3, 128, BackOf(16, 4, 2, 1)));
+  const Buffers b = TransposedBuffers(SquareOf(1, 3, 128, BackOf(16, 4, 2, 1)));
   const std::int64_t copy = (18 * 18 * 128 + kPage - 1) / kPage * kPage * 4 + kPage;
   EXPECT_EQ(b.scratch, kPairs + copy + kMarks + kGap);
   EXPECT_EQ(b.source, 128 * 256 * 4);
@@ -41,27 +41,28 @@ TEST(TransposedConvolution, StridedKernelsCopyTheImage) {
 
 TEST(TransposedConvolution, BlocksOfTwoVectors) {
   // 80 channels are three blocks of 32.
-  EXPECT_EQ(Of(SquareOf(2, 80, 24, BackOf(7, 2, 2, 0))).weight, 24 * 96 * 4 * 4);
+  EXPECT_EQ(TransposedBuffers(SquareOf(2, 80, 24, BackOf(7, 2, 2, 0))).weight, 24 * 96 * 4 * 4);
   // Three vectors at a time where that fits and the image is not small.
-  EXPECT_EQ(Of(SquareOf(2, 48, 24, BackOf(7, 2, 2, 0))).weight, 24 * 64 * 4 * 4);
-  EXPECT_EQ(Of(SquareOf(2, 48, 24, BackOf(28, 2, 2, 0))).weight, 24 * 48 * 4 * 4);
+  EXPECT_EQ(TransposedBuffers(SquareOf(2, 48, 24, BackOf(7, 2, 2, 0))).weight, 24 * 64 * 4 * 4);
+  EXPECT_EQ(TransposedBuffers(SquareOf(2, 48, 24, BackOf(28, 2, 2, 0))).weight, 24 * 48 * 4 * 4);
 }
 
 TEST(TransposedConvolution, RowsThatTheStrideDoesNotDivideAreCopied) {
   // 13 pixels of a row, at strides of 2: 14 x 2 for each channel, in pages.
-  const Buffers even = Of(SquareOf(2, 8, 16, BackOf(7, 2, 2, 0)));
-  const Buffers odd = Of(SquareOf(2, 8, 16, BackOf(7, 3, 2, 1)));
+  const Buffers even = TransposedBuffers(SquareOf(2, 8, 16, BackOf(7, 2, 2, 0)));
+  const Buffers odd = TransposedBuffers(SquareOf(2, 8, 16, BackOf(7, 3, 2, 1)));
   EXPECT_EQ(odd.scratch - even.scratch, kPage * 4 + kPage);
 }
 
 TEST(TransposedConvolution, GroupsOfNineToSixteenChannelsHaveBlocksOfEight) {
-  EXPECT_EQ(Of(SquareOf(2, 20, 12, BackOf(7, 2, 2, 0), 3)).weight, 3 * 12 * 24 * 4 * 4);
+  EXPECT_EQ(TransposedBuffers(SquareOf(2, 20, 12, BackOf(7, 2, 2, 0), 3)).weight,
+            3 * 12 * 24 * 4 * 4);
 }
 
 TEST(TransposedConvolution, UnitStridesAreTheWayBackOfAConvolution) {
   Problem p = SquareOf(2, 20, 24, BackOf(7, 3, 1, 1));
   p.has_bias = true;  // added from a copy of the result
-  const Buffers b = Of(p);
+  const Buffers b = TransposedBuffers(p);
   EXPECT_EQ(b.scratch, 2 * 32 * 49 * 4 + kGap);
   EXPECT_EQ(b.source, 2 * 32 * 49 * 4);
   EXPECT_EQ(b.weight, 32 * 32 * 9 * 4);
@@ -72,22 +73,22 @@ TEST(TransposedConvolution, UnitStridesAreTheWayBackOfAConvolution) {
 TEST(TransposedConvolution, WhatNoBlocksTakeIsProductsOfColumns) {
   Problem p = SquareOf(2, 6, 5, BackOf(7, 3, 1, 1), 2);
   const std::int64_t columns = 6 * 9 * 49 * 4 + kGap;
-  EXPECT_EQ(Of(p).scratch, columns + kGap);
+  EXPECT_EQ(TransposedBuffers(p).scratch, columns + kGap);
   p.has_bias = true;
-  EXPECT_EQ(Of(p).scratch, columns + kGap + 2 * 12 * 49 * 4 + kGap);
-  EXPECT_EQ(Of(p).source, 0);
-  EXPECT_EQ(Of(p).weight, 0);
+  EXPECT_EQ(TransposedBuffers(p).scratch, columns + kGap + 2 * 12 * 49 * 4 + kGap);
+  EXPECT_EQ(TransposedBuffers(p).source, 0);
+  EXPECT_EQ(TransposedBuffers(p).weight, 0);
 }
 
 TEST(TransposedConvolution, EachThreadHasItsLists) {
   const Problem p = SquareOf(2, 16, 16, BackOf(7, 2, 2, 0));
   const std::int64_t own = 103 * 40 + kPage * 4 + kPage;  // pairs, copy, marks
-  EXPECT_EQ(Of(p, 2).scratch - Of(p).scratch, own);
+  EXPECT_EQ(TransposedBuffers(p, 2).scratch - TransposedBuffers(p).scratch, own);
 }
 
 TEST(TransposedConvolution, WhatIsNotKnownToTheByteSaysSo) {
-  EXPECT_TRUE(Of(Narrow(SquareOf(2, 16, 16, BackOf(7, 2, 2, 0)))).estimated);
-  EXPECT_TRUE(Of(SquareOf(2, 48, 512, BackOf(3, 4, 2, 0))).estimated);
+  EXPECT_TRUE(TransposedBuffers(Narrow(SquareOf(2, 16, 16, BackOf(7, 2, 2, 0)))).estimated);
+  EXPECT_TRUE(TransposedBuffers(SquareOf(2, 48, 512, BackOf(3, 4, 2, 0))).estimated);
 }
 
 // Those of ResNet-50's strided shortcuts: 512 channels are 8 blocks of 64 or 11 of 48, which are

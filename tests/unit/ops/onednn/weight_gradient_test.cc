@@ -12,9 +12,8 @@
 namespace steelyard::onednn {
 namespace {
 
-using Kind = WeightKernel::Kind;
+using WeightKind = WeightKernel::Kind;
 
-constexpr std::int64_t kGap = 128;           // after every buffer of a scratch
 constexpr std::int64_t kBarrier = 2 * 4096;  // a page, at a page
 
 Problem Last(Problem p) {
@@ -26,19 +25,19 @@ Problem WithBias(Problem p) {
   return p;
 }
 
-bool Takes(Kind kind, const Problem& p) {
+bool Takes(WeightKind kind, const Problem& p) {
   const auto kernel = ChooseWeightKernel(p);
   return kernel && kernel->kind == kind;
 }
 bool TakesNone(const Problem& p) { return !ChooseWeightKernel(p); }
 
-std::int64_t BytesOf(const Problem& p) {
+std::int64_t WeightBytes(const Problem& p) {
   const auto kernel = ChooseWeightKernel(p);
   return kernel ? WeightScratch(*kernel, p, {}).value() : -1;
 }
 
 TEST(WeightGradient, DepthwiseKernelsAreAtMostThreeWide) {
-  EXPECT_TRUE(Takes(Kind::kDepthwise, SquareOf(2, 1, 1, AxisOf(14, 3, 1), 32)));
+  EXPECT_TRUE(Takes(WeightKind::kDepthwise, SquareOf(2, 1, 1, AxisOf(14, 3, 1), 32)));
   EXPECT_TRUE(TakesNone(SquareOf(2, 1, 1, AxisOf(14, 5, 2), 32)));
   // Rows that the kernel does not meet, and padding of more than half the kernel.
   EXPECT_TRUE(TakesNone(SquareOf(2, 1, 1, AxisOf(15, 1, 0, 2), 32)));
@@ -46,11 +45,11 @@ TEST(WeightGradient, DepthwiseKernelsAreAtMostThreeWide) {
 }
 
 TEST(WeightGradient, KernelsAreAtMostFourteenWide) {
-  EXPECT_TRUE(Takes(Kind::kDirect, RowOf(1, 64, 32, AxisOf(400, 14, 0, 20))));
+  EXPECT_TRUE(Takes(WeightKind::kDirect, RowOf(1, 64, 32, AxisOf(400, 14, 0, 20))));
   EXPECT_TRUE(TakesNone(RowOf(1, 64, 32, AxisOf(400, 15, 0, 20))));
   EXPECT_TRUE(TakesNone(RowOf(1, 64, 32, AxisOf(400, 40, 0, 20))));
   // Unless as wide as the image, and not much wider.
-  EXPECT_TRUE(Takes(Kind::kDirect, RowOf(1, 64, 32, AxisOf(19, 19))));
+  EXPECT_TRUE(Takes(WeightKind::kDirect, RowOf(1, 64, 32, AxisOf(19, 19))));
   EXPECT_TRUE(TakesNone(RowOf(1, 64, 32, AxisOf(20, 20))));
 }
 
@@ -75,18 +74,18 @@ TEST(WeightGradient, GroupsFillBlocks) {
 }
 
 TEST(WeightGradient, DilationsNeedUnitStridesAndAnImageAsLarge) {
-  EXPECT_TRUE(Takes(Kind::kDirect, SquareOf(2, 16, 16, AxisOf(12, 3, 2, 1, 2))));
+  EXPECT_TRUE(Takes(WeightKind::kDirect, SquareOf(2, 16, 16, AxisOf(12, 3, 2, 1, 2))));
   EXPECT_TRUE(TakesNone(SquareOf(2, 16, 16, AxisOf(12, 3, 2, 2, 2))));
   EXPECT_TRUE(TakesNone(SquareOf(2, 16, 16, AxisOf(8, 3, 4, 1, 4))));
   Problem volumes = SquareOf(2, 16, 16, AxisOf(12, 3));
   volumes.rank = 5;
   volumes.depth = AxisOf(12, 3, 0, 1, 2);
   EXPECT_TRUE(TakesNone(volumes));
-  EXPECT_TRUE(Takes(Kind::kDirect, Narrow(volumes)));
+  EXPECT_TRUE(Takes(WeightKind::kDirect, Narrow(volumes)));
 }
 
 TEST(WeightGradient, NarrowKernelsAreWiderOverFewChannels) {
-  EXPECT_TRUE(Takes(Kind::kDirect, Narrow(SquareOf(2, 3, 32, AxisOf(40, 24)))));
+  EXPECT_TRUE(Takes(WeightKind::kDirect, Narrow(SquareOf(2, 3, 32, AxisOf(40, 24)))));
   EXPECT_TRUE(TakesNone(Narrow(SquareOf(2, 3, 32, AxisOf(40, 25)))));
   EXPECT_TRUE(TakesNone(Narrow(SquareOf(2, 16, 32, AxisOf(40, 15)))));
   // Nothing fills up their outputs.
@@ -95,15 +94,15 @@ TEST(WeightGradient, NarrowKernelsAreWiderOverFewChannels) {
 
 TEST(WeightGradient, FloatKeepsAPaddedBias) {
   const Problem p = SquareOf(2, 24, 40, AxisOf(14, 3, 1));
-  EXPECT_EQ(BytesOf(p), 0);
-  EXPECT_EQ(BytesOf(WithBias(p)), 48 * 4 + kGap);
-  EXPECT_EQ(BytesOf(WithBias(SquareOf(2, 1, 1, AxisOf(14, 3, 1), 20))), 0);
+  EXPECT_EQ(WeightBytes(p), 0);
+  EXPECT_EQ(WeightBytes(WithBias(p)), 48 * 4 + kGap);
+  EXPECT_EQ(WeightBytes(WithBias(SquareOf(2, 1, 1, AxisOf(14, 3, 1), 20))), 0);
 }
 
 TEST(WeightGradient, StridedPointwiseKernelsDropPixels) {
   // 12 blocks of input channels are taken 6 at a time, the fewest from 5 on that divide them.
-  EXPECT_EQ(BytesOf(SquareOf(2, 192, 64, AxisOf(28, 1, 0, 2))), 6 * 16 * 196 * 4 + kGap);
-  EXPECT_EQ(BytesOf(Last(SquareOf(2, 192, 64, AxisOf(28, 1, 0, 2)))), 192 * 196 * 4 + kGap);
+  EXPECT_EQ(WeightBytes(SquareOf(2, 192, 64, AxisOf(28, 1, 0, 2))), 6 * 16 * 196 * 4 + kGap);
+  EXPECT_EQ(WeightBytes(Last(SquareOf(2, 192, 64, AxisOf(28, 1, 0, 2)))), 192 * 196 * 4 + kGap);
 }
 
 TEST(WeightGradient, NarrowPointwiseKernelsPairPixels) {
@@ -111,31 +110,31 @@ TEST(WeightGradient, NarrowPointwiseKernelsPairPixels) {
   const Problem p = WithBias(Narrow(SquareOf(2, 40, 20, AxisOf(13, 1))));
   const std::int64_t copies = (32 + 48) * 170 * 2 + 2 * kGap;
   const std::int64_t sums = (32 * 48 + 32) * 4 + kGap;
-  EXPECT_EQ(BytesOf(p), copies + sums + 32 * 2 + kGap);
+  EXPECT_EQ(WeightBytes(p), copies + sums + 32 * 2 + kGap);
   // Large images are paired in registers.
-  EXPECT_EQ(BytesOf(Narrow(SquareOf(2, 40, 20, AxisOf(15, 1)))), 32 * 48 * 4 + kGap);
+  EXPECT_EQ(WeightBytes(Narrow(SquareOf(2, 40, 20, AxisOf(15, 1)))), 32 * 48 * 4 + kGap);
 }
 
 TEST(WeightGradient, NarrowKernelsPairPixelsOfBothImages) {
   // Rows of 14 and two pixels of padding, which are there once more at the end.
   const Problem p = Narrow(SquareOf(2, 24, 40, AxisOf(14, 3, 1)));
   const std::int64_t source = 2 * 16 * 16 * 14 + 2, result = 3 * 16 * 14 * 14;
-  EXPECT_EQ(BytesOf(p), (source + result) * 2 + 48 * 32 * 9 * 4 + 3 * kGap + kBarrier);
+  EXPECT_EQ(WeightBytes(p), (source + result) * 2 + 48 * 32 * 9 * 4 + 3 * kGap + kBarrier);
   // Few channels are read as they lie, but for the padding.
   const Problem first = Narrow(SquareOf(2, 3, 16, AxisOf(14, 3, 1)));
-  EXPECT_EQ(BytesOf(first), (2 + 16 * 196) * 2 + 16 * 3 * 9 * 4 + 3 * kGap + kBarrier);
+  EXPECT_EQ(WeightBytes(first), (2 + 16 * 196) * 2 + 16 * 3 * 9 * 4 + 3 * kGap + kBarrier);
 }
 
 TEST(WeightGradient, LargeNarrowResultsArePairedWithoutWaiting) {
   // 64 x 128 x 128 results of four bytes do not fit a megabyte.
   const Problem p = Narrow(SquareOf(2, 3, 64, AxisOf(128, 3, 1)));
-  EXPECT_EQ(BytesOf(p), (2 + 16 * 128 * 128) * 2 + 64 * 3 * 9 * 4 + 3 * kGap);
+  EXPECT_EQ(WeightBytes(p), (2 + 16 * 128 * 128) * 2 + 64 * 3 * 9 * 4 + 3 * kGap);
 }
 
 TEST(WeightGradient, NarrowDepthwiseKernelsAddUpInFloat) {
   const Problem p = WithBias(Narrow(SquareOf(2, 1, 1, AxisOf(14, 3, 1), 20)));
-  EXPECT_EQ(BytesOf(p), 32 * 9 * 4 + 32 * 4 + 2 * kGap);
-  EXPECT_EQ(BytesOf(Last(p)), 32 * 9 * 4 + 2 * 20 * 4 + 3 * kGap);
+  EXPECT_EQ(WeightBytes(p), 32 * 9 * 4 + 32 * 4 + 2 * kGap);
+  EXPECT_EQ(WeightBytes(Last(p)), 32 * 9 * 4 + 2 * 20 * 4 + 3 * kGap);
 }
 
 TEST(WeightGradient, LargeNumbersAreRefused) {

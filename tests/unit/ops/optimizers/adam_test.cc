@@ -10,8 +10,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::int64_t kCounter = 4;  // bytes
-constexpr std::string_view kStep = "Optimizer.step#AdamW.step";
+constexpr std::string_view kAdamWStep = "Optimizer.step#AdamW.step";
 
 TEST(AdamW, FirstStepMakesACounterAndTwoMoments) {
   const std::vector<std::string> steady = StepEvents("steelyard::adamw([%p], False)");
@@ -27,7 +26,7 @@ TEST(AdamW, RootAndQuotientAreTemporaries) {
   const std::vector<std::string> events = StepEvents("steelyard::adamw([%p], False)");
   EXPECT_THAT(events, Contains(Line(kMatrix, "aten::sqrt")));
   EXPECT_THAT(events, Contains(Line(kMatrix, "aten::div")));
-  EXPECT_EQ(events.back(), Line(-kMatrix, kStep));
+  EXPECT_EQ(events.back(), Line(-kMatrix, kAdamWStep));
 }
 
 // The number of `counter += 1` is boxed and freed by Python, its cast by the operator.
@@ -35,8 +34,8 @@ TEST(AdamW, NumbersAreBoxedInTheStep) {
   const std::vector<std::string> events = StepEvents("steelyard::adamw([%p], False)");
   ASSERT_GE(events.size(), 4u);
   EXPECT_THAT(std::vector(events.begin(), events.begin() + 4),
-              ElementsAre(Line(8, kStep), Line(4, "aten::empty_strided"), Line(-4, "aten::add_"),
-                          Line(-8, kStep)));
+              ElementsAre(Line(8, kAdamWStep), Line(4, "aten::empty_strided"),
+                          Line(-4, "aten::add_"), Line(-8, kAdamWStep)));
 }
 
 TEST(Adam, DenominatorLivesUntilTheNextIsThere) {

@@ -8,8 +8,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::int64_t kCounter = 4;  // bytes
-
 TEST(Adagrad, ConstructorMakesTheState) {
   EXPECT_EQ(StateBytes("steelyard::adagrad([%p], True)"), kCounter + kMatrix);
   EXPECT_EQ(StepEvents("steelyard::adagrad([%p], True)"),

@@ -8,7 +8,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kCounter = 4;  // bytes
 constexpr std::int64_t kFactors = (4 + 8) * 4;
 
 TEST(Adafactor, KeepsRowsAndColumns) {

@@ -17,7 +17,7 @@ using ::testing::Contains;
 constexpr std::int64_t kNumber = 4, kDouble = 8;
 
 // A step of %w f32[4] whose loss is scaled.
-std::string Step(std::string_view first_step) {
+std::string ScaledStep(std::string_view first_step) {
   return "parameter %w: f32[4]\n%l = aten::sum(%w)\n%s = steelyard::scaled_loss(%l, " +
          std::string(first_step) +
          ") phase loss\nsteelyard::backward(%s, None, False) phase backward\n"
@@ -31,12 +31,12 @@ std::int64_t StateOf(const std::string& step) {
 }
 
 TEST(GradScaler, KeepsAScaleAndHowLongItHasNotGrown) {
-  EXPECT_EQ(StateOf(Step("False")), 2 * kNumber);
-  EXPECT_EQ(StateOf(Step("True")), 0);
+  EXPECT_EQ(StateOf(ScaledStep("False")), 2 * kNumber);
+  EXPECT_EQ(StateOf(ScaledStep("True")), 0);
 }
 
 TEST(GradScaler, InvertsTheScaleInFloat64) {
-  EXPECT_THAT(EventsOfProgram(Step("False")), Contains(Line(kDouble, "aten::reciprocal")));
+  EXPECT_THAT(EventsOfProgram(ScaledStep("False")), Contains(Line(kDouble, "aten::reciprocal")));
 }
 
 TEST(GradScaler, OfTheFirstStepMakesItsState) {
@@ -48,12 +48,12 @@ TEST(GradScaler, OfTheFirstStepMakesItsState) {
     return count;
   };
   // In each step what was found: one number.
-  EXPECT_EQ(made(Step("True")) - made(Step("False")), 2);
+  EXPECT_EQ(made(ScaledStep("True")) - made(ScaledStep("False")), 2);
 }
 
 TEST(GradScaler, LooksThroughTheGradients) {
   bool looked = false;
-  const Program kernels = KernelsOfProgram(Step("False"));
+  const Program kernels = KernelsOfProgram(ScaledStep("False"));
   for (const Node& node : kernels.main().nodes) {
     looked |= kernels.op_name(node.op) == "aten::_amp_foreach_non_finite_check_and_unscale_";
   }

@@ -13,8 +13,8 @@
 
 namespace steelyard {
 
-// %p, %q and their gradients are f32[4,8].
-inline constexpr std::int64_t kMatrix = 4 * 8 * 4;  // bytes
+// Of a count of steps, which is a float.
+inline constexpr std::int64_t kCounter = 4;  // bytes
 
 // The events of the call, which stands for a step of `loss = (%p * %q).sum()`.
 inline std::vector<std::string> StepEvents(std::string_view call) {

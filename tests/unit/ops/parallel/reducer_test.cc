@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 // A layer of 4 x 8 and a buffer, wrapped; `options` are those of enter_data_parallel behind the
 // buffers.
-std::string Step(const std::string& options) {
+std::string WrappedStep(const std::string& options) {
   return "parameter %w: f32[4,8]\nbuffer %b: f32[4]\ninput %x: f32[2,8]\n"
          "steelyard::enter_data_parallel([%b], " +
          options +
@@ -28,7 +28,7 @@ std::string Step(const std::string& options) {
 }
 
 std::int64_t ResidentGradients(const std::string& options) {
-  const Program kernels = KernelsOfProgram(Step(options));
+  const Program kernels = KernelsOfProgram(WrappedStep(options));
   std::int64_t bytes = 0;
   std::vector<bool> seen(kernels.storage_count, false);
   for (const ValueId id : kernels.main().inputs) {
@@ -46,13 +46,13 @@ TEST(Reducer, ABucketIsThereBeforeTheStep) {
 }
 
 TEST(Reducer, AGradientIsDividedIntoItsBucket) {
-  EXPECT_THAT(EventsOfProgram(Step("2, 0, False, False")), Contains(HasSubstr("aten::mul")));
+  EXPECT_THAT(EventsOfProgram(WrappedStep("2, 0, False, False")), Contains(HasSubstr("aten::mul")));
 }
 
 // The gradient goes as soon as its bucket has it.
 TEST(Reducer, ViewsLeaveNoGradientBesideTheBucket) {
   const auto frees = [](const std::string& options) {
-    const Program kernels = KernelsOfProgram(Step(options));
+    const Program kernels = KernelsOfProgram(WrappedStep(options));
     const ValueId gradient = kernels.gradients[kernels.parameters[0].value];
     return kernels.values[gradient].storage ==
            kernels.values[kernels.main().inputs.front()].storage;
@@ -62,7 +62,7 @@ TEST(Reducer, ViewsLeaveNoGradientBesideTheBucket) {
 }
 
 TEST(Reducer, TheReportTellsOfIt) {
-  const Program kernels = KernelsOfProgram(Step("4, 0, False, False"));
+  const Program kernels = KernelsOfProgram(WrappedStep("4, 0, False, False"));
   std::vector<std::string> notes;
   notes.reserve(kernels.notes.size());
   for (const StringId note : kernels.notes) notes.emplace_back(kernels.text(note));

@@ -6,12 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include "../onednn/problems.h"
+
 namespace steelyard::onednn {
 namespace {
 
-constexpr std::int64_t kGap = 128;  // after every entry of a scratchpad
-
-struct Case {
+struct BackwardCase {
   Dims source, weight, result, stride;
   std::int64_t groups = 1;
   bool has_bias = false;
@@ -19,7 +19,7 @@ struct Case {
   Dims padding{1, 1}, dilation{1, 1};
 };
 
-Convolution ProblemOf(const Case& c) {
+Convolution ProblemOf(const BackwardCase& c) {
   return {.source = c.source,
           .weight = c.weight,
           .result = c.result,
@@ -31,12 +31,16 @@ Convolution ProblemOf(const Case& c) {
           .channels_last = c.channels_last};
 }
 
-ImageGradientBuffers OfImage(const Case& c) { return BuffersOfImageGradient(ProblemOf(c), {}); }
-WeightGradientBuffers OfWeight(const Case& c) { return BuffersOfWeightGradient(ProblemOf(c), {}); }
+ImageGradientBuffers OfImage(const BackwardCase& c) {
+  return BuffersOfImageGradient(ProblemOf(c), {});
+}
+WeightGradientBuffers OfWeight(const BackwardCase& c) {
+  return BuffersOfWeightGradient(ProblemOf(c), {});
+}
 
 TEST(OneDnnBackward, ChannelsAreFilledUpToBlocks) {
   // 24 channels are two blocks of 16, 40 are three.
-  const Case c{{2, 24, 14, 14}, {40, 24, 3, 3}, {2, 40, 14, 14}, {1, 1}, 1, true};
+  const BackwardCase c{{2, 24, 14, 14}, {40, 24, 3, 3}, {2, 40, 14, 14}, {1, 1}, 1, true};
   const ImageGradientBuffers image = OfImage(c);
   EXPECT_EQ(image.given, 2 * 48 * 196 * 4);
   EXPECT_EQ(image.weight, 48 * 32 * 9 * 4);
@@ -61,7 +65,7 @@ TEST(OneDnnBackward, PatchesAreMultipliedAsColumns) {
 
 TEST(OneDnnBackward, FewChannelsAreBlocksOfEight) {
   // Of the weight's gradient; the image's has blocks of 16 as ever.
-  const Case c{{2, 4, 12, 12}, {20, 4, 3, 3}, {2, 20, 12, 12}, {1, 1}, 1, true};
+  const BackwardCase c{{2, 4, 12, 12}, {20, 4, 3, 3}, {2, 20, 12, 12}, {1, 1}, 1, true};
   EXPECT_EQ(OfImage(c).weight, 32 * 16 * 9 * 4);
   const WeightGradientBuffers b = OfWeight(c);
   EXPECT_EQ(b.given, 2 * 24 * 144 * 4);
@@ -71,7 +75,7 @@ TEST(OneDnnBackward, FewChannelsAreBlocksOfEight) {
 }
 
 TEST(OneDnnBackward, StridedImagesComeWithTheirChannelsLast) {
-  const Case c{{2, 64, 56, 56}, {128, 64, 3, 3}, {2, 128, 28, 28}, {2, 2}};
+  const BackwardCase c{{2, 64, 56, 56}, {128, 64, 3, 3}, {2, 128, 28, 28}, {2, 2}};
   const ImageGradientBuffers b = OfImage(c);
   EXPECT_TRUE(b.reordered);
   EXPECT_EQ(b.image, 2 * 64 * 56 * 56 * 4);
@@ -82,13 +86,14 @@ TEST(OneDnnBackward, StridedImagesComeWithTheirChannelsLast) {
 }
 
 TEST(OneDnnBackward, ShortRowsOfManyChannelsHaveBlocksOf48) {
-  const Case c{{2, 1024, 14, 14}, {64, 1024, 1, 1}, {2, 64, 7, 7}, {2, 2}, 1, false, false, {0, 0}};
+  const BackwardCase c{
+      {2, 1024, 14, 14}, {64, 1024, 1, 1}, {2, 64, 7, 7}, {2, 2}, 1, false, false, {0, 0}};
   EXPECT_EQ(OfImage(c).weight, 64 * (22 * 48) * 4);
 }
 
 TEST(OneDnnBackward, WhatNoKernelTakesIsAProductWithColumns) {
   // Groups of two channels.
-  const Case c{{2, 4, 8, 8}, {6, 2, 3, 3}, {2, 6, 8, 8}, {1, 1}, 2};
+  const BackwardCase c{{2, 4, 8, 8}, {6, 2, 3, 3}, {2, 6, 8, 8}, {1, 1}, 2};
   const std::int64_t columns = 2 * 9 * 64 * 4;
   EXPECT_EQ(OfImage(c).given, 0);
   EXPECT_EQ(OfImage(c).image, 2 * 4 * 64 * 4);
@@ -97,7 +102,7 @@ TEST(OneDnnBackward, WhatNoKernelTakesIsAProductWithColumns) {
 }
 
 TEST(OneDnnBackward, ChannelsLastImagesAreUsedAsTheyAre) {
-  const Case c{{2, 96, 14, 14}, {96, 96, 3, 3}, {2, 96, 14, 14}, {1, 1}, 1, false, true};
+  const BackwardCase c{{2, 96, 14, 14}, {96, 96, 3, 3}, {2, 96, 14, 14}, {1, 1}, 1, false, true};
   EXPECT_EQ(OfImage(c).given, 0);
   EXPECT_EQ(OfImage(c).image, 0);
   EXPECT_EQ(OfWeight(c).source, 0);
@@ -106,13 +111,15 @@ TEST(OneDnnBackward, ChannelsLastImagesAreUsedAsTheyAre) {
 
 TEST(OneDnnBackward, ColumnsOfChannelsLastImagesAreCopiedOnceMore) {
   // 15 columns are too many for blocks.
-  const Case c{{2, 16, 20, 20}, {8, 16, 1, 15}, {2, 8, 20, 20}, {1, 1}, 1, false, true, {0, 7}};
+  const BackwardCase c{{2, 16, 20, 20}, {8, 16, 1, 15}, {2, 8, 20, 20}, {1, 1}, 1,
+                       false,           true,           {0, 7}};
   EXPECT_TRUE(OfWeight(c).plain);
   EXPECT_EQ(OfWeight(c).weight, 8 * 16 * 15 * 4);
 }
 
 TEST(OneDnnBackward, KernelsAsLargeAsTheImageAreProducts) {
-  const Case c{{4, 64, 7, 7}, {10, 64, 7, 7}, {4, 10, 1, 1}, {1, 1}, 1, false, false, {0, 0}};
+  const BackwardCase c{{4, 64, 7, 7}, {10, 64, 7, 7}, {4, 10, 1, 1}, {1, 1}, 1,
+                       false,         false,          {0, 0}};
   const ImageGradientBuffers image = OfImage(c);
   EXPECT_EQ(image.weight, 10 * 64 * 49 * 4);
   EXPECT_EQ(image.image, 4 * 64 * 49 * 4);
@@ -125,11 +132,11 @@ TEST(OneDnnBackward, KernelsAsLargeAsTheImageAreProducts) {
 }
 
 TEST(OneDnnBackward, EstimatesSaySo) {
-  const Case known{{2, 40, 16, 22}, {40, 40, 1, 5}, {2, 40, 16, 22}, {1, 1}, 1,
-                   false,           true,           {0, 2}};
+  const BackwardCase known{{2, 40, 16, 22}, {40, 40, 1, 5}, {2, 40, 16, 22}, {1, 1}, 1,
+                           false,           true,           {0, 2}};
   EXPECT_FALSE(OfImage(known).estimated);
   EXPECT_EQ(OfImage(known).weight, 40 * 48 * 5 * 4);
-  Case dilated = known;
+  BackwardCase dilated = known;
   dilated.dilation = {1, 2};
   dilated.padding = {0, 4};
   EXPECT_TRUE(OfImage(dilated).estimated);

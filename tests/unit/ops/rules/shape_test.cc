@@ -10,7 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string RefusalOf(auto&& rule) {
+std::string RuleRefusal(auto&& rule) {
   try {
     rule();
   } catch (const RuleError& error) {
@@ -34,13 +34,13 @@ TEST(Shape, FanIsTheProductOfWhatIsReduced) {
 }
 
 TEST(Shape, RequireEqualNamesBoth) {
-  EXPECT_EQ(RefusalOf([] { shape::RequireEqual("inner dimensions", 768, 1024); }),
+  EXPECT_EQ(RuleRefusal([] { shape::RequireEqual("inner dimensions", 768, 1024); }),
             "inner dimensions differ: 768 vs 1024");
-  EXPECT_EQ(RefusalOf([] { shape::RequireEqual("inner dimensions", 768, 768); }), "");
+  EXPECT_EQ(RuleRefusal([] { shape::RequireEqual("inner dimensions", 768, 768); }), "");
 }
 
 TEST(Shape, RequireSizesRefusesNegatives) {
-  EXPECT_THAT(RefusalOf([] { shape::RequireSizes(Dims{2, -1}); }), HasSubstr("[2, -1]"));
+  EXPECT_THAT(RuleRefusal([] { shape::RequireSizes(Dims{2, -1}); }), HasSubstr("[2, -1]"));
 }
 
 TEST(Shape, TextOfTensors) {
@@ -48,7 +48,7 @@ TEST(Shape, TextOfTensors) {
   const TensorView tensor(program,
                           program.AddTensor(kNoString, DType::kBFloat16, Dims{2, 3}, Dims{3, 1}));
   EXPECT_EQ(shape::Text(tensor), "bf16[2,3]");
-  EXPECT_THAT(RefusalOf([&] { shape::RequireRank("weight", tensor, 4); }),
+  EXPECT_THAT(RuleRefusal([&] { shape::RequireRank("weight", tensor, 4); }),
               HasSubstr("weight has 2 dimensions, not 4: bf16[2,3]"));
 }
 
@@ -58,8 +58,8 @@ TEST(Shape, RequireWritableRefusesOverlap) {
                             program.AddTensor(kNoString, DType::kFloat32, Dims{2, 3}, Dims{0, 1}));
   const TensorView single(program,
                           program.AddTensor(kNoString, DType::kFloat32, Dims{1, 3}, Dims{0, 1}));
-  EXPECT_THAT(RefusalOf([&] { shape::RequireWritable(expanded); }), HasSubstr("expanded"));
-  EXPECT_EQ(RefusalOf([&] { shape::RequireWritable(single); }), "");
+  EXPECT_THAT(RuleRefusal([&] { shape::RequireWritable(expanded); }), HasSubstr("expanded"));
+  EXPECT_EQ(RuleRefusal([&] { shape::RequireWritable(single); }), "");
 }
 
 TEST(Shape, StridesFollowTheCastOfAnOperand) {

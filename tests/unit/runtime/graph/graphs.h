@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,8 @@
 #include "runtime/graph/steps.h"
 
 namespace steelyard::graph {
+
+inline constexpr std::int64_t kFloat = 4;  // bytes
 
 // The kernels of a program in its text form. Fails the test if it is refused.
 inline Program KernelsOfText(std::string_view text) {
@@ -81,5 +85,12 @@ struct Built {
   Program kernels;
   CallGraph graph;
 };
+
+// Every call a step of its own, in the order of the program.
+inline std::vector<Step> AsWritten(const Built& built) {
+  std::vector<Step> steps = built.Unfused();
+  std::ranges::sort(steps, {}, [](const Step& step) { return step.last(); });
+  return steps;
+}
 
 }  // namespace steelyard::graph

@@ -7,8 +7,6 @@
 namespace steelyard::graph {
 namespace {
 
-constexpr std::int64_t kFloat = 4;
-
 TEST(TrafficOf, AKernelReadsItsOperandsAndWritesItsResult) {
   const Built built(
       "input %x: f32[2,8]\ninput %r: f32[8]\n%a = aten::tanh(%x)\n%b = aten::add.Tensor(%a, %r)\n"

@@ -13,8 +13,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr std::int64_t kFloat = 4;
-
 std::int64_t AllBytes(const MemoryPlan& plan) {
   std::int64_t bytes = 0;
   for (const Buffer& buffer : plan.buffers) bytes += buffer.bytes;

@@ -22,12 +22,6 @@ std::vector<std::string> Order(const Built& built, const std::vector<Step>& step
   return out;
 }
 
-std::vector<Step> AsWritten(const Built& built) {
-  std::vector<Step> steps = built.Unfused();
-  std::ranges::sort(steps, {}, [](const Step& step) { return step.last(); });
-  return steps;
-}
-
 // RAF's test (test_pass_memory_schedule.py): tensors of 4 MB, the concatenation and its sum of 8.
 // The sum a3 comes to where a2 is made, a9 to where it is used.
 TEST(ScheduleForMemory, RafsExample) {

@@ -25,12 +25,6 @@ constexpr std::string_view kSimple =
     "%a6 = raf::max_pool2d_dx(%a2, %a3, %a5, 3)\n%a7 = raf::max_pool2d_dx(%a1, %a2, %a6, 3)\n"
     "%a8 = raf::conv2d_dx(%w, %a7, [16,16,64,64])\n%a9 = raf::softmax(%a8, 1)\nreturn %a9\n";
 
-std::vector<Step> AsWritten(const Built& built) {
-  std::vector<Step> steps = built.Unfused();
-  std::ranges::sort(steps, {}, [](const Step& step) { return step.last(); });
-  return steps;
-}
-
 std::int64_t PeakOf(const Built& built, const std::vector<Step>& steps) {
   return ExtentOf(PlanMemory(built.graph, steps, built.target), steps).peak;
 }
