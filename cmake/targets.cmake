@@ -33,23 +33,11 @@ function(steelyard_library name)
   install(TARGETS ${target} EXPORT steelyard-targets)
 endfunction()
 
-# steelyard_test_headers()
-#
-# What nearly every test includes, compiled once for all of them: half of the time that a test takes to compile.
-function(steelyard_test_headers)
-  file(CONFIGURE OUTPUT headers.cc CONTENT "")
-  add_library(steelyard_test_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/headers.cc)
-  target_link_libraries(steelyard_test_headers PRIVATE GTest::gmock GTest::gtest_main)
-  steelyard_target(steelyard_test_headers)
-  target_precompile_headers(steelyard_test_headers PRIVATE
-    <gmock/gmock.h> <gtest/gtest.h> <algorithm> <array> <cstdint> <optional> <span> <string>
-    <string_view> <utility> <vector> <steelyard/program.h> <steelyard/report.h>)
-  target_compile_options(steelyard_test_headers PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
-endfunction()
-
 # steelyard_test(FOLDER SOURCES file... [LIBRARIES library...])
 #
-# The tests of one folder of src/: one program, one ctest entry for each of its tests.
+# The tests of one folder of src/: one program, one ctest entry for each of its tests. Eight files are
+# compiled as one and nothing is optimized: a test's time is the compiler's, which reads the same
+# headers for every file.
 function(steelyard_test folder)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;LIBRARIES")
   if(ARG_UNPARSED_ARGUMENTS)
@@ -61,8 +49,8 @@ function(steelyard_test folder)
                                           GTest::gtest_main)
   target_compile_definitions(${target} PRIVATE STEELYARD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   steelyard_target(${target})
-  target_precompile_headers(${target} REUSE_FROM steelyard_test_headers)
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
+  target_compile_options(${target} PRIVATE -O0)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   # A parameter's value is left out of the name: where it is a path, the name would be the machine's.
   gtest_discover_tests(${target} TEST_PREFIX unit.${folder}. NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
                        PROPERTIES LABELS unit TIMEOUT 60)
