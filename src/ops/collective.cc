@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -93,29 +94,90 @@ std::vector<Tensor> Dense(Dispatcher& d, const Backward& b) {
   return out;
 }
 
-// PyTorch saves operand and result of an extreme alone, which no row can say.
-void RequireNoExtreme(const OpView& op) {
-  if (op.text(1) != "max" && op.text(1) != "min") return;
-  Refuse(fmt::format("the gradient of {} with '{}' is not modelled", op.def().name->text(),
-                     op.text(1)),
-         "Those of 'sum' and 'avg' are.");
+// Whether the largest or smallest of all processes' elements is asked for; else they are added up.
+// input, reduce_op
+bool PicksExtreme(const OpView& op) { return op.text(1) == "max" || op.text(1) == "min"; }
+// How gradients are reduced: of the extreme they are added up.
+Argument ReductionOfGradient(Dispatcher& d, const OpView& op) {
+  if (PicksExtreme(op)) return d.Text("sum");
+  const std::string_view by = op.text(1);
+  if (by != "sum" && by != "avg" && by != "premul_sum") {
+    Refuse(fmt::format("PyTorch does not differentiate {} with '{}'", op.def().name->text(), by),
+           "It differentiates those with 'sum', 'avg', 'premul_sum', 'max' and 'min'.");
+  }
+  return op.arg(1);
+}
+
+// Where an element is the extreme of all processes: (in == out) | (isnan(in) & isnan(out))
+Tensor ExtremesOf(Dispatcher& d, const Tensor& input, const Tensor& output) {
+  const Tensor equal = d.Call("aten::eq.Tensor", input, output);
+  Tensor neither;
+  {
+    const Tensor of_input = d.Call("aten::isnan", input);
+    const Tensor of_output = d.Call("aten::isnan", output);
+    neither = d.Call("aten::bitwise_and.Tensor", of_input, of_output);
+  }
+  return d.Call("aten::bitwise_or.Tensor", equal, neither);
+}
+
+// The part of the gradient that each of those that are equal has.
+Tensor PartOf(Dispatcher& d, const Tensor& grad, const Tensor& holders) {
+  const Tensor part = d.Call("aten::div.Tensor", grad, holders);
+  return d.Call("aten::to.dtype", part, grad.dtype());
+}
+Tensor WhereIt(Dispatcher& d, const Tensor& mask, const Tensor& part) {
+  return d.Call("aten::where.ScalarOther", mask, part, std::int64_t{0});
 }
 
 // input, reduce_op, group_name
 Tensor AllReduceSelf(Dispatcher& d, const Backward& b) {
-  RequireNoExtreme(b.op());
-  const Tensor grad = d.Call("aten::contiguous", b.grad());
-  return Arrived(d, d.Call("_c10d_functional::all_reduce", grad, b.op().arg(1), b.op().arg(2)));
+  const OpView& op = b.op();
+  Tensor out;
+  {
+    const Tensor grad = d.Call("aten::contiguous", b.grad());
+    out = Arrived(
+        d, d.Call("_c10d_functional::all_reduce", grad, ReductionOfGradient(d, op), op.arg(2)));
+  }
+  if (!PicksExtreme(op)) return out;
+  Tensor mask = ExtremesOf(d, b.saved(0), b.result());
+  Tensor holders;
+  {
+    const Tensor ones = d.Call("aten::to.dtype", mask, DType::kFloat32);
+    holders = d.Call("_c10d_functional::all_reduce", ones, d.Text("sum"), op.arg(2));
+  }
+  Tensor part = PartOf(d, out, holders);
+  Tensor share = WhereIt(d, mask, part);
+  Return(out, mask, holders, part);
+  return share;
 }
 
 // inputs, reduce_op, group_name
 std::vector<Tensor> AllReduceList(Dispatcher& d, const Backward& b) {
-  RequireNoExtreme(b.op());
-  Tensors grads = Dense(d, b);
-  Tensors out =
-      d.CallMany("_c10d_functional::all_reduce_coalesced", grads, b.op().arg(1), b.op().arg(2));
-  Drop(grads);
-  return out;
+  constexpr OpName kSums = "_c10d_functional::all_reduce_coalesced";
+  const OpView& op = b.op();
+  Tensors out;
+  {
+    Tensors grads = Dense(d, b);
+    out = d.CallMany(kSums, grads, ReductionOfGradient(d, op), op.arg(2));
+    Drop(grads);
+  }
+  if (!PicksExtreme(op)) return out;
+  Tensors masks, holders, shares;
+  for (std::uint32_t i = 0; i < out.size(); ++i) {
+    masks.push_back(ExtremesOf(d, b.saved(0, i), b.saved(kResult, i)));
+  }
+  {
+    Tensors ones;
+    for (const Tensor& mask : masks)
+      ones.push_back(d.Call("aten::to.dtype", mask, DType::kFloat32));
+    holders = d.CallMany(kSums, ones, d.Text("sum"), op.arg(2));
+    Drop(ones);
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    shares.push_back(WhereIt(d, masks[i], PartOf(d, out[i], holders[i])));
+  }
+  Return(out, masks, holders);
+  return shares;
 }
 
 // input, group_size, group_name
@@ -172,10 +234,13 @@ constexpr Gradient Registered(std::string_view node, GradientFn formula) {
 constexpr Gradient RegisteredForLists(std::string_view node, GradientsFn formula) {
   return {node, {GradientsOf({0}, {}, formula)}, InPython{.context = {}}};
 }
-constexpr Gradient kAllReduce =
-    Registered("GeneratedBackwardFor__c10d_functional_all_reduce_defaultBackward", AllReduceSelf);
-constexpr Gradient kAllReduceList = RegisteredForLists(
-    "GeneratedBackwardFor__c10d_functional_all_reduce_coalesced_defaultBackward", AllReduceList);
+constexpr Gradient kAllReduce{"GeneratedBackwardFor__c10d_functional_all_reduce_defaultBackward",
+                              {SavingIf(PicksExtreme, GradientOf(0, {0, kResult}, AllReduceSelf))},
+                              InPython{.context = {}}};
+constexpr Gradient kAllReduceList{
+    "GeneratedBackwardFor__c10d_functional_all_reduce_coalesced_defaultBackward",
+    {SavingIf(PicksExtreme, GradientsOf({0}, {0, kResult}, AllReduceList))},
+    InPython{.context = {}}};
 constexpr Gradient kAllGatherList = RegisteredForLists(
     "GeneratedBackwardFor__c10d_functional_all_gather_into_tensor_coalesced_defaultBackward",
     AllGatherList);
@@ -189,6 +254,15 @@ constexpr Gradient kReduceScatter =
                ReduceScatterSelf);
 constexpr Gradient kAllToAll = Registered(
     "GeneratedBackwardFor__c10d_functional_all_to_all_single_defaultBackward", AllToAllSelf);
+constexpr Gradient kOldAllGather = Registered(
+    "GeneratedBackwardFor__c10d_functional_autograd_all_gather_into_tensor_defaultBackward",
+    AllGatherSelf);
+constexpr Gradient kOldReduceScatter = Registered(
+    "GeneratedBackwardFor__c10d_functional_autograd_reduce_scatter_tensor_defaultBackward",
+    ReduceScatterSelf);
+constexpr Gradient kOldAllToAll =
+    Registered("GeneratedBackwardFor__c10d_functional_autograd_all_to_all_single_defaultBackward",
+               AllToAllSelf);
 
 std::vector<Tensor> Itself(Dispatcher& d, const OpView& op) { return {d.tensor(op, 0)}; }
 std::vector<Tensor> Themselves(Dispatcher& d, const OpView& op) { return d.tensors(op, 0); }
@@ -220,6 +294,21 @@ void ScatterShapes(const OpView& op, Outputs& out) {
 void MakeEach(const OpView& op, Allocations& memory) {
   for (int i = 0; i < op.output_count(); ++i) memory.Output(i, "aten::empty");
 }
+// What is sent lies densely until all of it is on its way.
+void MakeEachFromDense(const OpView& op, Allocations& memory) {
+  std::vector<std::optional<Allocations::Scratch>> dense;
+  const std::vector<TensorView> sent = op.tensors(0);
+  for (int i = 0; i < op.output_count(); ++i) {
+    dense.push_back(allocations::Contiguous(sent[static_cast<std::size_t>(i)], memory));
+    memory.Output(i, "aten::empty");
+  }
+  for (const auto& scratch : dense) allocations::Free(scratch, memory);
+}
+void MakeFromDense(const OpView& op, Allocations& memory) {
+  const auto dense = allocations::Contiguous(op.self(), memory);
+  memory.Output(0, "aten::empty");
+  allocations::Free(dense, memory);
+}
 Work ReduceEach(const OpView& op) {
   Work work;
   for (const TensorView& t : op.tensors(0)) work.alu += work::Elements(t);
@@ -231,18 +320,20 @@ Work MoveEach(const OpView& op) {
   return work;
 }
 
-constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work, const Gradient& grad) {
+constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work, const Gradient& grad,
+                         AllocationsFn allocations = allocations::Via<"aten::empty">) {
   return Kernel(Family::kDataMovement, words,
                 {.shape = shape,
                  .fusion = Fusion::kOpaque,
-                 .allocations = allocations::Via<"aten::empty">,
+                 .allocations = allocations,
                  .work = work,
                  .grad = grad,
                  .precision = precision::kFollow});
 }
 
-constexpr OpDef ReceivedList(const Words& words, ShapeFn shape, WorkFn work, const Gradient& grad) {
-  return OpaqueKernel(Family::kDataMovement, words, shape, MakeEach, work, grad);
+constexpr OpDef ReceivedList(const Words& words, ShapeFn shape, WorkFn work, const Gradient& grad,
+                             AllocationsFn allocations) {
+  return OpaqueKernel(Family::kDataMovement, words, shape, allocations, work, grad);
 }
 
 // What PyTorch has registered no gradient for changes nothing of how autograd sees its operand.
@@ -404,7 +495,7 @@ constexpr std::array kRows{
     ReceivedList({"_c10d_functional::all_reduce_coalesced", "The sums of all processes' tensors.",
                   "(Tensor[] inputs, Any reduce_op, Any group_name) -> Tensor[]",
                   "_c10d_functional::all_reduce_coalesced([f32[2,3], f32[5]], 'sum', '0')"},
-                 CopyShapes, ReduceEach, kAllReduceList),
+                 CopyShapes, ReduceEach, kAllReduceList, MakeEach),
     Composite(
         Family::kDataMovement,
         {"_c10d_functional::all_reduce_coalesced_", "The sums of all processes' tensors, in place.",
@@ -414,13 +505,13 @@ constexpr std::array kRows{
     ReceivedList({"_c10d_functional::all_gather_into_tensor_coalesced", "All processes' tensors.",
                   "(Tensor[] inputs, int group_size, Any group_name) -> Tensor[]",
                   "_c10d_functional::all_gather_into_tensor_coalesced([f32[2,3], f32[5]], 4, '0')"},
-                 GatherShapes, MoveEach, kAllGatherList),
+                 GatherShapes, MoveEach, kAllGatherList, MakeEachFromDense),
     ReceivedList({"_c10d_functional::reduce_scatter_tensor_coalesced",
                   "This process's parts of the sums of all tensors.",
                   "(Tensor[] inputs, str reduce_op, int group_size, Any group_name) -> Tensor[]",
                   "_c10d_functional::reduce_scatter_tensor_coalesced([f32[8,3], f32[4]], 'sum', "
                   "4, '0')"},
-                 ScatterShapes, ReduceEach, kReduceScatterList),
+                 ScatterShapes, ReduceEach, kReduceScatterList, MakeEachFromDense),
     Composite(
         Family::kDataMovement,
         {"_c10d_functional::wait_tensors", "The tensors themselves, once they have arrived.",
@@ -429,38 +520,35 @@ constexpr std::array kRows{
     Received({"_c10d_functional::all_gather_into_tensor", "All processes' tensors.",
               "(Tensor input, int group_size, Any group_name) -> Tensor",
               "_c10d_functional::all_gather_into_tensor(f32[2,3], 4, '0')"},
-             GatherShape, work::Move, kAllGather),
+             GatherShape, work::Move, kAllGather, MakeFromDense),
     Received({"_c10d_functional::reduce_scatter_tensor",
               "This process's part of the sum of all tensors.",
               "(Tensor input, str reduce_op, int group_size, Any group_name) -> Tensor",
               "_c10d_functional::reduce_scatter_tensor(f32[8,3], 'sum', 4, '0')"},
-             ScatterShape, ReduceWork, kReduceScatter),
+             ScatterShape, ReduceWork, kReduceScatter, MakeFromDense),
     Received({"_c10d_functional::all_to_all_single", "A part of each process's tensor.",
               "(Tensor input, SymInt[] output_split_sizes, SymInt[] input_split_sizes, Any "
               "group_name) -> Tensor",
-              "_c10d_functional::all_to_all_single(f32[4,3], [1,3], [2,2], '0')"},
-             ExchangeShape, work::Move, kAllToAll),
+              "_c10d_functional::all_to_all_single(f32[4,3], [1,3,0,0], [2,2,0,0], '0')"},
+             ExchangeShape, work::Move, kAllToAll, MakeFromDense),
     Received({"_c10d_functional::broadcast", "The tensor of one process.",
               "(Tensor input, int src, Any group_name) -> Tensor",
               "_c10d_functional::broadcast(f32[2,3], 0, '0')"},
              CopyShape, work::Move, gradients::kClone),
-    Composite("_c10d_functional_autograd::all_gather_into_tensor", "All processes' tensors.",
+    Received({"_c10d_functional_autograd::all_gather_into_tensor", "All processes' tensors.",
               "(Tensor input, int group_size, Any group_name) -> Tensor",
-              "_c10d_functional_autograd::all_gather_into_tensor(f32[2,3], 4, '0')",
-              Family::kDataMovement, decompose::SameAs<"_c10d_functional::all_gather_into_tensor">,
-              precision::kFollow),
-    Composite("_c10d_functional_autograd::reduce_scatter_tensor",
+              "_c10d_functional_autograd::all_gather_into_tensor(f32[2,3], 4, '0')"},
+             GatherShape, work::Move, kOldAllGather, MakeFromDense),
+    Received({"_c10d_functional_autograd::reduce_scatter_tensor",
               "This process's part of the sum of all tensors.",
               "(Tensor input, str reduce_op, int group_size, Any group_name) -> Tensor",
-              "_c10d_functional_autograd::reduce_scatter_tensor(f32[8,3], 'sum', 4, '0')",
-              Family::kDataMovement, decompose::SameAs<"_c10d_functional::reduce_scatter_tensor">,
-              precision::kFollow),
-    Composite("_c10d_functional_autograd::all_to_all_single", "A part of each process's tensor.",
+              "_c10d_functional_autograd::reduce_scatter_tensor(f32[8,3], 'sum', 4, '0')"},
+             ScatterShape, ReduceWork, kOldReduceScatter, MakeFromDense),
+    Received({"_c10d_functional_autograd::all_to_all_single", "A part of each process's tensor.",
               "(Tensor input, SymInt[] output_split_sizes, SymInt[] input_split_sizes, Any "
               "group_name) -> Tensor",
-              "_c10d_functional_autograd::all_to_all_single(f32[4,3], [1,3], [2,2], '0')",
-              Family::kDataMovement, decompose::SameAs<"_c10d_functional::all_to_all_single">,
-              precision::kFollow),
+              "_c10d_functional_autograd::all_to_all_single(f32[4,3], [1,3,0,0], [2,2,0,0], '0')"},
+             ExchangeShape, work::Move, kOldAllToAll, MakeFromDense),
     Composite("_c10d_functional::wait_tensor", "The tensor itself, once it has arrived.",
               "(Tensor tensor) -> Tensor", "_c10d_functional::wait_tensor(f32[2,3])",
               Family::kDataMovement, Itself, precision::kFollow),

@@ -20,6 +20,7 @@ namespace steelyard {
 
 class Backward;    // src/ops/backward.h: what a formula is given
 class Dispatcher;  // src/ops/dispatcher.h
+class OpView;      // src/ops/op_def.h
 class Tensor;
 
 // A few arguments, by their places in the signature.
@@ -57,18 +58,28 @@ struct InPython {
   ArgumentSet context;
 };
 
+// Whether a call has what is asked; its results are not looked at.
+using CallTest = bool (*)(const OpView& op);
+
 // One formula of an autograd node.
 struct Derivative {
   ArgumentSet of;     // the arguments whose gradients it gives
   ArgumentSet saves;  // the arguments and results it needs
   GradientFn one = nullptr;
   GradientsFn several = nullptr;
+  CallTest saves_if = nullptr;  // of which calls it needs them; null: of all
 };
 constexpr Derivative GradientOf(int argument, ArgumentSet saves, GradientFn formula) {
   return {.of = {argument}, .saves = saves, .one = formula};
 }
 constexpr Derivative GradientsOf(ArgumentSet arguments, ArgumentSet saves, GradientsFn formula) {
   return {.of = arguments, .saves = saves, .several = formula};
+}
+
+// A formula that saves only of the calls that pass the test.
+constexpr Derivative SavingIf(CallTest test, Derivative formula) {
+  formula.saves_if = test;
+  return formula;
 }
 
 class Gradient {

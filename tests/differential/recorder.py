@@ -11,20 +11,25 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from functools import cache
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
 import torch
 import torch.ao.quantization.fx._decomposed  # defines quantized_decomposed
+import torch.distributed._functional_collectives  # defines gradients of collectives
 from calls import DTYPES, Call, DType, Tensor
 from compare import Events, Seen
 from torch.profiler import ProfilerActivity, profile, record_function
+from torch.testing._internal.distributed.fake_pg import FakeStore
 
 # Where tensors are made: "cuda" in a process of cuda_recorder.py.
 DEVICE = os.environ.get("STEELYARD_DEVICE", "cpu")
 # What fits a host's memory, and what the stub of CUDA copies; larger tensors are not filled there.
 MOST_FILLED = 4 << 20
 MARK = "steelyard call "
+# As many as the rows of collectives take part in their examples.
+PROCESSES = 4
 SHORT_NAMES = {getattr(torch, name): short for short, name in DTYPES.items()}
 # Operators that tell what is not zero: rows take it that everything may be.
 OF_NONZERO = (
@@ -48,9 +53,18 @@ torch.set_num_threads(1)
 warnings.filterwarnings("ignore")
 
 
+@cache
+def join_processes() -> None:
+    """Makes this one of four processes, of which the others are not there (group '0')."""
+    store = FakeStore()
+    torch.distributed.init_process_group("fake", rank=0, world_size=PROCESSES, store=store)
+
+
 def overload(op: str) -> Any:
     """The operator "aten::sum.dim_IntList" as PyTorch's Python has it."""
     namespace, name = op.split("::")
+    if namespace.startswith("_c10d_functional"):
+        join_processes()
     packet, _, which = name.partition(".")
     return getattr(getattr(getattr(torch.ops, namespace), packet), which or "default")
 

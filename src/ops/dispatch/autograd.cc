@@ -39,6 +39,11 @@ std::string NameOfResult(const OpDef& def, std::size_t i) {
                                          : std::string(one.substr(space + 1));
 }
 
+// Whether the formula keeps this argument or result of the call until it has run.
+bool Saves(const Derivative& formula, int place, const OpView& call) {
+  return formula.saves.Contains(place) && (formula.saves_if == nullptr || formula.saves_if(call));
+}
+
 bool GivesList(const OpDef& def) { return def.signature->text().ends_with("-> Tensor[]"); }
 
 // Saved results are released in the alphabetical order of their names.
@@ -294,7 +299,7 @@ bool Autograd::Keeps(const OpDef& def, int place, std::span<const Argument> args
   int users = 0, differentiated = 0;
   for (const Derivative& formula : def.grad->formulas()) {
     differentiated += static_cast<int>(formula.of.places().size());
-    if (!formula.saves.Contains(place)) continue;
+    if (!Saves(formula, place, OpView(program_, def, args, {}))) continue;
     user = &formula;
     ++users;
   }
@@ -353,10 +358,14 @@ void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
   MoveSavedToEnd(nodes_[id]);
   const OpDef& def = *nodes_[id].def;
   const bool list = GivesList(def);
+  const std::span<const Argument> arguments = program_.list(nodes_[id].arguments);
+  // A copy: saving adds to the program.
+  const std::vector<Argument> args(arguments.begin(), arguments.end());
+  const OpView call(program_, def, args, {});
   for (const std::size_t i : OrderOfRelease(def, ids.size())) {
     const int place = ResultAt(list ? 0 : static_cast<int>(i));
     const bool named = std::ranges::any_of(
-        def.grad->formulas(), [&](const Derivative& f) { return f.saves.Contains(place); });
+        def.grad->formulas(), [&](const Derivative& f) { return Saves(f, place, call); });
     if (!named || ids[i] == kNoId) continue;
     Save({.value = ids[i],
           .place = static_cast<std::int8_t>(place),

@@ -60,6 +60,28 @@ TEST(Collectives, GradientsGoTheOtherWay) {
               ElementsAre("new_empty_strided", "copy_"));
 }
 
+// Those who have the largest element share the gradient: operand and result are kept for that, and
+// how many they are is a sum of float32.
+TEST(Collectives, AnExtremeIsSharedByThoseWhoHaveIt) {
+  EXPECT_THAT(BackwardOf("_c10d_functional::all_reduce(%p, 'max', '0')"),
+              ElementsAre("clone", "all_reduce", "eq.Tensor", "ne.Tensor", "ne.Tensor",
+                          "bitwise_and.Tensor", "bitwise_or.Tensor", "_to_copy", "all_reduce",
+                          "div.Tensor", "scalar_tensor", "where.self"));
+  const auto kept = [](std::string_view call) {
+    return KernelsOfProgram(StepOf(call)).saved.size();
+  };
+  EXPECT_EQ(kept("_c10d_functional::all_reduce(%p, 'min', '0')"), 2u);
+  EXPECT_EQ(kept("_c10d_functional::all_reduce(%p, 'sum', '0')"), 0u);
+}
+
+// What it sends lies densely.
+TEST(Collectives, GathersFromADenseCopy) {
+  constexpr int kPart = 2 * 3 * 4;
+  EXPECT_THAT(EventsOf("_c10d_functional::all_gather_into_tensor(f32[2,3]{1,2}, 4, '0')"),
+              ElementsAre(Line(kPart, "empty"), Line(4 * kPart, "empty"),
+                          Line(-kPart, "_c10d_functional::all_gather_into_tensor")));
+}
+
 std::vector<std::string> AveragingOf(const std::string& parameters, const std::string& names) {
   const Program kernels = KernelsOfProgram(
       parameters + "steelyard::backward(%loss) phase backward\nsteelyard::average_gradients([" +
