@@ -4,9 +4,11 @@
 // operation each (ATen/native/cpu/Activation.cpp); special functions apart.
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/backward.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
@@ -83,15 +85,87 @@ std::vector<Tensor> Relu6(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> Relu6InPlace(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::hardtanh_", d.tensor(op, 0), 0, 6)};
 }
+template <Label kElu>
 std::vector<Tensor> Celu(Dispatcher& d, const OpView& op) {
   const double alpha = op.real(1, 1.0);
-  return {d.Call("aten::elu", d.tensor(op, 0), alpha, 1.0, 1.0 / alpha)};
+  return {d.Call(kOpNamed<kElu>, d.tensor(op, 0), alpha, 1.0, 1.0 / alpha)};
 }
+Tensor CeluResult(Dispatcher& d, const Backward& b) {
+  const double alpha = b.op().real(1, 1.0);
+  return d.Call("aten::elu_backward", b.grad(), alpha, 1.0, 1.0 / alpha, true, b.result());
+}
+constexpr Gradient kCeluInPlace{"CeluBackward1", {GradientOf(0, {kResult}, CeluResult)}};
 // The numbers that keep mean 0 and variance 1 (Klambauer et al., 2017).
+template <Label kElu>
 std::vector<Tensor> Selu(Dispatcher& d, const OpView& op) {
   constexpr double kAlpha = 1.6732632423543772848170429916717;
   constexpr double kScale = 1.0507009873554804934193349852946;
-  return {d.Call("aten::elu", d.tensor(op, 0), kAlpha, kScale, 1.0)};
+  return {d.Call(kOpNamed<kElu>, d.tensor(op, 0), kAlpha, kScale, 1.0)};
+}
+
+// --- rrelu --------------------------------------------------------------------------------------
+// ATen/native/Activation.cpp. The slope below zero is drawn while it trains, and in the noise; else
+// it is the mean of both limits.
+
+constexpr double kLowest = 0.125, kHighest = 1.0 / 3;
+
+// self, noise, lower, upper, training
+void RandomSlopeShape(const OpView& op, Outputs& out) {
+  RequireFloating(op.self());
+  if (op.tensor(1).dtype() != op.self().dtype()) {
+    Refuse("noise is of the tensor's dtype, not " + shape::Text(op.tensor(1)));
+  }
+  if (*op.def().alias == Alias::kInPlace) return shape::SameAs<0>(op, out);
+  out.Add(op.self().dtype(), op.self().sizes());
+}
+// The mean of the limits, as tensors: both, their sum, half of it.
+void MeanSlopeAllocations(Allocations& memory) {
+  const std::int64_t number = allocations::Bytes(1, DType::kFloat64);
+  const auto lower = memory.Allocate(number);
+  const auto upper = memory.Allocate(number);
+  const auto sum = memory.Allocate(number, "aten::add");
+  const auto two = memory.Allocate(number, "aten::div");
+  const auto cast = memory.Allocate(number, "aten::empty_strided");
+  const auto mean = memory.Allocate(number, "aten::div");
+  memory.Free(cast, "aten::div");
+  memory.Free(two, "aten::div");
+  for (const auto scratch : {sum, mean, upper, lower}) memory.Free(scratch);
+}
+void RandomSlopeAllocations(const OpView& op, Allocations& memory) {
+  const bool fresh = *op.def().alias != Alias::kInPlace;
+  if (fresh) memory.Output(0, "aten::empty");
+  if (!op.boolean(4)) return MeanSlopeAllocations(memory);
+  const auto self = allocations::Contiguous(op.self(), memory);
+  const auto out = fresh ? std::nullopt : allocations::Contiguous(op.self(), memory);
+  for (const auto& scratch : {out, self}) allocations::Free(scratch, memory);
+}
+constexpr WorkFn kRandomSlope = work::PerOutput<PerElement{.alu = 1, .compare = 1}>;
+
+// grad_output, self or result, noise, lower, upper, training, is_result: a product with the noise
+// where it was drawn.
+std::vector<Tensor> RandomSlopeBackward(Dispatcher& d, const OpView& op) {
+  if (op.boolean(5)) return {d.Call("aten::mul.Tensor", op.arg(2), op.arg(0))};
+  return {d.Call("aten::leaky_relu_backward", op.arg(0), op.arg(1), (op.real(3) + op.real(4)) / 2,
+                 op.boolean(6))};
+}
+template <int kOf, bool kIsResult>
+Tensor RandomSlopeSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::rrelu_with_noise_backward", b.grad(), b.saved(kOf), b.saved(1),
+                op.real(2, kLowest), op.real(3, kHighest), op.boolean(4), kIsResult);
+}
+constexpr Gradient kRandomSlopeGradient{"RreluWithNoiseBackward0",
+                                        {GradientOf(0, {0, 1}, RandomSlopeSelf<0, false>)}};
+constexpr Gradient kRandomSlopeOfResult{
+    "RreluWithNoiseBackward1", {GradientOf(0, {1, kResult}, RandomSlopeSelf<kResult, true>)}};
+
+// self, lower, upper, training
+template <Label kTarget>
+std::vector<Tensor> WithNoise(Dispatcher& d, const OpView& op) {
+  const Tensor self = d.tensor(op, 0);
+  const Tensor noise = d.Call("aten::empty.memory_format", Dims(self.sizes()), self.dtype());
+  return {d.Call(kOpNamed<kTarget>, self, noise, op.real(1, kLowest), op.real(2, kHighest),
+                 op.boolean(3))};
 }
 
 // --- gelu ---------------------------------------------------------------------------------------
@@ -215,9 +289,44 @@ constexpr std::array kRows{
             "(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)",
             "aten::elu_(f32[2,8])", gradients::kEluInPlace, kElu),
     Call("aten::celu", "elu with a smooth derivative.", "(Tensor self, Scalar alpha=1.) -> Tensor",
-         "aten::celu(f32[2,8])", Celu, gradients::kCelu),
+         "aten::celu(f32[2,8])", Celu<"aten::elu">, gradients::kCelu),
+    Call("aten::celu_", "elu with a smooth derivative, in place.",
+         "(Tensor(a!) self, Scalar alpha=1.) -> Tensor(a!)", "aten::celu_(f32[2,8])",
+         Celu<"aten::elu_">, kCeluInPlace),
     Call("aten::selu", "elu that keeps mean and variance.", "(Tensor self) -> Tensor",
-         "aten::selu(f32[2,8])", Selu),
+         "aten::selu(f32[2,8])", Selu<"aten::elu">),
+    Call("aten::selu_", "elu that keeps mean and variance, in place.",
+         "(Tensor(a!) self) -> Tensor(a!)", "aten::selu_(f32[2,8])", Selu<"aten::elu_">),
+    Call("aten::rrelu", "x, or a random slope times x below zero.",
+         "(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, "
+         "Generator? generator=None) -> Tensor",
+         "aten::rrelu(f32[2,8], 0.1, 0.3, True)", WithNoise<"aten::rrelu_with_noise">),
+    Call("aten::rrelu_", "x, or a random slope times x below zero, in place.",
+         "(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
+         "training=False, Generator? generator=None) -> Tensor(a!)",
+         "aten::rrelu_(f32[2,8], 0.1, 0.3, True)", WithNoise<"aten::rrelu_with_noise_">),
+    Kernel(Family::kElementwise,
+           {"aten::rrelu_with_noise", "x, or a random slope times x below zero, and the slopes.",
+            "(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, "
+            "bool training=False, Generator? generator=None) -> Tensor",
+            "aten::rrelu_with_noise(f32[2,8], f32[2,8], 0.1, 0.3, True)"},
+           {RandomSlopeShape, Fusion::kElementwise, RandomSlopeAllocations, kRandomSlope,
+            kRandomSlopeGradient, precision::kFollow}),
+    Kernel(
+        Family::kElementwise,
+        {"aten::rrelu_with_noise_",
+         "x, or a random slope times x below zero, in place, and the slopes.",
+         "(Tensor(a!) self, Tensor(b!) noise, Scalar lower=0.125, Scalar "
+         "upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)",
+         "aten::rrelu_with_noise_(f32[2,8], f32[2,8], 0.1, 0.3, True)"},
+        {RandomSlopeShape, Fusion::kElementwise, RandomSlopeAllocations, kRandomSlope,
+         kRandomSlopeOfResult, precision::kFollow},
+        Alias::kInPlace),
+    Call("aten::rrelu_with_noise_backward", "The gradient of rrelu.",
+         "(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool "
+         "training, bool self_is_result) -> Tensor",
+         "aten::rrelu_with_noise_backward(f32[2,8], f32[2,8], f32[2,8], 0.1, 0.3, True, False)",
+         RandomSlopeBackward),
     Fresh("aten::mish", "x times the hyperbolic tangent of its softplus.",
           "(Tensor self) -> Tensor", "aten::mish(f32[2,8])", gradients::kMish,
           work::PerOutput<PerElement{.alu = 1, .special = 3}>),

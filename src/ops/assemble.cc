@@ -122,6 +122,31 @@ void SqueezeShape(const OpView& op, Outputs& out) {
   out.Add(self.dtype(), sizes, strides);
 }
 
+// self, dim: all of them where none is asked for
+void SqueezeSeveralShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  shape::DimSet asked = ~shape::DimSet{0};
+  if (op.arg_count() > 1) asked = op.ints(1).empty() ? 0 : shape::DimsOf(op, 1, self.rank());
+  Dims sizes, strides;
+  for (int i = 0; i < self.rank(); ++i) {
+    if (self.size(i) == 1 && shape::Has(asked, i)) continue;
+    sizes.push_back(self.size(i));
+    strides.push_back(self.stride(i));
+  }
+  out.Add(self.dtype(), sizes, strides);
+}
+
+void TransposedMatrixShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  if (self.rank() > 2) Refuse("a matrix is needed, not " + shape::Text(self));
+  Dims sizes(self.sizes()), strides(self.strides());
+  if (self.rank() == 2) {
+    std::swap(sizes[0], sizes[1]);
+    std::swap(strides[0], strides[1]);
+  }
+  out.Add(self.dtype(), sizes, strides);
+}
+
 void TransposeShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();
   const int a = op.dim(1, self.rank()), b = op.dim(2, self.rank());
@@ -279,17 +304,6 @@ std::vector<Tensor> CartesianProduct(Dispatcher& d, const OpView& op) {
     flat = std::move(grid);
   }
   return {d.Call("aten::stack", flat, 1)};
-}
-
-void EvenShape(const OpView& op, Outputs& out) {
-  const std::int64_t steps = op.integer(2);
-  if (steps < 0) Refuse(fmt::format("{} steps", steps));
-  out.Add(op.dtype(3).value_or(kDefaultFloat), Dims{steps});
-}
-void EvenLogShape(const OpView& op, Outputs& out) {
-  const std::int64_t steps = op.integer(2);
-  if (steps < 0) Refuse(fmt::format("{} steps", steps));
-  out.Add(op.dtype(4).value_or(kDefaultFloat), Dims{steps});
 }
 
 // self, r, with_replacement: elements at places that rise
@@ -494,6 +508,11 @@ std::vector<Tensor> Kron(Dispatcher& d, const OpView& op) {
 Tensor DiagonalOfGradient(Dispatcher& d, const Backward& b) {
   return d.Call("aten::diagonal", b.grad(), b.op().arg(1), b.op().arg(2), b.op().arg(3));
 }
+constexpr Gradient kTInPlace{"TBackward1", {GradientOf(0, {}, gradients::TSelf)}};
+constexpr Gradient kSqueezeAllInPlace{"SqueezeBackward3",
+                                      {GradientOf(0, {}, gradients::SqueezeSelf)}};
+constexpr Gradient kSqueezeSeveralInPlace{"SqueezeBackward5",
+                                          {GradientOf(0, {}, gradients::SqueezeSelf)}};
 constexpr Gradient kDiagonalEmbed{"DiagEmbedBackward0", {GradientOf(0, {}, DiagonalOfGradient)}};
 constexpr Gradient kUnsafeSplit{"UnsafeSplitBackward0", {GradientOf(0, {}, gradients::SplitSelf)}};
 constexpr Gradient kUnsafeSplitSizes{"UnsafeSplitWithSizesBackward0",
@@ -514,6 +533,24 @@ constexpr std::array kRows{
         {"aten::transpose_", "Two dimensions exchanged, in place.",
          "(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", "aten::transpose_(f32[2,8], 0, 1)"},
         TransposeShape, gradients::kTransposeInPlace),
+    ViewInPlace(
+        {"aten::swapdims_", "Two dimensions exchanged, in place.",
+         "(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", "aten::swapdims_(f32[2,8], 0, 1)"},
+        TransposeShape, gradients::kTransposeInPlace),
+    ViewInPlace({"aten::swapaxes_", "Two dimensions exchanged, in place.",
+                 "(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)",
+                 "aten::swapaxes_(f32[2,8], 0, 1)"},
+                TransposeShape, gradients::kTransposeInPlace),
+    ViewInPlace({"aten::t_", "A matrix transposed, in place.", "(Tensor(a!) self) -> Tensor(a!)",
+                 "aten::t_(f32[2,8])"},
+                TransposedMatrixShape, kTInPlace),
+    ViewInPlace({"aten::squeeze_", "Dimensions of size 1 removed, in place.",
+                 "(Tensor(a!) self) -> Tensor(a!)", "aten::squeeze_(f32[2,1,8])"},
+                SqueezeSeveralShape, kSqueezeAllInPlace),
+    ViewInPlace(
+        {"aten::squeeze_.dims", "Some dimensions of size 1 removed, in place.",
+         "(Tensor(a!) self, int[] dim) -> Tensor(a!)", "aten::squeeze_.dims(f32[2,1,8,1], [1])"},
+        SqueezeSeveralShape, kSqueezeSeveralInPlace),
     Call({"aten::reshape_as", "The shape of another tensor.",
           "(Tensor(a) self, Tensor other) -> Tensor(a)", "aten::reshape_as(f32[2,6], f32[3,4])"},
          ReshapeAs),
@@ -593,16 +630,6 @@ constexpr std::array kRows{
           "(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
           "aten::combinations(f32[4])"},
          Combinations),
-    Fresh({"aten::linspace", "Evenly spaced numbers.",
-           "(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, "
-           "Device? device=None, bool? pin_memory=None) -> Tensor",
-           "aten::linspace(0, 1, 8)"},
-          EvenShape, allocations::Via<"aten::empty">),
-    Fresh({"aten::logspace", "Powers of evenly spaced numbers.",
-           "(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, "
-           "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-           "aten::logspace(0, 1, 8)"},
-          EvenLogShape, allocations::Via<"aten::empty">),
     Fresh({"aten::tril_indices", "Rows and columns of a lower triangle.",
            "(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? "
            "device=None, bool? pin_memory=None) -> Tensor",

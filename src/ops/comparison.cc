@@ -126,6 +126,11 @@ constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                    precision::kFollow, grad);
 }
 
+std::vector<Tensor> IsReal(Dispatcher& d, const OpView& op) {
+  const Tensor self = d.tensor(op, 0);
+  if (!IsComplex(self.dtype())) return {d.Call("aten::ones_like", self, DType::kBool)};
+  return {d.Call("aten::eq.Scalar", d.Call("aten::imag", self), 0)};
+}
 std::vector<Tensor> IsNan(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::ne.Tensor", op.arg(0), op.arg(0))};
 }
@@ -297,6 +302,11 @@ constexpr std::array kRows{
     Knowing(contents::Pointwise<segments::Or>, Truth("aten::logical_or", "Whether one is not zero.",
                                                      "(Tensor self, Tensor other) -> Tensor",
                                                      "aten::logical_or(f32[2,8], f32[8])", kAlu)),
+    LogicalInPlace("aten::logical_xor_", "Whether exactly one is not zero, in place.",
+                   "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                   "aten::logical_xor_(bool[2,8], bool[8])",
+                   shape::Overwrite<Promotion::kCompare, 0, 1>,
+                   LogicalInPlaceAllocations<"aten::logical_xor">),
     Truth("aten::logical_xor", "Whether exactly one is not zero.",
           "(Tensor self, Tensor other) -> Tensor", "aten::logical_xor(bool[2,8], bool[8])", kAlu),
     Knowing(contents::Pointwise<segments::Not, 1>,
@@ -304,6 +314,8 @@ constexpr std::array kRows{
                 shape::Iterate<Promotion::kCompare, 0>)),
     Not("aten::isneginf", "Whether an element is minus infinity.", "aten::isneginf(f32[2,8])",
         shape::Iterate<Promotion::kCompare, 0>),
+    Call("aten::isreal", "Whether an element is no complex number.", "(Tensor self) -> Tensor",
+         "aten::isreal(f32[2,8])", IsReal),
     Call("aten::isnan", "Whether an element is not a number.", "(Tensor self) -> Tensor",
          "aten::isnan(f32[2,8])", IsNan),
     Knowing(

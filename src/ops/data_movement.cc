@@ -99,6 +99,8 @@ std::vector<Tensor> TypeAs(Dispatcher& d, const OpView& op) {
 }
 constexpr std::int64_t kContiguousFormat = 0;  // as c10::MemoryFormat numbers it
 
+std::vector<Tensor> Itself(Dispatcher& d, const OpView& op) { return {d.tensor(op, 0)}; }
+
 std::vector<Tensor> LiftFreshCopy(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::clone", d.tensor(op, 0), kContiguousFormat)};
 }
@@ -191,6 +193,8 @@ constexpr std::array kRows{
     MovementComposite("aten::type_as", "Cast to the dtype of another tensor.",
                       "(Tensor self, Tensor other) -> Tensor", "aten::type_as(f32[3,4], f16[1])",
                       TypeAs),
+    MovementComposite("aten::lift_fresh", "A constant.", "(Tensor(a) self) -> Tensor(a)",
+                      "aten::lift_fresh(f32[3])", Itself),
     MovementComposite("aten::lift_fresh_copy", "A copy of a constant.", "(Tensor self) -> Tensor",
                       "aten::lift_fresh_copy(f32[3])", LiftFreshCopy),
     MovementComposite(

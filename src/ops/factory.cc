@@ -150,6 +150,61 @@ void ArangeStepShape(const OpView& op, Outputs& out) {
   AddRange({op.arg(0), op.arg(1), op.arg(2), op.dtype(3)}, out);
 }
 
+// --- Sequences with both ends -------------------------------------------------------------------
+
+// start, end, steps, ...
+template <int kSteps, int kDType = kSteps + 1>
+void EvenShape(const OpView& op, Outputs& out) {
+  const std::int64_t steps = op.integer(kSteps);
+  if (steps < 0) Refuse(fmt::format("{} steps", steps));
+  DType dtype = kDefaultFloat;
+  for (int i : {0, 1}) {
+    if (op.arg(i).kind != ArgKind::kValue) continue;
+    shape::RequireRank("the end of a sequence", op.tensor(i), 0);
+    if (IsComplex(op.tensor(i).dtype())) dtype = DType::kComplex64;
+  }
+  out.Add(op.dtype(kDType).value_or(dtype), Dims{steps});
+}
+
+// `end` is among them (range_out in ATen/native/RangeFactories.cpp): in the default dtype, whatever
+// the numbers are.
+void AddClosedRange(const Range& range, Outputs& out) {
+  for (const Argument* a : {&range.start, &range.end, &range.step}) RequireNumber(*a);
+  const double step = RealOfNumber(range.step);
+  const double span = (RealOfNumber(range.end) - RealOfNumber(range.start)) / step;
+  constexpr double kMost = 9.2e18;
+  if (!(span >= 0) || span > kMost) Refuse("no such range");
+  out.Add(range.asked.value_or(kDefaultFloat), Dims{static_cast<std::int64_t>(span) + 1});
+}
+void ClosedRangeShape(const OpView& op, Outputs& out) {
+  AddClosedRange({op.arg(0), op.arg(1), Argument::OfInt(1), op.dtype(2)}, out);
+}
+void ClosedRangeStepShape(const OpView& op, Outputs& out) {
+  AddClosedRange({op.arg(0), op.arg(1), op.arg(2), op.dtype(3)}, out);
+}
+
+// x, N, increasing: ones, and running products of x (ATen/native/LinearAlgebra.cpp)
+std::vector<Tensor> Vandermonde(Dispatcher& d, const OpView& op) {
+  const TensorView x = op.self();
+  shape::RequireRank("the vector", x, 1);
+  const std::int64_t count = op.integer(1, x.size(0));
+  if (count < 0) Refuse(fmt::format("{} columns", count));
+  const DType dtype = IsFloating(x.dtype()) || IsComplex(x.dtype()) ? x.dtype() : DType::kInt64;
+  Tensor out = d.Call("aten::empty.memory_format", Dims{x.size(0), count}, dtype);
+  if (count > 0) {
+    d.Call("aten::fill_.Scalar", d.Call("aten::select.int", out, 1, 0), 1);
+  }
+  if (count > 1) {
+    const Tensor column = d.Call("aten::unsqueeze", d.tensor(op, 0), 1);
+    d.Call("aten::copy_", d.Call("aten::slice.Tensor", out, 1, 1), column);
+    const Tensor powers = d.Call("aten::slice.Tensor", out, 1, 1);
+    d.Call("aten::copy_", d.Call("aten::slice.Tensor", out, 1, 1),
+           d.Call("aten::cumprod", powers, 1));
+  }
+  if (op.boolean(2)) return {out};
+  return {d.Call("aten::flip", out, Dims{1})};
+}
+
 // --- Others -------------------------------------------------------------------------------------
 
 void EyeShape(const OpView& op, Outputs& out) {
@@ -192,6 +247,14 @@ constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature
       Family::kFactory, {name, summary, signature, example},
       {shape, Fusion::kElementwise, allocations, work::Move, kNoGradient, precision::kFollow},
       Alias::kNone, traffic::WriteOnly);
+}
+
+// Where autograd sees ends in tensors, it knows no gradient of them.
+constexpr OpDef NumbersBetween(const Words& words, ShapeFn shape) {
+  return Kernel(Family::kFactory, words,
+                {shape, Fusion::kElementwise, allocations::Via<"aten::empty">, work::Move,
+                 kNoGradient, precision::kFollow},
+                Alias::kNone, traffic::WriteOnly);
 }
 
 // Nothing is written into it.
@@ -344,6 +407,65 @@ constexpr std::array kRows{
                   "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
                   "aten::arange.start_step(8, 1, -2, dtype=f32)", ArangeStepShape,
                   allocations::Via<"aten::resize_">)),
+    Fresh("aten::linspace", "Evenly spaced numbers.",
+          "(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, "
+          "Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::linspace(0, 1, 8)", EvenShape<2>),
+    Fresh("aten::logspace", "Powers of evenly spaced numbers.",
+          "(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, "
+          "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::logspace(0, 1, 8)", EvenShape<2, 4>),
+    NumbersBetween(
+        {"aten::linspace.Tensor_Tensor", "Evenly spaced numbers between two numbers in tensors.",
+         "(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, "
+         "Device? device=None, bool? pin_memory=None) -> Tensor",
+         "aten::linspace.Tensor_Tensor(f32[], f32[], 8)"},
+        EvenShape<2, 3>),
+    NumbersBetween({"aten::linspace.Tensor_Scalar",
+                    "Evenly spaced numbers between a number in a tensor and another.",
+                    "(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
+                    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+                    "aten::linspace.Tensor_Scalar(f32[], 2, 8)"},
+                   EvenShape<2, 3>),
+    NumbersBetween({"aten::linspace.Scalar_Tensor",
+                    "Evenly spaced numbers between a number and another in a tensor.",
+                    "(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? "
+                    "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+                    "aten::linspace.Scalar_Tensor(2, f32[], 8)"},
+                   EvenShape<2, 3>),
+    NumbersBetween(
+        {"aten::logspace.Tensor_Tensor",
+         "Powers of evenly spaced numbers between two numbers in tensors.",
+         "(Tensor start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? "
+         "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+         "aten::logspace.Tensor_Tensor(f32[], f32[], 8)"},
+        EvenShape<2, 4>),
+    NumbersBetween(
+        {"aten::logspace.Tensor_Scalar",
+         "Powers of evenly spaced numbers between a number in a tensor and another.",
+         "(Tensor start, Scalar end, int steps, float base=10., *, ScalarType? dtype=None, Layout? "
+         "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+         "aten::logspace.Tensor_Scalar(f32[], 2, 8)"},
+        EvenShape<2, 4>),
+    NumbersBetween(
+        {"aten::logspace.Scalar_Tensor",
+         "Powers of evenly spaced numbers between a number and another in a tensor.",
+         "(Scalar start, Tensor end, int steps, float base=10., *, ScalarType? dtype=None, Layout? "
+         "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+         "aten::logspace.Scalar_Tensor(2, f32[], 8)"},
+        EvenShape<2, 4>),
+    Fresh("aten::range", "`start`, `start` + 1, ... up to `end`, which is among them.",
+          "(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+          "device=None, bool? pin_memory=None) -> Tensor",
+          "aten::range(1, 5)", ClosedRangeShape, allocations::Via<"aten::resize_">),
+    Fresh("aten::range.step",
+          "`start`, `start` + `step`, ... up to `end`, which may be among them.",
+          "(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
+          "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::range.step(1, 8, 2)", ClosedRangeStepShape, allocations::Via<"aten::resize_">),
+    Composite("aten::vander", "Powers of a vector's elements as columns.",
+              "(Tensor x, int? N=None, bool increasing=False) -> Tensor", "aten::vander(f32[5], 3)",
+              Family::kFactory, Vandermonde, precision::kFollow),
     Fresh("aten::eye", "An identity matrix.",
           "(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
           "pin_memory=None) -> Tensor",

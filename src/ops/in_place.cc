@@ -3,7 +3,9 @@
 // Arithmetic and comparisons that overwrite their first operand: what Python's `x %= y` and the
 // methods with an underscore call. What the operator gives must fit into the operand.
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -65,6 +67,34 @@ void PairOfBits(const OpView& op, Outputs& out) {
   shape::Overwrite<Promotion::kCommon, 0, 1>(op, out);
 }
 
+// --- Limits and quotients -----------------------------------------------------------------------
+
+// self, min, max: one of both, or none of them
+void LimitsShape(const OpView& op, Outputs& out) {
+  if (!op.given(1) && !op.given(2)) Refuse("neither a lower nor an upper limit");
+  if (op.given(1) && op.given(2)) return shape::Overwrite<Promotion::kCommon, 0, 1, 2>(op, out);
+  if (op.given(1)) return shape::Overwrite<Promotion::kCommon, 0, 1>(op, out);
+  shape::Overwrite<Promotion::kCommon, 0, 2>(op, out);
+}
+void LimitsAllocations(const OpView& op, Allocations& memory) {
+  if (op.given(1) && op.given(2)) {
+    return allocations::Overwrite<Promotion::kCommon, 0, 1, 2>(op, memory);
+  }
+  if (op.given(1)) return allocations::Overwrite<Promotion::kCommon, 0, 1>(op, memory);
+  allocations::Overwrite<Promotion::kCommon, 0, 2>(op, memory);
+}
+
+// Without rounding the quotient is a floating-point number.
+bool Rounds(const OpView& op) { return op.given(2); }
+void RoundedQuotientShape(const OpView& op, Outputs& out) {
+  if (Rounds(op)) return RealPair<Promotion::kCommon>(op, out);
+  shape::Overwrite<Promotion::kFloat, 0, 1>(op, out);
+}
+void RoundedQuotientAllocations(const OpView& op, Allocations& memory) {
+  if (Rounds(op)) return allocations::Overwrite<Promotion::kCommon, 0, 1>(op, memory);
+  allocations::Overwrite<Promotion::kFloat, 0, 1>(op, memory);
+}
+
 // --- Comparisons --------------------------------------------------------------------------------
 
 // Truth is written as it is; a result of another dtype than they are compared in is copied.
@@ -109,6 +139,34 @@ constexpr Gradient ZerosOfBoth(std::string_view node) {
 }
 constexpr Gradient ZerosOfOne(std::string_view node) {
   return Gradient(node, {GradientOf(0, {}, Flat<0>)});
+}
+
+// --- fill_diagonal_(self, fill_value, wrap)
+// -------------------------------------------------------
+
+// As a view of the elements whose places are all the same (ATen/native/Fill.cpp); of a tall matrix,
+// again below a row that is left out.
+std::vector<Tensor> FillDiagonal(Dispatcher& d, const OpView& op) {
+  const TensorView self = op.self();
+  if (self.rank() < 2) Refuse("a matrix is needed, not " + shape::Text(self));
+  std::int64_t rows = self.size(0), step = 0;
+  for (int i = 0; i < self.rank(); ++i) {
+    if (self.rank() > 2) shape::RequireEqual("sizes", self.size(i), self.size(0));
+    rows = std::min(rows, self.size(i));
+    step += self.stride(i);
+  }
+  const Tensor out = d.tensor(op, 0);
+  {
+    const Tensor diagonal = d.Call("aten::as_strided", out, Dims{rows}, Dims{step});
+    d.Call("aten::fill_.Scalar", diagonal, op.arg(1));
+  }
+  const std::int64_t width = self.size(1);
+  if (!op.boolean(2) || self.rank() != 2 || self.size(0) <= width + 1) return {out};
+  const std::int64_t left = (self.size(0) * width + width) / (width + 1) - rows;
+  const std::int64_t begin = (width + 1) * self.stride(0);
+  const Tensor below = d.Call("aten::as_strided", out, Dims{left}, Dims{step}, begin);
+  d.Call("aten::fill_.Scalar", below, op.arg(1));
+  return {out};
 }
 
 // --- Makers -------------------------------------------------------------------------------------
@@ -278,6 +336,46 @@ constexpr std::array kRows{
         {"aten::pow_.Tensor", "A power, in place.",
          "(Tensor(a!) self, Tensor exponent) -> Tensor(a!)", "aten::pow_.Tensor(f32[2,8], f32[8])"},
         gradients::kPowTensors),
+    Pair<Promotion::kCommon>(
+        {"aten::heaviside_", "A step at zero, in place.",
+         "(Tensor(a!) self, Tensor values) -> Tensor(a!)", "aten::heaviside_(f32[2,8], f32[8])"},
+        kNoGradient),
+    Pair<Promotion::kCommon>(
+        {"aten::clamp_max_.Tensor", "Limits from above to what a tensor says, in place.",
+         "(Tensor(a!) self, Tensor max) -> Tensor(a!)",
+         "aten::clamp_max_.Tensor(f32[2,8], f32[8])"},
+        gradients::kClampMaxByTensor),
+    Overwriting({"aten::clamp_.Tensor", "Limits to what two tensors say, in place.",
+                 "(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)",
+                 "aten::clamp_.Tensor(f32[2,8], f32[8], f32[8])"},
+                LimitsShape, Fusion::kBroadcast, LimitsAllocations,
+                work::PerOutput<PerElement{.alu = 2}>, gradients::kClampByTensors),
+    Overwriting({"aten::div_.Tensor_mode", "Divides and rounds as `rounding_mode` says, in place.",
+                 "(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)",
+                 "aten::div_.Tensor_mode(f32[2,8], f32[8], rounding_mode='floor')"},
+                RoundedQuotientShape, Fusion::kBroadcast, RoundedQuotientAllocations,
+                work::PerOutput<PerElement{.alu = 1}>, gradients::kRoundedDiv),
+    Call({"aten::div_.Scalar_mode",
+          "Divides by a number and rounds as `rounding_mode` says, in place.",
+          "(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)",
+          "aten::div_.Scalar_mode(f32[2,8], 3, rounding_mode='floor')"},
+         decompose::BoxAndCall<"aten::div_.Tensor_mode", 1>, gradients::kRoundedDivNumber),
+    Call(
+        {"aten::copysign_.Scalar", "The sign of a number, in place.",
+         "(Tensor(a!) self, Scalar other) -> Tensor(a!)", "aten::copysign_.Scalar(f32[2,8], -1.0)"},
+        decompose::BoxAndCall<"aten::copysign_.Tensor", 1>, gradients::kCopysignNumber),
+    Call(
+        {"aten::xlogy_.Scalar_Other", "x times the logarithm of a number, in place.",
+         "(Tensor(a!) self, Scalar other) -> Tensor(a!)", "aten::xlogy_.Scalar_Other(f32[2,8], 2)"},
+        decompose::BoxAndCall<"aten::xlogy_.Tensor", 1>, gradients::kXlogyOfNumber),
+    BitPair({"aten::gcd_", "The greatest common divisor, in place.",
+             "(Tensor(a!) self, Tensor other) -> Tensor(a!)", "aten::gcd_(i64[2,8], i64[8])"}),
+    BitPair({"aten::lcm_", "The least common multiple, in place.",
+             "(Tensor(a!) self, Tensor other) -> Tensor(a!)", "aten::lcm_(i64[2,8], i64[8])"}),
+    Call({"aten::fill_diagonal_", "A number written on the diagonal.",
+          "(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
+          "aten::fill_diagonal_(f32[8,5], 1)"},
+         FillDiagonal, kGradientFromParts),
     BitPair({"aten::bitwise_xor_.Tensor", "Bits in which two differ, in place.",
              "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
              "aten::bitwise_xor_.Tensor(i64[2,8], i64[8])"}),
@@ -371,49 +469,6 @@ constexpr std::array kRows{
           "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
           "aten::__ixor__.Tensor(i64[2,8], i64[8])"},
          decompose::SameAs<"aten::bitwise_xor_.Tensor">, kGradientFromParts),
-    Call({"aten::absolute_", "The absolute value, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-          "aten::absolute_(f32[2,8])"},
-         decompose::SameAs<"aten::abs_">, kGradientFromParts),
-    Call({"aten::negative_", "Changes the sign, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-          "aten::negative_(f32[2,8])"},
-         decompose::SameAs<"aten::neg_">, kGradientFromParts),
-    Call({"aten::fix_", "Rounds to zero, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-          "aten::fix_(f32[2,8])"},
-         decompose::SameAs<"aten::trunc_">, kGradientFromParts),
-    Call({"aten::arctan_", "The inverse tangent, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-          "aten::arctan_(f32[2,8])"},
-         decompose::SameAs<"aten::atan_">, kGradientFromParts),
-    Call({"aten::multiply_.Tensor", "Multiplies, in place.",
-          "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-          "aten::multiply_.Tensor(f32[2,8], f32[8])"},
-         decompose::SameAs<"aten::mul_.Tensor">, kGradientFromParts),
-    Call(
-        {"aten::divide_.Tensor", "Divides, in place.",
-         "(Tensor(a!) self, Tensor other) -> Tensor(a!)", "aten::divide_.Tensor(f32[2,8], f32[8])"},
-        decompose::SameAs<"aten::div_.Tensor">, kGradientFromParts),
-    Call({"aten::true_divide_.Tensor", "Divides, in place.",
-          "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-          "aten::true_divide_.Tensor(f32[2,8], f32[8])"},
-         decompose::SameAs<"aten::div_.Tensor">, kGradientFromParts),
-    Call({"aten::greater_.Tensor", "Whether the first is larger, in place.",
-          "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-          "aten::greater_.Tensor(f32[2,8], f32[8])"},
-         decompose::SameAs<"aten::gt_.Tensor">, kGradientFromParts),
-    Call({"aten::less_.Tensor", "Whether the first is smaller, in place.",
-          "(Tensor(a!) self, Tensor other) -> Tensor(a!)", "aten::less_.Tensor(f32[2,8], f32[8])"},
-         decompose::SameAs<"aten::lt_.Tensor">, kGradientFromParts),
-    Call({"aten::not_equal_.Tensor", "Whether two differ, in place.",
-          "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
-          "aten::not_equal_.Tensor(f32[2,8], f32[8])"},
-         decompose::SameAs<"aten::ne_.Tensor">, kGradientFromParts),
-    Call({"aten::subtract_.Tensor", "Subtracts, in place.",
-          "(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
-          "aten::subtract_.Tensor(f32[2,8], f32[8])"},
-         decompose::SameAs<"aten::sub_.Tensor">, kGradientFromParts),
-    Call({"aten::clip_", "Limits to two numbers, in place.",
-          "(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
-          "aten::clip_(f32[2,8], 0, 1)"},
-         decompose::SameAs<"aten::clamp_">, kGradientFromParts),
 };
 
 }  // namespace

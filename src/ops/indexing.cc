@@ -494,6 +494,10 @@ void IndexAddAllocations(const OpView& op, Allocations& memory) {
 Work MoveByIndex(const OpView& op) { return {.move = work::Elements(op.tensor(2))}; }
 Work AddByIndex(const OpView& op) { return {.alu = work::Elements(op.tensor(3))}; }
 
+constexpr Gradient kNotOfSource{
+    "NotImplemented",
+    {GradientOf(3, {}, gradients::NotImplemented), GradientOf(0, {}, gradients::NotImplemented)}};
+
 constexpr OpDef Scatter(OpName name, std::string_view summary, Signature signature,
                         std::string_view example, Gradient grad, WorkFn work,
                         AllocationsFn allocations) {
@@ -581,16 +585,44 @@ void TriangleShape(const OpView& op, Outputs& out) {
 
 // Matrices that do not lie densely one after the other are copied (checkTrilTriuBatchContiguous in
 // ATen/native/TriangularOpsUtils.h).
-void TriangleAllocations(const OpView& op, Allocations& memory) {
-  memory.Output(0);
-  const TensorView self = op.self();
+bool AreDenseMatrices(const TensorView& self) {
   bool dense = true;
   Count step = Count(self.size(-1)) * self.size(-2);
   for (int d = self.rank() - 3; d >= 0; --d) {
     dense = dense && step == Count(self.stride(d));
     step = step * self.size(d);
   }
-  if (!dense) allocations::Free(allocations::Contiguous(self, memory), memory);
+  return dense;
+}
+void TriangleAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  if (AreDenseMatrices(op.self())) return;
+  allocations::Free(allocations::Contiguous(op.self(), memory), memory);
+}
+
+void TriangleInPlaceShape(const OpView& op, Outputs& out) {
+  if (op.self().rank() < 2) Refuse("a matrix is needed, not " + shape::Text(op.self()));
+  out.AddLike(op.self());
+}
+// Up to three dimensions may lie anyhow; strides of dimensions of size 1 count.
+void TriangleInPlaceAllocations(const OpView& op, Allocations& memory) {
+  constexpr int kAnyhow = 3;
+  const TensorView self = op.self();
+  if (self.is_contiguous()) {
+    if (std::ranges::equal(self.strides(), ContiguousStrides(self.sizes()))) return;
+  } else if (self.rank() <= kAnyhow || AreDenseMatrices(self)) {
+    return;
+  }
+  const auto from = allocations::Contiguous(self, memory);
+  const auto to = memory.Allocate(allocations::Bytes(self.count(), self.dtype()), "aten::empty");
+  memory.Free(to);
+  allocations::Free(from, memory);
+}
+constexpr OpDef TriangleInPlace(const Words& words, Gradient grad) {
+  return Kernel(Family::kIndexing, words,
+                {TriangleInPlaceShape, Fusion::kInjective, TriangleInPlaceAllocations, work::Move,
+                 grad, precision::kFollow},
+                Alias::kInPlace);
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -667,6 +699,22 @@ constexpr std::array kRows{
             "(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
             "aten::scatter_.value(f32[4,6], 0, i64[2,6], 1)", gradients::kScatterNumber,
             MoveByIndex, ScatterAllocations),
+    Scatter("aten::scatter.reduce", "A copy in which `src` is added or multiplied by an index.",
+            "(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+            "aten::scatter.reduce(f32[4,6], 0, i64[2,6], f32[2,6], reduce='add')", kNotOfSource,
+            AddByIndex, ScatterAllocations),
+    Scatter("aten::scatter_.reduce", "`src` is added or multiplied where the index says.",
+            "(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)",
+            "aten::scatter_.reduce(f32[4,6], 0, i64[2,6], f32[2,6], reduce='multiply')",
+            kNotOfSource, AddByIndex, ScatterAllocations),
+    Scatter("aten::scatter.value_reduce", "A copy to which a number is added by an index.",
+            "(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+            "aten::scatter.value_reduce(f32[4,6], 0, i64[2,6], 2, reduce='add')",
+            gradients::kNotImplemented, MoveByIndex, ScatterAllocations),
+    Scatter("aten::scatter_.value_reduce", "A number is added where the index says.",
+            "(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)",
+            "aten::scatter_.value_reduce(f32[4,6], 0, i64[2,6], 2, reduce='add')",
+            gradients::kNotImplemented, MoveByIndex, ScatterAllocations),
     Casting(precision::kPromoteOnCuda,
             Scatter("aten::scatter_add", "A copy to which `src` is added where the index says.",
                     "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
@@ -703,6 +751,16 @@ constexpr std::array kRows{
             Kernel("aten::triu", "The upper triangle; zero elsewhere.",
                    "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::triu(f32[8,8], 1)",
                    gradients::kTriu, TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll)),
+    Knowing(contents::LowerTriangle,
+            TriangleInPlace(
+                {"aten::tril_", "The lower triangle; zero elsewhere, in place.",
+                 "(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)", "aten::tril_(f32[8,8])"},
+                gradients::kTril)),
+    Knowing(contents::UpperTriangle,
+            TriangleInPlace(
+                {"aten::triu_", "The upper triangle; zero elsewhere, in place.",
+                 "(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)", "aten::triu_(f32[8,8], 1)"},
+                gradients::kTriu)),
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/words.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -21,6 +22,23 @@
 
 namespace steelyard::ops {
 namespace {
+
+// --- embedding_renorm_(self, indices, max_norm, norm_type) ---------------------------------------
+
+// The norm of one row after the other (ATen/native/Embedding.cpp).
+void RenormAllocations(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self(), indices = op.tensor(1);
+  shape::RequireRank("the table", self, 2);
+  if (op.real(2) < 0) Refuse("rows of a negative norm");
+  const auto dense = allocations::Contiguous(indices, memory);
+  if (indices.count() > 0) {
+    memory.Free(memory.Allocate(allocations::Bytes(1, RealOf(self.dtype())), "aten::norm"));
+  }
+  allocations::Free(dense, memory);
+}
+Work RenormWork(const OpView& op) {
+  return {.mac = Count(op.tensor(1).count()) * op.self().size(1), .special = op.tensor(1).count()};
+}
 
 // --- searchsorted(sorted_sequence, self, ...), bucketize(self, boundaries, ...) -----------------
 
@@ -163,6 +181,14 @@ constexpr OpDef Bookkeeping(const Words& words) {
 }
 
 constexpr std::array kRows{
+    OpaqueKernel(
+        Family::kIndexing,
+        {"aten::embedding_renorm_", "Rows of a table, scaled to norms of at most a number.",
+         "(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> "
+         "Tensor(a!)",
+         "aten::embedding_renorm_(f32[20,8], i64[5], 1.0, 2.0)"},
+        shape::SameAs<0>, RenormAllocations, RenormWork, gradients::kNotImplemented,
+        precision::kFollow, Alias::kInPlace),
     Found({"aten::searchsorted.Tensor", "Where values would stand in a sorted sequence.",
            "(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? "
            "side=None, Tensor? sorter=None) -> Tensor",

@@ -17,6 +17,11 @@ constexpr OpDef Name(Family family, const Words& words) {
   return Composite(family, words, decompose::SameAs<kTarget>);
 }
 
+template <Label kTarget>
+constexpr OpDef InPlace(const Words& words) {
+  return Name<kTarget>(Family::kElementwise, words);
+}
+
 constexpr std::array kRows{
     Name<"aten::acos">(Family::kElementwise, {"aten::arccos", "The inverse cosine.",
                                               "(Tensor self) -> Tensor", "aten::arccos(f32[2,8])"}),
@@ -180,6 +185,101 @@ constexpr std::array kRows{
     Name<"aten::vstack">(Family::kView,
                          {"aten::row_stack", "Tensors one below the other.",
                           "(Tensor[] tensors) -> Tensor", "aten::row_stack([f32[3], f32[2,3]])"}),
+    InPlace<"aten::abs_">({"aten::absolute_", "The absolute value, in place.",
+                           "(Tensor(a!) self) -> Tensor(a!)", "aten::absolute_(f32[2,8])"}),
+    InPlace<"aten::neg_">({"aten::negative_", "Changes the sign, in place.",
+                           "(Tensor(a!) self) -> Tensor(a!)", "aten::negative_(f32[2,8])"}),
+    InPlace<"aten::trunc_">({"aten::fix_", "Rounds to zero, in place.",
+                             "(Tensor(a!) self) -> Tensor(a!)", "aten::fix_(f32[2,8])"}),
+    InPlace<"aten::acos_">({"aten::arccos_", "The inverse cosine, in place.",
+                            "(Tensor(a!) self) -> Tensor(a!)", "aten::arccos_(f32[2,8])"}),
+    InPlace<"aten::acosh_">({"aten::arccosh_", "The inverse hyperbolic cosine, in place.",
+                             "(Tensor(a!) self) -> Tensor(a!)", "aten::arccosh_(f32[2,8])"}),
+    InPlace<"aten::asin_">({"aten::arcsin_", "The inverse sine, in place.",
+                            "(Tensor(a!) self) -> Tensor(a!)", "aten::arcsin_(f32[2,8])"}),
+    InPlace<"aten::asinh_">({"aten::arcsinh_", "The inverse hyperbolic sine, in place.",
+                             "(Tensor(a!) self) -> Tensor(a!)", "aten::arcsinh_(f32[2,8])"}),
+    InPlace<"aten::atan_">({"aten::arctan_", "The inverse tangent, in place.",
+                            "(Tensor(a!) self) -> Tensor(a!)", "aten::arctan_(f32[2,8])"}),
+    InPlace<"aten::atanh_">({"aten::arctanh_", "The inverse hyperbolic tangent, in place.",
+                             "(Tensor(a!) self) -> Tensor(a!)", "aten::arctanh_(f32[2,8])"}),
+    InPlace<"aten::atan2_">({"aten::arctan2_", "The angle of a point, in place.",
+                             "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                             "aten::arctan2_(f32[2,8], f32[8])"}),
+    InPlace<"aten::mul_.Tensor">({"aten::multiply_.Tensor", "Multiplies, in place.",
+                                  "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                                  "aten::multiply_.Tensor(f32[2,8], f32[8])"}),
+    InPlace<"aten::mul_.Scalar">({"aten::multiply_.Scalar", "Multiplies by a number, in place.",
+                                  "(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+                                  "aten::multiply_.Scalar(f32[2,8], 3)"}),
+    InPlace<"aten::div_.Tensor">({"aten::divide_.Tensor", "Divides, in place.",
+                                  "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                                  "aten::divide_.Tensor(f32[2,8], f32[8])"}),
+    InPlace<"aten::div_.Scalar">({"aten::divide_.Scalar", "Divides by a number, in place.",
+                                  "(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+                                  "aten::divide_.Scalar(f32[2,8], 3)"}),
+    InPlace<"aten::div_.Tensor_mode">(
+        {"aten::divide_.Tensor_mode", "Divides and rounds as `rounding_mode` says, in place.",
+         "(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)",
+         "aten::divide_.Tensor_mode(f32[2,8], f32[8], rounding_mode='trunc')"}),
+    InPlace<"aten::div_.Scalar_mode">(
+        {"aten::divide_.Scalar_mode",
+         "Divides by a number and rounds as `rounding_mode` says, in place.",
+         "(Tensor(a!) self, Scalar other, *, str? rounding_mode) -> Tensor(a!)",
+         "aten::divide_.Scalar_mode(f32[2,8], 3, rounding_mode='floor')"}),
+    InPlace<"aten::div_.Tensor">({"aten::true_divide_.Tensor", "Divides, in place.",
+                                  "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                                  "aten::true_divide_.Tensor(f32[2,8], f32[8])"}),
+    InPlace<"aten::div_.Scalar">({"aten::true_divide_.Scalar", "Divides by a number, in place.",
+                                  "(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+                                  "aten::true_divide_.Scalar(f32[2,8], 3)"}),
+    InPlace<"aten::sub_.Tensor">(
+        {"aten::subtract_.Tensor", "Subtracts, in place.",
+         "(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+         "aten::subtract_.Tensor(f32[2,8], f32[8])"}),
+    InPlace<"aten::sub_.Scalar">({"aten::subtract_.Scalar", "Subtracts a number, in place.",
+                                  "(Tensor(a!) self, Scalar other, Scalar alpha=1) -> Tensor(a!)",
+                                  "aten::subtract_.Scalar(f32[2,8], 3)"}),
+    InPlace<"aten::gt_.Tensor">({"aten::greater_.Tensor", "Whether the first is larger, in place.",
+                                 "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                                 "aten::greater_.Tensor(f32[2,8], f32[8])"}),
+    InPlace<"aten::gt_.Scalar">(
+        {"aten::greater_.Scalar", "Whether an element is larger than a number, in place.",
+         "(Tensor(a!) self, Scalar other) -> Tensor(a!)", "aten::greater_.Scalar(f32[2,8], 2)"}),
+    InPlace<"aten::ge_.Tensor">({"aten::greater_equal_.Tensor",
+                                 "Whether the first is not smaller, in place.",
+                                 "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                                 "aten::greater_equal_.Tensor(f32[2,8], f32[8])"}),
+    InPlace<"aten::ge_.Scalar">({"aten::greater_equal_.Scalar",
+                                 "Whether an element is not smaller than a number, in place.",
+                                 "(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+                                 "aten::greater_equal_.Scalar(f32[2,8], 2)"}),
+    InPlace<"aten::lt_.Tensor">({"aten::less_.Tensor", "Whether the first is smaller, in place.",
+                                 "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                                 "aten::less_.Tensor(f32[2,8], f32[8])"}),
+    InPlace<"aten::lt_.Scalar">(
+        {"aten::less_.Scalar", "Whether an element is smaller than a number, in place.",
+         "(Tensor(a!) self, Scalar other) -> Tensor(a!)", "aten::less_.Scalar(f32[2,8], 2)"}),
+    InPlace<"aten::le_.Tensor">({"aten::less_equal_.Tensor",
+                                 "Whether the first is not larger, in place.",
+                                 "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                                 "aten::less_equal_.Tensor(f32[2,8], f32[8])"}),
+    InPlace<"aten::le_.Scalar">(
+        {"aten::less_equal_.Scalar", "Whether an element is not larger than a number, in place.",
+         "(Tensor(a!) self, Scalar other) -> Tensor(a!)", "aten::less_equal_.Scalar(f32[2,8], 2)"}),
+    InPlace<"aten::ne_.Tensor">({"aten::not_equal_.Tensor", "Whether two differ, in place.",
+                                 "(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+                                 "aten::not_equal_.Tensor(f32[2,8], f32[8])"}),
+    InPlace<"aten::ne_.Scalar">(
+        {"aten::not_equal_.Scalar", "Whether an element differs from a number, in place.",
+         "(Tensor(a!) self, Scalar other) -> Tensor(a!)", "aten::not_equal_.Scalar(f32[2,8], 2)"}),
+    InPlace<"aten::clamp_">({"aten::clip_", "Limits to two numbers, in place.",
+                             "(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)",
+                             "aten::clip_(f32[2,8], 0, 1)"}),
+    InPlace<"aten::clamp_.Tensor">(
+        {"aten::clip_.Tensor", "Limits to what two tensors say, in place.",
+         "(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)",
+         "aten::clip_.Tensor(f32[2,8], f32[8], f32[8])"}),
 };
 
 }  // namespace

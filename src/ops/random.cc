@@ -40,12 +40,16 @@ void NewIntegersShape(const OpView& op, Outputs& out) {
   AddNew(op, kSizes, op.dtype(kSizes + 1).value_or(DType::kInt64), out);
 }
 
+template <int kDType = 1>
 void LikeShape(const OpView& op, Outputs& out) {
-  const MemoryFormat format = FormatOf(op, 5, MemoryFormat::kPreserve);
-  out.Add(op.dtype(1).value_or(op.self().dtype()), op.self().sizes(), StridesIn(format, op.self()));
+  const MemoryFormat format = FormatOf(op, kDType + 4, MemoryFormat::kPreserve);
+  out.Add(op.dtype(kDType).value_or(op.self().dtype()), op.self().sizes(),
+          StridesIn(format, op.self()));
 }
+template <int kDType = 1>
 void LikeAllocations(const OpView& op, Allocations& memory) {
-  const bool preserved = FormatOf(op, 5, MemoryFormat::kPreserve) == MemoryFormat::kPreserve;
+  const bool preserved =
+      FormatOf(op, kDType + 4, MemoryFormat::kPreserve) == MemoryFormat::kPreserve;
   memory.Output(0, preserved ? "aten::empty_strided" : "aten::empty");
 }
 void RowMajorShape(const OpView& op, Outputs& out) {
@@ -249,6 +253,70 @@ void NewNormalShape(const OpView& op, Outputs& out) {
   AddNew(op, 2, op.dtype(4).value_or(kDefaultFloat), out);
 }
 
+// --- normal of means or deviations in tensors ----------------------------------------------------
+// ATen/native/DistributionTemplates.h: numbers of mean 0 are multiplied and added to in place.
+
+// Whether no deviation is negative; asked before and after there is a result.
+void LookAtDeviations(Dispatcher& d, const Tensor& deviation) {
+  if (deviation.count() == 0) return;
+  const Tensor least = d.Call("aten::min", deviation);
+  d.Call("aten::ge.Scalar", least, 0);
+}
+Tensor ShapedAs(Dispatcher& d, const Tensor& t, std::span<const std::int64_t> sizes) {
+  const std::optional<Dims> common = BroadcastShapes(t.sizes(), sizes);
+  if (!common) Refuse("means and deviations that do not broadcast");
+  return d.Call("aten::empty.memory_format", *common, t.dtype());
+}
+Tensor Spread(Dispatcher& d, const Tensor& out, const Tensor& mean, const Tensor& deviation) {
+  d.Call("aten::mul_.Tensor", out, deviation);
+  d.Call("aten::add_.Tensor", out, mean);
+  return out;
+}
+// mean, std
+std::vector<Tensor> NormalByBoth(Dispatcher& d, const OpView& op) {
+  const Tensor mean = d.tensor(op, 0), deviation = d.tensor(op, 1);
+  LookAtDeviations(d, deviation);
+  const Tensor out = ShapedAs(d, mean, deviation.sizes());
+  LookAtDeviations(d, deviation);
+  return {Spread(d, out, mean, deviation)};
+}
+std::vector<Tensor> NormalByMean(Dispatcher& d, const OpView& op) {
+  const Tensor mean = d.tensor(op, 0);
+  const Tensor out = ShapedAs(d, mean, mean.sizes());
+  const Tensor shaped = ShapedAs(d, mean, mean.sizes());
+  d.Call("aten::add_.Tensor", out, mean);
+  return {out};
+}
+std::vector<Tensor> NormalByDeviation(Dispatcher& d, const OpView& op) {
+  const Tensor deviation = d.tensor(op, 1);
+  LookAtDeviations(d, deviation);
+  const Tensor out = ShapedAs(d, deviation, deviation.sizes());
+  LookAtDeviations(d, deviation);
+  const Tensor mean = d.Call("aten::full", Dims(), op.arg(0), deviation.dtype());
+  return {Spread(d, out, mean, deviation)};
+}
+// Means and deviations do not move what was drawn.
+template <int kOf>
+Tensor ZerosOf(Dispatcher& d, const Backward& b) {
+  return d.Call("aten::zeros", Dims(b.op().tensor(kOf).sizes()), b.grad().dtype());
+}
+constexpr Gradient kNormalByMean{"NormalBackward1", {GradientOf(0, {}, ZerosOf<0>)}};
+constexpr Gradient kNormalByDeviation{"NormalBackward2", {GradientOf(1, {}, ZerosOf<1>)}};
+constexpr Gradient kNormalByBoth{"NormalBackward3",
+                                 {GradientOf(0, {}, ZerosOf<0>), GradientOf(1, {}, ZerosOf<1>)}};
+Tensor ZerosLikeChance(Dispatcher& d, const Backward& b) {
+  const TensorView p = b.op().tensor(1);
+  return d.Call("aten::zeros", Dims(p.sizes()), p.dtype());
+}
+constexpr Gradient kChanceGradient{
+    "BernoulliBackward1",
+    {GradientOf(1, {}, ZerosLikeChance), GradientOf(0, {}, gradients::Zeros)}};
+template <Label kTarget>
+std::vector<Tensor> DrawnIntoCopy(Dispatcher& d, const OpView& op) {
+  const Tensor copy = d.Call("aten::clone", d.tensor(op, 0));
+  return {d.Call(kOpNamed<kTarget>, copy, op.arg(1))};
+}
+
 // --- Makers -------------------------------------------------------------------------------------
 
 constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
@@ -398,11 +466,38 @@ constexpr std::array kRows{
     Fresh("aten::rand_like", "Equally distributed numbers in the tensor's layout.",
           "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
           "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-          "aten::rand_like(f32[2,8])", LikeShape, LikeAllocations),
+          "aten::rand_like(f32[2,8])", LikeShape<>, LikeAllocations<>),
     Fresh("aten::randn_like", "Normally distributed numbers in the tensor's layout.",
           "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
           "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-          "aten::randn_like(f32[2,8])", LikeShape, LikeAllocations),
+          "aten::randn_like(f32[2,8])", LikeShape<>, LikeAllocations<>),
+    Fresh("aten::randint_like", "Whole numbers from 0 to below `high` in the tensor's layout.",
+          "(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+          "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+          "aten::randint_like(f32[2,8], 10)", LikeShape<2>, LikeAllocations<2>),
+    Fresh("aten::randint_like.low_dtype",
+          "Whole numbers from `low` to below `high` in the tensor's layout.",
+          "(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, "
+          "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+          "aten::randint_like.low_dtype(f32[2,8], 2, 10)", LikeShape<3>, LikeAllocations<3>),
+    Call("aten::uniform", "Equally distributed numbers in a copy of the tensor.",
+         "(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor",
+         "aten::uniform(f32[2,8])", DrawnIntoCopy<"aten::uniform_">),
+    Call("aten::bernoulli.Tensor", "1 with probability `p`, else 0, in a copy of the tensor.",
+         "(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
+         "aten::bernoulli.Tensor(f32[2,8], f32[2,8])", DrawnIntoCopy<"aten::bernoulli_.Tensor">),
+    Overwrite("aten::bernoulli_.Tensor", "Overwrites with 1 with probability `p`, else 0.",
+              "(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
+              "aten::bernoulli_.Tensor(f32[2,8], f32[2,8])", kChanceGradient),
+    Call("aten::normal.Tensor_Tensor", "Normally distributed numbers of means and deviations.",
+         "(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
+         "aten::normal.Tensor_Tensor(f32[2,8], f32[2,8])", NormalByBoth, kNormalByBoth),
+    Call("aten::normal.Tensor_float", "Normally distributed numbers of means.",
+         "(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
+         "aten::normal.Tensor_float(f32[2,8], 2.0)", NormalByMean, kNormalByMean),
+    Call("aten::normal.float_Tensor", "Normally distributed numbers of deviations.",
+         "(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
+         "aten::normal.float_Tensor(1.0, f32[2,8])", NormalByDeviation, kNormalByDeviation),
 };
 
 }  // namespace

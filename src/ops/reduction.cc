@@ -302,6 +302,21 @@ void CumulativeShape(const OpView& op, Outputs& out) {
   out.Add(SumType(op, kAt), op.self().sizes());
 }
 
+// self, dim, dtype: of the tensor's own
+void RunningInPlaceShape(const OpView& op, Outputs& out) {
+  op.dim(1, op.self().rank());
+  const DType own = op.self().dtype();
+  if (own == DType::kBool || op.dtype(2).value_or(own) != own) {
+    Refuse("what is added up is not of the dtype of " + shape::Text(op.self()));
+  }
+  out.AddLike(op.self());
+}
+constexpr OpDef RunningInPlace(const Words& words, Gradient grad) {
+  return OpaqueKernel(Family::kReduction, words, RunningInPlaceShape, allocations::None,
+                      work::PerOutput<PerElement{.alu = 1}>, grad, precision::kFollow,
+                      Alias::kInPlace);
+}
+
 void CumulativeAllocations(const OpView& op, Allocations& memory) {
   if (op.self().rank() > 0) return CastToOutput(op, memory);
   memory.Output(0);
@@ -591,6 +606,14 @@ constexpr std::array kRows{
                    "aten::cumprod(f32[2,8], -1)", gradients::kCumprod, Fusion::kOpaque,
                    CumulativeShape<Places{.dim = 1, .dtype = 2}>,
                    {CumulativeAllocations, CumulateOnCuda})),
+    RunningInPlace({"aten::cumsum_", "Sums of all elements up to each, in place.",
+                    "(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",
+                    "aten::cumsum_(f32[2,8], -1)"},
+                   gradients::kCumsum),
+    RunningInPlace({"aten::cumprod_", "Products of all elements up to each, in place.",
+                    "(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)",
+                    "aten::cumprod_(f32[2,8], -1)"},
+                   gradients::kCumprod),
     Call("aten::cumprod_backward", "The gradient of products of all elements up to each.",
          "(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor",
          "aten::cumprod_backward(f32[2,8], f32[2,8], 1, f32[2,8])", CumprodBackward),

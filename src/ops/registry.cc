@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 
+#include "ops/differences.h"
 #include "ops/fourier.h"
 #include "ops/lapack.h"
 #include "ops/products.h"
@@ -42,6 +43,7 @@ constexpr std::array kFamilies{
     &ops::Indexing,
     &ops::Selection,
     &ops::Distinct,
+    &ops::Differences,
     &ops::Equality,
     &ops::Bags,
     &ops::Alignment,

@@ -194,6 +194,12 @@ std::vector<Tensor> IndexReduce(Dispatcher& d, const OpView& op) {
   return IndexReduceInto(d, op, ResultOf(d, d.tensor(op, 0)));
 }
 
+std::vector<Tensor> IndexReduceInPlace(Dispatcher& d, const OpView& op) {
+  shape::RequireWritable(op.self());
+  if (op.tensor(2).count() == 0) return {d.tensor(op, 0)};
+  return IndexReduceInto(d, op, d.tensor(op, 0));
+}
+
 void FillShape(const OpView& op, Outputs& out) {
   op.dim(1, op.self().rank());
   RequireLong(op.tensor(2));
@@ -216,6 +222,11 @@ std::vector<Tensor> IndexFillByTensor(Dispatcher& d, const OpView& op) {
   if (op.tensor(3).rank() != 0) Refuse("the value has no dimensions");
   const Tensor out = d.Call("aten::clone", d.tensor(op, 0));
   return {d.Call("aten::index_fill_.int_Scalar", out, op.arg(1), d.tensor(op, 2), 0)};
+}
+
+std::vector<Tensor> IndexFillByTensorInPlace(Dispatcher& d, const OpView& op) {
+  if (op.tensor(3).rank() != 0) Refuse("the value has no dimensions");
+  return {d.Call("aten::index_fill_.int_Scalar", d.tensor(op, 0), op.arg(1), d.tensor(op, 2), 0)};
 }
 
 void CopySlicesShape(const OpView& op, Outputs& out) {
@@ -368,6 +379,11 @@ constexpr std::array kRows{
           "include_self=True) -> Tensor",
           "aten::index_reduce(f32[4,3], 0, i64[2], f32[2,3], 'mean')"},
          IndexReduce, gradients::kIndexReduce),
+    CallInPlace({"aten::index_reduce_", "Slices reduced into places.",
+                 "(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool "
+                 "include_self=True) -> Tensor(a!)",
+                 "aten::index_reduce_(f32[4,3], 0, i64[2], f32[2,3], 'mean')"},
+                IndexReduceInPlace, gradients::kIndexReduce),
     Written({"aten::index_fill_.int_Scalar", "A number written into slices.",
              "(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
              "aten::index_fill_.int_Scalar(f32[4,3], 0, i64[2], 1.0)"},
@@ -376,6 +392,10 @@ constexpr std::array kRows{
           "(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
           "aten::index_fill.int_Scalar(f32[4,3], 0, i64[2], 1.0)"},
          IndexFill, gradients::kIndexFill),
+    CallInPlace({"aten::index_fill_.int_Tensor", "A number in a tensor written into slices.",
+                 "(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)",
+                 "aten::index_fill_.int_Tensor(f32[4,3], 0, i64[2], f32[])"},
+                IndexFillByTensorInPlace, gradients::kIndexFillTensor),
     Call({"aten::index_fill.int_Tensor", "A copy with a number in some slices.",
           "(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
           "aten::index_fill.int_Tensor(f32[4,3], 0, i64[2], f32[])"},

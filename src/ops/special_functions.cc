@@ -123,6 +123,7 @@ Tensor BelowThreshold(Dispatcher& d, const Backward& b) {
   return d.Call("aten::threshold_backward", b.grad(), b.saved(0), b.op().arg(1));
 }
 constexpr Gradient kThreshold{"ThresholdBackward0", {GradientOf(0, {0}, BelowThreshold)}};
+constexpr Gradient kThresholdInPlace{"ThresholdBackward1", {GradientOf(0, {0}, BelowThreshold)}};
 
 // --- Of two tensors -----------------------------------------------------------------------------
 
@@ -345,6 +346,17 @@ constexpr std::array kRows{
             .work = work::PerOutput<PerElement{.compare = 1}>,
             .grad = kThreshold,
             .precision = precision::kFollow}),
+    Kernel(Family::kElementwise,
+           {"aten::threshold_", "A number for whatever is not above a threshold, in place.",
+            "(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)",
+            "aten::threshold_(f32[2,8], 0.1, 2.0)"},
+           {.shape = shape::SameAs<0>,
+            .fusion = Fusion::kElementwise,
+            .allocations = allocations::None,
+            .work = work::PerOutput<PerElement{.compare = 1}>,
+            .grad = kThresholdInPlace,
+            .precision = precision::kFollow},
+           Alias::kInPlace),
     Kernel(Family::kElementwise,
            {"aten::lerp_.Tensor", "Goes parts of the way to `end`, in place.",
             "(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)",

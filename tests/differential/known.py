@@ -21,8 +21,6 @@ NOT_PYTORCHS = {
     "torchao": "defined by the package torchao, which the tests do without",
     "torchvision": "defined by the package torchvision, which the tests do without",
     "transformers": "defined by the package transformers, which the tests do without",
-    "_c10d_functional": "they need processes that talk to each other",
-    "_c10d_functional_autograd": "they need processes that talk to each other",
 }
 
 
@@ -75,6 +73,10 @@ ALIASES = {
 
 # Refusals, as patterns of their messages, of calls that PyTorch takes.
 REFUSALS = {
+    "*rows of a negative norm*": "nobody asks for them",
+    "*aten::scatter*value_reduce*an index must be int64*": "PyTorch looks at none of no elements",
+    '*aten::scatter*reduce*argument "index" must be a tensor*': "PyTorch does nothing without one",
+    "*_c10d_functional*reduce_scatter_tensor*for * processes*": "a process group refuses it",
     "*a reduction of *": "PyTorch takes any other number for one of the three",
     "*aten::convolution_backward*factors of different dtypes*": "autograd has none",
     "*channels of the * differ*": "PyTorch does not check and reads what lies behind the tensor",
@@ -301,6 +303,23 @@ DIFFERENCES: tuple[Known, ...] = (
 # Training steps of which a row's events differ, besides the calls above.
 STEP_DIFFERENCES: tuple[Known, ...] = (
     Known(
+        "_c10d_functional*",
+        "in a forward pass a dense copy dies in the record of the node in Python",
+        lambda call: "{" in str(call),
+        extent=Extent.NOTHING,
+    ),
+    Known(
+        "aten::cl*_.Tensor",
+        "with one limit of whole numbers the other one's ties are found first",
+        is_mixed,
+        extent=Extent.NOTHING,
+    ),
+    Known(
+        "_c10d_functional::wait_tensors",
+        "gradients wait for each other at a node in Python",
+        extent=Extent.NOTHING,
+    ),
+    Known(
         "aten::float_power.Tensor_Scalar",
         "the exponent becomes a complex number, which programs do not hold",
         has("c64"),
@@ -311,7 +330,7 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
         lambda call: "keepdim" in str(call) or any(1 in t.sizes for t in call.tensors()),
         extent=Extent.NOTHING,
     ),
-    Known("aten::index_fill.int_Tensor", "equal places are given, and rows take them to differ"),
+    Known("aten::index_fill*.int_Tensor", "equal places are given, and rows take them to differ"),
     Known(
         "aten::_trilinear",
         "a factor is saved even where no other one's gradient is wanted",

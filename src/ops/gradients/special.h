@@ -88,6 +88,8 @@ inline constexpr Gradient kLogAddExp2{
 inline constexpr Gradient kCopysign{
     "CopysignBackward0",
     {GradientOf(1, {}, CopysignOther), GradientOf(0, {0, kResult}, CopysignSelf)}};
+inline constexpr Gradient kCopysignNumber{"CopysignBackward1",
+                                          {GradientOf(0, {0, kResult}, CopysignSelf)}};
 inline constexpr Gradient kClampMinByTensor{
     "ClampMinBackward1", {GradientOf(1, {0, 1}, WhereGreater), GradientOf(0, {0, 1}, WhereLess)}};
 inline constexpr Gradient kClampMaxByTensor{

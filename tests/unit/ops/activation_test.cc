@@ -48,6 +48,16 @@ TEST(Activation, IntegersAreRefusedWhereThereIsNoKernel) {
   EXPECT_EQ(ResultOf("aten::sigmoid(i64[5])"), "f32[5]");
 }
 
+// While it trains the slopes are drawn into noise; else they are the mean of two boxed numbers.
+TEST(Activation, RandomSlopesHaveNoise) {
+  constexpr int kBytes = 2 * 8 * 4;
+  EXPECT_THAT(EventsOf("aten::rrelu(f32[2,8], 0.1, 0.3, True)"),
+              ElementsAre(Line(kBytes, "empty"), Line(kBytes, "empty"), Line(-kBytes, "rrelu")));
+  EXPECT_THAT(EventsOf("aten::rrelu_with_noise_(f32[2,8], f32[2,8], 0.1, 0.3, True)"), IsEmpty());
+  EXPECT_EQ(EventsOf("aten::rrelu_with_noise_(f32[2,8], f32[2,8])").size(), 2u * 6)
+      << "both limits, their sum, 2, that in their dtype, and the mean";
+}
+
 TEST(Activation, WorkFollowsTheFormula) {
   // x/2 (1 + erf(x / sqrt 2)): a division, an addition, two products.
   EXPECT_EQ(WorkOf("aten::gelu(f32[5])").alu, Count(4 * 5));

@@ -26,6 +26,11 @@ TEST(InPlace, ComparisonsInAnotherDtypeAreCopied) {
               ElementsAre(Line(kWide, "empty_strided"), Line(-kWide, "eq_")));
 }
 
+TEST(InPlace, LimitsMayBeOneOfBoth) {
+  EXPECT_THAT(EventsOf("aten::clamp_.Tensor(f32[2,8], None, f32[8])"), IsEmpty());
+  EXPECT_THAT(RefusalOf("aten::clamp_.Tensor(f32[2,8])"), HasSubstr("neither"));
+}
+
 TEST(InPlace, AResultMustFit) {
   EXPECT_THAT(RefusalOf("aten::tan_(i64[2,8])"), HasSubstr("cannot be written"));
   EXPECT_THAT(RefusalOf("aten::bitwise_not_(f32[2,8])"), HasSubstr("f32"));

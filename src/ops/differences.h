@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "ops/op_def.h"
+
+namespace steelyard::ops {
+
+// torch.gradient.
+std::span<const OpDef> Differences();
+
+}  // namespace steelyard::ops
