@@ -425,7 +425,8 @@ std::vector<Tensor> EnterDataParallel(Dispatcher& d, const OpView& op) {
     Broadcast(d, d.tensors(op, 0));
   }
   const std::int64_t cap = op.integer(2);
-  std::vector<std::int64_t> limits{cap > 0 ? cap : kFirstBucket, cap > 0 ? cap : kBucket};
+  std::vector<std::int64_t> limits(kBucketLimits.begin(), kBucketLimits.end());
+  if (cap > 0) limits = {cap};
   if (op.boolean(4)) limits = {std::numeric_limits<std::int64_t>::max()};
   d.autograd().Listen(std::make_unique<Reducer>(
       d,
