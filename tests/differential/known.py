@@ -408,7 +408,7 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
         "programs do not say where in its storage a view begins, which is overwritten",
     ),
     KnownValues(
-        "aten::index_fill.int_Tensor", "equal places are given, and rows take them to be distinct"
+        "aten::index_fill*.int_Tensor", "equal places are given, and rows take them to be distinct"
     ),
     KnownValues("aten::_grouped_mm", "the ends of groups are drawn, and leave rows that are not"),
 )

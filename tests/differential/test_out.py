@@ -18,15 +18,12 @@ APART = {
     "aten::*linalg_*": "factors are computed where the result goes, or apart",
     "aten::slogdet.out": "factors are computed where the result goes, or apart",
     "aten::nuclear_norm.*": "factors are computed where the result goes, or apart",
-    "aten::cholesky_solve.out": "factors are computed where the result goes, or apart",
     "aten::*_loss.out": "what a loss is the mean of is computed where the mean goes",
     "aten::binary_cross_entropy.out": "what a loss is the mean of is computed where the mean goes",
     "aten::*quantile.*out": "the quantile is computed apart and copied",
-    "aten::xlogy.OutScalar_*": "a number is boxed in another form",
     "aten::slow_conv_transpose3d.out": "its columns are resized in another order",
     "aten::mv.out": "a free has another label",
-    "aten::*dot*.out": "the product is computed apart and copied",
-    "aten::inner.out": "the product is computed apart and copied",
+    "aten::inner.out": "the product is computed apart, and dies in another record",
     "aten::adaptive_avg_pool?d.out": "its parts are other operators",
     "aten::bernoulli.float_out": "its parts are other operators",
     "aten::clip.out": "its parts are other operators",
@@ -39,7 +36,6 @@ APART = {
     "aten::special_multigammaln.out": "its parts are other operators",
     "aten::special_ndtr.out": "its parts are other operators",
     "aten::normal.*Tensor_out": "deviations are looked at once where a tensor is given",
-    "aten::subtract.out": "the example's number is boxed by its caller",
 }
 
 

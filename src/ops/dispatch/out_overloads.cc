@@ -18,9 +18,10 @@
 namespace steelyard {
 namespace {
 
-constexpr std::string_view kOut = "_out";
+constexpr std::string_view kOut = "_out", kPlainOut = ".out", kOutOf = ".Out";
 
-// Of ATen, sorted: those that torchgen writes (native_functions.yaml, `autogen`).
+// Of ATen, sorted: those that torchgen writes (native_functions.yaml, `autogen`), and a few whose
+// own kernels copy what another one gives.
 constexpr auto kComputedApart = std::to_array<std::string_view>({
     "__lshift__.Tensor",
     "__rshift__.Tensor",
@@ -76,6 +77,7 @@ constexpr auto kComputedApart = std::to_array<std::string_view>({
     "bucketize.Scalar",
     "celu",
     "channel_shuffle",
+    "cholesky_solve",
     "clone",
     "constant_pad_nd",
     "convolution",
@@ -91,6 +93,7 @@ constexpr auto kComputedApart = std::to_array<std::string_view>({
     "dist",
     "div.Scalar",
     "div.Scalar_mode",
+    "dot",
     "embedding",
     "embedding_dense_backward",
     "empty_like",
@@ -179,6 +182,7 @@ constexpr auto kComputedApart = std::to_array<std::string_view>({
     "sub.Scalar",
     "sum",
     "t_copy",
+    "tensordot",
     "trace",
     "transpose_copy.int",
     "tril_indices",
@@ -194,6 +198,7 @@ constexpr auto kComputedApart = std::to_array<std::string_view>({
     "upsample_bilinear2d.vec",
     "upsample_nearest2d.vec",
     "var_mean.correction",
+    "vdot",
     "view_as_complex_copy",
     "view_as_real_copy",
     "view_copy",
@@ -210,15 +215,22 @@ std::string_view OperatorOf(std::string_view name) {
   return name;
 }
 
-// Rows of an operator that make their results, the one that is named like the overload first:
-// "sum.IntList" of "sum.IntList_out".
+// Rows of an operator that make their results, those that are named like the overload first:
+// "sum.IntList" of "sum.IntList_out", "xlogy.Scalar_Self" of "xlogy.OutScalar_Self", "sub.Tensor"
+// of "sub.out".
 std::vector<const OpDef*> OverloadsOf(std::string_view name) {
   std::vector<const OpDef*> out;
   for (const OpDef* def : AllOps()) {
     if (def->label() == OperatorOf(name) && !def->overwrites()) out.push_back(def);
   }
   const auto named_alike = [&](const OpDef* def) {
-    return name.ends_with(kOut) && name.substr(0, name.size() - kOut.size()) == def->name->text();
+    const std::string_view row = def->name->text();
+    const std::size_t dot = row.rfind('.');
+    const std::string_view overload = dot == std::string_view::npos ? "" : row.substr(dot + 1);
+    if (name.ends_with(kOut)) return name.substr(0, name.size() - kOut.size()) == row;
+    if (name.ends_with(kPlainOut)) return overload.empty() || overload == "Tensor";
+    const std::size_t prefixed = name.find(kOutOf);
+    return prefixed != std::string_view::npos && name.substr(prefixed + kOutOf.size()) == overload;
   };
   std::ranges::stable_partition(out, named_alike);
   return out;
