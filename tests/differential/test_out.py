@@ -14,7 +14,9 @@ from table import Row, rows, weigh
 
 # Overloads whose own way to the tensor they are given is not followed, and in what they differ.
 APART = {
-    "aten::*fft*.out": "the result is computed apart and copied, as that of the last of its parts",
+    "aten::fft_fft.out": "half of the result is computed apart, and the other half filled in",
+    "aten::fft_fft2.out": "the last of its parts computes apart and fills a half in",
+    "aten::fft_*hfft*.out": "the last of its parts is another operator",
     "aten::*linalg_*": "factors are computed where the result goes, or apart",
     "aten::slogdet.out": "factors are computed where the result goes, or apart",
     "aten::nuclear_norm.*": "factors are computed where the result goes, or apart",

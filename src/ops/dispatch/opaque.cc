@@ -50,9 +50,11 @@ void Dispatcher::RunNode(const Node& node, Locals& locals) {
     const WithSize unknown(*this, std::nullopt);
     const Before before(out_);
     std::vector<Tensor> results = Execute(*call->def, args);
-    const Before known = IsComputedApart(*call->def) ? Before(out_) : before;
+    const Before after(out_);
     for (std::size_t i = 0; i < call->places.size(); ++i) {
-      const Inside frame(*this, *call->def);
+      const OpDef& copier = CopierOf(out_, *call->def, results[i]);
+      const Before known = IsComputedApart(copier) ? after : before;
+      const Inside frame(*this, copier);
       Tensor& out = locals.of(source_.args(node)[call->places[i]].value);
       out = PutInto(*this, out_, autograd_.get(), out, std::exchange(results[i], {}), known);
       results[i] = out;

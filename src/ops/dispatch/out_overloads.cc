@@ -19,6 +19,8 @@ namespace steelyard {
 namespace {
 
 constexpr std::string_view kOut = "_out", kPlainOut = ".out", kOutOf = ".Out";
+// The kernels of torch.fft, which copy wherever they are called with a tensor for the result.
+constexpr std::string_view kTransform = "aten::_fft_";
 
 // Of ATen, sorted: those that torchgen writes (native_functions.yaml, `autogen`), and a few whose
 // own kernels copy what another one gives.
@@ -41,6 +43,9 @@ constexpr auto kComputedApart = std::to_array<std::string_view>({
     "_embedding_bag_forward_only",
     "_embedding_bag_per_sample_weights_backward",
     "_euclidean_dist",
+    "_fft_c2c",
+    "_fft_c2r",
+    "_fft_r2c",
     "_native_batch_norm_legit_no_training",
     "_pdist_backward",
     "_pdist_forward",
@@ -262,16 +267,21 @@ std::optional<OutCall> Match(Program& program, const OpDef& def, std::span<const
   return call;
 }
 
-// Whether the kernel that made the value writes element by element, in whatever order they lie.
-bool IsWrittenOneByOne(const Program& program, ValueId value) {
+// The row of the kernel that made the value; nullptr where none did.
+const OpDef* MakerOf(const Program& program, ValueId value) {
   for (std::size_t i = program.main().nodes.size(); i-- > 0;) {
     const Node& node = program.main().nodes[i];
     if (std::ranges::find(program.results(node), value) == program.results(node).end()) continue;
-    const OpDef* def = FindOp(OpName::FromRuntime(program.op_name(node.op)));
-    return def != nullptr &&
-           (*def->fusion == Fusion::kElementwise || *def->fusion == Fusion::kBroadcast);
+    return FindOp(OpName::FromRuntime(program.op_name(node.op)));
   }
-  return false;
+  return nullptr;
+}
+
+// Whether that kernel writes element by element, in whatever order they lie.
+bool IsWrittenOneByOne(const Program& program, ValueId value) {
+  const OpDef* def = MakerOf(program, value);
+  return def != nullptr &&
+         (*def->fusion == Fusion::kElementwise || *def->fusion == Fusion::kBroadcast);
 }
 
 }  // namespace
@@ -286,6 +296,12 @@ std::optional<OutCall> FindOutCall(Program& program, std::string_view name,
     if (std::optional<OutCall> call = Match(program, *def, given)) return call;
   }
   return std::nullopt;
+}
+
+const OpDef& CopierOf(const Program& program, const OpDef& called, const Tensor& result) {
+  if (IsComputedApart(called) || !result.defined()) return called;
+  const OpDef* maker = MakerOf(program, result.id());
+  return maker != nullptr && maker->name->text().starts_with(kTransform) ? *maker : called;
 }
 
 bool IsComputedApart(const OpDef& def) {
