@@ -115,6 +115,9 @@ void RandomSlopeShape(const OpView& op, Outputs& out) {
   if (op.tensor(1).dtype() != op.self().dtype()) {
     Refuse("noise is of the tensor's dtype, not " + shape::Text(op.tensor(1)));
   }
+  // The kernel writes a slope for each element, wherever the noise ends.
+  if (op.boolean(4))
+    shape::RequireEqual("elements of the noise", op.tensor(1).count(), op.self().count());
   if (*op.def().alias == Alias::kInPlace) return shape::SameAs<0>(op, out);
   out.Add(op.self().dtype(), op.self().sizes());
 }

@@ -37,7 +37,8 @@ void RenormAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(dense, memory);
 }
 Work RenormWork(const OpView& op) {
-  return {.mac = Count(op.tensor(1).count()) * op.self().size(1), .special = op.tensor(1).count()};
+  return {.alu = 2 * Count(op.tensor(1).count()) * op.self().size(1),
+          .special = op.tensor(1).count()};
 }
 
 // --- searchsorted(sorted_sequence, self, ...), bucketize(self, boundaries, ...) -----------------

@@ -167,6 +167,8 @@ TRUSTING = frozenset(
         "aten::mkldnn_rnn_layer_backward",
         "aten::multi_margin_loss_backward",
         "aten::nll_loss2d_backward",
+        "aten::rrelu_with_noise",
+        "aten::rrelu_with_noise_",
         "aten::slow_conv3d_forward",
         "aten::slow_conv_dilated2d",
         "aten::slow_conv_dilated3d",

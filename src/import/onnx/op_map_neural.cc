@@ -86,7 +86,7 @@ class Equation {
   }
   // Without an arrow: letters that stand once, in alphabetical order.
   void Imply() {
-    if (!leading_.empty()) implied_ = ".";
+    if (!leading_.empty()) implied_ += '.';
     for (std::size_t c = 0; c < times_.size(); ++c) {
       if (times_[c] == 1) implied_ += static_cast<char>(c);
     }

@@ -94,6 +94,7 @@ void RequireIntegral(std::span<const TensorView> operands) {
 }
 
 void RequireWritable(const TensorView& tensor) {
+  if (tensor.count() == 0) return;
   for (int i = 0; i < tensor.rank(); ++i) {
     if (tensor.size(i) > 1 && tensor.stride(i) == 0) {
       Refuse("an expanded tensor cannot be overwritten: " + Text(tensor), "Clone it first.");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/engine_abi.h"
 
-extern "C" const SyEngine* steelyard_engine() {
+extern "C" __attribute__((visibility("default"))) const SyEngine* steelyard_engine() {
   static const SyEngine engine = [] {
     SyEngine other{};
     other.abi = SY_ENGINE_ABI + 1;

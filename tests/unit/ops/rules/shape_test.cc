@@ -58,8 +58,11 @@ TEST(Shape, RequireWritableRefusesOverlap) {
                             program.AddTensor(kNoString, DType::kFloat32, Dims{2, 3}, Dims{0, 1}));
   const TensorView single(program,
                           program.AddTensor(kNoString, DType::kFloat32, Dims{1, 3}, Dims{0, 1}));
+  const TensorView empty(program,
+                         program.AddTensor(kNoString, DType::kFloat32, Dims{0, 3}, Dims{3, 0}));
   EXPECT_THAT(RuleRefusal([&] { shape::RequireWritable(expanded); }), HasSubstr("expanded"));
   EXPECT_EQ(RuleRefusal([&] { shape::RequireWritable(single); }), "");
+  EXPECT_EQ(RuleRefusal([&] { shape::RequireWritable(empty); }), "");
 }
 
 TEST(Shape, StridesFollowTheCastOfAnOperand) {
