@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
 from operator import index
 from typing import Any, Literal, TypedDict, TypeVar
 
@@ -32,8 +33,8 @@ class WeighKeywords(TypedDict, total=False):
     recompute_reentrant: bool
     inplace: Iterable[str]
     fused_loss: int
-    clip_norm: bool
-    clip_value: bool
+    clip_norm: bool | float
+    clip_value: bool | float
     accumulate: int
     ranks: int
     parallel: str | None
@@ -139,7 +140,15 @@ def _is_text(value: object) -> bool:
 WHOLE: Check = (_is_whole, "a whole number")
 TEXT: Check = (_is_text, "a text")
 SWITCH: Check = (lambda value: isinstance(value, bool), "True or False")
-CLIPPED: Check = (lambda value: isinstance(value, bool | int | float), "True, False or a number")
+# A norm without a limit is only taken; a limit of the elements is one.
+CLIPPED_NORM: Check = (
+    lambda value: isinstance(value, bool | int | float) and value >= 0,
+    "True, False or a number that is not negative",
+)
+CLIPPED_VALUE: Check = (
+    lambda value: isinstance(value, bool | int | float) and 0 <= value < inf,
+    "True, False or a finite number that is not negative",
+)
 PATTERNS: Check = (lambda value: isinstance(value, Iterable), "a list of patterns")
 SPEED: Check = (
     lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
@@ -178,7 +187,8 @@ CHECKS: dict[str, Check] = {
         lambda value: _is_text(value) or isinstance(value, Iterable),
         'settings of the allocator, such as ["expandable_segments:True"], or "recommend"',
     ),
-    **dict.fromkeys(("clip_norm", "clip_value"), CLIPPED),
+    "clip_norm": CLIPPED_NORM,
+    "clip_value": CLIPPED_VALUE,
     **dict.fromkeys(("no_decay", "freeze", "recompute", "inplace"), PATTERNS),
     **dict.fromkeys(
         (
@@ -310,8 +320,10 @@ def _train_options(keywords: Mapping[str, Any]) -> _core.TrainOptions:
     train.groups = _groups(keywords)
     for name in ("freeze", "recompute", "inplace"):
         setattr(train, name, _patterns(keywords.get(name) or (), name))
-    for name in ("recompute_reentrant", "clip_norm", "clip_value", "first_step", "unroll"):
+    for name in ("recompute_reentrant", "first_step", "unroll"):
         setattr(train, name, bool(keywords.get(name, False)))
+    for name in ("clip_norm", "clip_value"):  # 0 is a limit, too
+        setattr(train, name, keywords.get(name, False) is not False)
     train.accumulate = _within(keywords.get("accumulate", 1), 1, None, "accumulate")
     train.ranks = _within(keywords.get("ranks", 1), 1, None, "ranks")
     train.parallel = _parallel_options(keywords)

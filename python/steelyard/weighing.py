@@ -110,6 +110,8 @@ class Weighing:
 
     def to_dicts(self, table: str = "modules") -> list[dict[str, Any]]:
         """Returns a table of the report, one of `steelyard.report_tables()`, row by row."""
+        if table not in (known := _core.report_tables()):
+            raise UsageError(f'there is no "{table}"', "table", f"There are: {', '.join(known)}.")
         rows: list[dict[str, Any]] = json.loads(self.report("json", table=table))[table]
         return rows
 

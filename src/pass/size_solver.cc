@@ -278,10 +278,20 @@ Error SizeSolver::NoNumber(Dim dim, std::string where) const {
       what.insert(0, ", which ").insert(0, NameOf(i)).insert(0, "needs ");
     }
     return InvalidInput("the size " + DimText(program_, dim) + " " + what, std::move(where),
-                        "Bind it with " + RemedyFor(i) + ".");
+                        "Bind it with " + RemedyFor(i) + OtherOpenSizes(i) + ".");
   }
   return InvalidInput("the size " + DimText(program_, dim) + " has no value", std::move(where),
                       "A division by zero, or a number of more than 62 bits?");
+}
+
+// "; seq is open, too: --seq N or --input x=2xN"
+std::string SizeSolver::OtherOpenSizes(std::uint32_t named) const {
+  std::string out;
+  for (std::uint32_t i = 0; i < symbols_.size(); ++i) {
+    if (i == named || symbols_[i] || !maker_[i].empty() || input_of_[i] == kNoId) continue;
+    out.append("; ").append(NameOf(i)).append(" is open, too: ").append(RemedyFor(i));
+  }
+  return out;
 }
 
 std::optional<std::uint32_t> SizeSolver::UnboundSymbolOf(Dim dim) const {

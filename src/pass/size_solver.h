@@ -73,6 +73,8 @@ class SizeSolver {
   std::optional<std::uint32_t> UnboundSymbolOf(Dim dim) const;
   // "--input input_ids=2x64", or "--size u0=N" where no input's shape has it: what binds a symbol.
   std::string RemedyFor(std::uint32_t symbol) const;
+  // "; seq is open, too: --seq N": the others that stop a weighing; empty where there is none.
+  std::string OtherOpenSizes(std::uint32_t named) const;
   std::string NameOf(std::uint32_t symbol) const;
 
  private:

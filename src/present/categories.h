@@ -28,4 +28,12 @@ inline constexpr std::array kCategoryWords = {
     CategoryWords{Category::kOutputs, "held outputs", report::Style::kRed},
 };
 
+// What people call the part that JSON names so; the name itself, where no category has it.
+inline std::string_view LabelOfCategory(std::string_view name) {
+  for (const CategoryWords& words : kCategoryWords) {
+    if (NameOf(words.category) == name) return words.label;
+  }
+  return name;
+}
+
 }  // namespace steelyard::present

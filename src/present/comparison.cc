@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "present/categories.h"
 #include "present/module_tree.h"
 #include "present/names.h"
 #include "steelyard/report.h"
@@ -381,9 +382,7 @@ class Comparison {
     report::Table table = PairTable("At the peak");
     for (const auto& [name, pair] : Categories()) {
       if (pair.a.value_or(0) == 0 && pair.b.value_or(0) == 0) continue;
-      std::string label(name);
-      std::ranges::replace(label, '_', ' ');
-      Row row{.cells = {std::move(label)}};
+      Row row{.cells = {LabelOfCategory(name)}};
       AddCells(pair, Unit::kBytes, &row);
       table.rows.push_back(std::move(row));
     }

@@ -56,6 +56,8 @@ struct Findings {
   // forward pass without gradients.
   std::string step = {};
   bool first_step = false;
+  std::int64_t ranks = 1;          // processes of which this is one
+  std::string_view parallel = {};  // what wraps the model for them, "ddp"
   // What the table that people know gives the optimizer's state, in bytes for each parameter.
   std::optional<int> textbook_state = {};
   std::string_view autocast = {};      // its dtype, "bfloat16"

@@ -107,8 +107,10 @@ std::string RunWords(const Findings& findings) {
       findings.autocast.empty() ? "" : fmt::format(", under autocast to {}", findings.autocast);
   if (findings.generation != nullptr) return "the last of the calls that write text" + autocast;
   if (!findings.trains()) return "one forward pass without gradients" + autocast;
-  return fmt::format("{} training step ({}){}", findings.first_step ? "the first" : "one steady",
-                     findings.step, autocast);
+  const std::string ranks =
+      findings.ranks > 1 ? fmt::format(" of one of {} processes", findings.ranks) : "";
+  return fmt::format("{} training step ({}){}{}", findings.first_step ? "the first" : "one steady",
+                     findings.step, ranks, autocast);
 }
 
 }  // namespace
@@ -188,6 +190,8 @@ void AddModelData(const Findings& findings, report::Data* data) {
     data->SetText("optimizer", findings.optimizer);
     data->SetText("does", findings.step);
     data->SetText("of_steps", findings.first_step ? "first" : "steady");
+    data->SetInt("ranks", findings.ranks, Unit::kNone);
+    if (!findings.parallel.empty()) data->SetText("parallel", findings.parallel);
   }
   data->Close();
   AddParameterData(findings, data);

@@ -169,17 +169,18 @@ void AppendOperators(const Run& run, const Shown& shown, report::Document* docum
 
 struct ModuleTime {
   double forward = 0;
-  double backward = 0;  // and the optimizer
+  double backward = 0;
   double all() const { return forward + backward; }
 };
 
-// By module of the kernels, with all that is inside it.
+// By module of the kernels, with all that is inside it; an optimizer is of none.
 std::vector<ModuleTime> ModuleTimes(const Run& run) {
   const Program& kernels = run.findings.kernels;
   std::vector<ModuleTime> times(kernels.modules.size());
   const std::vector<double>& seconds = run.measurement.seconds;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
     const Node& node = kernels.main().nodes[i];
+    if (node.phase == Phase::kOptimizer) continue;
     const bool is_forward = node.phase == Phase::kForward || node.phase == Phase::kLoss;
     ModuleTime& time = times[node.module];
     (is_forward ? time.forward : time.backward) += seconds[i];
@@ -191,6 +192,15 @@ std::vector<ModuleTime> ModuleTimes(const Run& run) {
     times[parent].backward += times[i].backward;
   }
   return times;
+}
+
+double OptimizerSeconds(const Run& run) {
+  const Program& kernels = run.findings.kernels;
+  double sum = 0;
+  for (std::size_t i = 0; i < run.measurement.seconds.size(); ++i) {
+    if (kernels.main().nodes[i].phase == Phase::kOptimizer) sum += run.measurement.seconds[i];
+  }
+  return sum;
 }
 
 void AppendModules(const Run& run, const Shown& shown, report::Document* document) {
@@ -212,6 +222,10 @@ void AppendModules(const Run& run, const Shown& shown, report::Document* documen
     row.cells = {path.empty() ? std::string_view("the model") : path, Seconds(time.forward),
                  Seconds(time.backward), TimeShare(time.all(), total)};
     table.rows.push_back(std::move(row));
+  }
+  if (const double optimizer = OptimizerSeconds(run); optimizer > 0) {
+    table.rows.push_back(
+        {.cells = {"(optimizer)", "", Seconds(optimizer), TimeShare(optimizer, total)}});
   }
   if (!table.rows.empty()) document->body.emplace_back(std::move(table));
 }

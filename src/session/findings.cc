@@ -99,6 +99,8 @@ present::Findings FindingsOf(const Weighing& weighing) {
           .optimizer = OptimizersOf(weighing.imported),
           .step = StepOf(weighing.options.train, weighing.imported),
           .first_step = weighing.options.train.first_step,
+          .ranks = weighing.options.train.ranks,
+          .parallel = weighing.options.train.parallel.wrapper,
           .textbook_state = TextbookState(weighing.imported, weighing.analyses->training),
           .autocast = weighing.options.amp.dtype ? NameOf(*weighing.options.amp.dtype) : "",
           .casts = weighing.analyses->casts ? &*weighing.analyses->casts : nullptr,

@@ -206,6 +206,11 @@ std::string FormatIn(double value, const Scale& scale, Sign sign) {
   const double magnitude = std::fabs(value) / scale.divisor;
   // From 2^53 on a double is a whole number anyway, and below 2^64 it fits.
   const bool grouped = scale.decimals == 0 && magnitude < 0x1p64;
+  // What is not zero is not written as zero.
+  const double least = std::pow(10.0, -scale.decimals);
+  if (scale.decimals > 0 && magnitude < least / 2) {
+    return WithSign(fmt::format("<{:.{}f}", least, scale.decimals), value < 0, sign);
+  }
   std::string text = grouped ? Grouped(static_cast<std::uint64_t>(std::llround(magnitude)))
                              : fmt::format("{:.{}f}", magnitude, scale.decimals);
   return WithSign(std::move(text), value < 0, sign);

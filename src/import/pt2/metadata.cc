@@ -119,6 +119,13 @@ bool IsTorchsOwn(std::string_view file) {
          file.find("/torch/nn/functional.py") != std::string_view::npos;
 }
 
+// A file of an installed package as Python imports it: "transformers/models/bert/modeling_bert.py".
+std::string_view WithinItsPackages(std::string_view file) {
+  constexpr std::string_view kPackages = "-packages/";  // of site-packages and dist-packages
+  const std::size_t at = file.rfind(kPackages);
+  return at == std::string_view::npos ? file : file.substr(at + kPackages.size());
+}
+
 }  // namespace
 
 std::string ModulePath(std::string_view written) {
@@ -203,7 +210,7 @@ SourceId StackTraces::Read(std::string_view trace) {
   SourceId& line = lines_[chosen.text];
   if (line != kNoId) return line;
   SourceLine source;
-  source.file = program_.strings.Intern(chosen.file);
+  source.file = program_.strings.Intern(WithinItsPackages(chosen.file));
   // After the file: `", line 84, in forward\n    code`.
   std::string_view rest = chosen.text.substr(kFrameStart.size() + chosen.file.size());
   constexpr std::string_view kLine = "\", line ";

@@ -68,9 +68,4 @@ Tensor NotImplemented(Dispatcher&, const Backward& b) {
   Refuse("PyTorch has no derivative of " + std::string(b.op().def().name->text()));
 }
 
-Tensor NotModelled(Dispatcher&, const Backward& b) {
-  Refuse("the gradient of " + std::string(b.op().def().name->text()) + " is not modelled",
-         "It is zero everywhere.");
-}
-
 }  // namespace steelyard::gradients

@@ -42,8 +42,6 @@ Tensor Reshaped(Dispatcher& d, const Backward& b);
 Tensor Nothing(Dispatcher& d, const Backward& b);
 // Of operators that PyTorch takes in a forward pass and refuses to differentiate.
 Tensor NotImplemented(Dispatcher& d, const Backward& b);
-// Of operators whose gradient is a tensor without memory.
-Tensor NotModelled(Dispatcher& d, const Backward& b);
 
 // A backward kernel of the incoming gradient and the saved first argument, or result 0.
 template <Label kKernel>

@@ -65,6 +65,13 @@ def test_mixed_precision() -> None:
     assert [(cast.of, cast.dtype) for cast in amp.casts] == [("aten::softmax", DType.FLOAT32)]
 
 
+def test_a_limit_of_zero_clips() -> None:
+    train = weigh_options({"train": "sgd", "clip_norm": 0.0, "clip_value": 0}).train
+    assert train.clip_norm and train.clip_value
+    train = weigh_options({"train": "sgd", "clip_norm": False}).train
+    assert not train.clip_norm and not train.clip_value
+
+
 @pytest.mark.parametrize(
     ("keywords", "kind", "text"),
     [
@@ -75,6 +82,9 @@ def test_mixed_precision() -> None:
         ({"train": "sgd", "freeze": "a.b"}, UsageError, r"Write freeze=\['a.b'\]"),
         ({"train": "sgd", "accumulate": 0}, UsageError, "at least 1"),
         ({"train": "sgd", "fused_loss": 65_537}, UsageError, "0 to 65536"),
+        ({"train": "sgd", "clip_norm": -1.0}, UsageError, "a number that is not negative"),
+        ({"train": "sgd", "clip_norm": float("nan")}, UsageError, "not negative"),
+        ({"train": "sgd", "clip_value": float("inf")}, UsageError, "a finite number"),
         ({"amp": "int8"}, UsageError, "There are: bf16, fp16."),
         ({"dtype": "float33"}, NotFoundError, "there is no dtype"),
         ({"fit": "80"}, UsageError, 'fit: "80" is no amount of memory'),

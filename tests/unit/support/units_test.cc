@@ -124,6 +124,14 @@ TEST(UnitsTest, WhatIsNotFiniteIsNoNumber) {
   EXPECT_EQ(FormatIn(INFINITY, Scale{}), "n/a");
 }
 
+TEST(UnitsTest, WhatIsNotZeroIsNotWrittenAsZero) {
+  const Scale billions{.prefix = "G", .suffix = "FLOP", .divisor = 1e9, .decimals = 2};
+  EXPECT_EQ(FormatIn(std::int64_t{4'000'000}, billions), "<0.01");
+  EXPECT_EQ(FormatIn(std::int64_t{-4'000'000}, billions), "-<0.01");
+  EXPECT_EQ(FormatIn(std::int64_t{5'000'000}, billions), "0.01");
+  EXPECT_EQ(FormatIn(std::int64_t{0}, billions), "0");
+}
+
 TEST(UnitsTest, ValuesBeyondInt64KeepTheirMagnitude) {
   EXPECT_EQ(Format(3e19, Unit::kFlops), "30.00 EFLOP");
   EXPECT_EQ(Format(1e20, Unit::kSeconds), "100000000000000000000.0 s");

@@ -131,6 +131,14 @@ TEST(StackTraces, TakesTheInnermostLineOutsideOfTorch) {
             "/home/me/torch/my_model.py:3 block return y");
 }
 
+TEST(StackTraces, FilesOfPackagesAreNamedAsTheyAreImported) {
+  EXPECT_EQ(LineOf("File \"/venv/lib/python3.11/site-packages/timm/layers/mlp.py\", line 7, in f\n"
+                   "    g()\n"),
+            "timm/layers/mlp.py:7 f g()");
+  EXPECT_EQ(LineOf("File \"/usr/lib/python3/dist-packages/a/b.py\", line 7, in f\n    g()\n"),
+            "a/b.py:7 f g()");
+}
+
 TEST(StackTraces, TakesTheInnermostWhereAllIsTorch) {
   EXPECT_EQ(LineOf("File \"torch/a.py\", line 1, in f\n  File \"torch/b.py\", line 2, in g"),
             "torch/b.py:2 g ");
