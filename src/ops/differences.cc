@@ -254,6 +254,7 @@ std::vector<Tensor> Along(Dispatcher& d, const OpView& op, const std::vector<int
     return list[i];
   };
   std::vector<Tensor> out;
+  out.reserve(dims.size());
   for (std::size_t i = 0; i < dims.size(); ++i) {
     out.push_back(kind == Steps::kPlaces ? ByPlaces(d, self, places[i], dims[i], order)
                                          : ByNumber(d, self, number(i), dims[i], order));

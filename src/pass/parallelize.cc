@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "ops/parallel/buckets.h"
 #include "pass/append_call.h"
 #include "steelyard/units.h"
 #include "support/choices.h"

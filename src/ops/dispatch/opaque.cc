@@ -52,7 +52,7 @@ void Dispatcher::RunNode(const Node& node, Locals& locals) {
     std::vector<Tensor> results = Execute(*call->def, args);
     const Before after(out_);
     for (std::size_t i = 0; i < call->places.size(); ++i) {
-      const OpDef& copier = CopierOf(out_, *call->def, results[i]);
+      const OpDef& copier = *CopierOf(out_, call->def, results[i]);
       const Before known = IsComputedApart(copier) ? after : before;
       const Inside frame(*this, copier);
       Tensor& out = locals.of(source_.args(node)[call->places[i]].value);

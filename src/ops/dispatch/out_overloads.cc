@@ -298,10 +298,10 @@ std::optional<OutCall> FindOutCall(Program& program, std::string_view name,
   return std::nullopt;
 }
 
-const OpDef& CopierOf(const Program& program, const OpDef& called, const Tensor& result) {
-  if (IsComputedApart(called) || !result.defined()) return called;
+const OpDef* CopierOf(const Program& program, const OpDef* called, const Tensor& result) {
+  if (IsComputedApart(*called) || !result.defined()) return called;
   const OpDef* maker = MakerOf(program, result.id());
-  return maker != nullptr && maker->name->text().starts_with(kTransform) ? *maker : called;
+  return maker != nullptr && maker->name->text().starts_with(kTransform) ? maker : called;
 }
 
 bool IsComputedApart(const OpDef& def) {

@@ -38,7 +38,7 @@ std::optional<OutCall> FindOutCall(Program& program, std::string_view name,
 bool IsComputedApart(const OpDef& def);
 // Of a call that gave `result`, who copies it, or writes it there: the operator that was called, or
 // a part of it that computes apart.
-const OpDef& CopierOf(const Program& program, const OpDef& called, const Tensor& result);
+const OpDef* CopierOf(const Program& program, const OpDef* called, const Tensor& result);
 
 // The result in `out`, whose memory it takes if its own was made after `before`.
 // `autograd` is that of a program that trains.
