@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A call is prepared once, so that an operator that PyTorch lacks is refused before anything runs;
-// one of our own steps has its meaning instead. What the program lets go is gone, but for what is
+// one of our own steps has its kernel instead. What the program lets go is gone, but for what is
 // kept and, once the session is cleared, what was placed. Before each call the run can be stopped.
 
 #include "session.h"
@@ -32,7 +32,7 @@ c10::OperatorHandle OperatorNamed(std::string_view name) {
   const std::string base(name.substr(0, dot));
   const std::string overload(dot == std::string_view::npos ? "" : name.substr(dot + 1));
   auto found = c10::Dispatcher::singleton().findSchema({base, overload});
-  TORCH_CHECK_NOT_IMPLEMENTED(found || !name.starts_with(kSteps), kNoMeaning);
+  TORCH_CHECK_NOT_IMPLEMENTED(found || !name.starts_with(kSteps), kNoKernel);
   TORCH_CHECK_NOT_IMPLEMENTED(found, "PyTorch has no operator ", name,
                               "; is the package that defines it loaded?");
   return *found;
@@ -96,8 +96,8 @@ Session::Call Session::Prepare(const SyCall& call) {
     return out;
   }
   std::vector<std::uint32_t> results(call.results, call.results + call.result_count);
-  if (const Meaning meaning = MeaningOf(call.op)) {
-    return {std::nullopt, meaning, Operands(call), std::move(results)};
+  if (const Kernel kernel = KernelOf(call.op)) {
+    return {std::nullopt, kernel, Operands(call), std::move(results)};
   }
   const c10::OperatorHandle op = OperatorNamed(call.op);
   return {op, nullptr, Operands(call, op.schema()), std::move(results)};
@@ -145,7 +145,7 @@ void Session::Run(std::size_t begin, std::size_t end, const SyRecord& record) {
 }
 
 void Session::RunCall(const Call& call) {
-  if (!call.op && call.meaning == nullptr) {
+  if (!call.op && call.kernel == nullptr) {
     for (const std::uint32_t value : call.values) {
       if (!kept_[value]) values_[value] = c10::IValue();
     }
@@ -155,7 +155,7 @@ void Session::RunCall(const Call& call) {
   if (call.op) {
     call.op->callBoxed(&stack_);
   } else {
-    call.meaning(&stack_);
+    call.kernel(&stack_);
   }
   TakeResults(call);
 }

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "execute/engine_abi.h"
-#include "meanings/meanings.h"
+#include "kernels/kernels.h"
 #include "memory_tap.h"
 #include "operands.h"
 
@@ -51,8 +51,8 @@ class Session {
 
  private:
   struct Call {
-    std::optional<c10::OperatorHandle> op;  // neither op nor meaning: values are let go
-    Meaning meaning = nullptr;
+    std::optional<c10::OperatorHandle> op;  // neither op nor kernel: values are let go
+    Kernel kernel = nullptr;
     Operands operands;
     std::vector<std::uint32_t> values;  // of the results, or of what is let go
   };

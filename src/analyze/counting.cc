@@ -10,8 +10,9 @@ namespace steelyard {
 namespace {
 
 // Products that the registry of torch.utils.flop_counter has no formula for.
-constexpr std::array kNotInFlopCounter{Slip{"aten::_grouped_mm"}, Slip{"aten::mkldnn_rnn_layer"},
-                                       Slip{"aten::mv"}, Slip{"aten::addmv"}, Slip{"aten::dot"}};
+constexpr std::array kNotInFlopCounter{Uncounted{"aten::_grouped_mm"},
+                                       Uncounted{"aten::mkldnn_rnn_layer"}, Uncounted{"aten::mv"},
+                                       Uncounted{"aten::addmv"}, Uncounted{"aten::dot"}};
 
 constexpr Measure kDeepSpeedFlops{
     .name = "flops", .unit = Unit::kFlops, .calls = deepspeed::kFlops};
@@ -27,7 +28,7 @@ constexpr std::array kConventions{
             "torch.utils.flop_counter, 2.15: matrix products, convolutions and attention; those "
             "that it has no formula for are counted all the same",
         .measure = {.name = "flops", .unit = Unit::kFlops, .weights = {.mac = 2}},
-        .slips = kNotInFlopCounter},
+        .uncounted = kNotInFlopCounter},
     Convention{.name = "all",
                .summary = "arithmetic of every operator; a multiply-add is 2, a special function 1",
                .source = "every addition, multiplication, comparison and function evaluation once",

@@ -46,7 +46,7 @@ struct Measure {
 };
 
 // A kernel that a tool leaves out although its convention includes such work.
-struct Slip {
+struct Uncounted {
   std::string_view op;  // without overload
 };
 
@@ -57,7 +57,7 @@ struct Convention {
   Measure measure;
   // What the tool prints beside it; null where that is nothing.
   const Measure* beside = nullptr;
-  std::span<const Slip> slips = {};
+  std::span<const Uncounted> uncounted = {};
   // It prints billions of operations, each kernel's rounded to 32 bits before they are summed up.
   bool prints_rounded = false;
 

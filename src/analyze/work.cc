@@ -27,7 +27,8 @@ bool Overflowed(const NodeWork& w) {
 }
 
 bool LeavesOut(const Convention& convention, const OpDef& def) {
-  return std::ranges::find(convention.slips, def.label(), &Slip::op) != convention.slips.end();
+  return std::ranges::find(convention.uncounted, def.label(), &Uncounted::op) !=
+         convention.uncounted.end();
 }
 
 NodeWork WorkOf(const OpView& op, const Convention& convention) {

@@ -84,7 +84,7 @@ Work FusedWork(const OpView& op) {
 // After the gradient of the result. The scores anew, and the gradients of scores, query, key and
 // value: five products.
 template <int kMask, int kCausal>
-Work FusedSlopeWork(const OpView& op) {
+Work FusedBackwardWork(const OpView& op) {
   const TensorView query = op.tensor(1), key = op.tensor(2);
   const Count scores = Count(query.size(0)) * query.size(1) * query.size(2) * key.size(2);
   const Count hidden = HiddenScores(op, query, key, kMask, kCausal, scores);

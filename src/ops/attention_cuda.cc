@@ -140,7 +140,7 @@ bool WantsBias(const OpView& op) {
   return mask.size() > kBiasWanted && mask[kBiasWanted] != 0 && op.given(4);
 }
 
-void EfficientSlopeShape(const OpView& op, Outputs& out) {
+void EfficientBackwardShape(const OpView& op, Outputs& out) {
   for (int i = 1; i <= 3; ++i)
     attention::AddHeadsLast(op.tensor(i).dtype(), Dims(op.tensor(i).sizes()), out);
   if (!WantsBias(op)) return out.AddNone();
@@ -183,7 +183,7 @@ void AllocateExpanded(const OpView& op, Allocations& memory, std::array<Scratch,
   }
 }
 
-void EfficientSlopeAllocations(const OpView& op, Allocations& memory) {
+void EfficientBackwardAllocations(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self();
   Scratch dense;
   if (!attention::LiesHeadsLast(gradient)) dense = memory.Allocate(gradient.bytes(), kFactory);
@@ -271,13 +271,13 @@ void FlashAllocations(const OpView& op, Allocations& memory) {
 
 // grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p,
 // is_causal, philox_seed, philox_offset, scale
-void FlashSlopeShape(const OpView& op, Outputs& out) {
+void FlashBackwardShape(const OpView& op, Outputs& out) {
   for (int i = 1; i <= 3; ++i) AddAlike(op.tensor(i), out);
 }
 
 // Sums of rows and of the query's gradient are float32; heads of the query that share one of the
 // keys' have gradients of their own, which are then added up.
-void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
+void FlashBackwardAllocations(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self(), query = op.tensor(1), result = op.tensor(4);
   Scratch dense_gradient, dense_result;
   if (!attention::LiesHeadsLast(gradient))
@@ -330,7 +330,7 @@ void CudnnAllocations(const OpView&, Allocations& memory) {
 //
 // The workspace is the library's own choice. Taken is what its graph needs at least: the query's
 // gradient and a sum for each of its rows, in float32.
-void CudnnSlopeAllocations(const OpView& op, Allocations& memory) {
+void CudnnBackwardAllocations(const OpView& op, Allocations& memory) {
   const TensorView query = op.tensor(1);
   for (int i = 0; i < 3; ++i) memory.Output(i, kFactory);
   constexpr std::int64_t kRows = 128;
@@ -368,8 +368,8 @@ constexpr std::array kRows{
          "aten::_scaled_dot_product_efficient_attention_backward(f32[2,4,9,8], f32[2,4,9,8], "
          "f32[2,4,7,8], f32[2,4,7,8], None, f32[2,4,9,8], f32[2,4,32], i64[], i64[], 0.0, [True, "
          "True, True, False])"},
-        Fused(EfficientSlopeShape, EfficientSlopeAllocations, attention::FusedSlopeWork<4, 11>,
-              kGradientUnknown)),
+        Fused(EfficientBackwardShape, EfficientBackwardAllocations,
+              attention::FusedBackwardWork<4, 11>, kGradientUnknown)),
     Casting(
         precision::kLowOnCuda,
         Kernel(
@@ -395,7 +395,7 @@ constexpr std::array kRows{
          "aten::_scaled_dot_product_flash_attention_backward(bf16[2,4,9,8], bf16[2,4,9,8], "
          "bf16[2,4,7,8], bf16[2,4,7,8], bf16[2,4,9,8], f32[2,4,9], None, None, 9, 7, 0.0, False, "
          "u64[2], u64[])"},
-        Fused(FlashSlopeShape, FlashSlopeAllocations, attention::FusedSlopeWork<-1, 11>,
+        Fused(FlashBackwardShape, FlashBackwardAllocations, attention::FusedBackwardWork<-1, 11>,
               kGradientUnknown)),
     Kernel(Family::kAttention,
            {"aten::_scaled_dot_product_cudnn_attention", "Attention block by block, by cuDNN.",
@@ -418,7 +418,7 @@ constexpr std::array kRows{
             "aten::_scaled_dot_product_cudnn_attention_backward(bf16[2,4,9,8], bf16[2,4,9,8], "
             "bf16[2,4,7,8], bf16[2,4,7,8], bf16[2,4,9,8], f32[2,4,9,1], i64[], i64[], None, None, "
             "None, 9, 7, 0.0, False)"},
-           Fused(FlashSlopeShape, CudnnSlopeAllocations, attention::FusedSlopeWork<8, 14>,
+           Fused(FlashBackwardShape, CudnnBackwardAllocations, attention::FusedBackwardWork<8, 14>,
                  kGradientUnknown)),
 };
 

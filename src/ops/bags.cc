@@ -177,7 +177,7 @@ std::vector<Tensor> BagBackward(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> DenseBackward(Dispatcher& d, const OpView& op) {
   const Mode mode = ModeOf(op, 7);
   const Tensor grad = d.Call("aten::contiguous", op.arg(0));
-  const Tensor slope = d.Call("aten::zeros", Dims{op.integer(5), grad.size(1)}, grad.dtype());
+  const Tensor gradient = d.Call("aten::zeros", Dims{op.integer(5), grad.size(1)}, grad.dtype());
   if (mode == Mode::kMax) {
     const auto present = [&](const Tensor& of) {
       const Tensor places = d.Call("aten::nonzero", op.arg(3));
@@ -185,27 +185,27 @@ std::vector<Tensor> DenseBackward(Dispatcher& d, const OpView& op) {
     };
     const Tensor largest = present(d.tensor(op, 4));
     const Tensor of_present = present(grad);
-    d.Call("steelyard::add_to_rows", slope, largest, of_present);
-    return {slope};
+    d.Call("steelyard::add_to_rows", gradient, largest, of_present);
+    return {gradient};
   }
   const std::vector<Tensor> sorted = d.CallMany("aten::sort", op.arg(1));
   const Tensor bags = d.Call("aten::index_select", op.arg(2), 0, sorted[1]);
   Tensor weights;
   if (op.given(8)) weights = d.Call("aten::index_select", op.arg(8), 0, sorted[1]);
-  d.Call("steelyard::add_to_rows", slope, sorted[0], grad);
-  return {slope};
+  d.Call("steelyard::add_to_rows", gradient, sorted[0], grad);
+  return {gradient};
 }
 
 // grad, weight, indices, offsets, offset2bag, mode, padding_idx
 std::vector<Tensor> WeightsBackward(Dispatcher& d, const OpView& op) {
   const TensorView indices = op.tensor(2);
-  const Tensor slope = d.Call("aten::zeros", Dims{indices.size(0)}, op.self().dtype());
+  const Tensor gradient = d.Call("aten::zeros", Dims{indices.size(0)}, op.self().dtype());
   Tensor bag_of = d.tensor(op, 4);
   if (bag_of.count() == 0) {
     const Tensor room = d.Call("aten::zeros", Dims{indices.size(0) + 1}, op.tensor(3).dtype());
     bag_of = BagsOf(d, room, op, 2, 3);
   }
-  return {d.Call("steelyard::bag_products", slope, op.arg(0), op.arg(1))};
+  return {d.Call("steelyard::bag_products", gradient, op.arg(0), op.arg(1))};
 }
 
 // --- Kernels ------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ Work RoiWork(const OpView& op) {
 }
 
 // grad, rois, spatial_scale, pooled_height, pooled_width, batch_size, channels, height, width, ...
-void RoiAlignSlopeShape(const OpView& op, Outputs& out) {
+void RoiAlignBackwardShape(const OpView& op, Outputs& out) {
   const TensorView grad = op.self(), boxes = op.tensor(1);
   shape::RequireRank("the gradient", grad, 4);
   shape::RequireRank("the boxes", boxes, 2);
@@ -79,11 +79,11 @@ void RoiAlignSlopeShape(const OpView& op, Outputs& out) {
   shape::RequireSizes(sizes);
   out.Add(grad.dtype(), sizes);
 }
-void RoiAlignSlopeAllocations(const OpView& op, Allocations& memory) {
+void RoiAlignBackwardAllocations(const OpView& op, Allocations& memory) {
   allocations::Via<"aten::empty">(op, memory);
   allocations::Free(allocations::Contiguous(op.tensor(1), memory), memory);
 }
-Work RoiAlignSlopeWork(const OpView& op) {
+Work RoiAlignBackwardWork(const OpView& op) {
   const std::int64_t ratio = std::max<std::int64_t>(op.integer(9), 1);
   constexpr std::int64_t kPerSample = 8;
   return {.alu = work::Elements(op.self()) * ratio * ratio * kPerSample};
@@ -91,7 +91,7 @@ Work RoiAlignSlopeWork(const OpView& op) {
 
 // grad, rois, places, spatial_scale, pooled_height, pooled_width, perhaps sampling_ratio, then the
 // sizes of the image
-void RoiPlacesSlopeShape(const OpView& op, Outputs& out) {
+void RoiPlacesBackwardShape(const OpView& op, Outputs& out) {
   const TensorView grad = op.self(), boxes = op.tensor(1);
   shape::RequireRank("the gradient", grad, 4);
   shape::RequireRank("the boxes", boxes, 2);
@@ -104,7 +104,7 @@ void RoiPlacesSlopeShape(const OpView& op, Outputs& out) {
 }
 // Only gradients of bins with channels of their own are read in a row.
 template <bool kPositionSensitive>
-void RoiPlacesSlopeAllocations(const OpView& op, Allocations& memory) {
+void RoiPlacesBackwardAllocations(const OpView& op, Allocations& memory) {
   allocations::Via<"aten::empty">(op, memory);
   std::optional<Allocations::Scratch> grad;
   if (kPositionSensitive) grad = allocations::Contiguous(op.self(), memory);
@@ -115,7 +115,7 @@ void RoiPlacesSlopeAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(grad, memory);
 }
 
-Work RoiPlacesSlopeWork(const OpView& op) { return {.alu = work::Elements(op.self())}; }
+Work RoiPlacesBackwardWork(const OpView& op) { return {.alu = work::Elements(op.self())}; }
 
 // --- deform_conv2d -------------------------------------------------------------------------------
 
@@ -195,13 +195,13 @@ std::vector<Tensor> DeformableConvolution(Dispatcher& d, const OpView& op) {
 struct Block {
   std::int64_t at, group;
 };
-Tensor SlopeIn(Dispatcher& d, const Tensor& split, Block block) {
+Tensor GradientIn(Dispatcher& d, const Tensor& split, Block block) {
   const Tensor of_block = d.Call("aten::select.int", split, 0, block.at);
   const Tensor of_group = d.Call("aten::select.int", of_block, 0, block.group);
   return d.Call("aten::flatten.using_ints", of_group, 1);
 }
 // The gradient as [blocks, groups, channels of a group, images at once, height, width].
-Tensor SplitSlope(Dispatcher& d, const Tensor& grad, const Deformed& c) {
+Tensor SplitGradient(Dispatcher& d, const Tensor& grad, const Deformed& c) {
   const Dims sizes{c.batch / c.at_once,       c.at_once, c.groups,
                    c.out_channels / c.groups, c.height,  c.width};
   const Tensor split = d.Call("aten::reshape", grad, sizes);
@@ -210,8 +210,8 @@ Tensor SplitSlope(Dispatcher& d, const Tensor& grad, const Deformed& c) {
 
 // Windows of the gradient, which are spread over image, offsets and mask
 // (backward_gradient_inputs).
-std::vector<Tensor> DeformedSlopes(Dispatcher& d, const std::array<Tensor, 5>& operands,
-                                   const Tensor& grad, const Deformed& c) {
+std::vector<Tensor> DeformedGradients(Dispatcher& d, const std::array<Tensor, 5>& operands,
+                                      const Tensor& grad, const Deformed& c) {
   std::vector<Tensor> out;
   for (int i : {0, 2, 3}) {
     const Tensor& operand = operands[static_cast<std::size_t>(i)];
@@ -221,14 +221,14 @@ std::vector<Tensor> DeformedSlopes(Dispatcher& d, const std::array<Tensor, 5>& o
   const Tensor columns =
       d.Call("aten::new_empty", operands[0],
              Dims{c.groups, c.channels * c.kernel / c.groups, c.at_once * c.height * c.width});
-  const Tensor split = SplitSlope(d, grad, c);
+  const Tensor split = SplitGradient(d, grad, c);
   for (std::int64_t block = 0; block < c.batch / c.at_once; ++block) {
     d.Call("aten::zero_", columns);
     for (std::int64_t group = 0; group < c.groups; ++group) {
-      const Tensor slope = SlopeIn(d, split, {block, group});
-      d.Call("steelyard::spread_columns", d.Call("aten::select.int", columns, 0, group), slope);
+      const Tensor gradient = GradientIn(d, split, {block, group});
+      d.Call("steelyard::spread_columns", d.Call("aten::select.int", columns, 0, group), gradient);
     }
-    d.Call("steelyard::deformed_slopes", columns);
+    d.Call("steelyard::deformed_gradients", columns);
   }
   return out;
 }
@@ -239,7 +239,7 @@ Tensor DeformedWeight(Dispatcher& d, const std::array<Tensor, 5>& operands, cons
   const Tensor& weight = operands[1];
   Tensor out = d.Call("aten::new_zeros", weight, Dims(weight.sizes()));
   if (c.batch == 0) return out;
-  const Tensor split = d.Call("aten::contiguous", SplitSlope(d, grad, c));
+  const Tensor split = d.Call("aten::contiguous", SplitGradient(d, grad, c));
   const Dims by_group{c.groups, c.out_channels / c.groups, weight.size(1), weight.size(2),
                       weight.size(3)};
   const Tensor groups = d.Call("aten::view", out, by_group);
@@ -251,10 +251,10 @@ Tensor DeformedWeight(Dispatcher& d, const std::array<Tensor, 5>& operands, cons
     for (std::int64_t group = 0; group < c.groups; ++group) {
       const Tensor of_group = d.Call("aten::select.int", groups, 0, group);
       const Tensor place = d.Call("aten::flatten.using_ints", of_group, 1);
-      const Tensor slope = SlopeIn(d, split, {block, group});
+      const Tensor gradient = GradientIn(d, split, {block, group});
       const Tensor windows =
           d.Call("aten::transpose.int", d.Call("aten::select.int", columns, 0, group), 1, 0);
-      const Tensor product = d.Call("aten::matmul", slope, windows);
+      const Tensor product = d.Call("aten::matmul", gradient, windows);
       const Tensor sum = d.Call("aten::sub.Tensor", place, product);  // as it is recorded
       d.Call("aten::copy_", place, sum);
     }
@@ -274,7 +274,7 @@ std::vector<Tensor> DeformableBackward(Dispatcher& d, const OpView& op) {
   for (int i = 0; i < 5; ++i) {
     operands[static_cast<std::size_t>(i)] = d.Call("aten::contiguous", d.tensor(op, i + 1));
   }
-  std::vector<Tensor> inputs = DeformedSlopes(d, operands, grad, c);
+  std::vector<Tensor> inputs = DeformedGradients(d, operands, grad, c);
   Tensor weight = DeformedWeight(d, operands, grad, c);
   const Tensor sums = d.Call("aten::sum.dim_IntList", grad, Dims{0, 2, 3});
   const Tensor zeros = d.Call("aten::new_zeros", operands[4], Dims(operands[4].sizes()));
@@ -320,7 +320,7 @@ constexpr std::array kRows{
               "sampling_ratio, bool aligned) -> Tensor",
               "torchvision::_roi_align_backward(f32[2,3,2,2], f32[2,5], 1.0, 2, 2, 1, 3, 8, 8, 2, "
               "False)"},
-             RoiAlignSlopeShape, RoiAlignSlopeAllocations, RoiAlignSlopeWork),
+             RoiAlignBackwardShape, RoiAlignBackwardAllocations, RoiAlignBackwardWork),
     Detected({"torchvision::roi_pool", "Largest values in the bins of boxes, and where they are.",
               "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
               "pooled_width) -> (Tensor, Tensor)",
@@ -332,7 +332,7 @@ constexpr std::array kRows{
               "height, SymInt width) -> Tensor",
               "torchvision::_roi_pool_backward(f32[2,3,2,2], f32[2,5], i32[2,3,2,2], 1.0, 2, 2, 1, "
               "3, 8, 8)"},
-             RoiPlacesSlopeShape, RoiPlacesSlopeAllocations<false>, RoiPlacesSlopeWork),
+             RoiPlacesBackwardShape, RoiPlacesBackwardAllocations<false>, RoiPlacesBackwardWork),
     Detected({"torchvision::ps_roi_align", "Means over bins, each from channels of its own.",
               "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
               "pooled_width, int sampling_ratio) -> (Tensor, Tensor)",
@@ -345,7 +345,7 @@ constexpr std::array kRows{
               "channels, SymInt height, SymInt width) -> Tensor",
               "torchvision::_ps_roi_align_backward(f32[2,1,2,2], f32[2,5], i32[2,1,2,2], 1.0, 2, "
               "2, 2, 1, 4, 8, 8)"},
-             RoiPlacesSlopeShape, RoiPlacesSlopeAllocations<true>, RoiPlacesSlopeWork),
+             RoiPlacesBackwardShape, RoiPlacesBackwardAllocations<true>, RoiPlacesBackwardWork),
     Detected({"torchvision::ps_roi_pool", "Means over bins of pixels, each from its own channels.",
               "(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt "
               "pooled_width) -> (Tensor, Tensor)",
@@ -358,7 +358,7 @@ constexpr std::array kRows{
               "height, SymInt width) -> Tensor",
               "torchvision::_ps_roi_pool_backward(f32[2,1,2,2], f32[2,5], i32[2,1,2,2], 1.0, 2, 2, "
               "1, 4, 8, 8)"},
-             RoiPlacesSlopeShape, RoiPlacesSlopeAllocations<true>, RoiPlacesSlopeWork),
+             RoiPlacesBackwardShape, RoiPlacesBackwardAllocations<true>, RoiPlacesBackwardWork),
     Inside({"steelyard::deformed_columns", "Windows gathered at deformed places.",
             "(Tensor(a!) columns) -> Tensor(a!)", "steelyard::deformed_columns(f32[36,64])"},
            kGather),
@@ -370,9 +370,9 @@ constexpr std::array kRows{
             "(Tensor(a!) columns, Tensor grad) -> Tensor(a!)",
             "steelyard::spread_columns(f32[36,64], f32[6,64])"},
            SpreadWork),
-    Inside({"steelyard::deformed_slopes",
+    Inside({"steelyard::deformed_gradients",
             "Gradients of windows brought back to the image, its offsets and its mask.",
-            "(Tensor(a!) columns) -> Tensor(a!)", "steelyard::deformed_slopes(f32[1,36,64])"},
+            "(Tensor(a!) columns) -> Tensor(a!)", "steelyard::deformed_gradients(f32[1,36,64])"},
            kScatterBack),
     Composite("torchvision::deform_conv2d", "Convolution with windows deformed at each place.",
               "(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt "

@@ -210,10 +210,10 @@ std::vector<Tensor> DistancesBackward(Dispatcher& d, const OpView& op) {
   const Tensor first = spread(1), second = spread(2);
   const Tensor grad = d.Call("aten::contiguous", op.arg(0));
   const Tensor distances = d.Call("aten::contiguous", op.arg(4));
-  return {d.Call("steelyard::distance_slopes", grad, first, second, op.arg(3), distances)};
+  return {d.Call("steelyard::distance_gradients", grad, first, second, op.arg(3), distances)};
 }
 
-Work DistanceSlopeWork(const OpView& op) {
+Work DistanceBackwardWork(const OpView& op) {
   const Count distances = work::Elements(op.self());
   return {.alu = distances * op.tensor(1).size(-1) * 4, .special = distances};
 }
@@ -236,14 +236,14 @@ Work PairDistanceWork(const OpView& op) {
 }
 
 // grad, self, p, pdist
-void PairDistanceSlopeShape(const OpView& op, Outputs& out) {
+void PairDistanceBackwardShape(const OpView& op, Outputs& out) {
   const TensorView self = op.tensor(1), distances = op.tensor(3);
   shape::RequireRank("the list of vectors", self, 2);
   if (!self.is_contiguous() || !distances.is_contiguous()) Refuse("they must be contiguous");
   shape::RequireEqual("gradients and distances", op.self().count(), distances.count());
   out.Add(self.dtype(), self.sizes());
 }
-Work PairDistanceSlopeWork(const OpView& op) {
+Work PairDistanceBackwardWork(const OpView& op) {
   const Count distances = work::Elements(op.self());
   return {.alu = distances * op.tensor(1).size(1) * 4, .special = distances};
 }
@@ -287,7 +287,7 @@ Work WeightNormWork(const OpView& op) {
 }
 
 // grad_w, saved_v, saved_g, saved_norms, dim
-void WeightNormSlopeShape(const OpView& op, Outputs& out) {
+void WeightNormBackwardShape(const OpView& op, Outputs& out) {
   const TensorView grad = op.self(), v = op.tensor(1), g = op.tensor(2), norms = op.tensor(3);
   const bool fits = std::ranges::equal(grad.sizes(), v.sizes()) &&
                     std::ranges::equal(g.sizes(), norms.sizes()) && grad.dtype() == v.dtype() &&
@@ -300,7 +300,7 @@ void WeightNormSlopeShape(const OpView& op, Outputs& out) {
 }
 
 // For the last dimension three sums are made by thread first.
-void WeightNormSlopeAllocations(const OpView& op, Allocations& memory) {
+void WeightNormBackwardAllocations(const OpView& op, Allocations& memory) {
   constexpr std::int64_t kSums = 3;
   memory.Output(0, "aten::empty");
   memory.Output(1, "aten::empty");
@@ -311,7 +311,7 @@ void WeightNormSlopeAllocations(const OpView& op, Allocations& memory) {
   memory.Free(memory.Allocate(allocations::Bytes(sums, op.tensor(3).dtype())));
 }
 
-Work WeightNormSlopeWork(const OpView& op) { return {.alu = work::Elements(op.self()) * 5}; }
+Work WeightNormBackwardWork(const OpView& op) { return {.alu = work::Elements(op.self()) * 5}; }
 
 // As of the first dimension, which takes its place.
 std::vector<Tensor> OfMiddleDim(Dispatcher& d, const OpView& op) {
@@ -423,8 +423,8 @@ constexpr std::array kRows{
                  {"aten::_pdist_backward", "The gradient of `_pdist_forward`.",
                   "(Tensor grad_output, Tensor self, float p, Tensor pdist) -> Tensor",
                   "aten::_pdist_backward(f32[10], f32[5,4], 2.0, f32[10])"},
-                 PairDistanceSlopeShape, allocations::Via<"aten::empty">, PairDistanceSlopeWork,
-                 kGradientUnknown),
+                 PairDistanceBackwardShape, allocations::Via<"aten::empty">,
+                 PairDistanceBackwardWork, kGradientUnknown),
     Casting(precision::kFullOnCuda,
             Call({"aten::pdist", "Distances of all pairs of vectors.",
                   "(Tensor self, float p=2.) -> Tensor", "aten::pdist(f32[5,4])"},
@@ -433,13 +433,13 @@ constexpr std::array kRows{
           "(Tensor x1, Tensor x2) -> Tensor", "aten::_euclidean_dist(f32[2,5,4], f32[2,7,4])"},
          EuclideanDistance, gradients::kEuclideanDistance),
     Kernel(Family::kReduction,
-           {"steelyard::distance_slopes", "Gradients of distances, inside `_cdist_backward`.",
+           {"steelyard::distance_gradients", "Gradients of distances, inside `_cdist_backward`.",
             "(Tensor grad, Tensor x1, Tensor x2, float p, Tensor distances) -> Tensor",
-            "steelyard::distance_slopes(f32[2,5,7], f32[2,5,4], f32[2,7,4], 1.0, f32[2,5,7])"},
+            "steelyard::distance_gradients(f32[2,5,7], f32[2,5,4], f32[2,7,4], 1.0, f32[2,5,7])"},
            {.shape = shape::Like<1>,
             .fusion = Fusion::kOpaque,
             .allocations = allocations::Via<"aten::empty">,
-            .work = DistanceSlopeWork,
+            .work = DistanceBackwardWork,
             .grad = kGradientUnknown,
             .precision = precision::kFollow}),
     Kernel(Family::kReduction,
@@ -468,10 +468,10 @@ constexpr std::array kRows{
             "(Tensor, Tensor)",
             "aten::_weight_norm_interface_backward(f32[3,4,5], f32[3,4,5], f32[3,1,1], f32[3,1,1], "
             "0)"},
-           {.shape = WeightNormSlopeShape,
+           {.shape = WeightNormBackwardShape,
             .fusion = Fusion::kOpaque,
-            .allocations = WeightNormSlopeAllocations,
-            .work = WeightNormSlopeWork,
+            .allocations = WeightNormBackwardAllocations,
+            .work = WeightNormBackwardWork,
             .grad = kGradientUnknown,
             .precision = precision::kFollow}),
     Call({"aten::norm_except_dim", "Norms over all dimensions but one.",

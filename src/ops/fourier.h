@@ -17,6 +17,6 @@ enum Norm : std::int64_t { kNone = 0, kByRootN = 1, kByN = 2 };
 
 namespace steelyard::ops {
 
-std::span<const OpDef> ShortTime();
+std::span<const OpDef> Stft();
 
 }  // namespace steelyard::ops

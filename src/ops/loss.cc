@@ -337,13 +337,13 @@ std::vector<Tensor> BinaryCrossEntropy(Dispatcher& d, const OpView& op) {
 
 // grad_output, self, target: a gradient like `self`, which keeps its sizes where the others make it
 // larger: only its storage grows.
-Tensor SlopeLikeInput(Dispatcher& d, const OpView& op) {
+Tensor GradientLikeInput(Dispatcher& d, const OpView& op) {
   const TensorView input = op.tensor(1);
   const Tensor self = d.Call("aten::squeeze", op.arg(1));
   const Tensor target = d.Call("aten::squeeze", op.arg(2));
   const Dims sizes = shape::Broadcast({op.self(), self.view(), target.view()});
   if (work::Elements(sizes) == input.count()) {
-    return d.Call("steelyard::two_class_slope", op.arg(0), op.arg(1), op.arg(2));
+    return d.Call("steelyard::two_class_gradient", op.arg(0), op.arg(1), op.arg(2));
   }
   const Tensor wide = d.Call("aten::expand", target, sizes);
   return d.Call("aten::as_strided", d.Call("steelyard::pair_like", self, wide), Dims(input.sizes()),
@@ -352,12 +352,12 @@ Tensor SlopeLikeInput(Dispatcher& d, const OpView& op) {
 
 // binary_cross_entropy_backward(grad_output, self, target, weight, reduction).
 std::vector<Tensor> BinaryCrossEntropyBackward(Dispatcher& d, const OpView& op) {
-  const Tensor slope = SlopeLikeInput(d, op);
-  if (op.given(3)) d.Call("aten::mul_.Tensor", slope, op.arg(3));
+  const Tensor gradient = GradientLikeInput(d, op);
+  if (op.given(3)) d.Call("aten::mul_.Tensor", gradient, op.arg(3));
   if (ReductionOf(op, 4) == LossReduction::kMean) {
-    d.Call("aten::div_.Scalar", slope, op.tensor(1).count());
+    d.Call("aten::div_.Scalar", gradient, op.tensor(1).count());
   }
-  return {slope};
+  return {gradient};
 }
 
 // binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction).
@@ -465,10 +465,10 @@ constexpr std::array kRows{
                "(Tensor self, Tensor target, str of=\"\", float number=0.) -> Tensor",
                "steelyard::pair_like(f32[4,7], f32[4,7], \"aten::huber_loss\", 1.)", kNoGradient,
                Fusion::kBroadcast, PairLikeShape, Alias::kNone, PairLikeAllocations, kPairWork),
-    LossKernel("steelyard::two_class_slope",
+    LossKernel("steelyard::two_class_gradient",
                "The gradient of each term of a cross entropy of two classes.",
                "(Tensor grad, Tensor self, Tensor target) -> Tensor",
-               "steelyard::two_class_slope(f32[], f32[4,7], f32[4,7])", kNoGradient,
+               "steelyard::two_class_gradient(f32[], f32[4,7], f32[4,7])", kNoGradient,
                Fusion::kBroadcast, shape::Like<1>, Alias::kNone,
                allocations::Via<"aten::empty_strided">, kPairWork),
     LossKernel("steelyard::reduce_in_place",

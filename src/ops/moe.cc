@@ -298,12 +298,12 @@ void FallbackShape(const OpView& op, Outputs& out) {
 }
 
 // Both are made like the operands.
-void FallbackSlopeShape(const OpView& op, Outputs& out) {
+void FallbackBackwardShape(const OpView& op, Outputs& out) {
   GroupedSizes(op.self(), op.tensor(1), op.tensor(2));
   shape::Like(op.self(), op.self().dtype(), out);
   shape::Like(op.tensor(1), op.tensor(1).dtype(), out);
 }
-Work FallbackSlopeWork(const OpView& op) {
+Work FallbackBackwardWork(const OpView& op) {
   const TensorView rows = op.self();
   return {.mac = Count(2) * rows.size(0) * rows.size(1) * op.tensor(1).size(2)};
 }
@@ -386,8 +386,8 @@ constexpr std::array kRows{
             "Tensor)",
             "transformers::grouped_mm_fallback_backward(f32[12,8], f32[4,8,5], i32[4], "
             "f32[12,5])"},
-           {FallbackSlopeShape, Fusion::kOpaque, allocations::Via<"aten::empty_strided">,
-            FallbackSlopeWork, kNoGradient, precision::kFollow}),
+           {FallbackBackwardShape, Fusion::kOpaque, allocations::Via<"aten::empty_strided">,
+            FallbackBackwardWork, kNoGradient, precision::kFollow}),
 };
 
 }  // namespace

@@ -33,10 +33,10 @@ using work::PerElement;
 using Scratch = std::optional<Allocations::Scratch>;
 
 // A kernel over elements of the gradient and of what was saved.
-constexpr OpDef Slope(OpName name, std::string_view summary, Signature signature,
-                      std::string_view example, WorkFn work,
-                      AllocationsFn allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
-                      ShapeFn shape = shape::Iterate<Promotion::kCommon, 0, 1>) {
+constexpr OpDef Pointwise(
+    OpName name, std::string_view summary, Signature signature, std::string_view example,
+    WorkFn work, AllocationsFn allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
+    ShapeFn shape = shape::Iterate<Promotion::kCommon, 0, 1>) {
   return Kernel(
       Family::kElementwise, {name, summary, signature, example},
       {shape, Fusion::kBroadcast, allocations, work, kGradientUnknown, precision::kFollow});
@@ -64,14 +64,14 @@ constexpr Gradient kUnfoldBackward{"UnfoldBackwardBackward0", {GradientOf(0, {},
 // A derivative that is a polynomial of the result; of gelu, one that computes it anew.
 constexpr WorkFn kOfResult = work::PerOutput<PerElement{.alu = 3}>;
 constexpr WorkFn kSelection = work::PerOutput<PerElement{.compare = 1, .move = 1}>;
-constexpr WorkFn kSiluSlope = work::PerOutput<PerElement{.alu = 6, .special = 1}>;
-constexpr WorkFn kGeluSlope = work::PerOutput<PerElement{.alu = 9, .special = 2}>;
+constexpr WorkFn kSiluBackward = work::PerOutput<PerElement{.alu = 6, .special = 1}>;
+constexpr WorkFn kGeluBackward = work::PerOutput<PerElement{.alu = 9, .special = 2}>;
 
 // --- gelu ----------------------------------------------------------------------------------------
 
 // oneDNN's kernel, of the exact gelu, reads a contiguous operand and a gradient that is made so; a
 // result in the order of another gradient is computed contiguous first.
-void GeluSlopeAllocations(const OpView& op, Allocations& memory) {
+void GeluBackwardAllocations(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self(), self = op.tensor(1);
   const DType dtype = self.dtype();
   if (op.text(2) == "tanh" || gradient.dtype() != dtype || !self.is_contiguous() ||
@@ -88,14 +88,14 @@ void GeluSlopeAllocations(const OpView& op, Allocations& memory) {
 
 // --- softmax -------------------------------------------------------------------------------------
 
-void SoftmaxSlopeShape(const OpView& op, Outputs& out) {
+void SoftmaxBackwardShape(const OpView& op, Outputs& out) {
   // Half-precision operands that were widened get a gradient of their own width.
   const bool narrow = op.self().dtype() == DType::kFloat32 && op.dtype(3) == DType::kFloat16;
   out.Add(narrow ? DType::kFloat16 : op.self().dtype(), op.self().sizes());
 }
 
 // Gradient and result are read row by row: made contiguous where they are not.
-void SoftmaxSlopeAllocations(const OpView& op, Allocations& memory) {
+void SoftmaxBackwardAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0);
   const Scratch gradient = allocations::Contiguous(op.self(), memory);
   const Scratch output = allocations::Contiguous(op.tensor(1), memory);
@@ -104,7 +104,7 @@ void SoftmaxSlopeAllocations(const OpView& op, Allocations& memory) {
 }
 
 // On CUDA softmax's kernel is given the product of gradient and result, and reads it the same way.
-void SoftmaxSlopeOnCuda(const OpView& op, Allocations& memory) {
+void SoftmaxBackwardOnCuda(const OpView& op, Allocations& memory) {
   memory.Output(0);
   constexpr std::array kFactors{0, 1};
   Outputs made;
@@ -119,7 +119,7 @@ void SoftmaxSlopeOnCuda(const OpView& op, Allocations& memory) {
   allocations::Free(dense, memory);
   memory.Free(factor);
 }
-void LogSoftmaxSlopeOnCuda(const OpView& op, Allocations& memory) {
+void LogSoftmaxBackwardOnCuda(const OpView& op, Allocations& memory) {
   memory.Output(0);
   const Scratch gradient = cuda::Contiguous(op.self(), memory);
   const Scratch output = cuda::Contiguous(op.tensor(1), memory);
@@ -129,7 +129,7 @@ void LogSoftmaxSlopeOnCuda(const OpView& op, Allocations& memory) {
 
 // --- native_layer_norm_backward(grad, input, shape, mean, rstd, weight, bias, mask[3]) ----------
 
-void LayerNormSlopeShape(const OpView& op, Outputs& out) {
+void LayerNormBackwardShape(const OpView& op, Outputs& out) {
   const std::vector<std::int64_t> mask = op.integers(7);
   const TensorView input = op.tensor(1), weight = op.tensor(5), bias = op.tensor(6);
   const auto wanted = [&](std::size_t i) { return i < mask.size() && mask[i] != 0; };
@@ -140,7 +140,7 @@ void LayerNormSlopeShape(const OpView& op, Outputs& out) {
 
 // Input, weight and gradient are made contiguous; every thread sums the parameters' gradients in a
 // row of its own.
-void LayerNormSlopeAllocations(const OpView& op, Allocations& memory) {
+void LayerNormBackwardAllocations(const OpView& op, Allocations& memory) {
   const TensorView input = op.tensor(1), weight = op.tensor(5), bias = op.tensor(6);
   const Scratch dense = allocations::Contiguous(input, memory);
   const Scratch scale = weight.defined() ? allocations::Contiguous(weight, memory) : std::nullopt;
@@ -182,7 +182,7 @@ void PartialSums(const OpView& op, std::size_t parameters, DType dtype, Allocati
   for (std::size_t i = partial.size(); i-- > 0;) allocations::Free(partial.at(i), memory);
 }
 
-void LayerNormSlopeOnCuda(const OpView& op, Allocations& memory) {
+void LayerNormBackwardOnCuda(const OpView& op, Allocations& memory) {
   const TensorView input = op.tensor(1), weight = op.tensor(5), bias = op.tensor(6);
   const Scratch dense = cuda::Contiguous(input, memory);
   const Scratch scale = weight.defined() ? cuda::Contiguous(weight, memory) : std::nullopt;
@@ -196,14 +196,14 @@ void LayerNormSlopeOnCuda(const OpView& op, Allocations& memory) {
 }
 
 // _fused_rms_norm_backward(grad, input, shape, rstd, weight, mask[2])
-void RootNormSlopeShape(const OpView& op, Outputs& out) {
+void RootNormBackwardShape(const OpView& op, Outputs& out) {
   const std::vector<std::int64_t> mask = op.integers(5);
   const TensorView input = op.tensor(1), weight = op.tensor(4);
   const auto wanted = [&](std::size_t i) { return i < mask.size() && mask[i] != 0; };
   wanted(0) ? out.Add(input.dtype(), input.sizes()) : out.AddNone();
   wanted(1) && weight.defined() ? out.Add(weight.dtype(), weight.sizes()) : out.AddNone();
 }
-void RootNormSlopeOnCuda(const OpView& op, Allocations& memory) {
+void RootNormBackwardOnCuda(const OpView& op, Allocations& memory) {
   const TensorView input = op.tensor(1), weight = op.tensor(4);
   const Scratch dense = cuda::Contiguous(input, memory);
   const Scratch scale = weight.defined() ? cuda::Contiguous(weight, memory) : std::nullopt;
@@ -214,13 +214,13 @@ void RootNormSlopeOnCuda(const OpView& op, Allocations& memory) {
   PartialSums(op, 1, weight.defined() ? weight.dtype() : input.dtype(), memory);
   for (const Scratch& copy : {gradient, scale, dense}) allocations::Free(copy, memory);
 }
-Work RootNormSlopeWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 9}; }
+Work RootNormBackwardWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 9}; }
 
-Work LayerNormSlopeWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 13}; }
+Work LayerNormBackwardWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 13}; }
 
 // --- attention -----------------------------------------------------------------------------------
 
-void FlashSlopeShape(const OpView& op, Outputs& out) {
+void FlashBackwardShape(const OpView& op, Outputs& out) {
   for (int i = 0; i <= 3; ++i) shape::RequireRank("an operand of attention", op.tensor(i), 4);
   for (int i = 1; i <= 3; ++i) {
     attention::AddHeadsLast(op.tensor(i).dtype(), Dims(op.tensor(i).sizes()), out);
@@ -229,7 +229,7 @@ void FlashSlopeShape(const OpView& op, Outputs& out) {
 
 // The gradient of the output is copied unless its lengths lie outside its heads. Each thread has
 // two blocks of scores, and a sum per query.
-void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
+void FlashBackwardAllocations(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self(), query = op.tensor(1);
   for (int i = 0; i < 3; ++i) memory.Output(i, "aten::empty");
   Scratch copy;
@@ -255,7 +255,7 @@ void FlashSlopeAllocations(const OpView& op, Allocations& memory) {
 
 // --- embedding, slices, losses -------------------------------------------------------------------
 
-void EmbeddingSlopeAllocations(const OpView& op, Allocations& memory) {
+void EmbeddingBackwardAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, "aten::empty");
   const Scratch indices = allocations::Contiguous(op.tensor(1), memory);
   const Scratch gradient = allocations::Contiguous(op.self(), memory);
@@ -268,7 +268,7 @@ void SizesShape(const OpView& op, Outputs& out) { out.Add(op.self().dtype(), op.
 
 // grad, input_sizes, dim, size, step: windows that overlap are added up by the positions of what
 // they cover.
-void UnfoldSlopeAllocations(const OpView& op, Allocations& memory) {
+void UnfoldBackwardAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, "aten::empty");
   const std::int64_t size = op.integer(3), step = op.integer(4);
   if (step >= size) return;
@@ -293,7 +293,7 @@ bool IsBroadcast(const OpView& op, const TensorView& like) {
 }
 
 // grad, self, target: of the dtype of self, row-major unless it is made again.
-void PairSlopeShape(const OpView& op, Outputs& out) {
+void PairBackwardShape(const OpView& op, Outputs& out) {
   if (!IsBroadcast(op, op.tensor(1))) return LikeSecondShape(op, out);
   Outputs common;
   shape::IterateOver(op, Promotion::kCommon, kPair, common);
@@ -303,7 +303,7 @@ void PairSlopeShape(const OpView& op, Outputs& out) {
 
 // The iterator of operands of different dtypes computes in a buffer like the result, which is made
 // again with it.
-void PairSlopeAllocations(const OpView& op, Allocations& memory) {
+void PairBackwardAllocations(const OpView& op, Allocations& memory) {
   const TensorView self = op.tensor(1), out = op.output();
   const DType common = ResultType({self, op.tensor(2), op.self()});
   const bool grows = out.count() > self.count(), buffered = common != self.dtype();
@@ -332,14 +332,14 @@ void PairSlopeAllocations(const OpView& op, Allocations& memory) {
 }
 
 // grad, self, buffer: like the gradient that arrives.
-void LogSigmoidSlopeShape(const OpView& op, Outputs& out) {
+void LogSigmoidBackwardShape(const OpView& op, Outputs& out) {
   if (op.target().device == Device::kCuda) {  // which reads no buffer
     return shape::Iterate<Promotion::kCommon, 0, 1>(op, out);
   }
   if (!IsBroadcast(op, op.self())) return shape::Like<0>(op, out);
   shape::Iterate<Promotion::kCommon, 1, 2, 0>(op, out);
 }
-void LogSigmoidSlopeAllocations(const OpView& op, Allocations& memory) {
+void LogSigmoidBackwardAllocations(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self();
   constexpr std::string_view kFactory = "aten::empty_strided";
   if (op.output().count() <= gradient.count()) return memory.Output(0, kFactory);
@@ -349,15 +349,15 @@ void LogSigmoidSlopeAllocations(const OpView& op, Allocations& memory) {
 }
 
 // grad, self, target, weight, reduction, ignore_index, total_weight
-void NllSlopeShape(const OpView& op, Outputs& out) {
+void NllBackwardShape(const OpView& op, Outputs& out) {
   out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
 }
-Work NllSlopeWork(const OpView& op) {
+Work NllBackwardWork(const OpView& op) {
   return {.alu = work::Elements(op.tensor(2)) * 2, .move = work::Elements(op.output())};
 }
 
 // Weight and target are made contiguous; losses that are not reduced read the target as it lies.
-void NllSlope2dAllocations(const OpView& op, Allocations& memory) {
+void NllBackward2dAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, "aten::empty_strided");
   const Scratch weight = op.given(3) ? allocations::Contiguous(op.tensor(3), memory) : std::nullopt;
   const bool reduced = op.integer(4, 1) != 0;
@@ -369,103 +369,107 @@ void NllSlope2dAllocations(const OpView& op, Allocations& memory) {
 // --- Rows ----------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
-    Slope("aten::threshold_backward", "The gradient where the operand is above `threshold`.",
-          "(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-          "aten::threshold_backward(f32[2,8], f32[2,8], 0)", kSelection,
-          allocations::Iterate<Promotion::kCommon, 1, 0>, shape::Iterate<Promotion::kCommon, 1, 0>),
-    Slope("aten::gelu_backward", "The gradient of gelu.",
-          "(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
-          "aten::gelu_backward(f32[2,8], f32[2,8])", kGeluSlope, GeluSlopeAllocations),
-    Slope("aten::tanh_backward", "The gradient of tanh.",
-          "(Tensor grad_output, Tensor output) -> Tensor",
-          "aten::tanh_backward(f32[2,8], f32[2,8])", kOfResult),
-    Slope("aten::sigmoid_backward", "The gradient of sigmoid.",
-          "(Tensor grad_output, Tensor output) -> Tensor",
-          "aten::sigmoid_backward(f32[2,8], f32[2,8])", kOfResult),
-    Slope("aten::silu_backward", "The gradient of silu.",
-          "(Tensor grad_output, Tensor self) -> Tensor", "aten::silu_backward(f32[2,8], f32[2,8])",
-          kSiluSlope),
-    Slope("aten::elu_backward", "The gradient of elu.",
-          "(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
-          "Tensor self_or_result) -> Tensor",
-          "aten::elu_backward(f32[2,8], 1.0, 1, 1, False, f32[2,8])", kSiluSlope,
-          allocations::Iterate<Promotion::kCommon, 0, 5>, shape::Iterate<Promotion::kCommon, 0, 5>),
-    Slope("aten::hardtanh_backward", "The gradient of hardtanh.",
-          "(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
-          "aten::hardtanh_backward(f32[2,8], f32[2,8], 0, 6)", kSelection,
-          allocations::IterateByFactory<Promotion::kCommon, 0, 1>),
-    Slope("aten::hardswish_backward", "The gradient of hardswish.",
-          "(Tensor grad_output, Tensor self) -> Tensor",
-          "aten::hardswish_backward(f32[2,8], f32[2,8])", kSelection,
-          allocations::IterateByFactory<Promotion::kCommon, 0, 1>),
-    Slope("aten::hardsigmoid_backward", "The gradient of hardsigmoid.",
-          "(Tensor grad_output, Tensor self) -> Tensor",
-          "aten::hardsigmoid_backward(f32[2,8], f32[2,8])", kSelection),
-    Slope("aten::leaky_relu_backward", "The gradient of leaky_relu.",
-          "(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor",
-          "aten::leaky_relu_backward(f32[2,8], f32[2,8], 0.1, False)", kSelection,
-          allocations::Iterate<Promotion::kCommon, 1, 0>, shape::Iterate<Promotion::kCommon, 1, 0>),
-    Slope("aten::hardshrink_backward", "The gradient of hardshrink.",
-          "(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
-          "aten::hardshrink_backward(f32[2,8], f32[2,8], 0.5)", kSelection),
-    Slope("aten::softshrink_backward", "The gradient of softshrink.",
-          "(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
-          "aten::softshrink_backward(f32[2,8], f32[2,8], 0.5)", kSelection),
-    Slope("aten::glu_backward", "The gradient of a gated half.",
-          "(Tensor grad_output, Tensor self, int dim) -> Tensor",
-          "aten::glu_backward(f32[2,4], f32[2,8], -1)", kSiluSlope,
-          allocations::Via<"aten::resize_">, LikeSecondShape),
-    Slope("aten::softplus_backward", "The gradient of softplus.",
-          "(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
-          "aten::softplus_backward(f32[2,8], f32[2,8], 1, 20)", kSiluSlope),
-    Slope("aten::mish_backward", "The gradient of mish.",
-          "(Tensor grad_output, Tensor self) -> Tensor", "aten::mish_backward(f32[2,8], f32[2,8])",
-          kGeluSlope),
-    Slope("aten::log_sigmoid_backward", "The gradient of log_sigmoid.",
-          "(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
-          "aten::log_sigmoid_backward(f32[2,8], f32[2,8], f32[2,8])", kSiluSlope,
-          LogSigmoidSlopeAllocations, LogSigmoidSlopeShape),
+    Pointwise("aten::threshold_backward", "The gradient where the operand is above `threshold`.",
+              "(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+              "aten::threshold_backward(f32[2,8], f32[2,8], 0)", kSelection,
+              allocations::Iterate<Promotion::kCommon, 1, 0>,
+              shape::Iterate<Promotion::kCommon, 1, 0>),
+    Pointwise("aten::gelu_backward", "The gradient of gelu.",
+              "(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
+              "aten::gelu_backward(f32[2,8], f32[2,8])", kGeluBackward, GeluBackwardAllocations),
+    Pointwise("aten::tanh_backward", "The gradient of tanh.",
+              "(Tensor grad_output, Tensor output) -> Tensor",
+              "aten::tanh_backward(f32[2,8], f32[2,8])", kOfResult),
+    Pointwise("aten::sigmoid_backward", "The gradient of sigmoid.",
+              "(Tensor grad_output, Tensor output) -> Tensor",
+              "aten::sigmoid_backward(f32[2,8], f32[2,8])", kOfResult),
+    Pointwise("aten::silu_backward", "The gradient of silu.",
+              "(Tensor grad_output, Tensor self) -> Tensor",
+              "aten::silu_backward(f32[2,8], f32[2,8])", kSiluBackward),
+    Pointwise(
+        "aten::elu_backward", "The gradient of elu.",
+        "(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
+        "Tensor self_or_result) -> Tensor",
+        "aten::elu_backward(f32[2,8], 1.0, 1, 1, False, f32[2,8])", kSiluBackward,
+        allocations::Iterate<Promotion::kCommon, 0, 5>, shape::Iterate<Promotion::kCommon, 0, 5>),
+    Pointwise("aten::hardtanh_backward", "The gradient of hardtanh.",
+              "(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
+              "aten::hardtanh_backward(f32[2,8], f32[2,8], 0, 6)", kSelection,
+              allocations::IterateByFactory<Promotion::kCommon, 0, 1>),
+    Pointwise("aten::hardswish_backward", "The gradient of hardswish.",
+              "(Tensor grad_output, Tensor self) -> Tensor",
+              "aten::hardswish_backward(f32[2,8], f32[2,8])", kSelection,
+              allocations::IterateByFactory<Promotion::kCommon, 0, 1>),
+    Pointwise("aten::hardsigmoid_backward", "The gradient of hardsigmoid.",
+              "(Tensor grad_output, Tensor self) -> Tensor",
+              "aten::hardsigmoid_backward(f32[2,8], f32[2,8])", kSelection),
+    Pointwise(
+        "aten::leaky_relu_backward", "The gradient of leaky_relu.",
+        "(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor",
+        "aten::leaky_relu_backward(f32[2,8], f32[2,8], 0.1, False)", kSelection,
+        allocations::Iterate<Promotion::kCommon, 1, 0>, shape::Iterate<Promotion::kCommon, 1, 0>),
+    Pointwise("aten::hardshrink_backward", "The gradient of hardshrink.",
+              "(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
+              "aten::hardshrink_backward(f32[2,8], f32[2,8], 0.5)", kSelection),
+    Pointwise("aten::softshrink_backward", "The gradient of softshrink.",
+              "(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
+              "aten::softshrink_backward(f32[2,8], f32[2,8], 0.5)", kSelection),
+    Pointwise("aten::glu_backward", "The gradient of a gated half.",
+              "(Tensor grad_output, Tensor self, int dim) -> Tensor",
+              "aten::glu_backward(f32[2,4], f32[2,8], -1)", kSiluBackward,
+              allocations::Via<"aten::resize_">, LikeSecondShape),
+    Pointwise("aten::softplus_backward", "The gradient of softplus.",
+              "(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+              "aten::softplus_backward(f32[2,8], f32[2,8], 1, 20)", kSiluBackward),
+    Pointwise("aten::mish_backward", "The gradient of mish.",
+              "(Tensor grad_output, Tensor self) -> Tensor",
+              "aten::mish_backward(f32[2,8], f32[2,8])", kGeluBackward),
+    Pointwise("aten::log_sigmoid_backward", "The gradient of log_sigmoid.",
+              "(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
+              "aten::log_sigmoid_backward(f32[2,8], f32[2,8], f32[2,8])", kSiluBackward,
+              LogSigmoidBackwardAllocations, LogSigmoidBackwardShape),
     Kernel("aten::mse_loss_backward", "The gradient of the mean squared error.",
            "(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
            "aten::mse_loss_backward(f32[], f32[4,8], f32[4,8], 1)", Family::kLoss,
-           Fusion::kBroadcast, PairSlopeShape, PairSlopeAllocations, kOfResult),
+           Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult),
     Kernel("aten::smooth_l1_loss_backward", "The gradient of smooth absolute differences.",
            "(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
            "aten::smooth_l1_loss_backward(f32[], f32[4,8], f32[4,8], 1, 1.0)", Family::kLoss,
-           Fusion::kBroadcast, PairSlopeShape, PairSlopeAllocations, kOfResult),
+           Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult),
     Kernel("aten::huber_loss_backward", "The gradient of the Huber loss.",
            "(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",
            "aten::huber_loss_backward(f32[], f32[4,8], f32[4,8], 1, 1.0)", Family::kLoss,
-           Fusion::kBroadcast, PairSlopeShape, PairSlopeAllocations, kOfResult),
-    Slope("aten::logit_backward", "The gradient of the logarithm of odds.",
-          "(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
-          "aten::logit_backward(f32[2,8], f32[2,8])", kSiluSlope),
-    Knowing(
-        contents::SoftmaxGradient,
-        Kernel("aten::_softmax_backward_data", "The gradient of softmax, from its result.",
-               "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-               "aten::_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)", Family::kNormalization,
-               Fusion::kReduction, SoftmaxSlopeShape, {SoftmaxSlopeAllocations, SoftmaxSlopeOnCuda},
-               work::PerOutput<PerElement{.alu = 4}>)),
+           Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult),
+    Pointwise("aten::logit_backward", "The gradient of the logarithm of odds.",
+              "(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
+              "aten::logit_backward(f32[2,8], f32[2,8])", kSiluBackward),
+    Knowing(contents::SoftmaxGradient,
+            Kernel("aten::_softmax_backward_data", "The gradient of softmax, from its result.",
+                   "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+                   "aten::_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)",
+                   Family::kNormalization, Fusion::kReduction, SoftmaxBackwardShape,
+                   {SoftmaxBackwardAllocations, SoftmaxBackwardOnCuda},
+                   work::PerOutput<PerElement{.alu = 4}>)),
     Kernel("aten::_log_softmax_backward_data", "The gradient of log_softmax, from its result.",
            "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
            "aten::_log_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)", Family::kNormalization,
-           Fusion::kReduction, SoftmaxSlopeShape, {SoftmaxSlopeAllocations, LogSoftmaxSlopeOnCuda},
+           Fusion::kReduction, SoftmaxBackwardShape,
+           {SoftmaxBackwardAllocations, LogSoftmaxBackwardOnCuda},
            work::PerOutput<PerElement{.alu = 3, .special = 1}>),
     Kernel("aten::native_layer_norm_backward", "The gradients of a layer norm.",
            "(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, "
            "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
            "aten::native_layer_norm_backward(f32[2,3,8], f32[2,3,8], [8], f32[2,3,1], f32[2,3,1], "
            "f32[8], f32[8], [True, True, True])",
-           Family::kNormalization, Fusion::kOpaque, LayerNormSlopeShape,
-           {LayerNormSlopeAllocations, LayerNormSlopeOnCuda}, LayerNormSlopeWork),
+           Family::kNormalization, Fusion::kOpaque, LayerNormBackwardShape,
+           {LayerNormBackwardAllocations, LayerNormBackwardOnCuda}, LayerNormBackwardWork),
     Kernel("aten::_fused_rms_norm_backward", "The gradients of a root-mean-square norm on CUDA.",
            "(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, "
            "bool[2] output_mask) -> (Tensor, Tensor)",
            "aten::_fused_rms_norm_backward(f32[2,3,8], f32[2,3,8], [8], f32[2,3,1], f32[8], [True, "
            "True])",
-           Family::kNormalization, Fusion::kOpaque, RootNormSlopeShape,
-           {allocations::OutputsOnly, RootNormSlopeOnCuda}, RootNormSlopeWork),
+           Family::kNormalization, Fusion::kOpaque, RootNormBackwardShape,
+           {allocations::OutputsOnly, RootNormBackwardOnCuda}, RootNormBackwardWork),
     Kernel("aten::_scaled_dot_product_flash_attention_for_cpu_backward",
            "The gradients of attention, block by block.",
            "(Tensor grad_out, Tensor query, Tensor key, Tensor value, Tensor out, Tensor "
@@ -473,14 +477,14 @@ constexpr std::array kRows{
            "scale=None) -> (Tensor grad_query, Tensor grad_key, Tensor grad_value)",
            "aten::_scaled_dot_product_flash_attention_for_cpu_backward(f32[2,4,9,8], f32[2,4,9,8], "
            "f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9], 0.0, False)",
-           Family::kAttention, Fusion::kOpaque, FlashSlopeShape, FlashSlopeAllocations,
-           attention::FusedSlopeWork<8, 7>),
+           Family::kAttention, Fusion::kOpaque, FlashBackwardShape, FlashBackwardAllocations,
+           attention::FusedBackwardWork<8, 7>),
     Kernel("aten::embedding_dense_backward", "The gradient of a table of embeddings.",
            "(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
            "scale_grad_by_freq) -> Tensor",
            "aten::embedding_dense_backward(f32[3,4,16], i64[3,4], 100, -1, False)",
            Family::kIndexing, Fusion::kOpaque, TableGradientShape,
-           {EmbeddingSlopeAllocations, cuda::EmbeddingGradient}, AddGradient),
+           {EmbeddingBackwardAllocations, cuda::EmbeddingGradient}, AddGradient),
     Kernel("aten::slice_backward", "The gradient of a slice, zero elsewhere.",
            "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
            "step) -> Tensor",
@@ -499,19 +503,20 @@ constexpr std::array kRows{
         Kernel("aten::unfold_backward", "The gradient of windows along a dimension.",
                "(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
                "aten::unfold_backward(f32[2,3,3], [2,8], 1, 3, 2)", Family::kIndexing,
-               Fusion::kOpaque, SizesShape, {UnfoldSlopeAllocations, UnfoldSlopeAllocations},
+               Fusion::kOpaque, SizesShape, {UnfoldBackwardAllocations, UnfoldBackwardAllocations},
                AddGradient)),
     Kernel("aten::nll_loss2d_backward", "The gradient of the negative log likelihood per pixel.",
            "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
            "ignore_index, Tensor total_weight) -> Tensor",
            "aten::nll_loss2d_backward(f32[], f32[2,7,3,3], i64[2,3,3], None, 1, -100, f32[])",
-           Family::kLoss, Fusion::kOpaque, shape::Like<1>, NllSlope2dAllocations, NllSlopeWork),
+           Family::kLoss, Fusion::kOpaque, shape::Like<1>, NllBackward2dAllocations,
+           NllBackwardWork),
     Kernel("aten::nll_loss_backward", "The gradient of the negative log likelihood.",
            "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
            "ignore_index, Tensor total_weight) -> Tensor",
            "aten::nll_loss_backward(f32[], f32[4,8], i64[4], None, 1, -100, f32[])", Family::kLoss,
-           Fusion::kOpaque, NllSlopeShape,
-           {allocations::OutputsOnly, cuda::OutputsThenCopies<2, 3>}, NllSlopeWork),
+           Fusion::kOpaque, NllBackwardShape,
+           {allocations::OutputsOnly, cuda::OutputsThenCopies<2, 3>}, NllBackwardWork),
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ DType ParameterType(const OpView& op) {
   return op.tensor(1).dtype();
 }
 
-void BatchSlopeShape(const OpView& op, Outputs& out) {
+void BatchBackwardShape(const OpView& op, Outputs& out) {
   const TensorView input = op.tensor(1);
   const Dims channels{input.size(1)};
   const DType dtype = ParameterType(op);
@@ -82,7 +82,7 @@ void SumGradient(const OpView& op, Allocations& memory) {
 
 // Where gradient and image lie alike, the image's gradient is made a second time; else the
 // gradient's sums are an operator.
-void BatchSlopeAllocations(const OpView& op, Allocations& memory) {
+void BatchBackwardAllocations(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self(), input = op.tensor(1);
   const bool alike = IsDenseImage(input) && IsDenseImage(gradient) &&
                      IsChannelsLast(input.sizes(), input.strides()) ==
@@ -115,7 +115,7 @@ void BatchSlopeAllocations(const OpView& op, Allocations& memory) {
 }
 
 // cuDNN's and ATen's own kernels: the former reads the gradient in the order of the image.
-void BatchSlopeOnCuda(const OpView& op, Allocations& memory) {
+void BatchBackwardOnCuda(const OpView& op, Allocations& memory) {
   const TensorView gradient = op.self(), input = op.tensor(1);
   Scratch copy;
   const bool by_cudnn = normalization::UsesCudnn(op, 1) && op.boolean(7);
@@ -139,7 +139,7 @@ void BatchSlopeOnCuda(const OpView& op, Allocations& memory) {
 
 // Two sums over the gradient; in training the image's gradient also needs the projection on the
 // normalized image.
-Work BatchSlopeWork(const OpView& op) {
+Work BatchBackwardWork(const OpView& op) {
   const Count elements = work::Elements(op.self());
   const Count image = Wants(op, kImage) ? elements * (op.boolean(7) ? 5 : 1) : Count(0);
   return {.alu = elements * 4 + image};
@@ -149,7 +149,7 @@ Work BatchSlopeWork(const OpView& op) {
 
 // (grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask)
 
-void GroupSlopeShape(const OpView& op, Outputs& out) {
+void GroupBackwardShape(const OpView& op, Outputs& out) {
   const TensorView input = op.tensor(1), weight = op.tensor(4);
   const DType dtype = weight.defined() ? weight.dtype() : input.dtype();
   const Dims channels{op.integer(6)};
@@ -163,7 +163,7 @@ void GroupSlopeShape(const OpView& op, Outputs& out) {
 
 // Image and gradient are copied into the order that the image suggests; every channel of every
 // image has two sums.
-void GroupSlopeAllocations(const OpView& op, Allocations& memory) {
+void GroupBackwardAllocations(const OpView& op, Allocations& memory) {
   const TensorView input = op.tensor(1);
   const bool last = IsChannelsLast(input.sizes(), input.strides());
   std::vector<Allocations::Scratch> buffers;
@@ -186,7 +186,7 @@ void GroupSlopeAllocations(const OpView& op, Allocations& memory) {
 }
 
 // Gradient and image row by row; sums of each channel, then factors of each group and channel.
-void GroupSlopeOnCuda(const OpView& op, Allocations& memory) {
+void GroupBackwardOnCuda(const OpView& op, Allocations& memory) {
   const TensorView input = op.tensor(1);
   const DType wide = AccumulateType(input.dtype());
   const Scratch gradient = cuda::Contiguous(op.self(), memory);
@@ -213,7 +213,7 @@ void GroupSlopeOnCuda(const OpView& op, Allocations& memory) {
   allocations::Free(gradient, memory);
 }
 
-Work GroupSlopeWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 8}; }
+Work GroupBackwardWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1)) * 8}; }
 
 // --- Rows ----------------------------------------------------------------------------------------
 
@@ -231,13 +231,15 @@ constexpr std::array kRows{
              "output_mask) -> (Tensor, Tensor, Tensor)",
              "aten::native_batch_norm_backward(f32[2,3,4,4], f32[2,3,4,4], f32[3], f32[3], f32[3], "
              "f32[3], f32[3], True, 1e-05, [True,True,True])",
-             BatchSlopeShape, {BatchSlopeAllocations, BatchSlopeOnCuda}, BatchSlopeWork),
+             BatchBackwardShape, {BatchBackwardAllocations, BatchBackwardOnCuda},
+             BatchBackwardWork),
     Backward("aten::native_group_norm_backward", "The gradients of a group norm.",
              "(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, "
              "SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
              "aten::native_group_norm_backward(f32[2,6,4], f32[2,6,4], f32[2,3], f32[2,3], f32[6], "
              "2, 6, 4, 3, [True,True,True])",
-             GroupSlopeShape, {GroupSlopeAllocations, GroupSlopeOnCuda}, GroupSlopeWork),
+             GroupBackwardShape, {GroupBackwardAllocations, GroupBackwardOnCuda},
+             GroupBackwardWork),
 };
 
 }  // namespace

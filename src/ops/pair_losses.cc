@@ -164,12 +164,12 @@ std::vector<Tensor> SoftMarginBackward(Dispatcher& d, const OpView& op) {
     const Tensor product = d.Call("aten::mul.Tensor", minus, op.arg(1));
     power = d.Call("aten::exp", product);
   }
-  const Tensor slope = d.Call("aten::mul.Tensor", op.arg(2), power);
-  d.Call("aten::mul_.Scalar", slope, reduction == LossReduction::kMean ? -1.0 / count : -1.0);
+  const Tensor gradient = d.Call("aten::mul.Tensor", op.arg(2), power);
+  d.Call("aten::mul_.Scalar", gradient, reduction == LossReduction::kMean ? -1.0 / count : -1.0);
   d.Call("aten::add_.Scalar", power, std::int64_t{1});
-  d.Call("aten::div_.Tensor", slope, power);
-  d.Call("aten::mul_.Tensor", slope, op.arg(0));
-  return {slope};
+  d.Call("aten::div_.Tensor", gradient, power);
+  d.Call("aten::mul_.Tensor", gradient, op.arg(0));
+  return {gradient};
 }
 
 // --- Margins between classes: self, target, p, margin, weight, reduction ------------------------
@@ -195,10 +195,10 @@ void MultiMarginAllocations(const OpView& op, Allocations& memory) {
 }
 constexpr WorkFn kMargins = work::PerInput<work::PerElement{.alu = 4, .compare = 1}>;
 
-void SlopeShape(const OpView& op, Outputs& out) {
+void BackwardShape(const OpView& op, Outputs& out) {
   out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
 }
-void MultiMarginSlopeAllocations(const OpView& op, Allocations& memory) {
+void MultiMarginBackwardAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, "aten::resize_");
   const auto self = allocations::Contiguous(op.tensor(1), memory);
   const auto target = allocations::Contiguous(op.tensor(2), memory);
@@ -250,7 +250,7 @@ void MultiLabelAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(self, memory);
 }
 // grad_output, self, target, reduction, is_target
-void MultiLabelSlopeAllocations(const OpView& op, Allocations& memory) {
+void MultiLabelBackwardAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, "aten::empty");
   if (op.tensor(1).count() == 0) return;
   AskForLimits(op.tensor(2), memory);
@@ -323,7 +323,7 @@ constexpr std::array kRows{
              "(Tensor grad_output, Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? "
              "weight=None, int reduction=1) -> Tensor",
              "aten::multi_margin_loss_backward(f32[], f32[4,8], i64[4], 1, 1)"},
-            SlopeShape, MultiMarginSlopeAllocations, kGradientUnknown, precision::kFollow),
+            BackwardShape, MultiMarginBackwardAllocations, kGradientUnknown, precision::kFollow),
     LossOf({"aten::multilabel_margin_loss", "How far other classes come near the right ones.",
             "(Tensor self, Tensor target, int reduction=1) -> Tensor",
             "aten::multilabel_margin_loss(f32[4,8], i64[4,8])"},
@@ -338,7 +338,7 @@ constexpr std::array kRows{
              "(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) -> "
              "Tensor",
              "aten::multilabel_margin_loss_backward(f32[], f32[4,8], i64[4,8], 1, f32[4,8])"},
-            SlopeShape, MultiLabelSlopeAllocations, kGradientUnknown, precision::kFollow),
+            BackwardShape, MultiLabelBackwardAllocations, kGradientUnknown, precision::kFollow),
 };
 
 }  // namespace

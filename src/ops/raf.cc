@@ -165,7 +165,7 @@ void LayerNormShape(const OpView& op, Outputs& out) {
   shape::RequireEqual("sizes of x and the scale", op.self().size(-1), op.tensor(1).size(0));
   out.Add(op.self().dtype(), op.self().sizes());
 }
-void LayerNormSlopeShape(const OpView& op, Outputs& out) {
+void LayerNormBackwardShape(const OpView& op, Outputs& out) {
   const TensorView scale = op.tensor(1);
   out.Add(op.self().dtype(), op.self().sizes());
   out.Add(scale.dtype(), scale.sizes());
@@ -207,13 +207,13 @@ Work ConvolutionWork(const OpView& op) {
   return {.mac = work::Elements(op.output()) * w.size(1) * w.size(2) * w.size(3)};
 }
 // w, dy, shape
-void ConvolutionSlopeShape(const OpView& op, Outputs& out) {
+void ConvolutionBackwardShape(const OpView& op, Outputs& out) {
   shape::RequireRank("the weight", op.tensor(0), 4);
   const Dims sizes = op.ints(2);
   shape::RequireSizes(sizes);
   out.Add(op.tensor(1).dtype(), sizes);
 }
-Work ConvolutionSlopeWork(const OpView& op) {
+Work ConvolutionBackwardWork(const OpView& op) {
   const TensorView w = op.tensor(0);
   return {.mac = work::Elements(op.tensor(1)) * w.size(1) * w.size(2) * w.size(3)};
 }
@@ -399,7 +399,7 @@ constexpr std::array kRows{
         {"raf::layer_norm_dx", "The gradients of a layer norm, whose moments it computes again.",
          "(Tensor x, Tensor scale, Tensor dy) -> (Tensor dx, Tensor dscale, Tensor dbias)",
          "raf::layer_norm_dx(f32[2,8], f32[8], f32[2,8])"},
-        Fusion::kOpaque, kGradientUnknown, LayerNormSlopeShape, NormWork<18, 5>),
+        Fusion::kOpaque, kGradientUnknown, LayerNormBackwardShape, NormWork<18, 5>),
     Row(Family::kLoss,
         {"raf::nll_loss", "The negative log likelihood of the true classes.",
          "(Tensor y_true, Tensor y_pred) -> Tensor", "raf::nll_loss(i64[4], f32[4,9])"},
@@ -422,7 +422,7 @@ constexpr std::array kRows{
         {"raf::conv2d_dx", "The gradient of a convolution's image.",
          "(Tensor w, Tensor dy, int[] shape) -> Tensor",
          "raf::conv2d_dx(f32[4,3,3,3], f32[2,4,8,8], [2,3,8,8])"},
-        Fusion::kOpaque, kGradientUnknown, ConvolutionSlopeShape, ConvolutionSlopeWork),
+        Fusion::kOpaque, kGradientUnknown, ConvolutionBackwardShape, ConvolutionBackwardWork),
     Row(Family::kPooling,
         {"raf::max_pool2d", "Largest value of each window.",
          "(Tensor x, int kernel, int stride=1, int padding=0) -> Tensor",

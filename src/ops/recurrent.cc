@@ -206,7 +206,7 @@ std::vector<Tensor> RnnLayer(Dispatcher& d, const OpView& op) {
 // reverse, mode, hidden_size, num_layers, has_biases, train, ...)
 
 // The gradients of input, states, weights and both biases, of which the second is a copy.
-void LayerSlopeShape(const OpView& op, Outputs& out) {
+void LayerBackwardShape(const OpView& op, Outputs& out) {
   const DType dtype = op.self().dtype();
   const Layer layer = LayerOf(op);
   out.Add(dtype, op.self().sizes());
@@ -224,13 +224,13 @@ std::optional<Allocations::Scratch> PaddedWeight(std::int64_t size, const Layer&
   return Buffer(Count(kGates) * layer.hidden * RowOf(size), dtype, memory);
 }
 // The gradient of a weight before it is transposed.
-Allocations::Scratch TransposedSlope(std::int64_t size, const Layer& layer, DType dtype,
-                                     Allocations& memory) {
+Allocations::Scratch TransposedGradient(std::int64_t size, const Layer& layer, DType dtype,
+                                        Allocations& memory) {
   const std::int64_t gates = kGates * layer.hidden;
   return Buffer(Count(size) * (size == 1 ? gates : RowOf(gates)), dtype, memory);
 }
 
-void LayerSlopeAllocations(const OpView& op, Allocations& memory) {
+void LayerBackwardAllocations(const OpView& op, Allocations& memory) {
   const Layer layer = LayerOf(op);
   const DType dtype = op.self().dtype();
   const Allocations::Scratch bias = BiasSum(op, layer, memory);
@@ -241,7 +241,7 @@ void LayerSlopeAllocations(const OpView& op, Allocations& memory) {
     buffers.push_back(PaddedWeight(size, layer, dtype, memory));
   }
   for (const std::int64_t size : {layer.inputs, layer.hidden}) {
-    buffers.emplace_back(TransposedSlope(size, layer, dtype, memory));
+    buffers.emplace_back(TransposedGradient(size, layer, dtype, memory));
   }
   buffers.emplace_back(Buffer(Count(kGates) * layer.hidden, dtype, memory));
   buffers.emplace_back(memory.Allocate(TrainingScratchBytes(layer, dtype), Allocations::kCaller));
@@ -251,7 +251,7 @@ void LayerSlopeAllocations(const OpView& op, Allocations& memory) {
 }
 
 // Each product of a step has two gradients.
-Work LayerSlopeWork(const OpView& op) {
+Work LayerBackwardWork(const OpView& op) {
   const Layer layer = LayerOf(op);
   const Count cells = Count(layer.steps) * layer.batch * layer.hidden;
   return {.mac = cells * kGates * (Count(layer.inputs) + layer.hidden) * 2, .alu = cells * 24};
@@ -442,7 +442,7 @@ constexpr std::array kRows{
         "steelyard::lstm_layer_backward(f32[5,2,30], f32[80,30], f32[80,20], f32[80], "
         "f32[80], f32[2,20], f32[2,20], False, [], 2, 20, 1, True, False, False, True, "
         "f32[5,2,20], f32[2,20], f32[2,20], u8[28672], f32[5,2,20], f32[2,20], f32[2,20])",
-        LayerSlopeShape, LayerSlopeAllocations, LayerSlopeWork),
+        LayerBackwardShape, LayerBackwardAllocations, LayerBackwardWork),
     Composite(
         "aten::lstm.input", "Long short-term memory over a sequence.",
         "(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float "

@@ -359,10 +359,10 @@ std::vector<Tensor> CumprodBackward(Dispatcher& d, const OpView& op) {
   d.Call("aten::any", zeros);
   Tensor reversed = d.Call("aten::flip", product, Dims{dim});
   Tensor sum = d.Call("aten::cumsum", reversed, dim);
-  const Tensor slope = d.Call("aten::flip", sum, Dims{dim});
+  const Tensor gradient = d.Call("aten::flip", sum, Dims{dim});
   sum.reset();
   reversed.reset();
-  return {d.Call("aten::div.Tensor", slope, factors)};
+  return {d.Call("aten::div.Tensor", gradient, factors)};
 }
 
 // Each round is a node; more of them than this is no model.

@@ -10,9 +10,9 @@
 #include <array>
 #include <cstddef>
 
-#include "ops/differences.h"
 #include "ops/fourier.h"
 #include "ops/lapack.h"
+#include "ops/numerical_gradient.h"
 #include "ops/products.h"
 #include "support/assert.h"
 
@@ -42,14 +42,14 @@ constexpr std::array kFamilies{
     &ops::Pooling,
     &ops::Indexing,
     &ops::Selection,
-    &ops::Distinct,
-    &ops::Differences,
+    &ops::Unique,
+    &ops::NumericalGradient,
     &ops::Equality,
     &ops::Bags,
-    &ops::Alignment,
+    &ops::CtcLoss,
     &ops::Unpooling,
     &ops::InPlace,
-    &ops::OtherNames,
+    &ops::Aliases,
     &ops::View,
     &ops::DataMovement,
     &ops::Copies,
@@ -74,7 +74,7 @@ constexpr std::array kFamilies{
     &ops::Sampling,
     &ops::Distance,
     &ops::Fourier,
-    &ops::ShortTime,
+    &ops::Stft,
     &ops::WindowFunctions,
     &ops::Collective,
     &ops::Lookup,

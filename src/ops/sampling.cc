@@ -222,7 +222,7 @@ Work GridWork(const OpView& op) {
 
 // grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask
 template <int kSpatial>
-void GridSlopeShape(const OpView& op, Outputs& out) {
+void GridBackwardShape(const OpView& op, Outputs& out) {
   const TensorView grad = op.self(), image = op.tensor(1), grid = op.tensor(2);
   shape::RequireRank("the gradient", grad, kSpatial + 2);
   shape::RequireRank("the image", image, kSpatial + 2);
@@ -237,7 +237,7 @@ void GridSlopeShape(const OpView& op, Outputs& out) {
   wanted.at(0) != 0 ? out.Add(image.dtype(), image.sizes()) : out.AddNone();
   out.Add(grid.dtype(), grid.sizes());
 }
-void GridSlopeAllocations(const OpView& op, Allocations& memory) {
+void GridBackwardAllocations(const OpView& op, Allocations& memory) {
   constexpr int kMask = 6;
   if (op.integers(kMask).at(0) != 0) memory.Output(0, "aten::empty");
   memory.Output(1, "aten::empty");
@@ -245,7 +245,7 @@ void GridSlopeAllocations(const OpView& op, Allocations& memory) {
   if (op.self().rank() == 4) allocations::Free(allocations::Contiguous(op.self(), memory), memory);
 }
 template <int kNeighbours>
-Work GridSlopeWork(const OpView& op) {
+Work GridBackwardWork(const OpView& op) {
   return {.alu = work::Elements(op.self()) * (std::int64_t{4} * kNeighbours) +
                  work::Elements(op.tensor(2)) * 4};
 }
@@ -488,13 +488,13 @@ constexpr std::array kRows{
             "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
             "aten::grid_sampler_2d_backward(f32[2,3,5,6], f32[2,3,4,4], f32[2,5,6,2], 0, 0, False, "
             "[True, True])"},
-           GridSlopeShape<2>, GridSlopeAllocations, GridSlopeWork<4>),
+           GridBackwardShape<2>, GridBackwardAllocations, GridBackwardWork<4>),
     Sample({"aten::grid_sampler_3d_backward", "The gradients of a volume and of places in it.",
             "(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int "
             "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
             "aten::grid_sampler_3d_backward(f32[2,3,5,6,7], f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, "
             "False, [True, True])"},
-           GridSlopeShape<3>, GridSlopeAllocations, GridSlopeWork<8>),
+           GridBackwardShape<3>, GridBackwardAllocations, GridBackwardWork<8>),
     Casting(precision::kFullOrPromote,
             Call({"aten::grid_sampler", "An image or volume at the places of a grid.",
                   "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "

@@ -344,7 +344,7 @@ void PreluShape(const OpView& op, Outputs& out) {
 }
 
 // Of the weight in its broadcast shape.
-void PreluSlopeShape(const OpView& op, Outputs& out) {
+void PreluBackwardShape(const OpView& op, Outputs& out) {
   const TensorView grad = op.self(), self = op.tensor(1), weight = op.tensor(2);
   if (self.dtype() != weight.dtype() || grad.dtype() != self.dtype()) {
     Refuse("gradient, operand and weight must be of the same dtype");
@@ -680,7 +680,7 @@ constexpr std::array kRows{
     Elementwise({"aten::_prelu_kernel_backward", "The gradients of `_prelu_kernel`.",
                  "(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)",
                  "aten::_prelu_kernel_backward(f32[2,3,8], f32[2,3,8], f32[1,3,1])"},
-                {.shape = PreluSlopeShape,
+                {.shape = PreluBackwardShape,
                  .fusion = Fusion::kBroadcast,
                  .allocations = allocations::OutputsOnly,
                  .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,

@@ -97,13 +97,13 @@ void ImageShape(const OpView& op, Outputs& out) {
   out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
 }
 // The gradient is copied for the shape and again for the kernel.
-void FractionalSlopeAllocations(const OpView& op, Allocations& memory) {
+void FractionalBackwardAllocations(const OpView& op, Allocations& memory) {
   const auto copy = allocations::Contiguous(op.self(), memory);
   memory.Output(0);
   allocations::Free(copy, memory);
   allocations::Free(allocations::Contiguous(op.self(), memory), memory);
 }
-void FractionalVolumeSlopeAllocations(const OpView& op, Allocations& memory) {
+void FractionalVolumeBackwardAllocations(const OpView& op, Allocations& memory) {
   const auto copy = allocations::Contiguous(op.self(), memory);
   memory.Output(0, "aten::resize_");
   allocations::Free(copy, memory);
@@ -146,13 +146,14 @@ constexpr std::array kRows{
           "indices) -> Tensor",
           "aten::fractional_max_pool2d_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [4,4], "
           "i64[2,3,4,4])"},
-         ImageShape, FractionalSlopeAllocations, AddGradient, kGradientUnknown, precision::kFollow),
+         ImageShape, FractionalBackwardAllocations, AddGradient, kGradientUnknown,
+         precision::kFollow),
     Pool({"aten::fractional_max_pool3d_backward", "The gradient of a volume by where maxima stood.",
           "(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
           "indices) -> Tensor",
           "aten::fractional_max_pool3d_backward(f32[2,3,4,4,4], f32[2,3,8,8,8], [2,2,2], "
           "[4,4,4], i64[2,3,4,4,4])"},
-         ImageShape, FractionalVolumeSlopeAllocations, AddGradient, kGradientUnknown,
+         ImageShape, FractionalVolumeBackwardAllocations, AddGradient, kGradientUnknown,
          precision::kFollow),
 };
 

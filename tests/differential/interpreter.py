@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 from calls import DTYPES, DType, Parser, contiguous_strides
-from meanings import MEANINGS, OPAQUE, Meaning
+from kernels import KERNELS, OPAQUE, Function
 from recorder import MEMORY_FORMATS, SHORT_NAMES, overload, tensors_in
 
 STATEMENT = re.compile(r"(?:(?P<results>(?:%|None).*?) = )?(?P<call>\w+::.*)")
@@ -152,9 +152,9 @@ def call(kernel: Kernel, values: Mapping[str, Any]) -> Any:
     given = [resolved(argument.value, values) for argument in kernel.arguments]
     if kernel.op in OPAQUE:
         return opaque(kernel, given)
-    meaning: Meaning | None = MEANINGS.get(kernel.op)
-    if meaning is not None:
-        return meaning(*given)
+    ours: Function | None = KERNELS.get(kernel.op)
+    if ours is not None:
+        return ours(*given)
     function = overload(kernel.op)
     schema = function._schema.arguments
     args, kwargs = [], {}

@@ -57,17 +57,17 @@ def test_parameters_are_stepped_by_the_mean_of_all_gradients(network: Path) -> N
     done = torchrun(network, *files(network), *step)
     assert done.returncode == 0, done.stderr
     weights = safetensors.torch.load_file(network.parent / "weights")
-    slopes: dict[str, list[torch.Tensor]] = {name: [] for name in weights}
+    gradients: dict[str, list[torch.Tensor]] = {name: [] for name in weights}
     for rank in range(2):
         tensors = {name: tensor.clone().requires_grad_() for name, tensor in weights.items()}
         x = safetensors.torch.load_file(network.parent / f"x-{rank}")["x"]
         torch.tanh(torch.addmm(tensors["b"], x, tensors["w"])).mean().backward()
         for name, tensor in tensors.items():
             assert tensor.grad is not None
-            slopes[name].append(tensor.grad)
+            gradients[name].append(tensor.grad)
     for rank in range(2):
         stepped = safetensors.torch.load_file(network.parent / f"saved-{rank}")
-        for name, (first, second) in slopes.items():
+        for name, (first, second) in gradients.items():
             mean = (first + second) / 2
             assert not torch.equal(first, second)
             torch.testing.assert_close(stepped[f"gradients.{name}"], mean)

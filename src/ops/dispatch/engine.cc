@@ -295,8 +295,8 @@ Engine::Gradients Engine::ApplyCopySlices(GradNodeId id, const Tensor& incoming)
 Tensor Engine::ApplyAsStrided(GradNodeId id, const Tensor& incoming) {
   const GradNode& node = autograd_.node(id);
   const TensorView view = dispatcher_.ViewOf(node.view);
-  return gradients::SlopeOfStrided(dispatcher_, incoming, dispatcher_.ViewOf(node.variable),
-                                   Dims(view.sizes()), Dims(view.strides()), 0);
+  return gradients::StridedBackward(dispatcher_, incoming, dispatcher_.ViewOf(node.variable),
+                                    Dims(view.sizes()), Dims(view.strides()), 0);
 }
 
 void Engine::Accumulate(GradNodeId id, Gradients incoming) {

@@ -66,10 +66,10 @@ Tensor Angle(Dispatcher& d, const Backward& b) {
   const Tensor square = d.Call("aten::pow.Tensor_Scalar", length, std::int64_t{2});
   const Tensor product = d.Call("aten::mul.Tensor", b.grad(), self);
   const Tensor ratio = d.Call("aten::div.Tensor", product, square);
-  const Tensor slope = TimesImaginary(d, ratio);
+  const Tensor derivative = TimesImaginary(d, ratio);
   const Tensor zero = d.Call("aten::full", Dims(), 0.0, self.dtype());
   const Tensor nowhere = d.Call("aten::eq.Scalar", self, 0.0);
-  return d.Call("aten::where.self", nowhere, zero, slope);
+  return d.Call("aten::where.self", nowhere, zero, derivative);
 }
 
 // (grad - sgn * sgn * conj(grad)) / (2 * abs), 0 where abs is; of real numbers a tensor without
@@ -84,9 +84,9 @@ Tensor SgnSelf(Dispatcher& d, const Backward& b) {
   const Tensor square = d.Call("aten::mul.Tensor", b.result(), b.result());
   const Tensor mirrored = d.Call("aten::mul.Tensor", square, conjugate);
   const Tensor across = d.Call("aten::sub.Tensor", b.grad(), mirrored);
-  const Tensor slope = d.Call("aten::div.Tensor", across, twice);
+  const Tensor derivative = d.Call("aten::div.Tensor", across, twice);
   const Tensor nowhere = d.Call("aten::eq.Scalar", length, 0.0);
-  return d.Call("aten::masked_fill_.Scalar", slope, nowhere, 0.0);
+  return d.Call("aten::masked_fill_.Scalar", derivative, nowhere, 0.0);
 }
 
 // self, dim, normalization, forward

@@ -87,8 +87,8 @@ Tensor Pow(Dispatcher& d, const Backward& b) {
   const double exponent = b.op().real(1);
   if (exponent == 0.0) return RowMajorZeros(d, b.saved(0));
   const Tensor power = d.Call("aten::pow.Tensor_Scalar", b.saved(0), exponent - 1);
-  const Tensor slope = d.Call("aten::mul.Scalar", power, exponent);
-  return AsReal(d, SelfType(b), d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, slope)));
+  const Tensor derivative = d.Call("aten::mul.Scalar", power, exponent);
+  return AsReal(d, SelfType(b), d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, derivative)));
 }
 
 Tensor TimesResult(Dispatcher& d, const Backward& b) {
@@ -121,8 +121,8 @@ Tensor Erf(Dispatcher& d, const Backward& b) {
   const Tensor square = d.Call("aten::pow.Tensor_Scalar", b.saved(0), std::int64_t{2});
   const Tensor minus = d.Call("aten::neg", square);
   const Tensor bell = d.Call("aten::exp", minus);
-  const Tensor slope = d.Call("aten::mul.Scalar", bell, kTwoOverRootPi);
-  return d.Call("aten::mul.Tensor", slope, b.grad());
+  const Tensor derivative = d.Call("aten::mul.Scalar", bell, kTwoOverRootPi);
+  return d.Call("aten::mul.Tensor", derivative, b.grad());
 }
 
 Tensor Log(Dispatcher& d, const Backward& b) {
@@ -156,8 +156,8 @@ Tensor Exp2(Dispatcher& d, const Backward& b) {
 
 // grad * (result + 1)
 Tensor Expm1(Dispatcher& d, const Backward& b) {
-  const Tensor slope = d.Call("aten::add.Scalar", Conjugate(d, b.result()), std::int64_t{1});
-  return d.Call("aten::mul.Tensor", b.grad(), slope);
+  const Tensor derivative = d.Call("aten::add.Scalar", Conjugate(d, b.result()), std::int64_t{1});
+  return d.Call("aten::mul.Tensor", b.grad(), derivative);
 }
 
 // grad / (self * ln(2))
@@ -179,15 +179,15 @@ Tensor Log1p(Dispatcher& d, const Backward& b) {
 // grad * (1 + result.pow(2))
 Tensor Tan(Dispatcher& d, const Backward& b) {
   const Tensor square = d.Call("aten::pow.Tensor_Scalar", b.result(), std::int64_t{2});
-  const Tensor slope = d.Call("aten::add.Scalar", square, std::int64_t{1});
-  return d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, slope));
+  const Tensor derivative = d.Call("aten::add.Scalar", square, std::int64_t{1});
+  return d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, derivative));
 }
 
 // grad / (self * self + 1)
 Tensor Atan(Dispatcher& d, const Backward& b) {
   const Tensor square = d.Call("aten::mul.Tensor", b.saved(0), b.saved(0));
-  const Tensor slope = d.Call("aten::add.Scalar", square, std::int64_t{1});
-  return d.Call("aten::div.Tensor", b.grad(), Conjugate(d, slope));
+  const Tensor derivative = d.Call("aten::add.Scalar", square, std::int64_t{1});
+  return d.Call("aten::div.Tensor", b.grad(), Conjugate(d, derivative));
 }
 
 // grad * other / norm and grad * -self / norm, norm being self * self + other * other
@@ -218,11 +218,11 @@ std::vector<Tensor> Atan2(Dispatcher& d, const Backward& b) {
 
 // xlogy(grad, other), 0 where self is 0 and other is not positive
 Tensor XlogySelf(Dispatcher& d, const Backward& b) {
-  const Tensor slope = d.Call("aten::xlogy.Tensor", b.grad(), b.saved(1));
+  const Tensor derivative = d.Call("aten::xlogy.Tensor", b.grad(), b.saved(1));
   const Tensor low = d.Call("aten::le.Scalar", b.saved(1), 0.0);
   const Tensor zero = d.Call("aten::eq.Scalar", b.saved(0), 0.0);
   const Tensor both = d.Call("aten::bitwise_and.Tensor", zero, low);
-  return d.Call("aten::masked_fill.Scalar", slope, both, 0.0);
+  return d.Call("aten::masked_fill.Scalar", derivative, both, 0.0);
 }
 // grad * self / other
 Tensor XlogyOther(Dispatcher& d, const Backward& b) {
@@ -235,10 +235,10 @@ Tensor XlogyByNumber(Dispatcher& d, const Backward& b) {
   return d.Call("aten::div.Tensor", product, b.saved(1));
 }
 Tensor XlogyOfNumber(Dispatcher& d, const Backward& b) {
-  Tensor slope = d.Call("aten::xlogy.Scalar_Other", b.grad(), b.op().arg(1));
-  if (b.op().real(1) > 0) return slope;
+  Tensor derivative = d.Call("aten::xlogy.Scalar_Other", b.grad(), b.op().arg(1));
+  if (b.op().real(1) > 0) return derivative;
   const Tensor zero = d.Call("aten::eq.Scalar", b.saved(0), 0.0);
-  return d.Call("aten::masked_fill.Scalar", slope, zero, 0.0);
+  return d.Call("aten::masked_fill.Scalar", derivative, zero, 0.0);
 }
 
 // grad * (exponent * self.pow(exponent - 1)), 0 where the exponent is (pow_backward_self)
@@ -246,8 +246,8 @@ Tensor PowBase(Dispatcher& d, const Backward& b) {
   const Tensor exponent = b.saved(1);
   const Tensor less = d.Call("aten::sub.Scalar", exponent, std::int64_t{1});
   const Tensor power = d.Call("aten::pow.Tensor_Tensor", b.saved(0), less);
-  const Tensor slope = d.Call("aten::mul.Tensor", exponent, power);
-  const Tensor product = d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, slope));
+  const Tensor derivative = d.Call("aten::mul.Tensor", exponent, power);
+  const Tensor product = d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, derivative));
   const Tensor zero = d.Call("aten::scalar_tensor", 0.0, b.grad().dtype());
   const Tensor constant = d.Call("aten::eq.Scalar", exponent, 0.0);
   return AsReal(d, SelfType(b), d.Call("aten::where.self", constant, zero, product));
@@ -263,22 +263,22 @@ Tensor PowExponent(Dispatcher& d, const Backward& b) {
   positive.reset();
   const Tensor base = d.Call("aten::to.dtype", b.saved(0), b.op().output().dtype());
   const Tensor logarithm = d.Call("aten::log", base);
-  const Tensor slope = d.Call("aten::mul.Tensor", b.result(), logarithm);
+  const Tensor derivative = d.Call("aten::mul.Tensor", b.result(), logarithm);
   const Tensor zero = d.Call("aten::scalar_tensor", 0.0, b.grad().dtype());
-  const Tensor chosen = d.Call("aten::where.self", none, zero, Conjugate(d, slope));
+  const Tensor chosen = d.Call("aten::where.self", none, zero, Conjugate(d, derivative));
   return AsReal(d, OtherType(b), d.Call("aten::mul.Tensor", b.grad(), chosen));
 }
 
 // self, exponent: grad * (result * log(self))
 Tensor PowOfNumber(Dispatcher& d, const Backward& b) {
   const double base = b.op().real(0);
-  const Tensor slope = d.Call("aten::mul.Scalar", b.result(), std::log(base));
+  const Tensor derivative = d.Call("aten::mul.Scalar", b.result(), std::log(base));
   if (base != 0.0) {
-    return AsReal(d, OtherType(b), d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, slope)));
+    return AsReal(d, OtherType(b), d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, derivative)));
   }
   const Tensor zero = d.Call("aten::zeros", Dims(), b.grad().dtype());
   const Tensor positive = d.Call("aten::ge.Scalar", b.saved(1), std::int64_t{0});
-  const Tensor chosen = d.Call("aten::where.self", positive, zero, Conjugate(d, slope));
+  const Tensor chosen = d.Call("aten::where.self", positive, zero, Conjugate(d, derivative));
   return AsReal(d, OtherType(b), d.Call("aten::mul.Tensor", b.grad(), chosen));
 }
 
@@ -339,30 +339,30 @@ Tensor LerpEnd(Dispatcher& d, const Backward& b) {
 
 // self, tensor1, tensor2, value: grad * (tensor2 * value)
 Tensor AddcmulFirst(Dispatcher& d, const Backward& b) {
-  const Tensor slope = d.Call("aten::mul.Scalar", b.saved(2), b.op().arg(3));
-  return AsReal(d, OtherType(b), d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, slope)));
+  const Tensor derivative = d.Call("aten::mul.Scalar", b.saved(2), b.op().arg(3));
+  return AsReal(d, OtherType(b), d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, derivative)));
 }
 Tensor AddcmulSecond(Dispatcher& d, const Backward& b) {
-  const Tensor slope = d.Call("aten::mul.Scalar", b.saved(1), b.op().arg(3));
+  const Tensor derivative = d.Call("aten::mul.Scalar", b.saved(1), b.op().arg(3));
   return AsReal(d, b.op().tensor(2).dtype(),
-                d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, slope)));
+                d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, derivative)));
 }
 
 // grad * (value / tensor2)
 Tensor AddcdivFirst(Dispatcher& d, const Backward& b) {
-  const Tensor slope = d.Call("aten::empty_like", b.saved(2));
-  d.Call("aten::fill_.Scalar", slope, b.op().arg(3));
-  d.Call("aten::div_.Tensor", slope, b.saved(2));
-  return AsReal(d, OtherType(b), d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, slope)));
+  const Tensor derivative = d.Call("aten::empty_like", b.saved(2));
+  d.Call("aten::fill_.Scalar", derivative, b.op().arg(3));
+  d.Call("aten::div_.Tensor", derivative, b.saved(2));
+  return AsReal(d, OtherType(b), d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, derivative)));
 }
 // -grad * (value * tensor1 / (tensor2 * tensor2))
 Tensor AddcdivSecond(Dispatcher& d, const Backward& b) {
   const Tensor square = d.Call("aten::mul.Tensor", b.saved(2), b.saved(2));
   const Tensor scaled = d.Call("aten::mul.Scalar", b.saved(1), b.op().arg(3));
-  const Tensor slope = d.Call("aten::div.Tensor", scaled, square);
+  const Tensor derivative = d.Call("aten::div.Tensor", scaled, square);
   const Tensor minus = d.Call("aten::neg", b.grad());
   return AsReal(d, b.op().tensor(2).dtype(),
-                d.Call("aten::mul.Tensor", minus, Conjugate(d, slope)));
+                d.Call("aten::mul.Tensor", minus, Conjugate(d, derivative)));
 }
 
 }  // namespace steelyard::gradients

@@ -43,8 +43,8 @@ Tensor SolveTriangular(Dispatcher& d, const Tensor& a, const Tensor& b, bool upp
 }
 
 // By products that are as small as the shorter side lets them be (pinv_backward).
-Tensor PseudoInverseSlope(Dispatcher& d, const Tensor& of_inverse, const Tensor& inverse,
-                          const Tensor& a) {
+Tensor PseudoInverseBackward(Dispatcher& d, const Tensor& of_inverse, const Tensor& inverse,
+                             const Tensor& a) {
   const Tensor turned = Turned(d, inverse), grad = Turned(d, of_inverse);
   const auto minus = [&](const Tensor& x, const Tensor& y) {
     return d.Call("aten::sub.Tensor", x, y);
@@ -174,10 +174,11 @@ std::vector<Tensor> TriangularBoth(Dispatcher& d, const Backward& b) {
   if (b.needs(0)) {
     const Tensor turned = Turned(d, b.result());
     Tensor product = left ? Product(d, of_b, turned) : Product(d, turned, of_b);
-    Tensor slope = d.Call("aten::neg", product);
+    Tensor derivative = d.Call("aten::neg", product);
     product.reset();
     const std::int64_t offset = unit ? 1 : 0;
-    out[0] = upper ? d.Call("aten::triu", slope, offset) : d.Call("aten::tril", slope, -offset);
+    out[0] = upper ? d.Call("aten::triu", derivative, offset)
+                   : d.Call("aten::tril", derivative, -offset);
   }
   if (b.needs(1)) out[1] = of_b;
   return out;
@@ -258,20 +259,20 @@ Tensor EigenOf(Dispatcher& d, const Backward& b) {
     return Product(d, scaled, Turned(d, vectors));
   }
   const Tensor inner = Product(d, Turned(d, vectors), of_vectors);
-  Tensor slope;
+  Tensor derivative;
   {
     const Tensor skew = Skew(d, inner);
-    slope = d.Call("aten::mul.Scalar", skew, 0.5);
+    derivative = d.Call("aten::mul.Scalar", skew, 0.5);
   }
   {
     const Tensor gaps = d.Call("aten::sub.Tensor", Row(d, values), Column(d, values));
     d.Call("aten::fill_.Scalar", Diagonal(d, gaps), std::int64_t{1});
-    d.Call("aten::div_.Tensor", slope, gaps);
+    d.Call("aten::div_.Tensor", derivative, gaps);
     if (of_values.defined()) {
-      d.Call("aten::copy_", Diagonal(d, slope), of_values);
+      d.Call("aten::copy_", Diagonal(d, derivative), of_values);
     }
   }
-  const Tensor right = Product(d, slope, Turned(d, vectors));
+  const Tensor right = Product(d, derivative, Turned(d, vectors));
   return Product(d, vectors, right);
 }
 
@@ -409,7 +410,7 @@ std::vector<Tensor> LeastSquaresBoth(Dispatcher& d, const Backward& b) {
   const Tensor inverse = d.Call("aten::linalg_pinv.atol_rtol_float", a);
   if (b.needs(0)) {
     const Tensor of_inverse = Product(d, given, Turned(d, sides));
-    out[0] = PseudoInverseSlope(d, of_inverse, inverse, a);
+    out[0] = PseudoInverseBackward(d, of_inverse, inverse, a);
   }
   if (b.needs(1)) {
     const Tensor product = Product(d, Turned(d, inverse), given);
@@ -420,7 +421,7 @@ std::vector<Tensor> LeastSquaresBoth(Dispatcher& d, const Backward& b) {
 
 // A
 Tensor PseudoInverseOf(Dispatcher& d, const Backward& b) {
-  return PseudoInverseSlope(d, b.grad(), b.result(), b.saved(0));
+  return PseudoInverseBackward(d, b.grad(), b.result(), b.saved(0));
 }
 // self, other, dim
 Tensor CrossSelf(Dispatcher& d, const Backward& b) {

@@ -120,7 +120,7 @@ std::vector<Tensor> RoiAlign(Dispatcher& d, const Backward& b) {
 std::vector<Tensor> RoiPlaces(Dispatcher& d, const Backward& b, OpName kernel) {
   const OpView& op = b.op();
   const TensorView image = op.self(), places = op.output(1);
-  const Tensor no_slope = d.Call("aten::zeros", Dims(places.sizes()), places.dtype());
+  const Tensor no_gradient = d.Call("aten::zeros", Dims(places.sizes()), places.dtype());
   if (op.arg_count() == 6) {  // with a number of samples
     Tensor of_image =
         d.Call(kernel, b.grad(), b.saved(1), b.result(1), op.arg(2), op.arg(3), op.arg(4),

@@ -134,12 +134,12 @@ Tensor IndexAddSource(Dispatcher& d, const Backward& b) {
 
 namespace {
 
-struct ReducedSlopes {
+struct ReducedGradients {
   Tensor self, source;
 };
 
 // Each was one of so many.
-ReducedSlopes OfMean(Dispatcher& d, const Backward& b) {
+ReducedGradients OfMean(Dispatcher& d, const Backward& b) {
   const Argument& dim = b.op().arg(1);
   const bool includes = b.op().boolean(5, true);
   Tensor count =
@@ -150,7 +150,7 @@ ReducedSlopes OfMean(Dispatcher& d, const Backward& b) {
   }
   d.Call("aten::masked_fill_.Scalar", count, d.Call("aten::eq.Scalar", count, std::int64_t{0}),
          std::int64_t{1});
-  ReducedSlopes out;
+  ReducedGradients out;
   out.self = d.Call("aten::div.Tensor", b.grad(), count);
   const Tensor of_source = d.Call("aten::gather", count, dim, b.saved(2));
   out.source =
@@ -159,7 +159,7 @@ ReducedSlopes OfMean(Dispatcher& d, const Backward& b) {
 }
 
 // Those that are equal to the extreme share its gradient.
-ReducedSlopes OfExtreme(Dispatcher& d, const Backward& b) {
+ReducedGradients OfExtreme(Dispatcher& d, const Backward& b) {
   const Argument& dim = b.op().arg(1);
   const DType dtype = b.saved(0).dtype();
   const Tensor value = d.Call("aten::gather", b.result(), dim, b.saved(2));
@@ -169,7 +169,7 @@ ReducedSlopes OfExtreme(Dispatcher& d, const Backward& b) {
       d.Call("aten::to.dtype", d.Call("aten::eq.Tensor", b.saved(3), value), dtype);
   const Tensor count = d.Call("aten::scatter_add", self_is, dim, b.saved(2), source_is);
   const Tensor share = d.Call("aten::div.Tensor", b.grad(), count);
-  ReducedSlopes out;
+  ReducedGradients out;
   out.self = d.Call("aten::mul.Tensor", d.Call("aten::eq.Tensor", b.saved(0), b.result()), share);
   const Tensor spread = d.Call("aten::gather", share, dim, b.saved(2));
   out.source = d.Call("aten::mul.Tensor", d.Call("aten::eq.Tensor", b.saved(3), value), spread);
@@ -177,13 +177,13 @@ ReducedSlopes OfExtreme(Dispatcher& d, const Backward& b) {
 }
 
 // The product without the factor; where that is zero, it is computed anew with ones for zeros.
-ReducedSlopes OfProduct(Dispatcher& d, const Backward& b) {
+ReducedGradients OfProduct(Dispatcher& d, const Backward& b) {
   const Argument& dim = b.op().arg(1);
   const Tensor self = b.saved(0), index = b.saved(2), source = b.saved(3);
   const auto is_zero = [&](const Tensor& t) {
     return d.Call("aten::eq.Scalar", t, std::int64_t{0});
   };
-  ReducedSlopes out;
+  ReducedGradients out;
   const Tensor masked = d.Call("aten::masked_fill.Scalar", self, is_zero(self), std::int64_t{1});
   const Tensor of_masked =
       d.Call("aten::scatter_reduce.two", masked, dim, index, source, b.op().arg(4), b.op().arg(5));
@@ -216,7 +216,7 @@ ReducedSlopes OfProduct(Dispatcher& d, const Backward& b) {
 std::vector<Tensor> ScatterReduce(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
   const std::string_view reduce = op.text(4);
-  ReducedSlopes out;
+  ReducedGradients out;
   if (reduce == "sum") {
     out.self = b.grad();
     out.source = d.Call("aten::gather", b.grad(), op.arg(1), b.saved(2));
@@ -238,7 +238,7 @@ std::vector<Tensor> ScatterReduce(Dispatcher& d, const Backward& b) {
 namespace {
 
 // The same for slices of the source.
-ReducedSlopes OfMeanSlices(Dispatcher& d, const Backward& b) {
+ReducedGradients OfMeanSlices(Dispatcher& d, const Backward& b) {
   const Argument& dim = b.op().arg(1);
   const bool includes = b.op().boolean(5, true);
   Tensor count =
@@ -249,7 +249,7 @@ ReducedSlopes OfMeanSlices(Dispatcher& d, const Backward& b) {
   }
   d.Call("aten::masked_fill_.Scalar", count, d.Call("aten::eq.Scalar", count, std::int64_t{0}),
          std::int64_t{1});
-  ReducedSlopes out;
+  ReducedGradients out;
   out.self = d.Call("aten::div.Tensor", b.grad(), count);
   const Tensor of_source = d.Call("aten::index_select", count, dim, b.saved(2));
   out.source = d.Call("aten::div.Tensor", d.Call("aten::index_select", b.grad(), dim, b.saved(2)),
@@ -257,7 +257,7 @@ ReducedSlopes OfMeanSlices(Dispatcher& d, const Backward& b) {
   return out;
 }
 
-ReducedSlopes OfExtremeSlices(Dispatcher& d, const Backward& b) {
+ReducedGradients OfExtremeSlices(Dispatcher& d, const Backward& b) {
   const Argument& dim = b.op().arg(1);
   const DType dtype = b.saved(0).dtype();
   const Tensor value = d.Call("aten::index_select", b.result(), dim, b.saved(2));
@@ -267,7 +267,7 @@ ReducedSlopes OfExtremeSlices(Dispatcher& d, const Backward& b) {
       d.Call("aten::to.dtype", d.Call("aten::eq.Tensor", b.saved(3), value), dtype);
   const Tensor count = d.Call("aten::index_add", self_is, dim, b.saved(2), source_is);
   const Tensor share = d.Call("aten::div.Tensor", b.grad(), count);
-  ReducedSlopes out;
+  ReducedGradients out;
   out.self = d.Call("aten::mul.Tensor", self_is, share);
   const Tensor spread = d.Call("aten::index_select", share, dim, b.saved(2));
   out.source = d.Call("aten::mul.Tensor", source_is, spread);
@@ -283,7 +283,7 @@ Tensor ZerosAt(Dispatcher& d, const Tensor& self, const Argument& dim, const Ten
   return d.Call("aten::index_select", counts, dim, index);
 }
 
-ReducedSlopes OfProductSlices(Dispatcher& d, const Backward& b) {
+ReducedGradients OfProductSlices(Dispatcher& d, const Backward& b) {
   const Argument& dim = b.op().arg(1);
   const Tensor self = b.saved(0), index = b.saved(2), source = b.saved(3);
   const auto product = [&](const Tensor& into, const Tensor& of) {
@@ -292,7 +292,7 @@ ReducedSlopes OfProductSlices(Dispatcher& d, const Backward& b) {
   const auto equals = [&](const Tensor& t, std::int64_t number) {
     return d.Call("aten::eq.Scalar", t, number);
   };
-  ReducedSlopes out;
+  ReducedGradients out;
   const Tensor masked = d.Call("aten::masked_fill.Scalar", self, equals(self, 0), std::int64_t{1});
   const Tensor of_masked = product(masked, source);
   out.self = d.Call("aten::div.Tensor", d.Call("aten::mul.Tensor", b.grad(), of_masked), masked);
@@ -316,9 +316,9 @@ ReducedSlopes OfProductSlices(Dispatcher& d, const Backward& b) {
 std::vector<Tensor> IndexReduce(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
   const std::string_view reduce = op.text(4);
-  ReducedSlopes out = reduce == "mean"   ? OfMeanSlices(d, b)
-                      : reduce == "prod" ? OfProductSlices(d, b)
-                                         : OfExtremeSlices(d, b);
+  ReducedGradients out = reduce == "mean"   ? OfMeanSlices(d, b)
+                         : reduce == "prod" ? OfProductSlices(d, b)
+                                            : OfExtremeSlices(d, b);
   if (!op.boolean(5, true)) {
     out.self =
         d.Call("aten::index_fill.int_Scalar", out.self, op.arg(1), b.saved(2), std::int64_t{0});

@@ -120,7 +120,7 @@ Tensor OfTall(Dispatcher& d, const Factors& x) {
   return grad;
 }
 
-Tensor SlopeOf(Dispatcher& d, const Factors& x, const Tensor& permutation) {
+Tensor FactorsBackward(Dispatcher& d, const Factors& x, const Tensor& permutation) {
   if (IsComplex(x.l.dtype())) Refuse("gradients of complex matrices are not modelled");
   const std::int64_t m = x.l.size(-2), n = x.u.size(-1);
   const Tensor grad = m == n ? OfSquare(d, x) : m < n ? OfWide(d, x) : OfTall(d, x);
@@ -131,7 +131,7 @@ Tensor SlopeOf(Dispatcher& d, const Factors& x, const Tensor& permutation) {
 
 // A: with P, L and U
 Tensor LuOf(Dispatcher& d, const Backward& b) {
-  return SlopeOf(d, {b.result(1), b.result(2), b.grad(1), b.grad(2)}, b.result(0));
+  return FactorsBackward(d, {b.result(1), b.result(2), b.grad(1), b.grad(2)}, b.result(0));
 }
 
 // A: with both factors in one matrix, and the pivots
@@ -141,7 +141,7 @@ Tensor LuFactorOf(Dispatcher& d, const Backward& b) {
   const std::int64_t k = u.size(-2);
   const Tensor of_l = d.Call("aten::narrow", b.grad(), -1, 0, k);
   const Tensor of_u = d.Call("aten::narrow", b.grad(), -2, 0, k);
-  return SlopeOf(d, {l, u, of_l, of_u}, permutation);
+  return FactorsBackward(d, {l, u, of_l, of_u}, permutation);
 }
 
 // LU_data

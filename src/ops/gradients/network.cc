@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::int64_t kMean = 1;  // as ATen/core/Reduction.h numbers it
 
-// The slope of a binary cross entropy, times its weight; of a mean, divided by the number of
+// The derivative of a binary cross entropy, times its weight; of a mean, divided by the number of
 // elements.
-Tensor Reduced(Dispatcher& d, const Backward& b, int reduction, const Tensor& slope) {
+Tensor Reduced(Dispatcher& d, const Backward& b, int reduction, const Tensor& derivative) {
   const Tensor weight = b.saved(2);
-  if (weight.defined()) d.Call("aten::mul_.Tensor", slope, weight);
+  if (weight.defined()) d.Call("aten::mul_.Tensor", derivative, weight);
   const bool mean = b.op().integer(reduction, kMean) == kMean;
-  if (mean) d.Call("aten::div_.Scalar", slope, b.op().tensor(1).count());
-  return slope;
+  if (mean) d.Call("aten::div_.Scalar", derivative, b.op().tensor(1).count());
+  return derivative;
 }
 
 }  // namespace
@@ -103,44 +103,44 @@ Tensor CrossEntropySelf(Dispatcher& d, const Backward& b) {
 }
 // -logit(self) * grad
 Tensor CrossEntropyTarget(Dispatcher& d, const Backward& b) {
-  const Tensor slope = d.Call("aten::logit", b.saved(0));
-  d.Call("aten::neg_", slope);
-  d.Call("aten::mul_.Tensor", slope, b.grad());
-  return Reduced(d, b, 3, slope);
+  const Tensor derivative = d.Call("aten::logit", b.saved(0));
+  d.Call("aten::neg_", derivative);
+  d.Call("aten::mul_.Tensor", derivative, b.grad());
+  return Reduced(d, b, 3, derivative);
 }
 
 // self, target, weight, pos_weight, reduction
 Tensor LogitsSelf(Dispatcher& d, const Backward& b) {
-  Tensor slope;
+  Tensor derivative;
   if (b.saved(3).defined()) {
     const Tensor weighted = d.Call("aten::mul.Tensor", b.saved(3), b.saved(1));
-    slope = d.Call("aten::add.Scalar", weighted, std::int64_t{1});
-    d.Call("aten::sub_.Tensor", slope, b.saved(1));
+    derivative = d.Call("aten::add.Scalar", weighted, std::int64_t{1});
+    d.Call("aten::sub_.Tensor", derivative, b.saved(1));
     const Tensor chance = d.Call("aten::sigmoid", b.saved(0));
-    d.Call("aten::mul_.Tensor", slope, chance);
-    d.Call("aten::sub_.Tensor", slope, weighted);
+    d.Call("aten::mul_.Tensor", derivative, chance);
+    d.Call("aten::sub_.Tensor", derivative, weighted);
   } else {
-    slope = d.Call("aten::sigmoid", b.saved(0));
-    d.Call("aten::sub_.Tensor", slope, b.saved(1));
+    derivative = d.Call("aten::sigmoid", b.saved(0));
+    d.Call("aten::sub_.Tensor", derivative, b.saved(1));
   }
-  d.Call("aten::mul_.Tensor", slope, b.grad());
-  return Reduced(d, b, 4, slope);
+  d.Call("aten::mul_.Tensor", derivative, b.grad());
+  return Reduced(d, b, 4, derivative);
 }
 // grad * -self; log_sigmoid(-self) - log_sigmoid(self) * pos_weight
 Tensor LogitsTarget(Dispatcher& d, const Backward& b) {
   Tensor minus = d.Call("aten::neg", b.saved(0));
-  Tensor slope;
+  Tensor derivative;
   if (b.saved(3).defined()) {
-    slope = d.Call("aten::log_sigmoid", minus);
+    derivative = d.Call("aten::log_sigmoid", minus);
     const Tensor other = d.Call("aten::log_sigmoid", b.saved(0));
     d.Call("aten::mul_.Tensor", other, b.saved(3));
-    d.Call("aten::sub_.Tensor", slope, other);
-    d.Call("aten::mul_.Tensor", slope, b.grad());
+    d.Call("aten::sub_.Tensor", derivative, other);
+    d.Call("aten::mul_.Tensor", derivative, b.grad());
   } else {
-    slope = d.Call("aten::mul.Tensor", minus, b.grad());
+    derivative = d.Call("aten::mul.Tensor", minus, b.grad());
   }
   minus.reset();
-  return Reduced(d, b, 4, slope);
+  return Reduced(d, b, 4, derivative);
 }
 
 // input, normalized_shape, weight, bias, eps

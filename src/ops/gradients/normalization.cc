@@ -51,13 +51,13 @@ Tensor ByStatistics(Dispatcher& d, const Backward& b, const Tensor& of_variance)
   const Tensor input = b.saved(0);
   const std::int64_t batch = b.op().integer(3), group = b.op().integer(6);
   const Tensor groups = d.Call("aten::reshape", input, Dims{batch, group, -1});
-  Tensor slope;
-  if (of_variance.defined()) slope = ByVariance(d, of_variance, groups);
+  Tensor derivative;
+  if (of_variance.defined()) derivative = ByVariance(d, of_variance, groups);
   if (b.grad(1).defined()) {
     const Tensor of_mean = ByMean(d, b.grad(1), groups);
-    slope = slope.defined() ? d.Call("aten::add.Tensor", slope, of_mean) : of_mean;
+    derivative = derivative.defined() ? d.Call("aten::add.Tensor", derivative, of_mean) : of_mean;
   }
-  return d.Call("aten::reshape", slope, Dims(input.sizes()));
+  return d.Call("aten::reshape", derivative, Dims(input.sizes()));
 }
 
 }  // namespace

@@ -97,8 +97,8 @@ Tensor MaximumNorm(Dispatcher& d, const Tensor& self, const Tensor& grad, const 
 }
 
 // norm_backward
-Tensor NormSlope(Dispatcher& d, const Tensor& self, const Tensor& grad, const Tensor& norm,
-                 double p, const Dims& dims) {
+Tensor NormBackward(Dispatcher& d, const Tensor& self, const Tensor& grad, const Tensor& norm,
+                    double p, const Dims& dims) {
   if (p == 0.0) return {};
   if (p == 1.0) {
     const Tensor sign = d.Call("aten::sgn", self);
@@ -165,7 +165,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // 2 / (count - correction) * grad * (self - self.mean(dim, true)) (var_backward)
-Tensor SlopeOfVariance(Dispatcher& d, const Backward& b, Tensor grad) {
+Tensor VarianceBackward(Dispatcher& d, const Backward& b, Tensor grad) {
   const OpView& op = b.op();
   const Tensor self = b.saved(0);
   const bool all = !op.given(1) || self.rank() == 0;
@@ -188,7 +188,7 @@ Tensor SlopeOfVariance(Dispatcher& d, const Backward& b, Tensor grad) {
 }
 
 // (grad / (result * 2)).masked_fill_(result == 0, 0)
-Tensor SlopeOfDeviation(Dispatcher& d, const Backward& b, const Tensor& grad) {
+Tensor DeviationBackward(Dispatcher& d, const Backward& b, const Tensor& grad) {
   Tensor of_variance;
   {
     const Tensor twice = d.Call("aten::mul.Scalar", b.result(), std::int64_t{2});
@@ -196,10 +196,10 @@ Tensor SlopeOfDeviation(Dispatcher& d, const Backward& b, const Tensor& grad) {
     const Tensor zero = d.Call("aten::eq.Scalar", b.result(), std::int64_t{0});
     d.Call("aten::masked_fill_.Scalar", of_variance, zero, std::int64_t{0});
   }
-  return SlopeOfVariance(d, b, of_variance);
+  return VarianceBackward(d, b, of_variance);
 }
 
-Tensor SlopeOfMean(Dispatcher& d, const Backward& b, const Tensor& grad) {
+Tensor MeanBackward(Dispatcher& d, const Backward& b, const Tensor& grad) {
   const OpView& op = b.op();
   const bool all = !op.given(1) || op.ints(1).empty();
   const Tensor whole = all ? d.Call("aten::expand", grad, Dims(op.self().sizes()))
@@ -207,26 +207,26 @@ Tensor SlopeOfMean(Dispatcher& d, const Backward& b, const Tensor& grad) {
   return d.Call("aten::div.Scalar", whole, all ? op.self().count() : Reduced(op, 1));
 }
 
-Tensor WithMean(Dispatcher& d, const Backward& b, Tensor slope) {
-  if (!b.grad(1).defined()) return slope;
-  Tensor of_mean = SlopeOfMean(d, b, b.grad(1));
-  if (!slope.defined()) return of_mean;
-  slope = d.Call("aten::add.Tensor", slope, of_mean);
-  return slope;
+Tensor WithMean(Dispatcher& d, const Backward& b, Tensor derivative) {
+  if (!b.grad(1).defined()) return derivative;
+  Tensor of_mean = MeanBackward(d, b, b.grad(1));
+  if (!derivative.defined()) return of_mean;
+  derivative = d.Call("aten::add.Tensor", derivative, of_mean);
+  return derivative;
 }
 
 }  // namespace
 
-Tensor VarSelf(Dispatcher& d, const Backward& b) { return SlopeOfVariance(d, b, b.grad()); }
+Tensor VarSelf(Dispatcher& d, const Backward& b) { return VarianceBackward(d, b, b.grad()); }
 
-Tensor StdSelf(Dispatcher& d, const Backward& b) { return SlopeOfDeviation(d, b, b.grad()); }
+Tensor StdSelf(Dispatcher& d, const Backward& b) { return DeviationBackward(d, b, b.grad()); }
 
 Tensor VarMeanSelf(Dispatcher& d, const Backward& b) {
-  return WithMean(d, b, b.grad().defined() ? SlopeOfVariance(d, b, b.grad()) : Tensor());
+  return WithMean(d, b, b.grad().defined() ? VarianceBackward(d, b, b.grad()) : Tensor());
 }
 
 Tensor StdMeanSelf(Dispatcher& d, const Backward& b) {
-  return WithMean(d, b, b.grad().defined() ? SlopeOfDeviation(d, b, b.grad()) : Tensor());
+  return WithMean(d, b, b.grad().defined() ? DeviationBackward(d, b, b.grad()) : Tensor());
 }
 
 // grad * (self - result).exp().conj(), both with the reduced dimensions (logsumexp_backward)
@@ -238,8 +238,8 @@ Tensor LogSumExpSelf(Dispatcher& d, const Backward& b) {
     result = UnsqueezeAll(d, result, DimsGiven(op, 1));
   }
   const Tensor power = d.Call("aten::sub.Tensor", b.saved(0), result);
-  const Tensor slope = d.Call("aten::exp", power);
-  return d.Call("aten::mul.Tensor", grad, Conjugate(d, slope));
+  const Tensor derivative = d.Call("aten::exp", power);
+  return d.Call("aten::mul.Tensor", grad, Conjugate(d, derivative));
 }
 
 // self, dim
@@ -259,8 +259,8 @@ Tensor ProdSelf(Dispatcher& d, const Backward& b) {
   if (self.rank() == 0) return b.grad();
   NoteNoZeros(d);
   d.Call("aten::eq.Scalar", self, std::int64_t{0});
-  const Tensor slope = d.Call("aten::div.Tensor", b.result(), self);
-  return d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, slope));
+  const Tensor derivative = d.Call("aten::div.Tensor", b.result(), self);
+  return d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, derivative));
 }
 
 // self, dim, keepdim
@@ -275,8 +275,8 @@ Tensor ProdDimSelf(Dispatcher& d, const Backward& b) {
   const Tensor zeros = d.Call("aten::eq.Scalar", self, std::int64_t{0});
   const Tensor counts = d.Call("aten::sum.dim_IntList", zeros, Dims{dim}, true);
   d.Call("aten::sum", counts);
-  const Tensor slope = d.Call("aten::div.Tensor", result, self);
-  return d.Call("aten::mul.Tensor", grad, Conjugate(d, slope));
+  const Tensor derivative = d.Call("aten::div.Tensor", result, self);
+  return d.Call("aten::mul.Tensor", grad, Conjugate(d, derivative));
 }
 
 // self, dim, keepdim: elements that are equally large share the gradient.
@@ -294,19 +294,19 @@ Tensor ExtremesSelf(Dispatcher& d, const Backward& b) {
   const int rank = b.op().self().rank();
   if (b.op().given(1) && rank > 0) dims.push_back(b.op().dim(1, rank));
   const bool kept = b.op().boolean(2);
-  Tensor slope;
+  Tensor derivative;
   for (int i = 0; i < 2; ++i) {
     if (!b.grad(i).defined()) continue;
     const Tensor result = RestoreDims(d, b.result(i), dims, kept);
     const Tensor mask = d.Call("aten::eq.Tensor", result, b.saved(0));
     Tensor share = ShareAmong(d, RestoreDims(d, b.grad(i), dims, kept), mask, dims);
-    if (slope.defined()) {
-      d.Call("aten::add_.Tensor", slope, share);
+    if (derivative.defined()) {
+      d.Call("aten::add_.Tensor", derivative, share);
     } else {
-      slope = std::move(share);
+      derivative = std::move(share);
     }
   }
-  return slope;
+  return derivative;
 }
 
 // evenly_distribute_backward
@@ -327,7 +327,7 @@ Tensor VectorNormSelf(Dispatcher& d, const Backward& b) {
   const bool kept = b.op().boolean(3) || b.op().self().rank() == 0 || dims.empty();
   const Tensor grad = kept ? b.grad() : UnsqueezeAll(d, b.grad(), dims);
   const Tensor norm = kept ? b.result() : UnsqueezeAll(d, b.result(), dims);
-  return NormSlope(d, b.saved(0), grad, norm, b.op().real(1, 2.0), dims);
+  return NormBackward(d, b.saved(0), grad, norm, b.op().real(1, 2.0), dims);
 }
 
 // self, p, dim, keepdim, dtype
@@ -337,16 +337,16 @@ Tensor NormAsSelf(Dispatcher& d, const Backward& b) {
   const bool kept = b.op().boolean(3) || self.rank() == 0;
   const Tensor grad = kept ? b.grad() : UnsqueezeAll(d, b.grad(), dims);
   const Tensor norm = kept ? b.result() : UnsqueezeAll(d, b.result(), dims);
-  return NormSlope(d, self, grad, norm, b.op().real(1, 2.0), dims);
+  return NormBackward(d, self, grad, norm, b.op().real(1, 2.0), dims);
 }
 // self, p
 Tensor NormOfAllSelf(Dispatcher& d, const Backward& b) {
-  return NormSlope(d, b.saved(0), b.grad(), b.result(), b.op().real(1, 2.0), Dims());
+  return NormBackward(d, b.saved(0), b.grad(), b.result(), b.op().real(1, 2.0), Dims());
 }
 // self, p, dtype
 Tensor NormOfAllAsSelf(Dispatcher& d, const Backward& b) {
   const Tensor self = d.Call("aten::to.dtype", b.saved(0), b.grad().dtype());
-  return NormSlope(d, self, b.grad(), b.result(), b.op().real(1, 2.0), Dims());
+  return NormBackward(d, self, b.grad(), b.result(), b.op().real(1, 2.0), Dims());
 }
 
 // self, dim: the sum from the other end.

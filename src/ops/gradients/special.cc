@@ -106,16 +106,16 @@ Tensor Acosh(Dispatcher& d, const Backward& b) {
   }
   const Tensor square = Times(d, b.saved(0), b.saved(0));
   const Tensor less = d.Call("aten::sub.Scalar", square, kOne);
-  const Tensor slope = d.Call("aten::rsqrt", less);
-  return Times(d, b.grad(), Conjugate(d, slope));
+  const Tensor derivative = d.Call("aten::rsqrt", less);
+  return Times(d, b.grad(), Conjugate(d, derivative));
 }
 
 // grad * (self ** 2 + 1).rsqrt()
 Tensor Asinh(Dispatcher& d, const Backward& b) {
   const Tensor square = d.Call("aten::pow.Tensor_Scalar", b.saved(0), std::int64_t{2});
   const Tensor more = d.Call("aten::add.Scalar", square, kOne);
-  const Tensor slope = d.Call("aten::rsqrt", more);
-  return Times(d, b.grad(), Conjugate(d, slope));
+  const Tensor derivative = d.Call("aten::rsqrt", more);
+  return Times(d, b.grad(), Conjugate(d, derivative));
 }
 
 // grad * 1 / (1 - self ** 2)
@@ -136,9 +136,9 @@ Tensor Sinc(Dispatcher& d, const Backward& b) {
   Tensor cosine = d.Call("aten::cos", scaled);
   Tensor product = Times(d, scaled, cosine);
   Tensor difference = d.Call("aten::sub.Tensor", product, sine);
-  Tensor slope = d.Call("aten::div.Tensor", difference, scaled_square);
-  const Tensor out = Times(d, b.grad(), Conjugate(d, slope));
-  for (Tensor* t : {&slope, &difference, &product, &cosine, &sine}) t->reset();
+  Tensor derivative = d.Call("aten::div.Tensor", difference, scaled_square);
+  const Tensor out = Times(d, b.grad(), Conjugate(d, derivative));
+  for (Tensor* t : {&derivative, &difference, &product, &cosine, &sine}) t->reset();
   const Tensor zero = d.Call("aten::scalar_tensor", 0.0, b.grad().dtype());
   const Tensor at_zero = d.Call("aten::eq.Scalar", scaled_square, 0.0);
   return d.Call("aten::where.self", at_zero, zero, out);
@@ -149,8 +149,8 @@ Tensor Erfc(Dispatcher& d, const Backward& b) {
   const Tensor square = d.Call("aten::pow.Tensor_Scalar", b.saved(0), std::int64_t{2});
   const Tensor minus = d.Call("aten::neg", square);
   const Tensor bell = d.Call("aten::exp", minus);
-  const Tensor slope = d.Call("aten::mul.Scalar", bell, -kTwoOverRootPi);
-  return Times(d, slope, b.grad());
+  const Tensor derivative = d.Call("aten::mul.Scalar", bell, -kTwoOverRootPi);
+  return Times(d, derivative, b.grad());
 }
 
 // sqrt(pi) / 2 * exp(erfinv(self) ** 2) * grad
@@ -158,8 +158,8 @@ Tensor Erfinv(Dispatcher& d, const Backward& b) {
   const Tensor inverse = d.Call("aten::erfinv", b.saved(0));
   const Tensor square = d.Call("aten::pow.Tensor_Scalar", inverse, std::int64_t{2});
   const Tensor bell = d.Call("aten::exp", square);
-  const Tensor slope = d.Call("aten::mul.Scalar", bell, 1 / kTwoOverRootPi);
-  return Times(d, slope, b.grad());
+  const Tensor derivative = d.Call("aten::mul.Scalar", bell, 1 / kTwoOverRootPi);
+  return Times(d, derivative, b.grad());
 }
 
 Tensor Lgamma(Dispatcher& d, const Backward& b) {
@@ -187,12 +187,12 @@ Tensor BesselOne(Dispatcher& d, const Backward& b) {
   Tensor inverse = d.Call("aten::reciprocal", safe);
   Tensor ratio = Times(d, b.result(), inverse);
   Tensor zeroth = d.Call("aten::i0", safe);
-  const Tensor slope = d.Call("aten::sub.Tensor", zeroth, ratio);
+  const Tensor derivative = d.Call("aten::sub.Tensor", zeroth, ratio);
   zeroth.reset();
   ratio.reset();
   inverse.reset();
   const Tensor half = d.Call("aten::scalar_tensor", 0.5, self.dtype());
-  return Times(d, b.grad(), d.Call("aten::where.self", tiny, half, slope));
+  return Times(d, b.grad(), d.Call("aten::where.self", tiny, half, derivative));
 }
 
 // --- clamp(self, min, max) by tensors: a bound that the element is equal to shares its gradient -

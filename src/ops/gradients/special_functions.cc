@@ -41,16 +41,16 @@ Tensor TimesGammaDensity(Dispatcher& d, const Backward& b, bool negative) {
 Tensor Entropy(Dispatcher& d, const Backward& b) {
   const Tensor logarithm = d.Call("aten::log", b.saved(0));
   const Tensor sum = d.Call("aten::add.Scalar", logarithm, kOne);
-  const Tensor slope = d.Call("aten::neg", sum);
-  return Times(d, b.grad(), slope);
+  const Tensor derivative = d.Call("aten::neg", sum);
+  return Times(d, b.grad(), derivative);
 }
 
 // (2 * self * result - 2 / sqrt(pi)) * grad
 Tensor ScaledErfc(Dispatcher& d, const Backward& b) {
   const Tensor twice = d.Call("aten::mul.Scalar", b.saved(0), 2.0);
   const Tensor product = Times(d, twice, b.result());
-  const Tensor slope = d.Call("aten::sub.Scalar", product, kTwoOverRootPi);
-  return Times(d, slope, b.grad());
+  const Tensor derivative = d.Call("aten::sub.Scalar", product, kTwoOverRootPi);
+  return Times(d, derivative, b.grad());
 }
 
 // grad * (i1e(self) - sgn(self) * result)
@@ -58,8 +58,8 @@ Tensor ScaledBessel(Dispatcher& d, const Backward& b) {
   const Tensor sign = d.Call("aten::sgn", b.saved(0));
   const Tensor product = Times(d, sign, b.result());
   const Tensor first = d.Call("aten::special_i1e", b.saved(0));
-  const Tensor slope = d.Call("aten::sub.Tensor", first, product);
-  return Times(d, b.grad(), slope);
+  const Tensor derivative = d.Call("aten::sub.Tensor", first, product);
+  return Times(d, b.grad(), derivative);
 }
 
 // grad * (i0e(self) - result * (sgn(self) + 1 / self)), and half of it at zero (i1e_backward)
@@ -69,17 +69,17 @@ Tensor ScaledBesselOne(Dispatcher& d, const Backward& b) {
   const Tensor tiny = d.Call("aten::le.Scalar", d.Call("aten::abs", self), epsilon);
   const Tensor safe =
       d.Call("aten::where.self", tiny, d.Call("aten::scalar_tensor", epsilon, self.dtype()), self);
-  Tensor slope;
+  Tensor derivative;
   {
     const Tensor inverse = d.Call("aten::reciprocal", safe);
     const Tensor sign = d.Call("aten::sgn", safe);
     const Tensor sum = d.Call("aten::add.Tensor", sign, inverse);
     const Tensor product = Times(d, b.result(), sum);
     const Tensor zeroth = d.Call("aten::special_i0e", safe);
-    slope = d.Call("aten::sub.Tensor", zeroth, product);
+    derivative = d.Call("aten::sub.Tensor", zeroth, product);
   }
   const Tensor half = d.Call("aten::scalar_tensor", 0.5, self.dtype());
-  return Times(d, b.grad(), d.Call("aten::where.self", tiny, half, slope));
+  return Times(d, b.grad(), d.Call("aten::where.self", tiny, half, derivative));
 }
 
 // grad * sqrt(2 / pi) / 2 * exp(-(result + self^2 / 2))
@@ -122,11 +122,11 @@ Tensor ComplementedGammaOther(Dispatcher& d, const Backward& b) {
 
 // xlog1py(grad, other), 0 where the product was 0 times infinity
 Tensor Xlog1pySelf(Dispatcher& d, const Backward& b) {
-  const Tensor slope = d.Call("aten::special_xlog1py", b.grad(), b.saved(1));
+  const Tensor derivative = d.Call("aten::special_xlog1py", b.grad(), b.saved(1));
   const Tensor outside = d.Call("aten::le.Scalar", b.saved(1), -1.0);
   const Tensor zero = d.Call("aten::eq.Scalar", b.saved(0), 0.0);
   const Tensor lost = d.Call("aten::bitwise_and.Tensor", zero, outside);
-  return d.Call("aten::masked_fill.Scalar", slope, lost, 0.0);
+  return d.Call("aten::masked_fill.Scalar", derivative, lost, 0.0);
 }
 Tensor Xlog1pyOther(Dispatcher& d, const Backward& b) {
   const Tensor more = d.Call("aten::add.Scalar", b.saved(1), kOne);
@@ -139,10 +139,10 @@ Tensor Xlog1pyOfNumber(Dispatcher& d, const Backward& b) {
   return d.Call("aten::div.Tensor", product, more);
 }
 Tensor Xlog1pyByNumber(Dispatcher& d, const Backward& b) {
-  Tensor slope = d.Call("aten::special_xlog1py.other_scalar", b.grad(), b.op().arg(1));
-  if (b.op().real(1) > -1) return slope;
+  Tensor derivative = d.Call("aten::special_xlog1py.other_scalar", b.grad(), b.op().arg(1));
+  if (b.op().real(1) > -1) return derivative;
   const Tensor zero = d.Call("aten::eq.Scalar", b.saved(0), 0.0);
-  return d.Call("aten::masked_fill.Scalar", slope, zero, 0.0);
+  return d.Call("aten::masked_fill.Scalar", derivative, zero, 0.0);
 }
 
 Tensor GammaArguments(Dispatcher& d, const Tensor& self, std::int64_t p) {

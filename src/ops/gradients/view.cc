@@ -117,8 +117,8 @@ Tensor DiagonalSelf(Dispatcher& d, const Backward& b) {
                 b.op().arg(3));
 }
 
-Tensor SlopeOfStrided(Dispatcher& d, Tensor gradient, const TensorView& base, const Dims& sizes,
-                      const Dims& strides, std::int64_t offset) {
+Tensor StridedBackward(Dispatcher& d, Tensor gradient, const TensorView& base, const Dims& sizes,
+                       const Dims& strides, std::int64_t offset) {
   const Dims base_sizes(base.sizes()), base_strides(base.strides());
   if (base.count() == 0 || gradient.count() == 0) {
     return d.Call("aten::zeros", base_sizes, gradient.dtype());
@@ -157,7 +157,7 @@ Tensor SlopeOfStrided(Dispatcher& d, Tensor gradient, const TensorView& base, co
 // self, size, stride, storage_offset
 Tensor AsStridedSelf(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
-  return SlopeOfStrided(d, b.grad(), op.self(), op.ints(1), op.ints(2), op.integer(3, 0));
+  return StridedBackward(d, b.grad(), op.self(), op.ints(1), op.ints(2), op.integer(3, 0));
 }
 
 // self, src

@@ -9,8 +9,8 @@
 namespace steelyard::gradients {
 
 // A view's gradient in a tensor of its base's layout, zero elsewhere (as_strided_backward).
-Tensor SlopeOfStrided(Dispatcher& d, Tensor gradient, const TensorView& base, const Dims& sizes,
-                      const Dims& strides, std::int64_t offset);
+Tensor StridedBackward(Dispatcher& d, Tensor gradient, const TensorView& base, const Dims& sizes,
+                       const Dims& strides, std::int64_t offset);
 
 Tensor TransposeSelf(Dispatcher& d, const Backward& b);
 Tensor TSelf(Dispatcher& d, const Backward& b);

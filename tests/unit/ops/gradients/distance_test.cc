@@ -23,9 +23,9 @@ TEST(DistanceGradients, BothOfAProductAreComputedThoughOneIsWanted) {
 
 TEST(DistanceGradients, OthersHaveAKernelForEach) {
   EXPECT_THAT(BackwardOf("aten::_cdist_forward(%p, %x, 1.0, None)"),
-              Contains("distance_slopes").Times(1));
+              Contains("distance_gradients").Times(1));
   EXPECT_THAT(BackwardOf("aten::_cdist_forward(%p, %q, 1.0, None)"),
-              Contains("distance_slopes").Times(2));
+              Contains("distance_gradients").Times(2));
 }
 
 TEST(DistanceGradients, AWeightSavesDirectionLengthAndNorm) {

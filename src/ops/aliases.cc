@@ -284,6 +284,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const OpDef> OtherNames() { return kRows; }
+std::span<const OpDef> Aliases() { return kRows; }
 
 }  // namespace steelyard::ops

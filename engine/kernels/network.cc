@@ -15,8 +15,8 @@
 #include <array>
 #include <utility>
 
-#include "meanings/meanings.h"
-#include "meanings/operands_taken.h"
+#include "kernels/kernels.h"
+#include "kernels/operands_taken.h"
 
 namespace steelyard::engine {
 namespace {
@@ -108,14 +108,14 @@ void ColumnStorage(Stack* stack) {
 }
 
 constexpr std::array kRows{
-    MeaningRow{"steelyard::column_storage", ColumnStorage},
-    MeaningRow{"steelyard::lstm_layer", Layer},
-    MeaningRow{"steelyard::lstm_layer_backward", LayerBackward},
-    MeaningRow{"steelyard::max_pool1d_values", MaxPool1dValues},
+    KernelRow{"steelyard::column_storage", ColumnStorage},
+    KernelRow{"steelyard::lstm_layer", Layer},
+    KernelRow{"steelyard::lstm_layer_backward", LayerBackward},
+    KernelRow{"steelyard::max_pool1d_values", MaxPool1dValues},
 };
 
 }  // namespace
 
-std::span<const MeaningRow> NetworkMeanings() { return kRows; }
+std::span<const KernelRow> NetworkKernels() { return kRows; }
 
 }  // namespace steelyard::engine

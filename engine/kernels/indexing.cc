@@ -18,8 +18,8 @@
 #include <array>
 #include <utility>
 
-#include "meanings/meanings.h"
-#include "meanings/operands_taken.h"
+#include "kernels/kernels.h"
+#include "kernels/operands_taken.h"
 
 namespace steelyard::engine {
 namespace {
@@ -133,20 +133,20 @@ void DistinctRows(Stack* stack) {
 }
 
 constexpr std::array kRows{
-    MeaningRow{"steelyard::count_into", CountInto},
-    MeaningRow{"steelyard::count_nonzero", CountNonzero},
-    MeaningRow{"steelyard::distinct_rows", DistinctRows},
-    MeaningRow{"steelyard::found_among", FoundAmong},
-    MeaningRow{"steelyard::index_reduced", IndexReduced},
-    MeaningRow{"steelyard::room_for_found", RoomForFound},
-    MeaningRow{"steelyard::rows_in_order", RowsInOrder},
-    MeaningRow{"steelyard::rows_reduced", RowsReduced},
-    MeaningRow{"steelyard::runs", Runs},
-    MeaningRow{"steelyard::scatter_reduced", ScatterReduced},
+    KernelRow{"steelyard::count_into", CountInto},
+    KernelRow{"steelyard::count_nonzero", CountNonzero},
+    KernelRow{"steelyard::distinct_rows", DistinctRows},
+    KernelRow{"steelyard::found_among", FoundAmong},
+    KernelRow{"steelyard::index_reduced", IndexReduced},
+    KernelRow{"steelyard::room_for_found", RoomForFound},
+    KernelRow{"steelyard::rows_in_order", RowsInOrder},
+    KernelRow{"steelyard::rows_reduced", RowsReduced},
+    KernelRow{"steelyard::runs", Runs},
+    KernelRow{"steelyard::scatter_reduced", ScatterReduced},
 };
 
 }  // namespace
 
-std::span<const MeaningRow> IndexingMeanings() { return kRows; }
+std::span<const KernelRow> IndexingKernels() { return kRows; }
 
 }  // namespace steelyard::engine

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-Meaning = Callable[..., Any]
+Function = Callable[..., Any]
 
 # Kernels that are a step of several operators, which their name does not tell apart. Their results
 # are nan: what is computed from them is not compared by accident. Gradients take operands again.
@@ -209,7 +209,9 @@ def distances(
     return torch.ops.aten._cdist_forward(first, second, power, without_products).view(sizes)
 
 
-def two_class_slope(grad: torch.Tensor, self: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+def two_class_gradient(
+    grad: torch.Tensor, self: torch.Tensor, target: torch.Tensor
+) -> torch.Tensor:
     return torch.ops.aten.binary_cross_entropy_backward(grad, self, target, None, 0)
 
 
@@ -223,7 +225,7 @@ def column_storage(
     return storage
 
 
-MEANINGS: dict[str, Meaning] = {
+KERNELS: dict[str, Function] = {
     # PyTorch boxes a number itself where it is passed for a tensor.
     "steelyard::box": lambda number: number,
     "steelyard::box_imaginary": lambda number: complex(0, number),
@@ -235,7 +237,7 @@ MEANINGS: dict[str, Meaning] = {
     "steelyard::bag_maxima": lambda self, bags, columns: self.new_zeros(bags, columns),
     "steelyard::column_storage": column_storage,
     "steelyard::copied_result": torch.clone,
-    "steelyard::distance_slopes": torch.ops.aten._cdist_backward,
+    "steelyard::distance_gradients": torch.ops.aten._cdist_backward,
     "steelyard::distances": distances,
     "steelyard::index_reduced": slices_reduced,
     "steelyard::rows_reduced": rows_reduced,
@@ -251,5 +253,5 @@ MEANINGS: dict[str, Meaning] = {
     "steelyard::slow_conv_transpose2d_backward": slow_transposed_backward,
     "steelyard::slow_conv_transpose3d_backward": slow_transposed_backward,
     "steelyard::transposed_convolution": transposed_convolution,
-    "steelyard::two_class_slope": two_class_slope,
+    "steelyard::two_class_gradient": two_class_gradient,
 }

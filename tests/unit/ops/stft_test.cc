@@ -10,7 +10,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-TEST(ShortTime, FramesOverlap) {
+TEST(Stft, FramesOverlap) {
   // (400 - 64) / 16 + 1 frames of 64 / 2 + 1 frequencies.
   EXPECT_EQ(ResultOf("aten::stft(f32[2,400], 64, 16, 64, f32[64], False, True, True)"),
             "c64[2,33,22]{726,1,33}");
@@ -18,7 +18,7 @@ TEST(ShortTime, FramesOverlap) {
               HasSubstr("longer than the signal"));
 }
 
-TEST(ShortTime, ASignalIsWhatItsFramesCoverLessTheMargins) {
+TEST(Stft, ASignalIsWhatItsFramesCoverLessTheMargins) {
   // 64 + 21 * 16 samples, of which 32 at both ends are margins.
   EXPECT_EQ(ResultOf("aten::istft(c64[2,33,22], 64, 16, 64, f32[64])"), "f32[2,336]");
   EXPECT_EQ(ResultOf("aten::istft(c64[33,22], 64, 16, 64, f32[64], False)"), "f32[400]");
@@ -29,7 +29,7 @@ TEST(ShortTime, ASignalIsWhatItsFramesCoverLessTheMargins) {
   EXPECT_THAT(RefusalOf("aten::istft(f32[33,22], 64)"), HasSubstr("complex"));
 }
 
-TEST(ShortTime, SquaresOfTheWindowsAreAddedUpToo) {
+TEST(Stft, SquaresOfTheWindowsAreAddedUpToo) {
   const auto events = EventsOf("aten::istft(c64[2,33,22], 64, 16, 64, f32[64])");
   EXPECT_THAT(events, Contains(Line(64 * 4, "pow")));
   EXPECT_THAT(events, Contains(Line((64 + 21 * 16) * 4, "empty")));

@@ -4,7 +4,7 @@
 // and of the order that is asked for at the edges (gradient_helper and gradient_helper_float in
 // ATen/native/ReduceOps.cpp). Operands of C++'s operators are computed from right to left.
 
-#include "ops/differences.h"
+#include "ops/numerical_gradient.h"
 
 #include <fmt/core.h>
 
@@ -340,6 +340,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const OpDef> Differences() { return kRows; }
+std::span<const OpDef> NumericalGradient() { return kRows; }
 
 }  // namespace steelyard::ops

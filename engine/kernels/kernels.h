@@ -11,25 +11,25 @@
 
 namespace steelyard::engine {
 
-// What is said of a step without a meaning.
-inline constexpr char kNoMeaning[] = "the engine cannot run this step of an operator yet";
+// What is said of a step without a kernel.
+inline constexpr char kNoKernel[] = "the engine cannot run this step of an operator yet";
 
 // Takes its operands off the stack and puts its results there.
-using Meaning = void (*)(torch::jit::Stack* stack);
+using Kernel = void (*)(torch::jit::Stack* stack);
 
-struct MeaningRow {
+struct KernelRow {
   std::string_view op;
-  Meaning meaning;
+  Kernel kernel;
 };
 
 // Null where there is none.
-Meaning MeaningOf(std::string_view op);
+Kernel KernelOf(std::string_view op);
 
 // The rows of the families.
-std::span<const MeaningRow> ConvolutionMeanings();
-std::span<const MeaningRow> GeneralMeanings();
-std::span<const MeaningRow> IndexingMeanings();
-std::span<const MeaningRow> NetworkMeanings();
-std::span<const MeaningRow> PairMeanings();
+std::span<const KernelRow> ConvolutionKernels();
+std::span<const KernelRow> GeneralKernels();
+std::span<const KernelRow> IndexingKernels();
+std::span<const KernelRow> NetworkKernels();
+std::span<const KernelRow> PairKernels();
 
 }  // namespace steelyard::engine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operands of a step, as its meaning reads them: one after another, front to back.
+// The operands of a step, as its kernel reads them: one after another, front to back.
 #pragma once
 
 #include <ATen/core/Tensor.h>

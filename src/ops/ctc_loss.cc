@@ -63,15 +63,15 @@ Work CtcWork(const OpView& op) { return OfPlaces(op.output(1)); }
 
 // grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, blank,
 // zero_infinity
-void CtcSlopeShape(const OpView& op, Outputs& out) {
+void CtcBackwardShape(const OpView& op, Outputs& out) {
   RequireAlignment(op.tensor(1), op, 3);
   out.Add(op.tensor(1).dtype(), op.tensor(1).sizes());
 }
-void CtcSlopeAllocations(const OpView& op, Allocations& memory) {
+void CtcBackwardAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, "aten::empty");
   memory.Free(memory.Allocate(op.tensor(6).bytes(), "aten::empty"));
 }
-Work CtcSlopeWork(const OpView& op) {
+Work CtcBackwardWork(const OpView& op) {
   return OfPlaces(op.tensor(6)) +
          work::Times({.alu = 2, .special = 1}, work::Elements(op.output()));
 }
@@ -155,12 +155,12 @@ constexpr std::array kRows{
             "zero_infinity=False) -> Tensor",
             "aten::_ctc_loss_backward(f32[2], f32[10,2,5], i64[2,3], [10,10], [3,2], f32[2], "
             "f32[2,10,7], 0)"},
-           {CtcSlopeShape, Fusion::kOpaque, CtcSlopeAllocations, CtcSlopeWork, kGradientUnknown,
-            precision::kFollow}),
+           {CtcBackwardShape, Fusion::kOpaque, CtcBackwardAllocations, CtcBackwardWork,
+            kGradientUnknown, precision::kFollow}),
 };
 
 }  // namespace
 
-std::span<const OpDef> Alignment() { return kRows; }
+std::span<const OpDef> CtcLoss() { return kRows; }
 
 }  // namespace steelyard::ops

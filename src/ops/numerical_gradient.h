@@ -8,6 +8,6 @@
 namespace steelyard::ops {
 
 // torch.gradient.
-std::span<const OpDef> Differences();
+std::span<const OpDef> NumericalGradient();
 
 }  // namespace steelyard::ops

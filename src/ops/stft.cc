@@ -240,6 +240,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const OpDef> ShortTime() { return kRows; }
+std::span<const OpDef> Stft() { return kRows; }
 
 }  // namespace steelyard::ops

@@ -11,7 +11,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Without a size in the file every element may be one of its own.
-TEST(Distinct, RunsHaveRoomForAll) {
+TEST(Unique, RunsHaveRoomForAll) {
   EXPECT_EQ(ResultOf("aten::unique_consecutive(i64[3,4], True, True)"), "i64[12]");
   EXPECT_THAT(EventsOf("aten::unique_consecutive(f32[3,4], True, True)"),
               ElementsAre(Line(3 * 4 * 4, "empty"), Line(3 * 4 * 8, "resize_"),
@@ -19,7 +19,7 @@ TEST(Distinct, RunsHaveRoomForAll) {
 }
 
 // Columns are moved to the front and made rows; counts are made whether asked for or not.
-TEST(Distinct, RowsOfOneDimensionAreOrderedInACopy) {
+TEST(Unique, RowsOfOneDimensionAreOrderedInACopy) {
   EXPECT_EQ(ResultOf("aten::unique_dim(f32[3,4], 1)"), "f32[3,4]{1,3}");
   constexpr int kBytes = 3 * 4 * 4, kPlaces = 3 * 8;
   EXPECT_THAT(

@@ -11,7 +11,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Inside, the difference over two steps is halved; at each edge it is one step wide.
-TEST(Differences, OneDimensionIsJoinedOfThreeParts) {
+TEST(NumericalGradient, OneDimensionIsJoinedOfThreeParts) {
   constexpr int kInner = 4 * 8, kEdge = 1 * 8;
   EXPECT_THAT(
       EventsOf("aten::gradient.scalarint(f64[6], spacing=2.0, dim=0)"),
@@ -24,12 +24,12 @@ TEST(Differences, OneDimensionIsJoinedOfThreeParts) {
                   Line(-kEdge, "gradient"), Line(-kEdge, "gradient")));
 }
 
-TEST(Differences, AResultForEachDimension) {
+TEST(NumericalGradient, AResultForEachDimension) {
   EXPECT_EQ(ResultOf("aten::gradient.array(f32[6,8], dim=[0,1])", 1), "f32[6,8]");
   EXPECT_EQ(ResultOf("aten::gradient.scalarint(f32[6,8])", 1), "f32[6,8]");
 }
 
-TEST(Differences, EdgesNeedNeighbours) {
+TEST(NumericalGradient, EdgesNeedNeighbours) {
   EXPECT_THAT(RefusalOf("aten::gradient.scalarint(f32[2], edge_order=2)"),
               HasSubstr("2 elements for differences of order 2"));
   EXPECT_THAT(RefusalOf("aten::gradient.scalarint(f32[6], edge_order=3)"), HasSubstr("order 3"));

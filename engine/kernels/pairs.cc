@@ -18,8 +18,8 @@
 #include <array>
 #include <string>
 
-#include "meanings/meanings.h"
-#include "meanings/operands_taken.h"
+#include "kernels/kernels.h"
+#include "kernels/operands_taken.h"
 
 namespace steelyard::engine {
 namespace {
@@ -37,7 +37,7 @@ struct Pairs {
   // By the operator that the step is of, not reduced: its schema says where the number goes.
   at::Tensor Loss() const {
     const auto found = c10::Dispatcher::singleton().findSchema({of, ""});
-    TORCH_CHECK_NOT_IMPLEMENTED(found, kNoMeaning);
+    TORCH_CHECK_NOT_IMPLEMENTED(found, kNoKernel);
     Stack stack;
     for (const c10::Argument& argument : found->schema().arguments()) {
       stack.push_back(Operand(argument, stack.size()));
@@ -56,7 +56,7 @@ struct Pairs {
     if (place == 1) return target;
     if (argument.name() == "reduction") return std::int64_t{at::Reduction::None};
     if (argument.type()->kind() == c10::TypeKind::FloatType) return number;
-    TORCH_CHECK_NOT_IMPLEMENTED(argument.default_value(), kNoMeaning);
+    TORCH_CHECK_NOT_IMPLEMENTED(argument.default_value(), kNoKernel);
     return *argument.default_value();
   }
 };
@@ -84,7 +84,7 @@ void ReduceInPlace(Stack* stack) {
                               : at::sum_out(out, terms, at::IntArrayRef()));
 }
 
-void TwoClassSlope(Stack* stack) {
+void TwoClassGradient(Stack* stack) {
   Taken taken(stack);
   const at::Tensor grad = taken.Tensor();
   const at::Tensor self = taken.Tensor();
@@ -105,7 +105,7 @@ void Distances(Stack* stack) {
       at::_cdist_forward(first, second, power, kWithoutProducts).view(taken.Integers()));
 }
 
-void DistanceSlopes(Stack* stack) {
+void DistanceGradients(Stack* stack) {
   Taken taken(stack);
   const at::Tensor grad = taken.Tensor();
   const at::Tensor first = taken.Tensor();
@@ -115,17 +115,17 @@ void DistanceSlopes(Stack* stack) {
 }
 
 constexpr std::array kRows{
-    MeaningRow{"steelyard::distance_slopes", DistanceSlopes},
-    MeaningRow{"steelyard::distances", Distances},
-    MeaningRow{"steelyard::pair_buffer", PairTerms},
-    MeaningRow{"steelyard::pair_like", PairLike},
-    MeaningRow{"steelyard::pair_terms", PairTerms},
-    MeaningRow{"steelyard::reduce_in_place", ReduceInPlace},
-    MeaningRow{"steelyard::two_class_slope", TwoClassSlope},
+    KernelRow{"steelyard::distance_gradients", DistanceGradients},
+    KernelRow{"steelyard::distances", Distances},
+    KernelRow{"steelyard::pair_buffer", PairTerms},
+    KernelRow{"steelyard::pair_like", PairLike},
+    KernelRow{"steelyard::pair_terms", PairTerms},
+    KernelRow{"steelyard::reduce_in_place", ReduceInPlace},
+    KernelRow{"steelyard::two_class_gradient", TwoClassGradient},
 };
 
 }  // namespace
 
-std::span<const MeaningRow> PairMeanings() { return kRows; }
+std::span<const KernelRow> PairKernels() { return kRows; }
 
 }  // namespace steelyard::engine

@@ -151,6 +151,6 @@ constexpr std::array kRows{
 
 }  // namespace
 
-std::span<const OpDef> Distinct() { return kRows; }
+std::span<const OpDef> Unique() { return kRows; }
 
 }  // namespace steelyard::ops

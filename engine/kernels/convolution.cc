@@ -12,8 +12,8 @@
 #include <optional>
 #include <utility>
 
-#include "meanings/meanings.h"
-#include "meanings/operands_taken.h"
+#include "kernels/kernels.h"
+#include "kernels/operands_taken.h"
 
 namespace steelyard::engine {
 namespace {
@@ -106,19 +106,18 @@ void SlowBackward(Stack* stack) {
 }
 
 constexpr std::array kRows{
-    MeaningRow{"steelyard::onednn_convolution_backward", ConvolutionBackward<Direction::kPlain>},
-    MeaningRow{"steelyard::onednn_transposed_backward",
-               ConvolutionBackward<Direction::kTransposed>},
-    MeaningRow{"steelyard::slow_conv3d_backward", SlowBackward<Direction::kPlain>},
-    MeaningRow{"steelyard::slow_conv_dilated2d_backward", SlowBackward<Direction::kPlain>},
-    MeaningRow{"steelyard::slow_conv_dilated3d_backward", SlowBackward<Direction::kPlain>},
-    MeaningRow{"steelyard::slow_conv_transpose2d_backward", SlowBackward<Direction::kTransposed>},
-    MeaningRow{"steelyard::slow_conv_transpose3d_backward", SlowBackward<Direction::kTransposed>},
-    MeaningRow{"steelyard::transposed_convolution", TransposedConvolution},
+    KernelRow{"steelyard::onednn_convolution_backward", ConvolutionBackward<Direction::kPlain>},
+    KernelRow{"steelyard::onednn_transposed_backward", ConvolutionBackward<Direction::kTransposed>},
+    KernelRow{"steelyard::slow_conv3d_backward", SlowBackward<Direction::kPlain>},
+    KernelRow{"steelyard::slow_conv_dilated2d_backward", SlowBackward<Direction::kPlain>},
+    KernelRow{"steelyard::slow_conv_dilated3d_backward", SlowBackward<Direction::kPlain>},
+    KernelRow{"steelyard::slow_conv_transpose2d_backward", SlowBackward<Direction::kTransposed>},
+    KernelRow{"steelyard::slow_conv_transpose3d_backward", SlowBackward<Direction::kTransposed>},
+    KernelRow{"steelyard::transposed_convolution", TransposedConvolution},
 };
 
 }  // namespace
 
-std::span<const MeaningRow> ConvolutionMeanings() { return kRows; }
+std::span<const KernelRow> ConvolutionKernels() { return kRows; }
 
 }  // namespace steelyard::engine

@@ -18,8 +18,8 @@
 #include <string_view>
 #include <utility>
 
-#include "meanings/meanings.h"
-#include "meanings/operands_taken.h"
+#include "kernels/kernels.h"
+#include "kernels/operands_taken.h"
 
 namespace steelyard::engine {
 namespace {
@@ -110,19 +110,19 @@ void SumAcross(Stack* stack) {
 }
 
 constexpr std::array kRows{
-    MeaningRow{"steelyard::add_outer", AddOuter},
-    MeaningRow{"steelyard::as_strided_", AsStridedInPlace},
-    MeaningRow{"steelyard::box", Box},
-    MeaningRow{"steelyard::box_imaginary", BoxImaginary},
-    MeaningRow{"steelyard::copied_result", CopiedResult},
-    MeaningRow{"steelyard::mul_into", MulInto},
-    MeaningRow{"steelyard::put", Put},
-    MeaningRow{"steelyard::random_state", RandomState},
-    MeaningRow{"steelyard::sum_across_", SumAcross},
+    KernelRow{"steelyard::add_outer", AddOuter},
+    KernelRow{"steelyard::as_strided_", AsStridedInPlace},
+    KernelRow{"steelyard::box", Box},
+    KernelRow{"steelyard::box_imaginary", BoxImaginary},
+    KernelRow{"steelyard::copied_result", CopiedResult},
+    KernelRow{"steelyard::mul_into", MulInto},
+    KernelRow{"steelyard::put", Put},
+    KernelRow{"steelyard::random_state", RandomState},
+    KernelRow{"steelyard::sum_across_", SumAcross},
 };
 
 }  // namespace
 
-std::span<const MeaningRow> GeneralMeanings() { return kRows; }
+std::span<const KernelRow> GeneralKernels() { return kRows; }
 
 }  // namespace steelyard::engine

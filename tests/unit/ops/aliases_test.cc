@@ -7,7 +7,7 @@
 namespace steelyard {
 namespace {
 
-TEST(OtherNames, DoWhatTheOperatorTheyNameDoes) {
+TEST(Aliases, DoWhatTheOperatorTheyNameDoes) {
   EXPECT_EQ(EventsOf("aten::greater.Scalar(f32[2,8], 0)"),
             EventsOf("aten::gt.Scalar(f32[2,8], 0)"));
   EXPECT_EQ(EventsOf("aten::special_expit(f32[2,8])"), EventsOf("aten::sigmoid(f32[2,8])"));
