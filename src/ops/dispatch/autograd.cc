@@ -40,8 +40,10 @@ std::string NameOfResult(const OpDef& def, std::size_t i) {
 }
 
 // Whether the formula keeps this argument or result of the call until it has run.
-bool Saves(const Derivative& formula, int place, const OpView& call) {
-  return formula.saves.Contains(place) && (formula.saves_if == nullptr || formula.saves_if(call));
+bool Saves(const Program& program, const OpDef& def, std::span<const Argument> args,
+           const Derivative& formula, int place) {
+  if (!formula.saves.Contains(place)) return false;
+  return formula.saves_if == nullptr || formula.saves_if(OpView(program, def, args, {}));
 }
 
 bool GivesList(const OpDef& def) { return def.signature->text().ends_with("-> Tensor[]"); }
@@ -299,7 +301,7 @@ bool Autograd::Keeps(const OpDef& def, int place, std::span<const Argument> args
   int users = 0, differentiated = 0;
   for (const Derivative& formula : def.grad->formulas()) {
     differentiated += static_cast<int>(formula.of.places().size());
-    if (!Saves(formula, place, OpView(program_, def, args, {}))) continue;
+    if (!Saves(program_, def, args, formula, place)) continue;
     user = &formula;
     ++users;
   }
@@ -358,14 +360,12 @@ void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
   MoveSavedToEnd(nodes_[id]);
   const OpDef& def = *nodes_[id].def;
   const bool list = GivesList(def);
-  const std::span<const Argument> arguments = program_.list(nodes_[id].arguments);
-  // A copy: saving adds to the program.
-  const std::vector<Argument> args(arguments.begin(), arguments.end());
-  const OpView call(program_, def, args, {});
   for (const std::size_t i : OrderOfRelease(def, ids.size())) {
     const int place = ResultAt(list ? 0 : static_cast<int>(i));
-    const bool named = std::ranges::any_of(
-        def.grad->formulas(), [&](const Derivative& f) { return Saves(f, place, call); });
+    const std::span<const Argument> args = program_.list(nodes_[id].arguments);
+    const bool named = std::ranges::any_of(def.grad->formulas(), [&](const Derivative& formula) {
+      return Saves(program_, def, args, formula, place);
+    });
     if (!named || ids[i] == kNoId) continue;
     Save({.value = ids[i],
           .place = static_cast<std::int8_t>(place),

@@ -130,7 +130,7 @@ Tensor IndexAddSource(Dispatcher& d, const Backward& b) {
   return MaybeMultiply(d, d.Call("aten::expand_as", rows, b.saved(3)), alpha);
 }
 
-// --- scatter_reduce(self, dim, index, src, reduce, include_self) --------------------------------
+// --- scatter_reduce and index_reduce(self, dim, index, source, reduce, include_self) ------------
 
 namespace {
 
@@ -138,192 +138,122 @@ struct ReducedGradients {
   Tensor self, source;
 };
 
+// How elements of the source, or slices of it, find their places.
+struct Placing {
+  OpName add, read, reduce;
+};
+constexpr Placing kElements{"aten::scatter_add", "aten::gather", "aten::scatter_reduce.two"};
+constexpr Placing kSlices{"aten::index_add", "aten::index_select", "aten::index_reduce"};
+
+Tensor Equals(Dispatcher& d, const Tensor& t, std::int64_t number) {
+  return d.Call("aten::eq.Scalar", t, number);
+}
+
 // Each was one of so many.
-ReducedGradients OfMean(Dispatcher& d, const Backward& b) {
+ReducedGradients OfMean(Dispatcher& d, const Backward& b, const Placing& placing) {
   const Argument& dim = b.op().arg(1);
   const bool includes = b.op().boolean(5, true);
   Tensor count =
       d.Call(includes ? OpName("aten::ones_like") : OpName("aten::zeros_like"), b.grad());
   {
     const Tensor ones = d.Call("aten::ones_like", b.saved(3));
-    count = d.Call("aten::scatter_add", count, dim, b.saved(2), ones);
+    count = d.Call(placing.add, count, dim, b.saved(2), ones);
   }
-  d.Call("aten::masked_fill_.Scalar", count, d.Call("aten::eq.Scalar", count, std::int64_t{0}),
-         std::int64_t{1});
+  d.Call("aten::masked_fill_.Scalar", count, Equals(d, count, 0), std::int64_t{1});
   ReducedGradients out;
   out.self = d.Call("aten::div.Tensor", b.grad(), count);
-  const Tensor of_source = d.Call("aten::gather", count, dim, b.saved(2));
+  const Tensor of_source = d.Call(placing.read, count, dim, b.saved(2));
   out.source =
-      d.Call("aten::div.Tensor", d.Call("aten::gather", b.grad(), dim, b.saved(2)), of_source);
+      d.Call("aten::div.Tensor", d.Call(placing.read, b.grad(), dim, b.saved(2)), of_source);
   return out;
 }
 
-// Those that are equal to the extreme share its gradient.
-ReducedGradients OfExtreme(Dispatcher& d, const Backward& b) {
+// Those that are equal to the extreme share its gradient. For elements PyTorch compares anew where
+// it multiplies; for slices it keeps the ones and zeros.
+ReducedGradients OfExtreme(Dispatcher& d, const Backward& b, const Placing& placing) {
   const Argument& dim = b.op().arg(1);
   const DType dtype = b.saved(0).dtype();
-  const Tensor value = d.Call("aten::gather", b.result(), dim, b.saved(2));
-  const Tensor self_is =
-      d.Call("aten::to.dtype", d.Call("aten::eq.Tensor", b.saved(0), b.result()), dtype);
-  const Tensor source_is =
-      d.Call("aten::to.dtype", d.Call("aten::eq.Tensor", b.saved(3), value), dtype);
-  const Tensor count = d.Call("aten::scatter_add", self_is, dim, b.saved(2), source_is);
+  const bool compares_anew = &placing == &kElements;
+  const auto is_extreme = [&](const Tensor& t, const Tensor& extreme) {
+    return d.Call("aten::eq.Tensor", t, extreme);
+  };
+  const Tensor value = d.Call(placing.read, b.result(), dim, b.saved(2));
+  const Tensor self_is = d.Call("aten::to.dtype", is_extreme(b.saved(0), b.result()), dtype);
+  const Tensor source_is = d.Call("aten::to.dtype", is_extreme(b.saved(3), value), dtype);
+  const Tensor count = d.Call(placing.add, self_is, dim, b.saved(2), source_is);
   const Tensor share = d.Call("aten::div.Tensor", b.grad(), count);
   ReducedGradients out;
-  out.self = d.Call("aten::mul.Tensor", d.Call("aten::eq.Tensor", b.saved(0), b.result()), share);
-  const Tensor spread = d.Call("aten::gather", share, dim, b.saved(2));
-  out.source = d.Call("aten::mul.Tensor", d.Call("aten::eq.Tensor", b.saved(3), value), spread);
+  out.self = d.Call("aten::mul.Tensor",
+                    compares_anew ? is_extreme(b.saved(0), b.result()) : self_is, share);
+  const Tensor spread = d.Call(placing.read, share, dim, b.saved(2));
+  out.source =
+      d.Call("aten::mul.Tensor", compares_anew ? is_extreme(b.saved(3), value) : source_is, spread);
   return out;
+}
+
+// Zeros of the source at places: how many of them each was multiplied with.
+Tensor ZerosAt(Dispatcher& d, const Backward& b, const Placing& placing, const Tensor& zero) {
+  const Tensor none = d.Call("aten::zeros_like", b.saved(0));
+  const Tensor as_numbers = d.Call("aten::to.dtype", zero, b.saved(0).dtype());
+  const Tensor counts = d.Call(placing.add, none, b.op().arg(1), b.saved(2), as_numbers);
+  return d.Call(placing.read, counts, b.op().arg(1), b.saved(2));
 }
 
 // The product without the factor; where that is zero, it is computed anew with ones for zeros.
-ReducedGradients OfProduct(Dispatcher& d, const Backward& b) {
+ReducedGradients OfProduct(Dispatcher& d, const Backward& b, const Placing& placing) {
   const Argument& dim = b.op().arg(1);
   const Tensor self = b.saved(0), index = b.saved(2), source = b.saved(3);
-  const auto is_zero = [&](const Tensor& t) {
-    return d.Call("aten::eq.Scalar", t, std::int64_t{0});
+  const auto product = [&](const Tensor& into, const Tensor& of) {
+    return d.Call(placing.reduce, into, dim, index, of, b.op().arg(4), b.op().arg(5));
   };
   ReducedGradients out;
-  const Tensor masked = d.Call("aten::masked_fill.Scalar", self, is_zero(self), std::int64_t{1});
-  const Tensor of_masked =
-      d.Call("aten::scatter_reduce.two", masked, dim, index, source, b.op().arg(4), b.op().arg(5));
+  const Tensor masked =
+      d.Call("aten::masked_fill.Scalar", self, Equals(d, self, 0), std::int64_t{1});
+  const Tensor of_masked = product(masked, source);
   out.self = d.Call("aten::div.Tensor", d.Call("aten::mul.Tensor", b.grad(), of_masked), masked);
-  const Tensor zero = is_zero(source);
-  Tensor zeros_there;
-  {
-    const Tensor none = d.Call("aten::zeros_like", self);
-    const Tensor ones = d.Call("aten::to.dtype", zero, self.dtype());
-    const Tensor sum = d.Call("aten::scatter_add", none, dim, index, ones);
-    zeros_there = d.Call("aten::gather", sum, dim, index);
-  }
-  const Tensor only = d.Call("aten::bitwise_and.Tensor", zero,
-                             d.Call("aten::eq.Scalar", zeros_there, std::int64_t{1}));
+  const Tensor zero = Equals(d, source, 0);
+  const Tensor zeros_there = ZerosAt(d, b, placing, zero);
+  const Tensor only = d.Call("aten::bitwise_and.Tensor", zero, Equals(d, zeros_there, 1));
   const Tensor others = d.Call("aten::masked_fill.Scalar", source, only, std::int64_t{1});
-  const Tensor of_others =
-      d.Call("aten::scatter_reduce.two", self, dim, index, others, b.op().arg(4), b.op().arg(5));
+  const Tensor of_others = product(self, others);
   const Tensor factors = d.Call("aten::masked_fill.Scalar", source, zero, std::int64_t{1});
   const Tensor whole = d.Call("aten::mul.Tensor", b.grad(), b.result());
-  const Tensor spread = d.Call("aten::gather", whole, dim, index);
+  const Tensor spread = d.Call(placing.read, whole, dim, index);
   const Tensor usual = d.Call("aten::div.Tensor", spread, factors);
   const Tensor without = d.Call("aten::mul.Tensor", b.grad(), of_others);
-  const Tensor rare = d.Call("aten::gather", without, dim, index);
+  const Tensor rare = d.Call(placing.read, without, dim, index);
   out.source = d.Call("aten::where.self", only, rare, usual);
   return out;
+}
+
+ReducedGradients OfReduction(Dispatcher& d, const Backward& b, const Placing& placing) {
+  const std::string_view reduce = b.op().text(4);
+  if (reduce == "sum") {
+    return {b.grad(), d.Call(placing.read, b.grad(), b.op().arg(1), b.saved(2))};
+  }
+  if (reduce == "mean") return OfMean(d, b, placing);
+  if (reduce == "prod") return OfProduct(d, b, placing);
+  return OfExtreme(d, b, placing);
+}
+
+// What is not included has no part in the result where anything was put.
+std::vector<Tensor> ReduceBackward(Dispatcher& d, const Backward& b, const Placing& placing,
+                                   OpName clear) {
+  ReducedGradients out = OfReduction(d, b, placing);
+  if (!b.op().boolean(5, true)) {
+    out.self = d.Call(clear, out.self, b.op().arg(1), b.saved(2), std::int64_t{0});
+  }
+  return {std::move(out.self), std::move(out.source)};
 }
 
 }  // namespace
 
 std::vector<Tensor> ScatterReduce(Dispatcher& d, const Backward& b) {
-  const OpView& op = b.op();
-  const std::string_view reduce = op.text(4);
-  ReducedGradients out;
-  if (reduce == "sum") {
-    out.self = b.grad();
-    out.source = d.Call("aten::gather", b.grad(), op.arg(1), b.saved(2));
-  } else if (reduce == "mean") {
-    out = OfMean(d, b);
-  } else if (reduce == "prod") {
-    out = OfProduct(d, b);
-  } else {
-    out = OfExtreme(d, b);
-  }
-  if (!op.boolean(5, true)) {
-    out.self = d.Call("aten::scatter.value", out.self, op.arg(1), b.saved(2), std::int64_t{0});
-  }
-  return {std::move(out.self), std::move(out.source)};
+  return ReduceBackward(d, b, kElements, "aten::scatter.value");
 }
-
-// --- index_reduce(self, dim, index, source, reduce, include_self) --------------------------------
-
-namespace {
-
-// The same for slices of the source.
-ReducedGradients OfMeanSlices(Dispatcher& d, const Backward& b) {
-  const Argument& dim = b.op().arg(1);
-  const bool includes = b.op().boolean(5, true);
-  Tensor count =
-      d.Call(includes ? OpName("aten::ones_like") : OpName("aten::zeros_like"), b.grad());
-  {
-    const Tensor ones = d.Call("aten::ones_like", b.saved(3));
-    count = d.Call("aten::index_add", count, dim, b.saved(2), ones);
-  }
-  d.Call("aten::masked_fill_.Scalar", count, d.Call("aten::eq.Scalar", count, std::int64_t{0}),
-         std::int64_t{1});
-  ReducedGradients out;
-  out.self = d.Call("aten::div.Tensor", b.grad(), count);
-  const Tensor of_source = d.Call("aten::index_select", count, dim, b.saved(2));
-  out.source = d.Call("aten::div.Tensor", d.Call("aten::index_select", b.grad(), dim, b.saved(2)),
-                      of_source);
-  return out;
-}
-
-ReducedGradients OfExtremeSlices(Dispatcher& d, const Backward& b) {
-  const Argument& dim = b.op().arg(1);
-  const DType dtype = b.saved(0).dtype();
-  const Tensor value = d.Call("aten::index_select", b.result(), dim, b.saved(2));
-  const Tensor self_is =
-      d.Call("aten::to.dtype", d.Call("aten::eq.Tensor", b.saved(0), b.result()), dtype);
-  const Tensor source_is =
-      d.Call("aten::to.dtype", d.Call("aten::eq.Tensor", b.saved(3), value), dtype);
-  const Tensor count = d.Call("aten::index_add", self_is, dim, b.saved(2), source_is);
-  const Tensor share = d.Call("aten::div.Tensor", b.grad(), count);
-  ReducedGradients out;
-  out.self = d.Call("aten::mul.Tensor", self_is, share);
-  const Tensor spread = d.Call("aten::index_select", share, dim, b.saved(2));
-  out.source = d.Call("aten::mul.Tensor", source_is, spread);
-  return out;
-}
-
-// Zeros of the source at places: how many of them each slice was multiplied with.
-Tensor ZerosAt(Dispatcher& d, const Tensor& self, const Argument& dim, const Tensor& index,
-               const Tensor& zero) {
-  const Tensor none = d.Call("aten::zeros_like", self);
-  const Tensor as_numbers = d.Call("aten::to.dtype", zero, self.dtype());
-  const Tensor counts = d.Call("aten::index_add", none, dim, index, as_numbers);
-  return d.Call("aten::index_select", counts, dim, index);
-}
-
-ReducedGradients OfProductSlices(Dispatcher& d, const Backward& b) {
-  const Argument& dim = b.op().arg(1);
-  const Tensor self = b.saved(0), index = b.saved(2), source = b.saved(3);
-  const auto product = [&](const Tensor& into, const Tensor& of) {
-    return d.Call("aten::index_reduce", into, dim, index, of, b.op().arg(4), b.op().arg(5));
-  };
-  const auto equals = [&](const Tensor& t, std::int64_t number) {
-    return d.Call("aten::eq.Scalar", t, number);
-  };
-  ReducedGradients out;
-  const Tensor masked = d.Call("aten::masked_fill.Scalar", self, equals(self, 0), std::int64_t{1});
-  const Tensor of_masked = product(masked, source);
-  out.self = d.Call("aten::div.Tensor", d.Call("aten::mul.Tensor", b.grad(), of_masked), masked);
-  const Tensor zero = equals(source, 0);
-  const Tensor zeros_there = ZerosAt(d, self, dim, index, zero);
-  const Tensor only = d.Call("aten::bitwise_and.Tensor", zero, equals(zeros_there, 1));
-  const Tensor others = d.Call("aten::masked_fill.Scalar", source, only, std::int64_t{1});
-  const Tensor of_others = product(self, others);
-  const Tensor factors = d.Call("aten::masked_fill.Scalar", source, zero, std::int64_t{1});
-  const Tensor whole = d.Call("aten::mul.Tensor", b.grad(), b.result());
-  const Tensor spread = d.Call("aten::index_select", whole, dim, index);
-  const Tensor usual = d.Call("aten::div.Tensor", spread, factors);
-  const Tensor without = d.Call("aten::mul.Tensor", b.grad(), of_others);
-  const Tensor rare = d.Call("aten::index_select", without, dim, index);
-  out.source = d.Call("aten::where.self", only, rare, usual);
-  return out;
-}
-
-}  // namespace
 
 std::vector<Tensor> IndexReduce(Dispatcher& d, const Backward& b) {
-  const OpView& op = b.op();
-  const std::string_view reduce = op.text(4);
-  ReducedGradients out = reduce == "mean"   ? OfMeanSlices(d, b)
-                         : reduce == "prod" ? OfProductSlices(d, b)
-                                            : OfExtremeSlices(d, b);
-  if (!op.boolean(5, true)) {
-    out.self =
-        d.Call("aten::index_fill.int_Scalar", out.self, op.arg(1), b.saved(2), std::int64_t{0});
-  }
-  return {std::move(out.self), std::move(out.source)};
+  return ReduceBackward(d, b, kSlices, "aten::index_fill.int_Scalar");
 }
 
 // self, index: what was taken is added up where it was.
