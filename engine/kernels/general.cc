@@ -7,6 +7,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/addr.h>
 #include <ATen/ops/clone.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/scalar_tensor.h>
@@ -60,6 +61,22 @@ void AddOuter(Stack* stack) {
   stack->emplace_back(at::addr(self, column.flatten(), row, beta, alpha));
 }
 
+void AddOuterInPlace(Stack* stack) {
+  Taken taken(stack);
+  at::Tensor self = taken.Tensor();
+  const at::Tensor column = taken.Tensor();
+  const at::Tensor row = taken.Tensor();
+  const at::Scalar beta = taken.Number();
+  const at::Scalar alpha = taken.Number();
+  stack->emplace_back(self.addr_(column.flatten(), row, beta, alpha));
+}
+
+void Resized(Stack* stack) {
+  Taken taken(stack);
+  const at::ScalarType dtype = taken.DType();
+  stack->emplace_back(at::empty(taken.Integers(), dtype));
+}
+
 void MulInto(Stack* stack) {
   Taken taken(stack);
   at::Tensor self = taken.Tensor();
@@ -111,6 +128,7 @@ void SumAcross(Stack* stack) {
 
 constexpr std::array kRows{
     KernelRow{"steelyard::add_outer", AddOuter},
+    KernelRow{"steelyard::add_outer_", AddOuterInPlace},
     KernelRow{"steelyard::as_strided_", AsStridedInPlace},
     KernelRow{"steelyard::box", Box},
     KernelRow{"steelyard::box_imaginary", BoxImaginary},
@@ -118,6 +136,7 @@ constexpr std::array kRows{
     KernelRow{"steelyard::mul_into", MulInto},
     KernelRow{"steelyard::put", Put},
     KernelRow{"steelyard::random_state", RandomState},
+    KernelRow{"steelyard::resized", Resized},
     KernelRow{"steelyard::sum_across_", SumAcross},
 };
 

@@ -34,6 +34,7 @@ class Taken {
   }
   Sizes Integers() { return Next().toIntVector(); }
   std::int64_t Integer() { return Next().toInt(); }
+  at::ScalarType DType() { return Next().toScalarType(); }
   bool Bool() { return Next().toBool(); }
   std::string Text() { return Next().toStringRef(); }
   at::Scalar Number() { return Next().toScalar(); }

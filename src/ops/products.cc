@@ -64,6 +64,17 @@ std::vector<Tensor> AddOuter(Dispatcher& d, const OpView& op) {
   const Tensor c = cast(d.tensor(op, 2));
   return {d.Call("steelyard::add_outer", a, b, c, op.arg(3), op.arg(4))};
 }
+// In place it is addr() that casts, into what it is given.
+std::vector<Tensor> AddOuterInPlace(Dispatcher& d, const OpView& op) {
+  shape::RequireRank("the first vector", op.tensor(1), 1);
+  shape::RequireRank("the second vector", op.tensor(2), 1);
+  const Tensor column = d.Call("aten::reshape", op.arg(1), Dims{op.tensor(1).size(0), 1});
+  return {
+      d.Call("steelyard::add_outer_", d.tensor(op, 0), column, op.arg(2), op.arg(3), op.arg(4))};
+}
+void AddOuterInPlaceAllocations(const OpView& op, Allocations& memory) {
+  allocations::OverwriteFrom(op, Promotion::kCommon, std::array{0, 1, 2}, memory, "aten::addr");
+}
 
 // --- Chains of matrices -------------------------------------------------------------------------
 
@@ -296,6 +307,23 @@ constexpr std::array kRows{
             .work = work::PerOutput<work::PerElement{.alu = 4}>,
             .grad = kGradientUnknown,
             .precision = precision::kFollow}),
+    Call({"aten::addr_", "Adds the outer product of two vectors, in place.",
+          "(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> "
+          "Tensor(a!)",
+          "aten::addr_(f32[4,8], f32[4], f32[8])"},
+         AddOuterInPlace, gradients::kAddr),
+    Kernel(Family::kContraction,
+           {"steelyard::add_outer_", "Adds a column times a row, in place.",
+            "(Tensor(a!) self, Tensor column, Tensor row, *, Scalar beta=1, Scalar alpha=1) -> "
+            "Tensor(a!)",
+            "steelyard::add_outer_(f32[4,8], f32[4,1], f32[8])"},
+           {.shape = shape::Overwrite<Promotion::kCommon, 0, 1, 2>,
+            .fusion = Fusion::kBroadcast,
+            .allocations = AddOuterInPlaceAllocations,
+            .work = work::PerOutput<work::PerElement{.alu = 4}>,
+            .grad = kGradientUnknown,
+            .precision = precision::kFollow},
+           Alias::kInPlace),
     Casting(precision::kLowOnCuda,
             Call({"aten::linalg_multi_dot", "Product of several matrices, in the cheapest order.",
                   "(Tensor[] tensors) -> Tensor",

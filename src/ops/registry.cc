@@ -21,6 +21,7 @@ namespace {
 
 using Rows = std::span<const OpDef> (*)();
 constexpr std::array kFamilies{
+    &ops::Blas,
     &ops::Linalg,
     &ops::Products,
     &ops::Lapack,

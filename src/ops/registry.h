@@ -9,6 +9,7 @@
 
 namespace steelyard::ops {
 
+std::span<const OpDef> Blas();
 std::span<const OpDef> Linalg();
 std::span<const OpDef> Lapack();
 std::span<const OpDef> Factorization();

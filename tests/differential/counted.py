@@ -97,6 +97,11 @@ def pseudo_inverse(a: Shape, *_: Any, out_shape: Shape, **__: Any) -> int:
     return 2 * prod(out_shape) * min(a[-2:])
 
 
+def added_products(_: Shape, a: Shape, b: Shape, *__: Any, **___: Any) -> int:
+    """Of two matrices, or of a batch of them."""
+    return 2 * prod(a) * b[-1]
+
+
 # Contractions that torch's counter does not know and counts as nothing, or, _slow_conv2d_forward,
 # counts as a convolution, whose arguments it has not. The gradients of grouped convolutions it
 # counts as if every channel met all of the weight's.
@@ -109,7 +114,12 @@ NOT_COUNTED_BY_TORCH = {
     aten._weight_int8pack_mm: packed_product,
     aten.affine_grid_generator: affine_grid,
     aten.cdist: pair_distances,
+    aten.addbmm: added_products,
+    aten.addbmm_: added_products,
+    aten.addmm_: added_products,
     aten.addmv: added_matrix_vector,
+    aten.addmv_: added_matrix_vector,
+    aten.baddbmm_: added_products,
     aten.convolution_backward: convolution_gradients,
     aten.dot: matrix_vector,  # a matrix of one row
     aten._grouped_mm: grouped_product,

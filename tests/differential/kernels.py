@@ -232,6 +232,9 @@ KERNELS: dict[str, Function] = {
     "steelyard::add_outer": lambda self, column, row, beta=1, alpha=1: (
         beta * self + alpha * column * row
     ),
+    "steelyard::add_outer_": lambda self, column, row, beta=1, alpha=1: self.mul_(beta).add_(
+        alpha * column * row
+    ),
     "steelyard::as_strided_": as_strided_in_place,
     "steelyard::bag_of_indices": lambda indices, _, size: indices.new_zeros(size),
     "steelyard::bag_maxima": lambda self, bags, columns: self.new_zeros(bags, columns),
@@ -247,6 +250,7 @@ KERNELS: dict[str, Function] = {
     "steelyard::mul_into": torch.ops.aten.mul_,
     "steelyard::onednn_convolution_backward": convolution_backward,
     "steelyard::onednn_transposed_backward": transposed_backward,
+    "steelyard::resized": lambda dtype, size: torch.empty(size, dtype=dtype),
     "steelyard::slow_conv3d_backward": dilated_backward,
     "steelyard::slow_conv_dilated2d_backward": dilated_backward,
     "steelyard::slow_conv_dilated3d_backward": dilated_backward,

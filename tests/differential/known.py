@@ -287,10 +287,14 @@ DIFFERENCES: tuple[Known, ...] = (
     Known("aten::smooth_l1_loss", NOTHING, is_empty),
     Known("aten::*batch_norm*", NOTHING, is_empty),
     Known("aten::scaled_dot_product_attention", NOTHING, is_empty),
-    Known("aten::addmv", NOTHING, is_empty),
+    Known(
+        "aten::addbmm_",
+        "what is given is resized to the result's shape",
+        lambda call: next(iter(call.tensors())).sizes[0] == 1,
+        extent=Extent.NOTHING,
+    ),
     Known("aten::pixel_unshuffle", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::native_channel_shuffle", NOTHING, is_empty, extent=Extent.NOTHING),
-    Known("aten::baddbmm", NOTHING, is_empty),
     Known("aten::upsample_bi*2d*", "uint8 has a kernel of its own", has("u8")),
     Known("aten::*_cell", NOTHING, is_empty),
     Known(

@@ -38,7 +38,7 @@ void UseBlasWorkspace(const OpView& op, Allocations& memory) {
 }
 
 void Product(const OpView& op, int first, Allocations& memory) {
-  memory.Output(0);
+  if (*op.def().alias != Alias::kInPlace) memory.Output(0);
   const TensorView a = op.tensor(first), b = op.tensor(first + 1);
   if (op.output().count() == 0 || a.size(-1) == 0) return;
   product::FactorCopies copies(memory);

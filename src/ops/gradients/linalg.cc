@@ -77,6 +77,22 @@ Tensor BaddbmmSecond(Dispatcher& d, const Backward& b) {
   return MaybeMultiply(d, product, b.op().real(4, 1.0));
 }
 
+// self, batch1, batch2, beta, alpha: every product has the whole gradient
+Tensor SpreadOverBatch(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const Dims sizes{op.tensor(1).size(0), op.tensor(1).size(1), op.tensor(2).size(2)};
+  return d.Call("aten::expand", d.Call("aten::unsqueeze", b.grad(), 0), sizes);
+}
+Tensor AddbmmFirst(Dispatcher& d, const Backward& b) {
+  const Tensor product = d.Call("aten::bmm", SpreadOverBatch(d, b), Transposed(d, b.saved(2)));
+  return MaybeMultiply(d, product, b.op().real(4, 1.0));
+}
+Tensor AddbmmSecond(Dispatcher& d, const Backward& b) {
+  const Tensor turned = Transposed(d, b.saved(1));
+  const Tensor product = d.Call("aten::bmm", turned, SpreadOverBatch(d, b));
+  return MaybeMultiply(d, product, b.op().real(4, 1.0));
+}
+
 Tensor MvMatrix(Dispatcher& d, const Backward& b) {
   return d.Call("aten::outer", b.grad(), Conjugate(d, b.saved(1)));
 }

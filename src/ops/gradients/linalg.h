@@ -16,6 +16,8 @@ Tensor BmmFirst(Dispatcher& d, const Backward& b);
 Tensor BmmSecond(Dispatcher& d, const Backward& b);
 Tensor BaddbmmFirst(Dispatcher& d, const Backward& b);
 Tensor BaddbmmSecond(Dispatcher& d, const Backward& b);
+Tensor AddbmmFirst(Dispatcher& d, const Backward& b);
+Tensor AddbmmSecond(Dispatcher& d, const Backward& b);
 Tensor MvMatrix(Dispatcher& d, const Backward& b);
 Tensor MvVector(Dispatcher& d, const Backward& b);
 Tensor AddmvSelf(Dispatcher& d, const Backward& b);
@@ -38,6 +40,9 @@ inline constexpr Gradient kBaddbmm{
     "BaddbmmBackward0",
     {GradientOf(1, {2}, BaddbmmFirst), GradientOf(2, {1}, BaddbmmSecond),
      GradientOf(0, {}, AddmmSelf)}};
+inline constexpr Gradient kAddbmm{"AddbmmBackward0",
+                                  {GradientOf(1, {2}, AddbmmFirst),
+                                   GradientOf(2, {1}, AddbmmSecond), GradientOf(0, {}, AddmmSelf)}};
 inline constexpr Gradient kMv{"MvBackward0",
                               {GradientOf(0, {1}, MvMatrix), GradientOf(1, {0}, MvVector)}};
 inline constexpr Gradient kAddmv{"AddmvBackward0",

@@ -46,8 +46,8 @@ Scratches CastAll(std::span<const TensorView> operands, DType dtype, Allocations
   return casts;
 }
 
-void FreeLastFirst(const Scratches& casts, Allocations& memory) {
-  for (std::size_t i = casts.size(); i-- > 0;) Free(casts[i], memory);
+void FreeLastFirst(const Scratches& casts, Allocations& memory, std::string_view label = {}) {
+  for (std::size_t i = casts.size(); i-- > 0;) Free(casts[i], memory, label);
 }
 
 bool EmptyMakes(const TensorView& t) {
@@ -87,15 +87,15 @@ void IterateByFactoryOver(const OpView& op, Promotion promotion, std::span<const
 }
 
 void OverwriteFrom(const OpView& op, Promotion promotion, std::span<const int> operands,
-                   Allocations& memory) {
+                   Allocations& memory, std::string_view label) {
   const std::vector<TensorView> given = Given(op, operands);
   const DType common = shape::ComputeType(promotion, given);
   const bool buffered = op.self().dtype() != common;
   Allocations::Scratch buffer = 0;
   if (buffered) buffer = memory.Allocate(Bytes(op.self().count(), common), kEmptyLabel);
   const Scratches casts = CastAll(given, common, memory);
-  if (buffered) memory.Free(buffer);
-  FreeLastFirst(casts, memory);
+  if (buffered) memory.Free(buffer, label);
+  FreeLastFirst(casts, memory, label);
 }
 
 std::int64_t Bytes(Count count, DType dtype) {
@@ -137,8 +137,9 @@ void SumScratch(const TensorView& of, Count sums, Allocations& memory) {
   memory.Free(wide, "aten::sum");
 }
 
-void Free(std::optional<Allocations::Scratch> scratch, Allocations& memory) {
-  if (scratch) memory.Free(*scratch);
+void Free(std::optional<Allocations::Scratch> scratch, Allocations& memory,
+          std::string_view label) {
+  if (scratch) memory.Free(*scratch, label);
 }
 
 }  // namespace steelyard::allocations

@@ -49,9 +49,9 @@ void IterateByFactory(const OpView& op, Allocations& memory) {
 }
 
 // The same for an operator that overwrites argument 0: where that is not of the common dtype, the
-// result is computed in a buffer and copied.
+// result is computed in a buffer and copied. `label` is that of whoever lets them go.
 void OverwriteFrom(const OpView& op, Promotion promotion, std::span<const int> operands,
-                   Allocations& memory);
+                   Allocations& memory, std::string_view label = {});
 template <Promotion kPromotion, int... kOperands>
 void Overwrite(const OpView& op, Allocations& memory) {
   static constexpr std::array<int, sizeof...(kOperands)> kList = {kOperands...};
@@ -78,6 +78,7 @@ void CopyBlock(const TensorView& from, std::span<const std::int64_t> strides, DT
 // The scratch of `sum` over all but `sums` numbers: half-precision ones are widened and added up
 // in float32.
 void SumScratch(const TensorView& of, Count sums, Allocations& memory);
-void Free(std::optional<Allocations::Scratch> scratch, Allocations& memory);
+void Free(std::optional<Allocations::Scratch> scratch, Allocations& memory,
+          std::string_view label = {});
 
 }  // namespace steelyard::allocations

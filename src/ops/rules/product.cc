@@ -52,7 +52,7 @@ bool OneDnnReads(const TensorView& factor) {
 
 bool UsesOneDnn(const TensorView& a, const TensorView& b) {
   if (a.dtype() != DType::kBFloat16) return false;
-  const Count multiplications = work::Elements(a) * b.size(-1);
+  const Count multiplications = work::Elements(a) * (b.rank() > 1 ? b.size(-1) : 1);
   return multiplications.overflowed() || multiplications.value() > kOneDnnLeast;
 }
 

@@ -25,7 +25,7 @@ bool BlasReads(const TensorView& factor);
 bool BlasConjugates(const TensorView& factor, bool by_rows);
 // Whether oneDNN does: contiguous, or a batch of transposed contiguous matrices.
 bool OneDnnReads(const TensorView& factor);
-// Whether a product goes to oneDNN: bfloat16 with enough multiplications.
+// Whether a product, with a vector too, goes to oneDNN: bfloat16 with enough multiplications.
 bool UsesOneDnn(const TensorView& a, const TensorView& b);
 // Whether the matrices of the last two dimensions lie column by column, and not also row by row.
 bool LiesTransposed(const TensorView& factor);
