@@ -264,7 +264,6 @@ constexpr Gradient kOldAllToAll =
     Registered("GeneratedBackwardFor__c10d_functional_autograd_all_to_all_single_defaultBackward",
                AllToAllSelf);
 
-std::vector<Tensor> Itself(Dispatcher& d, const OpView& op) { return {d.tensor(op, 0)}; }
 std::vector<Tensor> Themselves(Dispatcher& d, const OpView& op) { return d.tensors(op, 0); }
 
 // inputs, reduce_op, group_name
@@ -552,7 +551,7 @@ constexpr std::array kRows{
              ExchangeShape, work::Move, kOldAllToAll, MakeFromDense),
     Composite("_c10d_functional::wait_tensor", "The tensor itself, once it has arrived.",
               "(Tensor tensor) -> Tensor", "_c10d_functional::wait_tensor(f32[2,3])",
-              Family::kDataMovement, Itself, precision::kFollow),
+              Family::kDataMovement, decompose::Itself, precision::kFollow),
 };
 
 }  // namespace

@@ -16,7 +16,7 @@
 #include "ops/rules/kernel.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
-#include "ops/rules/traffic.h"
+#include "ops/rules/view.h"
 #include "ops/rules/work.h"
 
 namespace steelyard::ops {
@@ -148,16 +148,6 @@ void AngleAllocations(const OpView& op, Allocations& memory) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-constexpr OpDef View(const Words& words, ShapeFn shape, Gradient grad) {
-  return Kernel(Family::kView, words,
-                {.shape = shape,
-                 .fusion = Fusion::kView,
-                 .allocations = allocations::None,
-                 .work = work::None,
-                 .grad = grad,
-                 .precision = precision::kFollow},
-                Alias::kView, traffic::None);
-}
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
   return Composite(Family::kView, words, decompose, grad);
@@ -165,18 +155,18 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose,
 
 constexpr std::array kRows{
     Casting(precision::kFullOnCpu,
-            View({"aten::view_as_complex", "Pairs of numbers as complex ones.",
-                  "(Tensor(a) self) -> Tensor(a)", "aten::view_as_complex(f32[3,2])"},
-                 AsComplexShape, gradients::kViewAsComplex)),
-    View({"aten::view_as_real", "Complex numbers as pairs.", "(Tensor(a) self) -> Tensor(a)",
-          "aten::view_as_real(c64[3])"},
-         AsRealShape, gradients::kViewAsReal),
-    View({"aten::_conj", "The conjugate, as a view.", "(Tensor(a) self) -> Tensor(a)",
-          "aten::_conj(c64[3])"},
-         ConjugateShape, gradients::kConj),
-    View({"aten::_neg_view", "The negative, as a view.", "(Tensor(a) self) -> Tensor(a)",
-          "aten::_neg_view(f32[3])"},
-         NegativeShape, gradients::kNegView),
+            ViewKernel({"aten::view_as_complex", "Pairs of numbers as complex ones.",
+                        "(Tensor(a) self) -> Tensor(a)", "aten::view_as_complex(f32[3,2])"},
+                       AsComplexShape, gradients::kViewAsComplex)),
+    ViewKernel({"aten::view_as_real", "Complex numbers as pairs.", "(Tensor(a) self) -> Tensor(a)",
+                "aten::view_as_real(c64[3])"},
+               AsRealShape, gradients::kViewAsReal),
+    ViewKernel({"aten::_conj", "The conjugate, as a view.", "(Tensor(a) self) -> Tensor(a)",
+                "aten::_conj(c64[3])"},
+               ConjugateShape, gradients::kConj),
+    ViewKernel({"aten::_neg_view", "The negative, as a view.", "(Tensor(a) self) -> Tensor(a)",
+                "aten::_neg_view(f32[3])"},
+               NegativeShape, gradients::kNegView),
     Call({"aten::conj", "The conjugate, as a view.", "(Tensor(a) self) -> Tensor(a)",
           "aten::conj(c64[3])"},
          Conjugate),

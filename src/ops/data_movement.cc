@@ -2,8 +2,6 @@
 //
 // Copies: contiguous, clone, casts and copies between layouts.
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -97,26 +95,9 @@ std::vector<Tensor> ToOther(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> TypeAs(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::to.dtype", d.tensor(op, 0), op.tensor(1).dtype())};
 }
-constexpr std::int64_t kContiguousFormat = 0;  // as c10::MemoryFormat numbers it
-
-std::vector<Tensor> Itself(Dispatcher& d, const OpView& op) { return {d.tensor(op, 0)}; }
 
 std::vector<Tensor> LiftFreshCopy(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::clone", d.tensor(op, 0), kContiguousFormat)};
-}
-
-// repeat_interleave(self, repeats, dim, output_size) by one number.
-std::vector<Tensor> RepeatInterleave(Dispatcher& d, const OpView& op) {
-  Tensor input = op.given(2) ? d.tensor(op, 0) : d.Call("aten::flatten.using_ints", op.arg(0));
-  const int dim = op.given(2) ? op.dim(2, input.rank()) : 0;
-  const std::int64_t repeats = op.integer(1);
-  if (repeats < 0) Refuse(fmt::format("{} repetitions", repeats));
-  input = d.Call("aten::unsqueeze", input, dim + 1);
-  Dims sizes(input.sizes());
-  sizes[dim + 1] = repeats;
-  input = d.Call("aten::expand", input, sizes);
-  return {d.Call("aten::flatten.using_ints", d.Call("aten::clone", input, kContiguousFormat), dim,
-                 dim + 1)};
 }
 
 constexpr OpDef MovementComposite(OpName name, std::string_view summary, Signature signature,
@@ -194,15 +175,9 @@ constexpr std::array kRows{
                       "(Tensor self, Tensor other) -> Tensor", "aten::type_as(f32[3,4], f16[1])",
                       TypeAs),
     MovementComposite("aten::lift_fresh", "A constant.", "(Tensor(a) self) -> Tensor(a)",
-                      "aten::lift_fresh(f32[3])", Itself),
+                      "aten::lift_fresh(f32[3])", decompose::Itself),
     MovementComposite("aten::lift_fresh_copy", "A copy of a constant.", "(Tensor self) -> Tensor",
                       "aten::lift_fresh_copy(f32[3])", LiftFreshCopy),
-    MovementComposite(
-        "aten::repeat_interleave.self_int",
-        "Each element of a dimension repeated a number of times in place.",
-        "(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> "
-        "Tensor",
-        "aten::repeat_interleave.self_int(f32[2,3,4], 5, 1)", RepeatInterleave),
 };
 
 }  // namespace

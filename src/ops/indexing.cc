@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gathers, scatters and concatenations. Advanced indexing is a TensorIterator over the operand,
+// Gathers and scatters by index. Advanced indexing is a TensorIterator over the operand,
 // the indexed dimensions of which do not advance, and the index tensors (ATen/native/
 // TensorAdvancedIndexing.cpp); that decides the strides of its result.
 
@@ -19,13 +19,11 @@
 #include "ops/cuda/cub.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
-#include "ops/gradients/view.h"
 #include "ops/indices.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
-#include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
@@ -508,123 +506,6 @@ constexpr OpDef Scatter(OpName name, std::string_view summary, Signature signatu
                 in_place ? Alias::kInPlace : Alias::kNone);
 }
 
-// --- cat, stack ---------------------------------------------------------------------------------
-
-// An empty vector may be among the parts, whatever the others are.
-bool IsSkipped(const TensorView& part) { return part.rank() == 1 && part.count() == 0; }
-
-// Channels-last if all parts suggest it.
-Dims JoinedStrides(const std::vector<TensorView>& parts, const Dims& sizes) {
-  const bool channels_last = std::ranges::all_of(
-      parts, [](const TensorView& part) { return IsChannelsLast(part.sizes(), part.strides()); });
-  return channels_last && (sizes.size() == 4 || sizes.size() == 5) ? ChannelsLastStrides(sizes)
-                                                                   : ContiguousStrides(sizes);
-}
-
-void CatShape(const OpView& op, Outputs& out) {
-  const std::vector<TensorView> parts = op.tensors(0);
-  if (parts.empty()) Refuse("there is nothing to concatenate");
-  std::optional<Dims> sizes;
-  int dim = 0;
-  Count length = 0;
-  for (const TensorView& part : parts) {
-    if (!part.defined() || part.rank() == 0) Refuse("0-dim tensors cannot be concatenated");
-    if (IsSkipped(part)) continue;
-    if (!sizes) {
-      sizes = Dims(part.sizes());
-      dim = op.dim(1, part.rank());
-    }
-    shape::RequireEqual("numbers of dimensions", sizes->size(), part.rank());
-    for (int d = 0; d < part.rank(); ++d) {
-      if (d != dim)
-        shape::RequireEqual(fmt::format("sizes in dimension {}", d), (*sizes)[d], part.size(d));
-    }
-    length += part.size(dim);
-  }
-  if (length.overflowed()) Contradict("the concatenation is too long");
-  if (!sizes) sizes = Dims{0};
-  if (length.value() > 0) (*sizes)[dim] = length.value();
-  out.Add(ResultType(parts), *sizes, JoinedStrides(parts, *sizes));
-}
-
-// A part of another dtype is copied through a buffer of its own dtype for that slice of the output.
-void CatAllocations(const OpView& op, Allocations& memory) {
-  memory.Output(0);
-  for (const TensorView& part : op.tensors(0)) {
-    if (part.dtype() == op.output().dtype()) continue;
-    memory.Free(memory.Allocate(allocations::Bytes(part.count(), part.dtype()), "aten::empty"));
-  }
-}
-
-std::vector<Tensor> Stack(Dispatcher& d, const OpView& op) {
-  std::vector<Tensor> parts = d.tensors(op, 0);
-  if (parts.empty() || !parts[0].defined()) Refuse("there is nothing to stack");
-  for (const Tensor& part : parts) {
-    if (!part.defined() || !std::ranges::equal(part.sizes(), parts[0].sizes())) {
-      Refuse("only tensors of one shape can be stacked");
-    }
-  }
-  const int rank = parts[0].rank();
-  if (rank == Dims::kMaxRank) Refuse("too many dimensions");
-  const int dim = op.dim(1, rank + 1);
-  if (dim < rank) {
-    Dims sizes(parts[0].sizes());
-    sizes.insert(dim, static_cast<std::int64_t>(parts.size()));
-    return {d.Call("aten::view", d.Call("aten::cat", parts, dim), sizes)};
-  }
-  for (Tensor& part : parts) part = d.Call("aten::unsqueeze", part, dim);
-  return {d.Call("aten::cat", parts, dim)};
-}
-
-// --- Triangles ----------------------------------------------------------------------------------
-
-void TriangleShape(const OpView& op, Outputs& out) {
-  if (op.self().rank() < 2) Refuse("a matrix is needed, not " + shape::Text(op.self()));
-  out.Add(op.self().dtype(), op.self().sizes());
-}
-
-// Matrices that do not lie densely one after the other are copied (checkTrilTriuBatchContiguous in
-// ATen/native/TriangularOpsUtils.h).
-bool AreDenseMatrices(const TensorView& self) {
-  bool dense = true;
-  Count step = Count(self.size(-1)) * self.size(-2);
-  for (int d = self.rank() - 3; d >= 0; --d) {
-    dense = dense && step == Count(self.stride(d));
-    step = step * self.size(d);
-  }
-  return dense;
-}
-void TriangleAllocations(const OpView& op, Allocations& memory) {
-  memory.Output(0);
-  if (AreDenseMatrices(op.self())) return;
-  allocations::Free(allocations::Contiguous(op.self(), memory), memory);
-}
-
-void TriangleInPlaceShape(const OpView& op, Outputs& out) {
-  if (op.self().rank() < 2) Refuse("a matrix is needed, not " + shape::Text(op.self()));
-  out.AddLike(op.self());
-}
-// Up to three dimensions may lie anyhow; strides of dimensions of size 1 count.
-void TriangleInPlaceAllocations(const OpView& op, Allocations& memory) {
-  constexpr int kAnyhow = 3;
-  const TensorView self = op.self();
-  if (self.is_contiguous()) {
-    if (std::ranges::equal(self.strides(), ContiguousStrides(self.sizes()))) return;
-  } else if (self.rank() <= kAnyhow || AreDenseMatrices(self)) {
-    return;
-  }
-  const auto from = allocations::Contiguous(self, memory);
-  const auto to = memory.Allocate(allocations::Bytes(self.count(), self.dtype()), "aten::empty");
-  memory.Free(to);
-  allocations::Free(from, memory);
-}
-constexpr OpDef TriangleInPlace(const Words& words, Gradient grad) {
-  return Kernel(Family::kIndexing, words,
-                {TriangleInPlaceShape, Fusion::kInjective, TriangleInPlaceAllocations, work::Move,
-                 grad, precision::kFollow},
-                Alias::kInPlace);
-}
-
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
@@ -733,34 +614,6 @@ constexpr std::array kRows{
         "(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
         "aten::index_add_(f32[4,6], 0, i64[2], f32[2,6])", gradients::kIndexAdd, AddByIndex,
         IndexAddAllocations),
-    Knowing(contents::Concatenated,
-            Casting(precision::kPromoteOnCpu,
-                    Kernel("aten::cat", "Tensors one after the other along a dimension.",
-                           "(Tensor[] tensors, int dim=0) -> Tensor",
-                           "aten::cat([f32[2,8], bf16[3,8]], 0)", gradients::kCat, CatShape,
-                           CatAllocations, traffic::ReadAllWriteAll))),
-    Casting(precision::kPromoteOnCpu,
-            Call("aten::stack", "Tensors one after the other along a new dimension.",
-                 "(Tensor[] tensors, int dim=0) -> Tensor", "aten::stack([f32[2,8], f32[2,8]], -1)",
-                 Stack, gradients::kStack)),
-    Knowing(contents::LowerTriangle,
-            Kernel("aten::tril", "The lower triangle; zero elsewhere.",
-                   "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::tril(f32[8,8])",
-                   gradients::kTril, TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll)),
-    Knowing(contents::UpperTriangle,
-            Kernel("aten::triu", "The upper triangle; zero elsewhere.",
-                   "(Tensor self, SymInt diagonal=0) -> Tensor", "aten::triu(f32[8,8], 1)",
-                   gradients::kTriu, TriangleShape, TriangleAllocations, traffic::ReadAllWriteAll)),
-    Knowing(contents::LowerTriangle,
-            TriangleInPlace(
-                {"aten::tril_", "The lower triangle; zero elsewhere, in place.",
-                 "(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)", "aten::tril_(f32[8,8])"},
-                gradients::kTril)),
-    Knowing(contents::UpperTriangle,
-            TriangleInPlace(
-                {"aten::triu_", "The upper triangle; zero elsewhere, in place.",
-                 "(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)", "aten::triu_(f32[8,8], 1)"},
-                gradients::kTriu)),
 };
 
 }  // namespace

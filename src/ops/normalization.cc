@@ -22,6 +22,7 @@
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/normalization.h"
+#include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/window.h"
 #include "ops/rules/work.h"
@@ -33,8 +34,6 @@ using normalization::AccumulateType;
 using normalization::ChannelsAreAdjacent;
 using normalization::IsDenseImage;
 using normalization::StatisticsType;
-
-bool IsHalf(DType dtype) { return dtype == DType::kBFloat16 || dtype == DType::kFloat16; }
 
 void RequireChannels(std::string_view name, const TensorView& t, std::int64_t channels) {
   if (t.defined()) shape::RequireEqual(name, Count(work::Elements(t)).value(), channels);

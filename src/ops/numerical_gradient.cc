@@ -277,9 +277,7 @@ std::vector<Tensor> OverDim(Dispatcher& d, const OpView& op) {
 std::vector<int> DimsAt(const OpView& op, int place) {
   std::vector<int> dims;
   for (const std::int64_t dim : op.ints(place)) {
-    const int rank = op.self().rank();
-    if (dim < -rank || dim >= rank) Refuse(fmt::format("dimension {} of {}", dim, rank));
-    dims.push_back(static_cast<int>(dim < 0 ? dim + rank : dim));
+    dims.push_back(shape::WrapDim(dim, op.self().rank()));
   }
   return dims;
 }

@@ -12,6 +12,7 @@
 #include "ir/layout.h"
 #include "ops/op_def.h"
 #include "ops/rules/allocations.h"
+#include "ops/rules/shape.h"
 
 namespace steelyard {
 
@@ -242,15 +243,7 @@ Dims OpView::ints(int i) const {
   return out;
 }
 
-int OpView::dim(int i, int rank) const {
-  const std::int64_t d = integer(i);
-  // PyTorch lets a 0-dim tensor be addressed as if it had one dimension.
-  const int n = rank == 0 ? 1 : rank;
-  if (d < -n || d >= n) {
-    Refuse(fmt::format("dimension {} is out of range for a tensor of {} dimensions", d, rank));
-  }
-  return static_cast<int>(d < 0 ? d + n : d);
-}
+int OpView::dim(int i, int rank) const { return shape::WrapDim(integer(i), rank); }
 
 std::optional<DType> OpView::dtype(int i) const {
   if (!given(i) || arg(i).kind != ArgKind::kDType) return std::nullopt;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of vectors, of chains of matrices, and of three tensors at once
-// (ATen/native/LinearAlgebra.cpp, Linear.cpp). A chain is multiplied in the cheapest order.
+// Products of vectors, of chains of matrices, of three tensors at once, and of all elements with
+// each other (ATen/native/LinearAlgebra.cpp, Linear.cpp). A chain is multiplied in the cheapest
+// order.
 
 #include "ops/products.h"
 
@@ -275,6 +276,28 @@ std::vector<Tensor> Bilinear(Dispatcher& d, const OpView& op) {
   return {out};
 }
 
+// --- Kronecker products -------------------------------------------------------------------------
+
+std::vector<Tensor> Kron(Dispatcher& d, const OpView& op) {
+  const TensorView a = op.self(), b = op.tensor(1);
+  const int rank = std::max(a.rank(), b.rank());
+  if (2 * rank > Dims::kMaxRank) Refuse("too many dimensions");
+  Dims of_a, of_b, merged;
+  for (int i = 0; i < rank; ++i) {
+    const int in_a = i - (rank - a.rank()), in_b = i - (rank - b.rank());
+    const std::int64_t size_a = in_a < 0 ? 1 : a.size(in_a);
+    const std::int64_t size_b = in_b < 0 ? 1 : b.size(in_b);
+    of_a.push_back(size_a);
+    of_a.push_back(1);
+    of_b.push_back(1);
+    of_b.push_back(size_b);
+    merged.push_back((Count(size_a) * size_b).value());
+  }
+  const Tensor first = d.Call("aten::_unsafe_view", d.tensor(op, 0), of_a);
+  const Tensor second = d.Call("aten::_unsafe_view", d.tensor(op, 1), of_b);
+  return {d.Call("aten::_unsafe_view", d.Call("aten::mul.Tensor", first, second), merged)};
+}
+
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Call(const Words& words, DecomposeFn decompose,
@@ -344,6 +367,10 @@ constexpr std::array kRows{
                   "(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
                   "aten::bilinear(f32[4,3], f32[4,5], f32[2,3,5], f32[2])"},
                  Bilinear)),
+    Composite(Family::kView,
+              {"aten::kron", "Every element of one tensor times the whole other.",
+               "(Tensor self, Tensor other) -> Tensor", "aten::kron(f32[2,3], f32[4,5])"},
+              Kron),
 };
 
 }  // namespace

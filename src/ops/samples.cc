@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is asked of samples: quantiles, covariances, distances, integrals by trapezoids
-// (ATen/native/Sorting.cpp, Correlation.cpp, Integration.cpp, Distance.cpp), and matrices put
-// together as blocks.
-
-#include <fmt/core.h>
+// (ATen/native/Sorting.cpp, Correlation.cpp, Integration.cpp, Distance.cpp).
 
 #include <array>
 #include <cstdint>
@@ -15,8 +12,6 @@
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
-#include "ops/rules/label.h"
-#include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 
 namespace steelyard::ops {
@@ -320,54 +315,6 @@ std::vector<Tensor> Distance(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::norm.Scalar", difference, op.arg(2))};
 }
 
-// --- block_diag(tensors) ------------------------------------------------------------------------
-
-std::vector<Tensor> BlockDiagonal(Dispatcher& d, const OpView& op) {
-  const std::vector<Tensor> parts = d.tensors(op, 0);
-  std::vector<TensorView> views;
-  views.reserve(parts.size());
-  Count rows, columns;
-  const auto sizes = [](const Tensor& t) {
-    if (t.rank() > 2) Refuse("a block has at most two dimensions: " + shape::Text(t.view()));
-    return Dims{t.rank() == 2 ? t.size(0) : 1, t.rank() == 0 ? 1 : t.size(-1)};
-  };
-  for (const Tensor& part : parts) {
-    views.push_back(part.view());
-    rows += sizes(part)[0];
-    columns += sizes(part)[1];
-  }
-  if (rows.overflowed() || columns.overflowed()) Contradict("more rows than 2^63");
-  const DType dtype = parts.empty() ? DType::kFloat32 : ResultType(views);
-  const Tensor out = d.Call("aten::zeros", Dims{rows.value(), columns.value()}, dtype);
-  std::int64_t row = 0, column = 0;
-  for (const Tensor& part : parts) {
-    const Dims size = sizes(part);
-    const Tensor band = d.Call("aten::slice.Tensor", out, 0, row, row + size[0]);
-    const Tensor place = d.Call("aten::slice.Tensor", band, 1, column, column + size[1]);
-    d.Call("aten::copy_", place, part);
-    row += size[0];
-    column += size[1];
-  }
-  return {out};
-}
-
-// --- Splits by name -----------------------------------------------------------------------------
-
-// hsplit, vsplit and dsplit: along a dimension that the name says.
-template <int kLeastRank, int kDim, Label kSplit>
-std::vector<Tensor> SplitAlong(Dispatcher& d, const OpView& op) {
-  const TensorView self = op.self();
-  if (self.rank() < kLeastRank) Refuse(shape::Text(self) + " has too few dimensions");
-  const int dim = self.rank() == 1 ? 0 : kDim;
-  if (op.arg(1).kind == ArgKind::kInt) {
-    const std::int64_t sections = op.integer(1);
-    if (sections <= 0 || self.size(dim) % sections != 0) {
-      Refuse(fmt::format("{} cannot be cut into {} parts", shape::Text(self), sections));
-    }
-  }
-  return d.CallMany(kOpNamed<kSplit>, op.arg(0), op.arg(1), dim);
-}
-
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Call(Family family, const Words& words, DecomposeFn decompose,
@@ -445,37 +392,6 @@ constexpr std::array kRows{
                                           "(Tensor self, Tensor other, Scalar p=2) -> Tensor",
                                           "aten::dist(f32[3,4], f32[3,4])"},
                                          Distance, kGradientUnknown)),
-    Call(Family::kDataMovement,
-         {"aten::block_diag", "Matrices as blocks on the diagonal of one.",
-          "(Tensor[] tensors) -> Tensor", "aten::block_diag([f32[2,3], f32[3,4]])"},
-         BlockDiagonal, kGradientUnknown),
-    Call(Family::kView,
-         {"aten::hsplit.int", "A tensor cut into parts side by side.",
-          "(Tensor(a -> *) self, int sections) -> Tensor(a)[]", "aten::hsplit.int(f32[4,6], 2)"},
-         SplitAlong<1, 1, "aten::tensor_split.sections">),
-    Call(Family::kView,
-         {"aten::hsplit.array", "A tensor cut at given places side by side.",
-          "(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-          "aten::hsplit.array(f32[4,6], [2,3])"},
-         SplitAlong<1, 1, "aten::tensor_split.indices">),
-    Call(Family::kView,
-         {"aten::vsplit.int", "A tensor cut into parts one below the other.",
-          "(Tensor(a -> *) self, int sections) -> Tensor(a)[]", "aten::vsplit.int(f32[4,6], 2)"},
-         SplitAlong<2, 0, "aten::tensor_split.sections">),
-    Call(Family::kView,
-         {"aten::vsplit.array", "A tensor cut at given places one below the other.",
-          "(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-          "aten::vsplit.array(f32[4,6], [1,3])"},
-         SplitAlong<2, 0, "aten::tensor_split.indices">),
-    Call(Family::kView,
-         {"aten::dsplit.int", "A tensor cut into parts in depth.",
-          "(Tensor(a -> *) self, int sections) -> Tensor(a)[]", "aten::dsplit.int(f32[2,3,4], 2)"},
-         SplitAlong<3, 2, "aten::tensor_split.sections">),
-    Call(Family::kView,
-         {"aten::dsplit.array", "A tensor cut at given places in depth.",
-          "(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
-          "aten::dsplit.array(f32[2,3,4], [1,3])"},
-         SplitAlong<3, 2, "aten::tensor_split.indices">),
 };
 
 }  // namespace

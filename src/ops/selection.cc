@@ -2,7 +2,7 @@
 //
 // Operators whose results are as large as their data say: positions of what is not zero, elements
 // that a mask chooses, distinct elements, boxes that suppress no other (ATen/native/
-// TensorAdvancedIndexing.cpp, Unique.cpp, Repeat.cpp; torchvision/csrc/ops/cpu/nms_kernel.cpp).
+// TensorAdvancedIndexing.cpp, Unique.cpp; torchvision/csrc/ops/cpu/nms_kernel.cpp).
 
 #include <fmt/core.h>
 
@@ -175,57 +175,6 @@ Work UniqueWork(const OpView& op) {
   return {.compare = elements, .move = elements};
 }
 
-// --- repeat_interleave by a list of numbers -----------------------------------------------------
-
-void PositionsShape(const OpView& op, Outputs& out) {
-  const TensorView repeats = op.self();
-  shape::RequireRank("the repetitions", repeats, 1);
-  if (repeats.dtype() != DType::kInt64 && repeats.dtype() != DType::kInt32) {
-    Refuse("repetitions must be int64 or int32, not " + shape::Text(repeats));
-  }
-  const std::int64_t count = op.given(1) ? op.integer(1) : out.FromData(0, 0, std::nullopt);
-  out.Add(repeats.dtype(), Dims{count});
-}
-
-// Where each element's copies end; without a size for the result, also the least of the
-// repetitions, which must not be negative.
-void PositionsAllocations(const OpView& op, Allocations& memory) {
-  const TensorView repeats = op.self();
-  if (repeats.count() == 0) return memory.Output(0, "aten::empty");
-  const auto copy = allocations::Contiguous(repeats, memory);
-  const std::int64_t bytes = allocations::Bytes(repeats.count(), DType::kInt64);
-  const Allocations::Scratch ends = memory.Allocate(bytes, "aten::cumsum");
-  if (repeats.dtype() != DType::kInt64) {
-    memory.Free(memory.Allocate(bytes, "aten::empty_strided"), "aten::cumsum");
-  }
-  if (!op.given(1)) {
-    const Allocations::Scratch least =
-        memory.Allocate(allocations::Bytes(1, repeats.dtype()), "aten::empty");
-    if (copy) memory.Free(memory.Allocate(repeats.bytes(), "aten::empty"), "aten::min");
-    memory.Free(least);
-  }
-  memory.Output(0, "aten::empty");
-  memory.Free(ends);
-  allocations::Free(copy, memory);
-}
-
-// repeat_interleave(self, repeats, dim, output_size): one number stands for all.
-std::vector<Tensor> RepeatByList(Dispatcher& d, const OpView& op) {
-  const Tensor input =
-      op.given(2) ? d.tensor(op, 0) : d.Call("aten::flatten.using_ints", op.arg(0));
-  const int dim = op.given(2) ? op.dim(2, input.rank()) : 0;
-  Tensor repeats = d.tensor(op, 1);
-  if (repeats.count() == 1 && repeats.rank() <= 1) {
-    repeats = d.Call("aten::reshape", repeats, Dims{1});
-    repeats = d.Call("aten::expand", repeats, Dims{input.size(dim)});
-  }
-  shape::RequireRank("the repetitions", repeats.view(), 1);
-  shape::RequireEqual("numbers of elements and of repetitions", input.size(dim), repeats.count());
-  const Dispatcher::WithSize size(d, d.SizeInFile(0, dim));
-  return {d.Call("aten::index_select", input, dim,
-                 d.Call("aten::repeat_interleave.Tensor", repeats, op.arg(3)))};
-}
-
 // --- nms(dets, scores, iou_threshold) -----------------------------------------------------------
 
 void KeptShape(const OpView& op, Outputs& out) {
@@ -327,15 +276,6 @@ constexpr std::array kRows{
            "(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
            "aten::_unique(i64[1], True, True)", UniqueShape<false>, UniqueAllocations<false>,
            UniqueWork, gradients::kNotImplemented),
-    Chosen("aten::repeat_interleave.Tensor", "Each position as often as a list says.",
-           "(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
-           "aten::repeat_interleave.Tensor(i64[4], output_size=4)", PositionsShape,
-           PositionsAllocations, work::Move, kNoGradient),
-    Composite("aten::repeat_interleave.self_Tensor",
-              "Each element of a dimension repeated as often as a list says.",
-              "(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
-              "aten::repeat_interleave.self_Tensor(f32[4,6], i64[6], 1, output_size=6)",
-              Family::kIndexing, RepeatByList, precision::kFollow),
     Composite("torchvision::nms", "Boxes that overlap with none of a higher score.",
               "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
               "torchvision::nms(f32[20,4], f32[20], 0.5)", Family::kIndexing, Nms,

@@ -32,19 +32,11 @@ using work::PerElement;
 
 // --- Words --------------------------------------------------------------------------------------
 
-Dims ReducedSizes(const OpView& op, int dim_at, int keep_at) {
-  const bool keep = keep_at >= 0 && op.boolean(keep_at);
-  return shape::Without(op.self().sizes(), shape::DimsOf(op, dim_at, op.self().rank()),
-                        keep ? shape::Reduced::kKeptAsOne : shape::Reduced::kDropped);
-}
-
 void RequireFloating(const TensorView& self) {
   if (!IsFloating(self.dtype())) {
     Refuse("a floating-point tensor is needed, not " + shape::Text(self));
   }
 }
-
-bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 
 // --- Moments ------------------------------------------------------------------------------------
 
@@ -52,8 +44,8 @@ template <int kOutputs>
 void MomentsShape(const OpView& op, Outputs& out) {
   const DType dtype = op.self().dtype();
   if (!IsComplex(dtype)) RequireFloating(op.self());
-  out.Add(RealOf(dtype), ReducedSizes(op, 1, 3));
-  if (kOutputs == 2) out.Add(dtype, ReducedSizes(op, 1, 3));
+  out.Add(RealOf(dtype), shape::ReducedSizes(op, 1, 3));
+  if (kOutputs == 2) out.Add(dtype, shape::ReducedSizes(op, 1, 3));
 }
 
 // One variance on its own is made from the mean (std_var_all_reduce_kernel_cpu): a sum divided by
@@ -199,7 +191,7 @@ DType NormType(const OpView& op, int dtype_at) {
 
 template <int kDType>
 void NormShape(const OpView& op, Outputs& out) {
-  out.Add(RealOf(NormType(op, kDType)), ReducedSizes(op, 2, 3));
+  out.Add(RealOf(NormType(op, kDType)), shape::ReducedSizes(op, 2, 3));
 }
 
 // The result is made before linalg_vector_norm writes it.
@@ -383,7 +375,7 @@ void MedianOfDimAllocations(const OpView& op, Allocations& memory) {
 void LeastAndLargestShape(const OpView& op, Outputs& out) {
   Dims left;
   if (op.given(1)) {
-    left = ReducedSizes(op, 1, 2);
+    left = shape::ReducedSizes(op, 1, 2);
     const int dim = op.dim(1, op.self().rank());
     if (op.self().rank() > 0 && op.self().size(dim) == 0) {
       Refuse("there is no element to choose in " + shape::Text(op.self()));
@@ -411,7 +403,7 @@ void RunningBestShape(const OpView& op, Outputs& out) {
 }
 
 void MedianOfDimShape(const OpView& op, Outputs& out) {
-  const Dims left = ReducedSizes(op, 1, 2);
+  const Dims left = shape::ReducedSizes(op, 1, 2);
   const TensorView self = op.self();
   if (IsComplex(self.dtype()) || self.dtype() == DType::kBool) {
     Refuse("no median of " + shape::Text(self));
@@ -429,8 +421,8 @@ void KthShape(const OpView& op, Outputs& out) {
   if (IsComplex(self.dtype()) || self.dtype() == DType::kBool) {
     Refuse("no order of " + shape::Text(self));
   }
-  out.Add(self.dtype(), ReducedSizes(op, 2, 3));
-  out.Add(DType::kInt64, ReducedSizes(op, 2, 3));
+  out.Add(self.dtype(), shape::ReducedSizes(op, 2, 3));
+  out.Add(DType::kInt64, shape::ReducedSizes(op, 2, 3));
 }
 // In copies of the elements and of where they stand.
 void KthAllocations(const OpView& op, Allocations& memory) {
@@ -450,8 +442,8 @@ void ModeShape(const OpView& op, Outputs& out) {
     Refuse("there is no element to choose in " + shape::Text(self));
   }
   if (IsComplex(self.dtype())) Refuse("no order of " + shape::Text(self));
-  out.Add(self.dtype(), ReducedSizes(op, 1, 2));
-  out.Add(DType::kInt64, ReducedSizes(op, 1, 2));
+  out.Add(self.dtype(), shape::ReducedSizes(op, 1, 2));
+  out.Add(DType::kInt64, shape::ReducedSizes(op, 1, 2));
 }
 
 // A copy in which the elements are put in order.
@@ -491,33 +483,11 @@ void LogCumSumExpShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), op.self().sizes());
 }
 
-void TraceShape(const OpView& op, Outputs& out) {
-  shape::RequireRank("the matrix", op.self(), 2);
-  const DType own = op.self().dtype();
-  out.Add(IsFloating(own) || IsComplex(own) ? own : DType::kInt64, Dims());
-}
-Work TraceWork(const OpView& op) { return {.alu = std::min(op.self().size(0), op.self().size(1))}; }
-
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
   return Composite(name, summary, signature, example, Family::kReduction, decompose,
                    precision::kFollow, grad);
-}
-
-// The gradient on the diagonal of zeros.
-std::vector<Tensor> TraceBackward(Dispatcher& d, const OpView& op) {
-  const Dims sizes = op.ints(1);
-  shape::RequireSizes(sizes);
-  if (sizes.size() != 2) Refuse("the sizes of a matrix are needed");
-  const Count count = work::Elements(sizes);
-  if (count.overflowed()) Contradict("the matrix is too large");
-  const Tensor zeros = d.Call("aten::zeros", Dims{count.value()}, op.self().dtype());
-  const Count end = Count(std::min(sizes[0], sizes[1])) * (Count(sizes[1]) + 1);
-  const Tensor places =
-      d.Call("aten::arange.start_step", std::int64_t{0}, end.value(), sizes[1] + 1, DType::kInt64);
-  d.Call("aten::index_fill_.int_Scalar", zeros, 0, places, std::int64_t{0});
-  return {d.Call("aten::view", zeros, sizes)};
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -658,15 +628,6 @@ constexpr std::array kRows{
     Call("aten::logcumsumexp", "Logarithms of the sums of exponentials up to each.",
          "(Tensor self, int dim) -> Tensor", "aten::logcumsumexp(f32[2,8], 1)", LogCumSumExp,
          gradients::kLogCumSumExp),
-    Casting(precision::kFullOnCpu,
-            Kernel(Family::kReduction,
-                   {"aten::trace", "The sum of a matrix's diagonal.", "(Tensor self) -> Tensor",
-                    "aten::trace(f32[3,4])"},
-                   {TraceShape, Fusion::kReduction, allocations::Via<"aten::empty">, TraceWork,
-                    gradients::kTrace, precision::kFollow})),
-    Call("aten::trace_backward", "The gradient of the sum of a matrix's diagonal.",
-         "(Tensor grad, SymInt[] sizes) -> Tensor", "aten::trace_backward(f32[], [3,4])",
-         TraceBackward, kGradientFromParts),
 };
 
 }  // namespace

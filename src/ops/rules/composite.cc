@@ -26,4 +26,10 @@ std::vector<Tensor> CallWith(Dispatcher& d, const OpView& op, OpName target, int
   return results;
 }
 
+std::vector<Tensor> Itself(Dispatcher& d, const OpView& op) { return {d.tensor(op, 0)}; }
+
+void RequireTrue(Dispatcher& d, const Tensor& condition) {
+  d.Call("aten::new_ones", condition, Dims{});
+}
+
 }  // namespace steelyard::decompose

@@ -49,6 +49,12 @@ std::vector<Tensor> CallList(Dispatcher& d, OpName target, std::span<const Argum
 // Calls `target` with the arguments of `op`, the one at `boxed` (if not negative) made a tensor.
 std::vector<Tensor> CallWith(Dispatcher& d, const OpView& op, OpName target, int boxed);
 
+// The tensor itself.
+std::vector<Tensor> Itself(Dispatcher& d, const OpView& op);
+
+// Compares a tensor with one that is true, as at::is_scalar_tensor_true does.
+void RequireTrue(Dispatcher& d, const Tensor& condition);
+
 // Another name of the same operator.
 template <Label kTarget>
 std::vector<Tensor> SameAs(Dispatcher& d, const OpView& op) {

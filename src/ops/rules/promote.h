@@ -29,6 +29,8 @@ DType BoxedType(const Argument& number);
 
 // `dtype` itself if it is floating or complex, else the default float.
 DType FloatOf(DType dtype);
+// Whether numbers are floating-point and of two bytes: float16, bfloat16.
+constexpr bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 // The dtype of the parts of a complex number; others as they are.
 DType RealOf(DType dtype);
 

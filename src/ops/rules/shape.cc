@@ -158,18 +158,21 @@ void AddIterated(DType dtype, DType computed, std::span<const TensorView> operan
   AddIterated(dtype, layouts, out);
 }
 
+int WrapDim(std::int64_t dim, int rank) {
+  const int dims = rank == 0 ? 1 : rank;
+  if (dim < -dims || dim >= dims) {
+    Refuse(fmt::format("dimension {} is out of range for a tensor of {} dimensions", dim, rank));
+  }
+  return static_cast<int>(dim < 0 ? dim + dims : dim);
+}
+
 DimSet DimsOf(const OpView& op, int i, int rank) {
   const DimSet all = rank == 0 ? 1 : ~DimSet{0} >> (Dims::kMaxRank - rank);
   const Dims list = op.ints(i);
   if (list.empty()) return all;
-  // PyTorch lets a 0-dim tensor be reduced as if it had one dimension.
-  const int dims = rank == 0 ? 1 : rank;
   DimSet set = 0;
   for (std::int64_t d : std::span<const std::int64_t>(list)) {
-    if (d < -dims || d >= dims) {
-      Refuse(fmt::format("dimension {} is out of range for a tensor of {} dimensions", d, rank));
-    }
-    const DimSet bit = DimSet{1} << (d < 0 ? d + dims : d);
+    const DimSet bit = DimSet{1} << WrapDim(d, rank);
     if ((set & bit) != 0) Refuse(fmt::format("dimension {} is reduced twice", d));
     set |= bit;
   }
@@ -186,6 +189,12 @@ Dims Without(std::span<const std::int64_t> sizes, DimSet set, Reduced reduced) {
     }
   }
   return out;
+}
+
+Dims ReducedSizes(const OpView& op, int dims_at, int keep_at) {
+  const bool keep = keep_at >= 0 && op.boolean(keep_at);
+  return Without(op.self().sizes(), DimsOf(op, dims_at, op.self().rank()),
+                 keep ? Reduced::kKeptAsOne : Reduced::kDropped);
 }
 
 Count Fan(std::span<const std::int64_t> sizes, DimSet set) {

@@ -32,6 +32,9 @@ void SameAs(const OpView& op, Outputs& out) {
   out.AddLike(op.tensor(I));
 }
 
+// No output: Python is given a number, or nothing.
+inline void None(const OpView&, Outputs&) {}
+
 // One output as empty_like(argument I) makes it: dense strides are kept, others compacted.
 void Like(const TensorView& other, DType dtype, Outputs& out);
 template <int I>
@@ -90,6 +93,9 @@ void AddIterated(DType dtype, std::span<const Layout> operands, Outputs& out);
 // The same for operands that are all cast to `computed`.
 void AddIterated(DType dtype, DType computed, std::span<const TensorView> operands, Outputs& out);
 
+// A dimension of a tensor of `rank` as programs number it, from the end if negative. A 0-dim tensor
+// may be addressed as if it had one.
+int WrapDim(std::int64_t dim, int rank);
 // A set of dimensions, bit i for dimension i.
 using DimSet = std::uint64_t;
 constexpr bool Has(DimSet set, int dim) { return (set >> dim & 1) != 0; }
@@ -98,6 +104,9 @@ DimSet DimsOf(const OpView& op, int i, int rank);
 // What remains of `sizes` when the dimensions of `set` are reduced.
 enum class Reduced : std::uint8_t { kDropped, kKeptAsOne };
 Dims Without(std::span<const std::int64_t> sizes, DimSet set, Reduced reduced);
+// The sizes that a reduction of argument 0 over argument `dims_at` leaves, with those dimensions as
+// 1 where argument `keep_at` says so; negative: where there is no such argument.
+Dims ReducedSizes(const OpView& op, int dims_at, int keep_at);
 // Number of elements reduced into one.
 Count Fan(std::span<const std::int64_t> sizes, DimSet set);
 

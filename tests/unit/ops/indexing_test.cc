@@ -85,35 +85,6 @@ TEST(Indexing, RowsOfHalvesAreAddedThroughOneFloatRow) {
   EXPECT_THAT(EventsOf("aten::scatter_add_(f32[4,8], 0, i64[2,8], f32[2,8])"), IsEmpty());
 }
 
-TEST(Indexing, CatCopiesOtherDTypesThroughABuffer) {
-  EXPECT_THAT(
-      EventsOf("aten::cat([f32[2,8], bf16[3,8]], 0)"),
-      ElementsAre(Line(5 * 8 * 4, "cat"), Line(3 * 8 * 2, "empty"), Line(-3 * 8 * 2, "cat")));
-  EXPECT_EQ(ResultOf("aten::cat([f32[0], f32[2,8]], 1)"), "f32[2,8]");
-  EXPECT_EQ(ResultOf("aten::cat([f32[0], f32[0]])"), "f32[0]");
-}
-
-TEST(Indexing, CatKeepsChannelsLastIfAllPartsAre) {
-  EXPECT_EQ(ResultOf("aten::cat([f32[2,3,4,5]{60,1,15,3}, f32[2,3,4,5]{60,1,15,3}], 1)"),
-            "f32[2,6,4,5]{120,1,30,6}");
-  EXPECT_EQ(ResultOf("aten::cat([f32[2,3,4,5]{60,1,15,3}, f32[2,3,4,5]], 1)"), "f32[2,6,4,5]");
-}
-
-TEST(Indexing, CatRefusesOtherSizes) {
-  EXPECT_THAT(RefusalOf("aten::cat([f32[2,8], f32[2,7]], 0)"),
-              HasSubstr("sizes in dimension 1 differ: 8 vs 7"));
-  EXPECT_THAT(RefusalOf("aten::cat([f32[2,8], f32[2]], 0)"),
-              HasSubstr("numbers of dimensions differ: 2 vs 1"));
-  EXPECT_THAT(RefusalOf("aten::cat([])"), HasSubstr("nothing to concatenate"));
-}
-
-TEST(Indexing, StackIsACat) {
-  EXPECT_EQ(ResultOf("aten::stack([f32[2,8], f32[2,8]], 1)"), "f32[2,2,8]");
-  EXPECT_THAT(NodesOf("aten::stack([f32[2,8], f32[2,8]], 0)"), ElementsAre("cat", "view", "drop"));
-  EXPECT_EQ(ResultOf("aten::stack([f32[2,8], f32[2,8]], -1)"), "f32[2,8,2]");
-  EXPECT_THAT(RefusalOf("aten::stack([f32[2], f32[3]])"), HasSubstr("one shape"));
-}
-
 TEST(Indexing, TrafficOfAGatherIsWhatItTakes) {
   // Not the table, but the rows and the ids.
   const Traffic traffic = TrafficOf("aten::index_select(f32[1000,16], 0, i64[3])");

@@ -8,7 +8,6 @@ namespace steelyard {
 namespace {
 
 using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -32,16 +31,6 @@ TEST(Samples, AnIntegralLosesItsDimension) {
 
 TEST(Samples, ARunningIntegralLosesASample) {
   EXPECT_EQ(ResultOf("aten::cumulative_trapezoid.x(f32[2,8], f32[8])"), "f32[2,7]");
-}
-
-TEST(Samples, BlocksStandOnTheDiagonal) {
-  EXPECT_THAT(EventsOf("aten::block_diag([f32[2,3], f32[4]])"),
-              ElementsAre(Line((2 + 1) * (3 + 4) * 4, "empty")));
-}
-
-TEST(Samples, NamedSplitsCutOneDimension) {
-  EXPECT_EQ(ResultOf("aten::hsplit.int(f32[6], 3)"), "f32[2]");
-  EXPECT_THAT(RefusalOf("aten::vsplit.int(f32[6], 3)"), HasSubstr("too few dimensions"));
 }
 
 }  // namespace

@@ -68,29 +68,6 @@ TEST(Selection, UniqueSortsAndCounts) {
                           Line(-11 * 8, "_unique2"), Line(-(11 + 1) * 8, "_unique2")));
 }
 
-TEST(Selection, RepetitionsNeedASize) {
-  EXPECT_EQ(ResultOf("aten::repeat_interleave.Tensor(i64[4], output_size=9)"), "i64[9]");
-  EXPECT_EQ(ResultOf("aten::repeat_interleave.self_Tensor(f32[4,6], i32[4], 0, output_size=9)"),
-            "f32[9,6]");
-  // One number stands for all of them.
-  EXPECT_EQ(ResultOf("aten::repeat_interleave.self_Tensor(f32[4,6], i64[1], 1, output_size=9)"),
-            "f32[4,9]");
-  EXPECT_THAT(RefusalOf("aten::repeat_interleave.Tensor(i64[4])"),
-              HasSubstr("only the data tells"));
-  EXPECT_THAT(RefusalOf("aten::repeat_interleave.self_Tensor(f32[4,6], i64[3], 0)"),
-              HasSubstr("repetitions differ: 4 vs 3"));
-}
-
-TEST(Selection, RepetitionsAreSummedAndTheirLeastIsLookedAt) {
-  const Result<Program> kernels =
-      RunText("input %r: i64[4]\n%y: i64[9] = aten::repeat_interleave.Tensor(%r)\nreturn %y\n");
-  ASSERT_TRUE(kernels) << Describe(kernels.error());
-  const Timeline timeline = RunEager(*kernels, Target{});
-  std::vector<std::int64_t> bytes;
-  for (const Event& event : timeline.events) bytes.push_back(event.bytes);
-  EXPECT_THAT(bytes, ElementsAre(4 * 8, 8, -8, 9 * 8, -4 * 8, -9 * 8));
-}
-
 TEST(Selection, NmsKeepsRoomForAllBoxes) {
   const Result<Program> kernels = RunText(
       "input %b: f32[20,4]\ninput %s: f32[20]\n"

@@ -50,11 +50,6 @@ TEST(OrderStatistics, NeedElements) {
   EXPECT_EQ(ResultOf("aten::median.dim(f32[2,8], 0, True)", 1), "i64[1,8]");
 }
 
-TEST(Trace, AddsTheDiagonal) {
-  EXPECT_EQ(ResultOf("aten::trace(i32[3,4])"), "i64[]");
-  EXPECT_EQ(WorkOf("aten::trace(i32[3,4])").alu, Count(3));
-}
-
 // Real and imaginary parts have a variance each, which are added.
 TEST(Moments, OfComplexNumbersAreReal) {
   EXPECT_EQ(ResultOf("aten::var.correction(c64[3,8], [1])"), "f32[3]");

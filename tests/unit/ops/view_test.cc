@@ -24,11 +24,6 @@ TEST(View, AllocatesNothingAndSharesTheStorage) {
             kernels.values[kernels.inputs[0]].storage);
 }
 
-TEST(View, TransposeExchangesStrides) {
-  EXPECT_EQ(ResultOf("aten::transpose.int(f32[2,3,4], 0, 2)"), "f32[4,3,2]{1,4,12}");
-  EXPECT_THAT(RefusalOf("aten::transpose.int(f32[2,3], 0, 2)"), HasSubstr("out of range"));
-}
-
 TEST(View, ExpandGivesStrideZero) {
   EXPECT_EQ(ResultOf("aten::expand(f32[3,1], [2,-1,4])"), "f32[2,3,4]{0,1,0}");
   EXPECT_THAT(RefusalOf("aten::expand(f32[3,2], [3,4])"), HasSubstr("does not expand"));
@@ -40,19 +35,6 @@ TEST(View, SliceCountsAsPythonDoes) {
   EXPECT_EQ(ResultOf("aten::slice.Tensor(f32[10], 0, 8, 4)"), "f32[0]");
   EXPECT_EQ(ResultOf("aten::slice.Tensor(f32[10], 0, None, 9223372036854775807)"), "f32[10]");
   EXPECT_THAT(RefusalOf("aten::slice.Tensor(f32[10], 0, 0, 4, 0)"), HasSubstr("positive step"));
-}
-
-TEST(View, SplitLeavesAShorterLastPart) {
-  EXPECT_EQ(ResultOf("aten::split.Tensor(f32[7,2], 3)", 0), "f32[3,2]");
-  EXPECT_EQ(ResultOf("aten::split.Tensor(f32[7,2], 3)", 2), "f32[1,2]");
-  EXPECT_EQ(ResultOf("aten::split.Tensor(f32[7,2], 3)", 3), "None");
-  EXPECT_THAT(RefusalOf("aten::split.Tensor(f32[7,2], 0)"), HasSubstr("parts of size 0"));
-}
-
-TEST(View, SplitsIntoMorePartsThanATensorHasDimensions) {
-  std::string parts = "1";
-  for (int i = 1; i < 100; ++i) parts += ",1";
-  EXPECT_EQ(ResultOf("aten::split_with_sizes(f32[100,2], [" + parts + "])", 99), "f32[1,2]");
 }
 
 TEST(View, ReshapeIsAViewIfStridesAllow) {
@@ -70,16 +52,15 @@ TEST(View, SqueezeKeepsOtherSizes) {
   EXPECT_EQ(ResultOf("aten::squeeze.dim(f32[4,1], 0)"), "f32[4,1]");
   EXPECT_EQ(ResultOf("aten::squeeze(f32[1,4,1])"), "f32[4]");
   EXPECT_EQ(ResultOf("aten::squeeze.dims(f32[1,4,1], [0])"), "f32[4,1]");
+  // Of none asked for none goes.
+  EXPECT_EQ(ResultOf("aten::squeeze.dims(f32[1,4,1], [])"), "f32[1,4,1]");
+  EXPECT_EQ(ResultOf("aten::squeeze_.dims(f32[1,4,1], [0])"), "f32[4,1]");
 }
 
-TEST(View, MovedimKeepsTheOrderOfTheRest) {
-  EXPECT_EQ(ResultOf("aten::movedim.int(f32[2,3,4], 0, -1)"), "f32[3,4,2]{4,1,12}");
-}
-
-TEST(View, PermuteMustNameEachDimensionOnce) {
-  EXPECT_THAT(RefusalOf("aten::permute(f32[2,3], [0,0])"),
-              HasSubstr("does not order 2 dimensions"));
-  EXPECT_THAT(RefusalOf("aten::permute(f32[2,3], [0])"), HasSubstr("does not order 2 dimensions"));
+TEST(View, WindowsOverlap) {
+  // (8 - 3) / 2 + 1 windows of 3.
+  EXPECT_EQ(ResultOf("aten::unfold(f32[8], 0, 3, 2)"), "f32[3,3]{2,1}");
+  EXPECT_THAT(RefusalOf("aten::unfold(f32[8], 0, 9, 1)"), HasSubstr("windows of 9"));
 }
 
 }  // namespace

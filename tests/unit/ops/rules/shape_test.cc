@@ -27,6 +27,13 @@ TEST(Shape, WithoutDropsOrKeeps) {
   EXPECT_THAT(List(shape::Without(sizes, 0b101, shape::Reduced::kKeptAsOne)), ElementsAre(1, 3, 1));
 }
 
+TEST(Shape, DimensionsAreCountedFromTheEndToo) {
+  EXPECT_EQ(shape::WrapDim(-1, 3), 2);
+  EXPECT_EQ(shape::WrapDim(-1, 0), 0);  // as if it had one
+  EXPECT_EQ(RuleRefusal([] { shape::WrapDim(3, 3); }),
+            "dimension 3 is out of range for a tensor of 3 dimensions");
+}
+
 TEST(Shape, FanIsTheProductOfWhatIsReduced) {
   EXPECT_EQ(shape::Fan(Dims{2, 3, 8}, 0b101), Count(2 * 8));
   EXPECT_EQ(shape::Fan(Dims{2, 3, 8}, 0), Count(1));

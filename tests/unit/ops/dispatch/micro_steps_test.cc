@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "steps.h"
+#include "../steps.h"
 
 namespace steelyard {
 namespace {
