@@ -3,6 +3,8 @@
 // Activation functions. Their work follows the formula, a division or a limit counted as one
 // operation each (ATen/native/cpu/Activation.cpp); special functions apart.
 
+#include "ops/gradients/activation.h"
+
 #include <array>
 #include <optional>
 #include <vector>
@@ -10,7 +12,18 @@
 #include "ir/layout.h"
 #include "ops/backward.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/arithmetic.h"
+#include "ops/gradients/clamp.h"
+#include "ops/gradients/comparison.h"
+#include "ops/gradients/exponential.h"
+#include "ops/gradients/floating_point.h"
+#include "ops/gradients/masking.h"
 #include "ops/gradients/network.h"
+#include "ops/gradients/pointwise_ternary.h"
+#include "ops/gradients/power.h"
+#include "ops/gradients/rounding.h"
+#include "ops/gradients/special_functions.h"
+#include "ops/gradients/trigonometric.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"

@@ -2,6 +2,8 @@
 //
 // Comparisons, logic and selection: operators that give or take bool.
 
+#include "ops/gradients/comparison.h"
+
 #include <array>
 #include <optional>
 #include <vector>
@@ -9,8 +11,19 @@
 #include "ir/layout.h"
 #include "ops/contents/words.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/activation.h"
+#include "ops/gradients/arithmetic.h"
+#include "ops/gradients/clamp.h"
+#include "ops/gradients/exponential.h"
+#include "ops/gradients/floating_point.h"
 #include "ops/gradients/indexing.h"
+#include "ops/gradients/masking.h"
 #include "ops/gradients/network.h"
+#include "ops/gradients/pointwise_ternary.h"
+#include "ops/gradients/power.h"
+#include "ops/gradients/rounding.h"
+#include "ops/gradients/special_functions.h"
+#include "ops/gradients/trigonometric.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"

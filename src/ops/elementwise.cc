@@ -3,15 +3,25 @@
 // Arithmetic on each element: one TensorIterator per row, with PyTorch's type promotion. Overloads
 // for a Python number box it and call the overload for tensors, as ATen's do.
 
-#include "ops/gradients/elementwise.h"
-
 #include <array>
 #include <optional>
 #include <vector>
 
 #include "ops/contents/words.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/activation.h"
+#include "ops/gradients/arithmetic.h"
+#include "ops/gradients/clamp.h"
+#include "ops/gradients/comparison.h"
 #include "ops/gradients/complex.h"
+#include "ops/gradients/exponential.h"
+#include "ops/gradients/floating_point.h"
+#include "ops/gradients/masking.h"
+#include "ops/gradients/pointwise_ternary.h"
+#include "ops/gradients/power.h"
+#include "ops/gradients/rounding.h"
+#include "ops/gradients/special_functions.h"
+#include "ops/gradients/trigonometric.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"

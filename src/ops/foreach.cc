@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/comparison.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"

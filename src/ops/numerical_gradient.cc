@@ -16,12 +16,16 @@
 #include <vector>
 
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/words.h"
+#include "ops/registry.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 
 namespace steelyard::ops {
 namespace {
+
+using gradients::Times;
 
 Tensor Slice(Dispatcher& d, const Tensor& t, int dim, std::int64_t start,
              std::optional<std::int64_t> end) {
@@ -33,9 +37,6 @@ Tensor Add(Dispatcher& d, const Tensor& a, const Tensor& b) {
 }
 Tensor Subtract(Dispatcher& d, const Tensor& a, const Tensor& b) {
   return d.Call("aten::sub.Tensor", a, b);
-}
-Tensor Times(Dispatcher& d, const Tensor& a, const Tensor& b) {
-  return d.Call("aten::mul.Tensor", a, b);
 }
 Tensor Over(Dispatcher& d, const Tensor& a, const Tensor& b) {
   return d.Call("aten::div.Tensor", a, b);

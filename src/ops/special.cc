@@ -4,16 +4,25 @@
 // tensors, products added, and unary functions that overwrite (ATen/native/UnaryOps.cpp,
 // BinaryOps.cpp, PointwiseOps.cpp, Lerp.cpp).
 
-#include "ops/gradients/special.h"
-
 #include <array>
 #include <limits>
 #include <vector>
 
 #include "ops/contents/words.h"
 #include "ops/dispatch/dispatcher.h"
-#include "ops/gradients/elementwise.h"
+#include "ops/gradients/activation.h"
+#include "ops/gradients/arithmetic.h"
+#include "ops/gradients/clamp.h"
+#include "ops/gradients/comparison.h"
+#include "ops/gradients/exponential.h"
+#include "ops/gradients/floating_point.h"
+#include "ops/gradients/masking.h"
 #include "ops/gradients/network.h"
+#include "ops/gradients/pointwise_ternary.h"
+#include "ops/gradients/power.h"
+#include "ops/gradients/rounding.h"
+#include "ops/gradients/special_functions.h"
+#include "ops/gradients/trigonometric.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"

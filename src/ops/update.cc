@@ -4,8 +4,19 @@
 
 #include <array>
 
+#include "ops/gradients/activation.h"
+#include "ops/gradients/arithmetic.h"
+#include "ops/gradients/clamp.h"
+#include "ops/gradients/comparison.h"
 #include "ops/gradients/complex.h"
-#include "ops/gradients/elementwise.h"
+#include "ops/gradients/exponential.h"
+#include "ops/gradients/floating_point.h"
+#include "ops/gradients/masking.h"
+#include "ops/gradients/pointwise_ternary.h"
+#include "ops/gradients/power.h"
+#include "ops/gradients/rounding.h"
+#include "ops/gradients/special_functions.h"
+#include "ops/gradients/trigonometric.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"

@@ -5,7 +5,9 @@
 #pragma once
 
 #include "ops/gradient.h"
-#include "ops/gradients/elementwise.h"
+#include "ops/gradients/arithmetic.h"
+#include "ops/gradients/pointwise_ternary.h"
+#include "ops/gradients/power.h"
 #include "ops/gradients/reduction.h"
 
 namespace steelyard::gradients {

@@ -70,15 +70,6 @@ Tensor MaskedSelectSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::masked_select_backward", b.grad(), b.saved(0), b.saved(1));
 }
 
-// self, mask, value
-Tensor MaskedFillSelf(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::masked_fill.Scalar", b.grad(), b.saved(1), std::int64_t{0});
-}
-Tensor MaskedFillValue(Dispatcher& d, const Backward& b) {
-  const Tensor chosen = d.Call("aten::masked_select", b.grad(), b.saved(1));
-  return d.Call("aten::sum", chosen);
-}
-
 // self, mask, source
 Tensor MaskedScatterSource(Dispatcher& d, const Backward& b) {
   return d.Call("aten::masked_scatter_backward", b.grad(), b.saved(1),

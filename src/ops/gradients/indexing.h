@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ops/gradient.h"
+#include "ops/gradients/masking.h"
 #include "ops/gradients/words.h"
 
 namespace steelyard::gradients {
@@ -14,8 +15,6 @@ Tensor IndexSelectSelf(Dispatcher& d, const Backward& b);
 Tensor GatherSelf(Dispatcher& d, const Backward& b);
 Tensor IndexSelf(Dispatcher& d, const Backward& b);
 Tensor MaskedSelectSelf(Dispatcher& d, const Backward& b);
-Tensor MaskedFillSelf(Dispatcher& d, const Backward& b);
-Tensor MaskedFillValue(Dispatcher& d, const Backward& b);
 Tensor MaskedScatterSource(Dispatcher& d, const Backward& b);
 Tensor UnsafeIndexSelf(Dispatcher& d, const Backward& b);
 Tensor UnsafeIndexPutSelf(Dispatcher& d, const Backward& b);
@@ -50,10 +49,6 @@ inline constexpr Gradient kGather{"GatherBackward0", {GradientOf(0, {0, 2}, Gath
 inline constexpr Gradient kIndex{"IndexBackward0", {GradientOf(0, {1}, IndexSelf)}};
 inline constexpr Gradient kMaskedSelect{"MaskedSelectBackward0",
                                         {GradientOf(0, {0, 1}, MaskedSelectSelf)}};
-inline constexpr Gradient kMaskedFill{"MaskedFillBackward0", {GradientOf(0, {1}, MaskedFillSelf)}};
-inline constexpr Gradient kMaskedFillTensor{
-    "MaskedFillBackward1",
-    {GradientOf(0, {1}, MaskedFillSelf), GradientOf(2, {1}, MaskedFillValue)}};
 inline constexpr Gradient kMaskedScatter{
     "MaskedScatterBackward0",
     {GradientOf(0, {1}, MaskedFillSelf), GradientOf(2, {1}, MaskedScatterSource)}};

@@ -24,52 +24,6 @@ Tensor Reduced(Dispatcher& d, const Backward& b, int reduction, const Tensor& de
 
 }  // namespace
 
-Tensor ThresholdResult(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::threshold_backward", b.grad(), b.result(), std::int64_t{0});
-}
-
-Tensor GeluSelf(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::gelu_backward", b.grad(), b.saved(0), b.op().arg(1));
-}
-
-// self, alpha, scale, input_scale
-Tensor EluSelf(Dispatcher& d, const Backward& b) {
-  const OpView& op = b.op();
-  return d.Call("aten::elu_backward", b.grad(), op.arg(1), op.arg(2), op.arg(3), false, b.saved(0));
-}
-// In place the operand is gone, but its sign can be told from the result.
-Tensor EluResult(Dispatcher& d, const Backward& b) {
-  const OpView& op = b.op();
-  return d.Call("aten::elu_backward", b.grad(), op.arg(1), op.arg(2), op.arg(3), true, b.result());
-}
-Tensor LeakyReluResult(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::leaky_relu_backward", b.grad(), b.result(), b.op().arg(1), true);
-}
-Tensor GluSelf(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::glu_backward", b.grad(), b.saved(0), b.op().arg(1));
-}
-std::vector<Tensor> Prelu(Dispatcher& d, const Backward& b) {
-  return d.CallMany("aten::_prelu_kernel_backward", b.grad(), b.saved(0), b.saved(1));
-}
-// self, alpha
-Tensor CeluSelf(Dispatcher& d, const Backward& b) {
-  const double alpha = b.op().real(1, 1.0);
-  return d.Call("aten::elu_backward", b.grad(), alpha, std::int64_t{1}, 1.0 / alpha, false,
-                b.saved(0));
-}
-Tensor HardtanhSelf(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::hardtanh_backward", b.grad(), b.saved(0), b.op().arg(1), b.op().arg(2));
-}
-Tensor LeakyReluSelf(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::leaky_relu_backward", b.grad(), b.saved(0), b.op().arg(1), false);
-}
-Tensor SoftplusSelf(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::softplus_backward", b.grad(), b.saved(0), b.op().arg(1), b.op().arg(2));
-}
-Tensor LogSigmoidSelf(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::log_sigmoid_backward", b.grad(), b.saved(0), b.result(1));
-}
-
 // self, target, reduction
 Tensor MseSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::mse_loss_backward", b.grad(), b.saved(0), b.saved(1), b.op().arg(2));
@@ -226,14 +180,6 @@ Tensor MultiMarginSelf(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
   return d.Call("aten::multi_margin_loss_backward", b.grad(), b.saved(0), b.saved(1), op.arg(2),
                 op.arg(3), b.saved(4), op.arg(5));
-}
-
-// condition, self, other
-Tensor WhereSelf(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::where.ScalarOther", b.saved(0), b.grad(), std::int64_t{0});
-}
-Tensor WhereOther(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::where.ScalarSelf", b.saved(0), std::int64_t{0}, b.grad());
 }
 
 }  // namespace steelyard::gradients

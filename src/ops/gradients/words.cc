@@ -10,6 +10,19 @@
 
 namespace steelyard::gradients {
 
+DType SelfType(const Backward& b) { return b.op().self().dtype(); }
+DType OtherType(const Backward& b) { return b.op().tensor(1).dtype(); }
+
+Tensor Times(Dispatcher& d, const Tensor& a, const Tensor& b) {
+  return d.Call("aten::mul.Tensor", a, b);
+}
+
+Tensor OneMinus(Dispatcher& d, const Tensor& t) {
+  const Tensor ones = d.Call("aten::empty_like", t);
+  d.Call("aten::fill_.Scalar", ones, std::int64_t{1});
+  return d.Call("aten::sub_.Tensor", ones, t);
+}
+
 Tensor MaybeMultiply(Dispatcher& d, const Tensor& t, double number) {
   return number == 1.0 ? t : d.Call("aten::mul.Scalar", t, number);
 }

@@ -16,6 +16,14 @@
 
 namespace steelyard::gradients {
 
+// The dtype of an operand. A number that was boxed for the call has no gradient of its own.
+DType SelfType(const Backward& b);
+DType OtherType(const Backward& b);
+
+// a * b.
+Tensor Times(Dispatcher& d, const Tensor& a, const Tensor& b);
+// 1 - t, written into a tensor like t.
+Tensor OneMinus(Dispatcher& d, const Tensor& t);
 // t * number, or t itself where the number is 1 (maybe_multiply).
 Tensor MaybeMultiply(Dispatcher& d, const Tensor& t, double number);
 // Real operands have real gradients (handle_r_to_c).
@@ -36,6 +44,12 @@ Tensor Same(Dispatcher& d, const Backward& b);
 Tensor Negated(Dispatcher& d, const Backward& b);
 // Zero everywhere: `grad * 0` is not computed, a fresh tensor is.
 Tensor Zeros(Dispatcher& d, const Backward& b);
+// The same of an argument whose sizes need not be the gradient's.
+template <int kArgument>
+Tensor ZerosOfArgument(Dispatcher& d, const Backward& b) {
+  const TensorView of = b.op().tensor(kArgument);
+  return d.Call("aten::zeros", Dims(of.sizes()), of.dtype());
+}
 // The gradient in the shape of the first argument.
 Tensor Reshaped(Dispatcher& d, const Backward& b);
 // None arrives.

@@ -11,6 +11,11 @@ namespace {
 
 using ::testing::ElementsAre;
 
+TEST(SpecialFunctionGradients, TheErrorFunctionHasABell) {
+  EXPECT_THAT(BackwardOf("aten::erf(%p)"),
+              ElementsAre("pow.Tensor_Scalar", "neg", "exp", "box", "mul.Tensor", "mul.Tensor"));
+}
+
 TEST(SpecialFunctionGradients, FollowTheirFormulas) {
   // -(1 + log x)
   EXPECT_THAT(BackwardOf("aten::special_entr(%p)"),
@@ -18,6 +23,10 @@ TEST(SpecialFunctionGradients, FollowTheirFormulas) {
   // (i1e - sgn * result)
   EXPECT_THAT(BackwardOf("aten::special_i0e(%p)"),
               ElementsAre("sgn", "mul.Tensor", "special_i1e", "sub.Tensor", "mul.Tensor"));
+}
+
+TEST(SpecialFunctionGradients, ADerivativeOfDigammaHasTheNext) {
+  EXPECT_THAT(BackwardOf("aten::polygamma(1, %p)"), ElementsAre("polygamma", "mul.Tensor"));
 }
 
 TEST(SpecialFunctionGradients, OnlyTheSecondOperandOfZetaHasOne) {
