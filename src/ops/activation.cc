@@ -5,83 +5,62 @@
 
 #include "ops/gradients/activation.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ir/layout.h"
 #include "ops/backward.h"
 #include "ops/dispatch/dispatcher.h"
-#include "ops/gradients/arithmetic.h"
-#include "ops/gradients/clamp.h"
-#include "ops/gradients/comparison.h"
-#include "ops/gradients/exponential.h"
-#include "ops/gradients/floating_point.h"
-#include "ops/gradients/masking.h"
-#include "ops/gradients/network.h"
-#include "ops/gradients/pointwise_ternary.h"
-#include "ops/gradients/power.h"
-#include "ops/gradients/rounding.h"
-#include "ops/gradients/special_functions.h"
-#include "ops/gradients/trigonometric.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
-#include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/pointwise.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {
 
+using pointwise::Call;
+using pointwise::FloatingUnary;
+using pointwise::kCompare;
+using pointwise::kSpecial;
+using pointwise::MathFunction;
+using pointwise::RealFunctionInPlace;
 using work::PerElement;
 
 // --- Makers -------------------------------------------------------------------------------------
 
-void RequireFloating(const TensorView& self) {
+void RequireFloatOrComplex(const TensorView& self) {
   if (!IsFloating(self.dtype()) && !IsComplex(self.dtype())) {
     Refuse("a floating-point tensor is needed, not " + shape::Text(self));
   }
 }
 
 void FreshShape(const OpView& op, Outputs& out) {
-  RequireFloating(op.self());
+  RequireFloatOrComplex(op.self());
   shape::Iterate<Promotion::kCommon, 0>(op, out);
 }
 void InPlaceShape(const OpView& op, Outputs& out) {
-  RequireFloating(op.self());
+  RequireFloatOrComplex(op.self());
   shape::SameAs<0>(op, out);
 }
 
-constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
-                      std::string_view example, Gradient grad, WorkFn work,
+constexpr OpDef Fresh(const Words& words, Gradient grad, WorkFn work,
                       AllocationsFn allocations = allocations::OutputsOnly) {
-  return Kernel(Family::kElementwise, {name, summary, signature, example},
+  return Kernel(Family::kElementwise, words,
                 {FreshShape, Fusion::kElementwise, allocations, work, grad, precision::kFollow});
 }
 
-constexpr OpDef InPlace(OpName name, std::string_view summary, Signature signature,
-                        std::string_view example, Gradient grad, WorkFn work) {
+constexpr OpDef InPlace(const Words& words, Gradient grad, WorkFn work) {
   return Kernel(
-      Family::kElementwise, {name, summary, signature, example},
+      Family::kElementwise, words,
       {InPlaceShape, Fusion::kElementwise, allocations::None, work, grad, precision::kFollow},
       Alias::kInPlace);
-}
-
-// A special function that takes integers too.
-constexpr OpDef Special(OpName name, std::string_view summary, std::string_view example,
-                        Gradient grad) {
-  return Kernel(Family::kElementwise, {name, summary, "(Tensor self) -> Tensor", example},
-                {shape::Iterate<Promotion::kFloat, 0>, Fusion::kElementwise,
-                 allocations::Iterate<Promotion::kFloat, 0>,
-                 work::PerOutput<PerElement{.special = 1}>, grad, precision::kFollow});
-}
-
-constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
-                     std::string_view example, DecomposeFn decompose,
-                     Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kElementwise, decompose,
-                   precision::kFollow, grad);
 }
 
 // --- Rectifiers ---------------------------------------------------------------------------------
@@ -103,11 +82,6 @@ std::vector<Tensor> Celu(Dispatcher& d, const OpView& op) {
   const double alpha = op.real(1, 1.0);
   return {d.Call(kOpNamed<kElu>, d.tensor(op, 0), alpha, 1.0, 1.0 / alpha)};
 }
-Tensor CeluResult(Dispatcher& d, const Backward& b) {
-  const double alpha = b.op().real(1, 1.0);
-  return d.Call("aten::elu_backward", b.grad(), alpha, 1.0, 1.0 / alpha, true, b.result());
-}
-constexpr Gradient kCeluInPlace{"CeluBackward1", {GradientOf(0, {kResult}, CeluResult)}};
 // The numbers that keep mean 0 and variance 1 (Klambauer et al., 2017).
 template <Label kElu>
 std::vector<Tensor> Selu(Dispatcher& d, const OpView& op) {
@@ -124,7 +98,7 @@ constexpr double kLowest = 0.125, kHighest = 1.0 / 3;
 
 // self, noise, lower, upper, training
 void RandomSlopeShape(const OpView& op, Outputs& out) {
-  RequireFloating(op.self());
+  RequireFloatOrComplex(op.self());
   if (op.tensor(1).dtype() != op.self().dtype()) {
     Refuse("noise is of the tensor's dtype, not " + shape::Text(op.tensor(1)));
   }
@@ -184,6 +158,53 @@ std::vector<Tensor> WithNoise(Dispatcher& d, const OpView& op) {
                  op.boolean(3))};
 }
 
+// --- threshold and prelu ------------------------------------------------------------------------
+
+void ThresholdShape(const OpView& op, Outputs& out) {
+  if (IsComplex(op.self().dtype()) || op.self().dtype() == DType::kBool) {
+    Refuse("it is not defined for " + shape::Text(op.self()));
+  }
+  shape::Iterate<Promotion::kCommon, 0>(op, out);
+}
+
+void PreluShape(const OpView& op, Outputs& out) {
+  pointwise::RequireFloating(op);
+  if (op.tensor(1).dtype() != op.self().dtype()) Refuse("the weight must be of the same dtype");
+  const Dims sizes = shape::Broadcast({op.self(), op.tensor(1)});
+  if (!std::ranges::equal(std::span<const std::int64_t>(sizes), op.self().sizes())) {
+    Refuse("the weight is larger than the tensor");
+  }
+  shape::Like<0>(op, out);
+}
+
+// Of the weight in its broadcast shape.
+void PreluBackwardShape(const OpView& op, Outputs& out) {
+  const TensorView grad = op.self(), self = op.tensor(1), weight = op.tensor(2);
+  if (self.dtype() != weight.dtype() || grad.dtype() != self.dtype()) {
+    Refuse("gradient, operand and weight must be of the same dtype");
+  }
+  shape::Iterate<Promotion::kCommon, 1, 2, 0>(op, out);
+  shape::Iterate<Promotion::kCommon, 1, 2, 0>(op, out);
+}
+
+// The weight belongs to dimension 1.
+std::vector<Tensor> Prelu(Dispatcher& d, const OpView& op) {
+  const TensorView self = op.self(), weight = op.tensor(1);
+  if (weight.dtype() != self.dtype()) Refuse("the weight must be of the same dtype");
+  if (weight.rank() > 1) Refuse("the weight has one dimension, not " + shape::Text(weight));
+  if (weight.count() != 1) {
+    if (self.rank() == 0) Refuse("a 0-dim tensor has no channels");
+    shape::RequireEqual("channels and weights", self.rank() > 1 ? self.size(1) : 1, weight.count());
+  }
+  if (self.rank() == weight.rank()) {
+    return {d.Call("aten::_prelu_kernel", d.tensor(op, 0), d.tensor(op, 1))};
+  }
+  Dims sizes = Dims::Filled(self.rank(), 1);
+  if (self.rank() > 1) sizes[1] = weight.count();
+  const Tensor spread = d.Call("aten::reshape", d.tensor(op, 1), sizes);
+  return {d.Call("aten::_prelu_kernel", d.tensor(op, 0), spread)};
+}
+
 // --- gelu ---------------------------------------------------------------------------------------
 
 // x/2 (1 + erf(x / sqrt 2)), or x/2 (1 + tanh(b (x + c x^3))).
@@ -197,7 +218,7 @@ Work GeluWork(const OpView& op) {
 // --- log_sigmoid --------------------------------------------------------------------------------
 
 void LogSigmoidShape(const OpView& op, Outputs& out) {
-  RequireFloating(op.self());
+  RequireFloatOrComplex(op.self());
   if (op.target().device == Device::kCuda) {  // which keeps nothing for the gradient
     shape::Iterate<Promotion::kCommon, 0>(op, out);
     return out.Add(op.self().dtype(), Dims{0});
@@ -219,7 +240,7 @@ std::vector<Tensor> LogSigmoid(Dispatcher& d, const OpView& op) {
 // An iterator over the two halves of the operand.
 void GluShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();
-  RequireFloating(self);
+  RequireFloatOrComplex(self);
   if (self.rank() == 0) Refuse("glu needs at least one dimension");
   const int dim = op.dim(1, self.rank());
   if (self.size(dim) % 2 != 0) {
@@ -246,81 +267,156 @@ constexpr WorkFn kLeakyRelu = work::PerOutput<PerElement{.alu = 1, .compare = 1}
 constexpr WorkFn kElu = work::PerOutput<PerElement{.alu = 2, .special = 1, .compare = 1}>;
 
 constexpr std::array kRows{
-    Special("aten::tanh", "The hyperbolic tangent.", "aten::tanh(f32[2,8])", gradients::kTanh),
-    Special("aten::sigmoid", "One over one plus the exponential of -x.", "aten::sigmoid(i64[2,8])",
-            gradients::kSigmoid),
-    InPlace("aten::tanh_", "The hyperbolic tangent, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-            "aten::tanh_(f32[2,8])", gradients::kTanh, work::PerOutput<PerElement{.special = 1}>),
-    InPlace("aten::sigmoid_", "One over one plus the exponential of -x, in place.",
-            "(Tensor(a!) self) -> Tensor(a!)", "aten::sigmoid_(f32[2,8])", gradients::kSigmoid,
-            work::PerOutput<PerElement{.special = 1}>),
-    Call("aten::relu", "Limits to zero from below.", "(Tensor self) -> Tensor",
-         "aten::relu(f32[2,8])", Relu, gradients::kRelu),
-    Call("aten::relu_", "Limits to zero from below, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-         "aten::relu_(f32[2,8])", ReluInPlace, gradients::kRelu),
-    Call("aten::relu6", "Limits to [0, 6].", "(Tensor self) -> Tensor", "aten::relu6(f32[2,8])",
+    MathFunction({"aten::tanh", "The hyperbolic tangent.", "(Tensor self) -> Tensor",
+                  "aten::tanh(f32[2,8])"},
+                 gradients::kTanh),
+    MathFunction({"aten::sigmoid", "One over one plus the exponential of -x.",
+                  "(Tensor self) -> Tensor", "aten::sigmoid(i64[2,8])"},
+                 gradients::kSigmoid),
+    InPlace({"aten::tanh_", "The hyperbolic tangent, in place.", "(Tensor(a!) self) -> Tensor(a!)",
+             "aten::tanh_(f32[2,8])"},
+            gradients::kTanh, kSpecial),
+    InPlace({"aten::sigmoid_", "One over one plus the exponential of -x, in place.",
+             "(Tensor(a!) self) -> Tensor(a!)", "aten::sigmoid_(f32[2,8])"},
+            gradients::kSigmoid, kSpecial),
+    Call({"aten::relu", "Limits to zero from below.", "(Tensor self) -> Tensor",
+          "aten::relu(f32[2,8])"},
+         Relu, gradients::kRelu),
+    Call({"aten::relu_", "Limits to zero from below, in place.", "(Tensor(a!) self) -> Tensor(a!)",
+          "aten::relu_(f32[2,8])"},
+         ReluInPlace, gradients::kRelu),
+    Call({"aten::relu6", "Limits to [0, 6].", "(Tensor self) -> Tensor", "aten::relu6(f32[2,8])"},
          Relu6),
-    Call("aten::relu6_", "Limits to [0, 6] in place.", "(Tensor(a!) self) -> Tensor(a!)",
-         "aten::relu6_(f32[2,8])", Relu6InPlace),
+    Call({"aten::relu6_", "Limits to [0, 6] in place.", "(Tensor(a!) self) -> Tensor(a!)",
+          "aten::relu6_(f32[2,8])"},
+         Relu6InPlace),
     Kernel(Family::kElementwise,
            {"aten::hardtanh", "Limits to [`min_val`, `max_val`].",
             "(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor",
             "aten::hardtanh(f32[2,8])"},
            {shape::Like<0>, Fusion::kElementwise, allocations::Via<"aten::empty_strided">,
             kTwoLimits, gradients::kHardtanh, precision::kFollow}),
-    InPlace("aten::hardtanh_", "Limits to [`min_val`, `max_val`] in place.",
-            "(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)",
-            "aten::hardtanh_(f32[2,8], 0, 6)", gradients::kHardtanh, kTwoLimits),
-    Fresh("aten::gelu", "x times the normal distribution function of x.",
-          "(Tensor self, *, str approximate=\"none\") -> Tensor",
-          "aten::gelu(f32[2,8], approximate='tanh')", gradients::kGelu, GeluWork),
-    InPlace("aten::gelu_", "x times the normal distribution function of x, in place.",
-            "(Tensor(a!) self, *, str approximate=\"none\") -> Tensor(a!)", "aten::gelu_(f32[2,8])",
-            gradients::kGelu, GeluWork),
-    Fresh("aten::silu", "x times the sigmoid of x.", "(Tensor self) -> Tensor",
-          "aten::silu(f32[8,2]{1,8})", gradients::kSilu, kSilu),
-    InPlace("aten::silu_", "x times the sigmoid of x, in place.", "(Tensor(a!) self) -> Tensor(a!)",
-            "aten::silu_(f32[2,8])", gradients::kSilu, kSilu),
-    Fresh("aten::hardsigmoid", "A sigmoid made of three lines.", "(Tensor self) -> Tensor",
-          "aten::hardsigmoid(f32[2,8])", gradients::kHardsigmoid, kHardSigmoid),
-    InPlace("aten::hardsigmoid_", "A sigmoid made of three lines, in place.",
-            "(Tensor(a!) self) -> Tensor(a!)", "aten::hardsigmoid_(f32[2,8])",
+    InPlace({"aten::hardtanh_", "Limits to [`min_val`, `max_val`] in place.",
+             "(Tensor(a!) self, Scalar min_val=-1, Scalar max_val=1) -> Tensor(a!)",
+             "aten::hardtanh_(f32[2,8], 0, 6)"},
+            gradients::kHardtanh, kTwoLimits),
+    FloatingUnary({"aten::hardshrink", "Zero near zero.",
+                   "(Tensor self, Scalar lambd=0.5) -> Tensor", "aten::hardshrink(f32[2,8])"},
+                  gradients::kHardshrink, kCompare),
+    FloatingUnary({"aten::softshrink", "Towards zero by `lambd`.",
+                   "(Tensor self, Scalar lambd=0.5) -> Tensor", "aten::softshrink(f32[2,8])"},
+                  gradients::kSoftshrink, kCompare),
+    Kernel(Family::kElementwise,
+           {"aten::threshold", "A number for whatever is not above a threshold.",
+            "(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+            "aten::threshold(f32[2,8], 0.1, 2.0)"},
+           {.shape = ThresholdShape,
+            .fusion = Fusion::kElementwise,
+            .allocations = allocations::OutputsOnly,
+            .work = kCompare,
+            .grad = gradients::kThreshold,
+            .precision = precision::kFollow}),
+    Kernel(Family::kElementwise,
+           {"aten::threshold_", "A number for whatever is not above a threshold, in place.",
+            "(Tensor(a!) self, Scalar threshold, Scalar value) -> Tensor(a!)",
+            "aten::threshold_(f32[2,8], 0.1, 2.0)"},
+           {.shape = shape::SameAs<0>,
+            .fusion = Fusion::kElementwise,
+            .allocations = allocations::None,
+            .work = kCompare,
+            .grad = gradients::kThresholdInPlace,
+            .precision = precision::kFollow},
+           Alias::kInPlace),
+    Fresh({"aten::gelu", "x times the normal distribution function of x.",
+           "(Tensor self, *, str approximate=\"none\") -> Tensor",
+           "aten::gelu(f32[2,8], approximate='tanh')"},
+          gradients::kGelu, GeluWork),
+    InPlace(
+        {"aten::gelu_", "x times the normal distribution function of x, in place.",
+         "(Tensor(a!) self, *, str approximate=\"none\") -> Tensor(a!)", "aten::gelu_(f32[2,8])"},
+        gradients::kGelu, GeluWork),
+    Fresh({"aten::silu", "x times the sigmoid of x.", "(Tensor self) -> Tensor",
+           "aten::silu(f32[8,2]{1,8})"},
+          gradients::kSilu, kSilu),
+    InPlace({"aten::silu_", "x times the sigmoid of x, in place.",
+             "(Tensor(a!) self) -> Tensor(a!)", "aten::silu_(f32[2,8])"},
+            gradients::kSilu, kSilu),
+    Fresh({"aten::hardsigmoid", "A sigmoid made of three lines.", "(Tensor self) -> Tensor",
+           "aten::hardsigmoid(f32[2,8])"},
+          gradients::kHardsigmoid, kHardSigmoid),
+    InPlace({"aten::hardsigmoid_", "A sigmoid made of three lines, in place.",
+             "(Tensor(a!) self) -> Tensor(a!)", "aten::hardsigmoid_(f32[2,8])"},
             gradients::kHardsigmoid, kHardSigmoid),
-    Fresh("aten::hardswish", "x times a sigmoid made of three lines.", "(Tensor self) -> Tensor",
-          "aten::hardswish(f32[2,8])", gradients::kHardswish, kHardSwish,
-          allocations::IterateByFactory<Promotion::kCommon, 0>),
-    InPlace("aten::hardswish_", "x times a sigmoid made of three lines, in place.",
-            "(Tensor(a!) self) -> Tensor(a!)", "aten::hardswish_(f32[2,8])", gradients::kHardswish,
-            kHardSwish),
-    Fresh("aten::leaky_relu", "x, or `negative_slope` times x below zero.",
-          "(Tensor self, Scalar negative_slope=0.01) -> Tensor", "aten::leaky_relu(f32[2,8], 0.1)",
-          gradients::kLeakyRelu, kLeakyRelu),
-    InPlace("aten::leaky_relu_", "x, or `negative_slope` times x below zero, in place.",
-            "(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)",
-            "aten::leaky_relu_(f32[2,8])", gradients::kLeakyReluInPlace, kLeakyRelu),
-    Fresh("aten::elu", "x, or an exponential that goes to -`alpha` below zero.",
-          "(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-          "aten::elu(f32[2,8])", gradients::kElu, kElu),
-    InPlace("aten::elu_", "x, or an exponential that goes to -`alpha` below zero, in place.",
-            "(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)",
-            "aten::elu_(f32[2,8])", gradients::kEluInPlace, kElu),
-    Call("aten::celu", "elu with a smooth derivative.", "(Tensor self, Scalar alpha=1.) -> Tensor",
-         "aten::celu(f32[2,8])", Celu<"aten::elu">, gradients::kCelu),
-    Call("aten::celu_", "elu with a smooth derivative, in place.",
-         "(Tensor(a!) self, Scalar alpha=1.) -> Tensor(a!)", "aten::celu_(f32[2,8])",
-         Celu<"aten::elu_">, kCeluInPlace),
-    Call("aten::selu", "elu that keeps mean and variance.", "(Tensor self) -> Tensor",
-         "aten::selu(f32[2,8])", Selu<"aten::elu">),
-    Call("aten::selu_", "elu that keeps mean and variance, in place.",
-         "(Tensor(a!) self) -> Tensor(a!)", "aten::selu_(f32[2,8])", Selu<"aten::elu_">),
-    Call("aten::rrelu", "x, or a random slope times x below zero.",
+    Fresh({"aten::hardswish", "x times a sigmoid made of three lines.", "(Tensor self) -> Tensor",
+           "aten::hardswish(f32[2,8])"},
+          gradients::kHardswish, kHardSwish, allocations::IterateByFactory<Promotion::kCommon, 0>),
+    InPlace({"aten::hardswish_", "x times a sigmoid made of three lines, in place.",
+             "(Tensor(a!) self) -> Tensor(a!)", "aten::hardswish_(f32[2,8])"},
+            gradients::kHardswish, kHardSwish),
+    Fresh(
+        {"aten::leaky_relu", "x, or `negative_slope` times x below zero.",
+         "(Tensor self, Scalar negative_slope=0.01) -> Tensor", "aten::leaky_relu(f32[2,8], 0.1)"},
+        gradients::kLeakyRelu, kLeakyRelu),
+    InPlace({"aten::leaky_relu_", "x, or `negative_slope` times x below zero, in place.",
+             "(Tensor(a!) self, Scalar negative_slope=0.01) -> Tensor(a!)",
+             "aten::leaky_relu_(f32[2,8])"},
+            gradients::kLeakyReluInPlace, kLeakyRelu),
+    Casting(precision::kLow,
+            Call({"aten::prelu", "x, or a channel's weight times x below zero.",
+                  "(Tensor self, Tensor weight) -> Tensor", "aten::prelu(f32[2,3,8], f32[3])"},
+                 Prelu)),
+    Kernel(
+        Family::kElementwise,
+        {"aten::_prelu_kernel", "x, or the weight times x below zero.",
+         "(Tensor self, Tensor weight) -> Tensor", "aten::_prelu_kernel(f32[2,3,8], f32[1,3,1])"},
+        {.shape = PreluShape,
+         .fusion = Fusion::kBroadcast,
+         .allocations = allocations::Via<"aten::empty_strided">,
+         .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
+         .grad = gradients::kPrelu,
+         .precision = precision::kFollow}),
+    Kernel(Family::kElementwise,
+           {"aten::_prelu_kernel_backward", "The gradients of `_prelu_kernel`.",
+            "(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)",
+            "aten::_prelu_kernel_backward(f32[2,3,8], f32[2,3,8], f32[1,3,1])"},
+           {.shape = PreluBackwardShape,
+            .fusion = Fusion::kBroadcast,
+            .allocations = allocations::OutputsOnly,
+            .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
+            .grad = kGradientUnknown,
+            .precision = precision::kFollow}),
+    Fresh({"aten::elu", "x, or an exponential that goes to -`alpha` below zero.",
+           "(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+           "aten::elu(f32[2,8])"},
+          gradients::kElu, kElu),
+    InPlace(
+        {"aten::elu_", "x, or an exponential that goes to -`alpha` below zero, in place.",
+         "(Tensor(a!) self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor(a!)",
+         "aten::elu_(f32[2,8])"},
+        gradients::kEluInPlace, kElu),
+    Call({"aten::celu", "elu with a smooth derivative.", "(Tensor self, Scalar alpha=1.) -> Tensor",
+          "aten::celu(f32[2,8])"},
+         Celu<"aten::elu">, gradients::kCelu),
+    Call({"aten::celu_", "elu with a smooth derivative, in place.",
+          "(Tensor(a!) self, Scalar alpha=1.) -> Tensor(a!)", "aten::celu_(f32[2,8])"},
+         Celu<"aten::elu_">, gradients::kCeluInPlace),
+    Call({"aten::selu", "elu that keeps mean and variance.", "(Tensor self) -> Tensor",
+          "aten::selu(f32[2,8])"},
+         Selu<"aten::elu">),
+    Call({"aten::selu_", "elu that keeps mean and variance, in place.",
+          "(Tensor(a!) self) -> Tensor(a!)", "aten::selu_(f32[2,8])"},
+         Selu<"aten::elu_">),
+    Call(
+        {"aten::rrelu", "x, or a random slope times x below zero.",
          "(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool training=False, "
          "Generator? generator=None) -> Tensor",
-         "aten::rrelu(f32[2,8], 0.1, 0.3, True)", WithNoise<"aten::rrelu_with_noise">),
-    Call("aten::rrelu_", "x, or a random slope times x below zero, in place.",
-         "(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
-         "training=False, Generator? generator=None) -> Tensor(a!)",
-         "aten::rrelu_(f32[2,8], 0.1, 0.3, True)", WithNoise<"aten::rrelu_with_noise_">),
+         "aten::rrelu(f32[2,8], 0.1, 0.3, True)"},
+        WithNoise<"aten::rrelu_with_noise">),
+    Call({"aten::rrelu_", "x, or a random slope times x below zero, in place.",
+          "(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
+          "training=False, Generator? generator=None) -> Tensor(a!)",
+          "aten::rrelu_(f32[2,8], 0.1, 0.3, True)"},
+         WithNoise<"aten::rrelu_with_noise_">),
     Kernel(Family::kElementwise,
            {"aten::rrelu_with_noise", "x, or a random slope times x below zero, and the slopes.",
             "(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, "
@@ -338,18 +434,22 @@ constexpr std::array kRows{
         {RandomSlopeShape, Fusion::kElementwise, RandomSlopeAllocations, kRandomSlope,
          kRandomSlopeOfResult, precision::kFollow},
         Alias::kInPlace),
-    Call("aten::rrelu_with_noise_backward", "The gradient of rrelu.",
-         "(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool "
-         "training, bool self_is_result) -> Tensor",
-         "aten::rrelu_with_noise_backward(f32[2,8], f32[2,8], f32[2,8], 0.1, 0.3, True, False)",
+    Call({"aten::rrelu_with_noise_backward", "The gradient of rrelu.",
+          "(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool "
+          "training, bool self_is_result) -> Tensor",
+          "aten::rrelu_with_noise_backward(f32[2,8], f32[2,8], f32[2,8], 0.1, 0.3, True, False)"},
          RandomSlopeBackward),
-    Fresh("aten::mish", "x times the hyperbolic tangent of its softplus.",
-          "(Tensor self) -> Tensor", "aten::mish(f32[2,8])", gradients::kMish,
-          work::PerOutput<PerElement{.alu = 1, .special = 3}>),
+    Fresh({"aten::mish", "x times the hyperbolic tangent of its softplus.",
+           "(Tensor self) -> Tensor", "aten::mish(f32[2,8])"},
+          gradients::kMish, work::PerOutput<PerElement{.alu = 1, .special = 3}>),
+    RealFunctionInPlace({"aten::mish_", "x tanh(softplus(x)), in place.",
+                         "(Tensor(a!) self) -> Tensor(a!)", "aten::mish_(f32[2,8])"},
+                        gradients::kMish),
     Casting(precision::kFullOnCuda,
-            Fresh("aten::softplus", "The logarithm of one plus the exponential.",
-                  "(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
-                  "aten::softplus(f32[2,8])", gradients::kSoftplus,
+            Fresh({"aten::softplus", "The logarithm of one plus the exponential.",
+                   "(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+                   "aten::softplus(f32[2,8])"},
+                  gradients::kSoftplus,
                   work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>)),
     Kernel(Family::kElementwise,
            {"aten::log_sigmoid_forward",
@@ -359,8 +459,9 @@ constexpr std::array kRows{
            {LogSigmoidShape, Fusion::kElementwise, LogSigmoidAllocations,
             work::PerOutput<PerElement{.alu = 2, .special = 2, .compare = 1}>,
             gradients::kLogSigmoid, precision::kFollow}),
-    Call("aten::log_sigmoid", "The logarithm of the sigmoid.", "(Tensor self) -> Tensor",
-         "aten::log_sigmoid(f32[2,8])", LogSigmoid),
+    Call({"aten::log_sigmoid", "The logarithm of the sigmoid.", "(Tensor self) -> Tensor",
+          "aten::log_sigmoid(f32[2,8])"},
+         LogSigmoid),
     Kernel(Family::kElementwise,
            {"aten::glu", "The first half of a dimension times the sigmoid of the second.",
             "(Tensor self, int dim=-1) -> Tensor", "aten::glu(f32[2,8])"},

@@ -14,7 +14,12 @@
 #include "ops/dispatch/autocast.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
+#include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
+#include "ops/rules/pointwise.h"
+#include "ops/rules/traffic.h"
+#include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {
@@ -180,6 +185,13 @@ constexpr std::array kRows{
               "Device? device=None, Layout? layout=None) -> ()",
               "aten::_assert_tensor_metadata(f32[2])", Family::kBookkeeping, CheckMetadata,
               precision::kFollow, kNoGradient),
+    Kernel(Family::kBookkeeping,
+           {"steelyard::put",
+            "A tensor in which a result has been computed, as overloads with `out` give it back.",
+            "(Tensor(a!) out, Tensor result) -> Tensor(a!)", "steelyard::put(f32[2,8], f32[2,8])"},
+           {pointwise::InPlaceShape, Fusion::kElementwise, allocations::None, work::None,
+            kNoGradient, precision::kFollow},
+           Alias::kInPlace, traffic::None),
 };
 
 }  // namespace

@@ -17,7 +17,6 @@
 
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/words.h"
-#include "ops/registry.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"

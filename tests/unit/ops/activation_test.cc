@@ -58,6 +58,12 @@ TEST(Activation, RandomSlopesHaveNoise) {
       << "both limits, their sum, 2, that in their dtype, and the mean";
 }
 
+TEST(Activation, SlopesBelongToChannels) {
+  EXPECT_THAT(NodesOf("aten::prelu(f32[2,3,8], f32[3])"),
+              ElementsAre("view", "_prelu_kernel", "drop"));
+  EXPECT_THAT(RefusalOf("aten::prelu(f32[2,3,8], f32[4])"), HasSubstr("3 vs 4"));
+}
+
 TEST(Activation, WorkFollowsTheFormula) {
   // x/2 (1 + erf(x / sqrt 2)): a division, an addition, two products.
   EXPECT_EQ(WorkOf("aten::gelu(f32[5])").alu, Count(4 * 5));

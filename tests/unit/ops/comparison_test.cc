@@ -8,12 +8,9 @@ namespace steelyard {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST(Comparison, GivesBool) {
   EXPECT_EQ(ResultOf("aten::eq.Tensor(f32[2,8], i64[8])"), "bool[2,8]");
-  EXPECT_EQ(ResultOf("aten::logical_not(f32[8,2]{1,8})"), "bool[8,2]{1,8}");
 }
 
 TEST(Comparison, TheBoxOfANumberDiesBeforeItsCast) {
@@ -32,41 +29,23 @@ TEST(Comparison, IntegersAreCastToCompareWithAFraction) {
                           Line(5, "eq"), Line(-8, "eq"), Line(-4, "eq"), Line(-5 * 4, "eq")));
 }
 
-TEST(Comparison, BitsOfFloatsAreRefused) {
-  EXPECT_EQ(ResultOf("aten::bitwise_and.Tensor(i64[4], bool[4])"), "i64[4]");
-  EXPECT_THAT(RefusalOf("aten::bitwise_and.Tensor(i64[4], f32[4])"), HasSubstr("f32[4]"));
-  EXPECT_THAT(RefusalOf("aten::bitwise_not(f32[4])"), HasSubstr("integers or bool"));
-}
-
-TEST(Comparison, WherePromotesItsChoicesOnly) {
-  EXPECT_EQ(ResultOf("aten::where.self(bool[2,8], f32[8], f64[])"), "f32[2,8]");
-  EXPECT_THAT(
-      EventsOf("aten::where.self(bool[5], bf16[5], f32[5])"),
-      ElementsAre(Line(5 * 4, "empty_strided"), Line(5 * 4, "where"), Line(-5 * 4, "where")));
-  EXPECT_THAT(RefusalOf("aten::where.self(f32[5], f32[5], f32[5])"), HasSubstr("must be bool"));
-}
-
-TEST(Comparison, WhereMakesATensorOfANumber) {
-  EXPECT_THAT(EventsOf("aten::where.ScalarOther(bool[5], i64[5], 0.0)"),
-              ElementsAre(Line(4, "scalar_tensor"), Line(5 * 4, "empty_strided"),
-                          Line(5 * 4, "where"), Line(-5 * 4, "where"), Line(-4, "where")));
-  EXPECT_THAT(EventsOf("aten::where.ScalarSelf(bool[5], 1.0, f16[5])"),
-              ElementsAre(Line(2, "scalar_tensor"), Line(5 * 2, "where"), Line(-2, "where")));
-}
-
-TEST(Comparison, MaskedFillCopiesRowMajor) {
-  EXPECT_EQ(ResultOf("aten::masked_fill.Scalar(f32[8,2]{1,8}, bool[8,2], 0)"), "f32[8,2]");
-  EXPECT_THAT(EventsOf("aten::masked_fill.Scalar(f32[8], bool[2,8], 0)"),
-              ElementsAre(Line(2 * 8 * 4, "empty")));
-  EXPECT_THAT(EventsOf("aten::masked_fill_.Scalar(f32[2,8], bool[8], 0)"), IsEmpty());
-  EXPECT_THAT(RefusalOf("aten::masked_fill_.Scalar(f32[8], bool[2,8], 0)"),
-              HasSubstr("more dimensions"));
+// Truth is not copied into a tensor of bool.
+TEST(Comparison, ComparisonsInAnotherDtypeAreCopied) {
+  constexpr int kWide = 2 * 8 * 4;
+  EXPECT_THAT(EventsOf("aten::eq_.Tensor(i32[2,8], f32[2,8])"),
+              ElementsAre(Line(kWide, "empty"), Line(kWide, "empty_strided"), Line(-kWide, "eq_"),
+                          Line(-kWide, "eq_")));
+  EXPECT_THAT(EventsOf("aten::eq_.Tensor(bool[2,8], f32[2,8])"),
+              ElementsAre(Line(kWide, "empty_strided"), Line(-kWide, "eq_")));
 }
 
 TEST(Comparison, ComparisonsAreNoArithmetic) {
   EXPECT_EQ(WorkOf("aten::lt.Tensor(f32[2,8], f32[8])").compare, Count(2 * 8));
   EXPECT_EQ(WorkOf("aten::lt.Tensor(f32[2,8], f32[8])").alu, Count(0));
-  EXPECT_EQ(WorkOf("aten::logical_and(bool[8], bool[8])").alu, Count(8));
+}
+
+TEST(Comparison, OtherNamesOfAnExtreme) {
+  EXPECT_THAT(NodesOf("aten::min.other(f32[2], f32[2])"), ElementsAre("minimum"));
 }
 
 }  // namespace

@@ -7,8 +7,9 @@
 namespace steelyard {
 namespace {
 
-using ::testing::ElementsAre;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(SpecialFunctions, IntegersBecomeFloats) {
   EXPECT_EQ(ResultOf("aten::special_entr(i64[2,8])"), "f32[2,8]");
@@ -16,15 +17,14 @@ TEST(SpecialFunctions, IntegersBecomeFloats) {
   EXPECT_THAT(RefusalOf("aten::special_i0e(c64[2])"), HasSubstr("not defined"));
 }
 
-TEST(SpecialFunctions, AnglesAreScaledIntoWhatWasMadeFirst) {
-  EXPECT_THAT(EventsOf("aten::deg2rad(f32[3])"),
-              ElementsAre(Line(3 * 4, "empty_strided"), Line(8, "deg2rad"),
-                          Line(4, "empty_strided"), Line(-4, "mul"), Line(-8, "deg2rad")));
+TEST(SpecialFunctions, AMultivariateGammaAddsUpLogarithms) {
+  EXPECT_THAT(NodesOf("aten::mvlgamma(f32[2,8], 2)"), Contains("lgamma_"));
+  EXPECT_THAT(RefusalOf("aten::mvlgamma(f32[2,8], 0)"), HasSubstr("counts dimensions"));
 }
 
-TEST(SpecialFunctions, PowersAreDouble) {
-  EXPECT_EQ(ResultOf("aten::float_power.Tensor_Tensor(f32[2,8], i64[8])"), "f64[2,8]");
-  EXPECT_THAT(RefusalOf("aten::gcd(f32[2], f32[2])"), HasSubstr("f32[2]"));
+TEST(SpecialFunctions, AFunctionDoesNotFitIntoIntegers) {
+  EXPECT_THAT(EventsOf("aten::erf_(f32[2,8])"), IsEmpty());
+  EXPECT_THAT(RefusalOf("aten::lgamma_(i64[2,8])"), HasSubstr("floating-point"));
 }
 
 }  // namespace
