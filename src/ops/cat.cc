@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tensors joined: one after the other along a dimension, or along a new one, and what is written
-// with that (ATen/native/TensorShape.cpp, TensorTransformations.cpp).
+// with that (ATen/native/TensorShape.cpp, TensorTransformations.cpp). Parts of another dtype go
+// through a buffer, and the result is channels-last if all parts are.
 
 #include <fmt/core.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Higher-order operators, which run graphs of the program, and bookkeeping that runs nothing.
+// Higher-order operators, which run graphs of the program: one of two by a condition, one as long
+// as another says so, one for each slice, and one with autograd switched off or on.
 
 #include <fmt/core.h>
 
@@ -11,15 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "ops/dispatch/autocast.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
-#include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
-#include "ops/rules/kernel.h"
-#include "ops/rules/pointwise.h"
-#include "ops/rules/traffic.h"
-#include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {
@@ -146,15 +141,6 @@ std::vector<Tensor> Scan(Dispatcher& d, const OpView& op) {
   return Joined({carry, outs});
 }
 
-// The dtypes of the program as it was exported are not those that autocast makes.
-std::vector<Tensor> CheckMetadata(Dispatcher& d, const OpView& op) {
-  const bool other = op.given(3) && op.dtype(3) != op.self().dtype();
-  if (other && d.autocast_mode().enabled) {
-    d.Note("checks of dtypes in the program, which fail under autocast, are left out");
-  }
-  return {};
-}
-
 constexpr OpDef ControlRow(OpName name, std::string_view summary, Signature signature,
                            DecomposeFn decompose) {
   constexpr std::string_view kNoExample = "";  // a graph cannot be written in a call
@@ -180,18 +166,6 @@ constexpr std::array kRows{
               "A function of the model returns: its variables go, in their order.",
               "(Tensor[] variables) -> ()", "", Family::kControl, LeaveFunction, precision::kFollow,
               kNoGradient),
-    Composite("aten::_assert_tensor_metadata", "Checks a tensor's sizes, strides and dtype.",
-              "(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, "
-              "Device? device=None, Layout? layout=None) -> ()",
-              "aten::_assert_tensor_metadata(f32[2])", Family::kBookkeeping, CheckMetadata,
-              precision::kFollow, kNoGradient),
-    Kernel(Family::kBookkeeping,
-           {"steelyard::put",
-            "A tensor in which a result has been computed, as overloads with `out` give it back.",
-            "(Tensor(a!) out, Tensor result) -> Tensor(a!)", "steelyard::put(f32[2,8], f32[2,8])"},
-           {pointwise::InPlaceShape, Fusion::kElementwise, allocations::None, work::None,
-            kNoGradient, precision::kFollow},
-           Alias::kInPlace, traffic::None),
 };
 
 }  // namespace

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// torchvision's operators for boxes and deformed windows (torchvision/csrc/ops/cpu).
+// torchvision's operators for boxes and deformed windows (torchvision/csrc/ops/cpu): bins of boxes,
+// convolutions of deformed windows, and the boxes that suppress no other.
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -297,6 +300,62 @@ Work SpreadWork(const OpView& op) {
   return {.mac = work::Elements(op.self()) * op.tensor(1).size(0)};
 }
 
+// --- nms(dets, scores, iou_threshold) -----------------------------------------------------------
+
+void KeptShape(const OpView& op, Outputs& out) {
+  const TensorView boxes = op.self(), scores = op.tensor(1);
+  shape::RequireRank("the boxes", boxes, 2);
+  shape::RequireRank("the scores", scores, 1);
+  shape::RequireEqual("coordinates of a box", boxes.size(1), 4);
+  shape::RequireEqual("numbers of boxes and scores", boxes.size(0), scores.size(0));
+  out.Add(DType::kInt64, Dims{boxes.size(0)});
+}
+
+// Columns of coordinates, the boxes in order of their scores, which of them are suppressed, which
+// are kept, and their areas.
+void KeptAllocations(const OpView& op, Allocations& memory) {
+  constexpr std::string_view kLabel = Allocations::kCaller;
+  const TensorView boxes = op.self();
+  const std::int64_t count = boxes.size(0);
+  if (count == 0) return memory.Output(0, "aten::empty");
+  const std::int64_t numbers = allocations::Bytes(count, boxes.dtype());
+  const std::int64_t positions = allocations::Bytes(count, DType::kInt64);
+  std::vector<Allocations::Scratch> columns;
+  if (count > 1) {
+    for (int i = 0; i < 4; ++i) columns.push_back(memory.Allocate(numbers, "aten::empty"));
+  }
+  const Allocations::Scratch scores =
+      memory.Allocate(allocations::Bytes(count, op.tensor(1).dtype()), "aten::sort");
+  const Allocations::Scratch order = memory.Allocate(positions, "aten::sort");
+  memory.Free(memory.Allocate(positions, "aten::resize_"), "aten::sort");
+  memory.Free(scores, kLabel);
+  const Allocations::Scratch suppressed =
+      memory.Allocate(allocations::Bytes(count, DType::kUInt8), "aten::empty");
+  memory.Output(0, "aten::empty");
+  const Allocations::Scratch areas = memory.Allocate(numbers, "aten::empty");
+  memory.Free(areas, kLabel);
+  memory.Free(suppressed, kLabel);
+  memory.Free(order, kLabel);
+  for (std::size_t i = columns.size(); i-- > 0;) memory.Free(columns[i], kLabel);
+}
+
+// Each box is compared with those of lower score.
+Work KeptWork(const OpView& op) {
+  const Count boxes = op.self().size(0);
+  return {.compare = boxes * boxes};
+}
+
+// The kept are the first of a list that has room for all.
+std::vector<Tensor> Nms(Dispatcher& d, const OpView& op) {
+  const Tensor kept = d.Call("steelyard::keep_boxes", op.arg(0), op.arg(1));
+  const std::optional<std::int64_t> count = d.SizeInFile(0, 0);
+  if (!count) d.Note("torchvision::nms is weighed as if it kept every box");
+  if (count.value_or(0) > kept.size(0)) {
+    Contradict(fmt::format("{} of {} boxes are kept", *count, kept.size(0)));
+  }
+  return {d.Call("aten::narrow", kept, 0, 0, count.value_or(kept.size(0)))};
+}
+
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Detected(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
@@ -391,6 +450,15 @@ constexpr std::array kRows{
               "torchvision::_deform_conv2d_backward(f32[2,6,8,8], f32[2,4,8,8], f32[6,4,3,3], "
               "f32[2,18,8,8], f32[2,9,8,8], f32[6], 1, 1, 1, 1, 1, 1, 1, 1, True)",
               Family::kConvolution, DeformableBackward, precision::kFollow),
+    Composite("torchvision::nms", "Boxes that overlap with none of a higher score.",
+              "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+              "torchvision::nms(f32[20,4], f32[20], 0.5)", Family::kIndexing, Nms,
+              precision::kFollow),
+    OpaqueKernel(
+        Family::kIndexing,
+        {"steelyard::keep_boxes", "Room for all boxes that `nms` may keep, and how it is filled.",
+         "(Tensor dets, Tensor scores) -> Tensor", "steelyard::keep_boxes(f32[20,4], f32[20])"},
+        KeptShape, KeptAllocations, KeptWork, kNoGradient),
 };
 
 }  // namespace

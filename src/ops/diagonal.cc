@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Diagonals: of matrices as views, vectors and blocks put on them, and their sums
-// (ATen/native/TensorShape.cpp, TensorFactories.cpp, ReduceOps.cpp).
+// (ATen/native/TensorShape.cpp, ReduceOps.cpp). A diagonal is a view of both dimensions' strides;
+// what is put on one is copied into zeros.
 
 #include <fmt/core.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Elements in reverse order, turned by quarters, and rolled along dimensions
-// (ATen/native/TensorTransformations.cpp).
+// (ATen/native/TensorTransformations.cpp). Quarter turns are flips and transposed views; what is
+// rolled is two parts joined the other way round.
 
 #include <algorithm>
 #include <array>

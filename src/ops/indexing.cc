@@ -357,20 +357,6 @@ void IndexSelectAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(index, memory);
 }
 
-std::vector<Tensor> Embedding(Dispatcher& d, const OpView& op) {
-  shape::RequireRank("weight", op.self(), 2);
-  const TensorView ids = op.tensor(1);
-  if (ids.rank() == 1) {
-    return {d.Call("aten::index_select", d.tensor(op, 0), 0, d.tensor(op, 1))};
-  }
-  Dims sizes(ids.sizes());
-  sizes.push_back(op.self().size(1));
-  return {d.Call("aten::view",
-                 d.Call("aten::index_select", d.tensor(op, 0), 0,
-                        d.Call("aten::reshape", d.tensor(op, 1), Dims{-1})),
-                 sizes)};
-}
-
 void GatherShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();
   const TensorView index = op.tensor(2);
@@ -529,10 +515,6 @@ constexpr std::array kRows{
            "(Tensor self, int dim, Tensor index) -> Tensor",
            "aten::index_select(f32[4,6,8]{48,8,1}, 1, i64[3])", gradients::kIndexSelect,
            IndexSelectShape, IndexSelectAllocations),
-    Call("aten::embedding", "Rows of a table chosen by ids of any shape.",
-         "(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, "
-         "bool sparse=False) -> Tensor",
-         "aten::embedding(f32[100,16], i64[3,4])", Embedding, gradients::kEmbedding),
     Kernel("aten::gather", "Elements chosen along a dimension by an index for each.",
            "(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
            "aten::gather(f32[4,6], 1, i64[4,2])", gradients::kGather, GatherShape,

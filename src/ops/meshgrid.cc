@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Axes spread over a grid as views, and the tuples that grids make: products and combinations of
-// elements (ATen/native/TensorShape.cpp, Itertools.cpp).
+// Axes spread over a grid, and the tuples that grids make: products and combinations of elements
+// (ATen/native/TensorShape.cpp, Itertools.cpp). Grids are views of the axes; the tuples are copies
+// of them.
 
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Backward kernels of activations, softmax, normalization, attention, embeddings and losses. The
+// Backward kernels of activations, softmax, normalization, attention, slices and losses. The
 // gradient comes first; what a kernel allocates besides its results follows its source in
 // aten/src/ATen/native.
 
@@ -15,10 +15,8 @@
 #include "ops/backward.h"
 #include "ops/contents/words.h"
 #include "ops/cuda/copies.h"
-#include "ops/cuda/embedding.h"
 #include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
-#include "ops/indices.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
@@ -253,15 +251,8 @@ void FlashBackwardAllocations(const OpView& op, Allocations& memory) {
     allocations::Free(scratch, memory);
 }
 
-// --- embedding, slices, losses -------------------------------------------------------------------
+// --- slices, losses ------------------------------------------------------------------------------
 
-void EmbeddingBackwardAllocations(const OpView& op, Allocations& memory) {
-  memory.Output(0, "aten::empty");
-  const Scratch indices = allocations::Contiguous(op.tensor(1), memory);
-  const Scratch gradient = allocations::Contiguous(op.self(), memory);
-  allocations::Free(gradient, memory);
-  allocations::Free(indices, memory);
-}
 Work AddGradient(const OpView& op) { return {.alu = work::Elements(op.self())}; }
 
 void SizesShape(const OpView& op, Outputs& out) { out.Add(op.self().dtype(), op.ints(1)); }
@@ -479,12 +470,6 @@ constexpr std::array kRows{
            "f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9], 0.0, False)",
            Family::kAttention, Fusion::kOpaque, FlashBackwardShape, FlashBackwardAllocations,
            attention::FusedBackwardWork<8, 7>),
-    Kernel("aten::embedding_dense_backward", "The gradient of a table of embeddings.",
-           "(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
-           "scale_grad_by_freq) -> Tensor",
-           "aten::embedding_dense_backward(f32[3,4,16], i64[3,4], 100, -1, False)",
-           Family::kIndexing, Fusion::kOpaque, TableGradientShape,
-           {EmbeddingBackwardAllocations, cuda::EmbeddingGradient}, AddGradient),
     Kernel("aten::slice_backward", "The gradient of a slice, zero elsewhere.",
            "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
            "step) -> Tensor",

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators whose results are as large as their data say: positions of what is not zero, elements
-// that a mask chooses, distinct elements, boxes that suppress no other (ATen/native/
-// TensorAdvancedIndexing.cpp, Unique.cpp; torchvision/csrc/ops/cpu/nms_kernel.cpp).
+// Elements that are not zero or that a mask chooses: how many, where, and which (ATen/native/
+// TensorAdvancedIndexing.cpp). Most results are as large as their data say; without a size in the
+// file they are taken to be as large as they may.
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <array>
-#include <optional>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "ops/dispatch/dispatcher.h"
@@ -52,6 +50,37 @@ std::vector<Tensor> NonzeroNumpy(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> Where(Dispatcher& d, const OpView& op) {
   const Dispatcher::WithSize size(d, d.SizeInFile(0, 0));
   return NonzeroNumpy(d, op);
+}
+
+// --- nonzero_static(self, size, fill_value) -----------------------------------------------------
+
+void PlacesShape(const OpView& op, Outputs& out) {
+  if (op.integer(1) < 0) Refuse("a negative number of places");
+  out.Add(DType::kInt64, Dims{op.integer(1), op.self().rank()});
+}
+
+// The list of all of them, which may be as many as there are elements.
+void PlacesAllocations(const OpView& op, Allocations& memory) {
+  memory.Output(0, "aten::empty");
+  if (op.integer(1) == 0) return;
+  const Count numbers = work::Elements(op.self()) * op.self().rank();
+  memory.Free(memory.Allocate(allocations::Bytes(numbers, DType::kInt64)));
+}
+
+// --- count_nonzero ------------------------------------------------------------------------------
+
+void CountShape(const OpView&, Outputs& out) { out.Add(DType::kInt64, Dims()); }
+
+std::vector<Tensor> CountNonzeroOfDims(Dispatcher& d, const OpView& op) {
+  if (op.ints(1).empty()) return {d.Call("steelyard::count_nonzero", op.arg(0))};
+  const Tensor self = d.tensor(op, 0);
+  const Tensor present = self.dtype() == DType::kBool ? self : d.Call("aten::ne.Scalar", self, 0);
+  return {d.Call("aten::sum.dim_IntList", present, op.arg(1))};
+}
+
+std::vector<Tensor> CountNonzero(Dispatcher& d, const OpView& op) {
+  const Dims dims = op.given(1) ? Dims{op.integer(1)} : Dims();
+  return {d.Call("aten::count_nonzero.dim_IntList", op.arg(0), dims)};
 }
 
 // --- masked_select ------------------------------------------------------------------------------
@@ -114,136 +143,13 @@ std::vector<Tensor> MaskedSelectBackward(Dispatcher& d, const OpView& op) {
   return {zeros};
 }
 
-// --- unique: self, sorted, return_inverse[, return_counts] --------------------------------------
-
-constexpr int kInverse = 2;
-constexpr int kCounts = 3;
-
-// As many as there are values of the dtype, where those are few.
-std::int64_t MostDistinct(const TensorView& self) {
-  constexpr std::int64_t kBools = 2, kBytes = 256;
-  if (self.dtype() == DType::kBool) return std::min(self.count(), kBools);
-  if (BitsOf(self.dtype()) == 8) return std::min(self.count(), kBytes);
-  return self.count();
-}
-
-// What is not asked for is given empty.
-template <bool kWithCounts>
-void UniqueShape(const OpView& op, Outputs& out) {
-  const TensorView self = op.self();
-  const std::int64_t distinct = out.FromData(0, 0, MostDistinct(self));
-  out.Add(self.dtype(), Dims{distinct});
-  out.Add(DType::kInt64, op.boolean(kInverse) ? Dims(self.sizes()) : Dims{0});
-  if (kWithCounts) out.Add(DType::kInt64, Dims{op.boolean(kCounts) ? distinct : 0});
-}
-
-// Elements are sorted, and where runs of equal ones begin is noted to be counted; booleans are
-// counted at once.
-template <bool kWithCounts>
-void UniqueAllocations(const OpView& op, Allocations& memory) {
-  constexpr std::string_view kResize = "aten::resize_";
-  const TensorView self = op.self();
-  const bool counts = kWithCounts && op.boolean(kCounts) && self.count() > 0;
-  if (self.dtype() == DType::kBool) {
-    memory.Output(0, kResize);
-    if (kWithCounts) memory.Output(2, kResize);
-    memory.Output(1, kResize);
-    return;
-  }
-  const auto copy = allocations::Contiguous(self, memory);
-  const std::int64_t positions = allocations::Bytes(self.count(), DType::kInt64);
-  const Allocations::Scratch values =
-      memory.Allocate(allocations::Bytes(self.count(), self.dtype()), "aten::sort");
-  const Allocations::Scratch order = memory.Allocate(positions, "aten::sort");
-  memory.Free(memory.Allocate(positions, kResize), "aten::sort");
-  memory.Output(0, kResize);
-  memory.Output(1, kResize);
-  std::optional<Allocations::Scratch> begins;
-  if (kWithCounts) memory.Output(2, kResize);
-  if (counts) {
-    const Count ends = Count(op.output().count()) + 1;
-    begins = memory.Allocate(allocations::Bytes(ends, DType::kInt64), kResize);
-  }
-  memory.Free(values);
-  memory.Free(order);
-  allocations::Free(begins, memory);
-  allocations::Free(copy, memory);
-}
-
-Work UniqueWork(const OpView& op) {
-  const Count elements = work::Elements(op.self());
-  return {.compare = elements, .move = elements};
-}
-
-// --- nms(dets, scores, iou_threshold) -----------------------------------------------------------
-
-void KeptShape(const OpView& op, Outputs& out) {
-  const TensorView boxes = op.self(), scores = op.tensor(1);
-  shape::RequireRank("the boxes", boxes, 2);
-  shape::RequireRank("the scores", scores, 1);
-  shape::RequireEqual("coordinates of a box", boxes.size(1), 4);
-  shape::RequireEqual("numbers of boxes and scores", boxes.size(0), scores.size(0));
-  out.Add(DType::kInt64, Dims{boxes.size(0)});
-}
-
-// Columns of coordinates, the boxes in order of their scores, which of them are suppressed, which
-// are kept, and their areas.
-void KeptAllocations(const OpView& op, Allocations& memory) {
-  constexpr std::string_view kLabel = Allocations::kCaller;
-  const TensorView boxes = op.self();
-  const std::int64_t count = boxes.size(0);
-  if (count == 0) return memory.Output(0, "aten::empty");
-  const std::int64_t numbers = allocations::Bytes(count, boxes.dtype());
-  const std::int64_t positions = allocations::Bytes(count, DType::kInt64);
-  std::vector<Allocations::Scratch> columns;
-  if (count > 1) {
-    for (int i = 0; i < 4; ++i) columns.push_back(memory.Allocate(numbers, "aten::empty"));
-  }
-  const Allocations::Scratch scores =
-      memory.Allocate(allocations::Bytes(count, op.tensor(1).dtype()), "aten::sort");
-  const Allocations::Scratch order = memory.Allocate(positions, "aten::sort");
-  memory.Free(memory.Allocate(positions, "aten::resize_"), "aten::sort");
-  memory.Free(scores, kLabel);
-  const Allocations::Scratch suppressed =
-      memory.Allocate(allocations::Bytes(count, DType::kUInt8), "aten::empty");
-  memory.Output(0, "aten::empty");
-  const Allocations::Scratch areas = memory.Allocate(numbers, "aten::empty");
-  memory.Free(areas, kLabel);
-  memory.Free(suppressed, kLabel);
-  memory.Free(order, kLabel);
-  for (std::size_t i = columns.size(); i-- > 0;) memory.Free(columns[i], kLabel);
-}
-
-// Each box is compared with those of lower score.
-Work KeptWork(const OpView& op) {
-  const Count boxes = op.self().size(0);
-  return {.compare = boxes * boxes};
-}
-
-// The kept are the first of a list that has room for all.
-std::vector<Tensor> Nms(Dispatcher& d, const OpView& op) {
-  const Tensor kept = d.Call("steelyard::keep_boxes", op.arg(0), op.arg(1));
-  const std::optional<std::int64_t> count = d.SizeInFile(0, 0);
-  if (!count) d.Note("torchvision::nms is weighed as if it kept every box");
-  if (count.value_or(0) > kept.size(0)) {
-    Contradict(fmt::format("{} of {} boxes are kept", *count, kept.size(0)));
-  }
-  return {d.Call("aten::narrow", kept, 0, 0, count.value_or(kept.size(0)))};
-}
-
 // --- Rows ---------------------------------------------------------------------------------------
 
-constexpr OpDef Chosen(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, ShapeFn shape, AllocationsFn allocations,
-                       WorkFn work, Gradient grad) {
-  return Kernel(Family::kIndexing, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, work, grad, precision::kFollow});
-}
-
 constexpr std::array kRows{
-    Chosen("aten::nonzero", "Positions of the elements that are not zero.",
-           "(Tensor self) -> Tensor", "aten::nonzero(bool[4,6])", NonzeroShape,
-           allocations::OutputsOnly, NonzeroWork, kNoGradient),
+    OpaqueKernel(Family::kIndexing,
+                 {"aten::nonzero", "Positions of the elements that are not zero.",
+                  "(Tensor self) -> Tensor", "aten::nonzero(bool[4,6])"},
+                 NonzeroShape, allocations::OutputsOnly, NonzeroWork, kNoGradient),
     Composite("aten::argwhere", "Positions of the elements that are not zero.",
               "(Tensor self) -> Tensor", "aten::argwhere(bool[4,6])", Family::kIndexing, Argwhere,
               precision::kFollow),
@@ -255,9 +161,31 @@ constexpr std::array kRows{
               "Positions of the elements that are not zero, a list for each dimension.",
               "(Tensor condition) -> Tensor[]", "aten::where(bool[4,6])", Family::kIndexing, Where,
               precision::kFollow),
-    Chosen("aten::masked_select", "Elements chosen by a mask.",
-           "(Tensor self, Tensor mask) -> Tensor", "aten::masked_select(f32[4,6], bool[4,6])",
-           SelectedShape, SelectedAllocations, SelectedWork, gradients::kMaskedSelect),
+    OpaqueKernel(Family::kReduction,
+                 {"aten::nonzero_static", "The first positions of elements that are not zero.",
+                  "(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
+                  "aten::nonzero_static(f32[4,4], size=6)"},
+                 PlacesShape, PlacesAllocations, work::PerInput<work::PerElement{.compare = 1}>,
+                 kNoGradient),
+    Composite(Family::kReduction,
+              {"aten::count_nonzero", "How many elements are not zero.",
+               "(Tensor self, int? dim=None) -> Tensor", "aten::count_nonzero(f32[2,8], 1)"},
+              CountNonzero, kNoGradient),
+    Composite(
+        Family::kReduction,
+        {"aten::count_nonzero.dim_IntList", "How many elements of dimensions are not zero.",
+         "(Tensor self, int[] dim) -> Tensor", "aten::count_nonzero.dim_IntList(f32[2,8], [1])"},
+        CountNonzeroOfDims, kNoGradient),
+    OpaqueKernel(Family::kReduction,
+                 {"steelyard::count_nonzero", "How many of all elements are not zero.",
+                  "(Tensor self) -> Tensor", "steelyard::count_nonzero(f32[2,8])"},
+                 CountShape, allocations::Via<"aten::empty">,
+                 work::PerInput<work::PerElement{.compare = 1}>, kNoGradient),
+    OpaqueKernel(
+        Family::kIndexing,
+        {"aten::masked_select", "Elements chosen by a mask.",
+         "(Tensor self, Tensor mask) -> Tensor", "aten::masked_select(f32[4,6], bool[4,6])"},
+        SelectedShape, SelectedAllocations, SelectedWork, gradients::kMaskedSelect),
     Composite("aten::masked_select_backward", "The gradient of elements chosen by a mask.",
               "(Tensor grad, Tensor input, Tensor mask) -> Tensor",
               "aten::masked_select_backward(f32[24], f32[4,6], bool[4,6])", Family::kIndexing,
@@ -267,22 +195,6 @@ constexpr std::array kRows{
               "(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
               "aten::masked_scatter_backward(f32[4,6], bool[4,6], [30])", Family::kIndexing,
               MaskedScatterBackward, precision::kFollow, kGradientUnknown),
-    Chosen("aten::_unique2", "Distinct elements, where each stands among them, and how often.",
-           "(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
-           "-> (Tensor, Tensor, Tensor)",
-           "aten::_unique2(i64[1], True, True, True)", UniqueShape<true>, UniqueAllocations<true>,
-           UniqueWork, gradients::kNotImplemented),
-    Chosen("aten::_unique", "Distinct elements, and where each stands among them.",
-           "(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
-           "aten::_unique(i64[1], True, True)", UniqueShape<false>, UniqueAllocations<false>,
-           UniqueWork, gradients::kNotImplemented),
-    Composite("torchvision::nms", "Boxes that overlap with none of a higher score.",
-              "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
-              "torchvision::nms(f32[20,4], f32[20], 0.5)", Family::kIndexing, Nms,
-              precision::kFollow),
-    Chosen("steelyard::keep_boxes", "Room for all boxes that `nms` may keep, and how it is filled.",
-           "(Tensor dets, Tensor scores) -> Tensor", "steelyard::keep_boxes(f32[20,4], f32[20])",
-           KeptShape, KeptAllocations, KeptWork, kNoGradient),
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Triangles of matrices, and the rows and columns of their elements
-// (ATen/native/TriangularOps.cpp, TensorFactories.cpp). What is kept is copied, the rest is zero.
+// (ATen/native/TriangularOps.cpp, TensorFactories.cpp). What is kept is copied, the rest is zero;
+// matrices with gaps between them are made dense first.
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of equal elements, and distinct rows (ATen/native/Unique.cpp). How many there are only the
-// data tell: rows take all elements to be distinct where the file says nothing else.
+// Distinct elements, runs of equal ones, and distinct rows (ATen/native/Unique.cpp). How many there
+// are only the data tell: rows take all elements to be distinct where the file says nothing else.
 
 #include <fmt/core.h>
 
@@ -107,6 +107,69 @@ std::vector<Tensor> UniqueDim(Dispatcher& d, const OpView& op) {
   return DistinctRows(d, op, op.dim(1, op.self().rank()), Rows::kInOrder);
 }
 
+// --- _unique, _unique2(self, sorted, return_inverse[, return_counts]) ---------------------------
+
+constexpr int kInverse = 2;
+constexpr int kCounts = 3;
+
+// As many as there are values of the dtype, where those are few.
+std::int64_t MostDistinct(const TensorView& self) {
+  constexpr std::int64_t kBools = 2, kBytes = 256;
+  if (self.dtype() == DType::kBool) return std::min(self.count(), kBools);
+  if (BitsOf(self.dtype()) == 8) return std::min(self.count(), kBytes);
+  return self.count();
+}
+
+// What is not asked for is given empty.
+template <bool kWithCounts>
+void UniqueShape(const OpView& op, Outputs& out) {
+  const TensorView self = op.self();
+  const std::int64_t distinct = out.FromData(0, 0, MostDistinct(self));
+  out.Add(self.dtype(), Dims{distinct});
+  out.Add(DType::kInt64, op.boolean(kInverse) ? Dims(self.sizes()) : Dims{0});
+  if (kWithCounts) out.Add(DType::kInt64, Dims{op.boolean(kCounts) ? distinct : 0});
+}
+
+// Elements are sorted, and where runs of equal ones begin is noted to be counted; booleans are
+// counted at once.
+template <bool kWithCounts>
+void UniqueAllocations(const OpView& op, Allocations& memory) {
+  constexpr std::string_view kResize = "aten::resize_";
+  const TensorView self = op.self();
+  const bool counts = kWithCounts && op.boolean(kCounts) && self.count() > 0;
+  if (self.dtype() == DType::kBool) {
+    memory.Output(0, kResize);
+    if (kWithCounts) memory.Output(2, kResize);
+    memory.Output(1, kResize);
+    return;
+  }
+  const auto copy = allocations::Contiguous(self, memory);
+  const std::int64_t positions = allocations::Bytes(self.count(), DType::kInt64);
+  const Allocations::Scratch values =
+      memory.Allocate(allocations::Bytes(self.count(), self.dtype()), "aten::sort");
+  const Allocations::Scratch order = memory.Allocate(positions, "aten::sort");
+  memory.Free(memory.Allocate(positions, kResize), "aten::sort");
+  memory.Output(0, kResize);
+  memory.Output(1, kResize);
+  std::optional<Allocations::Scratch> begins;
+  if (kWithCounts) memory.Output(2, kResize);
+  if (counts) {
+    const Count ends = Count(op.output().count()) + 1;
+    begins = memory.Allocate(allocations::Bytes(ends, DType::kInt64), kResize);
+  }
+  memory.Free(values);
+  memory.Free(order);
+  allocations::Free(begins, memory);
+  allocations::Free(copy, memory);
+}
+
+Work UniqueWork(const OpView& op) {
+  const Count elements = work::Elements(op.self());
+  return {.compare = elements, .move = elements};
+}
+
+// --- Rows ---------------------------------------------------------------------------------------
+
 // Whether each element differs from the one before.
 constexpr WorkFn kCompared = work::PerInput<work::PerElement{.compare = 1}>;
 // Sorting compares each row with some log2(rows) others.
@@ -121,6 +184,19 @@ constexpr OpDef Inside(const Words& words, ShapeFn shape, AllocationsFn allocati
 }
 
 constexpr std::array kRows{
+    OpaqueKernel(
+        Family::kIndexing,
+        {"aten::_unique2", "Distinct elements, where each stands among them, and how often.",
+         "(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
+         "-> (Tensor, Tensor, Tensor)",
+         "aten::_unique2(i64[1], True, True, True)"},
+        UniqueShape<true>, UniqueAllocations<true>, UniqueWork, gradients::kNotImplemented),
+    OpaqueKernel(Family::kIndexing,
+                 {"aten::_unique", "Distinct elements, and where each stands among them.",
+                  "(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
+                  "aten::_unique(i64[1], True, True)"},
+                 UniqueShape<false>, UniqueAllocations<false>, UniqueWork,
+                 gradients::kNotImplemented),
     Composite("aten::unique_consecutive",
               "One of each run of equal elements, where each stands among them, and how often.",
               "(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) "

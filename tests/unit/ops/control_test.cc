@@ -13,21 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(Control, BookkeepingRunsNothing) {
-  EXPECT_TRUE(KernelsOf("aten::_assert_tensor_metadata(f32[2])").main().nodes.empty());
-}
-
-TEST(Control, ChecksOfDTypesAreLeftOutUnderAutocast) {
-  const std::string check = "aten::_assert_tensor_metadata(%x, None, None, bf16)\nreturn %x\n";
-  const Result<Program> plain = RunText("input %x: f32[4]\n" + check);
-  ASSERT_TRUE(plain) << Describe(plain.error());
-  EXPECT_THAT(Notes(*plain), ElementsAre());
-  const Result<Program> cast =
-      RunText("input %x: f32[4]\nsteelyard::enter_autocast(bf16)\n" + check);
-  ASSERT_TRUE(cast) << Describe(cast.error());
-  EXPECT_THAT(Notes(*cast), ElementsAre(HasSubstr("which fail under autocast, are left out")));
-}
-
 TEST(Control, ANumberTakesItsBranch) {
   for (const char* number : {"0", "3"}) {
     const std::string taken =

@@ -8,11 +8,14 @@
 #include <vector>
 
 #include "events.h"
+#include "programs.h"
 #include "steps.h"
 
 namespace steelyard {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::UnorderedElementsAre;
 
@@ -77,6 +80,18 @@ TEST(Rois, GradientsOfBinsAreAnImage) {
   };
   EXPECT_EQ(copied("torchvision::ps_roi_align(%x, %r, 1.0, 2, 2, 2)"), 2 + 1 + 1);
   EXPECT_EQ(copied("torchvision::ps_roi_pool(%x, %r, 1.0, 2, 2)"), 2 + 1 + 1);
+}
+
+TEST(Nms, KeepsRoomForAllBoxes) {
+  const Result<Program> kernels = RunText(
+      "input %b: f32[20,4]\ninput %s: f32[20]\n"
+      "%k: i64[3] = torchvision::nms(%b, %s, 0.5)\nreturn %k\n");
+  ASSERT_TRUE(kernels) << Describe(kernels.error());
+  EXPECT_THAT(SizesOfOutput(*kernels), ElementsAre(3));
+  const Timeline timeline = RunEager(*kernels, Target{});
+  EXPECT_EQ(timeline.events.back().bytes, -20 * 8);
+  EXPECT_THAT(RefusalOf("torchvision::nms(f32[20,4], f32[19], 0.5)"),
+              HasSubstr("numbers of boxes and scores differ: 20 vs 19"));
 }
 
 }  // namespace

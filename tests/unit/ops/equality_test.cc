@@ -26,18 +26,5 @@ TEST(Equality, ManyAreSortedToBeFound) {
               ::testing::Contains(Line(kBoth, "cat")));
 }
 
-// Without a size in the file there are as many bins as the call asks for.
-TEST(Equality, AHistogramHasOneLimitMoreThanBins) {
-  EXPECT_EQ(ResultOf("aten::histogram.bin_ct(f32[3,4], 8)", 1), "f32[9]");
-  EXPECT_THAT(EventsOf("aten::histogram.bins_tensor(f32[3,4], f32[5])"),
-              ElementsAre(Line(5 * 4, "histogram"), Line(4 * 4, "histogram"), Line(4 * 4, "empty"),
-                          Line(-4 * 4, "histogram")));
-}
-
-TEST(Equality, BinsAreAsManyAsAskedFor) {
-  EXPECT_EQ(ResultOf("aten::bincount(i64[8], None, 5)"), "i64[5]");
-  EXPECT_EQ(ResultOf("aten::bincount(i64[8], f32[8], 5)"), "f32[5]");
-}
-
 }  // namespace
 }  // namespace steelyard

@@ -54,16 +54,6 @@ TEST(Indexing, IndexSelectCopiesForDimensionOne) {
               HasSubstr("more than one dimension"));
 }
 
-TEST(Indexing, EmbeddingFlattensItsIds) {
-  EXPECT_EQ(ResultOf("aten::embedding(f32[100,16], i64[3,4])"), "f32[3,4,16]");
-  EXPECT_THAT(NodesOf("aten::embedding(f32[100,16], i64[4])"), ElementsAre("index_select"));
-  EXPECT_THAT(EventsOf("aten::embedding(f32[100,16], i64[3,4]{0,1})"),
-              ElementsAre(Line(3 * 4 * 8, "empty"), Line(3 * 4 * 16 * 4, "index_select"),
-                          Line(-3 * 4 * 8, "embedding")));
-  EXPECT_THAT(RefusalOf("aten::embedding(f32[100], i64[3,4])"),
-              HasSubstr("weight has 1 dimensions, not 2"));
-}
-
 TEST(Indexing, GatherOfHalvesNeedsAFloatBuffer) {
   EXPECT_THAT(EventsOf("aten::gather(f32[4,6], 1, i64[4,2])"),
               ElementsAre(Line(4 * 2 * 4, "gather")));

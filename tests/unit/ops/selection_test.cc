@@ -10,7 +10,6 @@ namespace steelyard {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(Selection, NonzeroGivesAPositionForEachElementAtMost) {
   EXPECT_EQ(ResultOf("aten::nonzero(f32[4,6])"), "i64[24,2]{1,24}");
@@ -55,29 +54,12 @@ TEST(Selection, MaskedSelectWalksAllForTheFew) {
   EXPECT_EQ(timeline.events[4].bytes, 5 * 4);
 }
 
-TEST(Selection, UniqueSortsAndCounts) {
-  EXPECT_EQ(ResultOf("aten::_unique2(i64[11], True, True, True)", 0), "i64[11]");
-  EXPECT_EQ(ResultOf("aten::_unique2(i64[11,1], True, True, True)", 1), "i64[11,1]");
-  EXPECT_EQ(ResultOf("aten::_unique2(f32[11])", 1), "i64[0]");
-  EXPECT_EQ(ResultOf("aten::_unique2(bool[11])", 0), "bool[2]");
-  EXPECT_EQ(ResultOf("aten::_unique(u8[300], True, True)", 0), "u8[256]");
-  EXPECT_THAT(EventsOf("aten::_unique2(f32[11], True, False, True)"),
-              ElementsAre(Line(11 * 4, "sort"), Line(11 * 8, "sort"), Line(11 * 8, "resize_"),
-                          Line(-11 * 8, "sort"), Line(11 * 4, "resize_"), Line(11 * 8, "resize_"),
-                          Line((11 + 1) * 8, "resize_"), Line(-11 * 4, "_unique2"),
-                          Line(-11 * 8, "_unique2"), Line(-(11 + 1) * 8, "_unique2")));
-}
-
-TEST(Selection, NmsKeepsRoomForAllBoxes) {
-  const Result<Program> kernels = RunText(
-      "input %b: f32[20,4]\ninput %s: f32[20]\n"
-      "%k: i64[3] = torchvision::nms(%b, %s, 0.5)\nreturn %k\n");
-  ASSERT_TRUE(kernels) << Describe(kernels.error());
-  EXPECT_THAT(SizesOfOutput(*kernels), ElementsAre(3));
-  const Timeline timeline = RunEager(*kernels, Target{});
-  EXPECT_EQ(timeline.events.back().bytes, -20 * 8);
-  EXPECT_THAT(RefusalOf("torchvision::nms(f32[20,4], f32[19], 0.5)"),
-              HasSubstr("numbers of boxes and scores differ: 20 vs 19"));
+TEST(Selection, AStaticNumberOfPositionsIsKept) {
+  EXPECT_EQ(ResultOf("aten::nonzero_static(f32[4,4], size=6)"), "i64[6,2]");
+  EXPECT_THAT(EventsOf("aten::nonzero_static(f32[4,4], size=6)"),
+              ElementsAre(Line(6 * 2 * 8, "empty"), Line(16 * 2 * 8, "nonzero_static"),
+                          Line(-16 * 2 * 8, "nonzero_static")));
+  EXPECT_EQ(ResultOf("aten::count_nonzero(f32[2,8], 1)"), "i64[2]");
 }
 
 }  // namespace

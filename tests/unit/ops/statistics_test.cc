@@ -31,19 +31,6 @@ TEST(LogSumExp, KeepsTheLargestUntilTheEnd) {
   EXPECT_EQ(ResultOf("aten::logsumexp(i64[2,3], [1], True)"), "f32[2,1]");
 }
 
-TEST(Norms, OfVectorsAndMatrices) {
-  EXPECT_EQ(ResultOf("aten::linalg_norm(f32[2,8], None, [1])"), "f32[2]");
-  EXPECT_EQ(ResultOf("aten::linalg_norm(f32[2,8], 1)"), "f32[]");
-  EXPECT_EQ(ResultOf("aten::linalg_matrix_norm(f32[5,2,8], 1, keepdim=True)"), "f32[5,1,1]");
-  EXPECT_THAT(RefusalOf("aten::linalg_matrix_norm(f32[2,8], 3)"), HasSubstr("of that order"));
-}
-
-TEST(Norms, BySingularValuesOfAnyTwoDimensions) {
-  EXPECT_EQ(ResultOf("aten::linalg_matrix_norm(f32[2,4,3], 2, [0,2], True)"), "f32[1,4,1]");
-  EXPECT_EQ(ResultOf("aten::linalg_norm.ord_str(f32[4,3], 'nuc')"), "f32[]");
-  EXPECT_EQ(ResultOf("aten::nuclear_norm.dim(f32[4,2,3], [0,2])"), "f32[2]");
-}
-
 TEST(OrderStatistics, NeedElements) {
   EXPECT_EQ(ResultOf("aten::aminmax(f32[2,8], dim=1)", 1), "f32[2]");
   EXPECT_THAT(RefusalOf("aten::aminmax(f32[2,0])"), HasSubstr("no element"));
@@ -57,6 +44,11 @@ TEST(Moments, OfComplexNumbersAreReal) {
               ElementsAre(Line(3 * 4, "var"), Line(3 * 4, "var"), Line(3 * 4, "add"),
                           Line(-3 * 4, "var"), Line(-3 * 4, "var")));
   EXPECT_EQ(ResultOf("aten::logsumexp(c64[3,8], [1])"), "c64[3]");
+}
+
+TEST(Covariances, VariablesAreRows) {
+  EXPECT_EQ(ResultOf("aten::cov(f32[3,8])"), "f32[3,3]");
+  EXPECT_EQ(WorkOf("aten::cov(f32[3,8])").mac, Count(3 * 3 * 8));
 }
 
 }  // namespace

@@ -29,5 +29,18 @@ TEST(Unique, RowsOfOneDimensionAreOrderedInACopy) {
   EXPECT_THAT(RefusalOf("aten::unique_dim(f32[0,4], 0)"), HasSubstr("no elements"));
 }
 
+TEST(Unique, SortsAndCounts) {
+  EXPECT_EQ(ResultOf("aten::_unique2(i64[11], True, True, True)", 0), "i64[11]");
+  EXPECT_EQ(ResultOf("aten::_unique2(i64[11,1], True, True, True)", 1), "i64[11,1]");
+  EXPECT_EQ(ResultOf("aten::_unique2(f32[11])", 1), "i64[0]");
+  EXPECT_EQ(ResultOf("aten::_unique2(bool[11])", 0), "bool[2]");
+  EXPECT_EQ(ResultOf("aten::_unique(u8[300], True, True)", 0), "u8[256]");
+  EXPECT_THAT(EventsOf("aten::_unique2(f32[11], True, False, True)"),
+              ElementsAre(Line(11 * 4, "sort"), Line(11 * 8, "sort"), Line(11 * 8, "resize_"),
+                          Line(-11 * 8, "sort"), Line(11 * 4, "resize_"), Line(11 * 8, "resize_"),
+                          Line((11 + 1) * 8, "resize_"), Line(-11 * 4, "_unique2"),
+                          Line(-11 * 8, "_unique2"), Line(-(11 + 1) * 8, "_unique2")));
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "events.h"
+#include "calls.h"
 
 namespace steelyard {
 namespace {
@@ -11,26 +11,12 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(Quantiles, FewRanksArePickedOutAndManyAreSorted) {
+TEST(Quantile, FewRanksArePickedOutAndManyAreSorted) {
   // Of 8 elements two ranks are picked, as 2 * 2 <= 8; of 3 none.
   EXPECT_THAT(NodesOf("aten::quantile.scalar(f32[2,8], 0.5, 1)"), Not(Contains("sort")));
   EXPECT_THAT(NodesOf("aten::quantile.scalar(f32[2,3], 0.5, 1)"), Contains("sort"));
   EXPECT_EQ(ResultOf("aten::quantile(f32[2,8], f32[3], 1)"), "f32[3,2]{1,3}");
   EXPECT_THAT(RefusalOf("aten::quantile(f16[2,8], f16[3], 1)"), HasSubstr("float32 or float64"));
-}
-
-TEST(Samples, VariablesAreRows) {
-  EXPECT_EQ(ResultOf("aten::cov(f32[3,8])"), "f32[3,3]");
-  EXPECT_EQ(WorkOf("aten::cov(f32[3,8])").mac, Count(3 * 3 * 8));
-}
-
-TEST(Samples, AnIntegralLosesItsDimension) {
-  EXPECT_EQ(ResultOf("aten::trapezoid.x(f32[2,8], f32[8])"), "f32[2]");
-  EXPECT_EQ(ResultOf("aten::cumulative_trapezoid.dx(f32[2,8])"), "f32[2,7]");
-}
-
-TEST(Samples, ARunningIntegralLosesASample) {
-  EXPECT_EQ(ResultOf("aten::cumulative_trapezoid.x(f32[2,8], f32[8])"), "f32[2,7]");
 }
 
 }  // namespace
