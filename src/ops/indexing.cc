@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gathers and scatters by index. Advanced indexing is a TensorIterator over the operand,
+// Elements and slices chosen by lists of indices. Indexing is a TensorIterator over the operand,
 // the indexed dimensions of which do not advance, and the index tensors (ATen/native/
 // TensorAdvancedIndexing.cpp); that decides the strides of its result.
 
@@ -18,7 +18,6 @@
 #include "ops/contents/words.h"
 #include "ops/cuda/cub.h"
 #include "ops/dispatch/dispatcher.h"
-#include "ops/gradients/network.h"
 #include "ops/indices.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -330,7 +329,7 @@ std::vector<Tensor> IndexPut(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::index_put_", out, op.arg(1), op.arg(2), op.arg(3))};
 }
 
-// --- index_select, embedding, gather ------------------------------------------------------------
+// --- index_select -------------------------------------------------------------------------------
 
 void IndexSelectShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();
@@ -357,141 +356,6 @@ void IndexSelectAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(index, memory);
 }
 
-void GatherShape(const OpView& op, Outputs& out) {
-  const TensorView self = op.self();
-  const TensorView index = op.tensor(2);
-  RequireIndex(index);
-  const int dim = op.dim(1, self.rank());
-  if (index.count() == 0) return out.Add(self.dtype(), index.sizes());
-  if (std::max(self.rank(), 1) != std::max(index.rank(), 1)) {
-    Refuse(fmt::format("{} cannot be gathered by {}", shape::Text(self), shape::Text(index)));
-  }
-  for (int d = 0; d < std::min(self.rank(), index.rank()); ++d) {
-    if (d != dim && index.size(d) > self.size(d)) {
-      Refuse(
-          fmt::format("the index exceeds dimension {}: {} vs {}", d, index.size(d), self.size(d)));
-    }
-  }
-  out.Add(self.dtype(), index.sizes());
-}
-
-// Half-precision results are computed in a float32 buffer of their size (ScatterGatherKernel.cpp).
-bool IsHalf(const TensorView& t) {
-  return t.dtype() == DType::kFloat16 || t.dtype() == DType::kBFloat16;
-}
-void FloatBuffer(const TensorView& result, std::string_view freed_by, Allocations& memory) {
-  const std::int64_t bytes = allocations::Bytes(result.count(), DType::kFloat32);
-  memory.Free(memory.Allocate(bytes, "aten::empty"), freed_by);
-}
-// The kernels read int64: another index is cast, until the buffer is filled.
-void CastIndexAndBuffer(const TensorView& index, const TensorView& result, Allocations& memory) {
-  const auto cast = allocations::Cast(index, DType::kInt64, memory);
-  std::optional<Allocations::Scratch> buffer;
-  if (IsHalf(result)) {
-    const std::int64_t bytes = allocations::Bytes(result.count(), DType::kFloat32);
-    buffer = memory.Allocate(bytes, "aten::empty");
-  }
-  allocations::Free(cast, memory);
-  allocations::Free(buffer, memory);
-}
-
-// An index that says the same for a whole row moves whole rows, without that buffer
-// (can_use_expanded_index_path).
-bool IsRepeatedInRows(const TensorView& index) {
-  if (index.rank() == 0 || index.stride(0) == 0) return false;
-  for (int d = 1; d < index.rank(); ++d) {
-    if (index.stride(d) != 0 && (index.size(d) != 1 || index.stride(d) != 1)) return false;
-  }
-  return true;
-}
-bool HaveEqualRows(const TensorView& a, const TensorView& b) {
-  return a.rank() > 0 && a.rank() == b.rank() &&
-         std::ranges::equal(a.sizes().subspan(1), b.sizes().subspan(1));
-}
-
-void GatherAllocations(const OpView& op, Allocations& memory) {
-  memory.Output(0);
-  const TensorView self = op.self();
-  const TensorView index = op.tensor(2);
-  const bool rows = op.dim(1, self.rank()) == 0 && self.is_contiguous() &&
-                    IsRepeatedInRows(index) && HaveEqualRows(self, index);
-  if (index.count() == 0) return;
-  if (!rows) return CastIndexAndBuffer(index, op.output(), memory);
-  allocations::Free(allocations::Cast(index, DType::kInt64, memory), memory);
-}
-
-// --- Scatters -----------------------------------------------------------------------------------
-
-void RowMajorCopyShape(const OpView& op, Outputs& out) {
-  op.dim(1, op.self().rank());
-  RequireIndex(op.tensor(2));
-  out.Add(op.self().dtype(), op.self().sizes());
-}
-void ScatterInPlaceShape(const OpView& op, Outputs& out) {
-  shape::RequireWritable(op.self());
-  op.dim(1, op.self().rank());
-  RequireIndex(op.tensor(2));
-  out.AddLike(op.self());
-}
-
-void ScatterAllocations(const OpView& op, Allocations& memory) {
-  if (*op.def().alias == Alias::kNone) memory.Output(0);
-  if (op.tensor(2).count() > 0) CastIndexAndBuffer(op.tensor(2), op.output(), memory);
-}
-
-// Rows at least this long are added one after the other, through one float32 row per thread.
-constexpr std::int64_t kLongRow = 16;
-void AddRows(const OpView& op, bool by_rows, std::string_view freed_by, Allocations& memory) {
-  const TensorView source = op.tensor(3);
-  if (source.count() == 0 || !IsHalf(op.output())) return;
-  const std::int64_t row = source.count() / (source.rank() == 0 ? 1 : source.size(0));
-  if (!by_rows || row < kLongRow) return FloatBuffer(op.output(), freed_by, memory);
-  const Count elements = Count(row) * op.target().threads;
-  memory.Free(memory.Allocate(allocations::Bytes(elements, DType::kFloat32), "aten::empty"),
-              freed_by);
-}
-void ScatterAddAllocations(const OpView& op, Allocations& memory) {
-  const bool by_rows = op.dim(1, op.self().rank()) == 0 && op.self().is_contiguous() &&
-                       op.tensor(3).is_contiguous() && IsRepeatedInRows(op.tensor(2)) &&
-                       HaveEqualRows(op.self(), op.tensor(3));
-  if (*op.def().alias == Alias::kNone) memory.Output(0);
-  const auto cast = op.tensor(2).count() > 0
-                        ? allocations::Cast(op.tensor(2), DType::kInt64, memory)
-                        : std::nullopt;
-  AddRows(op, by_rows, {}, memory);
-  allocations::Free(cast, memory);
-}
-// A scatter_add_ with the index repeated in rows, where the index is int64 and nothing is scaled,
-// along the first or last dimension; else row after row.
-void IndexAddAllocations(const OpView& op, Allocations& memory) {
-  if (*op.def().alias == Alias::kNone) memory.Output(0);
-  const auto index = allocations::Contiguous(op.tensor(2), memory);
-  const bool by_rows = op.dim(1, op.self().rank()) == 0 && op.output().is_contiguous() &&
-                       op.tensor(3).is_contiguous();
-  const int rank = op.self().rank(), dim = op.dim(1, rank);
-  const bool scattered = op.tensor(2).dtype() == DType::kInt64 && op.real(4, 1.0) == 1.0 &&
-                         (dim == 0 || dim == rank - 1);
-  if (scattered) AddRows(op, by_rows, "aten::scatter_add_", memory);
-  allocations::Free(index, memory);
-}
-
-Work MoveByIndex(const OpView& op) { return {.move = work::Elements(op.tensor(2))}; }
-Work AddByIndex(const OpView& op) { return {.alu = work::Elements(op.tensor(3))}; }
-
-constexpr Gradient kNotOfSource{
-    "NotImplemented",
-    {GradientOf(3, {}, gradients::NotImplemented), GradientOf(0, {}, gradients::NotImplemented)}};
-
-constexpr OpDef Scatter(OpName name, std::string_view summary, Signature signature,
-                        std::string_view example, Gradient grad, WorkFn work,
-                        AllocationsFn allocations) {
-  const bool in_place = signature.params()[0].written;
-  return Kernel(Family::kIndexing, {name, summary, signature, example},
-                {in_place ? ScatterInPlaceShape : RowMajorCopyShape, Fusion::kOpaque, allocations,
-                 work, grad, precision::kFollow},
-                in_place ? Alias::kInPlace : Alias::kNone);
-}
-
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signature,
@@ -515,10 +379,6 @@ constexpr std::array kRows{
            "(Tensor self, int dim, Tensor index) -> Tensor",
            "aten::index_select(f32[4,6,8]{48,8,1}, 1, i64[3])", gradients::kIndexSelect,
            IndexSelectShape, IndexSelectAllocations),
-    Kernel("aten::gather", "Elements chosen along a dimension by an index for each.",
-           "(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
-           "aten::gather(f32[4,6], 1, i64[4,2])", gradients::kGather, GatherShape,
-           GatherAllocations),
     Knowing(contents::Looked,
             Kernel("aten::index.Tensor", "Elements chosen by a list of index tensors.",
                    "(Tensor self, Tensor?[] indices) -> Tensor",
@@ -546,56 +406,6 @@ constexpr std::array kRows{
          "(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
          "aten::_unsafe_index_put(f32[4,6], [i64[3]], f32[6])",
          decompose::SameAs<"aten::index_put">, gradients::kUnsafeIndexPut),
-    Scatter("aten::scatter.src", "A copy in which elements of `src` go where the index says.",
-            "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-            "aten::scatter.src(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatter, MoveByIndex,
-            ScatterAllocations),
-    Scatter("aten::scatter_.src", "Elements of `src` go where the index says.",
-            "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-            "aten::scatter_.src(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatter, MoveByIndex,
-            ScatterAllocations),
-    Scatter("aten::scatter.value", "A copy in which a number goes where the index says.",
-            "(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-            "aten::scatter.value(f32[4,6], 0, i64[2,6], 1)", gradients::kScatterNumber, MoveByIndex,
-            ScatterAllocations),
-    Scatter("aten::scatter_.value", "A number goes where the index says.",
-            "(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
-            "aten::scatter_.value(f32[4,6], 0, i64[2,6], 1)", gradients::kScatterNumber,
-            MoveByIndex, ScatterAllocations),
-    Scatter("aten::scatter.reduce", "A copy in which `src` is added or multiplied by an index.",
-            "(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-            "aten::scatter.reduce(f32[4,6], 0, i64[2,6], f32[2,6], reduce='add')", kNotOfSource,
-            AddByIndex, ScatterAllocations),
-    Scatter("aten::scatter_.reduce", "`src` is added or multiplied where the index says.",
-            "(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)",
-            "aten::scatter_.reduce(f32[4,6], 0, i64[2,6], f32[2,6], reduce='multiply')",
-            kNotOfSource, AddByIndex, ScatterAllocations),
-    Scatter("aten::scatter.value_reduce", "A copy to which a number is added by an index.",
-            "(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
-            "aten::scatter.value_reduce(f32[4,6], 0, i64[2,6], 2, reduce='add')",
-            gradients::kNotImplemented, MoveByIndex, ScatterAllocations),
-    Scatter("aten::scatter_.value_reduce", "A number is added where the index says.",
-            "(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)",
-            "aten::scatter_.value_reduce(f32[4,6], 0, i64[2,6], 2, reduce='add')",
-            gradients::kNotImplemented, MoveByIndex, ScatterAllocations),
-    Casting(precision::kPromoteOnCuda,
-            Scatter("aten::scatter_add", "A copy to which `src` is added where the index says.",
-                    "(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
-                    "aten::scatter_add(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatterAdd,
-                    AddByIndex, ScatterAddAllocations)),
-    Scatter("aten::scatter_add_", "Adds `src` where the index says.",
-            "(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)",
-            "aten::scatter_add_(f32[4,6], 0, i64[2,6], f32[2,6])", gradients::kScatterAdd,
-            AddByIndex, ScatterAddAllocations),
-    Scatter("aten::index_add", "A copy to rows of which `source` is added.",
-            "(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-            "aten::index_add(f32[4,6], 0, i64[2], f32[2,6])", gradients::kIndexAdd, AddByIndex,
-            IndexAddAllocations),
-    Scatter(
-        "aten::index_add_", "Adds `source` to rows chosen by an index.",
-        "(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
-        "aten::index_add_(f32[4,6], 0, i64[2], f32[2,6])", gradients::kIndexAdd, AddByIndex,
-        IndexAddAllocations),
 };
 
 }  // namespace

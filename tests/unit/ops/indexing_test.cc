@@ -54,27 +54,6 @@ TEST(Indexing, IndexSelectCopiesForDimensionOne) {
               HasSubstr("more than one dimension"));
 }
 
-TEST(Indexing, GatherOfHalvesNeedsAFloatBuffer) {
-  EXPECT_THAT(EventsOf("aten::gather(f32[4,6], 1, i64[4,2])"),
-              ElementsAre(Line(4 * 2 * 4, "gather")));
-  EXPECT_THAT(
-      EventsOf("aten::gather(bf16[4,6], 1, i64[4,2])"),
-      ElementsAre(Line(4 * 2 * 2, "gather"), Line(4 * 2 * 4, "empty"), Line(-4 * 2 * 4, "gather")));
-  // One row after the other.
-  EXPECT_THAT(EventsOf("aten::gather(bf16[4,6], 0, i64[2,6]{1,0})"),
-              ElementsAre(Line(2 * 6 * 2, "gather")));
-  EXPECT_THAT(RefusalOf("aten::gather(f32[4,6], 1, i64[5,2])"),
-              HasSubstr("exceeds dimension 0: 5 vs 4"));
-}
-
-TEST(Indexing, RowsOfHalvesAreAddedThroughOneFloatRow) {
-  EXPECT_THAT(EventsOf("aten::index_add_(bf16[4,16], 0, i64[2], bf16[2,16])"),
-              ElementsAre(Line(16 * 4, "empty"), Line(-16 * 4, "scatter_add_")));
-  EXPECT_THAT(EventsOf("aten::index_add_(bf16[4,8], 0, i64[2], bf16[2,8])"),
-              ElementsAre(Line(4 * 8 * 4, "empty"), Line(-4 * 8 * 4, "scatter_add_")));
-  EXPECT_THAT(EventsOf("aten::scatter_add_(f32[4,8], 0, i64[2,8], f32[2,8])"), IsEmpty());
-}
-
 TEST(Indexing, TrafficOfAGatherIsWhatItTakes) {
   // Not the table, but the rows and the ids.
   const Traffic traffic = TrafficOf("aten::index_select(f32[1000,16], 0, i64[3])");

@@ -9,20 +9,14 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-TEST(ScatterReduce, MeansAreDividedByCounts) {
-  constexpr std::string_view kCall =
-      "aten::scatter_reduce.two(f32[4,3], 0, i64[2,3], f32[2,3], 'mean')";
-  EXPECT_EQ(ResultOf(kCall), "f32[4,3]");
-  EXPECT_EQ(EventsOf(kCall).front(), Line(4 * 3 * 4, "scatter_reduce"));
-  EXPECT_EQ(EventsOf(kCall).back(), Line(-2 * 3 * 4, "scatter_reduce"));
-}
-
-TEST(ScatterReduce, WrongOperandsAreRefused) {
-  EXPECT_THAT(RefusalOf("aten::scatter_reduce.two(f32[4,3], 0, i64[2,3], f32[2,3], 'median')"),
-              HasSubstr("no reduction is called median"));
-  EXPECT_THAT(RefusalOf("aten::scatter_reduce.two(f32[4,3], 0, i64[2,4], f32[2,4], 'sum')"),
-              HasSubstr("too large"));
+TEST(Scatter, RowsOfHalvesAreAddedThroughOneFloatRow) {
+  EXPECT_THAT(EventsOf("aten::index_add_(bf16[4,16], 0, i64[2], bf16[2,16])"),
+              ElementsAre(Line(16 * 4, "empty"), Line(-16 * 4, "scatter_add_")));
+  EXPECT_THAT(EventsOf("aten::index_add_(bf16[4,8], 0, i64[2], bf16[2,8])"),
+              ElementsAre(Line(4 * 8 * 4, "empty"), Line(-4 * 8 * 4, "scatter_add_")));
+  EXPECT_THAT(EventsOf("aten::scatter_add_(f32[4,8], 0, i64[2,8], f32[2,8])"), IsEmpty());
 }
 
 TEST(Slices, AreFilledCopiedAndReduced) {
@@ -31,11 +25,6 @@ TEST(Slices, AreFilledCopiedAndReduced) {
   EXPECT_EQ(ResultOf("aten::index_copy(f32[4,3], 0, i64[2], f32[2,3])"), "f32[4,3]");
   EXPECT_THAT(RefusalOf("aten::index_reduce(f32[4,3], 0, i64[2], f32[1,3], 'amax')"),
               HasSubstr("does not fit"));
-}
-
-TEST(TakeAlongDim, IndicesAreWrapped) {
-  EXPECT_EQ(ResultOf("aten::take_along_dim(f32[2,3], i64[1,5], 1)"), "f32[2,5]");
-  EXPECT_EQ(ResultOf("aten::take_along_dim(f32[2,3], i64[5])"), "f32[5]");
 }
 
 }  // namespace
