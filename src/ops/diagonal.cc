@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Diagonals: of matrices as views, vectors and blocks put on them, and their sums
-// (ATen/native/TensorShape.cpp, ReduceOps.cpp). A diagonal is a view of both dimensions' strides;
-// what is put on one is copied into zeros.
+// Diagonals: of matrices as views, vectors, blocks and numbers put on them, and their sums
+// (ATen/native/TensorShape.cpp, TensorFactories.cpp, ReduceOps.cpp, Fill.cpp). A diagonal is a view
+// of both dimensions' strides; what is put on one is copied into zeros.
 
 #include <fmt/core.h>
 
@@ -144,6 +144,33 @@ std::vector<Tensor> TraceBackward(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::view", zeros, sizes)};
 }
 
+// --- A diagonal that is filled ------------------------------------------------------------------
+
+// As a view of the elements whose places are all the same (ATen/native/Fill.cpp); of a tall matrix,
+// again below a row that is left out.
+std::vector<Tensor> FillDiagonal(Dispatcher& d, const OpView& op) {
+  const TensorView self = op.self();
+  if (self.rank() < 2) Refuse("a matrix is needed, not " + shape::Text(self));
+  std::int64_t rows = self.size(0), step = 0;
+  for (int i = 0; i < self.rank(); ++i) {
+    if (self.rank() > 2) shape::RequireEqual("sizes", self.size(i), self.size(0));
+    rows = std::min(rows, self.size(i));
+    step += self.stride(i);
+  }
+  const Tensor out = d.tensor(op, 0);
+  {
+    const Tensor diagonal = d.Call("aten::as_strided", out, Dims{rows}, Dims{step});
+    d.Call("aten::fill_.Scalar", diagonal, op.arg(1));
+  }
+  const std::int64_t width = self.size(1);
+  if (!op.boolean(2) || self.rank() != 2 || self.size(0) <= width + 1) return {out};
+  const std::int64_t left = (self.size(0) * width + width) / (width + 1) - rows;
+  const std::int64_t begin = (width + 1) * self.stride(0);
+  const Tensor below = d.Call("aten::as_strided", out, Dims{left}, Dims{step}, begin);
+  d.Call("aten::fill_.Scalar", below, op.arg(1));
+  return {out};
+}
+
 // --- Rows ---------------------------------------------------------------------------------------
 
 Tensor DiagonalOfGradient(Dispatcher& d, const Backward& b) {
@@ -189,6 +216,11 @@ constexpr std::array kRows{
               {"aten::trace_backward", "The gradient of the sum of a matrix's diagonal.",
                "(Tensor grad, SymInt[] sizes) -> Tensor", "aten::trace_backward(f32[], [3,4])"},
               TraceBackward),
+    Composite(Family::kElementwise,
+              {"aten::fill_diagonal_", "A number written on the diagonal.",
+               "(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
+               "aten::fill_diagonal_(f32[8,5], 1)"},
+              FillDiagonal),
 };
 
 }  // namespace

@@ -274,33 +274,6 @@ constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signa
                 Alias::kInPlace, traffic::WriteOnly);
 }
 
-// --- fill_diagonal_(self, fill_value, wrap) -----------------------------------------------------
-
-// As a view of the elements whose places are all the same (ATen/native/Fill.cpp); of a tall matrix,
-// again below a row that is left out.
-std::vector<Tensor> FillDiagonal(Dispatcher& d, const OpView& op) {
-  const TensorView self = op.self();
-  if (self.rank() < 2) Refuse("a matrix is needed, not " + shape::Text(self));
-  std::int64_t rows = self.size(0), step = 0;
-  for (int i = 0; i < self.rank(); ++i) {
-    if (self.rank() > 2) shape::RequireEqual("sizes", self.size(i), self.size(0));
-    rows = std::min(rows, self.size(i));
-    step += self.stride(i);
-  }
-  const Tensor out = d.tensor(op, 0);
-  {
-    const Tensor diagonal = d.Call("aten::as_strided", out, Dims{rows}, Dims{step});
-    d.Call("aten::fill_.Scalar", diagonal, op.arg(1));
-  }
-  const std::int64_t width = self.size(1);
-  if (!op.boolean(2) || self.rank() != 2 || self.size(0) <= width + 1) return {out};
-  const std::int64_t left = (self.size(0) * width + width) / (width + 1) - rows;
-  const std::int64_t begin = (width + 1) * self.stride(0);
-  const Tensor below = d.Call("aten::as_strided", out, Dims{left}, Dims{step}, begin);
-  d.Call("aten::fill_.Scalar", below, op.arg(1));
-  return {out};
-}
-
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
@@ -512,10 +485,6 @@ constexpr std::array kRows{
     Knowing(contents::Everywhere<0>,
             Overwrite("aten::zero_", "Overwrites with zeros.", "(Tensor(a!) self) -> Tensor(a!)",
                       "aten::zero_(f32[2,8])", gradients::kZero)),
-    Composite("aten::fill_diagonal_", "A number written on the diagonal.",
-              "(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
-              "aten::fill_diagonal_(f32[8,5], 1)", Family::kElementwise, FillDiagonal,
-              precision::kFollow),
     Composite("aten::fill.Scalar", "A number repeated in the tensor's layout.",
               "(Tensor self, Scalar value) -> Tensor", "aten::fill.Scalar(f32[2,8], 1)",
               Family::kFactory, Fill, precision::kFollow, gradients::kFill),

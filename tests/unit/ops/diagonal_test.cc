@@ -25,5 +25,11 @@ TEST(Diagonal, ATraceAddsItUp) {
   EXPECT_EQ(WorkOf("aten::trace(i32[3,4])").alu, Count(3));
 }
 
+TEST(Diagonal, ATallMatrixIsFilledAgainBelowARowThatIsLeftOut) {
+  // 3 elements; of 8 rows, those 4 to 6 begin again.
+  EXPECT_EQ(TrafficOf("aten::fill_diagonal_(f32[8,3], 1)").written, Count(3 * 4));
+  EXPECT_EQ(TrafficOf("aten::fill_diagonal_(f32[8,3], 1, True)").written, Count((3 + 3) * 4));
+}
+
 }  // namespace
 }  // namespace steelyard
