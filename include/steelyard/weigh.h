@@ -68,7 +68,7 @@ struct WeighOptions {
   // with use_cache=True. Of models that are built from a config.json.
   bool use_cache = false;
 
-  // Weighs the last call of a generation, and tells of all of it.
+  // Weighs the calls of a generation, and tells the last or, with `fit`, the one that needs most.
   std::optional<GenerateOptions> generate = {};
 
   // Sizes of the inputs. A symbolic size that nothing here decides takes the one that the file was

@@ -4,6 +4,7 @@
 // program, and what it keeps of the tokens, which is counted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +56,7 @@ struct Generation {
   std::int64_t unused = 0;              // bytes of the cache where no token lies, at the end
   std::int64_t shared = 0;              // bytes that the cache would take besides, at the end
   std::vector<GenerationCall> calls = {};
+  std::size_t explained = 0;  // of these, the one that the rest of the report is of
   std::int64_t peak =
       0;  // bytes, the highest of the calls; 0: they were not weighed with such a cache
   double seconds = 0;  // of all calls, where somebody asked

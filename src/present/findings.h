@@ -70,7 +70,7 @@ struct Findings {
   std::span<const DeviceFit> devices = {};          // that were asked for
   std::span<const AllocatorTrial> allocators = {};  // that were compared
   const std::vector<Advice>* advice = nullptr;      // where it was asked for
-  const Generation* generation = nullptr;           // of which the last call was weighed
+  const Generation* generation = nullptr;           // of which one call is told
   NodeNumbering numbering{imported};                // of the nodes that kernels come from
 
   // Of which the memory is told.

@@ -251,6 +251,7 @@ void AddGenerationData(const Findings& findings, report::Data* data) {
   data->OpenArray("calls");
   for (const GenerationCall& call : generation.calls) AddCall(call, data);
   data->Close();
+  data->SetText("explained", generation.calls[generation.explained].name);
   if (generation.fit) {
     data->OpenObject("fit");
     data->SetInt("limit", generation.fit->limit, Unit::kBytes);

@@ -101,11 +101,21 @@ void AddUseData(const ParameterReport& parameters, report::Data* data) {
   data->SetInt("active_experts", parameters.active_experts, Unit::kCount);
 }
 
+// "the last of the calls that write text"
+std::string CallWords(const Generation& generation) {
+  if (generation.explained + 1 == generation.calls.size()) {
+    return "the last of the calls that write text";
+  }
+  const bool prompt = generation.calls[generation.explained].past == 0;
+  return fmt::format("the call of the {}, which of those that write text needs most",
+                     prompt ? "prompt" : "first token");
+}
+
 // "one steady training step (forward, loss, backward, AdamW, zero_grad)"
 std::string RunWords(const Findings& findings) {
   const std::string autocast =
       findings.autocast.empty() ? "" : fmt::format(", under autocast to {}", findings.autocast);
-  if (findings.generation != nullptr) return "the last of the calls that write text" + autocast;
+  if (findings.generation != nullptr) return CallWords(*findings.generation) + autocast;
   if (!findings.trains()) return "one forward pass without gradients" + autocast;
   const std::string ranks =
       findings.ranks > 1 ? fmt::format(" of one of {} processes", findings.ranks) : "";

@@ -15,6 +15,7 @@
 #include "analyze/parameters.h"
 #include "ir/cache_layer.h"
 #include "session/analyses.h"
+#include "session/device_memory.h"
 #include "session/fit.h"
 #include "support/choices.h"
 
@@ -71,32 +72,32 @@ class Calls {
         store_(*FindCacheStore(generate_.store)),
         numbers_(FindCacheNumbers(generate_.numbers)) {}
 
-  // The last call of so many prompts.
+  // The call of so many prompts that the report is of: the last or, where all shall fit, the one
+  // that needs most, which decides it.
   Result<Weighing> Weigh(const BindOptions& sizes) {
     BindOptions bind = sizes;
     const std::int64_t prompts = sizes.batch.value_or(1);
     bind.batch = prompts * generate_.beams;
     told_ = std::make_unique<Generation>();
-    SY_ASSIGN_OR_RETURN(Weighing last, WeighCall({.tokens = generate_.prompt}, bind));
-    Describe(last, *bind.batch);
-    AddCall(last, "prompt", 0, generate_.prompt);
+    Weighing explained;
+    SY_RETURN_IF_ERROR(Add("prompt", {.tokens = generate_.prompt}, bind, &explained));
     if (generate_.tokens > 1) {
       const std::int64_t final = generate_.prompt + generate_.tokens - 2;
-      SY_ASSIGN_OR_RETURN(last, WeighStep(generate_.prompt, bind));
-      AddCall(last, "first", generate_.prompt, 1);
+      SY_RETURN_IF_ERROR(Add("first", StepAfter(generate_, generate_.prompt), bind, &explained));
       if (final > generate_.prompt) {
-        SY_ASSIGN_OR_RETURN(last, WeighStep(final, bind));
-        AddCall(last, "last", final, 1);
+        SY_RETURN_IF_ERROR(Add("last", StepAfter(generate_, final), bind, &explained));
       }
     }
+    if (!options_.at.empty()) {
+      SY_ASSIGN_OR_RETURN(explained, WeighCall(explained_, bind, options_.at));
+    }
     SY_RETURN_IF_ERROR(CountAll());
-    // What the whole generation needs decides whether it fits.
     for (const GenerationCall& call : told_->calls) {
       told_->peak = std::max(told_->peak, call.peak);
     }
-    last.totals.peak_bytes = std::max(last.totals.peak_bytes, told_->peak);
-    last.generation = std::move(told_);
-    return last;
+    explained.totals.peak_bytes = std::max(explained.totals.peak_bytes, told_->peak);
+    explained.generation = std::move(told_);
+    return explained;
   }
 
   CacheUse End(std::int64_t sequences) const {
@@ -118,22 +119,36 @@ class Calls {
             .numbers = numbers_};
   }
 
-  Result<Weighing> WeighStep(std::int64_t past, const BindOptions& bind) {
-    return WeighCall(StepAfter(generate_, past), bind);
+  // Weighs one more call, which takes the place of `explained` where the report is to be of it.
+  Status Add(std::string_view name, const CacheStep& step, const BindOptions& bind,
+             Weighing* explained) {
+    SY_ASSIGN_OR_RETURN(Weighing call, WeighCall(step, bind, {}));
+    if (told_->calls.empty()) DescribeCalls(call, *bind.batch);
+    AddCall(call, name, step.past, step.tokens);
+    const bool decides = told_->calls.size() == 1 || !options_.fit || !Weighs() ||
+                         NeededBytes(call) >= NeededBytes(*explained);
+    if (decides) {
+      *explained = std::move(call);
+      explained_ = step;
+      told_->explained = told_->calls.size() - 1;
+    }
+    return {};
   }
-  Result<Weighing> WeighCall(const CacheStep& step, const BindOptions& bind) {
+
+  // With the moment `at`, of which only the call that the report is of need know.
+  Result<Weighing> WeighCall(const CacheStep& step, const BindOptions& bind,
+                             const std::string& at) {
     ImportOptions import = import_;
     import.cache = step;
     SY_ASSIGN_OR_RETURN(Program program, ImportFile(options_.path, import));
     WeighOptions options = options_;
     options.bind = bind;
-    if (step.past != LastCall(generate_).past)
-      options.at.clear();  // of which the report tells none
+    options.at = at;
     return weigh_(std::move(program), options);
   }
 
   // What does not change from call to call.
-  void Describe(const Weighing& weighing, std::int64_t sequences) {
+  void DescribeCalls(const Weighing& weighing, std::int64_t sequences) {
     const Program& program = weighing.kernels;
     Generation& told = *told_;
     for (const Value& value : program.values) {
@@ -204,6 +219,7 @@ class Calls {
   const CacheNumberRow* numbers_;
   DType dtype_ = DType::kFloat32;
   std::unique_ptr<Generation> told_;
+  CacheStep explained_;  // what the report is of
 };
 
 }  // namespace

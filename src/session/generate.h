@@ -23,8 +23,8 @@ Status CheckGeneration(const WeighOptions& options);
 CacheStep LastCall(const GenerateOptions& generate);
 
 // Weighs the calls of `options.generate` and returns the last, with what is to be told of all of
-// them. With `options.fit`, of the most sequences whose generation fits, where the cache is one
-// that is weighed and no batch is given.
+// them. With `options.fit`, where the cache is one that is weighed: the call that needs most and,
+// where no batch is given, of the most sequences whose generation fits.
 Result<Weighing> WeighGeneration(const WeighOptions& options, const ImportOptions& import,
                                  const WeighOne& weigh);
 

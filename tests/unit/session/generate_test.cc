@@ -8,8 +8,11 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "../temporary.h"
+#include "session/analyses.h"
+#include "session/device_memory.h"
 #include "steelyard/weigh.h"
 
 namespace steelyard {
@@ -84,6 +87,35 @@ TEST(GenerateTest, TheLargestBatchOfAllCallsIsFound) {
   ASSERT_TRUE(w) << Describe(w.error());
   EXPECT_EQ(w->fit->size, 3);
   EXPECT_EQ(w->generation->fit->limit, one->generation->peak);
+}
+
+TEST(GenerateTest, TheCallThatDecidesWhatFitsIsExplained) {
+  const GenerateOptions generate{.prompt = 40, .tokens = 4};
+  const Result<Weighing> last = Generated(generate, {.bind = {.batch = 3}});
+  ASSERT_TRUE(last) << Describe(last.error());
+  EXPECT_EQ(last->generation->explained, 2U);
+  const std::vector<GenerationCall>& calls = last->generation->calls;
+  ASSERT_GT(calls[0].peak, calls[2].peak) << "the prompt is long";
+  const Result<Weighing> w = Generated(generate, {.at = "linear", .fit = calls[0].peak});
+  ASSERT_TRUE(w) << Describe(w.error());
+  EXPECT_EQ(w->generation->explained, 0U);
+  EXPECT_EQ(w->analyses->peak.peak, calls[0].peak);
+  EXPECT_TRUE(w->analyses->moment);
+}
+
+TEST(GenerateTest, OnADeviceTheSearchHearsOfEveryCall) {
+  const GenerateOptions generate{.prompt = 40, .tokens = 4};
+  const Target h100 = *TargetNamed("h100");
+  const auto needed = [&](int batch) {
+    // A prompt without a token after it is the call that needs most.
+    return NeededBytes(
+        *Generated({.prompt = 40, .tokens = 1}, {.bind = {.batch = batch}, .target = h100}));
+  };
+  const std::int64_t three = needed(3);
+  ASSERT_GT(needed(4096), three);
+  const Result<Weighing> w = Generated(generate, {.target = h100, .fit = three});
+  ASSERT_TRUE(w) << Describe(w.error());
+  EXPECT_LE(needed(static_cast<int>(w->fit->size)), three);
 }
 
 TEST(GenerateTest, WhatAnotherStoreTakesIsCounted) {
