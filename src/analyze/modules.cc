@@ -102,13 +102,8 @@ void AddTensors(const Program& kernels, std::vector<ModuleReport>& own,
 
 void AddRuns(const Program& imported, const Program& kernels, const WorkReport& work,
              const Timeline& timeline, std::vector<ModuleReport>& own) {
-  for (std::size_t g = 0; g < imported.graphs.size(); ++g) {
-    const std::int64_t runs = kernels.runs(static_cast<GraphId>(g));
-    const std::vector<Node>& nodes = imported.graphs[g].nodes;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      own[nodes[i].module].calls += g == 0 ? imported.times(static_cast<NodeId>(i)) : runs;
-    }
-  }
+  VisitCalls(imported, kernels, work,
+             [&](const Node& node, std::int64_t runs) { own[node.module].calls += runs; });
   std::vector<bool> known(kernels.op_names.size());
   for (OpId op = 0; op < known.size(); ++op) {
     const std::string_view name = kernels.op_name(op);

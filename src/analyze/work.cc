@@ -63,6 +63,15 @@ class ByOperator {
     }
   }
   OperatorWork& Line(const Node& imported_node) { return lines_[imported_node.op]; }
+  // By operator: whether all of its calls only say how others run.
+  std::vector<bool> Steering() const {
+    std::vector<bool> steering(lines_.size());
+    for (std::size_t op = 0; op < lines_.size(); ++op) {
+      const bool refused = !refused_.empty() && refused_[op].calls > 0;
+      steering[op] = lines_[op].steers && lines_[op].work == NodeWork{} && !refused;
+    }
+    return steering;
+  }
   OperatorWork* LineOfOrigin(NodeId origin) {
     return origin == kNoId ? nullptr : &lines_[numbering_.node(origin).op];
   }
@@ -92,7 +101,7 @@ class ByOperator {
   std::vector<OperatorWork> refused_;  // by operator, or nothing
 };
 
-// Whether an operator runs on tensors at all; arithmetic on sizes does not count as a call.
+// Whether an operator runs on tensors at all, unlike arithmetic on sizes.
 bool TouchesTensors(const Program& program, const Node& node) {
   const auto is_tensor = [&](ValueId id) {
     return id != kNoId && program.values[id].kind == ValueKind::kTensor;
@@ -108,23 +117,14 @@ bool TouchesTensors(const Program& program, const Node& node) {
   return program.results(node).empty() && std::ranges::any_of(program.args(node), holds_tensor);
 }
 
-// Calls of a graph count as often as it ran: not at all in the branch that was not taken.
 void CountCalls(const Program& imported, const Program& kernels, ByOperator& lines,
                 WorkReport& report) {
-  for (std::size_t g = 0; g < imported.graphs.size(); ++g) {
-    const std::int64_t runs_of_graph = kernels.runs(static_cast<GraphId>(g));
-    if (runs_of_graph == 0) continue;
-    const std::vector<Node>& nodes = imported.graphs[g].nodes;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const Node& node = nodes[i];
-      if (!TouchesTensors(imported, node)) continue;
-      const std::int64_t runs = g == 0 ? imported.times(static_cast<NodeId>(i)) : runs_of_graph;
-      OperatorWork& line = lines.Line(node);
-      line.calls += runs;
-      report.calls += runs;
-      report.modelled_calls += line.modelled ? runs : 0;
-    }
-  }
+  VisitCalls(imported, kernels, report, [&](const Node& node, std::int64_t runs) {
+    OperatorWork& line = lines.Line(node);
+    line.calls += runs;
+    report.calls += runs;
+    report.modelled_calls += line.modelled ? runs : 0;
+  });
 }
 
 double SumRounded(const Program& kernels, const WorkByNode& works) {
@@ -182,10 +182,10 @@ void SumUp(const Program& kernels, ByOperator& lines, WorkReport& report) {
   }
 }
 
-// Of the operators that were called; of one that steers others, where it does work of its own.
+// Of the operators that were called.
 void SetLines(std::vector<OperatorWork> lines, WorkReport& report) {
   for (OperatorWork& line : lines) {
-    if (line.calls == 0 || (line.steers && line.work == NodeWork{})) continue;
+    if (line.calls == 0) continue;
     (line.modelled ? report.by_operator : report.unmodelled).push_back(std::move(line));
   }
   std::ranges::stable_sort(report.by_operator, std::greater(), [](const OperatorWork& o) {
@@ -221,13 +221,25 @@ NodeWork& NodeWork::operator+=(const NodeWork& other) {
   return *this;
 }
 
+void VisitCalls(const Program& imported, const Program& kernels, const WorkReport& work,
+                const std::function<void(const Node& node, std::int64_t runs)>& visit) {
+  for (std::size_t g = 0; g < imported.graphs.size(); ++g) {
+    const std::int64_t runs_of_graph = kernels.runs(static_cast<GraphId>(g));
+    if (runs_of_graph == 0) continue;
+    const std::vector<Node>& nodes = imported.graphs[g].nodes;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (work.steering[nodes[i].op] || !TouchesTensors(imported, nodes[i])) continue;
+      visit(nodes[i], g == 0 ? imported.times(static_cast<NodeId>(i)) : runs_of_graph);
+    }
+  }
+}
+
 Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
                              const Convention& convention, const Target& target,
                              const KnownOfNodes& known) {
   WorkReport report;
   report.convention = &convention;
   ByOperator lines(imported, kernels);
-  CountCalls(imported, kernels, lines, report);
   report.by_node = WorkByNode(kernels.main().nodes.size());
   CountKernels(kernels, target, lines, report);
   SetTraffic(known.moved, report.by_node);
@@ -239,6 +251,8 @@ Result<WorkReport> CountWork(const Program& imported, const Program& kernels,
     return Unexpected(InvalidInput("the work of the program does not fit in 64 bits", "",
                                    "Check the sizes given with --input."));
   }
+  report.steering = lines.Steering();
+  CountCalls(imported, kernels, lines, report);
   SetLines(std::move(lines).Take(), report);
   return report;
 }

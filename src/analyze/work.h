@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -75,11 +76,17 @@ struct WorkReport {
   std::vector<OperatorWork> by_operator;  // most work first
   std::vector<OperatorWork> unmodelled;   // without a row, or refused by it; most calls first
   double printed_billions = 0;            // what a convention that rounds would print; else 0
-  std::int64_t modelled_calls = 0;        // of the imported program
+  std::vector<bool> steering;             // by operator of the imported program: do nothing else
+  std::int64_t modelled_calls = 0;        // of the imported program, as `VisitCalls` counts
   std::int64_t calls = 0;
 
   const NodeWork& of(Phase phase) const { return by_phase[static_cast<std::size_t>(phase)]; }
 };
+
+// Visits the calls of the imported program that compute, each with how often it runs: not those of
+// the branch that was not taken, arithmetic on sizes, or what only says how others run.
+void VisitCalls(const Program& imported, const Program& kernels, const WorkReport& work,
+                const std::function<void(const Node& node, std::int64_t runs)>& visit);
 
 // What others found out about nodes of `kernels`, by node; nothing where the rows say it.
 struct KnownOfNodes {

@@ -53,5 +53,25 @@ TEST_F(Modules, WorkAndActivationsRollUp) {
   EXPECT_EQ(report_[0].calls, 2);
 }
 
+TEST(ModulesOfGraphs, CountTheCallsThatTheTotalsCount) {
+  const Weighed w = WeighText(R"(input %x: f32[7,4]
+%n: int(7) = aten::sym_size.int(%x, 0)
+%y: f32[7,4] = higher_order::wrap(@g, %x)
+%z: f32[28] = aten::reshape(%y, [28])
+return %z
+graph @g(%a: f32[7,4]) {
+  %b: f32[7,4] = aten::tanh(%a)
+  return %b
+}
+)");
+  const auto modules = CountModules(w.imported, w.kernels, w.work, RunEager(w.kernels, Target{}));
+  EXPECT_EQ(w.work.calls, 2) << "a tanh and a reshape: neither the size nor the call of the graph";
+  EXPECT_EQ(w.work.modelled_calls, w.work.calls);
+  EXPECT_EQ(modules[0].calls, w.work.calls);
+  std::int64_t by_operator = 0;
+  for (const OperatorWork& op : w.work.by_operator) by_operator += op.calls;
+  EXPECT_EQ(by_operator, w.work.calls);
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -98,6 +98,7 @@ void WeighedModel::Run() {
 
 void WeighedModel::CountByHand() {
   work.convention = FindConvention("torch");
+  work.steering.assign(imported.op_names.size(), false);
   work.by_node = WorkByNode(kernels.main().nodes.size());
   work.by_node.at(0) = WorkOfLinear(kLayerMacs, 2 * 8 + 8 * 8, 2 * 8);
   work.by_node.at(1) = NodeWork(work.by_node[0]);
