@@ -17,6 +17,7 @@
 #include "import/gguf_names.h"
 #include "import/hf_config/hf_config_importer.h"
 #include "import/quantised_model.h"
+#include "ir/facts.h"
 #include "support/checked.h"
 
 namespace steelyard {
@@ -24,11 +25,7 @@ namespace {
 
 constexpr std::string_view kQuantisationFact = "quantisation";
 
-bool IsQuantised(const Program& program) {
-  return std::ranges::any_of(program.facts, [&](const Fact& fact) {
-    return program.text(fact.name) == kQuantisationFact;
-  });
-}
+bool IsQuantised(const Program& program) { return HasFact(program, kQuantisationFact); }
 
 // The model that was built of a config, with the weights beside it as they are stored.
 Result<Program> Joined(Program built, const Importer& reader, const std::string& path,

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/facts.h"
 #include "ir/text_expression.h"
 #include "pass/data_sizes.h"
 #include "pass/size_solver.h"
@@ -270,8 +271,10 @@ std::vector<std::uint32_t> Binder::NoteExamplePositions() {
     flags.append(flags.empty() ? "--" : " --").append(name).append(" N");
   }
   if (!told.empty()) {
-    Note("Nothing was said of sizes, so they are the model's example: " + sizes + " (" + flags +
-         ").");
+    const std::string whose = HasFact(program_, kBuiltFrom)
+                                  ? "the defaults of a model that is built from its config: "
+                                  : "the model's example: ";
+    Note("Nothing was said of sizes, so they are " + whose + sizes + " (" + flags + ").");
   }
   return told;
 }
@@ -281,7 +284,8 @@ void Binder::AddNotes(const DataSizes& data) {
   for (std::uint32_t symbol : solver_.from_examples()) {
     if (std::ranges::find(told, symbol) != told.end()) continue;
     Note(solver_.NameOf(symbol) + " = " + std::to_string(program_.symbols[symbol].example) +
-         " is the model's example size; bind it with " + solver_.RemedyFor(symbol));
+         (HasFact(program_, kBuiltFrom) ? " by default" : " is the model's example size") +
+         "; bind it with " + solver_.RemedyFor(symbol));
   }
   for (const std::string& note : data.Notes()) Note(note);
 }

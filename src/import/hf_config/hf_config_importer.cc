@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "import/hf_config/json_settings.h"
+#include "ir/facts.h"
 #include "models/model.h"
 #include "steelyard/builder.h"
 #include "support/choices.h"
@@ -149,6 +150,8 @@ Result<Program> BuildModel(const Settings& config, const ImportOptions& options)
     return Unexpected(NoGeneration(*architecture));
   }
   ReleaseInOrder(program);
+  program.facts.push_back(
+      {.name = program.strings.Intern(kBuiltFrom), .text = program.strings.Intern("config.json")});
   if (options.quantised && config.Has(kQuantisation)) {
     program.facts.push_back(
         {.name = program.strings.Intern("quantisation"),

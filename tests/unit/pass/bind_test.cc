@@ -76,6 +76,18 @@ TEST(Bind, WhatIsNotGivenIsTheExampleAndANote) {
                   "64 (--batch N --seq N)."));
 }
 
+TEST(Bind, AModelThatIsBuiltHasNoExample) {
+  const Result<Program> p = BindText(
+      "fact \"built_from\" \"config.json\"\nsymbol batch = 1\nsymbol t = 5\n"
+      "input %x: i64[batch,7]\ninput %y: f32[3,2,t]\n",
+      {});
+  ASSERT_TRUE(p) << Describe(p.error());
+  EXPECT_THAT(NotesOf(*p),
+              ElementsAre("Nothing was said of sizes, so they are the defaults of a model that is "
+                          "built from its config: batch 1 (--batch N).",
+                          "t = 5 by default; bind it with --input y=3x2x5"));
+}
+
 TEST(Bind, SizesThatAreNeitherBatchNorSeqAreToldOneByOne) {
   constexpr std::string_view kImage = R"(
 symbol b = 2
