@@ -127,6 +127,7 @@ class Measuring {
     for (int i = 0; i < kDetailedRuns; ++i) SY_RETURN_IF_ERROR(RunOnce(record, &ignored));
     for (double& sum : sums) sum /= kDetailedRuns;
     out_.seconds = std::move(sums);
+    out_.detailed_runs = kDetailedRuns;
     return {};
   }
 
@@ -228,6 +229,7 @@ class Measuring {
 };
 
 Status MeasureAll(std::vector<Measuring>& all, const MeasureOptions& options) {
+  if (options.progress) options.progress(0, options.repeat);  // what follows first may take long
   for (Measuring& measuring : all) SY_RETURN_IF_ERROR(measuring.Prepare());
   for (int i = 0; i < options.repeat; ++i) {
     for (std::size_t k = 0; k < all.size(); ++k) {

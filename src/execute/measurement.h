@@ -58,6 +58,7 @@ struct Measurement {
   std::optional<NotFinite> not_finite;  // of a loss that is not; nothing: it cannot be told
   int warmups = 0;                      // runs before those that count
   int runs = 0;                         // those that count
+  int detailed_runs = 0;                // after them: those timed node by node
   bool is_stable = false;               // the last of the warm-ups took alike
   bool was_interrupted = false;         // it ended early, with what there was
 };

@@ -137,14 +137,45 @@ void AppendMemory(const Run& run, report::Document* document) {
 
 // --- Operators and modules ----------------------------------------------------------------------
 
-double TotalOfNodes(const Run& run) {
-  double total = 0;
-  for (const double seconds : run.measurement.seconds) total += seconds;
-  return total;
-}
-
 Quantity TimeShare(double part, double whole) {
   return {.value = whole > 0 ? part / whole : 0, .unit = Unit::kPercent};
+}
+
+struct ModuleTime {
+  double forward = 0;
+  double backward = 0;
+  double all() const { return forward + backward; }
+};
+
+// What kernels took, one by one. A module's with all that is inside it; an optimizer is of none.
+struct NodeTimes {
+  std::vector<ModuleTime> modules;  // of the kernels
+  double optimizer = 0;
+  double all = 0;
+};
+NodeTimes TimesOfNodes(const Run& run) {
+  const Program& kernels = run.findings.kernels;
+  NodeTimes out{.modules = std::vector<ModuleTime>(kernels.modules.size())};
+  std::vector<ModuleTime>& times = out.modules;
+  const std::vector<double>& seconds = run.measurement.seconds;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    const Node& node = kernels.main().nodes[i];
+    out.all += seconds[i];
+    if (node.phase == Phase::kOptimizer) {
+      out.optimizer += seconds[i];
+      continue;
+    }
+    const bool is_forward = node.phase == Phase::kForward || node.phase == Phase::kLoss;
+    ModuleTime& time = times[node.module];
+    (is_forward ? time.forward : time.backward) += seconds[i];
+  }
+  for (std::size_t i = times.size(); i-- > 1;) {
+    const ModuleId parent = kernels.modules[i].parent;
+    if (parent == kNoId) continue;
+    times[parent].forward += times[i].forward;
+    times[parent].backward += times[i].backward;
+  }
+  return out;
 }
 
 void AppendOperators(const Run& run, const Shown& shown, report::Document* document) {
@@ -156,7 +187,7 @@ void AppendOperators(const Run& run, const Shown& shown, report::Document* docum
                    NumberColumn("seconds", "time", Unit::kSeconds),
                    NumberColumn("share", "share", Unit::kPercent),
                    NumberColumn("speed", "speed", Unit::kFlopsPerSecond, 1)};
-  const double total = TotalOfNodes(run);
+  const double total = TimesOfNodes(run).all;
   const std::size_t count = std::min(operators.size(), static_cast<std::size_t>(shown.top));
   for (const TimedOperator& op : std::span(operators).first(count)) {
     Row row;
@@ -167,45 +198,8 @@ void AppendOperators(const Run& run, const Shown& shown, report::Document* docum
   document->body.emplace_back(std::move(table));
 }
 
-struct ModuleTime {
-  double forward = 0;
-  double backward = 0;
-  double all() const { return forward + backward; }
-};
-
-// By module of the kernels, with all that is inside it; an optimizer is of none.
-std::vector<ModuleTime> ModuleTimes(const Run& run) {
-  const Program& kernels = run.findings.kernels;
-  std::vector<ModuleTime> times(kernels.modules.size());
-  const std::vector<double>& seconds = run.measurement.seconds;
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    const Node& node = kernels.main().nodes[i];
-    if (node.phase == Phase::kOptimizer) continue;
-    const bool is_forward = node.phase == Phase::kForward || node.phase == Phase::kLoss;
-    ModuleTime& time = times[node.module];
-    (is_forward ? time.forward : time.backward) += seconds[i];
-  }
-  for (std::size_t i = times.size(); i-- > 1;) {
-    const ModuleId parent = kernels.modules[i].parent;
-    if (parent == kNoId) continue;
-    times[parent].forward += times[i].forward;
-    times[parent].backward += times[i].backward;
-  }
-  return times;
-}
-
-double OptimizerSeconds(const Run& run) {
-  const Program& kernels = run.findings.kernels;
-  double sum = 0;
-  for (std::size_t i = 0; i < run.measurement.seconds.size(); ++i) {
-    if (kernels.main().nodes[i].phase == Phase::kOptimizer) sum += run.measurement.seconds[i];
-  }
-  return sum;
-}
-
 void AppendModules(const Run& run, const Shown& shown, report::Document* document) {
-  const std::vector<ModuleTime> times = ModuleTimes(run);
-  const double total = TotalOfNodes(run);
+  const NodeTimes times = TimesOfNodes(run);
   report::Table table;
   table.columns = {{.key = "module", .header = "By module"},
                    NumberColumn("forward", "forward", Unit::kSeconds),
@@ -214,18 +208,18 @@ void AppendModules(const Run& run, const Shown& shown, report::Document* documen
   const ModuleTree tree(run.findings.imported, run.findings.modules);
   for (std::size_t i = 0; i < run.findings.modules.size(); ++i) {
     const ModuleReport& module = run.findings.modules[i];
-    const ModuleTime& time = times[module.module];
+    const ModuleTime& time = times.modules[module.module];
     if (module.depth > shown.depth || time.all() <= 0) continue;
     Row row;
     row.level = module.depth;
     const std::string_view path = tree.path(i);
     row.cells = {path.empty() ? std::string_view("the model") : path, Seconds(time.forward),
-                 Seconds(time.backward), TimeShare(time.all(), total)};
+                 Seconds(time.backward), TimeShare(time.all(), times.all)};
     table.rows.push_back(std::move(row));
   }
-  if (const double optimizer = OptimizerSeconds(run); optimizer > 0) {
-    table.rows.push_back(
-        {.cells = {"(optimizer)", "", Seconds(optimizer), TimeShare(optimizer, total)}});
+  if (times.optimizer > 0) {
+    table.rows.push_back({.cells = {"(optimizer)", "", Seconds(times.optimizer),
+                                    TimeShare(times.optimizer, times.all)}});
   }
   if (!table.rows.empty()) document->body.emplace_back(std::move(table));
 }
@@ -314,7 +308,7 @@ void AddParts(const Run& run, report::Data* data) {
     data->Close();
   }
   data->Close();
-  const std::vector<ModuleTime> times = ModuleTimes(run);
+  const std::vector<ModuleTime> times = TimesOfNodes(run).modules;
   data->OpenArray("modules");
   for (const ModuleReport& module : run.findings.modules) {
     const ModuleTime& time = times[module.module];
@@ -336,6 +330,7 @@ void AddHow(const Run& run, report::Data* data) {
   data->SetInt("seed", static_cast<std::int64_t>(run.seed), Unit::kNone);
   data->SetInt("warmups", run.measurement.warmups, Unit::kCount);
   data->SetInt("runs", run.measurement.runs, Unit::kCount);
+  data->SetInt("detailed_runs", run.measurement.detailed_runs, Unit::kCount);
   data->SetBool("stable", run.measurement.is_stable);
   data->SetBool("interrupted", run.measurement.was_interrupted);
 }
@@ -394,6 +389,7 @@ void PresentRun(const Run& run, const Shown& shown, report::Document* document) 
     AppendShareOfPeak(run, stages, document);
   }
   if (!run.measurement.timeline.events.empty()) AppendMemory(run, document);
+  AppendHowKernelsWereTimed(run.measurement, document);
   AppendOperators(run, shown, document);
   if (run.measurement.runs > 0) AppendModules(run, shown, document);
   AppendRemarks(run, {}, document);

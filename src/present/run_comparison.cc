@@ -170,6 +170,7 @@ void AppendOperators(Sides sides, const Shown& shown, report::Document* document
   const std::vector<Both> both = OperatorsOf(sides);
   if (both.empty() || shown.top <= 0) return;
   report::Table table;
+  AppendHowKernelsWereTimed(sides[0].run.measurement, document);
   table.columns = Columns(sides, "By kernel", {NumberColumn("ratio", "ratio", Unit::kRatio)});
   for (const Both& op :
        std::span(both).first(std::min(both.size(), static_cast<std::size_t>(shown.top)))) {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Decides whose flops a stage's are, what a whole step takes (the sum of its stages, repetition by
+// repetition), which flops count as the model's, and what counts as a kernel.
 #include "present/run_stages.h"
 
 #include <fmt/core.h>
@@ -79,11 +82,19 @@ report::Sentence PeakText(const DevicePeak& peak) {
   return text;
 }
 
+void AppendHowKernelsWereTimed(const Measurement& measurement, report::Document* document) {
+  if (measurement.detailed_runs == 0) return;
+  document->body.emplace_back(report::Paragraph{
+      {fmt::format("Kernels were timed one by one in {}, not in those of the medians:",
+                   Counted(measurement.detailed_runs, "further run"))}});
+}
+
 std::vector<TimedOperator> TimedOperators(const Run& run) {
   const Program& kernels = run.findings.kernels;
   std::vector<TimedOperator> by_op(kernels.op_names.size());
   const std::vector<double>& seconds = run.measurement.seconds;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
+    if (kernels.is_drop(kernels.main().nodes[i])) continue;
     TimedOperator& op = by_op[kernels.main().nodes[i].op];
     ++op.calls;
     op.seconds += seconds[i];

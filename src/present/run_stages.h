@@ -46,6 +46,9 @@ std::optional<Utilisation> UtilisationOf(const Run& run, const std::vector<Stage
 // "97.1 GFLOP/s, measured with products of 2048×2048 float32"; "989 TFLOP/s, as given".
 report::Sentence PeakText(const DevicePeak& peak);
 
+// "Kernels were timed one by one in 3 further runs, not in those of the medians:", where they were.
+void AppendHowKernelsWereTimed(const Measurement& measurement, report::Document* document);
+
 // Kernels of one operator.
 struct TimedOperator {
   std::string_view name;
@@ -53,7 +56,7 @@ struct TimedOperator {
   double seconds = 0;
   NodeWork work;
 };
-// By operator, the longest first. What is no work, the ends of references, takes no time.
+// By operator, the longest first; without the ends of references, which are no kernels.
 std::vector<TimedOperator> TimedOperators(const Run& run);
 
 }  // namespace steelyard::present

@@ -64,7 +64,7 @@ struct RunOptions {
 
   // Where it points to a number that is not 0, measuring ends with what there is.
   const volatile int* stop = nullptr;
-  // Called after each repetition.
+  // Called before anything runs, and after each repetition.
   std::function<void(int done, int total)> progress = {};
 };
 

@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <vector>
+
 #include "weighed_model.h"
 
 namespace steelyard::present {
@@ -45,6 +50,21 @@ TEST_F(RunStagesTest, SeveralAreSummedRepetitionByRepetition) {
   EXPECT_EQ(rows[2].name, kWholeStep);
   EXPECT_EQ(rows[2].seconds.lowest, 3.0);
   EXPECT_EQ(rows[2].seconds.highest, 5.0);
+}
+
+TEST_F(RunStagesTest, EndsOfReferencesAreNoKernels) {
+  const Program& kernels = model_.kernels;
+  const std::vector<Node>& nodes = kernels.main().nodes;
+  measurement_.seconds.assign(nodes.size(), 0.001);
+  const auto drops =
+      std::ranges::count_if(nodes, [&](const Node& node) { return kernels.is_drop(node); });
+  ASSERT_GT(drops, 0);
+  std::int64_t calls = 0;
+  for (const TimedOperator& op : TimedOperators(run_)) {
+    EXPECT_NE(op.name, kDropMark);
+    calls += op.calls;
+  }
+  EXPECT_EQ(calls, std::ssize(nodes) - drops);
 }
 
 TEST_F(RunStagesTest, SharesAreOfThePeak) {

@@ -12,6 +12,7 @@ namespace steelyard::present {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A model that took two seconds a run and a millisecond in each kernel.
 class RunTest : public ::testing::Test {
@@ -75,6 +76,14 @@ TEST_F(RunTest, NamesWhatDiffers) {
   differences_ = {{.node = 0, .predicted = {8}, .measured = {16}}};
   const std::string op(model_.kernels.op_name(model_.kernels.main().nodes[0].op));
   EXPECT_THAT(TextOf(Presented()), HasSubstr("others than predicted in " + op + " (1×)"));
+}
+
+TEST_F(RunTest, SaysThatKernelsWereTimedInOtherRuns) {
+  EXPECT_THAT(TextOf(Presented()), Not(HasSubstr("one by one")));
+  measurement_.detailed_runs = 3;
+  const report::Document document = Presented();
+  EXPECT_THAT(TextOf(document), HasSubstr("Kernels were timed one by one in 3 further runs"));
+  EXPECT_EQ(document.data.root().Find("detailed_runs")->AsInt(), 3);
 }
 
 TEST_F(RunTest, ModulesAddUp) {
