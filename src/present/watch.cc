@@ -67,7 +67,7 @@ void AppendTimes(const Watch& watch, const WatchRow& whole, report::Document* do
                    NumberColumn("median", "median", Unit::kSeconds),
                    NumberColumn("lowest", "lowest", Unit::kSeconds, 1),
                    NumberColumn("highest", "highest", Unit::kSeconds, 1),
-                   NumberColumn("share", "share", Unit::kPercent)};
+                   NumberColumn("share", "of a step", Unit::kPercent)};
   const bool with_work = !watch.work.empty();
   if (with_work) {
     table.columns.push_back(NumberColumn("flops", "work", Unit::kFlops));
@@ -165,7 +165,7 @@ class TreeWriter {
                       NumberColumn("parameters", "parameters", Unit::kCount, 2),
                       NumberColumn("forward", "forward", Unit::kSeconds),
                       NumberColumn("backward", "backward", Unit::kSeconds),
-                      NumberColumn("share", "share", Unit::kPercent)};
+                      NumberColumn("share", "of all passes", Unit::kPercent)};
     if (!watch.work.empty()) {
       table_.columns.push_back(NumberColumn("forward_flops", "flops forward", Unit::kFlops, 1));
       table_.columns.push_back(NumberColumn("backward_flops", "flops backward", Unit::kFlops, 1));
@@ -239,7 +239,7 @@ void AppendOperators(const Watch& watch, const Shown& shown, report::Document* d
   table.columns = {{.key = "operator", .header = "By operator"},
                    NumberColumn("calls", "calls", Unit::kCount),
                    NumberColumn("seconds", "time", Unit::kSeconds),
-                   NumberColumn("share", "share", Unit::kPercent),
+                   NumberColumn("share", "of all operators", Unit::kPercent),
                    NumberColumn("flops", "work", Unit::kFlops),
                    NumberColumn("speed", "speed", Unit::kFlopsPerSecond, 1)};
   const std::size_t count = std::min(operators.size(), static_cast<std::size_t>(shown.top));

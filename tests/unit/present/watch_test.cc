@@ -34,6 +34,9 @@ TEST(PresentWatch, TellsModulesByTheirPaths) {
   EXPECT_NE(text.find("1 step, each is a call of the model"), std::string::npos) << text;
   EXPECT_NE(text.find("  encoder"), std::string::npos);
   EXPECT_NE(text.find("    layer"), std::string::npos);
+  EXPECT_NE(text.find("of a step"), std::string::npos) << "the stages' shares";
+  EXPECT_NE(text.find("of all passes"), std::string::npos) << "the modules'";
+  EXPECT_EQ(text.find("share"), std::string::npos) << "of what would that be one?";
 }
 
 TEST(PresentWatch, SaysHowStepsWereToldApartAndWhatWasNoted) {
