@@ -51,11 +51,6 @@ bool HoldsAtFour(std::string_view head, std::string_view name) {
   return head.size() > 4 && head.substr(4).starts_with(name);
 }
 
-bool IsJson(std::string_view head) {
-  const std::size_t start = head.find_first_not_of(" \t\r\n");
-  return start != std::string_view::npos && head[start] == '{';
-}
-
 // What steelyard writes itself, of a model or of two.
 bool IsReport(std::string_view head) {
   return IsJson(head) && head.find(R"("schema": "steelyard.)") != std::string_view::npos;
@@ -88,6 +83,11 @@ constexpr Format kFormats[] = {
 };
 
 }  // namespace
+
+bool IsJson(std::string_view head) {
+  const std::size_t start = head.find_first_not_of(" \t\r\n");
+  return start != std::string_view::npos && head[start] == '{';
+}
 
 std::optional<Error> ForeignFormat(std::string_view head) {
   for (const Format& format : kFormats) {

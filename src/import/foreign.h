@@ -13,6 +13,9 @@
 
 namespace steelyard {
 
+// Whether a file that begins with `head` is to be a JSON object.
+bool IsJson(std::string_view head);
+
 // What to say about a file that begins with `head`, if it is of a format that is known.
 std::optional<Error> ForeignFormat(std::string_view head);
 

@@ -14,11 +14,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "import/foreign.h"
+#include "import/json_fault.h"
+#include "import/memory_map.h"
 #include "import/unreadable.h"
 #include "import/with_weights.h"
 #include "steelyard/import.h"
@@ -121,6 +124,15 @@ Result<const Importer*> ImporterNamed(const std::string& name) {
   return Unexpected(NoSuch("importer", name, NamesOf(Importers())));
 }
 
+// What would tell what a JSON file is may stand behind the place where it breaks off.
+Status RefuseBrokenJson(const std::string& path, std::string_view head) {
+  if (!IsJson(head)) return {};
+  SY_ASSIGN_OR_RETURN(const MemoryMap file, MemoryMap::Open(path));
+  const std::optional<std::string> fault = JsonFault(file.bytes());
+  if (!fault) return {};
+  return Unexpected(InvalidInput(*fault, path, "Download it or write it again."));
+}
+
 // What the file says it is counts more than what it is called.
 Result<const Importer*> Choose(const std::string& path, PathKind kind,
                                const ImportOptions& options) {
@@ -136,7 +148,10 @@ Result<const Importer*> Choose(const std::string& path, PathKind kind,
   for (const Importer& importer : Importers()) {
     if (importer.sniff(head)) return &importer;
   }
-  if (auto foreign = ForeignFormat(head)) return Unexpected(Within(path, *std::move(foreign)));
+  if (auto foreign = ForeignFormat(head)) {
+    SY_RETURN_IF_ERROR(RefuseBrokenJson(path, head));
+    return Unexpected(Within(path, *std::move(foreign)));
+  }
   const std::string extension = LowerExtension(path);
   for (const Importer& importer : Importers()) {
     if (std::ranges::find(importer.extensions, extension) != importer.extensions.end()) {

@@ -11,9 +11,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 
+#include "import/json_fault.h"
 #include "import/unreadable.h"
 
 namespace steelyard {
@@ -103,8 +106,9 @@ Result<Setting> SettingsIn(std::string_view text, const std::string& path) {
   const std::string plain = WithoutSpecialNumbers(text);
   simdjson::dom::element root;
   if (const auto error = parser.parse(plain).get(root); error != simdjson::SUCCESS) {
+    const std::optional<std::string> fault = JsonFault(text);
     return Unexpected(InvalidInput(
-        std::string("not valid JSON: ") + simdjson::error_message(error), path,
+        fault ? *fault : std::string("not valid JSON: ") + simdjson::error_message(error), path,
         "It should be the config.json that transformers writes with save_pretrained()."));
   }
   Setting settings = Converted(root);

@@ -42,9 +42,8 @@ TEST(JsonSettings, NumbersThatJsonDoesNotHaveAreNull) {
 TEST(JsonSettings, OtherJsonIsRefused) {
   EXPECT_EQ(ReadSettings(WriteTemporary("a.json", "[1]")).error().message,
             "the JSON is not an object");
-  EXPECT_TRUE(ReadSettings(WriteTemporary("a.json", "{\"a\": "))
-                  .error()
-                  .message.starts_with("not valid JSON: "));
+  EXPECT_EQ(ReadSettings(WriteTemporary("a.json", "{\"a\": ")).error().message,
+            "the JSON is cut: it ends in line 1 with brackets open");
   const std::string deep = "{\"a\":" + std::string(100'000, '[');
   EXPECT_FALSE(ReadSettings(WriteTemporary("a.json", deep)));
   EXPECT_EQ(ReadSettings(WriteTemporary("a.json", std::string((1 << 20) + 1, ' '))).error().message,
