@@ -36,7 +36,6 @@ struct MemoryUse {
   std::int64_t reserved = 0;
   std::int64_t segments = 0;
   std::size_t events = 0;  // how many ran: fewer than there are if one found no room
-  std::int64_t fragmentation() const { return reserved - bound; }
 };
 
 // Takes blocks in the order of a timeline. Call order: Begin once, Keep*, (Allocate | Free | now)*,

@@ -17,23 +17,27 @@ namespace {
 
 using report::Sentence;
 
-// "allocated 2.27 GB · reserved 2.62 GB in 98 segments · process 3.2 GB to 4.1 GB"
+// "allocated 2.27 GB, reserved 2.62 GB in 98 segments (40 MB of that free between blocks in the
+// end), the process 3.2 GB to 4.1 GB"
 Sentence Numbers(const Findings& findings) {
   const DeviceMemoryReport& device = *findings.device;
   const Claim claim = findings.memory_claim();
   const Interval process = device.process();
-  return {fmt::format("On {}: allocated ", findings.target.name),
-          {In(Unit::kBytes, device.use.allocated, claim), report::Style::kStrong},
-          " (requested ",
-          In(Unit::kBytes, device.use.requested, claim),
-          "), reserved ",
-          {In(Unit::kBytes, device.use.reserved, claim), report::Style::kStrong},
-          fmt::format(" in {} {}, the process ", device.use.segments,
-                      device.use.segments == 1 ? "segment" : "segments"),
-          In(Unit::kBytes, process.low, Claim::kEstimated),
-          " to ",
-          In(Unit::kBytes, process.high, Claim::kEstimated),
-          ", not yet verified on this device"};
+  Sentence text = {fmt::format("On {}: allocated ", findings.target.name),
+                   {In(Unit::kBytes, device.use.allocated, claim), report::Style::kStrong},
+                   " (requested ",
+                   In(Unit::kBytes, device.use.requested, claim),
+                   "), reserved ",
+                   {In(Unit::kBytes, device.use.reserved, claim), report::Style::kStrong},
+                   fmt::format(" in {}", Counted(device.use.segments, "segment"))};
+  if (device.use.inactive > 0) {
+    text.insert(text.end(), {" (", In(Unit::kBytes, device.use.inactive, claim),
+                             " of that free between blocks in the end)"});
+  }
+  text.insert(text.end(), {", the process ", In(Unit::kBytes, process.low, Claim::kEstimated),
+                           " to ", In(Unit::kBytes, process.high, Claim::kEstimated),
+                           ", not yet verified on this device"});
+  return text;
 }
 
 // Of text that a model writes, only one call is told.

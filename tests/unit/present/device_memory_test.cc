@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "steelyard/units.h"
 #include "weighed_model.h"
 
 namespace steelyard::present {
@@ -18,6 +19,7 @@ DeviceMemoryReport Report() {
   report.use.allocated = 4 * kKiB;
   report.use.reserved = 5 * kKiB;
   report.use.segments = 2;
+  report.use.inactive = kKiB;
   report.total = 20 * kKiB;
   report.overhead = {2 * kKiB, 3 * kKiB};
   return report;
@@ -35,7 +37,8 @@ std::string Told(const DeviceMemoryReport& device) {
 TEST(DeviceMemoryTest, ThreeNumbersAreNamed) {
   const std::string text = Told(Report());
   EXPECT_THAT(text,
-              HasSubstr("allocated 4.0 KiB (requested 3.0 KiB), reserved 5.0 KiB in 2 segments"));
+              HasSubstr("allocated 4.0 KiB (requested 3.0 KiB), reserved 5.0 KiB in 2 segments "
+                        "(1.0 KiB of that free between blocks in the end), the process"));
   EXPECT_THAT(text, HasSubstr("the process about 7.0 KiB to about 8.0 KiB"));
   EXPECT_THAT(text, HasSubstr("not yet verified on this device"));
   EXPECT_THAT(text, HasSubstr("with at least 12.0 KiB to spare"));
