@@ -141,6 +141,7 @@ struct OptimizerInfo {
   // Bytes of state for each parameter in the table that people know (Hugging Face, "Model memory
   // anatomy"); 0: it is not in that table.
   int textbook_state = 0;
+  bool is_lean = false;  // it keeps less than AdamW does, which advice makes use of
 };
 
 // One pass: a row of `Passes`.

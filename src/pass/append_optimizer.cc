@@ -32,7 +32,8 @@ constexpr std::array kOptimizers{
                   .class_name = "SGD",
                   .op = "steelyard::sgd",
                   .summary = "torch.optim.SGD",
-                  .textbook_state = 4},
+                  .textbook_state = 4,
+                  .is_lean = true},
     OptimizerInfo{.name = "adam",
                   .class_name = "Adam",
                   .op = "steelyard::adam",
@@ -48,7 +49,11 @@ constexpr std::array kOptimizers{
                   "torch.optim.RAdam; a steady step is the sixth or later"},
     OptimizerInfo{"adagrad", "Adagrad", "steelyard::adagrad", "torch.optim.Adagrad"},
     OptimizerInfo{"rmsprop", "RMSprop", "steelyard::rmsprop", "torch.optim.RMSprop"},
-    OptimizerInfo{"adafactor", "Adafactor", "steelyard::adafactor", "torch.optim.Adafactor"},
+    OptimizerInfo{.name = "adafactor",
+                  .class_name = "Adafactor",
+                  .op = "steelyard::adafactor",
+                  .summary = "torch.optim.Adafactor",
+                  .is_lean = true},
     OptimizerInfo{"muon", "Muon", "steelyard::muon",
                   "torch.optim.Muon for matrices, AdamW for all other parameters", 2, "adamw"},
     OptimizerInfo{"lion", "Lion", "steelyard::lion", "Lion of the package lion-pytorch"},
@@ -58,7 +63,8 @@ constexpr std::array kOptimizers{
                   .class_name = "AdamW8bit",
                   .op = "steelyard::adamw8bit",
                   .summary = "AdamW8bit of the package bitsandbytes, on the CPU",
-                  .textbook_state = 2},
+                  .textbook_state = 2,
+                  .is_lean = true},
 };
 
 // Of rows whose numbers change from step to step.

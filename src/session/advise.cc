@@ -37,8 +37,6 @@ namespace {
 constexpr std::size_t kMostGroups = 6;
 // Micro-batches: halves, quarters, eighths.
 constexpr std::array<std::int64_t, 3> kMicroSteps = {2, 4, 8};
-// Optimizers that keep less than AdamW does.
-constexpr std::array<std::string_view, 3> kLeaner = {"adamw8bit", "adafactor", "sgd"};
 constexpr std::array<std::string_view, 2> kForms = {"fused", "foreach"};
 // Chunks of tokens whose loss is computed apart.
 constexpr std::array<int, 2> kLossChunks = {4, 16};
@@ -153,11 +151,11 @@ void AddOptimizers(const Weighing& weighing, std::vector<Change>* changes) {
     changes->push_back({kForm, "without --foreach", "the optimizer takes one tensor after another",
                         std::move(options)});
   }
-  for (const std::string_view name : kLeaner) {
-    if (train.optimizer == name) continue;
+  for (const OptimizerInfo& leaner : Optimizers()) {
+    if (!leaner.is_lean || train.optimizer == leaner.name) continue;
     WeighOptions options = weighing.options;
-    options.train.optimizer = name;
-    changes->push_back({kOptimizer, fmt::format("--train {}", name),
+    options.train.optimizer = leaner.name;
+    changes->push_back({kOptimizer, fmt::format("--train {}", leaner.name),
                         "another optimizer: training changes", std::move(options)});
   }
 }

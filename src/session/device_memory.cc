@@ -181,13 +181,15 @@ Result<DeviceMemoryReport> RunOnDevice(const Program& kernels, const Timeline& t
 Result<std::vector<AllocatorTrial>> CompareAllocators(const Program& kernels,
                                                       const Timeline& timeline,
                                                       const WeighOptions& options,
-                                                      const std::optional<FirstStep>& first) {
+                                                      const std::optional<FirstStep>& first,
+                                                      const DeviceMemoryReport& device) {
   std::vector<AllocatorTrial> trials;
   const std::vector<std::string_view> texts = TextsOf(options.alloc_conf);
   if (texts.size() < 2) return trials;
   for (const std::string_view text : texts) {
     SY_ASSIGN_OR_RETURN(const AllocatorSettings settings, SettingsOf(text));
-    const DeviceMemoryReport report = RunWith(settings, kernels, timeline, options, first);
+    const DeviceMemoryReport report =
+        text == texts.front() ? device : RunWith(settings, kernels, timeline, options, first);
     trials.push_back({.settings = std::string(text),
                       .reserved = report.use.reserved,
                       .inactive = report.use.inactive,
@@ -212,7 +214,7 @@ Result<std::vector<Target>> DevicesNamed(std::span<const std::string> names) {
   std::vector<Target> targets;
   for (const std::string& name : names) {
     if (name != "all" && FindDevice(name) == nullptr) {
-      return Unexpected(NoSuch("CUDA device", name, known));
+      return Unexpected(NoSuch("CUDA device", name, known, "--devices"));
     }
   }
   for (const std::string_view name : known) {

@@ -46,10 +46,11 @@ struct FirstStep {
                                                      const std::optional<FirstStep>& first);
 
 // The same once for each of `alloc_conf`, the least reserved first; nothing where there are not
-// several. Equal ones stay in the order in which they were given.
+// several. Equal ones stay in the order in which they were given. `device` is what `RunOnDevice`
+// told of the first.
 [[nodiscard]] Result<std::vector<AllocatorTrial>> CompareAllocators(
     const Program& kernels, const Timeline& timeline, const WeighOptions& options,
-    const std::optional<FirstStep>& first);
+    const std::optional<FirstStep>& first, const DeviceMemoryReport& device);
 
 // What `program`, as imported, takes of the device of the options; nothing else of it is weighed.
 // Requires: `Caches`. Returns the errors of passes.

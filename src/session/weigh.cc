@@ -147,7 +147,8 @@ Status Analyze(const Convention& convention, const std::optional<FirstStep>& fir
     SY_ASSIGN_OR_RETURN(analyses->device,
                         RunOnDevice(kernels, weighing->timeline, weighing->options, first));
     SY_ASSIGN_OR_RETURN(weighing->allocators,
-                        CompareAllocators(kernels, weighing->timeline, weighing->options, first));
+                        CompareAllocators(kernels, weighing->timeline, weighing->options, first,
+                                          *analyses->device));
     analyses->memory = {.peak = analyses->device->use.allocated,
                         .bound = analyses->device->use.requested};
   } else {
