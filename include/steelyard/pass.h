@@ -62,8 +62,9 @@ struct ParameterGroup {
 
 // What makes one step of several processes.
 struct ParallelOptions {
-  std::string wrapper = {};   // a name of `Wrappers`; empty: a loop over all gradients
-  int bucket_mib = 0;         // DistributedDataParallel(bucket_cap_mb=...); 0: 1 and then 25
+  std::string wrapper = {};  // a name of `Wrappers`; empty: a loop over all gradients
+  int bucket_mib = 0;        // DistributedDataParallel(bucket_cap_mb=...); 0: 1 and then 25
+  static constexpr int kMostBucketMib = 1 << 20;
   bool bucket_views = false;  // gradient_as_bucket_view=True
 };
 
@@ -84,6 +85,7 @@ struct TrainOptions {
   std::vector<std::string> recompute = {};  // patterns of modules that are checkpointed
   bool recompute_reentrant = false;         // with use_reentrant=True
   std::vector<std::string> inplace = {};    // patterns of modules whose activations overwrite
+  static constexpr int kMostLossChunks = 65'536;
   int fused_loss = 0;  // chunks of tokens whose scores and loss are computed apart; 0: all at once
   int ranks = 1;       // processes that run the step, each on its own inputs, and average gradients
   ParallelOptions parallel = {};  // how they do

@@ -100,6 +100,8 @@ void BindPass(nb::module_& module) {
   BindSizes(module);
   BindTraining(module);
   BindPrecision(module);
+  module.attr("MOST_LOSS_CHUNKS") = TrainOptions::kMostLossChunks;
+  module.attr("MOST_BUCKET_MIB") = ParallelOptions::kMostBucketMib;
   nb::enum_<ModelMode>(module, "ModelMode")
       .value("EXPORTED", ModelMode::kExported)
       .value("TRAIN", ModelMode::kTrain)

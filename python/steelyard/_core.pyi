@@ -448,6 +448,10 @@ class AmpOptions:
     @casts.setter
     def casts(self, arg: Sequence[CastOverride], /) -> None: ...
 
+MOST_LOSS_CHUNKS: int = 65536
+
+MOST_BUCKET_MIB: int = 1048576
+
 class ModelMode(enum.Enum):
     EXPORTED = 0
 

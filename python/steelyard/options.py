@@ -12,8 +12,6 @@ from steelyard import _core, progress
 from steelyard.errors import NotFoundError, UsageError
 
 T = TypeVar("T")
-MOST_CHUNKS = 65_536
-MOST_MEBIBYTES = 1 << 20
 
 
 class WeighKeywords(TypedDict, total=False):
@@ -140,13 +138,13 @@ def _is_text(value: object) -> bool:
 WHOLE: Check = (_is_whole, "a whole number")
 TEXT: Check = (_is_text, "a text")
 SWITCH: Check = (lambda value: isinstance(value, bool), "True or False")
-# A norm without a limit is only taken; a limit of the elements is one.
-CLIPPED_NORM: Check = (
+LIMIT: Check = (
     lambda value: isinstance(value, bool | int | float) and value >= 0,
     "True, False or a number that is not negative",
 )
-CLIPPED_VALUE: Check = (
-    lambda value: isinstance(value, bool | int | float) and 0 <= value < inf,
+# A norm without a limit is only taken; elements without one would be left as they are.
+FINITE_LIMIT: Check = (
+    lambda value: LIMIT[0](value) and value < inf,
     "True, False or a finite number that is not negative",
 )
 PATTERNS: Check = (lambda value: isinstance(value, Iterable), "a list of patterns")
@@ -187,8 +185,8 @@ CHECKS: dict[str, Check] = {
         lambda value: _is_text(value) or isinstance(value, Iterable),
         'settings of the allocator, such as ["expandable_segments:True"], or "recommend"',
     ),
-    "clip_norm": CLIPPED_NORM,
-    "clip_value": CLIPPED_VALUE,
+    "clip_norm": LIMIT,
+    "clip_value": FINITE_LIMIT,
     **dict.fromkeys(("no_decay", "freeze", "recompute", "inplace"), PATTERNS),
     **dict.fromkeys(
         (
@@ -276,7 +274,7 @@ def _set_device(options: _core.WeighOptions, keywords: Mapping[str, Any]) -> Non
     options.device = _chosen(known, keywords.get("device", "cpu"), "device")
     options.cudnn_attention = not keywords.get("no_cudnn_attention", False)
     options.deterministic = keywords.get("deterministic", False)
-    options.devices = _texts(keywords, "devices")
+    options.devices = [device for text in _texts(keywords, "devices") for device in text.split(",")]
     options.alloc_conf = _texts(keywords, "alloc_conf")
 
 
@@ -327,7 +325,8 @@ def _train_options(keywords: Mapping[str, Any]) -> _core.TrainOptions:
     train.accumulate = _within(keywords.get("accumulate", 1), 1, None, "accumulate")
     train.ranks = _within(keywords.get("ranks", 1), 1, None, "ranks")
     train.parallel = _parallel_options(keywords)
-    train.fused_loss = _within(keywords.get("fused_loss", 0), 0, MOST_CHUNKS, "fused_loss")
+    most_chunks = _core.MOST_LOSS_CHUNKS
+    train.fused_loss = _within(keywords.get("fused_loss", 0), 0, most_chunks, "fused_loss")
     zeros = {"none": False, "zeros": True}
     train.keep_gradients = _chosen(zeros, keywords.get("zero_grad", "none"), "zero_grad")
     return train
@@ -340,7 +339,8 @@ def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
         if keywords.get(name) and not parallel.wrapper:
             raise UsageError("no wrapper has such buckets", name, 'Name one: parallel="ddp".')
     if "bucket_cap_mb" in keywords:
-        parallel.bucket_mib = _within(keywords["bucket_cap_mb"], 1, MOST_MEBIBYTES, "bucket_cap_mb")
+        most = _core.MOST_BUCKET_MIB
+        parallel.bucket_mib = _within(keywords["bucket_cap_mb"], 1, most, "bucket_cap_mb")
     parallel.bucket_views = bool(keywords.get("bucket_views", False))
     return parallel
 

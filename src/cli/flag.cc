@@ -26,6 +26,15 @@
 namespace steelyard::cli {
 namespace {
 
+// Of a whole number.
+Error OutOf(const Flag& flag, std::string_view value, std::string_view how, std::int64_t limit) {
+  return UsageError(
+      fmt::format("{} is {} than {}", value, how, limit), std::string(flag.name),
+      flag.most == INT64_MAX
+          ? fmt::format("It is a whole number from {} on.", flag.least)
+          : fmt::format("It is a whole number from {} to {}.", flag.least, flag.most));
+}
+
 template <class Number>
 Status SetNumber(const Flag& flag, std::string_view value, Number* field) {
   const char* end = value.data() + value.size();
@@ -37,10 +46,12 @@ Status SetNumber(const Flag& flag, std::string_view value, Number* field) {
                    std::string(flag.name)));
   }
   const bool number = problem == std::errc() && stopped == end;
-  if (number && *field < 0) {
-    return Unexpected(
-        UsageError(fmt::format("{} is less than 0", value), std::string(flag.name),
-                   kWhole ? "It is a whole number from 0 on." : "It is a number from 0 on."));
+  if constexpr (kWhole) {
+    if (number && *field < flag.least) return Unexpected(OutOf(flag, value, "less", flag.least));
+    if (number && *field > flag.most) return Unexpected(OutOf(flag, value, "more", flag.most));
+  } else if (number && *field < 0) {
+    return Unexpected(UsageError(fmt::format("{} is less than 0", value), std::string(flag.name),
+                                 "It is a number from 0 on."));
   }
   if (!number || !(*field >= 0)) {
     return Unexpected(UsageError(
@@ -72,12 +83,34 @@ struct Setter {
     return {};
   }
   Status operator()(std::vector<std::string>* field) const {
-    field->emplace_back(value);
+    if (!flag.takes_list) {
+      field->emplace_back(value);
+      return {};
+    }
+    for (const std::string_view part : PartsOf(value)) {
+      if (part.empty()) {
+        return Unexpected(UsageError(fmt::format("\"{}\" names nothing beside a comma", value),
+                                     std::string(flag.name),
+                                     fmt::format("Write it as {} A,B.", flag.name)));
+      }
+      field->emplace_back(part);
+    }
     return {};
   }
 };
 
 }  // namespace
+
+std::vector<std::string_view> PartsOf(std::string_view text) {
+  std::vector<std::string_view> parts;
+  if (text.empty()) return parts;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    parts.push_back(text.substr(0, comma));
+    if (comma == std::string_view::npos) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
 
 void PutUnder(std::string_view heading, std::size_t first, std::vector<Flag>* flags) {
   for (std::size_t i = first; i < flags->size(); ++i) (*flags)[i].heading = heading;

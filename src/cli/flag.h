@@ -32,13 +32,18 @@ struct Flag {
   Field field;                       // What stands there beforehand is the default.
   std::vector<std::string_view> choices = {};  // All the words it may be; empty: any.
   Need need = Need::kOptional;
-  std::string_view heading = {};  // Under which help lists it, with its neighbours.
+  std::string_view heading = {};             // Under which help lists it, with its neighbours.
+  std::int64_t least = 0, most = INT64_MAX;  // Of a whole number.
+  bool takes_list = false;  // Of words, each time it is given: commas separate them.
 
   bool is_positional() const { return !name.starts_with('-'); }
   bool is_switch() const { return std::holds_alternative<bool*>(field); }
   bool is_repeatable() const { return std::holds_alternative<std::vector<std::string>*>(field); }
   bool is_text() const { return is_repeatable() || std::holds_alternative<std::string*>(field); }
 };
+
+// The parts of "fp32,bf16"; none of an empty text.
+std::vector<std::string_view> PartsOf(std::string_view text);
 
 // Puts the flags from the `first` on under a heading.
 void PutUnder(std::string_view heading, std::size_t first, std::vector<Flag>* flags);

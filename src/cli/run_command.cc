@@ -37,17 +37,6 @@ bool CanRun(const Flag& flag) {
          std::ranges::find(kOfPredictions, flag.name) == kOfPredictions.end();
 }
 
-// The parts of "fp32,bf16"; none of an empty text.
-std::vector<std::string_view> WordsOf(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    words.push_back(text.substr(0, comma));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return words;
-}
-
 // Set by Ctrl-C; the second one ends the process.
 volatile std::sig_atomic_t g_stop = 0;
 
@@ -90,7 +79,7 @@ std::vector<Flag> RunCommand::Flags() {
         .help = "the inputs by their names, a safetensors file; drawn at random without it",
         .field = &run_.inputs},
        {.name = "--seed", .arg = "N", .help = "of what is drawn", .field = &seed_},
-       {.name = "--threads", .arg = "N", .help = "of PyTorch", .field = &run_.threads},
+       {.name = "--threads", .arg = "N", .help = "of PyTorch", .field = &run_.threads, .least = 1},
        {.name = "--warmup",
         .arg = "N",
         .help = "runs before those that count, at least",
@@ -121,7 +110,8 @@ std::vector<Flag> RunCommand::Flags() {
        {.name = "--steps",
         .arg = "N",
         .help = "steps before it is written, from the beginning",
-        .field = &run_.steps},
+        .field = &run_.steps,
+        .least = 1},
        {.name = "--engine",
         .arg = "FILE",
         .help = "libsteelyard_engine.so; by default beside steelyard, or $STEELYARD_ENGINE",
@@ -139,11 +129,11 @@ Result<RunOptions> RunCommand::Options() const {
       options.engine.empty() && engine != nullptr) {
     options.engine = engine;
   }
-  for (const std::string_view speed : WordsOf(peak_flops_)) {
+  for (const std::string_view speed : PartsOf(peak_flops_)) {
     SY_ASSIGN_OR_RETURN(const double flops, ReadSpeed(speed, "--peak-flops"));
     options.peak_flops.push_back(flops);
   }
-  for (const std::string_view precision : WordsOf(compare_)) {
+  for (const std::string_view precision : PartsOf(compare_)) {
     options.compare.emplace_back(precision);
   }
   options.stop = &g_stop;

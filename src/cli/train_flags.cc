@@ -26,8 +26,6 @@ namespace {
 
 constexpr std::string_view kTrain = "--train";
 constexpr std::string_view kOn = "True";
-constexpr std::int64_t kMostChunks = 65'536;
-constexpr std::int64_t kMostMebibytes = 1'048'576;
 
 }  // namespace
 
@@ -69,6 +67,7 @@ void TrainFlags::Add(std::vector<Flag>* flags) {
   const std::size_t first = flags->size();
   AddOptimizer(flags);
   AddStep(flags);
+  AddProcesses(flags);
   names_ = NamesBeside(kTrain, std::span(*flags).subspan(first));
 }
 
@@ -104,9 +103,10 @@ void TrainFlags::AddOptimizer(std::vector<Flag>* flags) {
         .help = "other options of the optimizer, such as amsgrad=True",
         .field = &arguments_},
        {.name = "--no-decay",
-        .arg = "PATTERN",
+        .arg = "PATTERN,...",
         .help = "parameters without weight decay, such as '*.bias'; repeatable",
-        .field = &no_decay_},
+        .field = &no_decay_,
+        .takes_list = true},
        {.name = "--group",
         .arg = "PATTERN:NAME=X,...",
         .help = "options of these parameters, and optimizer=NAME; repeatable",
@@ -118,27 +118,32 @@ void TrainFlags::AddStep(std::vector<Flag>* flags) {
   flags->insert(
       flags->end(),
       {{.name = "--freeze",
-        .arg = "PATTERN",
+        .arg = "PATTERN,...",
         .help = "parameters that are not trained; repeatable",
-        .field = &freeze_},
+        .field = &freeze_,
+        .takes_list = true},
        {.name = "--recompute",
-        .arg = "PATTERN",
+        .arg = "PATTERN,...",
         .help = "modules whose forward pass is run again in the backward pass, as "
                 "torch.utils.checkpoint does, such as 'bert.encoder.layer.*'; repeatable",
-        .field = &recompute_},
+        .field = &recompute_,
+        .takes_list = true},
        {.name = "--recompute-reentrant",
         .help = "with use_reentrant=True",
         .field = &recompute_reentrant_},
        {.name = "--inplace",
-        .arg = "PATTERN",
+        .arg = "PATTERN,...",
         .help = "modules whose activations overwrite what they are given, where autograd "
                 "lets them, such as '*act_fn'; repeatable",
-        .field = &inplace_},
+        .field = &inplace_,
+        .takes_list = true},
        {.name = "--fused-loss",
         .arg = "CHUNKS",
         .help = "compute the last layer and a cross-entropy of it in so many chunks of "
                 "tokens, each again in the backward pass; the scores are not returned",
-        .field = &fused_loss_},
+        .field = &fused_loss_,
+        .least = 1,
+        .most = TrainOptions::kMostLossChunks},
        {.name = "--clip-norm",
         .arg = "X",
         .help = "clip the gradients by their norm before the step; inf only takes the norm",
@@ -150,12 +155,25 @@ void TrainFlags::AddStep(std::vector<Flag>* flags) {
        {.name = "--accumulate",
         .arg = "N",
         .help = "micro-steps whose gradients are summed before the step",
-        .field = &accumulate_},
-       {.name = "--ranks",
+        .field = &accumulate_,
+        .least = 1},
+       {.name = "--zero-grad",
+        .arg = "TO",
+        .help = "what zero_grad sets gradients to",
+        .field = &zero_grad_,
+        .choices = {"none", "zeros"}}});
+}
+
+// What several processes do of it.
+void TrainFlags::AddProcesses(std::vector<Flag>* flags) {
+  flags->insert(
+      flags->end(),
+      {{.name = "--ranks",
         .arg = "N",
         .help = "processes that run the step on their own inputs and average gradients, in "
                 "buckets; `torchrun -m steelyard run` says it by itself",
-        .field = &ranks_},
+        .field = &ranks_,
+        .least = 1},
        {.name = "--parallel",
         .arg = "WRAPPER",
         .help = "what of PyTorch wraps the model in each of --ranks processes",
@@ -164,15 +182,12 @@ void TrainFlags::AddStep(std::vector<Flag>* flags) {
        {.name = "--bucket-cap-mb",
         .arg = "N",
         .help = "MiB of gradients that are summed at once; without it 1, and then 25",
-        .field = &bucket_cap_mb_},
+        .field = &bucket_cap_mb_,
+        .least = 1,
+        .most = ParallelOptions::kMostBucketMib},
        {.name = "--bucket-views",
         .help = "gradients are views of what is summed (gradient_as_bucket_view=True)",
-        .field = &bucket_views_},
-       {.name = "--zero-grad",
-        .arg = "TO",
-        .help = "what zero_grad sets gradients to",
-        .field = &zero_grad_,
-        .choices = {"none", "zeros"}}});
+        .field = &bucket_views_}});
 }
 
 Status TrainFlags::AddOptions(TrainOptions* options) const {
@@ -223,28 +238,17 @@ Status TrainFlags::CheckWrapper() const {
                                  bucket_views_ ? "--bucket-views" : "--bucket-cap-mb",
                                  "Name one: --parallel ddp."));
   }
-  if (bucket_cap_mb_ && (*bucket_cap_mb_ < 1 || *bucket_cap_mb_ > kMostMebibytes)) {
-    return Unexpected(
-        UsageError(fmt::format("a bucket has 1 to {} MiB", kMostMebibytes), "--bucket-cap-mb"));
-  }
   return {};
 }
 
 Status TrainFlags::Check() const {
-  if (accumulate_ < 1) {
-    return Unexpected(UsageError("a step has at least one micro-step", "--accumulate"));
-  }
-  if (ranks_ < 1) return Unexpected(UsageError("a step is run by at least one", "--ranks"));
   SY_RETURN_IF_ERROR(CheckWrapper());
-  if (fused_loss_ && (*fused_loss_ < 1 || *fused_loss_ > kMostChunks)) {
-    return Unexpected(
-        UsageError(fmt::format("there are 1 to {} chunks", kMostChunks), "--fused-loss"));
-  }
   for (const auto& [name, value] :
        {std::pair("--momentum", momentum_), std::pair("--weight-decay", weight_decay_),
         std::pair("--clip-value", clip_value_)}) {
     if (!value || std::isfinite(*value)) continue;
-    return Unexpected(UsageError("an infinite one trains nothing", name));
+    return Unexpected(UsageError("an infinite one trains nothing", name,
+                                 fmt::format("Give a finite number, as {} 0.5.", name)));
   }
   if (foreach_ && fused_) {
     return Unexpected(

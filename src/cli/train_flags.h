@@ -24,6 +24,7 @@ class TrainFlags {
  private:
   void AddOptimizer(std::vector<Flag>* flags);
   void AddStep(std::vector<Flag>* flags);
+  void AddProcesses(std::vector<Flag>* flags);
   Status Check() const;
   Status AddOptions(TrainOptions* options) const;
   Status AddGroups(TrainOptions* options) const;

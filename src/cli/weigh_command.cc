@@ -142,10 +142,11 @@ void WeighCommand::AddSizeFlags(std::vector<Flag>* flags) {
                   .help = "sizes of an input; once for each",
                   .field = &inputs_},
                  {.name = "--size",
-                  .arg = "SYMBOL=N",
+                  .arg = "SYMBOL=N,...",
                   .help = "a size that only the data tell, such as how many elements "
                           "nonzero finds; \"u*\" stands for every one of them",
-                  .field = &sizes_},
+                  .field = &sizes_,
+                  .takes_list = true},
                  {.name = "--batch",
                   .arg = "N",
                   .help = "the first size of the inputs, where the model leaves it open",
@@ -195,11 +196,12 @@ void WeighCommand::AddRunFlags(std::vector<Flag>* flags) {
                                 .field = &amp_policy_,
                                 .choices = {"torch", "raf"}},
                                {.name = "--cast",
-                                .arg = "OP=DTYPE",
+                                .arg = "OP=DTYPE,...",
                                 .help = "what autocast does with an operator, as "
                                         "'aten::softmax=float32', or in modules, as "
                                         "'encoder.layer.*=float32'; repeatable",
-                                .field = &casts_}});
+                                .field = &casts_,
+                                .takes_list = true}});
 }
 
 void WeighCommand::AddDeviceFlags(std::vector<Flag>* flags) {
@@ -210,9 +212,10 @@ void WeighCommand::AddDeviceFlags(std::vector<Flag>* flags) {
                                 .choices = TargetNames()},
                                {.name = "--devices",
                                 .arg = "all",
-                                .help = "which of these devices it fits, one after the other or "
-                                        "all; repeatable",
-                                .field = &devices_},
+                                .help = "which of these devices it fits, as h100,l4, or all; "
+                                        "repeatable",
+                                .field = &devices_,
+                                .takes_list = true},
                                {.name = "--alloc-conf",
                                 .arg = "CONF",
                                 .help = "how CUDA's allocator is set up, as PYTORCH_ALLOC_CONF "

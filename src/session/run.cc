@@ -69,6 +69,12 @@ std::size_t RunsOf(const RunOptions& options) {
   return std::max<std::size_t>(options.compare.size(), 1);
 }
 
+Status RefuseLess(int value, int least, std::string_view flag) {
+  if (value >= least) return {};
+  return Unexpected(UsageError(fmt::format("{} is less than {}", value, least), std::string(flag),
+                               fmt::format("It is a whole number from {} on.", least)));
+}
+
 Status Refuse(const RunOptions& options) {
   if (options.weigh.runtime != WeighOptions().runtime) {
     return Unexpected(UsageError("what runs runs eagerly", "--runtime", "Leave it away."));
@@ -82,9 +88,9 @@ Status Refuse(const RunOptions& options) {
                                  fmt::format("--device {}", options.weigh.target.name),
                                  "Leave it away; `steelyard weigh` takes it."));
   }
-  if (options.steps < 1 || options.number < 0 || options.threads < 1) {
-    return Unexpected(UsageError("steps, runs and threads are at least one"));
-  }
+  SY_RETURN_IF_ERROR(RefuseLess(options.threads, 1, "--threads"));
+  SY_RETURN_IF_ERROR(RefuseLess(options.steps, 1, "--steps"));
+  SY_RETURN_IF_ERROR(RefuseLess(options.number, 0, "--number"));
   const std::size_t peaks = options.peak_flops.size();
   if (peaks > 0 && peaks != RunsOf(options)) {
     return Unexpected(UsageError(fmt::format("{} peaks of {} programs", peaks, RunsOf(options)),
@@ -108,7 +114,8 @@ Status RefuseComparison(const RunOptions& options) {
                                  "Run each of them alone, with --amp."));
   }
   if (options.repeat < 1) {
-    return Unexpected(UsageError("nothing is compared that is not measured", "--repeat"));
+    return Unexpected(UsageError("nothing is compared that is not measured", "--repeat",
+                                 "It is a whole number from 1 on beside --compare."));
   }
   return Refuse(options);
 }

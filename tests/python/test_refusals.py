@@ -23,6 +23,7 @@ ELSEWHERE = {
     "there is no attention ": "the same",
     "there is no loss ": "the same",
     "autocast has no such dtype": "the same",
+    "a step has at least one micro-step": "the command line refuses the number before",
     "the file is larger than a config is": "a mebibyte; json_settings_test.cc",
     "it is larger than 4 GiB": "an archive of 4 GiB; archive_test.cc",
     "the zip archive cannot be opened (": "what libzip says of rarer damage; archive_test.cc",

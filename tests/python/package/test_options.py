@@ -6,6 +6,19 @@ from steelyard import DType, NotFoundError, UsageError, _core
 from steelyard.options import CHECKS, WeighKeywords, weigh_options
 
 
+def test_limits_are_the_command_lines() -> None:
+    most = _core.MOST_LOSS_CHUNKS
+    given = {"train": "sgd", "loss": "cross-entropy"}
+    assert weigh_options({**given, "fused_loss": most}).train.fused_loss == most
+    with pytest.raises(UsageError, match=f"0 to {most}"):
+        weigh_options({**given, "fused_loss": most + 1})
+
+
+def test_devices_are_told_apart_by_commas() -> None:
+    assert weigh_options({"devices": "h100,l4"}).devices == ["h100", "l4"]
+    assert weigh_options({"devices": ["h100,l4", "t4"]}).devices == ["h100", "l4", "t4"]
+
+
 def test_defaults_are_the_librarys() -> None:
     options, library = weigh_options({}), _core.WeighOptions()
     for name in ("runtime", "schedule", "count", "strict", "advise", "fit", "budget", "at", "mode"):

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace steelyard::cli {
 namespace {
 
@@ -59,6 +64,25 @@ TEST(FlagTest, ListsGrow) {
   ASSERT_TRUE(SetField(flag, "a=1"));
   ASSERT_TRUE(SetField(flag, "b=2"));
   EXPECT_EQ(inputs.size(), 2U);
+}
+
+TEST(FlagTest, SomeListsMayBeGivenAtOnce) {
+  std::vector<std::string> devices;
+  const Flag flag{
+      .name = "--devices", .arg = "all", .help = "", .field = &devices, .takes_list = true};
+  ASSERT_TRUE(SetField(flag, "h100,l4"));
+  ASSERT_TRUE(SetField(flag, "a100-80gb"));
+  EXPECT_EQ(devices, (std::vector<std::string>{"h100", "l4", "a100-80gb"}));
+  EXPECT_EQ(Refusal(flag, "h100,"),
+            "--devices: \"h100,\" names nothing beside a comma. Write it as --devices A,B.");
+}
+
+TEST(FlagTest, WholeNumbersMayHaveLimits) {
+  std::optional<std::int64_t> chunks;
+  const Flag flag{.name = "--chunks", .help = "", .field = &chunks, .least = 1, .most = 8};
+  ASSERT_TRUE(SetField(flag, "8"));
+  EXPECT_EQ(Refusal(flag, "0"), "--chunks: 0 is less than 1. It is a whole number from 1 to 8.");
+  EXPECT_EQ(Refusal(flag, "9"), "--chunks: 9 is more than 8. It is a whole number from 1 to 8.");
 }
 
 TEST(FlagTest, ANameWithoutDashesIsToldByItsPlace) {

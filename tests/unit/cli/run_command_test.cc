@@ -25,7 +25,9 @@ TEST(RunCommandTest, SaysHowToGetAnEngine) {
 }
 
 TEST(RunCommandTest, RefusesWhatCannotBe) {
-  EXPECT_EQ(RunCaptured({"run", ReluModel(), "--threads", "0"}).status, 2);
+  const Captured none = RunCaptured({"run", ReluModel(), "--threads", "0"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("--threads: 0 is less than 1. It is a whole number from 1 on."));
   EXPECT_EQ(RunCaptured({"run", ReluModel(), "--runtime", "graph"}).status, 2) << "no flag of it";
   EXPECT_EQ(RunCaptured({"run"}).status, 2);
 }
