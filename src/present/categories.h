@@ -3,6 +3,7 @@
 // What people call the parts of memory, in the order of a report: what stays first.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -27,6 +28,11 @@ inline constexpr std::array kCategoryWords = {
     CategoryWords{Category::kTemporaries, "temporaries", report::Style::kPlain},
     CategoryWords{Category::kOutputs, "held outputs", report::Style::kRed},
 };
+
+// What people call it.
+inline std::string_view LabelOfCategory(Category category) {
+  return std::ranges::find(kCategoryWords, category, &CategoryWords::category)->label;
+}
 
 // What people call the part that JSON names so; the name itself, where no category has it.
 inline std::string_view LabelOfCategory(std::string_view name) {

@@ -66,8 +66,8 @@ report::Table Effect(const Findings& findings) {
     const std::int64_t without = Of(before.at_peak, category);
     const std::int64_t with = Of(findings.peak.at_peak, category);
     if (without == with) continue;
-    table.rows.push_back(BeforeAndAfter(std::string(LabelOfCategory(NameOf(category))), without,
-                                        with, Unit::kBytes));
+    table.rows.push_back(
+        BeforeAndAfter(std::string(LabelOfCategory(category)), without, with, Unit::kBytes));
     table.rows.back().level = 2;
   }
   table.rows.push_back(BeforeAndAfter("moved by kernels", before.moved_bytes,

@@ -10,7 +10,7 @@
 #include <set>
 #include <string_view>
 
-#include "binary_units.h"
+#include "steelyard/units.h"
 
 namespace steelyard {
 namespace {

@@ -8,8 +8,8 @@
 #include <set>
 #include <string_view>
 
-#include "binary_units.h"
 #include "hardware/devices.h"
+#include "steelyard/units.h"
 
 namespace steelyard {
 namespace {

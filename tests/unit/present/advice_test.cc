@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "steelyard/units.h"
 #include "weighed_model.h"
 
 namespace steelyard::present {

@@ -38,7 +38,6 @@ class WeighedModel {
   void CountByHand();
 };
 
-inline constexpr std::int64_t kKiB = 1024;
 inline constexpr std::int64_t kFloat = 4;              // bytes
 inline constexpr std::int64_t kLayerMacs = 2 * 8 * 8;  // rows, inputs, outputs
 inline constexpr std::int64_t kHeadMacs = 2 * 8 * 4;
