@@ -265,18 +265,20 @@ constexpr std::array kRows{
           "aten::embedding_bag.padding_idx(f32[10,4], i64[6], i64[3], False, 1, False, None, "
           "False, 2)"},
          EmbeddingBag, kGradientFromParts),
-    Call({"aten::_embedding_bag", "Sums, means or maxima of rows, and what their gradient needs.",
-          "(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int "
-          "mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
-          "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
-          "aten::_embedding_bag(f32[10,4], i64[6], i64[3], False, 1)"},
-         MakeBags<For::kGradient>, gradients::kEmbeddingBag),
-    Call({"aten::_embedding_bag_forward_only", "Sums, means or maxima of rows, bag by bag.",
-          "(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int "
-          "mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
-          "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
-          "aten::_embedding_bag_forward_only(f32[10,4], i64[6], i64[3])"},
-         MakeBags<For::kForwardOnly>, gradients::kNotImplemented),
+    CopyingOut(Call(
+        {"aten::_embedding_bag", "Sums, means or maxima of rows, and what their gradient needs.",
+         "(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int "
+         "mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
+         "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+         "aten::_embedding_bag(f32[10,4], i64[6], i64[3], False, 1)"},
+        MakeBags<For::kGradient>, gradients::kEmbeddingBag)),
+    CopyingOut(
+        Call({"aten::_embedding_bag_forward_only", "Sums, means or maxima of rows, bag by bag.",
+              "(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int "
+              "mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool "
+              "include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+              "aten::_embedding_bag_forward_only(f32[10,4], i64[6], i64[3])"},
+             MakeBags<For::kForwardOnly>, gradients::kNotImplemented)),
     Call({"aten::_embedding_bag_backward", "The gradient of a table of which bags were made.",
           "(Tensor grad, Tensor indices, Tensor offsets, Tensor offset2bag, Tensor bag_size, "
           "Tensor maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, bool "
@@ -284,21 +286,23 @@ constexpr std::array kRows{
           "aten::_embedding_bag_backward(f32[3,4], i64[6], i64[3], i64[6], i64[3], i64[3], 10, "
           "False, 1, False, None)"},
          BagBackward, gradients::kNotImplemented),
-    Call({"aten::_embedding_bag_dense_backward",
-          "The gradient of a table of which bags were made, by the bag of each index.",
-          "(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor "
-          "maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? "
-          "per_sample_weights, int padding_idx=-1) -> Tensor",
-          "aten::_embedding_bag_dense_backward(f32[3,4], i64[6], i64[6], i64[3], i64[3], 10, "
-          "False, 1, None)"},
-         DenseBackward, gradients::kNotImplemented),
-    Call({"aten::_embedding_bag_per_sample_weights_backward",
-          "The gradient of the weights of what is in bags.",
-          "(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int "
-          "mode, int padding_idx=-1) -> Tensor",
-          "aten::_embedding_bag_per_sample_weights_backward(f32[3,4], f32[10,4], i64[6], i64[3], "
-          "i64[6], 0)"},
-         WeightsBackward, gradients::kNotImplemented),
+    CopyingOut(
+        Call({"aten::_embedding_bag_dense_backward",
+              "The gradient of a table of which bags were made, by the bag of each index.",
+              "(Tensor grad, Tensor indices, Tensor offset2bag, Tensor bag_size, Tensor "
+              "maximum_indices, SymInt num_weights, bool scale_grad_by_freq, int mode, Tensor? "
+              "per_sample_weights, int padding_idx=-1) -> Tensor",
+              "aten::_embedding_bag_dense_backward(f32[3,4], i64[6], i64[6], i64[3], i64[3], 10, "
+              "False, 1, None)"},
+             DenseBackward, gradients::kNotImplemented)),
+    CopyingOut(Call(
+        {"aten::_embedding_bag_per_sample_weights_backward",
+         "The gradient of the weights of what is in bags.",
+         "(Tensor grad, Tensor weight, Tensor indices, Tensor offsets, Tensor offset2bag, int "
+         "mode, int padding_idx=-1) -> Tensor",
+         "aten::_embedding_bag_per_sample_weights_backward(f32[3,4], f32[10,4], i64[6], i64[3], "
+         "i64[6], 0)"},
+        WeightsBackward, gradients::kNotImplemented)),
     Part({"steelyard::bag_of_indices", "Room for the bag of each index.",
           "(Tensor indices, Tensor offsets, int size) -> Tensor",
           "steelyard::bag_of_indices(i64[6], i64[3], 0)"},

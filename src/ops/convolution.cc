@@ -291,12 +291,12 @@ constexpr OpDef ConvolutionKernel(OpName name, std::string_view summary, Signatu
 }
 
 constexpr std::array kRows{
-    ConvolutionKernel(
+    CopyingOut(ConvolutionKernel(
         "aten::mkldnn_convolution", "Convolution by oneDNN, in layouts of its own.",
         "(Tensor self, Tensor weight, Tensor? bias, SymInt[] padding, SymInt[] stride, SymInt[] "
         "dilation, SymInt groups) -> Tensor",
         "aten::mkldnn_convolution(f32[2,20,8,8], f32[24,20,3,3], f32[24], [1,1], [1,1], [1,1], 1)",
-        gradients::kOneDnnConvolution, OneDnnShape, OneDnnAllocations, OneDnnWork),
+        gradients::kOneDnnConvolution, OneDnnShape, OneDnnAllocations, OneDnnWork)),
     ConvolutionKernel(
         "aten::_slow_conv2d_forward", "Convolution as a matrix product over gathered windows.",
         "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, SymInt[2] stride, "
@@ -310,19 +310,19 @@ constexpr std::array kRows{
                       "aten::slow_conv3d_forward(f32[1,3,4,6,6], f32[5,3,1,3,3], [1,3,3], None, "
                       "[1,1,1], [0,1,1])",
                       gradients::kSlow3d, Slow3dShape, Slow3dAllocations, SlowWork),
-    ConvolutionKernel(
+    CopyingOut(ConvolutionKernel(
         "aten::slow_conv_dilated2d", "Dilated convolution as matrix products, image by image.",
         "(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, SymInt[2] "
         "stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1]) -> Tensor",
         "aten::slow_conv_dilated2d(f64[2,3,8,8], f64[5,3,3,3], [3,3], dilation=[2,2])",
-        gradients::kDilated2d, SlowShape, DilatedAllocations, SlowWork),
-    ConvolutionKernel(
+        gradients::kDilated2d, SlowShape, DilatedAllocations, SlowWork)),
+    CopyingOut(ConvolutionKernel(
         "aten::slow_conv_dilated3d",
         "Dilated convolution of volumes as matrix products, one at a time.",
         "(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, SymInt[3] "
         "stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor",
         "aten::slow_conv_dilated3d(f64[2,3,6,8,8], f64[5,3,2,3,3], [2,3,3], dilation=[2,2,2])",
-        gradients::kDilated3d, SlowShape, DilatedAllocations, SlowWork),
+        gradients::kDilated3d, SlowShape, DilatedAllocations, SlowWork)),
     ConvolutionKernel(
         "steelyard::transposed_convolution", "Transposed convolution, inside `_convolution`.",
         "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] "
@@ -349,25 +349,27 @@ constexpr std::array kRows{
         "[0,1,1])",
         gradients::kSlowTransposed3d, SlowTransposedShape, SlowTransposed3dAllocations,
         SlowTransposedWork),
-    Casting(precision::kLowOnCuda,
-            Composite(
-                "aten::_convolution", "Convolution by the kernel that fits the operands.",
-                "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
-                "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool "
-                "benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
-                "aten::_convolution(f32[2,4,9], f32[6,2,3], f32[6], [1], [1], [1], False, [0], 2, "
-                "False, False, False, False)",
-                Family::kConvolution, convolve::Choose, precision::kFollow,
-                gradients::kConvolutionBelow)),
-    Casting(precision::kLowOnCuda,
-            Composite(
-                "aten::convolution", "Convolution over the last dimensions of an image.",
-                "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
-                "SymInt[] "
-                "dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
-                "aten::convolution(f32[1,3,8,8], f32[5,3,1,1], None, [1,1], [0,0], [1,1], False, "
-                "[0,0], 1)",
-                Family::kConvolution, convolve::Any, precision::kFollow, gradients::kConvolution)),
+    CopyingOut(Casting(
+        precision::kLowOnCuda,
+        Composite(
+            "aten::_convolution", "Convolution by the kernel that fits the operands.",
+            "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
+            "SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool "
+            "benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
+            "aten::_convolution(f32[2,4,9], f32[6,2,3], f32[6], [1], [1], [1], False, [0], 2, "
+            "False, False, False, False)",
+            Family::kConvolution, convolve::Choose, precision::kFollow,
+            gradients::kConvolutionBelow))),
+    CopyingOut(Casting(
+        precision::kLowOnCuda,
+        Composite("aten::convolution", "Convolution over the last dimensions of an image.",
+                  "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, "
+                  "SymInt[] "
+                  "dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+                  "aten::convolution(f32[1,3,8,8], f32[5,3,1,1], None, [1,1], [0,0], [1,1], False, "
+                  "[0,0], 1)",
+                  Family::kConvolution, convolve::Any, precision::kFollow,
+                  gradients::kConvolution))),
     Composite("aten::_convolution_mode", "Convolution padded as named.",
               "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str padding, SymInt[] "
               "dilation, SymInt groups) -> Tensor",

@@ -383,14 +383,15 @@ constexpr std::array kRows{
            "steelyard::onednn_convolution_backward(f32[2,24,8,8], f32[2,20,8,8], f32[24,20,3,3], "
            "[1,1], [1,1], [1,1], 1, [True,True,True])",
            OneDnnAllocations, OneDnnShape<Way::kForth>),
-    Kernel("aten::_slow_conv2d_backward.output_mask",
-           "The gradients of a convolution, as products over gathered windows.",
-           "(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] "
-           "stride, SymInt[2] padding, bool[3] output_mask) -> (Tensor grad_input, Tensor "
-           "grad_weight, Tensor grad_bias)",
-           "aten::_slow_conv2d_backward.output_mask(f32[1,5,8,8], f32[1,3,8,8], f32[5,3,3,3], "
-           "[3,3], [1,1], [1,1], [True,True,True])",
-           SlowAllocations),
+    CopyingOut(
+        Kernel("aten::_slow_conv2d_backward.output_mask",
+               "The gradients of a convolution, as products over gathered windows.",
+               "(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] "
+               "stride, SymInt[2] padding, bool[3] output_mask) -> (Tensor grad_input, Tensor "
+               "grad_weight, Tensor grad_bias)",
+               "aten::_slow_conv2d_backward.output_mask(f32[1,5,8,8], f32[1,3,8,8], f32[5,3,3,3], "
+               "[3,3], [1,1], [1,1], [True,True,True])",
+               SlowAllocations)),
     Kernel("steelyard::slow_conv3d_backward",
            "The gradients of a convolution of volumes, inside `convolution_backward`.",
            "(Tensor grad_output, Tensor self, Tensor weight, SymInt[3] kernel_size, SymInt[3] "
@@ -433,14 +434,15 @@ constexpr std::array kRows{
            "steelyard::slow_conv_transpose3d_backward(f64[2,6,11,11,11], f64[2,4,5,5,5], "
            "f64[4,6,3,3,3], [3,3,3], [2,2,2], [0,0,0], [True,True,True])",
            SlowTransposed3dAllocations, Slow3dShape<Way::kBack>, GradientsWork<Way::kBack>),
-    Composite("aten::convolution_backward",
-              "The gradients of a convolution by the kernel that fits the operands.",
-              "(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] "
-              "stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] "
-              "output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-              "aten::convolution_backward(f32[2,6,9], f32[2,4,9], f32[6,2,3], [6], [1], [1], [1], "
-              "False, [0], 2, [True,True,True])",
-              Family::kConvolution, convolve::Backward, precision::kFollow, kGradientUnknown),
+    CopyingOut(Composite(
+        "aten::convolution_backward",
+        "The gradients of a convolution by the kernel that fits the operands.",
+        "(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] "
+        "stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] "
+        "output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+        "aten::convolution_backward(f32[2,6,9], f32[2,4,9], f32[6,2,3], [6], [1], [1], [1], "
+        "False, [0], 2, [True,True,True])",
+        Family::kConvolution, convolve::Backward, precision::kFollow, kGradientUnknown)),
 };
 
 }  // namespace

@@ -154,7 +154,7 @@ constexpr Gradient Of(std::string_view node, GradientFn formula) {
   return Gradient(node, {GradientOf(0, {}, formula)});
 }
 constexpr OpDef Copy(const Words& words, DecomposeFn decompose, Gradient grad) {
-  return Composite(Family::kDataMovement, words, decompose, grad);
+  return CopyingOut(Composite(Family::kDataMovement, words, decompose, grad));
 }
 
 constexpr std::array kRows{

@@ -141,22 +141,24 @@ constexpr std::array kRows{
               "blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
               "aten::ctc_loss.Tensor(f32[10,2,5], i64[2,3], i64[2], i64[2])", Family::kLoss,
               LossOfTensors, precision::kFullOnCpu),
-    Kernel(Family::kLoss,
-           {"aten::_ctc_loss", "The loss of all alignments of each sequence with its target.",
-            "(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int "
-            "blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
-            "aten::_ctc_loss(f32[10,2,5], i64[2,3], [10,10], [3,2])"},
-           {CtcShape, Fusion::kOpaque, CtcAllocations, CtcWork, gradients::kCtcLoss,
-            precision::kFollow}),
-    Kernel(Family::kLoss,
-           {"aten::_ctc_loss_backward", "The gradient of probabilities in time.",
-            "(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] "
-            "target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool "
-            "zero_infinity=False) -> Tensor",
-            "aten::_ctc_loss_backward(f32[2], f32[10,2,5], i64[2,3], [10,10], [3,2], f32[2], "
-            "f32[2,10,7], 0)"},
-           {CtcBackwardShape, Fusion::kOpaque, CtcBackwardAllocations, CtcBackwardWork,
-            kGradientUnknown, precision::kFollow}),
+    CopyingOut(
+        Kernel(Family::kLoss,
+               {"aten::_ctc_loss", "The loss of all alignments of each sequence with its target.",
+                "(Tensor log_probs, Tensor targets, int[] input_lengths, int[] target_lengths, int "
+                "blank=0, bool zero_infinity=False) -> (Tensor, Tensor)",
+                "aten::_ctc_loss(f32[10,2,5], i64[2,3], [10,10], [3,2])"},
+               {CtcShape, Fusion::kOpaque, CtcAllocations, CtcWork, gradients::kCtcLoss,
+                precision::kFollow})),
+    CopyingOut(
+        Kernel(Family::kLoss,
+               {"aten::_ctc_loss_backward", "The gradient of probabilities in time.",
+                "(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, int[] "
+                "target_lengths, Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool "
+                "zero_infinity=False) -> Tensor",
+                "aten::_ctc_loss_backward(f32[2], f32[10,2,5], i64[2,3], [10,10], [3,2], f32[2], "
+                "f32[2,10,7], 0)"},
+               {CtcBackwardShape, Fusion::kOpaque, CtcBackwardAllocations, CtcBackwardWork,
+                kGradientUnknown, precision::kFollow})),
 };
 
 }  // namespace

@@ -108,40 +108,47 @@ constexpr OpDef MovementComposite(OpName name, std::string_view summary, Signatu
 }
 
 constexpr std::array kRows{
-    Knowing(contents::Same<0>,
+    TakingBits(
+        MathBits::kBoth,
+        CopyingOut(Knowing(
+            contents::Same<0>,
             Kernel(Family::kDataMovement,
                    {"aten::clone",
                     "A copy; dense tensors keep their strides unless a memory format is given.",
                     "(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
                     "aten::clone(f32[3,4]{1,3})"},
                    {CloneShape, Fusion::kElementwise, CloneAllocations, work::Move,
-                    gradients::kClone, precision::kFollow})),
-    Knowing(contents::Same<0>, OpDef{.name = "aten::_to_copy",
-                                     .summary = "A copy in another dtype or layout.",
-                                     .signature = "(Tensor self, *, ScalarType? dtype=None, "
-                                                  "Layout? layout=None, Device? device=None, "
-                                                  "bool? "
-                                                  "pin_memory=None, bool non_blocking=False, "
-                                                  "MemoryFormat? memory_format=None) -> Tensor",
-                                     .example = "aten::_to_copy(f32[3,4], dtype=bf16)",
-                                     .family = Family::kDataMovement,
-                                     .shape = ToCopyShape,
-                                     .alias = Alias::kNone,
-                                     .fusion = Fusion::kElementwise,
-                                     .decompose = kIsKernel,
-                                     .allocations = ToCopyAllocations,
-                                     .work = work::Move,
-                                     .traffic = traffic::ReadAllWriteAll,
-                                     .grad = gradients::kToCopy,
-                                     .precision = precision::kFollow}),
-    Knowing(contents::Same<1>,
+                    gradients::kClone, precision::kFollow})))),
+    CopyingOut(
+        Knowing(contents::Same<0>, OpDef{.name = "aten::_to_copy",
+                                         .summary = "A copy in another dtype or layout.",
+                                         .signature = "(Tensor self, *, ScalarType? dtype=None, "
+                                                      "Layout? layout=None, Device? device=None, "
+                                                      "bool? "
+                                                      "pin_memory=None, bool non_blocking=False, "
+                                                      "MemoryFormat? memory_format=None) -> Tensor",
+                                         .example = "aten::_to_copy(f32[3,4], dtype=bf16)",
+                                         .family = Family::kDataMovement,
+                                         .shape = ToCopyShape,
+                                         .alias = Alias::kNone,
+                                         .fusion = Fusion::kElementwise,
+                                         .decompose = kIsKernel,
+                                         .allocations = ToCopyAllocations,
+                                         .work = work::Move,
+                                         .traffic = traffic::ReadAllWriteAll,
+                                         .grad = gradients::kToCopy,
+                                         .precision = precision::kFollow})),
+    TakingBits(
+        MathBits::kBoth,
+        Knowing(
+            contents::Same<1>,
             Kernel(Family::kDataMovement,
                    {"aten::copy_", "Overwrites a tensor with another, broadcast and cast to it.",
                     "(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
                     "aten::copy_(f32[3,4], f32[4])"},
                    {CopyShape, Fusion::kBroadcast, CopyAllocations, work::Move, gradients::kCopy,
                     precision::kFollow},
-                   Alias::kInPlace, traffic::ReadWhatIsWritten)),
+                   Alias::kInPlace, traffic::ReadWhatIsWritten))),
     MovementComposite("aten::contiguous",
                       "The tensor itself if it is contiguous, else a copy that is.",
                       "(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
@@ -176,8 +183,9 @@ constexpr std::array kRows{
                       TypeAs),
     MovementComposite("aten::lift_fresh", "A constant.", "(Tensor(a) self) -> Tensor(a)",
                       "aten::lift_fresh(f32[3])", decompose::Itself),
-    MovementComposite("aten::lift_fresh_copy", "A copy of a constant.", "(Tensor self) -> Tensor",
-                      "aten::lift_fresh_copy(f32[3])", LiftFreshCopy),
+    CopyingOut(MovementComposite("aten::lift_fresh_copy", "A copy of a constant.",
+                                 "(Tensor self) -> Tensor", "aten::lift_fresh_copy(f32[3])",
+                                 LiftFreshCopy)),
 };
 
 }  // namespace

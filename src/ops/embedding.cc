@@ -92,21 +92,21 @@ std::vector<Tensor> OneHot(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
-    Composite(
+    CopyingOut(Composite(
         Family::kIndexing,
         {"aten::embedding", "Rows of a table chosen by ids of any shape.",
          "(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, "
          "bool sparse=False) -> Tensor",
          "aten::embedding(f32[100,16], i64[3,4])"},
-        Embedding, gradients::kEmbedding),
-    OpaqueKernel(
+        Embedding, gradients::kEmbedding)),
+    CopyingOut(OpaqueKernel(
         Family::kIndexing,
         {"aten::embedding_dense_backward", "The gradient of a table of embeddings.",
          "(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
          "scale_grad_by_freq) -> Tensor",
          "aten::embedding_dense_backward(f32[3,4,16], i64[3,4], 100, -1, False)"},
         TableGradientShape, {EmbeddingBackwardAllocations, cuda::EmbeddingGradient},
-        work::PerInput<work::PerElement{.alu = 1}>, kGradientUnknown),
+        work::PerInput<work::PerElement{.alu = 1}>, kGradientUnknown)),
     OpaqueKernel(
         Family::kIndexing,
         {"aten::embedding_renorm_", "Rows of a table, scaled to norms of at most a number.",

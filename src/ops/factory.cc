@@ -291,13 +291,13 @@ constexpr std::array kRows{
            {BoxImaginaryShape, Fusion::kElementwise, BoxAllocations, work::None, kNoGradient,
             precision::kFollow},
            Alias::kNone, traffic::None),
-    Knowing(
+    CopyingOut(Knowing(
         contents::Number<0>,
         Fresh(
             "aten::scalar_tensor", "A number as a 0-dim tensor.",
             "(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
             "pin_memory=None) -> Tensor",
-            "aten::scalar_tensor(1, dtype=f16)", ScalarTensorShape, allocations::OutputsOnly)),
+            "aten::scalar_tensor(1, dtype=f16)", ScalarTensorShape, allocations::OutputsOnly))),
     Knowing(
         contents::Everywhere<0>,
         Fresh(
@@ -332,63 +332,74 @@ constexpr std::array kRows{
              "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
              "aten::empty.memory_format([2,3,4,5], memory_format=2)", EmptyShape,
              allocations::Via<"aten::empty">),
-    Unfilled("aten::empty_strided", "A tensor with any content, laid out as the strides say.",
-             "(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, "
-             "Device? device=None, bool? pin_memory=None) -> Tensor",
-             "aten::empty_strided([2,8], [1,2])", EmptyStridedShape,
-             allocations::Via<"aten::empty_strided">),
-    Knowing(
+    TakingBits(
+        MathBits::kBoth,
+        CopyingOut(Unfilled(
+            "aten::empty_strided", "A tensor with any content, laid out as the strides say.",
+            "(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, "
+            "Device? device=None, bool? pin_memory=None) -> Tensor",
+            "aten::empty_strided([2,8], [1,2])", EmptyStridedShape,
+            allocations::Via<"aten::empty_strided">))),
+    CopyingOut(Knowing(
         contents::Everywhere<0>,
         Fresh(
             "aten::new_zeros", "Zeros of the tensor's dtype.",
             "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
             "device=None, bool? pin_memory=None) -> Tensor",
-            "aten::new_zeros(f16[1], [2,8])", NewOfSelfShape<2>)),
-    Knowing(
+            "aten::new_zeros(f16[1], [2,8])", NewOfSelfShape<2>))),
+    CopyingOut(Knowing(
         contents::Everywhere<1>,
         Fresh(
             "aten::new_ones", "Ones of the tensor's dtype.",
             "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
             "device=None, bool? pin_memory=None) -> Tensor",
-            "aten::new_ones(f16[1], [2,8])", NewOfSelfShape<2>)),
-    Knowing(
+            "aten::new_ones(f16[1], [2,8])", NewOfSelfShape<2>))),
+    CopyingOut(Knowing(
         contents::Number<2>,
         Fresh("aten::new_full", "A number repeated, of the tensor's dtype.",
               "(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? "
               "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-              "aten::new_full(f16[1], [2,8], 1)", NewOfSelfShape<3>)),
-    Unfilled("aten::new_empty", "A tensor of the tensor's dtype with any content.",
-             "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-             "device=None, bool? pin_memory=None) -> Tensor",
-             "aten::new_empty(f16[1], [2,8])", NewOfSelfShape<2>, allocations::Via<"aten::empty">),
-    Unfilled("aten::new_empty_strided", "A tensor laid out as the strides say, with any content.",
-             "(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? "
-             "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-             "aten::new_empty_strided(f16[1], [2,8], [1,2])", NewEmptyStridedShape,
-             allocations::Via<"aten::empty_strided">),
-    Knowing(
+              "aten::new_full(f16[1], [2,8], 1)", NewOfSelfShape<3>))),
+    CopyingOut(Unfilled(
+        "aten::new_empty", "A tensor of the tensor's dtype with any content.",
+        "(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+        "device=None, bool? pin_memory=None) -> Tensor",
+        "aten::new_empty(f16[1], [2,8])", NewOfSelfShape<2>, allocations::Via<"aten::empty">)),
+    CopyingOut(Unfilled(
+        "aten::new_empty_strided", "A tensor laid out as the strides say, with any content.",
+        "(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? "
+        "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+        "aten::new_empty_strided(f16[1], [2,8], [1,2])", NewEmptyStridedShape,
+        allocations::Via<"aten::empty_strided">)),
+    CopyingOut(Knowing(
         contents::Everywhere<0>,
         Fresh("aten::zeros_like", "Zeros of the tensor's layout.",
               "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
               "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-              "aten::zeros_like(f32[2,8]{1,2})", LikeShape<1>, LikeAllocations<1>)),
-    Knowing(
+              "aten::zeros_like(f32[2,8]{1,2})", LikeShape<1>, LikeAllocations<1>))),
+    CopyingOut(Knowing(
         contents::Everywhere<1>,
         Fresh("aten::ones_like", "Ones of the tensor's layout.",
               "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
               "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-              "aten::ones_like(f32[2,8], dtype=bool)", LikeShape<1>, LikeAllocations<1>)),
-    Knowing(
-        contents::Number<1>,
-        Fresh("aten::full_like", "A number repeated in the tensor's layout.",
-              "(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
-              "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> "
-              "Tensor",
-              "aten::full_like(f32[2,8], 1)", LikeShape<2>, LikeAllocations<2>)),
-    Unfilled("aten::empty_like", "A tensor of the tensor's layout with any content.",
-             "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-             "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-             "aten::empty_like(f32[4,2,8]{8,0,1})", LikeShape<1>, LikeAllocations<1>),
+              "aten::ones_like(f32[2,8], dtype=bool)", LikeShape<1>, LikeAllocations<1>))),
+    TakingBits(
+        MathBits::kBoth,
+        CopyingOut(Knowing(
+            contents::Number<1>,
+            Fresh(
+                "aten::full_like", "A number repeated in the tensor's layout.",
+                "(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
+                "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> "
+                "Tensor",
+                "aten::full_like(f32[2,8], 1)", LikeShape<2>, LikeAllocations<2>)))),
+    TakingBits(
+        MathBits::kBoth,
+        CopyingOut(Unfilled(
+            "aten::empty_like", "A tensor of the tensor's layout with any content.",
+            "(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+            "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+            "aten::empty_like(f32[4,2,8]{8,0,1})", LikeShape<1>, LikeAllocations<1>))),
     Knowing(contents::Range<contents::kNone, contents::kNone>,
             Fresh("aten::arange", "0, 1, ... up to `end`.",
                   "(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
@@ -485,12 +496,13 @@ constexpr std::array kRows{
     Knowing(contents::Everywhere<0>,
             Overwrite("aten::zero_", "Overwrites with zeros.", "(Tensor(a!) self) -> Tensor(a!)",
                       "aten::zero_(f32[2,8])", gradients::kZero)),
-    Composite("aten::fill.Scalar", "A number repeated in the tensor's layout.",
-              "(Tensor self, Scalar value) -> Tensor", "aten::fill.Scalar(f32[2,8], 1)",
-              Family::kFactory, Fill, precision::kFollow, gradients::kFill),
-    Composite("aten::fill.Tensor", "A 0-dim tensor repeated in the tensor's layout.",
-              "(Tensor self, Tensor value) -> Tensor", "aten::fill.Tensor(f32[2,8], f32[])",
-              Family::kFactory, FillWithTensor, precision::kFollow, gradients::kFillWithTensor),
+    CopyingOut(Composite("aten::fill.Scalar", "A number repeated in the tensor's layout.",
+                         "(Tensor self, Scalar value) -> Tensor", "aten::fill.Scalar(f32[2,8], 1)",
+                         Family::kFactory, Fill, precision::kFollow, gradients::kFill)),
+    CopyingOut(Composite("aten::fill.Tensor", "A 0-dim tensor repeated in the tensor's layout.",
+                         "(Tensor self, Tensor value) -> Tensor",
+                         "aten::fill.Tensor(f32[2,8], f32[])", Family::kFactory, FillWithTensor,
+                         precision::kFollow, gradients::kFillWithTensor)),
 };
 
 }  // namespace

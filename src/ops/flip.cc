@@ -85,21 +85,22 @@ std::vector<Tensor> FlipOne(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
-    Composite("aten::roll",
-              "Elements shifted along dimensions; what falls off comes in on the other side.",
-              "(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
-              "aten::roll(f32[2,3,4], [1,2], [0,-1])", Family::kDataMovement, Roll,
-              precision::kFollow, gradients::kRoll),
-    Kernel(Family::kDataMovement,
-           {"aten::flip", "Dimensions in reverse order.", "(Tensor self, int[] dims) -> Tensor",
-            "aten::flip(f32[2,3], [1])"},
-           {FlipShape, Fusion::kInjective, allocations::Via<"aten::empty_strided">, work::Move,
-            gradients::kFlip, precision::kFollow}),
-    Composite(
+    CopyingOut(
+        Composite("aten::roll",
+                  "Elements shifted along dimensions; what falls off comes in on the other side.",
+                  "(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
+                  "aten::roll(f32[2,3,4], [1,2], [0,-1])", Family::kDataMovement, Roll,
+                  precision::kFollow, gradients::kRoll)),
+    CopyingOut(Kernel(Family::kDataMovement,
+                      {"aten::flip", "Dimensions in reverse order.",
+                       "(Tensor self, int[] dims) -> Tensor", "aten::flip(f32[2,3], [1])"},
+                      {FlipShape, Fusion::kInjective, allocations::Via<"aten::empty_strided">,
+                       work::Move, gradients::kFlip, precision::kFollow})),
+    CopyingOut(Composite(
         Family::kDataMovement,
         {"aten::rot90", "Quarter turns in two dimensions.",
          "(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", "aten::rot90(f32[2,8], 1, [0,1])"},
-        Rotate, gradients::kRotate),
+        Rotate, gradients::kRotate)),
     Composite(Family::kDataMovement,
               {"aten::fliplr", "The second dimension in reverse order.", "(Tensor self) -> Tensor",
                "aten::fliplr(f32[2,8])"},

@@ -86,12 +86,12 @@ std::vector<Tensor> IsNan(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
-    Call({"aten::isnan", "Whether an element is not a number.", "(Tensor self) -> Tensor",
-          "aten::isnan(f32[2,8])"},
-         IsNan),
-    Call({"aten::isinf", "Whether an element is infinite.", "(Tensor self) -> Tensor",
-          "aten::isinf(f32[2,8])"},
-         IsInf, kNoGradient),
+    CopyingOut(Call({"aten::isnan", "Whether an element is not a number.",
+                     "(Tensor self) -> Tensor", "aten::isnan(f32[2,8])"},
+                    IsNan)),
+    CopyingOut(Call({"aten::isinf", "Whether an element is infinite.", "(Tensor self) -> Tensor",
+                     "aten::isinf(f32[2,8])"},
+                    IsInf, kNoGradient)),
     Kernel(Family::kElementwise,
            {"aten::isposinf", "Whether an element is infinite and positive.",
             "(Tensor self) -> Tensor", "aten::isposinf(f32[2,8])"},

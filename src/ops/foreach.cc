@@ -112,8 +112,8 @@ std::vector<Tensor> Norms(Dispatcher& d, const OpView& op) {
 constexpr OpDef List(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
-  return Composite(name, summary, signature, example, Family::kElementwise, decompose,
-                   precision::kFollow, grad);
+  return CopyingOut(Composite(name, summary, signature, example, Family::kElementwise, decompose,
+                              precision::kFollow, grad));
 }
 
 // --- Fused optimizers ---------------------------------------------------------------------------

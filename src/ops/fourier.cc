@@ -443,7 +443,8 @@ std::vector<Tensor> Shift(Dispatcher& d, const OpView& op) {
 
 constexpr OpDef TransformKernel(const Words& words, ShapeFn shape, AllocationsFn allocations,
                                 Gradient grad) {
-  return OpaqueKernel(Family::kTransform, words, shape, allocations, TransformWork, grad);
+  return CopyingOut(
+      OpaqueKernel(Family::kTransform, words, shape, allocations, TransformWork, grad));
 }
 constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
   return Composite(Family::kTransform, words, decompose);

@@ -156,11 +156,12 @@ void HistcAllocations(const OpView& op, Allocations& memory) {
 constexpr Gradient kOfWeights{"NotImplemented", {GradientOf(1, {}, gradients::NotImplemented)}};
 
 constexpr std::array kRows{
-    Composite(Family::kReduction,
-              {"aten::bincount", "How often each number occurs, or the sums of its weights.",
-               "(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
-               "aten::bincount(i64[8], f32[8], 5)"},
-              BinCount, kOfWeights),
+    CopyingOut(
+        Composite(Family::kReduction,
+                  {"aten::bincount", "How often each number occurs, or the sums of its weights.",
+                   "(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
+                   "aten::bincount(i64[8], f32[8], 5)"},
+                  BinCount, kOfWeights)),
     OpaqueKernel(Family::kReduction,
                  {"steelyard::count_into", "Adds up how often each number occurs.",
                   "(Tensor(a!) self, Tensor numbers, Tensor? weights) -> Tensor(a!)",

@@ -393,11 +393,11 @@ constexpr std::array kRows{
         {IndexPutShape, Fusion::kOpaque, DeviceAllocations{IndexPutAllocations, IndexPutOnCuda},
          IndexPutWork, gradients::kIndexPut, precision::kFollow},
         Alias::kInPlace, IndexPutTraffic),
-    Casting(
+    CopyingOut(Casting(
         precision::kPromoteOnCuda,
         Call("aten::index_put", "A copy in which elements chosen by index tensors are overwritten.",
              "(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-             "aten::index_put(f32[4,6], [i64[3]], f32[6])", IndexPut, gradients::kIndexPut)),
+             "aten::index_put(f32[4,6], [i64[3]], f32[6])", IndexPut, gradients::kIndexPut))),
     Call("aten::_unsafe_index.Tensor", "Elements chosen by index tensors that nobody checks.",
          "(Tensor self, Tensor?[] indices) -> Tensor",
          "aten::_unsafe_index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])",

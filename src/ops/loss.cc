@@ -503,13 +503,14 @@ constexpr std::array kRows{
            "-> Tensor",
            "aten::binary_cross_entropy_backward(f32[], f32[4,7], f32[4,7])",
            BinaryCrossEntropyBackward, kGradientUnknown),
-    Casting(precision::kFull,
-            LossOf("aten::binary_cross_entropy_with_logits",
-                   "Cross entropy of two classes after a sigmoid.",
-                   "(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
-                   "reduction=1) -> Tensor",
-                   "aten::binary_cross_entropy_with_logits(f32[4,7], f32[4,7], None, f32[7])",
-                   BinaryCrossEntropyWithLogits, gradients::kBinaryCrossEntropyWithLogits)),
+    CopyingOut(Casting(
+        precision::kFull,
+        LossOf("aten::binary_cross_entropy_with_logits",
+               "Cross entropy of two classes after a sigmoid.",
+               "(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
+               "reduction=1) -> Tensor",
+               "aten::binary_cross_entropy_with_logits(f32[4,7], f32[4,7], None, f32[7])",
+               BinaryCrossEntropyWithLogits, gradients::kBinaryCrossEntropyWithLogits))),
     Casting(
         precision::kFull,
         LossOf("aten::kl_div", "Divergence of two distributions.",

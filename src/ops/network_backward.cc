@@ -387,10 +387,10 @@ constexpr std::array kRows{
               "(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
               "aten::hardtanh_backward(f32[2,8], f32[2,8], 0, 6)", kSelection,
               allocations::IterateByFactory<Promotion::kCommon, 0, 1>),
-    Pointwise("aten::hardswish_backward", "The gradient of hardswish.",
-              "(Tensor grad_output, Tensor self) -> Tensor",
-              "aten::hardswish_backward(f32[2,8], f32[2,8])", kSelection,
-              allocations::IterateByFactory<Promotion::kCommon, 0, 1>),
+    CopyingOut(Pointwise("aten::hardswish_backward", "The gradient of hardswish.",
+                         "(Tensor grad_output, Tensor self) -> Tensor",
+                         "aten::hardswish_backward(f32[2,8], f32[2,8])", kSelection,
+                         allocations::IterateByFactory<Promotion::kCommon, 0, 1>)),
     Pointwise("aten::hardsigmoid_backward", "The gradient of hardsigmoid.",
               "(Tensor grad_output, Tensor self) -> Tensor",
               "aten::hardsigmoid_backward(f32[2,8], f32[2,8])", kSelection),
@@ -447,13 +447,14 @@ constexpr std::array kRows{
            Fusion::kReduction, SoftmaxBackwardShape,
            {SoftmaxBackwardAllocations, LogSoftmaxBackwardOnCuda},
            work::PerOutput<PerElement{.alu = 3, .special = 1}>),
-    Kernel("aten::native_layer_norm_backward", "The gradients of a layer norm.",
-           "(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, "
-           "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-           "aten::native_layer_norm_backward(f32[2,3,8], f32[2,3,8], [8], f32[2,3,1], f32[2,3,1], "
-           "f32[8], f32[8], [True, True, True])",
-           Family::kNormalization, Fusion::kOpaque, LayerNormBackwardShape,
-           {LayerNormBackwardAllocations, LayerNormBackwardOnCuda}, LayerNormBackwardWork),
+    CopyingOut(Kernel(
+        "aten::native_layer_norm_backward", "The gradients of a layer norm.",
+        "(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, "
+        "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+        "aten::native_layer_norm_backward(f32[2,3,8], f32[2,3,8], [8], f32[2,3,1], f32[2,3,1], "
+        "f32[8], f32[8], [True, True, True])",
+        Family::kNormalization, Fusion::kOpaque, LayerNormBackwardShape,
+        {LayerNormBackwardAllocations, LayerNormBackwardOnCuda}, LayerNormBackwardWork)),
     Kernel("aten::_fused_rms_norm_backward", "The gradients of a root-mean-square norm on CUDA.",
            "(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, "
            "bool[2] output_mask) -> (Tensor, Tensor)",
@@ -470,26 +471,29 @@ constexpr std::array kRows{
            "f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9], 0.0, False)",
            Family::kAttention, Fusion::kOpaque, FlashBackwardShape, FlashBackwardAllocations,
            attention::FusedBackwardWork<8, 7>),
-    Kernel("aten::slice_backward", "The gradient of a slice, zero elsewhere.",
-           "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
-           "step) -> Tensor",
-           "aten::slice_backward(f32[2,3], [2,8], 1, 0, 3, 1)", Family::kIndexing,
-           Fusion::kInjective, SizesShape, allocations::Via<"aten::empty">, work::Move),
-    Kernel("aten::select_backward", "The gradient of one element of a dimension, zero elsewhere.",
-           "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
-           "aten::select_backward(f32[2], [2,8], 1, 0)", Family::kIndexing, Fusion::kInjective,
-           SizesShape, allocations::Via<"aten::empty">, work::Move),
-    Kernel("aten::diagonal_backward", "The gradient of a diagonal, zero elsewhere.",
-           "(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
-           "aten::diagonal_backward(f32[4], [4,10], 1, 0, 1)", Family::kIndexing,
-           Fusion::kInjective, SizesShape, allocations::Via<"aten::empty">, work::Move),
-    Differentiable(
+    CopyingOut(Kernel(
+        "aten::slice_backward", "The gradient of a slice, zero elsewhere.",
+        "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
+        "step) -> Tensor",
+        "aten::slice_backward(f32[2,3], [2,8], 1, 0, 3, 1)", Family::kIndexing, Fusion::kInjective,
+        SizesShape, allocations::Via<"aten::empty">, work::Move)),
+    CopyingOut(Kernel("aten::select_backward",
+                      "The gradient of one element of a dimension, zero elsewhere.",
+                      "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
+                      "aten::select_backward(f32[2], [2,8], 1, 0)", Family::kIndexing,
+                      Fusion::kInjective, SizesShape, allocations::Via<"aten::empty">, work::Move)),
+    CopyingOut(Kernel(
+        "aten::diagonal_backward", "The gradient of a diagonal, zero elsewhere.",
+        "(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
+        "aten::diagonal_backward(f32[4], [4,10], 1, 0, 1)", Family::kIndexing, Fusion::kInjective,
+        SizesShape, allocations::Via<"aten::empty">, work::Move)),
+    CopyingOut(Differentiable(
         kUnfoldBackward,
         Kernel("aten::unfold_backward", "The gradient of windows along a dimension.",
                "(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
                "aten::unfold_backward(f32[2,3,3], [2,8], 1, 3, 2)", Family::kIndexing,
                Fusion::kOpaque, SizesShape, {UnfoldBackwardAllocations, UnfoldBackwardAllocations},
-               AddGradient)),
+               AddGradient))),
     Kernel("aten::nll_loss2d_backward", "The gradient of the negative log likelihood per pixel.",
            "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
            "ignore_index, Tensor total_weight) -> Tensor",

@@ -441,13 +441,14 @@ constexpr OpDef NormalizationOf(OpName name, std::string_view summary, Signature
 }
 
 constexpr std::array kRows{
-    Casting(precision::kFullOnCuda,
-            NormalizationKernel(
-                "aten::native_layer_norm", "Rows scaled to mean 0 and variance 1, with both.",
-                "(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
-                "float eps) -> (Tensor, Tensor, Tensor)",
-                "aten::native_layer_norm(f32[2,3,8], [8], f32[8], f32[8], 1e-05)",
-                gradients::kLayerNorm, LayerNormShape, kLayerNormAllocations, LayerNormWork)),
+    CopyingOut(
+        Casting(precision::kFullOnCuda,
+                NormalizationKernel(
+                    "aten::native_layer_norm", "Rows scaled to mean 0 and variance 1, with both.",
+                    "(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
+                    "float eps) -> (Tensor, Tensor, Tensor)",
+                    "aten::native_layer_norm(f32[2,3,8], [8], f32[8], f32[8], 1e-05)",
+                    gradients::kLayerNorm, LayerNormShape, kLayerNormAllocations, LayerNormWork))),
     Casting(precision::kFullOnCuda,
             NormalizationOf("aten::layer_norm", "Rows scaled to mean 0 and variance 1.",
                             "(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, "
@@ -475,13 +476,13 @@ constexpr std::array kRows{
         "aten::_native_batch_norm_legit.no_stats(f32[2,3,4,4], f32[3], f32[3], True, 0.1, 1e-05)",
         gradients::kBatchNormOfBatch, BatchNormOfBatchShape, BatchNormOfBatchAllocations,
         BatchNormOfBatchWork),
-    NormalizationOf("aten::_native_batch_norm_legit_no_training",
-                    "Channels scaled by the running statistics.",
-                    "(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor "
-                    "running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-                    "aten::_native_batch_norm_legit_no_training(f32[2,3,4,4], None, None, f32[3], "
-                    "f32[3], 0.1, 1e-05)",
-                    BatchNormInference),
+    CopyingOut(NormalizationOf(
+        "aten::_native_batch_norm_legit_no_training", "Channels scaled by the running statistics.",
+        "(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor "
+        "running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+        "aten::_native_batch_norm_legit_no_training(f32[2,3,4,4], None, None, f32[3], "
+        "f32[3], 0.1, 1e-05)",
+        BatchNormInference)),
     NormalizationOf("aten::_native_batch_norm_legit_functional",
                     "As native_batch_norm, with new running statistics.",
                     "(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor "
@@ -502,13 +503,13 @@ constexpr std::array kRows{
         "bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
         "aten::instance_norm(f32[2,3,4,4], f32[3], f32[3], None, None, True, 0.1, 1e-05, False)",
         InstanceNorm),
-    NormalizationKernel("aten::native_group_norm",
-                        "Groups of channels scaled to mean 0 and variance 1, with both.",
-                        "(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt "
-                        "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
-                        "aten::native_group_norm(f32[2,6,4], f32[6], f32[6], 2, 6, 4, 3, 1e-05)",
-                        gradients::kGroupNorm, GroupNormShape,
-                        {GroupNormAllocations, GroupNormOnCuda}, GroupNormWork),
+    CopyingOut(NormalizationKernel(
+        "aten::native_group_norm", "Groups of channels scaled to mean 0 and variance 1, with both.",
+        "(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt "
+        "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+        "aten::native_group_norm(f32[2,6,4], f32[6], f32[6], 2, 6, 4, 3, 1e-05)",
+        gradients::kGroupNorm, GroupNormShape, {GroupNormAllocations, GroupNormOnCuda},
+        GroupNormWork)),
     Casting(precision::kFullOnCuda,
             NormalizationOf(
                 "aten::group_norm", "Groups of channels scaled to mean 0 and variance 1.",

@@ -220,8 +220,9 @@ Work GroupBackwardWork(const OpView& op) { return {.alu = work::Elements(op.tens
 constexpr OpDef Backward(OpName name, std::string_view summary, Signature signature,
                          std::string_view example, ShapeFn shape, DeviceAllocations allocations,
                          WorkFn work) {
-  return Kernel(Family::kNormalization, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, work, kGradientUnknown, precision::kFollow});
+  return CopyingOut(
+      Kernel(Family::kNormalization, {name, summary, signature, example},
+             {shape, Fusion::kOpaque, allocations, work, kGradientUnknown, precision::kFollow}));
 }
 
 constexpr std::array kRows{

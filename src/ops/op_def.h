@@ -280,6 +280,16 @@ using ContentsFn = Contents (*)(const OpView& op);
 inline constexpr DecomposeFn kIsKernel = nullptr;
 inline constexpr ShapeFn kShapeFromParts = nullptr;
 
+// What PyTorch's overload does that is given a tensor for the result ("aten::add.out").
+enum class OutOverload : std::uint8_t {
+  kWrites,  // the kernel writes into that tensor
+  kCopies,  // torchgen writes it (native_functions.yaml, `autogen`): it computes apart, and copies
+};
+
+// The bits of a view that stand for a function not yet computed, as far as an operator computes
+// with them; before all others they are resolved.
+enum class MathBits : std::uint8_t { kNone, kConjugate, kNegative, kBoth };
+
 // What a kernel allocates on each device. A row that says nothing of CUDA has no scratch there: its
 // outputs in order, and nothing else.
 struct DeviceAllocations {
@@ -308,9 +318,12 @@ struct OpDef {
   Stated<TrafficFn> traffic;
   Stated<Gradient> grad;        // how autograd differentiates it, and what it saves
   Stated<Precision> precision;  // what autocast does with its operands
-  // What is known of its result before it runs, where that tells what masks hide: the one column
-  // that may be left out, for nothing known is never wrong.
+  // The columns that may be left out. What is known of its result before it runs, where that tells
+  // what masks hide: nothing known is never wrong. The others are as with nearly all operators, and
+  // every row's are compared with PyTorch's.
   ContentsFn contents = nullptr;
+  OutOverload out_overload = OutOverload::kWrites;
+  MathBits math_bits = MathBits::kNone;
 
   bool is_kernel() const { return *decompose == nullptr; }
   // What it allocates where `op` runs: nothing for results in the host's memory. Requires: it is a
@@ -331,6 +344,18 @@ constexpr OpDef Casting(Precision precision, OpDef row) {
 // A row of which something is known before it runs.
 constexpr OpDef Knowing(ContentsFn contents, OpDef row) {
   row.contents = contents;
+  return row;
+}
+
+// A row whose overload for a given tensor copies its result there.
+constexpr OpDef CopyingOut(OpDef row) {
+  row.out_overload = OutOverload::kCopies;
+  return row;
+}
+
+// A row that computes with bits of views.
+constexpr OpDef TakingBits(MathBits bits, OpDef row) {
+  row.math_bits = bits;
   return row;
 }
 

@@ -111,22 +111,23 @@ constexpr OpDef Shuffled(const Words& words, ShapeFn shape, AllocationsFn alloca
 }
 
 constexpr std::array kRows{
-    Shuffled(
+    CopyingOut(Shuffled(
         {"aten::pixel_shuffle", "Channels spread over a larger image.",
          "(Tensor self, int upscale_factor) -> Tensor", "aten::pixel_shuffle(f32[2,12,3,3], 2)"},
-        PixelShuffleShape, ShuffleAllocations, gradients::kPixelShuffle),
-    Shuffled(
+        PixelShuffleShape, ShuffleAllocations, gradients::kPixelShuffle)),
+    CopyingOut(Shuffled(
         {"aten::pixel_unshuffle", "Pixels gathered as channels of a smaller image.",
          "(Tensor self, int downscale_factor) -> Tensor", "aten::pixel_unshuffle(f32[2,3,6,6], 2)"},
-        PixelUnshuffleShape, ShuffleAllocations, gradients::kPixelUnshuffle),
+        PixelUnshuffleShape, ShuffleAllocations, gradients::kPixelUnshuffle)),
     Shuffled(
         {"aten::native_channel_shuffle", "Channels of groups dealt out in turn.",
          "(Tensor self, SymInt groups) -> Tensor", "aten::native_channel_shuffle(f32[2,6,4,4], 2)"},
         ChannelShuffleShape, ShuffleAllocations),
-    Composite(Family::kView,
-              {"aten::channel_shuffle", "Channels of groups dealt out in turn.",
-               "(Tensor self, SymInt groups) -> Tensor", "aten::channel_shuffle(f32[2,6,4,4], 2)"},
-              ChannelShuffle, gradients::kChannelShuffle),
+    CopyingOut(Composite(
+        Family::kView,
+        {"aten::channel_shuffle", "Channels of groups dealt out in turn.",
+         "(Tensor self, SymInt groups) -> Tensor", "aten::channel_shuffle(f32[2,6,4,4], 2)"},
+        ChannelShuffle, gradients::kChannelShuffle)),
 };
 
 }  // namespace

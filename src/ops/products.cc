@@ -306,10 +306,11 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose,
 }
 
 constexpr std::array kRows{
-    Casting(precision::kPromoteOnCuda,
-            Call({"aten::vdot", "Inner product of two vectors, the first of them conjugated.",
-                  "(Tensor self, Tensor other) -> Tensor", "aten::vdot(f32[8], f32[8])"},
-                 ConjugateDot, gradients::kVdot)),
+    CopyingOut(
+        Casting(precision::kPromoteOnCuda,
+                Call({"aten::vdot", "Inner product of two vectors, the first of them conjugated.",
+                      "(Tensor self, Tensor other) -> Tensor", "aten::vdot(f32[8], f32[8])"},
+                     ConjugateDot, gradients::kVdot))),
     Casting(precision::kLow, Call({"aten::linalg_vecdot", "Inner products along a dimension.",
                                    "(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
                                    "aten::linalg_vecdot(f32[4,8], f32[8])"},
@@ -357,11 +358,12 @@ constexpr std::array kRows{
                   "(Tensor[] matrices) -> Tensor",
                   "aten::chain_matmul([f32[4,8], f32[8,3], f32[3,5]])"},
                  OldMultiplyChain)),
-    Call({"aten::_trilinear", "Products of three tensors, summed over dimensions.",
-          "(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] "
-          "sumdim, int unroll_dim=1) -> Tensor",
-          "aten::_trilinear(f32[4,3], f32[2,3,5], f32[4,5], [1,3], [0], [1,2], [2,3])"},
-         Trilinear, gradients::kTrilinear),
+    CopyingOut(Call(
+        {"aten::_trilinear", "Products of three tensors, summed over dimensions.",
+         "(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] expand3, int[] "
+         "sumdim, int unroll_dim=1) -> Tensor",
+         "aten::_trilinear(f32[4,3], f32[2,3,5], f32[4,5], [1,3], [0], [1,2], [2,3])"},
+        Trilinear, gradients::kTrilinear)),
     Casting(precision::kPromoteOnCuda,
             Call({"aten::bilinear", "A form that is linear in two inputs, plus a bias.",
                   "(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",

@@ -433,18 +433,19 @@ constexpr std::array kRows{
           "quantized_decomposed::dequantize_per_channel_group(i8[2,8], f32[2,2], i64[2,2], -8, 7, "
           "i8, 4, f32)"},
          DequantizeGroups),
-    Kernel(Family::kElementwise,
-           {"aten::fake_quantize_per_tensor_affine_cachemask",
-            "Rounded as if quantized, with what was in range.",
-            "(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor "
-            "output, Tensor mask)",
-            "aten::fake_quantize_per_tensor_affine_cachemask(f32[2,8], 0.1, 0, -128, 127)"},
-           {.shape = WithMaskShape,
-            .fusion = Fusion::kElementwise,
-            .allocations = allocations::Via<"aten::empty_strided">,
-            .work = work::PerOutput<work::PerElement{.alu = 4, .compare = 2}>,
-            .grad = kWithinRange,
-            .precision = precision::kFollow}),
+    CopyingOut(Kernel(
+        Family::kElementwise,
+        {"aten::fake_quantize_per_tensor_affine_cachemask",
+         "Rounded as if quantized, with what was in range.",
+         "(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor "
+         "output, Tensor mask)",
+         "aten::fake_quantize_per_tensor_affine_cachemask(f32[2,8], 0.1, 0, -128, 127)"},
+        {.shape = WithMaskShape,
+         .fusion = Fusion::kElementwise,
+         .allocations = allocations::Via<"aten::empty_strided">,
+         .work = work::PerOutput<work::PerElement{.alu = 4, .compare = 2}>,
+         .grad = kWithinRange,
+         .precision = precision::kFollow})),
     Casting(
         precision::kFullOnCpu,
         Composite(

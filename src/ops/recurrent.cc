@@ -398,7 +398,7 @@ constexpr OpDef LayerKernel(OpName name, std::string_view summary, Signature sig
 }
 
 constexpr std::array kRows{
-    Casting(
+    CopyingOut(Casting(
         precision::kLowOnCpu,
         Composite(
             "aten::mkldnn_rnn_layer", "One layer and direction of an LSTM by oneDNN.",
@@ -408,7 +408,7 @@ constexpr std::array kRows{
             "-> (Tensor, Tensor, Tensor, Tensor)",
             "aten::mkldnn_rnn_layer(f32[5,2,30], f32[80,30], f32[80,20], f32[80], f32[80], "
             "f32[2,20], f32[2,20], False, [], 2, 20, 1, True, False, False, False)",
-            Family::kContraction, RnnLayer, precision::kFollow, gradients::kRnnLayer)),
+            Family::kContraction, RnnLayer, precision::kFollow, gradients::kRnnLayer))),
     LayerKernel("steelyard::lstm_layer",
                 "One layer and direction of an LSTM; with `train`, the workspace of its gradient.",
                 "(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
@@ -418,7 +418,7 @@ constexpr std::array kRows{
                 "steelyard::lstm_layer(f32[5,2,30], f32[80,30], f32[80,20], f32[80], f32[80], "
                 "f32[2,20], f32[2,20], False, [], 2, 20, 1, True, False, False, True)",
                 LayerShape, LayerAllocations, LayerWork),
-    Composite(
+    CopyingOut(Composite(
         "aten::mkldnn_rnn_layer_backward", "The gradients of one layer and direction of an LSTM.",
         "(Tensor input, Tensor weight1, Tensor weight2, Tensor weight3, Tensor weight4, "
         "Tensor hx_, Tensor cx_tmp, Tensor output, Tensor hy_, Tensor cy_, Tensor? "
@@ -429,7 +429,7 @@ constexpr std::array kRows{
         "aten::mkldnn_rnn_layer_backward(f32[5,2,30], f32[80,30], f32[80,20], f32[80], "
         "f32[80], f32[2,20], f32[2,20], f32[5,2,20], f32[2,20], f32[2,20], f32[5,2,20], None, "
         "None, False, 2, 20, 1, True, True, False, [], False, u8[28672])",
-        Family::kContraction, RnnLayerBackward, precision::kFollow, kGradientUnknown),
+        Family::kContraction, RnnLayerBackward, precision::kFollow, kGradientUnknown)),
     LayerKernel(
         "steelyard::lstm_layer_backward",
         "The gradients of one layer and direction of an LSTM, by oneDNN.",

@@ -478,9 +478,10 @@ constexpr OpDef SoftmaxKernel(OpName name, std::string_view summary, std::string
 constexpr WorkFn kCompare = work::PerInput<PerElement{.compare = 1}>;
 
 constexpr std::array kRows{
-    Casting(precision::kFullResultOnCuda, Call("aten::sum", "The sum of all elements.",
-                                               "(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-                                               "aten::sum(i32[2,8])", SumOfAll, gradients::kSum)),
+    CopyingOut(Casting(precision::kFullResultOnCuda,
+                       Call("aten::sum", "The sum of all elements.",
+                            "(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+                            "aten::sum(i32[2,8])", SumOfAll, gradients::kSum))),
     Casting(
         precision::kFullResultOnCuda,
         Reduce(
@@ -509,11 +510,11 @@ constexpr std::array kRows{
            ReduceShape<FloatingType, Places{.dim = 1, .keep = 2, .dtype = 3}>,
            {MeanAllocations, ReduceOnCuda<Keeps::kSum, Places{.dim = 1, .keep = 2, .dtype = 3}>},
            MeanWork),
-    Casting(precision::kFullOrResult,
-            Reduce("aten::prod", "The product of all elements.",
-                   "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::prod(i32[2,8])",
-                   gradients::kProd, Fusion::kReduction, ReduceShape<SumType, Places{.dtype = 1}>,
-                   CastToOutputByFactory)),
+    CopyingOut(Casting(precision::kFullOrResult,
+                       Reduce("aten::prod", "The product of all elements.",
+                              "(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+                              "aten::prod(i32[2,8])", gradients::kProd, Fusion::kReduction,
+                              ReduceShape<SumType, Places{.dtype = 1}>, CastToOutputByFactory))),
     Casting(
         precision::kFullOrResult,
         Reduce("aten::prod.dim_int", "Products over a dimension.",

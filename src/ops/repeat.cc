@@ -140,11 +140,12 @@ std::vector<Tensor> RepeatByList(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
-    Kernel(Family::kDataMovement,
-           {"aten::repeat", "Copies side by side, along each dimension.",
-            "(Tensor self, SymInt[] repeats) -> Tensor", "aten::repeat(f32[2,3], [4,1,2])"},
-           {RepeatShape, Fusion::kInjective, RepeatAllocations, work::Move, gradients::kRepeat,
-            precision::kFollow}),
+    CopyingOut(
+        Kernel(Family::kDataMovement,
+               {"aten::repeat", "Copies side by side, along each dimension.",
+                "(Tensor self, SymInt[] repeats) -> Tensor", "aten::repeat(f32[2,3], [4,1,2])"},
+               {RepeatShape, Fusion::kInjective, RepeatAllocations, work::Move, gradients::kRepeat,
+                precision::kFollow})),
     Composite(Family::kView,
               {"aten::tile", "Copies side by side.", "(Tensor self, SymInt[] dims) -> Tensor",
                "aten::tile(f32[2,3], [2])"},
@@ -156,11 +157,12 @@ constexpr std::array kRows{
                "Tensor",
                "aten::repeat_interleave.self_int(f32[2,3,4], 5, 1)"},
               RepeatInterleave),
-    OpaqueKernel(Family::kIndexing,
-                 {"aten::repeat_interleave.Tensor", "Each position as often as a list says.",
-                  "(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
-                  "aten::repeat_interleave.Tensor(i64[4], output_size=4)"},
-                 PositionsShape, PositionsAllocations, work::Move, kNoGradient),
+    CopyingOut(
+        OpaqueKernel(Family::kIndexing,
+                     {"aten::repeat_interleave.Tensor", "Each position as often as a list says.",
+                      "(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
+                      "aten::repeat_interleave.Tensor(i64[4], output_size=4)"},
+                     PositionsShape, PositionsAllocations, work::Move, kNoGradient)),
     Composite("aten::repeat_interleave.self_Tensor",
               "Each element of a dimension repeated as often as a list says.",
               "(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",

@@ -469,42 +469,46 @@ constexpr std::array kRows{
           "Tensor",
           "aten::_upsample_bicubic2d_aa.vec(f32[2,3,8,8], [4,4], False, None)"},
          ByFactors<"aten::_upsample_bicubic2d_aa", 2, true>),
-    Casting(precision::kFullOnCpu,
-            Sample({"aten::grid_sampler_2d", "An image at the places of a grid.",
-                    "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-                    "align_corners) -> Tensor",
-                    "aten::grid_sampler_2d(f32[2,3,4,4], f32[2,5,6,2], 0, 0, False)"},
-                   GridShape<2>, allocations::Via<"aten::empty">, GridWork<4>,
-                   gradients::kGridSampler2d)),
-    Casting(precision::kFullOnCpu,
-            Sample({"aten::grid_sampler_3d", "A volume at the places of a grid.",
-                    "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
-                    "align_corners) -> Tensor",
-                    "aten::grid_sampler_3d(f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, False)"},
-                   GridShape<3>, allocations::Via<"aten::empty">, GridWork<8>,
-                   gradients::kGridSampler3d)),
-    Sample({"aten::grid_sampler_2d_backward", "The gradients of an image and of places in it.",
-            "(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int "
-            "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
-            "aten::grid_sampler_2d_backward(f32[2,3,5,6], f32[2,3,4,4], f32[2,5,6,2], 0, 0, False, "
-            "[True, True])"},
-           GridBackwardShape<2>, GridBackwardAllocations, GridBackwardWork<4>),
-    Sample({"aten::grid_sampler_3d_backward", "The gradients of a volume and of places in it.",
-            "(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int "
-            "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
-            "aten::grid_sampler_3d_backward(f32[2,3,5,6,7], f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, "
-            "False, [True, True])"},
-           GridBackwardShape<3>, GridBackwardAllocations, GridBackwardWork<8>),
+    CopyingOut(Casting(
+        precision::kFullOnCpu,
+        Sample({"aten::grid_sampler_2d", "An image at the places of a grid.",
+                "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+                "align_corners) -> Tensor",
+                "aten::grid_sampler_2d(f32[2,3,4,4], f32[2,5,6,2], 0, 0, False)"},
+               GridShape<2>, allocations::Via<"aten::empty">, GridWork<4>,
+               gradients::kGridSampler2d))),
+    CopyingOut(Casting(
+        precision::kFullOnCpu,
+        Sample({"aten::grid_sampler_3d", "A volume at the places of a grid.",
+                "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
+                "align_corners) -> Tensor",
+                "aten::grid_sampler_3d(f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, False)"},
+               GridShape<3>, allocations::Via<"aten::empty">, GridWork<8>,
+               gradients::kGridSampler3d))),
+    CopyingOut(Sample(
+        {"aten::grid_sampler_2d_backward", "The gradients of an image and of places in it.",
+         "(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int "
+         "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
+         "aten::grid_sampler_2d_backward(f32[2,3,5,6], f32[2,3,4,4], f32[2,5,6,2], 0, 0, False, "
+         "[True, True])"},
+        GridBackwardShape<2>, GridBackwardAllocations, GridBackwardWork<4>)),
+    CopyingOut(Sample(
+        {"aten::grid_sampler_3d_backward", "The gradients of a volume and of places in it.",
+         "(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int "
+         "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
+         "aten::grid_sampler_3d_backward(f32[2,3,5,6,7], f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, "
+         "False, [True, True])"},
+        GridBackwardShape<3>, GridBackwardAllocations, GridBackwardWork<8>)),
     Casting(precision::kFullOrPromote,
             Call({"aten::grid_sampler", "An image or volume at the places of a grid.",
                   "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
                   "align_corners) -> Tensor",
                   "aten::grid_sampler(f32[2,3,4,4], f32[2,5,6,2], 0, 0, False)"},
                  GridSampler)),
-    Call({"aten::affine_grid_generator", "The places that affine maps send pixels to.",
-          "(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
-          "aten::affine_grid_generator(f32[2,2,3], [2,3,4,5], False)"},
-         AffineGrid, gradients::kAffineGrid),
+    CopyingOut(Call({"aten::affine_grid_generator", "The places that affine maps send pixels to.",
+                     "(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
+                     "aten::affine_grid_generator(f32[2,2,3], [2,3,4,5], False)"},
+                    AffineGrid, gradients::kAffineGrid)),
     Call({"aten::affine_grid_generator_backward", "The gradient of affine maps of places.",
           "(Tensor grad, SymInt[] size, bool align_corners) -> Tensor",
           "aten::affine_grid_generator_backward(f32[2,4,5,2], [2,3,4,5], False)"},

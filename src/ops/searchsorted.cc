@@ -130,10 +130,11 @@ constexpr std::array kRows{
            "(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
            "aten::bucketize.Tensor(f32[2,3], f32[5])"},
           BucketShape, SearchAllocations<0, 1>, SearchWork<1>),
-    Found({"aten::bucketize.Scalar", "Between which boundaries a number lies.",
-           "(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-           "aten::bucketize.Scalar(3, f32[5])"},
-          SearchNumberShape<0, 1>, SearchNumberAllocations<0, 1>, SearchWork<1>),
+    CopyingOut(Found(
+        {"aten::bucketize.Scalar", "Between which boundaries a number lies.",
+         "(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+         "aten::bucketize.Scalar(3, f32[5])"},
+        SearchNumberShape<0, 1>, SearchNumberAllocations<0, 1>, SearchWork<1>)),
 };
 
 }  // namespace

@@ -167,15 +167,16 @@ constexpr std::array kRows{
                   "aten::nonzero_static(f32[4,4], size=6)"},
                  PlacesShape, PlacesAllocations, work::PerInput<work::PerElement{.compare = 1}>,
                  kNoGradient),
-    Composite(Family::kReduction,
-              {"aten::count_nonzero", "How many elements are not zero.",
-               "(Tensor self, int? dim=None) -> Tensor", "aten::count_nonzero(f32[2,8], 1)"},
-              CountNonzero, kNoGradient),
-    Composite(
+    CopyingOut(
+        Composite(Family::kReduction,
+                  {"aten::count_nonzero", "How many elements are not zero.",
+                   "(Tensor self, int? dim=None) -> Tensor", "aten::count_nonzero(f32[2,8], 1)"},
+                  CountNonzero, kNoGradient)),
+    CopyingOut(Composite(
         Family::kReduction,
         {"aten::count_nonzero.dim_IntList", "How many elements of dimensions are not zero.",
          "(Tensor self, int[] dim) -> Tensor", "aten::count_nonzero.dim_IntList(f32[2,8], [1])"},
-        CountNonzeroOfDims, kNoGradient),
+        CountNonzeroOfDims, kNoGradient)),
     OpaqueKernel(Family::kReduction,
                  {"steelyard::count_nonzero", "How many of all elements are not zero.",
                   "(Tensor self) -> Tensor", "steelyard::count_nonzero(f32[2,8])"},

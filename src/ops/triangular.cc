@@ -142,18 +142,18 @@ constexpr std::array kRows{
                 {"aten::triu_", "The upper triangle; zero elsewhere, in place.",
                  "(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)", "aten::triu_(f32[8,8], 1)"},
                 gradients::kTriu)),
-    Indices(
+    CopyingOut(Indices(
         {"aten::tril_indices", "Rows and columns of a lower triangle.",
          "(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? "
          "device=None, bool? pin_memory=None) -> Tensor",
          "aten::tril_indices(4, 3)"},
-        TriangleIndicesShape<true>, allocations::OutputsOnly),
-    Indices(
+        TriangleIndicesShape<true>, allocations::OutputsOnly)),
+    CopyingOut(Indices(
         {"aten::triu_indices", "Rows and columns of an upper triangle.",
          "(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? layout=None, Device? "
          "device=None, bool? pin_memory=None) -> Tensor",
          "aten::triu_indices(4, 3, 1)"},
-        TriangleIndicesShape<false>, allocations::OutputsOnly),
+        TriangleIndicesShape<false>, allocations::OutputsOnly)),
 };
 
 }  // namespace

@@ -184,31 +184,33 @@ constexpr OpDef Inside(const Words& words, ShapeFn shape, AllocationsFn allocati
 }
 
 constexpr std::array kRows{
-    OpaqueKernel(
+    CopyingOut(OpaqueKernel(
         Family::kIndexing,
         {"aten::_unique2", "Distinct elements, where each stands among them, and how often.",
          "(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
          "-> (Tensor, Tensor, Tensor)",
          "aten::_unique2(i64[1], True, True, True)"},
-        UniqueShape<true>, UniqueAllocations<true>, UniqueWork, gradients::kNotImplemented),
-    OpaqueKernel(Family::kIndexing,
-                 {"aten::_unique", "Distinct elements, and where each stands among them.",
-                  "(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
-                  "aten::_unique(i64[1], True, True)"},
-                 UniqueShape<false>, UniqueAllocations<false>, UniqueWork,
-                 gradients::kNotImplemented),
-    Composite("aten::unique_consecutive",
-              "One of each run of equal elements, where each stands among them, and how often.",
-              "(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) "
-              "-> (Tensor, Tensor, Tensor)",
-              "aten::unique_consecutive(i64[1], True, True)", Family::kIndexing, UniqueConsecutive,
-              precision::kFollow, gradients::kNotImplemented),
-    Composite("aten::unique_dim",
-              "Distinct rows along a dimension, where each stands among them, and how often.",
-              "(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
-              "return_counts=False) -> (Tensor, Tensor, Tensor)",
-              "aten::unique_dim(i64[1,3], 0, True, True, True)", Family::kIndexing, UniqueDim,
-              precision::kFollow, gradients::kNotImplemented),
+        UniqueShape<true>, UniqueAllocations<true>, UniqueWork, gradients::kNotImplemented)),
+    CopyingOut(OpaqueKernel(
+        Family::kIndexing,
+        {"aten::_unique", "Distinct elements, and where each stands among them.",
+         "(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
+         "aten::_unique(i64[1], True, True)"},
+        UniqueShape<false>, UniqueAllocations<false>, UniqueWork, gradients::kNotImplemented)),
+    CopyingOut(Composite(
+        "aten::unique_consecutive",
+        "One of each run of equal elements, where each stands among them, and how often.",
+        "(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) "
+        "-> (Tensor, Tensor, Tensor)",
+        "aten::unique_consecutive(i64[1], True, True)", Family::kIndexing, UniqueConsecutive,
+        precision::kFollow, gradients::kNotImplemented)),
+    CopyingOut(
+        Composite("aten::unique_dim",
+                  "Distinct rows along a dimension, where each stands among them, and how often.",
+                  "(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
+                  "return_counts=False) -> (Tensor, Tensor, Tensor)",
+                  "aten::unique_dim(i64[1,3], 0, True, True, True)", Family::kIndexing, UniqueDim,
+                  precision::kFollow, gradients::kNotImplemented)),
     Inside({"steelyard::runs", "Room for one of each run of equal elements, and how it is filled.",
             "(Tensor self, bool return_inverse, bool return_counts, int count) -> (Tensor, Tensor, "
             "Tensor)",

@@ -127,7 +127,7 @@ std::vector<Tensor> Kaiser(Dispatcher& d, const OpView& op) {
 }
 
 constexpr OpDef Call(const Words& words, DecomposeFn decompose) {
-  return Composite(Family::kFactory, words, decompose, kNoGradient);
+  return CopyingOut(Composite(Family::kFactory, words, decompose, kNoGradient));
 }
 
 constexpr std::array kRows{

@@ -53,7 +53,7 @@ void Dispatcher::RunNode(const Node& node, Locals& locals) {
     const Before after(out_);
     for (std::size_t i = 0; i < call->places.size(); ++i) {
       const OpDef& copier = *CopierOf(out_, call->def, results[i]);
-      const Before known = IsComputedApart(copier) ? after : before;
+      const Before known = copier.out_overload == OutOverload::kCopies ? after : before;
       const Inside frame(*this, copier);
       Tensor& out = locals.of(source_.args(node)[call->places[i]].value);
       out = PutInto(*this, out_, autograd_.get(), out, std::exchange(results[i], {}), known);

@@ -34,8 +34,6 @@ struct Before {
 std::optional<OutCall> FindOutCall(Program& program, std::string_view name,
                                    std::span<const Argument> given);
 
-// Whether the result is computed in memory of its own, and then copied.
-bool IsComputedApart(const OpDef& def);
 // Of a call that gave `result`, who copies it, or writes it there: the operator that was called, or
 // a part of it that computes apart.
 const OpDef* CopierOf(const Program& program, const OpDef* called, const Tensor& result);

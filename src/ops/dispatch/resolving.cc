@@ -7,7 +7,6 @@
 // likewise (ATen/ZeroTensorFallback.cpp), but for sums and products (native/BinaryOps.cpp).
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,21 +18,6 @@
 namespace steelyard {
 namespace {
 
-// What knows of both bits besides views (native/MathBitFallThroughLists.h).
-constexpr std::array<std::string_view, 8> kKnowing = {
-    "aten::clone",         "aten::copy_",     "aten::detach_",    "aten::empty_like",
-    "aten::empty_strided", "aten::full_like", "aten::transpose_", "aten::unsqueeze_",
-};
-// What computes with conjugates.
-constexpr std::array<std::string_view, 6> kKnowingConjugates = {
-    "aten::_conj_physical", "aten::addmm", "aten::baddbmm", "aten::bmm", "aten::dot", "aten::mm",
-};
-constexpr std::string_view kKnowingNegatives = "aten::neg_";
-
-bool IsOneOf(std::string_view name, std::span<const std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // The operators of a composite without a formula are asked one by one, and rows that stand for a
 // part of an operator or for Python are called by what was asked already.
 bool Passes(const OpDef& def) {
@@ -41,8 +25,8 @@ bool Passes(const OpDef& def) {
   const std::span<const Param> params = def.signature->params();
   const bool views =
       *def.alias == Alias::kView || (!params.empty() && params[0].aliased && !params[0].written);
-  const std::string_view name = def.name->text();
-  return from_parts || views || !name.starts_with("aten::") || IsOneOf(name, kKnowing);
+  return from_parts || views || def.math_bits == MathBits::kBoth ||
+         !def.name->text().starts_with("aten::");
 }
 
 // The sum of a tensor and zeros that are not stored is a copy of it; a product or quotient of such
@@ -79,9 +63,8 @@ bool Dispatcher::NeedsResolving(const OpDef& def, std::span<const Argument> args
       not_stored |= autograd_ != nullptr && autograd_->HasNoMemory(id);
     });
   }
-  const std::string_view name = def.name->text();
-  return not_stored || (conjugated && !IsOneOf(name, kKnowingConjugates)) ||
-         (negated && name != kKnowingNegatives);
+  return not_stored || (conjugated && def.math_bits != MathBits::kConjugate) ||
+         (negated && def.math_bits != MathBits::kNegative);
 }
 
 std::vector<Tensor> Dispatcher::RunResolved(const OpDef& def, std::span<const Argument> args) {
