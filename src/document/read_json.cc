@@ -6,6 +6,7 @@
 
 #include "document/read_json.h"
 
+#include <fmt/core.h>
 #include <simdjson.h>
 
 #include <cstddef>
@@ -15,6 +16,7 @@
 #include "steelyard/error.h"
 #include "steelyard/report.h"
 #include "steelyard/units.h"
+#include "support/json_reason.h"
 
 namespace steelyard::report {
 namespace {
@@ -124,8 +126,8 @@ Result<Data> ReadJson(std::string_view text) {
   element root;
   const simdjson::error_code problem = parser.parse(simdjson::padded_string(text)).get(root);
   if (problem != simdjson::SUCCESS) {
-    return Unexpected(
-        InvalidInput(std::string("it is no JSON: ") + simdjson::error_message(problem)));
+    return Unexpected(InvalidInput(
+        fmt::format("it is no JSON: {}", JsonReason(simdjson::error_message(problem)))));
   }
   if (root.type() != element_type::OBJECT) {
     return Unexpected(InvalidInput("the JSON is not an object, as reports are"));

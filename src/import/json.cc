@@ -8,6 +8,8 @@
 
 #include <limits>
 
+#include "support/json_reason.h"
+
 namespace steelyard {
 namespace {
 
@@ -58,9 +60,7 @@ std::string Quoted(std::string_view text) {
 }
 
 std::string ReasonOf(simdjson::error_code code) {
-  std::string reason = simdjson::error_message(code);
-  while (reason.ends_with('.')) reason.pop_back();
-  return reason;
+  return std::string(JsonReason(simdjson::error_message(code)));
 }
 
 bool JsonReader::Later(JsonValue value, std::string_view& text) {

@@ -28,7 +28,6 @@ APART = {
     "aten::inner.out": "the product is computed apart, and dies in another record",
     "aten::adaptive_avg_pool?d.out": "its parts are other operators",
     "aten::bernoulli.float_out": "its parts are other operators",
-    "aten::clip.out": "its parts are other operators",
     "aten::diag.out": "its parts are other operators",
     "aten::im2col.out": "its parts are other operators",
     "aten::log_sigmoid.out": "its parts are other operators",

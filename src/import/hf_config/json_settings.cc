@@ -6,6 +6,7 @@
 
 #include "import/hf_config/json_settings.h"
 
+#include <fmt/core.h>
 #include <simdjson.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 
 #include "import/json_fault.h"
 #include "import/unreadable.h"
+#include "support/json_reason.h"
 
 namespace steelyard {
 namespace {
@@ -108,8 +110,9 @@ Result<Setting> SettingsIn(std::string_view text, const std::string& path) {
   if (const auto error = parser.parse(plain).get(root); error != simdjson::SUCCESS) {
     const std::optional<std::string> fault = JsonFault(text);
     return Unexpected(InvalidInput(
-        fault ? *fault : std::string("not valid JSON: ") + simdjson::error_message(error), path,
-        "It should be the config.json that transformers writes with save_pretrained()."));
+        fault ? *fault
+              : fmt::format("not valid JSON: {}", JsonReason(simdjson::error_message(error))),
+        path, "It should be the config.json that transformers writes with save_pretrained()."));
   }
   Setting settings = Converted(root);
   if (settings.kind != Setting::Kind::kObject) {
