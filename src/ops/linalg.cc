@@ -12,23 +12,14 @@
 #include <vector>
 
 #include "ir/layout.h"
-#include "ops/contents/known_contents.h"
-#include "ops/cuda/blas.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/einsum.h"
-#include "ops/onednn/product.h"
 #include "ops/registry.h"
-#include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
-#include "ops/rules/kernel.h"
-#include "ops/rules/product.h"
 #include "ops/rules/shape.h"
-#include "ops/rules/work.h"
 
 namespace steelyard::ops {
 namespace {
-
-// --- Composites ---------------------------------------------------------------------------------
 
 std::int64_t ProductOf(std::span<const std::int64_t> sizes) {
   const std::optional<std::int64_t> count = NumElements(sizes);

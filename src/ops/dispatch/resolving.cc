@@ -6,7 +6,6 @@
 // what it overwrites is copied, overwritten and copied back. Zeros that are not stored are stored
 // likewise (ATen/ZeroTensorFallback.cpp), but for sums and products (native/BinaryOps.cpp).
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
