@@ -102,7 +102,12 @@ class Scanner {
                         std::isalpha(static_cast<unsigned char>(word[0])) == 0;
     const bool literal = word == "true" || word == "false" || word == "null" || word == "NaN" ||
                          word == "Infinity" || word == "-Infinity";
-    if (!TakesValue() || (!number && !literal)) return false;
+    if (!TakesValue()) return false;
+    if (!number && !literal) {
+      const bool may_go_on = !word.empty() && word.end() == text_.end();
+      if (may_go_on) at_ = text_.size();
+      return false;
+    }
     at_ += word.size();
     EndValue();
     return true;
@@ -126,6 +131,7 @@ std::optional<std::string> JsonFault(std::string_view text) {
   if (scanner.Accepts()) return std::nullopt;
   const std::string_view before = text.substr(0, scanner.at());
   const auto line = std::ranges::count(before, '\n') + 1;
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return "it is empty";
   if (scanner.at() >= text.size()) {
     return fmt::format("the JSON is cut: it ends in line {} with brackets open", line);
   }

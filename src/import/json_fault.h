@@ -10,8 +10,8 @@
 namespace steelyard {
 
 // "the JSON is cut: it ends in line 3 with brackets open", "the JSON is not valid at line 3, column
-// 7"; nothing where the text is JSON, in which NaN and Infinity count as numbers, as Python writes
-// them. Requires: it begins with a bracket. Looks at each byte once.
+// 7", "it is empty"; nothing where the text is JSON, in which NaN and Infinity count as numbers, as
+// Python writes them. Looks at each byte once.
 std::optional<std::string> JsonFault(std::string_view text);
 
 }  // namespace steelyard

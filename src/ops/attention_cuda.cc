@@ -37,6 +37,13 @@ void AddAlike(const TensorView& t, Outputs& out) {
   out.Add(t.dtype(), t.sizes(), EmptyLikeStrides(t.sizes(), t.strides()));
 }
 
+// Of all of the batch.
+std::int64_t HeadsOf(const TensorView& query) {
+  const Count heads = Count(query.size(0)) * query.size(1);
+  if (heads.overflowed()) Contradict("more than 2^63 heads of attention");
+  return heads.value();
+}
+
 bool DropsSome(const OpView& op, int p) { return op.real(p) > 0.0; }
 
 // --- Memory-efficient ----------------------------------------------------------------------------
@@ -116,7 +123,7 @@ std::int64_t EfficientWorkspace(const OpView& op) {
   const bool half = IsHalf(query.dtype());
   const std::int64_t width = query.size(3), value_width = value.size(3);
   const Blocks blocks = BlocksOf(std::max(width, value_width), half, op.target());
-  const std::int64_t heads = query.size(0) * query.size(1);
+  const std::int64_t heads = HeadsOf(query);
   constexpr std::int64_t kLockWords = 4, kMostShares = 200;
   std::int64_t words = DivideUp(query.size(2), blocks.rows) * DivideUp(width, blocks.columns) *
                        (blocks.rows * blocks.columns + kLockWords);
@@ -153,7 +160,7 @@ void EfficientBackwardShape(const OpView& op, Outputs& out) {
 // What each row's gradient and result have in common: half-precision kernels find it on the way.
 void AllocateEfficientDelta(const OpView& op, Allocations& memory, Scratch& delta) {
   const TensorView query = op.tensor(1), out = op.tensor(5);
-  const std::int64_t rows = query.size(0) * query.size(1) * query.size(2);
+  const Count rows = Count(query.size(0)) * query.size(1) * query.size(2);
   const std::int64_t bytes = allocations::Bytes(rows, DType::kFloat32);
   if (IsHalf(query.dtype())) {
     delta = memory.Allocate(bytes, kFactory);
@@ -251,7 +258,7 @@ void FlashAllocations(const OpView& op, Allocations& memory) {
   Scratch sums, results;
   const std::int64_t width = RoundUp(query.size(3), 32);
   const std::int64_t key_rows = width <= 64 ? 256 : width <= 128 ? 128 : 64;
-  const std::int64_t heads = query.size(0) * query.size(1);
+  const std::int64_t heads = HeadsOf(query);
   if (!drops && heads > 0) {
     const std::int64_t splits =
         SplitsOf(heads * DivideUp(query.size(2), kFlashRows),

@@ -419,18 +419,23 @@ constexpr std::array kRows{
                                          "(Tensor self, Tensor tensor) -> Tensor",
                                          "aten::dot(f32[3], f32[3])", gradients::kDot, DotShape,
                                          {DotAllocations, cuda::Dot}, ProductWork<0>)))),
-    InPlace({"aten::addmm_", "Adds the product of two matrices, in place.",
-             "(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> "
-             "Tensor(a!)",
-             "aten::addmm_(f32[2,5]{1,2}, f32[2,3], f32[3,5])"},
-            gradients::kAddmm, MatrixShape<1>, {MatrixAllocations<1>, cuda::Multiply<1>},
-            ProductWork<1>),
-    InPlace({"aten::baddbmm_", "Adds the products of a batch of matrices, in place.",
+    TakingBits(
+        MathBits::kConjugate,
+        InPlace({"aten::addmm_", "Adds the product of two matrices, in place.",
+                 "(Tensor(a!) self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> "
+                 "Tensor(a!)",
+                 "aten::addmm_(f32[2,5]{1,2}, f32[2,3], f32[3,5])"},
+                gradients::kAddmm, MatrixShape<1>, {MatrixAllocations<1>, cuda::Multiply<1>},
+                ProductWork<1>)),
+    TakingBits(
+        MathBits::kConjugate,
+        InPlace(
+            {"aten::baddbmm_", "Adds the products of a batch of matrices, in place.",
              "(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
              "Tensor(a!)",
              "aten::baddbmm_(f32[2,8,7], f32[2,8,9], f32[2,9,7])"},
             gradients::kBaddbmm, BatchShape<1>, {BatchAllocations<1>, cuda::Multiply<1>},
-            BatchWork<1>),
+            BatchWork<1>)),
     InPlace({"aten::addmv_", "Adds the product of a matrix and a vector, in place.",
              "(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> "
              "Tensor(a!)",

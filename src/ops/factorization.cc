@@ -498,12 +498,14 @@ constexpr std::array kRows{
                       "(Tensor self, Tensor input2, bool upper=False) -> Tensor",
                       "aten::cholesky_solve(f32[3,4], f32[3,3])"},
                      CholeskySolve, kGradientUnknown))),
-    OpaqueKernel(Family::kContraction,
-                 {"aten::linalg_solve_triangular", "Solutions of triangular linear systems.",
-                  "(Tensor self, Tensor B, *, bool upper, bool left=True, bool "
-                  "unitriangular=False) -> Tensor",
-                  "aten::linalg_solve_triangular(f32[3,3], f32[3,4], upper=True)"},
-                 TriangularShape, TriangularAllocations, TriangularWork, gradients::kTriangular),
+    TakingBits(MathBits::kBoth,
+               OpaqueKernel(
+                   Family::kContraction,
+                   {"aten::linalg_solve_triangular", "Solutions of triangular linear systems.",
+                    "(Tensor self, Tensor B, *, bool upper, bool left=True, bool "
+                    "unitriangular=False) -> Tensor",
+                    "aten::linalg_solve_triangular(f32[3,3], f32[3,4], upper=True)"},
+                   TriangularShape, TriangularAllocations, TriangularWork, gradients::kTriangular)),
     Casting(
         precision::kFullOnCpu,
         Call({"aten::triangular_solve", "Solutions of triangular linear systems, with a copy of A.",

@@ -112,9 +112,10 @@ bool NeedsCopy(const Transform& t) {
   for (int i = 0; i < sizes.size(); ++i) {  // MKL takes no strides of 0
     if (strides[i] == 0 && (i >= batch || sizes[i] > 1)) return true;
   }
-  std::int64_t count = 1;
-  for (int i = 0; i < batch; ++i) count *= sizes[i];
-  Dims merged{count};
+  const std::optional<std::int64_t> count =
+      NumElements(std::span<const std::int64_t>(sizes).first(static_cast<std::size_t>(batch)));
+  if (!count) Contradict("a batch of more than 2^63 transforms");
+  Dims merged{*count};
   for (int i = batch; i < sizes.size(); ++i) merged.push_back(sizes[i]);
   return !ViewStrides(sizes, strides, merged).has_value();
 }

@@ -92,7 +92,11 @@ void RequireScales(std::string_view name, const TensorView& scales, const Tensor
   const Dims wanted =
       factor.rank() == 3 ? Dims{factor.size(0), factor.size(dim)} : Dims{factor.size(dim)};
   Dims grouped = wanted;  // of two matrices each group has scales of its own
-  if (factor.rank() == 2 && offsets.defined()) grouped[0] *= offsets.size(0);
+  if (factor.rank() == 2 && offsets.defined()) {
+    const Count groups = Count(grouped[0]) * offsets.size(0);
+    if (groups.overflowed()) Contradict("more than 2^63 scales");
+    grouped[0] = groups.value();
+  }
   const auto fits = [&](const Dims& sizes) {
     return std::ranges::equal(scales.sizes(), std::span<const std::int64_t>(sizes));
   };

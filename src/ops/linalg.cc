@@ -133,8 +133,7 @@ std::vector<Tensor> Matmul(Dispatcher& d, const OpView& op) {
 Tensor Contract(Dispatcher& d, Tensor a, Tensor b, const Dims& of_a, const Dims& of_b) {
   if (of_a.size() != of_b.size()) Refuse("both sides sum over as many dimensions");
   shape::DimSet summed_a = 0, summed_b = 0;
-  Dims order_a, order_b, sizes;
-  std::int64_t inner = 1;
+  Dims order_a, order_b, sizes, summed, of_rows, of_columns;
   const auto wrap = [](std::int64_t dim, int rank) {
     if (dim < -rank || dim >= rank) Refuse("a sum over a dimension that is not there");
     return static_cast<int>(dim < 0 ? dim + rank : dim);
@@ -149,23 +148,24 @@ Tensor Contract(Dispatcher& d, Tensor a, Tensor b, const Dims& of_a, const Dims&
     shape::RequireEqual("sizes that are summed over", a.size(at), b.size(bt));
     summed_a |= shape::DimSet{1} << at;
     summed_b |= shape::DimSet{1} << bt;
-    inner *= a.size(at);
+    summed.push_back(a.size(at));
     order_b.push_back(bt);
   }
-  std::int64_t rows = 1, columns = 1;
   for (int i = 0; i < a.rank(); ++i) {
     if (shape::Has(summed_a, i)) continue;
     order_a.push_back(i);
     sizes.push_back(a.size(i));
-    rows *= a.size(i);
+    of_rows.push_back(a.size(i));
   }
   for (const std::int64_t dim : of_a) order_a.push_back(wrap(dim, a.rank()));
   for (int i = 0; i < b.rank(); ++i) {
     if (shape::Has(summed_b, i)) continue;
     order_b.push_back(i);
     sizes.push_back(b.size(i));
-    columns *= b.size(i);
+    of_columns.push_back(b.size(i));
   }
+  const std::int64_t rows = ProductOf(of_rows), columns = ProductOf(of_columns);
+  const std::int64_t inner = ProductOf(summed);
   const bool number = rows == 1 && columns == 1;
   const Tensor left = d.Call("aten::reshape", d.Call("aten::permute", a, order_a),
                              number ? Dims{inner} : Dims{rows, inner});

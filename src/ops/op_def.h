@@ -6,7 +6,8 @@
 //   const OpDef* def = FindOp("aten::addmm");
 //   Work work = (*def->work)(OpView(program, *def, program.args(node), program.results(node)));
 //
-// Each column is `Stated`: a row that leaves one out does not compile. A row is either a kernel,
+// Each column is `Stated`: a row that leaves one out does not compile. The three at the end may be
+// left out. A row is either a kernel,
 // with rules of its own, or a composite, whose `decompose` calls other operators as PyTorch does.
 #pragma once
 

@@ -306,11 +306,13 @@ constexpr OpDef Call(const Words& words, DecomposeFn decompose,
 }
 
 constexpr std::array kRows{
-    CopyingOut(
-        Casting(precision::kPromoteOnCuda,
-                Call({"aten::vdot", "Inner product of two vectors, the first of them conjugated.",
-                      "(Tensor self, Tensor other) -> Tensor", "aten::vdot(f32[8], f32[8])"},
-                     ConjugateDot, gradients::kVdot))),
+    TakingBits(
+        MathBits::kConjugate,
+        CopyingOut(Casting(
+            precision::kPromoteOnCuda,
+            Call({"aten::vdot", "Inner product of two vectors, the first of them conjugated.",
+                  "(Tensor self, Tensor other) -> Tensor", "aten::vdot(f32[8], f32[8])"},
+                 ConjugateDot, gradients::kVdot)))),
     Casting(precision::kLow, Call({"aten::linalg_vecdot", "Inner products along a dimension.",
                                    "(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
                                    "aten::linalg_vecdot(f32[4,8], f32[8])"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The families of the operator table. Each function gives the rows of the file of its name.
+// The families of the operator table. Each function gives the rows of a file of about its
+// name; Checkpoint and AutocastRegions stand in ops/dispatch.
 #pragma once
 
 #include <span>

@@ -150,24 +150,30 @@ constexpr std::array kRows{
               {"aten::tile", "Copies side by side.", "(Tensor self, SymInt[] dims) -> Tensor",
                "aten::tile(f32[2,3], [2])"},
               Tile),
-    Composite(Family::kDataMovement,
-              {"aten::repeat_interleave.self_int",
-               "Each element of a dimension repeated a number of times in place.",
-               "(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> "
-               "Tensor",
-               "aten::repeat_interleave.self_int(f32[2,3,4], 5, 1)"},
-              RepeatInterleave),
-    CopyingOut(
-        OpaqueKernel(Family::kIndexing,
-                     {"aten::repeat_interleave.Tensor", "Each position as often as a list says.",
-                      "(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
-                      "aten::repeat_interleave.Tensor(i64[4], output_size=4)"},
-                     PositionsShape, PositionsAllocations, work::Move, kNoGradient)),
-    Composite("aten::repeat_interleave.self_Tensor",
-              "Each element of a dimension repeated as often as a list says.",
-              "(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
-              "aten::repeat_interleave.self_Tensor(f32[4,6], i64[6], 1, output_size=6)",
-              Family::kIndexing, RepeatByList, precision::kFollow),
+    TakingBits(
+        MathBits::kBoth,
+        Composite(Family::kDataMovement,
+                  {"aten::repeat_interleave.self_int",
+                   "Each element of a dimension repeated a number of times in place.",
+                   "(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> "
+                   "Tensor",
+                   "aten::repeat_interleave.self_int(f32[2,3,4], 5, 1)"},
+                  RepeatInterleave)),
+    TakingBits(MathBits::kBoth,
+               CopyingOut(OpaqueKernel(
+                   Family::kIndexing,
+                   {"aten::repeat_interleave.Tensor", "Each position as often as a list says.",
+                    "(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
+                    "aten::repeat_interleave.Tensor(i64[4], output_size=4)"},
+                   PositionsShape, PositionsAllocations, work::Move, kNoGradient))),
+    TakingBits(
+        MathBits::kBoth,
+        Composite(
+            "aten::repeat_interleave.self_Tensor",
+            "Each element of a dimension repeated as often as a list says.",
+            "(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
+            "aten::repeat_interleave.self_Tensor(f32[4,6], i64[6], 1, output_size=6)",
+            Family::kIndexing, RepeatByList, precision::kFollow)),
 };
 
 }  // namespace

@@ -250,11 +250,13 @@ std::vector<Tensor> Flatten(Dispatcher& d, const OpView& op) {
   if (start > end) Refuse(fmt::format("flatten from dimension {} to {}", start, end));
   if (self.rank() == 0) return {d.Call("aten::reshape", d.tensor(op, 0), Dims{1})};
   if (start == end) return {d.tensor(op, 0)};
+  const auto range = self.sizes().subspan(static_cast<std::size_t>(start),
+                                          static_cast<std::size_t>(end - start) + 1);
+  const std::optional<std::int64_t> merged = NumElements(range);
+  if (!merged) Contradict(fmt::format("{} are merged into more than 2^63", shape::Text(range)));
   Dims sizes;
-  std::int64_t merged = 1;
   for (int i = 0; i < self.rank(); ++i) {
-    if (i >= start && i <= end) merged *= self.size(i);
-    if (i == end) sizes.push_back(merged);
+    if (i == end) sizes.push_back(*merged);
     if (i < start || i > end) sizes.push_back(self.size(i));
   }
   return {d.Call("aten::reshape", d.tensor(op, 0), sizes)};
@@ -320,13 +322,15 @@ constexpr std::array kRows{
         {"aten::view.dtype", "The same bytes as elements of another dtype.",
          "(Tensor(a) self, ScalarType dtype) -> Tensor(a)", "aten::view.dtype(f32[2,6], i8)"},
         ReadAsShape, kNoGradient),
-    CopyingOut(Knowing(
-        contents::Reshaped,
-        ViewKernel(
-            {"aten::_unsafe_view",
-             "A view that autograd does not take for one: its source is about to die.",
-             "(Tensor self, SymInt[] size) -> Tensor", "aten::_unsafe_view(f32[2,6], [3,4])"},
-            ViewShape, gradients::kUnsafeView))),
+    TakingBits(
+        MathBits::kBoth,
+        CopyingOut(Knowing(
+            contents::Reshaped,
+            ViewKernel(
+                {"aten::_unsafe_view",
+                 "A view that autograd does not take for one: its source is about to die.",
+                 "(Tensor self, SymInt[] size) -> Tensor", "aten::_unsafe_view(f32[2,6], [3,4])"},
+                ViewShape, gradients::kUnsafeView)))),
     Knowing(contents::Reshaped,
             ViewKernel({"aten::_reshape_alias", "A view with the given sizes and strides.",
                         "(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
@@ -337,12 +341,14 @@ constexpr std::array kRows{
                 "Tensor(a)",
                 "aten::as_strided(f32[2,6], [3,2], [2,1])"},
                AsStridedShape, gradients::kAsStrided),
-    ViewInPlace(
-        {"aten::as_strided_", "The tensor itself with other sizes and strides.",
-         "(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "
-         "Tensor(a!)",
-         "aten::as_strided_(f32[2,6], [3,2], [2,1])"},
-        AsStridedShape, gradients::kAsStridedInPlace),
+    TakingBits(
+        MathBits::kBoth,
+        ViewInPlace(
+            {"aten::as_strided_", "The tensor itself with other sizes and strides.",
+             "(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> "
+             "Tensor(a!)",
+             "aten::as_strided_(f32[2,6], [3,2], [2,1])"},
+            AsStridedShape, gradients::kAsStridedInPlace)),
     Knowing(contents::Expanded,
             ViewKernel({"aten::expand", "Dimensions of size 1 repeated without a copy.",
                         "(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
@@ -392,9 +398,10 @@ constexpr std::array kRows{
                         "(Tensor(a) self, int[] dim) -> Tensor(a)",
                         "aten::squeeze.dims(f32[1,4,1], [0,2])"},
                        SqueezeDimsShape, gradients::kSqueezeDims)),
-    ViewInPlace({"aten::squeeze_", "Dimensions of size 1 removed, in place.",
-                 "(Tensor(a!) self) -> Tensor(a!)", "aten::squeeze_(f32[2,1,8])"},
-                SqueezeAllShape, kSqueezeAllInPlace),
+    TakingBits(MathBits::kBoth,
+               ViewInPlace({"aten::squeeze_", "Dimensions of size 1 removed, in place.",
+                            "(Tensor(a!) self) -> Tensor(a!)", "aten::squeeze_(f32[2,1,8])"},
+                           SqueezeAllShape, kSqueezeAllInPlace)),
     ViewInPlace({"aten::squeeze_.dim", "A dimension of size 1 removed, in place.",
                  "(Tensor(a!) self, int dim) -> Tensor(a!)", "aten::squeeze_.dim(f32[2,1,8], 1)"},
                 SqueezeDimShape, gradients::kSqueezeInPlace),

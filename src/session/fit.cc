@@ -40,43 +40,74 @@ constexpr int kMostWeighings = 40;
 
 std::string_view NameOfSize(const OpenSize& open) { return open.batch ? "batch" : "seq"; }
 
-// `symbol` or a multiple of it.
-std::optional<OpenSize> OpenSizeOf(const Program& program, Dim dim) {
-  OpenSize open;
+// `factor` times a symbol.
+struct Multiple {
+  std::size_t symbol = 0;
+  std::int64_t factor = 1;
+};
+std::optional<Multiple> MultipleIn(const Program& program, Dim dim) {
   if (!dim.is_expression()) return std::nullopt;
+  Multiple multiple;
   Expression e = program.expressions.at(dim);
   if (e.op == ExprOp::kMul && e.a.is_number() && e.a.number() > 0 && e.b.is_expression()) {
-    open.step = e.a.number();
+    multiple.factor = e.a.number();
     e = program.expressions.at(e.b);
   }
-  if (e.op != ExprOp::kSymbol || open.step > kMostSize) return std::nullopt;
-  const Symbol& symbol = program.symbols[static_cast<std::size_t>(e.value)];
+  if (e.op != ExprOp::kSymbol) return std::nullopt;
+  multiple.symbol = static_cast<std::size_t>(e.value);
+  return multiple;
+}
+
+// Which symbols --input and --size decide.
+std::vector<bool> GivenSymbols(const Program& program, const BindOptions& sizes) {
+  std::vector<bool> given(program.symbols.size());
+  for (const InputShape& shape : sizes.inputs) {
+    const StringId name = program.strings.Find(shape.name);
+    for (ValueId id : program.inputs) {
+      const Value& value = program.values[id];
+      if (name == kNoString || value.name != name || !value.has_layout) continue;
+      for (int i = 0; i < value.rank; ++i) {
+        if (const auto multiple = MultipleIn(program, program.size(id, i))) {
+          given[multiple->symbol] = true;
+        }
+      }
+    }
+  }
+  for (const SymbolSize& size : sizes.sizes) {
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      if (program.text(program.symbols[i].name) == size.name) given[i] = true;
+    }
+  }
+  return given;
+}
+
+std::optional<OpenSize> OpenSizeOf(const Program& program, Dim dim,
+                                   const std::vector<bool>& given) {
+  OpenSize open;
+  const std::optional<Multiple> multiple = MultipleIn(program, dim);
+  if (!multiple || given[multiple->symbol] || multiple->factor > kMostSize) return std::nullopt;
+  open.step = multiple->factor;
+  const Symbol& symbol = program.symbols[multiple->symbol];
   open.least = std::clamp<std::int64_t>(symbol.min, 1, kMostSize / open.step) * open.step;
   open.most = std::clamp<std::int64_t>(symbol.max, 1, kMostSize / open.step) * open.step;
   return open;
 }
 
-std::optional<OpenSize> FindAt(const Program& program, int position) {
-  for (ValueId id : program.inputs) {
-    const Value& value = program.values[id];
-    if (value.kind != ValueKind::kTensor || !value.has_layout || value.rank < 2) continue;
-    if (auto open = OpenSizeOf(program, program.size(id, position))) {
-      open->batch = position == 0;
-      return open;
+// As --batch and --seq choose: of matrices and more, then the only dimension of vectors.
+std::optional<OpenSize> FindAt(const Program& program, int position,
+                               const std::vector<bool>& given) {
+  for (const bool vectors : {false, true}) {
+    for (ValueId id : program.inputs) {
+      const Value& value = program.values[id];
+      const bool fits = vectors ? position == 0 && value.rank == 1 : value.rank >= 2;
+      if (value.kind != ValueKind::kTensor || !value.has_layout || !fits) continue;
+      if (auto open = OpenSizeOf(program, program.size(id, position), given)) {
+        open->batch = position == 0;
+        return open;
+      }
     }
   }
   return std::nullopt;
-}
-
-// Whether some --input decides the size at `position` already.
-bool IsGiven(const Program& program, const BindOptions& sizes, int position) {
-  if (position == 0 ? sizes.batch.has_value() : sizes.seq.has_value()) return true;
-  return std::ranges::any_of(sizes.inputs, [&](const InputShape& shape) {
-    const StringId name = program.strings.Find(shape.name);
-    return std::ranges::any_of(program.inputs, [&](ValueId id) {
-      return name != kNoString && program.values[id].name == name && program.values[id].rank >= 2;
-    });
-  });
 }
 
 // The first input with a batch, as one would export it.
@@ -209,9 +240,10 @@ class Search {
 }  // namespace
 
 Result<OpenSize> FindOpenSize(const Program& program, const BindOptions& sizes) {
+  const std::vector<bool> symbols = GivenSymbols(program, sizes);
   for (int position : {0, 1}) {
-    if (IsGiven(program, sizes, position)) continue;
-    if (const auto open = FindAt(program, position)) return *open;
+    if (position == 0 ? sizes.batch.has_value() : sizes.seq.has_value()) continue;
+    if (const auto open = FindAt(program, position, symbols)) return *open;
   }
   std::string given;
   const auto add = [&](bool is_given, std::string_view flag) {
@@ -220,9 +252,11 @@ Result<OpenSize> FindOpenSize(const Program& program, const BindOptions& sizes) 
   add(sizes.batch.has_value(), "--batch");
   add(sizes.seq.has_value(), "--seq");
   add(!sizes.inputs.empty(), "--input");
+  add(!sizes.sizes.empty(), "--size");
   std::string hint = given.empty() ? "Export" : fmt::format("Leave {} away", given);
   // The file leaves it open: nothing but these options decides it.
-  if (FindAt(program, 0) || FindAt(program, 1)) {
+  const std::vector<bool> none(program.symbols.size());
+  if (FindAt(program, 0, none) || FindAt(program, 1, none)) {
     return Unexpected(
         InvalidInput("every size of the model's inputs is given, so there is nothing "
                      "to search",

@@ -8,8 +8,9 @@
 
 namespace steelyard {
 
-// Without the name of the error, which later versions put before all of them ("TAPE_ERROR: ") and
-// earlier ones before one ("Empty: "), and without the full stop that some have behind it.
+// Returns the message without the name of the error, which later versions put before all of them
+// ("TAPE_ERROR: ") and earlier ones before one ("Empty: "), and without the full stop that some
+// have behind it.
 constexpr std::string_view JsonReason(std::string_view message) {
   const std::size_t colon = message.find(": ");
   if (colon != std::string_view::npos && message.find(' ') > colon) {

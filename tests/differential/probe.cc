@@ -26,6 +26,7 @@
 #include "ir/text_call.h"
 #include "ir/text_printer.h"
 #include "ir/text_reader.h"
+#include "ops/dispatch/resolving.h"
 #include "ops/op_def.h"
 #include "pass/decompose.h"
 #include "runtime/eager.h"
@@ -63,13 +64,28 @@ std::string_view WordOf(Alias alias) {
   __builtin_unreachable();
 }
 
+std::string_view WordOf(MathBits bits) {
+  switch (bits) {
+    case MathBits::kNone:
+      return "";
+    case MathBits::kConjugate:
+      return "conjugate";
+    case MathBits::kNegative:
+      return "negative";
+    case MathBits::kBoth:
+      return "both";
+  }
+  __builtin_unreachable();
+}
+
 std::string RowJson(const OpDef& def) {
   return fmt::format(
       R"({{"name":{},"signature":{},"example":{},"alias":{},"family":{},"kernel":{},)"
-      R"("precision":{{"CPU":{},"CUDA":{}}}}})",
+      R"("precision":{{"CPU":{},"CUDA":{}}},"takes_bits":{}}})",
       Quoted(def.name->text()), Quoted(def.signature->text()), Quoted(*def.example),
       Quoted(WordOf(*def.alias)), Quoted(NameOf(*def.family)), def.is_kernel(),
-      Quoted(NameOf(def.precision->cpu)), Quoted(NameOf(def.precision->cuda)));
+      Quoted(NameOf(def.precision->cpu)), Quoted(NameOf(def.precision->cuda)),
+      Quoted(WordOf(BitsTakenBy(def))));
 }
 
 // Which tensor and storage each value of a decomposed call is, by the names above.

@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 @dataclass(frozen=True)
 class Row:
-    """One operator; `alias` is none, view or in_place, `precision` a rule by device."""
+    """One operator; `alias` is none, view or in_place, `precision` a rule by device, `takes_bits`
+    which bits of views it is given as they are: conjugate, negative, both, or nothing."""
 
     name: str
     signature: str
@@ -24,6 +25,7 @@ class Row:
     family: str
     kernel: bool
     precision: dict[str, str] = field(hash=False)
+    takes_bits: str
 
 
 def run_probe(*arguments: str, lines: Sequence[str] = ()) -> tuple[int, list[dict[str, Any]]]:

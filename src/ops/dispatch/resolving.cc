@@ -6,6 +6,8 @@
 // what it overwrites is copied, overwritten and copied back. Zeros that are not stored are stored
 // likewise (ATen/ZeroTensorFallback.cpp), but for sums and products (native/BinaryOps.cpp).
 
+#include "ops/dispatch/resolving.h"
+
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,17 +18,6 @@
 
 namespace steelyard {
 namespace {
-
-// The operators of a composite without a formula are asked one by one, and rows that stand for a
-// part of an operator or for Python are called by what was asked already.
-bool Passes(const OpDef& def) {
-  const bool from_parts = !def.is_kernel() && def.grad->kind() == Gradient::Kind::kFromParts;
-  const std::span<const Param> params = def.signature->params();
-  const bool views =
-      *def.alias == Alias::kView || (!params.empty() && params[0].aliased && !params[0].written);
-  return from_parts || views || def.math_bits == MathBits::kBoth ||
-         !def.name->text().starts_with("aten::");
-}
 
 // The sum of a tensor and zeros that are not stored is a copy of it; a product or quotient of such
 // zeros is such zeros. Nothing of other operators, and of other operands.
@@ -52,8 +43,20 @@ Tensor OnZeros(Dispatcher& d, const OpDef& def, std::span<const Argument> args) 
 
 }  // namespace
 
+// Rows that stand for a part of an operator or for Python are called by what was asked already.
+MathBits BitsTakenBy(const OpDef& def) {
+  const bool from_parts = !def.is_kernel() && def.grad->kind() == Gradient::Kind::kFromParts;
+  const std::span<const Param> params = def.signature->params();
+  const bool views =
+      *def.alias == Alias::kView || (!params.empty() && params[0].aliased && !params[0].written);
+  const bool passes = from_parts || views || !def.name->text().starts_with("aten::");
+  return passes ? MathBits::kBoth : def.math_bits;
+}
+
 bool Dispatcher::NeedsResolving(const OpDef& def, std::span<const Argument> args) const {
-  if (!has_lazy_ || Passes(def)) return false;
+  if (!has_lazy_) return false;
+  const MathBits taken = BitsTakenBy(def);
+  if (taken == MathBits::kBoth) return false;
   bool conjugated = false, negated = false, not_stored = false;
   for (const Argument& argument : args) {
     VisitValues(out_, argument, [&](ValueId id) {
@@ -62,8 +65,8 @@ bool Dispatcher::NeedsResolving(const OpDef& def, std::span<const Argument> args
       not_stored |= autograd_ != nullptr && autograd_->HasNoMemory(id);
     });
   }
-  return not_stored || (conjugated && def.math_bits != MathBits::kConjugate) ||
-         (negated && def.math_bits != MathBits::kNegative);
+  return not_stored || (conjugated && taken != MathBits::kConjugate) ||
+         (negated && taken != MathBits::kNegative);
 }
 
 std::vector<Tensor> Dispatcher::RunResolved(const OpDef& def, std::span<const Argument> args) {

@@ -25,6 +25,8 @@ TEST(JsonFault, IsACutWhereTheTextEnds) {
        {"{", "{\"a", "{\"a\"", "{\"a\":", "{\"a\": 1,", "{\"a\": [1"}) {
     EXPECT_EQ(FaultIn(text), "the JSON is cut: it ends in line 1 with brackets open") << text;
   }
+  EXPECT_EQ(FaultIn(R"({"a": tru)"), "the JSON is cut: it ends in line 1 with brackets open");
+  EXPECT_EQ(FaultIn(" \n"), "it is empty");
   EXPECT_EQ(FaultIn("{\n\"a\": 1,\n"), "the JSON is cut: it ends in line 3 with brackets open");
 }
 

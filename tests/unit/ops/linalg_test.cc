@@ -93,6 +93,8 @@ TEST(Tensordot, IsAProductOfMatrices) {
             Count(2 * 3 * 4 * 5));
   EXPECT_EQ(ResultOf("aten::inner(f32[3], f32[3])"), "f32[]");
   EXPECT_THAT(RefusalOf("aten::tensordot(f32[2,3], f32[4,5], [1], [0])"), HasSubstr("summed over"));
+  EXPECT_THAT(RefusalOf("aten::tensordot(f32[0,4294967296,4294967296], f32[0,3], [0], [0])"),
+              HasSubstr("more than 2^63"));
 }
 
 }  // namespace

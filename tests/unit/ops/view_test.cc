@@ -46,6 +46,8 @@ TEST(View, ReshapeIsAViewIfStridesAllow) {
 TEST(View, FlattenOfOneDimensionIsTheTensorItself) {
   EXPECT_THAT(NodesOf("aten::flatten.using_ints(f32[2,3], 1)"), ElementsAre());
   EXPECT_EQ(ResultOf("aten::flatten.using_ints(f32[2,3,4], 1)"), "f32[2,12]");
+  EXPECT_THAT(RefusalOf("aten::flatten.using_ints(f32[0,4294967296,4294967296], 1)"),
+              HasSubstr("more than 2^63"));
 }
 
 TEST(View, SqueezeKeepsOtherSizes) {

@@ -86,6 +86,28 @@ TEST(FitTest, TheSequenceWhereTheBatchIsGivenAndOnlyItsMultiples) {
   EXPECT_LE(w->fit->weighings, 12);
 }
 
+constexpr char kTwoSizes[] =
+    "symbol batch: 1..1024\nsymbol rows: 1..1024\ninput %x: f32[batch,8]\ninput %y: f32[rows,8]\n"
+    "%a: f32[batch,8] = aten::relu(%x)\n%b: f32[rows,8] = aten::relu(%y)\nreturn %a, %b\n";
+
+TEST(FitTest, WhatOneInputLeavesOpenIsSearched) {
+  // 4 x 8 numbers in and out of one, 9 x 8 of the other.
+  const std::int64_t limit = 4 * (2 * 4 * 8 + 2 * 9 * 8);
+  for (const BindOptions& sizes : {BindOptions{.inputs = {{.name = "x", .sizes = {4, 8}}}},
+                                   BindOptions{.sizes = {{.name = "batch", .size = 4}}}}) {
+    const Result<Weighing> w = Fitting(kTwoSizes, limit, sizes);
+    ASSERT_TRUE(w) << Describe(w.error());
+    EXPECT_EQ(w->fit->size, 9);
+  }
+}
+
+TEST(FitTest, TheLengthOfAVectorIsSearched) {
+  const Result<Weighing> w = Fitting(
+      "symbol n: 1..1024\ninput %x: f32[n]\n%y: f32[n] = aten::relu(%x)\nreturn %y\n", 4 * 2 * 50);
+  ASSERT_TRUE(w) << Describe(w.error());
+  EXPECT_EQ(w->fit->size, 50);
+}
+
 TEST(FitTest, AStaticModelIsRefusedWithARemedy) {
   const Result<Weighing> w =
       Fitting("input %x: f32[2,8]\n%y: f32[2,8] = aten::relu(%x)\nreturn %y\n", 1 << 20);

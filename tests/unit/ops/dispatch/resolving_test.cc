@@ -58,6 +58,20 @@ TEST(Resolving, ProductsReadTransposedConjugates) {
       ElementsAre(Line(kComplexMatrix, "aten::mm"), Copy(), Line(-kComplexMatrix, "aten::mm")));
 }
 
+TEST(Resolving, AViewInPlaceKeepsTheBit) {
+  for (const std::string call :
+       {"t_(%c)", "swapaxes_(%c, 0, 1)", "squeeze_(%c)", "as_strided_(%c, [4,4], [1,4])"}) {
+    EXPECT_THAT(EventsOfLines("%c = aten::conj(%x)\n%out = aten::" + call + "\n"), IsEmpty())
+        << call;
+  }
+}
+
+TEST(Resolving, AProductIsAddedInPlaceWithoutACopy) {
+  EXPECT_THAT(EventsOfLines("%o = aten::clone(%x)\n%t = aten::t(%y)\n%c = aten::conj(%t)\n"
+                            "%out = aten::addmm_(%o, %x, %c)\n"),
+              ElementsAre(Copy()));
+}
+
 TEST(Resolving, WhatIsOverwrittenIsCopiedBack) {
   EXPECT_THAT(EventsOfLines("%o = aten::clone(%x)\n%c = aten::conj(%o)\n"
                             "%out = aten::add_.Tensor(%c, %y)\n"),
