@@ -195,7 +195,9 @@ void Session::Clear() {
 SyElements Session::Read(std::uint32_t value) {
   TORCH_CHECK_VALUE(values_[value].isTensor(), "the value is not there any more");
   const at::NoGradGuard no_grad;
-  read_ = values_[value].toTensor().resolve_conj().resolve_neg().contiguous();
+  const at::Tensor tensor = values_[value].toTensor();
+  const at::Tensor dense = tensor.is_sparse() ? tensor.to_dense() : tensor;
+  read_ = dense.resolve_conj().resolve_neg().contiguous();
   return {{NameOf(read_.scalar_type()), read_.sizes().data(), read_.strides().data(),
            read_.sizes().size()},
           read_.const_data_ptr(),

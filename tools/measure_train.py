@@ -109,14 +109,12 @@ def measure(name: str, folder: Path) -> None:
         "flops_forward": forward,
         "flops_forward_backward": both,
     }
-    for optimizer in OPTIMIZERS:
+    for optimizer in training.optimizers:
         truth[optimizer], events = trainer.measure_steps(optimizer)
         if optimizer == "sgd":
             truth["sgd"]["step2_events"] = events
     save_truth(truth, folder)
-    print(
-        name, truth["params"], truth["sgd"]["step2_peak"], truth["adamw"]["step2_peak"], flush=True
-    )
+    print(name, truth["params"], *(truth[o]["step2_peak"] for o in training.optimizers), flush=True)
 
 
 if __name__ == "__main__":

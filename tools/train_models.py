@@ -41,6 +41,7 @@ class Training:
     clip_norm: float | None = None
     accumulate: int = 1
     foreach: bool = False
+    optimizers: tuple[str, ...] = ("sgd", "adamw")
 
     @property
     def options(self) -> list[str]:
@@ -187,6 +188,36 @@ def evidence(output: tuple[torch.Tensor, ...], image: torch.Tensor) -> torch.Ten
     return likely - 0.5 * torch.sum(1 + spread - mean.pow(2) - spread.exp())
 
 
+class Recommender(nn.Module):
+    """Scores of what was seen and of what is offered, whose tables have sparse gradients."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.items = nn.Embedding(500, 32, padding_idx=499, sparse=True)
+        self.words = nn.Embedding(300, 32, sparse=True)
+        self.bias = nn.Embedding(500, 1, sparse=True)
+        self.mix = nn.Sequential(nn.Linear(64, 32), nn.ReLU())
+
+    def forward(
+        self, seen: torch.Tensor, words: torch.Tensor, offered: torch.Tensor
+    ) -> torch.Tensor:
+        user = self.mix(torch.cat([self.items(seen).mean(1), self.words(words).sum(1)], 1))
+        scores = (self.items(offered) * user[:, None]).sum(-1)
+        return scores + self.bias(offered).squeeze(-1)
+
+
+class BagsOfWords(nn.Module):
+    """Classes of texts, each a bag of words whose table has a sparse gradient."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bags = nn.EmbeddingBag(300, 32, mode="mean", sparse=True)
+        self.scores = nn.Linear(32, 5)
+
+    def forward(self, words: torch.Tensor) -> torch.Tensor:
+        return self.scores(self.bags(words))
+
+
 class Actor(nn.Module):
     """A policy and a value, of observations."""
 
@@ -284,6 +315,16 @@ MODELS: dict[str, Training] = {
     "actor": Training(
         of(Actor, proximal, targets=3),
         lambda: (zeros(32, 24), ids(1, 32)[0], zeros(32), zeros(32)),
+    ),
+    "recommender": Training(
+        of(Recommender, F.binary_cross_entropy_with_logits),
+        lambda: (ids(8, 20), ids(8, 12), ids(8, 10), zeros(8, 10)),
+        optimizers=("sgd",),
+    ),
+    "bags": Training(
+        of(BagsOfWords, F.cross_entropy),
+        lambda: (ids(4, 10), ids(1, 4)[0]),
+        optimizers=("sgd",),
     ),
     "mamba": words("MambaForCausalLM", hidden_size=64, num_hidden_layers=2, vocab_size=500),
     "experts": words(

@@ -3,7 +3,10 @@
 // Reductions by index: a mean is a sum, which is divided in a step of its own. Elements that are
 // found, and counted.
 
+#include <ATen/SparseTensorImpl.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/_sparse_coo_tensor_unsafe.h>
+#include <ATen/ops/add.h>
 #include <ATen/ops/bincount.h>
 #include <ATen/ops/count_nonzero.h>
 #include <ATen/ops/empty.h>
@@ -132,9 +135,60 @@ void DistinctRows(Stack* stack) {
   stack->emplace_back(distinct);
 }
 
+at::Tensor Sparse(Taken& taken, at::IntArrayRef sizes) {
+  const at::Tensor indices = taken.Tensor();
+  const at::Tensor values = taken.Tensor();
+  return at::_sparse_coo_tensor_unsafe(indices, values, sizes);
+}
+
+void SparseCoo(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor indices = taken.Tensor();
+  const at::Tensor values = taken.Tensor();
+  stack->emplace_back(at::_sparse_coo_tensor_unsafe(indices, values, taken.Integers()));
+}
+
+void SetSparse(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  const at::Tensor indices = taken.Tensor();
+  static_cast<at::SparseTensorImpl*>(self.unsafeGetTensorImpl())
+      ->set_indices_and_values_unsafe(indices, taken.Tensor());
+  stack->emplace_back(self);
+}
+
+// Equal neighbours are joined: there may be fewer than the program has room for.
+void SparseSum(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor indices = taken.Tensor();
+  const at::Tensor values = taken.Tensor();
+  const at::Tensor other_indices = taken.Tensor();
+  const at::Tensor other_values = taken.Tensor();
+  const Sizes sizes = taken.Integers();
+  const at::Tensor sum = at::add(at::_sparse_coo_tensor_unsafe(indices, values, sizes),
+                                 at::_sparse_coo_tensor_unsafe(other_indices, other_values, sizes));
+  stack->emplace_back(sum._indices());
+  stack->emplace_back(sum._values());
+}
+
+void DensePlusSparse(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  stack->emplace_back(at::add(self, Sparse(taken, self.sizes())));
+}
+
+void AddSparse(Stack* stack) {
+  Taken taken(stack);
+  at::Tensor self = taken.Tensor();
+  const at::Tensor other = Sparse(taken, self.sizes());
+  stack->emplace_back(self.add_(other, taken.Number()));
+}
+
 constexpr std::array kRows{
+    KernelRow{"steelyard::add_sparse_", AddSparse},
     KernelRow{"steelyard::count_into", CountInto},
     KernelRow{"steelyard::count_nonzero", CountNonzero},
+    KernelRow{"steelyard::dense_plus_sparse", DensePlusSparse},
     KernelRow{"steelyard::distinct_rows", DistinctRows},
     KernelRow{"steelyard::found_among", FoundAmong},
     KernelRow{"steelyard::index_reduced", IndexReduced},
@@ -143,6 +197,9 @@ constexpr std::array kRows{
     KernelRow{"steelyard::rows_reduced", RowsReduced},
     KernelRow{"steelyard::runs", Runs},
     KernelRow{"steelyard::scatter_reduced", ScatterReduced},
+    KernelRow{"steelyard::set_sparse_", SetSparse},
+    KernelRow{"steelyard::sparse_coo", SparseCoo},
+    KernelRow{"steelyard::sparse_sum", SparseSum},
 };
 
 }  // namespace

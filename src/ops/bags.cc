@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/sparse.h"
 #include "ops/gradients/words.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -150,13 +151,32 @@ Tensor BagsOf(Dispatcher& d, const Tensor& room, const OpView& op, int indices, 
   return d.Call("aten::narrow", all, 0, 0, op.tensor(indices).size(0));
 }
 
+// The gradient of each row, where the table's is sparse: that of its bag, as its share of it.
+Tensor SparseBags(Dispatcher& d, const OpView& op, const Tensor& indices, const Tensor& bag_of) {
+  const Dispatcher::Inside frame(d, "aten::_embedding_bag_sparse_backward");
+  const Mode mode = ModeOf(op, 8);
+  if (mode == Mode::kMax) Refuse("PyTorch gives no sparse gradient of maxima");
+  if (op.boolean(7)) Refuse("PyTorch scales no sparse gradient by how often an id occurs");
+  const Tensor of_rows = d.Call("aten::index_select", op.arg(0), 0, bag_of);
+  if (mode == Mode::kMean) {
+    const Tensor shares = [&] {
+      const Tensor sizes = d.Call("aten::to.dtype", op.arg(4), of_rows.dtype());
+      const Tensor inverses = d.Call("aten::empty_like", sizes);
+      d.Call("aten::fill_.Scalar", inverses, 1);
+      d.Call("aten::div_.Tensor", inverses, sizes);
+      return d.Call("aten::index_select", d.Call("aten::unsqueeze", inverses, 1), 0, bag_of);
+    }();
+    d.Call("aten::mul_.Tensor", of_rows, shares);
+  }
+  if (op.given(10)) {
+    d.Call("aten::mul_.Tensor", of_rows, d.Call("aten::unsqueeze", op.arg(10), 1));
+  }
+  return gradients::SparseRows(d, of_rows, indices, op.integer(6), op.integer(11, -1));
+}
+
 // grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights,
 // scale_grad_by_freq, mode, sparse, per_sample_weights, padding_idx
 std::vector<Tensor> BagBackward(Dispatcher& d, const OpView& op) {
-  if (op.boolean(9)) {
-    Refuse("aten::_embedding_bag_backward gives a sparse gradient, which is not modelled",
-           "With sparse=False it is dense: as large as the parameter.");
-  }
   const DType index = PromoteTypes(op.tensor(1).dtype(), op.tensor(2).dtype());
   const Tensor indices = d.Call("aten::to.dtype", op.arg(1), index);
   const Tensor offsets = d.Call("aten::to.dtype", op.arg(2), index);
@@ -168,6 +188,7 @@ std::vector<Tensor> BagBackward(Dispatcher& d, const OpView& op) {
     room.reset();
     bag_of = d.Call("aten::narrow", bag_of, 0, 0, count);
   }
+  if (op.boolean(9)) return {SparseBags(d, op, indices, bag_of)};
   return {d.Call("aten::_embedding_bag_dense_backward", op.arg(0), indices, bag_of, op.arg(4),
                  op.arg(5), op.arg(6), op.arg(7), op.arg(8), op.arg(10), op.arg(11))};
 }

@@ -68,6 +68,7 @@ constexpr std::array kFamilies{
     &ops::NumericalGradient,
     &ops::Equality,
     &ops::Bags,
+    &ops::Sparse,
     &ops::CtcLoss,
     &ops::Unpooling,
     &ops::Aliases,

@@ -71,6 +71,7 @@ std::span<const OpDef> Histogram();
 std::span<const OpDef> Quantile();
 std::span<const OpDef> Equality();
 std::span<const OpDef> Bags();
+std::span<const OpDef> Sparse();
 std::span<const OpDef> CtcLoss();
 std::span<const OpDef> Unpooling();
 std::span<const OpDef> Aliases();

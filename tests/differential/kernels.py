@@ -225,6 +225,10 @@ def column_storage(
     return storage
 
 
+def sparse(indices: torch.Tensor, values: torch.Tensor, size: Sequence[int]) -> torch.Tensor:
+    return torch.sparse_coo_tensor(indices, values, size, check_invariants=False)
+
+
 KERNELS: dict[str, Function] = {
     # PyTorch boxes a number itself where it is passed for a tensor.
     "steelyard::box": lambda number: number,
@@ -235,11 +239,17 @@ KERNELS: dict[str, Function] = {
     "steelyard::add_outer_": lambda self, column, row, beta=1, alpha=1: self.mul_(beta).add_(
         alpha * column * row
     ),
+    "steelyard::add_sparse_": lambda self, indices, values, alpha=1: self.add_(
+        sparse(indices, values, self.shape), alpha=alpha
+    ),
     "steelyard::as_strided_": as_strided_in_place,
     "steelyard::bag_of_indices": lambda indices, _, size: indices.new_zeros(size),
     "steelyard::bag_maxima": lambda self, bags, columns: self.new_zeros(bags, columns),
     "steelyard::column_storage": column_storage,
     "steelyard::copied_result": torch.clone,
+    "steelyard::dense_plus_sparse": lambda self, indices, values: (
+        self + sparse(indices, values, self.shape)
+    ),
     "steelyard::distance_gradients": torch.ops.aten._cdist_backward,
     "steelyard::distances": distances,
     "steelyard::index_reduced": slices_reduced,
@@ -257,5 +267,10 @@ KERNELS: dict[str, Function] = {
     "steelyard::slow_conv_transpose2d_backward": slow_transposed_backward,
     "steelyard::slow_conv_transpose3d_backward": slow_transposed_backward,
     "steelyard::transposed_convolution": transposed_convolution,
+    "steelyard::sparse_coo": sparse,
+    "steelyard::sparse_sum": lambda indices, values, others, added, _: (
+        torch.cat([indices, others], 1),
+        torch.cat([values, added]),
+    ),
     "steelyard::two_class_gradient": two_class_gradient,
 }

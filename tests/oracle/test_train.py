@@ -43,8 +43,9 @@ def test_events(name: str, weigh: Weigh) -> None:
     compare_events(report["memory"]["events"], TRUTH[name]["sgd"]["step2_events"])
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-@pytest.mark.parametrize("name", TRUTH)
+@pytest.mark.parametrize(
+    ("name", "optimizer"), [(name, o) for name in TRUTH for o in OPTIMIZERS if o in TRUTH[name]]
+)
 def test_peaks(name: str, optimizer: str, weigh: Weigh) -> None:
     model, truth = MODELS / f"{name}.pt2", TRUTH[name][optimizer]
     first = weigh(model, *arguments(name, optimizer), "--first-step")["memory"]

@@ -145,6 +145,36 @@ bool Autograd::HasNoMemory(ValueId id) const {
   return std::ranges::find(without_memory_, program_.values[id].storage) != without_memory_.end();
 }
 
+void Autograd::SetParts(ValueId sparse, const SparseParts& parts) {
+  dispatcher_.has_lazy_ = true;
+  dispatcher_.Retain(parts.indices);
+  dispatcher_.Retain(parts.values);
+  const auto known = std::ranges::find(sparse_, object_of_[sparse], &SparseOf::first);
+  if (known == sparse_.end()) return sparse_.push_back({object_of_[sparse], parts});
+  const SparseParts before = std::exchange(known->second, parts);
+  dispatcher_.Release(before.indices);
+  dispatcher_.Release(before.values);
+}
+
+SparseParts Autograd::parts(ValueId sparse) const {
+  return std::ranges::find(sparse_, object_of_[sparse], &SparseOf::first)->second;
+}
+
+bool Autograd::IsSparse(ValueId id) const {
+  return std::ranges::find(sparse_, object_of_[id], &SparseOf::first) != sparse_.end();
+}
+
+// The values go first.
+void Autograd::ReleaseParts(ValueId id) {
+  if (sparse_.empty() || object(id).uses > 0) return;
+  const auto known = std::ranges::find(sparse_, object_of_[id], &SparseOf::first);
+  if (known == sparse_.end()) return;
+  const SparseParts parts = known->second;
+  sparse_.erase(known);
+  dispatcher_.Release(parts.values);
+  dispatcher_.Release(parts.indices);
+}
+
 // --- Nodes ---------------------------------------------------------------------------------------
 
 GradNodeId Autograd::AddNode(const GradNode& node) {
@@ -493,11 +523,24 @@ void Autograd::OpenRecord(std::string_view name) {
   program_.frames.push_back({program_.AddOpName(name), 0});
 }
 
+// Of a sparse one its parts are, unless they are the caller's ids.
+void Autograd::MarkAsGradient(ValueId id) {
+  if (!IsSparse(id)) {
+    program_.values[id].role = Role::kGradient;
+    return;
+  }
+  const SparseParts own = parts(id);
+  for (const ValueId part : {own.indices, own.values}) {
+    Role& role = program_.values[part].role;
+    if (role == Role::kActivation) role = Role::kGradient;
+  }
+}
+
 void Autograd::SetGradient(ValueId parameter, Tensor gradient) {
   const ValueId id = object_of_[parameter];
   if (id >= gradients_.size()) gradients_.resize(id + 1);
   if (program_.values[id].role == Role::kParameter) {
-    program_.values[gradient.id()].role = Role::kGradient;
+    MarkAsGradient(gradient.id());
     if (id >= program_.gradients.size()) program_.gradients.resize(id + 1, kNoId);
     program_.gradients[id] = gradient.id();
   }

@@ -36,6 +36,13 @@ enum class GradNodeKind : std::uint8_t {
   kCheckpoint,  // a region that runs again when it is its turn
 };
 
+// What a sparse tensor is made of, and keeps. Sums may have fewer of them than is known.
+struct SparseParts {
+  ValueId indices = kNoId;  // [dims, n]
+  ValueId values = kNoId;   // [n, ...]
+  bool summed = false;
+};
+
 struct GradNode {
   GradNodeKind kind = GradNodeKind::kFormula;
   const OpDef* def = nullptr;     // of kFormula
@@ -77,6 +84,7 @@ class Autograd {
   void AdoptOverwritten(ValueId id, ValueId of);  // the same tensor after an in-place operator
   void Retain(ValueId id);
   void Release(ValueId id);
+  void ReleaseParts(ValueId id);  // of a sparse tensor, once it is gone
   // How many handles to the tensor there are, and how many tensors on its storage.
   std::uint32_t uses(ValueId id) const { return objects_[object_of_[id]].uses; }
   std::uint32_t tensors_on_storage(ValueId id) const {
@@ -91,6 +99,11 @@ class Autograd {
   // a tensor is such, or a view of it.
   Tensor ZerosWithoutMemory(const Dims& sizes, DType dtype);
   bool HasNoMemory(ValueId id) const;
+  // A sparse tensor has no memory of its own, and other parts once it was added to.
+  // Requires of `parts`: the tensor is sparse.
+  void SetParts(ValueId sparse, const SparseParts& parts);
+  SparseParts parts(ValueId sparse) const;
+  bool IsSparse(ValueId id) const;
   // A tensor that requires a gradient and has no history; views have their bases'.
   bool IsLeaf(ValueId id) const;
   // Whether a call that takes the last variable of a tensor may overwrite it (overwriting.cc).
@@ -169,8 +182,10 @@ class Autograd {
     GradNodeId accumulator = kNoId;  // of a leaf
     ValueId base = kNoId;            // of a view
   };
+  using SparseOf = std::pair<ValueId, SparseParts>;
   Object& object(ValueId id) { return objects_[object_of_[id]]; }
   void Die(Object& object);
+  void MarkAsGradient(ValueId id);
   void DropNode(GradNodeId id);
   void ReleaseOne(const Saved& saved);
   void Save(Saved saved);
@@ -198,6 +213,7 @@ class Autograd {
   std::vector<Object> objects_;     // by value, of which the first of an object counts
   std::vector<std::uint32_t> tensors_on_storage_;
   std::vector<StorageId> without_memory_;  // storages of zeros that are not stored
+  std::vector<SparseOf> sparse_;           // tensors that are there, by object
   std::vector<GradNode> nodes_;
   std::vector<Edge> edges_;
   std::vector<Saved> saved_;

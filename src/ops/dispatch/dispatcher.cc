@@ -633,6 +633,7 @@ void Dispatcher::Retain(ValueId id) {
 void Dispatcher::Release(ValueId id) {
   if (autograd_ != nullptr) autograd_->Release(id);
   ReleaseStorage(id);
+  if (autograd_ != nullptr) autograd_->ReleaseParts(id);
 }
 
 void Dispatcher::ReleaseStorage(ValueId id) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "ir/layout.h"
+#include "ops/gradients/sparse.h"
 #include "ops/gradients/view.h"
 #include "ops/rules/memory_format.h"
 
@@ -305,14 +306,27 @@ void Engine::Accumulate(GradNodeId id, Gradients incoming) {
   const ValueId parameter = autograd_.node(id).variable;
   const TensorView variable = dispatcher_.ViewOf(parameter);
   const bool is_parameter = dispatcher_.ViewOf(parameter).value().role == Role::kParameter;
+  const bool sparse = autograd_.IsSparse(gradient.id());
   if (is_parameter && autograd_.keeps_gradients() && !autograd_.gradient(parameter).defined()) {
+    if (sparse) {
+      Refuse("zeros in the place of a sparse gradient are not modelled",
+             "Gradients that are dropped are: --zero-grad none.");
+    }
     autograd_.SetGradient(parameter, dispatcher_.AddResident("gradient", Dims(variable.sizes()),
                                                              Dims(variable.strides()),
                                                              variable.dtype(), Role::kGradient));
   }
   if (const Tensor before = autograd_.gradient(parameter); before.defined()) {
-    dispatcher_.Call("aten::add_.Tensor", before, gradient);
+    if (autograd_.IsSparse(before.id()) && !sparse) {
+      autograd_.SetGradient(parameter, dispatcher_.Call("aten::add.Tensor", gradient, before));
+    } else {
+      dispatcher_.Call("aten::add_.Tensor", before, gradient);
+    }
     return gradient.reset();
+  }
+  if (sparse) {
+    return autograd_.SetGradient(parameter,
+                                 gradients::CompactSparse(dispatcher_, std::move(gradient)));
   }
   if (autograd_.uses(gradient.id()) == 1 && LiesAs(gradient, variable)) {
     return autograd_.SetGradient(parameter, std::move(gradient));
@@ -359,15 +373,25 @@ void Engine::Route(GradNodeId id, Gradients& outgoing) {
 }
 
 // A second gradient for one tensor is added in place if nobody else has the first one or its
-// storage; a view keeps its base, so it never is.
+// storage; a view keeps its base, so it never is. To a sparse one it is the first that is added.
 void Engine::AddTo(Tensor& slot, Tensor& gradient) {
   if (!slot.defined()) {
     slot = std::move(gradient);
     return;
   }
-  const bool owned = autograd_.uses(slot.id()) == 1 && autograd_.tensors_on_storage(slot.id()) == 1;
-  const bool stored = !autograd_.HasNoMemory(slot.id());
-  if (owned && stored && IsNonOverlappingAndDense(slot.sizes(), slot.strides())) {
+  const auto owned = [&](const Tensor& sum) {
+    return autograd_.uses(sum.id()) == 1 && autograd_.tensors_on_storage(sum.id()) == 1 &&
+           !autograd_.HasNoMemory(sum.id()) && !autograd_.IsSparse(sum.id());
+  };
+  if (autograd_.IsSparse(slot.id())) {
+    if (owned(gradient) && gradient.is_contiguous()) {
+      dispatcher_.Call("aten::add_.Tensor", gradient, slot);
+      slot = std::move(gradient);
+    } else {
+      slot = dispatcher_.Call("aten::add.Tensor", gradient, slot);
+    }
+  } else if (owned(slot) && !autograd_.IsSparse(gradient.id()) &&
+             IsNonOverlappingAndDense(slot.sizes(), slot.strides())) {
     dispatcher_.Call("aten::add_.Tensor", slot, gradient);
   } else {
     slot = dispatcher_.Call("aten::add.Tensor", slot, gradient);

@@ -4,10 +4,15 @@
 // out: before every operator that does not know of such bits (ATen/ConjugateFallback.cpp,
 // native/NegateFallback.cpp, native/MathBitsFallback.h). It is given copies, which die with it;
 // what it overwrites is copied, overwritten and copied back. Zeros that are not stored are stored
-// likewise (ATen/ZeroTensorFallback.cpp), but for sums and products (native/BinaryOps.cpp).
+// likewise (ATen/ZeroTensorFallback.cpp), but for sums and products (native/BinaryOps.cpp). Sparse
+// tensors have kernels of their own, of which those of sums are modelled.
 
 #include "ops/dispatch/resolving.h"
 
+#include <fmt/format.h>
+
+#include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,9 +20,16 @@
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/dispatch/graph_plan.h"
+#include "ops/gradients/sparse.h"
 
 namespace steelyard {
 namespace {
+
+bool HasSparse(const Program& program, const Autograd& autograd, const Argument& argument) {
+  bool any = false;
+  VisitValues(program, argument, [&](ValueId id) { any |= autograd.IsSparse(id); });
+  return any;
+}
 
 // The sum of a tensor and zeros that are not stored is a copy of it; a product or quotient of such
 // zeros is such zeros. Nothing of other operators, and of other operands.
@@ -41,6 +53,24 @@ Tensor OnZeros(Dispatcher& d, const OpDef& def, std::span<const Argument> args) 
   return negated ? d.Call("aten::neg", whole) : d.Call("aten::_to_copy", whole, meta.dtype);
 }
 
+// The operators that know sparse tensors, which only gradients are. Nothing of other operands.
+std::optional<std::vector<Tensor>> OnSparse(Dispatcher& d, const OpDef& def,
+                                            std::span<const Argument> args) {
+  bool any = false;
+  for (const Argument& argument : args) any |= HasSparse(d.program(), d.autograd(), argument);
+  if (!any) return std::nullopt;
+  const std::string_view name = def.name->text();
+  const bool in_place = name == "aten::add_.Tensor";
+  if (!in_place && name != "aten::add.Tensor") {
+    Refuse(fmt::format("{} of a sparse gradient is not modelled", def.label()),
+           "With sparse=False it is dense: as large as the parameter.");
+  }
+  const Tensor self(&d, args[0].value), other(&d, args[1].value);
+  if (!in_place) return std::vector<Tensor>{gradients::SumOfSparse(d, self, other)};
+  gradients::AddSparse(d, self, other, args[2]);
+  return std::vector<Tensor>{self};
+}
+
 }  // namespace
 
 // Rows that stand for a part of an operator or for Python are called by what was asked already.
@@ -55,6 +85,12 @@ MathBits BitsTakenBy(const OpDef& def) {
 
 bool Dispatcher::NeedsResolving(const OpDef& def, std::span<const Argument> args) const {
   if (!has_lazy_) return false;
+  // Parts of operators are given parts of sparse tensors, and optimizers ask for themselves.
+  if (autograd_ != nullptr && def.name->text().starts_with("aten::")) {
+    for (const Argument& argument : args) {
+      if (HasSparse(out_, *autograd_, argument)) return true;
+    }
+  }
   const MathBits taken = BitsTakenBy(def);
   if (taken == MathBits::kBoth) return false;
   bool conjugated = false, negated = false, not_stored = false;
@@ -74,6 +110,7 @@ std::vector<Tensor> Dispatcher::RunResolved(const OpDef& def, std::span<const Ar
     return autograd_ != nullptr && autograd_->HasNoMemory(id);
   };
   if (autograd_ != nullptr) {
+    if (auto results = OnSparse(*this, def, args)) return std::move(*results);
     if (Tensor result = OnZeros(*this, def, args); result.defined()) return {std::move(result)};
   }
   if (def.overwrites() && args[0].kind == ArgKind::kValue && is_zero(args[0].value)) {

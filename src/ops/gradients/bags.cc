@@ -15,10 +15,6 @@ Tensor BagWeights(Dispatcher& d, const Backward& b) {
 }
 Tensor BagTable(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
-  if (op.boolean(5)) {
-    Refuse("aten::_embedding_bag gives a sparse gradient, which is not modelled",
-           "With sparse=False it is dense: as large as the parameter.");
-  }
   return d.Call("aten::_embedding_bag_backward", b.grad(), b.saved(1), b.saved(2), b.result(1),
                 b.result(2), b.result(3), op.self().size(0), op.arg(3), op.arg(4), op.arg(5),
                 b.saved(6), op.arg(8));

@@ -11,6 +11,7 @@
 
 #include "ops/backward.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/sparse.h"
 
 namespace steelyard::gradients {
 namespace {
@@ -52,8 +53,8 @@ Tensor IndexSelectSelf(Dispatcher& d, const Backward& b) {
 // self, dim, index, sparse_grad
 Tensor GatherSelf(Dispatcher& d, const Backward& b) {
   if (b.op().boolean(3)) {
-    Refuse("aten::gather gives a sparse gradient, which is not modelled",
-           "With sparse_grad=False it is dense: as large as the parameter.");
+    return SparseElements(d, b.grad(), SelfSizes(b), b.op().dim(1, b.op().self().rank()),
+                          b.saved(2));
   }
   const Tensor zeros = d.Call("aten::new_zeros", b.grad(), SelfSizes(b));
   return d.Call("aten::scatter_add_", zeros, b.op().arg(1), b.saved(2), b.grad());

@@ -7,6 +7,8 @@
 
 #include "ops/gradients/network.h"
 
+#include "ops/gradients/sparse.h"
+
 namespace steelyard::gradients {
 namespace {
 
@@ -153,8 +155,8 @@ std::vector<Tensor> RnnLayer(Dispatcher& d, const Backward& b) {
 // weight, indices, padding_idx, scale_grad_by_freq, sparse
 Tensor EmbeddingWeight(Dispatcher& d, const Backward& b) {
   if (b.op().boolean(4)) {
-    Refuse("aten::embedding gives a sparse gradient, which is not modelled",
-           "With sparse=False it is dense: as large as the parameter.");
+    if (b.op().boolean(3)) Refuse("PyTorch scales no sparse gradient by how often an id occurs");
+    return SparseRows(d, b.grad(), b.saved(1), b.op().self().size(0), b.op().integer(2, -1));
   }
   return d.Call("aten::embedding_dense_backward", b.grad(), b.saved(1), b.op().self().size(0),
                 b.op().integer(2, -1), b.op().boolean(3));

@@ -2,6 +2,7 @@
 //
 // torch.optim.SGD (torch/optim/sgd.py): one tensor after another, lists of them, or fused.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <vector>
@@ -59,7 +60,13 @@ void ListsOf(Dispatcher& d, Step& step) {
         Set(gradients, std::move(buffers));
       }
     }
-    d.CallMany("aten::_foreach_add_.List", parameters, gradients, -kAnyNumber);
+    if (std::ranges::any_of(places, [&](std::size_t i) { return step.HasSparse(i); })) {
+      for (std::size_t i = 0; i < parameters.size(); ++i) {
+        d.Call("aten::add_.Tensor", parameters[i], gradients[i], -kAnyNumber);
+      }
+    } else {
+      d.CallMany("aten::_foreach_add_.List", parameters, gradients, -kAnyNumber);
+    }
   }
   Return(gradients);
 }
@@ -83,6 +90,15 @@ std::vector<Tensor> Sgd(Dispatcher& d, const OpView& op) {
   Step step(d, op, "SGD");
   if (step.On("nesterov") && !step.On("momentum")) {
     Contradict("Nesterov's momentum needs a momentum", "Give one, such as momentum=0.9.");
+  }
+  for (std::size_t i = 0; i < step.gradients.size(); ++i) {
+    if (!step.HasSparse(i)) continue;
+    if (step.On("fused")) {
+      Refuse("PyTorch's fused form takes no sparse gradients", "Leave --fused out.");
+    }
+    if (!step.On("momentum")) continue;
+    Refuse("momentum of sparse gradients keeps those of all steps, and grows with each",
+           "Leave --momentum out, or make the embedding with sparse=False.");
   }
   RunForm(d, step, {.one_by_one = OneByOne, .foreach = ListsOf, .fused = Fused, .exact = OneByOne});
   return {};

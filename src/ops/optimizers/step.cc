@@ -7,6 +7,8 @@
 
 #include "ops/optimizers/step.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -15,6 +17,12 @@
 #include "ops/dispatch/autograd.h"
 
 namespace steelyard::ops {
+
+namespace {
+
+constexpr std::string_view kTakesSparse = "SGD";
+
+}  // namespace
 
 void Set(Tensors& variable, Tensors list) {
   variable.swap(list);
@@ -32,7 +40,15 @@ Step::Step(Dispatcher& d, const OpView& op, std::string_view class_name)
     parameters.push_back(std::move(parameter));
     gradients.push_back(std::move(gradient));
   }
+  if (class_name == kTakesSparse) return;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (!HasSparse(i)) continue;
+    Refuse(fmt::format("a step of {} on a sparse gradient is not modelled", class_name),
+           "SGD takes it, as few optimizers of PyTorch do. With sparse=False it is dense.");
+  }
 }
+
+bool Step::HasSparse(std::size_t i) const { return d_.autograd().IsSparse(gradients[i].id()); }
 
 double Step::Number(std::string_view option) const {
   const Argument& argument = op_.arg(op_.def().signature->IndexOf(option));

@@ -66,6 +66,8 @@ class Step {
 
   // The parameters that have a gradient, and these.
   Tensors parameters, gradients;
+  // Whether the i-th gradient is sparse, which only SGD takes.
+  bool HasSparse(std::size_t i) const;
 
   // State, which a first step makes and every later one finds. A counter is
   // torch.tensor(0.0, dtype=float32), or torch.zeros.

@@ -13,6 +13,10 @@ namespace steelyard::ops {
 // torch/csrc/distributed/c10d/reducer.cpp: mark_variable_ready_dense. A gradient that becomes a
 // view of its bucket goes once it has been copied there.
 void Reducer::OnReady(ValueId parameter) {
+  if (d_.autograd().IsSparse(d_.autograd().gradient(parameter).id())) {
+    Refuse("sparse gradients of several processes are not modelled",
+           "With sparse=False they are dense: as large as the parameters.");
+  }
   const TensorView variable = d_.ViewOf(parameter);
   slots_.push_back(d_.AddResident("bucket", Dims(variable.sizes()), Dims(variable.strides()),
                                   variable.dtype(), Role::kGradient));
