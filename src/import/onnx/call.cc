@@ -133,6 +133,12 @@ std::optional<std::vector<std::int64_t>> Call::integers(std::string_view name) c
   return out;
 }
 
+std::string_view Call::graph(std::string_view name) const {
+  const std::optional<AttributeProto> found = attribute(name);
+  if (!found || found->graph.empty()) GiveUp("there is no graph " + std::string(name));
+  return found->graph;
+}
+
 int Call::axis(std::int64_t written, int rank) const {
   const std::int64_t counted = written < 0 ? written + rank : written;
   if (counted < 0 || counted >= std::max(rank, 1)) {

@@ -84,6 +84,7 @@ class Call {
   double real(std::string_view name, double otherwise) const;
   std::string text(std::string_view name, std::string_view otherwise) const;
   std::optional<std::vector<std::int64_t>> integers(std::string_view name) const;
+  std::string_view graph(std::string_view name) const;
   // A dimension, counted from the end where it is negative.
   int axis(std::int64_t written, int rank) const;
   // Axes by an attribute, or by an operand; nothing where neither is there.

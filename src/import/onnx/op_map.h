@@ -41,5 +41,7 @@ std::span<const OpRow> RandomRows();
 std::span<const OpRow> AttentionRows();
 std::span<const OpRow> FusedRows();
 std::span<const OpRow> SignalRows();
+std::span<const OpRow> LinearAttentionRows();
+std::span<const OpRow> TextRows();
 
 }  // namespace steelyard::onnx

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "import/onnx/op_map.h"
+#include "import/onnx/tensors.h"
 
 namespace steelyard::onnx {
 namespace {
@@ -281,6 +282,49 @@ void PackedAttention(Call& call) {
   GiveTogether(call, Attended(call, q, k, v, how), q, v.shape[3]);
 }
 
+// --- Scores that a graph changes ----------------------------------------------------------------
+
+// What a graph in an attribute, if it is there, makes of scores.
+Tensor Changed(Call& call, std::string_view graph, Tensor scores, const Like& like) {
+  if (!call.attribute(graph)) return scores;
+  Item item;
+  item.dtype = like.dtype;
+  item.shape = like.shape;
+  item.tensor = scores;
+  std::vector<Item*> operands{&call.workshop().Add(std::move(item))};
+  const std::vector<Item*> results = call.run_graph(call.graph(graph), operands);
+  if (results.size() != 1 || results[0] == nullptr) Call::GiveUp("a graph of other results");
+  return call.workshop().TensorOf(*results[0]);
+}
+
+// Query, key and value with heads apart. As flex_attention is written out: shares are found in
+// float32 at least.
+void FlexibleAttention(Call& call) {
+  const Heads q = HeadsOf(call, 0, 0), k = HeadsOf(call, 1, 0), v = HeadsOf(call, 2, 0);
+  if (call.rank(0) != 4 || call.rank(1) != 4 || call.rank(2) != 4) {
+    Call::GiveUp("operands of another rank");
+  }
+  const double scale = call.real("scale", 0);
+  const Like like{call.dtype(0), {q.shape[0], q.shape[1], q.shape[2], v.shape[3]}};
+  const bool fused = !call.attribute("score_mod") && !call.attribute("prob_mod") &&
+                     !call.attribute("softmax_precision");
+  if (fused) return call.Give(Attended(call, q, k, v, {.scale = scale}), like);
+  const auto precision =
+      DTypeOf(call.integer("softmax_precision", like.dtype == DType::kFloat64 ? 11 : 1));
+  if (!precision || (scale == 0 && !q.shape[3].is_number())) {
+    Call::GiveUp("no known precision or scale");
+  }
+  const double by = scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(q.shape[3].number()));
+  const Tensor turned = call.Emit("aten::transpose.int", ForEachQuery(call, k, q), -2, -1);
+  Tensor scores = call.Emit("aten::matmul", call.Emit("aten::mul.Tensor", q.tensor, by), turned);
+  if (*precision != like.dtype) scores = call.Emit("aten::to.dtype", scores, *precision);
+  const Like wide{*precision, {q.shape[0], q.shape[1], q.shape[2], k.shape[2]}};
+  scores = Changed(call, "score_mod", scores, wide);
+  scores = Changed(call, "prob_mod", call.Emit("aten::softmax.int", scores, -1), wide);
+  if (*precision != like.dtype) scores = call.Emit("aten::to.dtype", scores, like.dtype);
+  call.Give(call.Emit("aten::matmul", scores, ForEachQuery(call, v, q)), like);
+}
+
 // --- Rotary positions ---------------------------------------------------------------------------
 
 // Cosines and sines of [batch, 1, steps, half], and how they turn a head.
@@ -418,6 +462,7 @@ void GroupedAttention(Call& call) {
 constexpr std::array kRows{
     OpRow{"Attention", 23, Attention},
     OpRow{"Attention", 1, PackedAttention, "", kMicrosoft},
+    OpRow{"FlexAttention", 1, FlexibleAttention, "", "ai.onnx.preview"},
     OpRow{"GroupQueryAttention", 1, GroupedAttention, "", kMicrosoft},
     OpRow{"MultiHeadAttention", 1, MultiHeadAttention, "", kMicrosoft},
     OpRow{"RotaryEmbedding", 1, RotaryOfMicrosoft, "", kMicrosoft},

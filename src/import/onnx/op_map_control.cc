@@ -15,19 +15,13 @@ namespace {
 // Longer loops are not taken apart step by step.
 constexpr std::int64_t kMostSteps = 256;
 
-std::string_view GraphOf(Call& call, std::string_view name) {
-  const auto graph = call.attribute(name);
-  if (!graph || graph->graph.empty()) Call::GiveUp("there is no graph " + std::string(name));
-  return graph->graph;
-}
-
 // --- Branches and loops -------------------------------------------------------------------------
 
 void If(Call& call) {
   const std::vector<std::int64_t> condition = call.known_integers(0);
   if (condition.size() != 1) Call::GiveUp("the condition is no number");
   const std::string_view branch = condition.at(0) != 0 ? "then_branch" : "else_branch";
-  for (Item* item : call.run_graph(GraphOf(call, branch), {})) call.GiveItem(*item);
+  for (Item* item : call.run_graph(call.graph(branch), {})) call.GiveItem(*item);
 }
 
 // What each step gave, along a new first dimension.
@@ -70,7 +64,7 @@ Item& TrueItem(Call& call) {
 
 // Times, condition, carried; the body takes the step's number, the condition and what is carried.
 void Loop(Call& call) {
-  const std::string_view body = GraphOf(call, "body");
+  const std::string_view body = call.graph("body");
   const std::int64_t times = call.has(0) ? call.known_integers(0).at(0) : kMostSteps + 1;
   std::vector<Item*> carried = call.items(2, call.count());
   const std::size_t kept = carried.size();
@@ -94,7 +88,7 @@ void Loop(Call& call) {
 
 // States, then what is scanned along its first dimension.
 void Scan(Call& call) {
-  const std::string_view body = GraphOf(call, "body");
+  const std::string_view body = call.graph("body");
   for (const char* name :
        {"scan_input_axes", "scan_input_directions", "scan_output_axes", "scan_output_directions"}) {
     const auto list = call.integers(name).value_or(std::vector<std::int64_t>());

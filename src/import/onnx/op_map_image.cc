@@ -113,9 +113,6 @@ void Interpolated(Call& call, const Shape& to) {
   if (from.size() < 3 || from[0] != to[0] || from[1] != to[1]) {
     Call::GiveUp("other than the spatial dimensions are resized");
   }
-  if (call.text("coordinate_transformation_mode", "") == "tf_crop_and_resize") {
-    Call::GiveUp("a crop before it is resized");
-  }
   const bool smooth = call.integer("antialias", 0) != 0;
   const std::string_view op = KernelOf(mode, from.size() - 2, smooth);
   const Builder::Shape sizes(to.begin() + 2, to.end());
@@ -126,10 +123,58 @@ void Interpolated(Call& call, const Shape& to) {
   call.Give(out, {call.dtype(0), to});
 }
 
+// Where the crop of a dimension begins and ends, as a share of it; all of it, if nothing says so.
+struct Span {
+  double from = 0, to = 1;
+};
+std::vector<Span> CropOf(Call& call) {
+  std::vector<Span> spans(call.shape(0).size());
+  const auto written = call.reals(1);
+  const auto axes = call.integers("axes");
+  const std::size_t count = axes ? axes->size() : spans.size();
+  if (!written || written->size() != 2 * count) Call::GiveUp("a crop that depends on data");
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto axis = axes ? static_cast<std::size_t>(call.axis((*axes)[i], call.rank(0))) : i;
+    spans[axis] = {.from = (*written)[i], .to = (*written)[i + count]};
+  }
+  return spans;
+}
+
+// PyTorch samples a crop at a grid of places from -1 to 1, both ends of the image; beyond them
+// there is a number of ONNX's own.
+void Cropped(Call& call, const Shape& to) {
+  const Shape& from = call.shape(0);
+  if (from.size() != 4 || from[0] != to[0] || from[1] != to[1]) {
+    Call::GiveUp("a crop of other than an image");
+  }
+  const std::vector<Span> spans = CropOf(call);
+  const auto places = [&](std::size_t axis) {
+    return call.Emit("aten::linspace", 2 * spans[axis].from - 1, 2 * spans[axis].to - 1, to[axis],
+                     Builder::Named("dtype", call.dtype(0)));
+  };
+  const std::vector<Tensor> each =
+      call.EmitMany("aten::meshgrid.indexing", 2, std::vector<Tensor>{places(2), places(3)},
+                    Builder::Named("indexing", "ij"));
+  Tensor grid = call.Emit("aten::stack", std::vector<Tensor>{each[1], each[0]}, -1);
+  const Tensor all = call.Emit("aten::expand", grid, Builder::Shape{from[0], to[2], to[3], 2});
+  const std::string mode = call.text("mode", "nearest");
+  const int by = mode == "nearest" ? 1 : mode == "cubic" ? 2 : 0;
+  const Tensor sampled = call.Emit("aten::grid_sampler", call.tensor(0), all, by, 0, true);
+  const Tensor beyond = call.Emit(
+      "aten::any.dim", call.Emit("aten::gt.Scalar", call.Emit("aten::abs", grid), 1.0), -1);
+  const Tensor out =
+      call.Emit("aten::masked_fill.Scalar", sampled, beyond, call.real("extrapolation_value", 0));
+  call.Give(out, {call.dtype(0), to});
+}
+
 // X, roi, scales, sizes; before version 11 X, scales.
 void Resize(Call& call) {
   constexpr std::size_t kNone = 99;
   if (call.opset() < 11) return Interpolated(call, ResizedShape(call, 1, kNone));
+  if (call.text("coordinate_transformation_mode", "") == "tf_crop_and_resize") {
+    if (!call.has(3)) Call::GiveUp("a crop by factors");
+    return Cropped(call, ResizedShape(call, 2, 3));
+  }
   Interpolated(call, ResizedShape(call, 2, 3));
 }
 
@@ -157,20 +202,67 @@ void AffineGrid(Call& call) {
   call.Give(out, {call.dtype(0), to});
 }
 
+std::vector<std::int64_t> Listed(Call& call, std::string_view name, std::size_t count,
+                                 std::int64_t otherwise) {
+  auto list = call.integers(name).value_or(std::vector<std::int64_t>());
+  list.resize(count, otherwise);
+  return list;
+}
+
+// PyTorch folds images only. Of volumes it is the transposed convolution by windows of which each
+// has a single one (unfoldNd).
+void ColumnsToVolume(Call& call, const std::vector<std::int64_t>& volume,
+                     const std::vector<std::int64_t>& kernel) {
+  const std::size_t count = volume.size();
+  if (count != 3 || kernel.size() != count) Call::GiveUp("other than an image or a volume");
+  const std::vector<std::int64_t> pads = Listed(call, "pads", 2 * count, 0),
+                                  dilations = Listed(call, "dilations", count, 1),
+                                  strides = Listed(call, "strides", count, 1);
+  constexpr std::int64_t kMost = std::int64_t{1} << 20;
+  const auto in_range = [](std::int64_t number) { return number >= 0 && number < kMost; };
+  std::int64_t size = 1;
+  Builder::Shape blocks, before, more, window;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::array of{volume[i], kernel[i], pads[i], dilations[i], strides[i]};
+    const bool whole = std::ranges::all_of(of, in_range);
+    if (!whole || kernel[i] < 1 || strides[i] < 1) Call::GiveUp("windows of no size");
+    if (pads[i] != pads[i + count]) Call::GiveUp("uneven padding");
+    size *= kernel[i];
+    if (!in_range(size)) Call::GiveUp("windows of absurd size");
+    const std::int64_t room = volume[i] + 2 * pads[i] - dilations[i] * (kernel[i] - 1) - 1;
+    if (room < 0) Call::GiveUp("windows beyond the volume");
+    blocks.emplace_back(room / strides[i] + 1);
+    more.emplace_back(room % strides[i]);
+    before.emplace_back(pads[i]);
+    window.emplace_back(kernel[i]);
+  }
+  const Dim channels = call.sizes().Quotient(call.shape(0).at(1), Dim(size));
+  const Builder::Arg dtype = Builder::Named("dtype", call.dtype(0));
+  Builder::Shape columns{call.shape(0)[0], call.shape(0)[1]}, places{size, 1}, weights{channels};
+  columns.insert(columns.end(), blocks.begin(), blocks.end());
+  places.insert(places.end(), window.begin(), window.end());
+  weights.insert(weights.end(), count + 1, 1);
+  const Tensor ones = call.Emit("aten::reshape", call.Emit("aten::eye", size, dtype), places);
+  const Tensor weight = call.Emit("aten::repeat", ones, weights);
+  const Tensor x = call.Emit("aten::reshape", call.tensor(0), columns);
+  const Tensor out = call.Emit("aten::conv_transpose3d.input", x, weight, Tensor(),
+                               ToSizes(strides), before, more, channels, ToSizes(dilations));
+  Shape to{call.shape(0)[0], channels};
+  for (const std::int64_t entry : volume) to.emplace_back(entry);
+  call.Give(out, {call.dtype(0), to});
+}
+
 // x, sizes of the image, sizes of the windows
 void ColumnsToImage(Call& call) {
   const std::vector<std::int64_t> image = call.known_integers(1), kernel = call.known_integers(2);
-  if (image.size() != 2 || kernel.size() != 2) Call::GiveUp("other than an image");
-  const auto listed = [&](std::string_view name, std::size_t count, std::int64_t otherwise) {
-    auto list = call.integers(name).value_or(std::vector<std::int64_t>());
-    list.resize(count, otherwise);
-    return list;
-  };
-  const auto pads = listed("pads", 4, 0);
+  if (call.rank(0) != 3) Call::GiveUp("operands of another rank");
+  if (image.size() != 2 || kernel.size() != 2) return ColumnsToVolume(call, image, kernel);
+  const auto pads = Listed(call, "pads", 4, 0);
   if (pads[0] != pads[2] || pads[1] != pads[3]) Call::GiveUp("uneven padding");
-  const Tensor out = call.Emit("aten::col2im", call.tensor(0), ToSizes(image), ToSizes(kernel),
-                               ToSizes(listed("dilations", 2, 1)), Builder::Shape{pads[0], pads[1]},
-                               ToSizes(listed("strides", 2, 1)));
+  const Tensor out =
+      call.Emit("aten::col2im", call.tensor(0), ToSizes(image), ToSizes(kernel),
+                ToSizes(Listed(call, "dilations", 2, 1)), Builder::Shape{pads[0], pads[1]},
+                ToSizes(Listed(call, "strides", 2, 1)));
   const Dim area(kernel[0] * kernel[1]);
   call.Give(out, {call.dtype(0),
                   {call.shape(0).at(0), call.sizes().Quotient(call.shape(0).at(1), area),
@@ -208,11 +300,19 @@ void CenterCropPad(Call& call) {
   call.Give(out, {call.dtype(0), to});
 }
 
+// Bytes of a file of JPEG, PNG or the like.
+void Decode(Call& /*call*/) {
+  Call::GiveUp(
+      "how large an image is stands in its bytes; cut the decoder off "
+      "(onnx.utils.extract_model) and weigh what follows it, with --input for the image");
+}
+
 constexpr std::array kRows{
     OpRow{"AffineGrid", 20, AffineGrid},
     OpRow{"CenterCropPad", 18, CenterCropPad},
     OpRow{"Col2Im", 18, ColumnsToImage},
     OpRow{"GridSample", 16, SampleGrid},
+    OpRow{"ImageDecoder", 20, Decode},
     OpRow{.name = "Resize", .since = 10, .translate = Resize, .settings = 0b1110},
     OpRow{.name = "Upsample", .since = 7, .translate = Resize, .settings = 0b10},
 };

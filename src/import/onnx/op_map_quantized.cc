@@ -204,8 +204,16 @@ void QuantizeDynamically(Call& call) {
 
 // --- Products -----------------------------------------------------------------------------------
 
+// An operand, its zero point, and which dimension has one for each of its entries, if not one has
+// all: it is counted from the end.
+struct WithZero {
+  std::size_t operand, zero;
+  std::size_t channels;
+};
+
 // Wider, and without its zero point.
-Tensor Widened(Call& call, std::size_t operand, std::size_t zero, DType dtype) {
+Tensor Widened(Call& call, const WithZero& of, DType dtype) {
+  const auto [operand, zero, channels] = of;
   const Tensor x = call.Emit("aten::to.dtype", call.tensor(operand), dtype);
   if (!call.has(zero)) return x;
   const auto known = call.numbers(zero);
@@ -213,19 +221,26 @@ Tensor Widened(Call& call, std::size_t operand, std::size_t zero, DType dtype) {
     if (known->front() == Dim(0)) return x;
     return call.Emit("aten::sub.Tensor", x, known->front());
   }
-  if (!IsOne(call, zero)) Call::GiveUp("zero points of channels");
-  return call.Emit("aten::sub.Tensor", x, call.Emit("aten::to.dtype", call.tensor(zero), dtype));
+  Tensor each = call.Emit("aten::to.dtype", call.tensor(zero), dtype);
+  if (!IsOne(call, zero) && call.rank(zero) == 1 && channels > 1) {
+    Builder::Shape along(channels, 1);
+    along[0] = -1;
+    each = call.Emit("aten::reshape", each, along);
+  }
+  return call.Emit("aten::sub.Tensor", x, each);
 }
 
 void MatrixProduct(Call& call) {
-  const Tensor a = Widened(call, 0, 2, DType::kInt32), b = Widened(call, 1, 3, DType::kInt32);
+  const Tensor a = Widened(call, {0, 2, 2}, DType::kInt32),
+               b = Widened(call, {1, 3, 1}, DType::kInt32);
   const Shape to = shapes::Product(call.sizes(), call.shape(0), call.shape(1));
   call.Give(call.Emit("aten::matmul", a, b), {DType::kInt32, to});
 }
 
 // PyTorch convolves floats; products of bytes are whole in them.
 void Convolution(Call& call) {
-  const Tensor x = Widened(call, 0, 2, DType::kFloat32), w = Widened(call, 1, 3, DType::kFloat32);
+  const Tensor x = Widened(call, {0, 2, 1}, DType::kFloat32);
+  const Tensor w = Widened(call, {1, 3, call.shape(1).size()}, DType::kFloat32);
   Shape to;
   const Tensor out = Convolved(call, {.input = x, .weight = w, .weight_operand = 1}, &to);
   call.Give(call.Emit("aten::to.dtype", out, DType::kInt32), {DType::kInt32, to});

@@ -2,6 +2,7 @@
 //
 // Recurrent layers. ONNX keeps the weights of all directions in one tensor and orders gates in its
 // own way; the first makes views, the second changes no cost.
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -71,9 +72,11 @@ void GiveSteps(Call& call, const Layer& layer, const std::vector<Tensor>& out) {
   const Dim directions(layer.directions), hidden(layer.hidden);
   const DType dtype = call.dtype(0);
   Tensor steps = out[0];
-  if (layer.reverse)
+  if (layer.reverse && !call.has(7))
     steps = call.Emit("aten::flip", steps, Builder::Shape{layer.batch_first ? 1 : 0});
-  if (layer.batch_first) {
+  if (!steps.defined()) {
+    call.GiveNothing();
+  } else if (layer.batch_first) {
     const Shape to{layer.batch, layer.steps, directions, hidden};
     call.Give(call.Emit("aten::reshape", steps, ToSizes(to)), {dtype, to});
   } else {
@@ -104,10 +107,83 @@ void RequireActivations(Call& call, std::string_view first) {
   }
 }
 
+// --- Gates that look at the cell ----------------------------------------------------------------
+
+// Longer sequences are not taken apart step by step.
+constexpr std::int64_t kMostSteps = 256;
+
+struct Run {
+  std::vector<Tensor> steps = {};
+  Tensor hidden = {}, cell = {};
+};
+
+// Entry `direction` of operand `i`, and of a vector its part `from` of so many.
+Tensor EntryOf(Call& call, std::size_t operand, std::int64_t direction) {
+  return call.Emit("aten::select.int", call.tensor(operand), 0, direction);
+}
+
+// One direction, step by step as a Python loop does; PyTorch's own layer has no such gates. Gates
+// are in, out, forget and the cell's; they look at it by weights of in, out and forget.
+Run RunOf(Call& call, const Layer& layer, Tensor x, std::int64_t direction, Run state) {
+  const std::vector<Tensor> looks =
+      call.EmitMany("aten::chunk", 3, EntryOf(call, 7, direction), 3, 0);
+  std::vector<Tensor> biases(2);
+  if (call.has(3)) biases = call.EmitMany("aten::chunk", 2, EntryOf(call, 3, direction), 2, 0);
+  const Tensor projected = call.Emit("aten::linear", x, EntryOf(call, 1, direction), biases[0]);
+  const bool backward = layer.reverse || direction == 1;
+  const std::int64_t count = layer.steps.number();
+  const auto look = [&](Tensor gate, std::size_t at) {
+    const Tensor seen = call.Emit("aten::mul.Tensor", looks[at], state.cell);
+    return call.Emit("aten::sigmoid", call.Emit("aten::add.Tensor", gate, seen));
+  };
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t step = backward ? count - 1 - i : i;
+    const Tensor again =
+        call.Emit("aten::linear", state.hidden, EntryOf(call, 2, direction), biases[1]);
+    const Tensor sum =
+        call.Emit("aten::add.Tensor", call.Emit("aten::select.int", projected, 0, step), again);
+    const std::vector<Tensor> gates = call.EmitMany("aten::chunk", 4, sum, 4, -1);
+    const Tensor in = look(gates[0], 0), forget = look(gates[2], 2);
+    state.cell = call.Emit("aten::add.Tensor", call.Emit("aten::mul.Tensor", forget, state.cell),
+                           call.Emit("aten::mul.Tensor", in, call.Emit("aten::tanh", gates[3])));
+    state.hidden =
+        call.Emit("aten::mul.Tensor", look(gates[1], 1), call.Emit("aten::tanh", state.cell));
+    state.steps.push_back(state.hidden);
+  }
+  if (backward) std::ranges::reverse(state.steps);
+  return state;
+}
+
+void GiveLookingLstm(Call& call, const Layer& layer) {
+  if (!layer.steps.is_number() || layer.steps.number() > kMostSteps || layer.steps == Dim(0)) {
+    Call::GiveUp("peepholes over more than 256 steps, none, or a symbolic number");
+  }
+  Tensor x = call.tensor(0);
+  if (layer.batch_first) x = call.Emit("aten::transpose.int", x, 0, 1);
+  const Tensor hidden = StateOf(call, 5, layer), cell = StateOf(call, 6, layer);
+  std::vector<Tensor> steps, ends, cells;
+  for (std::int64_t d = 0; d < layer.directions; ++d) {
+    const Run run = RunOf(call, layer, x, d,
+                          {.hidden = call.Emit("aten::select.int", hidden, 0, d),
+                           .cell = call.Emit("aten::select.int", cell, 0, d)});
+    if (call.wants(0)) steps.push_back(call.Emit("aten::stack", run.steps, 0));
+    ends.push_back(run.hidden);
+    cells.push_back(run.cell);
+  }
+  // As PyTorch's own layer gives them.
+  Tensor all;
+  if (call.wants(0)) {
+    all = call.Emit("aten::cat", steps, -1);
+    if (layer.batch_first) all = call.Emit("aten::transpose.int", all, 0, 1);
+  }
+  GiveSteps(call, layer,
+            {all, call.Emit("aten::stack", ends, 0), call.Emit("aten::stack", cells, 0)});
+}
+
 void Lstm(Call& call) {
   const Layer layer = LayerOf(call);
   RequireActivations(call, "Sigmoid");
-  if (call.has(7)) Call::GiveUp("peepholes");
+  if (call.has(7)) return GiveLookingLstm(call, layer);
   const std::vector<Tensor> state{StateOf(call, 5, layer), StateOf(call, 6, layer)};
   const std::vector<Tensor> out = call.EmitMany(
       "aten::lstm.input", 3, InputOf(call, layer), state, WeightsOf(call, layer, kLstmGates),

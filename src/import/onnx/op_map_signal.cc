@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fourier transforms, and the windows that are laid over signals before them.
+// Fourier transforms, the windows that are laid over signals before them, and the filters that are
+// laid over their frequencies.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numbers>
 #include <optional>
 #include <vector>
@@ -140,11 +142,53 @@ void ShortFourier(Call& call) {
              {call.shape(0).at(0), frames, half ? HalfOf(sizes, length) : length, Dim(2)}});
 }
 
+// --- Filters ------------------------------------------------------------------------------------
+
+// torchaudio.functional.melscale_fbanks: triangles that are as wide on the mel scale.
+// bins, length of the transform, samples a second, least and highest frequency
+void MelWeights(Call& call) {
+  const std::vector<std::int64_t> bins = call.known_integers(0), length = call.known_integers(1);
+  const auto rate = call.reals(2), least = call.reals(3), most = call.reals(4);
+  const auto dtype = DTypeOf(call.integer("output_datatype", 1));
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  if (bins.size() != 1 || length.size() != 1 || bins[0] < 1 || length[0] < 1 || bins[0] > kMost ||
+      !dtype) {
+    Call::GiveUp("filters of no known number");
+  }
+  if (!rate || !least || !most || rate->size() != 1 || least->size() != 1 || most->size() != 1) {
+    Call::GiveUp("frequencies that depend on data");
+  }
+  const auto mel = [](double hertz) { return 2595.0 * std::log10(1.0 + hertz / 700.0); };
+  const std::int64_t frequencies = length[0] / 2 + 1;
+  const Tensor at = call.Emit("aten::linspace", 0.0, rate->front() / 2, frequencies);
+  Tensor edges = call.Emit("aten::linspace", mel(least->front()), mel(most->front()), bins[0] + 2);
+  edges = call.Emit("aten::div.Tensor", edges, 2595.0);
+  edges = call.Emit("aten::sub.Tensor", call.Emit("aten::pow.Scalar", 10.0, edges), 1.0);
+  edges = call.Emit("aten::mul.Tensor", edges, 700.0);
+  const auto part = [&](Tensor of, std::int64_t dim, std::int64_t from, std::int64_t count) {
+    return call.Emit("aten::slice.Tensor", of, dim, from, from + count);
+  };
+  const Tensor widths =
+      call.Emit("aten::sub.Tensor", part(edges, 0, 1, bins[0] + 1), part(edges, 0, 0, bins[0] + 1));
+  const Tensor slopes = call.Emit("aten::sub.Tensor", call.Emit("aten::unsqueeze", edges, 0),
+                                  call.Emit("aten::unsqueeze", at, 1));
+  const Tensor falling =
+      call.Emit("aten::div.Tensor", call.Emit("aten::neg", part(slopes, 1, 0, bins[0])),
+                part(widths, 0, 0, bins[0]));
+  const Tensor rising =
+      call.Emit("aten::div.Tensor", part(slopes, 1, 2, bins[0]), part(widths, 0, 1, bins[0]));
+  Tensor out = call.Emit("aten::minimum", falling, rising);
+  out = call.Emit("aten::clamp_min", out, 0);
+  if (*dtype != DType::kFloat32) out = call.Emit("aten::to.dtype", out, *dtype);
+  call.Give(out, {*dtype, {Dim(frequencies), Dim(bins[0])}});
+}
+
 constexpr std::array kRows{
     OpRow{.name = "BlackmanWindow", .since = 17, .translate = Window, .target = "blackman"},
     OpRow{.name = "DFT", .since = 17, .translate = Fourier, .settings = 0b110},
     OpRow{.name = "HammingWindow", .since = 17, .translate = Window, .target = "hamming"},
     OpRow{.name = "HannWindow", .since = 17, .translate = Window, .target = "hann"},
+    OpRow{.name = "MelWeightMatrix", .since = 17, .translate = MelWeights, .settings = 0b11111},
     OpRow{.name = "STFT", .since = 17, .translate = ShortFourier, .settings = 0b1010},
 };
 

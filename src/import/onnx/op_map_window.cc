@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include "import/onnx/op_map.h"
 #include "import/onnx/windows.h"
@@ -29,17 +30,18 @@ void Convolution(Call& call) {
   call.Give(out, {call.dtype(0), to});
 }
 
-// Of a transposed convolution: what `output_shape` asks for instead of paddings.
+// Of a transposed convolution: what `output_shape` asks for instead of paddings. Beyond what the
+// windows reach there are zeros.
 void PadToOutput(Call& call, const std::vector<std::int64_t>& wanted,
-                 const std::vector<std::int64_t>& added, std::vector<Window>& windows) {
+                 std::vector<std::int64_t>& added, std::vector<Window>& windows) {
   const bool upper = call.text("auto_pad", "NOTSET") == "SAME_UPPER";
   for (std::size_t i = 0; i < windows.size(); ++i) {
     Window& window = windows[i];
     const Dim size = call.shape(0)[i + 2];
     if (!size.is_number()) Call::GiveUp("output_shape of a symbolic size");
-    const std::int64_t total =
+    std::int64_t total =
         window.stride * (size.number() - 1) + added[i] + window.extent() - wanted[i];
-    if (total < 0) Call::GiveUp("output_shape beyond what the windows reach");
+    if (total < 0) added[i] -= std::exchange(total, 0);
     window.before = upper ? total / 2 : total - total / 2;
     window.after = total - window.before;
   }
@@ -115,7 +117,7 @@ void DeformedConvolution(Call& call) {
 void CausalConvolution(Call& call) {
   const Shape& shape = call.shape(0);
   const std::vector<std::int64_t> kernel = WeightKernel(call, 1);
-  if (shape.size() != 3 || kernel.size() != 1 || kernel[0] < 2 || !shape[1].is_number()) {
+  if (shape.size() != 3 || kernel.size() != 1 || kernel[0] < 1 || !shape[1].is_number()) {
     Call::GiveUp("no window over steps of channels");
   }
   const std::int64_t before = kernel[0] - 1;
@@ -127,7 +129,9 @@ void CausalConvolution(Call& call) {
                          Builder::Shape{0}, Builder::Shape{1}, shape[1]);
   if (call.text("activation", "none") != "none") out = call.Emit("aten::silu", out);
   call.Give(out, call.like(0));
-  call.Give(call.Emit("aten::slice.Tensor", steps, -1, -before),
+  // The last so many steps, of none of which none is the last.
+  const Dim first = before == 0 ? shape[2] : Dim(-before);
+  call.Give(call.Emit("aten::slice.Tensor", steps, -1, first),
             {call.dtype(0), {shape[0], shape[1], Dim(before)}});
 }
 
@@ -309,9 +313,9 @@ void LargestOfBoxes(Call& call) {
                      {call.shape(1).at(0), call.shape(0).at(1), Dim(size[0]), Dim(size[1])}});
 }
 
-// torchvision's boxes begin with the index of their image.
-void MeanOfBoxes(Call& call) {
-  if (call.text("mode", "avg") != "avg") Call::GiveUp("the largest of each bin");
+// torchvision's boxes begin with the index of their image. It has the means of samples of a bin;
+// for the largest, each sample is a bin of its own, of which a pool takes the largest.
+void SamplesOfBoxes(Call& call) {
   const std::int64_t height = call.integer("output_height", 1),
                      width = call.integer("output_width", 1);
   const bool aligned =
@@ -320,9 +324,20 @@ void MeanOfBoxes(Call& call) {
   const Tensor column = call.Emit("aten::unsqueeze", call.tensor(2), 1);
   const Tensor image = call.Emit("aten::to.dtype", column, call.dtype(1));
   const Tensor boxes = call.Emit("aten::cat", std::vector<Tensor>{image, call.tensor(1)}, 1);
-  const Tensor out =
+  const std::int64_t samples = call.integer("sampling_ratio", 0);
+  const bool largest = call.text("mode", "avg") == "max";
+  if (largest && samples < 1) Call::GiveUp("the largest of as many samples as a box has pixels");
+  const std::int64_t each = largest ? samples : 1;
+  const Dim rows = call.sizes().Product(Dim(height), Dim(each)),
+            columns = call.sizes().Product(Dim(width), Dim(each));
+  Tensor out =
       call.Emit("torchvision::roi_align", call.tensor(0), boxes, call.real("spatial_scale", 1),
-                height, width, call.integer("sampling_ratio", 0), aligned);
+                rows, columns, largest ? 1 : samples, aligned);
+  if (largest) {
+    const Builder::Shape bin{each, each};
+    out = call.Emit("aten::max_pool2d", out, bin, bin, Builder::Shape{0, 0}, Builder::Shape{1, 1},
+                    false);
+  }
   call.Give(out,
             {call.dtype(0), {call.shape(1).at(0), call.shape(0).at(1), Dim(height), Dim(width)}});
 }
@@ -340,7 +355,7 @@ constexpr std::array kRows{
     OpRow{"MaxPool", 1, LargestOfWindows},
     OpRow{.name = "MaxUnpool", .since = 9, .translate = BackToPlaces, .settings = 0b100},
     OpRow{"MaxRoiPool", 1, LargestOfBoxes},
-    OpRow{"RoiAlign", 10, MeanOfBoxes},
+    OpRow{"RoiAlign", 10, SamplesOfBoxes},
 };
 
 }  // namespace

@@ -76,5 +76,25 @@ TEST(Attention, FusedBlocksAreTakenApart) {
   EXPECT_EQ(ResultOf(Microsoft("FusedMatMul", {{3, 2}, {3, 4}}, {Int("transA", 1)})), "2,4");
 }
 
+TEST(Attention, AGraphOfScoresIsWrittenOut) {
+  const auto flexible = [](const std::vector<Attribute>& attributes) {
+    ModelText model(26);
+    model.Input("q", {2, 8, 4, 16}).Input("k", {2, 2, 6, 16}).Input("v", {2, 2, 6, 32});
+    return model
+        .Node({.op = "FlexAttention",
+               .inputs = {"q", "k", "v"},
+               .outputs = {"y"},
+               .attributes = attributes,
+               .name = "",
+               .domain = "ai.onnx.preview"})
+        .Output("y");
+  };
+  EXPECT_EQ(CallsOf(flexible({})), "aten::scaled_dot_product_attention");
+  EXPECT_EQ(ResultOf(flexible({})), "2,8,4,32");
+  const std::string wide = CallsOf(flexible({Int("softmax_precision", 11)}));
+  EXPECT_NE(wide.find("aten::softmax.int aten::to.dtype"), std::string::npos);
+  EXPECT_EQ(ResultOf(flexible({Int("softmax_precision", 11)})), "2,8,4,32");
+}
+
 }  // namespace
 }  // namespace steelyard::onnx

@@ -53,5 +53,30 @@ TEST(Images, AreCutOrFilledAtBothEnds) {
   EXPECT_EQ(ResultOf(model), "6,7");
 }
 
+TEST(Images, ACropIsSampledAtPlaces) {
+  ModelText model(19);
+  model.Input("x", {1, 3, 4, 4}).Integers("roi", {0, 0, 0, 0, 1, 1, 1, 1});
+  model.Integers("sizes", {1, 3, 5, 6});
+  model.Node({.op = "Resize",
+              .inputs = {"x", "roi", "", "sizes"},
+              .outputs = {"y"},
+              .attributes = {Word("mode", "linear"),
+                             Word("coordinate_transformation_mode", "tf_crop_and_resize")}});
+  EXPECT_EQ(ResultOf(model.Output("y")), "1,3,5,6");
+  EXPECT_NE(CallsOf(model).find("aten::grid_sampler"), std::string::npos);
+}
+
+TEST(Images, VolumesAreFoldedByATransposedConvolution) {
+  ModelText model(18);
+  model.Input("x", {1, 10, 12}).Integers("image", {3, 4, 5}).Integers("block", {1, 1, 5});
+  model.Node({.op = "Col2Im", .inputs = {"x", "image", "block"}, .outputs = {"y"}});
+  EXPECT_EQ(ResultOf(model.Output("y")), "1,2,3,4,5");  // 10 / 5 channels
+  EXPECT_NE(CallsOf(model).find("conv_transpose3d"), std::string::npos);
+}
+
+TEST(Images, AnEncodedImageHasNoSize) {
+  EXPECT_EQ(CallsOf(OneNode("ImageDecoder", {{1058}}, {}, 20)), "onnx::ImageDecoder");
+}
+
 }  // namespace
 }  // namespace steelyard::onnx

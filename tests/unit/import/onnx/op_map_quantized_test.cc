@@ -65,5 +65,13 @@ TEST(Quantized, ProductsOfFewBitsAreOneKernel) {
   EXPECT_EQ(ResultOf(model), "2,3,8");
 }
 
+TEST(Quantized, ChannelsHaveZerosOfTheirOwn) {
+  ModelText model(10);
+  model.Input("x", {1, 1, 3, 3}, kInt8).Weight("w", {2, 1, 2, 2}, kInt8);
+  model.Integer("zero", 1).Integers("zeros", {0, 1});
+  model.Node({.op = "ConvInteger", .inputs = {"x", "w", "zero", "zeros"}, .outputs = {"y"}});
+  EXPECT_EQ(ResultOf(model.Output("y")), "1,2,2,2");
+}
+
 }  // namespace
 }  // namespace steelyard::onnx

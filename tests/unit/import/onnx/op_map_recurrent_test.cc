@@ -33,5 +33,22 @@ TEST(Recurrent, ClippedGatesAreNotKnown) {
   EXPECT_EQ(CallsOf(Layer("LSTM", 4, {Real("clip", 1)}, 1, false)), "onnx::LSTM");
 }
 
+TEST(Recurrent, GatesThatLookAtTheCellAreStepsOfTheirOwn) {
+  ModelText model;
+  model.Input("x", {5, 3, 2}).Weight("w", {2, 16, 2}).Weight("r", {2, 16, 4}).Weight("p", {2, 12});
+  model.Node({.op = "LSTM",
+              .inputs = {"x", "w", "r", "", "", "", "", "p"},
+              .outputs = {"y", "last"},
+              .attributes = {Word("direction", "bidirectional")}});
+  const std::string calls = CallsOf(model.Output("y"));
+  EXPECT_EQ(ResultOf(model), "5,2,3,4");
+  std::size_t gates = 0;
+  for (std::size_t at = calls.find("sigmoid"); at != std::string::npos;
+       at = calls.find("sigmoid", at + 1)) {
+    ++gates;
+  }
+  EXPECT_EQ(gates, 2 * 5 * 3);  // directions, steps, gates
+}
+
 }  // namespace
 }  // namespace steelyard::onnx

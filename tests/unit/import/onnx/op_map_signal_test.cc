@@ -36,5 +36,15 @@ TEST(Signals, WindowsAreSumsOfCosines) {
             "aten::arange " + one + " " + one + " aten::add.Tensor aten::add.Tensor");
 }
 
+TEST(Signals, FiltersAreAsManyAsFrequenciesTimesBins) {
+  ModelText model(17);
+  model.Integer("bins", 8).Integer("length", 16).Integer("rate", 8192).Integer("least", 0);
+  model.Integer("most", 4096);
+  model.Node({.op = "MelWeightMatrix",
+              .inputs = {"bins", "length", "rate", "least", "most"},
+              .outputs = {"y"}});
+  EXPECT_EQ(ResultOf(model.Output("y")), "9,8");  // 16 / 2 + 1
+}
+
 }  // namespace
 }  // namespace steelyard::onnx

@@ -34,5 +34,28 @@ TEST(Windows, PoolsOfAllOfAnImage) {
   EXPECT_EQ(ResultOf(OneNode("GlobalMaxPool", {{1, 3, 9, 9}})), "1,3,1,1");
 }
 
+TEST(Windows, TheLargestOfABoxIsAPoolOverItsSamples) {
+  const auto boxes = [](std::int64_t samples) {
+    ModelText model(16);
+    model.Input("x", {1, 2, 10, 10}).Input("rois", {3, 4}).Integers("images", {0, 0, 0});
+    return model
+        .Node({.op = "RoiAlign",
+               .inputs = {"x", "rois", "images"},
+               .outputs = {"y"},
+               .attributes = {Word("mode", "max"), Int("output_height", 5), Int("output_width", 5),
+                              Int("sampling_ratio", samples)}})
+        .Output("y");
+  };
+  EXPECT_EQ(ResultOf(boxes(2)), "3,2,5,5");
+  EXPECT_NE(CallsOf(boxes(2)).find("roi_align aten::max_pool2d"), std::string::npos);
+  EXPECT_EQ(CallsOf(boxes(0)), "onnx::RoiAlign");
+}
+
+TEST(Windows, WhatAnOutputShapeHasBeyondTheWindowsIsAdded) {
+  const ModelText model = OneNode("ConvTranspose", {{1, 1, 3, 3}, {1, 2, 3, 3}},
+                                  {Ints("strides", {3, 2}), Ints("output_shape", {10, 8})}, 22);
+  EXPECT_EQ(ResultOf(model), "1,2,10,8");
+}
+
 }  // namespace
 }  // namespace steelyard::onnx
