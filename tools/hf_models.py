@@ -11,6 +11,7 @@ import transformers as t
 from hf_decoders import DECODERS
 from hf_encoders import ENCODERS
 from hf_later import LATER
+from hf_llama_like import LLAMA_LIKE
 from hf_row import HfModel, text
 from hf_seq2seq import SEQ2SEQ
 from hf_vision import VISION
@@ -50,5 +51,6 @@ MODELS: dict[str, Callable[[], HfModel]] = {
     **ENCODERS,
     **SEQ2SEQ,
     **LATER,
+    **LLAMA_LIKE,
     **VISION,
 }

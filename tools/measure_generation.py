@@ -42,6 +42,14 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "qwen2_moe-a": (2, 5, 4, 1),
     "llama-a": (2, 7, 5, 1),
     "llama-b": (3, 6, 4, 2),
+    "cohere-a": (2, 5, 4, 1),
+    "glm4-a": (2, 6, 4, 1),
+    "granite-a": (2, 5, 4, 1),
+    "olmo2-a": (3, 5, 4, 1),
+    "phi-a": (2, 6, 4, 1),
+    "smollm3-c": (2, 5, 4, 1),
+    "stablelm-a": (2, 6, 4, 1),
+    "starcoder2-a": (2, 9, 5, 1),
 }
 # Types whose scores sdpa cannot make.
 EAGER = ("gemma2", "bloom")

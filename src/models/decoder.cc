@@ -13,9 +13,74 @@
 #include "models/decoder_model.h"
 
 namespace steelyard::models {
+
+CentredNorm::CentredNorm(const Layer& parent, std::string_view name, std::string_view class_name,
+                         const Shape& sizes, double epsilon)
+    : Layer(parent, name, class_name), weight(Parameter("weight", sizes)), eps(epsilon) {}
+
+Tensor CentredNorm::operator()(Tensor x) const {
+  const auto call = Enter();
+  const Tensor wide = Cast(net(), x, net().dtype(), DType::kFloat32);
+  const Tensor mean = b().Call("aten::mean.dim", wide, Shape{-1}, true);
+  const Tensor square =
+      b().Call("aten::pow.Tensor_Scalar", b().Call("aten::sub.Tensor", wide, mean), 2);
+  const Tensor variance = b().Call("aten::mean.dim", square, Shape{-1}, true);
+  const Tensor centred = b().Call("aten::sub.Tensor", wide, mean);
+  const Tensor scale = b().Call("aten::rsqrt", b().Call("aten::add.Tensor", variance, eps));
+  const Tensor normed = b().Call("aten::mul.Tensor", centred, scale);
+  Leave(net(), {wide});
+  const Tensor product =
+      b().Call("aten::mul.Tensor", Cast(net(), weight, net().dtype(), DType::kFloat32), normed);
+  Leave(net(), {normed});
+  const Tensor found = Cast(net(), product, DType::kFloat32, net().dtype());
+  Leave(net(), {product, mean, variance, x});
+  return found;
+}
+
+DecoderNorm::DecoderNorm(const Layer& parent, std::string_view name, const DecoderConfig& c,
+                         std::int64_t width, double epsilon, std::int64_t heads) {
+  switch (c.norm) {
+    case NormForm::kRoot:
+      root.emplace(parent, name, c.classes + "RMSNorm", width, epsilon,
+                   c.gemma ? RmsWeight::kOneMore : RmsWeight::kPlain);
+      return;
+    case NormForm::kWideRoot:
+      root.emplace(parent, name, c.classes + "RMSNorm", width, epsilon, RmsWeight::kOfWide);
+      return;
+    case NormForm::kMean:
+      mean.emplace(parent, name, width, epsilon);
+      return;
+    case NormForm::kCentred:
+      centred.emplace(parent, name, c.classes + "LayerNorm",
+                      heads > 0 ? Shape{heads, width} : Shape{width}, epsilon);
+      return;
+  }
+}
+
+Tensor DecoderNorm::operator()(Tensor x) const {
+  if (root) return (*root)(x);
+  return mean ? (*mean)(x) : (*centred)(x);
+}
+
 namespace {
 
 constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
+// A norm of each head.
+struct NormPerHead : Layer {
+  NormPerHead(const Layer& parent, std::string_view name, const DecoderConfig& c,
+              std::int64_t heads)
+      : Layer(parent, name, c.classes + "LayerNormPerHead"),
+        norms(Repeated<LayerNorm>(*this, "norms", heads, c.heads.width, c.eps, Bias::kNone)) {}
+  Tensor operator()(Tensor x) const {
+    const auto call = Enter();
+    const std::vector<Tensor> heads = b().CallMany("aten::split.Tensor", norms.size(), x, 1, 1);
+    std::vector<Tensor> normed;
+    for (std::size_t i = 0; i < norms.size(); ++i) normed.push_back(norms[i](heads[i]));
+    return b().Call("aten::cat", normed, 1);
+  }
+  std::vector<LayerNorm> norms;
+};
 
 struct SelfAttention : Layer {
   SelfAttention(const Layer& parent, const DecoderConfig& config)
@@ -31,49 +96,148 @@ struct SelfAttention : Layer {
     in.emplace_back(*this, "q_proj", c.hidden, query, c.qkv_bias);
     in.emplace_back(*this, "k_proj", c.hidden, key, c.qkv_bias);
     in.emplace_back(*this, "v_proj", c.hidden, key, c.qkv_bias);
-    out.emplace(*this, "o_proj", query, c.hidden, c.out_bias);
-    if (c.head_norm == HeadNorm::kNone) return;
-    norms.emplace_back(*this, "q_norm", c, width, c.eps);
-    norms.emplace_back(*this, "k_norm", c, width, c.eps);
+    out.emplace(*this, c.out_name, query, c.hidden, c.out_bias);
+    const bool flat = c.head_norm == HeadNorm::kFlat;
+    for (const std::size_t i : {0U, 1U}) {
+      const std::int64_t heads = i == 0 ? c.heads.query : c.heads.key;
+      if (c.head_norm == HeadNorm::kNone) return;
+      if (c.head_norm == HeadNorm::kEach) {
+        each.emplace_back(*this, c.head_norm_names[i], c, heads);
+      } else {
+        norms.emplace_back(*this, c.head_norm_names[i], c, flat ? heads * width : width, c.eps,
+                           heads);
+      }
+    }
   }
   // Query, key and value, as [batch, heads, seq, width], and what holds all of them, if it is one.
   std::vector<Tensor> Parts(Tensor x) const {
-    std::vector<Tensor> parts;
-    if (c.fused) {
-      const Tensor all = in[0](x);
-      const std::int64_t query = c.heads.query * c.heads.width;
-      const std::int64_t key = query + c.heads.key * c.heads.width;
-      parts = {b().Call("aten::slice.Tensor", all, 2, 0, query),
-               b().Call("aten::slice.Tensor", all, 2, query, key),
-               b().Call("aten::slice.Tensor", all, 2, key, kEnd)};
-      for (Tensor& part : parts) part = SplitHeads(net(), part, c.heads.width, net().seq);
-      parts.push_back(all);
-      return parts;
+    if (c.fused) return FusedParts(x);
+    std::vector<Tensor> parts(in.size());
+    const auto project = [&](std::size_t i) {
+      parts[i] = in[i](x);
+      if (c.head_norm == HeadNorm::kFlat) Norm(parts, i);
+    };
+    const auto view = [&](std::size_t i) {
+      parts[i] = b().Call("aten::view", parts[i], Shape{net().batch, net().seq, -1, c.heads.width});
+    };
+    const auto norm = [&](std::size_t i) {
+      if (c.head_norm == HeadNorm::kBefore) Norm(parts, i);
+    };
+    const auto turn = [&](std::size_t i) {
+      parts[i] = b().Call("aten::transpose.int", parts[i], 1, 2);
+    };
+    const auto each_part = [&](auto... steps) {
+      for (std::size_t i = 0; i < parts.size(); ++i) (steps(i), ...);
+    };
+    switch (c.parting) {
+      case Parting::kOneByOne:
+        each_part(project, view, norm, turn);
+        break;
+      case Parting::kProjectedFirst:
+        each_part(project);
+        each_part(view, norm, turn);
+        break;
+      case Parting::kTurnedLast:
+        each_part(project, view);
+        each_part(norm);
+        each_part(turn);
+        break;
     }
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      Tensor part =
-          b().Call("aten::view", in[i](x), Shape{net().batch, net().seq, -1, c.heads.width});
-      if (c.head_norm == HeadNorm::kBefore && i < norms.size()) part = norms[i](part);
-      parts.push_back(b().Call("aten::transpose.int", part, 1, 2));
-    }
+    for (std::size_t i = 0; i < each.size(); ++i) parts[i] = each[i](parts[i]);
     if (c.head_norm != HeadNorm::kBehind) return parts;
-    for (std::size_t i = 0; i < norms.size(); ++i) parts[i] = norms[i](parts[i]);
+    for (std::size_t i = 0; i < norms.size(); ++i) Norm(parts, i);
     return parts;
+  }
+  // Of queries and keys.
+  void Norm(std::vector<Tensor>& parts, std::size_t i) const {
+    if (i < norms.size()) parts[i] = norms[i](parts[i]);
+  }
+  std::vector<Tensor> FusedParts(Tensor x) const {
+    const Tensor all = in[0](x);
+    const std::int64_t query = c.heads.query * c.heads.width;
+    const std::int64_t key = query + c.heads.key * c.heads.width;
+    std::vector<Tensor> parts = {b().Call("aten::slice.Tensor", all, 2, 0, query),
+                                 b().Call("aten::slice.Tensor", all, 2, query, key),
+                                 b().Call("aten::slice.Tensor", all, 2, key, kEnd)};
+    for (Tensor& part : parts) part = SplitHeads(net(), part, c.heads.width, net().seq);
+    parts.push_back(all);
+    return parts;
+  }
+  // Queries and keys turned by their places, and the other variables of what turned them.
+  struct TurnedHeads {
+    std::vector<Tensor> heads, kept = {};
+  };
+  TurnedHeads Turned(const std::vector<Tensor>& parts, Tensor cos, Tensor sin) const {
+    std::vector<Tensor> heads = {parts[0], parts[1]};
+    const DType dtype = net().dtype();
+    switch (c.rotary) {
+      case RotaryForm::kHalves:
+        if (c.fused) {
+          heads = RotateParts(net(), heads, {.width = c.rotated, .of = c.heads.width}, cos, sin);
+        } else if (c.rotated != c.heads.width) {
+          return PartlyTurned(heads, cos, sin);
+        } else {
+          for (Tensor& of : heads) of = Rotate(net(), of, c.rotated, cos, sin);
+        }
+        break;
+      case RotaryForm::kWideHalves:
+        for (Tensor& of : heads) of = Rotate(net(), of, c.rotated, cos, sin);
+        for (Tensor& of : heads) of = Cast(net(), of, DType::kFloat32, dtype);
+        break;
+      case RotaryForm::kNeighbours:
+        heads = NeighboursTurned(heads, cos, sin);
+        break;
+      case RotaryForm::kWideNeighbours:
+        for (Tensor& of : heads) of = Cast(net(), of, dtype, DType::kFloat32);
+        for (Tensor& of : heads) of = RotateNeighbours(net(), of, cos, sin);
+        for (Tensor& of : heads) of = Cast(net(), of, DType::kFloat32, dtype);
+        break;
+    }
+    Leave(net(), {parts[0], parts[1]});
+    return {.heads = heads};
+  }
+  // As attention itself writes it: what is turned and what is not stay variables of it.
+  TurnedHeads PartlyTurned(const std::vector<Tensor>& heads, Tensor cos, Tensor sin) const {
+    TurnedHeads out;
+    std::vector<Tensor>& kept = out.kept;
+    for (const Tensor& of : heads) {
+      kept.push_back(b().Call("aten::slice.Tensor", of, 3, 0, c.rotated));
+      kept.push_back(b().Call("aten::slice.Tensor", of, 3, c.rotated, kEnd));
+    }
+    for (const std::size_t i : {0U, 2U}) kept[i] = Rotate(net(), kept[i], c.rotated, cos, sin);
+    for (const std::size_t i : {0U, 2U}) {
+      const std::vector<Tensor> both{kept[i], kept[i + 1]};
+      out.heads.push_back(b().Call("aten::cat", both, -1));
+    }
+    return out;
+  }
+  // By the first half of cosines and sines, each of which serves two neighbours.
+  std::vector<Tensor> NeighboursTurned(const std::vector<Tensor>& heads, Tensor cos,
+                                       Tensor sin) const {
+    const auto doubled = [&](Tensor of) {
+      const Tensor half = b().Call("aten::slice.Tensor", of, 3, 0, c.rotated / 2);
+      return b().Call("aten::repeat_interleave.self_int", half, 2, -1);
+    };
+    const Tensor cosines = doubled(cos);
+    const Tensor sines = doubled(sin);
+    const RotatedPart part{
+        .width = c.rotated, .of = c.heads.width, .joined_last = true, .neighbours = true};
+    std::vector<Tensor> turned = RotateParts(net(), heads, part, cosines, sines);
+    Leave(net(), {cosines, sines});
+    return turned;
   }
   Attended operator()(Tensor x, Tensor mask, const Rotary& rotary, const CacheLayer& layer) const {
     const auto call = Enter();
     const std::vector<Tensor> parts = Parts(x);
-    const Tensor cos = b().Call("aten::unsqueeze", rotary.cos, 1);
-    const Tensor sin = b().Call("aten::unsqueeze", rotary.sin, 1);
-    std::vector<Tensor> turned = {parts[0], parts[1]};
-    if (c.fused) {
-      turned = RotateParts(net(), turned, {.width = c.rotated, .of = c.heads.width}, cos, sin);
-    } else {
-      for (Tensor& of : turned) of = Rotate(net(), of, c.rotated, cos, sin);
+    Tensor cos, sin;
+    TurnedHeads turned{.heads = {parts[0], parts[1]}};
+    if (rotary.cos.defined()) {
+      cos = b().Call("aten::unsqueeze", rotary.cos, 1);
+      sin = b().Call("aten::unsqueeze", rotary.sin, 1);
+      turned = Turned(parts, cos, sin);
     }
-    Leave(net(), {parts[0], parts[1]});
-    const States states = Updated(net(), {.key = turned[1], .value = parts[2]}, layer);
-    const AttentionCall attention{.query = turned[0],
+    const States states = Updated(net(), {.key = turned.heads[1], .value = parts[2]}, layer);
+    const AttentionCall attention{.query = turned.heads[0],
                                   .key = states.key,
                                   .value = states.value,
                                   .mask = mask,
@@ -84,14 +248,41 @@ struct SelfAttention : Layer {
     Attended seen = AttendInCall(net(), attention, layer);
     const Tensor rows = b().Call("aten::reshape", seen.out, Shape{net().batch, net().seq, -1});
     seen.out = (*out)(rows);
+    if (c.inner_dropout) {
+      seen.out = b().Call("aten::dropout", seen.out, c.residual_dropout, net().options.training);
+    }
     if (c.fused) Leave(net(), {parts[3]});
-    Leave(net(), {turned[0], states.key, states.value, cos, sin});
+    Leave(net(), {turned.heads[0], states.key, states.value, cos, sin});
+    Leave(net(), turned.kept);
     return seen;
   }
   const DecoderConfig& c;
   std::vector<Linear> in;
   std::optional<Linear> out;
   std::vector<DecoderNorm> norms;
+  std::vector<NormPerHead> each;
+};
+
+// Without a gate.
+struct PlainMlp : Layer {
+  PlainMlp(const Layer& parent, const DecoderConfig& config)
+      : Layer(parent, "mlp", config.classes + "MLP"),
+        c(config),
+        in(*this, c.plain_mlp->in, c.hidden, c.inner, c.mlp_bias),
+        down(*this, c.plain_mlp->out, c.inner, c.hidden, c.mlp_bias),
+        act(*this, c.plain_mlp->act, c.activation) {}
+  Tensor operator()(Tensor x) const {
+    const auto call = Enter();
+    const Tensor inner = in(x);
+    const Tensor acted = act(inner);
+    Leave(net(), {inner});
+    const Tensor found = down(acted);
+    if (!c.inner_dropout) return found;
+    return b().Call("aten::dropout", found, c.residual_dropout, net().options.training);
+  }
+  const DecoderConfig& c;
+  Linear in, down;
+  Activation act;
 };
 
 // A router with its experts, and with one that all tokens share.
@@ -137,15 +328,19 @@ struct SparseBlock : Layer {
 struct FeedForward {
   FeedForward(const Layer& parent, const DecoderConfig& c, std::int64_t number) {
     const auto index = static_cast<std::size_t>(number);
-    if (c.sparse == Sparse::kNone || (index < c.dense.size() && c.dense[index])) {
+    if (c.plain_mlp) {
+      plain.emplace(parent, c);
+    } else if (c.sparse == Sparse::kNone || (index < c.dense.size() && c.dense[index])) {
       dense.emplace(parent, "mlp", c, c.inner);
     } else {
       sparse.emplace(parent, c);
     }
   }
   Tensor operator()(Tensor x, std::vector<Tensor>& routers) const {
+    if (plain) return (*plain)(x);
     return dense ? (*dense)(x) : (*sparse)(x, routers);
   }
+  std::optional<PlainMlp> plain;
   std::optional<GatedMlp> dense;
   std::optional<SparseBlock> sparse;
 };
@@ -212,9 +407,9 @@ void ReadDenseLayers(const Settings& c, DecoderConfig& config) {
 GatedMlp::GatedMlp(const Layer& parent, std::string_view name, const DecoderConfig& c,
                    std::int64_t inner)
     : Layer(parent, name, c.classes + "MLP"),
-      in(c.fused ? Joined(*this, c, inner) : Apart(*this, c, inner)),
+      in(c.fused_mlp ? Joined(*this, c, inner) : Apart(*this, c, inner)),
       down(*this, "down_proj", inner, c.hidden, c.mlp_bias),
-      act(*this, c.fused ? "activation_fn" : "act_fn", c.activation) {}
+      act(*this, c.fused_mlp ? "activation_fn" : "act_fn", c.activation) {}
 
 std::vector<Linear> GatedMlp::Joined(const Layer& mlp, const DecoderConfig& c, std::int64_t inner) {
   return {Linear(mlp, "gate_up_proj", c.hidden, 2 * inner, c.mlp_bias)};
@@ -260,6 +455,9 @@ HeadPlan PlanOf(const Settings& settings, const DecoderConfig& config) {
           .positions = config.positions,
           .tied = config.tied,
           .softcap = config.logit_cap,
+          .divisor = config.logit_divisor,
+          .factor = config.logit_factor,
+          .next_token_bias = config.logit_bias,
           .dropout = settings.Share("classifier_dropout", settings.Share("hidden_dropout", 0.1)),
           .span_base = config.span_base};
 }

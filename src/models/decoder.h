@@ -4,6 +4,7 @@
 // by which they differ.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -16,9 +17,24 @@
 
 namespace steelyard::models {
 
-// Norms of the heads of queries and keys: none, or of heads as [batch, seq, heads, width], or
-// behind the transposition of that.
-enum class HeadNorm : std::uint8_t { kNone, kBefore, kBehind };
+// Norms of the heads of queries and keys: none, of all of a token's heads at once, of heads as
+// [batch, seq, heads, width], or behind the transposition of that, of all by one weight or of each
+// by its own.
+enum class HeadNorm : std::uint8_t { kNone, kFlat, kBefore, kBehind, kEach };
+// How far one of query, key and value gets before the next: to its heads, no further than its
+// projection, or up to the transposition of all of them.
+enum class Parting : std::uint8_t { kOneByOne, kProjectedFirst, kTurnedLast };
+// Llama's norm, with OLMo 2's weight, PyTorch's layer norm, or Cohere's, which is written out.
+enum class NormForm : std::uint8_t { kRoot, kWideRoot, kMean, kCentred };
+// Where a layer's norms stand.
+enum class NormPlace : std::uint8_t { kBeforeAttention, kBehindAttention, kBeforeMlp, kBehindMlp };
+struct NormAt {
+  std::string_view name;
+  NormPlace place;
+};
+// Both halves one after the other, where what they give may have names that live as long as the
+// call; or of the same norm: x + attention + MLP, in that order or with x last.
+enum class Halves : std::uint8_t { kInTurn, kInTurnNamed, kBeside, kBesideLast };
 // What decides between experts: nothing, Mixtral's block, one that makes the experts before the
 // router, or one with an expert that all tokens share.
 enum class Sparse : std::uint8_t { kNone, kPlain, kExpertsFirst, kShared };
@@ -40,19 +56,43 @@ struct DecoderConfig {
   std::optional<std::int64_t> padding = {};
 
   HeadNorm head_norm = HeadNorm::kNone;
-  // Phi's: one layer for query, key and value, one for gate and up; dropout behind both halves.
-  bool fused = false;
+  std::array<std::string_view, 2> head_norm_names{"q_norm", "k_norm"};
+  Parting parting = Parting::kOneByOne;
+  NormForm norm = NormForm::kRoot;
+  std::string_view last_norm = "norm";
+  std::vector<NormAt> norms{{"input_layernorm", NormPlace::kBeforeAttention},
+                            {"post_attention_layernorm", NormPlace::kBeforeMlp}};
+  Halves halves = Halves::kInTurn;
+  bool fused = false;      // one layer for query, key and value
+  bool fused_mlp = false;  // one for gate and up
+  std::string_view out_name = "o_proj";
+  // Dropout behind both halves, by the names of its modules; within both, by none.
+  std::string_view attention_dropout_name = {}, mlp_dropout_name = {};
   double residual_dropout = 0.0;
+  bool inner_dropout = false;
+  // Of embeddings: by the name of a module, or none.
+  std::optional<double> embedding_dropout = {};
+  std::string_view embedding_dropout_name = {};
+  // An MLP without a gate: its layers, and its activation.
+  struct PlainMlpNames {
+    std::string_view in, out, act;
+  };
+  std::optional<PlainMlpNames> plain_mlp = {};
   // Gemma's: norms times one more than their weight, embeddings times a number.
   bool gemma = false;
-  bool norms_behind = false;  // of what attention and MLP give, too
   double score_cap = 0.0, logit_cap = 0.0;
+  // Granite's and Cohere's numbers.
+  std::optional<double> embedding_scale = {}, residual_scale = {}, logit_divisor = {},
+                        logit_factor = {};
+  Bias logit_bias = Bias::kNone;
 
   // Masks: of everything before a token, and of a window before it. A layer takes one of them.
   bool full_mask = true;
   std::optional<std::int64_t> window = {};
   std::vector<bool> windowed = {};
   bool rotary_by_mask = false;  // each kind of layer has frequencies of its own
+  RotaryForm rotary = RotaryForm::kHalves;
+  std::vector<bool> unturned = {};  // layers that do not turn
 
   Sparse sparse = Sparse::kNone;
   ExpertPlan experts = {};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,13 +16,25 @@
 
 namespace steelyard::models {
 
-struct DecoderNorm : RmsNorm {
+// Cohere's norm, which is written out in float32.
+struct CentredNorm : Layer {
+  CentredNorm(const Layer& parent, std::string_view name, std::string_view class_name,
+              const Shape& sizes, double eps);
+  Tensor operator()(Tensor x) const;
+  Tensor weight;
+  double eps;
+};
+
+struct DecoderNorm {
   DecoderNorm(const Layer& parent, std::string_view name, const DecoderConfig& c,
-              std::int64_t width, double epsilon)
-      : RmsNorm(parent, name, c.classes + "RMSNorm", width, epsilon,
-                c.gemma ? RmsWeight::kOneMore : RmsWeight::kPlain) {}
+              std::int64_t width, double epsilon, std::int64_t heads = 0);
   DecoderNorm(const Layer& parent, std::string_view name, const DecoderConfig& c)
       : DecoderNorm(parent, name, c, c.hidden, c.eps) {}
+  Tensor operator()(Tensor x) const;
+  // One of them.
+  std::optional<RmsNorm> root;
+  std::optional<LayerNorm> mean;
+  std::optional<CentredNorm> centred;
 };
 
 // Gemma's is times a number that lies in a buffer.
@@ -38,44 +51,81 @@ template <class Attention, class FeedForward, class Config>
 struct DecoderLayer : Layer {
   DecoderLayer(const Layer& parent, const std::string& name, std::int64_t number, const Config& c)
       : Layer(parent, name, c.classes + "DecoderLayer"),
-        norms_behind(c.norms_behind),
+        halves(c.halves),
+        residual_scale(c.residual_scale),
         attention(*this, c),
         mlp(*this, c, number) {
-    norms.emplace_back(*this, "input_layernorm", c);
-    norms.emplace_back(*this, "post_attention_layernorm", c);
-    if (norms_behind) {
-      norms.emplace_back(*this, "pre_feedforward_layernorm", c);
-      norms.emplace_back(*this, "post_feedforward_layernorm", c);
+    for (const NormAt& norm : c.norms) {
+      norms.at(static_cast<std::size_t>(norm.place)).emplace(*this, norm.name, c);
     }
-    if (c.fused) {
-      dropouts.emplace_back(*this, "resid_attn_dropout", c.residual_dropout);
-      dropouts.emplace_back(*this, "resid_mlp_dropout", c.residual_dropout);
-    }
+    const auto drop = [&](std::string_view of) {
+      dropouts.emplace_back(*this, of, c.residual_dropout);
+    };
+    if (!c.attention_dropout_name.empty())
+      attention_dropout = dropouts.size(), drop(c.attention_dropout_name);
+    if (c.mlp_dropout_name.empty()) return;
+    if (c.mlp_dropout_name != c.attention_dropout_name) drop(c.mlp_dropout_name);
+    mlp_dropout = dropouts.size() - 1;
+  }
+  // What that norm, if the layer has it, makes of x.
+  Tensor Normed(NormPlace place, Tensor x) const {
+    const auto& norm = norms.at(static_cast<std::size_t>(place));
+    return norm ? (*norm)(x) : x;
+  }
+  Tensor Added(Tensor x, Tensor y) const {
+    if (!residual_scale) return b().Call("aten::add.Tensor", x, y);
+    const Tensor scaled = b().Call("aten::mul.Tensor", y, *residual_scale);
+    const Tensor sum = b().Call("aten::add.Tensor", x, scaled);
+    Leave(net(), {y});
+    return sum;
   }
   Tensor operator()(Tensor x, Tensor mask, const Rotary& rotary, const CacheLayer& layer,
                     std::vector<Tensor>& routers) const {
     const auto call = Enter();
-    const Tensor first = norms[0](x);
+    const Tensor first = Normed(NormPlace::kBeforeAttention, x);
     const Attended attended = attention(first, mask, rotary, layer);
-    Leave(net(), {first});
-    Tensor y = attended.out;
-    if (norms_behind) y = norms[1](y);
-    if (!dropouts.empty()) y = dropouts[0](y);
-    const Tensor between = b().Call("aten::add.Tensor", x, y);
-    const Tensor second = norms[norms_behind ? 2 : 1](between);
+    if (halves == Halves::kBeside || halves == Halves::kBesideLast)
+      return Beside(x, first, attended, routers);
+    const bool named = halves == Halves::kInTurnNamed;
+    if (has(NormPlace::kBeforeAttention) && !named) Leave(net(), {first});
+    Tensor y = Normed(NormPlace::kBehindAttention, attended.out);
+    if (attention_dropout) y = dropouts[*attention_dropout](y);
+    const Tensor between = Added(x, y);
+    const Tensor second = Normed(NormPlace::kBeforeMlp, between);
     y = mlp(second, routers);
-    Leave(net(), {second});
-    if (norms_behind) y = norms[3](y);
-    if (!dropouts.empty()) y = dropouts[1](y);
-    y = b().Call("aten::add.Tensor", between, y);
-    Leave(net(), {between, attended.weights});
-    return y;
+    if (has(NormPlace::kBeforeMlp)) Leave(net(), {second});
+    y = Normed(NormPlace::kBehindMlp, y);
+    if (mlp_dropout) y = dropouts[*mlp_dropout](y);
+    const Tensor out = Added(between, y);
+    if (named) {
+      Leave(net(), {first, between, attended.out, attended.weights, y});
+    } else {
+      Leave(net(), {between, attended.weights});
+    }
+    return out;
   }
-  bool norms_behind;
+  // Attention and MLP of the same.
+  Tensor Beside(Tensor x, Tensor first, const Attended& attended,
+                std::vector<Tensor>& routers) const {
+    Tensor y = attended.out;
+    if (attention_dropout) y = dropouts[*attention_dropout](y);
+    Tensor z = mlp(first, routers);
+    if (mlp_dropout) z = dropouts[*mlp_dropout](z);
+    const bool last = halves == Halves::kBesideLast;
+    const Tensor sum =
+        last ? b().Call("aten::add.Tensor", y, z) : b().Call("aten::add.Tensor", x, y);
+    const Tensor out = b().Call("aten::add.Tensor", sum, last ? x : z);
+    Leave(net(), {first, y, z, attended.weights});
+    return out;
+  }
+  bool has(NormPlace place) const { return norms.at(static_cast<std::size_t>(place)).has_value(); }
+  Halves halves;
+  std::optional<double> residual_scale;
   Attention attention;
   FeedForward mlp;
-  std::vector<DecoderNorm> norms;
+  std::array<std::optional<DecoderNorm>, 4> norms;  // by their places
   std::vector<Dropout> dropouts;
+  std::optional<std::size_t> attention_dropout, mlp_dropout;  // which of them
 };
 
 template <class Attention, class FeedForward, class Config>
@@ -86,15 +136,28 @@ struct DecoderModel : Layer {
         embed(*this, c),
         layers(
             Numbered<DecoderLayer<Attention, FeedForward, Config>>(*this, "layers", c.layers, c)),
-        norm(*this, "norm", c),
-        rotary(*this, "rotary_emb", c.classes + "RotaryEmbedding", c.rotated, RotaryKinds(c)) {}
+        norm(*this, c.last_norm, c),
+        rotary(*this, "rotary_emb", c.classes + "RotaryEmbedding", c.rotated, RotaryKinds(c),
+               c.rotary) {
+    if (!c.embedding_dropout_name.empty()) {
+      dropout.emplace(*this, c.embedding_dropout_name, c.embedding_dropout.value_or(0.0));
+    }
+  }
   Tensor operator()(Tensor tokens, std::vector<Tensor>& routers) const {
     const auto call = Enter();
-    const Tensor embedded = embed(tokens);
-    Tensor x = embedded;
+    Tensor embedded = embed(tokens);
+    if (c.embedding_scale) {
+      embedded = b().Call("aten::mul.Tensor", embedded, *c.embedding_scale);
+    }
     const Tensor positions = Positions(net());
     const Tensor full = c.full_mask ? MaskOf(positions, {}) : Tensor();
     const Tensor near = c.window ? MaskOf(positions, c.window) : Tensor();
+    if (dropout) {
+      embedded = (*dropout)(embedded);
+    } else if (c.embedding_dropout) {
+      embedded = b().Call("aten::dropout", embedded, *c.embedding_dropout, net().options.training);
+    }
+    Tensor x = embedded;
     std::vector<Rotary> turns;
     turns.reserve(rotary.frequencies.size());
     for (std::size_t kind = 0; kind < rotary.frequencies.size(); ++kind) {
@@ -102,7 +165,8 @@ struct DecoderModel : Layer {
     }
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const bool windowed = !c.full_mask || (i < c.windowed.size() && c.windowed[i]);
-      const Rotary& turn = turns[windowed ? turns.size() - 1 : 0];
+      const bool turns_not = i < c.unturned.size() && c.unturned[i];
+      const Rotary turn = turns_not ? Rotary{} : turns[windowed ? turns.size() - 1 : 0];
       const Tensor next = layers[i](x, windowed ? near : full, turn,
                                     KeptBy(c, windowed ? c.window : std::nullopt), routers);
       Leave(net(), {x});
@@ -135,6 +199,7 @@ struct DecoderModel : Layer {
   std::vector<DecoderLayer<Attention, FeedForward, Config>> layers;
   DecoderNorm norm;
   RotaryEmbedding rotary;
+  std::optional<Dropout> dropout;
 };
 
 // The heads' plan of a decoder.

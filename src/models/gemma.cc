@@ -64,7 +64,10 @@ DecoderConfig ReadSecond(const Settings& c, std::string_view classes,
   config.activation = {.config_key = "hidden_activation",
                        .name = c.Text("hidden_activation", "gelu_pytorch_tanh")};
   config.scale = 1.0 / std::sqrt(c.Real("query_pre_attn_scalar", 256.0));
-  config.norms_behind = true;
+  config.norms = {{"input_layernorm", NormPlace::kBeforeAttention},
+                  {"post_attention_layernorm", NormPlace::kBehindAttention},
+                  {"pre_feedforward_layernorm", NormPlace::kBeforeMlp},
+                  {"post_feedforward_layernorm", NormPlace::kBehindMlp}};
   config.window = c.Count("sliding_window", 4096);
   return config;
 }

@@ -174,7 +174,10 @@ TextHead::TextHead(const Layer& root, const HeadPlan& plan, Tensor embedding)
     case TextTask::kMaskedToken:  // which no model that reads from left to right has
       break;
     case TextTask::kNextToken:
-      if (plan.tied) {
+      if (plan.next_token_bias == Bias::kOne) {
+        const Linear::Ties ties{.weight = plan.tied ? embedding : Tensor()};
+        output_.emplace(root, plan.next_token, plan.hidden, plan.vocabulary, ties);
+      } else if (plan.tied) {
         output_.emplace(root, plan.next_token, embedding);
       } else {
         output_.emplace(root, plan.next_token, plan.hidden, plan.vocabulary, Bias::kNone);
@@ -195,7 +198,10 @@ TextHead::TextHead(const Layer& root, const HeadPlan& plan, Tensor embedding)
 
 Tensor TextHead::Logits(const Net& net, Tensor hidden) const {
   Tensor logits = (*output_)(dropout_ ? (*dropout_)(hidden) : hidden);
-  if (plan_.softcap != 0.0 && task_ == TextTask::kNextToken) {
+  if (task_ != TextTask::kNextToken) return logits;
+  if (plan_.divisor) logits = net.b.Call("aten::div.Tensor", logits, *plan_.divisor);
+  if (plan_.factor) logits = net.b.Call("aten::mul.Tensor", logits, *plan_.factor);
+  if (plan_.softcap != 0.0) {
     logits = net.b.Call("aten::div.Tensor", logits, plan_.softcap);
     logits = net.b.Call("aten::tanh", logits);
     logits = net.b.Call("aten::mul.Tensor", logits, plan_.softcap);

@@ -50,7 +50,11 @@ void ReturnSpan(Net& net, Tensor logits, Tensor starts, Tensor ends);
 struct HeadPlan {
   std::int64_t hidden = 1, vocabulary = 1, positions = 1;
   bool tied = false;
-  double softcap = 0.0;  // of the next token's logits; 0: none
+  // Of the next token's logits: a limit, 0 for none, and what they are divided by or multiplied
+  // with.
+  double softcap = 0.0;
+  std::optional<double> divisor = {}, factor = {};
+  Bias next_token_bias = Bias::kNone;
   double dropout = 0.1;  // before classes of tokens
   // What the heads name the model below and their own layers.
   std::string_view base = "model";

@@ -198,6 +198,12 @@ Tensor RmsNorm::operator()(Tensor x) const {
     Leave(net(), {product, x});
     return found;
   }
+  if (form == RmsWeight::kOfWide) {
+    const Tensor product = b().Call("aten::mul.Tensor", weight, normed);
+    const Tensor found = Cast(net(), product, DType::kFloat32, net().dtype());
+    Leave(net(), {product, normed, mean, x});
+    return found;
+  }
   const Tensor narrow = Cast(net(), normed, DType::kFloat32, net().dtype());
   const Tensor found = b().Call("aten::mul.Tensor", weight, narrow);
   Leave(net(), {normed, mean, x});

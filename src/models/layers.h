@@ -110,8 +110,9 @@ struct Convolution : Layer {
 };
 
 // x / rms(x), in float32, times a weight (LlamaRMSNorm and its likes) or times one more than a
-// weight, before it leaves float32 (Gemma's). T5's divides an x that was not made wide.
-enum class RmsWeight : std::uint8_t { kPlain, kOneMore, kOfNarrow };
+// weight, before it leaves float32 (Gemma's), or times a weight before it does (OLMo 2's). T5's
+// divides an x that was not made wide.
+enum class RmsWeight : std::uint8_t { kPlain, kOneMore, kOfNarrow, kOfWide };
 struct RmsNorm : Layer {
   RmsNorm(const Layer& parent, std::string_view name, std::string_view class_name,
           std::int64_t width, double eps, RmsWeight form = RmsWeight::kPlain);

@@ -19,7 +19,9 @@ void Build(Net& net) {
                                       .vocabulary = 32064,
                                       .positions = 4096,
                                       .eps = 1e-5});
-  config.fused = true;
+  config.fused = config.fused_mlp = true;
+  config.attention_dropout_name = "resid_attn_dropout";
+  config.mlp_dropout_name = "resid_mlp_dropout";
   config.residual_dropout = c.Share("resid_pdrop", 0.0);
   config.padding = c.CountOrNone("pad_token_id", 32000);
   LookThrough(config, c.CountOrNone("sliding_window"));

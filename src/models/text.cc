@@ -311,8 +311,8 @@ void CheckRotary(const Settings& c) {
 
 RotaryEmbedding::RotaryEmbedding(const Layer& parent, std::string_view name,
                                  std::string_view class_name, std::int64_t width,
-                                 const std::vector<std::string_view>& kinds)
-    : Layer(parent, name, class_name) {
+                                 const std::vector<std::string_view>& kinds, RotaryForm rotary_form)
+    : Layer(parent, name, class_name), form(rotary_form) {
   for (const std::string_view kind : kinds) {
     const auto buffer = [&](std::string_view rest) {
       const std::string path =
@@ -326,12 +326,14 @@ RotaryEmbedding::RotaryEmbedding(const Layer& parent, std::string_view name,
 
 Rotary RotaryEmbedding::operator()(Tensor positions, std::size_t kind) const {
   const auto call = Enter();
-  const DType dtype = net().dtype();
+  const DType dtype = form == RotaryForm::kWideHalves ? DType::kFloat32 : net().dtype();
   const auto turn = [&](const std::vector<Tensor>& operands) {
     Tensor places = b().Call("aten::unsqueeze", operands[0], 2);
     places = b().Call("aten::to.dtype", places, DType::kFloat32);
     const Tensor angles = b().Call("aten::mul.Tensor", places, operands[1]);
-    const Tensor twice = b().Call("aten::cat", std::vector<Tensor>{angles, angles}, -1);
+    const Tensor twice = form == RotaryForm::kWideNeighbours
+                             ? b().Call("aten::repeat_interleave.self_int", angles, 2, -1)
+                             : b().Call("aten::cat", std::vector<Tensor>{angles, angles}, -1);
     const Tensor cos = b().Call("aten::mul.Tensor", b().Call("aten::cos", twice), 1.0);
     const Tensor sin = b().Call("aten::mul.Tensor", b().Call("aten::sin", twice), 1.0);
     const std::vector<Tensor> both{Cast(net(), cos, DType::kFloat32, dtype),
@@ -378,6 +380,17 @@ Tensor Rotate(const Net& net, Tensor x, std::int64_t width, Tensor cos, Tensor s
   return b.Call("aten::add.Tensor", straight, b.Call("aten::mul.Tensor", turned, sin));
 }
 
+Tensor RotateNeighbours(const Net& net, Tensor x, Tensor cos, Tensor sin) {
+  Builder& b = net.b;
+  const Tensor straight = b.Call("aten::mul.Tensor", x, cos);
+  const Tensor even = b.Call("aten::slice.Tensor", x, 3, 0, kEnd, 2);
+  const Tensor odd = b.Call("aten::slice.Tensor", x, 3, 1, kEnd, 2);
+  const std::vector<Tensor> pairs{b.Call("aten::neg", odd), even};
+  const Tensor turned =
+      b.Call("aten::flatten.using_ints", b.Call("aten::stack", pairs, -1), -2, -1);
+  return b.Call("aten::add.Tensor", straight, b.Call("aten::mul.Tensor", turned, sin));
+}
+
 std::vector<Tensor> RotateParts(const Net& net, const std::vector<Tensor>& heads,
                                 const RotatedPart& part, Tensor cos, Tensor sin) {
   Builder& b = net.b;
@@ -393,7 +406,8 @@ std::vector<Tensor> RotateParts(const Net& net, const std::vector<Tensor>& heads
     turned[i] = b.Call("aten::cat", std::vector<Tensor>{turned[i], rest[i]}, -1);
   };
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    turned[i] = Rotate(net, turned[i], part.width, cos, sin);
+    turned[i] = part.neighbours ? RotateNeighbours(net, turned[i], cos, sin)
+                                : Rotate(net, turned[i], part.width, cos, sin);
     if (!part.joined_last) join(i);
   }
   for (std::size_t i = 0; part.joined_last && i < heads.size(); ++i) join(i);

@@ -59,13 +59,19 @@ std::int64_t RotatedWidth(const Settings& c, std::int64_t width, std::string_vie
 // Refuses a model that reads what another one gives.
 void RefuseCrossAttention(const Settings& c);
 
+// Which numbers of a head are turned together: those of its halves, or neighbours; in float32 where
+// cosines and sines stay so wide, or queries and keys are made so.
+enum class RotaryForm : std::uint8_t { kHalves, kWideHalves, kNeighbours, kWideNeighbours };
+
 // LlamaRotaryEmbedding and its likes: frequencies from a buffer of half the rotated width. Where
 // layers have kinds with frequencies of their own, the names of the buffers begin with the kind.
 struct RotaryEmbedding : Layer {
   RotaryEmbedding(const Layer& parent, std::string_view name, std::string_view class_name,
-                  std::int64_t width, const std::vector<std::string_view>& kinds = {""});
+                  std::int64_t width, const std::vector<std::string_view>& kinds = {""},
+                  RotaryForm form = RotaryForm::kHalves);
   Rotary operator()(Tensor positions, std::size_t kind = 0) const;
   std::vector<Tensor> frequencies;
+  RotaryForm form;
 };
 
 struct Heads {
@@ -87,11 +93,14 @@ Tensor SplitHeads(const Net& net, Tensor x, std::int64_t width, Dim seq);
 Tensor HalfTurned(const Net& net, Tensor x, std::int64_t width);
 // apply_rotary_pos_emb of one tensor of heads.
 Tensor Rotate(const Net& net, Tensor x, std::int64_t width, Tensor cos, Tensor sin);
+// The same of neighbours.
+Tensor RotateNeighbours(const Net& net, Tensor x, Tensor cos, Tensor sin);
 // The same of several tensors, where only the first `width` of a head are turned.
 struct RotatedPart {
   std::int64_t width = 0;    // as many
   std::int64_t of = 0;       // of so many
   bool joined_last = false;  // with their rest, when all are turned
+  bool neighbours = false;
 };
 std::vector<Tensor> RotateParts(const Net& net, const std::vector<Tensor>& heads,
                                 const RotatedPart& part, Tensor cos, Tensor sin);

@@ -104,7 +104,8 @@ Tensor VisionAttention::Run(Tensor x, const std::function<Tensor()>& mask, Build
                      .mask = mask(),
                      .heads = {.query = plan_.heads, .key = plan_.heads, .width = plan_.width},
                      .scale = 1.0 / std::sqrt(static_cast<double>(plan_.width)),
-                     .dropout = plan_.dropout});
+                     .dropout = plan_.dropout,
+                     .wide_softmax = plan_.wide_softmax});
   return output_(b().Call("aten::reshape", seen, Shape{rows, tokens, -1}));
 }
 

@@ -55,6 +55,7 @@ struct VisionAttention : Layer {
     Bias qkv_bias = Bias::kOne;
     // Keys, values, queries is the order of parameters, and heads are split when all are there.
     bool keys_first = false;
+    bool wide_softmax = true;  // of eager attention, in float32
   };
   VisionAttention(const Layer& parent, const Plan& plan);
   // Of [rows, tokens, hidden].
