@@ -14,7 +14,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -45,6 +44,24 @@ constexpr std::array kOfBlock{
     Word{"ffn_gate_shexp", "mlp.shared_expert.gate_proj"},
     Word{"ffn_up_shexp", "mlp.shared_expert.up_proj"},
     Word{"ffn_down_shexp", "mlp.shared_expert.down_proj"},
+    Word{"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
+    Word{"ffn_up_shexp", "mlp.shared_experts.up_proj"},
+    Word{"ffn_down_shexp", "mlp.shared_experts.down_proj"},
+    // DeepSeek's latent keys and values, which newer files keep apart.
+    Word{"attn_q_a", "self_attn.q_a_proj"},
+    Word{"attn_q_b", "self_attn.q_b_proj"},
+    Word{"attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa"},
+    Word{"attn_kv_b", "self_attn.kv_b_proj"},
+    Word{"attn_k_b", "self_attn.kv_b_proj"},
+    Word{"attn_v_b", "self_attn.kv_b_proj"},
+    // StarCoder 2, Phi and Mamba.
+    Word{"ffn_up", "mlp.c_fc"},
+    Word{"ffn_down", "mlp.c_proj"},
+    Word{"attn_output", "self_attn.dense"},
+    Word{"ffn_up", "mlp.fc1"},
+    Word{"ffn_down", "mlp.fc2"},
+    Word{"ssm_in", "mixer.in_proj"},
+    Word{"ssm_out", "mixer.out_proj"},
     // GPT-NeoX and BLOOM.
     Word{"attn_qkv", "attention.query_key_value"},
     Word{"attn_qkv", "self_attention.query_key_value"},
@@ -64,19 +81,27 @@ constexpr std::array kOfModel{
     Word{"token_embd", "embed_tokens"},
     Word{"token_embd", "embed_in"},
     Word{"token_embd", "word_embeddings"},
+    Word{"token_embd", "embeddings"},
     Word{"token_embd", "embeddings.word_embeddings"},
     Word{"output", "lm_head"},
 };
 constexpr std::array<std::string_view, 3> kBlocks{"layers.", "h.", "encoder.layer."};
 // What a model is called within its head.
-constexpr std::array<std::string_view, 6> kBases{"",         "model.", "gpt_neox.", "transformer.",
-                                                 "roberta.", "bert."};
+constexpr std::array<std::string_view, 7> kBases{"",         "model.", "gpt_neox.", "transformer.",
+                                                 "roberta.", "bert.",  "backbone."};
 constexpr std::string_view kBlock = "blk.";
 
 class Names {
  public:
   explicit Names(const Program& model) {
-    for (const NamedTensor& parameter : model.parameters) known_.insert(model.text(parameter.name));
+    for (const NamedTensor& parameter : model.parameters) {
+      known_.emplace(model.text(parameter.name), model.values[parameter.value].rank);
+    }
+  }
+
+  bool IsMatrix(std::string_view ours) const {
+    const auto found = known_.find(ours);
+    return found != known_.end() && found->second == 2;
   }
 
   // Empty where the model has no such parameter.
@@ -116,23 +141,26 @@ class Names {
     return "";
   }
 
-  std::unordered_set<std::string_view> known_;
+  std::unordered_map<std::string_view, int> known_;  // ranks
 };
 
 constexpr int kExpertsRank = 3;  // experts, rows, columns
 constexpr std::int64_t kMostRows = std::int64_t{1} << 31;
 
-bool IsHalfOfExperts(const Program& weights, const NamedTensor& stored) {
+bool IsHalf(const Program& weights, const NamedTensor& stored) {
   if (stored.packing == kNoId || weights.values[stored.value].rank != kExpertsRank) return false;
   return std::ranges::all_of(weights.sizes(stored.value),
                              [](std::int64_t size) { return size > 0 && size < kMostRows; });
 }
 
-// Puts the rows of `second` behind those of `first`.
-void Append(Program* weights, NamedTensor* first, const NamedTensor& second) {
+// Puts the rows of `second` behind those of `first`: of each expert; or, where the model has one
+// matrix of both, of all heads, of which the first are turned (keys and values of a latent width).
+void Append(Program* weights, NamedTensor* first, const NamedTensor& second, bool matrix) {
   const auto sizes = weights->sizes(first->value);
-  const std::vector<std::int64_t> all{sizes[0], sizes[1] + weights->sizes(second.value)[1],
-                                      sizes[2]};
+  const auto more = weights->sizes(second.value);
+  const std::vector<std::int64_t> all =
+      matrix ? std::vector<std::int64_t>{sizes[0] * (sizes[2] + more[1]), sizes[1]}
+             : std::vector<std::int64_t>{sizes[0], sizes[1] + more[1], sizes[2]};
   const std::string as(weights->stored_as(*first)), other(weights->stored_as(second));
   const Packing packing{.name = weights->strings.Intern(as == other ? as : as + "+" + other),
                         .bytes = weights->stored_bytes(*first) + weights->stored_bytes(second)};
@@ -142,15 +170,15 @@ void Append(Program* weights, NamedTensor* first, const NamedTensor& second) {
   weights->packings.push_back(packing);
 }
 
-// Experts whose gates and ups now have one name.
-void JoinExperts(Program* weights) {
+// Experts whose gates and ups now have one name, and heads whose keys and values have.
+void JoinHalves(const Names& names, Program* weights) {
   std::unordered_map<StringId, std::size_t> halves;
   std::vector<NamedTensor> joined;
   for (const NamedTensor& stored : weights->parameters) {
-    if (IsHalfOfExperts(*weights, stored)) {
+    if (IsHalf(*weights, stored)) {
       const auto [first, fresh] = halves.try_emplace(stored.name, joined.size());
       if (!fresh) {
-        Append(weights, &joined[first->second], stored);
+        Append(weights, &joined[first->second], stored, names.IsMatrix(weights->text(stored.name)));
         continue;
       }
     }
@@ -168,7 +196,7 @@ void NameAsIn(const Program& model, Program* weights) {
     const std::string name = names.Of(weights->text(stored.name));
     if (!name.empty()) stored.name = weights->strings.Intern(name);
   }
-  JoinExperts(weights);
+  JoinHalves(names, weights);
 }
 
 }  // namespace steelyard

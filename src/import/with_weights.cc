@@ -79,11 +79,16 @@ std::string KeyOf(const Error& error) {
 constexpr std::array<std::string_view, 3> kComputed{"rope_freqs.weight", "rope_factors_long.weight",
                                                     "rope_factors_short.weight"};
 
+// Of experts, which transformers has as a buffer.
+constexpr std::string_view kCorrection = ".exp_probs_b.bias";
+
 std::int64_t NumbersIn(const Program& program) {
   CheckedInt all = 0;
   for (const NamedTensor& parameter : program.parameters) {
     if (parameter.tied_to != kNoId) continue;
-    if (std::ranges::find(kComputed, program.text(parameter.name)) != kComputed.end()) continue;
+    const std::string_view name = program.text(parameter.name);
+    if (std::ranges::find(kComputed, name) != kComputed.end()) continue;
+    if (name.ends_with(kCorrection)) continue;
     CheckedInt count = 1;
     for (int i = 0; i < program.values[parameter.value].rank; ++i) {
       count = count * CheckedInt(program.size(parameter.value, i).number());

@@ -76,6 +76,7 @@ struct NormPerHead : Layer {
     const auto call = Enter();
     const std::vector<Tensor> heads = b().CallMany("aten::split.Tensor", norms.size(), x, 1, 1);
     std::vector<Tensor> normed;
+    normed.reserve(norms.size());
     for (std::size_t i = 0; i < norms.size(); ++i) normed.push_back(norms[i](heads[i]));
     return b().Call("aten::cat", normed, 1);
   }

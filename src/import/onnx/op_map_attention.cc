@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "import/onnx/op_map.h"
-#include "import/onnx/tensors.h"
 
 namespace steelyard::onnx {
 namespace {

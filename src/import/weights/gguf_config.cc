@@ -26,9 +26,13 @@ namespace {
 
 enum class Needed : std::uint8_t { kYes, kNo };
 
+// How a number is written.
+enum class As : std::uint8_t { kNumber, kFlag };
+
 struct Word {
   std::string_view gguf, config;
   Needed needed = Needed::kYes;
+  As as = As::kNumber;
 };
 
 constexpr std::string_view kHeads = "attention.head_count";
@@ -70,13 +74,86 @@ constexpr std::array kLikeNeoX{
     Word{kHeads, "num_attention_heads"},
 };
 
+constexpr std::array kGranite{
+    Word{"attention.scale", "attention_multiplier", Needed::kNo},
+    Word{"embedding_scale", "embedding_multiplier", Needed::kNo},
+    Word{"residual_scale", "residual_multiplier", Needed::kNo},
+    Word{"logit_scale", "logits_scaling", Needed::kNo},
+};
+constexpr std::string_view kMeanEpsilon = "attention.layer_norm_epsilon";
+constexpr std::array kCohere{Word{kMeanEpsilon, "layer_norm_eps"},
+                             Word{"logit_scale", "logit_scale", Needed::kNo}};
+constexpr std::array kStableLm{
+    Word{kMeanEpsilon, "layer_norm_eps"},
+    Word{"use_parallel_residual", "use_parallel_residual", Needed::kNo, As::kFlag}};
+constexpr std::array kPhi{Word{kMeanEpsilon, "layer_norm_eps"}};
+constexpr std::array kStarcoder{Word{kMeanEpsilon, "norm_epsilon"}};
+constexpr std::array kLikeDeepseek{
+    Word{"context_length", "max_position_embeddings"},
+    Word{kHidden, "hidden_size"},
+    Word{"block_count", "num_hidden_layers"},
+    Word{"feed_forward_length", "intermediate_size"},
+    Word{kHeads, "num_attention_heads"},
+    Word{"attention.layer_norm_rms_epsilon", "rms_norm_eps"},
+    Word{"attention.q_lora_rank", "q_lora_rank"},
+    Word{"attention.kv_lora_rank", "kv_lora_rank"},
+    Word{kRotated, "qk_rope_head_dim"},
+    Word{"leading_dense_block_count", "first_k_dense_replace"},
+    Word{"expert_used_count", "num_experts_per_tok"},
+    Word{"expert_feed_forward_length", "moe_intermediate_size"},
+    Word{"expert_shared_count", "n_shared_experts"},
+    Word{"expert_weights_scale", "routed_scaling_factor", Needed::kNo},
+    Word{"expert_weights_norm", "norm_topk_prob", Needed::kNo, As::kFlag},
+    Word{"expert_group_count", "n_group", Needed::kNo},
+    Word{"expert_group_used_count", "topk_group", Needed::kNo},
+};
+constexpr std::array kLikeMamba{
+    Word{kHidden, "hidden_size"},
+    Word{"block_count", "num_hidden_layers"},
+    Word{"attention.layer_norm_rms_epsilon", "layer_norm_epsilon", Needed::kNo},
+    Word{"ssm.conv_kernel", "conv_kernel"},
+    Word{"ssm.state_size", "state_size"},
+    Word{"ssm.time_step_rank", "num_heads"},
+    Word{"ssm.group_count", "n_groups"},
+};
+
+// A number that is made of two: `a` by `b`, or `a` less `b`. Of `a` the words are tried in turn;
+// without `b` it is that number.
+struct Made {
+  std::string_view config;
+  std::array<std::string_view, 2> a;
+  std::string_view b = {};
+  bool by = false;
+};
+constexpr std::array kMadeOfDeepseek{
+    Made{"qk_nope_head_dim", {"attention.key_length_mla", kHeadWidth}, kRotated},
+    Made{"v_head_dim", {"attention.value_length_mla", "attention.value_length"}}};
+constexpr std::array kMadeOfMamba{
+    Made{"expand", {"ssm.inner_size", "ssm.inner_size"}, kHidden, true},
+    Made{"head_dim", {"ssm.inner_size", "ssm.inner_size"}, "ssm.time_step_rank", true}};
+
+// What a tensor says by being there.
+struct Told {
+  std::string_view config, tensor;
+};
+constexpr std::array kToldOfCohere{Told{"use_qk_norm", "blk.0.attn_q_norm.weight"}};
+constexpr std::array kToldOfStableLm{Told{"use_qkv_bias", "blk.0.attn_q.bias"},
+                                     Told{"qk_layernorm", "blk.0.attn_q_norm.weight"}};
+constexpr std::array kToldOfStarcoder{Told{"use_bias", "blk.0.attn_q.bias"}};
+constexpr std::array kToldOfMamba{Told{"use_bias", "blk.0.ssm_in.bias"},
+                                  Told{"use_conv_bias", "blk.0.ssm_conv1d.bias"}};
+
 struct Kind {
   std::string_view gguf, type, head;
   std::span<const Word> words;
   std::string_view experts = {};  // the key of their number; empty: it has none
   std::string_view rotary = {};   // of the share of a head that is turned by its place
   std::string_view besides = {};  // members that llama.cpp has for settled
+  std::span<const Word> own = {};
+  std::span<const Made> made = {};
+  std::span<const Told> told = {};
 };
+constexpr std::string_view kPartlyTurned = "partial_rotary_factor";
 constexpr std::string_view kNumExperts = "num_experts";
 constexpr std::array kKinds{
     Kind{"llama", "llama", "LlamaForCausalLM", kLikeLlama},
@@ -94,7 +171,52 @@ constexpr std::array kKinds{
     Kind{"gemma", "gemma", "GemmaForCausalLM", kLikeLlama},
     Kind{"gemma2", "gemma2", "Gemma2ForCausalLM", kLikeLlama},
     Kind{"gemma3", "gemma3_text", "Gemma3ForCausalLM", kLikeLlama},
-    Kind{"phi3", "phi3", "Phi3ForCausalLM", kLikeLlama, {}, "partial_rotary_factor"},
+    Kind{"phi3", "phi3", "Phi3ForCausalLM", kLikeLlama, {}, kPartlyTurned},
+    Kind{.gguf = "granite",
+         .type = "granite",
+         .head = "GraniteForCausalLM",
+         .words = kLikeLlama,
+         .own = kGranite},
+    Kind{"smollm3", "smollm3", "SmolLM3ForCausalLM", kLikeLlama},
+    Kind{"olmo2", "olmo2", "Olmo2ForCausalLM", kLikeLlama},
+    Kind{"glm4", "glm4", "Glm4ForCausalLM", kLikeLlama, {}, kPartlyTurned},
+    Kind{.gguf = "command-r",
+         .type = "cohere",
+         .head = "CohereForCausalLM",
+         .words = kLikeLlama,
+         .own = kCohere,
+         .told = kToldOfCohere},
+    Kind{.gguf = "starcoder2",
+         .type = "starcoder2",
+         .head = "Starcoder2ForCausalLM",
+         .words = kLikeLlama,
+         .own = kStarcoder,
+         .told = kToldOfStarcoder},
+    Kind{.gguf = "stablelm",
+         .type = "stablelm",
+         .head = "StableLmForCausalLM",
+         .words = kLikeLlama,
+         .rotary = kPartlyTurned,
+         .own = kStableLm,
+         .told = kToldOfStableLm},
+    Kind{.gguf = "phi2",
+         .type = "phi",
+         .head = "PhiForCausalLM",
+         .words = kLikeLlama,
+         .rotary = kPartlyTurned,
+         .own = kPhi},
+    Kind{.gguf = "deepseek2",
+         .type = "deepseek_v3",
+         .head = "DeepseekV3ForCausalLM",
+         .words = kLikeDeepseek,
+         .experts = "n_routed_experts",
+         .made = kMadeOfDeepseek},
+    Kind{.gguf = "mamba2",
+         .type = "mamba2",
+         .head = "Mamba2ForCausalLM",
+         .words = kLikeMamba,
+         .made = kMadeOfMamba,
+         .told = kToldOfMamba},
     Kind{"gpt2", "gpt2", "GPT2LMHeadModel", kLikeGpt2},
     Kind{"bloom", "bloom", "BloomForCausalLM", kLikeBloom},
     Kind{"gptneox", "gpt_neox", "GPTNeoXForCausalLM", kLikeNeoX, {}, "rotary_pct"},
@@ -113,9 +235,15 @@ class Writer {
     Add("model_type", Quoted(kind->type));
     Add("architectures", fmt::format("[{}]", Quoted(kind->head)));
     for (const Word& word : kind->words) SY_RETURN_IF_ERROR(AddWord(word));
+    for (const Word& word : kind->own) SY_RETURN_IF_ERROR(AddWord(word));
     if (!kind->experts.empty()) SY_RETURN_IF_ERROR(AddWord({kExperts, kind->experts}));
+    for (const Made& made : kind->made) SY_RETURN_IF_ERROR(AddMade(made));
+    SY_RETURN_IF_ERROR(CheckRouter(*kind));
     AddShareThatTurns(*kind);
     SY_RETURN_IF_ERROR(AddOfTensors());
+    for (const Told& told : kind->told) {
+      Add(told.config, FindTensor(told.tensor) ? "true" : "false");
+    }
     if (!kind->besides.empty()) members_.emplace_back(kind->besides);
     return fmt::format("{{{}}}", fmt::join(members_, ", "));
   }
@@ -157,7 +285,9 @@ class Writer {
       return Unexpected(
           Unsupported("the file does not say it", KeyOf(word.gguf), std::string(kHint)));
     }
-    if (found->number) {
+    if (found->number && word.as == As::kFlag) {
+      Add(word.config, *found->number != 0 ? "true" : "false");
+    } else if (found->number) {
       Add(word.config, fmt::format("{}", *found->number));
     } else if (found->real) {
       Add(word.config, fmt::format("{:e}", *found->real));
@@ -168,6 +298,30 @@ class Writer {
                                     KeyOf(word.gguf), std::string(kHint)));
     }
     return {};
+  }
+
+  Status AddMade(const Made& made) {
+    const std::int64_t a = NumberOr(made.a[0], NumberOr(made.a[1], 0));
+    const std::int64_t b = made.b.empty() ? 0 : NumberOr(made.b, 0);
+    const bool whole = made.by ? b > 0 && a % b == 0 : a > b && b >= 0;
+    if (a <= 0 || !whole) {
+      return Unexpected(
+          Unsupported(fmt::format("{} cannot be found of it", QuotedName(made.config)),
+                      KeyOf(made.a[1]), std::string(kHint)));
+    }
+    Add(made.config, fmt::format("{}", made.by ? a / b : a - b));
+    return {};
+  }
+
+  // Of the architecture are models that weigh experts in another way, which transformers has as
+  // another type.
+  Status CheckRouter(const Kind& kind) const {
+    constexpr std::int64_t kSigmoid = 2;
+    constexpr std::string_view kRouter = "expert_gating_func";
+    if (kind.words.data() != kLikeDeepseek.data() || NumberOr(kRouter, 0) == kSigmoid) return {};
+    return Unexpected(
+        Unsupported("DeepSeek's models before the third are not built of their metadata",
+                    KeyOf(kRouter), std::string(kHint)));
   }
 
   void AddShareThatTurns(const Kind& kind) {

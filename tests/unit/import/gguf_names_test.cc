@@ -64,7 +64,9 @@ TEST(GgufNamesTest, OthersKeepTheirName) {
 }
 
 TEST(GgufNamesTest, GatesAndUpsOfExpertsAreOneParameter) {
-  const Program model = Having("model.layers.0.mlp.experts.gate_up_proj");
+  Builder experts("Model");
+  experts.Parameter("model.layers.0.mlp.experts.gate_up_proj", DType::kFloat32, {4, 12, 8});
+  const Program model = *std::move(experts).Build();
   Builder b("Weights");
   b.Parameter("blk.0.ffn_gate_exps.weight", DType::kFloat32, {4, 6, 8});
   b.Parameter("blk.0.ffn_up_exps.weight", DType::kFloat32, {4, 6, 8});
@@ -81,6 +83,27 @@ TEST(GgufNamesTest, GatesAndUpsOfExpertsAreOneParameter) {
   EXPECT_EQ(weights.sizes(both.value)[1], 6 + 6);
   EXPECT_EQ(weights.stored_as(both), "q4_k+q6_k");
   EXPECT_EQ(weights.stored_bytes(both), 100 + 101);
+}
+
+TEST(GgufNamesTest, LatentKeysAndValuesAreOneMatrix) {
+  // 2 heads of keys of 4 and values of 3, of a latent width of 5.
+  Builder latent("Model");
+  latent.Parameter("model.layers.0.self_attn.kv_b_proj.weight", DType::kFloat32, {2 * (4 + 3), 5});
+  const Program model = *std::move(latent).Build();
+  Builder b("Weights");
+  b.Parameter("blk.0.attn_k_b.weight", DType::kFloat32, {2, 5, 4});
+  b.Parameter("blk.0.attn_v_b.weight", DType::kFloat32, {2, 3, 5});
+  Program weights = *std::move(b).Build();
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    weights.packings.push_back({.name = weights.strings.Intern("q8_0"), .bytes = 10});
+    weights.parameters[i].packing = i;
+  }
+  NameAsIn(model, &weights);
+  ASSERT_EQ(weights.parameters.size(), 1U);
+  const std::uint32_t value = weights.parameters[0].value;
+  EXPECT_EQ(weights.values[value].rank, 2);
+  EXPECT_EQ(weights.sizes(value)[0], 2 * (4 + 3));
+  EXPECT_EQ(weights.stored_bytes(weights.parameters[0]), 10 + 10);
 }
 
 }  // namespace

@@ -94,5 +94,54 @@ TEST(GgufConfig, SaysWhatIsMissing) {
               HasSubstr("models of \"rwkv6\" are not built of their metadata"));
 }
 
+TEST(GgufConfig, NumbersAreMadeOfOthers) {
+  std::vector<std::string> pairs{Text("general.architecture") + U32(8) + Text("mamba2")};
+  for (const auto& [key, number] : {std::pair("embedding_length", 32),
+                                    {"block_count", 2},
+                                    {"ssm.conv_kernel", 4},
+                                    {"ssm.state_size", 16},
+                                    {"ssm.group_count", 1},
+                                    {"ssm.time_step_rank", 8},
+                                    {"ssm.inner_size", 64}}) {
+    pairs.push_back(NumberPair("mamba2." + std::string(key), static_cast<std::uint64_t>(number)));
+  }
+  const Result<std::string> config = ConfigOfPairs(pairs, WeightsCalled({"blk.0.ssm_conv1d.bias"}));
+  ASSERT_TRUE(config) << Describe(config.error());
+  EXPECT_THAT(*config, HasSubstr("\"expand\": 2, \"head_dim\": 8"));  // 64 / 32, 64 / 8
+  EXPECT_THAT(*config, HasSubstr("\"use_bias\": false, \"use_conv_bias\": true"));
+  pairs.back() = NumberPair("mamba2.ssm.inner_size", 60);
+  EXPECT_THAT(Refusal(ConfigOfPairs(pairs, WeightsCalled({}))),
+              HasSubstr("mamba2.ssm.inner_size: \"expand\" cannot be found of it"));
+}
+
+TEST(GgufConfig, OfDeepSeekTheRouterTellsWhichItIs) {
+  std::vector<std::string> pairs{Text("general.architecture") + U32(8) + Text("deepseek2")};
+  for (const auto& [key, number] : {std::pair("context_length", 64),
+                                    {"embedding_length", 32},
+                                    {"block_count", 2},
+                                    {"feed_forward_length", 96},
+                                    {"attention.head_count", 4},
+                                    {"attention.q_lora_rank", 8},
+                                    {"attention.layer_norm_rms_epsilon", 1},
+                                    {"attention.kv_lora_rank", 8},
+                                    {"rope.dimension_count", 4},
+                                    {"leading_dense_block_count", 1},
+                                    {"expert_used_count", 2},
+                                    {"expert_feed_forward_length", 16},
+                                    {"expert_shared_count", 1},
+                                    {"expert_count", 8},
+                                    {"attention.key_length", 12},
+                                    {"attention.value_length", 6}}) {
+    pairs.push_back(
+        NumberPair("deepseek2." + std::string(key), static_cast<std::uint64_t>(number)));
+  }
+  EXPECT_THAT(Refusal(ConfigOfPairs(pairs, WeightsCalled({}))),
+              HasSubstr("deepseek2.expert_gating_func: DeepSeek's models before the third"));
+  pairs.push_back(NumberPair("deepseek2.expert_gating_func", 2));
+  const Result<std::string> config = ConfigOfPairs(pairs, WeightsCalled({}));
+  ASSERT_TRUE(config) << Describe(config.error());
+  EXPECT_THAT(*config, HasSubstr("\"qk_nope_head_dim\": 8, \"v_head_dim\": 6"));  // 12 - 4
+}
+
 }  // namespace
 }  // namespace steelyard::weights
