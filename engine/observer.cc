@@ -22,6 +22,7 @@
 
 #include "call_text.h"
 #include "cpu_tap.h"
+#include "input_list.h"
 #include "record/format.h"
 #include "record_writer.h"
 
@@ -127,6 +128,99 @@ void EndOp(const RecordFunction& function, at::ObserverContext*) {
   Write(*buffer, At(SY_OP_LEAVE));
 }
 
+// --- What a profile has besides ------------------------------------------------------------------
+
+// Says once what the inputs of this call are.
+void DescribeInputs(ThreadBuffer& buffer, std::uint64_t call, const RecordFunction& function) {
+  WriteEntry(
+      buffer,
+      {.size = 0, .kind = SY_INPUT_LIST, .id = call, .numbers = {}, .text_size = 0, .spare = 0},
+      TextOfInputs(function));
+}
+
+std::unique_ptr<at::ObserverContext> BeginNodeWithInputs(const RecordFunction& function) {
+  ThreadBuffer* const buffer = Here();
+  if (buffer == nullptr) return nullptr;
+  BeginNode(function);
+  const std::uint64_t call = HashCall(function);
+  if (buffer->described.Add(call)) DescribeInputs(*buffer, call, function);
+  Write(*buffer, At(SY_INPUTS, call));
+  return nullptr;
+}
+
+void WriteRange(ThreadBuffer& buffer, SyEventKind kind, SyRange range,
+                const RecordFunction& function) {
+  SyEvent event = At(kind, 0, 0, NameOf(buffer, function.name()));
+  event.flags = static_cast<std::uint8_t>(range);
+  Write(buffer, event);
+}
+
+// Operators with which the program's own ranges begin and end: in these lies where they do.
+bool IsMarker(const char* name) {
+  return std::strncmp(name, "profiler::_record_function", 26) == 0;
+}
+
+template <bool kInputs>
+std::unique_ptr<at::ObserverContext> BeginProfiled(const RecordFunction& function) {
+  ThreadBuffer* const buffer = Here();
+  const char* const name = function.name();
+  if (buffer == nullptr || function.isAsync() || IsMarker(name)) return nullptr;
+  if (function.scope() == RecordScope::USER_SCOPE) {
+    WriteRange(*buffer, SY_RANGE_ENTER, SY_USER_RANGE, function);
+    return nullptr;
+  }
+  if (IsRange(name)) {
+    WriteRange(*buffer, SY_RANGE_ENTER, SY_ENGINE_RANGE, function);
+    return nullptr;
+  }
+  const std::uint64_t call = kInputs ? HashCall(function) : HashText(name);
+  if (buffer->described.Add(call)) {
+    const CallText text = kInputs ? TextOfCall(function) : CallText{name};
+    WriteEntry(*buffer,
+               {.size = 0,
+                .kind = SY_CALL,
+                .id = call,
+                .numbers = {text.complete ? 1u : 0u, 0, 0, 0},
+                .text_size = 0,
+                .spare = 0},
+               text.text);
+    if (kInputs) DescribeInputs(*buffer, call, function);
+  }
+  Write(*buffer, At(SY_OP_ENTER, call, static_cast<std::uint64_t>(function.seqNr() + 1)));
+  return nullptr;
+}
+
+void EndProfiled(const RecordFunction& function, at::ObserverContext*) {
+  ThreadBuffer* const buffer = Here();
+  const char* const name = function.name();
+  if (buffer == nullptr || function.isAsync() || IsMarker(name)) return;
+  if (function.scope() == RecordScope::USER_SCOPE) {
+    return WriteRange(*buffer, SY_RANGE_LEAVE, SY_USER_RANGE, function);
+  }
+  if (IsRange(name)) return WriteRange(*buffer, SY_RANGE_LEAVE, SY_ENGINE_RANGE, function);
+  Write(*buffer, At(SY_OP_LEAVE));
+}
+
+at::RecordFunctionCallback NodesHeard(const SyWatchOptions& options) {
+  const bool inputs = options.level == SY_PROFILE && (options.parts & SY_PART_INPUTS) != 0;
+  return at::RecordFunctionCallback(inputs ? BeginNodeWithInputs : BeginNode, EndNode)
+      .needsInputs(inputs)
+      .scopes({RecordScope::BACKWARD_FUNCTION});
+}
+
+at::RecordFunctionCallback OpsHeard(const SyWatchOptions& options) {
+  if (options.level == SY_OPS) {
+    return at::RecordFunctionCallback(BeginOp, EndOp)
+        .needsInputs(true)
+        .scopes({RecordScope::FUNCTION});
+  }
+  const bool inputs = (options.parts & SY_PART_INPUTS) != 0;
+  return at::RecordFunctionCallback(inputs ? BeginProfiled<true> : BeginProfiled<false>,
+                                    EndProfiled)
+      .needsInputs(inputs)
+      .scopes({RecordScope::FUNCTION, RecordScope::USER_SCOPE});
+}
+
 // --- The session --------------------------------------------------------------------------------
 
 // Python holds its lock wherever these are used.
@@ -163,17 +257,15 @@ bool Start(const SyWatchOptions* options, const char** problem) {
   Session& now = session();
   now.modules.clear();
   now.every = std::max(options->every, 1u);
-  if (!BeginTap()) {
+  const bool memory = options->level != SY_PROFILE || (options->parts & SY_PART_MEMORY) != 0;
+  if (memory && !BeginTap()) {
     CloseRecord();
     DiscardRecord();
     return *problem = "the memory of this process is another allocator's", false;
   }
-  now.nodes = at::addGlobalCallback(
-      at::RecordFunctionCallback(BeginNode, EndNode).scopes({RecordScope::BACKWARD_FUNCTION}));
-  if (options->level == SY_OPS) {
-    now.ops = at::addGlobalCallback(at::RecordFunctionCallback(BeginOp, EndOp)
-                                        .needsInputs(true)
-                                        .scopes({RecordScope::FUNCTION}));
+  now.nodes = at::addGlobalCallback(NodesHeard(*options));
+  if (options->level != SY_LIGHT) {
+    now.ops = at::addGlobalCallback(OpsHeard(*options));
     now.ops_heard = true;
     if (ThreadBuffer* const buffer = Here()) Write(*buffer, At(SY_OPS_BEGIN));
   }
@@ -234,6 +326,16 @@ void WriteSpan(SyEventKind kind, std::uint32_t id) {
 void EnterOptimizer(std::uint32_t id) { WriteSpan(SY_OPTIMIZER_ENTER, id); }
 void LeaveOptimizer(std::uint32_t id) { WriteSpan(SY_OPTIMIZER_LEAVE, id); }
 
+void WriteNamed(SyEventKind kind, std::uint32_t name, SyRange range) {
+  ThreadBuffer* const buffer = Here();
+  if (buffer == nullptr) return;
+  SyEvent event = At(kind, 0, 0, name);
+  event.flags = static_cast<std::uint8_t>(range);
+  Write(*buffer, event);
+}
+void EnterRange(std::uint32_t name, SyRange kind) { WriteNamed(SY_RANGE_ENTER, name, kind); }
+void LeaveRange(std::uint32_t name, SyRange kind) { WriteNamed(SY_RANGE_LEAVE, name, kind); }
+
 void EndStep(std::uint32_t number) {
   WriteSpan(SY_STEP, number);
   SetClock();
@@ -266,6 +368,8 @@ constexpr SyObserver kObserver{.abi = SY_OBSERVER_ABI,
                                .enter_optimizer = EnterOptimizer,
                                .leave_optimizer = LeaveOptimizer,
                                .end_step = EndStep,
+                               .enter_range = EnterRange,
+                               .leave_range = LeaveRange,
                                .mark = Mark};
 
 }  // namespace

@@ -229,6 +229,7 @@ bool OpenRecord(const SyWatchOptions& options, const char* torch, const char** p
   header.version = SY_RECORD_VERSION;
   header.level = options.level;
   header.every = std::max(options.every, 1u);
+  header.parts = options.parts;
   header.process = static_cast<std::uint32_t>(getpid());
   header.unix_nanoseconds = Nanoseconds(CLOCK_REALTIME);
   std::strncpy(header.torch, torch, sizeof header.torch - 1);

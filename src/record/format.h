@@ -22,11 +22,18 @@ extern "C" {
 #endif
 
 #define SY_RECORD_MAGIC "steelyrd"
-#define SY_RECORD_VERSION 1u
+#define SY_RECORD_VERSION 2u
+/* Version 1 has no parts, no ranges, no inputs and no numbers of operators' nodes; all that it has
+ * means the same. */
+#define SY_OLDEST_RECORD_VERSION 1u
 #define SY_RECORD_PAGE 4096u
 #define SY_CHUNK_SIZE (128u << 10u)
 
-typedef enum SyLevel { SY_LIGHT, SY_OPS } SyLevel;
+/* SY_PROFILE: operators, nodes, and the stretches that a program or PyTorch gives names to. */
+typedef enum SyLevel { SY_LIGHT, SY_OPS, SY_PROFILE } SyLevel;
+
+/* What SY_PROFILE records besides names; the other levels have both. */
+typedef enum SyPart { SY_PART_INPUTS = 1, SY_PART_MEMORY = 2 } SyPart;
 
 typedef struct SyRecordHeader {
   char magic[8];
@@ -40,6 +47,8 @@ typedef struct SyRecordHeader {
   uint64_t last_ticks, last_nanoseconds;
   uint64_t lost;  /* events for which there was no room */
   char torch[32]; /* its version */
+  uint32_t parts; /* of SyPart; SY_PROFILE */
+  uint32_t spare;
 } SyRecordHeader;
 
 typedef enum SyChunkKind { SY_UNUSED_CHUNK, SY_EVENT_CHUNK, SY_ENTRY_CHUNK } SyChunkKind;
@@ -60,7 +69,8 @@ typedef enum SyEventKind {
   SY_NODE_LEAVE,
   SY_ACCUMULATE_ENTER, /* key: the parameter's address, as a tensor's entry has it */
   SY_ACCUMULATE_LEAVE, /* key: where the gradient lies; amount: its bytes, or 0 */
-  SY_OP_ENTER,         /* key: the call, as an entry has it */
+  SY_OP_ENTER,         /* key: the call, as an entry has it; amount: SY_PROFILE: one more than the
+                          number of the node that it makes, or 0 */
   SY_OP_LEAVE,
   SY_ALLOCATE, /* key: where; amount: bytes */
   SY_FREE,     /* key: where */
@@ -69,11 +79,21 @@ typedef enum SyEventKind {
   SY_OPTIMIZER_LEAVE,
   SY_STEP,      /* a step of the program has ended; id: its number */
   SY_OPS_BEGIN, /* from here on operators are recorded */
-  SY_OPS_END
+  SY_OPS_END,
+  SY_RANGE_ENTER, /* id: its name; flags: SyRange */
+  SY_RANGE_LEAVE, /* id, flags: the same */
+  SY_INPUTS       /* key: the call whose inputs the node that was entered last has */
 } SyEventKind;
 
+/* Whose a stretch with a name is. */
+typedef enum SyRange {
+  SY_USER_RANGE,    /* the program's: record_function */
+  SY_ENGINE_RANGE,  /* around a node of autograd */
+  SY_FUNCTION_RANGE /* a function of Python */
+} SyRange;
+
 #define SY_NO_ID 0xffffffffu
-#define SY_NO_SEQUENCE (~(uint64_t)0)
+#define SY_NO_SEQUENCE UINT64_MAX
 
 typedef struct SyEvent {
   uint64_t time; /* ticks */
@@ -93,7 +113,9 @@ typedef enum SyEntryKind {
   SY_TENSOR,    /* id; numbers: module, elements, bytes, the tensor's address; spare: its category;
                    text: name, dtype */
   SY_OPTIMIZER, /* id; text: its class */
-  SY_REMARK     /* text: what the report should say */
+  SY_REMARK,    /* text: what the report should say */
+  SY_INPUT_LIST /* id: a call's; text: a line for each input, with tabs between: sizes, strides,
+                   type, value; "[2, 3]", "[3, 1]", "float", "" */
 } SyEntryKind;
 
 /* The text follows it, its parts separated by a byte of 0; all of it is padded to 8 bytes. */
@@ -109,6 +131,7 @@ typedef struct SyEntry {
 typedef struct SyWatchOptions {
   SyLevel level;
   uint32_t every;   /* SY_OPS: one step of so many, from the second one on if there are more */
+  uint32_t parts;   /* SY_PROFILE: of SyPart */
   const char* path; /* a file that the record is written to as it grows; null: memory */
 } SyWatchOptions;
 
@@ -138,12 +161,15 @@ typedef struct SyObserver {
   void (*enter_optimizer)(uint32_t id);
   void (*leave_optimizer)(uint32_t id);
   void (*end_step)(uint32_t number);
+  /* A stretch of this thread, by a name that has an entry. */
+  void (*enter_range)(uint32_t name, SyRange kind);
+  void (*leave_range)(uint32_t name, SyRange kind);
 
   /* Says what lies in memory; with a storage (a c10::StorageImpl) its end is heard of, too. */
   void (*mark)(void* storage, uint64_t address, uint64_t bytes, uint8_t category, uint32_t tensor);
 } SyObserver;
 
-#define SY_OBSERVER_ABI 1u
+#define SY_OBSERVER_ABI 2u
 #define SY_OBSERVER_ENTRY "steelyard_observer"
 typedef const SyObserver* (*SyObserverEntry)(void);
 

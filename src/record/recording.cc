@@ -44,6 +44,39 @@ std::pair<std::string, std::string> Parts(std::string_view text) {
   return {std::string(text.substr(0, end)), std::string(text.substr(end + 1))};
 }
 
+// Numbers in brackets, such as "[2, 3]" and "[[2, 3], []]"; of anything else none.
+std::string OnlyNumbers(std::string_view text) {
+  int open = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    open += text[i] == '[' ? 1 : text[i] == ']' ? -1 : 0;
+    const bool last = i + 1 == text.size();
+    if ((open == 0) != last || std::string_view("[]-, 0123456789").find(text[i]) == text.npos) {
+      return "[]";
+    }
+  }
+  return text.empty() ? "[]" : std::string(text);
+}
+
+std::vector<RecordedInput> Inputs(std::string_view text) {
+  std::vector<RecordedInput> inputs;
+  // A line that was cut short is left out.
+  for (std::size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
+    std::string_view line = text.substr(0, end);
+    const auto next = [&line] {
+      const std::size_t tab = std::min(line.find('\t'), line.size());
+      const std::string_view part = line.substr(0, tab);
+      line.remove_prefix(std::min(tab + 1, line.size()));
+      return part;
+    };
+    RecordedInput& input = inputs.emplace_back();
+    input.sizes = OnlyNumbers(next());
+    input.strides = OnlyNumbers(next());
+    input.type = next();
+    input.value = line;
+  }
+  return inputs;
+}
+
 Category CategoryOf(std::uint32_t number) {
   return number < kCategoryCount ? static_cast<Category>(number) : Category::kTemporaries;
 }
@@ -95,6 +128,9 @@ void AddEntry(const SyEntry& entry, std::string_view text, std::uint64_t most,
       if (std::string* const optimizer = At(recording.optimizers, entry.id, most)) {
         *optimizer = text;
       }
+      return;
+    case SY_INPUT_LIST:
+      recording.inputs.emplace(entry.id, Inputs(text));
       return;
     case SY_REMARK:
       recording.remarks.emplace_back(text);
@@ -184,12 +220,18 @@ Result<Recording> ReadRecording(std::string_view bytes, std::string_view where) 
                                    std::string(where), "`steelyard watch` writes them."));
   }
   const auto header = Take<SyRecordHeader>(bytes);
-  if (header.version != SY_RECORD_VERSION) {
+  if (header.version < SY_OLDEST_RECORD_VERSION || header.version > SY_RECORD_VERSION) {
     return Unexpected(Unsupported("the record is of another version of Steelyard",
                                   std::string(where), "Read it with the one that wrote it."));
   }
   Recording recording;
-  recording.level = header.level == SY_OPS ? SY_OPS : SY_LIGHT;
+  recording.level = header.level == SY_LIGHT ? SY_LIGHT : SY_OPS;
+  if (header.level == SY_PROFILE) {
+    recording.has_inputs = (header.parts & SY_PART_INPUTS) != 0;
+    recording.has_memory = (header.parts & SY_PART_MEMORY) != 0;
+  }
+  recording.process = header.process;
+  recording.unix_nanoseconds = static_cast<std::int64_t>(header.unix_nanoseconds);
   recording.every = std::max(header.every, 1u);
   recording.lost = static_cast<std::int64_t>(header.lost);
   recording.torch = std::string(header.torch, strnlen(header.torch, sizeof header.torch));

@@ -37,6 +37,12 @@ struct RecordedCall {
   bool complete = false;  // not
 };
 
+// What a call or a node was given, as the record writes it: "[2, 3]", "[3, 1]", "float", "".
+struct RecordedInput {
+  std::string sizes = "[]", strides = "[]";
+  std::string type, value;
+};
+
 struct Recording {
   struct Thread {
     std::uint64_t id = 0;
@@ -44,8 +50,11 @@ struct Recording {
   };
   SyLevel level = SY_LIGHT;
   std::uint32_t every = 1;
-  std::int64_t lost = 0;  // events
-  std::string torch;      // its version
+  bool has_inputs = false, has_memory = true;  // of the level SY_PROFILE
+  std::int64_t lost = 0;                       // events
+  std::uint32_t process = 0;                   // its id
+  std::int64_t unix_nanoseconds = 0;           // when it began
+  std::string torch;                           // its version
   double seconds_per_tick = 0;
   std::uint64_t first_tick = 0, last_tick = 0;
   std::vector<Thread> threads;
@@ -54,6 +63,7 @@ struct Recording {
   std::vector<std::string> optimizers;  // their classes
   std::unordered_map<std::uint32_t, std::string> names;
   std::unordered_map<std::uint64_t, RecordedCall> calls;
+  std::unordered_map<std::uint64_t, std::vector<RecordedInput>> inputs;  // by call
   std::vector<std::string> remarks;
 
   double Seconds(std::uint64_t ticks) const {

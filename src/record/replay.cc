@@ -198,6 +198,9 @@ class Player {
         ops_ = whole_ops_ = false;
         return;
       case SY_STEP:
+      case SY_RANGE_ENTER:
+      case SY_RANGE_LEAVE:
+      case SY_INPUTS:
       case SY_NO_EVENT:
         return;
     }

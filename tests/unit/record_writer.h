@@ -75,6 +75,7 @@ class RecordWriter {
     header.version = SY_RECORD_VERSION;
     header.level = level_;
     header.every = 1;
+    header.parts = SY_PART_INPUTS | SY_PART_MEMORY;
     header.last_ticks = 1000;
     header.last_nanoseconds = 1000 * 1000;
     std::strncpy(header.torch, "2.15.0", sizeof header.torch - 1);

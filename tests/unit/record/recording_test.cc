@@ -56,6 +56,32 @@ TEST(Recording, AnotherVersionIsRefused) {
   EXPECT_FALSE(ReadRecording(bytes, "small"));
 }
 
+TEST(Recording, OfTheFirstVersionItIsReadAsBefore) {
+  std::string bytes = Small();
+  bytes[8] = 1;
+  const Result<Recording> recording = ReadRecording(bytes, "small");
+  ASSERT_TRUE(recording) << Describe(recording.error());
+  EXPECT_EQ(recording->modules.size(), 2u);
+  EXPECT_FALSE(recording->has_inputs);
+}
+
+TEST(Recording, InputsAreNumbersInBrackets) {
+  const std::string text =
+      "[2, 3]\t[3, 1]\tfloat\t\n[]\t[]\tScalar\t7\n[1], [2]\t[\"]\tx\t\nhalf a line";
+  const Result<Recording> recording =
+      ReadRecording(RecordWriter(SY_PROFILE).Entry(SY_INPUT_LIST, 4, text).Bytes(), "small");
+  ASSERT_TRUE(recording) << Describe(recording.error());
+  EXPECT_TRUE(recording->has_inputs);
+  const std::vector<RecordedInput>& inputs = recording->inputs.at(4);
+  ASSERT_EQ(inputs.size(), 3u);
+  EXPECT_EQ(inputs[0].sizes, "[2, 3]");
+  EXPECT_EQ(inputs[0].type, "float");
+  EXPECT_EQ(inputs[1].value, "7");
+  // What somebody has changed.
+  EXPECT_EQ(inputs[2].sizes, "[]");
+  EXPECT_EQ(inputs[2].strides, "[]");
+}
+
 TEST(Recording, AnIdIsNoLargerThanTheRecordHasRoomFor) {
   const std::string bytes = RecordWriter().Module(1u << 21u, SY_NO_ID, "far", "Far").Bytes();
   const Result<Recording> recording = ReadRecording(bytes, "flipped");

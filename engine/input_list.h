@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a call of an operator or a node of autograd is given, as PyTorch's traces tell of it.
+#pragma once
+
+#include <ATen/record_function.h>
+
+#include <string>
+
+namespace steelyard::engine {
+
+// A line for each input, as SY_INPUT_LIST has them. Reads no element. Of real numbers the value is
+// left out: calls that are alike share a list, and learning rates and the like change from step to
+// step.
+std::string TextOfInputs(const at::RecordFunction& function);
+
+}  // namespace steelyard::engine
