@@ -15,6 +15,7 @@ void BindError(nanobind::module_& module);
 void BindImport(nanobind::module_& module);
 void BindOp(nanobind::module_& module);
 void BindPass(nanobind::module_& module);
+void BindProfile(nanobind::module_& module);
 void BindProgram(nanobind::module_& module);
 void BindReport(nanobind::module_& module);
 void BindRun(nanobind::module_& module);

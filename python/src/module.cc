@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
   BindWeigh(module);
   BindRun(module);
   BindWatch(module);
+  BindProfile(module);
   BindBuilder(module);
   BindCommand(module);
 }

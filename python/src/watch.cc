@@ -8,14 +8,19 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "bindings.h"
+#include "function_tap.h"
 #include "steelyard/error.h"
 #include "steelyard/report.h"
 #include "unwrap.h"
@@ -54,16 +59,55 @@ std::string Joined(std::string_view first, std::string_view second) {
 struct Observer {
   const SyObserver* calls;
 
-  void Start(bool ops, std::uint32_t every, const std::optional<std::string>& path) const {
-    const SyWatchOptions options{
-        .level = ops ? SY_OPS : SY_LIGHT, .every = every, .path = path ? path->c_str() : nullptr};
+  void Watch(bool ops, std::uint32_t every, const std::optional<std::string>& path) const {
+    Start({.level = ops ? SY_OPS : SY_LIGHT,
+           .every = every,
+           .parts = 0,
+           .path = path ? path->c_str() : nullptr});
+  }
+  void StartProfile(bool inputs, bool memory) const {
+    const int parts = (inputs ? SY_PART_INPUTS : 0) | (memory ? SY_PART_MEMORY : 0);
+    Start({.level = SY_PROFILE,
+           .every = 1,
+           .parts = static_cast<std::uint32_t>(parts),
+           .path = nullptr});
+  }
+
+ private:
+  void Start(const SyWatchOptions& options) const {
     const char* problem = nullptr;
     if (calls->start(&options, &problem)) return;
-    throw Failure(InvalidInput(problem, path.value_or("the observer"),
-                               path ? "Name a file that can be written: record=\"run.record\"."
-                                    : "One session at a time watches a process: leave the other."));
+    const bool in_file = options.path != nullptr;
+    throw Failure(InvalidInput(problem, in_file ? options.path : "the observer",
+                               in_file
+                                   ? "Name a file that can be written: record=\"run.record\"."
+                                   : "One session at a time watches a process: leave the other."));
   }
 };
+
+// What a range is called in the record.
+std::uint32_t NameRange(const SyObserver& observer, std::string_view name) {
+  const auto id = static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
+  Add(observer, SY_NAME, id, {}, name);
+  return id;
+}
+
+void BindRanges(nb::class_<Observer>& observer) {
+  observer
+      .def("enter_range",
+           [](const Observer& self, std::string_view name) {
+             self.calls->enter_range(NameRange(*self.calls, name), SY_USER_RANGE);
+           })
+      .def("leave_range",
+           [](const Observer& self, std::string_view name) {
+             self.calls->leave_range(NameRange(*self.calls, name), SY_USER_RANGE);
+           })
+      .def("begin_functions",
+           [](const Observer& self, std::vector<std::string> prefixes, std::string own) {
+             BeginFunctions(*self.calls, std::move(prefixes), std::move(own));
+           })
+      .def("end_functions", [](const Observer&) { EndFunctions(); });
+}
 
 void BindEntries(nb::class_<Observer>& observer) {
   observer
@@ -139,8 +183,9 @@ void BindWatch(nb::module_& module) {
       .value("CACHE", Category::kCache);
   auto observer =
       nb::class_<Observer>(module, "Observer", "Writes down what a program does while it runs.")
-          .def("start", &Observer::Start, nb::arg("ops"), nb::arg("every"),
+          .def("start", &Observer::Watch, nb::arg("ops"), nb::arg("every"),
                nb::arg("path").none() = nb::none())
+          .def("start_profile", &Observer::StartProfile, nb::arg("inputs"), nb::arg("memory"))
           .def("stop", [](const Observer& self) { self.calls->stop(); })
           .def("running", [](const Observer& self) { return self.calls->running(); })
           .def("discard", [](const Observer& self) { self.calls->discard(); })
@@ -150,6 +195,7 @@ void BindWatch(nb::module_& module) {
           });
   BindEntries(observer);
   BindEvents(observer);
+  BindRanges(observer);
   module.def(
       "load_observer",
       [](const std::string& engine) { return Observer{Unwrap(LoadObserver(engine))}; },

@@ -50,6 +50,8 @@ from steelyard.weighing import Comparison, Weighing, compare, load, weigh
 
 if TYPE_CHECKING:
     from steelyard.flops_profiler import FlopsProfiler, get_model_profile
+    from steelyard.profiler import profile, record_function, tensorboard_trace_handler
+    from steelyard.schedules import schedule
     from steelyard.watching import Watch, WatchReport, watch
 
 __version__ = VERSION
@@ -88,10 +90,14 @@ __all__ = [
     "load",
     "losses",
     "optimizers",
+    "profile",
     "profile_model",
+    "record_function",
     "report_formats",
     "report_tables",
     "runtimes",
+    "schedule",
+    "tensorboard_trace_handler",
     "trace_memory",
     "watch",
     "weigh",
@@ -101,6 +107,10 @@ __all__ = [
 _LATER = {
     "FlopsProfiler": "flops_profiler",
     "get_model_profile": "flops_profiler",
+    "profile": "profiler",
+    "record_function": "profiler",
+    "schedule": "schedules",
+    "tensorboard_trace_handler": "profiler",
     "Watch": "watching",
     "WatchReport": "watching",
     "watch": "watching",

@@ -1219,6 +1219,8 @@ class Observer:
 
     def start(self, ops: bool, every: int, path: str | None = None) -> None: ...
 
+    def start_profile(self, inputs: bool, memory: bool) -> None: ...
+
     def stop(self) -> None: ...
 
     def running(self) -> bool: ...
@@ -1249,6 +1251,14 @@ class Observer:
 
     def mark(self, storage: int, address: int, bytes: int, category: Category, tensor: int | None = None) -> None: ...
 
+    def enter_range(self, arg: str, /) -> None: ...
+
+    def leave_range(self, arg: str, /) -> None: ...
+
+    def begin_functions(self, arg0: Sequence[str], arg1: str, /) -> None: ...
+
+    def end_functions(self) -> None: ...
+
 def load_observer(engine: str) -> Observer:
     """The observer of the engine at that path; "": beside the package."""
 
@@ -1259,6 +1269,63 @@ class Watching:
 
 def read_watch(record: bytes, where: str, count: str = 'torch') -> Watching:
     """What a record says, with work counted as that convention does."""
+
+class KeyAverage:
+    """Spans that are alike, summed."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def is_user_annotation(self) -> bool: ...
+
+    @property
+    def inputs(self) -> str: ...
+
+    @property
+    def stack(self) -> list[str]: ...
+
+    @property
+    def module(self) -> str | None: ...
+
+    @property
+    def count(self) -> int: ...
+
+    @property
+    def microseconds(self) -> float: ...
+
+    @property
+    def own_microseconds(self) -> float: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def own_bytes(self) -> int: ...
+
+    @property
+    def flops(self) -> int: ...
+
+class Profile:
+    """What a program did, span by span."""
+
+    @property
+    def events(self) -> int: ...
+
+    @property
+    def spans(self) -> int: ...
+
+    @property
+    def lost(self) -> int: ...
+
+    def averages(self, *, by_inputs: bool, stack_depth: int, by_module: bool, functions: bool) -> list[KeyAverage]: ...
+
+    def chrome_trace(self, name: str, properties: Sequence[tuple[str, str]]) -> bytes: ...
+
+    def write_chrome_trace(self, path: str, properties: Sequence[tuple[str, str]]) -> None: ...
+
+def read_profile(record: bytes, where: str, flops: bool = False) -> Profile:
+    """A record, read as PyTorch's profiler would tell it."""
 
 class Tensor:
     """A tensor of a program that is built."""

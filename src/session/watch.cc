@@ -8,61 +8,16 @@
 
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "analyze/counting.h"
 #include "execute/library.h"
-#include "ir/text_call.h"
-#include "ops/op_def.h"
-#include "pass/decompose.h"
-#include "pass/infer_outputs.h"
 #include "present/watch.h"
 #include "record/recording.h"
 #include "record/replay.h"
-#include "steelyard/op.h"
-#include "steelyard/program.h"
+#include "session/call_weights.h"
 
 namespace steelyard {
-namespace {
-
-class CallWeights {
- public:
-  explicit CallWeights(const Convention& convention) : convention_(convention) {}
-
-  // Of one call; nothing where nobody knows all that it does.
-  const std::optional<NodeWork>& Of(const RecordedCall& call) {
-    const auto [found, is_new] = weights_.try_emplace(call.text);
-    if (is_new && call.complete) found->second = Weigh(call.text);
-    return found->second;
-  }
-
- private:
-  std::optional<NodeWork> Weigh(const std::string& text) const {
-    const std::string_view name = std::string_view(text).substr(0, text.find('('));
-    if (FindOp(OpName::FromRuntime(name)) == nullptr) return std::nullopt;
-    Result<Program> program = ProgramOfCall(text);
-    const Target target;
-    // What counts calls asks for the sizes of results, too, which the text does not say.
-    if (program && convention_.counts_calls()) {
-      program = InferOutputs(*std::move(program), target);
-    }
-    if (!program) return std::nullopt;
-    const Result<Program> kernels = Decompose(*program, target);
-    if (!kernels) return std::nullopt;
-    const Result<WorkReport> work = CountWork(*program, *kernels, convention_, target);
-    if (!work || !work->unmodelled.empty()) return std::nullopt;
-    NodeWork sum;
-    for (const NodeWork& phase : work->by_phase) sum += phase;
-    return sum;
-  }
-
-  const Convention& convention_;
-  std::unordered_map<std::string, std::optional<NodeWork>> weights_;
-};
-
-}  // namespace
-
 Result<const SyObserver*> LoadObserver(const std::string& engine) {
   const Result<const SyEngine*> loaded = LoadEngine(engine);
   if (!loaded) return Unexpected(loaded.error());

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A record as PyTorch's profiler would tell it; while it is read and written, other threads of
+// Python run.
+#include "session/profile.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bindings.h"
+#include "unwrap.h"
+
+namespace nb = nanobind;
+
+namespace steelyard::python {
+namespace {
+
+constexpr double kMicroseconds = 1e-3;  // of a nanosecond
+
+void BindAverages(nb::class_<ProfiledRun>& profile) {
+  profile.def(
+      "averages",
+      [](const ProfiledRun& self, bool by_inputs, int stack_depth, bool by_module, bool functions) {
+        return Averages(self, {.stack_depth = stack_depth,
+                               .by_inputs = by_inputs,
+                               .by_module = by_module,
+                               .functions = functions});
+      },
+      nb::kw_only(), nb::arg("by_inputs"), nb::arg("stack_depth"), nb::arg("by_module"),
+      nb::arg("functions"), nb::call_guard<nb::gil_scoped_release>());
+}
+
+void BindTrace(nb::class_<ProfiledRun>& profile) {
+  profile.def(
+      "chrome_trace",
+      [](const ProfiledRun& self, std::string name,
+         std::vector<std::pair<std::string, std::string>> properties) {
+        std::string trace;
+        {
+          const nb::gil_scoped_release free;
+          trace = ChromeTrace(self, {std::move(name), std::move(properties)});
+        }
+        return nb::bytes(trace.data(), trace.size());
+      },
+      nb::arg("name"), nb::arg("properties"));
+  profile.def(
+      "write_chrome_trace",
+      [](const ProfiledRun& self, const std::string& path,
+         std::vector<std::pair<std::string, std::string>> properties) {
+        const nb::gil_scoped_release free;
+        const Status written = WriteChromeTrace(self, path, {path, std::move(properties)});
+        if (!written) throw Failure(written.error());
+      },
+      nb::arg("path"), nb::arg("properties"));
+}
+
+}  // namespace
+
+void BindProfile(nb::module_& module) {
+  nb::class_<KeyAverage>(module, "KeyAverage", "Spans that are alike, summed.")
+      .def_ro("name", &KeyAverage::name)
+      .def_prop_ro("is_user_annotation",
+                   [](const KeyAverage& row) { return row.kind == SpanKind::kRange; })
+      .def_ro("inputs", &KeyAverage::inputs)
+      .def_ro("stack", &KeyAverage::stack)
+      .def_ro("module", &KeyAverage::module)
+      .def_ro("count", &KeyAverage::count)
+      .def_prop_ro("microseconds",
+                   [](const KeyAverage& row) {
+                     return kMicroseconds * static_cast<double>(row.nanoseconds);
+                   })
+      .def_prop_ro("own_microseconds",
+                   [](const KeyAverage& row) {
+                     return kMicroseconds * static_cast<double>(row.own_nanoseconds);
+                   })
+      .def_ro("bytes", &KeyAverage::bytes)
+      .def_ro("own_bytes", &KeyAverage::own_bytes)
+      .def_ro("flops", &KeyAverage::flops);
+  auto profile =
+      nb::class_<ProfiledRun>(module, "Profile", "What a program did, span by span.")
+          .def_prop_ro("events", [](const ProfiledRun& self) { return self.spans.events; })
+          .def_prop_ro("spans", [](const ProfiledRun& self) { return self.spans.spans.size(); })
+          .def_prop_ro("lost", [](const ProfiledRun& self) { return self.spans.recording.lost; });
+  BindAverages(profile);
+  BindTrace(profile);
+  module.def(
+      "read_profile",
+      [](const nb::bytes& record, std::string_view where, bool flops) {
+        const std::string_view bytes(record.c_str(), record.size());
+        const nb::gil_scoped_release free;
+        return Unwrap(ReadProfile(bytes, where, {.flops = flops}));
+      },
+      nb::arg("record"), nb::arg("where"), nb::arg("flops") = false,
+      "A record, read as PyTorch's profiler would tell it.");
+}
+
+}  // namespace steelyard::python

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A record, told as PyTorch's profiler tells of a program.
+//
+//   Result<ProfiledRun> profile = ReadProfile(bytes, "run.record", {.flops = true});
+//   for (const KeyAverage& row : Averages(*profile, {.by_inputs = true})) ...
+//   std::string trace = ChromeTrace(*profile, {.name = "run.json"});
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "record/key_averages.h"
+#include "record/spans.h"
+#include "steelyard/error.h"
+
+namespace steelyard {
+
+struct ProfiledRun {
+  Spans spans;
+  std::vector<std::int64_t> own_flops;  // by span; empty where nobody asked
+};
+
+struct ProfileOptions {
+  bool flops = false;
+};
+
+// `where` names the record in errors.
+[[nodiscard]] Result<ProfiledRun> ReadProfile(std::string_view bytes, std::string_view where,
+                                              const ProfileOptions& options);
+
+[[nodiscard]] std::vector<KeyAverage> Averages(const ProfiledRun& profile,
+                                               const KeyAverageOptions& options);
+
+struct ChromeTraceOptions {
+  std::string name;  // what the trace says it is called
+  // What stands beside the events; each value is JSON.
+  std::vector<std::pair<std::string, std::string>> properties;
+};
+[[nodiscard]] std::string ChromeTrace(const ProfiledRun& profile,
+                                      const ChromeTraceOptions& options);
+// The same into a file, which is there whole or not at all.
+[[nodiscard]] Status WriteChromeTrace(const ProfiledRun& profile, const std::string& path,
+                                      const ChromeTraceOptions& options);
+
+}  // namespace steelyard
