@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <unordered_map>
 #include <utility>
 #include <vector>
