@@ -20,6 +20,8 @@ struct Saved {
   bool in_context = false;       // of a node in Python: until it dies
   bool detached = false;         // another tensor on the storage of `value`
   std::uint32_t element = 0;     // of a list of tensors
+  ValueId root = kNoId;          // itself, or of a view its base, whose overwriting counts
+  std::uint32_t version = 0;     // how often that had been overwritten
   std::uint32_t holder = kNoId;  // of a region that runs again: what will have the value
   bool is_result() const { return place >= kResult; }
 };

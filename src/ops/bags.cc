@@ -206,7 +206,12 @@ std::vector<Tensor> DenseBackward(Dispatcher& d, const OpView& op) {
     };
     const Tensor largest = present(d.tensor(op, 4));
     const Tensor of_present = present(grad);
-    d.Call("steelyard::add_to_rows", gradient, largest, of_present);
+    for (std::int64_t column = 0; column < largest.size(1); ++column) {
+      const auto of_column = [&](const Tensor& of) {
+        return d.Call("aten::select.int", of, 1, column);
+      };
+      d.Call("aten::index_add_", of_column(gradient), 0, of_column(largest), of_column(of_present));
+    }
     return {gradient};
   }
   const std::vector<Tensor> sorted = d.CallMany("aten::sort", op.arg(1));

@@ -177,6 +177,11 @@ void ScaleAlone(const OpView& op, Allocations& memory) {
 template <int kFirst>
 void MatrixAllocations(const OpView& op, Allocations& memory) {
   TakeOutput(op, memory);
+  const bool copies_addend = kFirst == 1 && !IsInPlace(op) && op.real(3, 1.0) != 0.0 &&
+                             std::ranges::equal(op.self().sizes(), op.output().sizes());
+  if (copies_addend) {
+    allocations::CopyBlock(op.self(), op.output().strides(), op.output().dtype(), memory);
+  }
   const TensorView a = op.tensor(kFirst), b = op.tensor(kFirst + 1);
   if (op.output().count() == 0) return;
   if (a.size(1) == 0) return ScaleAlone<kFirst>(op, memory);

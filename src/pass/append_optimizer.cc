@@ -99,8 +99,12 @@ Result<const OptimizerInfo*> OptimizerNamed(std::string_view name, std::string w
   return Unexpected(NoSuch("optimizer", name, NamesOf(kOptimizers), std::move(where)));
 }
 
+// Means decay by a factor of less than one: "beta1" and the like.
+bool IsDecay(std::string_view option) { return option.starts_with("beta"); }
+
 // "True" or "0.9" as an argument of that type.
-std::optional<Argument> ReadValue(ParamType type, std::string_view text) {
+std::optional<Argument> ReadValue(const Param& param, std::string_view text) {
+  const ParamType type = param.type;
   if (type == ParamType::kBool) {
     if (text == "True" || text == "true" || text == "1") return Argument::OfBool(true);
     if (text == "False" || text == "false" || text == "0") return Argument::OfBool(false);
@@ -112,7 +116,18 @@ std::optional<Argument> ReadValue(ParamType type, std::string_view text) {
   if (problem != std::errc() || stopped != end || !std::isfinite(real) || real < 0) {
     return std::nullopt;
   }
+  if (IsDecay(param.name) && real >= 1) return std::nullopt;
+  if (type == ParamType::kInt) {
+    if (real != std::floor(real) || real > INT32_MAX) return std::nullopt;
+    return Argument::OfInt(static_cast<std::int64_t>(real));
+  }
   return Argument::OfFloat(real);
+}
+
+std::string ExpectedOf(const Param& param) {
+  if (param.type == ParamType::kBool) return "Write True or False.";
+  if (param.type == ParamType::kInt) return "Write a whole number from 0 on.";
+  return IsDecay(param.name) ? "Write a number from 0 to below 1." : "Write a number from 0 on.";
 }
 
 std::vector<Param> OptionParams(const OptimizerInfo& optimizer) {
@@ -132,9 +147,9 @@ Error NoSuchOption(const Group& group, const OptimizerOption& option,
   if (NearestWord(option.name, names).empty()) {
     hint = fmt::format("It has: {}.", fmt::join(names, ", "));
   }
-  return UsageError(
-      fmt::format("{} has no option \"{}\"", group.optimizer->class_name, option.name), group.asked,
-      std::move(hint));
+  return UsageError(fmt::format("{} has no option \"{}\" that changes what a step costs",
+                                group.optimizer->class_name, option.name),
+                    group.asked, std::move(hint));
 }
 
 Result<Argument> OptionArgument(Program& program, const Group& group,
@@ -142,11 +157,10 @@ Result<Argument> OptionArgument(Program& program, const Group& group,
   const std::vector<Param> params = OptionParams(*group.optimizer);
   const auto param = std::ranges::find(params, option.name, &Param::name);
   if (param == params.end()) return Unexpected(NoSuchOption(group, option, params));
-  std::optional<Argument> value = ReadValue(param->type, option.value);
+  std::optional<Argument> value = ReadValue(*param, option.value);
   if (!value) {
-    return Unexpected(UsageError(
-        fmt::format("\"{}\" is no value of {}", option.value, option.name), group.asked,
-        param->type == ParamType::kBool ? "Write True or False." : "Write a number from 0 on."));
+    return Unexpected(UsageError(fmt::format("\"{}\" is no value of {}", option.value, option.name),
+                                 group.asked, ExpectedOf(*param)));
   }
   value->name = program.strings.Intern(param->name);
   return *value;

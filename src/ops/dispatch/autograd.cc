@@ -6,10 +6,14 @@
 
 #include "ops/dispatch/autograd.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
+
+#include "ops/rules/shape.h"
 
 namespace steelyard {
 namespace {
@@ -236,6 +240,8 @@ void Autograd::ReleaseSaved(ValueId id, bool detached) {
 
 // Numbers that Python gave as such are kept whatever a region does with tensors.
 void Autograd::Save(Saved saved) {
+  saved.root = RootOf(saved.value);
+  saved.version = VersionOf(saved.root).count;
   if (!saved.in_context && !program_.values[saved.value].wrapped_number) {
     if (filled_ != kNoId) {
       saved.detached |= program_.values[object_of_[saved.value]].requires_grad;
@@ -248,6 +254,33 @@ void Autograd::Save(Saved saved) {
   }
   RetainSaved(saved.value, saved.detached);
   saved_.push_back(saved);
+}
+
+// Views that an operator says are none, such as those of unsafe_chunk, are roots themselves.
+ValueId Autograd::RootOf(ValueId id) const {
+  const ValueId base = objects_[object_of_[id]].base;
+  return object_of_[base == kNoId ? id : base];
+}
+
+void Autograd::CountOverwriting(ValueId id, const OpDef& by) {
+  const ValueId root = RootOf(id);
+  if (root >= versions_.size()) versions_.resize(root + 1);
+  ++versions_[root].count;
+  versions_[root].by = &by;
+}
+
+Autograd::Version Autograd::VersionOf(ValueId root) const {
+  return root < versions_.size() ? versions_[root] : Version();
+}
+
+void Autograd::RequireAsSaved(GradNodeId id, const Saved& saved) const {
+  const Version now = VersionOf(saved.root);
+  if (saved.holder != kNoId || saved.in_context || now.count == saved.version) return;
+  Refuse(
+      fmt::format("{} needs {} as it was, and {} has overwritten it since", name(id),
+                  shape::Text({program_, saved.value}), now.by->name->text()),
+      "PyTorch refuses the step, too: \"one of the variables needed for gradient computation has "
+      "been modified by an inplace operation\".");
 }
 
 bool Autograd::IsLeaf(ValueId id) const {

@@ -99,6 +99,8 @@ class Autograd {
   // a tensor is such, or a view of it.
   Tensor ZerosWithoutMemory(const Dims& sizes, DType dtype);
   bool HasNoMemory(ValueId id) const;
+  // An operator has overwritten the tensor, and with it its base and all views of that.
+  void CountOverwriting(ValueId id, const OpDef& by);
   // A sparse tensor has no memory of its own, and other parts once it was added to.
   // Requires of `parts`: the tensor is sparse.
   void SetParts(ValueId sparse, const SparseParts& parts);
@@ -182,6 +184,10 @@ class Autograd {
     GradNodeId accumulator = kNoId;  // of a leaf
     ValueId base = kNoId;            // of a view
   };
+  struct Version {
+    std::uint32_t count = 0;
+    const OpDef* by = nullptr;  // the last that overwrote it
+  };
   using SparseOf = std::pair<ValueId, SparseParts>;
   Object& object(ValueId id) { return objects_[object_of_[id]]; }
   void Die(Object& object);
@@ -189,6 +195,9 @@ class Autograd {
   void DropNode(GradNodeId id);
   void ReleaseOne(const Saved& saved);
   void Save(Saved saved);
+  ValueId RootOf(ValueId id) const;
+  Version VersionOf(ValueId root) const;
+  void RequireAsSaved(GradNodeId id, const Saved& saved) const;
   void RetainSaved(ValueId id, bool detached);
   void ReleaseSaved(ValueId id, bool detached);
   HolderId Pack();
@@ -212,6 +221,7 @@ class Autograd {
   std::vector<ValueId> object_of_;  // by value
   std::vector<Object> objects_;     // by value, of which the first of an object counts
   std::vector<std::uint32_t> tensors_on_storage_;
+  std::vector<Version> versions_;          // by root, as far as any was overwritten
   std::vector<StorageId> without_memory_;  // storages of zeros that are not stored
   std::vector<SparseOf> sparse_;           // tensors that are there, by object
   std::vector<GradNode> nodes_;

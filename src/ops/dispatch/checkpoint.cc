@@ -139,6 +139,7 @@ void Autograd::RunAgain(RegionId id) {
 std::vector<Saved> Autograd::Unpack(GradNodeId id) {
   std::vector<Saved> out(saved(id).begin(), saved(id).end());
   for (Saved& saved : out) {
+    RequireAsSaved(id, saved);
     if (saved.holder == kNoId) continue;
     const RegionId region = holders_[saved.holder].region;
     if (holders_of_[region].filled == 0) RunAgain(region);

@@ -428,6 +428,9 @@ std::vector<Tensor> Dispatcher::Record(const OpDef& def, std::span<const Argumen
     results = RunBody(def, args);
   }
   recording_ = false;
+  if (def.overwrites() && args[0].kind == ArgKind::kValue) {
+    autograd_->CountOverwriting(args[0].value, def);
+  }
   if (*def.alias == Alias::kView && def.signature->params()[0].aliased) {
     for (const Tensor& view : results) autograd_->SetBase(view.id(), args[0].value);
   }

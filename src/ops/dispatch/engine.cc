@@ -7,12 +7,15 @@
 
 #include "ops/dispatch/engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 
 #include "ir/layout.h"
+#include "ops/dispatch/graph_plan.h"
 #include "ops/gradients/sparse.h"
 #include "ops/gradients/view.h"
 #include "ops/rules/memory_format.h"
@@ -67,6 +70,33 @@ Tensor SumTo(Dispatcher& d, const Tensor& gradient, const TensorView& variable) 
   return leading > 0 ? d.Call("aten::view", sum, Dims(variable.sizes())) : sum;
 }
 
+// The loss requires no gradient. Names the operator that passes none on, the nearest to the loss.
+[[noreturn]] void RefuseLoss(const Program& program, ValueId loss) {
+  std::vector<const Node*> makers(program.values.size(), nullptr);
+  for (const Node& node : program.main().nodes) {
+    for (const ValueId result : program.results(node)) {
+      if (result != kNoId) makers[result] = &node;
+    }
+  }
+  std::string cut;
+  std::vector<ValueId> reached{loss};
+  for (std::size_t i = 0; i < reached.size() && cut.empty(); ++i) {
+    const Node* const maker = std::exchange(makers[reached[i]], nullptr);
+    if (maker == nullptr) continue;
+    for (const Argument& argument : program.args(*maker)) {
+      VisitValues(program, argument, [&](ValueId id) {
+        if (program.values[id].requires_grad) cut = program.op_name(maker->op);
+        reached.push_back(id);
+      });
+    }
+  }
+  constexpr std::string_view kNone =
+      "the loss does not depend on any parameter that requires a gradient";
+  if (cut.empty()) Refuse(std::string(kNone));
+  Refuse(fmt::format("{}: {} passes no gradient on", kNone, cut),
+         "PyTorch refuses the step, too: \"element 0 of tensors does not require grad\".");
+}
+
 }  // namespace
 
 void Engine::CountDependencies(std::span<const Edge> roots) {
@@ -93,8 +123,7 @@ void Engine::CountDependencies(std::span<const Edge> roots) {
 
 void Engine::Run(const Tensor& root, Tensor seed) {
   const std::array edges{autograd_.EdgeOf(root.id())};
-  if (edges[0].node == kNoId)
-    Refuse("the loss does not depend on any parameter that requires a gradient");
+  if (edges[0].node == kNoId) RefuseLoss(dispatcher_.program(), root.id());
   CountDependencies(edges);
   Arrive(edges[0], seed);
   seed.reset();

@@ -3,6 +3,8 @@
 // Optimizers that treat a parameter as a matrix: torch.optim.Adafactor (torch/optim/_adafactor.py),
 // which keeps row and column factors of the second moment, and Muon (torch/optim/_muon.py).
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -197,9 +199,11 @@ std::vector<Tensor> Adafactor(Dispatcher& d, const OpView& op) {
 
 // --- Muon ---------------------------------------------------------------------------------------
 
+// PyTorch's own limit.
+constexpr int kMostOrthogonalSteps = 99;
+
 // _zeropower_via_newtonschulz
-Tensor Orthogonal(Dispatcher& d, const Tensor& update) {
-  constexpr int kSteps = 5;
+Tensor Orthogonal(Dispatcher& d, const Tensor& update, int steps) {
   const bool tall = update.size(0) > update.size(1);
   Tensor result = d.Call("aten::to.dtype", update, DType::kBFloat16, false, true);
   if (tall) result = d.Call("aten::numpy_T", result);
@@ -209,7 +213,7 @@ Tensor Orthogonal(Dispatcher& d, const Tensor& update) {
     d.Call("aten::div_.Tensor", result, least);
   }
   Tensor gram, gram_update;
-  for (int i = 0; i < kSteps; ++i) {
+  for (int i = 0; i < steps; ++i) {
     gram = d.Call("aten::matmul", result, d.Call("aten::numpy_T", result));
     gram_update = d.Call("aten::addmm", gram, gram, gram, kAnyNumber, kAnyNumber);
     result = d.Call("aten::addmm", result, gram_update, result, kAnyNumber);
@@ -227,13 +231,18 @@ void MuonOneByOne(Dispatcher& d, Step& step) {
     }
     buffers.push_back(step.Like(gradient, "momentum_buffer"));
   }
+  const int steps = static_cast<int>(step.Number("ns_steps"));
+  if (steps > kMostOrthogonalSteps) {
+    Contradict(fmt::format("Muon takes at most {} steps of Newton and Schulz, not {}",
+                           kMostOrthogonalSteps, steps));
+  }
   Tensor update;
   for (std::size_t i = 0; i < step.parameters.size(); ++i) {
     d.Call("aten::lerp_.Scalar", buffers[i], step.gradients[i], kAnyNumber);
     update = step.On("nesterov")
                  ? d.Call("aten::lerp.Scalar", step.gradients[i], buffers[i], kAnyNumber)
                  : buffers[i];
-    update = Orthogonal(d, update);
+    update = Orthogonal(d, update, steps);
     d.Call("aten::mul_.Tensor", step.parameters[i], kAnyNumber);
     d.Call("aten::add_.Tensor", step.parameters[i], update, -kAnyNumber);
   }
@@ -253,7 +262,7 @@ constexpr std::array kRows{
                  Adafactor),
     OptimizerRow("steelyard::muon", "torch.optim.Muon, for matrices.",
                  "(Tensor[] parameters, bool first_step, *, float weight_decay=0.1, bool "
-                 "nesterov=True, bool master_weights=False) -> ()",
+                 "nesterov=True, int ns_steps=5, bool master_weights=False) -> ()",
                  Muon),
 };
 

@@ -35,5 +35,13 @@ TEST(Bags, OnlySumsAreWeighted) {
               HasSubstr("only sums"));
 }
 
+// The gradients of maxima are added column by column.
+TEST(Bags, MaximaAreTakenColumnByColumn) {
+  const std::vector<std::string> events = EventsOf(
+      "aten::_embedding_bag_dense_backward(f32[3,4], i64[6], i64[6], i64[3], i64[3,4], 10, False, "
+      "2, None)");
+  EXPECT_THAT(events, Contains(Line(3 * 8, "empty")).Times(4));
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -7,9 +7,12 @@
 namespace steelyard {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
 
 TEST(Blas, ProductsAreRowMajor) {
   EXPECT_EQ(ResultOf("aten::mm(f32[2,3]{1,2}, f32[3,5]{1,3})"), "f32[2,5]");
@@ -136,6 +139,15 @@ TEST(Blas, ABatchIsAddedMatrixByMatrix) {
       ElementsAre(Line(4 * 5 * 4, "resize_"), Line(4 * 3 * 4, "empty"), Line(-4 * 3 * 4, "addmm_"),
                   Line(4 * 3 * 4, "empty"), Line(-4 * 3 * 4, "addmm_")));
   EXPECT_EQ(WorkOf("aten::addbmm(f32[5], f32[2,4,3], f32[2,3,5])").mac, Count(2 * 4 * 3 * 5));
+}
+
+// What is added is copied into the result first: transposed, through a block.
+TEST(Blas, ATransposedMatrixIsAddedThroughABlock) {
+  constexpr int kBlock = 60 * 60 * 2;
+  EXPECT_THAT(EventsOf("aten::addmm(bf16[64,64]{1,64}, bf16[64,64], bf16[64,64])"),
+              IsSupersetOf({Line(kBlock, "empty"), Line(-kBlock, "copy_")}));
+  EXPECT_THAT(EventsOf("aten::addmm(bf16[64,64]{1,64}, bf16[64,64], bf16[64,64], beta=0)"),
+              Not(Contains(Line(kBlock, "empty"))));
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(AppendOptimizer, OptionsBecomeArgumentsOfTheRow) {
 
 TEST(AppendOptimizer, OptionsAreThoseOfTheRow) {
   const Error unknown = RefusalOf({.optimizer = "sgd", .options = {{"amsgrad", "True"}}});
-  EXPECT_EQ(unknown.message, "SGD has no option \"amsgrad\"");
+  EXPECT_EQ(unknown.message, "SGD has no option \"amsgrad\" that changes what a step costs");
   EXPECT_EQ(unknown.hint,
             "It has: lr, momentum, dampening, weight_decay, nesterov, maximize, foreach, fused, "
             "master_weights.");
@@ -89,6 +89,10 @@ TEST(AppendOptimizer, OptionsAreThoseOfTheRow) {
             "Did you mean momentum?");
   EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"momentum", "inf"}}}).message,
             "\"inf\" is no value of momentum");
+  EXPECT_EQ(RefusalOf({.optimizer = "adamw", .options = {{"beta1", "1"}}}).hint,
+            "Write a number from 0 to below 1.");
+  EXPECT_EQ(RefusalOf({.optimizer = "muon", .options = {{"ns_steps", "2.5"}}}).hint,
+            "Write a whole number from 0 on.");
   EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"nesterov", "0.9"}}}).message,
             "\"0.9\" is no value of nesterov");
   EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"momentum", "much"}}}).code,

@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(Autograd, WhatNobodyNeedsIsNotSaved) {
@@ -29,6 +30,34 @@ TEST(Autograd, ArgumentsThatAreNotSavedDieInTheForward) {
   const std::vector<std::string> events = EventsOfProgram(StepOf("aten::add.Tensor(%p, %q)"));
   // The sum of the two dies as soon as it has been added up.
   EXPECT_THAT(events[2], Line(-kMatrix, ""));
+}
+
+std::string RefusalOfStep(const std::string& lines) {
+  const Result<Program> program = ParseText(
+      "parameter %p: f32[4,8]\n" + lines +
+          "%loss = aten::sum(%y)\nsteelyard::backward(%loss) phase backward\nreturn %loss\n",
+      "");
+  EXPECT_TRUE(program);
+  if (!program) return {};
+  const Result<Program> kernels = Dispatcher(*program, Target{}).Run();
+  return kernels ? "" : Describe(kernels.error());
+}
+
+// A view is overwritten with its base; what is said to be no view is not.
+TEST(Autograd, WhatIsSavedMayNotBeOverwritten) {
+  constexpr const char* kSaved = "%a = aten::sigmoid(%p)\n";
+  const std::string itself = RefusalOfStep(std::string(kSaved) + "%y = aten::mul_.Tensor(%a, 2)\n");
+  EXPECT_THAT(itself, HasSubstr("SigmoidBackward0 needs f32[4,8] as it was"));
+  EXPECT_THAT(itself, HasSubstr("aten::mul_.Tensor has overwritten it"));
+  EXPECT_THAT(
+      RefusalOfStep(std::string(kSaved) + "%v = aten::select.int(%a, 0, 0)\n%w = aten::zero_(%v)\n"
+                                          "%y = aten::alias(%a)\n"),
+      HasSubstr("aten::zero_ has overwritten it"));
+  EXPECT_EQ(RefusalOfStep("%a = aten::neg(%p)\n%y = aten::mul_.Tensor(%a, 2)\n"), "");
+  EXPECT_EQ(RefusalOfStep("%n = aten::neg(%p)\n%a, %b = aten::unsafe_chunk(%n, 2)\n"
+                          "%s = aten::sigmoid_(%a)\n%t = aten::tanh_(%b)\n"
+                          "%y = aten::mul.Tensor(%s, %t)\n"),
+            "");
 }
 
 }  // namespace

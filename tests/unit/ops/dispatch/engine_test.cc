@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
@@ -53,6 +54,14 @@ TEST(Engine, AProgramWithoutParametersIsRefused) {
       "input %x: f32[2]\n%loss = aten::sum(%x)\nsteelyard::backward(%loss)\nreturn %loss\n", "");
   ASSERT_TRUE(program) << Describe(program.error());
   EXPECT_FALSE(Dispatcher(*program, Target{}).Run());
+}
+
+TEST(Engine, WhatPassesNoGradientOnIsNamed) {
+  const Result<Program> program = ParseText(StepOf("aten::argmax(%p)"), "");
+  ASSERT_TRUE(program) << Describe(program.error());
+  const Result<Program> kernels = Dispatcher(*program, Target{}).Run();
+  ASSERT_FALSE(kernels);
+  EXPECT_THAT(Describe(kernels.error()), HasSubstr("aten::argmax passes no gradient on"));
 }
 
 TEST(Engine, AnExpandedGradientOfOneElementIsCopiedToo) {
