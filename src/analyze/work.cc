@@ -48,17 +48,35 @@ NodeWork WorkOf(const OpView& op, const Convention& convention) {
   return out;
 }
 
+// Names of operators that stand among the kernels as the file has them, because no row runs them. A
+// call that writes into a tensor it is given is not one of them: the row of another overload ran
+// it.
+std::vector<StringId> CarriedNames(const Program& kernels) {
+  const std::vector<const OpDef*> defs = RowsOf(kernels);
+  std::vector<StringId> out;
+  for (const Node& node : kernels.main().nodes) {
+    if (defs[node.op] == nullptr && node.refusal == kNoString) {
+      out.push_back(kernels.op_names[node.op]);
+    }
+  }
+  std::ranges::sort(out);
+  out.erase(std::ranges::unique(out).begin(), out.end());
+  return out;
+}
+
 // One line per operator of the imported program, as the user wrote it: a linear is a linear, not
 // the view, transpose and addmm it dispatches to.
 class ByOperator {
  public:
   ByOperator(const Program& imported, const Program& kernels) : numbering_(imported) {
     const std::size_t count = imported.op_names.size();
+    const std::vector<StringId> carried = CarriedNames(kernels);
     for (OpId op = 0; op < count; ++op) {
       // Names are interned in both programs alike: the later one's strings extend the earlier's.
       lines_.emplace_back().name = kernels.text(imported.op_names[op]);
       const OpDef* def = FindOp(OpName::FromRuntime(imported.op_name(op)));
-      lines_.back().modelled = def != nullptr;
+      lines_.back().modelled =
+          def != nullptr || !std::ranges::binary_search(carried, imported.op_names[op]);
       lines_.back().steers = def != nullptr && *def->family == Family::kControl;
     }
   }

@@ -76,6 +76,18 @@ TEST(CountWork, RefusedCallsAreListedWithTheirReason) {
   EXPECT_EQ(work.by_operator[0].calls, 1);
 }
 
+// The row of another overload computes what is written there.
+TEST(CountWork, CallsThatWriteIntoAGivenTensorAreModelled) {
+  const WorkReport work = WeighText(
+                              "input %x: f32[8]\ninput %o: f32[8]\n"
+                              "%y = aten::tanh.out(%x, out=%o)\nreturn %y\n")
+                              .work;
+  EXPECT_EQ(work.modelled_calls, 1);
+  EXPECT_TRUE(work.unmodelled.empty());
+  ASSERT_EQ(work.by_operator.size(), 1u);
+  EXPECT_EQ(work.by_operator[0].name, "aten::tanh.out");
+}
+
 TEST(CountWork, OperatorsWithoutARowAreListed) {
   const WorkReport work =
       WeighText(
