@@ -497,7 +497,7 @@ constexpr std::array kRows{
                 Call({"aten::cholesky_solve", "Solutions of linear systems by a triangular root.",
                       "(Tensor self, Tensor input2, bool upper=False) -> Tensor",
                       "aten::cholesky_solve(f32[3,4], f32[3,3])"},
-                     CholeskySolve, kGradientUnknown))),
+                     CholeskySolve, gradients::kCholeskySolve))),
     TakingBits(MathBits::kBoth,
                OpaqueKernel(
                    Family::kContraction,

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numbers>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -82,10 +83,20 @@ std::vector<Tensor> TripletMargin(Dispatcher& d, const OpView& op) {
   return {Reduce(d, terms, reduction)};
 }
 
+// An approximation of a factorial's logarithm: n log n - n + log(2 pi n) / 2
+Tensor StirlingTerm(Dispatcher& d, const Tensor& n) {
+  const Tensor circle = d.Call("aten::mul.Scalar", n, 2 * std::numbers::pi);
+  const Tensor logarithm = d.Call("aten::log", circle);
+  const Tensor half = d.Call("aten::mul.Scalar", logarithm, 0.5);
+  const Tensor own = d.Call("aten::log", n);
+  const Tensor product = d.Call("aten::mul.Tensor", n, own);
+  const Tensor difference = d.Call("aten::sub.Tensor", product, n);
+  return d.Call("aten::add.Tensor", difference, half);
+}
+
 // input, target, log_input, full, eps, reduction
 std::vector<Tensor> PoissonNll(Dispatcher& d, const OpView& op) {
   const LossReduction reduction = ReductionOf(op, 5);
-  if (op.boolean(3)) Refuse("Stirling's term of a loss is not modelled");
   const Tensor input = d.tensor(op, 0), target = d.tensor(op, 1);
   Tensor terms;
   if (op.boolean(2)) {
@@ -97,6 +108,12 @@ std::vector<Tensor> PoissonNll(Dispatcher& d, const OpView& op) {
     const Tensor logarithm = d.Call("aten::log", bound);
     const Tensor product = d.Call("aten::mul.Tensor", target, logarithm);
     terms = d.Call("aten::sub.Tensor", input, product);
+  }
+  if (op.boolean(3)) {
+    const Tensor stirling = StirlingTerm(d, target);
+    const Tensor small = d.Call("aten::le.Scalar", target, std::int64_t{1});
+    const Tensor masked = d.Call("aten::masked_fill.Scalar", stirling, small, std::int64_t{0});
+    d.Call("aten::add_.Tensor", terms, masked);
   }
   return {Reduce(d, terms, reduction)};
 }

@@ -4,8 +4,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -317,6 +319,21 @@ std::vector<Tensor> DrawnIntoCopy(Dispatcher& d, const OpView& op) {
   return {d.Call(kOpNamed<kTarget>, copy, op.arg(1))};
 }
 
+// --- Dirichlet ----------------------------------------------------------------------------------
+
+// Gamma distributed numbers in double precision, which their sum divides.
+void DirichletAllocations(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self();
+  memory.Output(0, "aten::empty");
+  const Count count = work::Elements(self);
+  const Dims rows_of(self.sizes().first(static_cast<std::size_t>(std::max(self.rank() - 1, 0))));
+  const Count rows = work::Elements(rows_of);
+  const auto gamma = memory.Allocate(allocations::Bytes(count, DType::kFloat64), "aten::empty");
+  const auto sum = memory.Allocate(allocations::Bytes(rows, DType::kFloat64), "aten::sum");
+  memory.Free(sum);
+  memory.Free(gamma);
+}
+
 // --- Makers -------------------------------------------------------------------------------------
 
 constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
@@ -431,6 +448,25 @@ constexpr std::array kRows{
                      "(Tensor self, Generator? generator=None) -> Tensor",
                      "aten::poisson(f32[2,8])", RowMajorShape, allocations::Via<"aten::empty">,
                      traffic::ReadAllWriteAll, gradients::kPoisson)),
+    CopyingOut(Fresh("aten::_standard_gamma", "Gamma distributed numbers, of a shape each.",
+                     "(Tensor self, Generator? generator=None) -> Tensor",
+                     "aten::_standard_gamma(f32[2,8])", RowMajorShape,
+                     allocations::Via<"aten::empty">, traffic::ReadAllWriteAll,
+                     gradients::kStandardGamma)),
+    CopyingOut(Fresh("aten::_standard_gamma_grad", "How such a number moves with its shape.",
+                     "(Tensor self, Tensor output) -> Tensor",
+                     "aten::_standard_gamma_grad(f32[2,8], f32[2,8])", RowMajorShape,
+                     allocations::Via<"aten::empty">, traffic::ReadAllWriteAll,
+                     gradients::kNotImplemented)),
+    CopyingOut(Fresh("aten::_sample_dirichlet", "Shares of a whole, of a concentration each.",
+                     "(Tensor self, Generator? generator=None) -> Tensor",
+                     "aten::_sample_dirichlet(f32[2,8])", RowMajorShape, DirichletAllocations,
+                     traffic::ReadAllWriteAll, gradients::kNotImplemented)),
+    CopyingOut(Fresh("aten::_dirichlet_grad", "How such a share moves with its concentration.",
+                     "(Tensor x, Tensor alpha, Tensor total) -> Tensor",
+                     "aten::_dirichlet_grad(f32[2,8], f32[2,8], f32[2,8])", RowMajorShape,
+                     allocations::Via<"aten::empty">, traffic::ReadAllWriteAll,
+                     gradients::kNotImplemented)),
     Kernel(Family::kRandom,
            {"aten::multinomial", "Places drawn with the probabilities that rows say.",
             "(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "

@@ -103,7 +103,6 @@ REFUSALS = {
     "*affine maps are floating-point*": "nobody maps pixels by integers",
     "*aten::affine_grid_generator*maps of *0*": "a grid for no image",
     "*aten::pad_sequence*dimensions of the sequences differ*": "nobody pads rows with matrices",
-    "*Stirling's term of a loss is not modelled*": "the refusal says so",
     "*distinct rows of no elements are not modelled*": "the refusal says so",
     "*factors of half precision are not modelled*": "the refusal says so",
     "*aten::lu_unpack*LAPACK does not compute in the dtype*": "nobody factorizes integers",

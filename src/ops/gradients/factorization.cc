@@ -164,6 +164,22 @@ Tensor CholeskyOf(Dispatcher& d, const Backward& b) {
   return grad;
 }
 
+// self, input2, upper (cholesky_solve_backward)
+std::vector<Tensor> CholeskySolveBoth(Dispatcher& d, const Backward& b) {
+  RequireReal(b);
+  const bool upper = b.op().boolean(2);
+  const Tensor factor = b.saved(1);
+  std::vector<Tensor> out(2);
+  out[0] = d.Call("aten::cholesky_solve", b.grad(), factor, upper);
+  if (b.needs(1)) {
+    Tensor common = Product(d, out[0], Turned(d, b.result()));
+    common = d.Call("aten::add.Tensor", common, Turned(d, common));
+    const Tensor product = upper ? Product(d, factor, common) : Product(d, common, factor);
+    out[1] = d.Call("aten::neg", product);
+  }
+  return out;
+}
+
 // self, B, upper, left, unitriangular (linalg_solve_triangular_backward)
 std::vector<Tensor> TriangularBoth(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();

@@ -11,6 +11,11 @@ Tensor ZerosOfSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::zeros", Dims(self.sizes()), self.dtype());
 }
 
+Tensor StandardGammaSelf(Dispatcher& d, const Backward& b) {
+  const Tensor by_shape = d.Call("aten::_standard_gamma_grad", b.saved(0), b.result());
+  return d.Call("aten::mul.Tensor", b.grad(), by_shape);
+}
+
 // input, p, train: by how much what was kept is scaled
 Tensor NativeDropoutInput(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();

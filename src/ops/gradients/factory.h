@@ -12,6 +12,7 @@ namespace steelyard::gradients {
 
 Tensor FillValue(Dispatcher& d, const Backward& b);
 Tensor ZerosOfSelf(Dispatcher& d, const Backward& b);
+Tensor StandardGammaSelf(Dispatcher& d, const Backward& b);
 Tensor NativeDropoutInput(Dispatcher& d, const Backward& b);
 
 // Nothing of the first operand reaches the result.
@@ -37,6 +38,8 @@ inline constexpr Gradient kRandomFrom = ZeroGradient("RandomBackward0");
 inline constexpr Gradient kRandomTo = ZeroGradient("RandomBackward1");
 inline constexpr Gradient kRandom = ZeroGradient("RandomBackward2");
 inline constexpr Gradient kPoisson{"PoissonBackward0", {GradientOf(0, {}, ZerosOfSelf)}};
+inline constexpr Gradient kStandardGamma{"StandardGammaBackward0",
+                                         {GradientOf(0, {0, kResult}, StandardGammaSelf)}};
 inline constexpr Gradient kNativeDropout{"NativeDropoutBackward0",
                                          {GradientOf(0, {ResultAt(1)}, NativeDropoutInput)}};
 inline constexpr Gradient kUniform = ZeroGradient("UniformBackward0");

@@ -20,6 +20,14 @@ TEST(Random, DropoutMultipliesByAScaledMask) {
                   Line(-4, "div_"), Line(-8, "div_"), Line(bytes, "mul"), Line(-bytes, "dropout")));
 }
 
+// Gamma distributed numbers in double precision, a row's sum of them, and the shares.
+TEST(Random, SharesOfAWholeAreDrawnInDoublePrecision) {
+  EXPECT_THAT(EventsOf("aten::_sample_dirichlet(f32[2,8])"),
+              ElementsAre(Line(2 * 8 * 4, "empty"), Line(2 * 8 * 8, "empty"), Line(2 * 8, "sum"),
+                          Line(-2 * 8, "_sample_dirichlet"), Line(-2 * 8 * 8, "_sample_dirichlet"),
+                          Line(-2 * 8 * 4, "")));
+}
+
 TEST(Random, DropoutThatDropsNothingIsTheTensorItself) {
   EXPECT_THAT(NodesOf("aten::dropout(f32[2,8], 0.1, False)"), IsEmpty());
   EXPECT_THAT(NodesOf("aten::dropout(f32[2,8], 0, True)"), IsEmpty());
