@@ -286,7 +286,7 @@ constexpr std::array kRows{
         Casting(precision::kFullOnCuda, Call({"aten::dist", "The norm of a difference.",
                                               "(Tensor self, Tensor other, Scalar p=2) -> Tensor",
                                               "aten::dist(f32[3,4], f32[3,4])"},
-                                             Distance, kGradientUnknown))),
+                                             Distance, gradients::kDistance))),
     Casting(precision::kFull,
             Call({"aten::cdist", "Distances of all vectors of two lists.",
                   "(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",

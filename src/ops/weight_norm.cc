@@ -12,6 +12,7 @@
 #include "ir/layout.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/normalization.h"
+#include "ops/gradients/reduction.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -199,7 +200,7 @@ constexpr std::array kRows{
                   {"aten::renorm", "Parts along a dimension, scaled to norms of at most a number.",
                    "(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
                    "aten::renorm(f32[4,3], 2, 0, 1.0)"},
-                  Renorm, kGradientUnknown)),
+                  Renorm, gradients::kRenorm)),
 };
 
 }  // namespace

@@ -2,7 +2,21 @@
 
 #include "ops/gradients/distance.h"
 
+#include "ops/gradients/reduction.h"
+
 namespace steelyard::gradients {
+
+// self, other, p: as of the norm of the difference, which is computed again.
+Tensor DistanceOfFirst(Dispatcher& d, const Backward& b) {
+  const Tensor difference = d.Call("aten::sub.Tensor", b.saved(0), b.saved(1));
+  return NormBackward(d, difference, b.grad(), b.result(), b.op().real(2, 2.0), Dims());
+}
+Tensor DistanceOfSecond(Dispatcher& d, const Backward& b) {
+  const Tensor difference = d.Call("aten::sub.Tensor", b.saved(0), b.saved(1));
+  const Tensor first =
+      NormBackward(d, difference, b.grad(), b.result(), b.op().real(2, 2.0), Dims());
+  return d.Call("aten::neg", first);
+}
 
 // x1, x2: with the ratio of the gradient and the distance, the vectors times its sums less its
 // products with the other vectors (_euclidean_dist_backward).

@@ -11,11 +11,16 @@
 
 namespace steelyard::gradients {
 
+Tensor DistanceOfFirst(Dispatcher& d, const Backward& b);
+Tensor DistanceOfSecond(Dispatcher& d, const Backward& b);
 std::vector<Tensor> EuclideanDistances(Dispatcher& d, const Backward& b);
 Tensor DistancesOfFirst(Dispatcher& d, const Backward& b);
 Tensor DistancesOfSecond(Dispatcher& d, const Backward& b);
 Tensor PairDistances(Dispatcher& d, const Backward& b);
 
+inline constexpr Gradient kDistance{"DistBackward0",
+                                    {GradientOf(1, {0, 1, kResult}, DistanceOfSecond),
+                                     GradientOf(0, {0, 1, kResult}, DistanceOfFirst)}};
 inline constexpr Gradient kEuclideanDistance{
     "EuclideanDistBackward0", {GradientsOf({0, 1}, {0, 1, kResult}, EuclideanDistances)}};
 inline constexpr Gradient kDistances{"CdistBackward0",

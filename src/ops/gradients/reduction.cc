@@ -96,7 +96,10 @@ Tensor MaximumNorm(Dispatcher& d, const Tensor& self, const Tensor& grad, const 
   return d.Call("aten::mul.Tensor", sign, shares);
 }
 
-// norm_backward
+void NoteNoZeros(Dispatcher& d) { d.Note("products are differentiated as if no factor were 0"); }
+
+}  // namespace
+
 Tensor NormBackward(Dispatcher& d, const Tensor& self, const Tensor& grad, const Tensor& norm,
                     double p, const Dims& dims) {
   if (p == 0.0) return {};
@@ -125,10 +128,6 @@ Tensor NormBackward(Dispatcher& d, const Tensor& self, const Tensor& grad, const
   zero.reset();
   return d.Call("aten::mul.Tensor", scaled, scale);
 }
-
-void NoteNoZeros(Dispatcher& d) { d.Note("products are differentiated as if no factor were 0"); }
-
-}  // namespace
 
 Tensor SumSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::expand", b.grad(), Dims(b.op().self().sizes()));
@@ -347,6 +346,44 @@ Tensor NormOfAllSelf(Dispatcher& d, const Backward& b) {
 Tensor NormOfAllAsSelf(Dispatcher& d, const Backward& b) {
   const Tensor self = d.Call("aten::to.dtype", b.saved(0), b.grad().dtype());
   return NormBackward(d, self, b.grad(), b.result(), b.op().real(1, 2.0), Dims());
+}
+
+// self, p, dim, maxnorm (renorm_backward)
+Tensor RenormSelf(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  const Tensor self = b.saved(0);
+  if (IsComplex(self.dtype())) Refuse("gradients of complex norms are not modelled");
+  // In at::toAccumulateType, which on the host is wider than float.
+  const bool on_host = d.target().device == Device::kCpu;
+  const DType wide = on_host || self.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  const DType dtype = BitsOf(self.dtype()) < 32 ? DType::kFloat32 : wide;
+  Dims others;
+  for (int i = 0; i < self.rank(); ++i) {
+    if (i != op.dim(2, self.rank())) others.push_back(i);
+  }
+  const Tensor norm = d.Call("aten::linalg_vector_norm", self, op.arg(1), others, true, dtype);
+  Tensor by_norm;
+  {
+    Tensor grad;
+    {
+      const Tensor product = d.Call("aten::mul.Tensor", self, b.grad());
+      grad = d.Call("aten::sum.dim_IntList", product, others, true, dtype);
+    }
+    by_norm = NormBackward(d, self, grad, norm, op.real(1), others);
+  }
+  const Tensor inverse = [&] {
+    const Tensor shifted = d.Call("aten::add.Scalar", norm, 1e-7);
+    return d.Call("aten::reciprocal", shifted);
+  }();
+  const Tensor scaled = [&] {
+    const Tensor along = d.Call("aten::mul.Tensor", inverse, by_norm);
+    const Tensor across = d.Call("aten::sub.Tensor", b.grad(), along);
+    const Tensor scale = d.Call("aten::mul.Scalar", inverse, op.arg(3));
+    return d.Call("aten::mul.Tensor", scale, across);
+  }();
+  const Tensor cast = d.Call("aten::to.dtype", scaled, b.grad().dtype());
+  const Tensor above = d.Call("aten::gt.Scalar", norm, op.arg(3));
+  return d.Call("aten::where.self", above, cast, b.grad());
 }
 
 // self, dim: the sum from the other end.

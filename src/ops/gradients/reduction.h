@@ -3,10 +3,15 @@
 // Gradients of reductions and softmax.
 #pragma once
 
+#include "ops/backward.h"
+#include "ops/dispatch/dispatcher.h"
 #include "ops/gradient.h"
 
 namespace steelyard::gradients {
 
+// Of a norm of order `p` over `dims`, which `grad` and `norm` have kept (norm_backward).
+Tensor NormBackward(Dispatcher& d, const Tensor& self, const Tensor& grad, const Tensor& norm,
+                    double p, const Dims& dims);
 Tensor SumSelf(Dispatcher& d, const Backward& b);
 Tensor SumDimSelf(Dispatcher& d, const Backward& b);
 Tensor NanSumSelf(Dispatcher& d, const Backward& b);
@@ -27,6 +32,7 @@ Tensor LogSumExpSelf(Dispatcher& d, const Backward& b);
 Tensor NormOfAllSelf(Dispatcher& d, const Backward& b);
 Tensor NormOfAllAsSelf(Dispatcher& d, const Backward& b);
 Tensor NormAsSelf(Dispatcher& d, const Backward& b);
+Tensor RenormSelf(Dispatcher& d, const Backward& b);
 Tensor CumsumSelf(Dispatcher& d, const Backward& b);
 Tensor CumprodSelf(Dispatcher& d, const Backward& b);
 Tensor LogCumSumExpSelf(Dispatcher& d, const Backward& b);
@@ -59,6 +65,7 @@ inline constexpr Gradient kNanMedianAll{"NanmedianBackward0",
                                         {GradientOf(0, {0, kResult}, ExtremeOfAll)}};
 inline constexpr Gradient kNorm{"NormBackward1", {GradientOf(0, {0, kResult}, VectorNormSelf)}};
 inline constexpr Gradient kNormAs{"NormBackward3", {GradientOf(0, {0, kResult}, NormAsSelf)}};
+inline constexpr Gradient kRenorm{"RenormBackward0", {GradientOf(0, {0}, RenormSelf)}};
 inline constexpr Gradient kNormOfAll{"NormBackward0", {GradientOf(0, {0, kResult}, NormOfAllSelf)}};
 inline constexpr Gradient kNormOfAllAs{"NormBackward2",
                                        {GradientOf(0, {0, kResult}, NormOfAllAsSelf)}};
