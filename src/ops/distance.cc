@@ -46,10 +46,9 @@ std::vector<Tensor> CosineSimilarity(Dispatcher& d, const OpView& op) {
   };
   const Tensor own1 = floating(0), own2 = floating(1);
   const Dims sizes = shape::Broadcast({own1.view(), own2.view()});
-  const auto spread = [&](const Tensor& x) {
-    const bool same = std::ranges::equal(x.sizes(), std::span<const std::int64_t>(sizes));
-    return same ? x : d.Call("aten::expand", x, sizes);
-  };
+  // Where one of them is expanded, both are, and autograd has a node for each (expand_outplace).
+  const bool alike = std::ranges::equal(own1.sizes(), own2.sizes());
+  const auto spread = [&](const Tensor& x) { return alike ? x : d.Call("aten::expand", x, sizes); };
   const Tensor x2 = spread(own2), x1 = spread(own1);
   const Tensor norm1 = NormOf(d, x1, op.arg(2));
   const Tensor norm2 = NormOf(d, x2, op.arg(2));
