@@ -28,6 +28,14 @@ from forward_models import (
     ids,
     small,
 )
+from structured_models import (
+    Capsules,
+    ConditionalField,
+    Critic,
+    FourierOperator,
+    GaussianProcess,
+    MemoryNetwork,
+)
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
 
@@ -254,6 +262,15 @@ def words(model: str, batch: int = 2, length: int = 16, **sizes: Any) -> Trainin
     )
 
 
+def told(value: torch.Tensor) -> torch.Tensor:
+    """What a module gives is its loss."""
+    return value
+
+
+def judged(scores: torch.Tensor, margin: torch.Tensor) -> torch.Tensor:
+    return F.relu(margin - scores).mean()
+
+
 def zeros(*sizes: int) -> torch.Tensor:
     return torch.zeros(sizes)
 
@@ -325,6 +342,18 @@ MODELS: dict[str, Training] = {
         of(BagsOfWords, F.cross_entropy),
         lambda: (ids(4, 10), ids(1, 4)[0]),
         optimizers=("sgd",),
+    ),
+    "critic": Training(of(Critic, judged), lambda: (zeros(2, 3, 16, 16), zeros(2, 1))),
+    "gaussian-process": Training(
+        of(GaussianProcess, told, targets=0), lambda: (zeros(8, 5), zeros(8))
+    ),
+    "operator": Training(
+        of(FourierOperator, F.mse_loss), lambda: (zeros(2, 1, 12, 12), zeros(2, 1, 12, 12))
+    ),
+    "capsules": Training(of(Capsules, F.mse_loss), lambda: (zeros(2, 12, 6), zeros(2, 5))),
+    "memory": Training(of(MemoryNetwork, F.l1_loss), lambda: (zeros(2, 4, 8), zeros(2, 4, 6))),
+    "field": Training(
+        of(ConditionalField, told, targets=0), lambda: (zeros(3, 6, 8), ids(3, 6) % 5)
     ),
     "mamba": words("MambaForCausalLM", hidden_size=64, num_hidden_layers=2, vocab_size=500),
     "experts": words(

@@ -214,6 +214,21 @@ Tensor Take(std::deque<Tensor>& operands, std::int64_t at) {
   return out;
 }
 
+// Whether all dimensions of the left one's own come after those that it does not have: the product
+// is then the other way round, so that it lies in their order.
+bool StandsBehind(const Tensor& left, const Tensor& right, shape::DimSet summed) {
+  int first_of_left = left.rank(), last_of_right = -1;
+  for (int i = left.rank(); i-- > 0;) {
+    if (shape::Has(summed, i) || (left.size(i) != 1 && right.size(i) != 1)) continue;
+    if (left.size(i) != 1) {
+      first_of_left = i;
+    } else {
+      last_of_right = std::max(last_of_right, i);
+    }
+  }
+  return first_of_left < left.rank() && last_of_right >= 0 && last_of_right < first_of_left;
+}
+
 // Left to right, or in the order of `path`.
 void Contract(Dispatcher& d, const Equation& e, const OpView& op, std::deque<Tensor>& operands) {
   std::vector<int> users(static_cast<std::size_t>(e.rank), 0);
@@ -249,6 +264,7 @@ void Contract(Dispatcher& d, const Equation& e, const OpView& op, std::deque<Ten
 
 Tensor MultiplyPair(Dispatcher& d, const Tensor& left, const Tensor& right, shape::DimSet summed) {
   if (summed == 0) return d.Call("aten::mul.Tensor", left, right);
+  if (StandsBehind(left, right, summed)) return MultiplyPair(d, right, left, summed);
   Dims both, left_only, sums, right_only;
   std::int64_t batch = 1, rows = 1, inner = 1, columns = 1;
   for (int i = 0; i < left.rank(); ++i) {

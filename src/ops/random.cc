@@ -34,12 +34,14 @@ void AddNew(const OpView& op, int sizes_at, DType dtype, Outputs& out) {
   shape::RequireSizes(sizes);
   out.Add(dtype, sizes);
 }
+// Where the overload takes a generator, it stands before the dtype.
+template <int kDType = 1>
 void NewShape(const OpView& op, Outputs& out) {
-  AddNew(op, 0, op.dtype(1).value_or(kDefaultFloat), out);
+  AddNew(op, 0, op.dtype(kDType).value_or(kDefaultFloat), out);
 }
-template <int kSizes>
+template <int kSizes, int kDType = kSizes + 1>
 void NewIntegersShape(const OpView& op, Outputs& out) {
-  AddNew(op, kSizes, op.dtype(kSizes + 1).value_or(DType::kInt64), out);
+  AddNew(op, kSizes, op.dtype(kDType).value_or(DType::kInt64), out);
 }
 
 template <int kDType = 1>
@@ -172,9 +174,10 @@ std::vector<Tensor> AlphaDropout(Dispatcher& d, const OpView& op) {
 // --- Places -------------------------------------------------------------------------------------
 
 // n, dtype: n is first asked of the dtype whether it can hold it.
+template <int kDType = 1>
 void PermutationShape(const OpView& op, Outputs& out) {
   if (op.integer(0) < 0) Refuse("a permutation of fewer than no numbers");
-  out.Add(op.dtype(1).value_or(DType::kInt64), Dims{op.integer(0)});
+  out.Add(op.dtype(kDType).value_or(DType::kInt64), Dims{op.integer(0)});
 }
 void PermutationAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, "aten::empty");
@@ -481,7 +484,7 @@ constexpr std::array kRows{
     Fresh("aten::randperm", "The numbers from 0 to below `n` in any order.",
           "(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? "
           "pin_memory=None) -> Tensor",
-          "aten::randperm(8)", PermutationShape, PermutationAllocations),
+          "aten::randperm(8)", PermutationShape<>, PermutationAllocations),
     Fresh("aten::normal.float_float", "Normally distributed numbers of a mean and deviation.",
           "(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? "
           "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -489,11 +492,11 @@ constexpr std::array kRows{
     Fresh("aten::rand", "Equally distributed numbers of [0, 1).",
           "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
           "bool? pin_memory=None) -> Tensor",
-          "aten::rand([2,8])", NewShape),
+          "aten::rand([2,8])", NewShape<>),
     Fresh("aten::randn", "Normally distributed numbers.",
           "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
           "bool? pin_memory=None) -> Tensor",
-          "aten::randn([2,8], dtype=bf16)", NewShape),
+          "aten::randn([2,8], dtype=bf16)", NewShape<>),
     Fresh("aten::randint", "Whole numbers from 0 to below `high`.",
           "(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, Device? "
           "device=None, bool? pin_memory=None) -> Tensor",
@@ -521,6 +524,44 @@ constexpr std::array kRows{
           "(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, "
           "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
           "aten::randint_like.low_dtype(f32[2,8], 2, 10)", LikeShape<3>, LikeAllocations<3>),
+    Fresh("aten::randperm.generator", "The numbers from 0 to below `n` in any order.",
+          "(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? "
+          "device=None, bool? pin_memory=None) -> Tensor",
+          "aten::randperm.generator(8, generator=None)", PermutationShape<2>,
+          PermutationAllocations),
+    Fresh("aten::rand.generator", "Equally distributed numbers of [0, 1).",
+          "(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, "
+          "Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::rand.generator([2,8], generator=None)", NewShape<2>),
+    Fresh("aten::randn.generator", "Normally distributed numbers.",
+          "(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, "
+          "Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::randn.generator([2,8], generator=None, dtype=bf16)", NewShape<2>),
+    Fresh("aten::randint.generator", "Whole numbers from 0 to below `high`.",
+          "(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, Layout? "
+          "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::randint.generator(5, [2,8], generator=None)", NewIntegersShape<1, 3>),
+    Fresh("aten::randint.low_generator", "Whole numbers from `low` to below `high`.",
+          "(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, ScalarType? dtype=4, "
+          "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+          "aten::randint.low_generator(1, 5, [2,8], generator=None)", NewIntegersShape<2, 4>),
+    CopyingOut(Fresh(
+        "aten::rand_like.generator", "Equally distributed numbers in the tensor's layout.",
+        "(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "aten::rand_like.generator(f32[2,8], generator=None)", LikeShape<2>, LikeAllocations<2>)),
+    CopyingOut(Fresh(
+        "aten::randn_like.generator", "Normally distributed numbers in the tensor's layout.",
+        "(Tensor self, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, "
+        "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+        "aten::randn_like.generator(f32[2,8], generator=None)", LikeShape<2>, LikeAllocations<2>)),
+    Fresh("aten::randint_like.generator",
+          "Whole numbers from 0 to below `high` in the tensor's layout.",
+          "(Tensor self, SymInt high, *, Generator? generator, ScalarType? dtype=None, Layout? "
+          "layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
+          "memory_format=None) -> Tensor",
+          "aten::randint_like.generator(f32[2,8], 10, generator=None)", LikeShape<3>,
+          LikeAllocations<3>),
     CopyingOut(
         Call("aten::uniform", "Equally distributed numbers in a copy of the tensor.",
              "(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor",

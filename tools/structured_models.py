@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small models that are no stacks of layers: what their losses and loops do to gradients is theirs.
+
+train_models.py says how they are trained.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: N812
+from torch.nn.utils.parametrizations import spectral_norm
+
+
+class Critic(nn.Module):
+    """Judges images; its weights are divided by their largest singular values, which it follows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            spectral_norm(nn.Conv2d(3, 16, 4, 2, 1)),
+            nn.LeakyReLU(0.2),
+            spectral_norm(nn.Conv2d(16, 32, 4, 2, 1)),
+            nn.LeakyReLU(0.2),
+            nn.Flatten(),
+            spectral_norm(nn.Linear(32 * 16, 1)),
+        )
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        return self.layers(images)
+
+
+class GaussianProcess(nn.Module):
+    """The negative log likelihood of values at points, up to a constant, of a learned kernel."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features = nn.Linear(5, 3)
+        self.lengths, self.noise = nn.Parameter(torch.ones(3)), nn.Parameter(torch.tensor(0.1))
+
+    def forward(self, points: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        scaled = self.features(points) / self.lengths
+        apart = (scaled[:, None] - scaled[None]).square().sum(-1)
+        noise = F.softplus(self.noise) + 0.1
+        covariance = torch.exp(-0.5 * apart) + noise * torch.eye(points.shape[0])
+        root = torch.linalg.cholesky(covariance)
+        solved = torch.cholesky_solve(values[:, None], root)
+        return 0.5 * (values @ solved[:, 0]) + root.diagonal().log().sum()
+
+
+class FourierOperator(nn.Module):
+    """A layer that mixes the lowest frequencies of a field by complex weights."""
+
+    MODES = 4
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lift, self.project = nn.Conv2d(1, 8, 1), nn.Conv2d(8, 1, 1)
+        self.weight = nn.Parameter(torch.rand(8, 8, self.MODES, self.MODES, dtype=torch.cfloat))
+
+    def forward(self, field: torch.Tensor) -> torch.Tensor:
+        lifted, low = self.lift(field), slice(self.MODES)
+        spectrum = torch.fft.rfft2(lifted)
+        mixed = torch.zeros_like(spectrum)
+        mixed[:, :, low, low] = torch.einsum(
+            "bixy,ioxy->boxy", spectrum[:, :, low, low], self.weight
+        )
+        return self.project(F.gelu(torch.fft.irfft2(mixed, s=field.shape[-2:]) + lifted))
+
+
+class Capsules(nn.Module):
+    """Vectors that vote for vectors: how much a vote counts is found by agreement, in turns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(12, 5, 8, 6) * 0.1)
+
+    def forward(self, capsules: torch.Tensor) -> torch.Tensor:
+        votes = torch.einsum("ijkl,bil->bijk", self.weight, capsules)
+        agreement = capsules.new_zeros(votes.shape[:3])
+        for _ in range(3):
+            found = (agreement.softmax(-1)[..., None] * votes).sum(1)
+            square = found.square().sum(-1, keepdim=True)
+            found = square / (1 + square) * found / (square.sqrt() + 1e-8)
+            agreement = agreement + (votes * found[:, None]).sum(-1)
+        return found.norm(dim=-1)
+
+
+class MemoryNetwork(nn.Module):
+    """A cell that writes to and reads from a memory where the cosine is largest."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = nn.LSTMCell(8, 16)
+        self.key, self.erase = nn.Linear(16, 6), nn.Linear(16, 6)
+
+    def forward(self, steps: torch.Tensor) -> torch.Tensor:
+        memory = steps.new_zeros(steps.shape[0], 10, 6) + 0.01
+        state = [steps.new_zeros(steps.shape[0], 16)] * 2
+        read = []
+        for step in steps.unbind(1):
+            state = self.cell(step, state)
+            key = self.key(state[0])[:, None]
+            where = F.cosine_similarity(memory, key, dim=-1).softmax(-1)[..., None]
+            erased = torch.sigmoid(self.erase(state[0]))[:, None]
+            memory = memory * (1 - where * erased) + where * key
+            read.append((where * memory).sum(1))
+        return torch.stack(read, 1)
+
+
+class ConditionalField(nn.Module):
+    """The negative log likelihood of tags among all sequences of them, that weights tie."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scores, self.ties = nn.Linear(8, 5), nn.Parameter(torch.rand(5, 5))
+
+    def forward(self, words: torch.Tensor, tags: torch.Tensor) -> torch.Tensor:
+        scores = self.scores(words)
+        every = scores[:, 0]
+        for step in range(1, words.shape[1]):
+            reached = every[:, :, None] + self.ties[None] + scores[:, step, None, :]
+            every = reached.logsumexp(1)
+        own = scores.gather(2, tags[..., None]).sum((1, 2))
+        own = own + self.ties[tags[:, :-1], tags[:, 1:]].sum(1)
+        return (every.logsumexp(1) - own).mean()
