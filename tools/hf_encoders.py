@@ -41,6 +41,13 @@ def other(config: Any, **changes: Any) -> Any:
 
 
 ENCODERS: dict[str, Callable[[], HfModel]] = {
+    "mpnet-a": lambda: text(t.MPNetModel, small(t.MPNetConfig), 2, 16),
+    "mpnet-b": lambda: text(
+        t.MPNetForMaskedLM, other(t.MPNetConfig, dtype="bfloat16", hidden_act="gelu_new"), 3, 24
+    ),
+    "mpnet-c": lambda: text(t.MPNetForSequenceClassification, other(t.MPNetConfig), 2, 11),
+    "mpnet-d": lambda: text(t.MPNetForTokenClassification, other(t.MPNetConfig), 3, 9),
+    "mpnet-e": lambda: text(t.MPNetForQuestionAnswering, small(t.MPNetConfig), 2, 12),
     "bert-a": lambda: text(t.BertForMaskedLM, small(t.BertConfig), 2, 16),
     "bert-b": lambda: text(
         t.BertForSequenceClassification,

@@ -35,6 +35,7 @@ extern const Architecture kMamba2;
 extern const Architecture kMistral;
 extern const Architecture kMixtral;
 extern const Architecture kModernBert;
+extern const Architecture kMpnet;
 extern const Architecture kMt5;
 extern const Architecture kOlmo2;
 extern const Architecture kOpt;
