@@ -147,4 +147,32 @@ LLAMA_LIKE: dict[str, Callable[[], HfModel]] = {
         3,
         12,
     ),
+    "glm-a": lambda: text(t.GlmForCausalLM, small(t.GlmConfig, head_dim=16), 2, 16),
+    "glm-b": lambda: text(
+        t.GlmForTokenClassification,
+        other(t.GlmConfig, head_dim=24, attention_bias=False, num_labels=3),
+        3,
+        12,
+    ),
+    "cohere2-a": lambda: text(
+        t.Cohere2ForCausalLM,
+        small(t.Cohere2Config, num_hidden_layers=5, sliding_window=6),
+        2,
+        16,
+    ),
+    "cohere2-b": lambda: text(
+        t.Cohere2Model,
+        other(t.Cohere2Config, attention_bias=True, sliding_window_pattern=2),
+        3,
+        20,
+    ),
+    "olmo3-a": lambda: text(
+        t.Olmo3ForCausalLM, small(t.Olmo3Config, num_hidden_layers=5, sliding_window=6), 2, 16
+    ),
+    "olmo3-b": lambda: text(
+        t.Olmo3ForSequenceClassification,
+        other(t.Olmo3Config, attention_bias=True, num_labels=5, sliding_window=7),
+        3,
+        12,
+    ),
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// modeling_olmo2.py, of transformers 5.
+// modeling_olmo2.py and modeling_olmo3.py, of transformers 5.
 #include <array>
+#include <cstdint>
+#include <string_view>
 
 #include "models/decoder.h"
 #include "models/registry.h"
@@ -12,9 +14,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kHeads{"ForCausalLM", "Model",
                                                  "ForSequenceClassification"};
 
-void Build(Net& net) {
-  const Settings& c = net.config;
-  DecoderConfig config = ReadDecoder(c, "transformers.models.olmo2.modeling_olmo2.Olmo2",
+DecoderConfig Read(const Settings& c, std::string_view classes) {
+  DecoderConfig config = ReadDecoder(c, classes,
                                      {.hidden = 4096,
                                       .inner = 11008,
                                       .layers = 32,
@@ -30,6 +31,19 @@ void Build(Net& net) {
                   {"post_feedforward_layernorm", NormPlace::kBehindMlp}};
   config.head_norm = HeadNorm::kFlat;
   config.rotary = RotaryForm::kWideHalves;
+  return config;
+}
+
+void Build(Net& net) {
+  BuildDecoder(net, Read(net.config, "transformers.models.olmo2.modeling_olmo2.Olmo2"));
+}
+
+void BuildThird(Net& net) {
+  const Settings& c = net.config;
+  DecoderConfig config = Read(c, "transformers.models.olmo3.modeling_olmo3.Olmo3");
+  config.window = c.Count("sliding_window", 4096);
+  ReadLayerTypes(c, config, [](std::int64_t layer) { return (layer + 1) % 4 != 0; });
+  config.rotary_by_mask = true;
   BuildDecoder(net, config);
 }
 
@@ -40,6 +54,12 @@ const Architecture kOlmo2{.type = "olmo2",
                           .summary = "OLMo 2",
                           .heads = kHeads,
                           .build = Build,
+                          .generates = true};
+const Architecture kOlmo3{.type = "olmo3",
+                          .prefix = "Olmo3",
+                          .summary = "OLMo 3",
+                          .heads = kHeads,
+                          .build = BuildThird,
                           .generates = true};
 
 }  // namespace steelyard::models

@@ -93,12 +93,14 @@ def mamba_keys(writer: Any, c: Config) -> None:
 # The config's folder: llama.cpp's architecture, and who writes its keys.
 MODELS = {
     "cohere-a": ("COMMAND_R", llama_keys),
+    "cohere2-a": ("COHERE2", llama_keys),
     "deepseek_v3-a": ("DEEPSEEK2", deepseek_keys),
     "glm4-a": ("GLM4", llama_keys),
     "granite-a": ("GRANITE", granite_keys),
     "llama-a": ("LLAMA", llama_keys),
     "mamba2-a": ("MAMBA2", mamba_keys),
     "olmo2-a": ("OLMO2", llama_keys),
+    "olmo3-a": ("OLMO2", llama_keys),
     "phi-a": ("PHI2", llama_keys),
     "qwen3-a": ("QWEN3", llama_keys),
     "smollm3-a": ("SMOLLM3", llama_keys),

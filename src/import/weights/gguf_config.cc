@@ -152,6 +152,8 @@ struct Kind {
   std::span<const Word> own = {};
   std::span<const Made> made = {};
   std::span<const Told> told = {};
+  std::optional<bool> windowed =
+      {};  // whether it is the type with a window, where two share a word
 };
 constexpr std::string_view kPartlyTurned = "partial_rotary_factor";
 constexpr std::string_view kNumExperts = "num_experts";
@@ -178,7 +180,21 @@ constexpr std::array kKinds{
          .words = kLikeLlama,
          .own = kGranite},
     Kind{"smollm3", "smollm3", "SmolLM3ForCausalLM", kLikeLlama},
-    Kind{"olmo2", "olmo2", "Olmo2ForCausalLM", kLikeLlama},
+    Kind{.gguf = "olmo2",
+         .type = "olmo2",
+         .head = "Olmo2ForCausalLM",
+         .words = kLikeLlama,
+         .windowed = false},
+    Kind{.gguf = "olmo2",
+         .type = "olmo3",
+         .head = "Olmo3ForCausalLM",
+         .words = kLikeLlama,
+         .windowed = true},
+    Kind{.gguf = "cohere2",
+         .type = "cohere2",
+         .head = "Cohere2ForCausalLM",
+         .words = kLikeLlama,
+         .own = kCohere},
     Kind{"glm4", "glm4", "Glm4ForCausalLM", kLikeLlama, {}, kPartlyTurned},
     Kind{.gguf = "command-r",
          .type = "cohere",
@@ -264,8 +280,10 @@ class Writer {
   Result<const Kind*> FindKind() const {
     const std::string architecture = metadata_.architecture();
     const bool sparse = NumberOr(kExperts, 0) > 0;
+    const bool windowed = metadata_.Find("attention.sliding_window") != nullptr;
     const auto found = std::ranges::find_if(kKinds, [&](const Kind& kind) {
-      return kind.gguf == architecture && kind.experts.empty() != sparse;
+      return kind.gguf == architecture && kind.experts.empty() != sparse &&
+             kind.windowed.value_or(windowed) == windowed;
     });
     if (found != kKinds.end()) return &*found;
     if (architecture.empty()) {
