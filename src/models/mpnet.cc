@@ -176,6 +176,8 @@ struct Encoder : Layer {
     for (const EncoderLayer& layer : layers) x = layer(x, mask, bias);
     return x;
   }
+  std::vector<EncoderLayer> layers;
+  Embedding table;
 
  private:
   template <class... Args>
@@ -208,8 +210,6 @@ struct Encoder : Layer {
     far = Call("aten::min.other", far, Call("aten::full_like", far, kHalf - 1));
     return Call("aten::add_.Tensor", base, Call("aten::where.self", near, steps, far));
   }
-  std::vector<EncoderLayer> layers;
-  Embedding table;
 };
 
 struct Pooler : Layer {
