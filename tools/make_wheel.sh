@@ -24,7 +24,9 @@ export PATH=$bin:$PATH CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 rm -rf "$work/plain" "$work/repaired" "$work/source"
 python -m build --no-isolation --sdist --outdir "$folder" .
 mkdir -p "$work/source"
-tar --extract --gzip --strip-components=1 --directory "$work/source" \
+# Files of a source distribution have times of their own, older than what an earlier run compiled:
+# with these they would not be compiled again. ccache knows those that are as they were.
+tar --extract --gzip --touch --strip-components=1 --directory "$work/source" \
   --file "$(ls -t "$folder"/steelyard-*.tar.gz | head -1)"
 python -m build --no-isolation --wheel --outdir "$work/plain" \
   --config-setting=build-dir="$PWD/$work/build" --config-setting=install.strip=true "$work/source"

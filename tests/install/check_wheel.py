@@ -20,11 +20,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODEL = ROOT / "examples" / "bert-base-mlm-b4-s128.pt2"
-# An exported program, an ONNX file and a config, each of BERT: what the command is called with.
+# An exported program and an ONNX file, and the configs of all that this checkout builds, which what
+# was compiled of older sources does not: what the command is called with.
 FILES = [
     [str(MODEL)],
     [str(ROOT / "tests/data/onnx/bert.torchscript.onnx"), "--batch", "2", "--seq", "8"],
-    [str(ROOT / "examples" / "bert-base"), "--seq", "8"],
+    *([str(config)] for config in sorted(ROOT.glob("tests/data/hf/*/config.json"))),
 ]
 # Of glibc, GCC and zlib, which manylinux takes for granted.
 SYSTEM = re.compile(
