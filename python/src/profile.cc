@@ -92,6 +92,19 @@ void BindProfile(nb::module_& module) {
           .def_prop_ro("lost", [](const ProfiledRun& self) { return self.spans.recording.lost; });
   BindAverages(profile);
   BindTrace(profile);
+  profile.def("stack_lines", &StackLines, nb::call_guard<nb::gil_scoped_release>());
+  nb::enum_<MemoryForm>(module, "MemoryForm", "What is written of memory over time.")
+      .value("SIZES", MemoryForm::kSizes)
+      .value("CHANGES", MemoryForm::kChanges)
+      .value("PAGE", MemoryForm::kPage);
+  module.def(
+      "memory_over_time",
+      [](const nb::bytes& record, std::string_view where, MemoryForm form) {
+        const std::string_view bytes(record.c_str(), record.size());
+        const nb::gil_scoped_release free;
+        return Unwrap(MemoryOverTime(bytes, where, form));
+      },
+      nb::arg("record"), nb::arg("where"), nb::arg("form"), "Memory that a record tells of.");
   module.def(
       "read_profile",
       [](const nb::bytes& record, std::string_view where, bool flops) {

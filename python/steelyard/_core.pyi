@@ -1324,6 +1324,20 @@ class Profile:
 
     def write_chrome_trace(self, path: str, properties: Sequence[tuple[str, str]]) -> None: ...
 
+    def stack_lines(self) -> str: ...
+
+class MemoryForm(enum.Enum):
+    """What is written of memory over time."""
+
+    SIZES = 0
+
+    CHANGES = 1
+
+    PAGE = 2
+
+def memory_over_time(record: bytes, where: str, form: MemoryForm) -> str:
+    """Memory that a record tells of."""
+
 def read_profile(record: bytes, where: str, flops: bool = False) -> Profile:
     """A record, read as PyTorch's profiler would tell it."""
 

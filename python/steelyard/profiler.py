@@ -28,7 +28,7 @@ from steelyard.errors import SteelyardError, UnsupportedError, UsageError
 from steelyard.key_averages import KeyAverages
 from steelyard.profiling import ENGINE
 from steelyard.schedules import Schedule, schedule
-from steelyard.watching import _module_hooks, _Names
+from steelyard.watching import _module_hooks, _Names, _optimizer_hooks
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -256,6 +256,38 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
         else:
             self._profile.write_chrome_trace(name, properties)
 
+    def export_stacks(
+        self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total"
+    ) -> None:
+        """Writes what flame graphs are drawn from: a line for each stack of functions and the
+        operator in them, with the microseconds that it took itself. Needs `with_stack`."""
+        if metric not in METRICS:
+            raise UsageError(f'there is no "{metric}"', "metric", f"There is: {METRICS[0]}.")
+        self._needs(True, "export_stacks", "with_stack")
+        Path(path).write_text(self._profile.stack_lines(), encoding="utf-8")
+
+    def export_memory_timeline(
+        self, path: str | os.PathLike[str], device: str | None = None
+    ) -> None:
+        """Writes what memory of the CPU held over time, by what it was: sizes as .json or .json.gz,
+        each change as .raw.json.gz, a picture as .html. Needs `profile_memory`, and `with_modules`
+        or `with_stack`, by which parameters are known."""
+        if device not in (None, "cpu"):
+            raise UnsupportedError(f"memory of {device} is not recorded", "device", 'Pass "cpu".')
+        self._needs(True, "export_memory_timeline", "profile_memory")
+        if not self.with_stack:
+            self._needs(True, "export_memory_timeline", "with_modules")
+        name, form = os.fspath(path), _core.MemoryForm.SIZES
+        if name.endswith(".html"):
+            form = _core.MemoryForm.PAGE
+        elif name.endswith("raw.json.gz"):
+            form = _core.MemoryForm.CHANGES
+        text = _core.memory_over_time(self.record, "the profile", form)
+        if name.endswith(".gz"):
+            _write_compressed(name, text.encode())
+        else:
+            Path(name).write_text(text, encoding="utf-8")
+
     def add_metadata(self, key: str, value: str) -> None:
         """Adds a text to what traces say of themselves."""
         self._metadata[key] = json.dumps(value)
@@ -331,6 +363,7 @@ class _Session:
 
     def _hear_modules(self) -> None:
         from torch.nn.modules import module
+        from torch.optim import optimizer
 
         self._names = _Names(self._observer)
         enter, leave = _module_hooks(self._observer, self._names)
@@ -338,6 +371,12 @@ class _Session:
             module.register_module_forward_pre_hook(enter),
             module.register_module_forward_hook(leave, always_call=True),
         ]
+        if self._options.profile_memory:  # by which the optimizer's is known
+            before, after = _optimizer_hooks(self._observer, self._names)
+            self._handles += [
+                optimizer.register_optimizer_step_pre_hook(before),
+                optimizer.register_optimizer_step_post_hook(after),
+            ]
 
     def _hear_functions(self) -> None:
         if sys.getprofile() is not None:

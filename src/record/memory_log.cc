@@ -28,14 +28,17 @@ void MemoryLog::Allocate(std::uint64_t address, std::int64_t bytes, std::uint32_
   Free(address, place);  // of which nobody has told
   const auto block = static_cast<std::uint32_t>(blocks_.size());
   blocks_.push_back({.bytes = bytes, .place = place, .phase = phase});
-  changes_.push_back({bytes, block, place});
+  changes_.push_back({.bytes = bytes, .tick = now_, .block = block, .place = place});
   live_.insert_or_assign(address, block);
 }
 
 void MemoryLog::Free(std::uint64_t address, std::uint32_t place) {
   const auto found = live_.find(address);
   if (found == live_.end()) return;
-  changes_.push_back({-blocks_[found->second].bytes, found->second, place});
+  changes_.push_back({.bytes = -blocks_[found->second].bytes,
+                      .tick = now_,
+                      .block = found->second,
+                      .place = place});
   live_.erase(found);
 }
 
@@ -78,6 +81,17 @@ std::vector<std::int64_t> MemoryLog::Peaks() const {
     peaks.push_back(peak);
   }
   return peaks;
+}
+
+std::vector<MemoryMoment> MemoryLog::History() const {
+  std::vector<MemoryMoment> history;
+  for (const Held& held : blocks_) {
+    if (held.from_before) history.push_back({.bytes = held.bytes, .category = held.category});
+  }
+  for (const Change& change : changes_) {
+    history.push_back({change.tick, change.bytes, blocks_[change.block].category});
+  }
+  return history;
 }
 
 void MemoryLog::Tell(std::size_t step, Watched& result) const {

@@ -14,8 +14,17 @@
 
 namespace steelyard {
 
+// Bytes that came or went.
+struct MemoryMoment {
+  std::uint64_t tick = 0;  // 0: they were there before
+  std::int64_t bytes = 0;  // negative: they went
+  Category category = Category::kTemporaries;
+};
+
 class MemoryLog {
  public:
+  // When what follows happens.
+  void SetTime(std::uint64_t tick) { now_ = tick; }
   void Allocate(std::uint64_t address, std::int64_t bytes, std::uint32_t place, Phase phase);
   // Nothing where it is not known what lay there.
   void Free(std::uint64_t address, std::uint32_t place);
@@ -30,6 +39,8 @@ class MemoryLog {
   std::vector<std::int64_t> Peaks() const;
   // What happens in one of them, into the result.
   void Tell(std::size_t step, Watched& result) const;
+  // All that happened, after what was there before.
+  std::vector<MemoryMoment> History() const;
 
  private:
   struct Held {
@@ -42,9 +53,11 @@ class MemoryLog {
   };
   struct Change {
     std::int64_t bytes = 0;  // signed
+    std::uint64_t tick = 0;
     std::uint32_t block = 0;
     std::uint32_t place = 0;
   };
+  std::uint64_t now_ = 0;
   std::vector<Held> blocks_;
   std::vector<Change> changes_;
   std::vector<std::size_t> ends_;                // of steps, in changes_

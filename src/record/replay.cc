@@ -131,6 +131,17 @@ class Player {
   }
 
   Watched Play() && {
+    PlayAll();
+    return std::move(result_);
+  }
+
+  std::vector<MemoryMoment> PlayMemory() && {
+    PlayAll();
+    return memory_.History();
+  }
+
+ private:
+  void PlayAll() {
     for (const Recording::Thread& thread : result_.recording.threads) {
       ThreadState& state = threads_.emplace_back();
       state.id = thread.id;
@@ -142,13 +153,12 @@ class Player {
       while (step_ < boundaries_.times.size() && event.time > boundaries_.times[step_]) {
         EndStep(boundaries_.times[step_]);
       }
+      memory_.SetTime(event.time);
       Handle(*thread, event);
     }
     Finish();
-    return std::move(result_);
   }
 
- private:
   ThreadState* Earliest() {
     ThreadState* earliest = nullptr;
     for (ThreadState& thread : threads_) {
@@ -490,6 +500,11 @@ class Player {
 
 Watched Replay(Recording recording, const TakesCall& takes) {
   return Player(std::move(recording), takes).Play();
+}
+
+std::vector<MemoryMoment> ReplayMemory(Recording recording) {
+  const TakesCall nothing = [](const RecordedCall&) { return CallIs::kIdle; };
+  return Player(std::move(recording), nothing).PlayMemory();
 }
 
 }  // namespace steelyard

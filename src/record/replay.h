@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
+#include "record/memory_log.h"
 #include "record/recording.h"
 #include "record/watched.h"
 
@@ -20,5 +22,8 @@ enum class CallIs : std::uint8_t {
 using TakesCall = std::function<CallIs(const RecordedCall& call)>;
 
 Watched Replay(Recording recording, const TakesCall& takes);
+
+// All that memory did, from the beginning to the end.
+std::vector<MemoryMoment> ReplayMemory(Recording recording);
 
 }  // namespace steelyard

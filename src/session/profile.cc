@@ -8,9 +8,14 @@
 #include <system_error>
 
 #include "analyze/counting.h"
+#include "document/memory_timeline.h"
 #include "document/recorded_trace.h"
+#include "present/memory_timeline.h"
 #include "present/recorded_trace.h"
+#include "record/folded_stacks.h"
 #include "record/recording.h"
+#include "record/replay.h"
+#include "render/memory_timeline.h"
 #include "render/recorded_trace.h"
 #include "session/call_weights.h"
 
@@ -54,6 +59,31 @@ std::string ChromeTrace(const ProfiledRun& profile, const ChromeTraceOptions& op
   render::WriteRecordedTrace(Presented(profile, options),
                              [&](std::string_view piece) { out += piece; });
   return out;
+}
+
+std::string StackLines(const ProfiledRun& profile) {
+  std::string lines;
+  for (const FoldedStack& stack : FoldStacks(profile.spans)) {
+    lines += stack.frames + ' ' + std::to_string(stack.microseconds) + '\n';
+  }
+  return lines;
+}
+
+Result<std::string> MemoryOverTime(std::string_view bytes, std::string_view where,
+                                   MemoryForm form) {
+  Result<Recording> recording = ReadRecording(bytes, where);
+  if (!recording) return Unexpected(std::move(recording).error());
+  const report::MemoryTimeline timeline =
+      present::PresentMemory(ReplayMemory(*recording), *recording);
+  switch (form) {
+    case MemoryForm::kSizes:
+      return render::MemoryTimelineJson(timeline);
+    case MemoryForm::kChanges:
+      return render::MemoryChangesJson(timeline);
+    case MemoryForm::kPage:
+      return render::MemoryTimelineHtml(timeline);
+  }
+  return std::string();
 }
 
 Status WriteChromeTrace(const ProfiledRun& profile, const std::string& path,

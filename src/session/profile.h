@@ -46,4 +46,12 @@ struct ChromeTraceOptions {
 [[nodiscard]] Status WriteChromeTrace(const ProfiledRun& profile, const std::string& path,
                                       const ChromeTraceOptions& options);
 
+// Time by the functions around it, a line for each stack: frames, a space, microseconds.
+[[nodiscard]] std::string StackLines(const ProfiledRun& profile);
+
+// Of a record: sizes by category, each change, or a page that draws them.
+enum class MemoryForm : std::uint8_t { kSizes, kChanges, kPage };
+[[nodiscard]] Result<std::string> MemoryOverTime(std::string_view bytes, std::string_view where,
+                                                 MemoryForm form);
+
 }  // namespace steelyard

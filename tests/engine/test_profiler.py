@@ -318,6 +318,45 @@ def test_stacks_name_the_functions_around(tmp_path: Path) -> None:
     assert any(span["name"] == "nn.Module: first (Linear)" for span in functions)
 
 
+def test_stacks_are_lines_for_flame_graphs(tmp_path: Path) -> None:
+    prof = run(steelyard.profile, with_stack=True)
+    prof.export_stacks(tmp_path / "stacks.txt")
+    lines = (tmp_path / "stacks.txt").read_text().splitlines()
+    own = {row.key: row.self_cpu_time_total for row in prof.key_averages()}
+    summed: Counter[str] = Counter()
+    for line in lines:
+        frames, microseconds = line.rsplit(" ", 1)
+        assert " " not in frames and ";" in frames
+        summed[frames.rsplit(";", 1)[1]] += int(microseconds)
+    # Each stack is rounded, and functions between operators take time of their own.
+    assert 0 < summed["aten::addmm"] <= own["aten::addmm"] + len(lines)
+    with pytest.raises(steelyard.UsageError, match="with_stack=True"):
+        run(steelyard.profile).export_stacks(tmp_path / "none.txt")
+
+
+def test_memory_over_time_has_pytorchs_files(tmp_path: Path) -> None:
+    prof = run(steelyard.profile, profile_memory=True, with_modules=True)
+    for name in ("memory.json", "memory.raw.json.gz", "memory.html"):
+        prof.export_memory_timeline(tmp_path / name)
+    times, sizes = json.loads((tmp_path / "memory.json").read_text())
+    assert times == sorted(times) and len(times) == len(sizes)
+    parameters = FLOAT * sum(parameter.numel() for parameter in Net().parameters())
+    parameter, state, gradient = 1, 2, 6
+    assert all(len(row) == 9 and row[0] == 0 and min(row) >= 0 for row in sizes)
+    assert sizes[-1][parameter] == parameters
+    # AdamW has two of each parameter, and a number of steps for each.
+    steps = FLOAT * len(list(Net().parameters()))
+    assert sizes[-1][state] == 2 * parameters + steps
+    assert max(row[gradient] for row in sizes) == parameters
+    changes = json.loads(gzip.decompress((tmp_path / "memory.raw.json.gz").read_bytes()))
+    assert sum(change[2] for change in changes) == sum(sizes[-1])
+    assert {change[1] for change in changes} == {1, 2, 4}
+    page = (tmp_path / "memory.html").read_text()
+    assert page.count("<path") == 8 and "PARAMETER" in page
+    with pytest.raises(steelyard.UsageError, match="profile_memory=True"):
+        run(steelyard.profile).export_memory_timeline(tmp_path / "none.json")
+
+
 def test_files_are_named_as_tensorboard_wants_them(tmp_path: Path) -> None:
     for use_gzip in (False, True):
         handler = steelyard.tensorboard_trace_handler(tmp_path, "worker", use_gzip=use_gzip)

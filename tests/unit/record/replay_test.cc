@@ -153,5 +153,21 @@ TEST(Replay, ThreadsAreReadInTheOrderOfTime) {
   EXPECT_EQ(watched.steps.at(0).peak, 24);
 }
 
+TEST(ReplayMemory, TellsWhatWasThereAndWhatCameAndWent) {
+  RecordWriter record = TwoModules();
+  record.At(5).Mark(900, 24, Category::kParameters);
+  record.At(10).Add(SY_ALLOCATE, 0, 500, 16).Add(SY_STEP).At(20).Add(SY_FREE, 0, 500);
+  Result<Recording> recording = ReadRecording(record.Bytes(), "test");
+  ASSERT_TRUE(recording);
+  const std::vector<MemoryMoment> history = ReplayMemory(std::move(*recording));
+  ASSERT_EQ(history.size(), 3u);
+  EXPECT_EQ(history[0].bytes, 24);
+  EXPECT_EQ(history[0].category, Category::kParameters);
+  EXPECT_EQ(history[0].tick, 0u);
+  EXPECT_EQ(history[1].tick, 10u);
+  EXPECT_EQ(history[2].tick, 20u);
+  EXPECT_EQ(history[1].bytes + history[2].bytes, 0);
+}
+
 }  // namespace
 }  // namespace steelyard

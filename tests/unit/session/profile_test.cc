@@ -62,6 +62,28 @@ TEST(Profile, AFileIsWrittenWholeOrNotAtAll) {
   EXPECT_THAT(Describe(nowhere.error()), testing::HasSubstr("run.json/inside.json"));
 }
 
+TEST(Profile, MemoryHasThreeForms) {
+  RecordWriter record(SY_PROFILE);
+  record.At(5).Add(SY_ALLOCATE, 0, 500, 16).At(900).Add(SY_FREE, 0, 500);
+  for (const auto& [form, begins] : {std::pair{MemoryForm::kSizes, "[["},
+                                     {MemoryForm::kChanges, "[["},
+                                     {MemoryForm::kPage, "<!doctype html>"}}) {
+    const Result<std::string> text = MemoryOverTime(record.Bytes(), "test", form);
+    ASSERT_TRUE(text) << Describe(text.error());
+    EXPECT_TRUE(text->starts_with(begins)) << *text;
+  }
+}
+
+TEST(Profile, StacksAreLines) {
+  RecordWriter record(SY_PROFILE);
+  record.Entry(SY_NAME, 1, "a.py(1): f").Entry(SY_CALL, 5, "aten::mm");
+  record.Add(SY_RANGE_ENTER, 1, 0, 0, 0, SY_FUNCTION_RANGE);
+  record.At(10).Add(SY_OP_ENTER, 0, 5).At(17).Add(SY_OP_LEAVE);
+  const Result<ProfiledRun> profile = ReadProfile(record.Bytes(), "test", {});
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(StackLines(*profile), "a.py(1):_f;aten::mm 7\n");
+}
+
 TEST(Profile, WhatIsNoRecordIsRefused) { EXPECT_FALSE(ReadProfile("not one", "run.record", {})); }
 
 }  // namespace
