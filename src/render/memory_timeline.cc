@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The files have PyTorch's layout (torch/profiler/_memory_profiler.py, 2.15). The page is drawn as
+// areas of one picture, each above those before it, and scales with the window.
 #include "render/memory_timeline.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What is asked of a record: it is read once for spans, and replayed where memory is asked for,
+// which needs categories that only the whole of it tells.
 #include "session/profile.h"
 
 #include <filesystem>
