@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "ir/layout.h"
 #include "ops/cuda/copies.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
@@ -347,13 +348,16 @@ void GroupNormAllocations(const OpView& op, Allocations& memory) {
   const TensorView input = op.self();
   allocations::Via<"aten::empty">(op, memory);
   std::array<std::optional<Allocations::Scratch>, 3> copies;
-  if (!IsDenseImage(input)) copies[0] = allocations::Contiguous(input, memory);
+  // Strides that suggest no order of channels are read by rows, of one image too.
+  const bool adjacent = IsChannelsLast(input.sizes(), input.strides());
+  const bool dense = input.is_contiguous() || (adjacent && IsDenseImage(input));
+  if (!dense) copies[0] = allocations::Contiguous(input, memory);
   for (const int i : {1, 2}) {
     const TensorView parameter = op.tensor(i);
     if (parameter.defined())
       copies[static_cast<std::size_t>(i)] = allocations::Contiguous(parameter, memory);
   }
-  if (IsDenseImage(input) && !input.is_contiguous()) {
+  if (dense && !input.is_contiguous()) {
     // Adjacent channels: sums and squares of each channel of each image.
     const Count sums = Count(input.size(0)) * input.size(1) * 2;
     memory.Free(

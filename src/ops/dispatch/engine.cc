@@ -184,6 +184,9 @@ void Engine::Evaluate(GradNodeId id, Gradients incoming) {
   FitToVariables(id, outgoing);
   Drop(incoming);
   autograd_.ReleaseSaved(id);
+  if (const GradNode& node = autograd_.node(id); node.kind == GradNodeKind::kCopySlices) {
+    autograd_.ReleaseSaved(node.function);  // which it holds until then
+  }
   Route(id, outgoing);
   Drop(outgoing);
 }
@@ -316,7 +319,6 @@ Engine::Gradients Engine::ApplyCopySlices(GradNodeId id, const Tensor& incoming)
     out = Apply(node.function, part);
     if (wanted && !out.empty() && out[0].defined()) dispatcher_.Call("aten::copy_", slice, out[0]);
   }
-  autograd_.ReleaseSaved(node.function);
   if (out.empty()) out.resize(1);
   out[0] = wanted ? std::move(whole) : Tensor();
   return out;
