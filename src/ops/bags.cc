@@ -128,7 +128,7 @@ std::vector<Tensor> MakeBags(Dispatcher& d, const OpView& op) {
 }
 
 std::vector<Tensor> EmbeddingBag(Dispatcher& d, const OpView& op) {
-  const bool learns = d.grad_enabled() && op.self().value().requires_grad;
+  const bool learns = op.self().value().requires_grad;  // whether gradients are recorded or not
   std::int64_t padding = -1;
   if (op.arg_count() > 8 && op.given(8)) {
     padding = op.integer(8);

@@ -60,6 +60,19 @@ void RowMajorShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), op.self().sizes());
 }
 
+// Of several operands: a result is made with the sizes of the first, and grows where they are more.
+void CommonShape(const OpView& op, Outputs& out) {
+  std::vector<TensorView> operands;
+  for (int i = 0; i < op.arg_count(); ++i) operands.push_back(op.tensor(i));
+  out.Add(op.self().dtype(), shape::Broadcast(operands));
+}
+void CommonAllocations(const OpView& op, Allocations& memory) {
+  if (op.output().bytes() <= op.self().bytes()) return memory.Output(0, "aten::empty");
+  const auto first = memory.Allocate(op.self().bytes(), "aten::empty");
+  memory.Output(0);
+  memory.Free(first);
+}
+
 // --- Dropout ------------------------------------------------------------------------------------
 // _dropout_impl in aten/src/ATen/native/Dropout.cpp.
 
@@ -458,18 +471,16 @@ constexpr std::array kRows{
                      gradients::kStandardGamma)),
     CopyingOut(Fresh("aten::_standard_gamma_grad", "How such a number moves with its shape.",
                      "(Tensor self, Tensor output) -> Tensor",
-                     "aten::_standard_gamma_grad(f32[2,8], f32[2,8])", RowMajorShape,
-                     allocations::Via<"aten::empty">, traffic::ReadAllWriteAll,
-                     gradients::kNotImplemented)),
+                     "aten::_standard_gamma_grad(f32[2,8], f32[2,8])", CommonShape,
+                     CommonAllocations, traffic::ReadAllWriteAll, gradients::kNotImplemented)),
     CopyingOut(Fresh("aten::_sample_dirichlet", "Shares of a whole, of a concentration each.",
                      "(Tensor self, Generator? generator=None) -> Tensor",
                      "aten::_sample_dirichlet(f32[2,8])", RowMajorShape, DirichletAllocations,
                      traffic::ReadAllWriteAll, gradients::kNotImplemented)),
     CopyingOut(Fresh("aten::_dirichlet_grad", "How such a share moves with its concentration.",
                      "(Tensor x, Tensor alpha, Tensor total) -> Tensor",
-                     "aten::_dirichlet_grad(f32[2,8], f32[2,8], f32[2,8])", RowMajorShape,
-                     allocations::Via<"aten::empty">, traffic::ReadAllWriteAll,
-                     gradients::kNotImplemented)),
+                     "aten::_dirichlet_grad(f32[2,8], f32[2,8], f32[2,8])", CommonShape,
+                     CommonAllocations, traffic::ReadAllWriteAll, gradients::kNotImplemented)),
     Kernel(Family::kRandom,
            {"aten::multinomial", "Places drawn with the probabilities that rows say.",
             "(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "

@@ -130,7 +130,6 @@ STEP_REFUSALS = {
     "*the gradient of * is not known*": "the row says so",
     "*gradients of complex matrices are not modelled*": "the refusal says so",
     "*the gradient of a general matrix's eigenvectors is not modelled*": "the refusal says so",
-    "*gives a sparse gradient*": "it is a tensor of another kind",
 }
 
 # Kernels that trust their caller to have made operands dense and equal in dtype, and some of which
@@ -370,6 +369,7 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
         for name in (
             "*linalg_solve_ex",
             "linalg_solve",
+            "cholesky_solve",
             "linalg_inv*",
             "inverse",
             "*det",
@@ -415,6 +415,7 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     KnownValues(
         "aten::index_fill*.int_Tensor", "equal places are given, and rows take them to be distinct"
     ),
+    KnownValues("aten::renorm", "factors of slices are written by no operator"),
     KnownValues("aten::_grouped_mm", "the ends of groups are drawn, and leave rows that are not"),
 )
 

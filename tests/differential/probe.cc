@@ -202,8 +202,8 @@ std::string StepJson(const std::string& text, const Target& target) {
     const bool by_node = kernels->text(tensor.by) != "torch.autocast";
     if (by_node) saved.push_back(tensor.value);
   }
-  for (ValueId id = 0; id < kernels->values.size(); ++id) {
-    if (kernels->values[id].role == Role::kGradient) gradients.push_back(id);
+  for (const ValueId id : kernels->gradients) {
+    if (id != kNoId) gradients.push_back(id);
   }
   return fmt::format(R"({{"events":{},"saved":{},"gradients":{}}})",
                      EventsJson(RunEager(*kernels, target)), TensorsJson(*kernels, saved),

@@ -248,6 +248,25 @@ void Unsqueeze(Call& call) {
   });
 }
 
+// Of a constant matrix, as lists of pads are turned round.
+bool TransposeNumbers(Call& call, const std::vector<std::int64_t>& order, const Shape& to) {
+  const auto numbers = call.item(0).numbers;
+  if (!numbers || order.size() != 2 || !to[0].is_number() || !to[1].is_number()) return false;
+  if (call.axis(order[0], 2) == 0) {
+    call.GiveItem(call.item(0));
+    return true;
+  }
+  const auto rows = static_cast<std::size_t>(to[0].number());
+  const auto columns = static_cast<std::size_t>(to[1].number());
+  if (numbers->size() != rows * columns) return false;
+  std::vector<Dim> turned;
+  for (std::size_t i = 0; i < rows * columns; ++i) {
+    turned.push_back((*numbers)[i % columns * rows + i / columns]);
+  }
+  call.GiveNumbers(std::move(turned), {call.dtype(0), to});
+  return true;
+}
+
 void Transpose(Call& call) {
   const Shape& from = call.shape(0);
   std::vector<std::int64_t> order(from.size());
@@ -259,6 +278,7 @@ void Transpose(Call& call) {
     to.push_back(from[static_cast<std::size_t>(call.axis(axis, call.rank(0)))]);
   }
   if (from.size() <= 1) return call.GiveItem(call.item(0));
+  if (TransposeNumbers(call, order, to)) return;
   call.Give(call.Emit("aten::permute", call.tensor(0), ToSizes(order)), {call.dtype(0), to});
 }
 
@@ -412,22 +432,26 @@ std::vector<Cut> CutsOf(Call& call) {
   return cuts;
 }
 
-// Of a constant list.
+// Of constants, along the first dimension.
 bool SliceNumbers(Call& call, const std::vector<Cut>& cuts) {
   const auto numbers = call.item(0).numbers;
-  if (!numbers || call.rank(0) != 1 || cuts.size() != 1) return false;
-  const auto count = static_cast<std::int64_t>(numbers->size());
+  if (!numbers || call.rank(0) == 0 || cuts.size() != 1 || cuts[0].axis != 0) return false;
+  const Dim size = call.shape(0)[0];
+  if (!size.is_number() || size.number() <= 0) return false;
+  const std::int64_t count = size.number();
+  const auto row = static_cast<std::int64_t>(numbers->size()) / count;
   const bool back = cuts[0].step < 0;
-  const Cut cut = back ? Reversed(call.sizes(), cuts[0], Dim(count)) : cuts[0];
-  const Dim start = Placed(call.sizes(), cut.start, Dim(count));
-  const Dim length = LengthOf(call.sizes(), cut, Dim(count));
+  const Cut cut = back ? Reversed(call.sizes(), cuts[0], size) : cuts[0];
+  const Dim start = Placed(call.sizes(), cut.start, size);
+  const Dim length = LengthOf(call.sizes(), cut, size);
   if (!start.is_number() || !length.is_number()) return false;
   std::vector<Dim> out;
   for (std::int64_t i = 0; i < length.number(); ++i) {
     const std::int64_t at = start.number() + i * cut.step;
-    out.push_back((*numbers)[static_cast<std::size_t>(back ? count - 1 - at : at)]);
+    const auto begin = numbers->begin() + (back ? count - 1 - at : at) * row;
+    out.insert(out.end(), begin, begin + row);
   }
-  call.GiveNumbers(std::move(out), {call.dtype(0), {length}});
+  call.GiveNumbers(std::move(out), {call.dtype(0), shapes::With(call.shape(0), 0, length)});
   return true;
 }
 
