@@ -283,7 +283,14 @@ void Builder::Refuse(std::string message, std::string_view place) {
 Result<Program> Builder::Build() && {
   if (error_) return Unexpected(*error_);
   if (Status status = Verify(program_); !status) return Unexpected(std::move(status.error()));
-  return std::move(program_);
+  Program built = std::exchange(program_, Builder("").program_);
+  // What is called now finds nothing that is its own, and says so when it is built.
+  graph_ = 0;
+  modules_.clear();
+  named_.clear();
+  entered_.assign(entered_.size(), {.module = 0, .call = 0});
+  Refuse("the builder has given its program away: begin another one for more", "");
+  return built;
 }
 
 }  // namespace steelyard

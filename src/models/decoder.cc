@@ -199,8 +199,8 @@ struct SelfAttention : Layer {
   }
   // As attention itself writes it: what is turned and what is not stay variables of it.
   TurnedHeads PartlyTurned(const std::vector<Tensor>& heads, Tensor cos, Tensor sin) const {
-    TurnedHeads out;
-    std::vector<Tensor>& kept = out.kept;
+    TurnedHeads turned;
+    std::vector<Tensor>& kept = turned.kept;
     for (const Tensor& of : heads) {
       kept.push_back(b().Call("aten::slice.Tensor", of, 3, 0, c.rotated));
       kept.push_back(b().Call("aten::slice.Tensor", of, 3, c.rotated, kEnd));
@@ -208,9 +208,9 @@ struct SelfAttention : Layer {
     for (const std::size_t i : {0U, 2U}) kept[i] = Rotate(net(), kept[i], c.rotated, cos, sin);
     for (const std::size_t i : {0U, 2U}) {
       const std::vector<Tensor> both{kept[i], kept[i + 1]};
-      out.heads.push_back(b().Call("aten::cat", both, -1));
+      turned.heads.push_back(b().Call("aten::cat", both, -1));
     }
-    return out;
+    return turned;
   }
   // By the first half of cosines and sines, each of which serves two neighbours.
   std::vector<Tensor> NeighboursTurned(const std::vector<Tensor>& heads, Tensor cos,

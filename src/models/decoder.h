@@ -80,7 +80,7 @@ struct DecoderConfig {
   std::optional<PlainMlpNames> plain_mlp = {};
   // Gemma's: norms times one more than their weight, embeddings times a number.
   bool gemma = false;
-  double score_cap = 0.0, logit_cap = 0.0;
+  std::optional<double> score_cap = {}, logit_cap = {};
   // Granite's and Cohere's numbers.
   std::optional<double> embedding_scale = {}, residual_scale = {}, logit_divisor = {},
                         logit_factor = {};

@@ -77,7 +77,8 @@ void BuildGemma2(Net& net) {
   DecoderConfig config = ReadSecond(c, "transformers.models.gemma2.modeling_gemma2.Gemma2",
                                     {.vocabulary = 256000, .positions = 8192});
   const auto cap = [&](std::string_view key, double missing) {
-    return c.Stands(key) && !c.Has(key) ? 0.0 : c.Real(key, missing);
+    const bool none = c.Stands(key) && !c.Has(key);
+    return none ? std::optional<double>() : c.Real(key, missing);
   };
   config.score_cap = cap("attn_logit_softcapping", 50.0);
   config.logit_cap = cap("final_logit_softcapping", 30.0);
@@ -92,7 +93,7 @@ void BuildGemma3(Net& net) {
   config.model_class = "TextModel";
   config.head_norm = HeadNorm::kBehind;
   config.rotary_by_mask = true;
-  config.logit_cap = c.Real("final_logit_softcapping", 0.0);
+  if (c.Has("final_logit_softcapping")) config.logit_cap = c.Real("final_logit_softcapping");
   const std::int64_t pattern = std::max<std::int64_t>(
       c.Count("sliding_window_pattern", c.Count("_sliding_window_pattern", 6)), 1);
   ReadLayerTypes(c, config, [&](std::int64_t layer) { return (layer + 1) % pattern != 0; });

@@ -201,10 +201,10 @@ Tensor TextHead::Logits(const Net& net, Tensor hidden) const {
   if (task_ != TextTask::kNextToken) return logits;
   if (plan_.divisor) logits = net.b.Call("aten::div.Tensor", logits, *plan_.divisor);
   if (plan_.factor) logits = net.b.Call("aten::mul.Tensor", logits, *plan_.factor);
-  if (plan_.softcap != 0.0) {
-    logits = net.b.Call("aten::div.Tensor", logits, plan_.softcap);
+  if (plan_.softcap) {
+    logits = net.b.Call("aten::div.Tensor", logits, *plan_.softcap);
     logits = net.b.Call("aten::tanh", logits);
-    logits = net.b.Call("aten::mul.Tensor", logits, plan_.softcap);
+    logits = net.b.Call("aten::mul.Tensor", logits, *plan_.softcap);
   }
   return logits;
 }

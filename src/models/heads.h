@@ -50,9 +50,8 @@ void ReturnSpan(Net& net, Tensor logits, Tensor starts, Tensor ends);
 struct HeadPlan {
   std::int64_t hidden = 1, vocabulary = 1, positions = 1;
   bool tied = false;
-  // Of the next token's logits: a limit, 0 for none, and what they are divided by or multiplied
-  // with.
-  double softcap = 0.0;
+  // Of the next token's logits: a limit, and what they are divided by or multiplied with.
+  std::optional<double> softcap = {};
   std::optional<double> divisor = {}, factor = {};
   Bias next_token_bias = Bias::kNone;
   double dropout = 0.1;  // before classes of tokens

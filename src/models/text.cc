@@ -100,9 +100,9 @@ Tensor Weights(const Net& net, const AttentionCall& call, Tensor key) {
   const Tensor turned = b.Call("aten::transpose.int", key, 2, 3);
   Tensor scores =
       b.Call("aten::mul.Tensor", b.Call("aten::matmul", call.query, turned), call.scale);
-  if (call.softcap != 0.0) {
-    scores = b.Call("aten::tanh", b.Call("aten::div.Tensor", scores, call.softcap));
-    scores = b.Call("aten::mul.Tensor", scores, call.softcap);
+  if (call.softcap) {
+    scores = b.Call("aten::tanh", b.Call("aten::div.Tensor", scores, *call.softcap));
+    scores = b.Call("aten::mul.Tensor", scores, *call.softcap);
   }
   if (call.bias.defined()) scores = b.Call("aten::add.Tensor", scores, call.bias);
   if (call.mask.defined()) scores = b.Call("aten::add.Tensor", scores, call.mask);

@@ -114,7 +114,7 @@ struct AttentionCall {
   double dropout = 0.0;  // while it trains
   bool causal = false;   // sdpa without a mask
   // Of eager attention.
-  double softcap = 0.0;  // of its scores; 0: none
+  std::optional<double> softcap = {};  // of its scores
   bool wide_softmax = true;
   bool contiguous = true;
 };

@@ -36,13 +36,24 @@ Error UnknownType(const std::string& type) {
   std::vector<std::string_view> types;
   for (const Architecture* one : models::Architectures()) types.push_back(one->type);
   std::ranges::sort(types);
-  const std::string_view meant = NearestWord(type, types);
+  // Of a model of texts and images the part that reads texts has a type of its own: "gemma3_text".
+  const auto part = std::ranges::find(types, type + "_text");
+  const std::string_view meant = part != types.end() ? *part : NearestWord(type, types);
   return Unsupported(
       "models of type \"" + type + "\" are not built from their configs", "model_type",
-      fmt::format("{} Any other, exported in Python: ep = torch.export.export(model, (), inputs, "
-                  "strict=False); torch.export.save(ep, \"model.pt2\").",
-                  meant.empty() ? fmt::format("Known are {}.", fmt::join(types, ", "))
-                                : fmt::format("Did you mean {}?", meant)));
+      fmt::format("{}Known are {}. Any other, exported in Python: ep = torch.export.export(model, "
+                  "(), inputs, strict=False); torch.export.save(ep, \"model.pt2\").",
+                  meant.empty() ? "" : fmt::format("Did you mean {}? ", meant),
+                  fmt::join(types, ", ")));
+}
+
+// What makes a model return more than its file says elsewhere.
+void RefuseFurtherOutputs(const Settings& config) {
+  for (const std::string_view key : {"output_hidden_states", "output_attentions"}) {
+    if (!config.Flag(key, false)) continue;
+    config.Refuse(key, "outputs of every layer are not built",
+                  "Set it to false, or export the model with torch.export.");
+  }
 }
 
 Error NoGeneration(const Architecture& architecture) {
@@ -142,6 +153,7 @@ Result<Program> BuildModel(const Settings& config, const ImportOptions& options)
                                     .cache = options.cache};
   const std::string name = std::string(architecture->prefix) + chosen.head;
   Builder builder(name, name);
+  RefuseFurtherOutputs(config);
   models::Net net{.b = builder, .config = config, .options = chosen};
   architecture->build(net);
   SY_RETURN_IF_ERROR(config.status());

@@ -162,5 +162,14 @@ TEST(Builder, NegativeSizesAreRefused) {
   EXPECT_EQ(Describe(std::move(b).Build().error()), "x: a size is negative");
 }
 
+TEST(Builder, GivesItsProgramOnce) {
+  Builder b("M");
+  const Builder::Tensor x = b.Input("x", DType::kFloat32, {4});
+  b.Return(x);
+  ASSERT_TRUE(std::move(b).Build());
+  b.Return(b.Call("aten::relu", x));  // NOLINT(bugprone-use-after-move): what is tested
+  EXPECT_THAT(Describe(std::move(b).Build().error()), HasSubstr("begin another one"));
+}
+
 }  // namespace
 }  // namespace steelyard
