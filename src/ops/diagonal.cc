@@ -205,7 +205,7 @@ constexpr std::array kRows{
     CopyingOut(Composite(Family::kDataMovement,
                          {"aten::block_diag", "Matrices as blocks on the diagonal of one.",
                           "(Tensor[] tensors) -> Tensor", "aten::block_diag([f32[2,3], f32[3,4]])"},
-                         BlockDiagonal, kGradientUnknown)),
+                         BlockDiagonal, gradients::kBlockDiagonal)),
     CopyingOut(Casting(precision::kFullOnCpu,
                        Kernel(Family::kReduction,
                               {"aten::trace", "The sum of a matrix's diagonal.",

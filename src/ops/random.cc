@@ -94,13 +94,15 @@ Tensor ElementNoise(Dispatcher& d, const OpView& op) {
   return Noise(d, op, d.Call("aten::empty_like", d.tensor(op, 0), RealOf(op.self().dtype())));
 }
 // One number for each channel.
-Tensor ChannelNoise(Dispatcher& d, const OpView& op) {
-  const TensorView self = op.self();
-  if (self.rank() < 2) Refuse("a batch of channels is needed, not " + shape::Text(self));
+Tensor RoomForChannels(Dispatcher& d, const Tensor& self) {
+  if (self.rank() < 2) Refuse("a batch of channels is needed, not " + shape::Text(self.view()));
   Dims sizes = Dims::Filled(self.rank(), 1);
   sizes[0] = self.size(0);
   sizes[1] = self.size(1);
-  return Noise(d, op, d.Call("aten::new_empty", d.tensor(op, 0), sizes, RealOf(self.dtype())));
+  return d.Call("aten::new_empty", self, sizes, RealOf(self.dtype()));
+}
+Tensor ChannelNoise(Dispatcher& d, const OpView& op) {
+  return Noise(d, op, RoomForChannels(d, d.tensor(op, 0)));
 }
 
 // input, p, train: the result, then which elements were kept.
@@ -164,6 +166,8 @@ std::vector<Tensor> NativeDropoutBackward(Dispatcher& d, const OpView& op) {
 
 // SELU's dropout: what is dropped becomes the least value of a SELU, and all is scaled so that
 // mean and variance stay (_dropout_impl with `alpha_dropout`).
+enum class DroppedBy : std::uint8_t { kElement, kChannel };
+template <DroppedBy kBy>
 std::vector<Tensor> AlphaDropout(Dispatcher& d, const OpView& op) {
   if (DropsNothing(op)) return {d.tensor(op, 0)};
   constexpr double kAlpha = 1.7580993408473766;
@@ -172,7 +176,9 @@ std::vector<Tensor> AlphaDropout(Dispatcher& d, const OpView& op) {
   if (p == 1) {
     return {d.Call("aten::mul.Tensor", self, d.Call("aten::zeros", Dims(), self.dtype()))};
   }
-  const Tensor noise = d.Call("aten::empty_like", self, RealOf(self.dtype()));
+  const Tensor noise = kBy == DroppedBy::kChannel
+                           ? RoomForChannels(d, self)
+                           : d.Call("aten::empty_like", self, RealOf(self.dtype()));
   d.Call("aten::bernoulli_.float", noise, 1 - p);
   const double scale = 1 / std::sqrt((kAlpha * kAlpha * p + 1) * (1 - p));
   const Tensor shift = d.Call("aten::add.Scalar", noise, std::int64_t{-1});
@@ -416,7 +422,11 @@ constexpr std::array kRows{
             work::PerInput<work::PerElement{.alu = 2}>, kNoGradient, precision::kFollow}),
     Call("aten::alpha_dropout", "Dropout that keeps mean and variance of what SELU gives.",
          "(Tensor input, float p, bool train) -> Tensor",
-         "aten::alpha_dropout(f32[2,8], 0.1, True)", AlphaDropout),
+         "aten::alpha_dropout(f32[2,8], 0.1, True)", AlphaDropout<DroppedBy::kElement>),
+    Call("aten::feature_alpha_dropout",
+         "Dropout of channels that keeps mean and variance of what SELU gives.",
+         "(Tensor input, float p, bool train) -> Tensor",
+         "aten::feature_alpha_dropout(f32[2,3,8], 0.1, True)", AlphaDropout<DroppedBy::kChannel>),
     Overwrite("aten::bernoulli_.float", "Overwrites with 1 with probability `p`, else 0.",
               "(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
               "aten::bernoulli_.float(f32[2,8], 0.9)", gradients::kBernoulliInPlace),

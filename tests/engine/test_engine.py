@@ -95,6 +95,7 @@ def differing(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) ->
 EXCUSED = {
     "forward/detection": "it calls operators of torchvision",
     "train/bags": "bags have parts that are no operators, such as which bag an id is in",
+    "train/gaussian-process": "factors have parts that are no operators: what LAPACK is given",
     "train/detection": "it calls operators of torchvision",
 }
 
@@ -142,7 +143,11 @@ def test_a_loss_that_is_not_finite_is_an_error(tmp_path: Path) -> None:
 CONVOLUTIONS = ("convolution", "mkldnn", "conv")
 
 
-@of(models("train"))
+# A call that is given a tensor for its result is computed apart, and copied there.
+WRITTEN_APART = ("critic",)
+
+
+@of([path for path in models("train") if path.stem not in WRITTEN_APART])
 def test_allocations(path: Path) -> None:
     """Every allocation and free is the predicted one, in its place."""
     once = ["--warmup", 0, "--number", 1, "--repeat", 1, "--peak-flops", "1T"]

@@ -273,7 +273,9 @@ Autograd::Version Autograd::VersionOf(ValueId root) const {
   return root < versions_.size() ? versions_[root] : Version();
 }
 
+// Who tries out which calls may overwrite has calls that may not.
 void Autograd::RequireAsSaved(GradNodeId id, const Saved& saved) const {
+  if (dispatcher_.overwriting_ != nullptr) return;
   const Version now = VersionOf(saved.root);
   if (saved.holder != kNoId || saved.in_context || now.count == saved.version) return;
   Refuse(

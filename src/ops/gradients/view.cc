@@ -294,6 +294,28 @@ std::vector<Tensor> CatParts(Dispatcher& d, const Backward& b) {
   return out;
 }
 
+// A vector is a block of one row, a number one of one element.
+std::vector<Tensor> Blocks(Dispatcher& d, const Backward& b) {
+  std::vector<Tensor> out;
+  std::int64_t row = 0, column = 0;
+  for (const TensorView& part : b.op().tensors(0)) {
+    if (part.rank() == 1 && part.count() == 0) {
+      out.push_back(d.Call("aten::zeros", Dims{0}, part.dtype()));
+      continue;
+    }
+    const std::int64_t rows = part.rank() == 2 ? part.size(0) : 1;
+    const std::int64_t columns = part.rank() == 0 ? 1 : part.size(-1);
+    const Tensor whole = AsReal(d, part.dtype(), b.grad());
+    const Tensor band = d.Call("aten::slice.Tensor", whole, 0, row, row + rows);
+    Tensor block = d.Call("aten::slice.Tensor", band, 1, column, column + columns);
+    for (int i = part.rank(); i < 2; ++i) block = d.Call("aten::squeeze.dim", block, -1);
+    out.push_back(std::move(block));
+    row += rows;
+    column += columns;
+  }
+  return out;
+}
+
 std::vector<Tensor> StackParts(Dispatcher& d, const Backward& b) {
   std::vector<Tensor> out = d.CallMany("aten::unbind.int", b.grad(), b.op().arg(1));
   const std::vector<TensorView> parts = b.op().tensors(0);

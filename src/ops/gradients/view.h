@@ -39,6 +39,7 @@ Tensor StridedScatterSource(Dispatcher& d, const Backward& b);
 Tensor SplitSelf(Dispatcher& d, const Backward& b);
 Tensor UnbindSelf(Dispatcher& d, const Backward& b);
 Tensor ToCopySelf(Dispatcher& d, const Backward& b);
+std::vector<Tensor> Blocks(Dispatcher& d, const Backward& b);
 std::vector<Tensor> CatParts(Dispatcher& d, const Backward& b);
 std::vector<Tensor> StackParts(Dispatcher& d, const Backward& b);
 
@@ -91,6 +92,7 @@ inline constexpr Gradient kToCopy{"ToCopyBackward0", {GradientOf(0, {}, ToCopySe
 inline constexpr Gradient kCopy{"torch::autograd::CopyBackwards",
                                 {GradientOf(0, {}, CopySelf), GradientOf(1, {}, CopySource)}};
 inline constexpr Gradient kCat{"CatBackward0", {GradientsOf({0}, {}, CatParts)}};
+inline constexpr Gradient kBlockDiagonal{"BlockDiagBackward0", {GradientsOf({0}, {}, Blocks)}};
 inline constexpr Gradient kStack{"StackBackward0", {GradientsOf({0}, {}, StackParts)}};
 
 }  // namespace steelyard::gradients
