@@ -63,6 +63,7 @@ void RowMajorShape(const OpView& op, Outputs& out) {
 // Of several operands: a result is made with the sizes of the first, and grows where they are more.
 void CommonShape(const OpView& op, Outputs& out) {
   std::vector<TensorView> operands;
+  operands.reserve(static_cast<std::size_t>(op.arg_count()));
   for (int i = 0; i < op.arg_count(); ++i) operands.push_back(op.tensor(i));
   out.Add(op.self().dtype(), shape::Broadcast(operands));
 }

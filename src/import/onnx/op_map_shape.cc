@@ -260,6 +260,7 @@ bool TransposeNumbers(Call& call, const std::vector<std::int64_t>& order, const 
   const auto columns = static_cast<std::size_t>(to[1].number());
   if (numbers->size() != rows * columns) return false;
   std::vector<Dim> turned;
+  turned.reserve(rows * columns);
   for (std::size_t i = 0; i < rows * columns; ++i) {
     turned.push_back((*numbers)[i % columns * rows + i / columns]);
   }

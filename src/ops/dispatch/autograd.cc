@@ -6,7 +6,7 @@
 
 #include "ops/dispatch/autograd.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -154,7 +154,10 @@ void Autograd::SetParts(ValueId sparse, const SparseParts& parts) {
   dispatcher_.Retain(parts.indices);
   dispatcher_.Retain(parts.values);
   const auto known = std::ranges::find(sparse_, object_of_[sparse], &SparseOf::first);
-  if (known == sparse_.end()) return sparse_.push_back({object_of_[sparse], parts});
+  if (known == sparse_.end()) {
+    sparse_.emplace_back(object_of_[sparse], parts);
+    return;
+  }
   const SparseParts before = std::exchange(known->second, parts);
   dispatcher_.Release(before.indices);
   dispatcher_.Release(before.values);

@@ -310,6 +310,7 @@ class Dispatcher {
   // on such copies (resolving.cc).
   bool NeedsResolving(const OpDef& def, std::span<const Argument> args) const;
   std::vector<Tensor> RunResolved(const OpDef& def, std::span<const Argument> args);
+  std::vector<Tensor> RunOnCopies(const OpDef& def, std::span<const Argument> args);
   std::vector<Tensor> Record(const OpDef& def, std::span<const Argument> args);
   std::vector<Tensor> RecordCast(const OpDef& def, std::span<const Argument> args);
   void ReleaseOutputs(Locals& locals);

@@ -7,7 +7,7 @@
 
 #include "ops/dispatch/engine.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

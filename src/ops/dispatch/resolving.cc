@@ -9,7 +9,7 @@
 
 #include "ops/dispatch/resolving.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 #include <span>
@@ -106,13 +106,17 @@ bool Dispatcher::NeedsResolving(const OpDef& def, std::span<const Argument> args
 }
 
 std::vector<Tensor> Dispatcher::RunResolved(const OpDef& def, std::span<const Argument> args) {
-  const auto is_zero = [&](ValueId id) {
-    return autograd_ != nullptr && autograd_->HasNoMemory(id);
-  };
   if (autograd_ != nullptr) {
     if (auto results = OnSparse(*this, def, args)) return std::move(*results);
     if (Tensor result = OnZeros(*this, def, args); result.defined()) return {std::move(result)};
   }
+  return RunOnCopies(def, args);
+}
+
+std::vector<Tensor> Dispatcher::RunOnCopies(const OpDef& def, std::span<const Argument> args) {
+  const auto is_zero = [&](ValueId id) {
+    return autograd_ != nullptr && autograd_->HasNoMemory(id);
+  };
   if (def.overwrites() && args[0].kind == ArgKind::kValue && is_zero(args[0].value)) {
     Refuse("PyTorch cannot overwrite a gradient that is zero everywhere and has no memory",
            "It is that of aten::sgn. A step without --accumulate overwrites none.");

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "ops/dispatch/autograd.h"
-#include "ops/rules/shape.h"
 
 namespace steelyard::gradients {
 namespace {

@@ -3,7 +3,7 @@
 // Optimizers that treat a parameter as a matrix: torch.optim.Adafactor (torch/optim/_adafactor.py),
 // which keeps row and column factors of the second moment, and Muon (torch/optim/_muon.py).
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 
 #include "ops/optimizers/step.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>
