@@ -152,6 +152,11 @@ class Program:
     def add_note(self, text: str) -> None:
         """Has reports say something, a line."""
 
+    def learned_size(self) -> tuple[int, int]:
+        """
+        How many floating-point numbers its parameters are, tied ones once, and their bytes: known whatever sizes of inputs are open.
+        """
+
 class KnownOp:
     """One operator of the table."""
 

@@ -8,17 +8,21 @@ with `runtime="eager"` it is what PyTorch holds. Whole models and steps are weig
 
 from __future__ import annotations
 
+import os
 import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from steelyard import _core
 from steelyard.errors import UsageError
-from steelyard.weighing import Weighing, weigh
+from steelyard.weighing import Weighing, load, weigh
 
 if TYPE_CHECKING:
     from steelyard.weighing import Model
 
 MEBIBYTE = 2**20
+CUDA_DEVICE = "h100"  # that "cuda" stands for
 OPTIMIZERS: dict[str, dict[str, object]] = {"sgd": {"momentum": 0.01}, "lans": {}}
 
 
@@ -44,6 +48,9 @@ def get_param_size(model: Model | TrainingStep, mbs: bool = False) -> float:
         learned = [p for p in model.parameters() if p.requires_grad and p.dtype.is_floating_point]
         count = sum(p.numel() for p in learned)
         size = sum(p.numel() * p.element_size() for p in learned)
+    elif isinstance(model, (str, os.PathLike, _core.Program)):
+        program = model if isinstance(model, _core.Program) else load(model)
+        count, size = program.learned_size()
     else:
         by_dtype = weigh(model).data["parameters"]["by_dtype"]
         floats = [held for dtype, held in by_dtype.items() if "float" in dtype]
@@ -119,7 +126,7 @@ def append_loss_n_optimizer(
 def _weigh(
     model: Model | TrainingStep, device: str, args: Sequence[Any] | None, **keywords: Any
 ) -> Weighing:
-    keywords = {"device": str(device), **keywords}
+    keywords = {"device": _device_named(device), **keywords}
     if not isinstance(model, TrainingStep):
         return weigh(model, None if args is None else tuple(args), **keywords)
     step = model
@@ -132,6 +139,20 @@ def _weigh(
         optim_args=step.options,
         **keywords,
     )
+
+
+def _device_named(device: Any) -> str:
+    """A device of `steelyard.weigh`, or one of PyTorch's: "cuda:0", torch.device("cpu")."""
+    name, _, place = str(device).partition(":")
+    if name == "cpu" and (not place or place.isdigit()):
+        return name
+    if name != "cuda" or (place and not place.isdigit()):
+        return str(device)
+    warnings.warn(
+        f'device "{device}" is weighed as the GPU {CUDA_DEVICE}: name another, such as "a100-80gb"',
+        stacklevel=4,
+    )
+    return CUDA_DEVICE
 
 
 def _inputs_of_step(step: TrainingStep, args: Sequence[Any]) -> tuple[Any, ...]:

@@ -310,10 +310,15 @@ def _bind_options(keywords: Mapping[str, Any]) -> _core.BindOptions:
     return bind
 
 
+def _one_of(name: str | None, known: list[str], keyword: str) -> str:
+    """The name, or nothing where none is given; told before a module is exported for it."""
+    return _chosen({one: one for one in known}, name, keyword) if name else ""
+
+
 def _train_options(keywords: Mapping[str, Any]) -> _core.TrainOptions:
     train = _core.TrainOptions()
-    train.optimizer = keywords.get("train") or ""
-    train.loss = keywords.get("loss") or ""
+    train.optimizer = _one_of(keywords.get("train"), _core.optimizers(), "train")
+    train.loss = _one_of(keywords.get("loss"), _core.losses(), "loss")
     train.options = _optimizer_options(keywords.get("optim_args") or {})
     train.groups = _groups(keywords)
     for name in ("freeze", "recompute", "inplace"):

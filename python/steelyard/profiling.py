@@ -92,7 +92,7 @@ def _prepared(
 
     from steelyard import torch_bridge
 
-    if str(device) != "cpu":
+    if str(device).partition(":")[0] != "cpu":
         raise UnsupportedError(
             f'the device "{device}" is not known yet', "device", 'Pass "cpu": the only one so far.'
         )

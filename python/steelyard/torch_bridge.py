@@ -11,8 +11,12 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
+import io
+import logging
 import os
+import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -54,6 +58,12 @@ def program_of(
         if as_ == "module":
             raise UsageError("an ExportedProgram is weighed as it was exported", "as_")
         return _read(model, "ExportedProgram")
+    if isinstance(model, torch.jit.ScriptModule):
+        raise ExportError(
+            "a TorchScript module cannot be exported",
+            type(model).__name__,
+            "Pass the nn.Module that it was scripted or traced from.",
+        )
     if args is None and kwargs is None:
         raise UsageError(
             "a module is exported with example inputs",
@@ -87,6 +97,7 @@ def _traced(
     examples = pytree.tree_map_only(torch.Tensor, twin, (tuple(positional), dict(kwargs or {})))
     try:
         with contextlib.ExitStack() as traced:
+            traced.enter_context(_said_once())
             if not on_cpu:
                 traced.enter_context(torch.device(device))
             functions: dict[str, None] = {}
@@ -102,6 +113,35 @@ def _traced(
             place_of(error) or type(model).__name__,
             hint_for(error),
         ) from error
+
+
+@contextlib.contextmanager
+def _said_once() -> Iterator[None]:
+    """While it is active, what PyTorch logs and writes to standard error waits: where it fails, its
+    exception says it, too, and else it is shown afterwards."""
+    held: list[tuple[logging.Handler, logging.LogRecord]] = []
+    here = threading.get_ident()
+    filters = []
+    for handler in logging.getLogger("torch").handlers:
+
+        def waits(record: logging.LogRecord, handler: logging.Handler = handler) -> bool:
+            if record.thread != here:
+                return True
+            held.append((handler, record))
+            return False
+
+        handler.addFilter(waits)
+        filters.append((handler, waits))
+    written = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(written):
+            yield
+    finally:
+        for handler, waits in filters:
+            handler.removeFilter(waits)
+    for handler, record in held:
+        handler.handle(record)
+    sys.stderr.write(written.getvalue())
 
 
 def copy_untouched(model: torch.nn.Module, twin: Twin) -> torch.nn.Module:

@@ -76,7 +76,28 @@ def test_a_step() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(steelyard.UsageError, match='there is no "cuda"'):
-        get_peak_memory(BERT, "cuda")
+    with pytest.raises(steelyard.UsageError, match='there is no "tpu"'):
+        get_peak_memory(BERT, "tpu")
     with pytest.raises(steelyard.UsageError, match="There are: sgd, lans"):
         append_loss_n_optimizer(BERT, optimizer="adamw")
+
+
+def test_devices_are_those_of_pytorch_too() -> None:
+    model, x = torch.nn.Linear(INPUTS, OUTPUTS), torch.zeros(ROWS, INPUTS)
+    on_cpu = get_peak_memory(model, "cpu", [x], runtime="eager")
+    assert get_peak_memory(model, torch.device("cpu"), [x], runtime="eager") == on_cpu
+    assert get_peak_memory(model, "cpu:0", [x], runtime="eager") == on_cpu
+    with pytest.warns(UserWarning, match="h100"):
+        on_gpu = get_peak_memory(model, "cuda:0", [x], runtime="eager")
+    assert on_gpu == get_peak_memory(model, "h100", [x], runtime="eager")
+    with pytest.raises(steelyard.UsageError, match="tpu"):
+        get_peak_memory(model, "tpu", [x])
+
+
+def test_parameters_depend_on_no_open_size() -> None:
+    model = Path(__file__).parents[2] / "data/onnx/bert.torchscript.onnx"
+    with pytest.raises(steelyard.InvalidInputError, match="has no value"):
+        steelyard.weigh(model)
+    bound = steelyard.weigh(model, batch=2, seq=16).data["parameters"]["by_dtype"]["float32"]
+    assert get_param_size(model) == bound["count"]
+    assert get_param_size(model, mbs=True) == bound["bytes"] / MIB

@@ -322,3 +322,35 @@ def test_only_modules_are_weighed_as_such() -> None:
         steelyard.weigh(torch.export.export(small(), (IMAGES,)), as_="module")
     with pytest.raises(steelyard.UsageError, match=r"only an nn\.Module"):
         steelyard.weigh("model.pt2", as_="module")
+
+
+class Branches(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if x.sum() > 0 else x
+
+
+@pytest.mark.parametrize(
+    ("model", "x"),
+    [(torch.nn.Linear(16, 3), torch.zeros(4, 17)), (Branches(), torch.ones(3))],
+    ids=["sizes", "branch"],
+)
+def test_a_failed_export_is_told_once(
+    model: torch.nn.Module, x: torch.Tensor, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(steelyard.ExportError):
+        steelyard.weigh(model, args=(x,))
+    said = capfd.readouterr()
+    assert "fake_tensor" not in said.err
+    assert "forward(" not in said.err + said.out
+
+
+def test_torchscript_is_told_so() -> None:
+    scripted = torch.jit.trace(torch.nn.Linear(16, 3), torch.zeros(4, 16))
+    with pytest.raises(steelyard.ExportError, match=r"TorchScript.*traced from"):
+        steelyard.weigh(scripted, args=(torch.zeros(4, 16),))
+
+
+@pytest.mark.parametrize("wrong", [{"train": "adam9"}, {"train": "adam", "loss": "crossentropy"}])
+def test_wrong_names_are_told_before_the_export(wrong: dict[str, Any]) -> None:
+    with pytest.raises(steelyard.UsageError, match=r'there is no "(adam9|crossentropy)"'):
+        steelyard.weigh(Branches(), args=(torch.ones(3),), **wrong)
