@@ -40,7 +40,7 @@ class ArgumentSet {
 
  private:
   std::array<std::uint8_t, kMost> places_{};
-  std::size_t size_ = 0;
+  std::uint8_t size_ = 0;
 };
 
 // Among what a formula saves, output `i` of the operator.

@@ -9,7 +9,7 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
+#include <ranges>
 #include <string_view>
 
 namespace steelyard {
@@ -66,17 +66,49 @@ class Signature {
     Parse();
   }  // NOLINT(google-explicit-constructor)
   constexpr std::string_view text() const { return text_; }
-  constexpr std::span<const Param> params() const { return {params_.data(), count_}; }
+  // A range of Param with random access; views of this signature.
+  constexpr auto params() const {
+    return std::views::iota(std::size_t{0}, std::size_t{count_}) |
+           std::views::transform([this](std::size_t i) { return ParamAt(i); });
+  }
   // Number of tensors returned; -1 for a list.
   constexpr int returns() const { return returns_; }
   constexpr int IndexOf(std::string_view name) const {
     for (std::size_t i = 0; i < count_; ++i) {
-      if (params_[i].name == name) return static_cast<int>(i);
+      if (params_[i].name.Of(text_) == name) return static_cast<int>(i);
     }
     return -1;
   }
 
  private:
+  // A Param as places in the text: over a thousand rows stand in the program, and each page of them
+  // that holds addresses is written whenever it starts.
+  struct Word {
+    std::uint16_t begin = 0, size = 0;
+    constexpr std::string_view Of(std::string_view text) const { return text.substr(begin, size); }
+  };
+  struct Packed {
+    Word name, default_text;
+    ParamType type = ParamType::kOther;
+    bool optional : 1 = false, list : 1 = false, written : 1 = false, aliased : 1 = false,
+                    variadic : 1 = false;
+  };
+
+  constexpr Param ParamAt(std::size_t i) const {
+    const Packed& param = params_[i];
+    return {.name = param.name.Of(text_),
+            .default_text = param.default_text.Of(text_),
+            .type = param.type,
+            .optional = param.optional,
+            .list = param.list,
+            .written = param.written,
+            .aliased = param.aliased,
+            .variadic = param.variadic};
+  }
+  consteval Word WordOf(std::string_view part) const {
+    return {static_cast<std::uint16_t>(part.data() - text_.data()),
+            static_cast<std::uint16_t>(part.size())};
+  }
   static constexpr ParamType TypeOf(std::string_view base) {
     if (base == "Tensor") return ParamType::kTensor;
     if (base == "int" || base == "SymInt") return ParamType::kInt;
@@ -88,7 +120,7 @@ class Signature {
     return ParamType::kOther;
   }
   // "Tensor(a!)?", "SymInt[2]?", "Tensor?[]": the base word, then marks in any order.
-  consteval Param ParseParam(std::string_view part) {
+  consteval Packed ParseParam(std::string_view part) {
     std::size_t space = part.rfind(' ');
     if (space == std::string_view::npos) throw "a parameter needs a type and a name";
     // A default may contain spaces ("[0, 1]"): the name is the word before '='.
@@ -97,12 +129,12 @@ class Signature {
     }
     std::string_view type = part.substr(0, space);
     std::string_view name = part.substr(space + 1);
-    Param param;
+    Packed param;
     if (std::size_t equals = name.find('='); equals != std::string_view::npos) {
-      param.default_text = name.substr(equals + 1);
+      param.default_text = WordOf(name.substr(equals + 1));
       name = name.substr(0, equals);
     }
-    param.name = name;
+    param.name = WordOf(name);
     param.written = type.find('!') != std::string_view::npos;
     param.aliased = type.find("(a") != std::string_view::npos;
     param.list = type.find('[') != std::string_view::npos;
@@ -146,8 +178,8 @@ class Signature {
   }
 
   std::string_view text_;
-  std::array<Param, kMaxParams> params_{};
-  std::size_t count_ = 0;
+  std::array<Packed, kMaxParams> params_{};
+  std::uint16_t count_ = 0;
   int returns_ = 0;
 };
 

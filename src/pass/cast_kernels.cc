@@ -116,7 +116,7 @@ class Caster {
   template <class Visit>
   void VisitWritten(const OpDef* def, std::span<const Argument> args, const Visit& visit) const {
     if (def == nullptr) return;
-    const std::span<const Param> params = def->signature->params();
+    const auto params = def->signature->params();
     for (std::size_t i = 0; i < std::min(args.size(), params.size()); ++i) {
       if (params[i].written) VisitValues(p_, args[i], visit);
     }
@@ -220,7 +220,7 @@ class Caster {
 
   // What is overwritten stays what it is, and the others become that.
   std::vector<Wish> WishesOfOverwriting(const OpDef& def, std::span<const Argument> args) const {
-    const std::span<const Param> params = def.signature->params();
+    const auto params = def.signature->params();
     std::vector<Wish> wishes(args.size(), Wish::Original());
     for (std::size_t i = 0; i < std::min(args.size(), params.size()); ++i) {
       if (params[i].written) wishes[i] = {};
@@ -320,7 +320,7 @@ class Caster {
     before_.push_back(before_[from]);
     source_.push_back(kNoId);
     std::vector<Argument> args{Argument::OfValue(from), Argument::OfDType(dtype)};
-    const std::span<const Param> params = def.signature->params();
+    const auto params = def.signature->params();
     for (std::size_t i = args.size(); i < params.size(); ++i) {
       args.push_back(params[i].type == ParamType::kBool ? Argument::OfBool(false)
                                                         : Argument::None());

@@ -400,7 +400,7 @@ void Autograd::SaveArgument(const OpDef& def, int place, std::span<const Argumen
 
 // Saved arguments are released in the alphabetical order of their names.
 void Autograd::SaveArguments(const OpDef& def, std::span<const Argument> args) {
-  const std::span<const Param> params = def.signature->params();
+  const auto params = def.signature->params();
   std::array<int, Signature::kMaxParams> order{};
   std::size_t count = 0;
   for (std::size_t i = 0; i < args.size(); ++i) {

@@ -132,7 +132,7 @@ std::string_view KindOf(ParamType type) {
 
 void BindArguments(Program& program, const OpDef& def, std::span<const Argument> given,
                    BoundArguments& bound) {
-  const std::span<const Param> params = def.signature->params();
+  const auto params = def.signature->params();
   std::uint32_t filled = 0;
   for (std::size_t i = 0; i < given.size(); ++i) {
     std::size_t at = i;

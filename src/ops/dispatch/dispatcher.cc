@@ -101,10 +101,11 @@ void Dispatcher::CopyTables() {
   out_.released = source_.released;
   out_.name = source_.name;
   out_.producer = source_.producer;
-  const std::size_t expected = source_.main().nodes.size() * 4;
+  // About what models need; what is reserved and not used costs no memory.
+  const std::size_t expected = source_.main().nodes.size() * (Trains(source_) ? 20 : 4);
   out_.values.reserve(source_.values.size() + expected);
   out_.main().nodes.reserve(expected * 2);
-  out_.arguments.reserve(source_.arguments.size() + expected * 2);
+  out_.arguments.reserve(source_.arguments.size() + expected * 4);
   out_.outputs.reserve(expected);
   references_.reserve(out_.values.capacity());
 }
@@ -313,7 +314,7 @@ void Dispatcher::RunRow(const OpDef& def, const Node& node, Locals& locals) {
 
 // "Any... operands" takes all arguments from its place on as one list.
 void Dispatcher::PackVariadic(const OpDef& def, std::vector<Argument>& given) {
-  const std::span<const Param> params = def.signature->params();
+  const auto params = def.signature->params();
   if (params.empty() || !params.back().variadic) return;
   for (Argument& argument : given) argument.name = kNoString;
   if (given.size() + 1 < params.size()) return;  // refused when the arguments are bound
@@ -370,7 +371,7 @@ void Dispatcher::CompareWithFile(const Node& node, ValueId recorded, ValueId com
 // when the operator ends: within it where a graph calls it, after it where Python code does.
 std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> args) {
   std::vector<Tensor> boxes;
-  const std::span<const Param> params = def.signature->params();
+  const auto params = def.signature->params();
   for (std::size_t i = 0; i < params.size(); ++i) {
     if (params[i].type != ParamType::kTensor || params[i].list) continue;
     const ArgKind kind = args[i].kind;

@@ -29,12 +29,13 @@ const OpDef* InPlaceForm(const OpDef& def) {
   const OpDef* form = FindOp(
       OpName::FromRuntime(fmt::format("{}_{}", name.substr(0, overload), name.substr(overload))));
   if (form == nullptr || !form->overwrites()) return nullptr;
-  const std::span<const Param> params = def.signature->params();
+  const auto params = def.signature->params();
+  const auto others = std::views::drop(1);
   // The first one is sometimes called "input".
-  const bool same = std::ranges::equal(params.subspan(1), form->signature->params().subspan(1), {},
+  const bool same = std::ranges::equal(params | others, form->signature->params() | others, {},
                                        &Param::name, &Param::name);
   const auto is_tensor = [](const Param& param) { return param.type == ParamType::kTensor; };
-  const bool unary = is_tensor(params[0]) && std::ranges::none_of(params.subspan(1), is_tensor);
+  const bool unary = is_tensor(params[0]) && std::ranges::none_of(params | others, is_tensor);
   return same && unary ? form : nullptr;
 }
 

@@ -76,7 +76,7 @@ std::optional<std::vector<Tensor>> OnSparse(Dispatcher& d, const OpDef& def,
 // Rows that stand for a part of an operator or for Python are called by what was asked already.
 MathBits BitsTakenBy(const OpDef& def) {
   const bool from_parts = !def.is_kernel() && def.grad->kind() == Gradient::Kind::kFromParts;
-  const std::span<const Param> params = def.signature->params();
+  const auto params = def.signature->params();
   const bool views =
       *def.alias == Alias::kView || (!params.empty() && params[0].aliased && !params[0].written);
   const bool passes = from_parts || views || !def.name->text().starts_with("aten::");

@@ -116,7 +116,7 @@ class Builder {
   std::vector<StorageId> Written(NodeId i, const Node& node, const Call& call) const {
     std::vector<StorageId> out;
     if (call.def == nullptr || overwriting_.makes_new[i]) return out;
-    const std::span<const Param> params = call.def->signature->params();
+    const auto params = call.def->signature->params();
     const std::span<const Argument> args = p_.args(node);
     for (std::size_t a = 0; a < std::min(args.size(), params.size()); ++a) {
       if (!params[a].written) continue;

@@ -62,7 +62,7 @@ class Search {
 
   void Overwrite(const Node& node, const OpDef& def, std::uint32_t i) {
     const std::span<const Argument> args = p_.args(node);
-    const std::span<const Param> params = def.signature->params();
+    const auto params = def.signature->params();
     for (std::size_t a = 0; a < std::min(args.size(), params.size()); ++a) {
       if (!params[a].written || (a == 0 && *def.alias == Alias::kInPlace)) continue;
       VisitValues(p_, args[a], [&](ValueId id) { out_.stays[p_.values[id].storage] = true; });
