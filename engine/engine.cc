@@ -13,6 +13,7 @@
 #include <exception>
 #include <string_view>
 
+#include "device.h"
 #include "execute/engine_abi.h"
 #include "session.h"
 
@@ -51,6 +52,18 @@ void SetThreads(int threads) { at::set_num_threads(threads); }
 
 void SetSeed(std::uint64_t seed) { at::manual_seed(seed); }
 
+bool OpenNamed(const char* name, SyDevice* device, SyError* error) {
+  return Try(error, [&] { *device = OpenDevice(name); });
+}
+
+SyDeviceMemory MemoryOfNamed(const char* name) { return MemoryOf(DeviceNamed(name)); }
+
+void ResetPeaksOfNamed(const char* name) { ResetPeaks(DeviceNamed(name)); }
+
+void SetDeterministic(bool on) {
+  at::globalContext().setDeterministicAlgorithms(on, /*warn_only=*/false);
+}
+
 SySession* Open(const SyProgram* program, SyError* error) {
   SySession* session = nullptr;
   Try(error, [&] { session = new SySession{Session(*program)}; });
@@ -63,9 +76,9 @@ bool Reload(SySession* session, const SyProgram* program, SyError* error) {
   return Try(error, [&] { session->session.Reload(*program); });
 }
 
-bool Place(SySession* session, std::uint32_t value, const SyLayout* layout,
+bool Place(SySession* session, std::uint32_t value, bool on_host, const SyLayout* layout,
            const SyContent* content, SyError* error) {
-  return Try(error, [&] { session->session.Place(value, *layout, *content); });
+  return Try(error, [&] { session->session.Place(value, on_host, *layout, *content); });
 }
 
 void Share(SySession* session, std::uint32_t value, std::uint32_t of) {
@@ -94,6 +107,10 @@ constexpr SyEngine kEngine{.abi = SY_ENGINE_ABI,
                            .torch = TORCH_VERSION,
                            .set_threads = SetThreads,
                            .set_seed = SetSeed,
+                           .set_deterministic = SetDeterministic,
+                           .open_device = OpenNamed,
+                           .memory_of = MemoryOfNamed,
+                           .reset_peaks = ResetPeaksOfNamed,
                            .open = Open,
                            .close = Close,
                            .reload = Reload,

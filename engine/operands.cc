@@ -27,10 +27,11 @@ using c10::IValue;
 using c10::TypeKind;
 using c10::TypePtr;
 
-// A program that was exported for the device "meta" means the one that it runs on.
-c10::Device DeviceNamed(std::string_view name) {
-  if (name == "meta") return c10::Device(c10::kCPU);
-  return c10::Device(std::string(name));
+bool IsDevice(const TypePtr& type) {
+  if (type->kind() == TypeKind::OptionalType) {
+    return IsDevice(type->castRaw<c10::OptionalType>()->getElementType());
+  }
+  return type->kind() == TypeKind::DeviceObjType;
 }
 
 bool IsTensor(const TypePtr& type) {
@@ -100,7 +101,10 @@ IValue ListConstant(const SyArgument& argument, const TypePtr& of) {
 
 // An argument without tensors, of the type that the schema gives it.
 IValue Constant(const SyArgument& argument, const TypePtr& type) {
-  if (argument.kind == SY_NONE) return {};
+  if (argument.kind == SY_NONE) {
+    // A tensor that may be left out without the schema saying so is one that is not defined.
+    return type->kind() == TypeKind::TensorType ? IValue(at::Tensor()) : IValue();
+  }
   switch (type->kind()) {
     case TypeKind::OptionalType:
       return Constant(argument, type->castRaw<c10::OptionalType>()->getElementType());
@@ -117,8 +121,6 @@ IValue Constant(const SyArgument& argument, const TypePtr& type) {
       return Number(argument);
     case TypeKind::StringType:
       return std::string(argument.text);
-    case TypeKind::DeviceObjType:
-      return DeviceNamed(argument.text);
     case TypeKind::TensorType: {
       at::Tensor boxed = at::scalar_tensor(Number(argument).toScalar());
       boxed.unsafeGetTensorImpl()->set_wrapped_number(true);
@@ -157,7 +159,7 @@ TypePtr OwnType(const SyArgument& argument) {
 
 }  // namespace
 
-Operands::Operands(const SyCall& call, const c10::FunctionSchema& schema) {
+Operands::Operands(const SyCall& call, const c10::FunctionSchema& schema, c10::Device device) {
   const auto& formals = schema.arguments();
   std::vector<const SyArgument*> given(formals.size(), nullptr);
   for (std::size_t i = 0; i < call.argument_count; ++i) {
@@ -170,7 +172,11 @@ Operands::Operands(const SyCall& call, const c10::FunctionSchema& schema) {
     given[place] = &argument;
   }
   for (std::size_t i = 0; i < formals.size(); ++i) {
-    if (given[i] != nullptr) {
+    const bool says = given[i] != nullptr && given[i]->kind != SY_NONE;
+    // One that takes tensors makes its results where they are, unless it says where.
+    if (IsDevice(formals[i].type()) && (says || slots_.empty())) {
+      constants_.push_back(device);
+    } else if (given[i] != nullptr) {
       Add(*given[i], formals[i].type());
     } else {
       const auto& otherwise = formals[i].default_value();

@@ -6,6 +6,7 @@
 #include <ATen/core/function_schema.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/core/stack.h>
+#include <c10/core/Device.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,8 +26,10 @@ struct Slot {
 // The operands of one call, made once.
 class Operands {
  public:
-  // In the order of a schema, with its defaults. Throws c10::Error where they do not fit it.
-  Operands(const SyCall& call, const c10::FunctionSchema& schema);
+  // In the order of a schema, with its defaults. What makes tensors makes them on `device`,
+  // whatever device the program was exported for. Throws c10::Error where they do not fit the
+  // schema.
+  Operands(const SyCall& call, const c10::FunctionSchema& schema, c10::Device device);
   // As they are, of a call that PyTorch has no schema for.
   explicit Operands(const SyCall& call);
 

@@ -11,11 +11,13 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/core/DeviceGuard.h>
 
 #include <chrono>
 #include <string_view>
 #include <utility>
 
+#include "device.h"
 #include "dtypes.h"
 
 namespace steelyard::engine {
@@ -71,7 +73,10 @@ SyProblem ProblemOf(const c10::Error& error) {
 }
 
 Session::Session(const SyProgram& program)
-    : values_(program.value_count), placed_(program.value_count), kept_(program.value_count) {
+    : device_(DeviceNamed(program.device)),
+      values_(program.value_count),
+      placed_(program.value_count),
+      kept_(program.value_count) {
   Reload(program);
 }
 
@@ -87,7 +92,7 @@ void Session::Reload(const SyProgram& program) {
   }
 }
 
-Session::Call Session::Prepare(const SyCall& call) {
+Session::Call Session::Prepare(const SyCall& call) const {
   if (call.op == nullptr) {
     Call out{std::nullopt, nullptr, Operands(SyCall{}), {}};
     for (std::size_t i = 0; i < call.argument_count; ++i) {
@@ -100,14 +105,18 @@ Session::Call Session::Prepare(const SyCall& call) {
     return {std::nullopt, kernel, Operands(call), std::move(results)};
   }
   const c10::OperatorHandle op = OperatorNamed(call.op);
-  return {op, nullptr, Operands(call, op.schema()), std::move(results)};
+  const c10::Device device = call.on_host ? c10::Device(c10::kCPU) : device_;
+  return {op, nullptr, Operands(call, op.schema(), device), std::move(results)};
 }
 
-void Session::Place(std::uint32_t value, const SyLayout& layout, const SyContent& content) {
+void Session::Place(std::uint32_t value, bool on_host, const SyLayout& layout,
+                    const SyContent& content) {
   const at::NoGradGuard no_grad;
   const at::IntArrayRef sizes(layout.sizes, layout.rank);
   const at::ScalarType type = ScalarTypeNamed(layout.dtype);
-  at::Tensor tensor = at::empty_strided(sizes, {layout.strides, layout.rank}, type);
+  const c10::Device device = on_host ? c10::Device(c10::kCPU) : device_;
+  at::Tensor tensor = at::empty_strided(sizes, {layout.strides, layout.rank},
+                                        at::TensorOptions(type).device(device));
   if (content.bytes != nullptr) {
     // Copied, so that it lies as PyTorch's own tensors do and may be written to.
     tensor.copy_(at::from_blob(const_cast<void*>(content.bytes), sizes, type));
@@ -126,7 +135,9 @@ void Session::Share(std::uint32_t value, std::uint32_t of) {
 void Session::Run(std::size_t begin, std::size_t end, const SyRecord& record) {
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   const at::NoGradGuard no_grad;
-  Listening listening(record);
+  const c10::OptionalDeviceGuard on_device(device_.is_cpu() ? std::nullopt
+                                                            : std::optional(device_));
+  Listening listening(record, device_);
   for (std::size_t i = begin; i < end; ++i) {
     if (record.stop != nullptr && *record.stop != 0) throw CallError("it was interrupted", i);
     listening.set_call(i);
@@ -139,9 +150,11 @@ void Session::Run(std::size_t begin, std::size_t end, const SyRecord& record) {
       throw CallError(error.what(), i);
     }
     if (record.seconds != nullptr) {
+      WaitFor(device_);
       record.seconds[i] += std::chrono::duration<double>(Clock::now() - start).count();
     }
   }
+  WaitFor(device_);
 }
 
 void Session::RunCall(const Call& call) {
@@ -180,7 +193,7 @@ void Session::TakeResults(const Call& call) {
 }
 
 void Session::Release(std::span<const std::uint32_t> values, const SyRecord& record) {
-  const Listening listening(record);
+  const Listening listening(record, device_);
   for (const std::uint32_t value : values) {
     if (placed_[value].isNone()) values_[value] = c10::IValue();
   }
@@ -197,7 +210,7 @@ SyElements Session::Read(std::uint32_t value) {
   const at::NoGradGuard no_grad;
   const at::Tensor tensor = values_[value].toTensor();
   const at::Tensor dense = tensor.is_sparse() ? tensor.to_dense() : tensor;
-  read_ = dense.resolve_conj().resolve_neg().contiguous();
+  read_ = dense.resolve_conj().resolve_neg().contiguous().cpu();
   return {{NameOf(read_.scalar_type()), read_.sizes().data(), read_.strides().data(),
            read_.sizes().size()},
           read_.const_data_ptr(),

@@ -7,6 +7,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/core/stack.h>
+#include <c10/core/Device.h>
 #include <c10/util/Exception.h>
 
 #include <cstddef>
@@ -38,10 +39,11 @@ SyProblem ProblemOf(const c10::Error& error);
 
 class Session {
  public:
+  // Requires: the program's device has been opened.
   explicit Session(const SyProgram& program);
 
   void Reload(const SyProgram& program);
-  void Place(std::uint32_t value, const SyLayout& layout, const SyContent& content);
+  void Place(std::uint32_t value, bool on_host, const SyLayout& layout, const SyContent& content);
   void Share(std::uint32_t value, std::uint32_t of);
   void Keep(std::uint32_t value) { kept_[value] = true; }
   void Run(std::size_t begin, std::size_t end, const SyRecord& record);
@@ -57,10 +59,11 @@ class Session {
     std::vector<std::uint32_t> values;  // of the results, or of what is let go
   };
 
-  static Call Prepare(const SyCall& call);
+  Call Prepare(const SyCall& call) const;
   void RunCall(const Call& call);
   void TakeResults(const Call& call);
 
+  c10::Device device_;
   std::vector<Call> calls_;
   std::vector<c10::IValue> values_;
   std::vector<c10::IValue> placed_;  // None where the program makes it

@@ -83,6 +83,18 @@ void ConvolutionBackward(Stack* stack) {
   PutGradients(of, windows, kDirection, groups, taken, stack);
 }
 
+// CUDA's: grad, self, weight, stride, padding, dilation, transposed, groups, mask. The bias's is
+// not of this step.
+void ImageAndWeightBackward(Stack* stack) {
+  Taken taken(stack);
+  const BackwardOperands of(taken);
+  const Windows windows{taken.Integers(), taken.Integers(), taken.Integers()};
+  const Direction direction = taken.Bool() ? Direction::kTransposed : Direction::kPlain;
+  const std::int64_t groups = taken.Integer();
+  PutGradients(of, windows, direction, groups, taken, stack);
+  stack->pop_back();
+}
+
 // The sizes tell the dilation.
 Sizes DilationOf(const BackwardOperands& of, const Sizes& kernel, const Windows& windows) {
   Sizes dilation;
@@ -106,6 +118,8 @@ void SlowBackward(Stack* stack) {
 }
 
 constexpr std::array kRows{
+    KernelRow{"steelyard::cudnn_convolution_backward", ImageAndWeightBackward},
+    KernelRow{"steelyard::depthwise_convolution_backward", ImageAndWeightBackward},
     KernelRow{"steelyard::onednn_convolution_backward", ConvolutionBackward<Direction::kPlain>},
     KernelRow{"steelyard::onednn_transposed_backward", ConvolutionBackward<Direction::kTransposed>},
     KernelRow{"steelyard::slow_conv3d_backward", SlowBackward<Direction::kPlain>},

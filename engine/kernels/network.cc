@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Layers that PyTorch takes apart before its dispatcher sees them: pools of rows, oneDNN's LSTM,
-// and columns that are added up to an image.
+// columns that are added up to an image, and CUDA's dropout.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
@@ -10,6 +10,8 @@
 #include <ATen/ops/max_pool1d.h>
 #include <ATen/ops/mkldnn_rnn_layer.h>
 #include <ATen/ops/mkldnn_rnn_layer_backward.h>
+#include <ATen/ops/native_dropout.h>
+#include <ATen/ops/native_dropout_backward.h>
 
 #include <algorithm>
 #include <array>
@@ -107,7 +109,26 @@ void ColumnStorage(Stack* stack) {
   stack->emplace_back(std::move(storage));
 }
 
+// input, p, train
+void FusedDropout(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  const double p = taken.Number().toDouble();
+  auto [kept, mask] = at::native_dropout(self, p, taken.Bool());
+  stack->emplace_back(std::move(kept));
+  stack->emplace_back(std::move(mask));
+}
+
+void MaskedScale(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor grad = taken.Tensor();
+  const at::Tensor mask = taken.Tensor();
+  stack->emplace_back(at::native_dropout_backward(grad, mask, taken.Number().toDouble()));
+}
+
 constexpr std::array kRows{
+    KernelRow{"steelyard::fused_dropout", FusedDropout},
+    KernelRow{"steelyard::masked_scale", MaskedScale},
     KernelRow{"steelyard::column_storage", ColumnStorage},
     KernelRow{"steelyard::lstm_layer", Layer},
     KernelRow{"steelyard::lstm_layer_backward", LayerBackward},

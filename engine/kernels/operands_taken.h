@@ -38,9 +38,10 @@ class Taken {
   bool Bool() { return Next().toBool(); }
   std::string Text() { return Next().toStringRef(); }
   at::Scalar Number() { return Next().toScalar(); }
+  // One that is shorter asks for no more.
   std::array<bool, 3> Mask() {
     const c10::List<bool> list = Next().toBoolList();
-    return {list.get(0), list.get(1), list.get(2)};
+    return {list.get(0), list.get(1), list.size() > 2 && list.get(2)};
   }
 
  private:

@@ -79,6 +79,7 @@ void BindRun(nb::module_& module) {
   nb::class_<RunOptions>(module, "RunOptions", "What runs, and how often.")
       .def(nb::init<>())
       .def_rw("weigh", &RunOptions::weigh)
+      .def_rw("device_at_hand", &RunOptions::device_at_hand)
       .def_rw("engine", &RunOptions::engine)
       .def_rw("threads", &RunOptions::threads)
       .def_rw("warmup", &RunOptions::warmup)

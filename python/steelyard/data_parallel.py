@@ -30,8 +30,19 @@ GROUP = "steelyard"
 # How long a process waits for others that neither answer nor end.
 PATIENCE = datetime.timedelta(minutes=5)
 # What sums gradients; the time in it is mostly that of waiting.
+GLOO, NCCL = "gloo", "nccl"
 SUM = "steelyard::sum_across_"
 OPTIMIZER = "optimizer"
+
+# What is told of the memory of all processes, and how it is called.
+MEMORY = {
+    "peak": "peak",
+    "predicted_peak": "peak, predicted",
+    "allocated_peak": "allocated",
+    "reserved_peak": "reserved",
+    "process_on_device": "on the device",
+    "process_peak": "process",
+}
 
 
 def rank_count() -> int:
@@ -86,6 +97,16 @@ class Asked:
     def trains(self) -> bool:
         return any(word.partition("=")[0] == "--train" for word in self.words)
 
+    @property
+    def device(self) -> str:
+        """What `--device` says, the last one."""
+        device = "cpu"
+        for i, word in enumerate(self.words):
+            name, equals, value = word.partition("=")
+            if name == "--device" and (equals or i + 1 < len(self.words)):
+                device = value if equals else self.words[i + 1]
+        return device
+
     def of_rank(self, rank: int, report: Path) -> list[str]:
         """The command line of a process; `{rank}` in a file's name is its number."""
         words = [word.replace("{rank}", str(rank)) for word in self.words]
@@ -94,7 +115,7 @@ class Asked:
 
 
 @contextlib.contextmanager
-def _group() -> Iterator[Any]:
+def _group(backend: str) -> Iterator[Any]:
     """torch.distributed, with a group of all processes that the engine finds."""
     import torch.distributed as dist
 
@@ -107,7 +128,7 @@ def _group() -> Iterator[Any]:
     from torch._C._distributed_c10d import _register_process_group
 
     try:
-        dist.init_process_group("gloo", timeout=PATIENCE)
+        dist.init_process_group(backend, timeout=PATIENCE)
     except (RuntimeError, ValueError) as error:
         raise UnsupportedError(f"the processes do not find each other: {_first(error)}") from None
     _register_process_group(GROUP, dist.group.WORLD)
@@ -123,8 +144,29 @@ def _first(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0]
 
 
+def _take_device() -> None:
+    """Each process of a machine has a CUDA device of its own, as torchrun numbers them."""
+    import torch
+
+    rank, count = int(os.environ.get("LOCAL_RANK", "0")), torch.cuda.device_count()
+    if rank >= count:
+        raise UsageError(
+            f"process {rank} of this machine has no CUDA device: there are {count}",
+            "--device",
+            f"Start at most {count}: torchrun --nproc-per-node {count}."
+            if count
+            else "It takes a PyTorch with CUDA, and NVIDIA's driver.",
+        )
+    torch.cuda.set_device(rank)
+
+
 def _run(asked: Asked) -> int:
-    with _group() as dist, tempfile.TemporaryDirectory() as folder:
+    on_cpu = asked.device == "cpu"
+    if not on_cpu:
+        _take_device()
+    # Reports are gathered in the host's memory, gradients summed where they are.
+    backend = GLOO if on_cpu else f"cpu:{GLOO},cuda:{NCCL}"
+    with _group(backend) as dist, tempfile.TemporaryDirectory() as folder:
         rank, path = dist.get_rank(), Path(folder) / "report.json"
         if status := _core.main(asked.of_rank(rank, path)):
             return status  # it has said why, and ends the group
@@ -139,7 +181,7 @@ def _run(asked: Asked) -> int:
                 "What it said on standard error is the reason.",
             ) from None
         if reports is not None:
-            _write(merged(reports), asked)
+            _write(merged(reports, GLOO if on_cpu else NCCL), asked)
         return 0
 
 
@@ -152,7 +194,7 @@ def _write(report: dict[str, Any], asked: Asked) -> None:
         sys.stdout.flush()
 
 
-def merged(reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def merged(reports: Sequence[dict[str, Any]], backend: str = GLOO) -> dict[str, Any]:
     """One report of those of all ranks, in their order.
 
     The straggler is the rank that takes longest for what it does alone: where gradients are
@@ -168,7 +210,7 @@ def merged(reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "schema": SCHEMA,
         "model": reports[0]["model"],
         "torch": reports[0]["torch"],
-        "backend": "gloo",
+        "backend": backend,
         "ranks": len(reports),
         "time": times,
         "alone": _spread(alone),
@@ -176,7 +218,8 @@ def merged(reports: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "straggler": alone.index(max(alone)) if any(alone) else None,
         "memory": {
             key: _spread([report["memory"][key] for report in reports])
-            for key in ("peak", "predicted_peak", "process_peak")
+            for key in MEMORY
+            if all(key in report["memory"] for report in reports)
         },
         "reports": list(reports),
     }
@@ -213,9 +256,11 @@ def told(report: dict[str, Any]) -> str:
     rows.append(("  alone", *_cells(report["alone"], _core.Unit.SECONDS)))
     rows.append(("  in sums of gradients", *_cells(report["waiting"], _core.Unit.SECONDS)))
     memory = report["memory"]
-    for name, key in (("peak", "peak"), ("peak, predicted", "predicted_peak")):
-        rows.append((f"  {name}", *_cells(memory[key], _core.Unit.BYTES)))
-    rows.append(("  process", *_cells(memory["process_peak"], _core.Unit.BYTES)))
+    rows += [
+        (f"  {name}", *_cells(memory[key], _core.Unit.BYTES))
+        for key, name in MEMORY.items()
+        if key in memory
+    ]
     head = (f"{report['ranks']} ranks", "lowest", "median", "highest", "of rank")
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     lines = [f"{report['model']}   torch {report['torch']}, {report['backend']}", ""]

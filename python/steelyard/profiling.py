@@ -73,11 +73,29 @@ def _options(warmup: int, number: int, repeat: int) -> _core.RunOptions:
     return options
 
 
+def _is_cuda(device: object) -> bool:
+    """Whether it is PyTorch's current CUDA device; refuses what the engine does not run on."""
+    import torch
+
+    kind, _, index = str(device).partition(":")
+    if kind not in ("cpu", "cuda"):
+        raise UnsupportedError(
+            f'the engine does not run on the device "{device}"', "device", 'Pass "cpu" or "cuda".'
+        )
+    if kind == "cuda" and index and index != str(torch.cuda.current_device()):
+        raise UsageError(
+            f"the current CUDA device is cuda:{torch.cuda.current_device()}",
+            f'device="{device}"',
+            f"Call torch.cuda.set_device({index}) before.",
+        )
+    return kind == "cuda"
+
+
 class _Held(list["_core.HeldTensor"]):
     """Tensors by address, with those that own the memory."""
 
     def __init__(self, tensors: dict[str, torch.Tensor]) -> None:
-        self.rows = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+        self.rows = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
         super().__init__(_held(name, tensor) for name, tensor in self.rows.items())
 
 
@@ -92,10 +110,7 @@ def _prepared(
 
     from steelyard import torch_bridge
 
-    if str(device).partition(":")[0] != "cpu":
-        raise UnsupportedError(
-            f'the device "{device}" is not known yet', "device", 'Pass "cpu": the only one so far.'
-        )
+    options.device_at_hand = _is_cuda(device)
     step = model if isinstance(model, TrainingStep) else None
     module = step.model if step else model
     examples = tuple(step.args if step and args is None else args or ())

@@ -26,11 +26,12 @@ namespace steelyard::cli {
 namespace {
 
 // Flags of weighing that nothing which runs can follow.
-constexpr std::array<std::string_view, 11> kOfPredictions = {
-    "--runtime",       "--schedule",  "--budget",
-    "--count",         "--strict",    "--as",
-    "--use-cache",     "--devices",   "--no-cudnn-attention",
-    "--deterministic", "--alloc-conf"};
+constexpr std::array<std::string_view, 9> kOfPredictions = {
+    "--runtime", "--schedule",  "--budget",  "--count",     "--strict",
+    "--as",      "--use-cache", "--devices", "--alloc-conf"};
+
+// The device that is here, whatever its name.
+constexpr std::string_view kAtHand = "cuda";
 
 bool CanRun(const Flag& flag) {
   return flag.heading != WeighCommand::kOfTexts &&
@@ -64,7 +65,10 @@ std::vector<Flag> RunCommand::Flags() {
   std::vector<Flag> of_models, flags;
   weigh_.AddModelFlags(&of_models);
   for (Flag& flag : of_models) {
-    if (flag.name == "--device") flag.choices = {"cpu"};
+    if (flag.name == "--device") {
+      flag.help = "where it runs: the CPU, the CUDA device that is here, or that by its name";
+      flag.choices.insert(flag.choices.begin() + 1, kAtHand);
+    }
     if (CanRun(flag)) flags.push_back(std::move(flag));
   }
   const std::size_t first = flags.size();
@@ -124,6 +128,7 @@ std::vector<Flag> RunCommand::Flags() {
 Result<RunOptions> RunCommand::Options() const {
   RunOptions options = run_;
   SY_ASSIGN_OR_RETURN(options.weigh, weigh_.Options());
+  options.device_at_hand = weigh_.device() == kAtHand;
   options.seed = static_cast<std::uint64_t>(seed_.value_or(0));
   if (const char* const engine = std::getenv("STEELYARD_ENGINE");
       options.engine.empty() && engine != nullptr) {

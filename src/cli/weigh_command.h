@@ -29,6 +29,8 @@ class WeighCommand final : public Command {
   // For commands that weigh models besides: what is weighed, and what the flags said of it.
   void AddModelFlags(std::vector<Flag>* flags);
   Result<WeighOptions> Options() const;
+  // The device that was asked for, by the name that the user gave it.
+  const std::string& device() const { return device_; }
 
  private:
   void AddSizeFlags(std::vector<Flag>* flags);

@@ -152,7 +152,7 @@ void Take(const Program& kernels, const Resident& resident, const GivenTensors& 
 std::vector<Resident> ResidentsOf(const Program& kernels) {
   std::vector<Resident> residents;
   std::vector<std::size_t> of_storage(kernels.storage_count, residents.max_size());
-  VisitResidents(kernels, [&](ValueId id, Category category, std::int64_t) {
+  VisitResidentsAnywhere(kernels, [&](ValueId id, Category category, std::int64_t) {
     of_storage[kernels.values[id].storage] = residents.size();
     residents.push_back({.value = id, .category = category});
   });

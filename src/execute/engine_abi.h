@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of what follows. */
-enum { SY_ENGINE_ABI = 2 };
+enum { SY_ENGINE_ABI = 3 };
 
 /* The one function that the library exports: `const SyEngine* steelyard_engine(void)`. */
 #define SY_ENGINE_ENTRY "steelyard_engine"
@@ -53,16 +53,20 @@ typedef struct SyArgument {
   size_t count; /* of elements */
 } SyArgument;
 
-/* A call of an operator, "aten::add.Tensor". Without an operator: its arguments are let go. */
+/* A call of an operator, "aten::add.Tensor". Without an operator: its arguments are let go.
+ * One of the host makes tensors in the host's memory, whatever device the program runs on. */
 typedef struct SyCall {
   const char* op;
+  bool on_host;
   const SyArgument* arguments;
   size_t argument_count;
   const uint32_t* results; /* SY_NO_VALUE: left out */
   size_t result_count;
 } SyCall;
 
+/* It runs on `device`, which has been opened: "cpu", "cuda" (the current one), "cuda:1". */
 typedef struct SyProgram {
+  const char* device;
   const SyCall* calls;
   size_t call_count;
   size_t value_count;
@@ -86,6 +90,23 @@ typedef struct SyContent {
   int64_t below;
 } SyContent;
 
+/* The device that a program runs on; what is not known is empty or 0. */
+enum { SY_NAME_SIZE = 96 };
+typedef struct SyDevice {
+  char bus[SY_NAME_SIZE]; /* where it is, as NVML knows it: "0000:19:00.0" */
+  int capability;         /* 10 x major + minor */
+  int multiprocessors;
+  int multiprocessor_threads;
+  int64_t memory; /* bytes */
+} SyDevice;
+
+/* Bytes of a device's allocator since the last call of `reset_peaks`; of the host: all 0. */
+typedef struct SyDeviceMemory {
+  int64_t allocated_peak;
+  int64_t reserved_peak;
+  int64_t reserved; /* now */
+} SyDeviceMemory;
+
 /* The elements of a tensor, row by row. */
 typedef struct SyElements {
   SyLayout layout;
@@ -108,7 +129,8 @@ typedef struct SyError {
 /* What is to be told of a run; any of it may be null. */
 typedef struct SyRecord {
   double* seconds; /* by call: what it took is added */
-  /* Called for every allocation (bytes > 0) and free (bytes < 0) of the thread that runs. */
+  /* Called for every allocation (bytes > 0) and free (bytes < 0) of the thread that runs, in the
+   * memory of the program's device. */
   void (*on_memory)(void* who, int64_t bytes, const void* address, size_t call);
   void* who;
   /* Looked at before every call: where it is not 0 the run stops, as if it failed. */
@@ -124,6 +146,12 @@ typedef struct SyEngine {
   /* Of the process. */
   void (*set_threads)(int threads);
   void (*set_seed)(uint64_t seed);
+  void (*set_deterministic)(bool on); /* as torch.use_deterministic_algorithms */
+
+  /* Makes a device ready and tells of it. The program's other calls may then name it. */
+  bool (*open_device)(const char* name, SyDevice* device, SyError* error);
+  SyDeviceMemory (*memory_of)(const char* device);
+  void (*reset_peaks)(const char* device);
 
   /* A session for a program; null on failure. Copies what it needs of it. */
   SySession* (*open)(const SyProgram* program, SyError* error);
@@ -131,15 +159,17 @@ typedef struct SyEngine {
   /* Takes another program in place of the first, over the same values. */
   bool (*reload)(SySession* session, const SyProgram* program, SyError* error);
 
-  /* Makes a tensor that stays until the session is closed, whatever the program lets go. */
-  bool (*place)(SySession* session, uint32_t value, const SyLayout* layout,
+  /* Makes a tensor that stays until the session is closed, whatever the program lets go: on the
+   * program's device, or on the host. */
+  bool (*place)(SySession* session, uint32_t value, bool on_host, const SyLayout* layout,
                 const SyContent* content, SyError* error);
   /* Gives a tensor that was placed the name of a second value. */
   void (*share)(SySession* session, uint32_t value, uint32_t of);
   /* From now on the program's letting go of this value is passed over. */
   void (*keep)(SySession* session, uint32_t value);
 
-  /* Runs the calls from `begin` to before `end`. */
+  /* Runs the calls from `begin` to before `end`, and waits until the device has done them. Where
+   * calls are timed it waits after each. */
   bool (*run)(SySession* session, size_t begin, size_t end, const SyRecord* record, SyError* error);
   /* Lets go of all values that the caller holds, but for those that were placed, in this order. */
   void (*release)(SySession* session, const uint32_t* values, size_t count, const SyRecord* record);

@@ -72,8 +72,8 @@ Error Execution::Told(const SyError& error) const {
       }
       const Node& node = kernels_->main().nodes[error.call];
       return Unsupported(
-          fmt::format("PyTorch has no kernel of {} for {} on the CPU ({})",
-                      kernels_->op_name(node.op), DTypesOf(*kernels_, node), message),
+          fmt::format("PyTorch has no kernel of {} for {} on {} ({})", kernels_->op_name(node.op),
+                      DTypesOf(*kernels_, node), device_ == "cpu" ? "the CPU" : "CUDA", message),
           std::move(place), help_.kernel);
     }
     case SY_OTHER_PROBLEM:
@@ -83,11 +83,11 @@ Error Execution::Told(const SyError& error) const {
 }
 
 Result<Execution> Execution::Open(const SyEngine& engine, const Program& kernels,
-                                  const Sources& sources, Help help) {
+                                  const Sources& sources, Help help, std::string device) {
   SyError error{};
-  const Lowering lowered(kernels);
+  const Lowering lowered(kernels, device);
   const SyProgram program = lowered.program();
-  Execution execution(engine, kernels, std::move(help));
+  Execution execution(engine, std::move(device), kernels, std::move(help));
   execution.session_.reset(engine.open(&program, &error));
   if (execution.session_ == nullptr) return Unexpected(execution.Told(error));
   SY_RETURN_IF_ERROR(execution.Place(sources));
@@ -106,7 +106,8 @@ Status Execution::Place(const Sources& sources) {
                           .strides = kernels_->strides(id).data(),
                           .rank = kernels_->sizes(id).size()};
     SyError error{};
-    if (!engine_->place(session_.get(), id, &layout, &contents[i], &error)) {
+    const bool on_host = kernels_->values[id].on_host;
+    if (!engine_->place(session_.get(), id, on_host, &layout, &contents[i], &error)) {
       return Unexpected(Within(residents_[i].name, Told(error)));
     }
     for (const ValueId also : residents_[i].also) engine_->share(session_.get(), also, id);
@@ -119,7 +120,7 @@ Status Execution::Continue(const Program& kernels) {
     return Unexpected(InternalError("a step of another number of values follows"));
   }
   SyError error{};
-  const Lowering lowered(kernels);
+  const Lowering lowered(kernels, device_);
   const SyProgram program = lowered.program();
   kernels_ = &kernels;
   if (engine_->reload(session_.get(), &program, &error)) return {};

@@ -29,9 +29,10 @@ std::string PlaceOf(std::size_t node, const Program& kernels);
 class Execution {
  public:
   // `kernels` is what `decompose` gave of a program without repeats. It outlives this, or what
-  // `Continue` has put in its place does.
+  // `Continue` has put in its place does. It runs on `device`, "cpu" or "cuda", which the engine
+  // has opened.
   static Result<Execution> Open(const SyEngine& engine, const Program& kernels,
-                                const Sources& sources, Help help = {});
+                                const Sources& sources, Help help = {}, std::string device = "cpu");
 
   // Goes on with another program over the same values: the next step of the same training.
   Status Continue(const Program& kernels);
@@ -48,6 +49,8 @@ class Execution {
   // Its elements, row by row, until the next call.
   Result<SyElements> Read(ValueId value);
 
+  const std::string& device() const { return device_; }
+  const SyEngine& engine() const { return *engine_; }
   const Program& kernels() const { return *kernels_; }
   const std::vector<Resident>& residents() const { return residents_; }
 
@@ -58,8 +61,9 @@ class Execution {
   };
   using Session = std::unique_ptr<SySession, Close>;
 
-  Execution(const SyEngine& engine, const Program& kernels, Help help)
+  Execution(const SyEngine& engine, std::string device, const Program& kernels, Help help)
       : engine_(&engine),
+        device_(std::move(device)),
         kernels_(&kernels),
         help_(std::move(help)),
         session_(nullptr, Close{&engine}) {}
@@ -67,6 +71,7 @@ class Execution {
   Error Told(const SyError& error) const;
 
   const SyEngine* engine_;
+  std::string device_;
   const Program* kernels_;
   Help help_;
   Session session_;

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/lowering.h"
 
+#include <span>
 #include <string_view>
+#include <utility>
 
 namespace steelyard {
 
-Lowering::Lowering(const Program& kernels)
-    : kernels_(kernels), value_count_(kernels.values.size()) {
+Lowering::Lowering(const Program& kernels, std::string device)
+    : kernels_(kernels), device_(std::move(device)), value_count_(kernels.values.size()) {
   for (const StringId name : kernels.op_names) ops_.emplace_back(kernels.text(name));
   arguments_.reserve(kernels.arguments.size());
   for (const Argument& argument : kernels.arguments) arguments_.push_back(Lower(argument));
   const OpId drop = kernels.FindOpName(kDropMark);
   calls_.reserve(kernels.main().nodes.size());
   for (const Node& node : kernels.main().nodes) {
+    const std::span<const ValueId> results = kernels.results(node);
+    const bool on_host =
+        !results.empty() && results[0] != kNoId && kernels.values[results[0]].on_host;
     calls_.push_back({.op = node.op == drop ? nullptr : ops_[node.op].c_str(),
+                      .on_host = on_host,
                       .arguments = arguments_.data() + node.arguments.begin,
                       .argument_count = node.arguments.count,
                       .results = kernels.outputs.data() + node.outputs.begin,

@@ -17,12 +17,15 @@ namespace steelyard {
 class Lowering {
  public:
   // `kernels` is what `decompose` gave, and outlives this.
-  explicit Lowering(const Program& kernels);
+  explicit Lowering(const Program& kernels, std::string device = "cpu");
   Lowering(const Lowering&) = delete;
   Lowering& operator=(const Lowering&) = delete;
 
   SyProgram program() const {
-    return {.calls = calls_.data(), .call_count = calls_.size(), .value_count = value_count_};
+    return {.device = device_.c_str(),
+            .calls = calls_.data(),
+            .call_count = calls_.size(),
+            .value_count = value_count_};
   }
 
  private:
@@ -30,6 +33,7 @@ class Lowering {
   const char* Text(StringId id);
 
   const Program& kernels_;
+  std::string device_;
   std::size_t value_count_;
   std::unordered_map<StringId, std::string> texts_;  // which stay where they are
   std::deque<std::string> ops_;

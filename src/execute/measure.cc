@@ -189,7 +189,12 @@ class Measuring {
     SyRecord record = Plain();
     record.on_memory = &Listener::Hear;
     record.who = &listener;
+    const SyEngine& engine = execution_.engine();
+    engine.reset_peaks(execution_.device().c_str());
     SY_RETURN_IF_ERROR(RunOnce(record, &ignored));
+    const SyDeviceMemory memory = engine.memory_of(execution_.device().c_str());
+    out_.allocated_peak = memory.allocated_peak;
+    out_.reserved_peak = memory.reserved_peak;
     out_.timeline = listener.Take();
     return {};
   }

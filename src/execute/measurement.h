@@ -54,7 +54,10 @@ struct Measurement {
   std::vector<StageTimes> stages;  // in the order in which they first run
   std::vector<double> seconds;     // by node of the kernels: the mean of runs timed node by node
   Timeline timeline;               // every allocation and free of one run
-  std::optional<double> loss;      // of the first run, where there is a backward pass of it
+  // Peaks of the allocator of a device in that run, in bytes; 0 where there is none that caches.
+  std::int64_t allocated_peak = 0;
+  std::int64_t reserved_peak = 0;
+  std::optional<double> loss;           // of the first run, where there is a backward pass of it
   std::optional<NotFinite> not_finite;  // of a loss that is not; nothing: it cannot be told
   int warmups = 0;                      // runs before those that count
   int runs = 0;                         // those that count
@@ -93,12 +96,24 @@ struct StageRatio {
 inline constexpr std::string_view kWholeStep = "step";
 [[nodiscard]] std::vector<double> SecondsOfRuns(const Measurement& measurement);
 
+// A device that is not the CPU, and what the process takes of it when all has been measured. What
+// NVIDIA's management library does not tell is empty or 0.
+struct DeviceUse {
+  std::string name;          // "NVIDIA H100 80GB HBM3"
+  std::string driver;        // its version
+  std::int64_t process = 0;  // bytes
+  // Of these, what PyTorch's allocator has not reserved: the CUDA context, kernels, libraries.
+  std::int64_t besides = 0;
+};
+
 // What a device can compute in a second at most.
 struct DevicePeak {
   double flops_per_second = 0;
-  bool is_measured = false;       // by a product of square matrices; else the caller gave it
+  bool is_measured = false;       // by a product of square matrices; else the caller gave it, or
+                                  // the device's data sheet
   DType dtype = DType::kFloat32;  // of these matrices
   std::int64_t size = 0;          // their rows
+  std::string_view device = {};   // whose data sheet says it: "h100"
 };
 
 }  // namespace steelyard

@@ -73,10 +73,11 @@ void DepthwiseAllocations(const OpView& op, Allocations& memory) {
 Work DepthwiseWork(const OpView& op) { return convolution::WorkOf(op, op.tensor(1), op.tensor(3)); }
 
 // --- Backward ------------------------------------------------------------------------------------
-// grad_output, input, weight, output_mask: the gradients of image and weight.
+// grad_output, input, weight, stride, padding, dilation, transposed, groups, output_mask: the
+// gradients of image and weight.
 
 bool Wants(const OpView& op, std::size_t i) {
-  const std::vector<std::int64_t> mask = op.integers(3);
+  const std::vector<std::int64_t> mask = op.integers(8);
   return i < mask.size() && mask[i] != 0;
 }
 
@@ -92,9 +93,9 @@ void BackwardShape(const OpView& op, Outputs& out) {
   }
 }
 
-// Gradient and factors are made dense in the order of the image: in channels-last order the
-// gradient at once; else for either result, after the image's gradient is there and before the
-// weight's is.
+// Gradient and factors are made dense in the order of the image. A gradient whose strides suggest
+// another order is copied at once; else, where it is not dense, for either result, after the
+// image's gradient is there and before the weight's is.
 void CudnnBackwardAllocations(const OpView& op, Allocations& memory) {
   const bool last = convolution::UsesChannelsLast(op.tensor(1), op.tensor(2));
   constexpr std::string_view kLabel = "aten::empty";
@@ -102,16 +103,20 @@ void CudnnBackwardAllocations(const OpView& op, Allocations& memory) {
     if (LiesDense(t, last)) return std::nullopt;
     return memory.Allocate(allocations::Bytes(work::Elements(t), t.dtype()), kLabel);
   };
-  const auto whole = last ? copy(op.self()) : std::nullopt;
+  const auto suggests_last = [](const TensorView& t) {
+    return IsChannelsLast(t.sizes(), t.strides());
+  };
+  const bool at_once = suggests_last(op.self()) != suggests_last(op.tensor(1));
+  const auto whole = at_once ? copy(op.self()) : std::nullopt;
   if (op.output(0).defined()) {
     memory.Output(0, Allocations::kCaller);
     const auto weight = copy(op.tensor(2));
-    const auto gradient = last ? std::nullopt : copy(op.self());
+    const auto gradient = at_once ? std::nullopt : copy(op.self());
     allocations::Free(gradient, memory);
     allocations::Free(weight, memory);
   }
   if (op.output(1).defined()) {
-    const auto gradient = last ? std::nullopt : copy(op.self());
+    const auto gradient = at_once ? std::nullopt : copy(op.self());
     const auto image = copy(op.tensor(1));
     memory.Output(1, kLabel);
     allocations::Free(image, memory);
@@ -149,6 +154,10 @@ constexpr OpDef Convolution(const Words& words, ShapeFn shape, WorkFn work, Allo
                  work, kNoGradient, precision::kFollow});
 }
 
+constexpr Signature kBackwardSignature =
+    "(Tensor grad_output, Tensor input, Tensor weight, SymInt[] stride, SymInt[] padding, SymInt[] "
+    "dilation, bool transposed, SymInt groups, bool[2] output_mask) -> (Tensor, Tensor)";
+
 constexpr std::array kRows{
     Casting(precision::kLowOnCuda,
             Convolution(
@@ -167,18 +176,16 @@ constexpr std::array kRows{
                 DepthwiseShape, DepthwiseWork, DepthwiseAllocations),
     Convolution({"steelyard::cudnn_convolution_backward",
                  "The gradients of a convolution by cuDNN, inside `convolution_backward`.",
-                 "(Tensor grad_output, Tensor input, Tensor weight, bool[2] output_mask) -> "
-                 "(Tensor, Tensor)",
+                 kBackwardSignature,
                  "steelyard::cudnn_convolution_backward(f32[2,6,8,8], f32[2,4,8,8], f32[6,4,3,3], "
-                 "[True,True])"},
+                 "[1,1], [1,1], [1,1], False, 1, [True,True])"},
                 BackwardShape, BackwardWork, CudnnBackwardAllocations),
     Convolution({"steelyard::depthwise_convolution_backward",
                  "The gradients of a convolution channel by channel, inside "
                  "`convolution_backward`.",
-                 "(Tensor grad_output, Tensor input, Tensor weight, bool[2] output_mask) -> "
-                 "(Tensor, Tensor)",
+                 kBackwardSignature,
                  "steelyard::depthwise_convolution_backward(f32[2,4,8,8], f32[2,4,8,8], "
-                 "f32[4,1,3,3], [True,True])"},
+                 "f32[4,1,3,3], [1,1], [1,1], [1,1], False, 4, [True,True])"},
                 BackwardShape, BackwardWork, DepthwiseBackwardAllocations),
 };
 

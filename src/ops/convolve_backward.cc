@@ -136,17 +136,18 @@ std::vector<Tensor> BackwardOnCuda(Dispatcher& d, const Problem& p) {
   const Argument mask = d.Mask({p.mask[0], p.mask[1]});
   std::vector<Tensor> out(p.mask.size());
   if (p.mask[0] || p.mask[1]) {
-    const bool depthwise = !p.transposed && IsDepthwiseOnCuda(p.input, p.weight, p.geometry.groups);
+    const bool depthwise = !p.transposed && IsDepthwiseOnCuda(p.input, p.weight, p.geometry);
     const std::int64_t format = CudaFormatFor(p.input, p.weight);
     const Tensor input = p.mask[1] ? d.Call("aten::contiguous", p.input, format) : p.input;
     // Of a transposed one the gradient is made dense for both.
     const Tensor gradient =
         p.transposed ? d.Call("aten::contiguous", p.gradient, format) : p.gradient;
+    const Geometry& g = p.geometry;
     std::vector<Tensor> gradients =
-        depthwise
-            ? d.CallMany("steelyard::depthwise_convolution_backward", p.gradient, input, p.weight,
-                         mask)
-            : d.CallMany("steelyard::cudnn_convolution_backward", gradient, input, p.weight, mask);
+        depthwise ? d.CallMany("steelyard::depthwise_convolution_backward", p.gradient, input,
+                               p.weight, g.stride, g.padding, g.dilation, false, g.groups, mask)
+                  : d.CallMany("steelyard::cudnn_convolution_backward", gradient, input, p.weight,
+                               g.stride, g.padding, g.dilation, p.transposed, g.groups, mask);
     for (std::size_t i = 0; i < gradients.size(); ++i) out[i] = std::move(gradients[i]);
   }
   if (p.mask[2]) {

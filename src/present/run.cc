@@ -102,6 +102,29 @@ std::vector<std::pair<std::string_view, std::int64_t>> Differing(const Run& run)
   return counts;
 }
 
+// Of the allocator of a device, and of the device itself.
+void AppendDeviceMemory(const Run& run, report::Document* document) {
+  if (run.device_use == nullptr || run.findings.device == nullptr) return;
+  const DeviceMemoryReport& predicted = *run.findings.device;
+  const auto measured = [](std::int64_t bytes, std::int64_t expected, report::Sentence& out) {
+    out.emplace_back(In(Unit::kBytes, bytes));
+    out.emplace_back(bytes == expected ? " as predicted" : ", predicted ");
+    if (bytes != expected) out.emplace_back(In(Unit::kBytes, expected));
+  };
+  report::Sentence text = {"allocated "};
+  measured(run.measurement.allocated_peak, predicted.use.allocated, text);
+  text.emplace_back("; reserved ");
+  measured(run.measurement.reserved_peak, predicted.use.reserved, text);
+  document->body.emplace_back(report::Paragraph{std::move(text)});
+  if (run.device_use->process <= 0) return;
+  document->body.emplace_back(
+      report::Paragraph{{"the process takes ", In(Unit::kBytes, run.device_use->process),
+                         " of the device, ", In(Unit::kBytes, run.device_use->besides),
+                         " of it for the CUDA context, kernels and libraries; predicted ",
+                         In(Unit::kBytes, predicted.overhead.low), " to ",
+                         In(Unit::kBytes, predicted.overhead.high)}});
+}
+
 void AppendMemory(const Run& run, report::Document* document) {
   const std::int64_t difference = run.peak - run.predicted_peak;
   const Quantity signed_difference{
@@ -131,8 +154,11 @@ void AppendMemory(const Run& run, report::Document* document) {
     if (differing.size() > kNamedDifferences) told.emplace_back(" and more");
   }
   document->body.emplace_back(report::Paragraph{std::move(told)});
-  document->body.emplace_back(report::Paragraph{
-      {"the process has held ", In(Unit::kBytes, run.process_peak), ", PyTorch itself included"}});
+  AppendDeviceMemory(run, document);
+  document->body.emplace_back(
+      report::Paragraph{{run.device_use == nullptr ? "the process has held "
+                                                   : "in the host's memory the process has held ",
+                         In(Unit::kBytes, run.process_peak), ", PyTorch itself included"}});
 }
 
 // --- Operators and modules ----------------------------------------------------------------------
@@ -279,6 +305,18 @@ void AddMemory(const Run& run, report::Data* data) {
   data->SetInt("peak", run.peak, Unit::kBytes);
   data->SetInt("predicted_peak", run.predicted_peak, Unit::kBytes);
   data->SetInt("process_peak", run.process_peak, Unit::kBytes);
+  if (run.device_use != nullptr) {
+    data->SetInt("allocated_peak", run.measurement.allocated_peak, Unit::kBytes);
+    data->SetInt("reserved_peak", run.measurement.reserved_peak, Unit::kBytes);
+    if (run.findings.device != nullptr) {
+      data->SetInt("predicted_allocated_peak", run.findings.device->use.allocated, Unit::kBytes);
+      data->SetInt("predicted_reserved_peak", run.findings.device->use.reserved, Unit::kBytes);
+    }
+    if (run.device_use->process > 0) {
+      data->SetInt("process_on_device", run.device_use->process, Unit::kBytes);
+      data->SetInt("besides_reserved", run.device_use->besides, Unit::kBytes);
+    }
+  }
   data->SetInt("events", static_cast<std::int64_t>(run.measurement.timeline.events.size()),
                Unit::kCount);
   data->OpenArray("differences");
@@ -325,7 +363,11 @@ void AddParts(const Run& run, report::Data* data) {
 
 void AddHow(const Run& run, report::Data* data) {
   data->SetText("torch", run.torch);
-  data->SetText("device", "cpu");
+  data->SetText("device", run.findings.target.name);
+  if (run.device_use != nullptr && !run.device_use->name.empty()) {
+    data->SetText("device_name", run.device_use->name);
+    data->SetText("driver", run.device_use->driver);
+  }
   data->SetInt("threads", run.threads, Unit::kCount);
   data->SetInt("seed", static_cast<std::int64_t>(run.seed), Unit::kNone);
   data->SetInt("warmups", run.measurement.warmups, Unit::kCount);
@@ -380,10 +422,8 @@ void PresentRun(const Run& run, const Shown& shown, report::Document* document) 
   document->data.SetText("schema", kSchema);
   document->data.SetText("model", ModelName(run.findings.imported));
   AddRun(run, &document->data);
-  document->body.emplace_back(
-      report::Headline{std::string(ModelName(run.findings.imported)),
-                       {fmt::format("run by PyTorch {} on the CPU, {}", run.torch,
-                                    Counted(run.threads, "thread"))}});
+  document->body.emplace_back(report::Headline{std::string(ModelName(run.findings.imported)),
+                                               {fmt::format("run by {}", WhereItRan(run))}});
   if (run.measurement.runs > 0) {
     AppendStages(run, stages, document);
     AppendShareOfPeak(run, stages, document);

@@ -25,8 +25,9 @@ struct Run {
   std::int64_t peak = 0;  // bytes, as the others
   std::int64_t predicted_peak = 0;
   std::int64_t process_peak = 0;
-  std::int64_t samples = 0;  // of one run; 0: nobody can tell
-  std::int64_t tokens = 0;   // the same
+  std::int64_t samples = 0;               // of one run; 0: nobody can tell
+  std::int64_t tokens = 0;                // the same
+  const DeviceUse* device_use = nullptr;  // of the CPU: none
   const DevicePeak* device_peak = nullptr;
   std::string where_not_finite = {};  // of a loss that is not finite: where it first was
 };

@@ -217,10 +217,10 @@ void PresentRunComparison(Sides sides, std::span<const StageRatio> ratios, const
                           report::Document* document) {
   AddData(sides, ratios, &document->data);
   const Run& first = sides[0].run;
-  document->body.emplace_back(report::Headline{
-      std::string(ModelName(first.findings.imported)),
-      {fmt::format("{} and {} in turns, run by PyTorch {} on the CPU, {}", sides[0].name,
-                   sides[1].name, first.torch, Counted(first.threads, "thread"))}});
+  document->body.emplace_back(
+      report::Headline{std::string(ModelName(first.findings.imported)),
+                       {fmt::format("{} and {} in turns, run by {}", sides[0].name, sides[1].name,
+                                    WhereItRan(first))}});
   const Rows rows{StageRows(sides[0].run), StageRows(sides[1].run)};
   if (first.measurement.runs > 0) {
     AppendTimes(sides, rows, ratios, document);

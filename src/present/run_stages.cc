@@ -74,11 +74,22 @@ std::optional<Utilisation> UtilisationOf(const Run& run, const std::vector<Stage
   return found;
 }
 
+std::string WhereItRan(const Run& run) {
+  if (run.device_use == nullptr) {
+    return fmt::format("PyTorch {} on the CPU, {}", run.torch, Counted(run.threads, "thread"));
+  }
+  const DeviceUse& device = *run.device_use;
+  return fmt::format("PyTorch {} on {}{}", run.torch,
+                     device.name.empty() ? run.findings.target.name : device.name,
+                     device.driver.empty() ? "" : fmt::format(", driver {}", device.driver));
+}
+
 report::Sentence PeakText(const DevicePeak& peak) {
   report::Sentence text = {Quantity{.value = peak.flops_per_second, .unit = Unit::kFlopsPerSecond}};
-  text.emplace_back(peak.is_measured ? fmt::format(", what products of {0}×{0} {1} reach here",
-                                                   peak.size, NameOf(peak.dtype))
-                                     : std::string(", as given"));
+  text.emplace_back(!peak.device.empty() ? fmt::format(", by the data sheet of {}", peak.device)
+                    : peak.is_measured   ? fmt::format(", what products of {0}×{0} {1} reach here",
+                                                       peak.size, NameOf(peak.dtype))
+                                         : std::string(", as given"));
   return text;
 }
 

@@ -44,6 +44,9 @@ struct Utilisation {
 std::optional<Utilisation> UtilisationOf(const Run& run, const std::vector<StageRow>& stages);
 
 // "97.1 GFLOP/s, measured with products of 2048×2048 float32"; "989 TFLOP/s, as given".
+// "PyTorch 2.15.0 on the CPU, 2 threads".
+std::string WhereItRan(const Run& run);
+
 report::Sentence PeakText(const DevicePeak& peak);
 
 // "Kernels were timed one by one in 3 further runs, not in those of the medians:", where they were.

@@ -11,14 +11,14 @@
 
 namespace steelyard {
 
-// Calls `visit(value, category, bytes)` for each storage once that is resident where the program
-// runs.
+// Calls `visit(value, category, bytes)` for each storage once that is resident, in the host's
+// memory or where the program runs.
 template <class Visit>
-void VisitResidents(const Program& program, const Visit& visit) {
+void VisitResidentsAnywhere(const Program& program, const Visit& visit) {
   std::vector<bool> seen(program.storage_count, false);
   const auto add = [&](const NamedTensor& tensor, Category category) {
     const ValueId id = tensor.value;
-    if (id == kNoId || program.values[id].on_host || seen[program.values[id].storage]) return;
+    if (id == kNoId || seen[program.values[id].storage]) return;
     seen[program.values[id].storage] = true;
     visit(id, category, program.stored_bytes(tensor));
   };
@@ -31,6 +31,14 @@ void VisitResidents(const Program& program, const Visit& visit) {
                        : role == Role::kCache        ? Category::kCache
                                                      : Category::kInputs);
   }
+}
+
+// ... where the program runs.
+template <class Visit>
+void VisitResidents(const Program& program, const Visit& visit) {
+  VisitResidentsAnywhere(program, [&](ValueId id, Category category, std::int64_t bytes) {
+    if (!program.values[id].on_host) visit(id, category, bytes);
+  });
 }
 
 // Calls `claim(value, category)` for what values are to the caller and to autograd; of several

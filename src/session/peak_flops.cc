@@ -11,6 +11,7 @@
 
 #include "analyze/work.h"
 #include "execute/execution.h"
+#include "hardware/devices.h"
 #include "ir/text_reader.h"
 #include "session/analyses.h"
 #include "steelyard/pass.h"
@@ -40,6 +41,24 @@ std::optional<DType> DTypeOfProducts(const Weighing& weighing) {
   }
   if (macs.empty()) return std::nullopt;
   return std::ranges::max_element(macs, {}, [](const auto& row) { return row.second; })->first;
+}
+
+double PeakOf(const Target& target, DType dtype) {
+  constexpr double kTera = 1e12;
+  const DeviceSpec* const device = FindDevice(target.name);
+  if (device == nullptr) return 0;
+  switch (dtype) {
+    case DType::kFloat64:
+      return device->peak.float64 * kTera;
+    case DType::kFloat32:
+      return device->peak.float32 * kTera;
+    case DType::kFloat16:
+      return device->peak.float16 * kTera;
+    case DType::kBFloat16:
+      return device->peak.bfloat16 * kTera;
+    default:
+      return 0;
+  }
 }
 
 Result<DevicePeak> MeasurePeak(const SyEngine& engine, DType dtype) {

@@ -15,8 +15,12 @@ namespace steelyard {
 // The dtype in which most multiply-adds of a weighed program are; nothing where there are none.
 std::optional<DType> DTypeOfProducts(const Weighing& weighing);
 
-// The fastest of products of square matrices, for about a second, with the threads that the engine
-// has now.
+// Of a device that is no CPU, as its row has it, on tensor cores where there are any for the dtype:
+// operations a second; 0 where it is not known.
+double PeakOf(const Target& target, DType dtype);
+
+// Of the CPU: the fastest of products of square matrices, for about a second, with the threads that
+// the engine has now.
 Result<DevicePeak> MeasurePeak(const SyEngine& engine, DType dtype);
 
 }  // namespace steelyard

@@ -25,6 +25,7 @@
 #include "import/weights/tensor_file.h"
 #include "present/run.h"
 #include "present/run_comparison.h"
+#include "session/device_at_hand.h"
 #include "session/findings.h"
 #include "session/peak_flops.h"
 #include "session/run_help.h"
@@ -82,11 +83,6 @@ Status Refuse(const RunOptions& options) {
   if (!options.weigh.train.parallel.wrapper.empty()) {
     return Unexpected(UsageError("the engine runs no wrapped model", "--parallel",
                                  "Leave it away: torchrun's processes then average gradients."));
-  }
-  if (options.weigh.target.device != Device::kCpu) {
-    return Unexpected(UsageError("the engine runs on the CPU so far",
-                                 fmt::format("--device {}", options.weigh.target.name),
-                                 "Leave it away; `steelyard weigh` takes it."));
   }
   SY_RETURN_IF_ERROR(RefuseLess(options.threads, 1, "--threads"));
   SY_RETURN_IF_ERROR(RefuseLess(options.steps, 1, "--steps"));
@@ -152,6 +148,9 @@ void CompareMemory(Running* running) {
     now += event.bytes;
     running->peak = std::max(running->peak, now);
   }
+  const present::Findings findings = FindingsOf(running->weighing);
+  running->predicted_peak = findings.device != nullptr ? findings.device->use.requested
+                                                       : running->weighing.totals.peak_bytes;
   running->differences = CompareEvents(running->weighing.timeline, timeline,
                                        running->weighing.kernels.main().nodes.size());
 }
@@ -165,6 +164,14 @@ Status FindPeak(const SyEngine& engine, std::size_t i, Running* running) {
     running->device_peak = DevicePeak{.flops_per_second = options.peak_flops[i], .dtype = *dtype};
     return {};
   }
+  const Target& target = running->weighing.options.target;
+  if (target.device != Device::kCpu) {
+    const double flops = PeakOf(target, *dtype);
+    if (flops > 0)
+      running->device_peak =
+          DevicePeak{.flops_per_second = flops, .dtype = *dtype, .device = target.name};
+    return {};
+  }
   if (running->measurement.was_interrupted) return {};
   SY_ASSIGN_OR_RETURN(running->device_peak, MeasurePeak(engine, *dtype));
   return {};
@@ -175,8 +182,9 @@ Status MeasureRuns(const SyEngine& engine, const Sources& sources, std::span<Run
   std::vector<Execution> executions;
   for (const Running& running : runs) {
     engine.set_seed(options.seed);
-    SY_ASSIGN_OR_RETURN(Execution execution, Execution::Open(engine, running.weighing.kernels,
-                                                             sources, HelpOf(running.weighing)));
+    SY_ASSIGN_OR_RETURN(Execution execution,
+                        Execution::Open(engine, running.weighing.kernels, sources,
+                                        HelpOf(running.weighing), EngineDevice(options)));
     executions.push_back(std::move(execution));
   }
   engine.set_seed(options.seed);
@@ -220,10 +228,14 @@ std::int64_t PeakOfProcess() {
   return usage.ru_maxrss * kKilobyte;
 }
 
-// Nodes are timed one by one, so that none stands for several.
-WeighOptions ToWeigh(const RunOptions& options) {
+// Nodes are timed one by one, so that none stands for several; for the device that it runs on.
+Result<WeighOptions> ToWeigh(const RunOptions& options) {
   WeighOptions weigh = options.weigh;
   weigh.train.unroll = true;
+  if (EngineDevice(options) == "cpu") return weigh;
+  SY_ASSIGN_OR_RETURN(const SyEngine* engine, LoadEngine(options.engine));
+  SY_ASSIGN_OR_RETURN(const SyDevice device, OpenDevice(*engine, options));
+  SY_ASSIGN_OR_RETURN(weigh.target, TargetFor(device, weigh.target, options.device_at_hand));
   return weigh;
 }
 
@@ -232,6 +244,7 @@ Result<std::vector<Running>> RunWeighed(std::vector<Weighing> weighings, const R
                                         const Sources& sources) {
   const std::string& path = options.weigh.path;
   SY_ASSIGN_OR_RETURN(const SyEngine* engine, LoadEngine(options.engine));
+  SY_ASSIGN_OR_RETURN(const SyDevice device, OpenDevice(*engine, options));
   std::vector<Running> runs(weighings.size());
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Running& running = runs[i];
@@ -248,10 +261,12 @@ Result<std::vector<Running>> RunWeighed(std::vector<Weighing> weighings, const R
     running.tokens = TokensOf(kernels);
   }
   engine->set_threads(options.threads);
+  engine->set_deterministic(options.weigh.target.deterministic);
   Status done = options.save.empty() ? Status() : SaveSteps(*engine, sources, runs[0]);
   if (done && options.repeat > 0) done = MeasureRuns(*engine, sources, runs);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     runs[i].process_peak = PeakOfProcess();
+    runs[i].device_use = UseOf(device, *engine, options);
     if (done) done = FindPeak(*engine, i, &runs[i]);
   }
   if (!done) return Unexpected(Within(path, std::move(done).error()));
@@ -289,7 +304,7 @@ Result<RunComparison> RunBoth(const RunOptions& options, const Sources& sources,
                               const WeighIn& weigh) {
   std::vector<Weighing> weighings;
   for (const std::string& precision : options.compare) {
-    WeighOptions in = ToWeigh(options);
+    SY_ASSIGN_OR_RETURN(WeighOptions in, ToWeigh(options));
     SY_ASSIGN_OR_RETURN(in.amp, AmpOf(precision, options.weigh.amp));
     Result<Weighing> weighing = weigh(in);
     if (!weighing) return Unexpected(std::move(weighing).error());
@@ -310,10 +325,11 @@ present::Run Presented(const Running& running, const present::Findings& findings
           .threads = running.options.threads,
           .seed = running.options.seed,
           .peak = running.peak,
-          .predicted_peak = running.weighing.totals.peak_bytes,
+          .predicted_peak = running.predicted_peak,
           .process_peak = running.process_peak,
           .samples = running.samples,
           .tokens = running.tokens,
+          .device_use = running.device_use ? &*running.device_use : nullptr,
           .device_peak = running.device_peak ? &*running.device_peak : nullptr,
           .where_not_finite =
               running.measurement.not_finite
@@ -326,7 +342,8 @@ present::Run Presented(const Running& running, const present::Findings& findings
 Result<Running> Run(const RunOptions& options) {
   SY_RETURN_IF_ERROR(Refuse(options));
   SY_ASSIGN_OR_RETURN(const Sources sources, SourcesOf(options));
-  return RunOne(Weigh(ToWeigh(options)), options, sources);
+  SY_ASSIGN_OR_RETURN(const WeighOptions weigh, ToWeigh(options));
+  return RunOne(Weigh(weigh), options, sources);
 }
 
 Result<Running> Run(Program program, const RunOptions& options, const Sources& sources) {
@@ -334,7 +351,8 @@ Result<Running> Run(Program program, const RunOptions& options, const Sources& s
   if (!options.save.empty()) {
     return Unexpected(UsageError("what a program in memory computes is not written", "save"));
   }
-  return RunOne(Weigh(std::move(program), ToWeigh(options)), options, sources);
+  SY_ASSIGN_OR_RETURN(const WeighOptions weigh, ToWeigh(options));
+  return RunOne(Weigh(std::move(program), weigh), options, sources);
 }
 
 Result<RunComparison> CompareRuns(const RunOptions& options) {

@@ -28,6 +28,10 @@ struct RunOptions {
   // What runs: the model, its sizes, the training step. The eager runtime predicts it.
   WeighOptions weigh = {};
 
+  // Runs on the CUDA device that is here, and predicts it as the row that is like it. Else it runs
+  // on what `weigh.target` names, which has to be the device that is here.
+  bool device_at_hand = false;
+
   // The engine's library. Empty: libsteelyard_engine.so beside the program or library that calls.
   std::string engine = {};
 
@@ -73,11 +77,13 @@ struct Running {
   Weighing weighing;        // what is predicted
   std::string torch;        // the version that the engine is built against
   Measurement measurement;  // empty where nothing was measured
-  std::int64_t peak = 0;    // bytes: the highest total of what was allocated, residents included
-  std::int64_t process_peak = 0;  // bytes: the most that the process has held in memory
-  std::int64_t samples = 0;       // the first size of the first input; 0 where it has none
-  std::int64_t tokens = 0;        // elements of that input, where it holds the tokens of texts
+  std::int64_t peak = 0;    // bytes: the highest total of what was asked for, residents included
+  std::int64_t predicted_peak = 0;  // of the same
+  std::int64_t process_peak = 0;    // bytes: the most that the process has held in memory
+  std::int64_t samples = 0;         // the first size of the first input; 0 where it has none
+  std::int64_t tokens = 0;          // elements of that input, where it holds the tokens of texts
   std::vector<EventDifference> differences;  // from the prediction
+  std::optional<DeviceUse> device_use;       // where it is not the CPU
   std::optional<DevicePeak> device_peak;     // of which the run's speed is a share
 };
 

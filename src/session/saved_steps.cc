@@ -12,6 +12,7 @@
 
 #include "execute/execution.h"
 #include "execute/tensor_writer.h"
+#include "session/device_at_hand.h"
 #include "session/prepare.h"
 #include "session/run_help.h"
 #include "steelyard/import.h"
@@ -108,8 +109,9 @@ Status SaveSteps(const SyEngine& engine, const Sources& sources, const Running& 
         "the gradient scaler."));
   }
   engine.set_seed(running.options.seed);
-  SY_ASSIGN_OR_RETURN(Execution execution, Execution::Open(engine, running.weighing.kernels,
-                                                           sources, HelpOf(running.weighing)));
+  SY_ASSIGN_OR_RETURN(Execution execution,
+                      Execution::Open(engine, running.weighing.kernels, sources,
+                                      HelpOf(running.weighing), EngineDevice(running.options)));
   engine.set_seed(running.options.seed);
   Steps steps(running.options, running.weighing, std::move(execution));
   SY_RETURN_IF_ERROR(steps.Run());

@@ -17,10 +17,10 @@
 
 namespace steelyard {
 
-inline Program Kernels(std::string_view text) {
+inline Program Kernels(std::string_view text, const Target& target = {}) {
   const Result<Program> program = ParseText(text, "test.syt");
   EXPECT_TRUE(program) << Describe(program.error());
-  Result<Program> kernels = Dispatcher(*program, Target{}).Run();
+  Result<Program> kernels = Dispatcher(*program, target).Run();
   EXPECT_TRUE(kernels) << Describe(kernels.error());
   return *std::move(kernels);
 }
@@ -52,6 +52,13 @@ inline SyEngine FakeEngine() {
   SyEngine engine{};
   engine.abi = SY_ENGINE_ABI;
   engine.torch = "0.0";
+  engine.open_device = [](const char*, SyDevice*, SyError*) { return true; };
+  engine.memory_of = [](const char*) {
+    return SyDeviceMemory{.allocated_peak = 1024, .reserved_peak = 4096, .reserved = 4096};
+  };
+  engine.reset_peaks = [](const char* device) {
+    Remembered().words.push_back(std::string("reset peaks of ") + device);
+  };
   engine.open = [](const SyProgram* program, SyError*) {
     Remembered().words.push_back("open " + std::to_string(program->call_count));
     return reinterpret_cast<SySession*>(&Remembered());
@@ -61,9 +68,10 @@ inline SyEngine FakeEngine() {
     Remembered().words.emplace_back("reload");
     return true;
   };
-  engine.place = [](SySession*, std::uint32_t value, const SyLayout* layout, const SyContent*,
-                    SyError*) {
-    Remembered().words.push_back("place " + std::to_string(value) + " " + layout->dtype);
+  engine.place = [](SySession*, std::uint32_t value, bool on_host, const SyLayout* layout,
+                    const SyContent*, SyError*) {
+    Remembered().words.push_back("place " + std::to_string(value) + " " + layout->dtype +
+                                 (on_host ? " on the host" : ""));
     return true;
   };
   engine.share = [](SySession*, std::uint32_t value, std::uint32_t of) {

@@ -49,6 +49,34 @@ TEST(Lowering, WhatIsLetGoHasNoOperator) {
   EXPECT_EQ(last.arguments[0].value, kernels.results(kernels.main().nodes[0])[0]);
 }
 
+TEST(Lowering, SaysWhichCallsAreOfTheHost) {
+  // Adam counts its steps in the host's memory.
+  const Program kernels = Kernels(
+      "parameter %w: f32[4,8] \"fc.weight\"\n"
+      "input %x: f32[2,8]\n"
+      "%y: f32[2,4] = aten::linear(%x, %w)\n"
+      "%l: f32[] = aten::sum(%y)\n"
+      "steelyard::backward(%l) phase backward\n"
+      "steelyard::adam([%w], False) phase optimizer\n"
+      "return %l\n",
+      {.device = Device::kCuda,
+       .name = "h100",
+       .capability = 90,
+       .multiprocessors = 132,
+       .multiprocessor_threads = 2048});
+  const Lowering lowered(kernels, "cuda");
+  const SyProgram program = lowered.program();
+  EXPECT_STREQ(program.device, "cuda");
+  std::size_t on_host = 0;
+  for (std::size_t i = 0; i < program.call_count; ++i) {
+    const SyCall& call = program.calls[i];
+    on_host += call.on_host;
+    if (call.op != nullptr && std::string(call.op) == "aten::mm") EXPECT_FALSE(call.on_host);
+  }
+  EXPECT_GT(on_host, 0U);
+  EXPECT_LT(on_host, program.call_count);
+}
+
 TEST(Lowering, WordsAndDTypesAreTexts) {
   const Program kernels = Kernels(
       "input %x: f32[8]\n"

@@ -62,6 +62,16 @@ TEST(Measure, TimesEachStageAndListens) {
   EXPECT_THAT(measured.seconds, ::testing::Each(1.0)) << "a second of the fake's in every run";
 }
 
+TEST(Measure, TellsTheAllocatorsPeaksOfTheRunThatIsListenedTo) {
+  const SyEngine engine = FakeEngine();
+  const Program kernels = Kernels(kStep);
+  Execution execution = Execution::Open(engine, kernels, {}, {}, "cuda").value();
+  const Measurement measured = MeasureExecution(execution, {.warmup = 1, .repeat = 1}).value();
+  EXPECT_EQ(measured.allocated_peak, 1024);
+  EXPECT_EQ(measured.reserved_peak, 4096);
+  EXPECT_THAT(Remembered().words, ::testing::Contains("reset peaks of cuda").Times(1));
+}
+
 TEST(Measure, InAGroupAllRunEquallyOften) {
   const SyEngine engine = FakeEngine();
   const Program kernels = Kernels(kStep);
