@@ -429,7 +429,7 @@ constexpr std::array kRows{
     Call({"aten::linalg_lu_solve", "Solutions of linear systems whose matrix is factorized.",
           "(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
           "aten::linalg_lu_solve(f32[3,3]{1,3}, i32[3], f32[3,4])"},
-         LuSolve, kGradientUnknown),
+         LuSolve, gradients::kLuSolve),
     Call({"aten::_linalg_solve_ex", "Solutions of linear systems, with the factors.",
           "(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, "
           "Tensor LU, Tensor pivots, Tensor info)",
@@ -512,7 +512,7 @@ constexpr std::array kRows{
               "(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool "
               "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
               "aten::triangular_solve(f32[3,4], f32[3,3])"},
-             TriangularSolve, kGradientUnknown)),
+             TriangularSolve, gradients::kTriangularSolve)),
 };
 
 }  // namespace

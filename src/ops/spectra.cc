@@ -16,6 +16,7 @@
 
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/factorization.h"
+#include "ops/gradients/householder.h"
 #include "ops/lapack.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -281,7 +282,7 @@ constexpr std::array kRows{
             Call({"aten::linalg_householder_product", "Products of reflections.",
                   "(Tensor input, Tensor tau) -> Tensor",
                   "aten::linalg_householder_product(f32[5,3], f32[3])"},
-                 HouseholderProduct, kGradientUnknown)),
+                 HouseholderProduct, gradients::kHouseholder)),
     Casting(precision::kFullOnCpu,
             Call({"aten::orgqr", "Products of reflections.",
                   "(Tensor self, Tensor input2) -> Tensor", "aten::orgqr(f32[5,3], f32[3])"},

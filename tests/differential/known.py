@@ -390,6 +390,9 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
             "linalg_matrix_norm*",
             "linalg_norm*",
             "nuclear_norm*",
+            "triangular_solve",
+            "linalg_householder_product",
+            "orgqr",
         )
     ),
     KnownValues("aten::*quantile.scalar", "which elements are picked is written by no operator"),

@@ -200,6 +200,35 @@ std::vector<Tensor> TriangularBoth(Dispatcher& d, const Backward& b) {
   return out;
 }
 
+// self, A, upper, transpose, unitriangular, with a copy of A (triangular_solve_backward)
+std::vector<Tensor> TriangularSolveBoth(Dispatcher& d, const Backward& b) {
+  RequireReal(b);
+  const OpView& op = b.op();
+  const bool upper = op.boolean(2, true), transposed = op.boolean(3), unit = op.boolean(4);
+  const auto zeros = [&](int argument) {
+    const TensorView of = op.tensor(argument);
+    const Tensor zero = d.Call("aten::zeros", Dims{1}, of.dtype());
+    return d.Call("aten::expand", zero, Dims(of.sizes()));
+  };
+  Tensor of_b, of_a;
+  if (b.grad().defined()) {
+    of_b = d.Call("aten::triangular_solve", b.grad(), b.saved(1), upper, !transposed, unit);
+    if (b.needs(1)) {
+      of_a = [&] {
+        const Tensor product = transposed ? Product(d, b.result(), d.Call("aten::mT", of_b))
+                                          : Product(d, of_b, Turned(d, b.result()));
+        return d.Call("aten::neg", product);
+      }();
+      const std::int64_t offset = unit ? 1 : 0;
+      of_a = upper ? d.Call("aten::triu", of_a, offset) : d.Call("aten::tril", of_a, -offset);
+    }
+  }
+  if (!of_a.defined()) of_a = zeros(1);
+  if (!of_b.defined()) of_b = zeros(0);
+  if (b.needs(1) && b.grad(1).defined()) of_a = d.Call("aten::add.Tensor", of_a, b.grad(1));
+  return {of_b, of_a};
+}
+
 // Of a matrix with as many rows as columns or more, from what Q.mH() and the gradients make.
 Tensor OrthogonalOfTall(Dispatcher& d, const Backward& b, Tensor grad) {
   const Tensor q = b.result(0), r = b.result(1);

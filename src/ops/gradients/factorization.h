@@ -18,6 +18,7 @@ Tensor LogDeterminantOf(Dispatcher& d, const Backward& b);
 Tensor CholeskyOf(Dispatcher& d, const Backward& b);
 std::vector<Tensor> CholeskySolveBoth(Dispatcher& d, const Backward& b);
 std::vector<Tensor> TriangularBoth(Dispatcher& d, const Backward& b);
+std::vector<Tensor> TriangularSolveBoth(Dispatcher& d, const Backward& b);
 Tensor OrthogonalOf(Dispatcher& d, const Backward& b);
 Tensor EigenOf(Dispatcher& d, const Backward& b);
 Tensor SingularOf(Dispatcher& d, const Backward& b);
@@ -42,6 +43,8 @@ inline constexpr Gradient kCholeskySolve{"CholeskySolveBackward0",
                                          {GradientsOf({0, 1}, {0, 1, kResult}, CholeskySolveBoth)}};
 inline constexpr Gradient kTriangular{"LinalgSolveTriangularBackward0",
                                       {GradientsOf({0, 1}, {0, kResult}, TriangularBoth)}};
+inline constexpr Gradient kTriangularSolve{
+    "TriangularSolveBackward0", {GradientsOf({0, 1}, {0, 1, kResult}, TriangularSolveBoth)}};
 inline constexpr Gradient kOrthogonal{"LinalgQrBackward0",
                                       {GradientOf(0, {kResult, ResultAt(1)}, OrthogonalOf)}};
 inline constexpr Gradient kEigen{"LinalgEighBackward0",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// linalg_lu_backward and lu_unpack_backward of FunctionsManual.cpp, with C++'s temporaries in C++'s
-// order; of real matrices. A matrix that is no square is one and the rest: L goes down in the rest
-// of a tall one, U to the right in that of a wide one.
+// linalg_lu_backward, lu_unpack_backward and linalg_lu_solve_LU of FunctionsManual.cpp, with C++'s
+// temporaries in C++'s order; of real matrices. A matrix that is no square is one and the rest: L
+// goes down in the rest of a tall one, U to the right in that of a wide one.
 
 #include "ops/gradients/lu.h"
 
@@ -127,7 +127,60 @@ Tensor FactorsBackward(Dispatcher& d, const Factors& x, const Tensor& permutatio
   return Product(d, permutation, grad);
 }
 
+// Of factors that the solution X of U came by, with L after it.
+Tensor OfSolvedForward(Dispatcher& d, const Factors& x, const Tensor& solution, const Tensor& grad,
+                       bool left) {
+  const Tensor of_r = [&] {
+    const Tensor product =
+        left ? Product(d, grad, Turned(d, solution)) : Product(d, Turned(d, grad), solution);
+    const Tensor negative = d.Call("aten::neg", product);
+    return d.Call("aten::linalg_solve_triangular", Turned(d, x.u), negative, false);
+  }();
+  const Tensor of_l = [&] {
+    const Tensor product = Product(d, of_r, Turned(d, x.u));
+    const Tensor solved = SolveLower(d, x.l, product);
+    return Below(d, solved);
+  }();
+  const Tensor of_u = Above(d, of_r);
+  return d.Call("aten::add.Tensor", of_l, of_u);
+}
+// The same of transposed factors, where the rows were exchanged last.
+Tensor OfSolvedTransposed(Dispatcher& d, const Factors& x, const Tensor& permutation,
+                          const Tensor& solution, const Tensor& grad, bool left) {
+  Tensor of_r = [&] {
+    const Tensor turned = d.Call("aten::mT", permutation);
+    const Tensor ordered = Product(d, turned, left ? solution : Turned(d, solution));
+    const Tensor product = Product(d, ordered, left ? Turned(d, grad) : grad);
+    const Tensor back = Product(d, product, permutation);
+    return d.Call("aten::neg", back);
+  }();
+  of_r = d.Call("aten::linalg_solve_triangular", Turned(d, x.l), of_r, true, false, true);
+  const Tensor of_u = [&] {
+    const Tensor product = Product(d, Turned(d, x.l), of_r);
+    const Tensor solved = SolveUpper(d, x.u, product);
+    return Above(d, solved);
+  }();
+  const Tensor of_l = Below(d, of_r);
+  return d.Call("aten::add.Tensor", of_l, of_u);
+}
+
 }  // namespace
+
+// LU, pivots, B, *, left, adjoint
+Tensor LuSolveFactors(Dispatcher& d, const Backward& b) {
+  if (IsComplex(b.op().self().dtype())) Refuse("gradients of complex matrices are not modelled");
+  const bool left = b.op().boolean(3, true), transposed = left == b.op().boolean(4);
+  std::vector<Tensor> all = d.CallMany("aten::lu_unpack", b.saved(0), b.saved(1), true, transposed);
+  const Tensor u = std::move(all[2]), l = std::move(all[1]), permutation = std::move(all[0]);
+  const Factors factors{l, u, {}, {}};
+  return transposed ? OfSolvedTransposed(d, factors, permutation, b.result(), b.grad(), left)
+                    : OfSolvedForward(d, factors, b.result(), b.grad(), left);
+}
+Tensor LuSolveSides(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::linalg_lu_solve", b.saved(0), b.saved(1), b.grad(), op.boolean(3, true),
+                !op.boolean(4));
+}
 
 // A: with P, L and U
 Tensor LuOf(Dispatcher& d, const Backward& b) {

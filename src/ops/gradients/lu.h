@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gradients of LU factors.
+// Gradients of LU factors, and of what is solved by them.
 #pragma once
 
 #include "ops/gradient.h"
@@ -10,11 +10,16 @@ namespace steelyard::gradients {
 Tensor LuOf(Dispatcher& d, const Backward& b);
 Tensor LuFactorOf(Dispatcher& d, const Backward& b);
 Tensor LuUnpackOf(Dispatcher& d, const Backward& b);
+Tensor LuSolveFactors(Dispatcher& d, const Backward& b);
+Tensor LuSolveSides(Dispatcher& d, const Backward& b);
 
 inline constexpr Gradient kLu{"LinalgLuBackward0",
                               {GradientOf(0, {kResult, ResultAt(1), ResultAt(2)}, LuOf)}};
 inline constexpr Gradient kLuFactor{"LinalgLuFactorExBackward0",
                                     {GradientOf(0, {kResult, ResultAt(1)}, LuFactorOf)}};
 inline constexpr Gradient kLuUnpack{"LuUnpackBackward0", {GradientOf(0, {}, LuUnpackOf)}};
+inline constexpr Gradient kLuSolve{
+    "LinalgLuSolveBackward0",
+    {GradientOf(2, {0, 1}, LuSolveSides), GradientOf(0, {0, 1, kResult}, LuSolveFactors)}};
 
 }  // namespace steelyard::gradients

@@ -154,8 +154,10 @@ Tensor Bessel(Dispatcher& d, const Backward& b) {
   return Times(d, b.grad(), d.Call("aten::special_i1", b.saved(0)));
 }
 
-// grad * (i0(self) - result / self), half of it near zero
-Tensor BesselOne(Dispatcher& d, const Backward& b) {
+namespace {
+
+// grad * (the function of order 0 - result / self), half of it near zero
+Tensor OfOrderOne(Dispatcher& d, const Backward& b, OpName order_zero) {
   const Tensor self = b.saved(0);
   const double epsilon = EpsilonOf(self.dtype());
   const Tensor tiny = d.Call("aten::le.Scalar", d.Call("aten::abs", self), epsilon);
@@ -163,13 +165,47 @@ Tensor BesselOne(Dispatcher& d, const Backward& b) {
       d.Call("aten::where.self", tiny, d.Call("aten::scalar_tensor", epsilon, self.dtype()), self);
   Tensor inverse = d.Call("aten::reciprocal", safe);
   Tensor ratio = Times(d, b.result(), inverse);
-  Tensor zeroth = d.Call("aten::i0", safe);
+  Tensor zeroth = d.Call(order_zero, safe);
   const Tensor derivative = d.Call("aten::sub.Tensor", zeroth, ratio);
   zeroth.reset();
   ratio.reset();
   inverse.reset();
   const Tensor half = d.Call("aten::scalar_tensor", 0.5, self.dtype());
   return Times(d, b.grad(), d.Call("aten::where.self", tiny, half, derivative));
+}
+
+// -grad times the function of order 1
+Tensor OfOrderZero(Dispatcher& d, const Backward& b, OpName order_one) {
+  const Tensor first = d.Call(order_one, b.saved(0));
+  const Tensor negative = d.Call("aten::neg", first);
+  return Times(d, b.grad(), negative);
+}
+
+}  // namespace
+
+Tensor BesselOne(Dispatcher& d, const Backward& b) { return OfOrderOne(d, b, "aten::i0"); }
+Tensor BesselJZero(Dispatcher& d, const Backward& b) {
+  return OfOrderZero(d, b, "aten::special_bessel_j1");
+}
+Tensor BesselJOne(Dispatcher& d, const Backward& b) {
+  return OfOrderOne(d, b, "aten::special_bessel_j0");
+}
+Tensor BesselYZero(Dispatcher& d, const Backward& b) {
+  return OfOrderZero(d, b, "aten::special_bessel_y1");
+}
+// grad * (y0(self) - result / self), and infinite at zero (bessel_y1_backward)
+Tensor BesselYOne(Dispatcher& d, const Backward& b) {
+  const Tensor self = b.saved(0);
+  const Tensor derivative = [&] {
+    const Tensor inverse = d.Call("aten::reciprocal", self);
+    const Tensor ratio = Times(d, b.result(), inverse);
+    const Tensor zeroth = d.Call("aten::special_bessel_y0", self);
+    return d.Call("aten::sub.Tensor", zeroth, ratio);
+  }();
+  const Tensor infinite =
+      d.Call("aten::scalar_tensor", std::numeric_limits<double>::infinity(), self.dtype());
+  const Tensor zero = d.Call("aten::eq.Scalar", self, std::int64_t{0});
+  return Times(d, b.grad(), d.Call("aten::where.self", zero, infinite, derivative));
 }
 
 // grad * (i1e(self) - sgn(self) * result)

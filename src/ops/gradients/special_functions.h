@@ -26,6 +26,10 @@ Tensor ComplementedGammaOther(Dispatcher& d, const Backward& b);
 Tensor ZetaOther(Dispatcher& d, const Backward& b);
 Tensor Bessel(Dispatcher& d, const Backward& b);
 Tensor BesselOne(Dispatcher& d, const Backward& b);
+Tensor BesselJZero(Dispatcher& d, const Backward& b);
+Tensor BesselJOne(Dispatcher& d, const Backward& b);
+Tensor BesselYZero(Dispatcher& d, const Backward& b);
+Tensor BesselYOne(Dispatcher& d, const Backward& b);
 Tensor ScaledBessel(Dispatcher& d, const Backward& b);
 Tensor ScaledBesselOne(Dispatcher& d, const Backward& b);
 Tensor XlogySelf(Dispatcher& d, const Backward& b);
@@ -68,6 +72,14 @@ inline constexpr Gradient kComplementedGamma{
 inline constexpr Gradient kBessel{"I0Backward0", {GradientOf(0, {0}, Bessel)}};
 inline constexpr Gradient kBesselOne{"SpecialI1Backward0",
                                      {GradientOf(0, {0, kResult}, BesselOne)}};
+inline constexpr Gradient kBesselJZero{"SpecialBesselJ0Backward0",
+                                       {GradientOf(0, {0}, BesselJZero)}};
+inline constexpr Gradient kBesselJOne{"SpecialBesselJ1Backward0",
+                                      {GradientOf(0, {0, kResult}, BesselJOne)}};
+inline constexpr Gradient kBesselYZero{"SpecialBesselY0Backward0",
+                                       {GradientOf(0, {0}, BesselYZero)}};
+inline constexpr Gradient kBesselYOne{"SpecialBesselY1Backward0",
+                                      {GradientOf(0, {0, kResult}, BesselYOne)}};
 inline constexpr Gradient kScaledBessel{"SpecialI0EBackward0",
                                         {GradientOf(0, {0, kResult}, ScaledBessel)}};
 inline constexpr Gradient kScaledBesselOne{"SpecialI1EBackward0",

@@ -43,6 +43,14 @@ TEST(FactorizationGradients, ASolutionIsSolvedForAgain) {
   EXPECT_THAT(names, Contains("aten::mm").Times(1));
 }
 
+TEST(FactorizationGradients, TheTriangleThatWasReadHasAGradient) {
+  const auto names = BackwardOfMatrix("f32[3,3]",
+                                      "%b = aten::ones([3, 2])\n%y, %copy = "
+                                      "aten::triangular_solve(%b, %a, False)\n");
+  EXPECT_THAT(names, Contains("steelyard::lapack").Times(1));
+  EXPECT_THAT(names, Contains("aten::tril").Times(1));
+}
+
 TEST(FactorizationGradients, OneSidesVectorsAloneNeedTwoProductsLess) {
   const auto one = BackwardOfMatrix("f32[3,3]", "%y, %s, %v = aten::_linalg_svd(%a)\n");
   EXPECT_THAT(one, Contains("aten::mm").Times(3));  // U.mH() @ grad, and U ... Vh

@@ -25,6 +25,15 @@ TEST(SpecialFunctionGradients, FollowTheirFormulas) {
               ElementsAre("sgn", "mul.Tensor", "special_i1e", "sub.Tensor", "mul.Tensor"));
 }
 
+TEST(SpecialFunctionGradients, ABesselFunctionOfOrderOneHasTheOneOfOrderZero) {
+  EXPECT_THAT(BackwardOf("aten::special_bessel_j0(%p)"),
+              ElementsAre("special_bessel_j1", "neg", "mul.Tensor"));
+  // Infinite at zero.
+  EXPECT_THAT(BackwardOf("aten::special_bessel_y1(%p)"),
+              ElementsAre("reciprocal", "mul.Tensor", "special_bessel_y0", "sub.Tensor",
+                          "scalar_tensor", "eq.Scalar", "where.self", "mul.Tensor"));
+}
+
 TEST(SpecialFunctionGradients, ADerivativeOfDigammaHasTheNext) {
   EXPECT_THAT(BackwardOf("aten::polygamma(1, %p)"), ElementsAre("polygamma", "mul.Tensor"));
 }
