@@ -5,6 +5,7 @@ The other tests fill integers with zeros, which PyTorch refuses here.
 """
 
 from collections.abc import Sequence
+from unittest.mock import patch
 
 import pytest
 import steps
@@ -34,8 +35,8 @@ class Pivoted(MadeStep):
 
 
 def observe(asked: Sequence[Step]) -> list[Seen]:
-    steps.MadeStep = Pivoted
-    return steps.observe_steps(asked)
+    with patch.object(steps, "MadeStep", Pivoted):
+        return steps.observe_steps(asked)
 
 
 @pytest.mark.parametrize("call", CALLS)
