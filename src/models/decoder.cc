@@ -363,6 +363,10 @@ DecoderConfig ReadDecoder(const Settings& c, std::string_view classes,
   }
   const std::int64_t width = c.Count("head_dim", defaults.width.value_or(hidden / heads));
   c.Quotient("num_attention_heads", heads, "num_key_value_heads", keys);
+  if (width % 2 != 0 && !c.Has("partial_rotary_factor")) {
+    c.Refuse("head_dim", "it is " + std::to_string(width) + ", and halves of a head are turned",
+             "Is it even in the config that the model was made of?");
+  }
   DecoderConfig out;
   out.classes = classes;
   out.hidden = hidden;

@@ -78,8 +78,9 @@ Result<std::string> HeadOf(const Settings& config, const Architecture& architect
     for (const std::string_view head : architecture.heads) {
       known.append(known.empty() ? "" : ", ").append(architecture.prefix).append(head);
     }
-    return Unexpected(Unsupported("there is no " + classes.front() + " of this type",
-                                  "architectures", "Known are " + known + "."));
+    const std::string what = name.empty() ? "the first one is no name of a class"
+                                          : "there is no " + classes.front() + " of this type";
+    return Unexpected(Unsupported(what, "architectures", "Known are " + known + "."));
   }
   return std::string(name);
 }

@@ -23,6 +23,8 @@ constexpr std::int64_t kMostNodes = std::int64_t{1} << 22;
 constexpr int kMostDepth = 64;
 // Operators that could not be translated are counted in the report; these many are explained.
 constexpr int kMostNotes = 4;
+constexpr std::string_view kCutOff =
+    "Cut the model there: onnx.utils.extract_model writes what follows.";
 
 std::string Quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
@@ -89,10 +91,9 @@ void GraphImporter::AddInputs(const GraphProto& graph, Environment& environment)
     }
     const std::optional<DType> dtype = DTypeOf(input.type.element);
     if (!dtype) {
-      throw Refusal{Unsupported("its elements are of type " + std::to_string(input.type.element) +
-                                    ", text or one that "
-                                    "PyTorch has not",
-                                place)};
+      throw Refusal{Unsupported("its elements are " + ElementName(input.type.element) +
+                                    ", which no tensor of PyTorch holds",
+                                place, std::string(kCutOff))};
     }
     if (!input.type.sizes) {
       throw Refusal{InvalidInput("the file does not say its shape", place,
@@ -333,7 +334,13 @@ void GraphImporter::CarryOpaque(const NodeProto& node, Environment& environment)
     item.tensor = made[i];
     const auto declared = environment.declared.find(item.name);
     if (declared != environment.declared.end()) {
-      item.dtype = DTypeOf(declared->second->element);
+      const std::int64_t element = declared->second->element;
+      item.dtype = DTypeOf(element);
+      if (element != 0 && !item.dtype) {
+        throw Refusal{Unsupported("the elements of its result " + Quoted(item.name) + " are " +
+                                      ElementName(element) + ", which no tensor of PyTorch holds",
+                                  PlaceOf(node), std::string(kCutOff))};
+      }
       if (declared->second->sizes) item.shape = ShapeOf(*declared->second, item.name);
     }
     if (item.dtype && item.shape) {

@@ -90,7 +90,7 @@ std::unordered_map<std::string_view, Item*> AddInitializers(const GraphProto& gr
   const Sorter sorter(graph);
   std::unordered_map<std::string_view, Item*> out;
   for (const TensorProto& tensor : graph.initializers) {
-    Item& item = workshop.Add(ItemOf(tensor));
+    Item& item = workshop.Add(ItemOf(tensor, workshop.external));
     if (!out.emplace(item.name, &item).second) {
       throw Refusal{InvalidInput("two initializers of this name",
                                  "tensor \"" + std::string(item.name) + "\"")};

@@ -7,11 +7,13 @@
 #pragma once
 
 #include <deque>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "import/onnx/external_data.h"
 #include "import/onnx/sizes.h"
 #include "import/onnx/wire.h"
 #include "steelyard/builder.h"
@@ -44,12 +46,15 @@ struct Untranslatable {
 // A program in the making.
 class Workshop {
  public:
-  explicit Workshop(std::string_view name) : builder(name), sizes(builder) {}
+  // `folder` is where the file is.
+  Workshop(std::string_view name, std::filesystem::path folder)
+      : builder(name), sizes(builder), external(std::move(folder)) {}
   Workshop(const Workshop&) = delete;
   Workshop& operator=(const Workshop&) = delete;
 
   Builder builder;
   Sizes sizes;
+  ExternalData external;
 
   // Items stay where they are.
   Item& Add(Item item) { return items_.emplace_back(std::move(item)); }

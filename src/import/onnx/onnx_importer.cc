@@ -3,6 +3,8 @@
 // From the file to the program: which versions are read, and what is said of files that are none.
 #include "import/onnx/onnx_importer.h"
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,11 +22,12 @@ constexpr std::int64_t kOldestOpset = 7;
 // The newest that rows were written from; later ones are read by the same rows.
 constexpr std::int64_t kNewestOpset = 26;
 
-std::int64_t OpsetOf(const ModelProto& model) {
+// Nothing where the model uses none of ONNX's operators, but others'.
+std::optional<std::int64_t> OpsetOf(const ModelProto& model) {
   for (const auto& [domain, version] : model.opsets) {
     if (domain.empty() || domain == "ai.onnx") return version;
   }
-  return 0;
+  return std::nullopt;
 }
 
 // Throws a Refusal where the model cannot be read.
@@ -33,27 +36,28 @@ void CheckVersions(const ModelProto& model) {
     throw Refusal{InvalidInput("the file holds no ONNX graph", {},
                                "Was the file written completely? Export the model again.")};
   }
-  const std::int64_t opset = OpsetOf(model);
-  if (opset < kOldestOpset && !model.opsets.empty()) {
-    throw Refusal{Unsupported("it uses version " + std::to_string(opset) +
+  const std::optional<std::int64_t> opset = OpsetOf(model);
+  if (opset && *opset < kOldestOpset) {
+    throw Refusal{Unsupported("it uses version " + std::to_string(*opset) +
                                   " of ONNX's operators; 7 is the oldest that is read",
                               {}, "onnx.version_converter writes it in a later one.")};
   }
 }
 
-Result<Program> ReadModel(std::string_view bytes) {
+Result<Program> ReadModel(std::string_view bytes, const std::string& path) {
   const ModelProto model(bytes);
   CheckVersions(model);
   const GraphProto graph(*model.graph);
   const std::string class_name = ModelClass(graph);
-  Workshop workshop(class_name);
+  Workshop workshop(class_name, std::filesystem::path(path).parent_path());
   Builder& builder = workshop.builder;
+  const std::int64_t opset = OpsetOf(model).value_or(0);
   if (!model.producer.empty()) {
     builder.Producer(std::string(model.producer) + " " + std::string(model.producer_version) +
-                     " (opset " + std::to_string(OpsetOf(model)) + ")");
+                     (opset > 0 ? " (opset " + std::to_string(opset) + ")" : ""));
   }
-  if (OpsetOf(model) > kNewestOpset) {
-    builder.Note("the file uses version " + std::to_string(OpsetOf(model)) +
+  if (opset > kNewestOpset) {
+    builder.Note("the file uses version " + std::to_string(opset) +
                  " of ONNX's operators; they are read as those of version 26");
   }
   GraphImporter(model, workshop).Run(graph);
@@ -68,7 +72,7 @@ Result<Program> ReadOnnx(const std::string& path, const ImportOptions& options) 
   Result<MemoryMap> file = MemoryMap::Open(path);
   if (!file) return within(std::move(file).error());
   try {
-    Result<Program> program = ReadModel(file->bytes());
+    Result<Program> program = ReadModel(file->bytes(), path);
     if (!program) return within(std::move(program).error());
     return program;
   } catch (const Refusal& refusal) {

@@ -18,8 +18,11 @@ struct Limits {
 };
 
 Limits LimitsOf(DType dtype) {
+  // The largest numbers of these types, which have no infinity or are not to reach it.
+  if (dtype == DType::kFloat8E4M3) return {-448, 448};
+  if (dtype == DType::kFloat8E5M2) return {-57344, 57344};
   const int bits = BitsOf(dtype);
-  if (!IsIntegral(dtype) || bits > 32) Call::GiveUp("quantized numbers that are no integers");
+  if (!IsIntegral(dtype) || bits > 32) Call::GiveUp("numbers that torch.ao quantizes nothing to");
   const bool is_signed = dtype == DType::kInt4 || dtype == DType::kInt8 || dtype == DType::kInt16 ||
                          dtype == DType::kInt32;
   if (is_signed) return {-(std::int64_t{1} << (bits - 1)), (std::int64_t{1} << (bits - 1)) - 1};
@@ -141,7 +144,8 @@ void QuantizeBlocks(Call& call, DType dtype) {
   const Limits limits = LimitsOf(dtype);
   const Blocks blocks = BlocksOf(call, call.dtype(0));
   Tensor x = call.Emit("aten::reshape", call.tensor(0), blocks.apart);
-  x = call.Emit("aten::round", call.Emit("aten::div.Tensor", x, blocks.scales));
+  x = call.Emit("aten::div.Tensor", x, blocks.scales);
+  if (IsIntegral(dtype)) x = call.Emit("aten::round", x);
   if (blocks.zeros.defined()) x = call.Emit("aten::add.Tensor", x, blocks.zeros);
   x = call.Emit("aten::clamp", x, limits.least, limits.most);
   x = call.Emit("aten::to.dtype", x, dtype);

@@ -28,7 +28,9 @@ void Constant(Call& call) {
     item.name = call.output_name(0);
     call.GiveItem(workshop.Add(std::move(item)));
   };
-  if (const auto value = call.attribute("value")) return add(ItemOf(TensorProto(value->tensor)));
+  if (const auto value = call.attribute("value")) {
+    return add(ItemOf(TensorProto(value->tensor), workshop.external));
+  }
   Item item;
   item.stored = true;
   if (const auto value = call.attribute("value_int")) {
@@ -80,7 +82,9 @@ void ConstantOfShape(Call& call) {
   Item value;
   value.dtype = DType::kFloat32;
   value.reals = {0.0};
-  if (const auto written = call.attribute("value")) value = ItemOf(TensorProto(written->tensor));
+  if (const auto written = call.attribute("value")) {
+    value = ItemOf(TensorProto(written->tensor), call.workshop().external);
+  }
   if (!value.dtype) Call::GiveUp("a value of a type that PyTorch has not");
   Filled(call, call.known_numbers(0), value);
 }

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <string>
+#include <system_error>
 
 namespace steelyard::onnx {
 namespace {
@@ -42,7 +45,7 @@ std::pair<std::string_view, std::int64_t> ParseOpset(std::string_view message) {
   return out;
 }
 
-constexpr std::array<std::pair<std::int64_t, DType>, 18> kElementTypes{{
+constexpr std::array<std::pair<std::int64_t, DType>, 22> kElementTypes{{
     {1, DType::kFloat32},
     {2, DType::kUInt8},
     {3, DType::kInt8},
@@ -59,10 +62,23 @@ constexpr std::array<std::pair<std::int64_t, DType>, 18> kElementTypes{{
     {15, DType::kComplex128},
     {16, DType::kBFloat16},
     {17, DType::kFloat8E4M3},
+    {18, DType::kFloat8E4M3FNUZ},
     {19, DType::kFloat8E5M2},
+    {20, DType::kFloat8E5M2FNUZ},
     {22, DType::kInt4},
+    {23, DType::kFloat4E2M1},
+    {24, DType::kFloat8E8M0},
 }};
 constexpr std::int64_t kUInt4 = 21;
+
+// Of external data; an offset that is no number is none that is anywhere.
+void ReadLocation(const std::pair<std::string_view, std::string_view>& entry, TensorProto& out) {
+  const auto [key, value] = entry;
+  if (key == "location") out.location = value;
+  if (key != "offset") return;
+  const auto [end, fault] = std::from_chars(value.begin(), value.end(), out.offset);
+  if (fault != std::errc() || end != value.end()) out.offset = -1;
+}
 
 }  // namespace
 
@@ -72,6 +88,13 @@ std::optional<DType> DTypeOf(std::int64_t element) {
       std::ranges::find(kElementTypes, element, &std::pair<std::int64_t, DType>::first);
   if (found == kElementTypes.end()) return std::nullopt;
   return found->second;
+}
+
+std::string ElementName(std::int64_t element) {
+  if (element == 8) return "text";
+  if (element == 25) return "uint2";
+  if (element == 26) return "int2";
+  return "type " + std::to_string(element);
 }
 
 TensorProto::TensorProto(std::string_view message) {
@@ -99,6 +122,9 @@ TensorProto::TensorProto(std::string_view message) {
         break;
       case 10:
         fields.AppendDoublesTo(reals, kMostContents);
+        break;
+      case 13:
+        ReadLocation(ParseEntry(fields.bytes()), *this);
         break;
       case 14:
         external = fields.integer() == 1;

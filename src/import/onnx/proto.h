@@ -30,6 +30,9 @@ struct TensorProto {
   std::vector<std::int64_t> integers;  // where they are not raw; the first kMostContents
   std::vector<double> reals;
   bool external = false;
+  // Of external data: the file, beside the model, and where in it the elements begin.
+  std::string_view location;
+  std::int64_t offset = 0;
 };
 
 // A size in a type: a number, a name, or neither.
@@ -117,5 +120,7 @@ struct ModelProto {
 
 // The dtype of an element type; nothing for text and what PyTorch has not.
 std::optional<DType> DTypeOf(std::int64_t element);
+// What an element type is that has no dtype, for messages: "text".
+std::string ElementName(std::int64_t element);
 
 }  // namespace steelyard::onnx

@@ -104,11 +104,22 @@ void ReadContents(const TensorProto& tensor, std::size_t count, Item& item) {
   for (const std::int64_t number : *integers) item.numbers->push_back(DimOf(number));
 }
 
+// Nothing is read where the files beside the model are not there: most models can be weighed so.
+void ReadExternal(const TensorProto& tensor, std::size_t count, Item& item,
+                  ExternalData& external) {
+  const std::size_t size = count * static_cast<std::size_t>(BitsOf(*item.dtype)) / 8;
+  const auto raw = external.Bytes(tensor.location, tensor.offset, size);
+  if (!raw) return;
+  TensorProto beside = tensor;
+  beside.raw = *raw;
+  ReadContents(beside, count, item);
+}
+
 }  // namespace
 
 Dim DimOf(std::int64_t number) { return Dim(std::clamp(number, -kMost, kMost)); }
 
-Item ItemOf(const TensorProto& tensor) {
+Item ItemOf(const TensorProto& tensor, ExternalData& external) {
   const auto refuse = [&](const std::string& what) {
     throw Refusal{InvalidInput(what, "tensor \"" + std::string(tensor.name) + "\"")};
   };
@@ -128,8 +139,11 @@ Item ItemOf(const TensorProto& tensor) {
     item.shape->emplace_back(size);
   }
   const bool few = count <= static_cast<std::int64_t>(kMostContents);
-  if (item.dtype && few && !tensor.external) {
+  if (!item.dtype || !few) return item;
+  if (!tensor.external) {
     ReadContents(tensor, static_cast<std::size_t>(count), item);
+  } else {
+    ReadExternal(tensor, static_cast<std::size_t>(count), item, external);
   }
   return item;
 }

@@ -163,8 +163,9 @@ const Importer kSafetensorsImporter = {
     .summary = "weights of Hugging Face and others: a file, an index or a folder; headers only",
     .takes_folder =
         [](std::span<const std::string> names) {
-          return std::ranges::any_of(
-              names, [](const std::string& name) { return name.ends_with(kExtension); });
+          return std::ranges::any_of(names, [](const std::string& name) {
+            return name.ends_with(kExtension) || name.ends_with(kIndexExtension);
+          });
         },
 };
 

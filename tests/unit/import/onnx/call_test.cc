@@ -20,7 +20,7 @@ class CallTest : public ::testing::Test {
       NodeText{.op = "Relu", .outputs = {"y"}, .attributes = {Int("axis", -1), Real("alpha", 0.5)}}
           .bytes();
   const NodeProto node_{bytes_};
-  Workshop workshop_{"model"};
+  Workshop workshop_{"model", ""};
 };
 
 TEST_F(CallTest, ReadsAttributes) {

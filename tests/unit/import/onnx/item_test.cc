@@ -7,7 +7,7 @@ namespace steelyard::onnx {
 namespace {
 
 TEST(Workshop, MakesConstantsBuffersOnce) {
-  Workshop workshop("model");
+  Workshop workshop("model", "");
   Item& item = workshop.Add({.name = "c",
                              .dtype = DType::kInt64,
                              .shape = Shape{Dim(2)},
@@ -19,7 +19,7 @@ TEST(Workshop, MakesConstantsBuffersOnce) {
 }
 
 TEST(Workshop, ComputesWhatDependsOnSizes) {
-  Workshop workshop("model");
+  Workshop workshop("model", "");
   const Dim batch = workshop.Symbol("batch");
   Item& item = workshop.Add(
       {.name = "s", .dtype = DType::kInt64, .shape = Shape{Dim(1)}, .numbers = std::vector{batch}});
@@ -28,7 +28,7 @@ TEST(Workshop, ComputesWhatDependsOnSizes) {
 }
 
 TEST(Workshop, NamesSymbolsOnce) {
-  Workshop workshop("model");
+  Workshop workshop("model", "");
   EXPECT_EQ(workshop.Symbol("batch"), workshop.Symbol("batch"));
   EXPECT_EQ(workshop.Symbol("batch size"), workshop.Symbol("batch_size"));
   EXPECT_NE(workshop.FreshSymbol(), workshop.FreshSymbol());

@@ -129,7 +129,8 @@ inline std::string TensorBytes(const std::string& name, const std::vector<int>& 
 
 class ModelText {
  public:
-  explicit ModelText(int opset = 18) : opset_(opset) {}
+  explicit ModelText(int opset = 18, std::string domain = "")
+      : opset_(opset), domain_(std::move(domain)) {}
 
   ModelText& Input(const std::string& name, const std::vector<Size>& sizes, int element = kFloat) {
     protozero::pbf_writer(graph_).add_message(11, ValueBytes(name, sizes, element));
@@ -170,7 +171,9 @@ class ModelText {
 
   std::string bytes() const {
     std::string out, opset;
-    protozero::pbf_writer(opset).add_int64(2, opset_);
+    protozero::pbf_writer opset_writer(opset);
+    if (!domain_.empty()) opset_writer.add_string(1, domain_);
+    opset_writer.add_int64(2, opset_);
     protozero::pbf_writer writer(out);
     writer.add_int64(1, 8);
     writer.add_string(2, "tests");
@@ -182,6 +185,7 @@ class ModelText {
 
  private:
   int opset_;
+  std::string domain_;  // of the operators whose version is told
   std::string graph_;
   std::vector<std::string> functions_;
 };

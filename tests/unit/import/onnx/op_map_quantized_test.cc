@@ -22,6 +22,18 @@ TEST(Quantized, ZeroPointTellsTheDtype) {
   EXPECT_EQ(DTypesOf(model.Output("y")), "i8");
 }
 
+TEST(Quantized, FloatsOfEightBitsAreLimitedByTheirLargest) {
+  constexpr int kFloat8E5M2 = 19;
+  ModelText model;
+  model.Input("x", {2, 3}).Input("scale", {}).Input("zero", {}, kFloat8E5M2);
+  model.Node({.op = "QuantizeLinear", .inputs = {"x", "scale", "zero"}, .outputs = {"y"}});
+  EXPECT_EQ(DTypesOf(model.Output("y")), "f8e5m2");
+  const Result<Program> program = ImportText(model.bytes());
+  ASSERT_TRUE(program);
+  const auto args = program->args(program->main().nodes.back());
+  EXPECT_EQ(args[4].dim, Dim(57344));  // (1 + 3 / 4) * 2^15
+}
+
 TEST(Quantized, ChannelsHaveScalesOfTheirOwn) {
   ModelText model;
   model.Weight("w", {64, 3}, kInt8).Weight("scale", {64});

@@ -3,12 +3,31 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "models.h"
 
 namespace steelyard::onnx {
 namespace {
 
-Item Read(const std::string& bytes) { return ItemOf(TensorProto(bytes)); }
+Item Read(const std::string& bytes) {
+  ExternalData nowhere("");
+  return ItemOf(TensorProto(bytes), nowhere);
+}
+
+std::string ExternalBytes(const std::string& location, const std::string& offset, int element) {
+  std::string out = TensorBytes("shape", {2}, element);
+  protozero::pbf_writer writer(out);
+  for (const auto& [key, value] : {std::pair("location", location), std::pair("offset", offset)}) {
+    std::string entry;
+    protozero::pbf_writer entry_writer(entry);
+    entry_writer.add_string(1, key);
+    entry_writer.add_string(2, value);
+    writer.add_message(13, entry);
+  }
+  writer.add_int32(14, 1);
+  return out;
+}
 
 TEST(ItemOf, ReadsSmallIntegers) {
   const std::string bytes = IntegersBytes("shape", {2, -1});
@@ -33,6 +52,36 @@ TEST(ItemOf, DoesNotReadWeights) {
   const Item item = Read(bytes);
   EXPECT_TRUE(item.stored);
   EXPECT_FALSE(item.is_constant());
+}
+
+TEST(ItemOf, ReadsSmallTensorsFromBesideTheModel) {
+  const std::int64_t numbers[] = {7, 2, -1};
+  const TemporaryFile data(".data", {reinterpret_cast<const char*>(numbers), sizeof(numbers)});
+  const std::filesystem::path path(data.path());
+  ExternalData external(path.parent_path());
+  const std::string name = path.filename().string();
+  const auto read = [&](const std::string& location, const std::string& offset, int element) {
+    return ItemOf(TensorProto(ExternalBytes(location, offset, element)), external).numbers;
+  };
+  EXPECT_EQ(read(name, "8", kInt64), (std::vector{Dim(2), Dim(-1)}));
+  EXPECT_EQ(read("./" + name, "0", kInt64), (std::vector{Dim(7), Dim(2)}));
+  for (const char* offset : {"16", "24", "9999999999999999999", "-8", "8x", ""}) {
+    EXPECT_EQ(read(name, offset, kInt64), std::nullopt) << offset;
+  }
+  EXPECT_EQ(read("nothing.data", "0", kInt64), std::nullopt);
+  EXPECT_EQ(read("", "0", kInt64), std::nullopt) << "a folder";
+}
+
+TEST(ItemOf, ReadsNothingOutsideOfTheFolder) {
+  const TemporaryFile data(".data", std::string(16, '\1'));
+  const std::filesystem::path path(data.path());
+  const std::filesystem::path folder = path.parent_path();
+  ExternalData external(folder);
+  const std::string out = "../" + (folder.filename() / path.filename()).string();
+  for (const std::string& location : {data.path(), out, path.filename().string() + '\0'}) {
+    const std::string bytes = ExternalBytes(location, "0", kInt64);
+    EXPECT_EQ(ItemOf(TensorProto(bytes), external).numbers, std::nullopt) << location;
+  }
 }
 
 TEST(ItemOf, RefusesAbsurdSizes) {
