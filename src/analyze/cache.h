@@ -24,6 +24,8 @@ struct CacheNumberRow {
   int group = 0;         // numbers that share scales; 0: all of a layer's keys, and all its values
   int scale_bytes = 0;   // of a group; 0: two numbers of the model's dtype
   int whole_tokens = 0;  // the newest are kept as they are until there are so many
+  // transformers' numbers: its cache refuses layers that look through a window.
+  bool transformers = false;
 };
 std::span<const CacheNumberRow> CacheNumberRows();
 // nullptr for an empty name: the model's own.

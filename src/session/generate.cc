@@ -182,8 +182,23 @@ class Calls {
   // Whether the programs are those of such a cache.
   bool Weighs() const { return &store_ == &CacheStoreRows().front() && numbers_ == nullptr; }
 
+  // QuantizedCache of transformers raises for them; engines with blocks do not.
+  Status CheckWindows() const {
+    if (numbers_ == nullptr || !numbers_->transformers || store_.takes_blocks) return {};
+    for (const CacheGroup& group : told_->layers) {
+      if (group.layer.window == 0) continue;
+      return Unexpected(NoSense(
+          fmt::format("layers of this model look through a window, and transformers keeps no {} "
+                      "of such",
+                      numbers_->name),
+          "--cache-dtype", "Leave it away, or say --cache paged."));
+    }
+    return {};
+  }
+
   Status CountAll() {
     Generation& told = *told_;
+    SY_RETURN_IF_ERROR(CheckWindows());
     for (GenerationCall& call : told.calls) {
       const CacheUse use = Use(told.sequences, call.past, call.tokens);
       SY_ASSIGN_OR_RETURN(const CacheBytes after, BytesOf(told.layers, store_, use));

@@ -8,6 +8,8 @@ configs of the models.
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from typing import Any
 
 import pytest
@@ -68,3 +70,26 @@ def test_a_forward_pass_that_keeps_keys_and_values(name: str, weigh: Weigh) -> N
     report = weigh(ROOT / "tests/data/hf" / name, "--events", "--use-cache", *sizes)
     wanted = of_operators(truth["use_cache"]["events"])
     assert of_operators(report["memory"]["events"]) == wanted
+
+
+CACHES = json.loads((ROOT / "tests/data/generation/caches.json").read_text())
+
+
+@pytest.mark.parametrize(
+    "row",
+    CACHES["rows"],
+    ids=lambda row: f"{row['model']}-{row['flags'][-1]}-{row.get('backend')}-{row['tokens']}",
+)
+def test_other_caches_hold_what_those_of_transformers_do(row: dict[str, Any], weigh: Weigh) -> None:
+    model = ROOT / "tests/data/hf" / row["model"]
+    lengths = f"{row['prompt']}+{row['tokens']}"
+    asked = ["--batch", str(CACHES["batch"]), "--generate", lengths, *row["flags"]]
+    if "refused" in row:
+        binary = os.environ.get("STEELYARD", str(ROOT / "build/release/steelyard"))
+        command = [binary, "weigh", str(model), *asked]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "layers of this model look through a window" in done.stderr
+        return
+    calls = weigh(model, *asked)["generation"]["calls"]
+    assert [call["cache"] for call in calls] == row["held"]
