@@ -2,6 +2,7 @@
 import json
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,33 @@ def test_comparisons(tmp_path: Path) -> None:
         package.compare(b, b, train="sgd")
 
 
-def test_other_threads_run_meanwhile(tmp_path: Path) -> None:
-    # While the library calls back from a weighing, another thread can take the lock.
+def longest_pause_of_a_weighing() -> float:
+    """How long this thread was kept from running while another one weighs, as a share of that."""
+    model = Path(__file__).parents[3] / "examples/llama-3.1-8b"
+    ended = threading.Event()
+
+    def weigh() -> None:
+        package.weigh(str(model), batch=1, seq=64, train="adamw")
+        ended.set()
+
+    thread = threading.Thread(target=weigh)
+    begin = last = time.perf_counter()
+    pause = 0.0
+    thread.start()
+    while not ended.is_set():
+        now = time.perf_counter()
+        pause = max(pause, now - last)
+        last = now
+    thread.join()
+    return pause / (time.perf_counter() - begin)
+
+
+def test_the_lock_is_released() -> None:
+    # Held, it would stop this thread for nearly all of the time; the least, as others run too.
+    assert min(longest_pause_of_a_weighing() for _ in range(5)) < 0.5
+
+
+def test_threads_weigh_at_once(tmp_path: Path) -> None:
     path = written(tmp_path)
     turns: list[int] = []
 
