@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "import/memory_map.h"
+#include "import/names.h"
 #include "import/onnx/graph_importer.h"
 #include "import/onnx/proto.h"
 
@@ -74,7 +75,7 @@ Result<Program> ReadOnnx(const std::string& path, const ImportOptions& options) 
   try {
     Result<Program> program = ReadModel(file->bytes(), path);
     if (!program) return within(std::move(program).error());
-    return program;
+    return WithNamesInUtf8(std::move(program), path);
   } catch (const Refusal& refusal) {
     return within(refusal.error);
   }

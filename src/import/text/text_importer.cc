@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/text/text_importer.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 
+#include "import/names.h"
 #include "import/unreadable.h"
 #include "ir/text_reader.h"
 
@@ -18,6 +21,17 @@ namespace {
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
+
+// With the line that is not.
+Error NotInUtf8(std::string_view text, const std::string& path) {
+  for (std::size_t line = 1;; ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (!IsUtf8(text.substr(0, end)) || end == text.size()) {
+      return NoUtf8(text.substr(0, end), path + ":" + std::to_string(line));
+    }
+    text.remove_prefix(end + 1);
+  }
+}
 
 Result<Program> ReadText(const std::string& path, const ImportOptions& /*options*/) {
   const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rb"));
@@ -35,6 +49,7 @@ Result<Program> ReadText(const std::string& path, const ImportOptions& /*options
   if (file == nullptr || std::ferror(file.get()) != 0) {
     return Unexpected(CannotBeRead(path));
   }
+  if (!IsUtf8(text)) return Unexpected(NotInUtf8(text, path));
   return ParseText(text, path);
 }
 

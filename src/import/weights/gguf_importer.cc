@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "import/names.h"
 #include "import/weights/build_program.h"
 #include "import/weights/folder.h"
 #include "import/weights/gguf_config.h"
@@ -106,7 +107,7 @@ Result<std::string> Config(const std::string& path, const Program& weights) {
 }
 
 Result<Program> Read(const std::string& path, const ImportOptions&) {
-  return fs::is_directory(path) ? ReadFolder(path) : ReadFile(path);
+  return WithNamesInUtf8(fs::is_directory(path) ? ReadFolder(path) : ReadFile(path), path);
 }
 
 }  // namespace
