@@ -210,6 +210,14 @@ MODES = {
     "eval": _core.ModelMode.EVAL,
 }
 POLICIES = {"torch": _core.CastPolicy.TORCH, "raf": _core.CastPolicy.RAF}
+# Keywords that name one of what the library has.
+NAMED: dict[str, Callable[[], list[str]]] = {
+    "runtime": _core.runtimes,
+    "schedule": _core.schedules,
+    "count": _core.counting_conventions,
+    "cache": _core.cache_stores,
+    "cache_dtype": _core.cache_numbers,
+}
 LOW = {"bf16": _core.DType.BFLOAT16, "fp16": _core.DType.FLOAT16}
 
 
@@ -219,6 +227,7 @@ def weigh_options(keywords: Mapping[str, Any]) -> _core.WeighOptions:
     keywords = {name: value for name, value in keywords.items() if value is not None}
     _refuse_other_types(keywords)
     _refuse_untrained(keywords)
+    _refuse_unknown_names(keywords)
     options = _core.WeighOptions()
     for name in ("runtime", "schedule", "count", "strict", "advise", "use_cache", "as_module"):
         if name in keywords:
@@ -259,6 +268,13 @@ def _refuse_other_types(keywords: Mapping[str, Any]) -> None:
             raise UsageError(f"{value!r} is not {wanted}", name)
 
 
+def _refuse_unknown_names(keywords: Mapping[str, Any]) -> None:
+    """What the library would refuse as well, but only once a module has been exported."""
+    for name, known in NAMED.items():
+        if name in keywords:
+            _chosen(dict.fromkeys(known()), keywords[name], name)
+
+
 def _refuse_untrained(keywords: Mapping[str, Any]) -> None:
     given = [name for name in keywords if name in OF_TRAINING and keywords[name]]
     if given and not keywords.get("train"):
@@ -275,6 +291,9 @@ def _set_device(options: _core.WeighOptions, keywords: Mapping[str, Any]) -> Non
     options.cudnn_attention = not keywords.get("no_cudnn_attention", False)
     options.deterministic = keywords.get("deterministic", False)
     options.devices = [device for text in _texts(keywords, "devices") for device in text.split(",")]
+    gpus = {name: name for name in (*known, "all") if name != "cpu"}
+    for device in options.devices:
+        _chosen(gpus, device, "devices")
     options.alloc_conf = _texts(keywords, "alloc_conf")
 
 
@@ -433,7 +452,13 @@ def _within(value: int, least: int, most: int | None, name: str) -> int:
 
 def _chosen(choices: Mapping[str, T], value: str, name: str) -> T:
     if value not in choices:
-        raise UsageError(f'there is no "{value}"', name, f"There are: {', '.join(choices)}.")
+        import difflib
+
+        close = difflib.get_close_matches(value, choices, n=2)
+        hint = (
+            f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(choices)}."
+        )
+        raise UsageError(f'there is no "{value}"', name, hint)
     return choices[value]
 
 
