@@ -46,4 +46,15 @@ class InternalError(SteelyardError, RuntimeError):
 
 
 class ExportError(UnsupportedError):
-    """PyTorch cannot write a module down as a graph; the cause is PyTorch's own exception."""
+    """PyTorch cannot write a module down as a graph.
+
+    Attributes:
+        cause: PyTorch's own exception, where there is one. Python does not show its traceback,
+            most of which lies in PyTorch: `raise error.cause` does.
+    """
+
+    def __init__(
+        self, message: str, where: str = "", hint: str = "", cause: BaseException | None = None
+    ) -> None:
+        super().__init__(message, where, hint)
+        self.cause = cause

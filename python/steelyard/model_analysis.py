@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from steelyard.weighing import Model
 
 MEBIBYTE = 2**20
-CUDA_DEVICE = "h100"  # that "cuda" stands for
 OPTIMIZERS: dict[str, dict[str, object]] = {"sgd": {"momentum": 0.01}, "lans": {}}
 
 
@@ -126,7 +124,7 @@ def append_loss_n_optimizer(
 def _weigh(
     model: Model | TrainingStep, device: str, args: Sequence[Any] | None, **keywords: Any
 ) -> Weighing:
-    keywords = {"device": _device_named(device), **keywords}
+    keywords = {"device": device, **keywords}
     if not isinstance(model, TrainingStep):
         return weigh(model, None if args is None else tuple(args), **keywords)
     step = model
@@ -139,20 +137,6 @@ def _weigh(
         optim_args=step.options,
         **keywords,
     )
-
-
-def _device_named(device: Any) -> str:
-    """A device of `steelyard.weigh`, or one of PyTorch's: "cuda:0", torch.device("cpu")."""
-    name, _, place = str(device).partition(":")
-    if name == "cpu" and (not place or place.isdigit()):
-        return name
-    if name != "cuda" or (place and not place.isdigit()):
-        return str(device)
-    warnings.warn(
-        f'device "{device}" is weighed as the GPU {CUDA_DEVICE}: name another, such as "a100-80gb"',
-        stacklevel=4,
-    )
-    return CUDA_DEVICE
 
 
 def _inputs_of_step(step: TrainingStep, args: Sequence[Any]) -> tuple[Any, ...]:

@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from operator import index
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 from steelyard import _core, progress
 from steelyard.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    import torch
 
 T = TypeVar("T")
 
@@ -46,7 +51,7 @@ class WeighKeywords(TypedDict, total=False):
     cast: Mapping[str, str | _core.DType]
     mode: Literal["exported", "train", "eval"]
     fit: int | str | None
-    device: str
+    device: str | torch.device
     devices: str | Iterable[str]
     alloc_conf: str | Iterable[str]
     no_cudnn_attention: bool
@@ -185,6 +190,10 @@ CHECKS: dict[str, Check] = {
         lambda value: _is_text(value) or isinstance(value, Iterable),
         'settings of the allocator, such as ["expandable_segments:True"], or "recommend"',
     ),
+    "device": (
+        lambda value: _is_text(value) or type(value).__name__ == "device",
+        'a device, such as "h100", "cuda" or torch.device("cpu")',
+    ),
     "clip_norm": LIMIT,
     "clip_value": FINITE_LIMIT,
     **dict.fromkeys(("no_decay", "freeze", "recompute", "inplace"), PATTERNS),
@@ -198,8 +207,7 @@ CHECKS: dict[str, Check] = {
     **dict.fromkeys(
         (
             "train", "loss", "zero_grad", "amp", "mode", "runtime", "schedule", "count", "at",
-            "importer", "attention", "cache", "cache_dtype", "device", "amp_policy",
-            "parallel",
+            "importer", "attention", "cache", "cache_dtype", "amp_policy", "parallel",
         ),
         TEXT,
     ),
@@ -218,6 +226,7 @@ NAMED: dict[str, Callable[[], list[str]]] = {
     "cache": _core.cache_stores,
     "cache_dtype": _core.cache_numbers,
 }
+CUDA_DEVICE = "h100"  # that "cuda" stands for
 LOW = {"bf16": _core.DType.BFLOAT16, "fp16": _core.DType.FLOAT16}
 
 
@@ -287,7 +296,7 @@ def _refuse_untrained(keywords: Mapping[str, Any]) -> None:
 
 def _set_device(options: _core.WeighOptions, keywords: Mapping[str, Any]) -> None:
     known = {name: name for name in _core.target_names()}
-    options.device = _chosen(known, keywords.get("device", "cpu"), "device")
+    options.device = _chosen(known, device_named(keywords.get("device", "cpu")), "device")
     options.cudnn_attention = not keywords.get("no_cudnn_attention", False)
     options.deterministic = keywords.get("deterministic", False)
     options.devices = [device for text in _texts(keywords, "devices") for device in text.split(",")]
@@ -295,6 +304,30 @@ def _set_device(options: _core.WeighOptions, keywords: Mapping[str, Any]) -> Non
     for device in options.devices:
         _chosen(gpus, device, "devices")
     options.alloc_conf = _texts(keywords, "alloc_conf")
+
+
+def device_named(device: object) -> str:
+    """A device of the library's, or one of PyTorch's: "cuda:0", torch.device("cpu")."""
+    name, _, place = str(device).partition(":")
+    if name not in ("cpu", "cuda") or (place and not place.isdigit()):
+        return str(device)
+    if name == "cuda":
+        warnings.warn(
+            f'device "{device}" is weighed as the GPU {CUDA_DEVICE}: name another, such as '
+            '"a100-80gb"',
+            stacklevel=_frames_of_ours(),
+        )
+        return CUDA_DEVICE
+    return name
+
+
+def _frames_of_ours() -> int:
+    """How far up the line is that called this package, for a warning of the caller's."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "steelyard":
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _texts(keywords: Mapping[str, Any], name: str) -> list[str]:

@@ -11,14 +11,14 @@ from __future__ import annotations
 import contextlib
 import copy
 import dataclasses
-import io
 import logging
 import os
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from types import FrameType
+from typing import Any, TextIO
 
 import torch
 from torch.export import ExportedProgram
@@ -58,12 +58,7 @@ def program_of(
         if as_ == "module":
             raise UsageError("an ExportedProgram is weighed as it was exported", "as_")
         return _read(model, "ExportedProgram")
-    if isinstance(model, torch.jit.ScriptModule):
-        raise ExportError(
-            "a TorchScript module cannot be exported",
-            type(model).__name__,
-            "Pass the nn.Module that it was scripted or traced from.",
-        )
+    _refuse_scripted(model)
     if args is None and kwargs is None:
         raise UsageError(
             "a module is exported with example inputs",
@@ -78,6 +73,22 @@ def program_of(
             f"their own: {', '.join(functions)}"
         )
     return program
+
+
+def _refuse_scripted(model: torch.nn.Module) -> None:
+    for path, module in model.named_modules():
+        if not isinstance(module, torch.jit.ScriptModule):
+            continue
+        name = type(model).__name__
+        if not path:
+            hint = "Pass the nn.Module that it was scripted or traced from."
+            raise ExportError("a TorchScript module cannot be exported", name, hint)
+        raise ExportError(
+            f"its submodule {path} is a TorchScript module, which cannot be exported",
+            name,
+            "Put the nn.Module that it was scripted or traced from in its place: "
+            f'model.set_submodule("{path}", module).',
+        )
 
 
 def _traced(
@@ -112,13 +123,15 @@ def _traced(
             f"PyTorch cannot export it: {_first_line(error)}",
             place_of(error) or type(model).__name__,
             hint_for(error),
-        ) from error
+            error,
+        ) from None
 
 
 @contextlib.contextmanager
 def _said_once() -> Iterator[None]:
     """While it is active, what PyTorch logs and writes to standard error waits: where it fails, its
-    exception says it, too, and else it is shown afterwards."""
+    exception says it, too, and else it is shown afterwards. What others write, as the module's own
+    code, is shown at once."""
     held: list[tuple[logging.Handler, logging.LogRecord]] = []
     here = threading.get_ident()
     filters = []
@@ -132,16 +145,40 @@ def _said_once() -> Iterator[None]:
 
         handler.addFilter(waits)
         filters.append((handler, waits))
-    written = io.StringIO()
+    written = _WithoutTorch(sys.stderr)
     try:
-        with contextlib.redirect_stderr(written):
+        with contextlib.redirect_stderr(written):  # type: ignore[type-var, unused-ignore]
             yield
     finally:
         for handler, waits in filters:
             handler.removeFilter(waits)
     for handler, record in held:
         handler.handle(record)
-    sys.stderr.write(written.getvalue())
+    sys.stderr.write("".join(written.held))
+
+
+class _WithoutTorch:
+    """A stream but for what PyTorch writes to it, which is held."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.held: list[str] = []
+
+    def write(self, text: str) -> int:
+        writer: FrameType | None = sys._getframe(1)
+        while writer and _package_of(writer) in sys.stdlib_module_names:
+            writer = writer.f_back  # `warnings` and `logging` write for others
+        if writer is None or _package_of(writer) != "torch":
+            return self._stream.write(text)
+        self.held.append(text)
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _package_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def copy_untouched(model: torch.nn.Module, twin: Twin) -> torch.nn.Module:
@@ -155,7 +192,8 @@ def copy_untouched(model: torch.nn.Module, twin: Twin) -> torch.nn.Module:
             f"it cannot be copied to be traced: {_first_line(error)}",
             type(model).__name__,
             "Export it yourself, and pass what torch.export.export(model, args) returns.",
-        ) from error
+            error,
+        ) from None
 
 
 def _tensors_of(model: torch.nn.Module) -> Iterator[torch.Tensor]:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import sys
+import traceback
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,7 +81,10 @@ def test_a_module_is_untouched_after_an_exception() -> None:
     )
     assert raised.value.where == f'{__file__}:{line} "if x.sum() > 0:"'
     assert "torch.cond" in raised.value.hint
-    assert raised.value.__cause__ is not None
+    assert raised.value.cause is not None
+    told = "".join(traceback.format_exception(raised.value))
+    assert told.count("Traceback") == 1
+    assert told.endswith(f"{raised.value}\n")
     assert state_of(model)[:4] == before[:4]
 
 
@@ -342,6 +347,42 @@ def test_a_failed_export_is_told_once(
     said = capfd.readouterr()
     assert "fake_tensor" not in said.err
     assert "forward(" not in said.err + said.out
+
+
+class Talking(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        print("seen by the user", file=sys.stderr)
+        return x if x.sum() > 0 else -x
+
+
+def test_what_a_module_writes_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(steelyard.ExportError):
+        steelyard.weigh(Talking(), args=(torch.ones(3),))
+    assert "seen by the user\n" in capsys.readouterr().err
+
+
+def test_a_scripted_part_is_named() -> None:
+    scripted = torch.jit.trace(torch.nn.Linear(3, 3), torch.zeros(4, 3))
+    model = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Sequential(scripted))
+    with pytest.raises(steelyard.ExportError, match=r"submodule 1\.0 is a TorchScript"):
+        steelyard.weigh(model, args=(torch.zeros(4, 3),))
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1", torch.device("cuda", 0)])
+def test_devices_of_pytorch(device: Any) -> None:
+    with pytest.warns(UserWarning, match="weighed as the GPU h100") as warned:
+        weighed = steelyard.weigh(small(), args=(torch.ones(2, 3, 6, 6),), device=device)
+    assert warned[0].filename == __file__
+    named = steelyard.weigh(small(), args=(torch.ones(2, 3, 6, 6),), device="h100")
+    assert weighed.events == named.events
+    at_cpu = steelyard.weigh(small(), args=(torch.ones(2, 3, 6, 6),), device=torch.device("cpu"))
+    assert at_cpu.data["run"]["device"] == "cpu"
+
+
+def test_devices_that_are_not_modelled() -> None:
+    for device in ("meta", torch.device("meta")):
+        with pytest.raises(steelyard.UsageError, match='there is no "meta"'):
+            steelyard.weigh(small(), args=(torch.ones(2, 3, 6, 6),), device=device)
 
 
 def test_torchscript_is_told_so() -> None:
