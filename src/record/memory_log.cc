@@ -23,9 +23,16 @@ int Rank(Category category) {
 
 }  // namespace
 
+bool MemoryLog::IsBelievable(std::int64_t bytes) const {
+  constexpr std::int64_t kMost = std::int64_t{1} << 62;
+  return bytes >= 0 && bytes <= kMost - allocated_ - from_before_;
+}
+
 void MemoryLog::Allocate(std::uint64_t address, std::int64_t bytes, std::uint32_t place,
                          Phase phase) {
   Free(address, place);  // of which nobody has told
+  if (!IsBelievable(bytes)) return;
+  allocated_ += bytes;
   const auto block = static_cast<std::uint32_t>(blocks_.size());
   blocks_.push_back({.bytes = bytes, .place = place, .phase = phase});
   changes_.push_back({.bytes = bytes, .tick = now_, .block = block, .place = place});
@@ -35,6 +42,8 @@ void MemoryLog::Allocate(std::uint64_t address, std::int64_t bytes, std::uint32_
 void MemoryLog::Free(std::uint64_t address, std::uint32_t place) {
   const auto found = live_.find(address);
   if (found == live_.end()) return;
+  const Held& held = blocks_[found->second];
+  if (!held.from_before) allocated_ -= held.bytes;
   changes_.push_back({.bytes = -blocks_[found->second].bytes,
                       .tick = now_,
                       .block = found->second,
@@ -47,6 +56,8 @@ void MemoryLog::Mark(std::uint64_t address, std::int64_t bytes, Category categor
   if (bytes == 0) return;
   auto found = live_.find(address);
   if (found == live_.end()) {
+    if (!IsBelievable(bytes)) return;
+    from_before_ += bytes;
     const auto block = static_cast<std::uint32_t>(blocks_.size());
     blocks_.push_back({.bytes = bytes, .from_before = true});
     found = live_.emplace(address, block).first;

@@ -43,6 +43,9 @@ class MemoryLog {
   std::vector<MemoryMoment> History() const;
 
  private:
+  // Whether a process can hold so much more: what a damaged record says is not to be summed.
+  bool IsBelievable(std::int64_t bytes) const;
+
   struct Held {
     std::int64_t bytes = 0;
     std::uint32_t tensor = SY_NO_ID;
@@ -58,6 +61,7 @@ class MemoryLog {
     std::uint32_t place = 0;
   };
   std::uint64_t now_ = 0;
+  std::int64_t allocated_ = 0, from_before_ = 0;  // bytes that are held, and that ever were
   std::vector<Held> blocks_;
   std::vector<Change> changes_;
   std::vector<std::size_t> ends_;                // of steps, in changes_

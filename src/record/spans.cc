@@ -238,9 +238,12 @@ class Finder {
   void Balance() {
     std::vector<MemoryChange>& changes = result_.memory;
     std::ranges::stable_sort(changes, {}, &MemoryChange::tick);
+    constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
     std::unordered_map<std::uint64_t, std::int64_t> live;
     std::int64_t total = 0;
     for (MemoryChange& change : changes) {
+      // No process holds so much: what a damaged record says is not to be summed.
+      if (change.bytes < 0 || change.bytes > kMostBytes - total) change.bytes = 0;
       if (change.bytes > 0) {
         live[change.address] = change.bytes;
       } else if (const auto found = live.find(change.address); found != live.end()) {
