@@ -5,7 +5,8 @@
 usage: bench.py [--binary build/release/steelyard] [--runs 20]
 
 A peer is asked in a process of its own (peers.py); its call alone and its whole process are set
-beside the time that Steelyard gives itself and its whole process. Both are the least of their runs.
+beside the time that Steelyard gives itself and its whole process. All are medians of their runs: on
+a machine that others use too, they say more than the least does.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import json
 import platform
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -29,7 +31,7 @@ import onnx  # noqa: E402
 
 import bench as weights_bench  # noqa: E402
 
-PEER_RUNS = 2
+PEER_RUNS = 3
 
 LLAMA_8B = {
     "architectures": ["LlamaForCausalLM"],
@@ -64,18 +66,25 @@ def cases(folder: Path) -> list[tuple[str, Path, list[str], tuple[str, ...]]]:
     ]
 
 
-def least(command: list[str], runs: int) -> tuple[float, dict[str, Any]]:
-    """The least of the times of whole processes in milliseconds, and what the fastest call said."""
+def inside(said: dict[str, Any]) -> float:
+    """The milliseconds of a call alone, by whichever tool."""
+    if "ask_ms" in said:
+        return float(said["ask_ms"])
+    return float(said["elapsed_seconds"]) * 1e3
+
+
+def asked_often(command: list[str], runs: int) -> tuple[float, float, dict[str, Any]]:
+    """Medians of the whole process and of the call alone, in milliseconds, and what was said."""
     times, said = [], []
     for _ in range(runs):
         begin = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         times.append((time.perf_counter() - begin) * 1e3)
         if done.returncode != 0:
-            return 0.0, {"refused": done.stderr.strip().splitlines()[-1][:200]}
+            return 0.0, 0.0, {"refused": done.stderr.strip().splitlines()[-1][:200]}
         of_peer = '"ask_ms"' in done.stdout
         said.append(json.loads(done.stdout.splitlines()[-1] if of_peer else done.stdout))
-    return min(times), min(said, key=lambda row: row.get("ask_ms", row.get("elapsed_seconds", 0)))
+    return statistics.median(times), statistics.median(map(inside, said)), said[-1]
 
 
 def main() -> None:
@@ -90,19 +99,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name, path, flags, peers in cases(Path(folder)):
             weigh = [asked.binary, "weigh", str(path), *flags, "--format", "json"]
-            process_ms, report = least(weigh, asked.runs)
-            inside_ms = report["elapsed_seconds"] * 1e3
+            process_ms, inside_ms, report = asked_often(weigh, asked.runs)
+            if "refused" in report:
+                raise SystemExit(f"{name}: {report['refused']}")
             row: dict[str, Any] = {"weigh": {"process_ms": process_ms, "inside_ms": inside_ms}}
             print(f"{name}: steelyard {inside_ms:.2f} ms, whole process {process_ms:.1f} ms")
             for peer in peers:
                 command = [sys.executable, str(ROOT / "bench/files/peers.py"), peer, str(path)]
-                peer_ms, said = least(command, PEER_RUNS)
-                row[peer] = {"process_ms": peer_ms, **said}
+                peer_ms, ask_ms, said = asked_often(command, PEER_RUNS)
+                row[peer] = {"process_ms": peer_ms, **said, "ask_ms": ask_ms}
                 if "refused" in said:
                     print(f"  {peer:28} refused: {said['refused']}")
                     continue
                 print(
-                    f"  {peer:28}{said['ask_ms']:10.1f} ms, {said['ask_ms'] / inside_ms:6.0f} x; "
+                    f"  {peer:28}{ask_ms:10.1f} ms, {ask_ms / inside_ms:6.0f} x; "
                     f"whole process {peer_ms:8.0f} ms, {peer_ms / process_ms:6.0f} x"
                 )
             results["files"][name] = row
