@@ -23,7 +23,7 @@ FOLDER = ROOT / "inferred"
 PACKAGE = Path(onnx.__file__).parent / "backend/test/data"
 KINDS = ("simple", "pytorch-converted", "pytorch-operator")
 OLDEST = 7
-# The converter leaves their slopes of channels as they are, which since version 7 are of no channel.
+# The converter leaves their slopes of channels as they are; since version 7 they are of others.
 UNCONVERTED = [f"test_PReLU_{n}d_multiparam" for n in (1, 2, 3)]
 # Its sizes are the contents of an input.
 UNKNOWN = ["test_sequence_model8"]
@@ -66,7 +66,10 @@ def shapes_of(graph: onnx.GraphProto) -> int:
 
 
 def version_of(model: onnx.ModelProto) -> int:
-    return next((item.version for item in model.opset_import if item.domain in ("", "ai.onnx")), 0)
+    for item in model.opset_import:
+        if item.domain in ("", "ai.onnx"):
+            return int(item.version)
+    return 0
 
 
 def is_of_tensors(graph: onnx.GraphProto) -> bool:

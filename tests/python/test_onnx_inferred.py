@@ -30,7 +30,7 @@ def test_shapes_are_those_that_onnx_infers(path: Path, steelyard: str, tmp_path:
     name = path.name.removesuffix(".onnx.gz")
     model = tmp_path / "model.onnx"
     model.write_bytes(gzip.decompress(path.read_bytes()))
-    command = [steelyard, "weigh", model, "--format", "json"]
+    command = [steelyard, "weigh", str(model), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     unmodelled = {row["op"] for row in json.loads(done.stdout)["unmodelled"]}
