@@ -60,9 +60,8 @@ def inferred(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def shapes_of(graph: onnx.GraphProto) -> int:
-    return sum(value.type.tensor_type.HasField("shape") for value in graph.value_info) + len(
-        graph.output
-    )
+    inner = [value for value in graph.value_info if value.type.tensor_type.HasField("shape")]
+    return len(inner) + len(graph.output)
 
 
 def version_of(model: onnx.ModelProto) -> int:
