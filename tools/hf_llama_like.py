@@ -166,6 +166,24 @@ LLAMA_LIKE: dict[str, Callable[[], HfModel]] = {
         3,
         20,
     ),
+    "ministral-a": lambda: text(
+        t.MinistralForCausalLM,
+        small(
+            t.MinistralConfig,
+            head_dim=16,
+            num_hidden_layers=3,
+            sliding_window=6,
+            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        ),
+        2,
+        16,
+    ),
+    "ministral-b": lambda: text(
+        t.MinistralForSequenceClassification,
+        other(t.MinistralConfig, head_dim=24, num_labels=3, sliding_window=7),
+        3,
+        12,
+    ),
     "olmo3-a": lambda: text(
         t.Olmo3ForCausalLM, small(t.Olmo3Config, num_hidden_layers=5, sliding_window=6), 2, 16
     ),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// modeling_llama.py, modeling_mistral.py and modeling_mixtral.py, of transformers 5.
+// modeling_llama.py, modeling_mistral.py, modeling_ministral.py and modeling_mixtral.py, of
+// transformers 5.
 
 #include "models/decoder.h"
 #include "models/registry.h"
@@ -33,6 +34,26 @@ void BuildMistral(Net& net) {
                    .positions = 131072,
                    .keys = 8});
   LookThrough(config, net.config.CountOrNone("sliding_window", 4096));
+  BuildDecoder(net, config);
+}
+
+// Both masks are made, whether or not there are layers of each kind.
+void BuildMinistral(Net& net) {
+  const Settings& c = net.config;
+  DecoderConfig config =
+      ReadDecoder(c, "transformers.models.ministral.modeling_ministral.Ministral",
+                  {.hidden = 4096,
+                   .inner = 14336,
+                   .layers = 32,
+                   .heads = 32,
+                   .vocabulary = 32000,
+                   .positions = 131072,
+                   .keys = KeysOf(c, 8)});
+  config.window = c.CountOrNone("sliding_window", 4096);
+  ReadLayerTypes(c, config, [&](std::int64_t) { return config.window.has_value(); });
+  if (!config.window) {
+    c.Refuse("sliding_window", "it is null, and the model makes a mask of it");
+  }
   BuildDecoder(net, config);
 }
 
@@ -74,6 +95,11 @@ const Architecture kMistral{.type = "mistral",
                             .heads = kTextHeads,
                             .build = BuildMistral,
                             .generates = true};
+const Architecture kMinistral{.type = "ministral",
+                              .prefix = "Ministral",
+                              .summary = "Ministral: Mistral with a window in some layers",
+                              .heads = kTextHeads,
+                              .build = BuildMinistral};
 const Architecture kMixtral{.type = "mixtral",
                             .prefix = "Mixtral",
                             .summary = "Mixtral: Mistral with experts",

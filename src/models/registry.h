@@ -34,6 +34,7 @@ extern const Architecture kGptNeoX;
 extern const Architecture kGranite;
 extern const Architecture kLlama;
 extern const Architecture kMamba2;
+extern const Architecture kMinistral;
 extern const Architecture kMistral;
 extern const Architecture kMixtral;
 extern const Architecture kModernBert;
