@@ -38,6 +38,7 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "gpt_neox-a": (3, 6, 4, 2),
     "deepseek_v3-a": (2, 5, 4, 1),
     "phi3-a": (2, 9, 4, 1),
+    "ministral-a": (2, 9, 5, 1),
     "mixtral-a": (2, 5, 4, 1),
     "qwen2_moe-a": (2, 5, 4, 1),
     "llama-a": (2, 7, 5, 1),
