@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "ir/layout.h"
+#include "ops/convolution_tbc.h"
 #include "ops/convolve.h"
 #include "ops/gradients/convolution.h"
 #include "ops/registry.h"
@@ -443,6 +444,13 @@ constexpr std::array kRows{
                 "SymInt[3] dilation=[1, 1, 1]) -> Tensor",
                 "aten::conv_transpose3d.input(f32[2,4,5,5,5], f32[4,6,2,2,2], None, [2,2,2])",
                 Family::kConvolution, convolve::Transposed<3>, precision::kFollow)),
+    Casting(
+        precision::kLow,
+        CopyingOut(Composite(Family::kConvolution,
+                             {"aten::conv_tbc", "Convolution of sequences: time, batch, channels.",
+                              "(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+                              "aten::conv_tbc(f32[7,2,3], f32[3,3,4], f32[4], 1)"},
+                             convolve::OverTime, gradients::kOverTime))),
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ir/layout.h"
+#include "ops/convolution_tbc.h"
 #include "ops/convolve_backward.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -443,6 +444,12 @@ constexpr std::array kRows{
         "aten::convolution_backward(f32[2,6,9], f32[2,4,9], f32[6,2,3], [6], [1], [1], [1], "
         "False, [0], 2, [True,True,True])",
         Family::kConvolution, convolve::Backward, precision::kFollow, kGradientUnknown)),
+    Composite(Family::kConvolution,
+              {"aten::conv_tbc_backward", "The gradients of a convolution of sequences.",
+               "(Tensor self, Tensor input, Tensor weight, Tensor bias, int pad) -> (Tensor, "
+               "Tensor, Tensor)",
+               "aten::conv_tbc_backward(f32[7,2,4], f32[7,2,3], f32[3,3,4], f32[4], 1)"},
+              convolve::OverTimeBackward),
 };
 
 }  // namespace

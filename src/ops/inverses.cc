@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pseudoinverses, ranks and condition numbers of matrices, what tensors taken as matrices are
-// inverted and solved by, and powers of vectors as matrices (ATen/native/LinearAlgebra.cpp).
-// Tolerances are tensors of one float64 each, whatever the matrix is made of.
+// Inverses by roots, pseudoinverses, ranks and condition numbers of matrices, what tensors taken as
+// matrices are inverted and solved by, and powers of vectors as matrices
+// (ATen/native/LinearAlgebra.cpp). Tolerances are tensors of one float64 each, whatever the matrix
+// is made of.
 
 #include <fmt/core.h>
 
@@ -325,7 +326,26 @@ std::vector<Tensor> PowersOfNumbers(Dispatcher& d, const OpView& op) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
+// self, upper: over a copy of the root
+std::vector<Tensor> CholeskyInverse(Dispatcher& d, const OpView& op) {
+  const TensorView root = op.self();
+  RequireSquare(root);
+  const Tensor info = d.Call("aten::zeros", BatchOf(root), DType::kInt32);
+  const Tensor out = [&] {
+    const Dispatcher::Inside frame(d, "aten::resize_");
+    return MadeByColumns(d, Dims(root.sizes()), root.dtype());
+  }();
+  d.Call("aten::copy_", out, d.tensor(op, 0));
+  Run(d, out, "potri");
+  CheckErrors(d, info, "cholesky_inverse");
+  return {out};
+}
+
 constexpr std::array kRows{
+    Casting(precision::kFullOnCpu,
+            Call({"aten::cholesky_inverse", "Inverse matrices by their triangular roots.",
+                  "(Tensor self, bool upper=False) -> Tensor", "aten::cholesky_inverse(f32[3,3])"},
+                 CholeskyInverse, gradients::kCholeskyInverse)),
     Call({"aten::linalg_pinv.atol_rtol_tensor", "Pseudoinverses of matrices.",
           "(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
           "aten::linalg_pinv.atol_rtol_tensor(f32[2,5,3])"},

@@ -110,4 +110,10 @@ std::vector<Tensor> TransposedOperands(Dispatcher& d, const Backward& b) {
                    .output_padding = Each(op, 6, 0)});
 }
 
+// self, weight, bias, pad
+std::vector<Tensor> OverTimeOperands(Dispatcher& d, const Backward& b) {
+  return d.CallMany("aten::conv_tbc_backward", b.grad(), b.saved(0), b.saved(1), b.saved(2),
+                    b.op().arg(3));
+}
+
 }  // namespace steelyard::gradients

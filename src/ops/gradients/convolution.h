@@ -18,6 +18,7 @@ std::vector<Tensor> SlowOperands(Dispatcher& d, const Backward& b);
 std::vector<Tensor> Slow3dOperands(Dispatcher& d, const Backward& b);
 std::vector<Tensor> DilatedOperands(Dispatcher& d, const Backward& b);
 std::vector<Tensor> TransposedOperands(Dispatcher& d, const Backward& b);
+std::vector<Tensor> OverTimeOperands(Dispatcher& d, const Backward& b);
 
 inline constexpr Gradient kConvolution{"ConvolutionBackward0",
                                        {GradientsOf({0, 1, 2}, {0, 1}, ConvolutionOperands)}};
@@ -38,5 +39,7 @@ inline constexpr Gradient kSlowTransposed2d{"SlowConvTranspose2DBackward0",
                                             {GradientsOf({0, 1, 3}, {0, 1}, TransposedOperands)}};
 inline constexpr Gradient kSlowTransposed3d{"SlowConvTranspose3DBackward0",
                                             {GradientsOf({0, 1, 3}, {0, 1}, TransposedOperands)}};
+inline constexpr Gradient kOverTime{"ConvTbcBackward0",
+                                    {GradientsOf({0, 1, 2}, {0, 1, 2}, OverTimeOperands)}};
 
 }  // namespace steelyard::gradients

@@ -164,6 +164,20 @@ Tensor CholeskyOf(Dispatcher& d, const Backward& b) {
   return grad;
 }
 
+// self, upper (cholesky_inverse_backward)
+Tensor CholeskyInverseOf(Dispatcher& d, const Backward& b) {
+  RequireReal(b);
+  const Tensor factor = b.saved(0), inverse = b.result();
+  Tensor common = d.Call("aten::add.Tensor", b.grad(), Turned(d, b.grad()));
+  {
+    const Tensor right = Product(d, common, inverse);
+    common = Product(d, inverse, right);
+  }
+  const Tensor product =
+      b.op().boolean(1) ? Product(d, factor, common) : Product(d, common, factor);
+  return d.Call("aten::neg", product);
+}
+
 // self, input2, upper (cholesky_solve_backward)
 std::vector<Tensor> CholeskySolveBoth(Dispatcher& d, const Backward& b) {
   RequireReal(b);

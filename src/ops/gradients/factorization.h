@@ -16,6 +16,7 @@ std::vector<Tensor> SolveBoth(Dispatcher& d, const Backward& b);
 Tensor DeterminantOf(Dispatcher& d, const Backward& b);
 Tensor LogDeterminantOf(Dispatcher& d, const Backward& b);
 Tensor CholeskyOf(Dispatcher& d, const Backward& b);
+Tensor CholeskyInverseOf(Dispatcher& d, const Backward& b);
 std::vector<Tensor> CholeskySolveBoth(Dispatcher& d, const Backward& b);
 std::vector<Tensor> TriangularBoth(Dispatcher& d, const Backward& b);
 std::vector<Tensor> TriangularSolveBoth(Dispatcher& d, const Backward& b);
@@ -39,6 +40,8 @@ inline constexpr Gradient kLogDeterminant{
     {GradientOf(0, {0, kResult, ResultAt(2), ResultAt(3)}, LogDeterminantOf)}};
 inline constexpr Gradient kCholesky{"LinalgCholeskyExBackward0",
                                     {GradientOf(0, {kResult}, CholeskyOf)}};
+inline constexpr Gradient kCholeskyInverse{"CholeskyInverseBackward0",
+                                           {GradientOf(0, {0, kResult}, CholeskyInverseOf)}};
 inline constexpr Gradient kCholeskySolve{"CholeskySolveBackward0",
                                          {GradientsOf({0, 1}, {0, 1, kResult}, CholeskySolveBoth)}};
 inline constexpr Gradient kTriangular{"LinalgSolveTriangularBackward0",

@@ -16,6 +16,11 @@ TEST(Inverses, APseudoinverseHasTheSizesOfTheTransposed) {
   EXPECT_THAT(RefusalOf("aten::linalg_pinv(i64[5,3], 1e-5)"), HasSubstr("dtype"));
 }
 
+TEST(Inverses, ARootIsInvertedInACopyThatLiesByColumns) {
+  EXPECT_EQ(ResultOf("aten::cholesky_inverse(f32[2,3,3])"), "f32[2,3,3]{9,1,3}");
+  EXPECT_THAT(RefusalOf("aten::cholesky_inverse(f32[3,4])"), HasSubstr("not square"));
+}
+
 TEST(Inverses, TolerancesAreNumbersOfEightBytes) {
   const auto events = EventsOf("aten::linalg_matrix_rank.atol_rtol_float(f32[5,3])");
   EXPECT_THAT(events, Contains(Line(8, "empty")).Times(3));  // with the rank
