@@ -102,6 +102,14 @@ def added_products(_: Shape, a: Shape, b: Shape, *__: Any, **___: Any) -> int:
     return 2 * prod(a) * b[-1]
 
 
+def over_time(x: Shape, weight: Shape, _: Shape, pad: int = 0, **__: Any) -> int:
+    """A row times a matrix for each step of the result and place of the kernel with an input."""
+    steps, batch, channels = x
+    width, outputs = weight[0], weight[2]
+    pairs = [step + place for step in range(steps - width + 1 + 2 * pad) for place in range(width)]
+    return 2 * sum(0 <= at - pad < steps for at in pairs) * batch * channels * outputs
+
+
 # Contractions that torch's counter does not know and counts as nothing, or, _slow_conv2d_forward,
 # counts as a convolution, whose arguments it has not. The gradients of grouped convolutions it
 # counts as if every channel met all of the weight's.
@@ -120,6 +128,7 @@ NOT_COUNTED_BY_TORCH = {
     aten.addmv: added_matrix_vector,
     aten.addmv_: added_matrix_vector,
     aten.baddbmm_: added_products,
+    aten.conv_tbc: over_time,
     aten.convolution_backward: convolution_gradients,
     aten.dot: matrix_vector,  # a matrix of one row
     aten._grouped_mm: grouped_product,
