@@ -329,6 +329,7 @@ std::vector<Tensor> PowersOfNumbers(Dispatcher& d, const OpView& op) {
 // self, upper: over a copy of the root
 std::vector<Tensor> CholeskyInverse(Dispatcher& d, const OpView& op) {
   const TensorView root = op.self();
+  RequireHost(d.target());
   RequireSquare(root);
   const Tensor info = d.Call("aten::zeros", BatchOf(root), DType::kInt32);
   const Tensor out = [&] {

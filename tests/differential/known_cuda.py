@@ -31,6 +31,7 @@ UNSEEN = {
     "aten::inverse": LAPACK,
     "aten::*det": LAPACK,
     "aten::svd": LAPACK,
+    "aten::cholesky_inverse*": LAPACK,
     "aten::*cholesky_solve*": LAPACK,
     "aten::lu_*": LAPACK,
     "aten::linalg_lu": LAPACK,

@@ -71,7 +71,9 @@ TEST(Lowering, SaysWhichCallsAreOfTheHost) {
   for (std::size_t i = 0; i < program.call_count; ++i) {
     const SyCall& call = program.calls[i];
     on_host += call.on_host;
-    if (call.op != nullptr && std::string(call.op) == "aten::mm") EXPECT_FALSE(call.on_host);
+    if (call.op != nullptr && std::string(call.op) == "aten::mm") {
+      EXPECT_FALSE(call.on_host);
+    }
   }
   EXPECT_GT(on_host, 0U);
   EXPECT_LT(on_host, program.call_count);
