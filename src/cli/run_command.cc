@@ -61,16 +61,21 @@ void RunCommand::AddReportFlags(std::vector<Flag>* flags) {
   PutUnder("The report", report, flags);
 }
 
-std::vector<Flag> RunCommand::Flags() {
-  std::vector<Flag> of_models, flags;
+void RunCommand::AddModelFlags(std::vector<Flag>* flags) {
+  std::vector<Flag> of_models;
   weigh_.AddModelFlags(&of_models);
   for (Flag& flag : of_models) {
     if (flag.name == "--device") {
       flag.help = "where it runs: the CPU, the CUDA device that is here, or that by its name";
       flag.choices.insert(flag.choices.begin() + 1, kAtHand);
     }
-    if (CanRun(flag)) flags.push_back(std::move(flag));
+    if (CanRun(flag)) flags->push_back(std::move(flag));
   }
+}
+
+std::vector<Flag> RunCommand::Flags() {
+  std::vector<Flag> flags;
+  AddModelFlags(&flags);
   const std::size_t first = flags.size();
   flags.insert(
       flags.end(),

@@ -21,6 +21,7 @@ class RunCommand final : public Command {
   Status Run() override;
 
  private:
+  void AddModelFlags(std::vector<Flag>* flags);
   void AddReportFlags(std::vector<Flag>* flags);
   Result<RunOptions> Options() const;
 

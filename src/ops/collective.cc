@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "ops/backward.h"
+#include "ops/cuda/copies.h"
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/view.h"
@@ -293,21 +294,29 @@ void ScatterShapes(const OpView& op, Outputs& out) {
 void MakeEach(const OpView& op, Allocations& memory) {
   for (int i = 0; i < op.output_count(); ++i) memory.Output(i, "aten::empty");
 }
-// What is sent lies densely until all of it is on its way.
+// What is sent lies densely until all of it is on its way; `kDense` copies it.
+using DenseCopy = std::optional<Allocations::Scratch> (*)(const TensorView&, Allocations&);
+template <DenseCopy kDense>
 void MakeEachFromDense(const OpView& op, Allocations& memory) {
   std::vector<std::optional<Allocations::Scratch>> dense;
   const std::vector<TensorView> sent = op.tensors(0);
   for (int i = 0; i < op.output_count(); ++i) {
-    dense.push_back(allocations::Contiguous(sent[static_cast<std::size_t>(i)], memory));
+    dense.push_back(kDense(sent[static_cast<std::size_t>(i)], memory));
     memory.Output(i, "aten::empty");
   }
   for (const auto& scratch : dense) allocations::Free(scratch, memory);
 }
+template <DenseCopy kDense>
 void MakeFromDense(const OpView& op, Allocations& memory) {
-  const auto dense = allocations::Contiguous(op.self(), memory);
+  const auto dense = kDense(op.self(), memory);
   memory.Output(0, "aten::empty");
   allocations::Free(dense, memory);
 }
+constexpr DeviceAllocations kEachFromDense{MakeEachFromDense<allocations::Contiguous>,
+                                           MakeEachFromDense<cuda::Contiguous>};
+constexpr DeviceAllocations kFromDense{MakeFromDense<allocations::Contiguous>,
+                                       MakeFromDense<cuda::Contiguous>};
+
 Work ReduceEach(const OpView& op) {
   Work work;
   for (const TensorView& t : op.tensors(0)) work.alu += work::Elements(t);
@@ -320,7 +329,7 @@ Work MoveEach(const OpView& op) {
 }
 
 constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work, const Gradient& grad,
-                         AllocationsFn allocations = allocations::Via<"aten::empty">) {
+                         DeviceAllocations allocations = allocations::Via<"aten::empty">) {
   return Kernel(Family::kDataMovement, words,
                 {.shape = shape,
                  .fusion = Fusion::kOpaque,
@@ -331,7 +340,7 @@ constexpr OpDef Received(const Words& words, ShapeFn shape, WorkFn work, const G
 }
 
 constexpr OpDef ReceivedList(const Words& words, ShapeFn shape, WorkFn work, const Gradient& grad,
-                             AllocationsFn allocations) {
+                             DeviceAllocations allocations) {
   return OpaqueKernel(Family::kDataMovement, words, shape, allocations, work, grad);
 }
 
@@ -505,13 +514,13 @@ constexpr std::array kRows{
     ReceivedList({"_c10d_functional::all_gather_into_tensor_coalesced", "All processes' tensors.",
                   "(Tensor[] inputs, int group_size, Any group_name) -> Tensor[]",
                   "_c10d_functional::all_gather_into_tensor_coalesced([f32[2,3], f32[5]], 4, '0')"},
-                 GatherShapes, MoveEach, kAllGatherList, MakeEachFromDense),
+                 GatherShapes, MoveEach, kAllGatherList, kEachFromDense),
     ReceivedList({"_c10d_functional::reduce_scatter_tensor_coalesced",
                   "This process's parts of the sums of all tensors.",
                   "(Tensor[] inputs, str reduce_op, int group_size, Any group_name) -> Tensor[]",
                   "_c10d_functional::reduce_scatter_tensor_coalesced([f32[8,3], f32[4]], 'sum', "
                   "4, '0')"},
-                 ScatterShapes, ReduceEach, kReduceScatterList, MakeEachFromDense),
+                 ScatterShapes, ReduceEach, kReduceScatterList, kEachFromDense),
     Composite(
         Family::kDataMovement,
         {"_c10d_functional::wait_tensors", "The tensors themselves, once they have arrived.",
@@ -520,17 +529,17 @@ constexpr std::array kRows{
     Received({"_c10d_functional::all_gather_into_tensor", "All processes' tensors.",
               "(Tensor input, int group_size, Any group_name) -> Tensor",
               "_c10d_functional::all_gather_into_tensor(f32[2,3], 4, '0')"},
-             GatherShape, work::Move, kAllGather, MakeFromDense),
+             GatherShape, work::Move, kAllGather, kFromDense),
     Received({"_c10d_functional::reduce_scatter_tensor",
               "This process's part of the sum of all tensors.",
               "(Tensor input, str reduce_op, int group_size, Any group_name) -> Tensor",
               "_c10d_functional::reduce_scatter_tensor(f32[8,3], 'sum', 4, '0')"},
-             ScatterShape, ReduceWork, kReduceScatter, MakeFromDense),
+             ScatterShape, ReduceWork, kReduceScatter, kFromDense),
     Received({"_c10d_functional::all_to_all_single", "A part of each process's tensor.",
               "(Tensor input, SymInt[] output_split_sizes, SymInt[] input_split_sizes, Any "
               "group_name) -> Tensor",
               "_c10d_functional::all_to_all_single(f32[4,3], [1,3,0,0], [2,2,0,0], '0')"},
-             ExchangeShape, work::Move, kAllToAll, MakeFromDense),
+             ExchangeShape, work::Move, kAllToAll, kFromDense),
     Received({"_c10d_functional::broadcast", "The tensor of one process.",
               "(Tensor input, int src, Any group_name) -> Tensor",
               "_c10d_functional::broadcast(f32[2,3], 0, '0')"},
@@ -538,17 +547,17 @@ constexpr std::array kRows{
     Received({"_c10d_functional_autograd::all_gather_into_tensor", "All processes' tensors.",
               "(Tensor input, int group_size, Any group_name) -> Tensor",
               "_c10d_functional_autograd::all_gather_into_tensor(f32[2,3], 4, '0')"},
-             GatherShape, work::Move, kOldAllGather, MakeFromDense),
+             GatherShape, work::Move, kOldAllGather, kFromDense),
     Received({"_c10d_functional_autograd::reduce_scatter_tensor",
               "This process's part of the sum of all tensors.",
               "(Tensor input, str reduce_op, int group_size, Any group_name) -> Tensor",
               "_c10d_functional_autograd::reduce_scatter_tensor(f32[8,3], 'sum', 4, '0')"},
-             ScatterShape, ReduceWork, kOldReduceScatter, MakeFromDense),
+             ScatterShape, ReduceWork, kOldReduceScatter, kFromDense),
     Received({"_c10d_functional_autograd::all_to_all_single", "A part of each process's tensor.",
               "(Tensor input, SymInt[] output_split_sizes, SymInt[] input_split_sizes, Any "
               "group_name) -> Tensor",
               "_c10d_functional_autograd::all_to_all_single(f32[4,3], [1,3,0,0], [2,2,0,0], '0')"},
-             ExchangeShape, work::Move, kOldAllToAll, MakeFromDense),
+             ExchangeShape, work::Move, kOldAllToAll, kFromDense),
     Composite("_c10d_functional::wait_tensor", "The tensor itself, once it has arrived.",
               "(Tensor tensor) -> Tensor", "_c10d_functional::wait_tensor(f32[2,3])",
               Family::kDataMovement, decompose::Itself, precision::kFollow),

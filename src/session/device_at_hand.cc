@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <vector>
 

@@ -311,6 +311,21 @@ void GraphImporter::BindResults(const NodeProto& node, std::span<Item* const> re
   }
 }
 
+// What the file declares of a result, as far as it does.
+void GraphImporter::TakeDeclared(const NodeProto& node, const Environment& environment,
+                                 Item& item) {
+  const auto declared = environment.declared.find(item.name);
+  if (declared == environment.declared.end()) return;
+  const std::int64_t element = declared->second->element;
+  item.dtype = DTypeOf(element);
+  if (element != 0 && !item.dtype) {
+    throw Refusal{Unsupported("the elements of its result " + Quoted(item.name) + " are " +
+                                  ElementName(element) + ", which no tensor of PyTorch holds",
+                              PlaceOf(node), std::string(kCutOff))};
+  }
+  if (declared->second->sizes) item.shape = ShapeOf(*declared->second, item.name);
+}
+
 // "onnx::Foo", or "com.microsoft::Foo".
 void GraphImporter::CarryOpaque(const NodeProto& node, Environment& environment) {
   std::vector<Builder::Arg> operands;
@@ -332,17 +347,7 @@ void GraphImporter::CarryOpaque(const NodeProto& node, Environment& environment)
     Item item;
     item.name = outputs[i];
     item.tensor = made[i];
-    const auto declared = environment.declared.find(item.name);
-    if (declared != environment.declared.end()) {
-      const std::int64_t element = declared->second->element;
-      item.dtype = DTypeOf(element);
-      if (element != 0 && !item.dtype) {
-        throw Refusal{Unsupported("the elements of its result " + Quoted(item.name) + " are " +
-                                      ElementName(element) + ", which no tensor of PyTorch holds",
-                                  PlaceOf(node), std::string(kCutOff))};
-      }
-      if (declared->second->sizes) item.shape = ShapeOf(*declared->second, item.name);
-    }
+    TakeDeclared(node, environment, item);
     if (item.dtype && item.shape) {
       workshop_.builder.State(item.tensor, *item.dtype, ToSizes(*item.shape));
     }

@@ -48,6 +48,7 @@ class GraphImporter {
   std::vector<Item*> RunSubgraph(std::string_view message, std::span<Item* const> operands,
                                  const Environment& environment);
   bool Translate(const NodeProto& node, Environment& environment);
+  void TakeDeclared(const NodeProto& node, const Environment& environment, Item& item);
   void CarryOpaque(const NodeProto& node, Environment& environment);
 
   std::vector<Item*> OperandsOf(const NodeProto& node, const Environment& environment) const;
