@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A device is like a row where it computes alike: as many multiprocessors of the same capability.
 #include "session/device_at_hand.h"
 
 #include <fmt/core.h>
