@@ -9,6 +9,7 @@
 #include <ATen/ops/clone.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/ldexp.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/scalar_tensor.h>
 
@@ -77,6 +78,13 @@ void Resized(Stack* stack) {
   stack->emplace_back(at::empty(taken.Integers(), dtype));
 }
 
+void AddExponents(Stack* stack) {
+  Taken taken(stack);
+  at::Tensor self = taken.Tensor();
+  const at::Tensor numbers = taken.Tensor();
+  stack->emplace_back(at::ldexp_out(self, numbers, taken.Tensor()));
+}
+
 void MulInto(Stack* stack) {
   Taken taken(stack);
   at::Tensor self = taken.Tensor();
@@ -127,6 +135,7 @@ void SumAcross(Stack* stack) {
 }
 
 constexpr std::array kRows{
+    KernelRow{"steelyard::add_exponents_", AddExponents},
     KernelRow{"steelyard::add_outer", AddOuter},
     KernelRow{"steelyard::add_outer_", AddOuterInPlace},
     KernelRow{"steelyard::as_strided_", AsStridedInPlace},

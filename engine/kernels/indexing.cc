@@ -5,6 +5,7 @@
 
 #include <ATen/SparseTensorImpl.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/_segment_reduce_backward.h>
 #include <ATen/ops/_sparse_coo_tensor_unsafe.h>
 #include <ATen/ops/add.h>
 #include <ATen/ops/bincount.h>
@@ -15,10 +16,13 @@
 #include <ATen/ops/index_reduce.h>
 #include <ATen/ops/isin.h>
 #include <ATen/ops/scatter_reduce.h>
+#include <ATen/ops/segment_reduce.h>
 #include <ATen/ops/unique_consecutive.h>
 #include <ATen/ops/unique_dim.h>
 
 #include <array>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "kernels/kernels.h"
@@ -63,6 +67,46 @@ void RowsReduced(Stack* stack) {
   Reduced of(taken);
   stack->emplace_back(
       of.self.scatter_reduce_(of.dim, of.index, of.source, of.reduce, taken.Bool()));
+}
+
+struct Segments {
+  explicit Segments(Taken& taken)
+      : reduce(taken.Text()), borders(taken.Tensor()), are_offsets(taken.Bool()) {}
+  std::int64_t axis() const { return borders.dim() - 1; }
+  std::optional<at::Tensor> lengths() const { return Given(!are_offsets); }
+  std::optional<at::Tensor> offsets() const { return Given(are_offsets); }
+
+  std::string reduce;
+  at::Tensor borders;
+  bool are_offsets;
+
+ private:
+  std::optional<at::Tensor> Given(bool given) const {
+    return given ? std::optional(borders) : std::nullopt;
+  }
+};
+
+void ReduceSegments(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  const at::Tensor data = taken.Tensor();
+  const Segments of(taken);
+  constexpr bool kUnsafe = true;  // lengths are checked in steps of their own
+  stack->emplace_back(
+      self.copy_(at::segment_reduce(data, of.reduce, of.lengths(), std::nullopt, of.offsets(),
+                                    of.axis(), kUnsafe, taken.OptionalNumber())));
+}
+
+void SpreadSegments(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  const at::Tensor grad = taken.Tensor();
+  const at::Tensor output = taken.Tensor();
+  const at::Tensor data = taken.Tensor();
+  const Segments of(taken);
+  stack->emplace_back(
+      self.copy_(at::_segment_reduce_backward(grad, output, data, of.reduce, of.lengths(),
+                                              of.offsets(), of.axis(), taken.OptionalNumber())));
 }
 
 void FoundAmong(Stack* stack) {
@@ -192,6 +236,7 @@ constexpr std::array kRows{
     KernelRow{"steelyard::distinct_rows", DistinctRows},
     KernelRow{"steelyard::found_among", FoundAmong},
     KernelRow{"steelyard::index_reduced", IndexReduced},
+    KernelRow{"steelyard::reduce_segments_", ReduceSegments},
     KernelRow{"steelyard::room_for_found", RoomForFound},
     KernelRow{"steelyard::rows_in_order", RowsInOrder},
     KernelRow{"steelyard::rows_reduced", RowsReduced},
@@ -200,6 +245,7 @@ constexpr std::array kRows{
     KernelRow{"steelyard::set_sparse_", SetSparse},
     KernelRow{"steelyard::sparse_coo", SparseCoo},
     KernelRow{"steelyard::sparse_sum", SparseSum},
+    KernelRow{"steelyard::spread_segments_", SpreadSegments},
 };
 
 }  // namespace

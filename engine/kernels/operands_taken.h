@@ -38,6 +38,10 @@ class Taken {
   bool Bool() { return Next().toBool(); }
   std::string Text() { return Next().toStringRef(); }
   at::Scalar Number() { return Next().toScalar(); }
+  std::optional<at::Scalar> OptionalNumber() {
+    const IValue value = Next();
+    return value.isNone() ? std::optional<at::Scalar>() : value.toScalar();
+  }
   // One that is shorter asks for no more.
   std::array<bool, 3> Mask() {
     const c10::List<bool> list = Next().toBoolList();

@@ -41,26 +41,26 @@ void BindAverages(nb::class_<ProfiledRun>& profile) {
 
 void BindTrace(nb::class_<ProfiledRun>& profile) {
   profile.def(
-      "chrome_trace",
-      [](const ProfiledRun& self, std::string name,
+      "trace",
+      [](const ProfiledRun& self, TraceForm form, std::string name,
          std::vector<std::pair<std::string, std::string>> properties) {
         std::string trace;
         {
           const nb::gil_scoped_release free;
-          trace = ChromeTrace(self, {std::move(name), std::move(properties)});
+          trace = TraceOf(self, {form, std::move(name), std::move(properties)});
         }
         return nb::bytes(trace.data(), trace.size());
       },
-      nb::arg("name"), nb::arg("properties"));
+      nb::arg("form"), nb::arg("name"), nb::arg("properties"));
   profile.def(
-      "write_chrome_trace",
-      [](const ProfiledRun& self, const std::string& path,
+      "write_trace",
+      [](const ProfiledRun& self, TraceForm form, const std::string& path,
          std::vector<std::pair<std::string, std::string>> properties) {
         const nb::gil_scoped_release free;
-        const Status written = WriteChromeTrace(self, path, {path, std::move(properties)});
+        const Status written = WriteTrace(self, path, {form, path, std::move(properties)});
         if (!written) throw Failure(written.error());
       },
-      nb::arg("path"), nb::arg("properties"));
+      nb::arg("form"), nb::arg("path"), nb::arg("properties"));
 }
 
 }  // namespace
@@ -93,6 +93,9 @@ void BindProfile(nb::module_& module) {
   BindAverages(profile);
   BindTrace(profile);
   profile.def("stack_lines", &StackLines, nb::call_guard<nb::gil_scoped_release>());
+  nb::enum_<TraceForm>(module, "TraceForm", "How a trace is written.")
+      .value("CHROME", TraceForm::kChrome)
+      .value("PERFETTO", TraceForm::kPerfetto);
   nb::enum_<MemoryForm>(module, "MemoryForm", "What is written of memory over time.")
       .value("SIZES", MemoryForm::kSizes)
       .value("CHANGES", MemoryForm::kChanges)

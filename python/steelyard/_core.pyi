@@ -1331,11 +1331,18 @@ class Profile:
 
     def averages(self, *, by_inputs: bool, stack_depth: int, by_module: bool, functions: bool) -> list[KeyAverage]: ...
 
-    def chrome_trace(self, name: str, properties: Sequence[tuple[str, str]]) -> bytes: ...
+    def trace(self, form: TraceForm, name: str, properties: Sequence[tuple[str, str]]) -> bytes: ...
 
-    def write_chrome_trace(self, path: str, properties: Sequence[tuple[str, str]]) -> None: ...
+    def write_trace(self, form: TraceForm, path: str, properties: Sequence[tuple[str, str]]) -> None: ...
 
     def stack_lines(self) -> str: ...
+
+class TraceForm(enum.Enum):
+    """How a trace is written."""
+
+    CHROME = 0
+
+    PERFETTO = 1
 
 class MemoryForm(enum.Enum):
     """What is written of memory over time."""

@@ -249,12 +249,20 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
 
     def export_chrome_trace(self, path: str | os.PathLike[str], **ignored: Any) -> None:
         """Writes a trace as torch.profiler does, compressed if its name ends in .gz."""
+        self._export(path, _core.TraceForm.CHROME)
+
+    def export_perfetto_trace(self, path: str | os.PathLike[str]) -> None:
+        """Writes a trace in Perfetto's own format, which has no limit of size: for ui.perfetto.dev
+        and trace_processor. Compressed if its name ends in .gz."""
+        self._export(path, _core.TraceForm.PERFETTO)
+
+    def _export(self, path: str | os.PathLike[str], form: _core.TraceForm) -> None:
         name = os.fspath(path)
         properties = list(self._properties().items())
         if name.endswith(".gz"):
-            _write_compressed(name, self._profile.chrome_trace(name, properties))
+            _write_compressed(name, self._profile.trace(form, name, properties))
         else:
-            self._profile.write_chrome_trace(name, properties)
+            self._profile.write_trace(form, name, properties)
 
     def export_stacks(
         self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total"

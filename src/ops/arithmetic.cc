@@ -93,10 +93,10 @@ std::vector<Tensor> SubtractFrom(Dispatcher& d, const OpView& op) {
 
 // --- Products and quotients ---------------------------------------------------------------------
 
-// `mul_` of a number calls `mul` with itself as the output, which frees the cast number.
+// `mul_` of a number and `ldexp_` call `mul` with the tensor as the output, which frees casts.
+constexpr std::array kFactors{0, 1};
 void MultiplyAllocations(const OpView& op, Allocations& memory) {
-  const auto cast = allocations::Cast(op.tensor(1), op.self().dtype(), memory);
-  if (cast) memory.Free(*cast, "aten::mul");
+  allocations::OverwriteFrom(op, Promotion::kCommon, kFactors, memory, "aten::mul");
 }
 
 // With a rounding mode integers stay integers.
@@ -207,7 +207,7 @@ constexpr std::array kRows{
          decompose::BoxAndCall<"steelyard::mul_into", 1>, gradients::kMulNumber),
     Kernel(
         Family::kElementwise,
-        {"steelyard::mul_into", "Multiplies by a boxed number in place, as aten::mul_.Scalar does.",
+        {"steelyard::mul_into", "Multiplies into the first operand, inside mul_.Scalar and ldexp_.",
          "(Tensor(a!) self, Tensor other) -> Tensor(a!)", "steelyard::mul_into(f32[2,8], f32[])"},
         {.shape = shape::Overwrite<Promotion::kCommon, 0, 1>,
          .fusion = Fusion::kBroadcast,

@@ -170,9 +170,9 @@ void AllocateEfficientDelta(const OpView& op, Allocations& memory, Scratch& delt
       memory.Allocate(allocations::Bytes(out.count(), DType::kFloat32), "aten::mul");
   const auto sums = memory.Allocate(bytes, "aten::sum");
   const Dims sizes{query.size(0), query.size(2), query.size(1), out.size(3)};
-  cuda::Stage(op, std::span<const std::int64_t>(sizes),
-              std::span<const std::int64_t>(ContiguousStrides(sizes)), shape::DimSet{1} << 3, 4,
-              memory);
+  const Dims strides = ContiguousStrides(sizes);
+  cuda::Stage(op, {sizes, strides}, DType::kFloat32, shape::DimSet{1} << 3,
+              cuda::SumOf(DType::kFloat32), memory);
   delta = memory.Allocate(bytes, kFactory);
   memory.Free(sums);
   memory.Free(product);

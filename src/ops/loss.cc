@@ -259,7 +259,7 @@ void ReducedInPlaceAllocations(const OpView& op, Allocations& memory) {
 void ReducedInPlaceOnCuda(const OpView& op, Allocations& memory) {
   const TensorView terms = op.tensor(1);
   if (terms.rank() == 0) return;  // they are one number already
-  cuda::Stage(op, terms, ~shape::DimSet{0}, cuda::SumBytes(terms.dtype()), memory);
+  cuda::Stage(op, terms, ~shape::DimSet{0}, cuda::SumOf(terms.dtype()), memory);
 }
 
 Work ReducedInPlaceWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1))}; }

@@ -175,7 +175,7 @@ void PartialSums(const OpView& op, std::size_t parameters, DType dtype, Allocati
   }
   // Each is summed into a new tensor, which takes the place of the gradient's own.
   for (std::size_t i = 0; i < parameters; ++i) {
-    if (partial.at(i)) cuda::Stage(op, sizes, strides, 1, cuda::SumBytes(dtype), memory);
+    if (partial.at(i)) cuda::Stage(op, {sizes, strides}, dtype, 1, cuda::SumOf(dtype), memory);
   }
   for (std::size_t i = partial.size(); i-- > 0;) allocations::Free(partial.at(i), memory);
 }

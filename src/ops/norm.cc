@@ -65,8 +65,9 @@ void NormOnCuda(const OpView& op, Allocations& memory) {
   const bool widened = IsHalf(self.dtype()) && type == DType::kFloat32;  // as it is read
   const DType read = widened ? self.dtype() : type;
   const auto cast = allocations::Cast(self, read, memory);
-  cuda::Stage(op, self.sizes(), shape::CastStrides(self, read), shape::DimsOf(op, 2, self.rank()),
-              cuda::SumBytes(RealOf(type)), memory);
+  const Dims strides = shape::CastStrides(self, read);
+  cuda::Stage(op, {self.sizes(), strides}, read, shape::DimsOf(op, 2, self.rank()),
+              cuda::SumOf(RealOf(type)), memory);
   allocations::Free(cast, memory);
 }
 

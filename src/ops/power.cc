@@ -5,6 +5,7 @@
 
 #include "ops/gradients/power.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -15,6 +16,7 @@
 #include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/pointwise.h"
 #include "ops/rules/promote.h"
@@ -103,6 +105,50 @@ std::vector<Tensor> SquareInPlace(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::pow_.Scalar", d.tensor(op, 0), 2)};
 }
 
+// --- ldexp --------------------------------------------------------------------------------------
+
+// Real numbers and whole exponents have a kernel, which casts neither.
+bool AddsToExponents(const OpView& op) {
+  const DType exponents = op.tensor(1).dtype();
+  if (!IsFloating(op.self().dtype())) return false;
+  if (exponents == DType::kBool) Refuse("exponents of real numbers are not bool");
+  return IsIntegral(exponents);
+}
+
+// self, numbers, exponents
+void ExponentsShape(const OpView& op, Outputs& out) {
+  shape::RequireWritable(op.self());
+  if (!std::ranges::equal(shape::Broadcast({op.tensor(1), op.tensor(2)}), op.self().sizes())) {
+    Contradict("numbers and their exponents do not fit into " + shape::Text(op.self()));
+  }
+  out.AddLike(op.self());
+}
+
+// The two is of the numbers' dtype, unless that is what a Python number would be of anyway.
+Tensor PowerOfTwo(Dispatcher& d, const OpView& op) {
+  const DType dtype = op.self().dtype();
+  const Tensor exponent = d.tensor(op, 1);
+  if (dtype == DType::kFloat32 || !(IsFloating(dtype) || IsComplex(dtype))) {
+    return d.Call("aten::pow.Scalar", Argument::OfFloat(2.0), exponent);
+  }
+  return d.Call("aten::pow.Tensor_Tensor", d.Call("aten::full", Dims(), 2.0, dtype), exponent);
+}
+std::vector<Tensor> TimesPowerOfTwo(Dispatcher& d, const OpView& op) {
+  const Tensor self = d.tensor(op, 0);
+  if (!AddsToExponents(op)) return {d.Call("aten::mul.Tensor", self, PowerOfTwo(d, op))};
+  const Dims sizes = shape::Broadcast({op.self(), op.tensor(1)});
+  const Tensor out = d.Call("aten::empty_like", d.Call("aten::expand", self, sizes));
+  return {d.Call("steelyard::add_exponents_", out, self, d.tensor(op, 1))};
+}
+std::vector<Tensor> TimesPowerOfTwoInPlace(Dispatcher& d, const OpView& op) {
+  const Tensor self = d.tensor(op, 0);
+  if (AddsToExponents(op)) {
+    return {d.Call("steelyard::add_exponents_", self, self, d.tensor(op, 1))};
+  }
+  const Dispatcher::Inside ldexp(d, "aten::ldexp");
+  return {d.Call("steelyard::mul_into", self, PowerOfTwo(d, op))};
+}
+
 // --- float_power --------------------------------------------------------------------------------
 
 // Both in float64, or in complex128.
@@ -187,6 +233,20 @@ constexpr std::array kRows{
     MathFunctionInPlace({"aten::reciprocal_", "One over x, in place.",
                          "(Tensor(a!) self) -> Tensor(a!)", "aten::reciprocal_(f32[2,8])"},
                         gradients::kReciprocal),
+    Kernel(Family::kElementwise,
+           {"steelyard::add_exponents_", "Whole numbers added to exponents, inside `ldexp`.",
+            "(Tensor(a!) self, Tensor numbers, Tensor exponents) -> Tensor(a!)",
+            "steelyard::add_exponents_(f32[2,8], f32[2,8], i64[8])"},
+           {ExponentsShape, Fusion::kBroadcast, allocations::None, kAlu, kGradientUnknown,
+            precision::kFollow},
+           Alias::kInPlace),
+    Call({"aten::ldexp.Tensor", "Times two to a power.", "(Tensor self, Tensor other) -> Tensor",
+          "aten::ldexp.Tensor(f32[2,8], i64[8])"},
+         TimesPowerOfTwo, gradients::kLdexp),
+    Composite("aten::ldexp_", "Times two to a power, in place.",
+              "(Tensor(a!) self, Tensor other) -> Tensor(a!)", "aten::ldexp_(f32[2,8], i64[8])",
+              Family::kElementwise, TimesPowerOfTwoInPlace, precision::kFollow, gradients::kLdexp,
+              Alias::kInPlace),
     Call({"aten::float_power.Tensor_Tensor", "Powers in double precision.",
           "(Tensor self, Tensor exponent) -> Tensor",
           "aten::float_power.Tensor_Tensor(f32[2,8], i64[8])"},

@@ -220,16 +220,16 @@ enum class Keeps : std::uint8_t {
   kPlace,  // an element, in float32 or wider, and where it stands
 };
 
-std::int64_t BytesOf(Keeps keeps, DType dtype) {
+cuda::Accumulator AccumulatorOf(Keeps keeps, DType dtype) {
   switch (keeps) {
     case Keeps::kSum:
-      return cuda::SumBytes(dtype);
+      return cuda::SumOf(dtype);
     case Keeps::kTruth:
-      return 1;
+      return {.bytes = 1};
     case Keeps::kValue:
-      return std::max(BitsOf(dtype) / 8, 1);
+      return {.bytes = std::max(BitsOf(dtype) / 8, 1)};
     case Keeps::kPlace:
-      return 2 * static_cast<std::int64_t>(sizeof(std::int64_t));
+      return {.bytes = 2 * static_cast<std::int64_t>(sizeof(std::int64_t)), .fits_result = false};
   }
   __builtin_unreachable();
 }
@@ -243,8 +243,9 @@ void ReduceWholeOnCuda(const OpView& op, Allocations& memory) {
   const bool flattens = kKeeps == Keeps::kPlace;
   const bool reads = flattens && ViewStrides(self.sizes(), self.strides(), flat).has_value();
   const auto copy = reads ? std::nullopt : cuda::Contiguous(self, memory);
-  cuda::Stage(op, self.sizes(), ContiguousStrides(self.sizes()), ~shape::DimSet{0},
-              BytesOf(kKeeps, self.dtype()), memory);
+  const Dims strides = ContiguousStrides(self.sizes());
+  cuda::Stage(op, {self.sizes(), strides}, self.dtype(), ~shape::DimSet{0},
+              AccumulatorOf(kKeeps, self.dtype()), memory);
   allocations::Free(copy, memory);
 }
 // Half-precision elements are read as they are where the result is float32; others of another dtype
@@ -259,8 +260,9 @@ void ReduceOnCuda(const OpView& op, Allocations& memory) {
       (dtype == DType::kFloat32 && IsFloating(self.dtype()) && BitsOf(self.dtype()) < 32);
   const DType read = as_is || RealOf(self.dtype()) != self.dtype() ? self.dtype() : dtype;
   const auto cast = allocations::Cast(self, read, memory);
-  cuda::Stage(op, self.sizes(), shape::CastStrides(self, read), ReducedDims(op, kAt),
-              BytesOf(kKeeps, kKeeps == Keeps::kSum ? dtype : self.dtype()), memory);
+  const Dims strides = shape::CastStrides(self, read);
+  cuda::Stage(op, {self.sizes(), strides}, read, ReducedDims(op, kAt),
+              AccumulatorOf(kKeeps, kKeeps == Keeps::kSum ? dtype : self.dtype()), memory);
   allocations::Free(cast, memory);
 }
 

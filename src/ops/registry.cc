@@ -106,6 +106,7 @@ constexpr std::array kFamilies{
     &ops::Collective,
     &ops::Scatter,
     &ops::ScatterReduce,
+    &ops::SegmentReduce,
     &ops::Quantized,
     &ops::AffineBlocks,
     &ops::Detection,

@@ -87,6 +87,7 @@ std::span<const OpDef> Sampling();
 std::span<const OpDef> Distance();
 std::span<const OpDef> Scatter();
 std::span<const OpDef> ScatterReduce();
+std::span<const OpDef> SegmentReduce();
 std::span<const OpDef> Fourier();
 std::span<const OpDef> WindowFunctions();
 std::span<const OpDef> Quantized();

@@ -88,7 +88,8 @@ void VarianceAndMeanAllocations(const OpView& op, Allocations& memory) {
 void StageMoments(const OpView& op, Allocations& memory) {
   const TensorView self = op.self();
   const std::int64_t width = std::max(BitsOf(RealOf(self.dtype())) / 8, 4);
-  cuda::Stage(op, self, shape::DimsOf(op, 1, self.rank()), width == 8 ? 32 : 16, memory);
+  cuda::Stage(op, self, shape::DimsOf(op, 1, self.rank()),
+              {.bytes = width == 8 ? 32 : 16, .fits_result = false}, memory);
 }
 void VarianceOnCuda(const OpView& op, Allocations& memory) {
   if (!IsComplex(op.self().dtype())) {

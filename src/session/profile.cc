@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <ios>
 #include <optional>
 #include <system_error>
@@ -19,6 +20,7 @@
 #include "record/recording.h"
 #include "record/replay.h"
 #include "render/memory_timeline.h"
+#include "render/perfetto_trace.h"
 #include "render/recorded_trace.h"
 #include "session/call_weights.h"
 
@@ -48,19 +50,24 @@ std::vector<KeyAverage> Averages(const ProfiledRun& profile, const KeyAverageOpt
 
 namespace {
 
-report::RecordedTrace Presented(const ProfiledRun& profile, const ChromeTraceOptions& options) {
+void Render(const ProfiledRun& profile, const TraceOptions& options,
+            const std::function<void(std::string_view piece)>& write) {
   report::RecordedTrace trace = present::PresentSpans(profile.spans);
   trace.name = options.name;
   trace.properties = options.properties;
-  return trace;
+  switch (options.form) {
+    case TraceForm::kChrome:
+      return render::WriteRecordedTrace(trace, write);
+    case TraceForm::kPerfetto:
+      return render::WritePerfettoTrace(trace, write);
+  }
 }
 
 }  // namespace
 
-std::string ChromeTrace(const ProfiledRun& profile, const ChromeTraceOptions& options) {
+std::string TraceOf(const ProfiledRun& profile, const TraceOptions& options) {
   std::string out;
-  render::WriteRecordedTrace(Presented(profile, options),
-                             [&](std::string_view piece) { out += piece; });
+  Render(profile, options, [&](std::string_view piece) { out += piece; });
   return out;
 }
 
@@ -89,11 +96,11 @@ Result<std::string> MemoryOverTime(std::string_view bytes, std::string_view wher
   return std::string();
 }
 
-Status WriteChromeTrace(const ProfiledRun& profile, const std::string& path,
-                        const ChromeTraceOptions& options) {
+Status WriteTrace(const ProfiledRun& profile, const std::string& path,
+                  const TraceOptions& options) {
   const std::string unfinished = path + ".tmp";
   std::ofstream file(unfinished, std::ios::binary);
-  render::WriteRecordedTrace(Presented(profile, options), [&](std::string_view piece) {
+  Render(profile, options, [&](std::string_view piece) {
     file.write(piece.data(), static_cast<std::streamsize>(piece.size()));
   });
   file.close();

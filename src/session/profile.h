@@ -4,7 +4,7 @@
 //
 //   Result<ProfiledRun> profile = ReadProfile(bytes, "run.record", {.flops = true});
 //   for (const KeyAverage& row : Averages(*profile, {.by_inputs = true})) ...
-//   std::string trace = ChromeTrace(*profile, {.name = "run.json"});
+//   std::string trace = TraceOf(*profile, {.name = "run.json"});
 #pragma once
 
 #include <cstdint>
@@ -35,16 +35,19 @@ struct ProfileOptions {
 [[nodiscard]] std::vector<KeyAverage> Averages(const ProfiledRun& profile,
                                                const KeyAverageOptions& options);
 
-struct ChromeTraceOptions {
+// JSON as PyTorch's profiler writes it, or Perfetto's own format.
+enum class TraceForm : std::uint8_t { kChrome, kPerfetto };
+struct TraceOptions {
+  TraceForm form = TraceForm::kChrome;
+  // Of JSON:
   std::string name;  // what the trace says it is called
   // What stands beside the events; each value is JSON.
   std::vector<std::pair<std::string, std::string>> properties;
 };
-[[nodiscard]] std::string ChromeTrace(const ProfiledRun& profile,
-                                      const ChromeTraceOptions& options);
+[[nodiscard]] std::string TraceOf(const ProfiledRun& profile, const TraceOptions& options);
 // The same into a file, which is there whole or not at all.
-[[nodiscard]] Status WriteChromeTrace(const ProfiledRun& profile, const std::string& path,
-                                      const ChromeTraceOptions& options);
+[[nodiscard]] Status WriteTrace(const ProfiledRun& profile, const std::string& path,
+                                const TraceOptions& options);
 
 // Time by the functions around it, a line for each stack: frames, a space, microseconds.
 [[nodiscard]] std::string StackLines(const ProfiledRun& profile);

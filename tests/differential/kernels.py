@@ -159,6 +159,39 @@ def rows_reduced(
     return self.scatter_reduce_(dim, index, source, reduce, include_self=include_self)
 
 
+def borders_named(borders: torch.Tensor, are_offsets: bool) -> dict[str, Any]:
+    name = "offsets" if are_offsets else "lengths"
+    return {name: borders, "axis": borders.dim() - 1}
+
+
+def reduce_segments(
+    self: torch.Tensor,
+    data: torch.Tensor,
+    reduce: str,
+    borders: torch.Tensor,
+    are_offsets: bool,
+    initial: float | None = None,
+) -> torch.Tensor:
+    """Lengths are checked in steps of their own."""
+    given = borders_named(borders, are_offsets)
+    return self.copy_(torch.segment_reduce(data, reduce, initial=initial, unsafe=True, **given))
+
+
+def spread_segments(
+    self: torch.Tensor,
+    grad: torch.Tensor,
+    output: torch.Tensor,
+    data: torch.Tensor,
+    reduce: str,
+    borders: torch.Tensor,
+    are_offsets: bool,
+    initial: float | None = None,
+) -> torch.Tensor:
+    given = borders_named(borders, are_offsets)
+    spread = torch.ops.aten._segment_reduce_backward
+    return self.copy_(spread(grad, output, data, reduce, initial=initial, **given))
+
+
 def as_strided_in_place(
     self: torch.Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None
 ) -> Any:
@@ -243,6 +276,7 @@ KERNELS: dict[str, Function] = {
         sparse(indices, values, self.shape), alpha=alpha
     ),
     "steelyard::as_strided_": as_strided_in_place,
+    "steelyard::add_exponents_": lambda self, *operands: torch.ldexp(*operands, out=self),
     "steelyard::bag_of_indices": lambda indices, _, size: indices.new_zeros(size),
     "steelyard::bag_maxima": lambda self, bags, columns: self.new_zeros(bags, columns),
     "steelyard::column_storage": column_storage,
@@ -253,10 +287,12 @@ KERNELS: dict[str, Function] = {
     "steelyard::distance_gradients": torch.ops.aten._cdist_backward,
     "steelyard::distances": distances,
     "steelyard::index_reduced": slices_reduced,
+    "steelyard::reduce_segments_": reduce_segments,
     "steelyard::rows_reduced": rows_reduced,
     "steelyard::scatter_reduced": elements_reduced,
     "steelyard::lstm_layer": lstm_layer,
     "steelyard::lstm_layer_backward": lstm_layer_backward,
+    "steelyard::spread_segments_": spread_segments,
     "steelyard::mul_into": torch.ops.aten.mul_,
     "steelyard::onednn_convolution_backward": convolution_backward,
     "steelyard::onednn_transposed_backward": transposed_backward,

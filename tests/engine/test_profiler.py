@@ -82,6 +82,51 @@ def counts(prof: Any, **grouped: Any) -> dict[tuple[str, str, bool], int]:
     return {(r.key, str(r.input_shapes), r.is_user_annotation): r.count for r in rows}
 
 
+def perfetto_spans(packets: Any) -> list[tuple[str, int, int]]:
+    """Name, begin and end in nanoseconds of each span, as nested packets of each thread say."""
+    names = {n.iid: n.name for packet in packets for n in packet.interned_data.event_names}
+    spans, open_of = [], {}
+    for packet in packets:
+        event = packet.track_event
+        stack = open_of.setdefault(event.track_uuid, [])
+        if event.type == event.TYPE_SLICE_BEGIN:
+            stack.append((names[event.name_iid], packet.timestamp))
+        elif event.type == event.TYPE_SLICE_END:
+            name, begin = stack.pop()
+            spans.append((name, begin, packet.timestamp))
+    assert not any(open_of.values())
+    return spans
+
+
+@pytest.mark.parametrize("name", ["trace.pftrace", "trace.pftrace.gz"])
+def test_perfetto_has_the_same_spans(name: str, tmp_path: Path) -> None:
+    from perfetto.protos.perfetto.trace import perfetto_trace_pb2
+
+    prof = run(steelyard.profile, record_shapes=True, profile_memory=True, with_stack=True)
+    prof.export_perfetto_trace(tmp_path / name)
+    content = (tmp_path / name).read_bytes()
+    trace = perfetto_trace_pb2.Trace()  # type: ignore[attr-defined]
+    trace.ParseFromString(gzip.decompress(content) if name.endswith(".gz") else content)
+    json_trace = written(prof, tmp_path / "trace.json")
+    base = json_trace["baseTimeNanoseconds"]
+    expected = [
+        (event["name"], base + round(1e3 * event["ts"]), round(1e3 * event["dur"]))
+        for event in json_trace["traceEvents"]
+        if event.get("ph") == "X" and event.get("cat") != "Trace"
+    ]
+    spans = perfetto_spans(trace.packet)
+    assert sorted((n, begin, end - begin) for n, begin, end in spans) == sorted(expected)
+    totals = [
+        e["args"]["Total Allocated"] for e in json_trace["traceEvents"] if e["name"] == "[memory]"
+    ]
+    counters = [
+        p.track_event for p in trace.packet if p.track_event.type == p.track_event.TYPE_COUNTER
+    ]
+    assert [c.counter_value for c in counters] == totals
+    flows = [e for e in json_trace["traceEvents"] if e.get("ph") == "s"]
+    assert sum(len(p.track_event.flow_ids) for p in trace.packet) == len(flows) > 0
+
+
 @pytest.mark.parametrize("shapes", [False, True])
 def test_names_calls_and_shapes_are_those_of_pytorch(shapes: bool) -> None:
     ours = run(steelyard.profile, record_shapes=shapes)

@@ -2,12 +2,15 @@
 //
 // The shape of the launch decides whether there is a buffer, and of how many bytes. It follows from
 // the dimensions as TensorIterator leaves them: those that are reduced first, each part from small
-// strides to large, and neighbours that lie densely behind each other joined.
+// strides to large, and neighbours that lie densely behind each other joined. A tensor of more than
+// 2 GiB is reduced in several launches.
 
 #include "ops/cuda/reduce.h"
 
 #include <algorithm>
 #include <bit>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "ir/layout.h"
@@ -149,22 +152,71 @@ Launch LaunchOf(const std::vector<Dimension>& dims, std::int64_t outputs, std::i
   return {.staged = outputs * shares * (along ? 1 : width * at_once), .semaphores = grid};
 }
 
+std::int64_t ElementsOf(const std::vector<Dimension>& dims) {
+  std::int64_t elements = 1;
+  for (const Dimension& dim : dims) elements *= dim.size;
+  return elements;
+}
+std::int64_t OutputsOf(const std::vector<Dimension>& dims) {
+  std::int64_t outputs = 1;
+  for (const Dimension& dim : dims) outputs *= dim.reduced() ? 1 : dim.size;
+  return outputs;
+}
+
+// A launch counts elements, and bytes from the first one, in 32 bits
+// (TensorIteratorBase::can_use_32bit_indexing).
+bool IsOneLaunch(const std::vector<Dimension>& dims, std::int64_t width) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (ElementsOf(dims) > kMost) return false;
+  std::int64_t last = 1;
+  for (const Dimension& dim : dims) last += (dim.size - 1) * dim.of_input * width;
+  return last <= kMost;
+}
+
+// Takes the first half of the longest dimension out of a part (SplitUntil32Bit).
+std::vector<Dimension> SplitOff(std::vector<Dimension>& dims) {
+  std::size_t longest = dims.size() - 1;
+  const auto extent = [&](std::size_t i) {
+    return (dims[i].size - 1) * std::max(dims[i].of_input, dims[i].of_output);
+  };
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    if (extent(i) > extent(longest)) longest = i;
+  }
+  std::vector<Dimension> first = dims;
+  first[longest].size /= 2;
+  dims[longest].size -= first[longest].size;
+  return first;
+}
+
 }  // namespace
 
-std::int64_t SumBytes(DType dtype) { return std::max<std::int64_t>(BitsOf(dtype), 32) / 8; }
+Accumulator SumOf(DType dtype) {
+  constexpr int kLeast = 32;  // bits
+  return {.bytes = std::max(BitsOf(dtype), kLeast) / 8, .fits_result = BitsOf(dtype) >= kLeast};
+}
 
-void Stage(const OpView& op, Sizes sizes, Sizes strides, shape::DimSet set,
-           std::int64_t accumulator, Allocations& memory) {
-  const std::vector<Dimension> dims = Joined(Ordered(sizes, strides, set));
-  std::int64_t outputs = 1, inputs = 1;
-  for (const Dimension& dim : dims) (dim.reduced() ? inputs : outputs) *= dim.size;
-  if (outputs == 0 || inputs == 0) return;
-  const Launch launch = LaunchOf(dims, outputs, inputs, op.target());
-  if (launch.staged == 0) return;
-  const Allocations::Scratch staged = memory.Allocate(launch.staged * accumulator);
-  const Allocations::Scratch semaphores = memory.Allocate(launch.semaphores * 4);
-  memory.Free(semaphores);
-  memory.Free(staged);
+void Stage(const OpView& op, const Layout& layout, DType dtype, shape::DimSet set,
+           const Accumulator& accumulator, Allocations& memory) {
+  std::vector<std::vector<Dimension>> parts{Joined(Ordered(layout.sizes, layout.strides, set))};
+  if (ElementsOf(parts[0]) == 0) return;
+  const std::int64_t width = std::max(BitsOf(dtype) / 8, 1);
+  std::optional<Allocations::Scratch> kept;
+  if (!accumulator.fits_result && !IsOneLaunch(parts[0], width)) {
+    kept = memory.Allocate(OutputsOf(parts[0]) * accumulator.bytes);
+  }
+  while (!parts.empty()) {
+    while (!IsOneLaunch(parts.back(), width)) parts.push_back(SplitOff(parts.back()));
+    const std::vector<Dimension>& part = parts.back();
+    const std::int64_t outputs = OutputsOf(part);
+    const Launch launch = LaunchOf(part, outputs, ElementsOf(part) / outputs, op.target());
+    parts.pop_back();
+    if (launch.staged == 0) continue;
+    const Allocations::Scratch staged = memory.Allocate(launch.staged * accumulator.bytes);
+    const Allocations::Scratch semaphores = memory.Allocate(launch.semaphores * 4);
+    memory.Free(semaphores);
+    memory.Free(staged);
+  }
+  if (kept) memory.Free(*kept);
 }
 
 }  // namespace steelyard::cuda

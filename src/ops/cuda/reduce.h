@@ -7,23 +7,29 @@
 #include <cstdint>
 #include <span>
 
+#include "ir/layout.h"
 #include "ops/op_def.h"
 #include "ops/rules/shape.h"
 
 namespace steelyard::cuda {
 
-// Takes and frees the buffers of reducing the dimensions `set` of a tensor of those sizes and
-// strides to one that is dense in the order of its dimensions. `accumulator`: bytes of what a
-// thread keeps of its elements.
-void Stage(const OpView& op, std::span<const std::int64_t> sizes,
-           std::span<const std::int64_t> strides, shape::DimSet set, std::int64_t accumulator,
-           Allocations& memory);
+// What a thread keeps of its elements. Of parts of a tensor that is too large for one launch the
+// result keeps it meanwhile, if it can: a sum is a number like the result, moments are not.
+struct Accumulator {
+  std::int64_t bytes = 0;
+  bool fits_result = true;
+};
+
+// Takes and frees the buffers of reducing the dimensions `set` of a tensor, which is read in this
+// layout and dtype, to one that is dense in the order of its dimensions.
+void Stage(const OpView& op, const Layout& layout, DType dtype, shape::DimSet set,
+           const Accumulator& accumulator, Allocations& memory);
 inline void Stage(const OpView& op, const TensorView& of, shape::DimSet set,
-                  std::int64_t accumulator, Allocations& memory) {
-  Stage(op, of.sizes(), of.strides(), set, accumulator, memory);
+                  const Accumulator& accumulator, Allocations& memory) {
+  Stage(op, {of.sizes(), of.strides()}, of.dtype(), set, accumulator, memory);
 }
 
-// Bytes of an accumulator for sums of a dtype: half-precision numbers are added up in float32.
-std::int64_t SumBytes(DType dtype);
+// For sums of a dtype: half-precision numbers are added up in float32.
+Accumulator SumOf(DType dtype);
 
 }  // namespace steelyard::cuda

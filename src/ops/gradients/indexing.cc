@@ -248,6 +248,13 @@ std::vector<Tensor> IndexReduce(Dispatcher& d, const Backward& b) {
   return ReduceBackward(d, b, kSlices, "aten::index_fill.int_Scalar");
 }
 
+// data, reduce, lengths, indices, offsets, axis, unsafe, initial
+Tensor SegmentReduceData(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.Call("aten::_segment_reduce_backward", b.grad(), b.result(), b.saved(0), op.arg(1),
+                b.saved(2), b.saved(4), op.arg(5), op.arg(7));
+}
+
 // self, index: what was taken is added up where it was.
 Tensor TakeSelf(Dispatcher& d, const Backward& b) {
   const Tensor zeros = d.Call("aten::zeros_like", b.saved(0));

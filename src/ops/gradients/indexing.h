@@ -26,6 +26,7 @@ Tensor ScatterSource(Dispatcher& d, const Backward& b);
 Tensor IndexAddSource(Dispatcher& d, const Backward& b);
 std::vector<Tensor> ScatterReduce(Dispatcher& d, const Backward& b);
 std::vector<Tensor> IndexReduce(Dispatcher& d, const Backward& b);
+Tensor SegmentReduceData(Dispatcher& d, const Backward& b);
 Tensor TakeSelf(Dispatcher& d, const Backward& b);
 Tensor PutSelf(Dispatcher& d, const Backward& b);
 Tensor PutSource(Dispatcher& d, const Backward& b);
@@ -37,6 +38,8 @@ Tensor RunningBestSelf(Dispatcher& d, const Backward& b);
 Tensor TrilSelf(Dispatcher& d, const Backward& b);
 Tensor TriuSelf(Dispatcher& d, const Backward& b);
 
+inline constexpr Gradient kSegmentReduce{"SegmentReduceBackward0",
+                                         {GradientOf(0, {0, 2, 4, kResult}, SegmentReduceData)}};
 inline constexpr Gradient kTopk{"TopkBackward0", {GradientOf(0, {ResultAt(1)}, SelectedValues)}};
 inline constexpr Gradient kSort{"SortBackward0", {GradientOf(0, {ResultAt(1)}, SelectedValues)}};
 inline constexpr Gradient kSortStable{"SortBackward1",

@@ -7,6 +7,7 @@
 #include "ops/gradients/power.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace steelyard::gradients {
 
@@ -58,6 +59,18 @@ Tensor PowOfNumber(Dispatcher& d, const Backward& b) {
   const Tensor positive = d.Call("aten::ge.Scalar", b.saved(1), std::int64_t{0});
   const Tensor chosen = d.Call("aten::where.self", positive, zero, Conjugate(d, derivative));
   return AsReal(d, OtherType(b), d.Call("aten::mul.Tensor", b.grad(), chosen));
+}
+
+// grad * 2^other
+Tensor LdexpSelf(Dispatcher& d, const Backward& b) {
+  const Tensor power = d.Call("aten::pow.Scalar", Argument::OfFloat(2.0), b.saved(1));
+  return d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, power));
+}
+
+// grad * result * ln 2
+Tensor LdexpOther(Dispatcher& d, const Backward& b) {
+  const Tensor product = d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, b.result()));
+  return d.Call("aten::mul.Scalar", product, std::numbers::ln2);
 }
 
 // grad / (2 * result)

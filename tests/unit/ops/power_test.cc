@@ -25,6 +25,13 @@ TEST(Power, SmallPowersAreProducts) {
   EXPECT_THAT(RefusalOf("aten::pow.Tensor_Scalar(i64[5], -1)"), HasSubstr("negative power"));
 }
 
+TEST(Power, WholeExponentsAreAddedWithoutATemporary) {
+  EXPECT_THAT(EventsOf("aten::ldexp.Tensor(f16[2,8], i64[8])"),
+              ElementsAre(Line(2 * 8 * 2, "empty_strided")));
+  EXPECT_EQ(ResultOf("aten::ldexp.Tensor(i64[2,8], i64[8])"), "f32[2,8]");
+  EXPECT_THAT(RefusalOf("aten::ldexp.Tensor(f32[2,8], bool[8])"), HasSubstr("not bool"));
+}
+
 TEST(Power, FloatPowersAreDouble) {
   EXPECT_EQ(ResultOf("aten::float_power.Tensor_Tensor(f32[2,8], i64[8])"), "f64[2,8]");
 }

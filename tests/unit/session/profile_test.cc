@@ -41,8 +41,7 @@ TEST(Profile, NoWorkIsCountedUnlessItIsAsked) {
 TEST(Profile, TheTraceHasItsNameAndProperties) {
   const Result<ProfiledRun> profile = ReadProfile(ProfiledLinear(), "test", {});
   ASSERT_TRUE(profile);
-  const std::string trace =
-      ChromeTrace(*profile, {.name = "run.json", .properties = {{"rank", "3"}}});
+  const std::string trace = TraceOf(*profile, {.name = "run.json", .properties = {{"rank", "3"}}});
   EXPECT_THAT(trace, testing::HasSubstr("\"rank\": 3,"));
   EXPECT_THAT(trace, testing::HasSubstr("\"traceName\": \"run.json\""));
 }
@@ -51,13 +50,13 @@ TEST(Profile, AFileIsWrittenWholeOrNotAtAll) {
   const Result<ProfiledRun> profile = ReadProfile(ProfiledLinear(), "test", {});
   ASSERT_TRUE(profile);
   const std::string path = TemporaryPath("run.json");
-  ASSERT_TRUE(WriteChromeTrace(*profile, path, {.name = path, .properties = {}}));
+  ASSERT_TRUE(WriteTrace(*profile, path, {.name = path, .properties = {}}));
   std::stringstream written;
   written << std::ifstream(path, std::ios::binary).rdbuf();
-  EXPECT_EQ(written.str(), ChromeTrace(*profile, {.name = path, .properties = {}}));
+  EXPECT_EQ(written.str(), TraceOf(*profile, {.name = path, .properties = {}}));
   EXPECT_FALSE(std::filesystem::exists(path + ".tmp"));
   const Status nowhere =
-      WriteChromeTrace(*profile, path + "/inside.json", {.name = "", .properties = {}});
+      WriteTrace(*profile, path + "/inside.json", {.name = "", .properties = {}});
   ASSERT_FALSE(nowhere);
   EXPECT_THAT(Describe(nowhere.error()), testing::HasSubstr("run.json/inside.json"));
 }
