@@ -15,6 +15,7 @@
 #include "ir/layout.h"
 #include "ops/backward.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/activation_backward.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
@@ -375,16 +376,17 @@ constexpr std::array kRows{
          .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
          .grad = gradients::kPrelu,
          .precision = precision::kFollow}),
-    Kernel(Family::kElementwise,
-           {"aten::_prelu_kernel_backward", "The gradients of `_prelu_kernel`.",
-            "(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)",
-            "aten::_prelu_kernel_backward(f32[2,3,8], f32[2,3,8], f32[1,3,1])"},
-           {.shape = PreluBackwardShape,
-            .fusion = Fusion::kBroadcast,
-            .allocations = allocations::OutputsOnly,
-            .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
-            .grad = kGradientUnknown,
-            .precision = precision::kFollow}),
+    Differentiable(gradients::kPreluBackward,
+                   Kernel(Family::kElementwise,
+                          {"aten::_prelu_kernel_backward", "The gradients of `_prelu_kernel`.",
+                           "(Tensor grad_output, Tensor self, Tensor weight) -> (Tensor, Tensor)",
+                           "aten::_prelu_kernel_backward(f32[2,3,8], f32[2,3,8], f32[1,3,1])"},
+                          {.shape = PreluBackwardShape,
+                           .fusion = Fusion::kBroadcast,
+                           .allocations = allocations::OutputsOnly,
+                           .work = work::PerOutput<PerElement{.alu = 1, .compare = 1}>,
+                           .grad = kGradientUnknown,
+                           .precision = precision::kFollow})),
     Fresh({"aten::elu", "x, or an exponential that goes to -`alpha` below zero.",
            "(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
            "aten::elu(f32[2,8])"},
@@ -439,7 +441,7 @@ constexpr std::array kRows{
          "(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool "
          "training, bool self_is_result) -> Tensor",
          "aten::rrelu_with_noise_backward(f32[2,8], f32[2,8], f32[2,8], 0.1, 0.3, True, False)"},
-        RandomSlopeBackward)),
+        RandomSlopeBackward, gradients::kRreluBackward)),
     Fresh({"aten::mish", "x times the hyperbolic tangent of its softplus.",
            "(Tensor self) -> Tensor", "aten::mish(f32[2,8])"},
           gradients::kMish, work::PerOutput<PerElement{.alu = 1, .special = 3}>),

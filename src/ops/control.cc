@@ -41,9 +41,18 @@ std::vector<Tensor> Cond(Dispatcher& d, const OpView& op) {
   if (op.given(0) && op.arg(0).kind != ArgKind::kValue) {
     return d.RunGraph(op.graph(op.boolean(0) ? 1 : 2), d.tensors(op, 3));
   }
+  const std::vector<Tensor> operands = d.tensors(op, 3);
+  const bool differentiated =
+      d.grad_enabled() && std::ranges::any_of(operands, [](const Tensor& t) {
+        return t.defined() && t.requires_grad();
+      });
   d.Note(d.grad_enabled() ? "cond: which branch runs depends on data; the first is weighed"
                           : "cond: which branch runs depends on data; the costlier is weighed");
-  return d.RunCostliest(std::array{op.graph(1), op.graph(2)}, d.tensors(op, 3));
+  // PyTorch runs the branch again in the backward pass, from a graph that it makes then.
+  if (differentiated) {
+    d.NoteEstimate("cond: its backward pass is weighed as if the branch stood in its place");
+  }
+  return d.RunCostliest(std::array{op.graph(1), op.graph(2)}, operands);
 }
 
 // PyTorch differentiates loops step by step, in a way of its own.

@@ -4,6 +4,8 @@
 // ConvolutionMM2d.cpp, ConvolutionMM3d.cpp and NaiveDilatedConvolution.cpp. All take the gradient
 // first and a mask of the gradients that are wanted: of the image, the weight and the bias.
 
+#include "ops/gradients/convolution_backward.h"
+
 #include <array>
 #include <optional>
 #include <string_view>
@@ -384,7 +386,8 @@ constexpr std::array kRows{
            "steelyard::onednn_convolution_backward(f32[2,24,8,8], f32[2,20,8,8], f32[24,20,3,3], "
            "[1,1], [1,1], [1,1], 1, [True,True,True])",
            OneDnnAllocations, OneDnnShape<Way::kForth>),
-    CopyingOut(
+    CopyingOut(Differentiable(
+        gradients::kSlowBackward,
         Kernel("aten::_slow_conv2d_backward.output_mask",
                "The gradients of a convolution, as products over gathered windows.",
                "(Tensor grad_output, Tensor self, Tensor weight, SymInt[2] kernel_size, SymInt[2] "
@@ -392,7 +395,7 @@ constexpr std::array kRows{
                "grad_weight, Tensor grad_bias)",
                "aten::_slow_conv2d_backward.output_mask(f32[1,5,8,8], f32[1,3,8,8], f32[5,3,3,3], "
                "[3,3], [1,1], [1,1], [True,True,True])",
-               SlowAllocations)),
+               SlowAllocations))),
     Kernel("steelyard::slow_conv3d_backward",
            "The gradients of a convolution of volumes, inside `convolution_backward`.",
            "(Tensor grad_output, Tensor self, Tensor weight, SymInt[3] kernel_size, SymInt[3] "
@@ -443,7 +446,8 @@ constexpr std::array kRows{
         "output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
         "aten::convolution_backward(f32[2,6,9], f32[2,4,9], f32[6,2,3], [6], [1], [1], [1], "
         "False, [0], 2, [True,True,True])",
-        Family::kConvolution, convolve::Backward, precision::kFollow, kGradientUnknown)),
+        Family::kConvolution, convolve::Backward, precision::kFollow,
+        gradients::kConvolutionBackward)),
     Composite(Family::kConvolution,
               {"aten::conv_tbc_backward", "The gradients of a convolution of sequences.",
                "(Tensor self, Tensor input, Tensor weight, Tensor bias, int pad) -> (Tensor, "

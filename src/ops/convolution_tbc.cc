@@ -75,13 +75,15 @@ std::vector<Tensor> OverTimeBackward(Dispatcher& d, const OpView& op) {
   };
   const Tensor of_input = gradients::RowMajorZeros(d, input);
   each([&](std::int64_t k, const Overlap& both) {
-    d.Call("aten::addmm_", Rows(d, of_input, both.input, both.steps),
-           Rows(d, grad, both.output, both.steps), d.Call("aten::t", At(d, weight, k)));
+    const Tensor outputs = Rows(d, grad, both.output, both.steps);
+    const Tensor turned = d.Call("aten::t", At(d, weight, k));
+    d.Call("aten::addmm_", Rows(d, of_input, both.input, both.steps), outputs, turned);
   });
   const Tensor of_weight = gradients::RowMajorZeros(d, weight);
   each([&](std::int64_t k, const Overlap& both) {
+    const Tensor outputs = Rows(d, grad, both.output, both.steps);
     const Tensor turned = d.Call("aten::t", Rows(d, input, both.input, both.steps));
-    d.Call("aten::addmm_", At(d, of_weight, k), turned, Rows(d, grad, both.output, both.steps));
+    d.Call("aten::addmm_", At(d, of_weight, k), turned, outputs);
   });
   const Tensor of_bias = gradients::RowMajorZeros(d, d.tensor(op, 3));
   const Tensor over_time = d.Call("aten::sum.dim_IntList", grad, Dims{0});

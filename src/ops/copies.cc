@@ -102,16 +102,18 @@ std::vector<Tensor> SumToSize(Dispatcher& d, const OpView& op) {
 
 // --- Written into a copy ------------------------------------------------------------------------
 
-// clone_preserve_strides: of the whole storage, as far as the operand reaches into it.
+// clone_preserve_strides: of the whole storage, however little of it the operand has.
 Tensor CopyWithStrides(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
   for (int i = 0; i < self.rank(); ++i) {
     if (self.size(i) > 1 && self.stride(i) == 0) return d.Call("aten::clone", d.tensor(op, 0));
   }
-  const std::int64_t elements = self.storage_bytes() / (BitsOf(self.dtype()) / 8);
-  const Tensor flat = d.Call("aten::as_strided", d.tensor(op, 0), Dims{elements}, Dims{1});
+  const std::int64_t width = std::max(BitsOf(self.dtype()) / 8, 1);
+  const std::int64_t elements = d.StorageBytesOf(self.id()) / width;
+  const Tensor flat = d.Call("aten::as_strided", d.tensor(op, 0), Dims{elements}, Dims{1}, 0);
   const Tensor copy = d.Call("aten::clone", flat);
-  return d.Call("aten::as_strided", copy, Dims(self.sizes()), Dims(self.strides()));
+  return d.Call("aten::as_strided", copy, Dims(self.sizes()), Dims(self.strides()),
+                d.PlaceOf(self.id()) / width);
 }
 std::vector<Tensor> Written(Dispatcher& d, const OpView& op, const Tensor& out,
                             const Tensor& part) {

@@ -49,6 +49,7 @@ void DiagonalShape(const OpView& op, Outputs& out) {
     g.strides.erase(dim);
   }
   shape::AddView(self, g, out);
+  out.BeginAfter(offset < 0 ? -offset : offset, self.stride(offset < 0 ? a : b));
 }
 
 std::vector<Tensor> LinalgDiagonal(Dispatcher& d, const OpView& op) {
@@ -140,7 +141,7 @@ std::vector<Tensor> TraceBackward(Dispatcher& d, const OpView& op) {
   const Count end = Count(std::min(sizes[0], sizes[1])) * (Count(sizes[1]) + 1);
   const Tensor places =
       d.Call("aten::arange.start_step", std::int64_t{0}, end.value(), sizes[1] + 1, DType::kInt64);
-  d.Call("aten::index_fill_.int_Scalar", zeros, 0, places, std::int64_t{0});
+  d.Call("aten::index_fill_.int_Tensor", zeros, 0, places, d.tensor(op, 0));
   return {d.Call("aten::view", zeros, sizes)};
 }
 

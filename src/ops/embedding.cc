@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/image_backward.h"
 #include "ops/gradients/network.h"
 #include "ops/gradients/words.h"
 #include "ops/indices.h"
@@ -99,14 +100,16 @@ constexpr std::array kRows{
          "bool sparse=False) -> Tensor",
          "aten::embedding(f32[100,16], i64[3,4])"},
         Embedding, gradients::kEmbedding)),
-    CopyingOut(OpaqueKernel(
-        Family::kIndexing,
-        {"aten::embedding_dense_backward", "The gradient of a table of embeddings.",
-         "(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
-         "scale_grad_by_freq) -> Tensor",
-         "aten::embedding_dense_backward(f32[3,4,16], i64[3,4], 100, -1, False)"},
-        TableGradientShape, {EmbeddingBackwardAllocations, cuda::EmbeddingGradient},
-        work::PerInput<work::PerElement{.alu = 1}>, kGradientUnknown)),
+    Differentiable(
+        gradients::kEmbeddingBackward,
+        CopyingOut(OpaqueKernel(
+            Family::kIndexing,
+            {"aten::embedding_dense_backward", "The gradient of a table of embeddings.",
+             "(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt padding_idx, bool "
+             "scale_grad_by_freq) -> Tensor",
+             "aten::embedding_dense_backward(f32[3,4,16], i64[3,4], 100, -1, False)"},
+            TableGradientShape, {EmbeddingBackwardAllocations, cuda::EmbeddingGradient},
+            work::PerInput<work::PerElement{.alu = 1}>, kGradientUnknown))),
     OpaqueKernel(
         Family::kIndexing,
         {"aten::embedding_renorm_", "Rows of a table, scaled to norms of at most a number.",

@@ -57,7 +57,7 @@ std::vector<Tensor> Each(Dispatcher& d, const OpView& op) {
   const std::size_t length = LengthOf(op);
   results.reserve(length);
   for (std::size_t k = 0; k < length; ++k) {
-    results.push_back(decompose::CallList(d, kOpNamed<kPart>, ElementOf(op, k))[0]);
+    results.push_back(d.CallWith(kOpNamed<kPart>, ElementOf(op, k))[0]);
   }
   return results;
 }

@@ -5,6 +5,8 @@
 // (ATen/native/*Pool*.cpp, UpSample*.cpp, ReflectionPad.cpp, ReplicationPadding.cpp, Col2Im.cpp and
 // the kernels below cpu/).
 
+#include "ops/gradients/image_backward.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -202,154 +204,225 @@ constexpr OpDef Kernel(Family family, OpName name, std::string_view summary, Sig
 }
 
 constexpr std::array kRows{
-    Kernel(Family::kPooling, "aten::max_pool2d_with_indices_backward",
-           "The gradient of a max pool.",
-           "(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, "
-           "int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-           "aten::max_pool2d_with_indices_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [2,2], "
-           "[0,0], [1,1], False, i64[2,3,4,4])",
-           MaxPoolAllocations<"aten::max_pool2d_with_indices_backward">),
-    Kernel(Family::kPooling, "aten::max_pool3d_with_indices_backward",
-           "The gradient of a max pool.",
-           "(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, "
-           "int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-           "aten::max_pool3d_with_indices_backward(f32[2,3,2,4,4], f32[2,3,4,8,8], [2,2,2], "
-           "[2,2,2], [0,0,0], [1,1,1], False, i64[2,3,2,4,4])",
-           MaxPoolAllocations<"aten::resize_">),
-    Kernel(Family::kPooling, "aten::adaptive_max_pool2d_backward",
-           "The gradient of an adaptive max pool.",
-           "(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-           "aten::adaptive_max_pool2d_backward(f32[2,3,3,3], f32[2,3,8,8], i64[2,3,3,3])",
-           AdaptiveMaxAllocations),
-    Kernel(Family::kPooling, "aten::adaptive_max_pool3d_backward",
-           "The gradient of an adaptive max pool of volumes.",
-           "(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
-           "aten::adaptive_max_pool3d_backward(f32[2,3,3,3,3], f32[2,3,8,8,8], i64[2,3,3,3,3])",
-           RowsAllocations<"">, RowMajorShape),
-    Kernel(Family::kPooling, "aten::avg_pool2d_backward", "The gradient of an average pool.",
-           "(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, "
-           "bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
-           "aten::avg_pool2d_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [2,2], [0,0], False, "
-           "True, None)",
-           PoolAllocations<"aten::avg_pool2d_backward">),
-    Kernel(Family::kPooling, "aten::avg_pool3d_backward", "The gradient of an average pool.",
-           "(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, "
-           "bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
-           "aten::avg_pool3d_backward(f32[2,3,2,4,4], f32[2,3,4,8,8], [2,2,2], [2,2,2], [0,0,0], "
-           "False, True, None)",
-           RowsAllocations<"aten::avg_pool3d_backward">, RowMajorShape),
-    CopyingOut(Kernel(Family::kPooling, "aten::_adaptive_avg_pool2d_backward",
-                      "The gradient of an adaptive average pool.",
-                      "(Tensor grad_output, Tensor self) -> Tensor",
-                      "aten::_adaptive_avg_pool2d_backward(f32[2,3,3,3], f32[2,3,8,8])",
-                      PoolAllocations<"aten::resize_">)),
-    CopyingOut(Kernel(Family::kPooling, "aten::_adaptive_avg_pool3d_backward",
-                      "The gradient of an adaptive average pool.",
-                      "(Tensor grad_output, Tensor self) -> Tensor",
-                      "aten::_adaptive_avg_pool3d_backward(f32[2,3,2,3,3], f32[2,3,4,8,8])",
-                      RowsAllocations<"aten::empty">, RowMajorShape)),
-    Kernel(Family::kPooling, "aten::upsample_nearest2d_backward",
-           "The gradient of upsampling by the nearest pixel.",
-           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? "
-           "scales_h=None, float? scales_w=None) -> Tensor",
-           "aten::upsample_nearest2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4])", UpsampleAllocations,
-           UpsampleShape<4>),
-    Kernel(Family::kPooling, "aten::_upsample_nearest_exact2d_backward",
-           "The gradient of upsampling by the nearest pixel.",
-           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? "
-           "scales_h=None, float? scales_w=None) -> Tensor",
-           "aten::_upsample_nearest_exact2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4])",
-           UpsampleAllocations, UpsampleShape<4>),
-    Kernel(Family::kPooling, "aten::upsample_bilinear2d_backward",
-           "The gradient of upsampling between pixels.",
-           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
-           "float? scales_h=None, float? scales_w=None) -> Tensor",
-           "aten::upsample_bilinear2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4], False)",
-           UpsampleAllocations, UpsampleShape<4>, Interpolate<4>),
-    Kernel(Family::kPooling, "aten::upsample_nearest1d_backward",
-           "The gradient of upsampling by the nearest element.",
-           "(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) "
-           "-> Tensor",
-           "aten::upsample_nearest1d_backward(f32[2,3,8], [8], [2,3,4])", UpsampleAllocations,
-           UpsampleShape<3>),
-    Kernel(Family::kPooling, "aten::_upsample_nearest_exact1d_backward",
-           "The gradient of upsampling by the nearest element.",
-           "(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) "
-           "-> Tensor",
-           "aten::_upsample_nearest_exact1d_backward(f32[2,3,8], [8], [2,3,4])",
-           UpsampleAllocations, UpsampleShape<3>),
-    Kernel(Family::kPooling, "aten::upsample_nearest3d_backward",
-           "The gradient of upsampling by the nearest element.",
-           "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? "
-           "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-           "aten::upsample_nearest3d_backward(f32[2,3,8,8,8], [8,8,8], [2,3,4,4,4])",
-           UpsampleAllocations, RowsUpsampleShape<5>),
-    Kernel(Family::kPooling, "aten::_upsample_nearest_exact3d_backward",
-           "The gradient of upsampling by the nearest element.",
-           "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? "
-           "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-           "aten::_upsample_nearest_exact3d_backward(f32[2,3,8,8,8], [8,8,8], [2,3,4,4,4])",
-           UpsampleAllocations, RowsUpsampleShape<5>),
-    Kernel(Family::kPooling, "aten::upsample_linear1d_backward",
-           "The gradient of upsampling between elements.",
-           "(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, "
-           "float? scales=None) -> Tensor",
-           "aten::upsample_linear1d_backward(f32[2,3,6], [6], [2,3,4], False)", UpsampleAllocations,
-           UpsampleShape<3>, Interpolate<2>),
-    Kernel(Family::kPooling, "aten::upsample_trilinear3d_backward",
-           "The gradient of upsampling between elements.",
-           "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, "
-           "float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-           "aten::upsample_trilinear3d_backward(f32[2,3,6,6,6], [6,6,6], [2,3,4,4,4], False)",
-           UpsampleAllocations, UpsampleShape<5>, Interpolate<8>),
-    Kernel(Family::kPooling, "aten::upsample_bicubic2d_backward",
-           "The gradient of upsampling on curves.",
-           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
-           "float? scales_h=None, float? scales_w=None) -> Tensor",
-           "aten::upsample_bicubic2d_backward(f32[2,3,6,6], [6,6], [2,3,4,4], False)",
-           RowsUpsampleAllocations, RowsUpsampleShape<4>, Interpolate<16>),
-    Kernel(Family::kPooling, "aten::_upsample_bilinear2d_aa_backward",
-           "The gradient of means under a triangle.",
-           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
-           "float? scales_h=None, float? scales_w=None) -> Tensor",
-           "aten::_upsample_bilinear2d_aa_backward(f32[2,3,3,5], [3,5], [2,3,8,8], False)",
-           AntialiasAllocations, UpsampleShape<4>, Interpolate<4>),
-    Kernel(Family::kPooling, "aten::_upsample_bicubic2d_aa_backward",
-           "The gradient of means under a curve.",
-           "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
-           "float? scales_h=None, float? scales_w=None) -> Tensor",
-           "aten::_upsample_bicubic2d_aa_backward(f32[2,3,4,4], [4,4], [2,3,8,8], False)",
-           RowsUpsampleAllocations, RowsUpsampleShape<4>, Interpolate<16>),
-    Kernel(Family::kDataMovement, "aten::reflection_pad1d_backward",
-           "The gradient of mirrored borders.",
-           "(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor",
-           "aten::reflection_pad1d_backward(f32[2,3,7], f32[2,3,4], [1,2])",
-           RowsAllocations<"aten::reflection_pad1d_backward">, RowMajorShape),
-    Kernel(Family::kDataMovement, "aten::reflection_pad2d_backward",
-           "The gradient of mirrored borders.",
-           "(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
-           "aten::reflection_pad2d_backward(f32[2,3,5,8], f32[2,3,4,5], [1,2,1,0])",
-           PoolAllocations<"aten::empty">),
-    Kernel(Family::kDataMovement, "aten::reflection_pad3d_backward",
-           "The gradient of mirrored borders.",
-           "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
-           "aten::reflection_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
-           PoolAllocations<"aten::reflection_pad3d_backward">),
-    Kernel(Family::kDataMovement, "aten::replication_pad1d_backward",
-           "The gradient of repeated edges.",
-           "(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor",
-           "aten::replication_pad1d_backward(f32[2,3,7], f32[2,3,4], [1,2])",
-           RowsAllocations<"aten::replication_pad1d_backward">, RowMajorShape),
-    Kernel(Family::kDataMovement, "aten::replication_pad2d_backward",
-           "The gradient of repeated edges.",
-           "(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
-           "aten::replication_pad2d_backward(f32[2,3,5,8], f32[2,3,4,5], [1,2,1,0])",
-           PoolAllocations<"aten::empty">),
-    Kernel(Family::kDataMovement, "aten::replication_pad3d_backward",
-           "The gradient of repeated edges.",
-           "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
-           "aten::replication_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
-           PoolAllocations<"aten::empty">),
+    Differentiable(
+        gradients::OfMaxima<7, 2>("MaxPool2DWithIndicesBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::max_pool2d_with_indices_backward",
+            "The gradient of a max pool.",
+            "(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, "
+            "int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
+            "aten::max_pool2d_with_indices_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [2,2], "
+            "[0,0], [1,1], False, i64[2,3,4,4])",
+            MaxPoolAllocations<"aten::max_pool2d_with_indices_backward">)),
+    Differentiable(
+        gradients::OfMaxima<7, 3>("MaxPool3DWithIndicesBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::max_pool3d_with_indices_backward",
+            "The gradient of a max pool.",
+            "(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, "
+            "int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor",
+            "aten::max_pool3d_with_indices_backward(f32[2,3,2,4,4], f32[2,3,4,8,8], [2,2,2], "
+            "[2,2,2], [0,0,0], [1,1,1], False, i64[2,3,2,4,4])",
+            MaxPoolAllocations<"aten::resize_">)),
+    Differentiable(
+        gradients::OfMaxima<2, 2>("AdaptiveMaxPool2DBackwardBackward0"),
+        Kernel(Family::kPooling, "aten::adaptive_max_pool2d_backward",
+               "The gradient of an adaptive max pool.",
+               "(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
+               "aten::adaptive_max_pool2d_backward(f32[2,3,3,3], f32[2,3,8,8], i64[2,3,3,3])",
+               AdaptiveMaxAllocations)),
+    Differentiable(
+        gradients::OfMaxima<2, 3>("AdaptiveMaxPool3DBackwardBackward0"),
+        Kernel(Family::kPooling, "aten::adaptive_max_pool3d_backward",
+               "The gradient of an adaptive max pool of volumes.",
+               "(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
+               "aten::adaptive_max_pool3d_backward(f32[2,3,3,3,3], f32[2,3,8,8,8], i64[2,3,3,3,3])",
+               RowsAllocations<"">, RowMajorShape)),
+    Differentiable(
+        gradients::OfForward<"aten::avg_pool2d">("AvgPool2DBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::avg_pool2d_backward", "The gradient of an average pool.",
+            "(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, "
+            "bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+            "aten::avg_pool2d_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [2,2], [0,0], False, "
+            "True, None)",
+            PoolAllocations<"aten::avg_pool2d_backward">)),
+    Differentiable(
+        gradients::OfForward<"aten::avg_pool3d">("AvgPool3DBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::avg_pool3d_backward", "The gradient of an average pool.",
+            "(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, "
+            "bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+            "aten::avg_pool3d_backward(f32[2,3,2,4,4], f32[2,3,4,8,8], [2,2,2], [2,2,2], [0,0,0], "
+            "False, True, None)",
+            RowsAllocations<"aten::avg_pool3d_backward">, RowMajorShape)),
+    Differentiable(
+        gradients::OfAdaptivePool<"aten::_adaptive_avg_pool2d", 2>(
+            "AdaptiveAvgPool2DBackwardBackward0"),
+        CopyingOut(Kernel(Family::kPooling, "aten::_adaptive_avg_pool2d_backward",
+                          "The gradient of an adaptive average pool.",
+                          "(Tensor grad_output, Tensor self) -> Tensor",
+                          "aten::_adaptive_avg_pool2d_backward(f32[2,3,3,3], f32[2,3,8,8])",
+                          PoolAllocations<"aten::resize_">))),
+    Differentiable(
+        gradients::OfAdaptivePool<"aten::_adaptive_avg_pool3d", 3>(
+            "AdaptiveAvgPool3DBackwardBackward0"),
+        CopyingOut(Kernel(Family::kPooling, "aten::_adaptive_avg_pool3d_backward",
+                          "The gradient of an adaptive average pool.",
+                          "(Tensor grad_output, Tensor self) -> Tensor",
+                          "aten::_adaptive_avg_pool3d_backward(f32[2,3,2,3,3], f32[2,3,4,8,8])",
+                          RowsAllocations<"aten::empty">, RowMajorShape))),
+    Differentiable(
+        gradients::OfUpsample<"aten::upsample_nearest2d">("UpsampleNearest2DBackwardBackward0"),
+        Kernel(Family::kPooling, "aten::upsample_nearest2d_backward",
+               "The gradient of upsampling by the nearest pixel.",
+               "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? "
+               "scales_h=None, float? scales_w=None) -> Tensor",
+               "aten::upsample_nearest2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4])",
+               UpsampleAllocations, UpsampleShape<4>)),
+    Differentiable(
+        gradients::OfUpsample<"aten::_upsample_nearest_exact2d">(
+            "UpsampleNearestExact2DBackwardBackward0"),
+        Kernel(Family::kPooling, "aten::_upsample_nearest_exact2d_backward",
+               "The gradient of upsampling by the nearest pixel.",
+               "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? "
+               "scales_h=None, float? scales_w=None) -> Tensor",
+               "aten::_upsample_nearest_exact2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4])",
+               UpsampleAllocations, UpsampleShape<4>)),
+    Differentiable(
+        gradients::OfUpsample<"aten::upsample_bilinear2d">("UpsampleBilinear2DBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::upsample_bilinear2d_backward",
+            "The gradient of upsampling between pixels.",
+            "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
+            "float? scales_h=None, float? scales_w=None) -> Tensor",
+            "aten::upsample_bilinear2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4], False)",
+            UpsampleAllocations, UpsampleShape<4>, Interpolate<4>)),
+    Differentiable(
+        gradients::OfUpsample<"aten::upsample_nearest1d">("UpsampleNearest1DBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::upsample_nearest1d_backward",
+            "The gradient of upsampling by the nearest element.",
+            "(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) "
+            "-> Tensor",
+            "aten::upsample_nearest1d_backward(f32[2,3,8], [8], [2,3,4])", UpsampleAllocations,
+            UpsampleShape<3>)),
+    Differentiable(
+        gradients::OfUpsample<"aten::_upsample_nearest_exact1d">(
+            "UpsampleNearestExact1DBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::_upsample_nearest_exact1d_backward",
+            "The gradient of upsampling by the nearest element.",
+            "(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, float? scales=None) "
+            "-> Tensor",
+            "aten::_upsample_nearest_exact1d_backward(f32[2,3,8], [8], [2,3,4])",
+            UpsampleAllocations, UpsampleShape<3>)),
+    Differentiable(
+        gradients::OfUpsample<"aten::upsample_nearest3d">("UpsampleNearest3DBackwardBackward0"),
+        Kernel(Family::kPooling, "aten::upsample_nearest3d_backward",
+               "The gradient of upsampling by the nearest element.",
+               "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? "
+               "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+               "aten::upsample_nearest3d_backward(f32[2,3,8,8,8], [8,8,8], [2,3,4,4,4])",
+               UpsampleAllocations, RowsUpsampleShape<5>)),
+    Differentiable(
+        gradients::OfUpsample<"aten::_upsample_nearest_exact3d">(
+            "UpsampleNearestExact3DBackwardBackward0"),
+        Kernel(Family::kPooling, "aten::_upsample_nearest_exact3d_backward",
+               "The gradient of upsampling by the nearest element.",
+               "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? "
+               "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+               "aten::_upsample_nearest_exact3d_backward(f32[2,3,8,8,8], [8,8,8], [2,3,4,4,4])",
+               UpsampleAllocations, RowsUpsampleShape<5>)),
+    Differentiable(
+        gradients::OfUpsample<"aten::upsample_linear1d">("UpsampleLinear1DBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::upsample_linear1d_backward",
+            "The gradient of upsampling between elements.",
+            "(Tensor grad_output, SymInt[1] output_size, SymInt[3] input_size, bool align_corners, "
+            "float? scales=None) -> Tensor",
+            "aten::upsample_linear1d_backward(f32[2,3,6], [6], [2,3,4], False)",
+            UpsampleAllocations, UpsampleShape<3>, Interpolate<2>)),
+    Differentiable(
+        gradients::OfUpsample<"aten::upsample_trilinear3d">("UpsampleTrilinear3DBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::upsample_trilinear3d_backward",
+            "The gradient of upsampling between elements.",
+            "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, bool align_corners, "
+            "float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+            "aten::upsample_trilinear3d_backward(f32[2,3,6,6,6], [6,6,6], [2,3,4,4,4], False)",
+            UpsampleAllocations, UpsampleShape<5>, Interpolate<8>)),
+    Differentiable(
+        gradients::OfUpsample<"aten::upsample_bicubic2d">("UpsampleBicubic2DBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::upsample_bicubic2d_backward",
+            "The gradient of upsampling on curves.",
+            "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
+            "float? scales_h=None, float? scales_w=None) -> Tensor",
+            "aten::upsample_bicubic2d_backward(f32[2,3,6,6], [6,6], [2,3,4,4], False)",
+            RowsUpsampleAllocations, RowsUpsampleShape<4>, Interpolate<16>)),
+    Differentiable(
+        gradients::OfUpsample<"aten::_upsample_bilinear2d_aa">(
+            "UpsampleBilinear2DAaBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::_upsample_bilinear2d_aa_backward",
+            "The gradient of means under a triangle.",
+            "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
+            "float? scales_h=None, float? scales_w=None) -> Tensor",
+            "aten::_upsample_bilinear2d_aa_backward(f32[2,3,3,5], [3,5], [2,3,8,8], False)",
+            AntialiasAllocations, UpsampleShape<4>, Interpolate<4>)),
+    Differentiable(
+        gradients::OfUpsample<"aten::_upsample_bicubic2d_aa">(
+            "UpsampleBicubic2DAaBackwardBackward0"),
+        Kernel(
+            Family::kPooling, "aten::_upsample_bicubic2d_aa_backward",
+            "The gradient of means under a curve.",
+            "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
+            "float? scales_h=None, float? scales_w=None) -> Tensor",
+            "aten::_upsample_bicubic2d_aa_backward(f32[2,3,4,4], [4,4], [2,3,8,8], False)",
+            RowsUpsampleAllocations, RowsUpsampleShape<4>, Interpolate<16>)),
+    Differentiable(
+        gradients::OfForward<"aten::reflection_pad1d">("ReflectionPad1DBackwardBackward0"),
+        Kernel(Family::kDataMovement, "aten::reflection_pad1d_backward",
+               "The gradient of mirrored borders.",
+               "(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor",
+               "aten::reflection_pad1d_backward(f32[2,3,7], f32[2,3,4], [1,2])",
+               RowsAllocations<"aten::reflection_pad1d_backward">, RowMajorShape)),
+    Differentiable(
+        gradients::OfForward<"aten::reflection_pad2d">("ReflectionPad2DBackwardBackward0"),
+        Kernel(Family::kDataMovement, "aten::reflection_pad2d_backward",
+               "The gradient of mirrored borders.",
+               "(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
+               "aten::reflection_pad2d_backward(f32[2,3,5,8], f32[2,3,4,5], [1,2,1,0])",
+               PoolAllocations<"aten::empty">)),
+    Differentiable(
+        gradients::OfForward<"aten::reflection_pad3d">("ReflectionPad3DBackwardBackward0"),
+        Kernel(Family::kDataMovement, "aten::reflection_pad3d_backward",
+               "The gradient of mirrored borders.",
+               "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
+               "aten::reflection_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
+               PoolAllocations<"aten::reflection_pad3d_backward">)),
+    Differentiable(
+        gradients::OfForward<"aten::replication_pad1d">("ReplicationPad1DBackwardBackward0"),
+        Kernel(Family::kDataMovement, "aten::replication_pad1d_backward",
+               "The gradient of repeated edges.",
+               "(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor",
+               "aten::replication_pad1d_backward(f32[2,3,7], f32[2,3,4], [1,2])",
+               RowsAllocations<"aten::replication_pad1d_backward">, RowMajorShape)),
+    Differentiable(
+        gradients::OfForward<"aten::replication_pad2d">("ReplicationPad2DBackwardBackward0"),
+        Kernel(Family::kDataMovement, "aten::replication_pad2d_backward",
+               "The gradient of repeated edges.",
+               "(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
+               "aten::replication_pad2d_backward(f32[2,3,5,8], f32[2,3,4,5], [1,2,1,0])",
+               PoolAllocations<"aten::empty">)),
+    Differentiable(
+        gradients::OfForward<"aten::replication_pad3d">("ReplicationPad3DBackwardBackward0"),
+        Kernel(Family::kDataMovement, "aten::replication_pad3d_backward",
+               "The gradient of repeated edges.",
+               "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
+               "aten::replication_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
+               PoolAllocations<"aten::empty">)),
     Kernel(Family::kPooling, "steelyard::column_storage",
            "Columns added up, in room for them or their image, inside `col2im`.",
            "(Tensor self, SymInt[] sizes, int[2] kernel_size, int[2] dilation, int[2] padding, "

@@ -17,6 +17,7 @@
 #include "ops/cuda/copies.h"
 #include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/loss_backward.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -498,11 +499,14 @@ constexpr std::array kRows{
                    "(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
                    "aten::binary_cross_entropy(f32[4,7], f32[4,7])", BinaryCrossEntropy,
                    gradients::kBinaryCrossEntropy)),
-    LossOf("aten::binary_cross_entropy_backward", "The gradient of a cross entropy of two classes.",
-           "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, int reduction=1) "
-           "-> Tensor",
-           "aten::binary_cross_entropy_backward(f32[], f32[4,7], f32[4,7])",
-           BinaryCrossEntropyBackward, kGradientUnknown),
+    Differentiable(gradients::kCrossEntropyBackward,
+                   LossOf("aten::binary_cross_entropy_backward",
+                          "The gradient of a cross entropy of two classes.",
+                          "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight=None, "
+                          "int reduction=1) "
+                          "-> Tensor",
+                          "aten::binary_cross_entropy_backward(f32[], f32[4,7], f32[4,7])",
+                          BinaryCrossEntropyBackward, kGradientUnknown)),
     CopyingOut(Casting(
         precision::kFull,
         LossOf("aten::binary_cross_entropy_with_logits",

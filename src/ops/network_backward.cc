@@ -17,6 +17,10 @@
 #include "ops/cuda/copies.h"
 #include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/activation_backward.h"
+#include "ops/gradients/image_backward.h"
+#include "ops/gradients/loss_backward.h"
+#include "ops/gradients/normalization_backward.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
@@ -47,11 +51,6 @@ constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signatur
                 {shape, fusion, allocations, work, kGradientUnknown, precision::kFollow});
 }
 
-// Of which something else is made than a gradient.
-constexpr OpDef Differentiable(Gradient grad, OpDef row) {
-  row.grad = grad;
-  return row;
-}
 // The windows that were added up.
 Tensor UnfoldedAgain(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
@@ -360,101 +359,138 @@ void NllBackward2dAllocations(const OpView& op, Allocations& memory) {
 // --- Rows ----------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
-    Pointwise("aten::threshold_backward", "The gradient where the operand is above `threshold`.",
-              "(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
-              "aten::threshold_backward(f32[2,8], f32[2,8], 0)", kSelection,
-              allocations::Iterate<Promotion::kCommon, 1, 0>,
-              shape::Iterate<Promotion::kCommon, 1, 0>),
-    Pointwise("aten::gelu_backward", "The gradient of gelu.",
-              "(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
-              "aten::gelu_backward(f32[2,8], f32[2,8])", kGeluBackward, GeluBackwardAllocations),
-    Pointwise("aten::tanh_backward", "The gradient of tanh.",
-              "(Tensor grad_output, Tensor output) -> Tensor",
-              "aten::tanh_backward(f32[2,8], f32[2,8])", kOfResult),
-    Pointwise("aten::sigmoid_backward", "The gradient of sigmoid.",
-              "(Tensor grad_output, Tensor output) -> Tensor",
-              "aten::sigmoid_backward(f32[2,8], f32[2,8])", kOfResult),
+    Differentiable(gradients::kThresholdBackward,
+                   Pointwise("aten::threshold_backward",
+                             "The gradient where the operand is above `threshold`.",
+                             "(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+                             "aten::threshold_backward(f32[2,8], f32[2,8], 0)", kSelection,
+                             allocations::Iterate<Promotion::kCommon, 1, 0>,
+                             shape::Iterate<Promotion::kCommon, 1, 0>)),
+    Differentiable(
+        gradients::kGeluBackward,
+        Pointwise("aten::gelu_backward", "The gradient of gelu.",
+                  "(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
+                  "aten::gelu_backward(f32[2,8], f32[2,8])", kGeluBackward,
+                  GeluBackwardAllocations)),
+    Differentiable(gradients::kTanhBackward,
+                   Pointwise("aten::tanh_backward", "The gradient of tanh.",
+                             "(Tensor grad_output, Tensor output) -> Tensor",
+                             "aten::tanh_backward(f32[2,8], f32[2,8])", kOfResult)),
+    Differentiable(gradients::kSigmoidBackward,
+                   Pointwise("aten::sigmoid_backward", "The gradient of sigmoid.",
+                             "(Tensor grad_output, Tensor output) -> Tensor",
+                             "aten::sigmoid_backward(f32[2,8], f32[2,8])", kOfResult)),
     Pointwise("aten::silu_backward", "The gradient of silu.",
               "(Tensor grad_output, Tensor self) -> Tensor",
               "aten::silu_backward(f32[2,8], f32[2,8])", kSiluBackward),
-    Pointwise(
-        "aten::elu_backward", "The gradient of elu.",
-        "(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
-        "Tensor self_or_result) -> Tensor",
-        "aten::elu_backward(f32[2,8], 1.0, 1, 1, False, f32[2,8])", kSiluBackward,
-        allocations::Iterate<Promotion::kCommon, 0, 5>, shape::Iterate<Promotion::kCommon, 0, 5>),
-    Pointwise("aten::hardtanh_backward", "The gradient of hardtanh.",
-              "(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
-              "aten::hardtanh_backward(f32[2,8], f32[2,8], 0, 6)", kSelection,
-              allocations::IterateByFactory<Promotion::kCommon, 0, 1>),
-    CopyingOut(Pointwise("aten::hardswish_backward", "The gradient of hardswish.",
-                         "(Tensor grad_output, Tensor self) -> Tensor",
-                         "aten::hardswish_backward(f32[2,8], f32[2,8])", kSelection,
-                         allocations::IterateByFactory<Promotion::kCommon, 0, 1>)),
+    Differentiable(
+        gradients::kEluBackward,
+        Pointwise(
+            "aten::elu_backward", "The gradient of elu.",
+            "(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
+            "Tensor self_or_result) -> Tensor",
+            "aten::elu_backward(f32[2,8], 1.0, 1, 1, False, f32[2,8])", kSiluBackward,
+            allocations::Iterate<Promotion::kCommon, 0, 5>,
+            shape::Iterate<Promotion::kCommon, 0, 5>)),
+    Differentiable(
+        gradients::kHardtanhBackward,
+        Pointwise("aten::hardtanh_backward", "The gradient of hardtanh.",
+                  "(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor",
+                  "aten::hardtanh_backward(f32[2,8], f32[2,8], 0, 6)", kSelection,
+                  allocations::IterateByFactory<Promotion::kCommon, 0, 1>)),
+    Differentiable(gradients::kHardswishBackward,
+                   CopyingOut(Pointwise("aten::hardswish_backward", "The gradient of hardswish.",
+                                        "(Tensor grad_output, Tensor self) -> Tensor",
+                                        "aten::hardswish_backward(f32[2,8], f32[2,8])", kSelection,
+                                        allocations::IterateByFactory<Promotion::kCommon, 0, 1>))),
     Pointwise("aten::hardsigmoid_backward", "The gradient of hardsigmoid.",
               "(Tensor grad_output, Tensor self) -> Tensor",
               "aten::hardsigmoid_backward(f32[2,8], f32[2,8])", kSelection),
-    Pointwise(
-        "aten::leaky_relu_backward", "The gradient of leaky_relu.",
-        "(Tensor grad_output, Tensor self, Scalar negative_slope, bool self_is_result) -> Tensor",
-        "aten::leaky_relu_backward(f32[2,8], f32[2,8], 0.1, False)", kSelection,
-        allocations::Iterate<Promotion::kCommon, 1, 0>, shape::Iterate<Promotion::kCommon, 1, 0>),
-    Pointwise("aten::hardshrink_backward", "The gradient of hardshrink.",
-              "(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
-              "aten::hardshrink_backward(f32[2,8], f32[2,8], 0.5)", kSelection),
-    Pointwise("aten::softshrink_backward", "The gradient of softshrink.",
-              "(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
-              "aten::softshrink_backward(f32[2,8], f32[2,8], 0.5)", kSelection),
-    Pointwise("aten::glu_backward", "The gradient of a gated half.",
-              "(Tensor grad_output, Tensor self, int dim) -> Tensor",
-              "aten::glu_backward(f32[2,4], f32[2,8], -1)", kSiluBackward,
-              allocations::Via<"aten::resize_">, LikeSecondShape),
-    Pointwise("aten::softplus_backward", "The gradient of softplus.",
-              "(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
-              "aten::softplus_backward(f32[2,8], f32[2,8], 1, 20)", kSiluBackward),
+    Differentiable(gradients::kLeakyReluBackward,
+                   Pointwise("aten::leaky_relu_backward", "The gradient of leaky_relu.",
+                             "(Tensor grad_output, Tensor self, Scalar negative_slope, bool "
+                             "self_is_result) -> Tensor",
+                             "aten::leaky_relu_backward(f32[2,8], f32[2,8], 0.1, False)",
+                             kSelection, allocations::Iterate<Promotion::kCommon, 1, 0>,
+                             shape::Iterate<Promotion::kCommon, 1, 0>)),
+    Differentiable(gradients::kHardshrinkBackward,
+                   Pointwise("aten::hardshrink_backward", "The gradient of hardshrink.",
+                             "(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
+                             "aten::hardshrink_backward(f32[2,8], f32[2,8], 0.5)", kSelection)),
+    Differentiable(gradients::kSoftshrinkBackward,
+                   Pointwise("aten::softshrink_backward", "The gradient of softshrink.",
+                             "(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
+                             "aten::softshrink_backward(f32[2,8], f32[2,8], 0.5)", kSelection)),
+    Differentiable(gradients::kGluBackward,
+                   Pointwise("aten::glu_backward", "The gradient of a gated half.",
+                             "(Tensor grad_output, Tensor self, int dim) -> Tensor",
+                             "aten::glu_backward(f32[2,4], f32[2,8], -1)", kSiluBackward,
+                             allocations::Via<"aten::resize_">, LikeSecondShape)),
+    Differentiable(
+        gradients::kSoftplusBackward,
+        Pointwise("aten::softplus_backward", "The gradient of softplus.",
+                  "(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor",
+                  "aten::softplus_backward(f32[2,8], f32[2,8], 1, 20)", kSiluBackward)),
     Pointwise("aten::mish_backward", "The gradient of mish.",
               "(Tensor grad_output, Tensor self) -> Tensor",
               "aten::mish_backward(f32[2,8], f32[2,8])", kGeluBackward),
-    Pointwise("aten::log_sigmoid_backward", "The gradient of log_sigmoid.",
-              "(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
-              "aten::log_sigmoid_backward(f32[2,8], f32[2,8], f32[2,8])", kSiluBackward,
-              LogSigmoidBackwardAllocations, LogSigmoidBackwardShape),
-    Kernel("aten::mse_loss_backward", "The gradient of the mean squared error.",
-           "(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
-           "aten::mse_loss_backward(f32[], f32[4,8], f32[4,8], 1)", Family::kLoss,
-           Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult),
-    Kernel("aten::smooth_l1_loss_backward", "The gradient of smooth absolute differences.",
-           "(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
-           "aten::smooth_l1_loss_backward(f32[], f32[4,8], f32[4,8], 1, 1.0)", Family::kLoss,
-           Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult),
-    Kernel("aten::huber_loss_backward", "The gradient of the Huber loss.",
-           "(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> Tensor",
-           "aten::huber_loss_backward(f32[], f32[4,8], f32[4,8], 1, 1.0)", Family::kLoss,
-           Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult),
+    Differentiable(
+        gradients::kLogSigmoidBackward,
+        Pointwise("aten::log_sigmoid_backward", "The gradient of log_sigmoid.",
+                  "(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
+                  "aten::log_sigmoid_backward(f32[2,8], f32[2,8], f32[2,8])", kSiluBackward,
+                  LogSigmoidBackwardAllocations, LogSigmoidBackwardShape)),
+    Differentiable(
+        gradients::kSquaredErrorBackward,
+        Kernel("aten::mse_loss_backward", "The gradient of the mean squared error.",
+               "(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
+               "aten::mse_loss_backward(f32[], f32[4,8], f32[4,8], 1)", Family::kLoss,
+               Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult)),
+    Differentiable(
+        gradients::kSmoothErrorBackward,
+        Kernel(
+            "aten::smooth_l1_loss_backward", "The gradient of smooth absolute differences.",
+            "(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
+            "aten::smooth_l1_loss_backward(f32[], f32[4,8], f32[4,8], 1, 1.0)", Family::kLoss,
+            Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult)),
+    Differentiable(
+        gradients::kHuberBackward,
+        Kernel("aten::huber_loss_backward", "The gradient of the Huber loss.",
+               "(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> "
+               "Tensor",
+               "aten::huber_loss_backward(f32[], f32[4,8], f32[4,8], 1, 1.0)", Family::kLoss,
+               Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult)),
     Pointwise("aten::logit_backward", "The gradient of the logarithm of odds.",
               "(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
               "aten::logit_backward(f32[2,8], f32[2,8])", kSiluBackward),
-    Knowing(contents::SoftmaxGradient,
+    Differentiable(
+        gradients::kSoftmaxBackward,
+        Knowing(
+            contents::SoftmaxGradient,
             Kernel("aten::_softmax_backward_data", "The gradient of softmax, from its result.",
                    "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
                    "aten::_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)",
                    Family::kNormalization, Fusion::kReduction, SoftmaxBackwardShape,
                    {SoftmaxBackwardAllocations, SoftmaxBackwardOnCuda},
-                   work::PerOutput<PerElement{.alu = 4}>)),
-    Kernel("aten::_log_softmax_backward_data", "The gradient of log_softmax, from its result.",
-           "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-           "aten::_log_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)", Family::kNormalization,
-           Fusion::kReduction, SoftmaxBackwardShape,
-           {SoftmaxBackwardAllocations, LogSoftmaxBackwardOnCuda},
-           work::PerOutput<PerElement{.alu = 3, .special = 1}>),
-    CopyingOut(Kernel(
-        "aten::native_layer_norm_backward", "The gradients of a layer norm.",
-        "(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, "
-        "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-        "aten::native_layer_norm_backward(f32[2,3,8], f32[2,3,8], [8], f32[2,3,1], f32[2,3,1], "
-        "f32[8], f32[8], [True, True, True])",
-        Family::kNormalization, Fusion::kOpaque, LayerNormBackwardShape,
-        {LayerNormBackwardAllocations, LayerNormBackwardOnCuda}, LayerNormBackwardWork)),
+                   work::PerOutput<PerElement{.alu = 4}>))),
+    Differentiable(
+        gradients::kLogSoftmaxBackward,
+        Kernel("aten::_log_softmax_backward_data", "The gradient of log_softmax, from its result.",
+               "(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+               "aten::_log_softmax_backward_data(f32[2,8], f32[2,8], -1, f32)",
+               Family::kNormalization, Fusion::kReduction, SoftmaxBackwardShape,
+               {SoftmaxBackwardAllocations, LogSoftmaxBackwardOnCuda},
+               work::PerOutput<PerElement{.alu = 3, .special = 1}>)),
+    Differentiable(
+        gradients::kLayerNormBackward,
+        CopyingOut(Kernel(
+            "aten::native_layer_norm_backward", "The gradients of a layer norm.",
+            "(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, "
+            "Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+            "aten::native_layer_norm_backward(f32[2,3,8], f32[2,3,8], [8], f32[2,3,1], f32[2,3,1], "
+            "f32[8], f32[8], [True, True, True])",
+            Family::kNormalization, Fusion::kOpaque, LayerNormBackwardShape,
+            {LayerNormBackwardAllocations, LayerNormBackwardOnCuda}, LayerNormBackwardWork))),
     Kernel("aten::_fused_rms_norm_backward", "The gradients of a root-mean-square norm on CUDA.",
            "(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, "
            "bool[2] output_mask) -> (Tensor, Tensor)",
@@ -471,22 +507,28 @@ constexpr std::array kRows{
            "f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9,8], f32[2,4,9], 0.0, False)",
            Family::kAttention, Fusion::kOpaque, FlashBackwardShape, FlashBackwardAllocations,
            attention::FusedBackwardWork<8, 7>),
-    CopyingOut(Kernel(
-        "aten::slice_backward", "The gradient of a slice, zero elsewhere.",
-        "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
-        "step) -> Tensor",
-        "aten::slice_backward(f32[2,3], [2,8], 1, 0, 3, 1)", Family::kIndexing, Fusion::kInjective,
-        SizesShape, allocations::Via<"aten::empty">, work::Move)),
-    CopyingOut(Kernel("aten::select_backward",
-                      "The gradient of one element of a dimension, zero elsewhere.",
-                      "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
-                      "aten::select_backward(f32[2], [2,8], 1, 0)", Family::kIndexing,
-                      Fusion::kInjective, SizesShape, allocations::Via<"aten::empty">, work::Move)),
-    CopyingOut(Kernel(
-        "aten::diagonal_backward", "The gradient of a diagonal, zero elsewhere.",
-        "(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
-        "aten::diagonal_backward(f32[4], [4,10], 1, 0, 1)", Family::kIndexing, Fusion::kInjective,
-        SizesShape, allocations::Via<"aten::empty">, work::Move)),
+    Differentiable(
+        gradients::OfViewBackward<"aten::slice.Tensor">("SliceBackwardBackward0"),
+        CopyingOut(Kernel(
+            "aten::slice_backward", "The gradient of a slice, zero elsewhere.",
+            "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt end, SymInt "
+            "step) -> Tensor",
+            "aten::slice_backward(f32[2,3], [2,8], 1, 0, 3, 1)", Family::kIndexing,
+            Fusion::kInjective, SizesShape, allocations::Via<"aten::empty">, work::Move))),
+    Differentiable(
+        gradients::OfViewBackward<"aten::select.int">("SelectBackwardBackward0"),
+        CopyingOut(Kernel(
+            "aten::select_backward", "The gradient of one element of a dimension, zero elsewhere.",
+            "(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
+            "aten::select_backward(f32[2], [2,8], 1, 0)", Family::kIndexing, Fusion::kInjective,
+            SizesShape, allocations::Via<"aten::empty">, work::Move))),
+    Differentiable(
+        gradients::OfViewBackward<"aten::diagonal">("DiagonalBackwardBackward0"),
+        CopyingOut(Kernel(
+            "aten::diagonal_backward", "The gradient of a diagonal, zero elsewhere.",
+            "(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
+            "aten::diagonal_backward(f32[4], [4,10], 1, 0, 1)", Family::kIndexing,
+            Fusion::kInjective, SizesShape, allocations::Via<"aten::empty">, work::Move))),
     CopyingOut(Differentiable(
         kUnfoldBackward,
         Kernel("aten::unfold_backward", "The gradient of windows along a dimension.",
@@ -494,18 +536,25 @@ constexpr std::array kRows{
                "aten::unfold_backward(f32[2,3,3], [2,8], 1, 3, 2)", Family::kIndexing,
                Fusion::kOpaque, SizesShape, {UnfoldBackwardAllocations, UnfoldBackwardAllocations},
                AddGradient))),
-    Kernel("aten::nll_loss2d_backward", "The gradient of the negative log likelihood per pixel.",
-           "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
-           "ignore_index, Tensor total_weight) -> Tensor",
-           "aten::nll_loss2d_backward(f32[], f32[2,7,3,3], i64[2,3,3], None, 1, -100, f32[])",
-           Family::kLoss, Fusion::kOpaque, shape::Like<1>, NllBackward2dAllocations,
-           NllBackwardWork),
-    Kernel("aten::nll_loss_backward", "The gradient of the negative log likelihood.",
-           "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
-           "ignore_index, Tensor total_weight) -> Tensor",
-           "aten::nll_loss_backward(f32[], f32[4,8], i64[4], None, 1, -100, f32[])", Family::kLoss,
-           Fusion::kOpaque, NllBackwardShape,
-           {allocations::OutputsOnly, cuda::OutputsThenCopies<2, 3>}, NllBackwardWork),
+    Differentiable(
+        gradients::kLikelihood2dBackward,
+        Kernel("aten::nll_loss2d_backward",
+               "The gradient of the negative log likelihood per pixel.",
+               "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, "
+               "SymInt "
+               "ignore_index, Tensor total_weight) -> Tensor",
+               "aten::nll_loss2d_backward(f32[], f32[2,7,3,3], i64[2,3,3], None, 1, -100, f32[])",
+               Family::kLoss, Fusion::kOpaque, shape::Like<1>, NllBackward2dAllocations,
+               NllBackwardWork)),
+    Differentiable(
+        gradients::kLikelihoodBackward,
+        Kernel("aten::nll_loss_backward", "The gradient of the negative log likelihood.",
+               "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, "
+               "SymInt "
+               "ignore_index, Tensor total_weight) -> Tensor",
+               "aten::nll_loss_backward(f32[], f32[4,8], i64[4], None, 1, -100, f32[])",
+               Family::kLoss, Fusion::kOpaque, NllBackwardShape,
+               {allocations::OutputsOnly, cuda::OutputsThenCopies<2, 3>}, NllBackwardWork)),
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 // ATen/native/Normalization.cpp, cpu/batch_norm_kernel.cpp, group_norm.cpp and
 // cpu/group_norm_kernel.cpp.
 
+#include "ops/gradients/normalization_backward.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -226,14 +228,17 @@ constexpr OpDef Backward(OpName name, std::string_view summary, Signature signat
 }
 
 constexpr std::array kRows{
-    Backward("aten::native_batch_norm_backward", "The gradients of a batch norm.",
-             "(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? "
-             "running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] "
-             "output_mask) -> (Tensor, Tensor, Tensor)",
-             "aten::native_batch_norm_backward(f32[2,3,4,4], f32[2,3,4,4], f32[3], f32[3], f32[3], "
-             "f32[3], f32[3], True, 1e-05, [True,True,True])",
-             BatchBackwardShape, {BatchBackwardAllocations, BatchBackwardOnCuda},
-             BatchBackwardWork),
+    Differentiable(
+        gradients::kBatchNormBackward,
+        Backward(
+            "aten::native_batch_norm_backward", "The gradients of a batch norm.",
+            "(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? "
+            "running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] "
+            "output_mask) -> (Tensor, Tensor, Tensor)",
+            "aten::native_batch_norm_backward(f32[2,3,4,4], f32[2,3,4,4], f32[3], f32[3], f32[3], "
+            "f32[3], f32[3], True, 1e-05, [True,True,True])",
+            BatchBackwardShape, {BatchBackwardAllocations, BatchBackwardOnCuda},
+            BatchBackwardWork)),
     Backward("aten::native_group_norm_backward", "The gradients of a group norm.",
              "(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, "
              "SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",

@@ -287,6 +287,17 @@ void Outputs::AddLike(const TensorView& other) {
 
 void Outputs::AddWrappedNumber(DType dtype) { metas_.push_back({dtype, Dims(), Dims(), true}); }
 
+void Outputs::BeginAfter(std::int64_t steps, std::int64_t stride) {
+  // An empty view may begin beyond anything that can be counted.
+  std::int64_t from = 0;
+  if (!__builtin_mul_overflow(steps, stride, &from)) metas_.back().from = from;
+}
+
+void Outputs::BeginInStorage(std::int64_t element) {
+  metas_.back().from = element;
+  metas_.back().from_storage = true;
+}
+
 void Outputs::AddNone() { metas_.push_back({.sizes = {}, .strides = {}, .none = true}); }
 
 void Outputs::Clear() {

@@ -226,6 +226,8 @@ class Outputs {
     bool none = false;
     bool conjugates = false;  // what the first argument stands for, lazily
     bool negates = false;
+    std::int64_t from = 0;      // of a view: its first element, counted from the first argument's
+    bool from_storage = false;  // counted from the beginning of the storage instead
   };
   void Add(DType dtype, std::span<const std::int64_t> sizes);  // contiguous
   void Add(DType dtype, std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides);
@@ -234,6 +236,9 @@ class Outputs {
   void AddNone();                                        // a result that is not computed
   void Conjugate() { metas_.back().conjugates = true; }  // the last one, as a view does
   void Negate() { metas_.back().negates = true; }
+  // Where the last one begins: `steps` strides behind the first element of what it is a view of.
+  void BeginAfter(std::int64_t steps, std::int64_t stride);
+  void BeginInStorage(std::int64_t element);
   std::span<const Meta> metas() const { return metas_; }
   void Clear();
 

@@ -14,6 +14,7 @@
 
 #include "ops/backward.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/loss_backward.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -326,10 +327,12 @@ constexpr std::array kRows{
             "(Tensor self, Tensor target, int reduction=1) -> Tensor",
             "aten::soft_margin_loss(f32[4,8], f32[4,8])"},
            SoftMargin, gradients::kSoftMargin),
-    LossOf({"aten::soft_margin_loss_backward", "The gradient of logistic losses of signs.",
-            "(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
-            "aten::soft_margin_loss_backward(f32[], f32[4,8], f32[4,8], 1)"},
-           SoftMarginBackward, kGradientUnknown, precision::kFollow),
+    Differentiable(
+        gradients::kSoftMarginBackward,
+        LossOf({"aten::soft_margin_loss_backward", "The gradient of logistic losses of signs.",
+                "(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
+                "aten::soft_margin_loss_backward(f32[], f32[4,8], f32[4,8], 1)"},
+               SoftMarginBackward, kGradientUnknown, precision::kFollow)),
     Margins({"aten::multi_margin_loss", "How far other classes come near the right one.",
              "(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int "
              "reduction=1) -> Tensor",

@@ -512,7 +512,7 @@ constexpr std::array kRows{
     Call({"aten::affine_grid_generator_backward", "The gradient of affine maps of places.",
           "(Tensor grad, SymInt[] size, bool align_corners) -> Tensor",
           "aten::affine_grid_generator_backward(f32[2,4,5,2], [2,3,4,5], False)"},
-         AffineGridBackward, kGradientUnknown),
+         AffineGridBackward),
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/image_backward.h"
 #include "ops/gradients/indexing.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -190,12 +191,12 @@ constexpr std::array kRows{
     Composite("aten::masked_select_backward", "The gradient of elements chosen by a mask.",
               "(Tensor grad, Tensor input, Tensor mask) -> Tensor",
               "aten::masked_select_backward(f32[24], f32[4,6], bool[4,6])", Family::kIndexing,
-              MaskedSelectBackward, precision::kFollow, gradients::kMaskedScatter),
+              MaskedSelectBackward, precision::kFollow),
     Composite("aten::masked_scatter_backward",
               "The gradient of elements written where a mask holds.",
               "(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
               "aten::masked_scatter_backward(f32[4,6], bool[4,6], [30])", Family::kIndexing,
-              MaskedScatterBackward, precision::kFollow, kGradientUnknown),
+              MaskedScatterBackward, precision::kFollow, gradients::kMaskedScatterBackward),
 };
 
 }  // namespace

@@ -28,19 +28,20 @@ namespace {
 // More parts than this can only come from a damaged file.
 constexpr std::int64_t kMaxParts = 1 << 20;
 
-void AddPart(const TensorView& self, int dim, std::int64_t size, Outputs& out) {
+void AddPart(const TensorView& self, int dim, std::int64_t at, std::int64_t size, Outputs& out) {
   Dims sizes(self.sizes());
   sizes[dim] = size;
   out.Add(self.dtype(), sizes, self.strides());
+  out.BeginAfter(at, self.stride(dim));
 }
 
 void AddParts(const TensorView& self, int dim, std::int64_t part, Outputs& out) {
   const std::int64_t n = self.size(dim);
   if (part < 0 || (part == 0 && n > 0)) Refuse(fmt::format("parts of size {}", part));
   if (part > 0 && n / part > kMaxParts) Refuse(fmt::format("{} parts are too many", n / part));
-  if (n == 0) AddPart(self, dim, 0, out);
+  if (n == 0) AddPart(self, dim, 0, 0, out);
   for (std::int64_t at = 0; at < n; at += std::min(part, n - at))
-    AddPart(self, dim, std::min(part, n - at), out);
+    AddPart(self, dim, at, std::min(part, n - at), out);
 }
 
 void SplitShape(const OpView& op, Outputs& out) {
@@ -54,8 +55,8 @@ void SplitWithSizesShape(const OpView& op, Outputs& out) {
   for (std::int64_t part : op.integers(1)) {
     if (part < 0 || part > self.size(dim))
       Refuse(fmt::format("a part of size {} of {}", part, shape::Text(self)));
+    AddPart(self, dim, sum, part, out);
     sum += part;
-    AddPart(self, dim, part, out);
   }
   shape::RequireEqual("the sum of the parts and the size", sum, self.size(dim));
 }
@@ -68,7 +69,10 @@ void UnbindShape(const OpView& op, Outputs& out) {
   shape::Geometry g = shape::GeometryOf(self);
   g.sizes.erase(dim);
   g.strides.erase(dim);
-  for (std::int64_t i = 0; i < self.size(dim); ++i) shape::AddView(self, g, out);
+  for (std::int64_t i = 0; i < self.size(dim); ++i) {
+    shape::AddView(self, g, out);
+    out.BeginAfter(i, self.stride(dim));
+  }
 }
 
 // --- Into a number of parts ---------------------------------------------------------------------

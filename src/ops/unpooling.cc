@@ -7,6 +7,7 @@
 
 #include "ops/cuda/copies.h"
 #include "ops/gradients/image.h"
+#include "ops/gradients/image_backward.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
@@ -141,20 +142,26 @@ constexpr std::array kRows{
           "aten::fractional_max_pool3d(f32[2,3,8,8,8], [2,2,2], [4,4,4], f32[2,3,3])"},
          FractionalShape<3>, FractionalAllocations, FractionalWork,
          gradients::kFractionalMaxPool3d),
-    Pool({"aten::fractional_max_pool2d_backward", "The gradient of an image by where maxima stood.",
-          "(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor "
-          "indices) -> Tensor",
-          "aten::fractional_max_pool2d_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [4,4], "
-          "i64[2,3,4,4])"},
-         ImageShape, FractionalBackwardAllocations, AddGradient, kGradientUnknown,
-         precision::kFollow),
-    Pool({"aten::fractional_max_pool3d_backward", "The gradient of a volume by where maxima stood.",
-          "(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
-          "indices) -> Tensor",
-          "aten::fractional_max_pool3d_backward(f32[2,3,4,4,4], f32[2,3,8,8,8], [2,2,2], "
-          "[4,4,4], i64[2,3,4,4,4])"},
-         ImageShape, FractionalVolumeBackwardAllocations, AddGradient, kGradientUnknown,
-         precision::kFollow),
+    Differentiable(
+        gradients::OfMaxima<4, 2>("FractionalMaxPool2DBackwardBackward0"),
+        Pool({"aten::fractional_max_pool2d_backward",
+              "The gradient of an image by where maxima stood.",
+              "(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] output_size, Tensor "
+              "indices) -> Tensor",
+              "aten::fractional_max_pool2d_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [4,4], "
+              "i64[2,3,4,4])"},
+             ImageShape, FractionalBackwardAllocations, AddGradient, kGradientUnknown,
+             precision::kFollow)),
+    Differentiable(
+        gradients::OfMaxima<4, 3>("FractionalMaxPool3DBackwardBackward0"),
+        Pool({"aten::fractional_max_pool3d_backward",
+              "The gradient of a volume by where maxima stood.",
+              "(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
+              "indices) -> Tensor",
+              "aten::fractional_max_pool3d_backward(f32[2,3,4,4,4], f32[2,3,8,8,8], [2,2,2], "
+              "[4,4,4], i64[2,3,4,4,4])"},
+             ImageShape, FractionalVolumeBackwardAllocations, AddGradient, kGradientUnknown,
+             precision::kFollow)),
 };
 
 }  // namespace

@@ -88,6 +88,7 @@ void AsStridedShape(const OpView& op, Outputs& out) {
   const Dims sizes = op.ints(1), strides = op.ints(2);
   shape::RequireEqual("the number of sizes and of strides", sizes.size(), strides.size());
   out.Add(op.self().dtype(), sizes, strides);
+  if (op.given(3)) out.BeginInStorage(op.integer(3));
 }
 
 void ExpandShape(const OpView& op, Outputs& out) {
@@ -143,6 +144,7 @@ void SliceShape(const OpView& op, Outputs& out) {
   const std::int64_t start = wrap(op.integer(2, 0));
   const std::int64_t end = std::max(start, wrap(op.integer(3, n)));
   AddSlice(self, dim, (end - start) / step + ((end - start) % step != 0 ? 1 : 0), step, out);
+  out.BeginAfter(start, self.stride(dim));
 }
 
 void NarrowShape(const OpView& op, Outputs& out) {
@@ -154,6 +156,8 @@ void NarrowShape(const OpView& op, Outputs& out) {
                        shape::Text(self)));
   }
   AddSlice(self, dim, length, 1, out);
+  const std::int64_t start = op.integer(2);
+  out.BeginAfter(start < 0 ? start + self.size(dim) : start, self.stride(dim));
 }
 
 void SelectShape(const OpView& op, Outputs& out) {
@@ -168,6 +172,7 @@ void SelectShape(const OpView& op, Outputs& out) {
   g.sizes.erase(dim);
   g.strides.erase(dim);
   AddView(self, g, out);
+  out.BeginAfter(index < 0 ? index + n : index, self.stride(dim));
 }
 
 void UnfoldShape(const OpView& op, Outputs& out) {

@@ -263,6 +263,7 @@ std::optional<std::int64_t> ParseBytes(std::string_view text) {
   std::string_view unit(stopped, static_cast<std::size_t>(end - stopped));
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   if (unit.ends_with('B')) unit.remove_suffix(1);
+  if (unit == "K") unit = "k";  // as it is often written
   const auto scaled = [&](std::span<const std::string_view> prefixes, double base) {
     for (std::size_t i = 0; i < prefixes.size(); ++i) {
       if (prefixes[i] == unit) return number * std::pow(base, static_cast<double>(i));

@@ -427,8 +427,6 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
 
 def step_reason(op: str) -> str | None:
     """Why a training step of the operator is not tried; None if it is."""
-    if op.endswith(("_backward", "_backward_data")):
-        return "autograd calls it; second derivatives are not modelled"
     return namespace_reason(op)
 
 

@@ -476,10 +476,13 @@ void Autograd::SetHistory(GradNodeId id, ValueId tensor, std::uint32_t slot) {
 void Autograd::Rebase(GradNodeId id, ValueId view) {
   const ValueId base = object(view).base;
   if (base == kNoId) return SetHistory(id, view, 0);
+  const std::int64_t width = std::max(BitsOf(program_.values[view].dtype) / 8, 1);
+  const std::int64_t from = (dispatcher_.PlaceOf(view) - dispatcher_.PlaceOf(base)) / width;
   GradNode slices{.kind = GradNodeKind::kCopySlices,
                   .sequence = next_sequence_++,
                   .variable = base,
                   .view = view,
+                  .from = from,
                   .function = id,
                   .context = nodes_[id].context};
   std::vector<Edge> edges{EdgeOf(base)};
@@ -495,6 +498,7 @@ void Autograd::Rebase(GradNodeId id, ValueId view) {
                    .sequence = next_sequence_++,
                    .variable = base,
                    .view = view,
+                   .from = from,
                    .context = nodes_[id].context};
   SetEdges(strided, {&anew, 1});
   SetHistory(AddNode(strided), view, 0);

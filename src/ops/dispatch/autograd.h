@@ -54,6 +54,7 @@ struct GradNode {
   std::uint64_t sequence = 0;
   ValueId variable = kNoId;     // whose gradient kAccumulate sums, or the base of a view
   ValueId view = kNoId;         // of kCopySlices: what was overwritten
+  std::int64_t from = 0;        // where it begins, in elements from the beginning of its base
   GradNodeId function = kNoId;  // of kCopySlices: the operator's own node
   RegionId region = kNoId;      // of kCheckpoint
   Node context{};               // of the call: module, source line, origin
@@ -221,6 +222,8 @@ class Autograd {
   std::vector<ValueId> object_of_;  // by value
   std::vector<Object> objects_;     // by value, of which the first of an object counts
   std::vector<std::uint32_t> tensors_on_storage_;
+  std::unordered_map<ValueId, std::int64_t>
+      places_;                             // in storages, where that is not the beginning
   std::vector<Version> versions_;          // by root, as far as any was overwritten
   std::vector<StorageId> without_memory_;  // storages of zeros that are not stored
   std::vector<SparseOf> sparse_;           // tensors that are there, by object

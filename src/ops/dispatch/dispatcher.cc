@@ -478,6 +478,10 @@ std::vector<Tensor> Dispatcher::Invoke(OpName op, std::span<const Arg> args) {
   return results;
 }
 
+std::vector<Tensor> Dispatcher::CallWith(OpName op, std::span<const Argument> args) {
+  return Invoke(op, std::vector<Arg>(args.begin(), args.end()));
+}
+
 void Dispatcher::CallEach(OpName op, std::vector<std::vector<Argument>> calls) {
   const OpDef* def = FindOp(op);
   if (def == nullptr) Refuse(fmt::format("no row for {}", op.text()));
@@ -545,6 +549,27 @@ Dispatcher::Places Dispatcher::PlacesOf(std::span<const Argument> args) const {
   return places;
 }
 
+// What a kernel says of a view of `of`; nothing of what begins where its storage does.
+void Dispatcher::SetPlace(ValueId id, ValueId of, const Outputs::Meta& meta) {
+  if (meta.from == 0 && (places_.empty() || meta.from_storage)) return;
+  const std::int64_t width = std::max(BitsOf(meta.dtype) / 8, 1);
+  const std::int64_t before = meta.from_storage ? 0 : PlaceOf(of);
+  std::int64_t place = 0;
+  if (__builtin_mul_overflow(meta.from, width, &place) ||
+      __builtin_add_overflow(place, before, &place) || place == 0) {
+    return;
+  }
+  places_[id] = place;
+}
+
+// That of the tensor it was made for, the first on it.
+std::int64_t Dispatcher::StorageBytesOf(ValueId id) const {
+  const StorageId storage = out_.values[id].storage;
+  ValueId first = 0;
+  while (out_.values[first].storage != storage) ++first;
+  return TensorView(out_, first).storage_bytes();
+}
+
 std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Argument> args) {
   const Argument::Run run = out_.AddArguments(args);
   outputs_.Clear();
@@ -587,6 +612,7 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
     value.storage =
         *def.alias == Alias::kNone ? out_.storage_count++ : out_.values[args[0].value].storage;
     AddReferences(id, 0);
+    if (same_bytes) SetPlace(id, args[0].value, meta);
     if (autograd_ != nullptr && *def.alias == Alias::kInPlace) {
       autograd_->AdoptOverwritten(id, args[0].value);
     }

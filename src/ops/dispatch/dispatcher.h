@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -124,6 +125,8 @@ class Dispatcher {
     const Arg list[] = {Arg(args)...};
     return Invoke(op, list);
   }
+  // The same with as many as a list has.
+  std::vector<Tensor> CallWith(OpName op, std::span<const Argument> args);
   // Calls an operator with each of these arguments. Autograd sees all of the calls before any runs,
   // as it does of an operator on lists that overwrites them. Requires: the operator has formulas.
   void CallEach(OpName op, std::vector<std::vector<Argument>> calls);
@@ -183,6 +186,13 @@ class Dispatcher {
   // Requires: the program trains (`Trains`).
   Autograd& autograd() { return *autograd_; }
   TensorView ViewOf(ValueId id) const { return {out_, id}; }
+  // Of a tensor that shares a storage: where in it the tensor begins, and how large it is. In
+  // bytes.
+  std::int64_t PlaceOf(ValueId id) const {
+    const auto found = places_.find(id);
+    return found == places_.end() ? 0 : found->second;
+  }
+  std::int64_t StorageBytesOf(ValueId id) const;
   const Program& program() const { return out_; }
   Argument::Run AddArguments(std::span<const Argument> args) { return out_.AddArguments(args); }
   // Of the nodes that follow: the module and source line of `origin`, in a phase.
@@ -322,6 +332,7 @@ class Dispatcher {
   void ReleaseStorage(ValueId id);
   void CompareWithFile(const Node& node, ValueId recorded, ValueId computed, const Locals& locals);
   void CountBytes(Count bytes);
+  void SetPlace(ValueId id, ValueId of, const Outputs::Meta& meta);
   Error Locate(const Node& node, const RuleError& error, const Locals& locals) const;
 
   const GraphPlan& PlanOf(GraphId graph);
@@ -348,7 +359,8 @@ class Dispatcher {
   Program out_;
   std::vector<std::uint32_t> references_;  // by value of out_
   Outputs outputs_;
-  std::vector<ValueId> results_;  // of the kernel that is emitted
+  std::vector<ValueId> results_;                      // of the kernel that is emitted
+  std::unordered_map<ValueId, std::int64_t> places_;  // `PlaceOf`, where it is not the beginning
   // Operators of the built program, by the place of their rows in memory: where it was seen last.
   struct KnownOp {
     const OpDef* def = nullptr;

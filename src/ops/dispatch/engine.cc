@@ -313,7 +313,8 @@ Engine::Gradients Engine::ApplyCopySlices(GradNodeId id, const Tensor& incoming)
   dispatcher_.Call("aten::copy_", whole, incoming);
   Gradients out;
   {
-    const Tensor slice = dispatcher_.Call("aten::as_strided", whole, part_sizes, part_strides);
+    const Tensor slice =
+        dispatcher_.Call("aten::as_strided", whole, part_sizes, part_strides, node.from);
     std::vector<Tensor> part;
     part.push_back(dispatcher_.Call("aten::clone", slice, kContiguousFormat));
     out = Apply(node.function, part);
@@ -328,7 +329,7 @@ Tensor Engine::ApplyAsStrided(GradNodeId id, const Tensor& incoming) {
   const GradNode& node = autograd_.node(id);
   const TensorView view = dispatcher_.ViewOf(node.view);
   return gradients::StridedBackward(dispatcher_, incoming, dispatcher_.ViewOf(node.variable),
-                                    Dims(view.sizes()), Dims(view.strides()), 0);
+                                    Dims(view.sizes()), Dims(view.strides()), node.from);
 }
 
 void Engine::Accumulate(GradNodeId id, Gradients incoming) {

@@ -2,6 +2,8 @@
 
 #include "ops/gradients/factory.h"
 
+#include "ops/gradients/expression.h"
+
 namespace steelyard::gradients {
 
 Tensor FillValue(Dispatcher& d, const Backward& b) { return d.Call("aten::sum", b.grad()); }
@@ -14,6 +16,13 @@ Tensor ZerosOfSelf(Dispatcher& d, const Backward& b) {
 Tensor StandardGammaSelf(Dispatcher& d, const Backward& b) {
   const Tensor by_shape = d.Call("aten::_standard_gamma_grad", b.saved(0), b.result());
   return d.Call("aten::mul.Tensor", b.grad(), by_shape);
+}
+
+// grad_output, mask, scale
+Tensor NativeDropoutGradOutput(Dispatcher& d, const Backward& b) {
+  const Tensor grad_output = b.saved(0);
+  return (TypedAs(b.grad(), grad_output) * (TypedAs(b.saved(1), grad_output) * b.op().arg(2)))
+      .Value(d);
 }
 
 // input, p, train: by how much what was kept is scaled

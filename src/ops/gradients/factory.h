@@ -40,6 +40,9 @@ inline constexpr Gradient kRandom = ZeroGradient("RandomBackward2");
 inline constexpr Gradient kPoisson{"PoissonBackward0", {GradientOf(0, {}, ZerosOfSelf)}};
 inline constexpr Gradient kStandardGamma{"StandardGammaBackward0",
                                          {GradientOf(0, {0, kResult}, StandardGammaSelf)}};
+Tensor NativeDropoutGradOutput(Dispatcher& d, const Backward& b);
+inline constexpr Gradient kNativeDropoutBackward{"NativeDropoutBackwardBackward0",
+                                                 {GradientOf(0, {0, 1}, NativeDropoutGradOutput)}};
 inline constexpr Gradient kNativeDropout{"NativeDropoutBackward0",
                                          {GradientOf(0, {ResultAt(1)}, NativeDropoutInput)}};
 inline constexpr Gradient kUniform = ZeroGradient("UniformBackward0");

@@ -59,9 +59,9 @@ class Places {
 
 // What several elements of the base share is divided among them.
 void DivideByUses(Dispatcher& d, const Tensor& storage, const Tensor& places, const Places& base,
-                  DType dtype) {
+                  std::int64_t from, DType dtype) {
   const Tensor count = RowMajorZeros(d, storage);
-  const Tensor chosen = d.Call("aten::as_strided", places, base.Sizes(), base.Strides());
+  const Tensor chosen = d.Call("aten::as_strided", places, base.Sizes(), base.Strides(), from);
   const Tensor index = d.Call("aten::reshape", chosen, Dims{-1});
   {
     const Tensor one = d.Call("aten::ones", Dims{1}, dtype);
@@ -135,7 +135,10 @@ Tensor StridedBackward(Dispatcher& d, Tensor gradient, const TensorView& base, c
     if (strides[i] != 0) seen.Add(sizes[i], strides[i]);
   }
   for (int i = 0; i < base_sizes.size(); ++i) made.Add(base_sizes[i], base_strides[i]);
-  const std::int64_t elements = std::max(made.last(), offset + seen.last()) + 1;
+  // Both begin in the same storage, the base behind the part where the offset is negative.
+  const std::int64_t base_from = std::max<std::int64_t>(-offset, 0);
+  const std::int64_t part_from = std::max<std::int64_t>(offset, 0);
+  const std::int64_t elements = std::max(base_from + made.last(), part_from + seen.last()) + 1;
   const Tensor storage = d.Call("aten::new_zeros", gradient, Dims{elements});
   Tensor places;
   if (seen.Overlap() || made.Overlap()) {
@@ -143,21 +146,26 @@ Tensor StridedBackward(Dispatcher& d, Tensor gradient, const TensorView& base, c
   }
   if (seen.Overlap()) {
     const Tensor values = d.Call("aten::reshape", gradient, Dims{-1});
-    const Tensor chosen = d.Call("aten::as_strided", places, seen.Sizes(), seen.Strides());
+    const Tensor chosen =
+        d.Call("aten::as_strided", places, seen.Sizes(), seen.Strides(), part_from);
     const Tensor index = d.Call("aten::reshape", chosen, Dims{-1});
     d.Call("aten::index_add_", storage, 0, index, values);
   } else {
-    const Tensor part = d.Call("aten::as_strided", storage, seen.Sizes(), seen.Strides());
+    const Tensor part =
+        d.Call("aten::as_strided", storage, seen.Sizes(), seen.Strides(), part_from);
     d.Call("aten::copy_", part, gradient);
   }
-  if (made.Overlap()) DivideByUses(d, storage, places, made, gradient.dtype());
-  return d.Call("aten::as_strided", storage, base_sizes, base_strides);
+  if (made.Overlap()) DivideByUses(d, storage, places, made, base_from, gradient.dtype());
+  return d.Call("aten::as_strided", storage, base_sizes, base_strides, base_from);
 }
 
 // self, size, stride, storage_offset
 Tensor AsStridedSelf(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
-  return StridedBackward(d, b.grad(), op.self(), op.ints(1), op.ints(2), op.integer(3, 0));
+  const std::int64_t width = std::max(BitsOf(op.self().dtype()) / 8, 1);
+  const std::int64_t own = d.PlaceOf(op.self().id()) / width;
+  const std::int64_t offset = op.given(3) ? op.integer(3) - own : 0;
+  return StridedBackward(d, b.grad(), op.self(), op.ints(1), op.ints(2), offset);
 }
 
 // self, src

@@ -6,14 +6,6 @@
 
 namespace steelyard::decompose {
 
-std::vector<Tensor> CallList(Dispatcher& d, OpName target, std::span<const Argument> args) {
-  if (args.size() == 1) return d.CallMany(target, args[0]);
-  if (args.size() == 2) return d.CallMany(target, args[0], args[1]);
-  if (args.size() == 3) return d.CallMany(target, args[0], args[1], args[2]);
-  if (args.size() == 4) return d.CallMany(target, args[0], args[1], args[2], args[3]);
-  Contradict("too many arguments to pass on");
-}
-
 std::vector<Tensor> CallWith(Dispatcher& d, const OpView& op, OpName target, int boxed) {
   const Tensor box = boxed < 0 ? Tensor() : d.Box(op.arg(boxed));
   std::vector<Argument> args;
@@ -21,7 +13,7 @@ std::vector<Tensor> CallWith(Dispatcher& d, const OpView& op, OpName target, int
   for (int i = 0; i < op.arg_count(); ++i) {
     args.push_back(i == boxed ? Argument::OfValue(box.id()) : op.arg(i));
   }
-  std::vector<Tensor> results = CallList(d, target, args);
+  std::vector<Tensor> results = d.CallWith(target, args);
   results.resize(1);
   return results;
 }

@@ -43,9 +43,6 @@ constexpr OpDef Composite(Family family, const Words& words, DecomposeFn decompo
 
 namespace decompose {
 
-// Calls `target` with at most four arguments.
-std::vector<Tensor> CallList(Dispatcher& d, OpName target, std::span<const Argument> args);
-
 // Calls `target` with the arguments of `op`, the one at `boxed` (if not negative) made a tensor.
 std::vector<Tensor> CallWith(Dispatcher& d, const OpView& op, OpName target, int boxed);
 

@@ -53,4 +53,10 @@ constexpr OpDef OpaqueKernel(Family family, const Words& words, ShapeFn shape,
   return Kernel(family, words, {shape, Fusion::kOpaque, allocations, work, grad, precision}, alias);
 }
 
+// A row that others make without one, with this gradient.
+constexpr OpDef Differentiable(const Gradient& grad, OpDef row) {
+  row.grad = grad;
+  return row;
+}
+
 }  // namespace steelyard

@@ -169,6 +169,7 @@ TEST(ParseBytesTest, PowersOf1000And1024) {
   EXPECT_EQ(ParseBytes("80GB"), 80'000'000'000);
   EXPECT_EQ(ParseBytes("80 GiB"), std::int64_t{80} << 30);
   EXPECT_EQ(ParseBytes("1.5kB"), 1500);
+  EXPECT_EQ(ParseBytes("2KB"), 2000);
   EXPECT_EQ(ParseBytes("1.5KiB"), 1536);
   EXPECT_EQ(ParseBytes("24G"), 24'000'000'000);
   EXPECT_EQ(ParseBytes("512"), 512);

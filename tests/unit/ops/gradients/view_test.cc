@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdint>
+#include <vector>
+
 #include "../steps.h"
 
 namespace steelyard {
@@ -43,6 +46,20 @@ TEST(ViewGradients, AViewWithStridesIsWrittenIntoAStorage) {
 
 TEST(ViewGradients, ACopyGivesItsGradientToTheSource) {
   EXPECT_THAT(BackwardOf("aten::copy_(%x, %p)"), ElementsAre("new_empty_strided", "copy_"));
+}
+
+// Elements from 1 on were overwritten: so the part of the gradient begins there.
+TEST(ViewGradients, ASliceThatIsOverwrittenBeginsWhereItDid) {
+  const Program kernels = KernelsOfProgram(
+      "parameter %p: f32[3,8]\n%z = aten::zeros([4,8], f32)\n"
+      "%s = aten::slice.Tensor(%z, 0, 1, 4)\n%y = aten::mul_.Tensor(%s, %p)\n"
+      "%loss = aten::sum(%z)\nsteelyard::backward(%loss) phase backward\nreturn %loss\n");
+  std::vector<std::int64_t> begins;
+  for (const Node& node : kernels.main().nodes) {
+    if (kernels.op_name(node.op) != "aten::as_strided") continue;
+    begins.push_back(kernels.args(node).back().dim.number());
+  }
+  EXPECT_EQ(begins, (std::vector<std::int64_t>{8}));
 }
 
 }  // namespace

@@ -31,13 +31,6 @@ TEST(Composite, BoxesOneOfThemAndDropsTheBoxWhenItReturns) {
   EXPECT_THAT(NodesOf("aten::add.Scalar(f32[2], 1, 2)"), ElementsAre("box", "add.Tensor", "drop"));
 }
 
-TEST(Composite, CallsTakeAtMostFourArguments) {
-  const Result<Program> program = ParseText("input %x: f32[4]\nreturn %x\n", "");
-  Dispatcher dispatcher(*program, Target{});
-  const std::vector<Argument> five(5, Argument::OfInt(1));
-  EXPECT_THROW(decompose::CallList(dispatcher, "aten::neg", five), RuleError);
-}
-
 TEST(Composite, NamesAreHashedByTheCompiler) {
   static_assert(kOpNamed<"aten::add.Tensor">.hash() == HashName("aten::add.Tensor"));
   EXPECT_EQ(kOpNamed<"aten::add.Tensor">.text(), "aten::add.Tensor");
