@@ -56,7 +56,7 @@ Rows RowsOf(Dispatcher& d, const OpView& op) {
   } else if (keeps) {
     out.values = d.Call("aten::transpose.int", d.Call("aten::unsqueeze", own, -1), dim, -1);
   } else if (dim == self.rank() - 1) {
-    out.values = own;
+    out.values = d.Call("aten::view", own, Dims(self.sizes()));  // of autograd, a node of its own
   } else {
     Dims order;
     for (int i = 0; i < self.rank(); ++i) {

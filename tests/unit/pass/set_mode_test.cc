@@ -26,8 +26,8 @@ buffer %m: f32[8]
 return %d
 )";
 
-Program Set(ModelMode mode) {
-  Result<Program> program = ParseText(kDropoutAndNorm, "");
+Program Set(ModelMode mode, std::string_view text = kDropoutAndNorm) {
+  Result<Program> program = ParseText(text, "");
   EXPECT_TRUE(program) << Describe(program.error());
   Result<Program> set = SetMode(*std::move(program), mode, false);
   EXPECT_TRUE(set);
@@ -52,6 +52,28 @@ TEST(SetModeTest, EvalSwitchesWhatTheFileHasOn) {
 
 TEST(SetModeTest, ExportedLeavesEverything) {
   EXPECT_THAT(Set(ModelMode::kExported).notes, IsEmpty());
+}
+
+constexpr std::string_view kAttentionAndInstances = R"(
+input %x: f32[2,4,8,8]
+buffer %m: f32[4]
+%a: f32[2,4,8,8] = aten::scaled_dot_product_attention(%x, %x, %x, None, 0.1)
+%b: f32[2,4,8,8] = aten::instance_norm(%a, None, None, %m, %m, True, 0.1, 1e-05, True)
+%c: f32[2,4,8,8] = aten::instance_norm(%b, None, None, None, None, True, 0.1, 1e-05, True)
+return %c
+)";
+
+TEST(SetModeTest, EvalDropsNothingOutOfAttentionAndTakesRunningStatistics) {
+  const Program p = Set(ModelMode::kEval, kAttentionAndInstances);
+  const std::string text = Print(p);
+  EXPECT_THAT(text, HasSubstr("aten::scaled_dot_product_attention(%x, %x, %x, None, 0.0)"));
+  EXPECT_THAT(text, HasSubstr("(%a, None, None, %m, %m, False,"));
+  EXPECT_THAT(text, HasSubstr("(%b, None, None, None, None, True,")) << "there are no statistics";
+  EXPECT_EQ(p.text(p.notes.at(0)), "--mode eval: 2 calls that the file has in the other mode");
+}
+
+TEST(SetModeTest, TrainFindsAttentionAsItIs) {
+  EXPECT_THAT(Set(ModelMode::kTrain, kAttentionAndInstances).notes, IsEmpty());
 }
 
 }  // namespace
