@@ -399,23 +399,7 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     ),
     KnownValues("aten::*quantile.scalar", "which elements are picked is written by no operator"),
     KnownValues(
-        "aten::as_strided_copy",
-        "programs do not say where in its storage a view begins, which is overwritten",
-    ),
-    KnownValues(
         "aten::trace", "the number that is read from the gradient and filled in is not known"
-    ),
-    KnownValues(
-        "aten::_pad_circular",
-        "programs do not say where in its storage a view begins, which is overwritten",
-    ),
-    KnownValues(
-        "aten::pad_sequence",
-        "programs do not say where in its storage a view begins, which is overwritten",
-    ),
-    KnownValues(
-        "aten::stft.center",
-        "programs do not say where in its storage a view begins, which is overwritten",
     ),
     KnownValues(
         "aten::index_fill*.int_Tensor", "equal places are given, and rows take them to be distinct"
