@@ -311,7 +311,8 @@ constexpr std::array kRows{
             "(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
             "bool? pin_memory=None) -> Tensor",
             "aten::_efficientzerotensor([2,8])"},
-           {NewShape<0, 1>, Fusion::kElementwise, allocations::None, work::None, kNoGradient,
+           {NewShape<0, 1>, Fusion::kElementwise,
+            DeviceAllocations{allocations::None, allocations::None}, work::None, kNoGradient,
             precision::kFollow},
            Alias::kNone, traffic::None),
     Knowing(

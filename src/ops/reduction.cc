@@ -313,18 +313,19 @@ void RunningInPlaceShape(const OpView& op, Outputs& out) {
   }
   out.AddLike(op.self());
 }
-constexpr OpDef RunningInPlace(const Words& words, Gradient grad) {
-  return OpaqueKernel(Family::kReduction, words, RunningInPlaceShape, allocations::None,
-                      work::PerOutput<PerElement{.alu = 1}>, grad, precision::kFollow,
-                      Alias::kInPlace);
-}
-
 void CumulativeAllocations(const OpView& op, Allocations& memory) {
   if (op.self().rank() > 0) return CastToOutput(op, memory);
   memory.Output(0);
 }
 
-// Rows that lie densely; a single one is scanned by all blocks of threads together.
+// A single row is scanned by all blocks of threads together.
+void ScanOnCuda(const OpView& op, DType dtype, Allocations& memory) {
+  const TensorView self = op.self();
+  if (self.size(op.dim(1, self.rank())) != self.count()) return;
+  memory.Free(memory.Allocate(cuda::ScanBytes(self.count(), BitsOf(dtype) / 8)));
+}
+
+// Rows have to lie densely.
 void CumulateOnCuda(const OpView& op, Allocations& memory) {
   memory.Output(0);
   const TensorView self = op.self();
@@ -336,11 +337,29 @@ void CumulateOnCuda(const OpView& op, Allocations& memory) {
   if (!IsContiguous(self.sizes(), strides)) {
     dense = memory.Allocate(allocations::Bytes(self.count(), dtype), "aten::empty");
   }
-  if (self.size(op.dim(1, self.rank())) == self.count()) {
-    memory.Free(memory.Allocate(cuda::ScanBytes(self.count(), BitsOf(dtype) / 8)));
-  }
+  ScanOnCuda(op, dtype, memory);
   allocations::Free(dense, memory);
   allocations::Free(cast, memory);
+}
+
+// Where they do not, operand and result are dense copies.
+void RunningInPlaceOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self();
+  if (self.rank() == 0 || self.count() == 0) return;
+  std::optional<Allocations::Scratch> operand, result;
+  if (!self.is_contiguous()) {
+    result = memory.Allocate(self.bytes(), "aten::empty");
+    operand = memory.Allocate(self.bytes(), "aten::empty");
+  }
+  ScanOnCuda(op, self.dtype(), memory);
+  allocations::Free(operand, memory);
+  allocations::Free(result, memory);
+}
+constexpr OpDef RunningInPlace(const Words& words, Gradient grad) {
+  return OpaqueKernel(Family::kReduction, words, RunningInPlaceShape,
+                      DeviceAllocations{allocations::None, RunningInPlaceOnCuda},
+                      work::PerOutput<PerElement{.alu = 1}>, grad, precision::kFollow,
+                      Alias::kInPlace);
 }
 
 // reversed_cumsum(grad * output) / input; zeros are looked for first.
