@@ -145,16 +145,18 @@ constexpr std::array kRows{
          "steelyard::spread_segments_(f32[4,3], f32[2,3], f32[2,3], f32[4,3], 'max', i64[3], "
          "True)"},
         shape::SameAs<0>, allocations::None, OfData<3>),
-    Call({"aten::segment_reduce", "Stretches of a dimension reduced, each to one.",
-          "(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? "
-          "offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
-          "aten::segment_reduce(f32[4,3], 'max', offsets=i64[3])"},
-         ReduceSegments, gradients::kSegmentReduce),
-    Call({"aten::_segment_reduce_backward", "The gradient of segment_reduce.",
-          "(Tensor grad, Tensor output, Tensor data, str reduce, *, Tensor? lengths=None, Tensor? "
-          "offsets=None, int axis=0, Scalar? initial=None) -> Tensor",
-          "aten::_segment_reduce_backward(f32[2,3], f32[2,3], f32[4,3], 'max', offsets=i64[3])"},
-         SpreadSegments, kNoGradientOfSpread),
+    CopyingOut(
+        Call({"aten::segment_reduce", "Stretches of a dimension reduced, each to one.",
+              "(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? "
+              "offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
+              "aten::segment_reduce(f32[4,3], 'max', offsets=i64[3])"},
+             ReduceSegments, gradients::kSegmentReduce)),
+    CopyingOut(Call(
+        {"aten::_segment_reduce_backward", "The gradient of segment_reduce.",
+         "(Tensor grad, Tensor output, Tensor data, str reduce, *, Tensor? lengths=None, Tensor? "
+         "offsets=None, int axis=0, Scalar? initial=None) -> Tensor",
+         "aten::_segment_reduce_backward(f32[2,3], f32[2,3], f32[4,3], 'max', offsets=i64[3])"},
+        SpreadSegments, kNoGradientOfSpread)),
 };
 
 }  // namespace
