@@ -89,6 +89,20 @@ LLAMA_LIKE: dict[str, Callable[[], HfModel]] = {
         3,
         12,
     ),
+    "arcee-a": lambda: text(t.ArceeForCausalLM, small(t.ArceeConfig), 2, 16),
+    "arcee-b": lambda: text(
+        t.ArceeForSequenceClassification,
+        other(t.ArceeConfig, attention_bias=True, mlp_bias=True, num_labels=5),
+        3,
+        12,
+    ),
+    "seed_oss-a": lambda: text(t.SeedOssForCausalLM, small(t.SeedOssConfig), 2, 16),
+    "seed_oss-b": lambda: text(
+        t.SeedOssForTokenClassification,
+        other(t.SeedOssConfig, attention_out_bias=True, residual_dropout=0.0, num_labels=5),
+        3,
+        12,
+    ),
     "starcoder2-a": lambda: text(
         t.Starcoder2ForCausalLM, small(t.Starcoder2Config, sliding_window=8), 2, 16
     ),

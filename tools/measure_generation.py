@@ -48,11 +48,13 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "glm-a": (2, 6, 4, 1),
     "glm4-a": (2, 6, 4, 1),
     "granite-a": (2, 5, 4, 1),
+    "arcee-a": (2, 5, 4, 1),
     "olmo2-a": (3, 5, 4, 1),
     "olmo3-a": (2, 9, 5, 1),
     "phi-a": (2, 6, 4, 1),
     "smollm3-c": (2, 5, 4, 1),
     "stablelm-a": (2, 6, 4, 1),
+    "seed_oss-a": (2, 5, 4, 1),
     "starcoder2-a": (2, 9, 5, 1),
 }
 # Types whose scores sdpa cannot make.

@@ -414,7 +414,8 @@ GatedMlp::GatedMlp(const Layer& parent, std::string_view name, const DecoderConf
     : Layer(parent, name, c.classes + "MLP"),
       in(c.fused_mlp ? Joined(*this, c, inner) : Apart(*this, c, inner)),
       down(*this, "down_proj", inner, c.hidden, c.mlp_bias),
-      act(*this, c.fused_mlp ? "activation_fn" : "act_fn", c.activation) {}
+      act(*this, c.fused_mlp ? "activation_fn" : "act_fn", c.activation),
+      dropout(c.inner_dropout ? std::optional(c.residual_dropout) : std::nullopt) {}
 
 std::vector<Linear> GatedMlp::Joined(const Layer& mlp, const DecoderConfig& c, std::int64_t inner) {
   return {Linear(mlp, "gate_up_proj", c.hidden, 2 * inner, c.mlp_bias)};
@@ -437,7 +438,9 @@ Tensor GatedMlp::operator()(Tensor x) const {
     return found;
   }
   const Tensor gated = act(in[0](x));
-  return down(b().Call("aten::mul.Tensor", gated, in[1](x)));
+  const Tensor found = down(b().Call("aten::mul.Tensor", gated, in[1](x)));
+  if (!dropout) return found;
+  return b().Call("aten::dropout", found, *dropout, net().options.training);
 }
 
 TokenEmbedding::TokenEmbedding(const Layer& parent, const DecoderConfig& c)

@@ -130,6 +130,7 @@ struct GatedMlp : Layer {
   std::vector<Linear> in;  // gate and up, or one for both
   Linear down;
   Activation act;
+  std::optional<double> dropout;  // of what it gives
 
  private:
   static std::vector<Linear> Joined(const Layer& mlp, const DecoderConfig& c, std::int64_t inner);

@@ -56,6 +56,9 @@ constexpr std::array kActivations{
                     return b.Call("aten::gelu", x, Builder::Named("approximate", kTanh));
                   }},
     ActivationRow{"quick_gelu", "transformers.activations.QuickGELUActivation", QuickGelu},
+    ActivationRow{
+        "relu2", "transformers.activations.ReLUSquaredActivation",
+        [](Builder& b, Tensor x) { return b.Call("aten::square", b.Call("aten::relu", x)); }},
     ActivationRow{"relu", "torch.nn.modules.activation.ReLU",
                   [](Builder& b, Tensor x) { return b.Call("aten::relu", x); }},
     ActivationRow{"silu", "transformers.activations.SiLUActivation",

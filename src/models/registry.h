@@ -8,6 +8,7 @@
 namespace steelyard::models {
 
 extern const Architecture kAlbert;
+extern const Architecture kArcee;
 extern const Architecture kBart;
 extern const Architecture kBert;
 extern const Architecture kBloom;
@@ -50,6 +51,7 @@ extern const Architecture kQwen2Moe;
 extern const Architecture kQwen3;
 extern const Architecture kQwen3Moe;
 extern const Architecture kRoberta;
+extern const Architecture kSeedOss;
 extern const Architecture kSmolLm3;
 extern const Architecture kStableLm;
 extern const Architecture kStarcoder2;
