@@ -104,7 +104,7 @@ class PerfettoWriter {
     WriteClocks();
     WriteTracks();
     for (std::uint32_t s = 0; s < trace_.spans.size(); ++s) Begin(s);
-    for (std::uint16_t t = 0; t < open_.size(); ++t) EndUntil(t, INT64_MAX);
+    for (std::size_t t = 0; t < open_.size(); ++t) EndUntil(t, INT64_MAX);
     for (const report::RecordedBytes& bytes : trace_.memory) Count(bytes);
     write_(out_);
   }
@@ -152,7 +152,7 @@ class PerfettoWriter {
         texts.at(i) += parts.at(i);
       }
     }
-    for (std::string& text : texts) text += "]";
+    for (std::string& text : texts) text += ']';
     return texts;
   }
 
@@ -200,7 +200,7 @@ class PerfettoWriter {
     });
   }
 
-  static std::uint64_t TrackOf(std::uint16_t thread) { return kProcessTrack + 1 + thread; }
+  static std::uint64_t TrackOf(std::size_t thread) { return kProcessTrack + 1 + thread; }
   std::uint64_t MemoryTrack() const { return kProcessTrack + 1 + trace_.threads.size(); }
 
   template <class Fill>
@@ -220,7 +220,7 @@ class PerfettoWriter {
       about.add_int32(track::kProcessId, process);
       about.add_string(track::kProcessName, "python");
     });
-    for (std::uint16_t t = 0; t < trace_.threads.size(); ++t) {
+    for (std::size_t t = 0; t < trace_.threads.size(); ++t) {
       Track(TrackOf(t), [&](pbf_writer& of) {
         const std::uint64_t id = trace_.threads[t];
         pbf_writer about(of, track::kThread);
@@ -280,7 +280,7 @@ class PerfettoWriter {
     });
   }
 
-  void EndUntil(std::uint16_t thread, std::int64_t time) {
+  void EndUntil(std::size_t thread, std::int64_t time) {
     std::vector<std::int64_t>& open = open_[thread];
     while (!open.empty() && open.back() <= time) {
       Event(open.back(), TrackOf(thread), event::kEnd, [](pbf_writer&) {});

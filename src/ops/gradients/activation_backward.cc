@@ -122,8 +122,7 @@ Tensor TanhGradOutput(Dispatcher& d, const Backward& b) {
   return d.Call("aten::tanh_backward", b.grad(), Conjugate(d, b.saved(1)));
 }
 Tensor TanhOutput(Dispatcher& d, const Backward& b) {
-  const Tensor grad = b.grad();
-  return (Method("aten::conj", grad) * (-2 * Method("aten::conj", b.saved(1)) * b.saved(0)))
+  return (Method("aten::conj", b.grad()) * (-2 * Method("aten::conj", b.saved(1)) * b.saved(0)))
       .Value(d);
 }
 

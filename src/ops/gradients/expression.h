@@ -70,17 +70,17 @@ template <class T>
 Tensor PartOf(const T&, Dispatcher&, Expression::Temporaries&) {
   return {};
 }
-inline const Tensor& Given(const Expression&, const Tensor& part) { return part; }
-inline const Argument& Given(const Number& number, const Tensor&) { return number.argument(); }
+inline Tensor Given(const Expression&, const Tensor& part) { return part; }
+inline Argument Given(const Number& number, const Tensor&) { return number.argument(); }
 template <class T>
-const T& Given(const T& argument, const Tensor&) {
+T Given(const T& argument, const Tensor&) {
   return argument;
 }
 
 template <Order kOrder, class... Args>
-Expression Call(OpName op, Args... args) {
-  return Expression([op, given = std::tuple(std::move(args)...)](
-                        Dispatcher& d, Expression::Temporaries& temporaries) {
+Expression Call(OpName op, const Args&... args) {
+  return Expression([op, given = std::tuple(args...)](Dispatcher& d,
+                                                      Expression::Temporaries& temporaries) {
     constexpr std::size_t kCount = sizeof...(Args);
     std::array<Tensor, kCount> parts;
     return [&]<std::size_t... kI>(std::index_sequence<kI...>) {
