@@ -200,6 +200,31 @@ def test_sparse_gradients(path: Path, tmp_path: Path) -> None:
     compare_steps(path, "plain sgd", tmp_path)
 
 
+class Written(torch.nn.Module):
+    """What is made is overwritten in parts that begin elsewhere than it does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(4, 6))
+        self.scale = torch.nn.Parameter(torch.randn(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out = torch.zeros(8, 6)
+        out[2:7].add_(x[1:] @ self.weight)
+        out[:, 3:].mul_(self.scale)
+        out[1:].diagonal(1)[1:4].sub_(self.scale)
+        out[4, 3:].div_(self.scale.square() + 2)
+        return out.pow(2).mean()
+
+
+def test_parts_that_are_overwritten_have_their_own_gradients(tmp_path: Path) -> None:
+    program = torch.export.export(Written(), (torch.randn(6, 4),))
+    assert any("_." in str(node.target) for node in program.graph.nodes)
+    path = tmp_path / "written.pt2"
+    torch.export.save(program, path)
+    compare_steps(path, "sgd", tmp_path)
+
+
 def compare_steps(path: Path, optimizer: str, tmp_path: Path) -> None:
     """The loss, every gradient and every parameter."""
     exported = load(path)
