@@ -68,6 +68,7 @@ struct Derivative {
   GradientFn one = nullptr;
   GradientsFn several = nullptr;
   CallTest saves_if = nullptr;  // of which calls it needs them; null: of all
+  bool factors = false;         // an argument is saved only where another's gradient is wanted
 };
 constexpr Derivative GradientOf(int argument, ArgumentSet saves, GradientFn formula) {
   return {.of = {argument}, .saves = saves, .one = formula};
@@ -80,6 +81,11 @@ constexpr Derivative GradientsOf(ArgumentSet arguments, ArgumentSet saves, Gradi
 constexpr Derivative SavingIf(CallTest test, Derivative formula) {
   formula.saves_if = test;
   return formula;
+}
+
+// The gradients of factors: each is made of the others (wrap_opt_if in derivatives.yaml).
+constexpr Derivative GradientsOfFactors(ArgumentSet arguments, GradientsFn formula) {
+  return {.of = arguments, .saves = arguments, .several = formula, .factors = true};
 }
 
 class Gradient {

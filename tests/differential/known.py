@@ -337,16 +337,6 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
     ),
     Known("aten::index_fill*.int_Tensor", "equal places are given, and rows take them to differ"),
     Known(
-        "aten::_trilinear",
-        "a factor is saved even where no other one's gradient is wanted",
-        extent=Extent.NOTHING,
-    ),
-    Known(
-        "aten::bilinear",
-        "a factor is saved even where no other one's gradient is wanted",
-        extent=Extent.NOTHING,
-    ),
-    Known(
         "aten::*scaled_dot_product*",
         "oneDNN's scratch for products of bfloat16 is a property of the processor",
         has("bf16"),

@@ -363,7 +363,7 @@ void Autograd::SetEdges(GradNode& node, std::span<const Edge> edges) {
 }
 
 // An argument that one formula alone names, and a formula for one argument, is kept only if that
-// gradient is wanted; all others whatever is wanted.
+// gradient is wanted; a factor only for another's gradient; all others whatever is wanted.
 bool Autograd::Keeps(const OpDef& def, int place, std::span<const Argument> args) const {
   const Derivative* user = nullptr;
   int users = 0, differentiated = 0;
@@ -375,6 +375,10 @@ bool Autograd::Keeps(const OpDef& def, int place, std::span<const Argument> args
   }
   if (def.grad->context().Contains(place)) return true;
   if (users == 0) return false;
+  if (user->factors) {
+    return std::ranges::any_of(user->of.places(),
+                               [&](int of) { return of != place && RequiresGrad(args[of]); });
+  }
   const bool list = def.signature->params()[static_cast<std::size_t>(place)].list;
   if (list || users != 1 || differentiated <= 1 || user->of.places().size() != 1) return true;
   return RequiresGrad(args[user->of.places()[0]]);

@@ -2,6 +2,9 @@
 
 #include "ops/gradients/products.h"
 
+#include <cstddef>
+#include <vector>
+
 #include "ops/gradients/words.h"
 
 namespace steelyard::gradients {
@@ -29,20 +32,18 @@ Tensor AddrSecond(Dispatcher& d, const Backward& b) {
 
 // i1, i2, i3, expand1, expand2, expand3, sumdim: the gradient takes the place of the factor that is
 // differentiated, and lacks what was summed
-Tensor TrilinearFirst(Dispatcher& d, const Backward& b) {
-  const OpView& op = b.op();
-  return d.Call("aten::_trilinear", b.grad(), Conjugate(d, b.saved(1)), Conjugate(d, b.saved(2)),
-                op.arg(6), op.arg(4), op.arg(5), op.arg(3));
-}
-Tensor TrilinearSecond(Dispatcher& d, const Backward& b) {
-  const OpView& op = b.op();
-  return d.Call("aten::_trilinear", Conjugate(d, b.saved(0)), b.grad(), Conjugate(d, b.saved(2)),
-                op.arg(3), op.arg(6), op.arg(5), op.arg(4));
-}
-Tensor TrilinearThird(Dispatcher& d, const Backward& b) {
-  const OpView& op = b.op();
-  return d.Call("aten::_trilinear", Conjugate(d, b.saved(0)), Conjugate(d, b.saved(1)), b.grad(),
-                op.arg(3), op.arg(4), op.arg(6), op.arg(5));
+std::vector<Tensor> Trilinear(Dispatcher& d, const Backward& b) {
+  constexpr int kFactors = 3, kSummed = 6;
+  std::vector<Tensor> out(kFactors);
+  for (int wanted = 0; wanted < kFactors; ++wanted) {
+    if (!b.needs(wanted)) continue;
+    const auto factor = [&](int i) { return i == wanted ? b.grad() : Conjugate(d, b.saved(i)); };
+    const auto expanded = [&](int i) { return b.op().arg(i == wanted ? kSummed : kFactors + i); };
+    out[static_cast<std::size_t>(wanted)] =
+        d.Call("aten::_trilinear", factor(0), factor(1), factor(2), expanded(0), expanded(1),
+               expanded(2), b.op().arg(kFactors + wanted));
+  }
+  return out;
 }
 
 }  // namespace steelyard::gradients
