@@ -52,7 +52,7 @@ namespace note {
 constexpr int kName = 1, kInteger = 4, kText = 17;
 }
 namespace interned {
-constexpr int kCategories = 1, kNames = 2, kNoteNames = 3, kTexts = 29;
+constexpr protozero::pbf_tag_type kCategories = 1, kNames = 2, kNoteNames = 3, kTexts = 29;
 constexpr int kId = 1, kText = 2;
 }  // namespace interned
 
@@ -134,7 +134,8 @@ class PerfettoWriter {
     });
   }
 
-  static void Intern(pbf_writer& all, int list, std::uint64_t id, std::string_view text) {
+  static void Intern(pbf_writer& all, protozero::pbf_tag_type list, std::uint64_t id,
+                     std::string_view text) {
     pbf_writer one(all, list);
     one.add_uint64(interned::kId, id);
     one.add_bytes(interned::kText, text.data(), text.size());

@@ -376,8 +376,9 @@ bool Autograd::Keeps(const OpDef& def, int place, std::span<const Argument> args
   if (def.grad->context().Contains(place)) return true;
   if (users == 0) return false;
   if (user->factors) {
-    return std::ranges::any_of(user->of.places(),
-                               [&](int of) { return of != place && RequiresGrad(args[of]); });
+    return std::ranges::any_of(user->of.places(), [&](int of) {
+      return of != place && RequiresGrad(args[static_cast<std::size_t>(of)]);
+    });
   }
   const bool list = def.signature->params()[static_cast<std::size_t>(place)].list;
   if (list || users != 1 || differentiated <= 1 || user->of.places().size() != 1) return true;

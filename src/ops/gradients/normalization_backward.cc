@@ -74,7 +74,7 @@ namespace {
 class LayerNormAgain {
  public:
   LayerNormAgain(Dispatcher& d, const Backward& b)
-      : d_(d), b_(b), input_view_(b.saved(1)), weight_(b.saved(5)) {
+      : d_(d), input_view_(b.saved(1)), weight_(b.saved(5)) {
     const int rank = input_view_.rank();
     const int axis = rank - b.op().ints(2).size();
     for (int i = 0; i < rank; ++i) (i < axis ? rows_ : of_.count) *= input_view_.size(i);
@@ -166,7 +166,6 @@ class LayerNormAgain {
   }
 
   Dispatcher& d_;
-  const Backward& b_;
   Tensor input_view_, weight_;
   std::int64_t rows_ = 1;
   Tensor grad_out_, scale_, of_weight_, of_bias_, of_input_, mean_;
