@@ -120,7 +120,7 @@ std::int64_t LengthOf(std::int64_t start, std::int64_t end, std::int64_t step) {
 }
 
 void RequireNumber(const Argument& a) {
-  const bool number = a.kind == ArgKind::kFloat ||
+  const bool number = (a.kind == ArgKind::kFloat && !std::isnan(a.real)) ||
                       ((a.kind == ArgKind::kInt || a.kind == ArgKind::kBool) && a.dim.is_number());
   if (!number) Refuse("the bounds of a range must be known numbers");
 }

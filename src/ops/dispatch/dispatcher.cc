@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "ir/release_order.h"
 #include "ops/dispatch/autocast.h"
@@ -286,7 +287,11 @@ Argument Dispatcher::Translate(const Argument& arg, const Locals& locals) {
                                            : Argument::OfInt(value.scalar);
       out.name = arg.name;
     } else {
-      out = Argument::None();  // a number only the running program knows
+      // A number that only the running program knows. What takes a float seldom asks which it is,
+      // and refuses one that is none where it must know.
+      out = value.kind == ValueKind::kFloat
+                ? Argument::OfFloat(std::numeric_limits<double>::quiet_NaN())
+                : Argument::None();
       out.name = arg.name;
     }
   } else if (arg.kind == ArgKind::kList) {
