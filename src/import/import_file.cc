@@ -42,7 +42,8 @@ Result<PathKind> KindOf(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code code;
   const fs::file_status status = fs::status(path, code);
-  if (status.type() == fs::file_type::not_found) {
+  // The system takes a path to end at its first NUL, and would read another file.
+  if (status.type() == fs::file_type::not_found || path.find('\0') != std::string::npos) {
     return Unexpected(NotFound("there is no such file", path, "Is the path right?"));
   }
   if (code) return Unexpected(CannotBeRead(path, code.message()));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the text of a config.json becomes settings. Python writes NaN and Infinity, which JSON does
-// not have: outside of strings they become null before the text is parsed, since no architecture
-// reads them and the rest of the file is good.
+// How the text of a config.json becomes settings, as Python's json, which transformers uses, reads
+// it: of a key that is there twice the last value counts. Python writes NaN and Infinity, which
+// JSON does not have: outside of strings they become null before the text is parsed, since no
+// architecture reads them and the rest of the file is good.
 
 #include "import/hf_config/json_settings.h"
 
@@ -11,11 +12,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
 
 #include "import/json_fault.h"
 #include "import/unreadable.h"
@@ -39,8 +42,14 @@ Setting ListOf(simdjson::dom::array array) {
 
 Setting ObjectOf(simdjson::dom::object object) {
   Setting out{.kind = Setting::Kind::kObject};
+  std::unordered_map<std::string_view, std::size_t> places;
   for (const simdjson::dom::key_value_pair member : object) {
-    out.members.emplace_back(std::string(member.key), Converted(member.value));
+    const auto [place, fresh] = places.try_emplace(member.key, out.members.size());
+    if (fresh) {
+      out.members.emplace_back(std::string(member.key), Converted(member.value));
+    } else {
+      out.members[place->second].second = Converted(member.value);
+    }
   }
   return out;
 }

@@ -39,6 +39,18 @@ TEST(JsonSettings, NumbersThatJsonDoesNotHaveAreNull) {
   EXPECT_EQ(c.Text("c"), "-\"NaN");
 }
 
+// As Python's json.loads does.
+TEST(JsonSettings, OfAKeyThatIsThereTwiceTheLastCounts) {
+  const Setting root =
+      SettingsIn(R"({"a": 1, "b": 2, "a": {"c": 3, "c": 4}})", "config.json").value();
+  ASSERT_EQ(root.members.size(), 2u);
+  EXPECT_EQ(root.members[0].first, "a");
+  const models::Settings c(root);
+  EXPECT_EQ(c.Members("a"), 1);
+  EXPECT_EQ(c.Within("a").Count("c"), 4);
+  EXPECT_EQ(c.Count("b"), 2);
+}
+
 TEST(JsonSettings, OtherJsonIsRefused) {
   EXPECT_EQ(ReadSettings(WriteTemporary("a.json", "[1]")).error().message,
             "the JSON is not an object");
