@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "bindings.h"
 #include "cli/program.h"
+#include "text.h"
 
 namespace nb = nanobind;
 

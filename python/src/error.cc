@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bindings.h"
+#include "text.h"
 #include "unwrap.h"
 
 namespace nb = nanobind;
@@ -30,11 +31,7 @@ const char* ClassOf(ErrorCode code) {
   return "InternalError";
 }
 
-// Names come from files, whose bytes need not be UTF-8.
-nb::object Text(const std::string& bytes) {
-  return nb::steal(
-      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
-}
+nb::object Text(const std::string& bytes) { return nb::steal(TextOfBytes(bytes)); }
 
 }  // namespace
 

@@ -2,7 +2,6 @@
 #include "steelyard/import.h"
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
@@ -12,6 +11,7 @@
 
 #include "bindings.h"
 #include "steelyard/program.h"
+#include "text.h"
 #include "unwrap.h"
 
 namespace nb = nanobind;

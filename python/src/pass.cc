@@ -7,7 +7,6 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "text.h"
 
 namespace nb = nanobind;
 

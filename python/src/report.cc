@@ -6,7 +6,6 @@
 #include "steelyard/report.h"
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
@@ -14,6 +13,7 @@
 #include <string_view>
 
 #include "bindings.h"
+#include "text.h"
 #include "unwrap.h"
 
 namespace nb = nanobind;

@@ -6,7 +6,6 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
@@ -20,6 +19,7 @@
 #include "bindings.h"
 #include "steelyard/program.h"
 #include "steelyard/report.h"
+#include "text.h"
 #include "unwrap.h"
 
 namespace nb = nanobind;

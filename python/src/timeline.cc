@@ -3,7 +3,6 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
 #include <cstddef>
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "bindings.h"
+#include "text.h"
 
 namespace nb = nanobind;
 

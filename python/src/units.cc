@@ -3,11 +3,11 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/variant.h>
 
 #include "bindings.h"
+#include "text.h"
 
 namespace nb = nanobind;
 

@@ -9,7 +9,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
@@ -21,6 +20,7 @@
 
 #include "bindings.h"
 #include "steelyard/program.h"
+#include "text.h"
 #include "unwrap.h"
 
 namespace nb = nanobind;

@@ -46,7 +46,7 @@ def get_param_size(model: Model | TrainingStep, mbs: bool = False) -> float:
         learned = [p for p in model.parameters() if p.requires_grad and p.dtype.is_floating_point]
         count = sum(p.numel() for p in learned)
         size = sum(p.numel() * p.element_size() for p in learned)
-    elif isinstance(model, (str, os.PathLike, _core.Program)):
+    elif isinstance(model, (str, bytes, os.PathLike, _core.Program)):
         program = model if isinstance(model, _core.Program) else load(model)
         count, size = program.learned_size()
     else:

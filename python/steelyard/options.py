@@ -117,10 +117,10 @@ Check = tuple[Callable[[Any], bool], str]  # of a keyword's value, and what it h
 
 def _is_whole(value: Any) -> bool:
     try:
-        index(value)
+        whole = index(value)
     except TypeError:
         return False
-    return not isinstance(value, bool)
+    return -(2**63) <= whole < 2**63 and not isinstance(value, bool)
 
 
 def _are_sizes(value: object) -> bool:
@@ -140,7 +140,7 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-WHOLE: Check = (_is_whole, "a whole number")
+WHOLE: Check = (_is_whole, "a whole number of 64 bits")
 TEXT: Check = (_is_text, "a text")
 SWITCH: Check = (lambda value: isinstance(value, bool), "True or False")
 LIMIT: Check = (

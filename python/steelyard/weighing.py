@@ -18,13 +18,9 @@ if TYPE_CHECKING:
     import pandas
     import torch
 
+    Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
     Model: TypeAlias = (
-        str
-        | os.PathLike[str]
-        | _core.Program
-        | Mapping[str, Any]
-        | torch.nn.Module
-        | torch.export.ExportedProgram
+        Path | _core.Program | Mapping[str, Any] | torch.nn.Module | torch.export.ExportedProgram
     )
 
 UNITS = {
@@ -121,10 +117,12 @@ class Weighing:
 
     def __repr__(self) -> str:
         totals = self.totals
+        known = totals.modelled_operators == totals.operators
+        least = "" if known else "at least "
         return (
             f"<Weighing: {_core.format(totals.parameter_count, _core.Unit.COUNT)} parameters, peak "
-            f"{_core.format(totals.peak_bytes, _core.Unit.BYTES)}, forward pass "
-            f"{_core.format(totals.forward_flops, _core.Unit.FLOPS)}>"
+            f"{least}{_core.format(totals.peak_bytes, _core.Unit.BYTES)}, forward pass "
+            f"{least}{_core.format(totals.forward_flops, _core.Unit.FLOPS)}>"
         )
 
     def _repr_html_(self) -> str:
@@ -185,9 +183,9 @@ def weigh(
     Raises a `SteelyardError` that says what is wrong, where, and what would help.
     """
     options = weigh_options(keywords)
-    if isinstance(model, (str, os.PathLike)):
+    if isinstance(model, (str, bytes, os.PathLike)):
         _refuse_examples(args, kwargs, dynamic_shapes, as_)
-        options.path = os.fspath(model)
+        options.path = os.fsdecode(model)
         return Weighing(_core.weigh(options))
     if isinstance(model, _core.Program):
         _refuse_examples(args, kwargs, dynamic_shapes, as_)
@@ -203,8 +201,8 @@ def weigh(
 
 
 def compare(
-    a: str | os.PathLike[str],
-    b: str | os.PathLike[str],
+    a: Path,
+    b: Path,
     *,
     depth: int = 2,
     top: int = 10,
@@ -212,16 +210,16 @@ def compare(
 ) -> Comparison:
     """Puts two files side by side, each a model or a report that was stored as JSON."""
     options = _core.CompareOptions()
-    options.a, options.b = os.fspath(a), os.fspath(b)
+    options.a, options.b = os.fsdecode(a), os.fsdecode(b)
     options.weigh = weigh_options(keywords)
     options.asked = [f"--{name.replace('_', '-')}" for name in keywords]
     options.depth, options.top = depth, top
     return Comparison(_core.compare(options))
 
 
-def load(path: str | os.PathLike[str], importer: str = "") -> _core.Program:
+def load(path: Path, importer: str = "") -> _core.Program:
     """Returns the program in a file, to be weighed any number of times."""
-    return _core.import_file(os.fspath(path), importer)
+    return _core.import_file(os.fsdecode(path), importer)
 
 
 def _bridge_for(model: object) -> Any:
@@ -231,6 +229,9 @@ def _bridge_for(model: object) -> Any:
 
         if torch_bridge.takes(model):
             return torch_bridge
+    if isinstance(model, type):
+        name = model.__name__
+        raise TypeError(f"{name} is a class: pass a module of it, {name}(...)")
     raise TypeError(
         f"{type(model).__name__} is no kind of model: pass a path, a config as a dictionary, a "
         "program, an ExportedProgram or an nn.Module"

@@ -102,6 +102,7 @@ def test_a_limit_of_zero_clips() -> None:
         ({"dtype": "float33"}, NotFoundError, "there is no dtype"),
         ({"fit": "80"}, UsageError, 'fit: "80" is no amount of memory'),
         ({"batch": "8"}, UsageError, "batch: '8' is not a whole number"),
+        ({"batch": 1 << 63}, UsageError, f"batch: {1 << 63} is not a whole number of 64 bits"),
         ({"batch": True}, UsageError, "batch: True is not a whole number"),
         ({"seq": 128.0}, UsageError, "seq: 128.0 is not a whole number"),
         ({"train": True}, UsageError, "train: True is not a text"),

@@ -67,6 +67,14 @@ def test_programs_in_memory(tmp_path: Path) -> None:
 def test_what_is_no_model() -> None:
     with pytest.raises(TypeError, match="list is no kind of model"):
         package.weigh([])  # type: ignore[arg-type, unused-ignore]
+    with pytest.raises(TypeError, match=r"Path is a class: pass a module of it, Path\(\.\.\.\)"):
+        package.weigh(Path)  # type: ignore[arg-type, unused-ignore]
+
+
+def test_it_says_where_more_may_come(tmp_path: Path) -> None:
+    assert "at least" not in repr(package.weigh(written(tmp_path)))
+    unknown = "input %x: f32[2]\n%y: f32[2] = mine::f(%x)\nreturn %y\n"
+    assert "peak at least 16 B" in repr(package.weigh(written(tmp_path, unknown)))
 
 
 def test_a_config_is_a_dictionary() -> None:
