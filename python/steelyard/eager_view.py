@@ -33,6 +33,7 @@ QUESTIONS = frozenset(
         torch.Tensor.item,
         torch.Tensor.tolist,
         torch.Tensor.__contains__,
+        torch.Tensor.__format__,
         torch.Tensor.is_nonzero,
         torch.Tensor.equal,
         torch.Tensor.allclose,
@@ -41,6 +42,7 @@ QUESTIONS = frozenset(
         torch.allclose,
     }
 )
+UNKNOWN = "?"  # what a number is written as that is not known
 
 
 class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
@@ -77,6 +79,9 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             if func is torch.Tensor.__contains__:
                 (args[1] == args[0]).any()  # what it runs before it looks
             return _run(func, known)
+        if known is None and func is torch.Tensor.__format__ and args[0].dim() == 0:
+            args[0].item()  # what it runs before it writes
+            return UNKNOWN
         if known is None and _overwrites(func, kwargs):
             self._known.clear()  # what is overwritten may be seen through any of them
         result = func(*args, **kwargs)

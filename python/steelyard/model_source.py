@@ -28,11 +28,49 @@ HINTS = (
         r"positional argument|unexpected keyword|required argument|missing \d+ required",
         "Are args and kwargs those of the model's forward?",
     ),
+    (
+        r"Unsupported input type",
+        "Pass tensors, such as torch.from_numpy(array), alone or in tuples, lists and "
+        "dictionaries; a dataclass once torch.export.register_dataclass knows it.",
+    ),
+    (
+        r"in output, which is not a known type",
+        "Return tensors, alone or in tuples, lists and dictionaries; a dataclass once "
+        "torch.export.register_dataclass knows it.",
+    ),
+    (
+        r"numpy\(\) is not supported|can't convert .* to numpy",
+        "What NumPy computes cannot be traced: write it with PyTorch's operators, or make an "
+        "operator of it with torch.library.custom_op, whose register_fake says what it returns.",
+    ),
+    (
+        r"reduction dim|shapes cannot be multiplied|broadcast|is invalid for input of size|"
+        r"must match the size|expected input.*to have|Expected .*D .*input|size mismatch",
+        "Are the shapes of args and kwargs those that the model takes?",
+    ),
+)
+# Where the model's own code raised it.
+OF_THE_MODEL = (
+    "It is the model that says so: does it run with these inputs? While it is traced its tensors "
+    "have a shape and a dtype, but no values."
 )
 OTHERWISE = (
     "Does the model run with these inputs? If so, pass what torch.export.export(model, args, "
     "strict=True) returns, or see what torch.export.draft_export(model, args) says."
 )
+# Whose text alone does not say what they are: 'y' of a KeyError.
+BARE = (LookupError, AttributeError, NameError, AssertionError, ArithmeticError)
+# Begins what PyTorch adds to a message for those who know its symbols.
+ASIDE = " (unhinted: "
+
+
+def said_by(error: BaseException) -> str:
+    """Returns what an exception says, as one line without its full stop."""
+    lines = str(error).strip().splitlines()
+    line = lines[0].partition(ASIDE)[0].rstrip(". ") if lines else ""
+    if not line or isinstance(error, BARE):
+        return f"{type(error).__name__}{': ' if line else ''}{line}"
+    return line
 
 
 def hint_for(error: BaseException) -> str:
@@ -41,7 +79,9 @@ def hint_for(error: BaseException) -> str:
     for words, hint in HINTS:
         if re.search(words, said, re.IGNORECASE):
             return hint
-    return OTHERWISE
+    raised = traceback.extract_tb(error.__traceback__)
+    of_the_model = raised and _is_users(raised[-1].filename)
+    return OF_THE_MODEL if of_the_model or isinstance(error, BARE) else OTHERWISE
 
 
 def place_of(error: BaseException) -> str:

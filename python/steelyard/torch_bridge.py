@@ -28,7 +28,7 @@ from torch.utils import _pytree as pytree
 from steelyard import _core
 from steelyard.eager_view import EagerView
 from steelyard.errors import ExportError, UsageError
-from steelyard.model_source import hint_for, place_of
+from steelyard.model_source import hint_for, place_of, said_by
 
 # What of a module is weighed: what it does when it runs, or what torch.export makes of it.
 PATHS = ("module", "exported")
@@ -120,7 +120,7 @@ def _traced(
             return exported, list(functions)
     except Exception as error:
         raise ExportError(
-            f"PyTorch cannot export it: {_first_line(error)}",
+            f"PyTorch cannot export it: {said_by(error)}",
             place_of(error) or type(model).__name__,
             hint_for(error),
             error,
@@ -189,7 +189,7 @@ def copy_untouched(model: torch.nn.Module, twin: Twin) -> torch.nn.Module:
             return copy.deepcopy(model, memo)
     except Exception as error:
         raise ExportError(
-            f"it cannot be copied to be traced: {_first_line(error)}",
+            f"it cannot be copied to be traced: {said_by(error)}",
             type(model).__name__,
             "Export it yourself, and pass what torch.export.export(model, args) returns.",
             error,
@@ -280,8 +280,3 @@ def _without_weights(exported: ExportedProgram) -> ExportedProgram:
         )
         light._module_call_graph = [dataclasses.replace(root, signature=flat)]
     return light
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0].rstrip(".") if lines else type(error).__name__

@@ -361,6 +361,37 @@ def test_what_a_module_writes_is_shown(capsys: pytest.CaptureFixture[str]) -> No
     assert "seen by the user\n" in capsys.readouterr().err
 
 
+class Reporting(torch.nn.Module):
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        print(f"mean {x.mean():.3f}, {mask.sum():3d} of {mask.numel()}")
+        return x * 2
+
+
+def test_a_module_may_write_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    weighing = steelyard.weigh(Reporting(), args=(torch.ones(3), torch.ones(2, dtype=torch.long)))
+    assert capsys.readouterr().out == "mean ?,   2 of 2\n"
+    assert weighing.totals.modelled_operators == weighing.totals.operators
+
+
+class ByNumber(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x / 3.5
+
+
+class ByItem(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x / x.abs().max().item()
+
+
+def test_a_number_that_data_tell_is_a_number() -> None:
+    x = torch.ones(2, 4)
+    told, known = steelyard.weigh(ByItem(), args=(x,)), steelyard.weigh(ByNumber(), args=(x,))
+    assert told.totals.modelled_operators == told.totals.operators
+    assert [event for event in told.events if event[0] == "aten::div"] == [
+        event for event in known.events if event[0] == "aten::div"
+    ]
+
+
 def test_a_scripted_part_is_named() -> None:
     scripted = torch.jit.trace(torch.nn.Linear(3, 3), torch.zeros(4, 3))
     model = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Sequential(scripted))
