@@ -16,6 +16,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/distance_backward.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -298,7 +299,7 @@ constexpr std::array kRows{
     CopyingOut(Call({"aten::_cdist_backward", "The gradient of distances.",
                      "(Tensor grad_output, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor",
                      "aten::_cdist_backward(f32[2,5,7], f32[2,5,4], f32[7,4], 1.0, f32[2,5,7])"},
-                    DistancesBackward, kGradientUnknown)),
+                    DistancesBackward, gradients::kDistancesBackward)),
     CopyingOut(
         OpaqueKernel(Family::kReduction,
                      {"aten::_pdist_forward", "Distances of all pairs of vectors.",
@@ -310,7 +311,7 @@ constexpr std::array kRows{
                              "(Tensor grad_output, Tensor self, float p, Tensor pdist) -> Tensor",
                              "aten::_pdist_backward(f32[10], f32[5,4], 2.0, f32[10])"},
                             PairDistanceBackwardShape, allocations::Via<"aten::empty">,
-                            PairDistanceBackwardWork, kGradientUnknown)),
+                            PairDistanceBackwardWork, gradients::kPairDistancesBackward)),
     Casting(precision::kFullOnCuda,
             Call({"aten::pdist", "Distances of all pairs of vectors.",
                   "(Tensor self, float p=2.) -> Tensor", "aten::pdist(f32[5,4])"},
