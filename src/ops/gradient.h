@@ -116,6 +116,15 @@ class Gradient {
   constexpr const ArgumentSet& context() const { return context_; }
   constexpr std::string_view node() const { return node_; }
   constexpr std::span<const Derivative> formulas() const { return {formulas_.data(), size_}; }
+  // The same for an operator whose other results have no gradient, whatever its arguments have.
+  constexpr Gradient OnlyOf(ArgumentSet results) const {
+    Gradient out = *this;
+    out.results_ = results;
+    return out;
+  }
+  constexpr bool HasGradient(std::uint32_t result) const {
+    return results_.places().empty() || results_.Contains(static_cast<int>(result));
+  }
   // Whether some formula gives a gradient of this argument.
   constexpr bool Differentiates(int argument) const {
     for (const Derivative& formula : formulas()) {
@@ -129,6 +138,7 @@ class Gradient {
   Kind kind_;
   bool in_python_ = false;
   ArgumentSet context_{};
+  ArgumentSet results_{};  // that have a gradient; none: all
   std::string_view node_;
   std::array<Derivative, kMostFormulas> formulas_{kNothing, kNothing, kNothing, kNothing};
   std::size_t size_ = 0;

@@ -285,8 +285,9 @@ Tensor MultiLabelSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::multilabel_margin_loss_backward", b.grad(), b.saved(0), b.saved(1),
                 b.op().arg(2), b.result(1));
 }
-constexpr Gradient kMultiLabel{"MultilabelMarginLossBackward0",
-                               {GradientOf(0, {0, 1, ResultAt(1)}, MultiLabelSelf)}};
+constexpr Gradient kMultiLabel =
+    Gradient("MultilabelMarginLossBackward0", {GradientOf(0, {0, 1, ResultAt(1)}, MultiLabelSelf)})
+        .OnlyOf({0});
 std::vector<Tensor> MultiLabel(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::multilabel_margin_loss_forward", op.arg(0), op.arg(1), op.arg(2))};
 }

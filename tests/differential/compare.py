@@ -87,11 +87,14 @@ def outputs_difference(ours: Seen, theirs: Seen) -> str | None:
 
 
 def kept_difference(ours: Seen, theirs: Seen) -> str | None:
-    """Of what autograd saves and of the gradients."""
+    """Of what autograd saves, of the gradients, and of which results have a history."""
     for what in ("saved", "gradients"):
         mine, true = sorted(ours[what]), sorted(theirs[what])
         if mine != true:
             return f"  {what}\n" + side_by_side(mine, true)
+    found = {f"y{i}": wanted for i, wanted in enumerate(theirs["wanted"])}
+    if wrong := [y for y, requires in ours["differentiable"].items() if found[y] != requires]:
+        return f"  whether a gradient is required differs: {', '.join(wrong)}"
     return None
 
 

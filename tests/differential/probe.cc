@@ -194,6 +194,19 @@ std::string KernelsJson(const std::string& text, const Target& target) {
   return fmt::format(R"({{"program":{}}})", Quoted(Print(*kernels)));
 }
 
+// Of the call's results %y0, %y1 ..., which require a gradient.
+std::string DifferentiableJson(const Program& kernels) {
+  std::vector<std::string> out;
+  for (const Value& value : kernels.values) {
+    const std::string_view name = kernels.text(value.name);
+    const bool result =
+        name.size() > 1 && name[0] == 'y' &&
+        std::ranges::all_of(name.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+    if (result) out.push_back(fmt::format("{}:{}", Quoted(name), value.requires_grad));
+  }
+  return fmt::format("{{{}}}", fmt::join(out, ","));
+}
+
 std::string StepJson(const std::string& text, const Target& target) {
   Result<Program> kernels = KernelsOfStep(text, target);
   if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
@@ -205,9 +218,9 @@ std::string StepJson(const std::string& text, const Target& target) {
   for (const ValueId id : kernels->gradients) {
     if (id != kNoId) gradients.push_back(id);
   }
-  return fmt::format(R"({{"events":{},"saved":{},"gradients":{}}})",
+  return fmt::format(R"({{"events":{},"saved":{},"gradients":{},"differentiable":{}}})",
                      EventsJson(RunEager(*kernels, target)), TensorsJson(*kernels, saved),
-                     TensorsJson(*kernels, gradients));
+                     TensorsJson(*kernels, gradients), DifferentiableJson(*kernels));
 }
 
 // The device of this name, without what a stub cannot answer; nothing where there is none.

@@ -454,7 +454,9 @@ void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
   if (def.overwrites()) {
     Rebase(id, ids[0]);
   } else {
-    for (std::uint32_t i = 0; i < ids.size(); ++i) SetHistory(id, ids[i], i);
+    for (std::uint32_t i = 0; i < ids.size(); ++i) {
+      if (def.grad->HasGradient(i)) SetHistory(id, ids[i], i);
+    }
   }
   DropNode(id);
 }

@@ -583,10 +583,10 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
   if (outputs_.assumed()) {
     Note(fmt::format("{} is weighed as if its data chose all that they may", def.label()));
   }
-  // A view says what its base says, in the no_grad mode too.
-  const bool differentiable = *def.alias != Alias::kNone &&
-                              def.grad->kind() != Gradient::Kind::kNone &&
-                              out_.values[args[0].value].requires_grad;
+  // A view says what its base says, in the no_grad mode too; what is overwritten is the same tensor.
+  const bool differentiable =
+      *def.alias != Alias::kNone && out_.values[args[0].value].requires_grad &&
+      (*def.alias == Alias::kInPlace || def.grad->kind() != Gradient::Kind::kNone);
   const bool on_device = target_.device != Device::kCpu;
   const Places places = on_device ? PlacesOf(args) : Places();
   const bool on_host = places.host && !places.device;

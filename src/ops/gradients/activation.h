@@ -55,7 +55,7 @@ inline constexpr Gradient kMish{"MishBackward0",
                                 {GradientOf(0, {0}, OfSelf<"aten::mish_backward">)}};
 inline constexpr Gradient kGlu{"GluBackward0", {GradientOf(0, {0}, GluSelf)}};
 inline constexpr Gradient kSoftplus{"SoftplusBackward0", {GradientOf(0, {0}, SoftplusSelf)}};
-inline constexpr Gradient kLogSigmoid{"LogSigmoidBackward0",
-                                      {GradientOf(0, {0, ResultAt(1)}, LogSigmoidSelf)}};
+inline constexpr Gradient kLogSigmoid =
+    Gradient("LogSigmoidBackward0", {GradientOf(0, {0, ResultAt(1)}, LogSigmoidSelf)}).OnlyOf({0});
 
 }  // namespace steelyard::gradients

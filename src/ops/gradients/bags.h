@@ -15,7 +15,9 @@ inline constexpr Gradient kEmbeddingBag{
     "EmbeddingBagBackward0",
     {GradientOf(6, {0, 1, 2, ResultAt(1)}, BagWeights),
      GradientOf(0, {1, 2, 6, ResultAt(1), ResultAt(2), ResultAt(3)}, BagTable)}};
-inline constexpr Gradient kCtcLoss{
-    "CtcLossBackward0", {GradientOf(0, {0, 1, ResultAt(0), ResultAt(1)}, CtcProbabilities)}};
+inline constexpr Gradient kCtcLoss =
+    Gradient("CtcLossBackward0",
+             {GradientOf(0, {0, 1, ResultAt(0), ResultAt(1)}, CtcProbabilities)})
+        .OnlyOf({0});
 
 }  // namespace steelyard::gradients

@@ -30,14 +30,18 @@ Tensor CrossSelf(Dispatcher& d, const Backward& b);
 Tensor CrossOther(Dispatcher& d, const Backward& b);
 
 inline constexpr Gradient kInverse{"LinalgInvExBackward0", {GradientOf(0, {kResult}, InverseOf)}};
-inline constexpr Gradient kSolve{
-    "LinalgSolveExBackward0",
-    {GradientsOf({0, 1}, {0, kResult, ResultAt(1), ResultAt(2)}, SolveBoth)}};
-inline constexpr Gradient kDeterminant{
-    "LinalgDetBackward0", {GradientOf(0, {0, kResult, ResultAt(1), ResultAt(2)}, DeterminantOf)}};
-inline constexpr Gradient kLogDeterminant{
-    "LinalgSlogdetBackward0",
-    {GradientOf(0, {0, kResult, ResultAt(2), ResultAt(3)}, LogDeterminantOf)}};
+inline constexpr Gradient kSolve =
+    Gradient("LinalgSolveExBackward0",
+             {GradientsOf({0, 1}, {0, kResult, ResultAt(1), ResultAt(2)}, SolveBoth)})
+        .OnlyOf({0});
+inline constexpr Gradient kDeterminant =
+    Gradient("LinalgDetBackward0",
+             {GradientOf(0, {0, kResult, ResultAt(1), ResultAt(2)}, DeterminantOf)})
+        .OnlyOf({0});
+inline constexpr Gradient kLogDeterminant =
+    Gradient("LinalgSlogdetBackward0",
+             {GradientOf(0, {0, kResult, ResultAt(2), ResultAt(3)}, LogDeterminantOf)})
+        .OnlyOf({0, 1});
 inline constexpr Gradient kCholesky{"LinalgCholeskyExBackward0",
                                     {GradientOf(0, {kResult}, CholeskyOf)}};
 inline constexpr Gradient kCholeskyInverse{"CholeskyInverseBackward0",
@@ -56,8 +60,9 @@ inline constexpr Gradient kSingular{
     "LinalgSvdBackward0", {GradientOf(0, {kResult, ResultAt(1), ResultAt(2)}, SingularOf)}};
 inline constexpr Gradient kGeneralEigen{"LinalgEigBackward0",
                                         {GradientOf(0, {kResult, ResultAt(1)}, GeneralEigenOf)}};
-inline constexpr Gradient kLeastSquares{"LinalgLstsqBackward0",
-                                        {GradientsOf({0, 1}, {0, 1, kResult}, LeastSquaresBoth)}};
+inline constexpr Gradient kLeastSquares =
+    Gradient("LinalgLstsqBackward0", {GradientsOf({0, 1}, {0, 1, kResult}, LeastSquaresBoth)})
+        .OnlyOf({0, 1});
 inline constexpr Gradient kPseudoInverse{"LinalgPinvBackward0",
                                          {GradientOf(0, {0, kResult}, PseudoInverseOf)}};
 inline constexpr Gradient kCross{"LinalgCrossBackward0",

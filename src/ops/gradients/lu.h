@@ -13,11 +13,13 @@ Tensor LuUnpackOf(Dispatcher& d, const Backward& b);
 Tensor LuSolveFactors(Dispatcher& d, const Backward& b);
 Tensor LuSolveSides(Dispatcher& d, const Backward& b);
 
-inline constexpr Gradient kLu{"LinalgLuBackward0",
-                              {GradientOf(0, {kResult, ResultAt(1), ResultAt(2)}, LuOf)}};
+inline constexpr Gradient kLu =
+    Gradient("LinalgLuBackward0", {GradientOf(0, {kResult, ResultAt(1), ResultAt(2)}, LuOf)})
+        .OnlyOf({1, 2});
 inline constexpr Gradient kLuFactor{"LinalgLuFactorExBackward0",
                                     {GradientOf(0, {kResult, ResultAt(1)}, LuFactorOf)}};
-inline constexpr Gradient kLuUnpack{"LuUnpackBackward0", {GradientOf(0, {}, LuUnpackOf)}};
+inline constexpr Gradient kLuUnpack =
+    Gradient("LuUnpackBackward0", {GradientOf(0, {}, LuUnpackOf)}).OnlyOf({1, 2});
 inline constexpr Gradient kLuSolve{
     "LinalgLuSolveBackward0",
     {GradientOf(2, {0, 1}, LuSolveSides), GradientOf(0, {0, 1, kResult}, LuSolveFactors)}};

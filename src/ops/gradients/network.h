@@ -46,35 +46,44 @@ inline constexpr Gradient kSoftMargin{"SoftMarginLossBackward0",
                                       {GradientOf(0, {0, 1}, SoftMarginSelf)}};
 inline constexpr Gradient kMultiMargin{"MultiMarginLossBackward0",
                                        {GradientOf(0, {0, 1, 4}, MultiMarginSelf)}};
-inline constexpr Gradient kNllLoss2d{"NllLoss2DBackward0",
-                                     {GradientOf(0, {0, 1, 2, ResultAt(1)}, NllLoss2dSelf)}};
+inline constexpr Gradient kNllLoss2d =
+    Gradient("NllLoss2DBackward0", {GradientOf(0, {0, 1, 2, ResultAt(1)}, NllLoss2dSelf)})
+        .OnlyOf({0});
 inline constexpr Gradient kMseLoss{
     "MseLossBackward0", {GradientOf(0, {0, 1}, MseSelf), GradientOf(1, {0, 1}, MseTarget)}};
-inline constexpr Gradient kLayerNorm{
-    "NativeLayerNormBackward0",
-    {GradientsOf({0, 2, 3}, {0, 2, 3, ResultAt(1), ResultAt(2)}, LayerNorm)}};
-inline constexpr Gradient kFlashAttention{
-    "ScaledDotProductFlashAttentionForCpuBackward0",
-    {GradientsOf({0, 1, 2}, {0, 1, 2, 5, ResultAt(0), ResultAt(1)}, FlashAttention)}};
-inline constexpr Gradient kEfficientAttention{
-    "ScaledDotProductEfficientAttentionBackward0",
-    {GradientsOf({0, 1, 2, 3}, {0, 1, 2, 3, ResultAt(0), ResultAt(1), ResultAt(2), ResultAt(3)},
-                 EfficientAttention)}};
-inline constexpr Gradient kCudaFlashAttention{
-    "ScaledDotProductFlashAttentionBackward0",
-    {GradientsOf({0, 1, 2}, {0, 1, 2, ResultAt(0), ResultAt(1), ResultAt(6), ResultAt(7)},
-                 CudaFlashAttention)}};
-inline constexpr Gradient kCudnnAttention{
-    "ScaledDotProductCudnnAttentionBackward0",
-    {GradientsOf({0, 1, 2}, {0, 1, 2, 3, ResultAt(0), ResultAt(1), ResultAt(6), ResultAt(7)},
-                 CudnnAttention)}};
-inline constexpr Gradient kRnnLayer{
-    "MkldnnRnnLayerBackward0",
-    {GradientsOf({0, 1, 2, 3, 4, 5, 6},
-                 {0, 1, 2, 3, 4, 5, 6, ResultAt(0), ResultAt(1), ResultAt(2), ResultAt(3)},
-                 RnnLayer)}};
+inline constexpr Gradient kLayerNorm =
+    Gradient("NativeLayerNormBackward0",
+             {GradientsOf({0, 2, 3}, {0, 2, 3, ResultAt(1), ResultAt(2)}, LayerNorm)})
+        .OnlyOf({0});
+inline constexpr Gradient kFlashAttention =
+    Gradient("ScaledDotProductFlashAttentionForCpuBackward0",
+             {GradientsOf({0, 1, 2}, {0, 1, 2, 5, ResultAt(0), ResultAt(1)}, FlashAttention)})
+        .OnlyOf({0});
+inline constexpr Gradient kEfficientAttention =
+    Gradient(
+        "ScaledDotProductEfficientAttentionBackward0",
+        {GradientsOf({0, 1, 2, 3}, {0, 1, 2, 3, ResultAt(0), ResultAt(1), ResultAt(2), ResultAt(3)},
+                     EfficientAttention)})
+        .OnlyOf({0});
+inline constexpr Gradient kCudaFlashAttention =
+    Gradient("ScaledDotProductFlashAttentionBackward0",
+             {GradientsOf({0, 1, 2}, {0, 1, 2, ResultAt(0), ResultAt(1), ResultAt(6), ResultAt(7)},
+                          CudaFlashAttention)})
+        .OnlyOf({0});
+inline constexpr Gradient kCudnnAttention =
+    Gradient(
+        "ScaledDotProductCudnnAttentionBackward0",
+        {GradientsOf({0, 1, 2}, {0, 1, 2, 3, ResultAt(0), ResultAt(1), ResultAt(6), ResultAt(7)},
+                     CudnnAttention)})
+        .OnlyOf({0});
+inline constexpr Gradient kRnnLayer =
+    Gradient("MkldnnRnnLayerBackward0",
+             {GradientsOf({0, 1, 2, 3, 4, 5, 6},
+                          {0, 1, 2, 3, 4, 5, 6, ResultAt(0), ResultAt(1), ResultAt(2), ResultAt(3)},
+                          RnnLayer)})
+        .OnlyOf({0, 1, 2});
 inline constexpr Gradient kEmbedding{"EmbeddingBackward0", {GradientOf(0, {1}, EmbeddingWeight)}};
-inline constexpr Gradient kNllLoss{"NllLossBackward0",
-                                   {GradientOf(0, {0, 1, 2, ResultAt(1)}, NllLossSelf)}};
+inline constexpr Gradient kNllLoss =
+    Gradient("NllLossBackward0", {GradientOf(0, {0, 1, 2, ResultAt(1)}, NllLossSelf)}).OnlyOf({0});
 
 }  // namespace steelyard::gradients

@@ -19,17 +19,21 @@ std::vector<Tensor> WeightNorm(Dispatcher& d, const Backward& b);
 
 inline constexpr Derivative kOfBatchNorm =
     GradientsOf({0, 1, 2}, {0, 1, 3, 4, ResultAt(1), ResultAt(2)}, BatchNorm);
-inline constexpr Gradient kBatchNorm{"NativeBatchNormBackward0", {kOfBatchNorm}};
-inline constexpr Gradient kBatchNormLegit{"NativeBatchNormLegitBackward0", {kOfBatchNorm}};
-inline constexpr Gradient kBatchNormOfBatch{
-    "NativeBatchNormLegitBackward1",
-    {GradientsOf({0, 1, 2}, {0, 1, ResultAt(1), ResultAt(2)}, BatchNormOfBatch)}};
+inline constexpr Gradient kBatchNorm =
+    Gradient("NativeBatchNormBackward0", {kOfBatchNorm}).OnlyOf({0});
+inline constexpr Gradient kBatchNormLegit =
+    Gradient("NativeBatchNormLegitBackward0", {kOfBatchNorm}).OnlyOf({0});
+inline constexpr Gradient kBatchNormOfBatch =
+    Gradient("NativeBatchNormLegitBackward1",
+             {GradientsOf({0, 1, 2}, {0, 1, ResultAt(1), ResultAt(2)}, BatchNormOfBatch)})
+        .OnlyOf({0});
 inline constexpr Gradient kGroupNorm{
     "NativeGroupNormBackward0",
     {GradientsOf({0, 1, 2}, {0, 1, ResultAt(1), ResultAt(2)}, GroupNorm)}};
 inline constexpr Gradient kRootNorm{"FusedRmsNormBackward0",
                                     {GradientsOf({0, 2}, {0, 2, ResultAt(1)}, RootNorm)}};
-inline constexpr Gradient kWeightNorm{"WeightNormInterfaceBackward0",
-                                      {GradientsOf({0, 1}, {0, 1, ResultAt(1)}, WeightNorm)}};
+inline constexpr Gradient kWeightNorm =
+    Gradient("WeightNormInterfaceBackward0", {GradientsOf({0, 1}, {0, 1, ResultAt(1)}, WeightNorm)})
+        .OnlyOf({0});
 
 }  // namespace steelyard::gradients

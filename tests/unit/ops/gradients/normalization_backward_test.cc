@@ -34,5 +34,17 @@ TEST(NormalizationBackwardGradients, PyTorchHasNoneOfTheMean) {
   EXPECT_THAT(Describe(kernels.error()), HasSubstr("native_layer_norm_backward"));
 }
 
+// The mean that the forward kernel gave has no history, as in programs that torch.export makes of a
+// network with its backward pass.
+TEST(NormalizationBackwardGradients, OfTheForwardKernelTheOutputAloneHasAGradient) {
+  const Program kernels = KernelsOfProgram(
+      "parameter %x: f32[4,8]\n%y, %m, %r = aten::native_layer_norm(%x, [8], None, None, 1e-05)\n"
+      "%a, %b, %c = aten::native_layer_norm_backward(%y, %x, [8], %m, %r, None, None, "
+      "[True,False,False])\n%loss = aten::sum(%a)\nsteelyard::backward(%loss) phase backward\n"
+      "return %loss\n");
+  ASSERT_EQ(kernels.gradients.size(), 1u);
+  EXPECT_NE(kernels.gradients[0], kNoId);
+}
+
 }  // namespace
 }  // namespace steelyard
