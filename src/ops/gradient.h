@@ -95,6 +95,7 @@ class Gradient {
     kFromParts,  // the operators that a composite calls have gradients
     kFormula,
     kUnknown,  // no formula: a training step that needs it is refused
+    kDropped,  // what it overwrites has no history from then on
   };
   static constexpr int kMostFormulas = 4;
 
@@ -146,5 +147,6 @@ class Gradient {
 inline constexpr Gradient kNoGradient{Gradient::Kind::kNone};
 inline constexpr Gradient kGradientFromParts{Gradient::Kind::kFromParts};
 inline constexpr Gradient kGradientUnknown{Gradient::Kind::kUnknown};
+inline constexpr Gradient kGradientDropped{Gradient::Kind::kDropped};
 
 }  // namespace steelyard

@@ -171,18 +171,6 @@ std::vector<Tensor> DequantizeGroups(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::to.dtype", t, AskedType(op, 7))};
 }
 
-// --- Fake quantization ---------------------------------------------------------------------------
-
-void WithMaskShape(const OpView& op, Outputs& out) {
-  if (!IsFloating(op.self().dtype())) Refuse("what is quantized is floating-point");
-  shape::Like(op.self(), op.self().dtype(), out);
-  shape::Like(op.self(), DType::kBool, out);
-}
-std::vector<Tensor> FakeQuantize(Dispatcher& d, const OpView& op) {
-  return {d.CallMany("aten::fake_quantize_per_tensor_affine_cachemask", d.tensor(op, 0), op.arg(1),
-                     op.arg(2), op.arg(3), op.arg(4))[0]};
-}
-
 // --- Products with packed weights ----------------------------------------------------------------
 
 // self [rows, inner], weight [columns, inner]
@@ -351,13 +339,6 @@ std::vector<Tensor> ScaledProduct(Dispatcher& d, const OpView& op) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-// The gradient where nothing was cut off.
-Tensor WithinRange(Dispatcher& d, const Backward& b) {
-  return d.Call("aten::mul.Tensor", b.grad(), b.result(1));
-}
-constexpr Gradient kWithinRange{"FakeQuantizePerTensorAffineCachemaskBackward0",
-                                {GradientOf(0, {ResultAt(1)}, WithinRange)}};
-
 constexpr OpDef Product(const Words& words, ShapeFn shape, WorkFn work,
                         TrafficFn traffic = traffic::ReadAllWriteAll) {
   return Kernel(Family::kContraction, words,
@@ -433,26 +414,6 @@ constexpr std::array kRows{
           "quantized_decomposed::dequantize_per_channel_group(i8[2,8], f32[2,2], i64[2,2], -8, 7, "
           "i8, 4, f32)"},
          DequantizeGroups),
-    CopyingOut(Kernel(
-        Family::kElementwise,
-        {"aten::fake_quantize_per_tensor_affine_cachemask",
-         "Rounded as if quantized, with what was in range.",
-         "(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> (Tensor "
-         "output, Tensor mask)",
-         "aten::fake_quantize_per_tensor_affine_cachemask(f32[2,8], 0.1, 0, -128, 127)"},
-        {.shape = WithMaskShape,
-         .fusion = Fusion::kElementwise,
-         .allocations = allocations::Via<"aten::empty_strided">,
-         .work = work::PerOutput<work::PerElement{.alu = 4, .compare = 2}>,
-         .grad = kWithinRange,
-         .precision = precision::kFollow})),
-    Casting(
-        precision::kFullOnCpu,
-        Composite(
-            "aten::fake_quantize_per_tensor_affine", "Rounded as if quantized.",
-            "(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor",
-            "aten::fake_quantize_per_tensor_affine(f32[2,8], 0.1, 0, -128, 127)",
-            Family::kElementwise, FakeQuantize, precision::kFollow)),
     Product({"aten::_weight_int8pack_mm", "Product with a transposed int8 weight, scaled.",
              "(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
              "aten::_weight_int8pack_mm(bf16[4,64], i8[32,64], bf16[32])"},

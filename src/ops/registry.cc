@@ -108,6 +108,7 @@ constexpr std::array kFamilies{
     &ops::ScatterReduce,
     &ops::SegmentReduce,
     &ops::Quantized,
+    &ops::FakeQuantize,
     &ops::AffineBlocks,
     &ops::Detection,
     &ops::Training,

@@ -91,6 +91,7 @@ std::span<const OpDef> SegmentReduce();
 std::span<const OpDef> Fourier();
 std::span<const OpDef> WindowFunctions();
 std::span<const OpDef> Quantized();
+std::span<const OpDef> FakeQuantize();
 std::span<const OpDef> Collective();
 std::span<const OpDef> AffineBlocks();
 std::span<const OpDef> Detection();

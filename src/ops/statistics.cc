@@ -222,6 +222,16 @@ void LeastAndLargestAllocations(const OpView& op, Allocations& memory) {
   if (!op.given(1)) allocations::Free(allocations::Contiguous(op.self(), memory), memory);
 }
 
+// A thread keeps both.
+void LeastAndLargestOnCuda(const OpView& op, Allocations& memory) {
+  allocations::OutputsOnly(op, memory);
+  const TensorView self = op.self();
+  const shape::DimSet dims =
+      op.given(1) ? shape::DimSet{1} << op.dim(1, self.rank()) : ~shape::DimSet{0};
+  cuda::Stage(op, self, dims,
+              {.bytes = 2 * allocations::Bytes(1, self.dtype()), .fits_result = false}, memory);
+}
+
 void RunningBestShape(const OpView& op, Outputs& out) {
   op.dim(1, op.self().rank());
   if (IsComplex(op.self().dtype())) Refuse("complex numbers have no order");
@@ -412,8 +422,8 @@ constexpr std::array kRows{
                   precision::kFollow, gradients::kLogSumExp)),
     Chosen("aten::aminmax", "The smallest and the largest elements.",
            "(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-           "aten::aminmax(f32[2,8], dim=1)", LeastAndLargestShape, LeastAndLargestAllocations,
-           gradients::kAminmax),
+           "aten::aminmax(f32[2,8], dim=1)", LeastAndLargestShape,
+           {LeastAndLargestAllocations, LeastAndLargestOnCuda}, gradients::kAminmax),
     Chosen("aten::cummax", "The largest of all elements up to each, and where it stands.",
            "(Tensor self, int dim) -> (Tensor values, Tensor indices)", "aten::cummax(f32[2,8], 1)",
            RunningBestShape, {allocations::Via<"aten::empty">, cuda::OutputsThenCopies<0>},

@@ -423,7 +423,7 @@ constexpr std::array kRows{
     TakingBits(MathBits::kBoth,
                ViewInPlace({"aten::detach_", "Drops the history; the elements stay.",
                             "(Tensor(a!) self) -> Tensor(a!)", "aten::detach_(f32[3])"},
-                           shape::SameAs<0>, kNoGradient)),
+                           shape::SameAs<0>, kGradientDropped)),
     ViewComposite(
         {"aten::reshape", "Another shape: a view if the strides allow it, a copy otherwise.",
          "(Tensor(a) self, SymInt[] shape) -> Tensor(a)", "aten::reshape(f32[2,3]{1,2}, [6])"},

@@ -292,6 +292,13 @@ DIFFERENCES: tuple[Known, ...] = (
         lambda call: next(iter(call.tensors())).sizes[0] == 1,
         extent=Extent.NOTHING,
     ),
+    Known(
+        "aten::*fused_moving_avg_obs*",
+        "zeros are given, and rows take observer and rounding to be on",
+        lambda call: any(t.dtype != "bool" for t in list(call.tensors())[1:3]),
+        extent=Extent.NOTHING,
+    ),
+    Known("aten::_fake_quantize_learnable_*_backward", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::pixel_unshuffle", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::native_channel_shuffle", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::upsample_bi*2d*", "uint8 has a kernel of its own", has("u8")),

@@ -28,6 +28,7 @@ APART = {
     "aten::inner.out": "the product is computed apart, and dies in another record",
     "aten::adaptive_avg_pool?d.out": "its parts are other operators",
     "aten::bernoulli.float_out": "its parts are other operators",
+    "aten::_fused_moving_avg_obs_fq_helper.out": "what it overwrites otherwise is copied first",
     "aten::diag.out": "its parts are other operators",
     "aten::im2col.out": "its parts are other operators",
     "aten::log_sigmoid.out": "its parts are other operators",

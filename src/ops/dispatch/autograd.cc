@@ -113,6 +113,15 @@ void Autograd::AdoptOverwritten(ValueId id, ValueId of) {
   object_of_[id] = object_of_[of];
 }
 
+void Autograd::Detach(ValueId id) {
+  Object& detached = object(id);
+  if (detached.base != kNoId) Refuse("views cannot be detached in place", "Use detach().");
+  program_.values[id].requires_grad = false;
+  program_.values[object_of_[id]].requires_grad = false;
+  const GradNodeId node = std::exchange(detached.node, kNoId);
+  if (node != kNoId) DropNode(node);
+}
+
 void Autograd::Retain(ValueId id) {
   if (object(id).uses++ == 0) ++tensors_on_storage_[program_.values[id].storage];
 }

@@ -83,6 +83,7 @@ class Autograd {
   // --- Objects: several values may be one tensor, which was overwritten in between ---------------
   void Adopt(ValueId id);                         // a tensor of its own
   void AdoptOverwritten(ValueId id, ValueId of);  // the same tensor after an in-place operator
+  void Detach(ValueId id);                        // from its history, as detach_ does
   void Retain(ValueId id);
   void Release(ValueId id);
   void ReleaseParts(ValueId id);  // of a sparse tensor, once it is gone

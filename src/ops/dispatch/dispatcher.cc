@@ -437,6 +437,7 @@ std::vector<Tensor> Dispatcher::Record(const OpDef& def, std::span<const Argumen
   if (def.overwrites() && args[0].kind == ArgKind::kValue) {
     autograd_->CountOverwriting(args[0].value, def);
   }
+  if (kind == Gradient::Kind::kDropped) autograd_->Detach(results[0].id());
   if (*def.alias == Alias::kView && def.signature->params()[0].aliased) {
     for (const Tensor& view : results) autograd_->SetBase(view.id(), args[0].value);
   }
@@ -583,7 +584,8 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
   if (outputs_.assumed()) {
     Note(fmt::format("{} is weighed as if its data chose all that they may", def.label()));
   }
-  // A view says what its base says, in the no_grad mode too; what is overwritten is the same tensor.
+  // A view says what its base says, in the no_grad mode too; what is overwritten is the same
+  // tensor.
   const bool differentiable =
       *def.alias != Alias::kNone && out_.values[args[0].value].requires_grad &&
       (*def.alias == Alias::kInPlace || def.grad->kind() != Gradient::Kind::kNone);

@@ -13,6 +13,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 TEST(Autograd, WhatNobodyNeedsIsNotSaved) {
   EXPECT_THAT(SavedIn("aten::mul.Tensor(%p, %x)"), ElementsAre("x by MulBackward0"));
@@ -58,6 +59,19 @@ TEST(Autograd, WhatIsSavedMayNotBeOverwritten) {
                           "%s = aten::sigmoid_(%a)\n%t = aten::tanh_(%b)\n"
                           "%y = aten::mul.Tensor(%s, %t)\n"),
             "");
+}
+
+// What was saved for the history goes with it, and the step goes around it.
+TEST(Autograd, ADetachedTensorHasNoHistory) {
+  const std::vector<std::string> events = EventsOfProgram(
+      "parameter %p: f32[4,8]\n%a = aten::sigmoid(%p)\n%b = aten::detach_(%a)\n"
+      "%y = aten::add.Tensor(%b, %p)\n%loss = aten::sum(%y)\n"
+      "steelyard::backward(%loss) phase backward\nreturn %loss\n");
+  EXPECT_THAT(events, Not(Contains(HasSubstr("SigmoidBackward0"))));
+  EXPECT_THAT(events, Contains(Line(-kMatrix, "")));
+  EXPECT_THAT(RefusalOfStep("%a = aten::neg(%p)\n%v = aten::select.int(%a, 0, 0)\n"
+                            "%b = aten::detach_(%v)\n%y = aten::alias(%a)\n"),
+              HasSubstr("views cannot be detached in place"));
 }
 
 }  // namespace
