@@ -3,11 +3,15 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "ir/facts.h"
 #include "ops/op_def.h"
 #include "pass/arguments.h"
 
@@ -33,25 +37,47 @@ Argument* ModeOf(Program& program, const Node& node, const OpDef& def) {
   return running != nullptr && running->kind == ArgKind::kValue ? instances : nullptr;
 }
 
-// Sets a call to the mode, if it is in the other one; whether it was. Attention has a probability
-// instead of a mode, and that of training is not in a file that was exported for evaluation.
-bool Switch(Program& program, const Node& node, bool trains, bool sets) {
+// How a call stands to the mode that is asked for.
+enum class Found : std::uint8_t { kNoMode, kInIt, kInTheOther, kDropsNothing };
+
+// How attention does, which has a probability instead of a mode: that of training is not in a file
+// that was exported for evaluation, which is to say that it drops nothing out.
+Found AttentionTo(Argument* p, bool trains, bool sets) {
+  if (p != nullptr && p->kind != ArgKind::kFloat) return Found::kNoMode;
+  if (p == nullptr || p->real == 0) return trains ? Found::kDropsNothing : Found::kInIt;
+  if (trains) return Found::kInIt;
+  if (sets) p->real = 0;
+  return Found::kInTheOther;
+}
+
+// Sets a call to the mode, if it is in the other one.
+Found Switch(Program& program, const Node& node, bool trains, bool sets) {
   const OpDef* def = FindOp(OpName::FromRuntime(program.op_name(node.op)));
-  if (def == nullptr) return false;
-  Argument* const p = trains ? nullptr : Given(program, node, *def, "dropout_p");
-  if (p != nullptr) {
-    if (p->kind != ArgKind::kFloat || p->real == 0) return false;
-    if (sets) p->real = 0;
-    return true;
+  if (def == nullptr) return Found::kNoMode;
+  constexpr std::string_view kProbability = "dropout_p";
+  if (def->signature->IndexOf(kProbability) >= 0) {
+    return AttentionTo(Given(program, node, *def, kProbability), trains, sets);
   }
   Argument* const mode = ModeOf(program, node, *def);
-  if (mode == nullptr || mode->kind != ArgKind::kBool || !mode->dim.is_number()) return false;
-  if ((mode->dim.number() != 0) == trains) return false;
+  if (mode == nullptr || mode->kind != ArgKind::kBool || !mode->dim.is_number()) {
+    return Found::kNoMode;
+  }
+  if ((mode->dim.number() != 0) == trains) return Found::kInIt;
   if (sets) mode->dim = Dim(trains ? 1 : 0);
-  return true;
+  return Found::kInTheOther;
 }
 
 std::string_view Calls(std::size_t count) { return count == 1 ? "call" : "calls"; }
+
+// Of a model that was not exported while it trains, or may not have been: what it may drop out of
+// attention then.
+std::string WhatExportLeftOut(std::size_t count) {
+  return fmt::format(
+      "{} {} of attention {} dropout_p 0, as an export in evaluation mode has it: dropout that the "
+      "model has there in training is not in these figures; call model.train() before "
+      "torch.export.export",
+      count, Calls(count), count == 1 ? "has" : "have");
+}
 
 }  // namespace
 
@@ -59,19 +85,31 @@ Result<Program> SetMode(Program program, ModelMode mode, bool is_step) {
   const bool as_exported = mode == ModelMode::kExported;
   if (as_exported && !is_step) return program;
   const bool trains = mode != ModelMode::kEval;
-  std::size_t others = 0;
+  std::array<std::size_t, 4> calls = {};
+  const auto count = [&](Found found) -> std::size_t& {
+    return calls[static_cast<std::size_t>(found)];
+  };
   for (std::size_t g = 0; g < program.graphs.size(); ++g) {
     for (const Node& node : program.graphs[g].nodes) {
-      if (Switch(program, node, trains, !as_exported)) ++others;
+      ++count(Switch(program, node, trains, !as_exported));
     }
   }
-  if (others == 0) return program;
-  program.notes.push_back(program.strings.Intern(
-      as_exported ? fmt::format("the model was exported in evaluation mode: {} {} of dropout or "
-                                "normalization would do otherwise in training; --mode train",
-                                others, Calls(others))
-                  : fmt::format("--mode {}: {} {} that the file has in the other mode",
-                                trains ? "train" : "eval", others, Calls(others))));
+  const auto note = [&](const std::string& line) {
+    program.notes.push_back(program.strings.Intern(line));
+  };
+  const std::size_t others = count(Found::kInTheOther);
+  if (others > 0) {
+    note(as_exported ? fmt::format("the model was exported in evaluation mode: {} {} of dropout or "
+                                   "normalization would do otherwise in training; --mode train",
+                                   others, Calls(others))
+                     : fmt::format("--mode {}: {} {} that the file has in the other mode",
+                                   trains ? "train" : "eval", others, Calls(others)));
+  }
+  const bool may_be_of_evaluation =
+      !HasFact(program, kBuiltFrom) && (others > 0 || count(Found::kInIt) == 0);
+  if (mode == ModelMode::kTrain && may_be_of_evaluation && count(Found::kDropsNothing) > 0) {
+    note(WhatExportLeftOut(count(Found::kDropsNothing)));
+  }
   return program;
 }
 

@@ -13,7 +13,8 @@ namespace steelyard {
 // layers), in all graphs; a note counts the calls it changed. Returns the program as it is for
 // ModelMode::kExported, where a note counts, of a training step (`is_step`), the calls that would
 // do otherwise in training. What exists in one mode only stays away: the probability that a model
-// exported for evaluation passes to attention is zero. Linear in the program.
+// exported for evaluation passes to attention is zero. For ModelMode::kTrain a note says so, unless
+// the program is known to be of a model that trains. Linear in the program.
 Result<Program> SetMode(Program program, ModelMode mode, bool is_step);
 
 }  // namespace steelyard

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 
 #include "ir/text_printer.h"
@@ -74,6 +75,39 @@ TEST(SetModeTest, EvalDropsNothingOutOfAttentionAndTakesRunningStatistics) {
 
 TEST(SetModeTest, TrainFindsAttentionAsItIs) {
   EXPECT_THAT(Set(ModelMode::kTrain, kAttentionAndInstances).notes, IsEmpty());
+}
+
+constexpr std::string_view kAttentionOfNoDropout = R"(
+input %x: f32[2,4,8,8]
+%a: f32[2,4,8,8] = aten::scaled_dot_product_attention(%x, %x, %x)
+%b: f32[2,4,8,8] = aten::scaled_dot_product_attention(%a, %x, %x, None, 0.0, True)
+)";
+
+TEST(SetModeTest, TrainSaysWhatAnExportForEvaluationLeftOutOfAttention) {
+  for (const std::string_view rest : {"return %b", R"(
+%c: f32[2,4,8,8] = aten::dropout(%b, 0.1, False)
+return %c)"}) {
+    const Program p = Set(ModelMode::kTrain, std::string(kAttentionOfNoDropout).append(rest));
+    ASSERT_FALSE(p.notes.empty());
+    EXPECT_THAT(p.text(p.notes.back()), HasSubstr("2 calls of attention have dropout_p 0"));
+  }
+}
+
+TEST(SetModeTest, ModelThatWasExportedInTrainingHasTheDropoutOfItsAttention) {
+  const std::string trains = std::string(kAttentionOfNoDropout) +
+                             "%c: f32[2,4,8,8] = aten::dropout(%b, 0.1, True)\n" + "return %c";
+  EXPECT_THAT(Set(ModelMode::kTrain, trains).notes, IsEmpty());
+}
+
+TEST(SetModeTest, ModelThatIsBuiltHasTheDropoutOfItsAttention) {
+  const std::string built =
+      R"(fact "built_from" "config.json")" + std::string(kAttentionOfNoDropout);
+  EXPECT_THAT(Set(ModelMode::kTrain, built + "return %b").notes, IsEmpty());
+}
+
+TEST(SetModeTest, EvalNeedsNoDropoutOfAttention) {
+  EXPECT_THAT(Set(ModelMode::kEval, std::string(kAttentionOfNoDropout) + "return %b").notes,
+              IsEmpty());
 }
 
 }  // namespace
