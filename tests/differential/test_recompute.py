@@ -146,6 +146,22 @@ class Forked(nn.Module):  # type: ignore[misc]
         return y
 
 
+class Unused(nn.Module):  # type: ignore[misc]
+    """A product beside a block that nothing needs: its node dies and never runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.front, self.side = nn.Linear(30, 20), nn.Linear(20, 1)
+        self.block = nn.Sequential(nn.LayerNorm(20), nn.Linear(20, 30))
+        self.head = nn.Linear(30, 11)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.front(x)
+        self.side(x) * self.block[0](x)
+        y: torch.Tensor = self.head(self.block(x))
+        return y
+
+
 class Halves(nn.Module):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
@@ -162,6 +178,7 @@ class Case:
     make: Callable[[], nn.Module]
     sample: Callable[[], torch.Tensor]
     patterns: tuple[str, ...]
+    frozen: tuple[str, ...] = ()
 
 
 def row() -> torch.Tensor:
@@ -177,6 +194,14 @@ CASES = {
     "convolutions": Case(Convolutions, lambda: torch.randn(2, 3, 8, 8), ("blocks.*",)),
     "shared": Case(Shared, row, ("layer",)),
     "forked": Case(Forked, row, ("block",)),
+    "frozen_front": Case(Perceptron, row, ("blocks.*",), ("front",)),
+    "frozen_embedding": Case(
+        Transformer, lambda: torch.randint(0, 50, (2, 8)), ("layer.*",), ("embed",)
+    ),
+    "frozen_stem": Case(
+        Convolutions, lambda: torch.randn(2, 3, 8, 8), ("blocks.*",), ("stem", "blocks.0")
+    ),
+    "unused": Case(Unused, row, ("block",), ("front",)),
 }
 
 
@@ -279,7 +304,10 @@ def test_step(case: Case, reentrant: bool, tmp_path: Path) -> None:
     path = tmp_path / "net.pt2"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        program = torch.export.export(case.make().train(), (case.sample(),))
+        net = case.make().train()
+        for name in case.frozen:
+            net.get_submodule(name).requires_grad_(False)
+        program = torch.export.export(net, (case.sample(),))
         torch.export.save(program, path)
         theirs = measured(case, program, reentrant)
     ours = predicted(case, path, reentrant)

@@ -52,6 +52,17 @@ bool Saves(const Program& program, const OpDef& def, std::span<const Argument> a
 
 bool GivesList(const OpDef& def) { return def.signature->text().ends_with("-> Tensor[]"); }
 
+// The order in which members are destroyed: the last first, but a list from its front.
+void ReverseMembers(std::vector<Saved>& saved) {
+  std::ranges::reverse(saved);
+  for (auto member = saved.begin(); member != saved.end();) {
+    const auto end = std::find_if(member, saved.end(),
+                                  [&](const Saved& other) { return other.place != member->place; });
+    std::reverse(member, end);
+    member = end;
+  }
+}
+
 // Saved results are released in the alphabetical order of their names.
 std::vector<std::size_t> OrderOfRelease(const OpDef& def, std::size_t results) {
   std::vector<std::size_t> order(results);
@@ -199,6 +210,8 @@ GradNodeId Autograd::AddNode(const GradNode& node) {
 }
 
 // Nodes die from the output towards the inputs, the last edge first.
+// A node dies as C++ destroys its members; those behind it that die with it are cleared before, as
+// they are after they ran.
 void Autograd::DropNode(GradNodeId id) {
   if (--nodes_[id].references > 0) return;
   const std::size_t before = dying_.size();
@@ -206,7 +219,9 @@ void Autograd::DropNode(GradNodeId id) {
   while (dying_.size() > before) {
     const GradNodeId dead = dying_.back();
     dying_.pop_back();
-    ReleaseSaved(dead);
+    std::vector<Saved> members = TakeSaved(dead);
+    if (dead == id) ReverseMembers(members);
+    for (const Saved& saved : members) ReleaseOne(saved);
     const std::span<const Saved> context = saved(dead);
     nodes_[dead].saved = 0;
     for (const Saved& saved : context) ReleaseOne(saved);
@@ -220,6 +235,10 @@ void Autograd::DropNode(GradNodeId id) {
 }
 
 void Autograd::ReleaseSaved(GradNodeId id) {
+  for (const Saved& saved : TakeSaved(id)) ReleaseOne(saved);
+}
+
+std::vector<Saved> Autograd::TakeSaved(GradNodeId id) {
   std::vector<Saved> released;
   std::uint32_t kept = 0;
   for (const Saved& saved : saved(id)) {
@@ -230,7 +249,7 @@ void Autograd::ReleaseSaved(GradNodeId id) {
     }
   }
   nodes_[id].saved = kept;
-  for (const Saved& saved : released) ReleaseOne(saved);
+  return released;
 }
 
 void Autograd::ReleaseOne(const Saved& saved) {
@@ -251,9 +270,14 @@ void Autograd::ReleaseSaved(ValueId id, bool detached) {
 }
 
 // Numbers that Python gave as such are kept whatever a region does with tensors.
-void Autograd::Save(Saved saved) {
+Saved Autograd::AsItIs(Saved saved) const {
   saved.root = RootOf(saved.value);
   saved.version = VersionOf(saved.root).count;
+  return saved;
+}
+
+void Autograd::Save(Saved saved) {
+  saved = AsItIs(saved);
   if (!saved.in_context && !program_.values[saved.value].wrapped_number) {
     if (filled_ != kNoId) {
       saved.detached |= program_.values[object_of_[saved.value]].requires_grad;
@@ -286,12 +310,12 @@ Autograd::Version Autograd::VersionOf(ValueId root) const {
 }
 
 // Who tries out which calls may overwrite has calls that may not.
-void Autograd::RequireAsSaved(GradNodeId id, const Saved& saved) const {
+void Autograd::RequireAsSaved(std::string_view by, const Saved& saved) const {
   if (dispatcher_.overwriting_ != nullptr) return;
   const Version now = VersionOf(saved.root);
   if (saved.holder != kNoId || saved.in_context || now.count == saved.version) return;
   Refuse(
-      fmt::format("{} needs {} as it was, and {} has overwritten it since", name(id),
+      fmt::format("{} needs {} as it was, and {} has overwritten it since", by,
                   shape::Text({program_, saved.value}), now.by->name->text()),
       "PyTorch refuses the step, too: \"one of the variables needed for gradient computation has "
       "been modified by an inplace operation\".");

@@ -196,10 +196,13 @@ class Autograd {
   void MarkAsGradient(ValueId id);
   void DropNode(GradNodeId id);
   void ReleaseOne(const Saved& saved);
+  // What was saved, but for the context, which the node no longer has then.
+  std::vector<Saved> TakeSaved(GradNodeId id);
+  Saved AsItIs(Saved saved) const;  // with the version that it is now of
   void Save(Saved saved);
   ValueId RootOf(ValueId id) const;
   Version VersionOf(ValueId root) const;
-  void RequireAsSaved(GradNodeId id, const Saved& saved) const;
+  void RequireAsSaved(std::string_view by, const Saved& saved) const;
   void RetainSaved(ValueId id, bool detached);
   void ReleaseSaved(ValueId id, bool detached);
   HolderId Pack();

@@ -66,6 +66,10 @@ std::vector<Tensor> Dispatcher::RunGraphAgain(GraphId graph, std::vector<Tensor>
 RegionId Autograd::OpenRegion(Region region) {
   open_ = static_cast<RegionId>(regions_.size());
   region.autocast = dispatcher_.autocast_mode();
+  region.as_given.reserve(region.inputs.size());
+  for (const Tensor& input : region.inputs) {
+    if (input.defined()) region.as_given.push_back(AsItIs({.value = input.id()}));
+  }
   regions_.push_back(std::move(region));
   holders_of_.push_back({.first = static_cast<HolderId>(holders_.size())});
   return open_;
@@ -121,6 +125,7 @@ void Autograd::ReleaseHolder(HolderId id) {
 
 void Autograd::RunAgain(RegionId id) {
   const Region& region = regions_[id];
+  for (const Saved& input : region.as_given) RequireAsSaved("torch.utils.checkpoint", input);
   std::vector<Tensor> operands = region.inputs;
   operands.insert(operands.end(), region.captured.begin(), region.captured.end());
   const GraphId body = region.body;
@@ -139,7 +144,7 @@ void Autograd::RunAgain(RegionId id) {
 std::vector<Saved> Autograd::Unpack(GradNodeId id) {
   std::vector<Saved> out(saved(id).begin(), saved(id).end());
   for (Saved& saved : out) {
-    RequireAsSaved(id, saved);
+    RequireAsSaved(name(id), saved);
     if (saved.holder == kNoId) continue;
     const RegionId region = holders_[saved.holder].region;
     if (holders_of_[region].filled == 0) RunAgain(region);

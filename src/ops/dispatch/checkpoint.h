@@ -27,6 +27,7 @@ inline constexpr std::int64_t kRandomStateBytes = 5056;
 struct Region {
   GraphId body = 0;
   std::vector<Tensor> inputs;
+  std::vector<Saved> as_given;   // the inputs of the form that is not reentrant
   std::vector<Tensor> captured;  // what the body has besides: parameters and buffers
   Tensor random;                 // the state of random numbers when it began, where it is kept
   bool stops_early = true;       // once all that is needed has been computed again

@@ -33,6 +33,29 @@ TEST(Autograd, ArgumentsThatAreNotSavedDieInTheForward) {
   EXPECT_THAT(events[2], Line(-kMatrix, ""));
 }
 
+// What a step frees that computes `%y`, which nothing of the loss needs, up to the loss.
+std::vector<std::string> FreedWith(const std::string& unused) {
+  const std::vector<std::string> events = EventsOfProgram(
+      "parameter %p: f32[4]\nparameter %q: f32[5,1]\n" + unused +
+      "%loss = aten::sum(%p)\nsteelyard::backward(%loss) phase backward\nreturn %loss\n");
+  std::vector<std::string> freed;
+  for (const std::string& event : events) {
+    if (event.ends_with("aten::sum")) break;
+    if (event.starts_with("-")) freed.push_back(event);
+  }
+  return freed;
+}
+
+// Measured with PyTorch 2.15: `other` is a member before `self`, and a node that dies is destroyed
+// from its last member on. One behind it is cleared first, as after it ran.
+TEST(Autograd, ANodeThatNeverRunsDiesFromItsLastMember) {
+  const std::string product =
+      "%a = aten::neg(%p)\n%b = aten::neg(%q)\n%m = aten::mul.Tensor(%a, %b)\n";
+  EXPECT_THAT(FreedWith(product), ElementsAre(Line(-16, ""), Line(-20, ""), Line(-80, "")));
+  EXPECT_THAT(FreedWith(product + "%n = aten::neg(%m)\n"),
+              ElementsAre(Line(-80, ""), Line(-20, ""), Line(-16, ""), Line(-80, "")));
+}
+
 std::string RefusalOfStep(const std::string& lines) {
   const Result<Program> program = ParseText(
       "parameter %p: f32[4,8]\n" + lines +

@@ -89,6 +89,22 @@ TEST(Checkpoint, AMarkedRegionRunsToItsEndAndKeepsNoState) {
   EXPECT_THAT(EventsOfProgram(text), Not(Contains(::testing::StartsWith("+5056"))));
 }
 
+// As PyTorch 2.15 unpacks the region's arguments; those of the reentrant form are detached.
+TEST(Checkpoint, WhatARegionIsGivenMayNotBeOverwritten) {
+  const std::string text =
+      "parameter %p: f32[4,8]\ninput %x: f32[4,8]\n%h = aten::neg(%x)\n"
+      "%y = steelyard::checkpoint(@g, 1, False, %h, %p)\n%loss = aten::sum(%y)\n"
+      "steelyard::backward(%loss) phase backward\nreturn %loss\n"
+      "graph @g(%a: f32[4,8], %b: f32[4,8]) {\n  %r: f32[4,8] = aten::relu_(%a)\n"
+      "  %s: f32[4,8] = aten::mul.Tensor(%r, %b)\n  return %s\n}\n";
+  const Result<Program> program = ParseText(text, "");
+  ASSERT_TRUE(program);
+  const Result<Program> kernels = Dispatcher(*program, Target{}).Run();
+  ASSERT_FALSE(kernels);
+  EXPECT_THAT(Describe(kernels.error()),
+              ::testing::HasSubstr("torch.utils.checkpoint needs f32[4,8] as it was"));
+}
+
 TEST(Checkpoint, WithoutGradientsItIsItsBody) {
   const Program kernels = KernelsOfProgram(
       "input %x: f32[4,8]\n%y = steelyard::checkpoint(@g, 1, False, %x)\nreturn %y\n"
