@@ -103,11 +103,13 @@ std::string SaverWords(const Findings& findings, const Block& block) {
 std::string HolderWords(const Findings& findings, const Block& block) {
   if (block.category == Category::kOutputs) return "held by the caller";
   const bool freed = block.freed < findings.timeline.events.size();
-  if (block.category == Category::kActivations) return SaverWords(findings, block);
   if (block.category == Category::kGradients) return "gradient, until zero_grad";
   if (block.category == Category::kCache && !freed) return "kept for the next token";
-  if (!freed) return "until the end";
-  return fmt::format("until {}", ModelOp(findings, KernelOf(findings, block.freed)));
+  std::string end =
+      freed ? fmt::format("until {}", ModelOp(findings, KernelOf(findings, block.freed)))
+            : "until the end";
+  if (block.category != Category::kActivations) return end;
+  return fmt::format("{}, {}", SaverWords(findings, block), end);
 }
 
 }  // namespace

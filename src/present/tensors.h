@@ -32,7 +32,7 @@ EventPlace PlaceOf(const Findings& findings, std::uint32_t event);
 struct BlockWords {
   std::string tensor;       // "linear_73", "addmm in linear_73", "scratch of aten::linear"
   std::string layout = {};  // "float32 4×128×768"; empty for scratch
-  std::string holder;       // "held by the caller", "until aten::add"
+  std::string holder;       // "held by the caller", "saved by TanhBackward0, until aten::tanh"
   EventPlace made;
 };
 BlockWords Describe(const Findings& findings, const Block& block);
