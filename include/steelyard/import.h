@@ -33,7 +33,8 @@ struct ImportOptions {
   // Refused for others, whose graph is of one dtype and attention. Of the parameters and
   // activations; none: what the config says, else float32.
   std::optional<DType> dtype = {};
-  // The implementation of attention, as transformers names it: "sdpa" or "eager". Empty: sdpa.
+  // The implementation of attention, as transformers names it: "sdpa", "eager" or "flash". Empty:
+  // sdpa.
   std::string attention = {};
   // Takes labels and returns the loss first, where the model has one.
   bool labelled = false;

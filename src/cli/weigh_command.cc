@@ -264,7 +264,7 @@ void WeighCommand::AddImportFlags(std::vector<Flag>* flags) {
                   .arg = "NAME",
                   .help = "attention of a model that is built from a config.json",
                   .field = &attention_,
-                  .choices = {"sdpa", "eager"}},
+                  .choices = {"sdpa", "eager", "flash"}},
                  {.name = "--use-cache",
                   .help = "such a model keeps and returns keys and values of its tokens",
                   .field = &use_cache_}});

@@ -32,6 +32,7 @@ const Architecture kArcee{.type = "arcee",
                           .summary = "Arcee's AFM: Llama with a squared ReLU and no gate",
                           .heads = kTextHeads,
                           .build = Build,
-                          .generates = true};
+                          .generates = true,
+                          .flash = true};
 
 }  // namespace steelyard::models

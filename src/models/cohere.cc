@@ -60,12 +60,14 @@ const Architecture kCohere{.type = "cohere",
                            .summary = "Command R",
                            .heads = kHeads,
                            .build = Build,
-                           .generates = true};
+                           .generates = true,
+                           .flash = true};
 const Architecture kCohere2{.type = "cohere2",
                             .prefix = "Cohere2",
                             .summary = "Command R7B and A",
                             .heads = kHeads,
                             .build = BuildSecond,
-                            .generates = true};
+                            .generates = true,
+                            .flash = true};
 
 }  // namespace steelyard::models

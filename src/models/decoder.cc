@@ -66,6 +66,10 @@ namespace {
 
 constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 
+std::optional<std::int64_t> WindowOf(const CacheLayer& layer) {
+  return layer.window > 0 ? std::optional(layer.window) : std::nullopt;
+}
+
 // A norm of each head.
 struct NormPerHead : Layer {
   NormPerHead(const Layer& parent, std::string_view name, const DecoderConfig& c,
@@ -245,6 +249,8 @@ struct SelfAttention : Layer {
                                   .heads = c.heads,
                                   .scale = c.scale,
                                   .dropout = c.attention_dropout,
+                                  .backwards = true,
+                                  .window = WindowOf(layer),
                                   .softcap = c.score_cap};
     Attended seen = AttendInCall(net(), attention, layer);
     const Tensor rows = b().Call("aten::reshape", seen.out, Shape{net().batch, net().seq, -1});

@@ -107,7 +107,8 @@ const Architecture kGemma{.type = "gemma",
                           .summary = "Gemma 1",
                           .heads = kHeads,
                           .build = BuildGemma,
-                          .generates = true};
+                          .generates = true,
+                          .flash = true};
 const Architecture kGemma2{.type = "gemma2",
                            .prefix = "Gemma2",
                            .summary = "Gemma 2",
@@ -120,6 +121,7 @@ const Architecture kGemma3Text{.type = "gemma3_text",
                                .summary = "Gemma 3 without its eyes",
                                .heads = kGemma3Heads,
                                .build = BuildGemma3,
-                               .generates = true};
+                               .generates = true,
+                               .flash = true};
 
 }  // namespace steelyard::models

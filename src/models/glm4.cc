@@ -52,12 +52,14 @@ const Architecture kGlm{.type = "glm",
                         .summary = "GLM 4 as of 2024",
                         .heads = kHeads,
                         .build = BuildGlm,
-                        .generates = true};
+                        .generates = true,
+                        .flash = true};
 const Architecture kGlm4{.type = "glm4",
                          .prefix = "Glm4",
                          .summary = "GLM 4",
                          .heads = kHeads,
                          .build = BuildGlm4,
-                         .generates = true};
+                         .generates = true,
+                         .flash = true};
 
 }  // namespace steelyard::models

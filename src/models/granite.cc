@@ -36,6 +36,7 @@ const Architecture kGranite{.type = "granite",
                             .summary = "Granite 3 and 4 without experts",
                             .heads = kHeads,
                             .build = Build,
-                            .generates = true};
+                            .generates = true,
+                            .flash = true};
 
 }  // namespace steelyard::models

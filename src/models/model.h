@@ -25,8 +25,9 @@ using Shape = Builder::Shape;
 // Tokens of a text whose length nobody says.
 inline constexpr std::int64_t kUsualSeq = 512;
 
-// The implementation of attention, as transformers' attn_implementation names it.
-enum class Attention : std::uint8_t { kSdpa, kEager };
+// The implementation of attention: transformers' attn_implementation "sdpa", "eager" and
+// "flash_attention_2", which makes no masks.
+enum class Attention : std::uint8_t { kSdpa, kEager, kFlash };
 
 struct AttentionRow {
   std::string_view name;
@@ -68,6 +69,7 @@ struct Architecture {
   bool generates = false;  // calls that keep keys and values are built of it
   // The one implementation of attention that there is of it.
   std::optional<Attention> only_attention = {};
+  bool flash = false;  // flash attention is built of it, too
 };
 
 std::span<const Architecture* const> Architectures();

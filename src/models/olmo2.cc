@@ -54,12 +54,14 @@ const Architecture kOlmo2{.type = "olmo2",
                           .summary = "OLMo 2",
                           .heads = kHeads,
                           .build = Build,
-                          .generates = true};
+                          .generates = true,
+                          .flash = true};
 const Architecture kOlmo3{.type = "olmo3",
                           .prefix = "Olmo3",
                           .summary = "OLMo 3",
                           .heads = kHeads,
                           .build = BuildThird,
-                          .generates = true};
+                          .generates = true,
+                          .flash = true};
 
 }  // namespace steelyard::models

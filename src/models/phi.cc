@@ -49,6 +49,7 @@ const Architecture kPhi{.type = "phi",
                         .summary = "Phi 1 and 2",
                         .heads = kHeads,
                         .build = Build,
-                        .generates = true};
+                        .generates = true,
+                        .flash = true};
 
 }  // namespace steelyard::models

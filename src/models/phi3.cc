@@ -39,6 +39,7 @@ const Architecture kPhi3{.type = "phi3",
                          .summary = "Phi 3 and 4",
                          .heads = kHeads,
                          .build = Build,
-                         .generates = true};
+                         .generates = true,
+                         .flash = true};
 
 }  // namespace steelyard::models

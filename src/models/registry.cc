@@ -18,7 +18,8 @@ constexpr std::array kArchitectures{
     &kT5,        &kUmt5,       &kVit,        &kWhisper,    &kXlmRoberta};
 
 constexpr std::array kAttentions{AttentionRow{"sdpa", Attention::kSdpa},
-                                 AttentionRow{"eager", Attention::kEager}};
+                                 AttentionRow{"eager", Attention::kEager},
+                                 AttentionRow{"flash", Attention::kFlash}};
 
 }  // namespace
 

@@ -36,6 +36,7 @@ const Architecture kSeedOss{.type = "seed_oss",
                             .summary = "ByteDance's Seed-OSS",
                             .heads = kTextHeads,
                             .build = Build,
-                            .generates = true};
+                            .generates = true,
+                            .flash = true};
 
 }  // namespace steelyard::models

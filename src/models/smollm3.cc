@@ -59,6 +59,7 @@ const Architecture kSmolLm3{.type = "smollm3",
                             .summary = "SmolLM 3: layers that do not know places",
                             .heads = kTextHeads,
                             .build = Build,
-                            .generates = true};
+                            .generates = true,
+                            .flash = true};
 
 }  // namespace steelyard::models

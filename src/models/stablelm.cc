@@ -48,6 +48,7 @@ const Architecture kStableLm{.type = "stablelm",
                              .summary = "StableLM",
                              .heads = kHeads,
                              .build = Build,
-                             .generates = true};
+                             .generates = true,
+                             .flash = true};
 
 }  // namespace steelyard::models

@@ -43,6 +43,7 @@ const Architecture kStarcoder2{.type = "starcoder2",
                                .summary = "StarCoder 2",
                                .heads = kHeads,
                                .build = Build,
-                               .generates = true};
+                               .generates = true,
+                               .flash = true};
 
 }  // namespace steelyard::models

@@ -94,6 +94,29 @@ Tensor RepeatHeads(const Net& net, Tensor x, const Heads& heads, Dim seq) {
   return b.Call("aten::reshape", wide, Shape{net.batch, heads.query, seq, heads.width});
 }
 
+// transformers' _flash_attention_forward, of texts without padding.
+Tensor AttendByFlash(const Net& net, const AttentionCall& call) {
+  constexpr std::int64_t kUnit = 8, kWidest = 256;
+  if (call.heads.width % kUnit != 0 || call.heads.width > kWidest) {
+    net.config.Refuse("head_dim",
+                      fmt::format("flash attention takes heads of a multiple of {} that are at "
+                                  "most {} wide, and these are of {}",
+                                  kUnit, kWidest, call.heads.width),
+                      "Pass --attention sdpa.");
+  }
+  Builder& b = net.b;
+  const auto turned = [&](Tensor x) { return b.Call("aten::transpose.int", x, 1, 2); };
+  const Tensor query = turned(call.query);
+  const Tensor key = turned(call.key);
+  const Tensor value = turned(call.value);
+  const double dropout = net.options.training ? call.dropout : 0.0;
+  // As many before a token as there are in the window with it.
+  const Builder::Arg reach = call.window ? Builder::Arg(*call.window - 1) : std::nullopt;
+  return b.CallMany("aten::_flash_attention_forward", 5, query, key, value, std::nullopt,
+                    std::nullopt, net.seq, net.seq, dropout, call.backwards, false, call.scale,
+                    reach, reach)[0];
+}
+
 // Eager attention's weights of `key`, whose heads have been repeated.
 Tensor Weights(const Net& net, const AttentionCall& call, Tensor key) {
   Builder& b = net.b;
@@ -177,6 +200,7 @@ Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> 
   Builder& b = net.b;
   const Tensor packed = PackedSequences(net, positions);
   const Tensor wide = b.Call("aten::expand", positions, Shape{net.batch, -1});
+  if (net.options.attention == Attention::kFlash) return {};
   const MaskAxes axes = AxesOf(net, net.seq, net.seq);
   const auto at = [&](Tensor of, Tensor axis) {
     return b.Call("aten::index.Tensor", of, std::vector<Tensor>{axes.batches, axis});
@@ -415,6 +439,7 @@ std::vector<Tensor> RotateParts(const Net& net, const std::vector<Tensor>& heads
 }
 
 Tensor Attend(const Net& net, const AttentionCall& call) {
+  if (net.options.attention == Attention::kFlash) return AttendByFlash(net, call);
   Builder& b = net.b;
   const Tensor key = RepeatHeads(net, call.key, call.heads, net.seq);
   const Tensor value = RepeatHeads(net, call.value, call.heads, net.seq);

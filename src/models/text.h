@@ -113,6 +113,9 @@ struct AttentionCall {
   double scale = 1.0;
   double dropout = 0.0;  // while it trains
   bool causal = false;   // sdpa without a mask
+  // Of flash attention, which takes no mask: a token sees those before it, or so many of them.
+  bool backwards = false;
+  std::optional<std::int64_t> window = {};
   // Of eager attention.
   std::optional<double> softcap = {};  // of its scores
   bool wide_softmax = true;

@@ -267,6 +267,13 @@ Status RefuseAllocators(const WeighOptions& options) {
                                "--alloc-conf", "Name a CUDA device with --device."));
 }
 
+// The kernels of flash attention are CUDA's.
+Status RefuseFlashOnCpu(const WeighOptions& options) {
+  if (options.attention != "flash" || options.target.device != Device::kCpu) return {};
+  return Unexpected(UsageError("flash attention runs on CUDA devices alone", "--attention",
+                               "Name one: --device h200."));
+}
+
 Result<Weighing> WeighAsAsked(Program program, const WeighOptions& options,
                               const Convention& convention, Clock::time_point begin) {
   const StageTime read{.stage = "read", .seconds = SecondsSince(begin)};
@@ -340,6 +347,7 @@ Result<Weighing> Weigh(const WeighOptions& options) {
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
   SY_RETURN_IF_ERROR(RefuseUseOfCache(options));
   SY_RETURN_IF_ERROR(RefuseAllocators(options));
+  SY_RETURN_IF_ERROR(RefuseFlashOnCpu(options));
   if (options.generate) {
     return Finish(
         WeighGeneration(options, ImportOf(options),

@@ -32,6 +32,8 @@ def namespace_reason(op: str) -> str | None:
 # Kernels that PyTorch has on CUDA alone.
 ON_CUDA = (
     "aten::_conv_depthwise2d",
+    "aten::_flash_attention_backward",
+    "aten::_flash_attention_forward",
     "aten::_fused_rms_norm_backward",
     "aten::_scaled_dot_product_cudnn_attention",
     "aten::_scaled_dot_product_cudnn_attention_backward",
@@ -62,6 +64,7 @@ NO_EXAMPLE = {
 # Tensors of a schema that autograd gives undefined to, which a row must say to be given None.
 UNDEFINED = {
     "aten::_scaled_dot_product_efficient_attention_backward": ["attn_bias"],
+    "aten::_flash_attention_backward": ["cum_seq_q", "cum_seq_k"],
     "aten::_scaled_dot_product_flash_attention_backward": ["cum_seq_q", "cum_seq_k"],
     "aten::_scaled_dot_product_cudnn_attention_backward": ["attn_bias", "cum_seq_q", "cum_seq_k"],
 }

@@ -113,6 +113,27 @@ void ReleaseInOrder(Program& program) {
   std::iota(program.released.begin(), program.released.end(), 0);
 }
 
+// Flash attention is built of some models, and of a text that is read at once.
+Status RefuseFlash(const ImportOptions& options, const Architecture& architecture) {
+  if (!architecture.flash) {
+    return Unexpected(UsageError(
+        "flash attention is not built of models of type \"" + std::string(architecture.type) + "\"",
+        "--attention", "Leave it away."));
+  }
+  if (!options.cache) return {};
+  return Unexpected(UsageError("calls that keep keys and values are not built with flash attention",
+                               "--attention", "Leave it away: they take sdpa."));
+}
+
+Status RefuseWideFlash(models::Attention attention, DType dtype) {
+  const bool half = dtype == DType::kBFloat16 || dtype == DType::kFloat16;
+  if (attention != models::Attention::kFlash || half) return {};
+  return Unexpected(UsageError(
+      fmt::format("flash attention takes bfloat16 and float16, and the model is of {}",
+                  NameOf(dtype)),
+      "--attention", "Pass --dtype bfloat16."));
+}
+
 Result<models::Attention> AttentionOf(const ImportOptions& options,
                                       const Architecture& architecture) {
   const std::optional<models::Attention> named = models::AttentionNamed(options.attention);
@@ -120,6 +141,9 @@ Result<models::Attention> AttentionOf(const ImportOptions& options,
     return Unexpected(
         UsageError("there is no attention \"" + options.attention + "\"", "--attention",
                    fmt::format("It is {}.", fmt::join(NamesOf(models::Attentions()), " or "))));
+  }
+  if (*named == models::Attention::kFlash) {
+    SY_RETURN_IF_ERROR(RefuseFlash(options, architecture));
   }
   const std::optional<models::Attention> only = architecture.only_attention;
   if (!only || *only == *named) return *named;
@@ -146,6 +170,7 @@ Result<Program> BuildModel(const Settings& config, const ImportOptions& options)
   SY_ASSIGN_OR_RETURN(const models::Attention attention, AttentionOf(options, *architecture));
   SY_ASSIGN_OR_RETURN(std::string head, HeadOf(config, *architecture));
   SY_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(config, options));
+  SY_RETURN_IF_ERROR(RefuseWideFlash(attention, dtype));
   const models::ModelOptions chosen{.head = std::move(head),
                                     .dtype = dtype,
                                     .attention = attention,

@@ -132,6 +132,16 @@ std::vector<Tensor> CudaFlashAttention(Dispatcher& d, const Backward& b) {
                     b.result(7), op.arg(6));
 }
 
+// query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, is_causal, return_debug_mask,
+// scale, window_size_left, window_size_right
+std::vector<Tensor> PackageAttention(Dispatcher& d, const Backward& b) {
+  const OpView& op = b.op();
+  return d.CallMany("aten::_flash_attention_backward", b.grad(), b.saved(0), b.saved(1), b.saved(2),
+                    b.result(0), b.result(1), std::nullopt, std::nullopt, op.arg(5), op.arg(6),
+                    op.arg(7), op.arg(8), b.result(2), b.result(3), op.arg(10), op.arg(11),
+                    op.arg(12));
+}
+
 // query, key, value, attn_bias, compute_log_sumexp, dropout_p, is_causal, return_debug_mask, scale
 std::vector<Tensor> CudnnAttention(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();

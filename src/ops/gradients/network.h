@@ -15,6 +15,7 @@ std::vector<Tensor> LayerNorm(Dispatcher& d, const Backward& b);
 std::vector<Tensor> FlashAttention(Dispatcher& d, const Backward& b);
 std::vector<Tensor> EfficientAttention(Dispatcher& d, const Backward& b);
 std::vector<Tensor> CudaFlashAttention(Dispatcher& d, const Backward& b);
+std::vector<Tensor> PackageAttention(Dispatcher& d, const Backward& b);
 std::vector<Tensor> CudnnAttention(Dispatcher& d, const Backward& b);
 std::vector<Tensor> RnnLayer(Dispatcher& d, const Backward& b);
 Tensor EmbeddingWeight(Dispatcher& d, const Backward& b);
@@ -69,6 +70,11 @@ inline constexpr Gradient kCudaFlashAttention =
     Gradient("ScaledDotProductFlashAttentionBackward0",
              {GradientsOf({0, 1, 2}, {0, 1, 2, ResultAt(0), ResultAt(1), ResultAt(6), ResultAt(7)},
                           CudaFlashAttention)})
+        .OnlyOf({0});
+inline constexpr Gradient kPackageAttention =
+    Gradient("FlashAttentionBackward0",
+             {GradientsOf({0, 1, 2}, {0, 1, 2, ResultAt(0), ResultAt(1), ResultAt(2), ResultAt(3)},
+                          PackageAttention)})
         .OnlyOf({0});
 inline constexpr Gradient kCudnnAttention =
     Gradient(
