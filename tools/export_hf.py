@@ -15,6 +15,7 @@ import json
 import warnings
 from pathlib import Path
 
+import hf_flash  # noqa: F401
 import torch
 from hf_models import MODELS
 from recording import measure_named, save_structure
@@ -30,8 +31,10 @@ def export(name: str, out: Path) -> None:
     model.config.architectures = [model.make.__name__]
     model.config.save_pretrained(folder)
     (folder / "sizes.json").write_text(json.dumps(model.sizes) + "\n")
-    if model.data_sizes or model.events:
-        said = {"data_sizes": model.data_sizes, "events": model.events}
+    if model.data_sizes or model.events or model.device:
+        said: dict[str, list[str] | str] = {"data_sizes": model.data_sizes, "events": model.events}
+        if model.device:
+            said["device"] = model.device
         (folder / "export.json").write_text(json.dumps(said) + "\n")
     for file, labelled in (("forward.pt2", False), ("train.pt2", True)):
         with torch.device("meta"):

@@ -89,6 +89,23 @@ LLAMA_LIKE: dict[str, Callable[[], HfModel]] = {
         3,
         12,
     ),
+    "llama-e": lambda: text(
+        t.LlamaForCausalLM,
+        small(t.LlamaConfig, attn_implementation="flash_attention_2", dtype="bfloat16"),
+        2,
+        16,
+    ),
+    "mistral-c": lambda: text(
+        t.MistralForSequenceClassification,
+        other(
+            t.MistralConfig,
+            attn_implementation="flash_attention_2",
+            sliding_window=6,
+            num_labels=3,
+        ),
+        3,
+        12,
+    ),
     "arcee-a": lambda: text(t.ArceeForCausalLM, small(t.ArceeConfig), 2, 16),
     "arcee-b": lambda: text(
         t.ArceeForSequenceClassification,

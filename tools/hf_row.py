@@ -16,8 +16,8 @@ def tokens(*sizes: int) -> torch.Tensor:
 class HfModel:
     """A model: `inputs(labelled)` are its arguments; `sizes` are what steelyard is told of them.
 
-    Of the export alone it is told `data_sizes`, which only the data decide. `events` says why not
-    each event is that of the export, only every figure.
+    Of the export alone it is told `data_sizes`, which only the data decide; of both, `device`.
+    `events` says why not each event is that of the export, only every figure.
     """
 
     make: Any  # the class
@@ -26,6 +26,7 @@ class HfModel:
     sizes: list[str]
     data_sizes: list[str] = field(default_factory=list)
     events: str = ""
+    device: list[str] = field(default_factory=list)
 
 
 def labels_of(head: str, batch: int, seq: int) -> dict[str, torch.Tensor]:
@@ -46,7 +47,9 @@ def labels_of(head: str, batch: int, seq: int) -> dict[str, torch.Tensor]:
 
 def attention_of(config: Any) -> list[str]:
     """What steelyard is told of a config's attention, which is not saved with it."""
-    return ["--attention", "eager"] if config._attn_implementation == "eager" else []
+    names = {"eager": "eager", "flash_attention_2": "flash"}
+    name = names.get(config._attn_implementation)
+    return ["--attention", name] if name else []
 
 
 def text(make: Any, config: Any, batch: int, seq: int) -> HfModel:
@@ -57,4 +60,6 @@ def text(make: Any, config: Any, batch: int, seq: int) -> HfModel:
         return {**out, **(labels_of(make.__name__, batch, seq) if labelled else {})}
 
     sizes = ["--batch", str(batch), "--seq", str(seq), *attention_of(config)]
-    return HfModel(make, config, inputs, sizes)
+    flash = config._attn_implementation == "flash_attention_2"
+    device = ["--device", "h200"] if flash else []
+    return HfModel(make, config, inputs, sizes, device=device)

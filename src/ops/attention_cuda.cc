@@ -5,13 +5,13 @@
 // mem_eff_attention/kernel_backward.h, flash_attn/flash_api.cpp). Operands are [batch, heads,
 // length, size]; results are made as [batch, length, heads, size].
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
-
-#include <fmt/core.h>
 
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
@@ -385,9 +385,10 @@ void CheckFlashOperands(const TensorView& query, const TensorView& key, const Te
   }
   if (!IsHalf(query.dtype())) Refuse("flash attention takes bfloat16 and float16");
   if (query.size(3) % kUnit != 0 || query.size(3) > kWidest) {
-    Refuse(fmt::format("flash attention takes heads of a multiple of {} that are at most {} wide, "
-                       "and these are of {}",
-                       kUnit, kWidest, query.size(3)));
+    Refuse(
+        fmt::format("flash attention takes heads of a multiple of {} that are at most {} wide, "
+                    "and these are of {}",
+                    kUnit, kWidest, query.size(3)));
   }
   if (key.size(3) != query.size(3) || value.size(3) != query.size(3))
     Refuse("flash attention takes heads of one width");

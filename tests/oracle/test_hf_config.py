@@ -44,7 +44,8 @@ def test_a_config_is_weighed_as_its_export(name: str, phase: str, weigh: Weigh) 
     said: dict[str, Any] = {"data_sizes": [], "events": ""}
     if (folder / "export.json").exists():
         said = json.loads((folder / "export.json").read_text())
-    exported = weigh(folder / f"{phase}.pt2", "--events", *said["data_sizes"], *PHASES[phase])
-    built = weigh(folder, "--events", *sizes, *PHASES[phase])
+    asked = ["--events", *said.get("device", []), *PHASES[phase]]
+    exported = weigh(folder / f"{phase}.pt2", *said["data_sizes"], *asked)
+    built = weigh(folder, *sizes, *asked)
     assert figures(built) == figures(exported)
     assert (events(built) == events(exported)) == (said["events"] == "")

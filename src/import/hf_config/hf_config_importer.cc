@@ -128,10 +128,10 @@ Status RefuseFlash(const ImportOptions& options, const Architecture& architectur
 Status RefuseWideFlash(models::Attention attention, DType dtype) {
   const bool half = dtype == DType::kBFloat16 || dtype == DType::kFloat16;
   if (attention != models::Attention::kFlash || half) return {};
-  return Unexpected(UsageError(
-      fmt::format("flash attention takes bfloat16 and float16, and the model is of {}",
-                  NameOf(dtype)),
-      "--attention", "Pass --dtype bfloat16."));
+  return Unexpected(
+      UsageError(fmt::format("flash attention takes bfloat16 and float16, and the model is of {}",
+                             NameOf(dtype)),
+                 "--attention", "Pass --dtype bfloat16."));
 }
 
 Result<models::Attention> AttentionOf(const ImportOptions& options,

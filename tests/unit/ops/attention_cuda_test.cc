@@ -67,5 +67,45 @@ TEST(CudaAttention, AGradientThatLiesOtherwiseIsCopied) {
                   -524288, 524800, -8192, -524800, -524288, -524288, -524288));
 }
 
+// As PyTorch 2.15 asks its allocator on an H100 without a GPU.
+TEST(CudaAttention, FlashesOwnCallHasLengthsOutsideOfHeads) {
+  constexpr std::int64_t kResult = 2 * 9 * 4 * 64 * 2, kSums = 2 * 4 * 9 * 4;
+  EXPECT_THAT(CudaBytesOf("aten::_flash_attention_forward(bf16[2,9,4,64], bf16[2,9,2,64], "
+                          "bf16[2,9,2,64], None, None, 9, 9, 0.0, True, False)"),
+              ElementsAre(kResult, kSums, 16, 8));
+  EXPECT_THAT(CudaBytesOf("aten::_flash_attention_forward(bf16[2,9,4,64], bf16[2,9,2,64], "
+                          "bf16[2,9,2,64], None, None, 9, 9, 0.1, True, False)"),
+              ElementsAre(kResult, kSums, 16, 8, 16, -16));
+}
+
+// Four heads of the query share a key: they are its rows, of a fourth of the heads, which are split
+// further, unless a window hides keys.
+TEST(CudaAttention, GroupsOfASingleQueryAreRows) {
+  constexpr std::int64_t kRow = 4, kWidth = 64, kRows = 2 * 8;
+  const auto call = [](std::string_view window) {
+    return "aten::_flash_attention_forward(bf16[2,1,8,64], bf16[2,20000,2,64], "
+           "bf16[2,20000,2,64], None, None, 1, 20000, 0.0, False, False" +
+           std::string(window) + ")";
+  };
+  const auto split = [](std::int64_t parts) {
+    const std::int64_t sums = parts * kRows * kRow;
+    return ElementsAre(kRows * kWidth * 2, kRows * kRow, sums, sums * kWidth, 16, 8, -sums,
+                       -sums * kWidth);
+  };
+  const std::int64_t of_groups = 40, of_heads = 14;
+  EXPECT_THAT(CudaBytesOf(call("")), split(of_groups));
+  EXPECT_THAT(CudaBytesOf(call(", window_size_left=5")), split(of_heads));
+}
+
+TEST(CudaAttention, FlashsOwnGradientsOfSharedKeysAreAddedUp) {
+  constexpr std::int64_t kQuery = 2 * 9 * 4 * 64 * 2, kKey = kQuery / 2, kSums = 2 * 4 * 128 * 4,
+                         kWide = kSums * 64;
+  EXPECT_THAT(CudaBytesOf("aten::_flash_attention_backward(bf16[2,9,4,64], bf16[2,9,4,64], "
+                          "bf16[2,9,2,64], bf16[2,9,2,64], bf16[2,9,4,64], f32[2,4,9], None, None, "
+                          "9, 9, 0.0, True, u64[2], u64[])"),
+              ElementsAre(kQuery, kKey, kKey, kSums, kWide, kQuery, kQuery, -kQuery, -kQuery,
+                          -kWide, -kSums));
+}
+
 }  // namespace
 }  // namespace steelyard
