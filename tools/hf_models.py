@@ -12,6 +12,7 @@ from hf_decoders import DECODERS
 from hf_encoders import ENCODERS
 from hf_later import LATER
 from hf_llama_like import LLAMA_LIKE
+from hf_recent import RECENT
 from hf_row import HfModel, text
 from hf_seq2seq import SEQ2SEQ
 from hf_vision import VISION
@@ -52,5 +53,6 @@ MODELS: dict[str, Callable[[], HfModel]] = {
     **SEQ2SEQ,
     **LATER,
     **LLAMA_LIKE,
+    **RECENT,
     **VISION,
 }

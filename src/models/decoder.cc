@@ -140,6 +140,7 @@ struct SelfAttention : Layer {
         break;
       case Parting::kProjectedFirst:
         each_part(project);
+        if (c.clip) each_part([&](std::size_t i) { Clip(parts[i], *c.clip); });
         each_part(view, norm, turn);
         break;
       case Parting::kTurnedLast:
@@ -153,6 +154,7 @@ struct SelfAttention : Layer {
     for (std::size_t i = 0; i < norms.size(); ++i) Norm(parts, i);
     return parts;
   }
+  void Clip(Tensor part, double most) const { b().Call("aten::clamp_", part, -most, most); }
   // Of queries and keys.
   void Norm(std::vector<Tensor>& parts, std::size_t i) const {
     if (i < norms.size()) parts[i] = norms[i](parts[i]);
@@ -197,9 +199,35 @@ struct SelfAttention : Layer {
         for (Tensor& of : heads) of = RotateNeighbours(net(), of, cos, sin);
         for (Tensor& of : heads) of = Cast(net(), of, DType::kFloat32, dtype);
         break;
+      case RotaryForm::kAllWideNeighbours:
+        heads = WideNeighboursTurned(heads, cos, sin);
+        break;
     }
     Leave(net(), {parts[0], parts[1]});
     return {.heads = heads};
+  }
+  // Each half of cosines and sines serves two neighbours.
+  Tensor Doubled(Tensor of) const {
+    const Tensor half = b().Call("aten::slice.Tensor", of, 3, 0, c.rotated / 2);
+    return b().Call("aten::repeat_interleave.self_int", half, 2, -1);
+  }
+  // Neighbours change places in the model's dtype; products and sums are float32.
+  std::vector<Tensor> WideNeighboursTurned(std::vector<Tensor> heads, Tensor cos,
+                                           Tensor sin) const {
+    const DType dtype = net().dtype();
+    const Tensor cosines = Doubled(cos);
+    const Tensor sines = Doubled(sin);
+    for (Tensor& of : heads) {
+      const Tensor straight =
+          b().Call("aten::mul.Tensor", Cast(net(), of, dtype, DType::kFloat32), cosines);
+      const Tensor turned = Cast(net(), NeighboursChanged(net(), of), dtype, DType::kFloat32);
+      of = b().Call("aten::add.Tensor", straight, b().Call("aten::mul.Tensor", turned, sines));
+    }
+    const std::vector<Tensor> wide = heads;
+    for (Tensor& of : heads) of = Cast(net(), of, DType::kFloat32, dtype);
+    Leave(net(), {cosines, sines});
+    if (dtype != DType::kFloat32) Leave(net(), wide);
+    return heads;
   }
   // As attention itself writes it: what is turned and what is not stay variables of it.
   TurnedHeads PartlyTurned(const std::vector<Tensor>& heads, Tensor cos, Tensor sin) const {
@@ -216,15 +244,10 @@ struct SelfAttention : Layer {
     }
     return turned;
   }
-  // By the first half of cosines and sines, each of which serves two neighbours.
   std::vector<Tensor> NeighboursTurned(const std::vector<Tensor>& heads, Tensor cos,
                                        Tensor sin) const {
-    const auto doubled = [&](Tensor of) {
-      const Tensor half = b().Call("aten::slice.Tensor", of, 3, 0, c.rotated / 2);
-      return b().Call("aten::repeat_interleave.self_int", half, 2, -1);
-    };
-    const Tensor cosines = doubled(cos);
-    const Tensor sines = doubled(sin);
+    const Tensor cosines = Doubled(cos);
+    const Tensor sines = Doubled(sin);
     const RotatedPart part{
         .width = c.rotated, .of = c.heads.width, .joined_last = true, .neighbours = true};
     std::vector<Tensor> turned = RotateParts(net(), heads, part, cosines, sines);
@@ -240,6 +263,9 @@ struct SelfAttention : Layer {
       cos = b().Call("aten::unsqueeze", rotary.cos, 1);
       sin = b().Call("aten::unsqueeze", rotary.sin, 1);
       turned = Turned(parts, cos, sin);
+    }
+    if (c.head_norm == HeadNorm::kTurned) {
+      for (std::size_t i = 0; i < norms.size(); ++i) Norm(turned.heads, i);
     }
     const States states = Updated(net(), {.key = turned.heads[1], .value = parts[2]}, layer);
     const AttentionCall attention{.query = turned.heads[0],

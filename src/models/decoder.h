@@ -19,8 +19,8 @@ namespace steelyard::models {
 
 // Norms of the heads of queries and keys: none, of all of a token's heads at once, of heads as
 // [batch, seq, heads, width], or behind the transposition of that, of all by one weight or of each
-// by its own.
-enum class HeadNorm : std::uint8_t { kNone, kFlat, kBefore, kBehind, kEach };
+// by its own, or when they have been turned.
+enum class HeadNorm : std::uint8_t { kNone, kFlat, kBefore, kBehind, kEach, kTurned };
 // How far one of query, key and value gets before the next: to its heads, no further than its
 // projection, or up to the transposition of all of them.
 enum class Parting : std::uint8_t { kOneByOne, kProjectedFirst, kTurnedLast };
@@ -58,6 +58,7 @@ struct DecoderConfig {
   HeadNorm head_norm = HeadNorm::kNone;
   std::array<std::string_view, 2> head_norm_names{"q_norm", "k_norm"};
   Parting parting = Parting::kOneByOne;
+  std::optional<double> clip = {};  // of projections, where all of them come first
   NormForm norm = NormForm::kRoot;
   std::string_view last_norm = "norm";
   std::vector<NormAt> norms{{"input_layernorm", NormPlace::kBeforeAttention},

@@ -350,7 +350,8 @@ RotaryEmbedding::RotaryEmbedding(const Layer& parent, std::string_view name,
 
 Rotary RotaryEmbedding::operator()(Tensor positions, std::size_t kind) const {
   const auto call = Enter();
-  const DType dtype = form == RotaryForm::kWideHalves ? DType::kFloat32 : net().dtype();
+  const bool wide = form == RotaryForm::kWideHalves || form == RotaryForm::kAllWideNeighbours;
+  const DType dtype = wide ? DType::kFloat32 : net().dtype();
   const auto turn = [&](const std::vector<Tensor>& operands) {
     Tensor places = b().Call("aten::unsqueeze", operands[0], 2);
     places = b().Call("aten::to.dtype", places, DType::kFloat32);
@@ -404,14 +405,18 @@ Tensor Rotate(const Net& net, Tensor x, std::int64_t width, Tensor cos, Tensor s
   return b.Call("aten::add.Tensor", straight, b.Call("aten::mul.Tensor", turned, sin));
 }
 
-Tensor RotateNeighbours(const Net& net, Tensor x, Tensor cos, Tensor sin) {
+Tensor NeighboursChanged(const Net& net, Tensor x) {
   Builder& b = net.b;
-  const Tensor straight = b.Call("aten::mul.Tensor", x, cos);
   const Tensor even = b.Call("aten::slice.Tensor", x, 3, 0, kEnd, 2);
   const Tensor odd = b.Call("aten::slice.Tensor", x, 3, 1, kEnd, 2);
   const std::vector<Tensor> pairs{b.Call("aten::neg", odd), even};
-  const Tensor turned =
-      b.Call("aten::flatten.using_ints", b.Call("aten::stack", pairs, -1), -2, -1);
+  return b.Call("aten::flatten.using_ints", b.Call("aten::stack", pairs, -1), -2, -1);
+}
+
+Tensor RotateNeighbours(const Net& net, Tensor x, Tensor cos, Tensor sin) {
+  Builder& b = net.b;
+  const Tensor straight = b.Call("aten::mul.Tensor", x, cos);
+  const Tensor turned = NeighboursChanged(net, x);
   return b.Call("aten::add.Tensor", straight, b.Call("aten::mul.Tensor", turned, sin));
 }
 

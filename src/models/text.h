@@ -60,8 +60,14 @@ std::int64_t RotatedWidth(const Settings& c, std::int64_t width, std::string_vie
 void RefuseCrossAttention(const Settings& c);
 
 // Which numbers of a head are turned together: those of its halves, or neighbours; in float32 where
-// cosines and sines stay so wide, or queries and keys are made so.
-enum class RotaryForm : std::uint8_t { kHalves, kWideHalves, kNeighbours, kWideNeighbours };
+// cosines and sines stay so wide, or queries and keys are made so, or both of these.
+enum class RotaryForm : std::uint8_t {
+  kHalves,
+  kWideHalves,
+  kNeighbours,
+  kWideNeighbours,
+  kAllWideNeighbours
+};
 
 // LlamaRotaryEmbedding and its likes: frequencies from a buffer of half the rotated width. Where
 // layers have kinds with frequencies of their own, the names of the buffers begin with the kind.
@@ -93,7 +99,9 @@ Tensor SplitHeads(const Net& net, Tensor x, std::int64_t width, Dim seq);
 Tensor HalfTurned(const Net& net, Tensor x, std::int64_t width);
 // apply_rotary_pos_emb of one tensor of heads.
 Tensor Rotate(const Net& net, Tensor x, std::int64_t width, Tensor cos, Tensor sin);
-// The same of neighbours.
+// Of each two neighbours, the second with the other sign and then the first.
+Tensor NeighboursChanged(const Net& net, Tensor x);
+// apply_rotary_pos_emb of neighbours.
 Tensor RotateNeighbours(const Net& net, Tensor x, Tensor cos, Tensor sin);
 // The same of several tensors, where only the first `width` of a head are turned.
 struct RotatedPart {
