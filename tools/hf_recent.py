@@ -44,6 +44,33 @@ RECENT: dict[str, Callable[[], HfModel]] = {
         3,
         12,
     ),
+    "gpt_oss-a": lambda: text(
+        t.GptOssForCausalLM,
+        small(
+            t.GptOssConfig,
+            head_dim=16,
+            num_local_experts=4,
+            num_experts_per_tok=2,
+            sliding_window=6,
+            attn_implementation="eager",
+        ),
+        2,
+        16,
+    ),
+    "gpt_oss-b": lambda: text(
+        t.GptOssForSequenceClassification,
+        other(
+            t.GptOssConfig,
+            head_dim=24,
+            num_local_experts=6,
+            num_experts_per_tok=3,
+            sliding_window=7,
+            attention_bias=False,
+            num_labels=3,
+        ),
+        3,
+        12,
+    ),
     "exaone4-a": lambda: text(
         t.Exaone4ForCausalLM,
         small(t.Exaone4Config, num_hidden_layers=5, sliding_window=6, sliding_window_pattern=4),

@@ -47,6 +47,7 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "cohere2-a": (2, 9, 5, 1),
     "glm-a": (2, 6, 4, 1),
     "glm4-a": (2, 6, 4, 1),
+    "gpt_oss-a": (2, 9, 5, 1),
     "granite-a": (2, 5, 4, 1),
     "arcee-a": (2, 5, 4, 1),
     "ernie4_5-a": (2, 5, 4, 1),
@@ -62,7 +63,7 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "starcoder2-a": (2, 9, 5, 1),
 }
 # Types whose scores sdpa cannot make.
-EAGER = ("gemma2", "bloom")
+EAGER = ("gemma2", "bloom", "gpt_oss")
 
 
 def held(cache: Any) -> int:

@@ -93,6 +93,7 @@ struct SelfAttention : Layer {
     const std::int64_t width = c.heads.width;
     const std::int64_t query = c.heads.query * width;
     const std::int64_t key = c.heads.key * width;
+    if (c.sinks) sinks = Parameter("sinks", {c.heads.query});
     if (c.fused) {
       out.emplace(*this, "o_proj", query, c.hidden, c.out_bias);
       in.emplace_back(*this, "qkv_proj", c.hidden, query + 2 * key, c.qkv_bias);
@@ -202,6 +203,9 @@ struct SelfAttention : Layer {
       case RotaryForm::kAllWideNeighbours:
         heads = WideNeighboursTurned(heads, cos, sin);
         break;
+      case RotaryForm::kChunks:
+        for (Tensor& of : heads) of = RotateChunks(net(), of, cos, sin);
+        break;
     }
     Leave(net(), {parts[0], parts[1]});
     return {.heads = heads};
@@ -277,6 +281,7 @@ struct SelfAttention : Layer {
                                   .dropout = c.attention_dropout,
                                   .backwards = true,
                                   .window = WindowOf(layer),
+                                  .sinks = sinks,
                                   .softcap = c.score_cap};
     Attended seen = AttendInCall(net(), attention, layer);
     const Tensor rows = b().Call("aten::reshape", seen.out, Shape{net().batch, net().seq, -1});
@@ -290,6 +295,7 @@ struct SelfAttention : Layer {
     return seen;
   }
   const DecoderConfig& c;
+  Tensor sinks;
   std::vector<Linear> in;
   std::optional<Linear> out;
   std::vector<DecoderNorm> norms;
@@ -358,6 +364,27 @@ struct SparseBlock : Layer {
   std::optional<Linear> shared_gate;
 };
 
+// A router with its experts, which returns what the router gives the chosen ones.
+struct ScoredBlock : Layer {
+  ScoredBlock(const Layer& parent, const DecoderConfig& config)
+      : Layer(parent, "mlp", config.classes + "MLP"),
+        c(config),
+        router(*this, "router", c.classes + "TopKRouter", c.experts),
+        experts(*this, "experts", c.classes + "Experts", c.experts) {}
+  Fed operator()(Tensor x, std::vector<Tensor>& routers) const {
+    const auto call = Enter();
+    const Tensor rows = b().Call("aten::reshape", x, Shape{-1, c.hidden});
+    const Routed routed = router(rows);
+    routers.push_back(routed.logits);
+    const Tensor out = BatchOf(net(), experts(rows, routed), c.hidden);
+    Leave(net(), {routed.logits, routed.chosen});
+    return {out, routed.weights};
+  }
+  const DecoderConfig& c;
+  ChosenRouter router;
+  Experts experts;
+};
+
 struct FeedForward {
   FeedForward(const Layer& parent, const DecoderConfig& c, std::int64_t number) {
     const auto index = static_cast<std::size_t>(number);
@@ -365,17 +392,21 @@ struct FeedForward {
       plain.emplace(parent, c);
     } else if (c.sparse == Sparse::kNone || (index < c.dense.size() && c.dense[index])) {
       dense.emplace(parent, "mlp", c, c.inner);
+    } else if (c.sparse == Sparse::kScored) {
+      scored.emplace(parent, c);
     } else {
       sparse.emplace(parent, c);
     }
   }
-  Tensor operator()(Tensor x, std::vector<Tensor>& routers) const {
+  Fed operator()(Tensor x, std::vector<Tensor>& routers) const {
     if (plain) return (*plain)(x);
+    if (scored) return (*scored)(x, routers);
     return dense ? (*dense)(x) : (*sparse)(x, routers);
   }
   std::optional<PlainMlp> plain;
   std::optional<GatedMlp> dense;
   std::optional<SparseBlock> sparse;
+  std::optional<ScoredBlock> scored;
 };
 
 }  // namespace

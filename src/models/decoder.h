@@ -36,8 +36,8 @@ struct NormAt {
 // call; or of the same norm: x + attention + MLP, in that order or with x last.
 enum class Halves : std::uint8_t { kInTurn, kInTurnNamed, kBeside, kBesideLast };
 // What decides between experts: nothing, Mixtral's block, one that makes the experts before the
-// router, or one with an expert that all tokens share.
-enum class Sparse : std::uint8_t { kNone, kPlain, kExpertsFirst, kShared };
+// router, one with an expert that all tokens share, or one that returns its router's weights.
+enum class Sparse : std::uint8_t { kNone, kPlain, kExpertsFirst, kShared, kScored };
 
 struct DecoderConfig {
   // What its classes' names begin with: "transformers.models.llama.modeling_llama.Llama".
@@ -91,7 +91,9 @@ struct DecoderConfig {
   bool full_mask = true;
   std::optional<std::int64_t> window = {};
   std::vector<bool> windowed = {};
-  bool rotary_by_mask = false;  // each kind of layer has frequencies of its own
+  bool rotary_by_mask = false;       // each kind of layer has frequencies of its own
+  bool masks_know_positions = true;  // so that texts in one sequence do not see each other
+  bool sinks = false;                // heads have a further score, of nothing
   RotaryForm rotary = RotaryForm::kHalves;
   std::vector<bool> unturned = {};  // layers that do not turn
 

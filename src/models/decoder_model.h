@@ -37,6 +37,12 @@ struct DecoderNorm {
   std::optional<CentredNorm> centred;
 };
 
+// What an MLP gives, and what it returns besides.
+struct Fed {
+  Fed(Tensor rows, Tensor besides = {}) : out(rows), kept(besides) {}
+  Tensor out, kept;
+};
+
 // Gemma's is times a number that lies in a buffer.
 struct TokenEmbedding : Layer {
   TokenEmbedding(const Layer& parent, const DecoderConfig& c);
@@ -92,15 +98,17 @@ struct DecoderLayer : Layer {
     if (attention_dropout) y = dropouts[*attention_dropout](y);
     const Tensor between = Added(x, y);
     const Tensor second = Normed(NormPlace::kBeforeMlp, between);
-    y = mlp(second, routers);
+    const Fed fed = mlp(second, routers);
+    y = fed.out;
     if (has(NormPlace::kBeforeMlp)) Leave(net(), {second});
+    if (fed.kept.defined()) Leave(net(), {attended.weights});
     y = Normed(NormPlace::kBehindMlp, y);
     if (mlp_dropout) y = dropouts[*mlp_dropout](y);
     const Tensor out = Added(between, y);
     if (named) {
       Leave(net(), {first, between, attended.out, attended.weights, y});
     } else {
-      Leave(net(), {between, attended.weights});
+      Leave(net(), {between, fed.kept.defined() ? fed.kept : attended.weights});
     }
     return out;
   }
@@ -109,7 +117,7 @@ struct DecoderLayer : Layer {
                 std::vector<Tensor>& routers) const {
     Tensor y = attended.out;
     if (attention_dropout) y = dropouts[*attention_dropout](y);
-    Tensor z = mlp(first, routers);
+    Tensor z = Fed(mlp(first, routers)).out;
     if (mlp_dropout) z = dropouts[*mlp_dropout](z);
     const bool last = halves == Halves::kBesideLast;
     const Tensor sum =
@@ -174,14 +182,20 @@ struct DecoderModel : Layer {
     }
     x = norm(x);
     // Where there are two masks, they and what they are made of stand in dictionaries.
-    Leave(net(), c.windowed.empty() ? std::vector<Tensor>{positions, embedded, full, near}
-                                    : std::vector<Tensor>{full, near, embedded, positions});
+    if (c.windowed.empty()) {
+      Leave(net(), {positions, embedded, full, near});
+    } else if (c.masks_know_positions) {
+      Leave(net(), {full, near, embedded, positions});
+    } else {
+      Leave(net(), {positions, full, near, embedded});
+    }
     for (const Rotary& turn : turns) Leave(net(), {turn.cos, turn.sin});
     return x;
   }
   // Of the layers that look through the window, or of the others.
   Tensor MaskOf(Tensor positions, std::optional<std::int64_t> window) const {
     if (Generates(net())) return MaskOfStep(net(), KeptBy(c, window), window);
+    if (!c.masks_know_positions) return window ? NearCausalMask(net(), *window) : CausalMask(net());
     return CausalMask(net(), positions, window);
   }
   static std::vector<std::string_view> RotaryKinds(const DecoderConfig& c) {

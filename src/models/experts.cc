@@ -8,6 +8,8 @@
 
 #include <fmt/core.h>
 
+#include <limits>
+
 #include "models/cache.h"
 
 namespace steelyard::models {
@@ -49,6 +51,22 @@ Routed TopKRouter::operator()(Tensor rows) const {
   return {.logits = logits, .weights = weights, .chosen = best[1]};
 }
 
+ChosenRouter::ChosenRouter(const Layer& parent, std::string_view name, std::string_view class_name,
+                           const ExpertPlan& expert_plan)
+    : Layer(parent, name, class_name),
+      plan(expert_plan),
+      weight(Parameter("weight", {plan.count, plan.hidden})),
+      bias(Parameter("bias", {plan.count})) {}
+
+Routed ChosenRouter::operator()(Tensor rows) const {
+  const auto call = Enter();
+  const Tensor logits = b().Call("aten::linear", rows, weight, bias);
+  const std::vector<Tensor> best = b().CallMany("aten::topk", 2, logits, plan.chosen, -1);
+  const Tensor weights = b().Call("aten::softmax.int", best[0], 1, net().dtype());
+  Leave(net(), {best[0]});
+  return {.logits = logits, .weights = weights, .chosen = best[1]};
+}
+
 // Said once, by the first of them.
 void NoteScratch(Net& net) {
   if (!Generates(net) || net.dtype() != DType::kBFloat16 || net.noted_scratch) return;
@@ -62,9 +80,15 @@ Experts::Experts(const Layer& parent, std::string_view name, std::string_view cl
                  const ExpertPlan& expert_plan)
     : Layer(parent, name, class_name),
       plan(expert_plan),
-      gate_up(Parameter("gate_up_proj", {plan.count, 2 * plan.inner, plan.hidden})),
-      down(Parameter("down_proj", {plan.count, plan.hidden, plan.inner})),
-      act(*this, "act_fn", "hidden_act", "silu") {
+      gate_up(Parameter("gate_up_proj", plan.limited
+                                            ? Shape{plan.count, plan.hidden, 2 * plan.inner}
+                                            : Shape{plan.count, 2 * plan.inner, plan.hidden})),
+      gate_up_bias(plan.limited ? Parameter("gate_up_proj_bias", {plan.count, 2 * plan.inner})
+                                : Tensor()),
+      down(Parameter("down_proj", plan.limited ? Shape{plan.count, plan.inner, plan.hidden}
+                                               : Shape{plan.count, plan.hidden, plan.inner})),
+      down_bias(plan.limited ? Parameter("down_proj_bias", {plan.count, plan.hidden}) : Tensor()) {
+  if (!plan.limited) act.emplace(*this, "act_fn", "hidden_act", "silu");
   NoteScratch(net());
   if (plan.chosen <= plan.count) return;
   net().config.Refuse("num_experts_per_tok",
@@ -72,11 +96,37 @@ Experts::Experts(const Layer& parent, std::string_view name, std::string_view cl
 }
 
 Tensor Experts::Product(Tensor rows, Tensor weight, Tensor offsets) const {
-  const Tensor turned = b().Call("aten::transpose.int", weight, -2, -1);
+  const Tensor turned = plan.limited ? weight : b().Call("aten::transpose.int", weight, -2, -1);
   // What transformers traces in bfloat16, and in other dtypes; it runs the one for all.
   const bool native = Generates(net()) || net().dtype() == DType::kBFloat16;
   return b().Call(native ? "aten::_grouped_mm" : "transformers::grouped_mm_fallback", rows, turned,
                   offsets);
+}
+
+Tensor Experts::Gated(Tensor both) const {
+  if (plan.limited) return GatedWithLimits(both);
+  const std::vector<Tensor> halves = b().CallMany("aten::chunk", 2, both, 2, -1);
+  const Tensor gated = b().Call("aten::mul.Tensor", (*act)(halves[0]), halves[1]);
+  Leave(net(), {halves[0], halves[1], both});
+  return gated;
+}
+
+// Gate and up lie in turns.
+Tensor Experts::GatedWithLimits(Tensor both) const {
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  const auto each_second = [&](std::int64_t from) {
+    return b().Call("aten::slice.Tensor", both, 1, from, kEnd, 2);
+  };
+  const double limit = plan.limited->limit;
+  const Tensor gates = each_second(0);
+  const Tensor ups = each_second(1);
+  const Tensor gate = b().Call("aten::clamp", gates, std::nullopt, limit);
+  const Tensor up = b().Call("aten::clamp", ups, -limit, limit);
+  const Tensor gained = b().Call("aten::mul.Tensor", gate, plan.limited->gain);
+  const Tensor open = b().Call("aten::mul.Tensor", gate, b().Call("aten::sigmoid", gained));
+  const Tensor gated = b().Call("aten::mul.Tensor", b().Call("aten::add.Tensor", up, 1), open);
+  Leave(net(), {gate, up, open, both});
+  return gated;
 }
 
 Tensor Experts::operator()(Tensor rows, const Routed& routed) const {
@@ -98,11 +148,16 @@ Tensor Experts::operator()(Tensor rows, const Routed& routed) const {
   const Tensor offsets =
       b().Call("aten::cumsum", counts, 0, Builder::Named("dtype", DType::kInt32));
 
-  const Tensor both = Product(given, gate_up, offsets);
-  const std::vector<Tensor> halves = b().CallMany("aten::chunk", 2, both, 2, -1);
-  const Tensor gated = b().Call("aten::mul.Tensor", act(halves[0]), halves[1]);
-  Leave(net(), {halves[0], halves[1], both});
-  const Tensor found = Product(gated, down, offsets);
+  const auto bias_of = [&](Tensor bias) { return bias.defined() ? at(bias, sorted[0]) : Tensor(); };
+  const auto with = [&](Tensor bias, Tensor product) {
+    return bias.defined() ? b().Call("aten::add_.Tensor", product, bias) : product;
+  };
+  const Tensor first_bias = bias_of(gate_up_bias);
+  const Tensor both = with(first_bias, Product(given, gate_up, offsets));
+  const Tensor gated = Gated(both);
+  const Tensor bias = bias_of(down_bias);
+  Leave(net(), {first_bias});
+  const Tensor found = with(bias, Product(gated, down, offsets));
 
   Tensor x = b().Call("aten::mul.Tensor", found, b().Call("aten::unsqueeze", given_weights, -1));
   Tensor back = b().Call("aten::empty_like", order);
@@ -114,8 +169,8 @@ Tensor Experts::operator()(Tensor rows, const Routed& routed) const {
   x = b().Call("aten::view", x, Shape{tokens, plan.chosen, plan.hidden});
   const Tensor sum = b().Call("aten::sum.dim_IntList", x, Shape{1});
   const Tensor out = plan.wide_weights ? Cast(net(), sum, DType::kFloat32, net().dtype()) : sum;
-  Leave(net(), {sorted[0], order, given, given_weights, counted, counts, offsets, found, weighted,
-                back, sum});
+  Leave(net(), {sorted[0], order, given, given_weights, counted, counts, offsets, bias, found,
+                weighted, back, sum});
   return out;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,11 @@ struct ExpertPlan {
   bool normalised = true;     // weights of a token add up to one
   bool wide_weights = false;  // weights stay in float32
   double jitter = 0.0;        // of what a block is given, while it trains
+  // Experts with biases, whose weights are not transposed, and whose gate has limits: GPT-OSS's.
+  struct LimitedGate {
+    double gain = 1.0, limit = 1.0;
+  };
+  std::optional<LimitedGate> limited = {};
 };
 
 // Rows for tokens: `x` of [batch, seq, width] as [batch * seq, width], and back.
@@ -38,16 +44,28 @@ struct TopKRouter : Layer {
   Tensor weight;
 };
 
+// With a bias; weights of a token are shares of the logits of those that are chosen.
+struct ChosenRouter : Layer {
+  ChosenRouter(const Layer& parent, std::string_view name, std::string_view class_name,
+               const ExpertPlan& plan);
+  Routed operator()(Tensor rows) const;
+  ExpertPlan plan;
+  Tensor weight, bias;
+};
+
 struct Experts : Layer {
   Experts(const Layer& parent, std::string_view name, std::string_view class_name,
           const ExpertPlan& plan);
   Tensor operator()(Tensor rows, const Routed& routed) const;
   ExpertPlan plan;
-  Tensor gate_up, down;
-  Activation act;
+  Tensor gate_up, gate_up_bias, down, down_bias;
+  std::optional<Activation> act;
 
  private:
   Tensor Product(Tensor rows, Tensor weight, Tensor offsets) const;
+  // What the gate lets through of the product of gate and up.
+  Tensor Gated(Tensor both) const;
+  Tensor GatedWithLimits(Tensor both) const;
 };
 
 // What is added to a loss so that experts are chosen evenly, of the logits of every router.

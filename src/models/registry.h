@@ -34,6 +34,7 @@ extern const Architecture kGlm;
 extern const Architecture kGlm4;
 extern const Architecture kGpt2;
 extern const Architecture kGptNeoX;
+extern const Architecture kGptOss;
 extern const Architecture kGranite;
 extern const Architecture kHunYuanDenseV1;
 extern const Architecture kLlama;

@@ -117,8 +117,29 @@ Tensor AttendByFlash(const Net& net, const AttentionCall& call) {
                     reach, reach)[0];
 }
 
+// Shares of scores of which each head has one more, for nothing. `variables` are what a function
+// keeps until it returns.
+Tensor WeightsBesideSinks(const Net& net, const AttentionCall& call, Tensor scores,
+                          std::vector<Tensor>& variables) {
+  Builder& b = net.b;
+  const Tensor of_heads = b.Call("aten::reshape", call.sinks, Shape{1, -1, 1, 1});
+  const Tensor sinks = b.Call("aten::expand", of_heads, Shape{net.batch, -1, net.seq, -1});
+  const Tensor all = b.Call("aten::cat", std::vector<Tensor>{scores, sinks}, -1);
+  const Tensor most = b.CallMany("aten::max.dim", 2, all, -1, true)[0];
+  const Tensor lowered = b.Call("aten::sub.Tensor", all, most);
+  Leave(net, {all});
+  const Tensor shares = b.Call("aten::softmax.int", lowered, -1, net.dtype());
+  const Tensor kept = b.Call("aten::slice.Tensor", shares, 3, 0, -1);
+  const double dropout = net.options.training ? call.dropout : 0.0;
+  const Tensor weights = b.Call("aten::dropout", kept, dropout, net.options.training);
+  Leave(net, {scores});
+  variables = {lowered, shares, kept};
+  return weights;
+}
+
 // Eager attention's weights of `key`, whose heads have been repeated.
-Tensor Weights(const Net& net, const AttentionCall& call, Tensor key) {
+Tensor Weights(const Net& net, const AttentionCall& call, Tensor key,
+               std::vector<Tensor>& variables) {
   Builder& b = net.b;
   const Tensor turned = b.Call("aten::transpose.int", key, 2, 3);
   Tensor scores =
@@ -129,6 +150,7 @@ Tensor Weights(const Net& net, const AttentionCall& call, Tensor key) {
   }
   if (call.bias.defined()) scores = b.Call("aten::add.Tensor", scores, call.bias);
   if (call.mask.defined()) scores = b.Call("aten::add.Tensor", scores, call.mask);
+  if (call.sinks.defined()) return WeightsBesideSinks(net, call, scores, variables);
   if (call.wide_softmax) {
     scores = b.Call("aten::softmax.int", scores, -1, DType::kFloat32);
     scores = Cast(net, scores, DType::kFloat32, net.dtype());
@@ -232,6 +254,18 @@ Tensor CausalMask(const Net& net) {
   const MaskAxes axes = AxesOf(net, net.seq, net.seq);
   const Tensor mask = net.b.Call("aten::le.Tensor", axes.keys, axes.queries);
   return AsAttentionTakesIt(net, mask, net.seq, net.seq);
+}
+
+Tensor NearCausalMask(const Net& net, std::int64_t window) {
+  Builder& b = net.b;
+  const MaskAxes axes = AxesOf(net, net.seq, net.seq);
+  const Tensor all =
+      b.Call("aten::new_ones", axes.queries, Shape{}, Builder::Named("dtype", DType::kBool));
+  const Tensor first = b.Call("aten::sub.Tensor", axes.queries, window);
+  const Tensor near =
+      b.Call("aten::__and__.Tensor", all, b.Call("aten::gt.Tensor", axes.keys, first));
+  const Tensor before = b.Call("aten::le.Tensor", axes.keys, axes.queries);
+  return AsAttentionTakesIt(net, b.Call("aten::__and__.Tensor", near, before), net.seq, net.seq);
 }
 
 Tensor MaskOfStep(const Net& net, const CacheLayer& layer, std::optional<std::int64_t> window) {
@@ -348,6 +382,13 @@ RotaryEmbedding::RotaryEmbedding(const Layer& parent, std::string_view name,
   }
 }
 
+Tensor RotaryEmbedding::Doubled(Tensor angles) const {
+  if (form == RotaryForm::kChunks) return angles;
+  if (form == RotaryForm::kWideNeighbours)
+    return b().Call("aten::repeat_interleave.self_int", angles, 2, -1);
+  return b().Call("aten::cat", std::vector<Tensor>{angles, angles}, -1);
+}
+
 Rotary RotaryEmbedding::operator()(Tensor positions, std::size_t kind) const {
   const auto call = Enter();
   const bool wide = form == RotaryForm::kWideHalves || form == RotaryForm::kAllWideNeighbours;
@@ -356,14 +397,14 @@ Rotary RotaryEmbedding::operator()(Tensor positions, std::size_t kind) const {
     Tensor places = b().Call("aten::unsqueeze", operands[0], 2);
     places = b().Call("aten::to.dtype", places, DType::kFloat32);
     const Tensor angles = b().Call("aten::mul.Tensor", places, operands[1]);
-    const Tensor twice = form == RotaryForm::kWideNeighbours
-                             ? b().Call("aten::repeat_interleave.self_int", angles, 2, -1)
-                             : b().Call("aten::cat", std::vector<Tensor>{angles, angles}, -1);
+    const Tensor twice = Doubled(angles);
     const Tensor cos = b().Call("aten::mul.Tensor", b().Call("aten::cos", twice), 1.0);
     const Tensor sin = b().Call("aten::mul.Tensor", b().Call("aten::sin", twice), 1.0);
     const std::vector<Tensor> both{Cast(net(), cos, DType::kFloat32, dtype),
                                    Cast(net(), sin, DType::kFloat32, dtype)};
-    Leave(net(), {angles, twice, cos, sin});
+    Leave(net(), {angles});
+    if (form != RotaryForm::kChunks) Leave(net(), {twice});
+    Leave(net(), {cos, sin});
     return both;
   };
   if (Generates(net())) {
@@ -403,6 +444,21 @@ Tensor Rotate(const Net& net, Tensor x, std::int64_t width, Tensor cos, Tensor s
   const Tensor straight = b.Call("aten::mul.Tensor", x, cos);
   const Tensor turned = HalfTurned(net, x, width);
   return b.Call("aten::add.Tensor", straight, b.Call("aten::mul.Tensor", turned, sin));
+}
+
+Tensor RotateChunks(const Net& net, Tensor x, Tensor cos, Tensor sin) {
+  Builder& b = net.b;
+  const std::vector<Tensor> halves = b.CallMany("aten::chunk", 2, x, 2, -1);
+  const auto times = [&](std::size_t half, Tensor by) {
+    return b.Call("aten::mul.Tensor", halves[half], by);
+  };
+  const Tensor straight = times(0, cos);
+  const Tensor low = b.Call("aten::sub.Tensor", straight, times(1, sin));
+  const Tensor crossed = times(1, cos);
+  const Tensor high = b.Call("aten::add.Tensor", crossed, times(0, sin));
+  const Tensor turned = b.Call("aten::cat", std::vector<Tensor>{low, high}, -1);
+  Leave(net, {low, high});
+  return turned;
 }
 
 Tensor NeighboursChanged(const Net& net, Tensor x) {
@@ -455,7 +511,8 @@ Tensor Attend(const Net& net, const AttentionCall& call) {
     out = b.Call("aten::scaled_dot_product_attention", call.query, key, value, mask, dropout,
                  call.causal, call.scale);
   } else {
-    out = b.Call("aten::matmul", Weights(net, call, key), value);
+    std::vector<Tensor> variables;
+    out = b.Call("aten::matmul", Weights(net, call, key, variables), value);
     if (!call.contiguous) return b.Call("aten::transpose.int", out, 1, 2);
   }
   return b.Call("aten::contiguous", b.Call("aten::transpose.int", out, 1, 2));
@@ -479,6 +536,7 @@ Attended AttendInStep(const Net& net, const AttentionCall& call, const StepSizes
     value = RepeatHeads(net, value, call.heads, Dim(sizes.keys));
   }
   Attended found;
+  std::vector<Tensor> variables;
   if (sdpa) {
     if (grouped && !of_groups && one) {  // pack_gqa
       query = b.Call("aten::reshape", query, Shape{net.batch, call.heads.key, -1, sizes.key_width});
@@ -489,12 +547,13 @@ Attended AttendInStep(const Net& net, const AttentionCall& call, const StepSizes
     found.out =
         b.Call("aten::reshape", found.out, Shape{net.batch, -1, net.seq, sizes.value_width});
   } else {
-    found.weights = Weights(net, call, key);
+    found.weights = Weights(net, call, key, variables);
     found.out = b.Call("aten::matmul", found.weights, value);
   }
   found.out = b.Call("aten::transpose.int", found.out, 1, 2);
   if (sdpa || call.contiguous) found.out = b.Call("aten::contiguous", found.out);
   if (repeats) Leave(net, {key, value});
+  Leave(net, variables);
   return found;
 }
 

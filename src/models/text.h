@@ -30,8 +30,9 @@ double LeastOf(DType dtype);
 // sequence; with `window`, at most so many of them. Bool for sdpa, added for eager attention.
 Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> window = {});
 
-// The same of models that are not given positions: a token sees all those before it.
+// The same of models that are not given positions: a token sees all those before it, or so many.
 Tensor CausalMask(const Net& net);
+Tensor NearCausalMask(const Net& net, std::int64_t window);
 // In a call of a generation: of [batch, 1, seq, keys], for layers that keep so much of what they
 // have seen, through `window`. None where sdpa needs none (_ignore_causal_mask_sdpa).
 Tensor MaskOfStep(const Net& net, const CacheLayer& layer, std::optional<std::int64_t> window = {});
@@ -60,13 +61,15 @@ std::int64_t RotatedWidth(const Settings& c, std::int64_t width, std::string_vie
 void RefuseCrossAttention(const Settings& c);
 
 // Which numbers of a head are turned together: those of its halves, or neighbours; in float32 where
-// cosines and sines stay so wide, or queries and keys are made so, or both of these.
+// cosines and sines stay so wide, or queries and keys are made so, or both of these. One cosine and
+// sine serves both halves where they are not doubled.
 enum class RotaryForm : std::uint8_t {
   kHalves,
   kWideHalves,
   kNeighbours,
   kWideNeighbours,
-  kAllWideNeighbours
+  kAllWideNeighbours,
+  kChunks
 };
 
 // LlamaRotaryEmbedding and its likes: frequencies from a buffer of half the rotated width. Where
@@ -78,6 +81,9 @@ struct RotaryEmbedding : Layer {
   Rotary operator()(Tensor positions, std::size_t kind = 0) const;
   std::vector<Tensor> frequencies;
   RotaryForm form;
+
+ private:
+  Tensor Doubled(Tensor angles) const;
 };
 
 struct Heads {
@@ -99,6 +105,8 @@ Tensor SplitHeads(const Net& net, Tensor x, std::int64_t width, Dim seq);
 Tensor HalfTurned(const Net& net, Tensor x, std::int64_t width);
 // apply_rotary_pos_emb of one tensor of heads.
 Tensor Rotate(const Net& net, Tensor x, std::int64_t width, Tensor cos, Tensor sin);
+// The same where halves are not put together first.
+Tensor RotateChunks(const Net& net, Tensor x, Tensor cos, Tensor sin);
 // Of each two neighbours, the second with the other sign and then the first.
 Tensor NeighboursChanged(const Net& net, Tensor x);
 // apply_rotary_pos_emb of neighbours.
@@ -125,6 +133,7 @@ struct AttentionCall {
   bool backwards = false;
   std::optional<std::int64_t> window = {};
   // Of eager attention.
+  Tensor sinks = {};                   // a further score for each head, of nothing
   std::optional<double> softcap = {};  // of its scores
   bool wide_softmax = true;
   bool contiguous = true;
