@@ -15,6 +15,13 @@ RECENT: dict[str, Callable[[], HfModel]] = {
         3,
         12,
     ),
+    "olmo-a": lambda: text(t.OlmoForCausalLM, small(t.OlmoConfig), 2, 16),
+    "olmo-b": lambda: text(
+        t.OlmoForSequenceClassification,
+        other(t.OlmoConfig, clip_qkv=8.0, attention_bias=True, num_labels=3),
+        3,
+        12,
+    ),
     "olmoe-a": lambda: text(
         t.OlmoeForCausalLM,
         small(t.OlmoeConfig, num_experts=4, num_experts_per_tok=2),

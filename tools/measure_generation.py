@@ -53,6 +53,7 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "ernie4_5-a": (2, 5, 4, 1),
     "exaone4-a": (2, 9, 5, 1),
     "hunyuan_v1_dense-a": (2, 5, 4, 1),
+    "olmo-a": (2, 5, 4, 1),
     "olmoe-a": (2, 5, 4, 1),
     "olmo2-a": (3, 5, 4, 1),
     "olmo3-a": (2, 9, 5, 1),

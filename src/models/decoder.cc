@@ -37,6 +37,18 @@ Tensor CentredNorm::operator()(Tensor x) const {
   return found;
 }
 
+BareNorm::BareNorm(const Layer& parent, std::string_view name, std::string_view class_name,
+                   std::int64_t size, double epsilon)
+    : Layer(parent, name, class_name), width(size), eps(epsilon) {}
+
+Tensor BareNorm::operator()(Tensor x) const {
+  const auto call = Enter();
+  const Tensor wide = Cast(net(), x, net().dtype(), DType::kFloat32);
+  const Tensor normed =
+      b().Call("aten::layer_norm", wide, Shape{width}, std::nullopt, std::nullopt, eps);
+  return Cast(net(), normed, DType::kFloat32, net().dtype());
+}
+
 DecoderNorm::DecoderNorm(const Layer& parent, std::string_view name, const DecoderConfig& c,
                          std::int64_t width, double epsilon, std::int64_t heads) {
   switch (c.norm) {
@@ -54,11 +66,15 @@ DecoderNorm::DecoderNorm(const Layer& parent, std::string_view name, const Decod
       centred.emplace(parent, name, c.classes + "LayerNorm",
                       heads > 0 ? Shape{heads, width} : Shape{width}, epsilon);
       return;
+    case NormForm::kBare:
+      bare.emplace(parent, name, c.classes + "LayerNorm", width, epsilon);
+      return;
   }
 }
 
 Tensor DecoderNorm::operator()(Tensor x) const {
   if (root) return (*root)(x);
+  if (bare) return (*bare)(x);
   return mean ? (*mean)(x) : (*centred)(x);
 }
 

@@ -24,8 +24,9 @@ enum class HeadNorm : std::uint8_t { kNone, kFlat, kBefore, kBehind, kEach, kTur
 // How far one of query, key and value gets before the next: to its heads, no further than its
 // projection, or up to the transposition of all of them.
 enum class Parting : std::uint8_t { kOneByOne, kProjectedFirst, kTurnedLast };
-// Llama's norm, with OLMo 2's weight, PyTorch's layer norm, or Cohere's, which is written out.
-enum class NormForm : std::uint8_t { kRoot, kWideRoot, kMean, kCentred };
+// Llama's norm, with OLMo 2's weight, PyTorch's layer norm, Cohere's, which is written out, or
+// OLMo's, which has no weight.
+enum class NormForm : std::uint8_t { kRoot, kWideRoot, kMean, kCentred, kBare };
 // Where a layer's norms stand.
 enum class NormPlace : std::uint8_t { kBeforeAttention, kBehindAttention, kBeforeMlp, kBehindMlp };
 struct NormAt {

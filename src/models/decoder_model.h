@@ -25,6 +25,15 @@ struct CentredNorm : Layer {
   double eps;
 };
 
+// OLMo's norm: PyTorch's in float32, without a weight.
+struct BareNorm : Layer {
+  BareNorm(const Layer& parent, std::string_view name, std::string_view class_name,
+           std::int64_t width, double eps);
+  Tensor operator()(Tensor x) const;
+  std::int64_t width;
+  double eps;
+};
+
 struct DecoderNorm {
   DecoderNorm(const Layer& parent, std::string_view name, const DecoderConfig& c,
               std::int64_t width, double epsilon, std::int64_t heads = 0);
@@ -35,6 +44,7 @@ struct DecoderNorm {
   std::optional<RmsNorm> root;
   std::optional<LayerNorm> mean;
   std::optional<CentredNorm> centred;
+  std::optional<BareNorm> bare;
 };
 
 // What an MLP gives, and what it returns besides.

@@ -45,6 +45,7 @@ extern const Architecture kMixtral;
 extern const Architecture kModernBert;
 extern const Architecture kMpnet;
 extern const Architecture kMt5;
+extern const Architecture kOlmo;
 extern const Architecture kOlmo2;
 extern const Architecture kOlmo3;
 extern const Architecture kOlmoe;
