@@ -14,6 +14,7 @@
 
 #include "ops/cuda/copies.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/grid_sample_backward.h"
 #include "ops/gradients/image.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -211,12 +212,17 @@ void GridShape(const OpView& op, Outputs& out) {
   out.Add(image.dtype(), sizes);
 }
 
-// Places once per pixel, then weights and sums per channel; bicubic ones have 16 neighbours.
-template <int kNeighbours>
+// Cubic weights reach twice as far along each axis as linear ones.
+template <int kLinear>
+std::int64_t Neighbours(std::int64_t interpolation) {
+  constexpr std::int64_t kCubic = 2;
+  return interpolation == kCubic ? kLinear * kLinear : kLinear;
+}
+
+// Places once per pixel, then weights and sums per channel.
+template <int kLinear>
 Work GridWork(const OpView& op) {
-  constexpr std::int64_t kBicubic = 2;
-  const std::int64_t neighbours = op.integer(2) == kBicubic ? 16 : kNeighbours;
-  return {.alu = work::Elements(op.output()) * (2 * neighbours - 1) +
+  return {.alu = work::Elements(op.output()) * (2 * Neighbours<kLinear>(op.integer(2)) - 1) +
                  work::Elements(op.tensor(1)) * 4};
 }
 
@@ -244,16 +250,15 @@ void GridBackwardAllocations(const OpView& op, Allocations& memory) {
   // The kernel for images reads the gradient in rows.
   if (op.self().rank() == 4) allocations::Free(allocations::Contiguous(op.self(), memory), memory);
 }
-template <int kNeighbours>
+template <int kLinear>
 Work GridBackwardWork(const OpView& op) {
-  return {.alu = work::Elements(op.self()) * (std::int64_t{4} * kNeighbours) +
+  return {.alu = work::Elements(op.self()) * (4 * Neighbours<kLinear>(op.integer(3))) +
                  work::Elements(op.tensor(2)) * 4};
 }
 
 std::vector<Tensor> GridSampler(Dispatcher& d, const OpView& op) {
   const TensorView image = op.self();
   if (image.rank() != 4 && image.rank() != 5) Refuse("an image or a volume is needed");
-  if (image.rank() == 5 && op.integer(2) == 2) Refuse("volumes have no bicubic interpolation");
   const OpName kernel =
       image.rank() == 4 ? OpName("aten::grid_sampler_2d") : OpName("aten::grid_sampler_3d");
   return {d.Call(kernel, d.tensor(op, 0), d.tensor(op, 1), op.arg(2), op.arg(3), op.arg(4))};
@@ -491,14 +496,16 @@ constexpr std::array kRows{
          "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
          "aten::grid_sampler_2d_backward(f32[2,3,5,6], f32[2,3,4,4], f32[2,5,6,2], 0, 0, False, "
          "[True, True])"},
-        GridBackwardShape<2>, GridBackwardAllocations, GridBackwardWork<4>)),
+        GridBackwardShape<2>, GridBackwardAllocations, GridBackwardWork<4>,
+        gradients::kGridSampler2dBackward)),
     CopyingOut(Sample(
         {"aten::grid_sampler_3d_backward", "The gradients of a volume and of places in it.",
          "(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int "
          "padding_mode, bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
          "aten::grid_sampler_3d_backward(f32[2,3,5,6,7], f32[2,3,4,4,4], f32[2,5,6,7,3], 0, 0, "
          "False, [True, True])"},
-        GridBackwardShape<3>, GridBackwardAllocations, GridBackwardWork<8>)),
+        GridBackwardShape<3>, GridBackwardAllocations, GridBackwardWork<8>,
+        gradients::kGridSampler3dBackward)),
     Casting(precision::kFullOrPromote,
             Call({"aten::grid_sampler", "An image or volume at the places of a grid.",
                   "(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
