@@ -55,7 +55,10 @@ void AddProduct(const OpView& op, const Dims& sizes, Outputs& out) {
     RequireResult(op.self(), dtype, sizes);
     return out.AddLike(op.self());
   }
-  if (kFirst == 1) RequireBroadcast(op.self(), sizes);
+  if (kFirst == 1) {
+    RequireBroadcast(op.self(), sizes);
+    product::RequireSummandOf(op.self(), op.tensor(1));
+  }
   out.Add(dtype, sizes);
 }
 

@@ -16,6 +16,7 @@
 #include "ops/einsum.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
+#include "ops/rules/product.h"
 #include "ops/rules/shape.h"
 
 namespace steelyard::ops {
@@ -174,7 +175,9 @@ Tensor Contract(Dispatcher& d, Tensor a, Tensor b, const Dims& of_a, const Dims&
   const OpName product = number ? OpName("aten::dot") : OpName("aten::mm");
   return d.Call("aten::reshape", d.Call(product, left, right), sizes);
 }
+// Autocast on the CPU has no rule for it, and it asks before a product could cast.
 std::vector<Tensor> Tensordot(Dispatcher& d, const OpView& op) {
+  product::RequireSameDType(op.self(), op.tensor(1));
   return {Contract(d, d.tensor(op, 0), d.tensor(op, 1), op.ints(2), op.ints(3))};
 }
 // Over the last dimension of each.

@@ -20,6 +20,7 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/product.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
@@ -254,6 +255,9 @@ std::vector<Tensor> Trilinear(Dispatcher& d, const OpView& op) {
 // input1, input2, weight, bias
 std::vector<Tensor> Bilinear(Dispatcher& d, const OpView& op) {
   const TensorView first = op.self(), second = op.tensor(1), weight = op.tensor(2);
+  product::RequireSameDType(first, second);
+  product::RequireSameDType(first, weight);
+  if (op.given(3)) product::RequireSummandOf(op.tensor(3), first);
   shape::RequireRank("the weight", weight, 3);
   shape::RequireEqual("dimensions of the inputs", first.rank(), second.rank());
   if (first.rank() == 0) Refuse("an input without dimensions");

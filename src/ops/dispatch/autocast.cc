@@ -85,7 +85,7 @@ DType Autocast::WidestOf(std::span<const Argument> args) const {
     VisitValues(program_, argument, [&](ValueId id) {
       if (!IsEligible(id)) return;
       const DType dtype = dispatcher_.ViewOf(id).dtype();
-      if (dtype != DType::kFloat32 && dtype != mode_.low) {
+      if (widest != DType::kFloat32 && dtype != DType::kFloat32 && dtype != mode_.low) {
         Refuse("autocast promotes float32 and its own dtype only, as in PyTorch");
       }
       if (dtype == DType::kFloat32) widest = dtype;

@@ -39,6 +39,7 @@ void RequireOperands(const TensorView& input, const TensorView& weight, const Te
                      std::int64_t groups) {
   RequireOperands(input, weight, groups);
   if (!bias.defined()) return;
+  product::RequireSummandOf(bias, input);
   shape::RequireRank("the bias", bias, 1);
   shape::RequireEqual("output channels", bias.size(0), weight.size(0));
 }

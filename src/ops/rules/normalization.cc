@@ -16,9 +16,15 @@ DType AccumulateType(DType dtype) {
 }
 
 DType StatisticsType(const TensorView& input, std::initializer_list<TensorView> parameters) {
-  const bool mixed = std::ranges::any_of(
-      parameters, [&](const TensorView& p) { return p.defined() && p.dtype() != input.dtype(); });
-  return mixed ? DType::kFloat32 : input.dtype();
+  const auto all_of = [&](DType dtype) {
+    return std::ranges::all_of(
+        parameters, [&](const TensorView& p) { return !p.defined() || p.dtype() == dtype; });
+  };
+  if (all_of(input.dtype())) return input.dtype();
+  if (AccumulateType(input.dtype()) == input.dtype() || !all_of(DType::kFloat32)) {
+    Refuse("parameters are of the input's dtype, or float32 for an input in half precision");
+  }
+  return DType::kFloat32;
 }
 
 bool IsDenseImage(const TensorView& image) {

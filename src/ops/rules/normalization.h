@@ -12,7 +12,8 @@ namespace steelyard::normalization {
 // The dtype in which a kernel of `dtype` adds up.
 DType AccumulateType(DType dtype);
 
-// Statistics have the input's dtype, unless parameters of another make them float32.
+// Statistics have the input's dtype, unless parameters of another make them float32. Refuses
+// parameters that no kernel of the CPU takes with this input.
 DType StatisticsType(const TensorView& input, std::initializer_list<TensorView> parameters);
 
 // Row-major or channels-last without gaps: kernels read it as it lies.

@@ -24,6 +24,12 @@ void RequireSameDType(const TensorView& a, const TensorView& b) {
   Refuse(fmt::format("factors of different dtypes: {} and {}", shape::Text(a), shape::Text(b)));
 }
 
+void RequireSummandOf(const TensorView& summand, const TensorView& factor) {
+  if (summand.dtype() == factor.dtype()) return;
+  Refuse(fmt::format("a product of {} is added to {}, which is of another dtype",
+                     NameOf(factor.dtype()), shape::Text(summand)));
+}
+
 void RequireInner(const TensorView& a, const TensorView& b) {
   const std::int64_t columns = a.size(-1);
   const bool transposed = columns != b.size(-2) && columns == b.size(-1);

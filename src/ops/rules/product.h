@@ -14,6 +14,8 @@ namespace steelyard::product {
 
 // Refuses factors of different dtypes; `a` decides the result's.
 void RequireSameDType(const TensorView& a, const TensorView& b);
+// Refuses what a product, or a convolution, is to be added to where it is of another dtype.
+void RequireSummandOf(const TensorView& summand, const TensorView& factor);
 // Refuses unless the columns of `a` and the rows of `b` agree. Requires: two dimensions each.
 void RequireInner(const TensorView& a, const TensorView& b);
 

@@ -106,6 +106,8 @@ TEST(Convolution, WrongOperandsAreRefused) {
               HasSubstr("output channels differ"));
   EXPECT_THAT(RefusalOf("aten::conv2d(f32[8,8], f32[5,3,3,3])"), HasSubstr("over 2 dimensions"));
   EXPECT_THAT(RefusalOf("aten::conv2d(f32[2,3,8,8], f16[5,3,3,3])"), HasSubstr("different dtypes"));
+  EXPECT_THAT(RefusalOf("aten::conv2d(f32[2,3,8,8], f32[5,3,3,3], bf16[5])"),
+              HasSubstr("of another dtype"));
   EXPECT_THAT(
       RefusalOf("aten::conv_transpose2d.input(f32[2,4,1,1], f32[4,6,1,1], None, [1,1], [1,1])"),
       HasSubstr("gives no image"));

@@ -31,6 +31,9 @@ TEST_F(NormalizationRules, ParametersOfAnotherDTypeWidenTheStatistics) {
   const TensorView half = Make(DType::kBFloat16, {2, 3}), single = Make(DType::kFloat32, {3});
   EXPECT_EQ(StatisticsType(half, {half, None()}), DType::kBFloat16);
   EXPECT_EQ(StatisticsType(half, {None(), single}), DType::kFloat32);
+  EXPECT_THROW(StatisticsType(half, {single, half}), RuleError);
+  EXPECT_THROW(StatisticsType(single, {half}), RuleError);
+  EXPECT_THROW(StatisticsType(Make(DType::kFloat64, {3}), {single}), RuleError);
 }
 
 TEST_F(NormalizationRules, DenseImagesHaveRowsOrAdjacentChannels) {

@@ -57,6 +57,8 @@ TEST_F(ProductRules, FactorsMustAgree) {
   EXPECT_NO_THROW(RequireInner(Floats({2, 3}, {3, 1}), Floats({3, 5}, {5, 1})));
   EXPECT_THROW(RequireInner(Floats({2, 3}, {3, 1}), Floats({5, 3}, {3, 1})), RuleError);
   EXPECT_THROW(RequireSameDType(Floats({2}, {1}), Halves({2}, {1})), RuleError);
+  EXPECT_NO_THROW(RequireSummandOf(Floats({2}, {1}), Floats({2}, {1})));
+  EXPECT_THROW(RequireSummandOf(Floats({2}, {1}), Halves({2}, {1})), RuleError);
 }
 
 }  // namespace
