@@ -405,6 +405,10 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
         "aten::index_fill*.int_Tensor", "equal places are given, and rows take them to be distinct"
     ),
     KnownValues("aten::renorm", "factors of slices are written by no operator"),
+    KnownValues(
+        "aten::*fused_moving_avg_obs*",
+        "the scale that follows from what was seen is written by no operator",
+    ),
     KnownValues("aten::_grouped_mm", "the ends of groups are drawn, and leave rows that are not"),
 )
 
