@@ -58,8 +58,10 @@ constexpr std::int64_t kGateBlock = 32;
 constexpr std::int64_t kLine = 16;
 constexpr std::int64_t kClash = 256;
 constexpr std::int64_t kPage = 4096;
-// What the scratchpad needs besides its pages (measured).
-constexpr std::int64_t kScratchTail = 776;
+// What the scratchpad needs besides its pages, with the addresses of a product's factors (measured
+// on one thread).
+constexpr std::int64_t kScratchTail = 696;
+constexpr std::int64_t kAddresses = 80;
 constexpr std::int64_t kTrainingScratchTail = 568;
 
 std::int64_t RowOf(std::int64_t size) {
@@ -75,15 +77,18 @@ std::int64_t Pages(Count elements, DType dtype) {
   return RoundUp(allocations::Bytes(elements, dtype), kPage);
 }
 
-// States and cells of all steps before and after, the gates of a step, a state and the bias, each
-// in whole pages; up to a page too little where sizes coincide.
+// States and cells of all steps before and after, the gates of a step and a state, each in whole
+// pages, and a page. For a single sequence the inputs of all steps are multiplied at once;
+// otherwise inputs and states are if there are as many (rnn_brgemm_utils.cpp).
 std::int64_t ScratchBytes(const Layer& layer, DType dtype) {
   const Count rows = StateRows(layer);
+  const bool all_steps = layer.batch == 1 && layer.steps > 1;
+  const bool together = !all_steps && layer.inputs == layer.hidden;
   return Pages(rows * RowOf(std::max(layer.inputs, layer.hidden)), dtype) +
          Pages(rows * layer.hidden, dtype) +
-         Pages(Count(kGates) * layer.batch * layer.hidden, dtype) +
-         Pages(Count(layer.batch) * RowOf(layer.hidden), dtype) +
-         Pages(Count(kGates) * layer.hidden, dtype) + kScratchTail;
+         Pages(Count(all_steps ? layer.steps : layer.batch) * RowOf(kGates * layer.hidden), dtype) +
+         Pages(Count(layer.batch) * RowOf(layer.hidden), dtype) + kPage + kScratchTail +
+         (together ? 2 : 1) * kAddresses;
 }
 
 // A gradient needs gates and states of all steps, and states, states and cells of gradients.

@@ -587,7 +587,8 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
   // A view says what its base says, in the no_grad mode too; what is overwritten is the same
   // tensor.
   const bool differentiable =
-      *def.alias != Alias::kNone && out_.values[args[0].value].requires_grad &&
+      *def.alias != Alias::kNone && args[0].kind == ArgKind::kValue &&
+      out_.values[args[0].value].requires_grad &&
       (*def.alias == Alias::kInPlace || def.grad->kind() != Gradient::Kind::kNone);
   const bool on_device = target_.device != Device::kCpu;
   const Places places = on_device ? PlacesOf(args) : Places();
