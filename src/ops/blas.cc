@@ -220,7 +220,8 @@ template <int kFirst>
 void MultiplyByOneDnn(const OpView& op, Allocations& memory) {
   const TensorView a = op.tensor(kFirst), b = op.tensor(kFirst + 1);
   product::FactorCopies copies(memory);
-  if (!product::OneDnnReads(a)) copies.Add(work::Elements(a), a.dtype());
+  const bool is_read = product::OneDnnReads(a);
+  if (!is_read) copies.Add(work::Elements(a), a.dtype());
   if (!product::OneDnnReads(b)) copies.Add(work::Elements(b), b.dtype());
   if (op.output().stride(-1) == 1 || op.output().size(-1) == 1) {
     AllocateScratch<kFirst>(op,
@@ -228,7 +229,7 @@ void MultiplyByOneDnn(const OpView& op, Allocations& memory) {
                              .columns = b.size(2),
                              .depth = a.size(2),
                              .batch = a.size(0),
-                             .first_transposed = product::LiesTransposed(a),
+                             .first_transposed = is_read && product::LiesTransposed(a),
                              .is_batch = true},
                             memory);
   }

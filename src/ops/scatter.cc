@@ -31,16 +31,25 @@ namespace {
 
 // --- scatter, scatter_add, index_add(self, dim, index, ...) -------------------------------------
 
-void RowMajorCopyShape(const OpView& op, Outputs& out) {
+void RequireDTypeOf(const TensorView& self, const TensorView& source) {
+  if (source.dtype() != self.dtype()) Refuse("what is written must be of the tensor's dtype");
+}
+
+// self, dim, index, and the source where it is no number.
+void RequireScatter(const OpView& op) {
   op.dim(1, op.self().rank());
   RequireIndex(op.tensor(2));
+  if (op.arg(3).kind == ArgKind::kValue) RequireDTypeOf(op.self(), op.tensor(3));
+}
+
+void RowMajorCopyShape(const OpView& op, Outputs& out) {
+  RequireScatter(op);
   out.Add(op.self().dtype(), op.self().sizes());
 }
 
 void ScatterInPlaceShape(const OpView& op, Outputs& out) {
   shape::RequireWritable(op.self());
-  op.dim(1, op.self().rank());
-  RequireIndex(op.tensor(2));
+  RequireScatter(op);
   out.AddLike(op.self());
 }
 
@@ -149,9 +158,7 @@ void CopySlicesInPlaceShape(const OpView& op, Outputs& out) {
 void PutShape(const OpView& op, Outputs& out) {
   RequireLong(op.tensor(1));
   if (op.tensor(1).count() != op.tensor(2).count()) Refuse("a position for each element is needed");
-  if (op.self().dtype() != op.tensor(2).dtype()) {
-    Refuse("what is written must be of the tensor's dtype");
-  }
+  RequireDTypeOf(op.self(), op.tensor(2));
   if (op.self().count() == 0 && op.tensor(1).count() > 0) Refuse("there is nowhere to put it");
   shape::RequireWritable(op.self());
   out.AddLike(op.self());
@@ -172,7 +179,7 @@ std::vector<Tensor> Put(Dispatcher& d, const OpView& op) {
 void MaskedScatterShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self(), mask = op.tensor(1), source = op.tensor(2);
   if (mask.dtype() != DType::kBool) Refuse("a mask must be bool, not " + shape::Text(mask));
-  if (source.dtype() != self.dtype()) Refuse("what is written must be of the tensor's dtype");
+  RequireDTypeOf(self, source);
   const Dims sizes = shape::Broadcast({self, mask});
   if (!std::ranges::equal(std::span<const std::int64_t>(sizes), self.sizes())) {
     Refuse("the mask is larger than the tensor");

@@ -27,5 +27,13 @@ TEST(Slices, AreFilledCopiedAndReduced) {
               HasSubstr("does not fit"));
 }
 
+TEST(Scatter, WhatIsWrittenIsOfTheTensorsDType) {
+  for (const std::string_view call : {"aten::scatter_add(f32[4,8], 0, i64[2,8], bf16[2,8])",
+                                      "aten::scatter_.src(f32[4,8], 0, i64[2,8], f64[2,8])",
+                                      "aten::index_add(f32[4,16], 0, i64[2], bf16[2,16])"}) {
+    EXPECT_THAT(RefusalOf(call), HasSubstr("of the tensor's dtype")) << call;
+  }
+}
+
 }  // namespace
 }  // namespace steelyard
