@@ -46,5 +46,6 @@ namespace steelyard::ops {
 std::span<const OpDef> Inverses();
 std::span<const OpDef> Lu();
 std::span<const OpDef> GeneralSpectra();
+std::span<const OpDef> MatrixExponentials();
 
 }  // namespace steelyard::ops

@@ -31,6 +31,7 @@ constexpr std::array kFamilies{
     &ops::Spectra,
     &ops::GeneralSpectra,
     &ops::Inverses,
+    &ops::MatrixExponentials,
     &ops::Convolution,
     &ops::CudaConvolution,
     &ops::Attention,

@@ -282,6 +282,12 @@ DIFFERENCES: tuple[Known, ...] = (
     ),
     Known("aten::*linalg*", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::inverse", NOTHING, is_empty, extent=Extent.NOTHING),
+    Known("aten::matrix_exp", NOTHING, is_empty, extent=Extent.NOTHING),
+    Known(
+        "aten::*matrix_exp",
+        "elements in one place make a large norm, and rows take it that nothing is squared",
+        lambda call: any(0 in t.strides for t in call.tensors()),
+    ),
     Known("aten::nuclear_norm*", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::svd", NOTHING, is_empty, extent=Extent.NOTHING),
     Known("aten::mse_loss", NOTHING, is_empty),
@@ -333,6 +339,12 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
         "_c10d_functional::wait_tensors",
         "gradients wait for each other at a node in Python",
         extent=Extent.NOTHING,
+    ),
+    Known(
+        "aten::*matrix_exp",
+        "a gradient of ones makes a large norm, and rows take it that nothing is squared",
+        lambda call: any(t.sizes and t.sizes[-1] > 1 for t in call.tensors()),
+        extent=Extent.RESULTS,
     ),
     Known(
         "aten::float_power.Tensor_Scalar",
@@ -389,6 +401,7 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
             "linalg_lstsq",
             "linalg_lu*",
             "linalg_eig*",
+            "*matrix_exp",
             "linalg_matrix_norm*",
             "linalg_norm*",
             "nuclear_norm*",

@@ -18,6 +18,7 @@ UNSEEN = {
     "aten::where": "how many there are is found by a kernel",
     "aten::masked_select": "how many there are is found by a kernel",
     "aten::*unique*": "how many there are is found by a kernel",
+    "aten::*matrix_exp": "how often it squares is found by a kernel",
     "aten::_scaled_dot_product_flash_attention_for_cpu*": "a kernel of the CPU",
     "aten::mkldnn_*": "a kernel of the CPU",
     "aten::*linalg_lu_*": LAPACK,

@@ -43,6 +43,8 @@ OF_NONZERO = (
 OF_ZEROS = ("aten::cumprod_backward",)
 # Operators that refuse matrices without an inverse.
 OF_MATRICES = ("aten::linalg_", "aten::_linalg_", "aten::inverse")
+# Operators of matrices that take another path by their norm: rows take it to be in an interval.
+OF_NORMS = ("aten::linalg_matrix_exp", "aten::matrix_exp")
 MEMORY_FORMATS = ("contiguous_format", "preserve_format", "channels_last", "channels_last_3d")
 
 # oneDNN takes a kernel that it has made before for operands it deems alike, as columns of matrices
@@ -69,10 +71,10 @@ def overload(op: str) -> Any:
     return getattr(getattr(getattr(torch.ops, namespace), packet), which or "default")
 
 
-def filled(tensor: Tensor, number: int, of_matrices: bool = False) -> torch.Tensor:
+def filled(tensor: Tensor, number: int, op: str = "") -> torch.Tensor:
     """A tensor of its own, no view; several of its elements may lie in one place.
 
-    Masks are true everywhere, as rows take them to be whose results depend on it.
+    Masks are true everywhere, as rows of `op` take them to be whose results depend on it.
     """
     dtype = getattr(torch, DTYPES[tensor.dtype])
     if DEVICE != "cpu" and tensor.storage_elements() * dtype.itemsize > MOST_FILLED:
@@ -80,9 +82,19 @@ def filled(tensor: Tensor, number: int, of_matrices: bool = False) -> torch.Tens
     made = torch.empty_strided(tensor.sizes, tensor.strides, dtype=dtype)
     elements = made.as_strided((tensor.storage_elements(),), (1,))
     elements.fill_(True if dtype == torch.bool else number)
-    if of_matrices and made.dim() >= 2:
-        made.diagonal(0, -2, -1).fill_(2)
+    make_matrices(made, op)
     return made if DEVICE == "cpu" else on_device(made)
+
+
+def make_matrices(made: torch.Tensor, op: str) -> None:
+    """Overwrites what `op` takes as matrices, of which it asks more than that they are there."""
+    if made.dim() < 2 or not op.startswith((*OF_NORMS, *OF_MATRICES)):
+        return
+    norm = 2
+    if op.startswith(OF_NORMS):
+        made.zero_()
+        norm = 2 if made.dtype in (torch.float32, torch.complex64) else 1
+    made.diagonal(0, -2, -1).fill_(norm)
 
 
 def on_device(made: torch.Tensor) -> torch.Tensor:
@@ -98,7 +110,7 @@ class Made:
     def __init__(self, call: Call, number: int) -> None:
         self.inputs: list[torch.Tensor] = []
         self.function = overload(call.op)
-        self.of_matrices = call.op.startswith(OF_MATRICES)
+        self.op = call.op
         self.args = [self.make(value, number) for value in call.args]
         self.kwargs = {name: self.make(value, number) for name, value in call.kwargs}
         arguments = {argument.name for argument in self.function._schema.arguments}
@@ -107,7 +119,7 @@ class Made:
 
     def make(self, value: Any, number: int) -> Any:
         if isinstance(value, Tensor):
-            self.inputs.append(filled(value, number, self.of_matrices))
+            self.inputs.append(filled(value, number, self.op))
             return self.inputs[-1]
         if isinstance(value, DType):
             return getattr(torch, DTYPES[value.name])

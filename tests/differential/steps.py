@@ -14,7 +14,16 @@ import torch
 from answers import remembered
 from calls import COMPLEX, FLOATS, Call, Tensor
 from compare import Seen
-from recorder import SHORT_NAMES, Made, in_child, overload, record, refusal, tensors_in
+from recorder import (
+    SHORT_NAMES,
+    Made,
+    in_child,
+    make_matrices,
+    overload,
+    record,
+    refusal,
+    tensors_in,
+)
 from table import weigh
 
 
@@ -146,8 +155,7 @@ class MadeStep(Made):
                 tensor.as_strided(
                     (tensor.untyped_storage().nbytes() // tensor.itemsize,), (1,)
                 ).fill_(1)
-                if self.of_matrices and tensor.dim() >= 2:
-                    tensor.diagonal(0, -2, -1).fill_(2)
+                make_matrices(tensor, self.op)
         for i in step.leaves:
             self.inputs[i].requires_grad_(True)
         self.wanted: list[bool] = []

@@ -482,6 +482,22 @@ std::vector<Tensor> LeastSquaresBoth(Dispatcher& d, const Backward& b) {
 Tensor PseudoInverseOf(Dispatcher& d, const Backward& b) {
   return PseudoInverseBackward(d, b.grad(), b.result(), b.saved(0));
 }
+// self: a block of the exponential of a matrix of twice the size
+// (linalg_matrix_exp_differential in torch/csrc/autograd/FunctionsManual.cpp)
+Tensor ExponentialOf(Dispatcher& d, const Backward& b) {
+  const Tensor self = Turned(d, b.saved(0));
+  const std::int64_t n = self.size(-1);
+  Dims sizes(self.sizes());
+  sizes[sizes.size() - 1] = sizes[sizes.size() - 2] = 2 * n;
+  const Tensor whole = d.Call("aten::zeros", sizes, b.grad().dtype());
+  const auto block = [&](const Tensor& of, std::int64_t row, std::int64_t column) {
+    return d.Call("aten::narrow", d.Call("aten::narrow", of, -2, row, n), -1, column, n);
+  };
+  d.Call("aten::copy_", block(whole, 0, 0), self);
+  d.Call("aten::copy_", block(whole, n, n), self);
+  d.Call("aten::copy_", block(whole, 0, n), b.grad());
+  return block(d.Call("aten::linalg_matrix_exp", whole), 0, n);
+}
 // self, other, dim
 Tensor CrossSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::linalg_cross", Conjugate(d, b.saved(1)), b.grad(), b.op().integer(2, -1));

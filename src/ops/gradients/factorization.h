@@ -26,6 +26,7 @@ Tensor SingularOf(Dispatcher& d, const Backward& b);
 Tensor GeneralEigenOf(Dispatcher& d, const Backward& b);
 std::vector<Tensor> LeastSquaresBoth(Dispatcher& d, const Backward& b);
 Tensor PseudoInverseOf(Dispatcher& d, const Backward& b);
+Tensor ExponentialOf(Dispatcher& d, const Backward& b);
 Tensor CrossSelf(Dispatcher& d, const Backward& b);
 Tensor CrossOther(Dispatcher& d, const Backward& b);
 
@@ -65,6 +66,8 @@ inline constexpr Gradient kLeastSquares =
         .OnlyOf({0, 1});
 inline constexpr Gradient kPseudoInverse{"LinalgPinvBackward0",
                                          {GradientOf(0, {0, kResult}, PseudoInverseOf)}};
+inline constexpr Gradient kMatrixExponential{"LinalgMatrixExpBackward0",
+                                             {GradientOf(0, {0}, ExponentialOf)}};
 inline constexpr Gradient kCross{"LinalgCrossBackward0",
                                  {GradientOf(1, {0}, CrossOther), GradientOf(0, {1}, CrossSelf)}};
 
