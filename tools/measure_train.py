@@ -97,7 +97,6 @@ def measure(name: str, folder: Path) -> None:
     trainer = Trainer(training)
     parameters = list(trainer.module.parameters())
     trainer.forward()
-    forward, both = trainer.flops()
     truth: dict[str, Any] = {
         "name": name,
         "torch": torch.__version__,
@@ -106,9 +105,9 @@ def measure(name: str, folder: Path) -> None:
         "params": sum(p.numel() for p in parameters),
         "trained": sum(p.numel() for p in trainer.trained()),
         "param_bytes": bytes_by_dtype(parameters),
-        "flops_forward": forward,
-        "flops_forward_backward": both,
     }
+    if training.counted:
+        truth["flops_forward"], truth["flops_forward_backward"] = trainer.flops()
     for optimizer in training.optimizers:
         truth[optimizer], events = trainer.measure_steps(optimizer)
         if optimizer == "sgd":

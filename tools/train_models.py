@@ -35,6 +35,7 @@ from structured_models import (
     FourierOperator,
     GaussianProcess,
     MemoryNetwork,
+    SkippingClassifier,
 )
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
@@ -50,6 +51,7 @@ class Training:
     accumulate: int = 1
     foreach: bool = False
     optimizers: tuple[str, ...] = ("sgd", "adamw")
+    counted: bool = True  # by torch's counter, which fails in a branch that is differentiated
 
     @property
     def options(self) -> list[str]:
@@ -354,6 +356,11 @@ MODELS: dict[str, Training] = {
     "memory": Training(of(MemoryNetwork, F.l1_loss), lambda: (zeros(2, 4, 8), zeros(2, 4, 6))),
     "field": Training(
         of(ConditionalField, told, targets=0), lambda: (zeros(3, 6, 8), ids(3, 6) % 5)
+    ),
+    "skipping": Training(
+        of(SkippingClassifier, F.cross_entropy),
+        lambda: (zeros(6, 24), ids(1, 6)[0]),
+        counted=False,
     ),
     "mamba": words("MambaForCausalLM", hidden_size=64, num_hidden_layers=2, vocab_size=500),
     "experts": words(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Higher-order operators, which run graphs of the program: one of two by a condition, one as long
-// as another says so, one for each slice, and one with autograd switched off or on.
+// Higher-order operators, which run graphs of the program: one as long as another says so, one for
+// each slice, and one with autograd switched off or on.
 
 #include <fmt/core.h>
 
@@ -35,25 +35,6 @@ std::vector<Tensor> RunBody(Dispatcher& d, const OpView& op) {
 
 // A function of the model returns: what it was given stays as it is until after the call.
 std::vector<Tensor> LeaveFunction(Dispatcher&, const OpView&) { return {}; }
-
-// A condition that is no tensor is a number by now, such as one of sizes: Python takes the branch.
-std::vector<Tensor> Cond(Dispatcher& d, const OpView& op) {
-  if (op.given(0) && op.arg(0).kind != ArgKind::kValue) {
-    return d.RunGraph(op.graph(op.boolean(0) ? 1 : 2), d.tensors(op, 3));
-  }
-  const std::vector<Tensor> operands = d.tensors(op, 3);
-  const bool differentiated =
-      d.grad_enabled() && std::ranges::any_of(operands, [](const Tensor& t) {
-        return t.defined() && t.requires_grad();
-      });
-  d.Note(d.grad_enabled() ? "cond: which branch runs depends on data; the first is weighed"
-                          : "cond: which branch runs depends on data; the costlier is weighed");
-  // PyTorch runs the branch again in the backward pass, from a graph that it makes then.
-  if (differentiated) {
-    d.NoteEstimate("cond: its backward pass is weighed as if the branch stood in its place");
-  }
-  return d.RunCostliest(std::array{op.graph(1), op.graph(2)}, operands);
-}
 
 // PyTorch differentiates loops step by step, in a way of its own.
 void RequireNoGradient(const Dispatcher& d, std::string_view loop,
@@ -163,8 +144,6 @@ constexpr std::array kRows{
                "(bool enabled, Graph body, Any... operands) -> Any[]", WithSetGradEnabled),
     ControlRow("higher_order::wrap", "Runs a graph.", "(Graph body, Any... operands) -> Any[]",
                RunBody),
-    ControlRow("higher_order::cond", "Runs one of two graphs.",
-               "(Any pred, Graph if_true, Graph if_false, Any[] operands) -> Any[]", Cond),
     ControlRow("higher_order::while_loop", "Runs a graph as long as another one says so.",
                "(Graph cond_fn, Graph body_fn, Any[] carried_inputs, Any[] additional_inputs) -> "
                "Any[]",

@@ -90,6 +90,7 @@ constexpr std::array kFamilies{
     &ops::Random,
     &ops::Loss,
     &ops::PairLosses,
+    &ops::Cond,
     &ops::Control,
     &ops::Bookkeeping,
     &ops::NetworkBackward,

@@ -75,6 +75,7 @@ std::span<const OpDef> Sparse();
 std::span<const OpDef> CtcLoss();
 std::span<const OpDef> Unpooling();
 std::span<const OpDef> Aliases();
+std::span<const OpDef> Cond();
 std::span<const OpDef> Control();
 std::span<const OpDef> Bookkeeping();
 std::span<const OpDef> NetworkBackward();

@@ -548,7 +548,8 @@ void Autograd::Rebase(GradNodeId id, ValueId view) {
 
 std::size_t Autograd::slots(GradNodeId id) const {
   const GradNodeKind kind = nodes_[id].kind;
-  const bool has_results = kind == GradNodeKind::kFormula || kind == GradNodeKind::kCheckpoint;
+  const bool has_results = kind == GradNodeKind::kFormula || kind == GradNodeKind::kCheckpoint ||
+                           kind == GradNodeKind::kFunction;
   return has_results ? nodes_[id].results.count : 1;
 }
 
@@ -557,6 +558,7 @@ ValueId Autograd::variable(GradNodeId id, std::uint32_t slot) const {
   switch (node.kind) {
     case GradNodeKind::kFormula:
     case GradNodeKind::kCheckpoint:
+    case GradNodeKind::kFunction:
       return program_.outputs[node.results.begin + slot];
     case GradNodeKind::kAccumulate:
     case GradNodeKind::kCopySlices:
@@ -579,6 +581,8 @@ std::string_view Autograd::name(GradNodeId id) const {
       return "AsStridedBackward0";
     case GradNodeKind::kCheckpoint:
       return "CheckpointFunctionBackward";
+    case GradNodeKind::kFunction:
+      return functions_[nodes_[id].python]->name();
   }
   __builtin_unreachable();
 }

@@ -34,6 +34,7 @@ enum class GradNodeKind : std::uint8_t {
   kCopySlices,  // an operator that overwrote a view, seen from the base
   kAsStrided,   // that view, derived anew from its base
   kCheckpoint,  // a region that runs again when it is its turn
+  kFunction,    // of a function in Python, which has its own way
 };
 
 // What a sparse tensor is made of, and keeps. Sums may have fewer of them than is known.
@@ -52,12 +53,36 @@ struct GradNode {
   std::uint32_t first_saved = 0, saved = 0;
   std::uint32_t references = 0;  // tensors and edges that refer to it
   std::uint64_t sequence = 0;
-  ValueId variable = kNoId;     // whose gradient kAccumulate sums, or the base of a view
-  ValueId view = kNoId;         // of kCopySlices: what was overwritten
-  std::int64_t from = 0;        // where it begins, in elements from the beginning of its base
-  GradNodeId function = kNoId;  // of kCopySlices: the operator's own node
-  RegionId region = kNoId;      // of kCheckpoint
-  Node context{};               // of the call: module, source line, origin
+  ValueId variable = kNoId;      // whose gradient kAccumulate sums, or the base of a view
+  ValueId view = kNoId;          // of kCopySlices: what was overwritten
+  std::int64_t from = 0;         // where it begins, in elements from the beginning of its base
+  GradNodeId function = kNoId;   // of kCopySlices: the operator's own node
+  RegionId region = kNoId;       // of kCheckpoint
+  std::uint32_t python = kNoId;  // of kFunction: which of them
+  Node context{};                // of the call: module, source line, origin
+};
+
+// A torch.autograd.Function of PyTorch's own, whose backward pass is more than a formula.
+class PythonFunction {
+ public:
+  PythonFunction() = default;
+  virtual ~PythonFunction() = default;
+  PythonFunction(const PythonFunction&) = delete;
+  PythonFunction& operator=(const PythonFunction&) = delete;
+  // Of its node.
+  virtual std::string_view name() const = 0;
+  // The gradients of the operands, undefined where there is none, from those of the results, all of
+  // which are defined.
+  virtual std::vector<Tensor> Backward(Dispatcher& d, std::span<const Tensor> operands,
+                                       std::span<const Tensor> arrived) = 0;
+};
+
+// A call of such a function.
+struct FunctionCall {
+  std::unique_ptr<PythonFunction> function{};
+  std::vector<Tensor> operands;   // saved until the backward pass has run
+  std::vector<Tensor> context{};  // kept until the node dies, and let go in this order
+  std::uint64_t sequence = 0;
 };
 
 // What several processes do besides with the gradients of parameters (ops/parallel).
@@ -167,6 +192,9 @@ class Autograd {
   // A region that is one node with these results: what it keeps, and until when.
   void AddCheckpoint(Region region, std::span<const Tensor> results, std::uint64_t sequence,
                      const Node& context);
+  // A node of a function that gave these results.
+  void AddFunction(FunctionCall call, std::span<const Tensor> results, const Node& context);
+  PythonFunction& function(GradNodeId id) { return *functions_[nodes_[id].python]; }
   bool WantsCheckpoint(std::span<const Tensor> inputs) const;
   std::uint64_t TakeSequence() { return next_sequence_++; }
   const Region& region(RegionId id) const { return regions_[id]; }
@@ -211,6 +239,8 @@ class Autograd {
   void EndRegion(RegionId id);
   void RunAgain(RegionId id);
   GradNodeId AddNode(const GradNode& node);
+  GradNodeId AddCall(GradNode node, std::span<const Tensor> inputs, std::span<const Tensor> context,
+                     std::span<const Tensor> results);
   void AddEdges(GradNode& node, const OpDef& def, std::span<const Argument> args);
   void SetEdges(GradNode& node, std::span<const Edge> edges);
   void MoveSavedToEnd(GradNode& node);
@@ -240,6 +270,7 @@ class Autograd {
   bool keeps_gradients_ = false;
   std::unique_ptr<GradientListener> listener_;
   FrameId program_frame_ = 0;
+  std::vector<std::unique_ptr<PythonFunction>> functions_;
   std::vector<Region> regions_;
   std::vector<Holders> holders_of_;  // by region
   std::vector<Holder> holders_;

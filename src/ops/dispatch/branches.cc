@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ops/dispatch/dispatcher.h"
+#include "ops/dispatch/graph_tracer.h"
 #include "ops/dispatch/locals.h"
 #include "ops/rules/work.h"
 
@@ -23,21 +24,31 @@ Work Dispatcher::WorkSince(std::size_t node) const {
   return total;
 }
 
-// A trial under autograd would leave nodes of the backward pass behind.
+GraphCost Dispatcher::CostSince(std::size_t node) const {
+  const Work work = WorkSince(node);
+  const Count arithmetic = Count(2) * work.mac + work.alu + work.special + work.compare;
+  return {arithmetic.overflowed() ? INT64_MAX : arithmetic.value(), bytes_.value()};
+}
+
+GraphCost Dispatcher::CostOf(GraphId graph, const std::vector<Tensor>& operands) {
+  const Progress before = Mark();
+  const std::vector<std::int64_t> runs = out_.graph_runs;
+  RunGraph(graph, operands);
+  const GraphCost cost = CostSince(before.nodes);
+  TakeBack(before);
+  out_.graph_runs = runs;
+  return cost;
+}
+
+// A trial under autograd would leave nodes of the backward pass behind: it runs apart.
 std::vector<Tensor> Dispatcher::RunCostliest(std::span<const GraphId> graphs,
                                              const std::vector<Tensor>& operands) {
   GraphId costliest = graphs[0];
-  std::pair<std::int64_t, std::int64_t> most{-1, -1};  // arithmetic and bytes
-  const std::vector<std::int64_t> runs = out_.graph_runs;
+  GraphCost most{-1, -1};
   for (const GraphId graph : graphs) {
-    if (autograd_ != nullptr) break;
-    const Progress before = Mark();
-    RunGraph(graph, operands);
-    const Work work = WorkSince(before.nodes);
-    const Count arithmetic = Count(2) * work.mac + work.alu + work.special + work.compare;
-    const std::pair cost{arithmetic.overflowed() ? INT64_MAX : arithmetic.value(), bytes_.value()};
-    TakeBack(before);
-    out_.graph_runs = runs;
+    const GraphCost cost = autograd_ == nullptr
+                               ? CostOf(graph, operands)
+                               : Trace(*this, {.body = graph, .operands = operands}).cost();
     if (cost <= most) continue;
     most = cost;
     costliest = graph;

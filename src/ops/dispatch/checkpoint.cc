@@ -166,37 +166,67 @@ bool Autograd::WantsCheckpoint(std::span<const Tensor> inputs) const {
       inputs, [](const Tensor& input) { return input.defined() && input.requires_grad(); });
 }
 
-void Autograd::AddCheckpoint(Region region, std::span<const Tensor> results, std::uint64_t sequence,
-                             const Node& context) {
-  GradNode node{.kind = GradNodeKind::kCheckpoint, .sequence = sequence, .context = context};
+// A node of Python: what it saves, what it keeps until it dies, and what it gave.
+GradNodeId Autograd::AddCall(GradNode node, std::span<const Tensor> inputs,
+                             std::span<const Tensor> context, std::span<const Tensor> results) {
   std::vector<Edge> edges;
-  edges.reserve(region.inputs.size());
-  for (const Tensor& input : region.inputs) edges.push_back(EdgeOf(input.id()));
+  edges.reserve(inputs.size());
+  for (const Tensor& input : inputs) edges.push_back(EdgeOf(input.id()));
   SetEdges(node, edges);
   node.first_saved = static_cast<std::uint32_t>(saved_.size());
-  for (std::size_t i = 0; i < region.inputs.size(); ++i) {
-    if (!region.inputs[i].defined()) continue;
-    dispatcher_.Retain(region.inputs[i].id());
-    saved_.push_back({.value = region.inputs[i].id(), .element = static_cast<std::uint32_t>(i)});
-  }
-  dispatcher_.Retain(region.random.id());
-  saved_.push_back({.value = region.random.id(), .place = kResult, .in_context = true});
+  const auto keep = [&](std::span<const Tensor> tensors, Saved how) {
+    for (const Tensor& tensor : tensors) {
+      const auto element = static_cast<std::uint32_t>(&tensor - tensors.data());
+      if (!tensor.defined()) continue;
+      dispatcher_.Retain(tensor.id());
+      saved_.push_back(AsItIs({.value = tensor.id(),
+                               .place = how.place,
+                               .in_context = how.in_context,
+                               .element = element}));
+    }
+  };
+  keep(inputs, {});
+  keep(context, {.place = kResult, .in_context = true});
   node.saved = static_cast<std::uint32_t>(saved_.size()) - node.first_saved;
   std::vector<ValueId> ids;
   for (const Tensor& result : results) ids.push_back(result.id());
   node.results = program_.AddOutputs(ids);
-  region.inputs.clear();
-  region.random.reset();
-  region.autocast = dispatcher_.autocast_mode();
-  node.region = static_cast<RegionId>(regions_.size());
-  regions_.push_back(std::move(region));
-  holders_of_.emplace_back();
   const GradNodeId id = AddNode(node);
-  const StringId by = program_.strings.Intern(name(id));
-  for (const Saved& saved : saved(id)) program_.saved.push_back({saved.value, by});
   ++nodes_[id].references;
   for (std::uint32_t i = 0; i < ids.size(); ++i) SetHistory(id, ids[i], i);
+  const StringId by = program_.strings.Intern(name(id));
+  std::vector<ValueId> told;
+  for (const Saved& saved : saved(id)) {
+    if (std::ranges::find(told, saved.value) != told.end()) continue;
+    told.push_back(saved.value);
+    program_.saved.push_back({saved.value, by});
+  }
   DropNode(id);
+  return id;
+}
+
+void Autograd::AddCheckpoint(Region region, std::span<const Tensor> results, std::uint64_t sequence,
+                             const Node& context) {
+  const std::vector<Tensor> inputs = std::exchange(region.inputs, {});
+  const std::array random{std::exchange(region.random, {})};
+  region.autocast = dispatcher_.autocast_mode();
+  const GradNode node{.kind = GradNodeKind::kCheckpoint,
+                      .sequence = sequence,
+                      .region = static_cast<RegionId>(regions_.size()),
+                      .context = context};
+  regions_.push_back(std::move(region));
+  holders_of_.emplace_back();
+  AddCall(node, inputs, random, results);
+}
+
+void Autograd::AddFunction(FunctionCall call, std::span<const Tensor> results,
+                           const Node& context) {
+  const GradNode node{.kind = GradNodeKind::kFunction,
+                      .sequence = call.sequence,
+                      .python = static_cast<std::uint32_t>(functions_.size()),
+                      .context = context};
+  functions_.push_back(std::move(call.function));
+  AddCall(node, call.operands, call.context, results);
 }
 
 void Autograd::MakeLeaf(ValueId id, bool requires_grad) {

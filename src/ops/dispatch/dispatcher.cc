@@ -17,6 +17,7 @@
 #include "ops/dispatch/autocast.h"
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/bind_arguments.h"
+#include "ops/dispatch/graph_tracer.h"
 #include "ops/dispatch/locals.h"
 #include "ops/dispatch/program_rows.h"
 
@@ -56,8 +57,6 @@ void Tensor::reset() {
 }
 
 TensorView Tensor::view() const { return {dispatcher_->out_, id_}; }
-
-namespace {}  // namespace
 
 // --- Dispatcher ----------------------------------------------------------------------------------
 
@@ -402,6 +401,7 @@ std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> ar
 }
 
 std::vector<Tensor> Dispatcher::RunBody(const OpDef& def, std::span<const Argument> args) {
+  if (trace_ != nullptr && trace_->Records(def)) return RunTraced(def, args);
   if (NeedsResolving(def, args)) return RunResolved(def, args);
   if (def.is_kernel()) return EmitKernel(def, args);
   return (*def.decompose)(*this, OpView(out_, def, args, {}, target_));

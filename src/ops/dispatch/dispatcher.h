@@ -28,6 +28,7 @@ namespace steelyard {
 
 class Autocast;
 class Autograd;
+class GraphTrace;
 struct AutocastMode;
 
 // A counted reference to a value of the program being built. When the last one goes, the program
@@ -65,6 +66,9 @@ class Tensor {
   Dispatcher* dispatcher_ = nullptr;
   ValueId id_ = kNoId;
 };
+
+// Arithmetic and bytes: the costlier of two is the greater.
+using GraphCost = std::pair<std::int64_t, std::int64_t>;
 
 class Dispatcher {
  public:
@@ -144,8 +148,7 @@ class Dispatcher {
   std::vector<Tensor> RunGraphAgain(GraphId graph, std::vector<Tensor> operands, Tensor state,
                                     const AutocastMode& mode);
 
-  // The same for the one of several graphs that computes most, and among equals allocates most; of
-  // a program that trains, for the first.
+  // The same for the one of several graphs that computes most, and among equals allocates most.
   std::vector<Tensor> RunCostliest(std::span<const GraphId> graphs,
                                    const std::vector<Tensor>& operands);
 
@@ -237,6 +240,22 @@ class Dispatcher {
     bool recording_;
   };
 
+  // As long as it lives, nodes run where the operator that runs was called.
+  class AsCaller {
+   public:
+    explicit AsCaller(Dispatcher& dispatcher)
+        : dispatcher_(dispatcher),
+          before_(
+              std::exchange(dispatcher.frame_, dispatcher.out_.frames[dispatcher.frame_].parent)) {}
+    ~AsCaller() { dispatcher_.frame_ = before_; }
+    AsCaller(const AsCaller&) = delete;
+    AsCaller& operator=(const AsCaller&) = delete;
+
+   private:
+    Dispatcher& dispatcher_;
+    FrameId before_;
+  };
+
   // As long as it lives, the calls that the decomposition makes are methods called from Python, for
   // which a number is boxed outside the operator: its box dies there too.
   class FromPython {
@@ -283,10 +302,13 @@ class Dispatcher {
   };
 
   const Target& target() const { return target_; }
+  // Whether the calls are only recorded, as those of tensors without memory are (graph_tracer.h).
+  bool traces() const { return trace_ != nullptr; }
 
  private:
   friend class Tensor;
   friend class Autograd;
+  friend class GraphTracer;
   struct Locals;
 
   std::vector<Tensor> Invoke(OpName op, std::span<const Arg> args);
@@ -302,6 +324,8 @@ class Dispatcher {
   void RunNode(const Node& node, Locals& locals);
   void RunRow(const OpDef& def, const Node& node, Locals& locals);
   Work WorkSince(std::size_t node) const;
+  GraphCost CostSince(std::size_t node) const;
+  GraphCost CostOf(GraphId graph, const std::vector<Tensor>& operands);
   // What a row began and could not finish can be taken back, and its results carried with the
   // sizes that the file gives.
   struct Progress;
@@ -316,6 +340,7 @@ class Dispatcher {
   void CopyTables();
   void AddReferences(ValueId id, std::uint32_t references);
   std::vector<Tensor> RunBody(const OpDef& def, std::span<const Argument> args);
+  std::vector<Tensor> RunTraced(const OpDef& def, std::span<const Argument> args);
   // Whether the operator needs copies of what stands for other values than are stored; and its run
   // on such copies (resolving.cc).
   bool NeedsResolving(const OpDef& def, std::span<const Argument> args) const;
@@ -389,6 +414,7 @@ class Dispatcher {
     Count bytes;
   } before_repeat_;  // how much there was
   std::vector<std::vector<bool>>* overwriting_ = nullptr;
+  GraphTrace* trace_ = nullptr;
 };
 
 // Whether the program runs a backward pass, and hence records gradients.

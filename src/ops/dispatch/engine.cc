@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function: ";
 
 bool IsInPython(const GradNode& node) {
-  if (node.kind == GradNodeKind::kCheckpoint) return true;
+  if (node.kind == GradNodeKind::kCheckpoint || node.kind == GradNodeKind::kFunction) return true;
   return node.kind == GradNodeKind::kFormula && node.def->grad->in_python();
 }
 
@@ -206,6 +206,8 @@ Engine::Gradients Engine::Apply(GradNodeId id, std::span<const Tensor> incoming)
     }
     case GradNodeKind::kCheckpoint:
       return ApplyCheckpoint(id, incoming);
+    case GradNodeKind::kFunction:
+      return ApplyFunction(id, incoming);
     case GradNodeKind::kCopySlices:
       if (nothing) return Gradients(autograd_.edges(id).size());
       return ApplyCopySlices(id, incoming[0]);
@@ -262,17 +264,34 @@ Engine::Gradients Engine::ApplyFormulas(const GradNode& node, std::span<const Sa
   return out;
 }
 
-// CheckpointFunction.backward: the region runs again on inputs without history, and a backward pass
-// of its own leaves their gradients with them. Python's variables go in the order of their names'
-// first use.
-Engine::Gradients Engine::ApplyCheckpoint(GradNodeId id, std::span<const Tensor> incoming) {
-  const Region region = autograd_.region(autograd_.node(id).region);
+// A function in Python gets zeros where no gradient came.
+Engine::Gradients Engine::WithZeros(GradNodeId id, std::span<const Tensor> incoming) {
   Gradients arrived(incoming.begin(), incoming.end());
   for (std::uint32_t i = 0; i < arrived.size(); ++i) {
     if (arrived[i].defined()) continue;
     const TensorView result = dispatcher_.ViewOf(autograd_.variable(id, i));
     arrived[i] = dispatcher_.Call("aten::zeros", Dims(result.sizes()), result.dtype());
   }
+  return arrived;
+}
+
+Engine::Gradients Engine::ApplyFunction(GradNodeId id, std::span<const Tensor> incoming) {
+  Gradients operands(autograd_.edges(id).size());
+  for (const Saved& saved : autograd_.Unpack(id)) {
+    if (!saved.in_context) operands[saved.element] = Tensor(&dispatcher_, saved.value);
+  }
+  Gradients arrived = WithZeros(id, incoming);
+  Gradients out = autograd_.function(id).Backward(dispatcher_, operands, arrived);
+  DropFromTheEnd(arrived);
+  return out;
+}
+
+// CheckpointFunction.backward: the region runs again on inputs without history, and a backward pass
+// of its own leaves their gradients with them. Python's variables go in the order of their names'
+// first use.
+Engine::Gradients Engine::ApplyCheckpoint(GradNodeId id, std::span<const Tensor> incoming) {
+  const Region region = autograd_.region(autograd_.node(id).region);
+  const Gradients arrived = WithZeros(id, incoming);
   std::vector<Saved> inputs(autograd_.saved(id).begin(), autograd_.saved(id).end());
   std::erase_if(inputs, [](const Saved& saved) { return saved.in_context; });
   Tensor state = dispatcher_.Call("steelyard::random_state", kRandomStateBytes);
@@ -336,6 +355,7 @@ void Engine::Accumulate(GradNodeId id, Gradients incoming) {
   Tensor& gradient = incoming[0];
   if (!gradient.defined()) return;
   const ValueId parameter = autograd_.node(id).variable;
+  if (dispatcher_.traces()) return autograd_.SetGradient(parameter, std::move(gradient));
   const TensorView variable = dispatcher_.ViewOf(parameter);
   const bool is_parameter = dispatcher_.ViewOf(parameter).value().role == Role::kParameter;
   const bool sparse = autograd_.IsSparse(gradient.id());
@@ -405,15 +425,17 @@ void Engine::Route(GradNodeId id, Gradients& outgoing) {
 }
 
 // A second gradient for one tensor is added in place if nobody else has the first one or its
-// storage; a view keeps its base, so it never is. To a sparse one it is the first that is added.
+// storage; a view keeps its base, so it never is, nor is one without memory of its own, as those
+// are that a graph is recorded of. To a sparse one it is the first that is added.
 void Engine::AddTo(Tensor& slot, Tensor& gradient) {
   if (!slot.defined()) {
     slot = std::move(gradient);
     return;
   }
   const auto owned = [&](const Tensor& sum) {
-    return autograd_.uses(sum.id()) == 1 && autograd_.tensors_on_storage(sum.id()) == 1 &&
-           !autograd_.HasNoMemory(sum.id()) && !autograd_.IsSparse(sum.id());
+    return !dispatcher_.traces() && autograd_.uses(sum.id()) == 1 &&
+           autograd_.tensors_on_storage(sum.id()) == 1 && !autograd_.HasNoMemory(sum.id()) &&
+           !autograd_.IsSparse(sum.id());
   };
   if (autograd_.IsSparse(slot.id())) {
     if (owned(gradient) && gradient.is_contiguous()) {

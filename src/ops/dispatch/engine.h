@@ -23,6 +23,8 @@ class Engine {
   // What `root.backward()` does once the gradient of the root has been made. Gradients of leaves
   // are left with the autograd; nodes that have run keep nothing.
   void Run(const Tensor& root, Tensor seed);
+  // What `torch.autograd.backward(roots, seeds)` does.
+  void RunMany(std::span<const Tensor> roots, std::span<const Tensor> seeds);
 
  private:
   using Gradients = std::vector<Tensor>;
@@ -46,7 +48,6 @@ class Engine {
         call_(outer.call_),
         depth_(depth),
         ready_(outer.ready_) {}
-  void RunMany(std::span<const Tensor> roots, std::span<const Tensor> seeds);
   void RunReady();
   void CountDependencies(std::span<const Edge> roots);
   void Evaluate(GradNodeId id, Gradients incoming);
@@ -55,6 +56,8 @@ class Engine {
                           std::span<const Edge> edges, std::span<const Tensor> incoming);
   void Arrive(const Edge& edge, Tensor& gradient);
   Gradients ApplyCheckpoint(GradNodeId id, std::span<const Tensor> incoming);
+  Gradients ApplyFunction(GradNodeId id, std::span<const Tensor> incoming);
+  Gradients WithZeros(GradNodeId id, std::span<const Tensor> incoming);
   Gradients ApplyCopySlices(GradNodeId id, const Tensor& incoming);
   Tensor ApplyAsStrided(GradNodeId id, const Tensor& incoming);
   void Accumulate(GradNodeId id, Gradients incoming);

@@ -13,21 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(Control, ANumberTakesItsBranch) {
-  for (const char* number : {"0", "3"}) {
-    const std::string taken =
-        std::string("%y: f32[4] = higher_order::cond(") + number + ", @sine, @cosine, [%x])\n";
-    const Result<Program> kernels =
-        RunText("input %x: f32[4]\n" + taken + "return %y\n" +
-                "graph @sine(%a: f32[4]) {\n  %b: f32[4] = aten::sin(%a)\n  return %b\n}\n"
-                "graph @cosine(%a: f32[4]) {\n  %b: f32[4] = aten::cos(%a)\n  return %b\n}\n");
-    ASSERT_TRUE(kernels) << Describe(kernels.error());
-    EXPECT_THAT(Notes(*kernels), ::testing::IsEmpty());
-    EXPECT_EQ(kernels->op_name(kernels->main().nodes[0].op),
-              number[0] == '0' ? "aten::cos" : "aten::sin");
-  }
-}
-
 TEST(Control, ABodyOfUnknownCountRunsOnce) {
   const Result<Program> kernels = RunText(
       "input %x: f32[4]\ninput %n: f32[4]\n"

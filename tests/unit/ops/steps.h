@@ -26,6 +26,16 @@ inline Program KernelsOfProgram(const std::string& text) {
   return kernels ? *std::move(kernels) : Program();
 }
 
+// The kernels of one phase, without marks.
+inline std::vector<std::string> KernelsOfPhase(const Program& kernels, Phase phase) {
+  std::vector<std::string> out;
+  for (const Node& node : kernels.main().nodes) {
+    const std::string_view name = kernels.op_name(node.op);
+    if (node.phase == phase && name != kDropMark) out.emplace_back(name);
+  }
+  return out;
+}
+
 // Of each tensor of the step below but the ids.
 inline constexpr std::int64_t kMatrix = 4 * 8 * 4;  // bytes
 

@@ -31,15 +31,6 @@ std::string StepAround(std::string_view call) {
          "  return %s\n}\n";
 }
 
-std::vector<std::string> KernelsOfPhase(const Program& kernels, Phase phase) {
-  std::vector<std::string> out;
-  for (const Node& node : kernels.main().nodes) {
-    const std::string_view name = kernels.op_name(node.op);
-    if (node.phase == phase && name != kDropMark) out.emplace_back(name);
-  }
-  return out;
-}
-
 TEST(Checkpoint, TheRunInTheBackwardPassStopsWhereTheLastTensorIsSaved) {
   const Program kernels =
       KernelsOfProgram(StepAround("steelyard::checkpoint(@g, 1, False, %h, %p)"));
