@@ -3,8 +3,6 @@
 // A choice among graphs that only the data make: each is tried, and the costliest stays, so that
 // what is weighed is enough whatever is chosen.
 
-#include <utility>
-
 #include "ops/dispatch/dispatcher.h"
 #include "ops/dispatch/graph_tracer.h"
 #include "ops/dispatch/locals.h"

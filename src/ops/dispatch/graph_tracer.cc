@@ -12,7 +12,6 @@
 
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/engine.h"
-#include "ops/registry.h"
 
 namespace steelyard {
 namespace {
@@ -57,6 +56,7 @@ std::vector<Tensor> Dispatcher::RunTraced(const OpDef& def, std::span<const Argu
   node.op = OpIdOf(def);
   node.arguments = out_.AddArguments(args);
   std::vector<ValueId> ids;
+  ids.reserve(results.size());
   for (const Tensor& result : results) ids.push_back(result.id());
   node.outputs = out_.AddOutputs(ids);
   trace.graph_.nodes.push_back(node);
@@ -287,6 +287,7 @@ std::vector<Tensor> TracedGraph::Run(Dispatcher& d, std::vector<Tensor> operands
     for (const ValueId dead : plan.DeathsAfter(i)) locals[dead].reset();
   }
   std::vector<Tensor> outputs;
+  outputs.reserve(graph_.outputs.size());
   for (const Argument& output : graph_.outputs) {
     outputs.push_back(output.kind == ArgKind::kValue ? locals[output.value] : Tensor());
   }
