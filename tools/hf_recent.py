@@ -15,6 +15,32 @@ RECENT: dict[str, Callable[[], HfModel]] = {
         3,
         12,
     ),
+    "granitemoe-a": lambda: text(
+        t.GraniteMoeForCausalLM,
+        small(
+            t.GraniteMoeConfig,
+            num_local_experts=4,
+            num_experts_per_tok=2,
+            attention_multiplier=0.5,
+            embedding_multiplier=12.0,
+            residual_multiplier=0.22,
+            logits_scaling=6.0,
+        ),
+        2,
+        16,
+    ),
+    "granitemoe-b": lambda: text(
+        t.GraniteMoeForCausalLM,
+        other(
+            t.GraniteMoeConfig,
+            num_local_experts=6,
+            num_experts_per_tok=3,
+            attention_bias=True,
+            output_router_logits=True,
+        ),
+        3,
+        12,
+    ),
     "olmo-a": lambda: text(t.OlmoForCausalLM, small(t.OlmoConfig), 2, 16),
     "olmo-b": lambda: text(
         t.OlmoForSequenceClassification,

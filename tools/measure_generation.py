@@ -49,6 +49,7 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "glm4-a": (2, 6, 4, 1),
     "gpt_oss-a": (2, 9, 5, 1),
     "granite-a": (2, 5, 4, 1),
+    "granitemoe-a": (2, 5, 4, 1),
     "arcee-a": (2, 5, 4, 1),
     "ernie4_5-a": (2, 5, 4, 1),
     "exaone4-a": (2, 9, 5, 1),

@@ -401,6 +401,27 @@ struct ScoredBlock : Layer {
   Experts experts;
 };
 
+// A router that shares out the logits of those it chooses, with its experts.
+struct ChosenBlock : Layer {
+  ChosenBlock(const Layer& parent, const DecoderConfig& config)
+      : Layer(parent, config.sparse_name, config.classes + "MoE"),
+        c(config),
+        router(*this, "router", c.classes + "TopKRouter", c.experts),
+        experts(*this, "experts", c.classes + "Experts", c.experts) {}
+  Tensor operator()(Tensor x, std::vector<Tensor>& routers) const {
+    const auto call = Enter();
+    const Tensor rows = b().Call("aten::reshape", x, Shape{-1, c.hidden});
+    const Routed routed = router(rows);
+    routers.push_back(routed.logits);
+    const Tensor out = BatchOf(net(), experts(rows, routed), c.hidden);
+    Leave(net(), {routed.logits, routed.weights, routed.chosen});
+    return out;
+  }
+  const DecoderConfig& c;
+  ChosenRouter router;
+  Experts experts;
+};
+
 struct FeedForward {
   FeedForward(const Layer& parent, const DecoderConfig& c, std::int64_t number) {
     const auto index = static_cast<std::size_t>(number);
@@ -410,6 +431,8 @@ struct FeedForward {
       dense.emplace(parent, "mlp", c, c.inner);
     } else if (c.sparse == Sparse::kScored) {
       scored.emplace(parent, c);
+    } else if (c.sparse == Sparse::kChosen) {
+      chosen.emplace(parent, c);
     } else {
       sparse.emplace(parent, c);
     }
@@ -417,12 +440,14 @@ struct FeedForward {
   Fed operator()(Tensor x, std::vector<Tensor>& routers) const {
     if (plain) return (*plain)(x);
     if (scored) return (*scored)(x, routers);
+    if (chosen) return (*chosen)(x, routers);
     return dense ? (*dense)(x) : (*sparse)(x, routers);
   }
   std::optional<PlainMlp> plain;
   std::optional<GatedMlp> dense;
   std::optional<SparseBlock> sparse;
   std::optional<ScoredBlock> scored;
+  std::optional<ChosenBlock> chosen;
 };
 
 }  // namespace

@@ -37,8 +37,9 @@ struct NormAt {
 // call; or of the same norm: x + attention + MLP, in that order or with x last.
 enum class Halves : std::uint8_t { kInTurn, kInTurnNamed, kBeside, kBesideLast };
 // What decides between experts: nothing, Mixtral's block, one that makes the experts before the
-// router, one with an expert that all tokens share, or one that returns its router's weights.
-enum class Sparse : std::uint8_t { kNone, kPlain, kExpertsFirst, kShared, kScored };
+// router, one with an expert that all tokens share, one that returns its router's weights, or one
+// whose router shares out the logits of those it chooses.
+enum class Sparse : std::uint8_t { kNone, kPlain, kExpertsFirst, kShared, kScored, kChosen };
 
 struct DecoderConfig {
   // What its classes' names begin with: "transformers.models.llama.modeling_llama.Llama".
@@ -65,8 +66,9 @@ struct DecoderConfig {
   std::vector<NormAt> norms{{"input_layernorm", NormPlace::kBeforeAttention},
                             {"post_attention_layernorm", NormPlace::kBeforeMlp}};
   Halves halves = Halves::kInTurn;
-  bool fused = false;      // one layer for query, key and value
-  bool fused_mlp = false;  // one for gate and up
+  bool mlp_behind_norms = false;  // as a layer declares them
+  bool fused = false;             // one layer for query, key and value
+  bool fused_mlp = false;         // one for gate and up
   std::string_view out_name = "o_proj";
   // Dropout behind both halves, by the names of its modules; within both, by none.
   std::string_view attention_dropout_name = {}, mlp_dropout_name = {};
@@ -86,6 +88,7 @@ struct DecoderConfig {
   // Granite's and Cohere's numbers.
   std::optional<double> embedding_scale = {}, residual_scale = {}, logit_divisor = {},
                         logit_factor = {};
+  bool scaled_behind_masks = false;  // embeddings
   Bias logit_bias = Bias::kNone;
 
   // Masks: of everything before a token, and of a window before it. A layer takes one of them.
@@ -99,6 +102,7 @@ struct DecoderConfig {
   std::vector<bool> unturned = {};  // layers that do not turn
 
   Sparse sparse = Sparse::kNone;
+  std::string_view sparse_name = "mlp";
   ExpertPlan experts = {};
   std::vector<bool> dense = {};  // layers without experts
   std::int64_t shared_inner = 0;

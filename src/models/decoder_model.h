@@ -69,11 +69,12 @@ struct DecoderLayer : Layer {
       : Layer(parent, name, c.classes + "DecoderLayer"),
         halves(c.halves),
         residual_scale(c.residual_scale),
-        attention(*this, c),
-        mlp(*this, c, number) {
+        attention(*this, c) {
+    if (!c.mlp_behind_norms) mlp.emplace(*this, c, number);
     for (const NormAt& norm : c.norms) {
       norms.at(static_cast<std::size_t>(norm.place)).emplace(*this, norm.name, c);
     }
+    if (c.mlp_behind_norms) mlp.emplace(*this, c, number);
     const auto drop = [&](std::string_view of) {
       dropouts.emplace_back(*this, of, c.residual_dropout);
     };
@@ -108,7 +109,7 @@ struct DecoderLayer : Layer {
     if (attention_dropout) y = dropouts[*attention_dropout](y);
     const Tensor between = Added(x, y);
     const Tensor second = Normed(NormPlace::kBeforeMlp, between);
-    const Fed fed = mlp(second, routers);
+    const Fed fed = (*mlp)(second, routers);
     y = fed.out;
     if (has(NormPlace::kBeforeMlp)) Leave(net(), {second});
     if (fed.kept.defined()) Leave(net(), {attended.weights});
@@ -127,7 +128,7 @@ struct DecoderLayer : Layer {
                 std::vector<Tensor>& routers) const {
     Tensor y = attended.out;
     if (attention_dropout) y = dropouts[*attention_dropout](y);
-    Tensor z = Fed(mlp(first, routers)).out;
+    Tensor z = Fed((*mlp)(first, routers)).out;
     if (mlp_dropout) z = dropouts[*mlp_dropout](z);
     const bool last = halves == Halves::kBesideLast;
     const Tensor sum =
@@ -140,7 +141,7 @@ struct DecoderLayer : Layer {
   Halves halves;
   std::optional<double> residual_scale;
   Attention attention;
-  FeedForward mlp;
+  std::optional<FeedForward> mlp;
   std::array<std::optional<DecoderNorm>, 4> norms;  // by their places
   std::vector<Dropout> dropouts;
   std::optional<std::size_t> attention_dropout, mlp_dropout;  // which of them
@@ -164,12 +165,15 @@ struct DecoderModel : Layer {
   Tensor operator()(Tensor tokens, std::vector<Tensor>& routers) const {
     const auto call = Enter();
     Tensor embedded = embed(tokens);
-    if (c.embedding_scale) {
+    const auto scale = [&](bool behind_masks) {
+      if (!c.embedding_scale || c.scaled_behind_masks != behind_masks) return;
       embedded = b().Call("aten::mul.Tensor", embedded, *c.embedding_scale);
-    }
+    };
+    scale(false);
     const Tensor positions = Positions(net());
     const Tensor full = c.full_mask ? MaskOf(positions, {}) : Tensor();
     const Tensor near = c.window ? MaskOf(positions, c.window) : Tensor();
+    scale(true);
     if (dropout) {
       embedded = (*dropout)(embedded);
     } else if (c.embedding_dropout) {

@@ -56,13 +56,21 @@ ChosenRouter::ChosenRouter(const Layer& parent, std::string_view name, std::stri
     : Layer(parent, name, class_name),
       plan(expert_plan),
       weight(Parameter("weight", {plan.count, plan.hidden})),
-      bias(Parameter("bias", {plan.count})) {}
+      bias(plan.router_bias ? Parameter("bias", {plan.count}) : Tensor()) {}
 
 Routed ChosenRouter::operator()(Tensor rows) const {
   const auto call = Enter();
-  const Tensor logits = b().Call("aten::linear", rows, weight, bias);
+  const DType dtype = net().dtype();
+  Tensor logits = bias.defined() ? b().Call("aten::linear", rows, weight, bias)
+                                 : b().Call("aten::linear", rows, weight);
+  if (plan.wide_logits) logits = Cast(net(), logits, dtype, DType::kFloat32);
   const std::vector<Tensor> best = b().CallMany("aten::topk", 2, logits, plan.chosen, -1);
-  const Tensor weights = b().Call("aten::softmax.int", best[0], 1, net().dtype());
+  Tensor weights;
+  if (plan.wide_logits) {
+    weights = Cast(net(), b().Call("aten::softmax.int", best[0], -1), DType::kFloat32, dtype);
+  } else {
+    weights = b().Call("aten::softmax.int", best[0], 1, dtype);
+  }
   Leave(net(), {best[0]});
   return {.logits = logits, .weights = weights, .chosen = best[1]};
 }
@@ -189,7 +197,8 @@ Tensor LoadBalancingLoss(const Net& net, const std::vector<Tensor>& logits,
     chosen = b.Call("aten::to.dtype", chosen, DType::kInt32);
     const Tensor count = b.Call("aten::histc", chosen, plan.count, 0, plan.count);
     counts = b.Call("aten::add.Tensor", counts, count);
-    const Tensor wide = Cast(net, shares, net.dtype(), DType::kFloat32);
+    const DType given = plan.wide_logits ? DType::kFloat32 : net.dtype();
+    const Tensor wide = Cast(net, shares, given, DType::kFloat32);
     sums = b.Call("aten::add.Tensor", sums, b.Call("aten::sum.dim_IntList", wide, Shape{0}));
   }
   // By a number that changes neither sizes nor work.

@@ -20,6 +20,9 @@ struct ExpertPlan {
   bool normalised = true;     // weights of a token add up to one
   bool wide_weights = false;  // weights stay in float32
   double jitter = 0.0;        // of what a block is given, while it trains
+  // Of the one that shares out the logits of those it chooses.
+  bool router_bias = true;
+  bool wide_logits = false;  // float32
   // Experts with biases, whose weights are not transposed, and whose gate has limits: GPT-OSS's.
   struct LimitedGate {
     double gain = 1.0, limit = 1.0;
@@ -44,7 +47,7 @@ struct TopKRouter : Layer {
   Tensor weight;
 };
 
-// With a bias; weights of a token are shares of the logits of those that are chosen.
+// With or without a bias; weights of a token are shares of the logits of those that are chosen.
 struct ChosenRouter : Layer {
   ChosenRouter(const Layer& parent, std::string_view name, std::string_view class_name,
                const ExpertPlan& plan);

@@ -36,6 +36,7 @@ extern const Architecture kGpt2;
 extern const Architecture kGptNeoX;
 extern const Architecture kGptOss;
 extern const Architecture kGranite;
+extern const Architecture kGraniteMoe;
 extern const Architecture kHunYuanDenseV1;
 extern const Architecture kLlama;
 extern const Architecture kMamba2;
