@@ -15,6 +15,34 @@ RECENT: dict[str, Callable[[], HfModel]] = {
         3,
         12,
     ),
+    "glm4_moe-a": lambda: text(
+        t.Glm4MoeForCausalLM,
+        small(
+            t.Glm4MoeConfig,
+            moe_intermediate_size=32,
+            n_routed_experts=8,
+            num_experts_per_tok=3,
+            n_group=4,
+            topk_group=2,
+            use_qk_norm=True,
+        ),
+        2,
+        16,
+    ),
+    "glm4_moe-b": lambda: text(
+        t.Glm4MoeForCausalLM,
+        other(
+            t.Glm4MoeConfig,
+            moe_intermediate_size=24,
+            n_routed_experts=6,
+            num_experts_per_tok=2,
+            n_shared_experts=2,
+            attention_bias=True,
+            norm_topk_prob=False,
+        ),
+        3,
+        12,
+    ),
     "granitemoe-a": lambda: text(
         t.GraniteMoeForCausalLM,
         small(

@@ -47,6 +47,7 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "cohere2-a": (2, 9, 5, 1),
     "glm-a": (2, 6, 4, 1),
     "glm4-a": (2, 6, 4, 1),
+    "glm4_moe-a": (2, 5, 4, 1),
     "gpt_oss-a": (2, 9, 5, 1),
     "granite-a": (2, 5, 4, 1),
     "granitemoe-a": (2, 5, 4, 1),

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "models/decoder_model.h"
+#include "models/grouped_experts.h"
 
 namespace steelyard::models {
 
@@ -196,7 +197,11 @@ struct SelfAttention : Layer {
     const DType dtype = net().dtype();
     switch (c.rotary) {
       case RotaryForm::kHalves:
-        if (c.fused) {
+        if (c.joined_last) {
+          heads =
+              RotateParts(net(), heads,
+                          {.width = c.rotated, .of = c.heads.width, .joined_last = true}, cos, sin);
+        } else if (c.fused) {
           heads = RotateParts(net(), heads, {.width = c.rotated, .of = c.heads.width}, cos, sin);
         } else if (c.rotated != c.heads.width) {
           return PartlyTurned(heads, cos, sin);
@@ -431,6 +436,8 @@ struct FeedForward {
       dense.emplace(parent, "mlp", c, c.inner);
     } else if (c.sparse == Sparse::kScored) {
       scored.emplace(parent, c);
+    } else if (c.sparse == Sparse::kGrouped) {
+      grouped.emplace(parent, c);
     } else if (c.sparse == Sparse::kChosen) {
       chosen.emplace(parent, c);
     } else {
@@ -440,6 +447,7 @@ struct FeedForward {
   Fed operator()(Tensor x, std::vector<Tensor>& routers) const {
     if (plain) return (*plain)(x);
     if (scored) return (*scored)(x, routers);
+    if (grouped) return (*grouped)(x);
     if (chosen) return (*chosen)(x, routers);
     return dense ? (*dense)(x) : (*sparse)(x, routers);
   }
@@ -448,6 +456,7 @@ struct FeedForward {
   std::optional<SparseBlock> sparse;
   std::optional<ScoredBlock> scored;
   std::optional<ChosenBlock> chosen;
+  std::optional<GroupedBlock> grouped;
 };
 
 }  // namespace

@@ -37,9 +37,17 @@ struct NormAt {
 // call; or of the same norm: x + attention + MLP, in that order or with x last.
 enum class Halves : std::uint8_t { kInTurn, kInTurnNamed, kBeside, kBesideLast };
 // What decides between experts: nothing, Mixtral's block, one that makes the experts before the
-// router, one with an expert that all tokens share, one that returns its router's weights, or one
-// whose router shares out the logits of those it chooses.
-enum class Sparse : std::uint8_t { kNone, kPlain, kExpertsFirst, kShared, kScored, kChosen };
+// router, one with an expert that all tokens share, one that returns its router's weights, one
+// whose router shares out the logits of those it chooses, or DeepSeek V3's groups of them.
+enum class Sparse : std::uint8_t {
+  kNone,
+  kPlain,
+  kExpertsFirst,
+  kShared,
+  kScored,
+  kChosen,
+  kGrouped
+};
 
 struct DecoderConfig {
   // What its classes' names begin with: "transformers.models.llama.modeling_llama.Llama".
@@ -99,11 +107,17 @@ struct DecoderConfig {
   bool masks_know_positions = true;  // so that texts in one sequence do not see each other
   bool sinks = false;                // heads have a further score, of nothing
   RotaryForm rotary = RotaryForm::kHalves;
+  bool joined_last = false;         // parts that turn with their rest, when all are turned
   std::vector<bool> unturned = {};  // layers that do not turn
 
   Sparse sparse = Sparse::kNone;
   std::string_view sparse_name = "mlp";
   ExpertPlan experts = {};
+  struct ExpertGroups {
+    std::int64_t count = 1, chosen = 1;
+    double scale = 1.0;            // of weights
+    bool wide_correction = false;  // of scores, in float32
+  } groups = {};
   std::vector<bool> dense = {};  // layers without experts
   std::int64_t shared_inner = 0;
   bool router_outputs = false;

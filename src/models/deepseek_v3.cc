@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include "models/decoder_model.h"
+#include "models/grouped_experts.h"
 #include "models/registry.h"
 
 namespace steelyard::models {
@@ -22,9 +22,6 @@ struct LatentConfig : DecoderConfig {
   std::int64_t plain = 1, turned = 1, value = 1;  // widths of a head
   Bias bias = Bias::kNone;
   bool interleaved = true;
-  std::int64_t groups = 1, chosen_groups = 1;
-  std::int64_t first_sparse = 0;
-  double expert_scale = 1.0;
 };
 
 LatentConfig Read(const Settings& c) {
@@ -48,21 +45,8 @@ LatentConfig Read(const Settings& c) {
   out.scale = 1.0 / std::sqrt(static_cast<double>(out.plain + out.turned));
   out.bias = BiasOf(c, "attention_bias", false);
   out.interleaved = c.Flag("rope_interleave", true);
-  out.experts = {.count = c.Count("n_routed_experts", c.Count("num_local_experts", 256)),
-                 .chosen = c.Size("num_experts_per_tok", 8),
-                 .hidden = out.hidden,
-                 .inner = c.Size("moe_intermediate_size", 2048),
-                 .normalised = c.Flag("norm_topk_prob", true),
-                 .wide_weights = true};
-  out.shared_inner = out.experts.inner * c.Count("n_shared_experts", 1);
-  out.groups = c.Size("n_group", 8);
-  out.chosen_groups = c.Count("topk_group", 4);
-  out.first_sparse = c.Count("first_k_dense_replace", 3);
-  out.expert_scale = c.Real("routed_scaling_factor", 2.5);
-  c.Quotient("n_routed_experts", out.experts.count, "n_group", out.groups);
-  if (c.Flag("output_router_logits", false)) {
-    c.Refuse("output_router_logits", "routers' logits are not returned by this model");
-  }
+  ReadGroups(c, out,
+             {.experts = 256, .inner = 2048, .groups = 8, .chosen = 4, .dense = 3, .scale = 2.5});
   return out;
 }
 
@@ -180,95 +164,20 @@ struct LatentAttention : Layer {
   std::optional<Linear> latent, expand, out;
 };
 
-// Chooses some groups by their two best experts, then experts within them.
-struct GroupRouter : Layer {
-  GroupRouter(const Layer& parent, const LatentConfig& config)
-      : Layer(parent, "gate", config.classes + "TopkRouter"),
-        c(config),
-        weight(Parameter("weight", {c.experts.count, c.hidden})),
-        correction(Buffer("e_score_correction_bias", net().dtype(), {c.experts.count}, true)) {}
-  std::vector<Tensor> Best(Tensor x, std::int64_t count) const {
-    return b().CallMany("aten::topk", 2, x, count, -1, true, false);
-  }
-  // The scores of experts in chosen groups; those of others are infinitely low.
-  Tensor OfChosenGroups(Tensor scores, std::vector<Tensor>& variables) const {
-    const std::int64_t size = c.experts.count / c.groups;
-    const Tensor apart = b().Call("aten::view", scores, Shape{-1, c.groups, size});
-    const std::vector<Tensor> two = b().CallMany("aten::topk", 2, apart, 2, -1);
-    const Tensor of_groups = b().Call("aten::sum.dim_IntList", two[0], Shape{-1});
-    const Tensor chosen = Best(of_groups, c.chosen_groups)[1];
-    const Tensor zeros = b().Call("aten::zeros_like", of_groups);
-    Tensor mask = b().Call("aten::scatter_.value", zeros, 1, chosen, 1);
-    mask = b().Call("aten::unsqueeze", mask, -1);
-    mask = b().Call("aten::expand", mask, Shape{-1, c.groups, size});
-    const Tensor wide = b().Call("aten::reshape", mask, Shape{-1, c.experts.count});
-    mask = b().Call("aten::to.dtype", wide, DType::kBool);
-    mask = b().Call("aten::bitwise_not", mask);
-    const Tensor found = b().Call("aten::masked_fill.Scalar", scores, mask,
-                                  -std::numeric_limits<double>::infinity());
-    Leave(net(), {mask, scores});
-    variables.insert(variables.end(), {found, of_groups, chosen, zeros, wide});
-    return found;
-  }
-  Routed operator()(Tensor x) const {
-    const auto call = Enter();
-    const auto wide = [&](Tensor of) { return Cast(net(), of, net().dtype(), DType::kFloat32); };
-    const Tensor rows = wide(RowsOf(net(), x, c.hidden));
-    const Tensor logits = b().Call("aten::linear", rows, wide(weight));
-    const Tensor scores = b().Call("aten::sigmoid", logits);
-    const Tensor corrected = b().Call("aten::add.Tensor", scores, correction);
-    std::vector<Tensor> variables{scores};
-    const Tensor chosen = Best(OfChosenGroups(corrected, variables), c.experts.chosen)[1];
-    Tensor weights = b().Call("aten::gather", scores, 1, chosen);
-    if (c.experts.normalised) {
-      Tensor sum = b().Call("aten::sum.dim_IntList", weights, Shape{-1}, true);
-      sum = b().Call("aten::add.Tensor", sum, 1e-20);
-      weights = b().Call("aten::div_.Tensor", weights, sum);
-      variables.push_back(sum);
-    }
-    weights = b().Call("aten::mul.Tensor", weights, c.expert_scale);
-    Leave(net(), variables);
-    return {.logits = logits, .weights = weights, .chosen = chosen};
-  }
-  const LatentConfig& c;
-  Tensor weight, correction;
-};
-
-struct SparseBlock : Layer {
-  SparseBlock(const Layer& parent, const LatentConfig& config)
-      : Layer(parent, "mlp", config.classes + "MoE"),
-        c(config),
-        experts(*this, "experts", c.classes + "Experts", c.experts),
-        gate(*this, c),
-        shared(*this, "shared_experts", c, c.shared_inner) {}
-  Tensor operator()(Tensor x) const {
-    const auto call = Enter();
-    const Routed routed = gate(x);
-    const Tensor rows = experts(RowsOf(net(), x, c.hidden), routed);
-    const Tensor found = BatchOf(net(), rows, c.hidden);
-    const Tensor sum = b().Call("aten::add.Tensor", found, shared(x));
-    Leave(net(), {found, routed.logits, routed.weights, routed.chosen});
-    return sum;
-  }
-  const LatentConfig& c;
-  Experts experts;
-  GroupRouter gate;
-  GatedMlp shared;
-};
-
 struct FeedForward {
   FeedForward(const Layer& parent, const LatentConfig& c, std::int64_t number) {
-    if (number >= c.first_sparse) {
-      sparse.emplace(parent, c);
-    } else {
+    const auto index = static_cast<std::size_t>(number);
+    if (index < c.dense.size() && c.dense[index]) {
       dense.emplace(parent, "mlp", c, c.inner);
+    } else {
+      sparse.emplace(parent, c);
     }
   }
   Tensor operator()(Tensor x, std::vector<Tensor>&) const {
     return dense ? (*dense)(x) : (*sparse)(x);
   }
   std::optional<GatedMlp> dense;
-  std::optional<SparseBlock> sparse;
+  std::optional<GroupedBlock> sparse;
 };
 
 void Build(Net& net) {

@@ -32,6 +32,7 @@ extern const Architecture kGemma2;
 extern const Architecture kGemma3Text;
 extern const Architecture kGlm;
 extern const Architecture kGlm4;
+extern const Architecture kGlm4Moe;
 extern const Architecture kGpt2;
 extern const Architecture kGptNeoX;
 extern const Architecture kGptOss;
