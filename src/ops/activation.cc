@@ -14,6 +14,7 @@
 
 #include "ir/layout.h"
 #include "ops/backward.h"
+#include "ops/cuda/copies.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/activation_backward.h"
 #include "ops/registry.h"
@@ -129,6 +130,16 @@ void RandomSlopeAllocations(const OpView& op, Allocations& memory) {
   const auto self = allocations::Contiguous(op.self(), memory);
   const auto out = fresh ? std::nullopt : allocations::Contiguous(op.self(), memory);
   for (const auto& scratch : {out, self}) allocations::Free(scratch, memory);
+}
+// RreluWithNoise.cu: slopes are drawn into dense tensors, a mean slope is a number of the host.
+void RandomSlopeOnCuda(const OpView& op, Allocations& memory) {
+  const bool fresh = *op.def().alias != Alias::kInPlace;
+  if (fresh) memory.Output(0);
+  if (!op.boolean(4) || op.self().count() == 0) return;
+  const auto self = cuda::Contiguous(op.self(), memory);
+  const auto noise = cuda::Contiguous(op.tensor(1), memory);
+  const auto out = fresh ? std::nullopt : cuda::Contiguous(op.self(), memory);
+  for (const auto& scratch : {out, noise, self}) allocations::Free(scratch, memory);
 }
 constexpr WorkFn kRandomSlope = work::PerOutput<PerElement{.alu = 1, .compare = 1}>;
 
@@ -424,7 +435,8 @@ constexpr std::array kRows{
             "(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.33333333333333331, "
             "bool training=False, Generator? generator=None) -> Tensor",
             "aten::rrelu_with_noise(f32[2,8], f32[2,8], 0.1, 0.3, True)"},
-           {RandomSlopeShape, Fusion::kElementwise, RandomSlopeAllocations, kRandomSlope,
+           {RandomSlopeShape, Fusion::kElementwise,
+            DeviceAllocations{RandomSlopeAllocations, RandomSlopeOnCuda}, kRandomSlope,
             kRandomSlopeGradient, precision::kFollow}),
     Kernel(
         Family::kElementwise,
@@ -433,7 +445,8 @@ constexpr std::array kRows{
          "(Tensor(a!) self, Tensor(b!) noise, Scalar lower=0.125, Scalar "
          "upper=0.33333333333333331, bool training=False, Generator? generator=None) -> Tensor(a!)",
          "aten::rrelu_with_noise_(f32[2,8], f32[2,8], 0.1, 0.3, True)"},
-        {RandomSlopeShape, Fusion::kElementwise, RandomSlopeAllocations, kRandomSlope,
+        {RandomSlopeShape, Fusion::kElementwise,
+         DeviceAllocations{RandomSlopeAllocations, RandomSlopeOnCuda}, kRandomSlope,
          kRandomSlopeOfResult, precision::kFollow},
         Alias::kInPlace),
     CopyingOut(Call(
