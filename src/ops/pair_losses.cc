@@ -8,11 +8,15 @@
 #include <algorithm>
 #include <array>
 #include <numbers>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "ir/layout.h"
 #include "ops/backward.h"
+#include "ops/cuda/copies.h"
+#include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/loss_backward.h"
 #include "ops/gradients/network.h"
@@ -224,8 +228,8 @@ void MultiMarginBackwardAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(self, memory);
 }
 
-constexpr OpDef Margins(const Words& words, ShapeFn shape, AllocationsFn allocations, Gradient grad,
-                        Precision precision) {
+constexpr OpDef Margins(const Words& words, ShapeFn shape, DeviceAllocations allocations,
+                        Gradient grad, Precision precision) {
   return OpaqueKernel(Family::kLoss, words, shape, allocations, kMargins, grad, precision);
 }
 
@@ -245,6 +249,10 @@ void RequireLabels(const TensorView& self, const TensorView& target) {
 void MultiLabelShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self(), target = op.tensor(1);
   RequireLabels(self, target);
+  if (self.count() == 0 && op.target().device == Device::kCuda) {  // it returns at once
+    for (int i = 0; i < 2; ++i) out.Add(self.dtype(), Dims{0});
+    return;
+  }
   const bool each = ReductionOf(op, 2) == LossReduction::kNone && target.rank() > 1;
   out.Add(self.dtype(), each ? Dims{self.size(0)} : Dims());
   out.Add(self.dtype(), target.sizes());
@@ -280,6 +288,26 @@ void MultiLabelBackwardAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(marks, memory);
   allocations::Free(target, memory);
   allocations::Free(self, memory);
+}
+// MultiLabelMarginCriterion.cu: a sum over rows of what each row misses.
+void MultiLabelOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self();
+  if (self.count() == 0) return allocations::OutputsOnly(op, memory);
+  const auto dense = cuda::Contiguous(self, memory);
+  const auto target = cuda::Contiguous(op.tensor(1), memory);
+  memory.Output(1);
+  std::optional<Allocations::Scratch> rows;
+  if (self.rank() > 1 && ReductionOf(op, 2) != LossReduction::kNone) {
+    rows = memory.Allocate(allocations::Bytes(self.size(0), self.dtype()));
+  }
+  memory.Output(0);
+  if (rows) {
+    const Dims sizes{self.size(0)};
+    constexpr shape::DimSet kFirst = 1;
+    cuda::Stage(op, {sizes, ContiguousStrides(sizes)}, self.dtype(), kFirst,
+                cuda::SumOf(self.dtype()), memory);
+  }
+  for (const auto& scratch : {rows, target, dense}) allocations::Free(scratch, memory);
 }
 Tensor MultiLabelSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::multilabel_margin_loss_backward", b.grad(), b.saved(0), b.saved(1),
@@ -353,13 +381,15 @@ constexpr std::array kRows{
              "How far other classes come near the right ones, and which those are.",
              "(Tensor self, Tensor target, int reduction) -> (Tensor output, Tensor is_target)",
              "aten::multilabel_margin_loss_forward(f32[4,8], i64[4,8], 1)"},
-            MultiLabelShape, MultiLabelAllocations, kMultiLabel, precision::kFullOnCpu),
+            MultiLabelShape, {MultiLabelAllocations, MultiLabelOnCuda}, kMultiLabel,
+            precision::kFullOnCpu),
     Margins({"aten::multilabel_margin_loss_backward",
              "The gradient of how far other classes come near the right ones.",
              "(Tensor grad_output, Tensor self, Tensor target, int reduction, Tensor is_target) -> "
              "Tensor",
              "aten::multilabel_margin_loss_backward(f32[], f32[4,8], i64[4,8], 1, f32[4,8])"},
-            BackwardShape, MultiLabelBackwardAllocations, kGradientUnknown, precision::kFollow),
+            BackwardShape, {MultiLabelBackwardAllocations, cuda::OutputsThenCopies<1, 2, 4, 0>},
+            kGradientUnknown, precision::kFollow),
 };
 
 }  // namespace
