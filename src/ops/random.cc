@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/cuda/cub.h"
+#include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/factory.h"
 #include "ops/registry.h"
@@ -205,6 +207,25 @@ void PermutationAllocations(const OpView& op, Allocations& memory) {
   memory.Free(memory.Allocate(width, "aten::scalar_tensor"));
 }
 
+// Randperm.cu: the numbers in order are sorted by random keys of so many bits that two are alike
+// with a chance of a tenth at most.
+void PermutationOnCuda(const OpView& op, Allocations& memory) {
+  PermutationAllocations(op, memory);
+  const std::int64_t n = op.output().count(), width = BitsOf(op.output().dtype()) / 8;
+  if (n == 0) return;
+  const double count = static_cast<double>(n);
+  const double keys = count - ((6 * count * count + 1) / (12 * std::log(0.9)));
+  const int bits = std::min(64, static_cast<int>(std::ceil(std::log2(keys))));
+  const std::int64_t key_width = bits > 32 ? 8 : 4;
+  std::vector<Allocations::Scratch> scratch;
+  scratch.reserve(3);
+  for (const std::int64_t each : {width, key_width, key_width}) {
+    scratch.push_back(memory.Allocate(n * each));
+  }
+  memory.Free(memory.Allocate(cuda::SortPairsBytes(n, bits, op.target(), {key_width, width})));
+  for (std::size_t i = scratch.size(); i-- > 0;) memory.Free(scratch[i]);
+}
+
 // self, num_samples, replacement
 void DrawnShape(const OpView& op, Outputs& out) {
   const TensorView self = op.self();
@@ -336,6 +357,13 @@ Tensor ZerosLikeChance(Dispatcher& d, const Backward& b) {
 constexpr Gradient kChanceGradient{
     "BernoulliBackward1",
     {GradientOf(1, {}, ZerosLikeChance), GradientOf(0, {}, gradients::Zeros)}};
+// The kernel of CUDA reads chances of float64 for float64, else of float32.
+void ChanceOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView p = op.tensor(1);
+  const bool is_double = op.self().dtype() == DType::kFloat64;
+  const DType read = is_double ? DType::kFloat64 : DType::kFloat32;
+  if (p.dtype() != read) memory.Free(memory.Allocate(allocations::Bytes(p.count(), read)));
+}
 template <Label kTarget>
 std::vector<Tensor> DrawnIntoCopy(Dispatcher& d, const OpView& op) {
   const Tensor copy = d.Call("aten::clone", d.tensor(op, 0));
@@ -357,11 +385,23 @@ void DirichletAllocations(const OpView& op, Allocations& memory) {
   memory.Free(gamma);
 }
 
+void DirichletOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView out = op.output();
+  memory.Output(0);
+  if (out.count() == 0) return;
+  const int last = std::max(out.rank() - 1, 0);
+  const Dims rows_of(out.sizes().first(static_cast<std::size_t>(last)));
+  const auto sum = memory.Allocate(allocations::Bytes(work::Elements(rows_of), out.dtype()));
+  const shape::DimSet summed = out.rank() > 0 ? shape::DimSet{1} << last : 0;
+  cuda::Stage(op, out, summed, cuda::SumOf(out.dtype()), memory);
+  memory.Free(sum);
+}
+
 // --- Makers -------------------------------------------------------------------------------------
 
 constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature,
                       std::string_view example, ShapeFn shape,
-                      AllocationsFn allocations = allocations::Via<"aten::empty">,
+                      DeviceAllocations allocations = allocations::Via<"aten::empty">,
                       TrafficFn traffic = traffic::WriteOnly, Gradient grad = kNoGradient) {
   return Kernel(Family::kRandom, {name, summary, signature, example},
                 {shape, Fusion::kOpaque, allocations, work::Move, grad, precision::kFollow},
@@ -369,10 +409,11 @@ constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature
 }
 
 constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
-                          std::string_view example, Gradient grad) {
+                          std::string_view example, Gradient grad,
+                          DeviceAllocations allocations = allocations::None) {
   return Kernel(
       Family::kRandom, {name, summary, signature, example},
-      {shape::SameAs<0>, Fusion::kOpaque, allocations::None, work::Move, grad, precision::kFollow},
+      {shape::SameAs<0>, Fusion::kOpaque, allocations, work::Move, grad, precision::kFollow},
       Alias::kInPlace, traffic::WriteOnly);
 }
 
@@ -484,15 +525,18 @@ constexpr std::array kRows{
     CopyingOut(Fresh("aten::_standard_gamma_grad", "How such a number moves with its shape.",
                      "(Tensor self, Tensor output) -> Tensor",
                      "aten::_standard_gamma_grad(f32[2,8], f32[2,8])", CommonShape,
-                     CommonAllocations, traffic::ReadAllWriteAll, gradients::kNotImplemented)),
+                     {CommonAllocations, CommonAllocations}, traffic::ReadAllWriteAll,
+                     gradients::kNotImplemented)),
     CopyingOut(Fresh("aten::_sample_dirichlet", "Shares of a whole, of a concentration each.",
                      "(Tensor self, Generator? generator=None) -> Tensor",
-                     "aten::_sample_dirichlet(f32[2,8])", RowMajorShape, DirichletAllocations,
-                     traffic::ReadAllWriteAll, gradients::kNotImplemented)),
+                     "aten::_sample_dirichlet(f32[2,8])", RowMajorShape,
+                     {DirichletAllocations, DirichletOnCuda}, traffic::ReadAllWriteAll,
+                     gradients::kNotImplemented)),
     CopyingOut(Fresh("aten::_dirichlet_grad", "How such a share moves with its concentration.",
                      "(Tensor x, Tensor alpha, Tensor total) -> Tensor",
                      "aten::_dirichlet_grad(f32[2,8], f32[2,8], f32[2,8])", CommonShape,
-                     CommonAllocations, traffic::ReadAllWriteAll, gradients::kNotImplemented)),
+                     {CommonAllocations, CommonAllocations}, traffic::ReadAllWriteAll,
+                     gradients::kNotImplemented)),
     Kernel(Family::kRandom,
            {"aten::multinomial", "Places drawn with the probabilities that rows say.",
             "(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "
@@ -507,7 +551,7 @@ constexpr std::array kRows{
     Fresh("aten::randperm", "The numbers from 0 to below `n` in any order.",
           "(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? "
           "pin_memory=None) -> Tensor",
-          "aten::randperm(8)", PermutationShape<>, PermutationAllocations),
+          "aten::randperm(8)", PermutationShape<>, {PermutationAllocations, PermutationOnCuda}),
     Fresh("aten::normal.float_float", "Normally distributed numbers of a mean and deviation.",
           "(float mean, float std, SymInt[] size, *, Generator? generator=None, ScalarType? "
           "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -551,7 +595,7 @@ constexpr std::array kRows{
           "(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? "
           "device=None, bool? pin_memory=None) -> Tensor",
           "aten::randperm.generator(8, generator=None)", PermutationShape<2>,
-          PermutationAllocations),
+          {PermutationAllocations, PermutationOnCuda}),
     Fresh("aten::rand.generator", "Equally distributed numbers of [0, 1).",
           "(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? layout=None, "
           "Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -595,7 +639,8 @@ constexpr std::array kRows{
         "aten::bernoulli.Tensor(f32[2,8], f32[2,8])", DrawnIntoCopy<"aten::bernoulli_.Tensor">)),
     Overwrite("aten::bernoulli_.Tensor", "Overwrites with 1 with probability `p`, else 0.",
               "(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
-              "aten::bernoulli_.Tensor(f32[2,8], f32[2,8])", kChanceGradient),
+              "aten::bernoulli_.Tensor(f32[2,8], f32[2,8])", kChanceGradient,
+              {allocations::None, ChanceOnCuda}),
     Call("aten::normal.Tensor_Tensor", "Normally distributed numbers of means and deviations.",
          "(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
          "aten::normal.Tensor_Tensor(f32[2,8], f32[2,8])", NormalByBoth, kNormalByBoth),

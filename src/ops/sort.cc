@@ -123,7 +123,7 @@ void SortOnCuda(const OpView& op, Allocations& memory) {
   const auto positions = memory.Allocate(allocations::Bytes(size, DType::kInt64));
   const std::int64_t width = std::max(BitsOf(self.dtype()) / 8, 1);
   const int bits = static_cast<int>(width) * 8;
-  memory.Free(memory.Allocate(cuda::SortPairsBytes(size, bits, op.target(), width)));
+  memory.Free(memory.Allocate(cuda::SortPairsBytes(size, bits, op.target(), {.key = width})));
   memory.Free(positions);
 }
 

@@ -36,16 +36,18 @@ std::int64_t SortTile(std::int64_t width, int capability) {
 
 }  // namespace
 
-std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target,
-                            std::int64_t width) {
+std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target, PairWidths widths) {
   constexpr int kDigitBits = 8;
   constexpr std::int64_t kDigits = std::int64_t{1} << kDigitBits;
-  constexpr std::int64_t kSingleTile = 2304;  // of 8 bytes: one block sorts it, in shared memory
-  if (width == kWidth && count <= kSingleTile) return 1;
+  // One block sorts a tile in shared memory: 256 threads, each with 19 words.
+  constexpr std::int64_t kThreads = 256, kWordsOfThread = 19;
+  const std::int64_t words = std::max<std::int64_t>(std::max(widths.key, widths.value) / 4, 1);
+  if (count <= kThreads * (kWordsOfThread / words)) return 1;
   const std::int64_t passes = DivideUp(std::max(bits, 1), kDigitBits);
-  const std::int64_t lookback = DivideUp(count, SortTile(width, target.capability)) * kDigits * 4;
-  const std::int64_t keys = passes > 1 ? count * width : 0;
-  const std::int64_t values = passes > 1 ? count * kWidth : 0;
+  const std::int64_t lookback =
+      DivideUp(count, SortTile(widths.key, target.capability)) * kDigits * 4;
+  const std::int64_t keys = passes > 1 ? count * widths.key : 0;
+  const std::int64_t values = passes > 1 ? count * widths.value : 0;
   return Together({passes * kDigits * kWidth, lookback, keys, values, passes * 4});
 }
 

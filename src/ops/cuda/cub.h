@@ -11,10 +11,12 @@
 
 namespace steelyard::cuda {
 
-// DeviceRadixSort::SortPairs of `count` keys of `width` bytes with values of 8 bytes, by `bits` of
-// the key.
+// DeviceRadixSort::SortPairs of `count` keys with values, by `bits` of the key.
+struct PairWidths {
+  std::int64_t key = 8, value = 8;  // bytes
+};
 std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target,
-                            std::int64_t width = 8);
+                            PairWidths widths = {});
 // DeviceSelect::UniqueByKey of `count` keys and values of 8 bytes.
 std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target);
 // DeviceScan of `count` numbers of 8 bytes, or of 2, 4 or 8.

@@ -20,6 +20,14 @@ TEST(Cub, SortingByMoreDigitsGoesToAndFro) {
   EXPECT_EQ(SortPairsBytes(1000000, 16, kH100), 16227839);
 }
 
+// As PyTorch 2.15 asks for them where it shuffles 5000, 50000 and 5000 numbers (randperm).
+TEST(Cub, KeysAndValuesHaveWidthsOfTheirOwn) {
+  EXPECT_EQ(SortPairsBytes(5000, 27, kH100, {.key = 4, .value = 8}), 70143);
+  EXPECT_EQ(SortPairsBytes(50000, 34, kH100, {.key = 8, .value = 8}), 822271);
+  EXPECT_EQ(SortPairsBytes(5000, 27, kH100, {.key = 4, .value = 4}), 50175);
+  EXPECT_EQ(SortPairsBytes(8, 9, kH100, {.key = 4, .value = 8}), 1);  // within one block
+}
+
 TEST(Cub, TilesDependOnTheArchitecture) {
   // One tile more after 9216, 11520 and so on.
   EXPECT_LT(SortPairsBytes(9216, 6, kH100), SortPairsBytes(9217, 6, kH100));
