@@ -25,7 +25,8 @@ bool AddsBiasInLt(const OpView& op, int first) {
 
 // Conjugated matrices are read as transposes.
 bool IsRead(const TensorView& factor) {
-  if (factor.rank() < 2) return factor.rank() == 0 || factor.stride(0) != 0;
+  if (factor.rank() < 2)
+    return factor.rank() == 0 || factor.is_contiguous() || factor.stride(0) != 0;
   if (!product::BlasReads(factor)) return false;
   return !factor.value().conjugated || product::BlasConjugates(factor, /*by_rows=*/true);
 }
@@ -38,10 +39,15 @@ void UseBlasWorkspace(const OpView& op, Allocations& memory) {
 }
 
 void Product(const OpView& op, int first, Allocations& memory) {
-  if (*op.def().alias != Alias::kInPlace) memory.Output(0);
+  const bool in_place = *op.def().alias == Alias::kInPlace;
+  if (!in_place) memory.Output(0);
   const TensorView a = op.tensor(first), b = op.tensor(first + 1);
   if (op.output().count() == 0 || a.size(-1) == 0) return;
-  product::FactorCopies copies(memory);
+  const TensorView out = op.output();
+  product::FactorCopies result(memory), copies(memory);
+  if (in_place && out.rank() > 1 && !product::BlasReads(out)) {
+    result.Add(work::Elements(out), out.dtype());
+  }
   for (const TensorView& factor : {b, a}) {  // a row-major product is computed transposed
     if (!IsRead(factor)) copies.Add(work::Elements(factor), factor.dtype());
   }
@@ -50,6 +56,7 @@ void Product(const OpView& op, int first, Allocations& memory) {
   } else {
     UseBlasWorkspace(op, memory);
   }
+  result.FreeAll();
   copies.FreeAll();
 }
 
