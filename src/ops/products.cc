@@ -58,7 +58,8 @@ std::vector<Tensor> AddOuter(Dispatcher& d, const OpView& op) {
   const Dims sizes{first.size(0), second.size(0)};
   const DType common = ResultType({op.self(), first, second});
   const auto cast = [&](const Tensor& t) {
-    return t.dtype() == common ? t : d.Call("aten::to.dtype", t, common);
+    const bool is_read = t.dtype() == common || d.target().device == Device::kCuda;
+    return is_read ? t : d.Call("aten::to.dtype", t, common);
   };
   const Tensor column = d.Call("aten::reshape", op.arg(1), Dims{first.size(0), 1});
   const Tensor a = cast(d.Call("aten::expand", op.arg(0), sizes));

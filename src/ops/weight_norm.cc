@@ -151,7 +151,9 @@ std::vector<Tensor> Renorm(Dispatcher& d, const OpView& op) {
   Tensor scale = norms;
   if (is_cast) {
     scale = d.Call("aten::empty.memory_format", Dims(norms.sizes()), self.dtype());
-    d.Call("aten::empty.memory_format", Dims(norms.sizes()), norms.dtype());
+    if (d.target().device == Device::kCpu) {  // a kernel of CUDA casts by itself
+      d.Call("aten::empty.memory_format", Dims(norms.sizes()), norms.dtype());
+    }
   }
   d.Call("steelyard::product_into", out, op.arg(0), scale);
   return {out};
