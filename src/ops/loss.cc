@@ -422,7 +422,7 @@ constexpr std::array kRows{
                "-> (Tensor output, Tensor total_weight)",
                "aten::nll_loss_forward(f32[4,7], i64[4], None, 1, -100)", gradients::kNllLoss,
                Fusion::kReduction, NllShape, Alias::kNone,
-               {NllAllocations, cuda::OutputsThenCopies<1, 2>}, NllWork),
+               {NllAllocations, cuda::OutputsThenCopies<0, 1, 2>}, NllWork),
     LossKernel("aten::nll_loss2d_forward",
                "Negative log likelihood of one class per pixel, with the sum of weights.",
                "(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) "
