@@ -213,7 +213,7 @@ void PermutationOnCuda(const OpView& op, Allocations& memory) {
   PermutationAllocations(op, memory);
   const std::int64_t n = op.output().count(), width = BitsOf(op.output().dtype()) / 8;
   if (n == 0) return;
-  const double count = static_cast<double>(n);
+  const auto count = static_cast<double>(n);
   const double keys = count - ((6 * count * count + 1) / (12 * std::log(0.9)));
   const int bits = std::min(64, static_cast<int>(std::ceil(std::log2(keys))));
   const std::int64_t key_width = bits > 32 ? 8 : 4;
