@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "ops/cuda/copies.h"
+#include "ops/cuda/cub.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/image_backward.h"
 #include "ops/gradients/network.h"
@@ -61,6 +63,30 @@ void RenormAllocations(const OpView& op, Allocations& memory) {
   if (indices.count() > 0) {
     memory.Free(memory.Allocate(allocations::Bytes(1, RealOf(self.dtype())), "aten::norm"));
   }
+  allocations::Free(dense, memory);
+}
+
+// Indices are sorted, and each row that they name is scaled once (cuda/Embedding.cu).
+void RenormOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView indices = op.tensor(1);
+  if (indices.count() == 0) return;
+  const std::int64_t count = indices.count(), width = BitsOf(indices.dtype()) / 8;
+  constexpr std::int64_t kPosition = 8, kShort = 4096;
+  const auto dense = cuda::Contiguous(indices, memory);
+  const auto flat = memory.Allocate(count * width);
+  const auto sorted = memory.Allocate(count * width);
+  const auto from = memory.Allocate(count * kPosition);
+  const auto positions = memory.Allocate(count * kPosition);
+  if (count > kShort) {
+    const int bits = static_cast<int>(width) * 8;
+    memory.Free(memory.Allocate(cuda::SortPairsBytes(count, bits, op.target(), {.key = width})));
+  }
+  memory.Free(positions);
+  memory.Free(from);
+  const auto rows = memory.Allocate(count * width);
+  const auto found = memory.Allocate(kPosition);
+  memory.Free(memory.Allocate(cuda::UniqueBytes(count, op.target(), width)));
+  for (const auto& scratch : {found, rows, sorted, flat}) memory.Free(scratch);
   allocations::Free(dense, memory);
 }
 
@@ -116,7 +142,7 @@ constexpr std::array kRows{
          "(Tensor(a!) self, Tensor indices, float max_norm, float norm_type) -> "
          "Tensor(a!)",
          "aten::embedding_renorm_(f32[20,8], i64[5], 1.0, 2.0)"},
-        shape::SameAs<0>, RenormAllocations, RenormWork, gradients::kNotImplemented,
+        shape::SameAs<0>, {RenormAllocations, RenormOnCuda}, RenormWork, gradients::kNotImplemented,
         precision::kFollow, Alias::kInPlace),
     Composite(Family::kSelection,
               {"aten::one_hot", "A 1 at the place of each class.",

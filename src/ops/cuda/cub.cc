@@ -58,6 +58,17 @@ std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target) {
   return Together({TileStates(count, tile), 1});
 }
 
+std::int64_t UniqueBytes(std::int64_t count, const Target& target, std::int64_t width) {
+  constexpr std::int64_t kWarp = 32, kStateBytes = 8;
+  const bool wide = width == kWidth;
+  const int capability = target.capability;
+  const std::int64_t tile = capability > kHopper    ? (wide ? 4224 : 5760)
+                            : capability == kHopper ? (wide ? 4224 : 6528)
+                            : capability == kAmpere ? (wide ? 1920 : 4608)
+                                                    : (wide ? 640 : 1280);
+  return Together({(DivideUp(count, tile) + kWarp) * kStateBytes, 1});
+}
+
 std::int64_t ScanBytes(std::int64_t count, std::int64_t width) {
   constexpr std::int64_t kTile = 896, kTileOf4 = 1920, kTileOf2 = 3840, kWarp = 32;
   if (width >= kWidth) return Together({TileStates(count, kTile), 1});

@@ -20,6 +20,14 @@ TEST(Cub, SortingByMoreDigitsGoesToAndFro) {
   EXPECT_EQ(SortPairsBytes(1000000, 16, kH100), 16227839);
 }
 
+// As PyTorch 2.15 asks for them in embedding_renorm_.
+TEST(Cub, UniqueNumbersAreFoundByTiles) {
+  EXPECT_EQ(UniqueBytes(5000000, kH100, 8), 10239);
+  EXPECT_EQ(UniqueBytes(5000000, kH100, 4), 6911);
+  EXPECT_EQ(UniqueBytes(5000000, kA100, 8), 21759);
+  EXPECT_EQ(UniqueBytes(5000000, kA100, 4), 9471);
+}
+
 // As PyTorch 2.15 asks for them where it shuffles 5000, 50000 and 5000 numbers (randperm).
 TEST(Cub, KeysAndValuesHaveWidthsOfTheirOwn) {
   EXPECT_EQ(SortPairsBytes(5000, 27, kH100, {.key = 4, .value = 8}), 70143);
