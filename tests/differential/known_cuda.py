@@ -77,7 +77,6 @@ OPEN = {
     "aten::_scaled_dot_product_efficient_attention_backward": "its caller checks",
     "aten::_scaled_dot_product_flash_attention": "its caller checks",
     "aten::scaled_dot_product_attention": "gradients of masks alone",
-    "aten::bmm": "gradients that are expanded, of batches of rows",
     "aten::native_batch_norm*": "batch_norm calls cuDNN's, which rows state",
     "aten::_native_batch_norm_*": "batch_norm calls cuDNN's, which rows state",
     "aten::batch_norm": "gradients by running statistics sum those of parameters first",
