@@ -582,7 +582,9 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
   outputs_.Expect(source_, recorded_, data_size_);
   (*def.shape)(OpView(out_, def, out_.list(run), {}, target_), outputs_);
   if (outputs_.assumed()) {
-    Note(fmt::format("{} is weighed as if its data chose all that they may", def.label()));
+    const std::string_view where =
+        context_.phase == Phase::kBackward ? ", of the backward pass," : "";
+    Note(fmt::format("{}{} is weighed as if its data chose all that they may", def.label(), where));
   }
   // A view says what its base says, in the no_grad mode too; what is overwritten is the same
   // tensor.
