@@ -179,7 +179,7 @@ class Scan {
     const auto whole = [](const std::vector<Tensor>& same) { return same; };
     const Builder::Arg if_padded = net_.b.Graph(1, cut);
     const Builder::Arg if_not = net_.b.Graph(1, whole);
-    return Call("higher_order::cond", padding_, if_padded, if_not, std::vector<Tensor>{x});
+    return Call("steelyard::if", padding_, if_padded, if_not, std::vector<Tensor>{x});
   }
   Tensor Chunked(Tensor x, std::int64_t width) const {
     return Call("aten::reshape", Padded(x, 4), Shape{net_.batch, -1, c_.chunk, c_.heads, width});

@@ -102,7 +102,15 @@ std::vector<Tensor> RunCond(Dispatcher& d, const OpView& op) {
   return recorded ? RunRecorded(d, op, branches, nullptr) : d.RunCostliest(branches, operands);
 }
 
+// What sizes decide in Python is no torch.cond, which would keep the operands.
+std::vector<Tensor> RunIf(Dispatcher& d, const OpView& op) {
+  return d.RunGraph(op.graph(op.integer(0) != 0 ? 1 : 2), d.tensors(op, 3));
+}
+
 constexpr std::array kRows{
+    Composite("steelyard::if", "Runs one of two graphs by a number, as Python's `if` does.",
+              "(SymInt condition, Graph if_true, Graph if_false, Any[] operands) -> Any[]", "",
+              Family::kControl, RunIf, precision::kFollow),
     Composite("higher_order::cond", "Runs one of two graphs.",
               "(Any pred, Graph if_true, Graph if_false, Any[] operands) -> Any[]", "",
               Family::kControl, RunCond, precision::kFollow),

@@ -43,6 +43,18 @@ TEST(Cond, ANumberTakesItsBranch) {
   }
 }
 
+// Its operand is not kept, nor is anything computed again.
+TEST(Cond, AnIfOfPythonIsWhatItRuns) {
+  const Program kernels = KernelsOfProgram(
+      "parameter %p: f32[4,8]\ninput %x: f32[4,8]\n%h = aten::mul.Tensor(%x, %p)\n"
+      "%y: f32[4,8] = steelyard::if(1, @sine, @cosine, [%h])\n"
+      "%loss = aten::sum(%y)\nsteelyard::backward(%loss) phase backward\nreturn %loss\n"
+      "graph @sine(%a: f32[4,8]) {\n  %b: f32[4,8] = aten::sin(%a)\n  return %b\n}\n"
+      "graph @cosine(%a: f32[4,8]) {\n  %b: f32[4,8] = aten::cos(%a)\n  return %b\n}\n");
+  EXPECT_EQ(kernels.op_name(kernels.main().nodes[1].op), "aten::sin");
+  EXPECT_THAT(KernelsOfPhase(kernels, Phase::kRecompute), ::testing::IsEmpty());
+}
+
 // All of it, though nothing needs the last product.
 TEST(Cond, TheBackwardPassRunsTheBranchAgain) {
   const Program kernels = KernelsOfProgram(std::string(kStep));
