@@ -47,5 +47,6 @@ std::span<const OpDef> Inverses();
 std::span<const OpDef> Lu();
 std::span<const OpDef> GeneralSpectra();
 std::span<const OpDef> MatrixExponentials();
+std::span<const OpDef> PolarFactorizations();
 
 }  // namespace steelyard::ops

@@ -32,6 +32,7 @@ constexpr std::array kFamilies{
     &ops::GeneralSpectra,
     &ops::Inverses,
     &ops::MatrixExponentials,
+    &ops::PolarFactorizations,
     &ops::Convolution,
     &ops::CudaConvolution,
     &ops::Attention,

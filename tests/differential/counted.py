@@ -115,6 +115,16 @@ def matrix_polynomial(matrices: Shape, *_: Any, **__: Any) -> int:
     return 0 if matrices[-1] == 1 else 10 * prod(matrices) * matrices[-1]
 
 
+def eigenvectors_product(matrices: Shape, *_: Any, **__: Any) -> int:
+    """The vectors, scaled, times the vectors."""
+    return 2 * prod(matrices) * matrices[-1]
+
+
+def polar_products(a: Shape, *_: Any, **__: Any) -> int:
+    """The right vectors, scaled, times themselves, and the left ones times them."""
+    return 2 * (prod(a) + prod(a[:-2]) * a[-1] ** 2) * a[-1]
+
+
 # Contractions that torch's counter does not know and counts as nothing, or, _slow_conv2d_forward,
 # counts as a convolution, whose arguments it has not. The gradients of grouped convolutions it
 # counts as if every channel met all of the weight's.
@@ -140,7 +150,9 @@ NOT_COUNTED_BY_TORCH = {
     aten._slow_conv2d_backward: convolution_gradients,
     aten._slow_conv2d_forward: convolution,
     aten.linalg_matrix_exp: matrix_polynomial,
+    aten.linalg_matrix_sqrth: eigenvectors_product,
     aten.linalg_pinv: pseudo_inverse,
+    aten.linalg_polar: polar_products,
     aten.mkldnn_convolution: convolution,
     aten.mkldnn_rnn_layer: recurrent_layer,
     aten.mkldnn_rnn_layer_backward: recurrent_layer_gradients,

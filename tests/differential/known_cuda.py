@@ -29,6 +29,8 @@ UNSEEN = {
     "aten::*linalg_eig*": LAPACK,
     "aten::*linalg_svd*": LAPACK,
     "aten::linalg_matrix_power": LAPACK,
+    "aten::linalg_matrix_sqrth": LAPACK,
+    "aten::linalg_polar": LAPACK,
     "aten::inverse": LAPACK,
     "aten::*det": LAPACK,
     "aten::svd": LAPACK,

@@ -40,6 +40,12 @@ std::string DescribeTensor(const Program& program, ValueId id) {
                      fmt::join(program.sizes(id), ","));
 }
 
+// What is said of a kernel whose results have as many elements as its data choose.
+std::string AssumedNote(const OpDef& def, Phase phase) {
+  const std::string_view where = phase == Phase::kBackward ? ", of the backward pass," : "";
+  return fmt::format("{}{} is weighed as if its data chose all that they may", def.label(), where);
+}
+
 }  // namespace
 
 // --- Tensor --------------------------------------------------------------------------------------
@@ -581,11 +587,7 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
   outputs_.Clear();
   outputs_.Expect(source_, recorded_, data_size_);
   (*def.shape)(OpView(out_, def, out_.list(run), {}, target_), outputs_);
-  if (outputs_.assumed()) {
-    const std::string_view where =
-        context_.phase == Phase::kBackward ? ", of the backward pass," : "";
-    Note(fmt::format("{}{} is weighed as if its data chose all that they may", def.label(), where));
-  }
+  if (outputs_.assumed()) Note(AssumedNote(def, context_.phase));
   // A view says what its base says, in the no_grad mode too; what is overwritten is the same
   // tensor.
   const bool differentiable =

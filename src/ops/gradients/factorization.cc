@@ -11,21 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "ops/gradients/matrix_words.h"
 #include "ops/gradients/words.h"
 
 namespace steelyard::gradients {
 namespace {
 
-Tensor Turned(Dispatcher& d, const Tensor& t) { return d.Call("aten::mH", t); }
-Tensor Product(Dispatcher& d, const Tensor& a, const Tensor& b) {
-  return d.Call("aten::matmul", a, b);
-}
 Tensor Diagonal(Dispatcher& d, const Tensor& t) { return d.Call("aten::diagonal", t, 0, -2, -1); }
-Tensor Row(Dispatcher& d, const Tensor& t) { return d.Call("aten::unsqueeze", t, -2); }
-Tensor Column(Dispatcher& d, const Tensor& t) { return d.Call("aten::unsqueeze", t, -1); }
-void RequireReal(const Backward& b) {
-  if (IsComplex(b.op().self().dtype())) Refuse("gradients of complex matrices are not modelled");
-}
 bool FactorizedTransposed(const Tensor& a) { return a.is_contiguous() && !IsComplex(a.dtype()); }
 
 // e - its transpose

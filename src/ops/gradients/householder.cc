@@ -12,18 +12,12 @@
 
 #include "ops/backward.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/matrix_words.h"
+#include "ops/gradients/words.h"
 
 namespace steelyard::gradients {
 namespace {
 
-Tensor Turned(Dispatcher& d, const Tensor& t) { return d.Call("aten::mH", t); }
-Tensor Product(Dispatcher& d, const Tensor& a, const Tensor& b) {
-  return d.Call("aten::matmul", a, b);
-}
-Tensor Times(Dispatcher& d, const Tensor& a, const Tensor& b) {
-  return d.Call("aten::mul.Tensor", a, b);
-}
-Tensor Column(Dispatcher& d, const Tensor& t) { return d.Call("aten::unsqueeze", t, -1); }
 Tensor OneOf(Dispatcher& d, const Tensor& t, std::int64_t i) {
   return d.Call("aten::narrow", t, -1, i, 1);
 }

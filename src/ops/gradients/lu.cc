@@ -13,14 +13,11 @@
 
 #include "ops/backward.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/matrix_words.h"
 
 namespace steelyard::gradients {
 namespace {
 
-Tensor Turned(Dispatcher& d, const Tensor& t) { return d.Call("aten::mH", t); }
-Tensor Product(Dispatcher& d, const Tensor& a, const Tensor& b) {
-  return d.Call("aten::matmul", a, b);
-}
 Tensor Below(Dispatcher& d, const Tensor& t) { return d.Call("aten::tril", t, -1); }
 Tensor Above(Dispatcher& d, const Tensor& t) { return d.Call("aten::triu", t); }
 // The first `k` of a dimension, and the rest.

@@ -6,6 +6,7 @@
 
 #include "calls.h"
 #include "programs.h"
+#include "runtime/eager.h"
 
 namespace steelyard {
 namespace {

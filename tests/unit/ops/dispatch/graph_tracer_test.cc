@@ -25,19 +25,19 @@ std::string Step(std::string_view body) {
          std::string(body) + "}\n";
 }
 
-std::vector<std::string> Backward(std::string_view body) {
+std::vector<std::string> BackwardOfBranch(std::string_view body) {
   return KernelsOfPhase(KernelsOfProgram(Step(body)), Phase::kBackward);
 }
 
 TEST(GraphTracer, AGradientThatIsAnInputIsCloned) {
-  EXPECT_THAT(Backward("  %b: f32[4,8] = aten::add.Scalar(%a, 1.0)\n  return %b\n"),
+  EXPECT_THAT(BackwardOfBranch("  %b: f32[4,8] = aten::add.Scalar(%a, 1.0)\n  return %b\n"),
               Contains("aten::clone"));
-  EXPECT_THAT(Backward("  %b: f32[4,8] = aten::sin(%a)\n  return %b\n"),
+  EXPECT_THAT(BackwardOfBranch("  %b: f32[4,8] = aten::sin(%a)\n  return %b\n"),
               Not(Contains("aten::clone")));
 }
 
 TEST(GraphTracer, AnOperandWithoutAGradientGetsZeros) {
-  EXPECT_THAT(Backward("  %b: f32[4,8] = aten::ones([4, 8])\n  return %b\n"),
+  EXPECT_THAT(BackwardOfBranch("  %b: f32[4,8] = aten::ones([4, 8])\n  return %b\n"),
               Contains("aten::zeros_like"));
 }
 
