@@ -38,6 +38,7 @@ constexpr std::int64_t kOneDnnElements = 20480;
 constexpr std::int64_t kOneDnnKernel = 3;
 
 bool UsesOneDnn(const Tensor& input, const Tensor& weight, const Geometry& g, int threads) {
+  if (input.size(0) == 0) return false;
   if (input.dtype() == DType::kBFloat16) return true;
   if (input.dtype() != DType::kFloat32) return false;
   const std::int64_t width = weight.size(-1), height = weight.size(-2);
@@ -252,6 +253,19 @@ Tensor CallOneDnn(Dispatcher& d, const Tensor& input, const Tensor& weight, cons
   return out;
 }
 
+// Of no images nothing is computed.
+Tensor OfNone(Dispatcher& d, const Tensor& input, const Tensor& weight, const Geometry& g) {
+  const window::Window kernel{.kernel = Dims(window::Spatial(weight.sizes())),
+                              .stride = g.stride,
+                              .padding = g.padding,
+                              .dilation = g.dilation};
+  Dims sizes{0, weight.size(0)};
+  for (const auto size : window::OutputSizes(window::Spatial(input.sizes()), kernel)) {
+    sizes.push_back(size);
+  }
+  return d.Call("aten::new_empty", input, sizes);
+}
+
 struct Parts {
   Tensor real, imaginary;
 };
@@ -355,6 +369,7 @@ std::vector<Tensor> Choose(Dispatcher& d, const OpView& op) {
     return one_dimensional ? d.Call("aten::squeeze.dim", out, 2) : out;
   };
   if (transposed) return {finish(CallTransposed(d, input, weight, bias, g, extra))};
+  if (input.size(0) == 0) return {finish(OfNone(d, input, weight, g))};
   if (d.target().device == Device::kCuda) return {finish(CallOnCuda(d, input, weight, bias, g))};
   const Backend backend = ChooseBackend(input, weight, g, d.target().threads);
   // Groups and copies of volumes are the kernel's own.

@@ -158,6 +158,15 @@ std::vector<Tensor> BackwardOnCuda(Dispatcher& d, const Problem& p) {
   return out;
 }
 
+// Of no images nothing is computed.
+std::vector<Tensor> BackwardOfNone(Dispatcher& d, const Problem& p) {
+  std::vector<Tensor> out(p.mask.size());
+  if (p.mask[0]) out[0] = d.Call("aten::zeros_like", p.input);
+  if (p.mask[1]) out[1] = d.Call("aten::zeros_like", p.weight);
+  if (p.mask[2]) out[2] = d.Call("aten::zeros", Dims{p.gradient.size(1)}, p.weight.dtype());
+  return out;
+}
+
 }  // namespace
 
 // convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation,
@@ -187,6 +196,7 @@ std::vector<Tensor> Backward(Dispatcher& d, const OpView& op) {
     }
     return gradients;
   };
+  if (p.input.size(0) == 0) return finish(BackwardOfNone(d, p));
   if (d.target().device == Device::kCuda) return finish(BackwardOnCuda(d, p));
   const Backend backend = ChooseBackend(p.input, p.weight, p.geometry, d.target().threads);
   MakeDense(d, backend, p);

@@ -50,6 +50,12 @@ TEST(ConvolveBackward, DilatedVolumesHaveAKernelOfTheirOwn) {
               Contains("slow_conv_dilated3d_backward"));
 }
 
+TEST(ConvolveBackward, OfNoImagesThereAreZeros) {
+  EXPECT_THAT(NodesOf("aten::convolution_backward(bf16[0,6,6,6], bf16[0,4,8,8], bf16[6,2,3,3], "
+                      "[6], [1,1], [0,0], [1,1], False, [0,0], 2, [True,True,True])"),
+              ElementsAre("zeros_like", "zeros_like", "zeros"));
+}
+
 TEST(ConvolveBackward, EstimatesAreNoted) {
   const auto notes = [](std::string_view tensors, std::string_view mask) {
     return Notes(

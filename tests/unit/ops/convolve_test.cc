@@ -64,6 +64,13 @@ TEST(Convolve, ImagesMayComeWithoutABatch) {
   EXPECT_EQ(ResultOf("aten::conv2d(f32[3,8,8], f32[5,3,3,3])"), "f32[5,6,6]");
 }
 
+TEST(Convolve, OfNoImagesNothingIsComputed) {
+  constexpr std::string_view kCall =
+      "aten::conv2d(f64[0,8,6,6], f64[8,4,3,3], None, [1,1], [0,0], [2,2], 2)";
+  EXPECT_THAT(NodesOf(kCall), ElementsAre("new_empty"));
+  EXPECT_EQ(ResultOf(kCall), "f64[0,8,2,2]");
+}
+
 TEST(Convolve, NamedPadding) {
   EXPECT_EQ(ResultOf("aten::conv2d.padding(f32[2,4,8,8], f32[6,4,3,3], padding='same')"),
             "f32[2,6,8,8]");
