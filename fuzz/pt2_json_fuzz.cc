@@ -13,10 +13,12 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto model = steelyard::pt2::ReadModel(steelyard::PaddedText(text));
-  if (model ? !steelyard::Verify(model->program).has_value()
-            : model.error().code == steelyard::ErrorCode::kInternal) {
-    std::abort();
+  for (const bool holds_variables : {false, true}) {
+    const auto model = steelyard::pt2::ReadModel(steelyard::PaddedText(text), holds_variables);
+    if (model ? !steelyard::Verify(model->program).has_value()
+              : model.error().code == steelyard::ErrorCode::kInternal) {
+      std::abort();
+    }
   }
   return 0;
 }

@@ -49,6 +49,9 @@ struct ImportOptions {
   // Quantised weights lie beside the config: the model is built although it says that they are,
   // and a fact "quantisation" of the program says so.
   bool quantised = false;
+  // An exported program is weighed as the module that it was exported from: it holds what the
+  // variables of the module's functions hold, as far as the file's stack traces name them.
+  bool as_module = false;
 };
 
 // Returns the model in the file or the folder at `path`. The error's place begins with the file's

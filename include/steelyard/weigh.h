@@ -79,7 +79,8 @@ struct WeighOptions {
   ModelMode mode = ModelMode::kExported;
 
   // Weighs what the module does that was exported, not the file's program as it is: attention takes
-  // no mask where the file's hides nothing or only what comes later; modules hold their arguments.
+  // no mask where the file's hides nothing or only what comes later, and tensors live as long as
+  // the frames of Python hold them.
   bool as_module = false;
 
   // The training step that is weighed; without an optimizer, one forward pass without gradients.

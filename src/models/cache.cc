@@ -9,6 +9,7 @@
 #include <string>
 
 #include "ir/cache_layer.h"
+#include "ir/variables.h"
 
 namespace steelyard::models {
 namespace {
@@ -47,7 +48,7 @@ void Leave(const Net& net, const std::vector<Tensor>& variables) {
   if (!Generates(net)) return;
   std::vector<Tensor> defined;
   std::ranges::copy_if(variables, std::back_inserter(defined), &Tensor::defined);
-  if (!defined.empty()) net.b.CallMany("steelyard::leave", 0, defined);
+  if (!defined.empty()) net.b.CallMany(kLeaveOp, 0, defined);
 }
 
 std::int64_t KeysGiven(const Net& net, const CacheLayer& layer) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/variables.h"
 #include "ops/contents/known_contents.h"
 #include "ops/dispatch/program_rows.h"
 #include "ops/op_def.h"
@@ -231,19 +232,40 @@ void ShareHeads(Program& program, const Call& call, const OpDef& def,
   for (const NodeId i : passed) makers[i] = true;
 }
 
-// Drops those of `makers` whose results nothing reads.
+// Of the variables that a node holds until they go, those whose values are still made.
+void LetGo(Program& program, Node& node, const std::vector<bool>& gone) {
+  std::vector<Argument> held;
+  VisitValues(program, program.args(node), [&](ValueId id) {
+    if (!gone[id]) held.push_back(Argument::OfValue(id));
+  });
+  const Argument list = Argument::OfList(program.AddArguments(held));
+  node.arguments = program.AddArguments(std::span(&list, 1));
+}
+
+// Drops those of `makers` whose results nothing reads. That a variable holds them is no reading.
 void DropUnread(Program& program, const std::vector<bool>& makers) {
   std::vector<bool> read(program.values.size(), false);
   const auto mark = [&](ValueId id) { read[id] = true; };
   VisitValues(program, program.main().outputs, mark);
   for (const ValueId id : program.mutated) mark(id);
+  const OpId leaves = program.AddOpName(kLeaveOp);
   std::vector<Node>& nodes = program.main().nodes;
-  std::vector<bool> stays(nodes.size(), true);
+  std::vector<bool> stays(nodes.size(), true), gone(program.values.size(), false);
   for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (nodes[i].op == leaves) continue;
     const std::span<const ValueId> results = program.results(nodes[i]);
     stays[i] = !makers[i] ||
                std::ranges::any_of(results, [&](ValueId id) { return id != kNoId && read[id]; });
-    if (stays[i]) VisitValues(program, program.args(nodes[i]), mark);
+    if (stays[i]) {
+      VisitValues(program, program.args(nodes[i]), mark);
+    } else {
+      for (const ValueId id : results) {
+        if (id != kNoId) gone[id] = true;
+      }
+    }
+  }
+  for (Node& node : nodes) {
+    if (node.op == leaves) LetGo(program, node, gone);
   }
   std::size_t to = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -74,7 +74,8 @@ ImportOptions ImportOf(const WeighOptions& options) {
                    ? std::optional(CacheStep{.tokens = options.bind.seq.value_or(models::kUsualSeq),
                                              .every = true})
                    : std::nullopt,
-      .runs = !AskedOfRun(options).empty()};
+      .runs = !AskedOfRun(options).empty(),
+      .as_module = options.as_module};
 }
 
 }  // namespace steelyard

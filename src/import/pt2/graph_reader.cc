@@ -18,6 +18,9 @@ constexpr std::uint32_t kUnread = 0xfffffffeU;
 constexpr std::uint32_t kByInputs = 1;
 constexpr std::uint32_t kByFirstNode = 2;
 
+// The scope of the program's own graph.
+constexpr std::uint32_t kMainScope = 1;
+
 // "node 17 (aten::linear)"
 std::string PlaceOf(std::size_t index, std::string_view op) {
   std::string place = "node " + std::to_string(index);
@@ -27,7 +30,7 @@ std::string PlaceOf(std::size_t index, std::string_view op) {
 
 }  // namespace
 
-GraphReader::GraphReader(Program& program, JsonReader& json)
+GraphReader::GraphReader(Program& program, JsonReader& json, bool holds_variables)
     : program_(program),
       json_(json),
       expressions_(program),
@@ -36,9 +39,10 @@ GraphReader::GraphReader(Program& program, JsonReader& json)
       names_(Name{}),
       targets_(kNoId),
       stacks_(Place{kUnread}),
-      sources_(kUnread),
+      sources_(Trace{.source = kUnread}),
       metas_(kNoId),
-      sizes_(std::nullopt) {}
+      sizes_(std::nullopt),
+      holds_variables_(holds_variables) {}
 
 bool GraphReader::ReadMain(JsonValue value) { return ReadGraph(value, 0); }
 
@@ -49,6 +53,7 @@ bool GraphReader::Finish() {
     return json_.Fail("tensor_values does not describe " + QuotedName(id));
   }
   expressions_.SetExamples();
+  if (holds_variables_) HoldVariables(program_, frames_, frames_of_nodes_);
   return true;
 }
 
@@ -113,7 +118,7 @@ bool GraphReader::ReadNode(JsonValue value, std::uint32_t index, Node& node) {
       return json_.Array(
           field, [&](JsonValue element) { return ReadDefinition(element, index + kByFirstNode); });
     }
-    if (key == "metadata") return ReadMetadata(field, node);
+    if (key == "metadata") return ReadMetadata(field, index, node);
     return true;
   });
   if (!ok) {
@@ -231,10 +236,17 @@ bool GraphReader::DefineNamed(JsonValue value, std::string_view key, ValueKind k
   return true;
 }
 
-bool GraphReader::ReadMetadata(JsonValue value, Node& node) {
+bool GraphReader::ReadMetadata(JsonValue value, std::uint32_t index, Node& node) {
   return json_.Object(value, [&](std::string_view key, JsonValue field) {
     if (key == "nn_module_stack") return ReadModuleStack(field, node);
-    if (key == "stack_trace") return ReadStackTrace(field, node.source);
+    if (key != "stack_trace") return true;
+    Trace trace;
+    if (!ReadStackTrace(field, trace)) return false;
+    node.source = trace.source;
+    if (holds_variables_ && scope_ == kMainScope) {
+      frames_of_nodes_.resize(std::size_t{index} + 1, kNoId);
+      frames_of_nodes_[index] = trace.frames;
+    }
     return true;
   });
 }
@@ -256,17 +268,18 @@ bool GraphReader::ReadModuleStack(JsonValue value, Node& node) {
   return true;
 }
 
-bool GraphReader::ReadStackTrace(JsonValue value, SourceId& out) {
+bool GraphReader::ReadStackTrace(JsonValue value, Trace& out) {
   const std::string_view token = JsonReader::Token(value);
   if (token != last_trace_) {
-    SourceId& source = sources_[token];
+    Trace& known = sources_[token];
     std::string_view trace;
-    if (source == kUnread) {
+    if (known.source == kUnread) {
       if (!json_.Text(value, trace)) return false;
-      source = traces_.Read(trace);
+      known.source = traces_.Read(trace);
+      if (holds_variables_) known.frames = frames_.Read(trace);
     }
     last_trace_ = token;
-    last_source_ = source;
+    last_source_ = known;
   }
   out = last_source_;
   return true;

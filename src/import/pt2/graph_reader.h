@@ -17,6 +17,7 @@
 
 #include "import/json.h"
 #include "import/pt2/expressions.h"
+#include "import/pt2/frame_variables.h"
 #include "import/pt2/metadata.h"
 #include "import/pt2/token_map.h"
 #include "steelyard/program.h"
@@ -30,7 +31,8 @@ class GraphReader {
   // Longest list that is an argument.
   static constexpr std::size_t kMaxList = std::size_t{1} << 20U;
 
-  GraphReader(Program& program, JsonReader& json);
+  // With `holds_variables` the main graph holds what the model's functions hold in variables.
+  GraphReader(Program& program, JsonReader& json, bool holds_variables);
 
   // Reads the program's own graph. Its names can be looked up afterwards.
   bool ReadMain(JsonValue value);
@@ -56,6 +58,12 @@ class GraphReader {
     ModuleId module = 0;
     CallId call = kNoId;
   };
+  // The line that a node comes from, and the number of its trace among `frames_`; kNoId where
+  // variables do not matter.
+  struct Trace {
+    SourceId source = kNoId;
+    std::uint32_t frames = kNoId;
+  };
   struct Shadowed {
     std::size_t index;
     Name before;
@@ -77,9 +85,9 @@ class GraphReader {
   bool ReadDefinition(JsonValue value, std::uint32_t definition);
   bool DefineConstant(std::string_view key, JsonValue value, std::uint32_t definition);
   bool DefineNamed(JsonValue value, std::string_view key, ValueKind kind, std::uint32_t definition);
-  bool ReadMetadata(JsonValue value, Node& node);
+  bool ReadMetadata(JsonValue value, std::uint32_t index, Node& node);
   bool ReadModuleStack(JsonValue value, Node& node);
-  bool ReadStackTrace(JsonValue value, SourceId& out);
+  bool ReadStackTrace(JsonValue value, Trace& out);
   bool CheckGraph(Graph& graph);
   bool Resolve(Argument& argument, std::uint32_t at);
 
@@ -135,10 +143,11 @@ class GraphReader {
   ExpressionReader expressions_;
   ModuleStacks modules_;
   StackTraces traces_;
+  FrameLines frames_;
   TokenMap<Name> names_;
   TokenMap<OpId> targets_;
   TokenMap<Place> stacks_;
-  TokenMap<SourceId> sources_;
+  TokenMap<Trace> sources_;
   TokenMap<ValueId> metas_;             // the first tensor with a description, by its text
   TokenMap<std::optional<Dim>> sizes_;  // expressions by their text
   std::vector<Shadowed> shadowed_;      // names that the graphs being read took from outer ones
@@ -148,7 +157,9 @@ class GraphReader {
   // Consecutive nodes tend to have the same metadata.
   std::string_view last_stack_, last_trace_;
   Place last_place_;
-  SourceId last_source_ = kNoId;
+  Trace last_source_;
+  bool holds_variables_;
+  std::vector<std::uint32_t> frames_of_nodes_;  // of the main graph
   std::uint32_t scope_ = 0;
   std::uint32_t scope_count_ = 0;
   int depth_ = 0;

@@ -29,8 +29,11 @@ struct SchemaVersion {
 
 class ModelReader {
  public:
-  ModelReader(Program& program, JsonReader& json)
-      : program_(program), json_(json), graph_(program, json), signature_(program, json, graph_) {}
+  ModelReader(Program& program, JsonReader& json, bool holds_variables)
+      : program_(program),
+        json_(json),
+        graph_(program, json, holds_variables),
+        signature_(program, json, graph_) {}
 
   bool Read(JsonValue root) {
     bool has_graph = false;
@@ -209,7 +212,7 @@ SchemaVersion FindVersion(const PaddedText& text) {
   if (!json_text.ok()) return {};
   Program unused;
   JsonReader json;
-  ModelReader reader(unused, json);
+  ModelReader reader(unused, json, false);
   json.Object(json_text.root(), [&](std::string_view key, JsonValue field) {
     return key != "schema_version" || reader.ReadVersion(field);
   });
@@ -218,12 +221,12 @@ SchemaVersion FindVersion(const PaddedText& text) {
 
 }  // namespace
 
-Result<Model> ReadModel(const PaddedText& json) {
+Result<Model> ReadModel(const PaddedText& json, bool holds_variables) {
   JsonText text(json);
   SY_ASSIGN_OR_RETURN(const JsonValue root, RootOf(text));
   Program program;
   JsonReader reader;
-  ModelReader model(program, reader);
+  ModelReader model(program, reader, holds_variables);
   bool ok = model.Read(root);
   if (ok && text.Continues()) ok = reader.Fail("something follows the end of the JSON");
   if (ok && IsSupported(model.version())) {

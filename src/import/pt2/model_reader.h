@@ -23,7 +23,8 @@ struct Model {
   std::int64_t schema = kNewestSchema;  // the major version
 };
 
-// The program that `json` describes. An error's place is a path in the JSON or a node.
-Result<Model> ReadModel(const PaddedText& json);
+// The program that `json` describes. An error's place is a path in the JSON or a node. With
+// `holds_variables` it holds what variables of the model's functions hold, as they name it.
+Result<Model> ReadModel(const PaddedText& json, bool holds_variables = false);
 
 }  // namespace steelyard::pt2

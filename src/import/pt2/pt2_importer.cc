@@ -155,12 +155,12 @@ void SetTrainable(Program& program, std::span<const StoredTensor> stored) {
   if (assumed) AddNote(program, "the file does not say which parameters are trained: all are");
 }
 
-Result<Program> ReadArchive(const std::string& path) {
+Result<Program> ReadArchive(const std::string& path, const ImportOptions& options) {
   SY_ASSIGN_OR_RETURN(const Archive archive, Archive::Open(path));
   const Contents contents = Survey(archive);
   if (contents.models.empty()) return Unexpected(NoModel(archive, contents));
   SY_ASSIGN_OR_RETURN(const PaddedText json, archive.Read(contents.models[0]));
-  SY_ASSIGN_OR_RETURN(pt2::Model model, pt2::ReadModel(json));
+  SY_ASSIGN_OR_RETURN(pt2::Model model, pt2::ReadModel(json, options.as_module));
   Program& program = model.program;
   const std::vector<StoredTensor> stored = ReadStored(archive, contents);
   if (model.schema <= pt2::kSchemaWithoutGradients) SetTrainable(program, stored);
@@ -172,8 +172,8 @@ Result<Program> ReadArchive(const std::string& path) {
   return std::move(program);
 }
 
-Result<Program> ReadPt2(const std::string& path, const ImportOptions& /*options*/) {
-  Result<Program> program = ReadArchive(path);
+Result<Program> ReadPt2(const std::string& path, const ImportOptions& options) {
+  Result<Program> program = ReadArchive(path, options);
   if (!program) return Unexpected(Within(path, std::move(program).error()));
   return program;
 }
