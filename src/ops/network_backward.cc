@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "ops/gradients/image_backward.h"
 #include "ops/gradients/loss_backward.h"
 #include "ops/gradients/normalization_backward.h"
+#include "ops/onednn/attention_gradient.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
@@ -246,6 +248,16 @@ void FlashBackwardAllocations(const OpView& op, Allocations& memory) {
   }
   const Scratch sums =
       memory.Allocate(allocations::Bytes(Count(op.target().threads) * rows, wide), "aten::empty");
+  if (query.dtype() == DType::kBFloat16) {
+    const double usual = 1 / std::sqrt(static_cast<double>(query.size(3)));
+    onednn::AllocateProducts({.heads = query.size(0) * query.size(1),
+                              .queries = query.size(2),
+                              .keys = op.tensor(2).size(2),
+                              .size = query.size(3),
+                              .causal = op.boolean(7),
+                              .scaled = op.real(9, usual) != 1},
+                             op.target(), memory);
+  }
   for (const Scratch& scratch : {sums, narrow, block, mask, copy})
     allocations::Free(scratch, memory);
 }

@@ -359,7 +359,21 @@ Edge Autograd::EdgeOf(ValueId tensor) {
   return {of.accumulator, 0};
 }
 
+// In place on a parameter, or on an input of a region that runs again (check_inplace in
+// torch/csrc/autograd/VariableTypeUtils.h).
+void Autograd::RequireNoLeaf(ValueId overwritten) const {
+  ValueId root = object_of_[overwritten];
+  while (objects_[root].base != kNoId) root = object_of_[objects_[root].base];
+  if (!IsLeaf(root)) return;
+  Refuse(
+      fmt::format("{} requires a gradient, and nothing has computed it: it cannot be overwritten",
+                  shape::Text({program_, root})),
+      "PyTorch refuses the step, too: \"a leaf Variable that requires grad is being used in an "
+      "in-place operation\".");
+}
+
 GradNodeId Autograd::Begin(const OpDef& def, std::span<const Argument> args, const Node& context) {
+  if (def.overwrites() && args[0].kind == ArgKind::kValue) RequireNoLeaf(args[0].value);
   GradNode node{.def = &def, .sequence = next_sequence_++, .context = context};
   node.arguments = program_.AddArguments(args);
   AddEdges(node, def, args);

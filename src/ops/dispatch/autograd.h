@@ -230,6 +230,7 @@ class Autograd {
   void Save(Saved saved);
   ValueId RootOf(ValueId id) const;
   Version VersionOf(ValueId root) const;
+  void RequireNoLeaf(ValueId overwritten) const;
   void RequireAsSaved(std::string_view by, const Saved& saved) const;
   void RetainSaved(ValueId id, bool detached);
   void ReleaseSaved(ValueId id, bool detached);

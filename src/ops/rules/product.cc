@@ -58,7 +58,10 @@ bool OneDnnReads(const TensorView& factor) {
 
 bool UsesOneDnn(const TensorView& a, const TensorView& b) {
   if (a.dtype() != DType::kBFloat16) return false;
-  const Count multiplications = work::Elements(a) * (b.rank() > 1 ? b.size(-1) : 1);
+  return IsWorthOneDnn(work::Elements(a) * (b.rank() > 1 ? b.size(-1) : 1));
+}
+
+bool IsWorthOneDnn(Count multiplications) {
   return multiplications.overflowed() || multiplications.value() > kOneDnnLeast;
 }
 

@@ -29,6 +29,8 @@ bool BlasConjugates(const TensorView& factor, bool by_rows);
 bool OneDnnReads(const TensorView& factor);
 // Whether a product, with a vector too, goes to oneDNN: bfloat16 with enough multiplications.
 bool UsesOneDnn(const TensorView& a, const TensorView& b);
+// Whether there is enough to multiply, in bfloat16.
+bool IsWorthOneDnn(Count multiplications);
 // Whether the matrices of the last two dimensions lie column by column, and not also row by row.
 bool LiesTransposed(const TensorView& factor);
 

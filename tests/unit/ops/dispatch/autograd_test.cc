@@ -67,6 +67,14 @@ std::string RefusalOfStep(const std::string& lines) {
   return kernels ? "" : Describe(kernels.error());
 }
 
+// Nor a view of it; without gradients it may be, as optimizers do.
+TEST(Autograd, AParameterIsNotOverwritten) {
+  EXPECT_THAT(RefusalOfStep("%y = aten::mul_.Tensor(%p, 2)\n"), HasSubstr("cannot be overwritten"));
+  EXPECT_THAT(RefusalOfStep("%v = aten::select.int(%p, 0, 0)\n%w = aten::mul_.Tensor(%v, 2)\n"
+                            "%y = aten::neg(%p)\n"),
+              HasSubstr("cannot be overwritten"));
+}
+
 // A view is overwritten with its base; what is said to be no view is not.
 TEST(Autograd, WhatIsSavedMayNotBeOverwritten) {
   constexpr const char* kSaved = "%a = aten::sigmoid(%p)\n";
