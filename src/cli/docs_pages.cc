@@ -92,6 +92,9 @@ std::string CliPage() {
       "`--foreach` and `--fused` are shorter for the usual ones. A pattern is the name of a "
       "parameter or of a module around it, in which `*` stands for any letters and `?` for one.\n";
   out += LossTable();
+  out +=
+      "\nThe target is made within the step, and goes when nothing of the step needs it any more; "
+      "one that a data loader made before stays.\n";
   out += "\n## Formats and conventions\n";
   out += ChoiceTable("`--format`", ReportFormats());
   out += ChoiceTable("`--table`, of `--format csv`", ReportTables());
