@@ -253,7 +253,7 @@ Tensor CallOneDnn(Dispatcher& d, const Tensor& input, const Tensor& weight, cons
   return out;
 }
 
-// Of no images nothing is computed.
+// Of no images nothing is computed; the weight is made dense all the same.
 Tensor OfNone(Dispatcher& d, const Tensor& input, const Tensor& weight, const Geometry& g) {
   const window::Window kernel{.kernel = Dims(window::Spatial(weight.sizes())),
                               .stride = g.stride,
@@ -263,6 +263,8 @@ Tensor OfNone(Dispatcher& d, const Tensor& input, const Tensor& weight, const Ge
   for (const auto size : window::OutputSizes(window::Spatial(input.sizes()), kernel)) {
     sizes.push_back(size);
   }
+  const std::int64_t format = FormatFor(Backend::kOneDnn, input, weight);
+  const Tensor dense = d.Call("aten::contiguous", weight, format);
   return d.Call("aten::new_empty", input, sizes);
 }
 

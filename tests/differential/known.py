@@ -358,11 +358,6 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
         extent=Extent.NOTHING,
     ),
     Known("aten::index_fill*.int_Tensor", "equal places are given, and rows take them to differ"),
-    Known(
-        "aten::*scaled_dot_product*",
-        "oneDNN's scratch for products of bfloat16 is a property of the processor",
-        has("bf16"),
-    ),
 )
 
 
