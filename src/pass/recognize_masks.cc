@@ -73,6 +73,55 @@ std::vector<bool> MakersOf(const Program& program, std::span<const Call> calls) 
   return makers;
 }
 
+// The node that makes each value; kNoId for those that are there before.
+std::vector<NodeId> MakerOfEach(const Program& program) {
+  std::vector<NodeId> makers(program.values.size(), kNoId);
+  const std::vector<Node>& nodes = program.main().nodes;
+  for (NodeId i = 0; i < nodes.size(); ++i) {
+    for (const ValueId result : program.results(nodes[i])) {
+      if (result != kNoId) makers[result] = i;
+    }
+  }
+  return makers;
+}
+
+// Whether a line of a library makes a mask, such as transformers' create_bidirectional_mask.
+bool IsOfMask(const Program& program, const Node& node) {
+  if (node.source == kNoId) return false;
+  const std::string_view code = program.text(program.sources[node.source].code);
+  return code.find("_mask(") != std::string_view::npos ||
+         code.find("_masks(") != std::string_view::npos;
+}
+
+// The same of the node that makes `value`, or of those whose views it is.
+bool IsLibrarysMask(const Program& program, const std::vector<NodeId>& maker_of, ValueId value) {
+  constexpr int kSteps = 8;
+  for (int step = 0; step < kSteps && maker_of[value] != kNoId; ++step) {
+    const Node& maker = program.main().nodes[maker_of[value]];
+    if (IsOfMask(program, maker)) return true;
+    const std::span<const Argument> args = program.args(maker);
+    if (args.empty() || args[0].kind != ArgKind::kValue) return false;
+    value = args[0].value;
+  }
+  return false;
+}
+
+// What a mask hides of a bias is overwritten: where(mask, bias, -inf). Such calls are followed by
+// their first argument, too.
+std::vector<Call> MaskedBiases(const Program& program, const std::vector<NodeId>& maker_of) {
+  std::vector<Call> calls;
+  const std::vector<Node>& nodes = program.main().nodes;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!program.op_name(nodes[i].op).starts_with("aten::where.")) continue;
+    const std::span<const Argument> args = program.args(nodes[i]);
+    if (args.size() < 2 || args[0].kind != ArgKind::kValue || args[1].kind != ArgKind::kValue) {
+      continue;
+    }
+    if (IsLibrarysMask(program, maker_of, args[0].value)) calls.push_back({i, 0, args[0].value});
+  }
+  return calls;
+}
+
 // Whether a row of a mask lets through its first `seen` elements and no other.
 bool SeesFirst(std::span<const Contents::Run> row, std::int64_t seen, bool is_bool) {
   std::int64_t at = 0;
@@ -166,18 +215,6 @@ void Rewrite(Program& program, const Call& call, const OpDef& def, bool causal) 
   node.arguments = program.AddArguments(args);
 }
 
-// The node that makes each value; kNoId for those that are there before.
-std::vector<NodeId> MakerOfEach(const Program& program) {
-  std::vector<NodeId> makers(program.values.size(), kNoId);
-  const std::vector<Node>& nodes = program.main().nodes;
-  for (NodeId i = 0; i < nodes.size(); ++i) {
-    for (const ValueId result : program.results(nodes[i])) {
-      if (result != kNoId) makers[result] = i;
-    }
-  }
-  return makers;
-}
-
 // What `value` repeats head by head, [batch, heads, length, size]: it is copied from a view of that
 // with one more dimension, in which nothing changes. kNoId where it is not of this kind. Adds the
 // nodes between to `passed`.
@@ -242,6 +279,23 @@ void LetGo(Program& program, Node& node, const std::vector<bool>& gone) {
   node.arguments = program.AddArguments(std::span(&list, 1));
 }
 
+// Has the bias read where it was masked for nothing.
+void ReadUnmasked(Program& program, std::span<const Call> biases,
+                  const std::map<ValueId, MaskKind>& kinds, std::vector<bool>& makers) {
+  std::vector<ValueId> instead(program.values.size(), kNoId);
+  for (const Call& call : biases) {
+    const auto found = kinds.find(call.value);
+    if (found == kinds.end() || found->second != MaskKind::kNone) continue;
+    const Node& node = program.main().nodes[call.node];
+    instead[program.results(node)[0]] = program.args(node)[1].value;
+    makers[call.node] = true;
+  }
+  for (Argument& argument : program.arguments) {
+    if (argument.kind != ArgKind::kValue) continue;
+    while (instead[argument.value] != kNoId) argument.value = instead[argument.value];
+  }
+}
+
 // Drops those of `makers` whose results nothing reads. That a variable holds them is no reading.
 void DropUnread(Program& program, const std::vector<bool>& makers) {
   std::vector<bool> read(program.values.size(), false);
@@ -274,15 +328,43 @@ void DropUnread(Program& program, const std::vector<bool>& makers) {
   nodes.resize(to);
 }
 
+// The nodes of lines that make masks none of which is read: such a line returns before it computes.
+std::vector<bool> LinesOfNoMask(const Program& program) {
+  const std::vector<Node>& nodes = program.main().nodes;
+  const std::vector<NodeId> maker_of = MakerOfEach(program);
+  std::vector<bool> read(program.sources.size(), false);
+  const auto read_by = [&](SourceId reader) {
+    return [&program, &nodes, &maker_of, &read, reader](ValueId id) {
+      if (maker_of[id] == kNoId) return;
+      const Node& maker = nodes[maker_of[id]];
+      if (IsOfMask(program, maker) && maker.source != reader) read[maker.source] = true;
+    };
+  };
+  for (const Node& node : nodes) {
+    if (program.op_name(node.op) == kLeaveOp) continue;
+    VisitValues(program, program.args(node), read_by(node.source));
+  }
+  VisitValues(program, program.main().outputs, read_by(kNoId));
+  std::vector<bool> unread(nodes.size(), false);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    unread[i] = IsOfMask(program, nodes[i]) && !read[nodes[i].source];
+  }
+  return unread;
+}
+
 }  // namespace
 
 Result<Program> RecognizeMasks(Program program) {
   const std::vector<const OpDef*> rows = RowsOf(program);
   const std::vector<Call> calls = CallsWithMasks(program, rows);
   if (calls.empty()) return program;
-  std::vector<bool> makers = MakersOf(program, calls);
   const std::vector<NodeId> maker_of = MakerOfEach(program);
-  const std::map<ValueId, MaskKind> kinds = Evaluate(program, calls, makers);
+  const std::vector<Call> biases = MaskedBiases(program, maker_of);
+  std::vector<Call> asked = calls;
+  asked.insert(asked.end(), biases.begin(), biases.end());
+  std::vector<bool> makers = MakersOf(program, asked);
+  const std::map<ValueId, MaskKind> kinds = Evaluate(program, asked, makers);
+  ReadUnmasked(program, biases, kinds, makers);
   std::size_t taken = 0;
   for (const Call& call : calls) {
     const auto found = kinds.find(call.value);
@@ -293,8 +375,9 @@ Result<Program> RecognizeMasks(Program program) {
     Rewrite(program, call, def, kind == MaskKind::kCausal);
     ShareHeads(program, call, def, maker_of, makers);
   }
-  if (taken == 0) return program;
   DropUnread(program, makers);
+  DropUnread(program, LinesOfNoMask(program));
+  if (taken == 0) return program;
   program.notes.push_back(program.strings.Intern(
       fmt::format("as the module runs: {} of {} calls of attention without the mask that the file "
                   "has for them",

@@ -73,5 +73,43 @@ TEST(RecognizeMasks, HeadsThatWereRepeatedAreShared) {
   EXPECT_THAT(text, Not(HasSubstr("expand")));
 }
 
+// A line that makes masks, and one that does not.
+constexpr std::string_view kLines =
+    "source 0: \"t5.py\":1 forward \"mask = create_bidirectional_mask(\"\n"
+    "source 1: \"t5.py\":2 forward \"keep = x > 0\"\n";
+
+Program OfBias(int line) {
+  const std::string at = " at " + std::to_string(line) + "\n";
+  const std::string text =
+      std::string(kLines) +
+      "input %q: f32[2,4,8,16]\ninput %b: f32[1,4,8,8]\n"
+      "%dead: i64[8] = aten::arange(8)" +
+      at + "%c: bool[2,1,8,8] = aten::ones([2,1,8,8], dtype=bool)" + at +
+      "%w: f32[2,4,8,8] = aten::where.ScalarOther(%c, %b, -1e30)\n"
+      "steelyard::leave([%c, %b])\n"
+      "%o: f32[2,4,8,16] = aten::scaled_dot_product_attention(%q, %q, %q, %w)\n"
+      "return %o\n";
+  Result<Program> program = ParseText(text, "");
+  EXPECT_TRUE(program) << Describe(program.error());
+  Result<Program> out = RecognizeMasks(*std::move(program));
+  EXPECT_TRUE(out);
+  return *std::move(out);
+}
+
+// With the steps of that line that nothing reads; variables hold what is left.
+TEST(RecognizeMasks, ABiasIsReadWhereALibrarysMaskHidesNothingOfIt) {
+  const std::string text = Print(OfBias(0));
+  EXPECT_THAT(text, HasSubstr("(%q, %q, %q, %b)"));
+  EXPECT_THAT(text, HasSubstr("steelyard::leave([%b])"));
+  EXPECT_THAT(text, Not(HasSubstr("where")));
+  EXPECT_THAT(text, Not(HasSubstr("arange")));
+}
+
+TEST(RecognizeMasks, WhatTheModelItselfMasksStays) {
+  const std::string text = Print(OfBias(1));
+  EXPECT_THAT(text, HasSubstr("(%q, %q, %q, %w)"));
+  EXPECT_THAT(text, HasSubstr("arange"));
+}
+
 }  // namespace
 }  // namespace steelyard
