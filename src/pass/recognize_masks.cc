@@ -108,11 +108,13 @@ bool IsLibrarysMask(const Program& program, const std::vector<NodeId>& maker_of,
 
 // What a mask hides of a bias is overwritten: where(mask, bias, -inf). Such calls are followed by
 // their first argument, too.
-std::vector<Call> MaskedBiases(const Program& program, const std::vector<NodeId>& maker_of) {
+std::vector<Call> MaskedBiases(const Program& program, std::span<const OpDef* const> rows,
+                               const std::vector<NodeId>& maker_of) {
   std::vector<Call> calls;
   const std::vector<Node>& nodes = program.main().nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!program.op_name(nodes[i].op).starts_with("aten::where.")) continue;
+    const OpDef* def = rows[nodes[i].op];
+    if (def == nullptr || def->signature->IndexOf("condition") != 0) continue;
     const std::span<const Argument> args = program.args(nodes[i]);
     if (args.size() < 2 || args[0].kind != ArgKind::kValue || args[1].kind != ArgKind::kValue) {
       continue;
@@ -359,7 +361,7 @@ Result<Program> RecognizeMasks(Program program) {
   const std::vector<Call> calls = CallsWithMasks(program, rows);
   if (calls.empty()) return program;
   const std::vector<NodeId> maker_of = MakerOfEach(program);
-  const std::vector<Call> biases = MaskedBiases(program, maker_of);
+  const std::vector<Call> biases = MaskedBiases(program, rows, maker_of);
   std::vector<Call> asked = calls;
   asked.insert(asked.end(), biases.begin(), biases.end());
   std::vector<bool> makers = MakersOf(program, asked);
