@@ -6,9 +6,9 @@ find_package(fmt REQUIRED)
 find_package(simdjson REQUIRED)
 find_package(tl-expected REQUIRED)
 
-# Debian's libzip and libdeflate come without a CMake package, or with one that wants libzip's tools.
+# Debian's minizip and libdeflate come without a CMake package.
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(libzip REQUIRED QUIET IMPORTED_TARGET GLOBAL libzip)
+pkg_check_modules(minizip REQUIRED QUIET IMPORTED_TARGET GLOBAL minizip)
 pkg_check_modules(libdeflate REQUIRED QUIET IMPORTED_TARGET GLOBAL libdeflate)
 # Headers only.
 find_path(PROTOZERO_INCLUDE_DIR protozero/varint.hpp REQUIRED)

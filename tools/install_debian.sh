@@ -10,7 +10,7 @@
 set -euo pipefail
 
 declare -A sets=(
-  [build]="g++ cmake ninja-build pkgconf libfmt-dev libsimdjson-dev libzip-dev \
+  [build]="g++ cmake ninja-build pkgconf libfmt-dev libsimdjson-dev libminizip-dev \
 libdeflate-dev libprotozero-dev libexpected-dev libcli11-dev"
   [test]="ccache libgtest-dev libgmock-dev python3-venv python3-dev binutils"
   [bench]="hyperfine"

@@ -4,8 +4,9 @@
 // token of it. Prints the number of values, so that nothing is optimised away.
 
 #include <simdjson.h>
-#include <zip.h>
+#include <unzip.h>
 
+#include <array>
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -38,24 +39,34 @@ std::size_t Walk(simdjson::ondemand::value value) {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  int code = 0;
-  zip_t* archive = zip_open(argv[1], ZIP_RDONLY, &code);
+  const unzFile archive = unzOpen64(argv[1]);
   if (archive == nullptr) return 1;
-  for (zip_int64_t i = 0; i < zip_get_num_entries(archive, 0); ++i) {
-    zip_stat_t entry;
-    if (zip_stat_index(archive, static_cast<zip_uint64_t>(i), 0, &entry) != 0) return 1;
-    if (!std::string_view(entry.name).ends_with("models/model.json")) continue;
-    std::vector<char> text(entry.size + simdjson::SIMDJSON_PADDING);
-    zip_file_t* file = zip_fopen_index(archive, static_cast<zip_uint64_t>(i), 0);
-    if (file == nullptr || zip_fread(file, text.data(), entry.size) < 0) return 1;
+  for (int status = unzGoToFirstFile(archive); status == UNZ_OK;
+       status = unzGoToNextFile(archive)) {
+    unz_file_info64 entry;
+    std::array<char, 65536> name;
+    if (unzGetCurrentFileInfo64(archive, &entry, name.data(), name.size(), nullptr, 0, nullptr,
+                                0) != UNZ_OK) {
+      return 1;
+    }
+    const std::string_view path(name.data(), entry.size_filename);
+    if (!path.ends_with("models/model.json")) continue;
+    std::vector<char> text(entry.uncompressed_size + simdjson::SIMDJSON_PADDING);
+    if (unzOpenCurrentFile(archive) != UNZ_OK ||
+        unzReadCurrentFile(archive, text.data(), static_cast<unsigned>(entry.uncompressed_size)) <
+            0) {
+      return 1;
+    }
     simdjson::ondemand::parser parser;
     simdjson::ondemand::document document;
-    if (parser.iterate(text.data(), entry.size, text.size()).get(document) != simdjson::SUCCESS)
+    if (parser.iterate(text.data(), entry.uncompressed_size, text.size()).get(document) !=
+        simdjson::SUCCESS)
       return 1;
     simdjson::ondemand::value root;
     if (document.get_value().get(root) != simdjson::SUCCESS) return 1;
     std::printf("%zu\n", Walk(root));
+    unzCloseCurrentFile(archive);
   }
-  zip_discard(archive);
+  unzClose(archive);
   return 0;
 }

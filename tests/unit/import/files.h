@@ -41,21 +41,22 @@ class TemporaryFile {
 struct ZipEntry {
   std::string name;
   std::string content;
-  zip_int32_t method = ZIP_CM_DEFLATE;
+  int method = Z_DEFLATED;
 };
 
 inline TemporaryFile ZipOf(const std::vector<ZipEntry>& entries, std::string_view suffix = ".pt2") {
   TemporaryFile file(suffix);
-  zip_t* archive = zip_open(file.path().c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
+  const zipFile archive = zipOpen64(file.path().c_str(), APPEND_STATUS_CREATE);
   EXPECT_NE(archive, nullptr);
   for (const ZipEntry& entry : entries) {
-    zip_source_t* source =
-        zip_source_buffer(archive, entry.content.data(), entry.content.size(), 0);
-    const zip_int64_t index = zip_file_add(archive, entry.name.c_str(), source, ZIP_FL_ENC_UTF_8);
-    EXPECT_GE(index, 0) << entry.name;
-    zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), entry.method, 0);
+    EXPECT_EQ(zipOpenNewFileInZip(archive, entry.name.c_str(), nullptr, nullptr, 0, nullptr, 0,
+                                  nullptr, entry.method, Z_DEFAULT_COMPRESSION),
+              ZIP_OK)
+        << entry.name;
+    zipWriteInFileInZip(archive, entry.content.data(), static_cast<unsigned>(entry.content.size()));
+    EXPECT_EQ(zipCloseFileInZip(archive), ZIP_OK);
   }
-  EXPECT_EQ(zip_close(archive), 0);
+  EXPECT_EQ(zipClose(archive, nullptr), ZIP_OK);
   return file;
 }
 
