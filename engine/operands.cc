@@ -49,6 +49,8 @@ IValue Number(const SyArgument& argument) {
       return argument.real;
     case SY_BOOL:
       return argument.integer != 0;
+    case SY_COMPLEX:
+      return c10::complex<double>(argument.elements[0].real, argument.elements[1].real);
     case SY_DTYPE:
       return static_cast<std::int64_t>(ScalarTypeNamed(argument.text));
     default:
@@ -118,6 +120,7 @@ IValue Constant(const SyArgument& argument, const TypePtr& type) {
     case TypeKind::BoolType:
       return Number(argument).toScalar().toBool();
     case TypeKind::NumberType:
+    case TypeKind::ComplexType:
       return Number(argument);
     case TypeKind::StringType:
       return std::string(argument.text);
@@ -145,6 +148,8 @@ TypePtr OwnType(const SyArgument& argument) {
       return c10::FloatType::get();
     case SY_BOOL:
       return c10::BoolType::get();
+    case SY_COMPLEX:
+      return c10::ComplexType::get();
     case SY_TEXT:
       return c10::StringType::get();
     case SY_LIST:

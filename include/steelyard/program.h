@@ -81,14 +81,15 @@ struct Value {
 
 enum class ArgKind : std::uint8_t {
   kNone,
-  kValue,   // value
-  kInt,     // dim: a number, or an expression before `bind`
-  kFloat,   // real
-  kBool,    // dim is 0 or 1
-  kString,  // text; devices and layouts too
-  kDType,   // dtype
-  kList,    // list: a run of the argument pool
-  kGraph,   // graph
+  kValue,    // value
+  kInt,      // dim: a number, or an expression before `bind`
+  kFloat,    // real
+  kBool,     // dim is 0 or 1
+  kString,   // text; devices and layouts too
+  kDType,    // dtype
+  kList,     // list: a run of the argument pool
+  kGraph,    // graph
+  kComplex,  // list: a run of two reals, the second of which is imaginary
 };
 
 // One argument of a call. `name` is the parameter's name where the file gives it.
@@ -119,6 +120,10 @@ struct Argument {
   static Argument OfDType(DType t);
   static Argument OfList(Run run);
   static Argument OfGraph(GraphId g);
+  static Argument OfComplex(Run parts);
+
+  // Whether `list` is a run of further arguments.
+  bool has_elements() const { return kind == ArgKind::kList || kind == ArgKind::kComplex; }
 };
 
 // A call of an operator. `arguments` and `outputs` are runs of the program's pools.

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of what follows. */
-enum { SY_ENGINE_ABI = 3 };
+enum { SY_ENGINE_ABI = 4 };
 
 /* The one function that the library exports: `const SyEngine* steelyard_engine(void)`. */
 #define SY_ENGINE_ENTRY "steelyard_engine"
@@ -38,7 +38,8 @@ typedef enum SyKind {
   SY_BOOL, /* integer: 0 or 1 */
   SY_TEXT,
   SY_DTYPE, /* text: "float32" */
-  SY_LIST
+  SY_LIST,
+  SY_COMPLEX /* two elements, real: the parts */
 } SyKind;
 
 /* An argument of a call. One without a name stands at its place in the operator's schema. */

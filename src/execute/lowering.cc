@@ -57,7 +57,8 @@ SyArgument Lowering::Lower(const Argument& argument) {
       out.text = NameOf(argument.dtype).data();  // a literal
       break;
     case ArgKind::kList:
-      out.kind = SY_LIST;
+    case ArgKind::kComplex:
+      out.kind = argument.kind == ArgKind::kList ? SY_LIST : SY_COMPLEX;
       out.elements = arguments_.data() + argument.list.begin;
       out.count = argument.list.count;
       break;

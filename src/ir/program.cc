@@ -73,6 +73,11 @@ Argument Argument::OfList(Run run) {
   a.list = run;
   return a;
 }
+Argument Argument::OfComplex(Run parts) {
+  Argument a = Of(ArgKind::kComplex);
+  a.list = parts;
+  return a;
+}
 Argument Argument::OfGraph(GraphId g) {
   Argument a = Of(ArgKind::kGraph);
   a.graph = g;

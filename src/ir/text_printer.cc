@@ -440,10 +440,11 @@ class Printer {
         out_.append(ShortNameOf(arg.dtype));
         break;
       case ArgKind::kList:
-        out_.push_back('[');
+      case ArgKind::kComplex:
+        out_.append(arg.kind == ArgKind::kList ? "[" : "complex(");
         // A list that holds itself does not verify; it must not end the process either.
         if (depth < kMaxTextDepth) Arguments(program_.list(arg.list), depth + 1);
-        out_.push_back(']');
+        out_.push_back(arg.kind == ArgKind::kList ? ']' : ')');
         break;
       case ArgKind::kGraph:
         out_.push_back('@');

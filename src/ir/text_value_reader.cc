@@ -269,6 +269,9 @@ bool TextValueReader::WordArgument(Argument& out, bool& done) {
     out = Argument::None();
   } else if (word == "True" || word == "False") {
     out = Argument::OfBool(word == "True");
+  } else if (word == "complex") {
+    scan_.Word();
+    return done = ComplexArgument(out);
   } else if (const auto dtype = DTypeShortNamed(word)) {
     scan_.Word();
     if (tensor_arguments_ && scan_.Sees("[")) return done = TensorArgument(*dtype, out);
@@ -279,6 +282,18 @@ bool TextValueReader::WordArgument(Argument& out, bool& done) {
     return true;
   }
   scan_.Word();
+  return true;
+}
+
+// "complex(0.0, -1.0)"
+bool TextValueReader::ComplexArgument(Argument& out) {
+  std::array<double, 2> parts{};
+  const bool read = scan_.Expect("(", "complex") && scan_.Real(parts[0]) &&
+                    scan_.Expect(",", "the real part") && scan_.Real(parts[1]) &&
+                    scan_.Expect(")", "the imaginary part");
+  if (!read) return false;
+  out = Argument::OfComplex(
+      program_.AddArguments(std::array{Argument::OfFloat(parts[0]), Argument::OfFloat(parts[1])}));
   return true;
 }
 

@@ -112,6 +112,7 @@ class TextValueReader {
   bool NamedArgument(Argument& out);
   bool ArgumentValue(Argument& out);
   bool WordArgument(Argument& out, bool& done);
+  bool ComplexArgument(Argument& out);
   bool TensorArgument(DType dtype, Argument& out);
 
   TextScanner& scan_;

@@ -60,7 +60,7 @@ template <class Check>
 Status ForEachArgument(const Program& p, std::span<const Argument> args, const Check& check) {
   for (const Argument& arg : args) {
     SY_RETURN_IF_ERROR(check(arg));
-    if (arg.kind == ArgKind::kList) {
+    if (arg.has_elements()) {
       SY_RETURN_IF_ERROR(ForEachArgument(p, p.list(arg.list), check));
     }
   }
@@ -108,7 +108,10 @@ bool Within(Argument::Run run, std::size_t size) {
 }
 
 Status ListIsTree(const Program& p, const Argument& arg, std::size_t holder) {
-  if (arg.kind != ArgKind::kList) return {};
+  if (!arg.has_elements()) return {};
+  if (arg.kind == ArgKind::kComplex && arg.list.count != 2) {
+    return Broken("a complex number has two parts");
+  }
   if (!Within(arg.list, p.arguments.size())) return Broken("a list is outside the pool");
   if (arg.list.count > 0 && arg.list.begin + std::size_t{arg.list.count} > holder) {
     return Broken("a list stands before its elements in the pool");

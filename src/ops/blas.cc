@@ -147,17 +147,27 @@ void AllocateScratch(const OpView& op, const onednn::Product& product, Allocatio
   memory.Free(held, label);
 }
 
+// What is copied before a product has no gaps.
+bool MatrixHasGaps(const TensorView& matrix) {
+  return product::BlasReads(matrix) && !product::OneDnnReads(matrix);
+}
+bool VectorHasGaps(const TensorView& vector) {
+  return product::BlasReads(vector) && vector.stride(vector.size(0) == 1 ? 1 : 0) != 1;
+}
+
 onednn::Product ProductOf(const TensorView& a, const TensorView& b, Order order) {
-  if (order == Order::kByRows || b.size(1) == 1) {
-    return {.rows = a.size(0),
-            .columns = b.size(1),
-            .depth = a.size(1),
-            .first_transposed = product::LiesTransposed(a)};
+  onednn::Product out{.rows = a.size(0), .columns = b.size(1), .depth = a.size(1)};
+  if (out.rows == 1 || out.columns == 1) {
+    const bool first_is_vector = out.columns != 1;
+    out.matrix_has_gaps = MatrixHasGaps(first_is_vector ? b : a);
+    out.vector_has_gaps = VectorHasGaps(first_is_vector ? a : b);
+  } else if (order == Order::kByRows) {
+    out.first_transposed = product::LiesTransposed(a);
+  } else {
+    std::swap(out.rows, out.columns);
+    out.first_transposed = b.stride(1) == 1 && b.stride(0) >= b.size(1);
   }
-  return {.rows = b.size(1),
-          .columns = a.size(0),
-          .depth = a.size(1),
-          .first_transposed = b.stride(1) == 1 && b.stride(0) >= b.size(1)};
+  return out;
 }
 
 void TakeOutput(const OpView& op, Allocations& memory, std::string_view label = {}) {
@@ -263,13 +273,14 @@ void BatchAllocations(const OpView& op, Allocations& memory) {
   conjugates.FreeAll();
 }
 
-// oneDNN reads a matrix as BLAS does, and dense vectors only.
+// oneDNN is given dense matrices and vectors only.
 template <int kFirst>
 void MultiplyVector(const OpView& op, Allocations& memory, std::string_view label) {
   const TensorView matrix = op.tensor(kFirst), vector = op.tensor(kFirst + 1);
   const bool by_onednn = product::UsesOneDnn(matrix, vector);
   product::FactorCopies copies(memory);
-  if (!product::BlasReads(matrix)) copies.Add(work::Elements(matrix), matrix.dtype());
+  const bool reads = by_onednn ? product::OneDnnReads(matrix) : product::BlasReads(matrix);
+  if (!reads) copies.Add(work::Elements(matrix), matrix.dtype());
   if (by_onednn && !vector.is_contiguous()) copies.Add(work::Elements(vector), vector.dtype());
   if (by_onednn) {
     AllocateScratch<kFirst>(

@@ -35,6 +35,7 @@ Dims SizesAt(const OpView& op, int i) {
 // The dtype of a tensor filled with that number, if none is asked for.
 DType FilledType(const Argument& number) {
   const DType boxed = BoxedType(number);
+  if (IsComplex(boxed)) return DType::kComplex64;
   return IsFloating(boxed) ? kDefaultFloat : boxed;
 }
 
@@ -159,6 +160,7 @@ void EvenShape(const OpView& op, Outputs& out) {
   if (steps < 0) Refuse(fmt::format("{} steps", steps));
   DType dtype = kDefaultFloat;
   for (int i : {0, 1}) {
+    if (op.arg(i).kind == ArgKind::kComplex) dtype = DType::kComplex64;
     if (op.arg(i).kind != ArgKind::kValue) continue;
     shape::RequireRank("the end of a sequence", op.tensor(i), 0);
     if (IsComplex(op.tensor(i).dtype())) dtype = DType::kComplex64;

@@ -72,9 +72,10 @@ std::vector<Tensor> WhereScalar(Dispatcher& d, const OpView& op) {
   const auto either = [&](ArgKind kind) {
     return op.arg(1).kind == kind || op.arg(2).kind == kind;
   };
-  const DType common = either(ArgKind::kFloat) ? DType::kFloat32
-                       : either(ArgKind::kInt) ? DType::kInt64
-                                               : DType::kBool;
+  const DType common = either(ArgKind::kComplex) ? DType::kComplex64
+                       : either(ArgKind::kFloat) ? DType::kFloat32
+                       : either(ArgKind::kInt)   ? DType::kInt64
+                                                 : DType::kBool;
   const Tensor self = d.Call("aten::scalar_tensor", op.arg(1), common);
   const Tensor other = d.Call("aten::scalar_tensor", op.arg(2), common);
   return {d.Call("aten::where.self", d.tensor(op, 0), self, other)};

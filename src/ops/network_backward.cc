@@ -250,13 +250,20 @@ void FlashBackwardAllocations(const OpView& op, Allocations& memory) {
       memory.Allocate(allocations::Bytes(Count(op.target().threads) * rows, wide), "aten::empty");
   if (query.dtype() == DType::kBFloat16) {
     const double usual = 1 / std::sqrt(static_cast<double>(query.size(3)));
-    onednn::AllocateProducts({.heads = query.size(0) * query.size(1),
-                              .queries = query.size(2),
-                              .keys = op.tensor(2).size(2),
-                              .size = query.size(3),
-                              .causal = op.boolean(7),
-                              .scaled = op.real(9, usual) != 1},
-                             op.target(), memory);
+    const auto has_gaps = [](const TensorView& heads) {
+      return heads.size(2) > 1 && heads.stride(2) != heads.size(3);
+    };
+    onednn::AllocateProducts(
+        {.heads = query.size(0) * query.size(1),
+         .queries = query.size(2),
+         .keys = op.tensor(2).size(2),
+         .size = query.size(3),
+         .causal = op.boolean(7),
+         .scaled = op.real(9, usual) != 1,
+         .queries_have_gaps = has_gaps(query),
+         .keys_have_gaps = has_gaps(op.tensor(2)),
+         .gradient_has_gaps = copy ? gradient.size(1) > 1 : has_gaps(gradient)},
+        op.target(), memory);
   }
   for (const Scratch& scratch : {sums, narrow, block, mask, copy})
     allocations::Free(scratch, memory);

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
+#include <span>
 #include <utility>
 
 #include "ir/layout.h"
@@ -193,6 +195,7 @@ std::optional<std::int64_t> IntegerOf(const Argument& a) {
     case ArgKind::kDType:
     case ArgKind::kList:
     case ArgKind::kGraph:
+    case ArgKind::kComplex:
       return std::nullopt;
   }
   __builtin_unreachable();
@@ -210,6 +213,10 @@ std::int64_t OpView::integer(int i, std::int64_t missing) const {
 double OpView::real(int i, double missing) const {
   if (!given(i)) return missing;
   if (arg(i).kind == ArgKind::kFloat) return arg(i).real;
+  if (arg(i).kind == ArgKind::kComplex) {
+    const std::span<const Argument> parts = program_->list(arg(i).list);
+    return parts[1].real == 0 ? parts[0].real : std::numeric_limits<double>::quiet_NaN();
+  }
   return static_cast<double>(integer(i));
 }
 

@@ -171,7 +171,8 @@ class OpView {
   TensorView tensor(int i) const;
   TensorView self() const { return tensor(0); }
   std::vector<TensorView> tensors(int i) const;
-  // As a number; `missing` where it is None. A bool reads as 0 or 1, a float rounds down.
+  // As a number; `missing` where it is None. A bool reads as 0 or 1, a float rounds down; a complex
+  // number that is not real reads as NaN, which equals no other.
   std::int64_t integer(int i, std::int64_t missing = 0) const;
   double real(int i, double missing = 0.0) const;
   bool boolean(int i, bool missing = false) const;

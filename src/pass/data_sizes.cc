@@ -70,6 +70,7 @@ class LoneCall {
       case ArgKind::kValue:
         return TranslateValue(from.value, to);
       case ArgKind::kList:
+      case ArgKind::kComplex:
         break;
     }
     std::vector<Argument> elements;

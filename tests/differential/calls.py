@@ -115,6 +115,8 @@ class Call:
 def text_of(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(text_of, value))}]"
+    if isinstance(value, complex):
+        return f"complex({value.real}, {value.imag})"
     return repr(value) if isinstance(value, str) else str(value)
 
 
@@ -185,11 +187,21 @@ class Parser:
         if token := self.accept("text"):
             return token[1:-1]
         word = self.expect("word")
+        if word == "complex":
+            return self.complex()
         if word in ("None", "True", "False"):
             return {"None": None, "True": True, "False": False}[word]
         if word not in DTYPES:
             raise ValueError(f"unknown word {word!r}")
         return self.tensor(word) if self.accept("[") else DType(word)
+
+    def complex(self) -> complex:
+        self.expect("(")
+        real = float(self.expect("real"))
+        self.expect(",")
+        imaginary = float(self.expect("real"))
+        self.expect(")")
+        return complex(real, imaginary)
 
     def tensor(self, dtype: str) -> Tensor:
         sizes = self.integers("]")

@@ -228,7 +228,6 @@ bool GraphReader::ReadOperator(JsonValue value, Argument& out) {
   return true;
 }
 
-// [real, imaginary]
 bool GraphReader::ReadComplex(JsonValue value, Argument& out) {
   std::array parts = {Argument::OfFloat(0), Argument::OfFloat(0)};
   const bool ok = json_.Object(value, [&](std::string_view key, JsonValue field) {
@@ -237,7 +236,7 @@ bool GraphReader::ReadComplex(JsonValue value, Argument& out) {
     return true;
   });
   if (!ok) return false;
-  out = Argument::OfList(program_.AddArguments(parts));
+  out = Argument::OfComplex(program_.AddArguments(parts));
   return true;
 }
 

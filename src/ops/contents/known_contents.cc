@@ -132,6 +132,7 @@ void KnownContents::AddToKey(const Argument& a, std::vector<std::int64_t>& key) 
     case ArgKind::kGraph:
       return key.push_back(a.graph);
     case ArgKind::kList:
+    case ArgKind::kComplex:
       key.push_back(a.list.count);
       for (const Argument& element : program_.list(a.list)) AddToKey(element, key);
       return;

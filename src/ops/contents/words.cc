@@ -50,6 +50,7 @@ Contents Of(const OpView& op, int i) {
     case ArgKind::kDType:
     case ArgKind::kList:
     case ArgKind::kGraph:
+    case ArgKind::kComplex:
       return {};
   }
   return {};

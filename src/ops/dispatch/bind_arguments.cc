@@ -64,9 +64,12 @@ Argument ParseDefault(Program& program, const Param& param) {
       program.strings.Intern(quoted ? text.substr(1, text.size() - 2) : text));
 }
 
-bool IsNumber(const Argument& argument) {
+bool IsRealNumber(const Argument& argument) {
   return argument.kind == ArgKind::kInt || argument.kind == ArgKind::kFloat ||
          argument.kind == ArgKind::kBool;
+}
+bool IsNumber(const Argument& argument) {
+  return IsRealNumber(argument) || argument.kind == ArgKind::kComplex;
 }
 
 // Whether one element of a parameter may be this. Checked here, so that a rule that reads a number
@@ -77,8 +80,9 @@ bool AcceptsOne(ParamType type, const Argument& argument) {
       return argument.kind == ArgKind::kValue || IsNumber(argument);
     case ParamType::kInt:
     case ParamType::kBool:
-      return IsNumber(argument) && argument.kind != ArgKind::kFloat;
+      return IsRealNumber(argument) && argument.kind != ArgKind::kFloat;
     case ParamType::kFloat:
+      return IsRealNumber(argument);
     case ParamType::kScalar:
       return IsNumber(argument);
     case ParamType::kDType:
@@ -113,7 +117,7 @@ std::string_view KindOf(ParamType type) {
     case ParamType::kInt:
       return "an integer";
     case ParamType::kFloat:
-      return "a number";
+      return "a real number";
     case ParamType::kBool:
       return "True or False";
     case ParamType::kScalar:

@@ -299,7 +299,7 @@ Argument Dispatcher::Translate(const Argument& arg, const Locals& locals) {
                 : Argument::None();
       out.name = arg.name;
     }
-  } else if (arg.kind == ArgKind::kList) {
+  } else if (arg.has_elements()) {
     const std::span<const Argument> list = source_.list(arg.list);
     std::vector<Argument> elements;
     elements.reserve(list.size());
@@ -385,7 +385,8 @@ std::vector<Tensor> Dispatcher::Execute(const OpDef& def, std::span<Argument> ar
   for (std::size_t i = 0; i < params.size(); ++i) {
     if (params[i].type != ParamType::kTensor || params[i].list) continue;
     const ArgKind kind = args[i].kind;
-    if (kind == ArgKind::kInt || kind == ArgKind::kFloat || kind == ArgKind::kBool) {
+    if (kind == ArgKind::kInt || kind == ArgKind::kFloat || kind == ArgKind::kBool ||
+        kind == ArgKind::kComplex) {
       boxes.push_back(Box(args[i]));
       args[i] = Argument::OfValue(boxes.back().id());
     }

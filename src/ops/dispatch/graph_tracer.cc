@@ -241,7 +241,8 @@ Argument TracedGraph::Translate(Dispatcher& d, const Argument& argument,
       out.value = locals[argument.value].id();
       return out;
     }
-    case ArgKind::kList: {
+    case ArgKind::kList:
+    case ArgKind::kComplex: {
       std::vector<Argument> elements;
       for (const Argument& element : program_.list(argument.list)) {
         elements.push_back(Translate(d, element, locals));

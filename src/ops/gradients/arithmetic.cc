@@ -19,17 +19,15 @@ Tensor ZerosOf(Dispatcher& d, const Backward& b, DType dtype) {
 Tensor AddSelf(Dispatcher& d, const Backward& b) { return AsReal(d, SelfType(b), b.grad()); }
 
 Tensor AddOther(Dispatcher& d, const Backward& b) {
-  return AsReal(d, OtherType(b), MaybeMultiply(d, b.grad(), b.op().real(2, 1.0)));
+  return AsReal(d, OtherType(b), MaybeMultiply(d, b.grad(), Factor(d, b, 2)));
 }
 
 Tensor SubOther(Dispatcher& d, const Backward& b) {
-  return AsReal(d, OtherType(b),
-                MaybeMultiply(d, d.Call("aten::neg", b.grad()), b.op().real(2, 1.0)));
+  return AsReal(d, OtherType(b), MaybeMultiply(d, d.Call("aten::neg", b.grad()), Factor(d, b, 2)));
 }
 
 Tensor RsubSelf(Dispatcher& d, const Backward& b) {
-  return AsReal(d, SelfType(b),
-                MaybeMultiply(d, d.Call("aten::neg", b.grad()), b.op().real(2, 1.0)));
+  return AsReal(d, SelfType(b), MaybeMultiply(d, d.Call("aten::neg", b.grad()), Factor(d, b, 2)));
 }
 
 Tensor RsubOther(Dispatcher& d, const Backward& b) { return AsReal(d, OtherType(b), b.grad()); }
@@ -43,7 +41,7 @@ Tensor MulOther(Dispatcher& d, const Backward& b) {
 }
 
 Tensor MulNumber(Dispatcher& d, const Backward& b) {
-  return AsReal(d, SelfType(b), d.Call("aten::mul.Scalar", b.grad(), b.op().arg(1)));
+  return AsReal(d, SelfType(b), d.Call("aten::mul.Scalar", b.grad(), Factor(d, b, 1)));
 }
 
 Tensor DivSelf(Dispatcher& d, const Backward& b) {
@@ -60,7 +58,7 @@ Tensor DivOther(Dispatcher& d, const Backward& b) {
 }
 
 Tensor DivNumber(Dispatcher& d, const Backward& b) {
-  return AsReal(d, SelfType(b), d.Call("aten::div.Scalar", b.grad(), b.op().arg(1)));
+  return AsReal(d, SelfType(b), d.Call("aten::div.Scalar", b.grad(), Factor(d, b, 1)));
 }
 
 // self, other, rounding_mode: a rounded quotient is a step function

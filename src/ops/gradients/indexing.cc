@@ -113,7 +113,7 @@ Tensor ScatterSource(Dispatcher& d, const Backward& b) {
 
 // self, dim, index, source, alpha
 Tensor IndexAddSource(Dispatcher& d, const Backward& b) {
-  const double alpha = b.op().real(4, 1.0);
+  const Argument alpha = Factor(d, b, 4);
   if (b.saved(3).rank() == 0) {
     const Tensor index = d.Call("aten::squeeze.dim", b.saved(2), 0);
     return MaybeMultiply(d, d.Call("aten::index_select", b.grad(), b.op().arg(1), index), alpha);

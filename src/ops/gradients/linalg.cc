@@ -15,7 +15,7 @@ bool IsColumnMajor(const TensorView& factor) {
 }
 
 // Of the factor at `factor`, the first of the product; the other one was saved.
-Tensor FirstFactor(Dispatcher& d, const Backward& b, int factor, double alpha) {
+Tensor FirstFactor(Dispatcher& d, const Backward& b, int factor, const Argument& alpha) {
   const Tensor other = Conjugate(d, b.saved(factor + 1));
   if (IsColumnMajor(b.op().tensor(factor))) {
     const Tensor turned = d.Call("aten::mm", other, d.Call("aten::t", b.grad()));
@@ -24,7 +24,7 @@ Tensor FirstFactor(Dispatcher& d, const Backward& b, int factor, double alpha) {
   return MaybeMultiply(d, d.Call("aten::mm", b.grad(), d.Call("aten::t", other)), alpha);
 }
 
-Tensor SecondFactor(Dispatcher& d, const Backward& b, int factor, double alpha) {
+Tensor SecondFactor(Dispatcher& d, const Backward& b, int factor, const Argument& alpha) {
   const Tensor other = Conjugate(d, b.saved(factor - 1));
   if (IsColumnMajor(b.op().tensor(factor))) {
     const Tensor turned = d.Call("aten::mm", d.Call("aten::t", b.grad()), other);
@@ -47,18 +47,20 @@ Tensor LastTwoTurned(Dispatcher& d, const Tensor& t) {
 
 }  // namespace
 
-Tensor MmFirst(Dispatcher& d, const Backward& b) { return FirstFactor(d, b, 0, 1.0); }
-Tensor MmSecond(Dispatcher& d, const Backward& b) { return SecondFactor(d, b, 1, 1.0); }
+// The product of `mm` has no factor.
+const Argument kOnce = Argument::OfFloat(1.0);
+Tensor MmFirst(Dispatcher& d, const Backward& b) { return FirstFactor(d, b, 0, kOnce); }
+Tensor MmSecond(Dispatcher& d, const Backward& b) { return SecondFactor(d, b, 1, kOnce); }
 
 // self, mat1, mat2, beta, alpha
 Tensor AddmmSelf(Dispatcher& d, const Backward& b) {
-  return MaybeMultiply(d, b.grad(), b.op().real(3, 1.0));
+  return MaybeMultiply(d, b.grad(), Factor(d, b, 3));
 }
 Tensor AddmmFirst(Dispatcher& d, const Backward& b) {
-  return FirstFactor(d, b, 1, b.op().real(4, 1.0));
+  return FirstFactor(d, b, 1, Factor(d, b, 4));
 }
 Tensor AddmmSecond(Dispatcher& d, const Backward& b) {
-  return SecondFactor(d, b, 2, b.op().real(4, 1.0));
+  return SecondFactor(d, b, 2, Factor(d, b, 4));
 }
 
 Tensor BmmFirst(Dispatcher& d, const Backward& b) {
@@ -70,11 +72,11 @@ Tensor BmmSecond(Dispatcher& d, const Backward& b) {
 
 Tensor BaddbmmFirst(Dispatcher& d, const Backward& b) {
   const Tensor product = d.Call("aten::bmm", b.grad(), Transposed(d, b.saved(2)));
-  return MaybeMultiply(d, product, b.op().real(4, 1.0));
+  return MaybeMultiply(d, product, Factor(d, b, 4));
 }
 Tensor BaddbmmSecond(Dispatcher& d, const Backward& b) {
   const Tensor product = d.Call("aten::bmm", Transposed(d, b.saved(1)), b.grad());
-  return MaybeMultiply(d, product, b.op().real(4, 1.0));
+  return MaybeMultiply(d, product, Factor(d, b, 4));
 }
 
 // self, batch1, batch2, beta, alpha: every product has the whole gradient
@@ -85,12 +87,12 @@ Tensor SpreadOverBatch(Dispatcher& d, const Backward& b) {
 }
 Tensor AddbmmFirst(Dispatcher& d, const Backward& b) {
   const Tensor product = d.Call("aten::bmm", SpreadOverBatch(d, b), Transposed(d, b.saved(2)));
-  return MaybeMultiply(d, product, b.op().real(4, 1.0));
+  return MaybeMultiply(d, product, Factor(d, b, 4));
 }
 Tensor AddbmmSecond(Dispatcher& d, const Backward& b) {
   const Tensor turned = Transposed(d, b.saved(1));
   const Tensor product = d.Call("aten::bmm", turned, SpreadOverBatch(d, b));
-  return MaybeMultiply(d, product, b.op().real(4, 1.0));
+  return MaybeMultiply(d, product, Factor(d, b, 4));
 }
 
 Tensor MvMatrix(Dispatcher& d, const Backward& b) {
@@ -102,15 +104,15 @@ Tensor MvVector(Dispatcher& d, const Backward& b) {
 
 // self, mat, vec, beta, alpha
 Tensor AddmvSelf(Dispatcher& d, const Backward& b) {
-  return MaybeMultiply(d, b.grad(), b.op().real(3, 1.0));
+  return MaybeMultiply(d, b.grad(), Factor(d, b, 3));
 }
 Tensor AddmvMatrix(Dispatcher& d, const Backward& b) {
   const Tensor product = d.Call("aten::ger", b.grad(), Conjugate(d, b.saved(2)));
-  return MaybeMultiply(d, product, b.op().real(4, 1.0));
+  return MaybeMultiply(d, product, Factor(d, b, 4));
 }
 Tensor AddmvVector(Dispatcher& d, const Backward& b) {
   const Tensor turned = Conjugate(d, d.Call("aten::t", b.saved(1)));
-  return MaybeMultiply(d, d.Call("aten::mv", turned, b.grad()), b.op().real(4, 1.0));
+  return MaybeMultiply(d, d.Call("aten::mv", turned, b.grad()), Factor(d, b, 4));
 }
 
 // self, mat2, offs: column-major gradients of column-major operands, as of mm

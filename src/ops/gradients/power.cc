@@ -7,16 +7,21 @@
 #include "ops/gradients/power.h"
 
 #include <cmath>
+#include <complex>
 #include <numbers>
 
 namespace steelyard::gradients {
 
 // grad * (exponent * self.pow(exponent - 1)), nothing for an exponent of 0 (pow_backward)
 Tensor Pow(Dispatcher& d, const Backward& b) {
-  const double exponent = b.op().real(1);
+  const std::complex<double> exponent = ComplexOf(b.op(), 1);
   if (exponent == 0.0) return RowMajorZeros(d, b.saved(0));
-  const Tensor power = d.Call("aten::pow.Tensor_Scalar", b.saved(0), exponent - 1);
-  const Tensor derivative = d.Call("aten::mul.Scalar", power, exponent);
+  const auto argument = [&](std::complex<double> number) {
+    const bool is_complex = b.op().arg(1).kind == ArgKind::kComplex;
+    return is_complex ? ComplexNumber(d, number) : Argument::OfFloat(number.real());
+  };
+  const Tensor power = d.Call("aten::pow.Tensor_Scalar", b.saved(0), argument(exponent - 1.0));
+  const Tensor derivative = d.Call("aten::mul.Scalar", power, argument(exponent));
   return AsReal(d, SelfType(b), d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, derivative)));
 }
 
@@ -50,8 +55,11 @@ Tensor PowExponent(Dispatcher& d, const Backward& b) {
 
 // self, exponent: grad * (result * log(self))
 Tensor PowOfNumber(Dispatcher& d, const Backward& b) {
-  const double base = b.op().real(0);
-  const Tensor derivative = d.Call("aten::mul.Scalar", b.result(), std::log(base));
+  const std::complex<double> base = ComplexOf(b.op(), 0);
+  const Argument logarithm = b.op().arg(0).kind == ArgKind::kComplex
+                                 ? ComplexNumber(d, std::log(base))
+                                 : Argument::OfFloat(std::log(base.real()));
+  const Tensor derivative = d.Call("aten::mul.Scalar", b.result(), logarithm);
   if (base != 0.0) {
     return AsReal(d, OtherType(b), d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, derivative)));
   }

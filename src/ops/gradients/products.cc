@@ -19,15 +19,15 @@ Tensor VdotSecond(Dispatcher& d, const Backward& b) {
 
 // self, vec1, vec2, beta, alpha
 Tensor AddrSelf(Dispatcher& d, const Backward& b) {
-  return MaybeMultiply(d, b.grad(), b.op().real(3, 1.0));
+  return MaybeMultiply(d, b.grad(), Factor(d, b, 3));
 }
 Tensor AddrFirst(Dispatcher& d, const Backward& b) {
   const Tensor product = d.Call("aten::mv", b.grad(), Conjugate(d, b.saved(2)));
-  return MaybeMultiply(d, product, b.op().real(4, 1.0));
+  return MaybeMultiply(d, product, Factor(d, b, 4));
 }
 Tensor AddrSecond(Dispatcher& d, const Backward& b) {
   const Tensor product = d.Call("aten::mv", d.Call("aten::t", b.grad()), Conjugate(d, b.saved(1)));
-  return MaybeMultiply(d, product, b.op().real(4, 1.0));
+  return MaybeMultiply(d, product, Factor(d, b, 4));
 }
 
 // i1, i2, i3, expand1, expand2, expand3, sumdim: the gradient takes the place of the factor that is

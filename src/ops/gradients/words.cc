@@ -2,6 +2,7 @@
 
 #include "ops/gradients/words.h"
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -23,8 +24,29 @@ Tensor OneMinus(Dispatcher& d, const Tensor& t) {
   return d.Call("aten::sub_.Tensor", ones, t);
 }
 
-Tensor MaybeMultiply(Dispatcher& d, const Tensor& t, double number) {
-  return number == 1.0 ? t : d.Call("aten::mul.Scalar", t, number);
+Argument ComplexNumber(Dispatcher& d, std::complex<double> number) {
+  return Argument::OfComplex(d.AddArguments(
+      std::array{Argument::OfFloat(number.real()), Argument::OfFloat(number.imag())}));
+}
+
+std::complex<double> ComplexOf(const OpView& op, int i) {
+  const Argument& number = op.arg(i);
+  if (number.kind != ArgKind::kComplex) return op.real(i, 1.0);
+  const std::span<const Argument> parts = op.program().list(number.list);
+  return {parts[0].real, parts[1].real};
+}
+
+Argument Factor(Dispatcher& d, const Backward& b, int i) {
+  const Argument& number = b.op().arg(i);
+  const bool is_complex = number.kind == ArgKind::kComplex;
+  return is_complex ? ComplexNumber(d, std::conj(ComplexOf(b.op(), i))) : number;
+}
+
+Tensor MaybeMultiply(Dispatcher& d, const Tensor& t, const Argument& number) {
+  const bool is_whole = number.kind == ArgKind::kInt || number.kind == ArgKind::kBool;
+  const bool is_one =
+      is_whole ? number.dim == Dim(1) : number.kind == ArgKind::kFloat && number.real == 1.0;
+  return is_one ? t : d.Call("aten::mul.Scalar", t, number);
 }
 
 Tensor AsReal(Dispatcher& d, DType of, Tensor gradient) {

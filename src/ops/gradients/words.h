@@ -5,6 +5,7 @@
 // here, and where the compiler evaluates the right operand first, so does the formula.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <span>
 
@@ -24,8 +25,13 @@ DType OtherType(const Backward& b);
 Tensor Times(Dispatcher& d, const Tensor& a, const Tensor& b);
 // 1 - t, written into a tensor like t.
 Tensor OneMinus(Dispatcher& d, const Tensor& t);
+// A complex number as an argument.
+Argument ComplexNumber(Dispatcher& d, std::complex<double> number);
+// The operator's argument i, a number: its conjugate.
+Argument Factor(Dispatcher& d, const Backward& b, int i);
+std::complex<double> ComplexOf(const OpView& op, int i);
 // t * number, or t itself where the number is 1 (maybe_multiply).
-Tensor MaybeMultiply(Dispatcher& d, const Tensor& t, double number);
+Tensor MaybeMultiply(Dispatcher& d, const Tensor& t, const Argument& number);
 // Real operands have real gradients (handle_r_to_c).
 Tensor AsReal(Dispatcher& d, DType of, Tensor gradient);
 // The complex conjugate, as a view; a real tensor itself.

@@ -40,13 +40,23 @@ class Blocks {
       const std::int64_t seen = a_.causal ? std::min(i + rows, a_.keys) : a_.keys;
       for (std::int64_t k = 0; k < seen; k += columns) {
         const std::int64_t width = std::min(columns, a_.keys - k);
-        const Product of_keys{
-            .rows = width, .columns = a_.size, .depth = height, .first_transposed = true};
-        Multiply(of_keys, false);
-        Multiply({.rows = height, .columns = a_.size, .depth = width}, a_.scaled);
-        Multiply(of_keys, a_.scaled);
+        Multiply(OfKeys(width, height, a_.gradient_has_gaps), false);
+        Multiply({.rows = height,
+                  .columns = a_.size,
+                  .depth = width,
+                  .matrix_has_gaps = a_.keys_have_gaps},
+                 a_.scaled);
+        Multiply(OfKeys(width, height, a_.queries_have_gaps), a_.scaled);
       }
     }
+  }
+
+  Product OfKeys(std::int64_t width, std::int64_t height, bool gaps) const {
+    return {.rows = width,
+            .columns = a_.size,
+            .depth = height,
+            .first_transposed = true,
+            .matrix_has_gaps = gaps};
   }
 
   // A factor takes memory of its own.

@@ -15,6 +15,8 @@ struct AttentionGradient {
   std::int64_t heads = 1;  // of all elements of the batch
   std::int64_t queries = 1, keys = 1, size = 1;
   bool causal = false, scaled = true;  // by another factor than 1
+  // Whether the rows of a head do not lie one after another.
+  bool queries_have_gaps = false, keys_have_gaps = false, gradient_has_gaps = false;
 };
 
 // Scratch of its products, each freed before the next: for the gradients of values, of queries and

@@ -36,8 +36,9 @@ class Blocking {
       : p_(p),
         threads_(target.threads),
         columns_(std::min(kColumns, p.columns)),
-        steps_(
-            std::min(p.depth, p.depth > kManySteps && !p.first_transposed ? kManySteps : kSteps)) {
+        steps_(std::min(p.depth, p.depth > kManySteps && !p.first_transposed && p.rows > 1
+                                     ? kManySteps
+                                     : kSteps)) {
     const std::int64_t all = DivideUp(p.columns, columns_);
     most_chunks_ = std::min(p.first_transposed ? kMostChunks : 1, all);
     least_rows_ = std::min(kLeastRows, p.rows);
@@ -57,7 +58,7 @@ class Blocking {
     return scratch.total();
   }
 
-  // Of a product with a vector, which has no copies.
+  // Of a product with a vector, where nothing has gaps: there are no copies.
   Count VectorBytes() {
     Choose();
     Scratch scratch;
@@ -141,10 +142,18 @@ class Blocking {
 
 Count ProductScratch(const Product& product, const Target& target) {
   if (product.rows != 1 && product.columns != 1) return Blocking(product, target).Bytes();
-  const Product vector{.rows = std::max(product.rows, product.columns),
-                       .depth = product.depth,
-                       .batch = product.batch};
-  return Blocking(vector, target).VectorBytes();
+  const std::int64_t sums = std::max(product.rows, product.columns);
+  if (product.matrix_has_gaps || product.vector_has_gaps) {
+    // As a row times the matrix. Elements apart from one another are copied as columns would be.
+    const Product row{.columns = sums,
+                      .depth = product.depth,
+                      .batch = product.batch,
+                      .first_transposed = product.vector_has_gaps,
+                      .is_batch = product.is_batch};
+    return Blocking(row, target).Bytes();
+  }
+  const Product column{.rows = sums, .depth = product.depth, .batch = product.batch};
+  return Blocking(column, target).VectorBytes();
 }
 
 }  // namespace steelyard::onednn

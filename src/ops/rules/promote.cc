@@ -140,6 +140,7 @@ DType ResultType(const TensorView& tensor, std::initializer_list<Argument> numbe
 
 DType BoxedType(const Argument& number) {
   if (number.kind == ArgKind::kFloat) return DType::kFloat64;
+  if (number.kind == ArgKind::kComplex) return DType::kComplex128;
   return number.kind == ArgKind::kBool ? DType::kBool : DType::kInt64;
 }
 

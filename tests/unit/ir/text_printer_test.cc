@@ -79,7 +79,7 @@ input %x: f32[s0,4]
 releases 2, 0, 1, 3
 
 %y: f32[4,s0]{1,4} = ns::op.out(%x, [1, -1], [[%x, None], []], True, False, dim=3*s0, f32, bool, "a\n\"b\"")
-%z = "odd op"(1.0, -0.5, 1e-05, 1e+22, inf, -inf, nan, 9223372036854775807, @1)
+%z = "odd op"(1.0, -0.5, 1e-05, 1e+22, inf, -inf, nan, 9223372036854775807, @1, complex(0.0, -1.5), by=complex(inf, 2.0))
 sink()
 return %y, None, 3, [%z]
 

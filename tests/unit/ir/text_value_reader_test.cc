@@ -67,6 +67,15 @@ TEST(TextValue, WordsSetWhatIsNotUsual) {
   EXPECT_EQ(value.storage, kNoId);
 }
 
+TEST(TextValue, AComplexNumberHasTwoParts) {
+  ValueProgram f;
+  const Argument number = f.Read("complex(0.5, -1.0)")->at(0);
+  ASSERT_EQ(number.kind, ArgKind::kComplex);
+  EXPECT_EQ(f.program.list(number.list)[1].real, -1.0);
+  EXPECT_EQ(f.Read("complex(0.5)").error().message,
+            "expected ',' after the real part, found \")\"");
+}
+
 TEST(TextValue, MistakesAreNamed) {
   ValueProgram f;
   EXPECT_EQ(f.Mistake("x"), "expected a value, found \"x\"");

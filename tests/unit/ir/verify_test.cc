@@ -62,6 +62,13 @@ const std::vector<Case>& Cases() {
          p.arguments[run.begin + 1].list = run;  // a list that holds itself
        },
        "before its elements"},
+      {"lists_are_trees",
+       [](Program& p) {
+         const Argument part = Argument::OfFloat(1.0);
+         FirstNode(p).arguments = p.AddArguments(
+             std::array{Argument::OfComplex(p.AddArguments(std::array{part, part, part}))});
+       },
+       "two parts"},
       {"strings_in_range", [](Program& p) { p.values[kX].name = 9999; }, "value's name"},
       {"values_in_range", [](Program& p) { p.mutated.push_back(9999); }, "mutated"},
       {"values_in_range", [](Program& p) { p.outputs[0] = 9999; }, "no value 9999"},

@@ -53,7 +53,7 @@ TEST(Arguments, ReadsNumbers) {
   EXPECT_EQ(ArgumentText(R"({"as_float_lists": [[0.5]]})"), "[[0.5]]");
   EXPECT_EQ(ArgumentText(R"({"as_bool": true})"), "True");
   EXPECT_EQ(ArgumentText(R"({"as_bools": [true, false]})"), "[True, False]");
-  EXPECT_EQ(ArgumentText(R"({"as_complex": {"real": 1.5, "imag": -2.0}})"), "[1.5, -2.0]");
+  EXPECT_EQ(ArgumentText(R"({"as_complex": {"real": 1.5, "imag": -2.0}})"), "complex(1.5, -2.0)");
 }
 
 const Argument& OnlyArgument(const Program& program) {

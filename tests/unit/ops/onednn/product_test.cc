@@ -51,6 +51,22 @@ TEST(ProductScratch, VectorsNeedNoCopies) {
   EXPECT_EQ(ProductBytes({.rows = 7, .columns = 1, .depth = 1025}), kBlockPairs + Sums(7, 1));
 }
 
+TEST(ProductScratch, AMatrixWithGapsIsCopiedForAVector) {
+  EXPECT_EQ(ProductBytes({.columns = 128, .depth = 65, .matrix_has_gaps = true}),
+            kBlockPairs + Second(96) + Sums(1, 64));
+  // A column is the row of the transposed product; passes are of 512 steps at most.
+  EXPECT_EQ(ProductBytes({.rows = 70, .depth = 2100, .matrix_has_gaps = true}),
+            kBlockPairs + Second(512) + Sums(1, 64));
+}
+
+TEST(ProductScratch, AVectorWithGapsIsCopied) {
+  EXPECT_EQ(ProductBytes({.columns = 128, .depth = 65, .vector_has_gaps = true}),
+            kBlockPairs + 96 * 2 + kGap + Second(96) + Sums(1, 64));
+  // The copy serves both blocks of columns.
+  EXPECT_EQ(ProductBytes({.columns = 70, .depth = 2100, .vector_has_gaps = true}),
+            kBlockPairs + 544 * 2 + kGap + Second(512) + Sums(1, 2 * 64));
+}
+
 TEST(ProductScratch, EachThreadHasItsOwn) {
   const std::int64_t own = 640 + 64 * 96 * 2 + 150 * 64 * 4;
   EXPECT_EQ(ProductBytes({.rows = 300, .columns = 768, .depth = 96}, 2), 2 * own + 3 * kGap);
