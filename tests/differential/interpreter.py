@@ -145,7 +145,9 @@ TAKE_NUMBERS = ("add", "sub", "mul", "div", "true_divide", "floor_divide")
 
 def boxed(number: complex, kernel: Kernel) -> Any:
     name = kernel.op.removeprefix("aten::").split(".")[0].rstrip("_")
-    return number if name in TAKE_NUMBERS else torch.tensor(number)
+    if name in TAKE_NUMBERS:
+        return number
+    return torch.tensor(number, dtype=torch.complex128 if isinstance(number, complex) else None)
 
 
 def call(kernel: Kernel, values: Mapping[str, Any]) -> Any:

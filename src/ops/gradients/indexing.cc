@@ -111,9 +111,9 @@ Tensor ScatterSource(Dispatcher& d, const Backward& b) {
   return d.Call("aten::gather", b.grad(), b.op().arg(1), b.saved(2));
 }
 
-// self, dim, index, source, alpha
+// self, dim, index, source, alpha: PyTorch takes a complex alpha as it is, not its conjugate
 Tensor IndexAddSource(Dispatcher& d, const Backward& b) {
-  const Argument alpha = Factor(d, b, 4);
+  const Argument& alpha = b.op().arg(4);
   if (b.saved(3).rank() == 0) {
     const Tensor index = d.Call("aten::squeeze.dim", b.saved(2), 0);
     return MaybeMultiply(d, d.Call("aten::index_select", b.grad(), b.op().arg(1), index), alpha);
