@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Exports the models of parallel_models.py and measures what one of several processes does that
-trains them together, wrapped in DistributedDataParallel, on the CPU and with --cuda on a device.
+trains them together, wrapped in DistributedDataParallel or by fully_shard (FSDP2), on the CPU and
+with --cuda on a device.
 
 For each NAME it writes OUT/NAME.pt2, exported on the meta device (structure only), and for each way
 of wrapping, of those that CASES has, OUT/NAME.CASE.truth.json: every allocation and free of rank
@@ -22,29 +23,45 @@ needs: torch; for --cuda a CUDA build of it
 import gc
 import itertools
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import warnings
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from parallel_models import MODELS, Model
-from recording import events_of, peak_of, save_structure, save_truth
+from recording import Events, events_of, peak_of, save_structure, save_truth, total_bytes
 from torch import nn
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
 RANKS = 2
 # Its own records, of what its threads do.
 GLOO = "gloo:"
+GATHERING = re.compile(r"FSDP::all_gather( \(.*\))?")
 # How a model is wrapped, and what says the same to `steelyard weigh`.
 CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "ddp": ({}, []),
     "views": ({"gradient_as_bucket_view": True}, ["--bucket-views"]),
     "small": ({"bucket_cap_mb": 2}, ["--bucket-cap-mb", "2"]),
+    "fsdp": ({}, []),
+    "fsdp-kept": ({"reshard_after_forward": False}, ["--keep-gathered"]),
 }
+
+
+def is_sharded(case: str) -> bool:
+    return case.startswith("fsdp")
+
+
+def options_of(case: str) -> list[str]:
+    wrapper = "fsdp" if is_sharded(case) else "ddp"
+    return ["--parallel", wrapper, "--ranks", str(RANKS), *CASES[case][1]]
 
 
 def exported(model: Model, device: str) -> Any:
@@ -59,20 +76,53 @@ def summed(_: None, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tenso
     return future
 
 
+def materialize(module: nn.Module, made: dict[torch.Tensor, torch.Tensor]) -> None:
+    """As `to_empty`, but for a parameter of two names, to which that gives memory twice."""
+    for child in module.children():
+        materialize(child, made)
+    for name, tensor in [*module._parameters.items(), *module._buffers.items()]:
+        if tensor is None:
+            continue
+        if tensor not in made:
+            made[tensor] = torch.empty_like(tensor, device="cuda")
+        if name in module._buffers:
+            module._buffers[name] = made[tensor]
+        else:
+            if not isinstance(made[tensor], nn.Parameter):
+                made[tensor] = nn.Parameter(made[tensor], tensor.requires_grad)
+            module._parameters[name] = made[tensor]
+
+
 class Rank:
     """A process that trains."""
 
-    def __init__(self, model: Model, wrapping: dict[str, Any], device: str = "cpu") -> None:
-        self.plain = exported(model, device).module()
-        with torch.device(device):
-            self.inputs = model.inputs()
-        self.wrapping = wrapping
+    def __init__(self, model: Model, case: str, device: str = "cpu") -> None:
+        # What is sharded on a device takes memory there only once it is sharded.
+        first = "meta" if is_sharded(case) and device == "cuda" else device
+        with torch.device(first):
+            # A graph has no modules to shard.
+            live = model.make().train() if is_sharded(case) and model.units else None
+        self.plain = live or exported(model, first).module()
+        self.inputs_of = model.inputs
+        self.case, self.units = case, model.units
         self.module: nn.Module = self.plain
-        trained = [p for p in self.plain.parameters() if p.requires_grad]
-        self.optimizer = torch.optim.AdamW(trained, lr=1e-3, foreach=device == "cuda")
+        self.device = device
 
     def wrap(self) -> None:
-        self.module = DistributedDataParallel(self.plain, **self.wrapping)
+        wrapping, _ = CASES[self.case]
+        if is_sharded(self.case):
+            for name, part in self.plain.named_modules():
+                if any(fnmatch(name, unit) for unit in self.units):
+                    fully_shard(part, **wrapping)
+            fully_shard(self.plain, **wrapping)
+            if self.device == "cuda":
+                materialize(self.plain, {})
+        else:
+            self.module = DistributedDataParallel(self.plain, **wrapping)
+        with torch.device(self.device):
+            self.inputs = self.inputs_of()
+        trained = [p for p in self.plain.parameters() if p.requires_grad]
+        self.optimizer = torch.optim.AdamW(trained, lr=1e-3, foreach=self.device == "cuda")
 
     def step(self) -> None:
         loss, output = self.module(*self.inputs)
@@ -82,20 +132,54 @@ class Rank:
         del output, loss
 
 
+def told_once(events: Events) -> Events:
+    """What Gloo's thread frees while the operator waits for it is now in the operator, now in the
+    record around it."""
+    return [
+        ["c10d::_allgather_base_" if GATHERING.fullmatch(label) else label, size]
+        for label, size in events
+    ]
+
+
+def is_complete(steps: list[Events], process: Rank) -> bool:
+    """Whether each step frees what it allocates, but for the optimizer's state in the first one.
+
+    A tensor that Gloo's thread is the last to hold dies there, where nothing is told of it.
+    """
+    state = [t for of in process.optimizer.state.values() for t in of.values()]
+    local = [t.to_local() if isinstance(t, DTensor) else t for t in state]
+    sums = [sum(size for _, size in events) for events in steps]
+    return bool(sums[0] == total_bytes(local) and sums[2] == 0)
+
+
+def rank_0_says(flag: bool) -> bool:
+    told = torch.tensor([int(flag)])
+    dist.broadcast(told, 0)
+    return bool(told)
+
+
 def measure(name: str, case: str, folder: Path, rank: int) -> None:
-    wrapping, options = CASES[case]
-    process = Rank(MODELS[name], wrapping)
-    wrap = events_of(process.wrap, GLOO)
-    steps = [events_of(process.step, GLOO) for _ in range(3)]
+    if is_sharded(case):
+        # What DTensor works out of each operator when it meets it first, it keeps.
+        first = Rank(MODELS[name], case)
+        first.wrap()
+        first.step()
+    while True:
+        process = Rank(MODELS[name], case)
+        parameters = list(process.plain.parameters())
+        sizes = [(p.nbytes, p.requires_grad) for p in parameters]
+        wrap = events_of(process.wrap, GLOO)
+        steps = [told_once(events_of(process.step, GLOO)) for _ in range(3)]
+        if not is_sharded(case) or rank_0_says(is_complete(steps, process)):
+            break
     if rank != 0:
         return
-    parameters = list(process.plain.parameters())
     truth = {
         "name": f"{name}.{case}",
         "torch": torch.__version__,
-        "options": ["--parallel", "ddp", "--ranks", str(RANKS), *options],
-        "param_bytes": sum(p.nbytes for p in parameters),
-        "trained_bytes": sum(p.nbytes for p in parameters if p.requires_grad),
+        "options": options_of(case),
+        "param_bytes": sum(size for size, _ in sizes),
+        "trained_bytes": sum(size for size, trained in sizes if trained),
         "wrap": wrap,
         "peaks": [peak_of(events) for events in steps],
         "steps": steps,
@@ -131,18 +215,18 @@ def measure_cuda(name: str, case: str, folder: Path) -> None:
 
     dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=RANKS)
     torch.backends.cuda.enable_cudnn_sdp(False)
-    wrapping, options = CASES[case]
-    process = Rank(MODELS[name], wrapping, "cuda")
+    process = Rank(MODELS[name], case, "cuda")
     gc.collect()
     torch.cuda.empty_cache()
     process.wrap()
-    process.module.register_comm_hook(None, summed)
+    if not is_sharded(case):
+        process.module.register_comm_hook(None, summed)
     peaks = [cuda_peaks(process) for _ in range(3)]
     major, minor = torch.cuda.get_device_capability()
     truth = {
         "name": f"{name}.{case}.cuda-sm{major}{minor}",
         "torch": torch.__version__,
-        "options": ["--parallel", "ddp", "--ranks", str(RANKS), *options],
+        "options": options_of(case),
         "peaks": peaks,
         "events": cuda_events(process),
     }

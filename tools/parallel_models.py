@@ -19,6 +19,7 @@ from torch.nn import functional as F  # noqa: N812
 class Model:
     make: Callable[[], nn.Module]
     inputs: Callable[[], tuple[torch.Tensor, ...]]
+    units: tuple[str, ...] = ()  # patterns of modules that are sharded apart
 
 
 class Perceptron(nn.Module):
@@ -107,13 +108,38 @@ class Adapted(nn.Module):
         return F.mse_loss(x, y), x
 
 
+class Odd(nn.Module):
+    """Sizes that two processes cannot share evenly, parameters that they share alone, a unit called
+    twice, and one whose argument requires no gradient."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.ModuleList(nn.Embedding(101, 65) for _ in range(2))
+        self.mix = nn.ModuleList(nn.Linear(65, 65) for _ in range(3))
+        self.gain = nn.Parameter(torch.ones(1))
+        self.head = nn.Linear(65, 7)
+
+    def forward(self, words: torch.Tensor, classes: torch.Tensor) -> tuple[Any, Any]:
+        x = self.embed[0](words) + self.embed[1](words)
+        for mix in (*self.mix, self.mix[0]):
+            x = x + torch.tanh(mix(x)) * self.gain
+        x = x.mean(1)
+        scores = self.head(x)
+        return F.cross_entropy(scores, classes), scores
+
+
 def ids(*sizes: int) -> torch.Tensor:
     return torch.ones(sizes, dtype=torch.long)
 
 
 MODELS: dict[str, Model] = {
-    "perceptron": Model(Perceptron, lambda: (torch.zeros(8, 96), ids(8))),
+    "perceptron": Model(Perceptron, lambda: (torch.zeros(8, 96), ids(8)), ("blocks.*",)),
     "convolutions": Model(Convolutions, lambda: (torch.zeros(4, 3, 32, 32), ids(4))),
-    "writer": Model(Writer, lambda: (ids(2, 32), ids(2, 32))),
-    "adapted": Model(Adapted, lambda: (torch.zeros(16, 256), torch.zeros(16, 256))),
+    "writer": Model(Writer, lambda: (ids(2, 32), ids(2, 32)), ("layers.?",)),
+    "adapted": Model(
+        Adapted,
+        lambda: (torch.zeros(16, 256), torch.zeros(16, 256)),
+        ("frozen.*", "trained.*"),
+    ),
+    "odd": Model(Odd, lambda: (ids(3, 17), ids(3)), ("embed.?", "mix.?")),
 }

@@ -66,6 +66,10 @@ struct ParallelOptions {
   int bucket_mib = 0;        // DistributedDataParallel(bucket_cap_mb=...); 0: 1 and then 25
   static constexpr int kMostBucketMib = 1 << 20;
   bool bucket_views = false;  // gradient_as_bucket_view=True
+  // Of fully_shard: patterns of the modules that it is applied to, besides the model; without any
+  // the members of the model's lists of like modules.
+  std::vector<std::string> units = {};
+  bool keep_gathered = false;  // reshard_after_forward=False
 };
 
 // The training step that is weighed.
@@ -143,7 +147,8 @@ struct OptimizerInfo {
   // Bytes of state for each parameter in the table that people know (Hugging Face, "Model memory
   // anatomy"); 0: it is not in that table.
   int textbook_state = 0;
-  bool is_lean = false;  // it keeps less than AdamW does, which advice makes use of
+  bool is_lean = false;     // it keeps less than AdamW does, which advice makes use of
+  bool takes_parts = true;  // each element by itself: a part of a parameter as it takes the whole
 };
 
 // One pass: a row of `Passes`.
@@ -170,10 +175,13 @@ struct Lowered {
 struct WrapperInfo {
   std::string_view name;
   std::string_view summary;
+  bool shards = false;  // each process keeps a part of every parameter, and gathers the whole
 };
 
 std::span<const LossInfo> Losses();
 std::span<const WrapperInfo> Wrappers();
+// Whether its wrapper does. False where there is none.
+bool Shards(const ParallelOptions& options);
 std::span<const OptimizerInfo> Optimizers();
 // The options of an optimizer with their defaults: all that change what a step costs among them.
 std::vector<OptimizerOption> OptionsOf(const OptimizerInfo& optimizer);

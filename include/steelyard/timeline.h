@@ -63,7 +63,8 @@ struct Block {
   std::uint32_t allocated = 0;   // index of the event
   std::uint32_t freed = kNever;  // index of the event; kNever: still there at the end
   Category category = Category::kTemporaries;
-  bool resident = false;  // there before the first event, and counted in `Timeline::resident`
+  bool resident = false;    // there before the first event, and counted in `Timeline::resident`
+  std::uint8_t stream = 0;  // of the device that it was allocated on; 0: the one that computes
 };
 
 // Events that happen several times, one run of them after the other. Each run frees what it

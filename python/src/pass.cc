@@ -55,7 +55,10 @@ void BindTraining(nb::module_& module) {
       .def(nb::init<>())
       .def_rw("wrapper", &ParallelOptions::wrapper)
       .def_rw("bucket_mib", &ParallelOptions::bucket_mib)
-      .def_rw("bucket_views", &ParallelOptions::bucket_views);
+      .def_rw("bucket_views", &ParallelOptions::bucket_views)
+      .def_rw("units", &ParallelOptions::units)
+      .def_rw("keep_gathered", &ParallelOptions::keep_gathered);
+  module.def("shards", &Shards, nb::arg("options"));
   nb::class_<TrainOptions>(module, "TrainOptions")
       .def(nb::init<>())
       .def_rw("optimizer", &TrainOptions::optimizer)

@@ -43,6 +43,8 @@ class WeighKeywords(TypedDict, total=False):
     parallel: str | None
     bucket_cap_mb: int
     bucket_views: bool
+    shard_units: Iterable[str]
+    keep_gathered: bool
     unroll: bool
     zero_grad: Literal["none", "zeros"]
     first_step: bool
@@ -84,7 +86,8 @@ OF_TRAINING = frozenset(
     (
         "loss", "optim_args", "groups", "no_decay", "freeze", "recompute", "recompute_reentrant",
         "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate", "unroll", "zero_grad",
-        "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views",
+        "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views", "shard_units",
+        "keep_gathered",
     )
 )  # fmt: skip
 # What says something of text that a model writes, which needs `generate`; and what the library
@@ -196,11 +199,12 @@ CHECKS: dict[str, Check] = {
     ),
     "clip_norm": LIMIT,
     "clip_value": FINITE_LIMIT,
-    **dict.fromkeys(("no_decay", "freeze", "recompute", "inplace"), PATTERNS),
+    **dict.fromkeys(("no_decay", "freeze", "recompute", "inplace", "shard_units"), PATTERNS),
     **dict.fromkeys(
         (
             "recompute_reentrant", "unroll", "first_step", "strict", "advise", "use_cache",
             "no_cudnn_attention", "deterministic", "as_module", "bucket_views",
+            "keep_gathered",
         ),
         SWITCH,
     ),
@@ -392,8 +396,14 @@ def _train_options(keywords: Mapping[str, Any]) -> _core.TrainOptions:
 def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
     parallel = _core.ParallelOptions()
     parallel.wrapper = keywords.get("parallel") or ""
+    shards = _core.shards(parallel)
+    for name in ("shard_units", "keep_gathered"):
+        if keywords.get(name) and not shards:
+            raise UsageError("no wrapper gathers parameters", name, 'Name one: parallel="fsdp".')
+    parallel.units = _patterns(keywords.get("shard_units") or (), "shard_units")
+    parallel.keep_gathered = bool(keywords.get("keep_gathered", False))
     for name in ("bucket_cap_mb", "bucket_views"):
-        if keywords.get(name) and not parallel.wrapper:
+        if keywords.get(name) and (shards or not parallel.wrapper):
             raise UsageError("no wrapper has such buckets", name, 'Name one: parallel="ddp".')
     if "bucket_cap_mb" in keywords:
         most = _core.MOST_BUCKET_MIB

@@ -187,7 +187,16 @@ void TrainFlags::AddProcesses(std::vector<Flag>* flags) {
         .most = ParallelOptions::kMostBucketMib},
        {.name = "--bucket-views",
         .help = "gradients are views of what is summed (gradient_as_bucket_view=True)",
-        .field = &bucket_views_}});
+        .field = &bucket_views_},
+       {.name = "--shard-units",
+        .arg = "MODULES",
+        .help = "modules whose parameters fsdp gathers at once, as 'encoder.layer.*', besides the "
+                "rest; without it the members of the model's lists of like modules",
+        .field = &units_},
+       {.name = "--keep-gathered",
+        .help = "parameters stay gathered from the forward pass to the backward pass "
+                "(reshard_after_forward=False)",
+        .field = &keep_gathered_}});
 }
 
 Status TrainFlags::AddOptions(TrainOptions* options) const {
@@ -233,10 +242,16 @@ Status TrainFlags::CheckNesterov(const std::vector<OptimizerOption>& given) cons
 }
 
 Status TrainFlags::CheckWrapper() const {
-  if (parallel_.empty() && (bucket_cap_mb_ || bucket_views_)) {
+  const bool shards = Shards({.wrapper = parallel_});
+  if ((parallel_.empty() || shards) && (bucket_cap_mb_ || bucket_views_)) {
     return Unexpected(UsageError("no wrapper has such buckets",
                                  bucket_views_ ? "--bucket-views" : "--bucket-cap-mb",
                                  "Name one: --parallel ddp."));
+  }
+  if (!shards && (!units_.empty() || keep_gathered_)) {
+    return Unexpected(UsageError("no wrapper gathers parameters",
+                                 keep_gathered_ ? "--keep-gathered" : "--shard-units",
+                                 "Name one: --parallel fsdp."));
   }
   return {};
 }
@@ -282,7 +297,9 @@ Result<TrainOptions> TrainFlags::Options(std::span<const std::string_view> given
                        .ranks = ranks_,
                        .parallel = {.wrapper = parallel_,
                                     .bucket_mib = static_cast<int>(bucket_cap_mb_.value_or(0)),
-                                    .bucket_views = bucket_views_}};
+                                    .bucket_views = bucket_views_,
+                                    .units = units_,
+                                    .keep_gathered = keep_gathered_}};
   SY_RETURN_IF_ERROR(AddOptions(&options));
   if (groups_.empty()) SY_RETURN_IF_ERROR(CheckNesterov(options.options));
   SY_RETURN_IF_ERROR(AddGroups(&options));

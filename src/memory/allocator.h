@@ -47,8 +47,9 @@ class Allocator {
   virtual void Begin(std::int64_t resident) = 0;
   // So is this block, which may be freed.
   virtual void Keep(std::uint32_t block, std::int64_t bytes) = 0;
-  // Returns false if there is no room.
-  [[nodiscard]] virtual bool Allocate(std::uint32_t block, std::int64_t bytes) = 0;
+  // On a stream of the device. Returns false if there is no room.
+  [[nodiscard]] virtual bool Allocate(std::uint32_t block, std::int64_t bytes,
+                                      std::uint32_t stream) = 0;
   virtual void Free(std::uint32_t block) = 0;
   [[nodiscard]] virtual MemoryLevels now() const = 0;
   // Whether all is as it was at the last call of this function, so that what led here would lead

@@ -12,9 +12,9 @@ class ExactAllocator final : public Allocator {
  public:
   void Begin(std::int64_t resident) override { now_ = peak_ = resident; }
   void Keep(std::uint32_t block, std::int64_t bytes) override {
-    static_cast<void>(Allocate(block, bytes));  // there is always room
+    static_cast<void>(Allocate(block, bytes, 0));  // there is always room
   }
-  bool Allocate(std::uint32_t block, std::int64_t bytes) override {
+  bool Allocate(std::uint32_t block, std::int64_t bytes, std::uint32_t) override {
     if (bytes_.size() <= block) bytes_.resize(block + std::size_t{1}, 0);
     bytes_[block] = bytes;
     now_ += bytes;

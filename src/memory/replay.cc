@@ -58,7 +58,8 @@ class Run {
       const Event& event = timeline_.events[i];
       if (event.bytes <= 0) {
         allocator_.Free(event.block);
-      } else if (!allocator_.Allocate(event.block, event.bytes)) {
+      } else if (!allocator_.Allocate(event.block, event.bytes,
+                                      timeline_.blocks[event.block].stream)) {
         events_ = i;
         return false;
       }

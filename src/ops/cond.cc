@@ -76,9 +76,8 @@ std::vector<Tensor> RunRecorded(Dispatcher& d, const OpView& op, const Branches&
   std::vector<Tensor> results;
   {
     const Dispatcher::Inside function(d, CondFunction::kForward);
-    d.set_grad_enabled(false);
+    const Dispatcher::GradMode off(d, false);
     results = d.RunGraphHere(branches[branch], call.operands);
-    d.set_grad_enabled(true);
   }
   call.function = std::make_unique<CondFunction>(branches, branch, autocast);
   if (op.given(0) && op.arg(0).kind == ArgKind::kValue) call.context.push_back(d.tensor(op, 0));

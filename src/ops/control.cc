@@ -20,12 +20,9 @@ namespace steelyard::ops {
 namespace {
 
 std::vector<Tensor> WithSetGradEnabled(Dispatcher& d, const OpView& op) {
-  const bool before = d.grad_enabled();
   // A program weighed without gradients stays so: the flag can only switch them off.
-  d.set_grad_enabled(before && op.boolean(0));
-  std::vector<Tensor> out = d.RunGraph(op.graph(1), d.tensors(op, 2));
-  d.set_grad_enabled(before);
-  return out;
+  const Dispatcher::GradMode mode(d, d.grad_enabled() && op.boolean(0));
+  return d.RunGraph(op.graph(1), d.tensors(op, 2));
 }
 
 // The body alone: what the wrapper adds are hints.

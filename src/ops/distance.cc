@@ -56,11 +56,11 @@ std::vector<Tensor> CosineSimilarity(Dispatcher& d, const OpView& op) {
   const bool wide = common == DType::kFloat64;
   const Tensor least =
       d.Call("aten::scalar_tensor", op.arg(3), wide ? DType::kFloat64 : DType::kFloat32);
-  const bool recorded = d.grad_enabled();
-  d.set_grad_enabled(false);  // the limit is a matter of precision
-  d.Call("aten::clamp_min_.Tensor", norm1, least);
-  d.Call("aten::clamp_min_.Tensor", norm2, least);
-  d.set_grad_enabled(recorded);
+  {
+    const Dispatcher::GradMode off(d, false);  // the limit is a matter of precision
+    d.Call("aten::clamp_min_.Tensor", norm1, least);
+    d.Call("aten::clamp_min_.Tensor", norm2, least);
+  }
   const Tensor second = d.Call("aten::div.Tensor", x2, norm2);
   const Tensor first = d.Call("aten::div.Tensor", x1, norm1);
   const Tensor product = d.Call("aten::mul.Tensor", first, second);

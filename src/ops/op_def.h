@@ -273,6 +273,13 @@ class Allocations {
   // A buffer of the kernel's own; no event when it is empty. Free it in the order PyTorch does.
   virtual Scratch Allocate(std::int64_t bytes, std::string_view label = {}) = 0;
   virtual void Free(Scratch scratch, std::string_view label = {}) = 0;
+  // What this kernel allocates from here on is of another stream of the device than the one that
+  // computes.
+  virtual void UseStream(std::uint8_t /*stream*/) {}
+  // The storage of the tensor that is argument i loses its memory, and gets it back: resize_ of an
+  // UntypedStorage. Tensors on it stay.
+  virtual void ReleaseStorage(int /*i*/, std::string_view /*label*/) {}
+  virtual void RenewStorage(int /*i*/, std::string_view /*label*/) {}
 };
 
 using ShapeFn = void (*)(const OpView& op, Outputs& out);

@@ -104,6 +104,7 @@ constexpr std::array kFamilies{
     &ops::Sampling,
     &ops::Distance,
     &ops::Fourier,
+    &ops::ShardedStep,
     &ops::Stft,
     &ops::WindowFunctions,
     &ops::Collective,

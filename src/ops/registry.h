@@ -90,6 +90,7 @@ std::span<const OpDef> Scatter();
 std::span<const OpDef> ScatterReduce();
 std::span<const OpDef> SegmentReduce();
 std::span<const OpDef> Fourier();
+std::span<const OpDef> ShardedStep();
 std::span<const OpDef> WindowFunctions();
 std::span<const OpDef> Quantized();
 std::span<const OpDef> FakeQuantize();

@@ -27,15 +27,11 @@ std::vector<Tensor> RunBackward(Dispatcher& d, const OpView& op) {
     Refuse("a backward pass starts from a loss of one element", "Append one with --loss.");
   }
   if (op.boolean(2, true)) d.Hold(loss);
-  const bool recorded = d.grad_enabled();
-  d.set_grad_enabled(false);
-  Dispatcher::AsProgram outside(d);
-  {
-    const Tensor given = d.tensor(op, 1);
-    const Tensor seed = given.defined() ? given : d.Call("aten::ones_like", loss);
-    Engine(d, d.autograd()).Run(loss, seed);
-  }
-  d.set_grad_enabled(recorded);
+  const Dispatcher::GradMode off(d, false);
+  const Dispatcher::AsProgram outside(d);
+  const Tensor given = d.tensor(op, 1);
+  const Tensor seed = given.defined() ? given : d.Call("aten::ones_like", loss);
+  Engine(d, d.autograd()).Run(loss, seed);
   return {};
 }
 

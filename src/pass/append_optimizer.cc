@@ -53,18 +53,33 @@ constexpr std::array kOptimizers{
                   .class_name = "Adafactor",
                   .op = "steelyard::adafactor",
                   .summary = "torch.optim.Adafactor",
-                  .is_lean = true},
-    OptimizerInfo{"muon", "Muon", "steelyard::muon",
-                  "torch.optim.Muon for matrices, AdamW for all other parameters", 2, "adamw"},
+                  .is_lean = true,
+                  .takes_parts = false},
+    OptimizerInfo{.name = "muon",
+                  .class_name = "Muon",
+                  .op = "steelyard::muon",
+                  .summary = "torch.optim.Muon for matrices, AdamW for all other parameters",
+                  .rank = 2,
+                  .others = "adamw",
+                  .takes_parts = false},
     OptimizerInfo{"lion", "Lion", "steelyard::lion", "Lion of the package lion-pytorch"},
-    OptimizerInfo{"lamb", "Lamb", "steelyard::lamb", "LAMB of the package timm"},
-    OptimizerInfo{"lans", "LANS", "steelyard::lans", "LANS as its authors wrote it in Python"},
+    OptimizerInfo{.name = "lamb",
+                  .class_name = "Lamb",
+                  .op = "steelyard::lamb",
+                  .summary = "LAMB of the package timm",
+                  .takes_parts = false},
+    OptimizerInfo{.name = "lans",
+                  .class_name = "LANS",
+                  .op = "steelyard::lans",
+                  .summary = "LANS as its authors wrote it in Python",
+                  .takes_parts = false},
     OptimizerInfo{.name = "adamw8bit",
                   .class_name = "AdamW8bit",
                   .op = "steelyard::adamw8bit",
                   .summary = "AdamW8bit of the package bitsandbytes, on the CPU",
                   .textbook_state = 2,
-                  .is_lean = true},
+                  .is_lean = true,
+                  .takes_parts = false},
 };
 
 // Of rows whose numbers change from step to step.
@@ -105,6 +120,7 @@ bool IsDecay(std::string_view option) { return option.starts_with("beta"); }
 // "True" or "0.9" as an argument of that type.
 std::optional<Argument> ReadValue(const Param& param, std::string_view text) {
   const ParamType type = param.type;
+  if (param.optional && text == "None") return Argument::None();
   if (type == ParamType::kBool) {
     if (text == "True" || text == "true" || text == "1") return Argument::OfBool(true);
     if (text == "False" || text == "false" || text == "0") return Argument::OfBool(false);
@@ -125,7 +141,9 @@ std::optional<Argument> ReadValue(const Param& param, std::string_view text) {
 }
 
 std::string ExpectedOf(const Param& param) {
-  if (param.type == ParamType::kBool) return "Write True or False.";
+  if (param.type == ParamType::kBool) {
+    return param.optional ? "Write True, False or None." : "Write True or False.";
+  }
   if (param.type == ParamType::kInt) return "Write a whole number from 0 on.";
   return IsDecay(param.name) ? "Write a number from 0 to below 1." : "Write a number from 0 on.";
 }

@@ -5,18 +5,22 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "pass/append_call.h"
+#include "pass/fully_shard.h"
 #include "steelyard/units.h"
 #include "support/choices.h"
 
 namespace steelyard {
 namespace {
 
+constexpr std::string_view kDdp = "ddp", kFsdp = "fsdp";
 constexpr std::array kWrappers{
-    WrapperInfo{"ddp", "torch.nn.parallel.DistributedDataParallel"},
+    WrapperInfo{kDdp, "torch.nn.parallel.DistributedDataParallel"},
+    WrapperInfo{kFsdp, "torch.distributed.fsdp.fully_shard", true},
 };
 
 Status Check(const TrainOptions& options) {
@@ -51,12 +55,7 @@ Argument BuffersOf(Program& program) {
   return Argument::OfList(program.AddArguments(buffers));
 }
 
-}  // namespace
-
-std::span<const WrapperInfo> Wrappers() { return kWrappers; }
-
-Result<Program> Parallelize(Program program, const TrainOptions& options) {
-  SY_RETURN_IF_ERROR(Check(options));
+Program WrapInDdp(Program program, const TrainOptions& options) {
   const ParallelOptions& parallel = options.parallel;
   std::vector<Node> body = std::exchange(program.main().nodes, {});
   const auto loss = std::ranges::find(body, Phase::kLoss, &Node::phase);
@@ -70,6 +69,21 @@ Result<Program> Parallelize(Program program, const TrainOptions& options) {
   AppendCall(program, "steelyard::leave_data_parallel", {}, {}, Phase::kForward);
   nodes.insert(nodes.end(), loss, body.end());
   return program;
+}
+
+}  // namespace
+
+std::span<const WrapperInfo> Wrappers() { return kWrappers; }
+
+bool Shards(const ParallelOptions& options) {
+  const auto* wrapper = std::ranges::find(kWrappers, options.wrapper, &WrapperInfo::name);
+  return wrapper != kWrappers.end() && wrapper->shards;
+}
+
+Result<Program> Parallelize(Program program, const TrainOptions& options) {
+  SY_RETURN_IF_ERROR(Check(options));
+  if (Shards(options.parallel)) return FullyShard(std::move(program), options);
+  return WrapInDdp(std::move(program), options);
 }
 
 }  // namespace steelyard

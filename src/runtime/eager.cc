@@ -53,6 +53,7 @@ class EagerRun final : public Allocations {
     const std::int64_t bytes =
         StorageBytes(program_.values[id].dtype, program_.sizes(id), program_.strides(id));
     storage.block = Open(bytes, id, LabelOf(label));
+    storage.first = id;
   }
 
   Scratch Allocate(std::int64_t bytes, std::string_view label) override {
@@ -61,10 +62,26 @@ class EagerRun final : public Allocations {
 
   void Free(Scratch scratch, std::string_view label) override { Close(scratch, LabelOf(label)); }
 
+  void UseStream(std::uint8_t stream) override { stream_ = stream; }
+
+  void ReleaseStorage(int i, std::string_view label) override {
+    Storage& storage = storages_[program_.values[ArgumentValue(i)].storage];
+    if (storage.block != kNoBlock) Close(std::exchange(storage.block, kNoBlock), LabelOf(label));
+  }
+
+  void RenewStorage(int i, std::string_view label) override {
+    const StorageId id = program_.values[ArgumentValue(i)].storage;
+    const ValueId first = storages_[id].first;
+    storages_[id].block = Open(
+        StorageBytes(program_.values[first].dtype, program_.sizes(first), program_.strides(first)),
+        first, LabelOf(label));
+  }
+
  private:
   struct Storage {
     std::uint32_t references = 0;
     std::uint32_t block = kNoBlock;
+    ValueId first = kNoId;  // the value that it was made for
     bool resident = false;
     bool freed = false;
   };
@@ -83,6 +100,10 @@ class EagerRun final : public Allocations {
     });
   }
 
+  ValueId ArgumentValue(int i) const {
+    return program_.args(program_.main().nodes[node_])[static_cast<std::size_t>(i)].value;
+  }
+
   // What the program repeats is followed once; `decompose` has seen to it that a further run would
   // do the same.
   void FollowRepeat() {
@@ -99,6 +120,7 @@ class EagerRun final : public Allocations {
     const OpDef* def = defs_[node.op];
     frame_label_ = node.frame == 0 ? kNoString : labels_[program_.frames[node.frame].op];
     own_label_ = labels_[node.op];
+    stream_ = 0;
     outputs_ = program_.results(node);
     for (ValueId id : outputs_) {
       if (id != kNoId) ++storages_[program_.values[id].storage].references;
@@ -158,7 +180,10 @@ class EagerRun final : public Allocations {
 
   std::uint32_t Open(std::int64_t bytes, ValueId value, StringId label) {
     const auto block = static_cast<std::uint32_t>(timeline_.blocks.size());
-    timeline_.blocks.push_back({bytes, value, static_cast<std::uint32_t>(timeline_.events.size())});
+    timeline_.blocks.push_back({.bytes = bytes,
+                                .value = value,
+                                .allocated = static_cast<std::uint32_t>(timeline_.events.size()),
+                                .stream = stream_});
     if (bytes > 0) timeline_.events.push_back({bytes, block, label, node_});
     return block;
   }
@@ -178,6 +203,7 @@ class EagerRun final : public Allocations {
   std::span<const ValueId> outputs_;
   StringId frame_label_ = kNoString;
   StringId own_label_ = kNoString;
+  std::uint8_t stream_ = 0;
   NodeId node_ = 0;
 };
 

@@ -58,8 +58,9 @@ void VisitClaims(const Program& program, const Claim& claim) {
 }
 
 // Without the overload. Records of the profiler that are no operators have a point, but no
-// namespace before it.
+// namespace before it, or a space.
 inline std::string_view LabelOfOperator(std::string_view name) {
+  if (name.find(' ') != std::string_view::npos) return name;
   const std::size_t point = name.find('.');
   return name.substr(0, point).find("::") == std::string_view::npos ? name : name.substr(0, point);
 }

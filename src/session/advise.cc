@@ -37,7 +37,7 @@ namespace {
 constexpr std::size_t kMostGroups = 6;
 // Micro-batches: halves, quarters, eighths.
 constexpr std::array<std::int64_t, 3> kMicroSteps = {2, 4, 8};
-constexpr std::array<std::string_view, 2> kForms = {"fused", "foreach"};
+constexpr std::string_view kFused = "fused", kForeach = "foreach";
 // Chunks of tokens whose loss is computed apart.
 constexpr std::array<int, 2> kLossChunks = {4, 16};
 // Lines of one change, and of several together.
@@ -128,29 +128,40 @@ void AddFusedLoss(const Weighing& weighing, std::vector<Change>* changes) {
   }
 }
 
-bool IsOn(const TrainOptions& train, std::string_view name) {
+bool IsGiven(const TrainOptions& train, std::string_view name) {
   return std::ranges::any_of(train.options,
                              [&](const OptimizerOption& option) { return option.name == name; });
 }
 
-bool IsForeach(const OptimizerOption& option) { return option.name == "foreach"; }
+bool IsForeach(const OptimizerOption& option) { return option.name == kForeach; }
+
+WeighOptions WithForm(WeighOptions options, std::string_view form, std::string_view value) {
+  std::erase_if(options.train.options, IsForeach);
+  options.train.options.push_back({std::string(form), std::string(value)});
+  return options;
+}
+
+// One tensor after another where lists of them are stepped, which PyTorch does on CUDA unasked;
+// else the other forms.
+void AddForms(const Weighing& weighing, std::vector<Change>* changes) {
+  const WeighOptions& options = weighing.options;
+  const bool fused = IsGiven(options.train, kFused), foreach = IsGiven(options.train, kForeach);
+  const bool by_default = options.target.device == Device::kCuda && !foreach && !fused;
+  if (by_default || foreach) {
+    const std::string flag = fmt::format("--optim-args {}=False", kForeach);
+    changes->push_back({kForm, flag, "the optimizer takes one tensor after another",
+                        WithForm(options, kForeach, "False")});
+  }
+  for (const std::string_view form : {kFused, kForeach}) {
+    if (fused || IsGiven(options.train, form) || (by_default && form == kForeach)) continue;
+    changes->push_back({kForm, fmt::format("--{}", form),
+                        fmt::format("the optimizer's {} form", form),
+                        WithForm(options, form, "True")});
+  }
+}
 
 void AddOptimizers(const Weighing& weighing, std::vector<Change>* changes) {
   const TrainOptions& train = weighing.options.train;
-  for (const std::string_view form : kForms) {
-    if (IsOn(train, "fused") || IsOn(train, form)) continue;
-    WeighOptions options = weighing.options;
-    std::erase_if(options.train.options, IsForeach);
-    options.train.options.push_back({std::string(form), "True"});
-    changes->push_back({kForm, fmt::format("--{}", form),
-                        fmt::format("the optimizer's {} form", form), std::move(options)});
-  }
-  if (IsOn(train, "foreach")) {
-    WeighOptions options = weighing.options;
-    std::erase_if(options.train.options, IsForeach);
-    changes->push_back({kForm, "without --foreach", "the optimizer takes one tensor after another",
-                        std::move(options)});
-  }
   for (const OptimizerInfo& leaner : Optimizers()) {
     if (!leaner.is_lean || train.optimizer == leaner.name) continue;
     WeighOptions options = weighing.options;
@@ -335,6 +346,7 @@ std::vector<Change> ChangesOf(const Program& source, const Weighing& weighing) {
   AddRecompute(weighing, &changes);
   AddInPlace(weighing, &changes);
   AddFusedLoss(weighing, &changes);
+  AddForms(weighing, &changes);
   AddOptimizers(weighing, &changes);
   AddMicroBatches(source, weighing, &changes);
   AddAutocast(weighing, &changes);

@@ -100,6 +100,11 @@ Result<Timeline> RunAsChosen(const WeighOptions& options, Program* kernels,
   if (runtime == nullptr) {
     return Unexpected(NoSuch("runtime", options.runtime, NamesOf(Runtimes())));
   }
+  if (runtime->compiles && Shards(options.train.parallel)) {
+    return Unexpected(
+        Unsupported("parameters that are gathered are not modelled in a compiled graph",
+                    "--runtime, --parallel", "Leave --runtime away."));
+  }
   if (options.budget && !runtime->compiles) {
     return Unexpected(NeedsCompiler("computes tensors again", "--budget"));
   }

@@ -20,6 +20,8 @@ TRUTH = {
 # What was measured on CUDA: PyTorch's host code, on a stand-in for an H100.
 ON_CUDA = [name for name in TRUTH if ".cuda" in name]
 ON_CPU = [name for name in TRUTH if ".cuda" not in name]
+WITH_BUCKETS = [name for name in ON_CPU if ".fsdp" not in name]
+SHARDED = [name for name in ON_CPU if ".fsdp" in name]
 DEVICE = ("--device", "h100", "--no-cudnn-attention")
 # The allocator is not told that the second step frees the first step's bucket: a later one may lie
 # in what it leaves, too small a rest of which is split off.
@@ -31,8 +33,9 @@ def arguments(name: str) -> list[str]:
 
 
 def test_models_are_there() -> None:
-    assert len(ON_CPU) >= 12
-    assert len(ON_CUDA) >= 12
+    assert len(WITH_BUCKETS) >= 12
+    assert len(SHARDED) >= 10
+    assert len(ON_CUDA) == len(ON_CPU)
 
 
 @pytest.mark.parametrize("name", ON_CPU)
@@ -51,7 +54,7 @@ def test_steady_step(name: str, weigh: Weigh) -> None:
     assert memory["peak_delta"] == TRUTH[name]["peaks"][2]
 
 
-@pytest.mark.parametrize("name", ON_CPU)
+@pytest.mark.parametrize("name", WITH_BUCKETS)
 def test_buckets_stay(name: str, weigh: Weigh) -> None:
     """They are there before the step: beside what the same step has in one process."""
     model = FOLDER / f"{name.split('.')[0]}.pt2"
@@ -61,7 +64,7 @@ def test_buckets_stay(name: str, weigh: Weigh) -> None:
     assert TRUTH[name]["wrap"][-1] == ["aten::empty", TRUTH[name]["trained_bytes"]]
 
 
-@pytest.mark.parametrize("name", ON_CPU)
+@pytest.mark.parametrize("name", WITH_BUCKETS)
 def test_second_step_makes_buckets_anew(name: str) -> None:
     """And is otherwise as every later one, for which alone it is weighed."""
     second, third = TRUTH[name]["steps"][1:]
@@ -70,6 +73,16 @@ def test_second_step_makes_buckets_anew(name: str) -> None:
     assert second[made:] == third
     assert sum(sizes[:made]) == 0
     assert -TRUTH[name]["trained_bytes"] in sizes[:made]
+
+
+@pytest.mark.parametrize("name", SHARDED)
+def test_parts_stay(name: str, weigh: Weigh) -> None:
+    """Of parameters and the optimizer's state, half and what makes parts equal."""
+    model = FOLDER / f"{name.split('.')[0]}.pt2"
+    alone = weigh(model, "--train", "adamw")["memory"]
+    together = weigh(model, *arguments(name))["memory"]
+    whole = TRUTH[name]["param_bytes"] + 2 * TRUTH[name]["trained_bytes"]
+    assert 0 <= together["resident"] - (alone["resident"] - whole // 2) <= whole // 100
 
 
 @pytest.mark.parametrize("which", [0, 2])

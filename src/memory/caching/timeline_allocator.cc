@@ -17,8 +17,8 @@ void TimelineAllocator::Adopt(std::uint32_t block, BlockId id) { At(block) = id;
 
 void TimelineAllocator::Begin(std::int64_t) { device_.ResetPeaks(); }
 
-bool TimelineAllocator::Allocate(std::uint32_t block, std::int64_t bytes) {
-  const std::optional<BlockId> id = device_.Allocate(bytes);
+bool TimelineAllocator::Allocate(std::uint32_t block, std::int64_t bytes, std::uint32_t stream) {
+  const std::optional<BlockId> id = device_.Allocate(bytes, stream);
   if (id) At(block) = *id;
   return id.has_value();
 }

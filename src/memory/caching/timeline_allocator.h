@@ -28,7 +28,8 @@ class TimelineAllocator final : public Allocator {
 
   void Begin(std::int64_t resident) override;
   void Keep(std::uint32_t, std::int64_t) override {}  // it is there
-  [[nodiscard]] bool Allocate(std::uint32_t block, std::int64_t bytes) override;
+  [[nodiscard]] bool Allocate(std::uint32_t block, std::int64_t bytes,
+                              std::uint32_t stream) override;
   void Free(std::uint32_t block) override;
   [[nodiscard]] MemoryLevels now() const override;
   [[nodiscard]] bool Settled() override;

@@ -70,10 +70,8 @@ Tensor Autocast::CastOnce(DType dtype, const Tensor& leaf) {
   const StorageId storage = leaf.view().value().storage;
   const auto known = std::ranges::find(kept_, storage, &Kept::of);
   if (known != kept_.end()) return known->cast;
-  const bool recorded = dispatcher_.grad_enabled();
-  dispatcher_.set_grad_enabled(true);
+  const Dispatcher::GradMode on(dispatcher_, true);
   Tensor cast = dispatcher_.Call("aten::to.dtype", leaf, dtype);
-  dispatcher_.set_grad_enabled(recorded);
   kept_.push_back({storage, cast});
   program_.saved.push_back({cast.id(), program_.strings.Intern(kKeeper)});
   return cast;

@@ -80,8 +80,9 @@ class PythonFunction {
 // A call of such a function.
 struct FunctionCall {
   std::unique_ptr<PythonFunction> function{};
-  std::vector<Tensor> operands;   // saved until the backward pass has run
-  std::vector<Tensor> context{};  // kept until the node dies, and let go in this order
+  std::vector<Tensor> operands{};  // saved until the backward pass has run
+  bool saves_operands = true;      // else only their gradients are asked for
+  std::vector<Tensor> context{};   // kept until the node dies, and let go in this order
   std::uint64_t sequence = 0;
 };
 
@@ -94,6 +95,8 @@ class GradientListener {
   GradientListener& operator=(const GradientListener&) = delete;
   // A gradient is complete, and the parameter has it.
   virtual void OnReady(ValueId parameter) = 0;
+  // A node has all gradients of its results, and runs next.
+  virtual void BeforeNode(GradNodeId) {}
   // There will be no more of them.
   virtual void OnBackwardEnd() = 0;
 };
@@ -240,8 +243,8 @@ class Autograd {
   void EndRegion(RegionId id);
   void RunAgain(RegionId id);
   GradNodeId AddNode(const GradNode& node);
-  GradNodeId AddCall(GradNode node, std::span<const Tensor> inputs, std::span<const Tensor> context,
-                     std::span<const Tensor> results);
+  GradNodeId AddCall(GradNode node, std::span<const Tensor> inputs, std::span<const Tensor> saved,
+                     std::span<const Tensor> context, std::span<const Tensor> results);
   void AddEdges(GradNode& node, const OpDef& def, std::span<const Argument> args);
   void SetEdges(GradNode& node, std::span<const Edge> edges);
   void MoveSavedToEnd(GradNode& node);

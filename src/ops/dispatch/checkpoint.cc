@@ -168,7 +168,8 @@ bool Autograd::WantsCheckpoint(std::span<const Tensor> inputs) const {
 
 // A node of Python: what it saves, what it keeps until it dies, and what it gave.
 GradNodeId Autograd::AddCall(GradNode node, std::span<const Tensor> inputs,
-                             std::span<const Tensor> context, std::span<const Tensor> results) {
+                             std::span<const Tensor> saved, std::span<const Tensor> context,
+                             std::span<const Tensor> results) {
   std::vector<Edge> edges;
   edges.reserve(inputs.size());
   for (const Tensor& input : inputs) edges.push_back(EdgeOf(input.id()));
@@ -185,7 +186,7 @@ GradNodeId Autograd::AddCall(GradNode node, std::span<const Tensor> inputs,
                                .element = element}));
     }
   };
-  keep(inputs, {});
+  keep(saved, {});
   keep(context, {.place = kResult, .in_context = true});
   node.saved = static_cast<std::uint32_t>(saved_.size()) - node.first_saved;
   std::vector<ValueId> ids;
@@ -196,10 +197,10 @@ GradNodeId Autograd::AddCall(GradNode node, std::span<const Tensor> inputs,
   for (std::uint32_t i = 0; i < ids.size(); ++i) SetHistory(id, ids[i], i);
   const StringId by = program_.strings.Intern(name(id));
   std::vector<ValueId> told;
-  for (const Saved& saved : saved(id)) {
-    if (std::ranges::find(told, saved.value) != told.end()) continue;
-    told.push_back(saved.value);
-    program_.saved.push_back({saved.value, by});
+  for (const Saved& kept : this->saved(id)) {
+    if (std::ranges::find(told, kept.value) != told.end()) continue;
+    told.push_back(kept.value);
+    program_.saved.push_back({kept.value, by});
   }
   DropNode(id);
   return id;
@@ -216,7 +217,7 @@ void Autograd::AddCheckpoint(Region region, std::span<const Tensor> results, std
                       .context = context};
   regions_.push_back(std::move(region));
   holders_of_.emplace_back();
-  AddCall(node, inputs, random, results);
+  AddCall(node, inputs, inputs, random, results);
 }
 
 void Autograd::AddFunction(FunctionCall call, std::span<const Tensor> results,
@@ -226,7 +227,9 @@ void Autograd::AddFunction(FunctionCall call, std::span<const Tensor> results,
                       .python = static_cast<std::uint32_t>(functions_.size()),
                       .context = context};
   functions_.push_back(std::move(call.function));
-  AddCall(node, call.operands, call.context, results);
+  const std::span<const Tensor> operands(call.operands);
+  AddCall(node, operands, call.saves_operands ? operands : operands.first(0), call.context,
+          results);
 }
 
 void Autograd::MakeLeaf(ValueId id, bool requires_grad) {
@@ -281,17 +284,18 @@ std::vector<Tensor> RunReentrant(Dispatcher& d, CheckpointCall call, const Node&
   const std::vector<Tensor> arguments = call.region.inputs;
   const bool wanted = d.grad_enabled() && d.autograd().WantsCheckpoint(arguments);
   const std::uint64_t sequence = wanted ? d.autograd().TakeSequence() : 0;
-  const bool recorded = d.grad_enabled();
   call.region.random = d.Call("steelyard::random_state", kRandomStateBytes);
-  d.set_grad_enabled(false);
-  std::vector<Tensor> results = d.RunGraphHere(call.region.body, std::move(call.all));
-  d.set_grad_enabled(recorded);
+  std::vector<Tensor> results;
+  {
+    const Dispatcher::GradMode off(d, false);
+    results = d.RunGraphHere(call.region.body, std::move(call.all));
+  }
   if (wanted) {
     d.autograd().AddCheckpoint(std::move(call.region), results, sequence, context);
     return results;
   }
   call.region.random.reset();
-  if (recorded) {
+  if (d.grad_enabled()) {
     d.Note(
         "a reentrant checkpoint none of whose inputs requires a gradient trains nothing in it, as "
         "in PyTorch");

@@ -182,7 +182,6 @@ class Dispatcher {
   bool IsLeaf(ValueId id) const;
 
   bool grad_enabled() const { return grad_enabled_; }
-  void set_grad_enabled(bool enabled) { grad_enabled_ = enabled; }
 
   // --- For the operators of a training step ------------------------------------------------------
 
@@ -219,6 +218,20 @@ class Dispatcher {
   Argument Mask(std::initializer_list<bool> wanted);
   // A string, such as a rounding mode.
   Argument Text(std::string_view text) { return Argument::OfString(out_.strings.Intern(text)); }
+
+  // As long as it lives, gradients are recorded or not (torch.set_grad_enabled).
+  class GradMode {
+   public:
+    GradMode(Dispatcher& dispatcher, bool enabled)
+        : dispatcher_(dispatcher), before_(std::exchange(dispatcher.grad_enabled_, enabled)) {}
+    ~GradMode() { dispatcher_.grad_enabled_ = before_; }
+    GradMode(const GradMode&) = delete;
+    GradMode& operator=(const GradMode&) = delete;
+
+   private:
+    Dispatcher& dispatcher_;
+    bool before_;
+  };
 
   // As long as it lives, nodes run in the program itself, not in an operator.
   class AsProgram {

@@ -168,6 +168,7 @@ void Engine::Evaluate(GradNodeId id, Gradients incoming) {
   if (context.origin == kNoId) context.origin = call_;
   dispatcher_.SetContext(context, Phase::kBackward);
   const Dispatcher::Inside evaluate(dispatcher_, std::string(kEvaluate) + name);
+  if (autograd_.listener() != nullptr) autograd_.listener()->BeforeNode(id);
   if (autograd_.node(id).kind == GradNodeKind::kAccumulate) {
     {
       const Dispatcher::Inside accumulate(dispatcher_, name);

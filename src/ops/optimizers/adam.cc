@@ -287,26 +287,26 @@ constexpr std::array kRows{
         "steelyard::adam", "torch.optim.Adam.",
         "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
         "beta2=0.999, float eps=1e-08, float weight_decay=0, bool amsgrad=False, bool "
-        "maximize=False, bool foreach=False, bool fused=False, bool master_weights=False, int "
+        "maximize=False, bool? foreach=None, bool? fused=None, bool master_weights=False, int "
         "step=1) -> ()",
         Adam),
     OptimizerRow(
         "steelyard::adamw", "torch.optim.AdamW.",
         "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
         "beta2=0.999, float eps=1e-08, float weight_decay=0.01, bool amsgrad=False, bool "
-        "maximize=False, bool foreach=False, bool fused=False, bool master_weights=False, int "
+        "maximize=False, bool? foreach=None, bool? fused=None, bool master_weights=False, int "
         "step=1) -> ()",
         AdamW),
     OptimizerRow("steelyard::nadam", "torch.optim.NAdam.",
                  "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-                 "decoupled_weight_decay=False, bool maximize=False, bool foreach=False, bool "
+                 "decoupled_weight_decay=False, bool maximize=False, bool? foreach=None, bool "
                  "master_weights=False) -> ()",
                  NAdam),
     OptimizerRow("steelyard::radam",
                  "torch.optim.RAdam; a steady step is one with rectified variance, the sixth or "
                  "later.",
                  "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-                 "decoupled_weight_decay=False, bool maximize=False, bool foreach=False, bool "
+                 "decoupled_weight_decay=False, bool maximize=False, bool? foreach=None, bool "
                  "master_weights=False) -> ()",
                  RAdam),
 };

@@ -22,7 +22,7 @@ struct Sums {
 Sums SumsOf(Step& step) {
   Sums sums;
   for (const Tensor& parameter : step.parameters) {
-    sums.counters.push_back(step.Present("step", Dims(), Dims(), DType::kFloat32));
+    sums.counters.push_back(step.AsCounter(step.Present("step", Dims(), Dims(), DType::kFloat32)));
     sums.sums.push_back(
         step.Present("sum", Dims(parameter.sizes()), Dims(parameter.strides()), parameter.dtype()));
   }
@@ -104,7 +104,7 @@ struct Averages {
 Averages AveragesOf(Dispatcher& d, Step& step) {
   Averages averages;
   for (const Tensor& parameter : step.parameters) {
-    averages.counters.push_back(step.Zeros("step", Dims(), DType::kFloat32));
+    averages.counters.push_back(step.AsCounter(step.Zeros("step", Dims(), DType::kFloat32)));
     averages.squares.push_back(AsPairs(d, step.Like(parameter, "square_avg")));
     if (step.On("momentum")) {
       averages.buffers.push_back(AsPairs(d, step.Like(parameter, "momentum_buffer")));
@@ -192,11 +192,11 @@ constexpr std::array kRows{
     OptimizerRow(
         "steelyard::adagrad", "torch.optim.Adagrad, whose constructor makes the state.",
         "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-        "maximize=False, bool foreach=False, bool fused=False, bool master_weights=False) -> ()",
+        "maximize=False, bool? foreach=None, bool? fused=None, bool master_weights=False) -> ()",
         Adagrad),
     OptimizerRow("steelyard::rmsprop", "torch.optim.RMSprop.",
                  "(Tensor[] parameters, bool first_step, *, float momentum=0, float "
-                 "weight_decay=0, bool centered=False, bool maximize=False, bool foreach=False, "
+                 "weight_decay=0, bool centered=False, bool maximize=False, bool? foreach=None, "
                  "bool master_weights=False) -> ()",
                  RmsProp),
 };

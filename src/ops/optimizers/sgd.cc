@@ -108,8 +108,8 @@ constexpr std::array kRows{
     OptimizerRow("steelyard::sgd", "torch.optim.SGD.",
                  "(Tensor[] parameters, bool first_step, *, float lr=0.001, float momentum=0, "
                  "float dampening=0, float weight_decay=0, bool nesterov=False, bool "
-                 "maximize=False, bool foreach=False, "
-                 "bool fused=False, bool master_weights=False) -> ()",
+                 "maximize=False, bool? foreach=None, "
+                 "bool? fused=None, bool master_weights=False) -> ()",
                  Sgd),
 };
 

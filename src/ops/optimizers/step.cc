@@ -51,12 +51,18 @@ Step::Step(Dispatcher& d, const OpView& op, std::string_view class_name)
 bool Step::HasSparse(std::size_t i) const { return d_.autograd().IsSparse(gradients[i].id()); }
 
 double Step::Number(std::string_view option) const {
-  const Argument& argument = op_.arg(op_.def().signature->IndexOf(option));
+  const Argument& argument = Option(option);
   if (argument.kind == ArgKind::kFloat) return argument.real;
   return static_cast<double>(argument.dim.number());
 }
 
-bool Step::On(std::string_view option) const { return Number(option) != 0; }
+bool Step::On(std::string_view option) const { return IsGiven(option) && Number(option) != 0; }
+
+bool Step::IsGiven(std::string_view option) const { return Option(option).kind != ArgKind::kNone; }
+
+const Argument& Step::Option(std::string_view name) const {
+  return op_.arg(op_.def().signature->IndexOf(name));
+}
 
 Tensor Step::Adopt(Tensor made) {
   d_.SetRole(made, Role::kOptimizerState);
@@ -69,11 +75,14 @@ Tensor Step::Present(std::string_view name, const Dims& sizes, const Dims& strid
 }
 
 Tensor Step::Counter(std::string_view name) {
-  const Tensor counter = is_first()
-                             ? Adopt(d_.Call("aten::empty.memory_format", Dims(), DType::kFloat32))
-                             : Present(name, Dims(), Dims(), DType::kFloat32);
-  if (!counts_on_device_) d_.PutOnHost(counter);
-  return counter;
+  Tensor counter = is_first() ? Adopt(d_.Call("aten::empty.memory_format", Dims(), DType::kFloat32))
+                              : Present(name, Dims(), Dims(), DType::kFloat32);
+  return AsCounter(std::move(counter));
+}
+
+Tensor Step::AsCounter(Tensor made) {
+  if (!counts_on_device_) d_.PutOnHost(made);
+  return made;
 }
 
 Tensor Step::Like(const Tensor& tensor, std::string_view name) {
@@ -114,8 +123,11 @@ void Step::ReturnMasters() {
 
 void RunForm(Dispatcher& d, Step& step, const Forms& forms) {
   const bool fused = forms.fused != nullptr && step.On("fused");
-  // Lists are what PyTorch takes on CUDA if nobody says otherwise.
-  const bool by_default = d.target().device == Device::kCuda && !fused;
+  // Lists are what PyTorch takes on CUDA if nobody says anything of the form
+  // (_default_to_fused_or_foreach).
+  const bool is_open =
+      !step.IsGiven("foreach") && !(forms.fused != nullptr && step.IsGiven("fused"));
+  const bool by_default = is_open && d.target().device == Device::kCuda;
   const bool foreach = forms.foreach != nullptr && (by_default || step.On("foreach"));
   if (fused) step.CountOnDevice();
   if (foreach && fused)

@@ -36,18 +36,12 @@ void Set(Tensors& variable, Tensors list);
 // As long as it lives, what runs is Python code of the training loop, under torch.no_grad.
 class Outside {
  public:
-  explicit Outside(Dispatcher& d) : d_(d), outside_(d), python_(d), recorded_(d.grad_enabled()) {
-    d.set_grad_enabled(false);
-  }
-  ~Outside() { d_.set_grad_enabled(recorded_); }
-  Outside(const Outside&) = delete;
-  Outside& operator=(const Outside&) = delete;
+  explicit Outside(Dispatcher& d) : outside_(d), python_(d), off_(d, false) {}
 
  private:
-  Dispatcher& d_;
   Dispatcher::AsProgram outside_;
   Dispatcher::FromPython python_;
-  bool recorded_;
+  Dispatcher::GradMode off_;
 };
 
 // A step of an optimizer, as one record of the profiler. Arguments 0 and 1 of its row are the
@@ -59,6 +53,8 @@ class Step {
 
   // A switch that is on, or a number that is not zero. Requires: the row has the option.
   bool On(std::string_view option) const;
+  // False: None, which is what leaves the choice to PyTorch.
+  bool IsGiven(std::string_view option) const;
   bool is_first() const { return op_.boolean(1); }
   // The option, and which step it is, from 1 on. Requires: the row has it, or `step`.
   double Number(std::string_view option) const;
@@ -72,6 +68,8 @@ class Step {
   // State, which a first step makes and every later one finds. A counter is
   // torch.tensor(0.0, dtype=float32), or torch.zeros.
   Tensor Counter(std::string_view name = "step");
+  // A number that was made in another way: it is where the form counts.
+  Tensor AsCounter(Tensor made);
   // Counters are on the device that the program runs on; else in the host's memory.
   void CountOnDevice() { counts_on_device_ = true; }
   Tensor Like(const Tensor& tensor, std::string_view name);
@@ -89,6 +87,8 @@ class Step {
   void ReturnMasters();
 
  private:
+  const Argument& Option(std::string_view name) const;
+
   bool counts_on_device_ = false;
   std::vector<std::pair<std::size_t, Tensor>> lowered_;  // places, and the parameters of the model
   Dispatcher& d_;

@@ -187,3 +187,14 @@ def test_wrappers() -> None:
     assert weigh_options({**given, "bucket_cap_mb": 4}).train.parallel.bucket_mib == 4
     with pytest.raises(UsageError, match="no wrapper has such buckets"):
         weigh_options({"train": "sgd", "bucket_cap_mb": 4})
+
+
+def test_shards() -> None:
+    given: WeighKeywords = {"train": "sgd", "ranks": 8, "parallel": "fsdp"}
+    parallel = weigh_options({**given, "shard_units": ["layers.*"]}).train.parallel
+    assert (parallel.units, parallel.keep_gathered) == (["layers.*"], False)
+    assert weigh_options({**given, "keep_gathered": True}).train.parallel.keep_gathered
+    with pytest.raises(UsageError, match="no wrapper gathers parameters"):
+        weigh_options({**given, "parallel": "ddp", "keep_gathered": True})
+    with pytest.raises(UsageError, match="no wrapper has such buckets"):
+        weigh_options({**given, "bucket_views": True})

@@ -10,10 +10,10 @@ namespace {
 TEST(ExactAllocator, PeakIsTheHighestSumOfLiveBlocks) {
   const auto allocator = MakeExactAllocator();
   allocator->Begin(7);
-  EXPECT_TRUE(allocator->Allocate(0, 100));
-  EXPECT_TRUE(allocator->Allocate(1, 50));
+  EXPECT_TRUE(allocator->Allocate(0, 100, 0));
+  EXPECT_TRUE(allocator->Allocate(1, 50, 0));
   allocator->Free(0);
-  EXPECT_TRUE(allocator->Allocate(2, 70));
+  EXPECT_TRUE(allocator->Allocate(2, 70, 0));
   EXPECT_EQ(allocator->now().allocated, 7 + 50 + 70);
   EXPECT_EQ(allocator->Finish().allocated, 7 + 100 + 50);
 }

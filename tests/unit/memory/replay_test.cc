@@ -37,8 +37,8 @@ class Paged final : public Allocator {
   explicit Paged(std::int64_t room = 1 << 30) : room_(room) {}
   void Begin(std::int64_t resident) override { exact_->Begin(resident); }
   void Keep(std::uint32_t block, std::int64_t bytes) override { exact_->Keep(block, bytes); }
-  bool Allocate(std::uint32_t block, std::int64_t bytes) override {
-    return exact_->Allocate(block, (bytes + 511) / 512 * 512) && now().allocated <= room_;
+  bool Allocate(std::uint32_t block, std::int64_t bytes, std::uint32_t stream) override {
+    return exact_->Allocate(block, (bytes + 511) / 512 * 512, stream) && now().allocated <= room_;
   }
   void Free(std::uint32_t block) override { exact_->Free(block); }
   MemoryLevels now() const override { return exact_->now(); }

@@ -17,11 +17,11 @@
 namespace steelyard {
 
 // The kernels of a program in its text form. Fails the test if it is refused.
-inline Program KernelsOfProgram(const std::string& text) {
+inline Program KernelsOfProgram(const std::string& text, const Target& target = {}) {
   Result<Program> program = ParseText(text, "");
   EXPECT_TRUE(program) << Describe(program.error());
   if (!program) return {};
-  Result<Program> kernels = Dispatcher(*program, Target{}).Run();
+  Result<Program> kernels = Dispatcher(*program, target).Run();
   EXPECT_TRUE(kernels) << Describe(kernels.error());
   return kernels ? *std::move(kernels) : Program();
 }

@@ -36,11 +36,13 @@ input %x: f32[batch,8]
 return %h
 )";
 
-Weighing Weighed(const std::string& text, TrainOptions train, BindOptions bind = {}) {
+Weighing Weighed(const std::string& text, TrainOptions train, BindOptions bind = {},
+                 const Target& target = {}) {
   train.loss = "sum";
   Result<Weighing> weighing = Weigh({.path = WrittenModel(text),
                                      .bind = std::move(bind),
                                      .train = std::move(train),
+                                     .target = target,
                                      .advise = true});
   EXPECT_TRUE(weighing) << Describe(weighing.error());
   return *std::move(weighing);
@@ -56,6 +58,23 @@ TEST(Advise, RepeatedModulesAndMicroBatchesAreTriedAloneAndTogether) {
   const Weighing weighing = Weighed(kLayers, {.optimizer = "sgd"});
   EXPECT_THAT(Changes(weighing), Contains("--recompute 'layer.*'"));
   EXPECT_THAT(Changes(weighing), Contains("--batch 64 --accumulate 8"));
+}
+
+// As PyTorch steps lists on CUDA unasked, with the roots of all averages at once. RMSprop has no
+// fused form, which would be less still.
+TEST(Advise, OnCudaOneTensorAfterAnotherIsTried) {
+  constexpr const char* kWide = R"(parameter %u: f32[999,999] "u"
+parameter %v: f32[999,999] "v"
+parameter %w: f32[999,999] "w"
+%x: f32[999,999] = aten::add.Tensor(%u, %v)
+%y: f32[999,999] = aten::add.Tensor(%x, %w)
+return %y
+)";
+  TrainOptions train{.optimizer = "rmsprop"};
+  EXPECT_THAT(Changes(Weighed(kWide, train, {}, {.device = Device::kCuda})),
+              Contains("--optim-args foreach=False"));
+  train.options = {{"foreach", "True"}};
+  EXPECT_THAT(Changes(Weighed(kWide, train)), Contains("--optim-args foreach=False"));
 }
 
 TEST(Advise, EachLineIsWhatTheChangeWeighs) {

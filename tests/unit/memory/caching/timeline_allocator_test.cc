@@ -59,11 +59,11 @@ TEST(TimelineAllocator, IsSettledOnceBlocksLieAsBefore) {
   TimelineAllocator allocator(&device);
   EXPECT_FALSE(allocator.Settled());
   EXPECT_TRUE(allocator.Settled());
-  ASSERT_TRUE(allocator.Allocate(0, 100));
+  ASSERT_TRUE(allocator.Allocate(0, 100, 0));
   EXPECT_FALSE(allocator.Settled());
   allocator.Free(0);
   EXPECT_FALSE(allocator.Settled());
-  ASSERT_TRUE(allocator.Allocate(0, 100));
+  ASSERT_TRUE(allocator.Allocate(0, 100, 0));
   allocator.Free(0);
   EXPECT_TRUE(allocator.Settled());
 }

@@ -2,6 +2,9 @@
 
 #include "ops/optimizers/step.h"
 
+#include <algorithm>
+#include <string>
+
 #include "step_events.h"
 
 namespace steelyard {
@@ -56,6 +59,45 @@ TEST(Step, ExactFormsHaveNoStandIns) {
   for (const char* name : {"lion", "lamb", "lans", "adamw8bit", "adagrad"}) {
     EXPECT_TRUE(Stepped(std::string("steelyard::") + name + "([%p], False)").has_stand_ins) << name;
   }
+}
+
+// What a step of four parameters holds on CUDA at most, in bytes.
+std::int64_t MostOnCuda(const std::string& optimizer, const std::string& form) {
+  std::string text;
+  for (const char* name : {"%p", "%q", "%r", "%s"}) {
+    text += std::string("parameter ") + name + ": f32[64,64]\n";
+  }
+  text +=
+      "%a = aten::mul.Tensor(%p, %q)\n%b = aten::mul.Tensor(%r, %s)\n"
+      "%c = aten::add.Tensor(%a, %b)\n%loss = aten::sum(%c)\n"
+      "steelyard::backward(%loss) phase backward\n"
+      "steelyard::" +
+      optimizer + "([%p, %q, %r, %s], False" + form + ") phase optimizer\nreturn %loss\n";
+  const Program kernels = KernelsOfProgram(text, {.device = Device::kCuda});
+  const Timeline timeline = RunEager(kernels, {.device = Device::kCuda});
+  std::int64_t live = 0, most = 0;
+  for (const Event& event : timeline.events) {
+    if (event.node >= kernels.main().nodes.size()) continue;
+    if (kernels.main().nodes[event.node].phase != Phase::kOptimizer) continue;
+    most = std::max(most, live += event.bytes);
+  }
+  return most;
+}
+
+// Whoever says anything of the form has chosen: fused=False is one tensor after another.
+TEST(Step, OnCudaListsAreTakenUnasked) {
+  for (const char* name : {"adam", "adamw", "adagrad", "rmsprop", "nadam"}) {
+    const std::int64_t lists = MostOnCuda(name, ", foreach=True");
+    const std::int64_t one_by_one = MostOnCuda(name, ", foreach=False");
+    EXPECT_LT(one_by_one, lists) << name;
+    EXPECT_EQ(MostOnCuda(name, ""), lists) << name;
+  }
+  EXPECT_EQ(MostOnCuda("adamw", ", fused=False"), MostOnCuda("adamw", ", foreach=False"));
+}
+
+// Unlike the others, Adafactor takes one after another (torch/optim/_adafactor.py).
+TEST(Step, AdafactorTakesListsIfAsked) {
+  EXPECT_LT(MostOnCuda("adafactor", ""), MostOnCuda("adafactor", ", foreach=True"));
 }
 
 TEST(Step, NumbersAreThoseOfTheStep) {

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that a step of torch.distributed.fsdp.fully_shard runs. What its collectives allocate
+// on the CPU is Gloo's (torch/csrc/distributed/c10d/ProcessGroupGloo.cpp), which copies what it
+// sends.
+
+#include "ops/parallel/fully_shard.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ops/dispatch/autograd.h"
+#include "ops/dispatch/dispatcher.h"
+#include "ops/registry.h"
+#include "ops/rules/allocations.h"
+#include "ops/rules/composite.h"
+#include "ops/rules/kernel.h"
+#include "ops/rules/shape.h"
+#include "ops/rules/work.h"
+
+namespace steelyard::ops {
+namespace {
+
+Sharder& SharderOf(Dispatcher& d) {
+  auto* const sharder = dynamic_cast<Sharder*>(d.autograd().listener());
+  if (sharder == nullptr) Refuse("a unit of fully_shard outside of a step of it");
+  return *sharder;
+}
+
+// parameters, rows, units, paths, ranks, keep_gathered, first_step
+std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
+  auto made = std::make_unique<Sharder>(
+      d, ShardOptions{
+             .ranks = op.integer(4), .keep_gathered = op.boolean(5), .first_step = op.boolean(6)});
+  Sharder& sharder = *made;
+  d.autograd().Listen(std::move(made));
+  for (const Argument& path : op.program().list(op.arg(3).list)) {
+    sharder.AddUnit(op.program().text(path.text));
+  }
+  const std::vector<Tensor> parts = d.tensors(op, 0);
+  const std::vector<std::int64_t> rows = op.integers(1), units = op.integers(2);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    sharder.AddParameter(static_cast<std::size_t>(units[i]), parts[i], rows[i]);
+  }
+  const Dispatcher::AsProgram python(d);
+  std::vector<Tensor> none;
+  sharder.EnterUnit(Sharder::kRoot, none);
+  return sharder.whole(Sharder::kRoot);
+}
+
+// body, inputs, unit, operands
+std::vector<Tensor> RunUnit(Dispatcher& d, const OpView& op) {
+  Sharder& sharder = SharderOf(d);
+  const auto unit = static_cast<std::size_t>(op.integer(2));
+  const auto count = static_cast<std::ptrdiff_t>(op.integer(1));
+  std::vector<Tensor> operands = d.tensors(op, 3);
+  std::vector<Tensor> arguments(operands.begin(), operands.begin() + count);
+  const Dispatcher::AsProgram python(d);
+  sharder.EnterUnit(unit, arguments);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (i < arguments.size()) operands[i] = arguments[i];
+    if (!operands[i].defined()) continue;
+    Tensor whole = sharder.WholeOf(operands[i].id());
+    if (whole.defined()) operands[i] = std::move(whole);
+  }
+  arguments.clear();
+  std::vector<Tensor> results = d.RunGraphHere(op.graph(0), std::move(operands));
+  sharder.LeaveUnit(unit, results);
+  return results;
+}
+
+std::vector<Tensor> Leave(Dispatcher& d, const OpView& op) {
+  const Dispatcher::AsProgram python(d);
+  SharderOf(d).LeaveUnit(Sharder::kRoot, d.tensors(op, 0));
+  return {};
+}
+
+// --- Kernels ------------------------------------------------------------------------------------
+
+// Streams of the device: where parameters are gathered, and where gradients are reduced.
+constexpr std::uint8_t kGatherStream = 1, kReduceStream = 2;
+
+template <std::uint8_t kStream>
+void OnStream(const OpView& op, Allocations& memory) {
+  if (op.target().device == Device::kCuda) memory.UseStream(kStream);
+  memory.Output(0, "aten::empty");
+}
+
+// What a kernel that copies between several tensors and one is told of them, in numbers of 8 bytes
+// that are sent to the device (aten/src/ATen/native/cuda/TensorShape.cu).
+constexpr std::int64_t kTile = 2048;  // bytes that a block copies
+void AllocateTold(Count numbers, Allocations& memory) {
+  memory.Free(memory.Allocate(allocations::Bytes(numbers, DType::kInt64)));
+}
+Count Tiles(const std::vector<std::int64_t>& bytes, std::int64_t tile) {
+  Count tiles;
+  for (const std::int64_t size : bytes) tiles += (size + tile - 1) / tile;
+  return tiles;
+}
+
+// split_with_sizes_copy: a part of each process goes to each parameter.
+void CopyOutAllocations(const OpView& op, Allocations& memory) {
+  const std::int64_t ranks = op.integer(1);
+  std::vector<std::int64_t> parts;
+  for (const TensorView& whole : op.tensors(0)) {
+    const std::int64_t rows = whole.size(0);
+    const std::int64_t padded = (rows + ranks - 1) / ranks;
+    parts.push_back(rows == 0 ? 0 : whole.bytes() / rows * padded);
+  }
+  const Target& target = op.target();
+  const std::int64_t most =
+      std::int64_t{target.multiprocessors} * target.multiprocessor_threads / 128 * 2;
+  const std::int64_t passes =
+      std::max<std::int64_t>(1, (Tiles(parts, kTile).value() * ranks + most - 1) / most);
+  const auto at_once =
+      std::min(static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(passes)))), ranks);
+  const std::int64_t tile = kTile * ((passes + at_once - 1) / at_once);
+  AllocateTold(Tiles(parts, tile) + 4 * static_cast<std::int64_t>(parts.size()) + 1, memory);
+}
+
+// _chunk_cat: gradients, output, ranks. What has no whole number of parts is copied into what has.
+void PadAllocations(const OpView& op, Allocations& memory) {
+  const std::int64_t ranks = op.integer(2);
+  std::vector<Allocations::Scratch> padded;
+  for (const TensorView& gradient : op.tensors(0)) {
+    const std::int64_t rows = gradient.size(0), part = (rows + ranks - 1) / ranks;
+    if (part * ranks == rows) continue;
+    padded.push_back(memory.Allocate(gradient.bytes() / rows * part * ranks, "aten::empty"));
+  }
+  for (const Allocations::Scratch scratch : padded) memory.Free(scratch, "aten::_chunk_cat");
+}
+
+void ChunkCatAllocations(const OpView& op, Allocations& memory) {
+  const std::int64_t ranks = op.integer(2);
+  std::vector<std::int64_t> parts;
+  for (const TensorView& gradient : op.tensors(0)) {
+    const std::int64_t rows = gradient.size(0);
+    const std::int64_t padded = (rows + ranks - 1) / ranks;
+    parts.push_back(rows == 0 ? 0 : gradient.bytes() / rows * padded);
+  }
+  AllocateTold(Tiles(parts, kTile) + 6 * static_cast<std::int64_t>(parts.size()) + 2, memory);
+}
+
+// sizes, dtype
+void GatheredShape(const OpView& op, Outputs& out) {
+  const std::vector<std::int64_t> asked = op.integers(0);
+  const Dims sizes(asked);
+  shape::RequireSizes(sizes);
+  out.Add(op.dtype(1).value_or(DType::kFloat32), sizes);
+}
+void GatheredAllocations(const OpView&, Allocations& memory) {
+  memory.Output(0, Allocations::kCaller);
+}
+void Renew(const OpView&, Allocations& memory) { memory.RenewStorage(0, Allocations::kCaller); }
+void Release(const OpView&, Allocations& memory) { memory.ReleaseStorage(0, Allocations::kCaller); }
+
+// Twice: by the operator, and by the thread of Gloo that receives.
+void AllGatherAllocations(const OpView& op, Allocations& memory) {
+  if (op.target().device != Device::kCpu) return;
+  for (int copy = 0; copy < 2; ++copy) {
+    memory.Free(memory.Allocate(op.self().bytes(), "aten::empty"), "c10d::_allgather_base_");
+  }
+}
+
+// Gloo adds up all of a copy of the input, and divides it by a number.
+void ReduceScatterAllocations(const OpView& op, Allocations& memory) {
+  if (op.target().device != Device::kCpu) return;
+  const TensorView input = op.tensor(1);
+  const auto copy = memory.Allocate(input.bytes(), "aten::empty_strided");
+  const auto number = memory.Allocate(allocations::Bytes(1, DType::kFloat64), "aten::div_");
+  if (input.dtype() != DType::kFloat64) {
+    const auto cast = memory.Allocate(allocations::Bytes(1, input.dtype()), "aten::empty_strided");
+    memory.Free(cast, "aten::div_");
+  }
+  memory.Free(number, "aten::div_");
+  memory.Free(copy, Allocations::kCaller);
+}
+
+Work GatherWork(const OpView& op) { return {.move = work::Elements(op.self())}; }
+Work CopyOutWork(const OpView& op) {
+  Work work;
+  for (const TensorView& whole : op.tensors(0)) work.move += work::Elements(whole);
+  return work;
+}
+Work ReduceWork(const OpView& op) { return {.alu = work::Elements(op.tensor(1))}; }
+Work PutWork(const OpView& op) { return {.move = work::Elements(op.tensor(1))}; }
+
+constexpr OpDef Silent(const Words& words, DeviceAllocations allocations, WorkFn work,
+                       TrafficFn traffic) {
+  return Kernel(Family::kDataMovement, words,
+                {.shape = shape::None,
+                 .fusion = Fusion::kOpaque,
+                 .allocations = allocations,
+                 .work = work,
+                 .grad = kNoGradient,
+                 .precision = precision::kFollow},
+                Alias::kNone, traffic);
+}
+
+template <std::uint8_t kStream>
+constexpr OpDef OnAStream(const Words& words) {
+  return Kernel(Family::kDataMovement, words,
+                {.shape = GatheredShape,
+                 .fusion = Fusion::kOpaque,
+                 .allocations = DeviceAllocations{OnStream<kStream>, OnStream<kStream>},
+                 .work = work::Move,
+                 .grad = kNoGradient,
+                 .precision = precision::kFollow},
+                Alias::kNone, traffic::WriteOnly);
+}
+
+constexpr std::array kRows{
+    Composite(
+        "steelyard::enter_fully_shard",
+        "Begins the forward pass of a model that fully_shard was applied to: which parameters "
+        "belong to which unit, and the root's, whole.",
+        "(Tensor[] parameters, int[] rows, int[] units, Any[] paths, int ranks, bool "
+        "keep_gathered, bool first_step) -> Tensor[]",
+        "", Family::kControl, Enter, precision::kFollow, kNoGradient),
+    Composite("steelyard::run_shard_unit",
+              "Runs a graph of `inputs` tensors, and others, with its unit's parameters gathered.",
+              "(Graph body, int inputs, int unit, Any... operands) -> Any[]", "", Family::kControl,
+              RunUnit, precision::kFollow, kGradientFromParts),
+    Composite("steelyard::leave_fully_shard", "Ends the forward pass, with these results.",
+              "(Tensor[] results) -> ()", "", Family::kControl, Leave, precision::kFollow,
+              kNoGradient),
+    Kernel(Family::kDataMovement,
+           {"steelyard::gathered", "Memory for a parameter that was gathered.",
+            "(SymInt[] size, ScalarType? dtype=None) -> Tensor", "steelyard::gathered([6], f32)"},
+           {.shape = GatheredShape,
+            .fusion = Fusion::kOpaque,
+            .allocations = DeviceAllocations{GatheredAllocations, GatheredAllocations},
+            .work = work::Move,
+            .grad = kNoGradient,
+            .precision = precision::kFollow},
+           Alias::kNone, traffic::WriteOnly),
+    OnAStream<kGatherStream>({"steelyard::gather_buffer", "Memory for all processes' parts.",
+                              "(SymInt[] size, ScalarType? dtype=None) -> Tensor",
+                              "steelyard::gather_buffer([6], f32)"}),
+    OnAStream<kReduceStream>({"steelyard::reduced_buffer", "Memory for parts of gradients.",
+                              "(SymInt[] size, ScalarType? dtype=None) -> Tensor",
+                              "steelyard::reduced_buffer([6], f32)"}),
+    Silent({"steelyard::renew_storage", "A gathered parameter gets its memory back.",
+            "(Tensor self) -> ()", "steelyard::renew_storage(f32[2,3])"},
+           {Renew, Renew}, GatherWork, traffic::ReadAllWriteAll),
+    Silent({"steelyard::release_storage", "A gathered parameter loses its memory.",
+            "(Tensor self) -> ()", "steelyard::release_storage(f32[2,3])"},
+           {Release, Release}, work::None, traffic::None),
+    Silent({"steelyard::all_gather_into", "All processes' parts, side by side.",
+            "(Tensor output) -> ()", "steelyard::all_gather_into(f32[6])"},
+           AllGatherAllocations, GatherWork, traffic::ReadAllWriteAll),
+    Silent({"steelyard::copy_out_of", "Parameters are copied from all processes' parts.",
+            "(Tensor[] parameters, int ranks) -> ()", "steelyard::copy_out_of([f32[2,3]], 2)"},
+           {allocations::None, CopyOutAllocations}, CopyOutWork, traffic::ReadAllWriteAll),
+    Silent({"steelyard::chunk_cat_into", "The processes' parts of several gradients, side by side.",
+            "(Tensor[] gradients, Tensor output, int ranks) -> ()",
+            "steelyard::chunk_cat_into([f32[2,3]], f32[6], 2)"},
+           {PadAllocations, ChunkCatAllocations}, PutWork, traffic::ReadAllWriteAll),
+    Silent(
+        {"steelyard::reduce_scatter_into", "This process's part of all processes' sums.",
+         "(Tensor output, Tensor input) -> ()", "steelyard::reduce_scatter_into(f32[3], f32[6])"},
+        ReduceScatterAllocations, ReduceWork, traffic::ReadAllWriteAll),
+};
+
+}  // namespace
+
+std::span<const OpDef> ShardedStep() { return kRows; }
+
+}  // namespace steelyard::ops
