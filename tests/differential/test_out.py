@@ -5,6 +5,7 @@ which memory, and every allocation, in the call of a row's example with tensors 
 from fnmatch import fnmatch
 
 import known
+import processor
 import pytest
 import torch
 from calls import Call, Tensor, parse
@@ -69,7 +70,12 @@ def with_tensors(call: Call, plain: Seen) -> Call | None:
 
 
 def try_all(chosen: list[Row]) -> list[tuple[Call, Seen, Seen]]:
-    calls = [(row, call) for row in chosen for call in overloads_of(row)]
+    calls = [
+        (row, call)
+        for row in chosen
+        if processor.obstacle(row, parse(row.example)) is None
+        for call in overloads_of(row)
+    ]
     plain = judge([parse(row.example) for row, _ in calls])
     found = [with_tensors(call, seen) for (_, call), seen in zip(calls, plain, strict=True)]
     full = [call for call in found if call is not None]
@@ -106,4 +112,4 @@ def test_those_apart_differ(trials: list[tuple[Call, Seen, Seen]]) -> None:
         if "refused" not in theirs and difference(ours, theirs, Extent.ALL) is not None
     }
     idle = [p for p in APART if not any(fnmatch(op, p) for op in differing)]
-    assert not idle
+    assert not idle or not processor.is_stated()

@@ -4,7 +4,7 @@
 import known
 import processor
 import pytest
-from compare import Extent, difference
+from compare import difference
 from table import Row
 from trials import Trial
 
@@ -16,8 +16,7 @@ def differences(row: Row, trials: list[Trial]) -> list[str]:
     out = []
     for trial in trials:
         extent = known.extent_of(row, trial.call, trial.ours.get("refused", ""))
-        if processor.obstacle(row, trial.call):
-            extent = min(extent, Extent.PUBLIC)
+        extent = min(extent, processor.extent(row, trial.call))
         found = difference(trial.ours, trial.theirs, extent)
         if found is not None:
             out.append(f"compare.py {str(trial.call)!r}\n{found}")

@@ -18,7 +18,7 @@ SHOWN = 3
 
 def extent_of(row: Row, step: Step, refusal: str) -> Extent:
     extent = known.extent_of_step(row, step.call, refusal)
-    return min(extent, Extent.PUBLIC) if processor.obstacle(row, step.call) else extent
+    return min(extent, processor.extent(row, step.call))
 
 
 def test_steps(row: Row, steps: Steps) -> None:

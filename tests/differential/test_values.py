@@ -7,6 +7,7 @@ The program of kernels that a step becomes is run with PyTorch's kernels, on ran
 import math
 
 import known
+import processor
 import pytest
 from calls import Call, Tensor, parse
 from compare import Extent, Seen
@@ -48,7 +49,12 @@ def steps_of_row(row: Row) -> list[Step]:
     calls = [*typical_calls(row), *variants(row, count)]
     together = [step for call in calls for step in steps_of(call)[:1]]
     alone = [step for step in steps_of(parse(row.example)) if step.reduction == "sum"]
-    return [step for step in alone + together if not any(map(is_expanded, leaves_of(step)))]
+    return [
+        step
+        for step in alone + together
+        if not any(map(is_expanded, leaves_of(step)))
+        and not processor.runs_other_kernels(row, step.call)
+    ]
 
 
 def leaves_of(step: Step) -> list[Tensor]:
