@@ -143,3 +143,24 @@ class SkippingClassifier(nn.Module):
                 wanted, lambda h, block=block: h + block(h), lambda h: h.clone(), (hidden,)
             )
         return self.scores(hidden)
+
+
+class SpectralFilter(nn.Module):
+    """What complex vectors say without their phases: of a Hermitian, a general and a wide matrix."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.hermitian = nn.Parameter(torch.randn(width, width, dtype=torch.complex64))
+        self.general = nn.Parameter(torch.randn(width, width))
+        self.wide = nn.Parameter(torch.randn(width, width + 2, dtype=torch.complex64))
+        self.tall = nn.Parameter(torch.randn(width + 3, width, dtype=torch.complex64))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        values, vectors = torch.linalg.eigh(self.hermitian + self.hermitian.mH)
+        filtered = x @ (vectors.abs().square() * values)
+        values, vectors = torch.linalg.eig(self.general)
+        filtered = filtered + x @ vectors.abs().square() * values.abs()
+        left, scales, right = torch.linalg.svd(self.wide, full_matrices=False)
+        filtered = filtered * scales + x @ (left @ right).abs()[:, : x.size(1)]
+        basis, _ = torch.linalg.qr(self.tall)
+        return filtered @ basis.abs().mT

@@ -36,6 +36,7 @@ from structured_models import (
     GaussianProcess,
     MemoryNetwork,
     SkippingClassifier,
+    SpectralFilter,
 )
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
@@ -351,6 +352,9 @@ MODELS: dict[str, Training] = {
     ),
     "operator": Training(
         of(FourierOperator, F.mse_loss), lambda: (zeros(2, 1, 12, 12), zeros(2, 1, 12, 12))
+    ),
+    "spectral": Training(
+        of(lambda: SpectralFilter(6), F.mse_loss), lambda: (zeros(4, 6), zeros(4, 9))
     ),
     "capsules": Training(of(Capsules, F.mse_loss), lambda: (zeros(2, 12, 6), zeros(2, 5))),
     "memory": Training(of(MemoryNetwork, F.l1_loss), lambda: (zeros(2, 4, 8), zeros(2, 4, 6))),

@@ -24,11 +24,11 @@ namespace {
 
 using work::PerElement;
 
-DType ComplexOf(DType real) {
-  if (real == DType::kFloat16) return DType::kComplex32;
-  if (real == DType::kFloat32) return DType::kComplex64;
-  if (real == DType::kFloat64) return DType::kComplex128;
-  Refuse("no complex numbers are made of " + std::string(NameOf(real)));
+DType OfParts(DType real) {
+  if (!IsFloating(real) || BitsOf(real) < 16 || real == DType::kBFloat16) {
+    Refuse("no complex numbers are made of " + std::string(NameOf(real)));
+  }
+  return ComplexOf(real);
 }
 
 // --- Views --------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ void AsComplexShape(const OpView& op, Outputs& out) {
     sizes.push_back(self.size(i));
     strides.push_back(self.stride(i) / 2);
   }
-  out.Add(ComplexOf(self.dtype()), sizes, strides);
+  out.Add(OfParts(self.dtype()), sizes, strides);
 }
 
 void AsRealShape(const OpView& op, Outputs& out) {
@@ -126,7 +126,7 @@ std::vector<Tensor> TimesImaginary(Dispatcher& d, const OpView& op) {
 void PairShape(const OpView& op, Outputs& out) {
   if (op.self().dtype() != op.tensor(1).dtype()) Refuse("both parts must be of one dtype");
   const DType real = op.self().dtype();
-  shape::AddIterated(ComplexOf(real), real, {{op.self(), op.tensor(1)}}, out);
+  shape::AddIterated(OfParts(real), real, {{op.self(), op.tensor(1)}}, out);
 }
 
 // --- Angles -------------------------------------------------------------------------------------

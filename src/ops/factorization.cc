@@ -368,6 +368,23 @@ std::vector<Tensor> CholeskySolve(Dispatcher& d, const OpView& op) {
 
 // --- Triangular systems -------------------------------------------------------------------------
 
+bool LiesByColumns(const TensorView& a) {
+  Dims turned(a.sizes()), strides(a.strides());
+  std::swap(turned[a.rank() - 1], turned[a.rank() - 2]);
+  std::swap(strides[a.rank() - 1], strides[a.rank() - 2]);
+  return IsContiguous(turned, strides);
+}
+// Whether A is what every system of the batch has, and not one that is repeated.
+bool IsWhole(const TensorView& a, const Dims& sizes) {
+  Dims factor = sizes;
+  factor[factor.size() - 1] = factor[factor.size() - 2] = a.size(-1);
+  return work::Elements(factor) == work::Elements(a);
+}
+// A conjugate that lies by columns is read as the adjoint of what is stored, from the other side.
+bool ReadsAdjoint(const TensorView& a, const Dims& sizes) {
+  return a.value().conjugated && IsWhole(a, sizes) && LiesByColumns(a);
+}
+
 // self, B, *, upper, left, unitriangular
 void TriangularShape(const OpView& op, Outputs& out) {
   RequireHost(op.target());
@@ -378,21 +395,24 @@ void TriangularShape(const OpView& op, Outputs& out) {
   const bool left = op.boolean(3, true);
   shape::RequireEqual("rows of A and of B", a.size(-1), b.size(left ? -2 : -1));
   const Dims sizes = SolutionSizes(a, b);
-  out.Add(a.dtype(), sizes, ColumnMajor(sizes));
+  if (ReadsAdjoint(a, sizes)) {
+    out.Add(a.dtype(), sizes);
+  } else {
+    out.Add(a.dtype(), sizes, ColumnMajor(sizes));
+  }
 }
 // A matrix that lies neither by rows nor by columns, or is repeated over the batch, is copied.
 void TriangularAllocations(const OpView& op, Allocations& memory) {
-  memory.Output(0, "aten::resize_");
   const TensorView a = op.self(), out = op.output();
-  if (out.count() == 0) return;
-  Dims sizes(out.sizes());
-  sizes[sizes.size() - 1] = sizes[sizes.size() - 2] = a.size(-1);
-  Dims turned(a.sizes()), strides(a.strides());
-  std::swap(turned[a.rank() - 1], turned[a.rank() - 2]);
-  std::swap(strides[a.rank() - 1], strides[a.rank() - 2]);
-  const bool whole = work::Elements(sizes) == work::Elements(a);
-  if (whole && (a.is_contiguous() || IsContiguous(turned, strides))) return;
-  memory.Free(memory.Allocate(allocations::Bytes(work::Elements(sizes), a.dtype()), "aten::empty"));
+  const Dims sizes(out.sizes());
+  const bool adjoint = ReadsAdjoint(a, sizes);
+  memory.Output(0, adjoint ? std::string_view() : "aten::resize_");
+  if (adjoint || out.count() == 0) return;
+  if (IsWhole(a, sizes) && (a.is_contiguous() || LiesByColumns(a))) return;
+  Dims factor = sizes;
+  factor[factor.size() - 1] = factor[factor.size() - 2] = a.size(-1);
+  memory.Free(
+      memory.Allocate(allocations::Bytes(work::Elements(factor), a.dtype()), "aten::empty"));
 }
 Work TriangularWork(const OpView& op) {
   return {.alu = work::Elements(op.output()) * op.self().size(-1)};

@@ -37,9 +37,8 @@ struct Transform {
   Dims result;
 };
 
-DType ComplexOf(DType real) {
-  if (real == DType::kFloat32) return DType::kComplex64;
-  if (real == DType::kFloat64) return DType::kComplex128;
+DType TransformOf(DType real) {
+  if (real == DType::kFloat32 || real == DType::kFloat64) return ComplexOf(real);
   Refuse("MKL transforms float32 and float64");
 }
 void RequireComplex(DType dtype) {
@@ -180,7 +179,7 @@ Transform RealTransform(const OpView& op) {
   return t;
 }
 void RealShape(const OpView& op, Outputs& out) {
-  const DType dtype = ComplexOf(op.self().dtype());
+  const DType dtype = TransformOf(op.self().dtype());
   const Transform t = RealTransform(op);
   out.Add(dtype, t.result, ResultStrides(t));
 }
@@ -243,7 +242,7 @@ void RealResultAllocations(const OpView& op, Allocations& memory) {
 Tensor Promoted(Dispatcher& d, const OpView& op, bool to_complex) {
   const Tensor self = d.tensor(op, 0);
   DType type = FloatOf(self.dtype());
-  if (to_complex && !IsComplex(type)) type = ComplexOf(type);
+  if (to_complex && !IsComplex(type)) type = TransformOf(type);
   return type == self.dtype() ? self : d.Call("aten::to.dtype", self, type);
 }
 

@@ -38,11 +38,6 @@ constexpr std::int64_t kUnblocked = 10;
 
 // --- Eigenvalues --------------------------------------------------------------------------------
 
-DType ComplexOf(DType dtype) {
-  if (IsComplex(dtype)) return dtype;
-  return dtype == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
-}
-
 // What ?geev asks for, and MKL adds one to.
 std::int64_t EigenWorkspace(std::int64_t n, DType dtype, bool vectors) {
   if (IsComplex(dtype)) return std::max(33 * n, vectors ? 2 * n * n + 3 * n : 0) + 1;

@@ -131,8 +131,6 @@ REFUSALS = {
 # Refusals, as patterns of their messages, of training steps that PyTorch takes.
 STEP_REFUSALS = {
     "*the gradient of * is not known*": "the row says so",
-    "*gradients of complex matrices are not modelled*": "the refusal says so",
-    "*the gradient of a general matrix's eigenvectors is not modelled*": "the refusal says so",
 }
 
 # Kernels that trust their caller to have made operands dense and equal in dtype, and some of which

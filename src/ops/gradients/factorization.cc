@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Formulas of FunctionsManual.cpp with C++'s temporaries in C++'s order; of real matrices. Those of
-// singular and of eigenvectors take it that the values differ.
+// Formulas of FunctionsManual.cpp with C++'s temporaries in C++'s order. Those of singular and of
+// eigenvectors take it that the values differ, and of complex ones that the loss does not tell the
+// phase of a vector: PyTorch looks at the gradients for that.
 
 #include "ops/gradients/factorization.h"
 
@@ -17,10 +18,16 @@
 namespace steelyard::gradients {
 namespace {
 
+constexpr double kPhaseTolerance = 1e-2;
+
 Tensor Diagonal(Dispatcher& d, const Tensor& t) { return d.Call("aten::diagonal", t, 0, -2, -1); }
 bool FactorizedTransposed(const Tensor& a) { return a.is_contiguous() && !IsComplex(a.dtype()); }
 
-// e - its transpose
+Tensor RealOf(Dispatcher& d, const Tensor& t) {
+  return IsComplex(t.dtype()) ? d.Call("aten::real", t) : t;
+}
+
+// e - its conjugate transpose
 Tensor Skew(Dispatcher& d, const Tensor& e) { return d.Call("aten::sub.Tensor", e, Turned(d, e)); }
 
 // grad + rest - inside; the first and the last die here.
@@ -81,7 +88,6 @@ Tensor InverseOf(Dispatcher& d, const Backward& b) {
 
 // A, B, left (linalg_solve_backward)
 std::vector<Tensor> SolveBoth(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
   const OpView& op = b.op();
   const Tensor a = b.saved(0), x = b.result();
   const bool left = op.boolean(2, true), vector = op.output().rank() < op.self().rank();
@@ -101,11 +107,10 @@ std::vector<Tensor> SolveBoth(Dispatcher& d, const Backward& b) {
 // A, with the determinant, LU and pivots: a solution for the unit matrix times the gradient, of
 // factors without zeros on the diagonal (linalg_det_backward)
 Tensor DeterminantOf(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
   // Of a single number it is the gradient itself.
   if (b.op().self().size(-1) == 1) return Column(d, Column(d, b.grad()));
   const Tensor lu = b.result(1);
-  const Tensor scaled = d.Call("aten::mul.Tensor", b.grad(), b.result());
+  const Tensor scaled = d.Call("aten::mul.Tensor", b.grad(), Conjugate(d, b.result()));
   const Tensor spread = d.Call("aten::expand_as", Column(d, scaled), Diagonal(d, lu));
   const Tensor diagonal = d.Call("aten::diag_embed", spread);
   const Tensor a = b.saved(0);
@@ -122,15 +127,25 @@ Tensor DeterminantOf(Dispatcher& d, const Backward& b) {
                 !FactorizedTransposed(a));
 }
 
-// The same of a sum of logarithms; the sign has no gradient (slogdet_backward)
+// The same of a sum of logarithms; the sign of a real one has no gradient (slogdet_backward)
 Tensor LogDeterminantOf(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
-  if (!b.grad(1).defined()) return {};
+  const Tensor &of_sign = b.grad(0), a = b.saved(0);
+  Tensor grad = b.grad(1);
+  if (IsComplex(a.dtype()) && of_sign.defined()) {
+    const Tensor product = d.Call("aten::mul.Tensor", Conjugate(d, of_sign), b.result(0));
+    const Tensor turned = d.Call("aten::imag", product);
+    const Tensor imaginary =
+        d.Call("aten::mul.Scalar", turned, ComplexNumber(d, {0, grad.defined() ? 1.0 : -1.0}));
+    grad = grad.defined() ? d.Call("aten::sub.Tensor", grad, imaginary) : imaginary;
+  } else if (!grad.defined()) {
+    return {};
+  } else {
+    grad = d.Call("aten::to.dtype", grad, a.dtype());
+  }
   const Tensor lu = b.result(2);
-  const Tensor spread = d.Call("aten::expand_as", Column(d, b.grad(1)), Diagonal(d, lu));
+  const Tensor spread = d.Call("aten::expand_as", Column(d, grad), Diagonal(d, lu));
   const Tensor diagonal = d.Call("aten::diag_embed", spread);
-  return d.Call("aten::linalg_lu_solve", lu, b.result(3), diagonal, true,
-                !FactorizedTransposed(b.saved(0)));
+  return d.Call("aten::linalg_lu_solve", lu, b.result(3), diagonal, true, !FactorizedTransposed(a));
 }
 
 // self, upper (cholesky_backward)
@@ -158,7 +173,6 @@ Tensor CholeskyOf(Dispatcher& d, const Backward& b) {
 
 // self, upper (cholesky_inverse_backward)
 Tensor CholeskyInverseOf(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
   const Tensor factor = b.saved(0), inverse = b.result();
   Tensor common = d.Call("aten::add.Tensor", b.grad(), Turned(d, b.grad()));
   {
@@ -172,7 +186,6 @@ Tensor CholeskyInverseOf(Dispatcher& d, const Backward& b) {
 
 // self, input2, upper (cholesky_solve_backward)
 std::vector<Tensor> CholeskySolveBoth(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
   const bool upper = b.op().boolean(2);
   const Tensor factor = b.saved(1);
   std::vector<Tensor> out(2);
@@ -208,7 +221,6 @@ std::vector<Tensor> TriangularBoth(Dispatcher& d, const Backward& b) {
 
 // self, A, upper, transpose, unitriangular, with a copy of A (triangular_solve_backward)
 std::vector<Tensor> TriangularSolveBoth(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
   const OpView& op = b.op();
   const bool upper = op.boolean(2, true), transposed = op.boolean(3), unit = op.boolean(4);
   const auto zeros = [&](int argument) {
@@ -218,11 +230,13 @@ std::vector<Tensor> TriangularSolveBoth(Dispatcher& d, const Backward& b) {
   };
   Tensor of_b, of_a;
   if (b.grad().defined()) {
-    of_b = d.Call("aten::triangular_solve", b.grad(), b.saved(1), upper, !transposed, unit);
+    of_b = d.Call("aten::triangular_solve", b.grad(), Conjugate(d, b.saved(1)), upper, !transposed,
+                  unit);
     if (b.needs(1)) {
       of_a = [&] {
-        const Tensor product = transposed ? Product(d, b.result(), d.Call("aten::mT", of_b))
-                                          : Product(d, of_b, Turned(d, b.result()));
+        const Tensor product = transposed
+                                   ? Product(d, Conjugate(d, b.result()), d.Call("aten::mT", of_b))
+                                   : Product(d, of_b, Turned(d, b.result()));
         return d.Call("aten::neg", product);
       }();
       const std::int64_t offset = unit ? 1 : 0;
@@ -241,7 +255,7 @@ Tensor OrthogonalOfTall(Dispatcher& d, const Backward& b, Tensor grad) {
   {
     Tensor above = d.Call("aten::triu", grad);
     Tensor whole = d.Call("aten::add.Tensor", above, Turned(d, above));
-    d.Call("aten::mul_.Scalar", Diagonal(d, whole), 0.5);
+    d.Call("aten::mul_.Scalar", RealOf(d, Diagonal(d, whole)), 0.5);
     Tensor product = Product(d, q, whole);
     whole.reset();
     above.reset();
@@ -261,6 +275,9 @@ Tensor OrthogonalOfWide(Dispatcher& d, const Backward& b, Tensor grad) {
       const Tensor skew = Skew(d, negative);
       return d.Call("aten::tril", skew);
     }();
+    if (IsComplex(below.dtype())) {
+      d.Call("aten::mul_.Scalar", d.Call("aten::imag", Diagonal(d, below)), 0.5);
+    }
     grad = Product(d, q, below);
   }
   {
@@ -284,7 +301,6 @@ Tensor OrthogonalOfWide(Dispatcher& d, const Backward& b, Tensor grad) {
 
 // A, mode (linalg_qr_backward)
 Tensor OrthogonalOf(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
   const Tensor q = b.result(0), r = b.result(1);
   const Tensor &of_q = b.grad(0), &of_r = b.grad(1);
   Tensor grad;
@@ -300,19 +316,31 @@ Tensor OrthogonalOf(Dispatcher& d, const Backward& b) {
                                   : OrthogonalOfWide(d, b, std::move(grad));
 }
 
+namespace {
+
+// Whether a loss tells the phase of complex vectors, of which PyTorch takes no gradient.
+void ComparePhases(Dispatcher& d, const Tensor& diagonal) {
+  if (!IsComplex(diagonal.dtype())) return;
+  const Tensor parts = d.Call("aten::imag", diagonal);
+  const Tensor zeros = d.Call("aten::zeros_like", parts);
+  d.CallMany("aten::allclose", parts, zeros, kPhaseTolerance, kPhaseTolerance);
+}
+
+}  // namespace
+
 // A: from the values and vectors of a symmetric matrix (linalg_eig_backward)
 Tensor EigenOf(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
   const Tensor values = b.result(0), vectors = b.result(1);
   const Tensor &of_values = b.grad(0), &of_vectors = b.grad(1);
   if (!of_vectors.defined()) {
     const Tensor scaled = d.Call("aten::mul.Tensor", vectors, Row(d, of_values));
     return Product(d, scaled, Turned(d, vectors));
   }
-  const Tensor inner = Product(d, Turned(d, vectors), of_vectors);
-  Tensor derivative;
+  Tensor derivative = Product(d, Turned(d, vectors), of_vectors);
+  const Tensor diagonal = Diagonal(d, derivative);
+  ComparePhases(d, diagonal);
   {
-    const Tensor skew = Skew(d, inner);
+    const Tensor skew = Skew(d, derivative);
     derivative = d.Call("aten::mul.Scalar", skew, 0.5);
   }
   {
@@ -354,6 +382,18 @@ Tensor SquaredGaps(Dispatcher& d, const Tensor& s) {
   const Tensor gaps = d.Call("aten::sub.Tensor", Row(d, squares), Column(d, squares));
   d.Call("aten::fill_.Scalar", Diagonal(d, gaps), std::int64_t{1});
   return gaps;
+}
+
+// Whether a loss tells the phase of a pair of complex vectors.
+void ComparePhases(Dispatcher& d, const Singular& x, const Tensor& skew_u, const Tensor& skew_v) {
+  if (!IsComplex(x.u.dtype())) return;
+  const auto phases = [&](const Tensor& skew) {
+    return skew.defined() ? d.Call("aten::imag", Diagonal(d, skew))
+                          : d.Call("aten::zeros_like", x.s);
+  };
+  const Tensor of_u = phases(skew_u), of_v = phases(skew_v);
+  const Tensor negative = d.Call("aten::neg", of_v);
+  d.CallMany("aten::allclose", of_u, negative, kPhaseTolerance, kPhaseTolerance);
 }
 
 // What the vectors say of the matrix between U and Vh.
@@ -407,7 +447,6 @@ Tensor AroundSingular(Dispatcher& d, const Singular& x, Tensor grad) {
 
 // A (svd_backward)
 Tensor SingularOf(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
   const Singular x = CutSingular(d, b);
   if (!x.of_u.defined() && !x.of_vh.defined()) {
     const bool is_tall = x.u.size(-2) >= x.vh.size(-1);
@@ -425,49 +464,139 @@ Tensor SingularOf(Dispatcher& d, const Backward& b) {
     return Skew(d, inner);
   }()
                                           : Tensor();
+  ComparePhases(d, x, skew_u, skew_v);
   Tensor grad = BetweenSingular(d, x, skew_u, skew_v);
   if (x.of_s.defined()) {
     const Tensor diagonal = d.Call("aten::diag_embed", x.of_s);
     grad = d.Call("aten::add.Tensor", grad, diagonal);
   }
+  if (IsComplex(x.u.dtype()) && skew_u.defined() && skew_v.defined()) {
+    const Tensor twice = d.Call("aten::mul.Scalar", x.s, 2.0);
+    const Tensor ratio = d.Call("aten::div.Tensor", Diagonal(d, skew_u), twice);
+    const Tensor diagonal = d.Call("aten::diag_embed", ratio);
+    grad = d.Call("aten::add.Tensor", grad, diagonal);
+  }
   return AroundSingular(d, x, std::move(grad));
 }
+
+namespace {
+
+// What a gradient of vectors of norm 1 says of what stands between their inverse and them.
+Tensor AcrossUnitVectors(Dispatcher& d, const Tensor& vectors, const Tensor& inner,
+                         const Tensor& diagonal) {
+  const Tensor real = d.Call("aten::real", diagonal);
+  const Tensor scaled = d.Call("aten::mul.Tensor", vectors, Row(d, real));
+  const Tensor along = Product(d, Turned(d, vectors), scaled);
+  return d.Call("aten::sub.Tensor", inner, along);
+}
+
+// That, by the differences of the values, with what they say themselves.
+void DivideByGaps(Dispatcher& d, const Tensor& inner, const Tensor& values,
+                  const Tensor& of_values) {
+  const Tensor conjugates = Conjugate(d, values);
+  const Tensor gaps = d.Call("aten::sub.Tensor", Row(d, conjugates), Column(d, conjugates));
+  d.Call("aten::fill_.Scalar", Diagonal(d, gaps), 1.0);
+  d.Call("aten::div_.Tensor", inner, gaps);
+  if (of_values.defined()) d.Call("aten::copy_", Diagonal(d, inner), of_values);
+}
+
+}  // namespace
 
 // A: from the values and vectors of any matrix, which are complex (linalg_eig_backward)
 Tensor GeneralEigenOf(Dispatcher& d, const Backward& b) {
   const Tensor values = b.result(0), vectors = b.result(1);
   const Tensor &of_values = b.grad(0), &of_vectors = b.grad(1);
-  if (of_vectors.defined()) {
-    Refuse("the gradient of a general matrix's eigenvectors is not modelled");
-  }
   const Tensor turned = Turned(d, vectors);
-  const Tensor scaled = d.Call("aten::mul.Tensor", Column(d, of_values), turned);
-  const Tensor grad = d.Call("aten::linalg_solve", Turned(d, vectors), scaled);
-  return AsReal(d, b.op().self().dtype(), grad);
+  if (!of_vectors.defined()) {
+    const Tensor scaled = d.Call("aten::mul.Tensor", Column(d, of_values), turned);
+    return AsReal(d, b.op().self().dtype(), d.Call("aten::linalg_solve", turned, scaled));
+  }
+  Tensor inner = Product(d, turned, of_vectors);
+  const Tensor diagonal = Diagonal(d, inner);  // which the first of both lives in
+  ComparePhases(d, diagonal);
+  inner = AcrossUnitVectors(d, vectors, inner, diagonal);
+  DivideByGaps(d, inner, values, of_values);
+  const Tensor product = Product(d, inner, turned);
+  return AsReal(d, b.op().self().dtype(), d.Call("aten::linalg_solve", turned, product));
 }
+
+namespace {
+
+// What a least-squares problem is made of, with a vector on the right as a matrix.
+struct LeastSquares {
+  Tensor a, sides;
+  bool vector = false;
+  bool needs_a = false, needs_sides = false;
+
+  Tensor AsMatrix(Dispatcher& d, const Tensor& t) const { return vector ? Column(d, t) : t; }
+  Tensor AsGiven(Dispatcher& d, const Tensor& t) const {
+    return vector ? d.Call("aten::squeeze.dim", t, -1) : t;
+  }
+};
+struct OfBoth {
+  Tensor a, sides;
+};
+
+OfBoth OfSolution(Dispatcher& d, const LeastSquares& x, const Tensor& grad) {
+  OfBoth out;
+  const Tensor given = x.AsMatrix(d, grad);
+  const Tensor inverse = d.Call("aten::linalg_pinv.atol_rtol_float", x.a);
+  if (x.needs_a) {
+    const Tensor of_inverse = Product(d, given, Turned(d, x.sides));
+    out.a = PseudoInverseBackward(d, of_inverse, inverse, x.a);
+  }
+  if (x.needs_sides) out.sides = x.AsGiven(d, Product(d, Turned(d, inverse), given));
+  return out;
+}
+
+// Of the sums of squares that are left over; what the solution says is added to it.
+OfBoth OfResiduals(Dispatcher& d, const LeastSquares& x, const Tensor& result, const Tensor& grad,
+                   const OfBoth& of_solution) {
+  const auto add = [&](const Tensor& before, Tensor own) {
+    return before.defined() ? d.Call("aten::add.Tensor", before, own) : own;
+  };
+  OfBoth out;
+  const Tensor solution = x.AsMatrix(d, result);
+  const Tensor left_over = [&] {
+    const Tensor product = Product(d, x.a, solution);
+    return d.Call("aten::sub.Tensor", product, x.sides);
+  }();
+  const Tensor row = Row(d, grad);
+  if (x.needs_a) {
+    const Tensor own = [&] {
+      const Tensor scaled = d.Call("aten::mul.Tensor", row, left_over);
+      const Tensor product = Product(d, scaled, Turned(d, solution));
+      return d.Call("aten::mul.Scalar", product, std::int64_t{2});
+    }();
+    out.a = add(of_solution.a, own);
+  }
+  if (x.needs_sides) {
+    const Tensor own = [&] {
+      const Tensor twice = d.Call("aten::mul.Scalar", row, std::int64_t{-2});
+      return x.AsGiven(d, d.Call("aten::mul.Tensor", twice, left_over));
+    }();
+    out.sides = add(of_solution.sides, own);
+  }
+  return out;
+}
+
+}  // namespace
 
 // A, B (linalg_lstsq_backward)
 std::vector<Tensor> LeastSquaresBoth(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
-  if (b.grad(1).defined() && b.grad(1).count() > 0) {
-    Refuse("the gradient of what is left over is not modelled");
-  }
-  std::vector<Tensor> out(2);
-  if (!b.grad(0).defined()) return out;
-  const Tensor a = b.saved(0);
-  const bool vector = IsVectorOf(a.view(), b.op().tensor(1));
-  const auto as_matrix = [&](const Tensor& t) { return vector ? Column(d, t) : t; };
-  const Tensor sides = as_matrix(b.saved(1)), given = as_matrix(b.grad(0));
-  const Tensor inverse = d.Call("aten::linalg_pinv.atol_rtol_float", a);
-  if (b.needs(0)) {
-    const Tensor of_inverse = Product(d, given, Turned(d, sides));
-    out[0] = PseudoInverseBackward(d, of_inverse, inverse, a);
-  }
-  if (b.needs(1)) {
-    const Tensor product = Product(d, Turned(d, inverse), given);
-    out[1] = vector ? d.Call("aten::squeeze.dim", product, -1) : product;
-  }
-  return out;
+  const bool has_residuals = b.grad(1).defined() && b.grad(1).count() > 0;
+  if (!b.grad(0).defined() && !has_residuals) return std::vector<Tensor>(2);
+  LeastSquares x;
+  x.a = b.saved(0);
+  x.needs_a = b.needs(0);
+  x.needs_sides = b.needs(1);
+  x.vector = IsVectorOf(x.a.view(), b.op().tensor(1));
+  x.sides = x.AsMatrix(d, b.saved(1));
+  OfBoth of_solution;
+  if (b.grad(0).defined()) of_solution = OfSolution(d, x, b.grad(0));
+  if (!has_residuals) return {of_solution.a, of_solution.sides};
+  const OfBoth out = OfResiduals(d, x, b.result(), b.grad(1), of_solution);
+  return {out.a, out.sides};
 }
 
 // A

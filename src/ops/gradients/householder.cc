@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// householder_product_backward of FunctionsManual.cpp, with C++'s temporaries in C++'s order; of
-// real matrices. What the gradients are made of, K, is overwritten by one reflection after another:
+// householder_product_backward of FunctionsManual.cpp, with C++'s temporaries in C++'s order.
+// What the gradients are made of, K, is overwritten by one reflection after another:
 // by the inverse of the next from the left, and by the last from the right. Reflection `i` knows
 // only rows from `i` on.
 
@@ -63,12 +63,13 @@ Gradients Update(Dispatcher& d, const Reflection& r, const Tensor& k) {
     const Tensor right = Times(d, factor, column);
     const Tensor negative = d.Call("aten::neg", factor);
     const Tensor left = Times(d, negative, row);
-    const Tensor difference = d.Call("aten::sub.Tensor", d.Call("aten::squeeze.dim", left, -2),
-                                     d.Call("aten::squeeze.dim", right, -1));
+    const Tensor difference =
+        d.Call("aten::sub.Tensor", d.Call("aten::squeeze.dim", Conjugate(d, left), -2),
+               d.Call("aten::squeeze.dim", right, -1));
     out.vector = Column(d, difference);
   }
   const Tensor product = Product(d, From(d, row, -1, r.at), v);
-  out.factor = d.Call("aten::squeeze.dim", d.Call("aten::neg", product), -1);
+  out.factor = d.Call("aten::squeeze.dim", d.Call("aten::neg", Conjugate(d, product)), -1);
   return out;
 }
 
@@ -84,7 +85,6 @@ Tensor InverseFactors(Dispatcher& d, const Tensor& tau, const Tensor& squares) {
 // input, tau
 std::vector<Tensor> HouseholderBoth(Dispatcher& d, const Backward& b) {
   const Tensor input = b.saved(0), tau = b.saved(1);
-  if (IsComplex(input.dtype())) Refuse("gradients of complex matrices are not modelled");
   std::vector<Tensor> out(2);
   if (input.count() == 0 || tau.count() == 0) return out;
   const std::int64_t count = tau.size(-1);
@@ -92,7 +92,7 @@ std::vector<Tensor> HouseholderBoth(Dispatcher& d, const Backward& b) {
   d.Call("aten::fill_.Scalar", d.Call("aten::diagonal", vectors, 0, -2, -1), 1.0);
   const Tensor first = d.Call("aten::narrow", vectors, -1, 0, count);
   const Tensor squares = [&] {
-    const Tensor squared = Times(d, first, first);
+    const Tensor squared = Times(d, first, Conjugate(d, first));
     return d.Call("aten::sum.dim_IntList", squared, Dims{-2});
   }();
   const Tensor inverse = InverseFactors(d, tau, squares);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // linalg_lu_backward, lu_unpack_backward and linalg_lu_solve_LU of FunctionsManual.cpp, with C++'s
-// temporaries in C++'s order; of real matrices. A matrix that is no square is one and the rest: L
+// temporaries in C++'s order. A matrix that is no square is one and the rest: L
 // goes down in the rest of a tall one, U to the right in that of a wide one.
 
 #include "ops/gradients/lu.h"
@@ -118,7 +118,6 @@ Tensor OfTall(Dispatcher& d, const Factors& x) {
 }
 
 Tensor FactorsBackward(Dispatcher& d, const Factors& x, const Tensor& permutation) {
-  if (IsComplex(x.l.dtype())) Refuse("gradients of complex matrices are not modelled");
   const std::int64_t m = x.l.size(-2), n = x.u.size(-1);
   const Tensor grad = m == n ? OfSquare(d, x) : m < n ? OfWide(d, x) : OfTall(d, x);
   return Product(d, permutation, grad);
@@ -165,7 +164,6 @@ Tensor OfSolvedTransposed(Dispatcher& d, const Factors& x, const Tensor& permuta
 
 // LU, pivots, B, *, left, adjoint
 Tensor LuSolveFactors(Dispatcher& d, const Backward& b) {
-  if (IsComplex(b.op().self().dtype())) Refuse("gradients of complex matrices are not modelled");
   const bool left = b.op().boolean(3, true), transposed = left == b.op().boolean(4);
   std::vector<Tensor> all = d.CallMany("aten::lu_unpack", b.saved(0), b.saved(1), true, transposed);
   const Tensor u = std::move(all[2]), l = std::move(all[1]), permutation = std::move(all[0]);

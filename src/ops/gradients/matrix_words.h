@@ -22,8 +22,5 @@ inline Tensor Symmetric(Dispatcher& d, const Tensor& a) {
   const Tensor sum = d.Call("aten::add.Tensor", a, Turned(d, a));
   return d.Call("aten::mul.Scalar", sum, 0.5);
 }
-inline void RequireReal(const Backward& b) {
-  if (IsComplex(b.op().self().dtype())) Refuse("gradients of complex matrices are not modelled");
-}
 
 }  // namespace steelyard::gradients

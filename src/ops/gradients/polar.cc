@@ -65,7 +65,6 @@ Tensor OfOrthonormal(Dispatcher& d, const Spectrum& of_h, const Tensor& u, const
 
 // self (linalg_matrix_sqrth_differential)
 Tensor MatrixSquareRootOf(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
   const Spectrum spectrum = SpectrumOf(d, b.saved(0));
   const Tensor roots = d.Call("aten::sqrt", NotNegative(d, spectrum.values));
   const Tensor divisors = SumsOfTwo(d, roots);
@@ -77,7 +76,6 @@ Tensor MatrixSquareRootOf(Dispatcher& d, const Backward& b) {
 
 // A, with U and H (linalg_polar_backward)
 Tensor PolarOf(Dispatcher& d, const Backward& b) {
-  RequireReal(b);
   const Tensor u = b.result(0), h = b.result(1);
   Spectrum of_h = SpectrumOf(d, h);
   of_h.values = NotNegative(d, of_h.values);

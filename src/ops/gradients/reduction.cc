@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "ops/gradients/words.h"
+#include "ops/rules/promote.h"
 
 namespace steelyard::gradients {
 namespace {
@@ -352,22 +353,24 @@ Tensor NormOfAllAsSelf(Dispatcher& d, const Backward& b) {
 Tensor RenormSelf(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
   const Tensor self = b.saved(0);
-  if (IsComplex(self.dtype())) Refuse("gradients of complex norms are not modelled");
   // In at::toAccumulateType, which on the host is wider than float.
-  const bool on_host = d.target().device == Device::kCpu;
-  const DType wide = on_host || self.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  const bool on_host = d.target().device == Device::kCpu, is_complex = IsComplex(self.dtype());
+  const bool is_double = self.dtype() == DType::kFloat64 || self.dtype() == DType::kComplex128;
+  const DType wide = on_host || is_double ? DType::kFloat64 : DType::kFloat32;
   const DType dtype = BitsOf(self.dtype()) < 32 ? DType::kFloat32 : wide;
   Dims others;
   for (int i = 0; i < self.rank(); ++i) {
     if (i != op.dim(2, self.rank())) others.push_back(i);
   }
-  const Tensor norm = d.Call("aten::linalg_vector_norm", self, op.arg(1), others, true, dtype);
+  const Tensor norm = d.Call("aten::linalg_vector_norm", self, op.arg(1), others, true,
+                             is_complex ? steelyard::ComplexOf(dtype) : dtype);
   Tensor by_norm;
   {
     Tensor grad;
     {
-      const Tensor product = d.Call("aten::mul.Tensor", self, b.grad());
-      grad = d.Call("aten::sum.dim_IntList", product, others, true, dtype);
+      const Tensor product = d.Call("aten::mul.Tensor", Conjugate(d, self), b.grad());
+      const Tensor real = is_complex ? d.Call("aten::real", product) : product;
+      grad = d.Call("aten::sum.dim_IntList", real, others, true, dtype);
     }
     by_norm = NormBackward(d, self, grad, norm, op.real(1), others);
   }

@@ -28,12 +28,6 @@ bool IsWideUnsigned(DType dtype) {
   return dtype == DType::kUInt16 || dtype == DType::kUInt32 || dtype == DType::kUInt64;
 }
 
-// The complex dtype with parts of a floating dtype.
-DType ComplexOf(DType real) {
-  if (real == DType::kFloat64) return DType::kComplex128;
-  return real == DType::kFloat16 ? DType::kComplex32 : DType::kComplex64;
-}
-
 DType Wider(DType a, DType b) { return BitsOf(a) >= BitsOf(b) ? a : b; }
 
 DType PromoteIntegers(DType a, DType b) {
@@ -145,6 +139,12 @@ DType BoxedType(const Argument& number) {
 }
 
 DType FloatOf(DType dtype) { return IsFloating(dtype) || IsComplex(dtype) ? dtype : kDefaultFloat; }
+
+DType ComplexOf(DType dtype) {
+  if (IsComplex(dtype)) return dtype;
+  if (dtype == DType::kFloat64) return DType::kComplex128;
+  return dtype == DType::kFloat16 ? DType::kComplex32 : DType::kComplex64;
+}
 
 DType RealOf(DType dtype) {
   if (dtype == DType::kComplex32) return DType::kFloat16;

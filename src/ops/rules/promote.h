@@ -33,5 +33,7 @@ DType FloatOf(DType dtype);
 constexpr bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
 // The dtype of the parts of a complex number; others as they are.
 DType RealOf(DType dtype);
+// The complex dtype whose parts are of a floating dtype; of a complex one itself.
+DType ComplexOf(DType dtype);
 
 }  // namespace steelyard
