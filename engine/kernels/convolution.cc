@@ -4,8 +4,10 @@
 // dilation or the padding of an output, follows from the sizes.
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/convolution.h>
 #include <ATen/ops/convolution_backward.h>
+#include <ATen/ops/mkldnn_convolution.h>
 
 #include <algorithm>
 #include <array>
@@ -35,6 +37,33 @@ void TransposedConvolution(Stack* stack) {
   windows.dilation = taken.Integers();
   stack->emplace_back(at::convolution(self, weight, bias, windows.stride, windows.padding,
                                       windows.dilation, true, output_padding, taken.Integer()));
+}
+
+bool OneDnnConvolvesBFloat16() {
+  Stack answer;
+  c10::Dispatcher::singleton()
+      .findSchemaOrThrow("mkldnn::_is_mkldnn_bf16_supported", "")
+      .callBoxed(&answer);
+  return answer.front().toBool();
+}
+
+// self, weight, bias, padding, stride, dilation, groups. The program was made for a processor on
+// which oneDNN convolves in all of its dtypes; on others PyTorch has kernels of its own.
+void OneDnnConvolution(Stack* stack) {
+  Taken taken(stack);
+  const at::Tensor self = taken.Tensor();
+  const at::Tensor weight = taken.Tensor();
+  const std::optional<at::Tensor> bias = taken.Optional();
+  Windows windows{.stride = {}, .padding = taken.Integers(), .dilation = {}};
+  windows.stride = taken.Integers();
+  windows.dilation = taken.Integers();
+  const std::int64_t groups = taken.Integer();
+  stack->emplace_back(self.scalar_type() != at::kBFloat16 || OneDnnConvolvesBFloat16()
+                          ? at::mkldnn_convolution(self, weight, bias, windows.padding,
+                                                   windows.stride, windows.dilation, groups)
+                          : at::convolution(self, weight, bias, windows.stride, windows.padding,
+                                            windows.dilation, false,
+                                            Sizes(windows.stride.size(), 0), groups));
 }
 
 // The tensors that every backward step begins with.
@@ -118,6 +147,7 @@ void SlowBackward(Stack* stack) {
 }
 
 constexpr std::array kRows{
+    KernelRow{"aten::mkldnn_convolution", OneDnnConvolution},
     KernelRow{"steelyard::cudnn_convolution_backward", ImageAndWeightBackward},
     KernelRow{"steelyard::depthwise_convolution_backward", ImageAndWeightBackward},
     KernelRow{"steelyard::onednn_convolution_backward", ConvolutionBackward<Direction::kPlain>},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the kernels named steelyard::* compute: steps of eager PyTorch that are no operators of its
-// own. A row each, in the file of its family; no other file of the engine knows a kernel by name.
+// own; and operators that not every processor has. A row each, in the file of its family; no other
+// file of the engine knows a kernel by name.
 #pragma once
 
 #include <ATen/core/stack.h>
