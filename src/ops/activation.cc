@@ -232,7 +232,7 @@ Work GeluWork(const OpView& op) {
 void LogSigmoidShape(const OpView& op, Outputs& out) {
   RequireFloatOrComplex(op.self());
   if (op.target().device == Device::kCuda) {  // which keeps nothing for the gradient
-    shape::Iterate<Promotion::kCommon, 0>(op, out);
+    shape::Like(op.self(), op.self().dtype(), out);
     return out.Add(op.self().dtype(), Dims{0});
   }
   out.Add(op.self().dtype(), op.self().sizes());

@@ -208,10 +208,11 @@ Tensor CallFlash(Dispatcher& d, const OpView& op, const Tensor& mask) {
 
 enum class CudaKernel : std::uint8_t { kCudnn, kFlash, kEfficient, kProducts };
 
-// Whether autograd records query, key or value.
+// Whether autograd records query, key, value or mask.
 bool RecordsOperands(Dispatcher& d, const OpView& op) {
   const auto requires_grad = [&](int i) { return op.tensor(i).value().requires_grad; };
-  return d.grad_enabled() && (requires_grad(0) || requires_grad(1) || requires_grad(2));
+  return d.grad_enabled() && (requires_grad(0) || requires_grad(1) || requires_grad(2) ||
+                              (op.given(3) && requires_grad(3)));
 }
 
 bool LastLiesDense(const TensorView& t) { return t.stride(-1) == 1; }

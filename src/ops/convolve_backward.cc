@@ -135,7 +135,7 @@ bool IsEstimated(const Dispatcher& d, const Problem& p) {
 std::vector<Tensor> BackwardOnCuda(Dispatcher& d, const Problem& p) {
   const Argument mask = d.Mask({p.mask[0], p.mask[1]});
   std::vector<Tensor> out(p.mask.size());
-  if (p.mask[0] || p.mask[1]) {
+  {  // for the bias alone it only copies the gradient
     const bool depthwise = !p.transposed && IsDepthwiseOnCuda(p.input, p.weight, p.geometry);
     const std::int64_t format = CudaFormatFor(p.input, p.weight);
     const Tensor input = p.mask[1] ? d.Call("aten::contiguous", p.input, format) : p.input;

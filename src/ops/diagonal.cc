@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/gradients/view.h"
@@ -128,6 +129,21 @@ void TraceShape(const OpView& op, Outputs& out) {
   out.Add(IsFloating(own) || IsComplex(own) ? own : DType::kInt64, Dims());
 }
 
+// On CUDA it is a sum; whole numbers are cast to int64 first.
+void TraceOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.self();
+  const DType sum = op.output().dtype();
+  const std::int64_t length = std::min(self.size(0), self.size(1));
+  const Dims sizes{length};
+  const bool casts = self.dtype() != sum;
+  const Dims strides{casts ? 1 : self.stride(0) + self.stride(1)};
+  std::optional<Allocations::Scratch> cast;
+  if (casts) cast = memory.Allocate(allocations::Bytes(length, sum));
+  cuda::Stage(op, {sizes, strides}, sum, 1, cuda::SumOf(sum), memory);
+  allocations::Free(cast, memory);
+}
+
 Work TraceWork(const OpView& op) { return {.alu = std::min(op.self().size(0), op.self().size(1))}; }
 
 // The gradient on the diagonal of zeros.
@@ -211,7 +227,8 @@ constexpr std::array kRows{
                        Kernel(Family::kReduction,
                               {"aten::trace", "The sum of a matrix's diagonal.",
                                "(Tensor self) -> Tensor", "aten::trace(f32[3,4])"},
-                              {TraceShape, Fusion::kReduction, allocations::Via<"aten::empty">,
+                              {TraceShape, Fusion::kReduction,
+                               DeviceAllocations{allocations::Via<"aten::empty">, TraceOnCuda},
                                TraceWork, gradients::kTrace, precision::kFollow}))),
     Composite(Family::kReduction,
               {"aten::trace_backward", "The gradient of the sum of a matrix's diagonal.",

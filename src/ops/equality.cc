@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -75,6 +76,18 @@ void EqualAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(first, memory);
 }
 
+// On CUDA all comparisons are made, then reduced.
+void EqualOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self(), other = op.tensor(1);
+  if (!std::ranges::equal(self.sizes(), other.sizes()) || self.count() == 0) return;
+  const auto same = memory.Allocate(self.count(), "aten::eq");
+  const auto all = memory.Allocate(1, "aten::all");
+  const Dims flat{self.count()}, strides{1};
+  cuda::Stage(op, {flat, strides}, DType::kBool, 1, {.bytes = 1}, memory);
+  memory.Free(all);
+  memory.Free(same);
+}
+
 // --- isin(elements, test_elements, assume_unique, invert) ---------------------------------------
 
 void AmongNumberShape(const OpView& op, Outputs& out) {
@@ -115,6 +128,19 @@ void AmongAllocations(const OpView& op, Allocations& memory) {
   for (const auto& cast : {others, elements}) {
     if (cast) memory.Free(*cast, Allocations::kCaller);
   }
+}
+
+// Every comparison is kept.
+void AmongOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView elements = op.self(), others = op.tensor(1);
+  memory.Output(0, Allocations::kCaller);
+  const auto same =
+      memory.Allocate(allocations::Bytes(Count(elements.count()) * others.count(), DType::kBool));
+  const auto found = memory.Allocate(elements.count());
+  const Dims pairs{elements.count(), others.count()};
+  cuda::Stage(op, {pairs, ContiguousStrides(pairs)}, DType::kBool, 2, {.bytes = 1}, memory);
+  memory.Free(found);
+  memory.Free(same);
 }
 
 Work AmongWork(const OpView& op) {
@@ -176,7 +202,7 @@ std::vector<Tensor> IsIn(Dispatcher& d, const OpView& op) {
 
 constexpr WorkFn kCompared = work::PerInput<work::PerElement{.compare = 1}>;
 
-constexpr OpDef Asked(const Words& words, ShapeFn shape, AllocationsFn allocations,
+constexpr OpDef Asked(const Words& words, ShapeFn shape, DeviceAllocations allocations,
                       WorkFn work = kCompared) {
   return OpaqueKernel(Family::kReduction, words, shape, allocations, work, kNoGradient);
 }
@@ -200,7 +226,7 @@ constexpr std::array kRows{
          AllClose),
     Asked({"aten::equal", "Whether two tensors are the same.",
            "(Tensor self, Tensor other) -> bool", "aten::equal(f32[2,8], f32[2,8])"},
-          shape::None, EqualAllocations),
+          shape::None, {EqualAllocations, EqualOnCuda}),
     Asked({"aten::isin.Tensor_Scalar", "Whether elements are a number.",
            "(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool "
            "invert=False) -> Tensor",
@@ -214,7 +240,7 @@ constexpr std::array kRows{
     Asked({"steelyard::found_among", "Whether elements are among a few others.",
            "(Tensor elements, Tensor test_elements, bool invert=False) -> Tensor",
            "steelyard::found_among(i64[2,8], i64[3])"},
-          AmongShape, AmongAllocations, AmongWork),
+          AmongShape, {AmongAllocations, AmongOnCuda}, AmongWork),
     Asked({"steelyard::room_for_found", "Room to say which elements are among others.",
            "(Tensor elements, Tensor test_elements) -> Tensor",
            "steelyard::room_for_found(i64[2,8], i64[30])"},

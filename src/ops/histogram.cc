@@ -52,8 +52,11 @@ std::vector<Tensor> BinCount(Dispatcher& d, const OpView& op) {
     weighed = d.Call("aten::to.dtype", dense, dtype);
   }
   const Tensor numbers = d.Call("aten::contiguous", op.arg(0));
-  d.Call("aten::min", numbers);
-  d.Call("aten::max", numbers);
+  Tensor least_number = d.Call("aten::min", numbers);
+  const bool on_cpu = d.target().device == Device::kCpu;
+  if (on_cpu) least_number.reset();
+  Tensor largest = d.Call("aten::max", numbers);  // on CUDA a kernel reads both
+  if (on_cpu) largest.reset();
   const std::optional<std::int64_t> bins = d.SizeInFile(0, 0);
   if (!bins) d.Note("aten::bincount is weighed as if all numbers were smaller than its minlength");
   const Tensor counts = d.Call("aten::zeros", Dims{bins.value_or(std::max(least, kOneBin))}, dtype);

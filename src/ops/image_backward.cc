@@ -120,6 +120,44 @@ void AntialiasAllocations(const OpView& op, Allocations& memory) {
   Reorder(Order::kRows, {op.self(), op.output()}, memory);
 }
 
+// On CUDA they walk in the order of the image.
+void PoolOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView image = op.tensor(1);
+  Reorder(OrderOf(image), {image, op.self()}, memory);
+}
+void MaxPoolOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView image = op.tensor(1);
+  Reorder(OrderOf(image), {image, op.self(), op.tensor(7)}, memory);
+}
+void MaxVolumeOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  Reorder(OrderOf(op.tensor(1)), {op.self(), op.tensor(7)}, memory);
+}
+
+void AdaptiveMaxOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  Reorder(Order::kRows, {op.self(), op.tensor(2), op.output()}, memory);
+}
+
+// Few channels are not worth walking channels last.
+void UpsampleOnCuda(const OpView& op, Allocations& memory) {
+  constexpr std::int64_t kLeastChannels = 4;
+  memory.Output(0);
+  const TensorView gradient = op.self();
+  if (gradient.rank() == 4 && gradient.size(1) >= kLeastChannels &&
+      LiesIn(Order::kChannelsLast, gradient) && LiesIn(Order::kChannelsLast, op.output()))
+    return;
+  Reorder(Order::kRows, {op.output(), gradient}, memory);
+}
+
+// These write what has been asked for.
+void GradientInRows(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  Reorder(Order::kRows, {op.self()}, memory);
+}
+
 // An addition for each element of the gradient.
 Work AddGradient(const OpView& op) { return {.alu = work::Elements(op.self())}; }
 // A product and an addition for each neighbour.
@@ -213,7 +251,8 @@ constexpr std::array kRows{
             "int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
             "aten::max_pool2d_with_indices_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [2,2], "
             "[0,0], [1,1], False, i64[2,3,4,4])",
-            MaxPoolAllocations<"aten::max_pool2d_with_indices_backward">)),
+            MaxPoolAllocations<"aten::max_pool2d_with_indices_backward">, LikeImageShape,
+            AddGradient, MaxPoolOnCuda)),
     Differentiable(
         gradients::OfMaxima<7, 3>("MaxPool3DWithIndicesBackwardBackward0"),
         Kernel(
@@ -223,14 +262,14 @@ constexpr std::array kRows{
             "int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor",
             "aten::max_pool3d_with_indices_backward(f32[2,3,2,4,4], f32[2,3,4,8,8], [2,2,2], "
             "[2,2,2], [0,0,0], [1,1,1], False, i64[2,3,2,4,4])",
-            MaxPoolAllocations<"aten::resize_">)),
+            MaxPoolAllocations<"aten::resize_">, LikeImageShape, AddGradient, MaxVolumeOnCuda)),
     Differentiable(
         gradients::OfMaxima<2, 2>("AdaptiveMaxPool2DBackwardBackward0"),
         Kernel(Family::kPooling, "aten::adaptive_max_pool2d_backward",
                "The gradient of an adaptive max pool.",
                "(Tensor grad_output, Tensor self, Tensor indices) -> Tensor",
                "aten::adaptive_max_pool2d_backward(f32[2,3,3,3], f32[2,3,8,8], i64[2,3,3,3])",
-               AdaptiveMaxAllocations)),
+               AdaptiveMaxAllocations, LikeImageShape, AddGradient, AdaptiveMaxOnCuda)),
     Differentiable(
         gradients::OfMaxima<2, 3>("AdaptiveMaxPool3DBackwardBackward0"),
         Kernel(Family::kPooling, "aten::adaptive_max_pool3d_backward",
@@ -246,7 +285,7 @@ constexpr std::array kRows{
             "bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
             "aten::avg_pool2d_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [2,2], [0,0], False, "
             "True, None)",
-            PoolAllocations<"aten::avg_pool2d_backward">)),
+            PoolAllocations<"aten::avg_pool2d_backward">, LikeImageShape, AddGradient, PoolOnCuda)),
     Differentiable(
         gradients::OfForward<"aten::avg_pool3d">("AvgPool3DBackwardBackward0"),
         Kernel(
@@ -279,7 +318,7 @@ constexpr std::array kRows{
                "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? "
                "scales_h=None, float? scales_w=None) -> Tensor",
                "aten::upsample_nearest2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4])",
-               UpsampleAllocations, UpsampleShape<4>)),
+               UpsampleAllocations, UpsampleShape<4>, AddGradient, UpsampleOnCuda)),
     Differentiable(
         gradients::OfUpsample<"aten::_upsample_nearest_exact2d">(
             "UpsampleNearestExact2DBackwardBackward0"),
@@ -288,7 +327,7 @@ constexpr std::array kRows{
                "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, float? "
                "scales_h=None, float? scales_w=None) -> Tensor",
                "aten::_upsample_nearest_exact2d_backward(f32[2,3,8,8], [8,8], [2,3,4,4])",
-               UpsampleAllocations, UpsampleShape<4>)),
+               UpsampleAllocations, UpsampleShape<4>, AddGradient, UpsampleOnCuda)),
     Differentiable(
         gradients::OfUpsample<"aten::upsample_bilinear2d">("UpsampleBilinear2DBackwardBackward0"),
         Kernel(
@@ -324,7 +363,7 @@ constexpr std::array kRows{
                "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? "
                "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
                "aten::upsample_nearest3d_backward(f32[2,3,8,8,8], [8,8,8], [2,3,4,4,4])",
-               UpsampleAllocations, RowsUpsampleShape<5>)),
+               UpsampleAllocations, RowsUpsampleShape<5>, AddGradient, UpsampleOnCuda)),
     Differentiable(
         gradients::OfUpsample<"aten::_upsample_nearest_exact3d">(
             "UpsampleNearestExact3DBackwardBackward0"),
@@ -333,7 +372,7 @@ constexpr std::array kRows{
                "(Tensor grad_output, SymInt[3] output_size, SymInt[5] input_size, float? "
                "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
                "aten::_upsample_nearest_exact3d_backward(f32[2,3,8,8,8], [8,8,8], [2,3,4,4,4])",
-               UpsampleAllocations, RowsUpsampleShape<5>)),
+               UpsampleAllocations, RowsUpsampleShape<5>, AddGradient, UpsampleOnCuda)),
     Differentiable(
         gradients::OfUpsample<"aten::upsample_linear1d">("UpsampleLinear1DBackwardBackward0"),
         Kernel(
@@ -370,7 +409,7 @@ constexpr std::array kRows{
             "(Tensor grad_output, SymInt[2] output_size, SymInt[4] input_size, bool align_corners, "
             "float? scales_h=None, float? scales_w=None) -> Tensor",
             "aten::_upsample_bilinear2d_aa_backward(f32[2,3,3,5], [3,5], [2,3,8,8], False)",
-            AntialiasAllocations, UpsampleShape<4>, Interpolate<4>)),
+            AntialiasAllocations, UpsampleShape<4>, Interpolate<4>, GradientInRows)),
     Differentiable(
         gradients::OfUpsample<"aten::_upsample_bicubic2d_aa">(
             "UpsampleBicubic2DAaBackwardBackward0"),
@@ -394,35 +433,39 @@ constexpr std::array kRows{
                "The gradient of mirrored borders.",
                "(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
                "aten::reflection_pad2d_backward(f32[2,3,5,8], f32[2,3,4,5], [1,2,1,0])",
-               PoolAllocations<"aten::empty">)),
+               PoolAllocations<"aten::empty">, LikeImageShape, AddGradient, GradientInRows)),
     Differentiable(
         gradients::OfForward<"aten::reflection_pad3d">("ReflectionPad3DBackwardBackward0"),
         Kernel(Family::kDataMovement, "aten::reflection_pad3d_backward",
                "The gradient of mirrored borders.",
                "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
                "aten::reflection_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
-               PoolAllocations<"aten::reflection_pad3d_backward">)),
+               PoolAllocations<"aten::reflection_pad3d_backward">, LikeImageShape, AddGradient,
+               allocations::OutputsOnly)),
     Differentiable(
         gradients::OfForward<"aten::replication_pad1d">("ReplicationPad1DBackwardBackward0"),
         Kernel(Family::kDataMovement, "aten::replication_pad1d_backward",
                "The gradient of repeated edges.",
                "(Tensor grad_output, Tensor self, SymInt[2] padding) -> Tensor",
                "aten::replication_pad1d_backward(f32[2,3,7], f32[2,3,4], [1,2])",
-               RowsAllocations<"aten::replication_pad1d_backward">, RowMajorShape)),
+               RowsAllocations<"aten::replication_pad1d_backward">, RowMajorShape, AddGradient,
+               allocations::OutputsOnly)),
     Differentiable(
         gradients::OfForward<"aten::replication_pad2d">("ReplicationPad2DBackwardBackward0"),
         Kernel(Family::kDataMovement, "aten::replication_pad2d_backward",
                "The gradient of repeated edges.",
                "(Tensor grad_output, Tensor self, SymInt[4] padding) -> Tensor",
                "aten::replication_pad2d_backward(f32[2,3,5,8], f32[2,3,4,5], [1,2,1,0])",
-               PoolAllocations<"aten::empty">)),
+               PoolAllocations<"aten::empty">, LikeImageShape, AddGradient,
+               allocations::OutputsOnly)),
     Differentiable(
         gradients::OfForward<"aten::replication_pad3d">("ReplicationPad3DBackwardBackward0"),
         Kernel(Family::kDataMovement, "aten::replication_pad3d_backward",
                "The gradient of repeated edges.",
                "(Tensor grad_output, Tensor self, SymInt[6] padding) -> Tensor",
                "aten::replication_pad3d_backward(f32[2,3,7,6,8], f32[2,3,4,5,5], [1,2,1,0,2,1])",
-               PoolAllocations<"aten::empty">)),
+               PoolAllocations<"aten::empty">, LikeImageShape, AddGradient,
+               allocations::OutputsOnly)),
     Kernel(Family::kPooling, "steelyard::column_storage",
            "Columns added up, in room for them or their image, inside `col2im`.",
            "(Tensor self, SymInt[] sizes, int[2] kernel_size, int[2] dilation, int[2] padding, "

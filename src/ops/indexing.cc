@@ -16,7 +16,9 @@
 
 #include "ir/layout.h"
 #include "ops/contents/words.h"
+#include "ops/cuda/copies.h"
 #include "ops/cuda/cub.h"
+#include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/indices.h"
 #include "ops/registry.h"
@@ -285,26 +287,90 @@ void IndexPutAllocations(const OpView& op, Allocations& memory) {
   for (std::size_t i = made.size(); i-- > 0;) memory.Free(made[i], "aten::_index_put_impl_");
 }
 
+// The least and the largest of the indices, and whether they lie within the dimension.
+void CheckOnCuda(const OpView& op, const Index& index, const Dims& joint, Allocations& memory) {
+  const DType dtype = DType::kInt64;
+  const Dims strides = ContiguousStrides(joint);
+  const auto largest = memory.Allocate(BitsOf(dtype) / 8),
+             least = memory.Allocate(BitsOf(dtype) / 8);
+  std::optional<Allocations::Scratch> dense;
+  const bool whole = std::ranges::equal(Sizes(index.sizes), Sizes(joint));
+  if (!whole || !IsContiguous(index.sizes, index.strides))
+    dense = memory.Allocate(allocations::Bytes(work::Elements(joint), dtype));
+  cuda::Stage(op, {joint, strides}, dtype, ~shape::DimSet{0},
+              {.bytes = 2 * BitsOf(dtype) / 8, .fits_result = false}, memory);
+  allocations::Free(dense, memory);
+  for (int i = 0; i < 2; ++i) memory.Free(memory.Allocate(1));
+  memory.Free(least);
+  memory.Free(largest);
+}
+
+// Elements of a row: of the dimensions behind those that are indexed, or of all others where these
+// do not lie next to each other.
+struct Rows {
+  std::int64_t length = 1;
+  bool moved = false;
+};
+Rows RowsOf(const OpView& op) {
+  const TensorView self = op.self();
+  const std::vector<TensorView> indices = op.tensors(1);
+  int first = self.rank(), last = -1, given = 0;
+  for (int i = 0; i < static_cast<int>(indices.size()); ++i) {
+    if (!indices[static_cast<std::size_t>(i)].defined()) continue;
+    first = std::min(first, i);
+    last = i;
+    ++given;
+  }
+  Rows rows{.moved = last - first + 1 != given};
+  for (int i = 0; i < self.rank(); ++i) {
+    const bool indexed =
+        i < static_cast<int>(indices.size()) && indices[static_cast<std::size_t>(i)].defined();
+    if (!indexed && (rows.moved || i > last)) rows.length *= self.size(i);
+  }
+  return rows;
+}
+
 // Indexing.cu: rows that are added are put in order first: places of rows in one list, sorted with
-// where they came from. Of several lists of indices the way to one is not modelled.
-void IndexPutOnCuda(const OpView& op, Allocations& memory) {
-  const std::vector<TensorView> indices = Defined(op.tensors(1));
-  if (!op.boolean(3) || indices.size() != 1 || HasMask(op.tensors(1))) return;
-  const TensorView index = indices[0], values = op.tensor(2);
-  const std::int64_t count = index.count();
+// where they came from.
+void AccumulateOnCuda(const OpView& op, bool checked, Allocations& memory) {
+  const Advanced plan = PutPlan(op);
+  const TensorView self = op.self(), values = op.tensor(2);
+  const std::int64_t count = work::Elements(plan.joint).value();
   if (count == 0 || values.count() == 0) return;
+  std::vector<Allocations::Scratch> casts;
+  for (const Index& index : plan.indices) {
+    const std::int64_t elements = work::Elements(index.sizes).value();
+    if (index.dtype == DType::kInt32)
+      casts.push_back(memory.Allocate(allocations::Bytes(elements, DType::kInt64)));
+  }
+  const auto copy = cuda::Contiguous(self, memory);
   const std::int64_t bytes = allocations::Bytes(count, DType::kInt64);
-  const auto wrapped = memory.Allocate(bytes);
-  memory.Free(memory.Allocate(bytes));
-  const std::int64_t written = work::Elements(PutPlan(op).sizes).value();
+  std::optional<Allocations::Scratch> places;
+  for (const Index& index : plan.indices) {
+    if (checked) CheckOnCuda(op, index, plan.joint, memory);
+    const auto wrapped = memory.Allocate(bytes), scaled = memory.Allocate(bytes);
+    memory.Free(wrapped);
+    places ? memory.Free(scaled) : void(places = scaled);
+  }
+  for (const auto cast : casts) memory.Free(cast);
+  const std::int64_t written = work::Elements(plan.sizes).value();
   const bool expands = values.count() != written || !values.is_contiguous();
   const auto dense = memory.Allocate(expands ? allocations::Bytes(written, values.dtype()) : 0);
+  const Rows rows = RowsOf(op);
+  const auto moved = memory.Allocate(rows.moved ? self.bytes() : 0);
   const auto sorted = memory.Allocate(bytes), origins = memory.Allocate(bytes),
              range = memory.Allocate(bytes);
-  const std::int64_t rows = op.self().count() / std::max<std::int64_t>(written / count, 1);
-  const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(rows)));
+  const std::int64_t largest = (self.count() - 1) / std::max<std::int64_t>(rows.length, 1);
+  const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(largest)));
   memory.Free(memory.Allocate(cuda::SortPairsBytes(count, bits, op.target())));
-  for (const auto scratch : {range, origins, sorted, dense, wrapped}) memory.Free(scratch);
+  for (const auto scratch : {range, origins, sorted, moved, dense}) memory.Free(scratch);
+  allocations::Free(places, memory);
+  allocations::Free(copy, memory);
+}
+
+void IndexPutOnCuda(const OpView& op, Allocations& memory) {
+  if (!op.boolean(3) || HasMask(op.tensors(1)) || Defined(op.tensors(1)).empty()) return;
+  AccumulateOnCuda(op, !op.boolean(4), memory);
 }
 
 Work IndexPutWork(const OpView& op) {
@@ -393,6 +459,14 @@ constexpr std::array kRows{
         {IndexPutShape, Fusion::kOpaque, DeviceAllocations{IndexPutAllocations, IndexPutOnCuda},
          IndexPutWork, gradients::kIndexPut, precision::kFollow},
         Alias::kInPlace, IndexPutTraffic),
+    Kernel(Family::kIndexing,
+           {"aten::_index_put_impl_", "The same; `unsafe` says that indices need no check.",
+            "(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool "
+            "unsafe=False) -> Tensor(a!)",
+            "aten::_index_put_impl_(f32[4,6], [i64[3]], f32[3,6], True, True)"},
+           {IndexPutShape, Fusion::kOpaque, DeviceAllocations{IndexPutAllocations, IndexPutOnCuda},
+            IndexPutWork, gradients::kIndexPutImpl, precision::kFollow},
+           Alias::kInPlace, IndexPutTraffic),
     CopyingOut(Casting(
         precision::kPromoteOnCuda,
         Call("aten::index_put", "A copy in which elements chosen by index tensors are overwritten.",

@@ -39,7 +39,7 @@ using Scratch = std::optional<Allocations::Scratch>;
 // A kernel over elements of the gradient and of what was saved.
 constexpr OpDef Pointwise(
     OpName name, std::string_view summary, Signature signature, std::string_view example,
-    WorkFn work, AllocationsFn allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
+    WorkFn work, DeviceAllocations allocations = allocations::Iterate<Promotion::kCommon, 0, 1>,
     ShapeFn shape = shape::Iterate<Promotion::kCommon, 0, 1>) {
   return Kernel(
       Family::kElementwise, {name, summary, signature, example},
@@ -176,7 +176,10 @@ void PartialSums(const OpView& op, std::size_t parameters, DType dtype, Allocati
   }
   // Each is summed into a new tensor, which takes the place of the gradient's own.
   for (std::size_t i = 0; i < parameters; ++i) {
-    if (partial.at(i)) cuda::Stage(op, {sizes, strides}, dtype, 1, cuda::SumOf(dtype), memory);
+    if (!partial.at(i)) continue;
+    const auto sum = memory.Allocate(allocations::Bytes(width, dtype), "aten::sum");
+    cuda::Stage(op, {sizes, strides}, dtype, 1, cuda::SumOf(dtype), memory);
+    memory.Free(sum);
   }
   for (std::size_t i = partial.size(); i-- > 0;) allocations::Free(partial.at(i), memory);
 }
@@ -339,10 +342,20 @@ void PairBackwardAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(buffer, memory);
   for (std::size_t i = kPair.size(); i-- > 0;) allocations::Free(casts.at(i), memory);
 }
+// On CUDA nothing is cast.
+void PairBackwardOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView self = op.tensor(1);
+  Scratch first;
+  if (op.output().count() > self.count()) first = memory.Allocate(self.bytes(), "aten::empty");
+  memory.Output(0);
+  allocations::Free(first, memory);
+}
+constexpr DeviceAllocations kPairBackward{PairBackwardAllocations, PairBackwardOnCuda};
 
 // grad, self, buffer: like the gradient that arrives.
 void LogSigmoidBackwardShape(const OpView& op, Outputs& out) {
   if (op.target().device == Device::kCuda) {  // which reads no buffer
+    if (std::ranges::equal(op.self().sizes(), op.tensor(1).sizes())) return shape::Like<0>(op, out);
     return shape::Iterate<Promotion::kCommon, 0, 1>(op, out);
   }
   if (!IsBroadcast(op, op.self())) return shape::Like<0>(op, out);
@@ -458,27 +471,28 @@ constexpr std::array kRows{
         Pointwise("aten::log_sigmoid_backward", "The gradient of log_sigmoid.",
                   "(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor",
                   "aten::log_sigmoid_backward(f32[2,8], f32[2,8], f32[2,8])", kSiluBackward,
-                  LogSigmoidBackwardAllocations, LogSigmoidBackwardShape)),
+                  {LogSigmoidBackwardAllocations, LogSigmoidBackwardAllocations},
+                  LogSigmoidBackwardShape)),
     Differentiable(
         gradients::kSquaredErrorBackward,
         Kernel("aten::mse_loss_backward", "The gradient of the mean squared error.",
                "(Tensor grad_output, Tensor self, Tensor target, int reduction) -> Tensor",
                "aten::mse_loss_backward(f32[], f32[4,8], f32[4,8], 1)", Family::kLoss,
-               Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult)),
+               Fusion::kBroadcast, PairBackwardShape, kPairBackward, kOfResult)),
     Differentiable(
         gradients::kSmoothErrorBackward,
         Kernel(
             "aten::smooth_l1_loss_backward", "The gradient of smooth absolute differences.",
             "(Tensor grad_output, Tensor self, Tensor target, int reduction, float beta) -> Tensor",
             "aten::smooth_l1_loss_backward(f32[], f32[4,8], f32[4,8], 1, 1.0)", Family::kLoss,
-            Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult)),
+            Fusion::kBroadcast, PairBackwardShape, kPairBackward, kOfResult)),
     Differentiable(
         gradients::kHuberBackward,
         Kernel("aten::huber_loss_backward", "The gradient of the Huber loss.",
                "(Tensor grad_output, Tensor self, Tensor target, int reduction, float delta) -> "
                "Tensor",
                "aten::huber_loss_backward(f32[], f32[4,8], f32[4,8], 1, 1.0)", Family::kLoss,
-               Fusion::kBroadcast, PairBackwardShape, PairBackwardAllocations, kOfResult)),
+               Fusion::kBroadcast, PairBackwardShape, kPairBackward, kOfResult)),
     Pointwise("aten::logit_backward", "The gradient of the logarithm of odds.",
               "(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
               "aten::logit_backward(f32[2,8], f32[2,8])", kSiluBackward),
@@ -563,8 +577,8 @@ constexpr std::array kRows{
                "SymInt "
                "ignore_index, Tensor total_weight) -> Tensor",
                "aten::nll_loss2d_backward(f32[], f32[2,7,3,3], i64[2,3,3], None, 1, -100, f32[])",
-               Family::kLoss, Fusion::kOpaque, shape::Like<1>, NllBackward2dAllocations,
-               NllBackwardWork)),
+               Family::kLoss, Fusion::kOpaque, shape::Like<1>,
+               {NllBackward2dAllocations, NllBackward2dAllocations}, NllBackwardWork)),
     Differentiable(
         gradients::kLikelihoodBackward,
         Kernel("aten::nll_loss_backward", "The gradient of the negative log likelihood.",

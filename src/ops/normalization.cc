@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/batch_norm.h"
 #include "ops/cuda/copies.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
@@ -22,6 +23,7 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/memory_format.h"
 #include "ops/rules/normalization.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
@@ -118,9 +120,13 @@ void BatchNormShape(const OpView& op, Outputs& out) {
   RequireChannels("channels of the bias", op.tensor(2), channels);
   RequireChannels("channels of the running mean", op.tensor(3), channels);
   RequireChannels("channels of the running variance", op.tensor(4), channels);
-  const Dims statistics{op.boolean(5) ? channels : 0};
+  // On CUDA those of an image that is not normalized by them are the running ones.
+  const bool on_cuda = op.target().device == Device::kCuda;
+  const Dims statistics{op.boolean(5) || on_cuda ? channels : 0};
   const DType dtype = BatchStatisticsType(op);
-  out.Add(input.dtype(), input.sizes(), window::StridesLike(input, input.sizes()));
+  out.Add(input.dtype(), input.sizes(),
+          on_cuda ? EmptyLikeStrides(input.sizes(), input.strides())
+                  : window::StridesLike(input, input.sizes()));
   out.Add(dtype, statistics);
   out.Add(dtype, statistics);
 }
@@ -240,6 +246,19 @@ Work BatchNormWork(const OpView& op) {
 }
 
 std::vector<Tensor> BatchNorm(Dispatcher& d, const OpView& op) {
+  if (normalization::UsesCudnn(op)) {
+    std::array<Tensor, 5> dense;
+    for (std::size_t i = 0; i < dense.size(); ++i) {
+      const int at = static_cast<int>(i);
+      if (op.given(at))
+        dense.at(i) = d.Call("aten::contiguous", op.arg(at),
+                             at == 0 ? SuggestedFormat(op.self()) : kContiguousFormat);
+    }
+    std::vector<Tensor> out = d.CallMany("aten::cudnn_batch_norm", dense[0], dense[1], dense[2],
+                                         dense[3], dense[4], op.arg(5), op.arg(6), op.arg(7));
+    for (Tensor& t : dense) t.reset();
+    return {out[0]};
+  }
   return {d.Call("aten::native_batch_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4),
                  op.arg(5), op.arg(6), op.arg(7))};
 }
@@ -275,6 +294,9 @@ void BatchNormOfBatchShape(const OpView& op, Outputs& out) {
 }
 void BatchNormOfBatchAllocations(const OpView& op, Allocations& memory) {
   OfBatch(op, [&](const OpView& call) { BatchNormAllocations(call, memory); });
+}
+void BatchNormOfBatchOnCuda(const OpView& op, Allocations& memory) {
+  OfBatch(op, [&](const OpView& call) { cuda::BatchNorm(call, memory); });
 }
 Work BatchNormOfBatchWork(const OpView& op) { return OfBatch(op, BatchNormWork); }
 
@@ -330,12 +352,17 @@ void GroupNormOnCuda(const OpView& op, Allocations& memory) {
   std::optional<Allocations::Scratch> copy;
   if (!IsDenseImage(input)) copy = cuda::Contiguous(input, memory);
   std::vector<Allocations::Scratch> factors;
-  if (op.integer(5) != 1 && (op.given(1) || op.given(2))) {
-    for (const int i : {1, 2}) {
-      const auto wide = AccumulateType(input.dtype());
-      if (op.given(i) && op.tensor(i).dtype() != wide)
-        factors.push_back(memory.Allocate(allocations::Bytes(op.tensor(i).count(), wide)));
+  for (const int i : {1, 2}) {
+    if (op.given(i)) {
+      if (const auto dense = cuda::Contiguous(op.tensor(i), memory)) factors.push_back(*dense);
     }
+  }
+  // Statistics of half precision are read as float32.
+  const DType wide = AccumulateType(input.dtype());
+  for (int i = 1; i <= 2 && wide != input.dtype(); ++i) {
+    factors.push_back(memory.Allocate(allocations::Bytes(op.output(i).count(), wide)));
+  }
+  if (op.integer(5) != 1 && (op.given(1) || op.given(2))) {
     const std::int64_t bytes =
         allocations::Bytes(Count(input.size(0)) * input.size(1), AccumulateType(input.dtype()));
     for (int i = 0; i < 2; ++i) factors.push_back(memory.Allocate(bytes, "aten::empty"));
@@ -464,22 +491,24 @@ constexpr std::array kRows{
         "(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, "
         "bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
         "aten::native_batch_norm(f32[2,3,4,4], f32[3], f32[3], f32[3], f32[3], True, 0.1, 1e-05)",
-        gradients::kBatchNorm, BatchNormShape, BatchNormAllocations, BatchNormWork),
+        gradients::kBatchNorm, BatchNormShape, {BatchNormAllocations, cuda::BatchNorm},
+        BatchNormWork),
     NormalizationKernel(
         "aten::_native_batch_norm_legit", "As native_batch_norm; says what it overwrites.",
         "(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) "
         "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
         "aten::_native_batch_norm_legit(bf16[2,3], f32[3], f32[3], f32[3], f32[3], True, 0.1, "
         "1e-05)",
-        gradients::kBatchNormLegit, BatchNormShape, BatchNormAllocations, BatchNormWork),
+        gradients::kBatchNormLegit, BatchNormShape, {BatchNormAllocations, cuda::BatchNorm},
+        BatchNormWork),
     NormalizationKernel(
         "aten::_native_batch_norm_legit.no_stats",
         "As native_batch_norm, by the statistics of the batch.",
         "(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, float eps) -> "
         "(Tensor, Tensor, Tensor)",
         "aten::_native_batch_norm_legit.no_stats(f32[2,3,4,4], f32[3], f32[3], True, 0.1, 1e-05)",
-        gradients::kBatchNormOfBatch, BatchNormOfBatchShape, BatchNormOfBatchAllocations,
-        BatchNormOfBatchWork),
+        gradients::kBatchNormOfBatch, BatchNormOfBatchShape,
+        {BatchNormOfBatchAllocations, BatchNormOfBatchOnCuda}, BatchNormOfBatchWork),
     CopyingOut(NormalizationOf(
         "aten::_native_batch_norm_legit_no_training", "Channels scaled by the running statistics.",
         "(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor "

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/batch_norm.h"
 #include "ops/cuda/copies.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -53,13 +54,16 @@ DType ParameterType(const OpView& op) {
 
 void BatchBackwardShape(const OpView& op, Outputs& out) {
   const TensorView input = op.tensor(1);
-  const Dims channels{input.size(1)};
+  const bool on_cuda = op.target().device == Device::kCuda;
+  const Dims channels = on_cuda && op.given(2) ? Dims(op.tensor(2).sizes()) : Dims{input.size(1)};
   const DType dtype = ParameterType(op);
+  const bool both = on_cuda && op.given(2) && cuda::SumsChannelsLast(op) &&
+                    (op.boolean(7) || Wants(op, kScale) || Wants(op, kShift));
   Wants(op, kImage)
       ? out.Add(input.dtype(), input.sizes(), window::StridesLike(input, input.sizes()))
       : out.AddNone();
-  Wants(op, kScale) ? out.Add(dtype, channels) : out.AddNone();
-  Wants(op, kShift) ? out.Add(dtype, channels) : out.AddNone();
+  both || Wants(op, kScale) ? out.Add(dtype, channels) : out.AddNone();
+  both || Wants(op, kShift) ? out.Add(dtype, channels) : out.AddNone();
 }
 
 // `sum` of the gradient over all but the channels, of float16 in float32. A single number that is
@@ -116,29 +120,6 @@ void BatchBackwardAllocations(const OpView& op, Allocations& memory) {
   for (std::size_t i = buffers.size(); i-- > 0;) memory.Free(buffers[i]);
 }
 
-// cuDNN's and ATen's own kernels: the former reads the gradient in the order of the image.
-void BatchBackwardOnCuda(const OpView& op, Allocations& memory) {
-  const TensorView gradient = op.self(), input = op.tensor(1);
-  Scratch copy;
-  const bool by_cudnn = normalization::UsesCudnn(op, 1) && op.boolean(7);
-  if (by_cudnn) {
-    const bool last = IsChannelsLast(input.sizes(), input.strides());
-    if (!LiesDense(gradient, last)) copy = memory.Allocate(input.bytes(), "aten::empty");
-  }
-  // cuDNN's gives all gradients; those that nobody wants go at the end.
-  std::vector<Allocations::Scratch> unwanted;
-  for (const Result result : {kImage, kScale, kShift}) {
-    if (Wants(op, result)) {
-      memory.Output(result, "aten::empty");
-    } else if (by_cudnn) {
-      const std::int64_t bytes = result == kImage ? input.bytes() : op.tensor(2).bytes();
-      unwanted.push_back(memory.Allocate(bytes, "aten::empty"));
-    }
-  }
-  allocations::Free(copy, memory);
-  for (const Allocations::Scratch spare : unwanted) memory.Free(spare);
-}
-
 // Two sums over the gradient; in training the image's gradient also needs the projection on the
 // normalized image.
 Work BatchBackwardWork(const OpView& op) {
@@ -193,6 +174,10 @@ void GroupBackwardOnCuda(const OpView& op, Allocations& memory) {
   const DType wide = AccumulateType(input.dtype());
   const Scratch gradient = cuda::Contiguous(op.self(), memory);
   const Scratch image = cuda::Contiguous(input, memory);
+  std::vector<Scratch> dense;
+  for (const int i : {2, 3, 4}) {  // mean, rstd, weight
+    if (op.given(i)) dense.push_back(cuda::Contiguous(op.tensor(i), memory));
+  }
   for (const Result result : {kImage, kScale, kShift}) {
     if (Wants(op, result)) memory.Output(result, "aten::empty");
   }
@@ -211,6 +196,7 @@ void GroupBackwardOnCuda(const OpView& op, Allocations& memory) {
   }
   memory.Free(second);
   memory.Free(first);
+  for (std::size_t i = dense.size(); i-- > 0;) allocations::Free(dense[i], memory);
   allocations::Free(image, memory);
   allocations::Free(gradient, memory);
 }
@@ -237,7 +223,7 @@ constexpr std::array kRows{
             "output_mask) -> (Tensor, Tensor, Tensor)",
             "aten::native_batch_norm_backward(f32[2,3,4,4], f32[2,3,4,4], f32[3], f32[3], f32[3], "
             "f32[3], f32[3], True, 1e-05, [True,True,True])",
-            BatchBackwardShape, {BatchBackwardAllocations, BatchBackwardOnCuda},
+            BatchBackwardShape, {BatchBackwardAllocations, cuda::BatchNormGradients},
             BatchBackwardWork)),
     Backward("aten::native_group_norm_backward", "The gradients of a group norm.",
              "(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, SymInt N, "

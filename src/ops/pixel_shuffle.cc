@@ -46,7 +46,10 @@ void RequireImage(const TensorView& self) {
   if (self.rank() < 3) Refuse("an image has three dimensions or more, not " + shape::Text(self));
 }
 
-void AddImage(const TensorView& self, const Dims& sizes, Outputs& out) {
+// In the order that the operand suggests; on CUDA it is reshaped, and is contiguous.
+void AddImage(const OpView& op, const Dims& sizes, Outputs& out) {
+  const TensorView self = op.self();
+  if (op.target().device == Device::kCuda) return out.Add(self.dtype(), sizes);
   out.Add(self.dtype(), sizes, window::StridesLike(self, sizes));
 }
 
@@ -63,7 +66,7 @@ void PixelShuffleShape(const OpView& op, Outputs& out) {
   sizes[rank - 3] /= factor * factor;
   sizes[rank - 2] *= factor;
   sizes[rank - 1] *= factor;
-  AddImage(self, sizes, out);
+  AddImage(op, sizes, out);
 }
 
 void PixelUnshuffleShape(const OpView& op, Outputs& out) {
@@ -79,7 +82,7 @@ void PixelUnshuffleShape(const OpView& op, Outputs& out) {
   sizes[rank - 3] *= factor * factor;
   sizes[rank - 2] /= factor;
   sizes[rank - 1] /= factor;
-  AddImage(self, sizes, out);
+  AddImage(op, sizes, out);
 }
 
 void ChannelShuffleShape(const OpView& op, Outputs& out) {
@@ -89,10 +92,23 @@ void ChannelShuffleShape(const OpView& op, Outputs& out) {
   if (groups <= 0 || self.size(1) % groups != 0) {
     Refuse(fmt::format("{} channels in {} groups", self.size(1), groups));
   }
-  AddImage(self, Dims(self.sizes()), out);
+  AddImage(op, Dims(self.sizes()), out);
 }
 
+// On CUDA there is no kernel.
 std::vector<Tensor> ChannelShuffle(Dispatcher& d, const OpView& op) {
+  if (d.target().device == Device::kCuda) {
+    const TensorView self = op.self();
+    RequireImage(self);
+    const std::int64_t groups = op.integer(1);
+    if (groups <= 0 || self.size(1) % groups != 0)
+      Refuse(fmt::format("{} channels in {} groups", self.size(1), groups));
+    const Tensor grouped =
+        d.Call("aten::reshape", op.arg(0), Dims{self.size(0), groups, self.size(1) / groups, -1});
+    const Tensor dealt =
+        d.Call("aten::contiguous", d.Call("aten::permute", grouped, Dims{0, 2, 1, 3}));
+    return {d.Call("aten::reshape", dealt, Dims(self.sizes()))};
+  }
   return {d.Call("aten::native_channel_shuffle", d.tensor(op, 0), op.arg(1))};
 }
 

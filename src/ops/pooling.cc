@@ -153,6 +153,17 @@ void PoolOnCuda(const OpView& op, Allocations& memory) {
 }
 constexpr DeviceAllocations kPool{PoolAllocations, PoolOnCuda};
 
+// Results in another order than row by row are written there first.
+void AdaptiveMaxOnCuda(const OpView& op, Allocations& memory) {
+  allocations::OutputsOnly(op, memory);
+  if (op.output().count() == 0) return;
+  std::vector<std::optional<Allocations::Scratch>> copies;
+  for (const TensorView& t : {op.output(0), op.output(1), op.self()}) {
+    copies.push_back(cuda::Contiguous(t, memory));
+  }
+  for (std::size_t i = copies.size(); i-- > 0;) allocations::Free(copies[i], memory);
+}
+
 void AdaptiveOnCuda(const OpView& op, Allocations& memory) {
   const TensorView image = op.self();
   const bool last = IsChannelsLast(image.sizes(), image.strides());
@@ -417,7 +428,7 @@ constexpr std::array kRows{
                "dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
                "aten::max_pool3d_with_indices(f32[2,3,4,6,6], [2])", gradients::kMaxPool3d,
                Fusion::kOutFusable, MaxPoolShape<3, Gives::kValuesAndIndices>,
-               {ResizedPoolAllocations, cuda::OutputsThenCopies<0>}, MaxPoolWork<3>),
+               {ResizedPoolAllocations, PoolOnCuda}, MaxPoolWork<3>),
     PoolKernel("steelyard::max_pool1d_values", "Largest value of each window, inside `max_pool1d`.",
                "(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], int[1] "
                "dilation=[1], bool ceil_mode=False) -> Tensor",
@@ -469,19 +480,18 @@ constexpr std::array kRows{
         "aten::_adaptive_avg_pool3d(f32[2,3,4,8,8], [2,3,3])", gradients::kAdaptiveAverage3d,
         Fusion::kOutFusable, AdaptiveShape<3>,
         {allocations::Via<"aten::resize_">, cuda::CopiesThenOutputs<0>}, AdaptiveWork)),
-    PoolKernel("aten::adaptive_max_pool2d",
-               "Largest values of as many windows as the output has pixels.",
-               "(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
-               "aten::adaptive_max_pool2d(f32[2,3,8,8], [3,3])", gradients::kAdaptiveMax2d,
-               Fusion::kOutFusable, AdaptiveMaxShape, {PoolAllocations, cuda::OutputsThenCopies<0>},
-               AdaptiveWork),
+    PoolKernel(
+        "aten::adaptive_max_pool2d", "Largest values of as many windows as the output has pixels.",
+        "(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
+        "aten::adaptive_max_pool2d(f32[2,3,8,8], [3,3])", gradients::kAdaptiveMax2d,
+        Fusion::kOutFusable, AdaptiveMaxShape, {PoolAllocations, AdaptiveMaxOnCuda}, AdaptiveWork),
     Casting(precision::kFullOnCpu,
             PoolKernel("aten::adaptive_max_pool3d",
                        "Largest values of as many windows as the output has voxels.",
                        "(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
                        "aten::adaptive_max_pool3d(f32[2,3,8,8,8], [3,3,3])",
                        gradients::kAdaptiveMax3d, Fusion::kOutFusable, AdaptiveMaxVolumeShape,
-                       {allocations::OutputsOnly, cuda::OutputsThenCopies<0>}, AdaptiveWork)),
+                       {allocations::OutputsOnly, AdaptiveMaxOnCuda}, AdaptiveWork)),
     PoolOf("aten::adaptive_max_pool1d",
            "Largest values of as many windows as the output has elements.",
            "(Tensor self, int[1] output_size) -> (Tensor, Tensor)",

@@ -364,6 +364,13 @@ void ChanceOnCuda(const OpView& op, Allocations& memory) {
   const DType read = is_double ? DType::kFloat64 : DType::kFloat32;
   if (p.dtype() != read) memory.Free(memory.Allocate(allocations::Bytes(p.count(), read)));
 }
+void OwnChanceOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView p = op.self();
+  const DType read = p.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  if (p.dtype() != read && p.count() > 0)
+    memory.Free(memory.Allocate(allocations::Bytes(p.count(), read)));
+}
 template <Label kTarget>
 std::vector<Tensor> DrawnIntoCopy(Dispatcher& d, const OpView& op) {
   const Tensor copy = d.Call("aten::clone", d.tensor(op, 0));
@@ -506,8 +513,8 @@ constexpr std::array kRows{
               "aten::random_.from(i64[2,8], 1, 5)", gradients::kRandomFrom),
     Fresh("aten::bernoulli", "1 with the probability that the element says, else 0.",
           "(Tensor self, *, Generator? generator=None) -> Tensor", "aten::bernoulli(f32[2,8])",
-          RowMajorShape, allocations::Via<"aten::empty">, traffic::ReadAllWriteAll,
-          gradients::kBernoulli),
+          RowMajorShape, {allocations::Via<"aten::empty">, OwnChanceOnCuda},
+          traffic::ReadAllWriteAll, gradients::kBernoulli),
     CopyingOut(Fresh("aten::bernoulli.p", "1 with probability `p`, else 0.",
                      "(Tensor self, float p, *, Generator? generator=None) -> Tensor",
                      "aten::bernoulli.p(f32[2,8], 0.5)", RowMajorShape,

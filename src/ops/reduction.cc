@@ -266,6 +266,20 @@ void ReduceOnCuda(const OpView& op, Allocations& memory) {
   allocations::Free(cast, memory);
 }
 
+// Products of booleans keep one; they are cast first, as whole numbers are.
+template <Places kAt>
+void ProductOnCuda(const OpView& op, Allocations& memory) {
+  const bool truths = op.output().dtype() == DType::kBool;
+  if (!truths) return ReduceOnCuda<Keeps::kSum, kAt>(op, memory);
+  memory.Output(0);
+  const TensorView self = op.self();
+  const auto cast = allocations::Cast(self, DType::kBool, memory);
+  const Dims strides = shape::CastStrides(self, DType::kBool);
+  cuda::Stage(op, {self.sizes(), strides}, DType::kBool, ReducedDims(op, kAt), {.bytes = 1},
+              memory);
+  allocations::Free(cast, memory);
+}
+
 template <Places kAt>
 void PlaceOnCuda(const OpView& op, Allocations& memory) {
   if (op.given(kAt.dim)) return ReduceOnCuda<Keeps::kPlace, kAt>(op, memory);
@@ -531,17 +545,19 @@ constexpr std::array kRows{
            ReduceShape<FloatingType, Places{.dim = 1, .keep = 2, .dtype = 3}>,
            {MeanAllocations, ReduceOnCuda<Keeps::kSum, Places{.dim = 1, .keep = 2, .dtype = 3}>},
            MeanWork),
-    CopyingOut(Casting(precision::kFullOrResult,
-                       Reduce("aten::prod", "The product of all elements.",
-                              "(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-                              "aten::prod(i32[2,8])", gradients::kProd, Fusion::kReduction,
-                              ReduceShape<SumType, Places{.dtype = 1}>, CastToOutputByFactory))),
+    CopyingOut(Casting(
+        precision::kFullOrResult,
+        Reduce("aten::prod", "The product of all elements.",
+               "(Tensor self, *, ScalarType? dtype=None) -> Tensor", "aten::prod(i32[2,8])",
+               gradients::kProd, Fusion::kReduction, ReduceShape<SumType, Places{.dtype = 1}>,
+               {CastToOutputByFactory, ProductOnCuda<Places{}>}))),
     Casting(
         precision::kFullOrResult,
         Reduce("aten::prod.dim_int", "Products over a dimension.",
                "(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
                "aten::prod.dim_int(f32[2,8], 1)", gradients::kProdDim, Fusion::kReduction,
-               ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>, CastToOutput)),
+               ReduceShape<SumType, Places{.dim = 1, .keep = 2, .dtype = 3}>,
+               {CastToOutput, ProductOnCuda<Places{.dim = 1, .keep = 2}>})),
     Reduce("aten::any", "Whether one element is not zero.", "(Tensor self) -> Tensor",
            "aten::any(f32[2,8])", kNoGradient, Fusion::kReduction, ReduceShape<TruthType, Places{}>,
            {CastToOutput, ReduceOnCuda<Keeps::kTruth, Places{}>}),

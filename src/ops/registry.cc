@@ -39,6 +39,7 @@ constexpr std::array kFamilies{
     &ops::CudaAttention,
     &ops::Recurrent,
     &ops::Normalization,
+    &ops::CudnnBatchNorm,
     &ops::WeightNorm,
     &ops::Activation,
     &ops::Arithmetic,

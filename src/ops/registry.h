@@ -19,6 +19,7 @@ std::span<const OpDef> Spectra();
 std::span<const OpDef> Convolution();
 std::span<const OpDef> ConvolutionBackward();
 std::span<const OpDef> CudaConvolution();
+std::span<const OpDef> CudnnBatchNorm();
 std::span<const OpDef> Attention();
 std::span<const OpDef> CudaAttention();
 std::span<const OpDef> Recurrent();

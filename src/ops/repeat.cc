@@ -13,6 +13,8 @@
 #include <span>
 #include <vector>
 
+#include "ops/cuda/copies.h"
+#include "ops/cuda/cub.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/image.h"
 #include "ops/registry.h"
@@ -120,6 +122,22 @@ void PositionsAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(copy, memory);
 }
 
+void PositionsOnCuda(const OpView& op, Allocations& memory) {
+  const TensorView repeats = op.self();
+  if (repeats.count() == 0) return memory.Output(0, "aten::empty");
+  const auto copy = cuda::Contiguous(repeats, memory);
+  const std::int64_t bytes = allocations::Bytes(repeats.count(), DType::kInt64);
+  const Allocations::Scratch ends = memory.Allocate(bytes, "aten::cumsum");
+  const auto cast = allocations::Cast(repeats, DType::kInt64, memory);
+  const auto dense = cast ? std::nullopt : cuda::Contiguous(repeats, memory);
+  memory.Free(memory.Allocate(cuda::ScanBytes(repeats.count())));
+  allocations::Free(dense, memory);
+  allocations::Free(cast, memory);
+  memory.Output(0, "aten::empty");
+  memory.Free(ends);
+  allocations::Free(copy, memory);
+}
+
 // repeat_interleave(self, repeats, dim, output_size): one number stands for all.
 std::vector<Tensor> RepeatByList(Dispatcher& d, const OpView& op) {
   const Tensor input =
@@ -165,7 +183,8 @@ constexpr std::array kRows{
                    {"aten::repeat_interleave.Tensor", "Each position as often as a list says.",
                     "(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
                     "aten::repeat_interleave.Tensor(i64[4], output_size=4)"},
-                   PositionsShape, PositionsAllocations, work::Move, kNoGradient))),
+                   PositionsShape, DeviceAllocations{PositionsAllocations, PositionsOnCuda},
+                   work::Move, kNoGradient))),
     TakingBits(
         MathBits::kBoth,
         Composite(

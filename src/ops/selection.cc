@@ -73,7 +73,8 @@ void PlacesAllocations(const OpView& op, Allocations& memory) {
 void CountShape(const OpView&, Outputs& out) { out.Add(DType::kInt64, Dims()); }
 
 std::vector<Tensor> CountNonzeroOfDims(Dispatcher& d, const OpView& op) {
-  if (op.ints(1).empty()) return {d.Call("steelyard::count_nonzero", op.arg(0))};
+  const bool on_cpu = d.target().device == Device::kCpu;
+  if (op.ints(1).empty() && on_cpu) return {d.Call("steelyard::count_nonzero", op.arg(0))};
   const Tensor self = d.tensor(op, 0);
   const Tensor present = self.dtype() == DType::kBool ? self : d.Call("aten::ne.Scalar", self, 0);
   return {d.Call("aten::sum.dim_IntList", present, op.arg(1))};

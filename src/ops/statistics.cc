@@ -12,6 +12,7 @@
 
 #include "ir/layout.h"
 #include "ops/cuda/copies.h"
+#include "ops/cuda/cub.h"
 #include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/indexing.h"
@@ -226,10 +227,14 @@ void LeastAndLargestAllocations(const OpView& op, Allocations& memory) {
 void LeastAndLargestOnCuda(const OpView& op, Allocations& memory) {
   allocations::OutputsOnly(op, memory);
   const TensorView self = op.self();
-  const shape::DimSet dims =
-      op.given(1) ? shape::DimSet{1} << op.dim(1, self.rank()) : ~shape::DimSet{0};
-  cuda::Stage(op, self, dims,
-              {.bytes = 2 * allocations::Bytes(1, self.dtype()), .fits_result = false}, memory);
+  const cuda::Accumulator both{.bytes = 2 * allocations::Bytes(1, self.dtype()),
+                               .fits_result = false};
+  if (op.given(1))
+    return cuda::Stage(op, self, shape::DimSet{1} << op.dim(1, self.rank()), both, memory);
+  const auto dense = cuda::Contiguous(self, memory);
+  const Dims strides = ContiguousStrides(self.sizes());
+  cuda::Stage(op, {self.sizes(), strides}, self.dtype(), ~shape::DimSet{0}, both, memory);
+  allocations::Free(dense, memory);
 }
 
 void RunningBestShape(const OpView& op, Outputs& out) {
@@ -353,6 +358,15 @@ std::vector<Tensor> Correlation(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> LogCumSumExp(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::_logcumsumexp", d.tensor(op, 0), op.arg(1))};
 }
+// A single row is scanned by all blocks of threads together.
+void LogCumSumExpOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.self();
+  const auto dense = cuda::Contiguous(self, memory);
+  if (self.rank() > 0 && self.count() > 0 && self.size(op.dim(1, self.rank())) == self.count())
+    memory.Free(memory.Allocate(cuda::ScanBytes(self.count(), BitsOf(self.dtype()) / 8)));
+  allocations::Free(dense, memory);
+}
 void LogCumSumExpShape(const OpView& op, Outputs& out) {
   op.dim(1, op.self().rank());
   if (!IsFloating(op.self().dtype()) && !IsComplex(op.self().dtype())) {
@@ -455,7 +469,7 @@ constexpr std::array kRows{
            "aten::mode(f32[2,8])", ModeShape, allocations::OutputsOnly, gradients::kMode),
     Chosen("aten::_logcumsumexp", "Logarithms of the sums of exponentials up to each.",
            "(Tensor self, int dim) -> Tensor", "aten::_logcumsumexp(f32[2,8], 1)",
-           LogCumSumExpShape, {allocations::Via<"aten::empty">, cuda::OutputsThenCopies<0>},
+           LogCumSumExpShape, {allocations::Via<"aten::empty">, LogCumSumExpOnCuda},
            gradients::kNotImplemented),
     Call("aten::logcumsumexp", "Logarithms of the sums of exponentials up to each.",
          "(Tensor self, int dim) -> Tensor", "aten::logcumsumexp(f32[2,8], 1)", LogCumSumExp,

@@ -42,7 +42,8 @@ void UnpoolShape(const OpView& op, Outputs& out) {
   if (indices.dtype() != DType::kInt64) Refuse("places are int64, not " + shape::Text(indices));
   if (!std::ranges::equal(self.sizes(), indices.sizes())) Refuse("one place for each maximum");
   const Dims sizes = WithSizes(op, 2, kSpatial);
-  if (kSpatial == 3) return out.Add(self.dtype(), sizes);
+  const bool on_cuda = op.target().device == Device::kCuda;
+  if (kSpatial == 3 || on_cuda) return out.Add(self.dtype(), sizes);
   out.Add(self.dtype(), sizes, window::StridesLike(self, sizes));
 }
 template <int kSpatial>
@@ -150,8 +151,8 @@ constexpr std::array kRows{
               "indices) -> Tensor",
               "aten::fractional_max_pool2d_backward(f32[2,3,4,4], f32[2,3,8,8], [2,2], [4,4], "
               "i64[2,3,4,4])"},
-             ImageShape, FractionalBackwardAllocations, AddGradient, kGradientUnknown,
-             precision::kFollow)),
+             ImageShape, {FractionalBackwardAllocations, cuda::CopiesThenOutputs<0>}, AddGradient,
+             kGradientUnknown, precision::kFollow)),
     Differentiable(
         gradients::OfMaxima<4, 3>("FractionalMaxPool3DBackwardBackward0"),
         Pool({"aten::fractional_max_pool3d_backward",

@@ -42,6 +42,8 @@ ON_CUDA = (
     "aten::_scaled_dot_product_flash_attention",
     "aten::_scaled_dot_product_flash_attention_backward",
     "aten::_scaled_grouped_mm",
+    "aten::cudnn_batch_norm",
+    "aten::cudnn_batch_norm_backward",
     "aten::cudnn_convolution",
 )
 

@@ -19,8 +19,9 @@ constexpr std::int64_t kLtWorkspace = std::int64_t{1} << 20;
 bool AddsBiasInLt(const OpView& op, int first) {
   if (first == 0 || op.tensor(first).rank() != 2 || op.tensor(first + 1).rank() != 2) return false;
   const TensorView bias = op.self(), b = op.tensor(first + 1);
-  return bias.rank() == 1 && bias.size(0) == b.size(1) && bias.is_contiguous() &&
-         IsFloating(b.dtype()) && op.real(first + 2, 1.0) == 1.0 && b.size(0) > 1 && b.size(1) > 1;
+  const bool is_row = bias.rank() == 1 || (bias.rank() == 2 && bias.size(0) == 1);
+  return is_row && bias.size(-1) == b.size(1) && bias.is_contiguous() && IsFloating(b.dtype()) &&
+         op.real(first + 2, 1.0) == 1.0 && b.size(0) > 1 && b.size(1) > 1;
 }
 
 // Conjugated matrices are read as transposes.

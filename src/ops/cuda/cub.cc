@@ -69,6 +69,14 @@ std::int64_t UniqueBytes(std::int64_t count, const Target& target, std::int64_t 
   return Together({(DivideUp(count, tile) + kWarp) * kStateBytes, 1});
 }
 
+std::int64_t ScanByKeyBytes(std::int64_t count, const Target& target) {
+  const std::int64_t tile = target.capability >= kHopper   ? 2464
+                            : target.capability == kAmpere ? 2240
+                                                           : 2304;
+  // Beside the states the key before each tile.
+  return Together({TileStates(count, tile), DivideUp(count, tile) * kWidth});
+}
+
 std::int64_t ScanBytes(std::int64_t count, std::int64_t width) {
   constexpr std::int64_t kTile = 896, kTileOf4 = 1920, kTileOf2 = 3840, kWarp = 32;
   if (width >= kWidth) return Together({TileStates(count, kTile), 1});

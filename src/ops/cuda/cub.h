@@ -21,6 +21,8 @@ std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target,
 std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target);
 // DeviceSelect::Unique of `count` numbers of 4 or 8 bytes.
 std::int64_t UniqueBytes(std::int64_t count, const Target& target, std::int64_t width);
+// DeviceScan by key of `count` keys and numbers of 8 bytes.
+std::int64_t ScanByKeyBytes(std::int64_t count, const Target& target);
 // DeviceScan of `count` numbers of 8 bytes, or of 2, 4 or 8.
 std::int64_t ScanBytes(std::int64_t count, std::int64_t width = 8);
 

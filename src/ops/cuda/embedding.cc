@@ -48,8 +48,11 @@ void AddSegments(const OpView& op, std::int64_t indices, Allocations& memory) {
   const auto starts = memory.Allocate(most * kIndexBytes, kFactory);
   const bool at_once = AddsSegmentsAtOnce(indices, segments, op.target());
   const DType wide = BitsOf(op.output().dtype()) < 32 ? DType::kFloat32 : op.output().dtype();
-  memory.Free(memory.Allocate(
-      at_once ? most * kIndexBytes : allocations::Bytes(Count(most) * width, wide), kFactory));
+  const auto parts_of = memory.Allocate(
+      at_once ? most * kIndexBytes : allocations::Bytes(Count(most) * width, wide), kFactory);
+  if (at_once && wide != op.output().dtype())
+    Use(allocations::Bytes(op.output().count(), wide), memory);
+  memory.Free(parts_of);
   for (const auto scratch : {starts, part_count, part_offsets, parts, count, offsets}) {
     memory.Free(scratch);
   }
@@ -77,7 +80,11 @@ void EmbeddingGradient(const OpView& op, Allocations& memory) {
   Use(SortPairsBytes(indices, bits, op.target()), memory);
   memory.Free(range);
   std::optional<Allocations::Scratch> frequencies;
-  if (by_frequency) frequencies = memory.Allocate(indices * kIndexBytes, kFactory);
+  if (by_frequency) {
+    // Two scans by key count equal indices.
+    frequencies = memory.Allocate(indices * kIndexBytes, kFactory);
+    for (int i = 0; i < 2; ++i) Use(ScanByKeyBytes(indices, op.target()), memory);
+  }
   AddSegments(op, indices, memory);
   allocations::Free(frequencies, memory);
   memory.Free(places);

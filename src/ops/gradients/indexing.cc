@@ -63,7 +63,7 @@ Tensor GatherSelf(Dispatcher& d, const Backward& b) {
 // self, indices
 Tensor IndexSelf(Dispatcher& d, const Backward& b) {
   const Tensor zeros = d.Call("aten::new_zeros", b.grad(), SelfSizes(b));
-  return d.Call("aten::index_put_", zeros, b.saved_list(1), b.grad(), true);
+  return d.Call("aten::_index_put_impl_", zeros, b.saved_list(1), b.grad(), true, true);
 }
 
 // self, mask

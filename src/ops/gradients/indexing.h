@@ -62,6 +62,9 @@ inline constexpr Gradient kUnsafeIndexPut{
     {GradientOf(0, {1}, UnsafeIndexPutSelf), GradientOf(2, {1}, UnsafeIndexPutValues)}};
 inline constexpr Gradient kIndexPut{
     "IndexPutBackward0", {GradientOf(0, {1}, IndexPutSelf), GradientOf(2, {1}, IndexPutValues)}};
+inline constexpr Gradient kIndexPutImpl{
+    "IndexPutImplBackward0",
+    {GradientOf(0, {1}, IndexPutSelf), GradientOf(2, {1}, IndexPutValues)}};
 inline constexpr Gradient kScatter{
     "ScatterBackward0", {GradientOf(0, {2}, ScatterSelf), GradientOf(3, {2}, ScatterSource)}};
 inline constexpr Gradient kScatterNumber{"ScatterBackward1", {GradientOf(0, {2}, ScatterSelf)}};

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Most are kernels of their own; what reaches the statistics of a group norm goes on step by step.
 
 #include "ops/gradients/normalization.h"
+
+#include "ops/rules/memory_format.h"
 
 namespace steelyard::gradients {
 
@@ -9,6 +13,15 @@ std::vector<Tensor> BatchNorm(Dispatcher& d, const Backward& b) {
   return d.CallMany("aten::native_batch_norm_backward", b.grad(), b.saved(0), b.saved(1),
                     b.saved(3), b.saved(4), b.result(1), b.result(2), b.op().arg(5), b.op().arg(7),
                     d.Mask({b.needs(0), b.needs(1), b.needs(2)}));
+}
+
+// The same by cuDNN, which gives all three gradients and has none without training.
+std::vector<Tensor> CudnnBatchNorm(Dispatcher& d, const Backward& b) {
+  if (!b.op().boolean(5)) return BatchNorm(d, b);
+  const Tensor image = b.saved(0);
+  const Tensor gradient = d.Call("aten::contiguous", b.grad(), SuggestedFormat(image.view()));
+  return d.CallMany("aten::cudnn_batch_norm_backward", image, gradient, b.saved(1), b.saved(3),
+                    b.saved(4), b.result(1), b.result(2), b.op().arg(7), b.result(3));
 }
 
 // input, weight, bias, training, momentum, eps

@@ -12,6 +12,7 @@
 namespace steelyard::gradients {
 
 std::vector<Tensor> BatchNorm(Dispatcher& d, const Backward& b);
+std::vector<Tensor> CudnnBatchNorm(Dispatcher& d, const Backward& b);
 std::vector<Tensor> BatchNormOfBatch(Dispatcher& d, const Backward& b);
 std::vector<Tensor> GroupNorm(Dispatcher& d, const Backward& b);
 std::vector<Tensor> RootNorm(Dispatcher& d, const Backward& b);
@@ -23,6 +24,11 @@ inline constexpr Gradient kBatchNorm =
     Gradient("NativeBatchNormBackward0", {kOfBatchNorm}).OnlyOf({0});
 inline constexpr Gradient kBatchNormLegit =
     Gradient("NativeBatchNormLegitBackward0", {kOfBatchNorm}).OnlyOf({0});
+inline constexpr Gradient kCudnnBatchNorm =
+    Gradient("CudnnBatchNormBackward0",
+             {GradientsOf({0, 1, 2}, {0, 1, 3, 4, ResultAt(1), ResultAt(2), ResultAt(3)},
+                          CudnnBatchNorm)})
+        .OnlyOf({0});
 inline constexpr Gradient kBatchNormOfBatch =
     Gradient("NativeBatchNormLegitBackward1",
              {GradientsOf({0, 1, 2}, {0, 1, ResultAt(1), ResultAt(2)}, BatchNormOfBatch)})

@@ -311,6 +311,15 @@ Tensor ExtremesSelf(Dispatcher& d, const Backward& b) {
 
 // evenly_distribute_backward
 Tensor ExtremeOfAll(Dispatcher& d, const Backward& b) {
+  if (d.target().device == Device::kCuda) {  // which asks for no number
+    const Tensor missing = d.Call("aten::isnan", b.saved(0));
+    const Tensor none = d.Call("aten::isnan", b.result());
+    const Tensor mask = d.Call("aten::eq.Tensor", b.saved(0), b.result());
+    d.Call("aten::logical_and_", missing, none);
+    d.Call("aten::logical_or_", mask, missing);
+    const Tensor count = d.Call("aten::sum", mask);
+    return d.Call("aten::mul.Tensor", mask, d.Call("aten::div.Tensor", b.grad(), count));
+  }
   Tensor missing = d.Call("aten::isnan", b.result());
   const Tensor mask = d.Call("aten::eq.Tensor", b.saved(0), b.result());
   missing.reset();

@@ -39,6 +39,10 @@ bool LiesDense(const TensorView& tensor, bool channels_last) {
                        : tensor.is_contiguous();
 }
 
+std::int64_t SuggestedFormat(const TensorView& tensor) {
+  return IsChannelsLast(tensor.sizes(), tensor.strides()) ? kChannelsLastFormat : kContiguousFormat;
+}
+
 Dims StridesIn(MemoryFormat format, const TensorView& tensor) {
   if (format == MemoryFormat::kPreserve) {
     return EmptyLikeStrides(tensor.sizes(), tensor.strides());

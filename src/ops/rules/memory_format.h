@@ -15,7 +15,9 @@ enum class MemoryFormat : std::uint8_t { kPreserve, kContiguous, kChannelsLast }
 // Argument i. Files name the format; schemas and decompositions number it as c10::MemoryFormat.
 MemoryFormat FormatOf(const OpView& op, int i, MemoryFormat missing);
 // As decompositions pass it.
-inline constexpr std::int64_t kContiguousFormat = 0;
+inline constexpr std::int64_t kContiguousFormat = 0, kChannelsLastFormat = 2;
+// That which the strides of a tensor suggest, as passed by decompositions.
+std::int64_t SuggestedFormat(const TensorView& tensor);
 
 // Whether its elements lie without gaps in this order: channels last, or else row by row.
 bool LiesDense(const TensorView& tensor, bool channels_last);

@@ -3,6 +3,7 @@
 #include "ops/rules/normalization.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/layout.h"
 #include "ops/rules/window.h"
@@ -36,11 +37,19 @@ bool ChannelsAreAdjacent(const TensorView& image) {
   return work::Elements(window::Spatial(image.sizes())) == Count(1);
 }
 
-bool UsesCudnn(const OpView& op, int input) {
-  const TensorView image = op.tensor(input), weight = op.tensor(input + 1);
-  if (op.target().device != Device::kCuda || !weight.defined() || image.rank() < 3) return false;
+bool UsesCudnn(const OpView& op) {
+  constexpr std::int64_t kMostImages = 880801, kMostImagesAsTheyAre = 65535;
+  constexpr double kLeastEpsilon = 0;
+  const TensorView image = op.self();
+  const bool trains = op.boolean(5), has_statistics = op.given(3) && op.given(4);
+  const bool complete =
+      op.given(1) && op.given(2) && (has_statistics || (!op.given(3) && !op.given(4) && trains));
+  if (op.target().device != Device::kCuda || !complete || image.rank() < 3) return false;
+  if (image.size(0) > (trains ? kMostImages : kMostImagesAsTheyAre) || op.real(7) < kLeastEpsilon ||
+      image.count() > std::numeric_limits<std::int32_t>::max())
+    return false;
   const DType dtype = image.dtype();
-  if (dtype == DType::kFloat16) return weight.dtype() == DType::kFloat32;
+  if (dtype == DType::kFloat16) return op.tensor(1).dtype() == DType::kFloat32;
   return dtype == DType::kFloat32 || dtype == DType::kFloat64;
 }
 

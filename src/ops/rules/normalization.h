@@ -23,8 +23,8 @@ bool IsDenseImage(const TensorView& image);
 // channels-last ones.
 bool ChannelsAreAdjacent(const TensorView& image);
 
-// Whether cuDNN normalizes a batch on CUDA: of a batch norm or of its gradients, where the image is
-// the argument `input` and its weight the next.
-bool UsesCudnn(const OpView& op, int input);
+// Whether cuDNN normalizes a batch on CUDA: of batch_norm's arguments (input, weight, bias,
+// running_mean, running_var, training, momentum, eps, cudnn_enabled, which it does not look at).
+bool UsesCudnn(const OpView& op);
 
 }  // namespace steelyard::normalization

@@ -30,5 +30,19 @@ TEST(CudaEmbedding, ManyIndicesOfManyRowsAreAddedUpInParts) {
                   -8000, -8, -32768, -32768, -32768));
 }
 
+TEST(CudaEmbedding, FrequenciesAreScannedTwice) {
+  EXPECT_THAT(
+      CudaBytesOf("aten::embedding_dense_backward(f32[3500,16], i64[3500], 100, -1, True)"),
+      ElementsAre(28000, 28000, 28000, 3583, -3583, -28000, 28000, 1279, -1279, 1279, -1279, 6400,
+                  28000, 8, 28000, 1279, -1279, -28000, 800, 800, 1279, -1279, 8, 3600, 3600, -3600,
+                  -3600, -8, -800, -800, -8, -28000, -28000, -28000, -28000));
+}
+
+// 32 rows of 8 numbers in float32, for the gradient in bfloat16.
+TEST(CudaEmbedding, HalfPrecisionIsAddedUpAtOnceInFloat32) {
+  EXPECT_THAT(CudaBytesOf("aten::embedding_dense_backward(bf16[4096,8], i64[4096], 32, -1, False)"),
+              testing::IsSupersetOf({512, 1024, -1024}));
+}
+
 }  // namespace
 }  // namespace steelyard
