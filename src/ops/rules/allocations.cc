@@ -7,10 +7,13 @@
 #include "ops/rules/allocations.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
 #include <span>
-#include <vector>
 
 #include "ir/layout.h"
+#include "ops/rules/given.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/work.h"
 
@@ -30,25 +33,21 @@ bool CopiesByBlocks(const TensorView& from, std::span<const std::int64_t> stride
          from.count() >= kBlockElements;
 }
 
-std::vector<TensorView> Given(const OpView& op, std::span<const int> operands) {
-  std::vector<TensorView> out;
-  for (int i : operands) {
-    if (op.given(i)) out.push_back(op.tensor(i));
+// The operands in a common dtype, as long as the kernel runs.
+class Casts {
+ public:
+  Casts(const GivenTensors& operands, DType dtype, Allocations& memory) : count_(operands.size()) {
+    std::size_t next = 0;
+    for (const TensorView& operand : operands) scratches_[next++] = Cast(operand, dtype, memory);
   }
-  return out;
-}
+  void FreeLastFirst(Allocations& memory, std::string_view label = {}) const {
+    for (std::size_t i = count_; i-- > 0;) Free(scratches_[i], memory, label);
+  }
 
-using Scratches = std::vector<std::optional<Allocations::Scratch>>;
-
-Scratches CastAll(std::span<const TensorView> operands, DType dtype, Allocations& memory) {
-  Scratches casts;
-  for (const TensorView& operand : operands) casts.push_back(Cast(operand, dtype, memory));
-  return casts;
-}
-
-void FreeLastFirst(const Scratches& casts, Allocations& memory, std::string_view label = {}) {
-  for (std::size_t i = casts.size(); i-- > 0;) Free(casts[i], memory, label);
-}
+ private:
+  std::array<std::optional<Allocations::Scratch>, GivenTensors::kMost> scratches_;
+  std::size_t count_;
+};
 
 bool EmptyMakes(const TensorView& t) {
   // The strides themselves: those of dimensions of size 1 tell the order of the dimensions too.
@@ -59,10 +58,10 @@ bool EmptyMakes(const TensorView& t) {
 
 void IterateLabelled(const OpView& op, Promotion promotion, std::span<const int> operands,
                      std::string_view label, Allocations& memory) {
-  const std::vector<TensorView> given = Given(op, operands);
-  const Scratches casts = CastAll(given, shape::ComputeType(promotion, given), memory);
+  const GivenTensors given(op, operands);
+  const Casts casts(given, shape::ComputeType(promotion, given), memory);
   memory.Output(0, label);
-  FreeLastFirst(casts, memory);
+  casts.FreeLastFirst(memory);
 }
 
 }  // namespace
@@ -88,14 +87,14 @@ void IterateByFactoryOver(const OpView& op, Promotion promotion, std::span<const
 
 void OverwriteFrom(const OpView& op, Promotion promotion, std::span<const int> operands,
                    Allocations& memory, std::string_view label) {
-  const std::vector<TensorView> given = Given(op, operands);
+  const GivenTensors given(op, operands);
   const DType common = shape::ComputeType(promotion, given);
   const bool buffered = op.self().dtype() != common;
   Allocations::Scratch buffer = 0;
   if (buffered) buffer = memory.Allocate(Bytes(op.self().count(), common), kEmptyLabel);
-  const Scratches casts = CastAll(given, common, memory);
+  const Casts casts(given, common, memory);
   if (buffered) memory.Free(buffer, label);
-  FreeLastFirst(casts, memory, label);
+  casts.FreeLastFirst(memory, label);
 }
 
 std::int64_t Bytes(Count count, DType dtype) {

@@ -13,19 +13,11 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/rules/given.h"
 #include "ops/rules/promote.h"
 
 namespace steelyard::shape {
 namespace {
-
-std::vector<TensorView> Given(const OpView& op, std::span<const int> operands) {
-  std::vector<TensorView> out;
-  out.reserve(operands.size());
-  for (int i : operands) {
-    if (op.given(i)) out.push_back(op.tensor(i));
-  }
-  return out;
-}
 
 int CategoryOf(DType dtype) {
   if (IsComplex(dtype)) return 3;
@@ -45,14 +37,14 @@ void Like(const TensorView& other, DType dtype, Outputs& out) {
 
 void IterateOver(const OpView& op, Promotion promotion, std::span<const int> operands,
                  Outputs& out) {
-  const std::vector<TensorView> given = Given(op, operands);
+  const GivenTensors given(op, operands);
   const DType computed = ComputeType(promotion, given);
   AddIterated(GivenType(promotion, computed), computed, given, out);
 }
 
 void OverwriteFrom(const OpView& op, Promotion promotion, std::span<const int> operands,
                    Outputs& out) {
-  const std::vector<TensorView> given = Given(op, operands);
+  const GivenTensors given(op, operands);
   const TensorView self = op.self();
   RequireWritable(self);
   const DType computed = GivenType(promotion, ComputeType(promotion, given));
