@@ -53,7 +53,7 @@ def steps_of_row(row: Row) -> list[Step]:
         step
         for step in alone + together
         if not any(map(is_expanded, leaves_of(step)))
-        and not processor.runs_other_kernels(row, step.call)
+        and not (row.family == "convolution" and processor.runs_other_kernels(row, step.call))
     ]
 
 

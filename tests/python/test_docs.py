@@ -129,7 +129,7 @@ def test_commands_of_readme_run(command: str, reader: Path, steelyard: str) -> N
     if words[1] == "run" and "STEELYARD_ENGINE" not in os.environ:
         pytest.skip("the engine is not built")
     if words[1] == "run":
-        # Small, because a processor without bfloat16 takes minutes for a step of the example's sizes.
+        # Small: a processor without bfloat16 takes minutes for a step of the example.
         words += ["--warmup", "0", "--number", "1", "--repeat", "1", "--batch", "1", "--seq", "16"]
     done = subprocess.run([steelyard, *words[1:]], cwd=reader, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
