@@ -21,7 +21,6 @@
 #include <utility>
 #include <vector>
 
-#include "ir/layout.h"
 #include "ops/dispatch/graph_plan.h"
 #include "pass/append_call.h"
 #include "pass/outline.h"
@@ -56,7 +55,7 @@ class Units {
            a = program_.modules[a].parent) {
         if (!named_[a]) continue;
         return Unexpected(Unsupported(
-            fmt::format("\"{}\" is a unit within the unit \"{}\"", Path(m), Path(a)),
+            fmt::format(R"("{}" is a unit within the unit "{}")", Path(m), Path(a)),
             std::string(kFlag), "Name one of them: a unit within a unit is not modelled."));
       }
       unit_of_module_[m] = static_cast<UnitIndex>(modules_.size());
@@ -160,7 +159,7 @@ class Units {
       if (fresh) parameters_.emplace_back(parameter.value, unit);
       if (known->second == unit) continue;
       return Unexpected(InvalidInput(
-          fmt::format("\"{}\" belongs to the unit \"{}\" and to \"{}\"", name, path(known->second),
+          fmt::format(R"("{}" belongs to the unit "{}" and to "{}")", name, path(known->second),
                       path(unit)),
           std::string(kFlag), "fully_shard refuses it, too: name a module that has all of it."));
     }
@@ -255,7 +254,7 @@ class Sharding {
       }
       if (stranger == kNoId) continue;
       return Unexpected(
-          InvalidInput(fmt::format("the parameter \"{}\" is used outside of its unit, \"{}\"",
+          InvalidInput(fmt::format(R"(the parameter "{}" is used outside of its unit, "{}")",
                                    program_.text(program_.values[stranger].name),
                                    units_.path(units_.owner(stranger))),
                        std::string(kFlag),

@@ -552,7 +552,7 @@ OfBoth OfSolution(Dispatcher& d, const LeastSquares& x, const Tensor& grad) {
 // Of the sums of squares that are left over; what the solution says is added to it.
 OfBoth OfResiduals(Dispatcher& d, const LeastSquares& x, const Tensor& result, const Tensor& grad,
                    const OfBoth& of_solution) {
-  const auto add = [&](const Tensor& before, Tensor own) {
+  const auto add = [&](const Tensor& before, const Tensor& own) {
     return before.defined() ? d.Call("aten::add.Tensor", before, own) : own;
   };
   OfBoth out;

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -39,6 +38,7 @@ void Sharder::AddParameter(UnitIndex unit, Tensor part, std::int64_t rows) {
 
 std::vector<Tensor> Sharder::WholeOnes(const Unit& unit) {
   std::vector<Tensor> out;
+  out.reserve(unit.parameters.size());
   for (const Parameter& parameter : unit.parameters) out.push_back(parameter.whole);
   return out;
 }
