@@ -146,7 +146,7 @@ class SkippingClassifier(nn.Module):
 
 
 class SpectralFilter(nn.Module):
-    """What complex vectors say without their phases: of a Hermitian, a general and a wide matrix."""
+    """What complex vectors say without their phases: of Hermitian, general and wide matrices."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
