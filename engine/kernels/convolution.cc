@@ -27,42 +27,49 @@ struct Windows {
   Sizes stride, padding, dilation;
 };
 
+// The tensors that every convolution begins with.
+struct ForwardOperands {
+  explicit ForwardOperands(Taken& taken)
+      : self(taken.Tensor()), weight(taken.Tensor()), bias(taken.Optional()) {}
+  at::Tensor self, weight;
+  std::optional<at::Tensor> bias;
+};
+
 void TransposedConvolution(Stack* stack) {
   Taken taken(stack);
-  const at::Tensor self = taken.Tensor();
-  const at::Tensor weight = taken.Tensor();
-  const std::optional<at::Tensor> bias = taken.Optional();
+  const ForwardOperands of(taken);
   Windows windows{.stride = taken.Integers(), .padding = taken.Integers(), .dilation = {}};
   const Sizes output_padding = taken.Integers();
   windows.dilation = taken.Integers();
-  stack->emplace_back(at::convolution(self, weight, bias, windows.stride, windows.padding,
+  stack->emplace_back(at::convolution(of.self, of.weight, of.bias, windows.stride, windows.padding,
                                       windows.dilation, true, output_padding, taken.Integer()));
 }
 
 bool OneDnnConvolvesBFloat16() {
-  Stack answer;
-  c10::Dispatcher::singleton()
-      .findSchemaOrThrow("mkldnn::_is_mkldnn_bf16_supported", "")
-      .callBoxed(&answer);
-  return answer.front().toBool();
+  static const bool answer = [] {
+    Stack stack;
+    c10::Dispatcher::singleton()
+        .findSchemaOrThrow("mkldnn::_is_mkldnn_bf16_supported", "")
+        .callBoxed(&stack);
+    return stack.front().toBool();
+  }();
+  return answer;
 }
 
 // self, weight, bias, padding, stride, dilation, groups. The program was made for a processor on
 // which oneDNN convolves in all of its dtypes; on others PyTorch has kernels of its own.
 void OneDnnConvolution(Stack* stack) {
   Taken taken(stack);
-  const at::Tensor self = taken.Tensor();
-  const at::Tensor weight = taken.Tensor();
-  const std::optional<at::Tensor> bias = taken.Optional();
+  const ForwardOperands of(taken);
   Windows windows{.stride = {}, .padding = taken.Integers(), .dilation = {}};
   windows.stride = taken.Integers();
   windows.dilation = taken.Integers();
   const std::int64_t groups = taken.Integer();
-  stack->emplace_back(self.scalar_type() != at::kBFloat16 || OneDnnConvolvesBFloat16()
-                          ? at::mkldnn_convolution(self, weight, bias, windows.padding,
+  stack->emplace_back(of.self.scalar_type() != at::kBFloat16 || OneDnnConvolvesBFloat16()
+                          ? at::mkldnn_convolution(of.self, of.weight, of.bias, windows.padding,
                                                    windows.stride, windows.dilation, groups)
-                          : at::convolution(self, weight, bias, windows.stride, windows.padding,
-                                            windows.dilation, false,
+                          : at::convolution(of.self, of.weight, of.bias, windows.stride,
+                                            windows.padding, windows.dilation, false,
                                             Sizes(windows.stride.size(), 0), groups));
 }
 

@@ -343,6 +343,13 @@ void RequireRootFor(const TensorView& sides, const TensorView& root) {
                       sides.size(-2));
 }
 
+// A matrix for each system, where these are the sizes of the solutions.
+Dims FactorSizes(const TensorView& a, const Dims& solutions) {
+  Dims sizes = solutions;
+  sizes[sizes.size() - 1] = sizes[sizes.size() - 2] = a.size(-1);
+  return sizes;
+}
+
 // self, A, upper: both of the same batches, which the kernel trusts its caller for
 std::vector<Tensor> CholeskySolveParts(Dispatcher& d, const OpView& op) {
   RequireHost(d.target());
@@ -359,8 +366,7 @@ std::vector<Tensor> CholeskySolve(Dispatcher& d, const OpView& op) {
   const TensorView b = op.self(), a = op.tensor(1);
   RequireRootFor(b, a);
   const Dims sizes = SolutionSizes(a, b);
-  Dims factor = sizes;
-  factor[factor.size() - 1] = factor[factor.size() - 2] = a.size(-1);
+  const Dims factor = FactorSizes(a, sizes);
   const Tensor sides = d.Call("aten::expand", op.arg(0), sizes);
   const Tensor spread = d.Call("aten::expand", op.arg(1), factor);
   return {d.Call("aten::_cholesky_solve_helper", sides, spread, op.arg(2))};
@@ -376,9 +382,7 @@ bool LiesByColumns(const TensorView& a) {
 }
 // Whether A is what every system of the batch has, and not one that is repeated.
 bool IsWhole(const TensorView& a, const Dims& sizes) {
-  Dims factor = sizes;
-  factor[factor.size() - 1] = factor[factor.size() - 2] = a.size(-1);
-  return work::Elements(factor) == work::Elements(a);
+  return work::Elements(FactorSizes(a, sizes)) == work::Elements(a);
 }
 // A conjugate that lies by columns is read as the adjoint of what is stored, from the other side.
 bool ReadsAdjoint(const TensorView& a, const Dims& sizes) {
@@ -409,10 +413,8 @@ void TriangularAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0, adjoint ? std::string_view() : "aten::resize_");
   if (adjoint || out.count() == 0) return;
   if (IsWhole(a, sizes) && (a.is_contiguous() || LiesByColumns(a))) return;
-  Dims factor = sizes;
-  factor[factor.size() - 1] = factor[factor.size() - 2] = a.size(-1);
-  memory.Free(
-      memory.Allocate(allocations::Bytes(work::Elements(factor), a.dtype()), "aten::empty"));
+  const Count elements = work::Elements(FactorSizes(a, sizes));
+  memory.Free(memory.Allocate(allocations::Bytes(elements, a.dtype()), "aten::empty"));
 }
 Work TriangularWork(const OpView& op) {
   return {.alu = work::Elements(op.output()) * op.self().size(-1)};

@@ -25,6 +25,7 @@
 #include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
+#include "support/rounding.h"
 
 namespace steelyard::ops {
 namespace {
@@ -68,7 +69,7 @@ std::vector<Tensor> RunUnit(Dispatcher& d, const OpView& op) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (i < arguments.size()) operands[i] = arguments[i];
     if (!operands[i].defined()) continue;
-    Tensor whole = sharder.WholeOf(operands[i].id());
+    Tensor whole = sharder.WholeOf(unit, operands[i].id());
     if (whole.defined()) operands[i] = std::move(whole);
   }
   arguments.clear();
@@ -102,50 +103,51 @@ void AllocateTold(Count numbers, Allocations& memory) {
 }
 Count Tiles(const std::vector<std::int64_t>& bytes, std::int64_t tile) {
   Count tiles;
-  for (const std::int64_t size : bytes) tiles += (size + tile - 1) / tile;
+  for (const std::int64_t size : bytes) tiles += DivideUp(size, tile);
   return tiles;
+}
+
+// What a process has of each tensor, of an even part of its rows, rounded up.
+std::vector<std::int64_t> PartBytes(const std::vector<TensorView>& tensors, std::int64_t ranks) {
+  std::vector<std::int64_t> parts;
+  parts.reserve(tensors.size());
+  for (const TensorView& whole : tensors) {
+    const std::int64_t rows = whole.size(0);
+    parts.push_back(rows == 0 ? 0 : whole.bytes() / rows * DivideUp(rows, ranks));
+  }
+  return parts;
 }
 
 // split_with_sizes_copy: a part of each process goes to each parameter.
 void CopyOutAllocations(const OpView& op, Allocations& memory) {
   const std::int64_t ranks = op.integer(1);
-  std::vector<std::int64_t> parts;
-  for (const TensorView& whole : op.tensors(0)) {
-    const std::int64_t rows = whole.size(0);
-    const std::int64_t padded = (rows + ranks - 1) / ranks;
-    parts.push_back(rows == 0 ? 0 : whole.bytes() / rows * padded);
-  }
+  const std::vector<std::int64_t> parts = PartBytes(op.tensors(0), ranks);
   const Target& target = op.target();
   const std::int64_t most =
       std::int64_t{target.multiprocessors} * target.multiprocessor_threads / 128 * 2;
   const std::int64_t passes =
-      std::max<std::int64_t>(1, (Tiles(parts, kTile).value() * ranks + most - 1) / most);
+      std::max<std::int64_t>(1, DivideUp(Tiles(parts, kTile).value() * ranks, most));
   const auto at_once =
       std::min(static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(passes)))), ranks);
-  const std::int64_t tile = kTile * ((passes + at_once - 1) / at_once);
+  const std::int64_t tile = kTile * DivideUp(passes, at_once);
   AllocateTold(Tiles(parts, tile) + 4 * static_cast<std::int64_t>(parts.size()) + 1, memory);
 }
 
 // _chunk_cat: gradients, output, ranks. What has no whole number of parts is copied into what has.
 void PadAllocations(const OpView& op, Allocations& memory) {
   const std::int64_t ranks = op.integer(2);
+  const std::vector<TensorView> gradients = op.tensors(0);
+  const std::vector<std::int64_t> parts = PartBytes(gradients, ranks);
   std::vector<Allocations::Scratch> padded;
-  for (const TensorView& gradient : op.tensors(0)) {
-    const std::int64_t rows = gradient.size(0), part = (rows + ranks - 1) / ranks;
-    if (part * ranks == rows) continue;
-    padded.push_back(memory.Allocate(gradient.bytes() / rows * part * ranks, "aten::empty"));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] * ranks == gradients[i].bytes()) continue;
+    padded.push_back(memory.Allocate(parts[i] * ranks, "aten::empty"));
   }
   for (const Allocations::Scratch scratch : padded) memory.Free(scratch, "aten::_chunk_cat");
 }
 
 void ChunkCatAllocations(const OpView& op, Allocations& memory) {
-  const std::int64_t ranks = op.integer(2);
-  std::vector<std::int64_t> parts;
-  for (const TensorView& gradient : op.tensors(0)) {
-    const std::int64_t rows = gradient.size(0);
-    const std::int64_t padded = (rows + ranks - 1) / ranks;
-    parts.push_back(rows == 0 ? 0 : gradient.bytes() / rows * padded);
-  }
+  const std::vector<std::int64_t> parts = PartBytes(op.tensors(0), op.integer(2));
   AllocateTold(Tiles(parts, kTile) + 6 * static_cast<std::int64_t>(parts.size()) + 2, memory);
 }
 
@@ -205,12 +207,11 @@ constexpr OpDef Silent(const Words& words, DeviceAllocations allocations, WorkFn
                 Alias::kNone, traffic);
 }
 
-template <std::uint8_t kStream>
-constexpr OpDef OnAStream(const Words& words) {
+constexpr OpDef Room(const Words& words, AllocationsFn allocations) {
   return Kernel(Family::kDataMovement, words,
                 {.shape = GatheredShape,
                  .fusion = Fusion::kOpaque,
-                 .allocations = DeviceAllocations{OnStream<kStream>, OnStream<kStream>},
+                 .allocations = DeviceAllocations{allocations, allocations},
                  .work = work::Move,
                  .grad = kNoGradient,
                  .precision = precision::kFollow},
@@ -232,22 +233,17 @@ constexpr std::array kRows{
     Composite("steelyard::leave_fully_shard", "Ends the forward pass, with these results.",
               "(Tensor[] results) -> ()", "", Family::kControl, Leave, precision::kFollow,
               kNoGradient),
-    Kernel(Family::kDataMovement,
-           {"steelyard::gathered", "Memory for a parameter that was gathered.",
-            "(SymInt[] size, ScalarType? dtype=None) -> Tensor", "steelyard::gathered([6], f32)"},
-           {.shape = GatheredShape,
-            .fusion = Fusion::kOpaque,
-            .allocations = DeviceAllocations{GatheredAllocations, GatheredAllocations},
-            .work = work::Move,
-            .grad = kNoGradient,
-            .precision = precision::kFollow},
-           Alias::kNone, traffic::WriteOnly),
-    OnAStream<kGatherStream>({"steelyard::gather_buffer", "Memory for all processes' parts.",
-                              "(SymInt[] size, ScalarType? dtype=None) -> Tensor",
-                              "steelyard::gather_buffer([6], f32)"}),
-    OnAStream<kReduceStream>({"steelyard::reduced_buffer", "Memory for parts of gradients.",
-                              "(SymInt[] size, ScalarType? dtype=None) -> Tensor",
-                              "steelyard::reduced_buffer([6], f32)"}),
+    Room({"steelyard::gathered", "Memory for a parameter that was gathered.",
+          "(SymInt[] size, ScalarType? dtype=None) -> Tensor", "steelyard::gathered([6], f32)"},
+         GatheredAllocations),
+    Room(
+        {"steelyard::gather_buffer", "Memory for all processes' parts.",
+         "(SymInt[] size, ScalarType? dtype=None) -> Tensor", "steelyard::gather_buffer([6], f32)"},
+        OnStream<kGatherStream>),
+    Room({"steelyard::reduced_buffer", "Memory for parts of gradients.",
+          "(SymInt[] size, ScalarType? dtype=None) -> Tensor",
+          "steelyard::reduced_buffer([6], f32)"},
+         OnStream<kReduceStream>),
     Silent({"steelyard::renew_storage", "A gathered parameter gets its memory back.",
             "(Tensor self) -> ()", "steelyard::renew_storage(f32[2,3])"},
            {Renew, Renew}, GatherWork, traffic::ReadAllWriteAll),

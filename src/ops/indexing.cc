@@ -433,6 +433,14 @@ constexpr OpDef Kernel(OpName name, std::string_view summary, Signature signatur
                 Alias::kNone, traffic);
 }
 
+constexpr OpDef Put(const Words& words, Gradient grad) {
+  return Kernel(
+      Family::kIndexing, words,
+      {IndexPutShape, Fusion::kOpaque, DeviceAllocations{IndexPutAllocations, IndexPutOnCuda},
+       IndexPutWork, grad, precision::kFollow},
+      Alias::kInPlace, IndexPutTraffic);
+}
+
 constexpr OpDef Call(OpName name, std::string_view summary, Signature signature,
                      std::string_view example, DecomposeFn decompose,
                      Gradient grad = kGradientFromParts) {
@@ -450,23 +458,16 @@ constexpr std::array kRows{
                    "(Tensor self, Tensor?[] indices) -> Tensor",
                    "aten::index.Tensor(f32[4,6,8], [None, i64[3,1], i32[2]])", gradients::kIndex,
                    IndexShape, {IndexAllocations, IndexOnCuda})),
-    Kernel(
-        Family::kIndexing,
-        {"aten::index_put_", "Overwrites, or adds to, elements chosen by a list of index tensors.",
+    Put({"aten::index_put_", "Overwrites, or adds to, elements chosen by a list of index tensors.",
          "(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) "
          "-> Tensor(a!)",
          "aten::index_put_(f32[4,6], [i64[3]], f32[3,6], True)"},
-        {IndexPutShape, Fusion::kOpaque, DeviceAllocations{IndexPutAllocations, IndexPutOnCuda},
-         IndexPutWork, gradients::kIndexPut, precision::kFollow},
-        Alias::kInPlace, IndexPutTraffic),
-    Kernel(Family::kIndexing,
-           {"aten::_index_put_impl_", "The same; `unsafe` says that indices need no check.",
-            "(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool "
-            "unsafe=False) -> Tensor(a!)",
-            "aten::_index_put_impl_(f32[4,6], [i64[3]], f32[3,6], True, True)"},
-           {IndexPutShape, Fusion::kOpaque, DeviceAllocations{IndexPutAllocations, IndexPutOnCuda},
-            IndexPutWork, gradients::kIndexPutImpl, precision::kFollow},
-           Alias::kInPlace, IndexPutTraffic),
+        gradients::kIndexPut),
+    Put({"aten::_index_put_impl_", "The same; `unsafe` says that indices need no check.",
+         "(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, bool "
+         "unsafe=False) -> Tensor(a!)",
+         "aten::_index_put_impl_(f32[4,6], [i64[3]], f32[3,6], True, True)"},
+        gradients::kIndexPutImpl),
     CopyingOut(Casting(
         precision::kPromoteOnCuda,
         Call("aten::index_put", "A copy in which elements chosen by index tensors are overwritten.",

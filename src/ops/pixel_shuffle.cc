@@ -85,24 +85,25 @@ void PixelUnshuffleShape(const OpView& op, Outputs& out) {
   AddImage(op, sizes, out);
 }
 
-void ChannelShuffleShape(const OpView& op, Outputs& out) {
-  const TensorView self = op.self();
-  RequireImage(self);
-  const std::int64_t groups = op.integer(1);
-  if (groups <= 0 || self.size(1) % groups != 0) {
-    Refuse(fmt::format("{} channels in {} groups", self.size(1), groups));
+std::int64_t GroupsOf(const OpView& op) {
+  RequireImage(op.self());
+  const std::int64_t channels = op.self().size(1), groups = op.integer(1);
+  if (groups <= 0 || channels % groups != 0) {
+    Refuse(fmt::format("{} channels in {} groups", channels, groups));
   }
-  AddImage(op, Dims(self.sizes()), out);
+  return groups;
+}
+
+void ChannelShuffleShape(const OpView& op, Outputs& out) {
+  GroupsOf(op);
+  AddImage(op, Dims(op.self().sizes()), out);
 }
 
 // On CUDA there is no kernel.
 std::vector<Tensor> ChannelShuffle(Dispatcher& d, const OpView& op) {
   if (d.target().device == Device::kCuda) {
     const TensorView self = op.self();
-    RequireImage(self);
-    const std::int64_t groups = op.integer(1);
-    if (groups <= 0 || self.size(1) % groups != 0)
-      Refuse(fmt::format("{} channels in {} groups", self.size(1), groups));
+    const std::int64_t groups = GroupsOf(op);
     const Tensor grouped =
         d.Call("aten::reshape", op.arg(0), Dims{self.size(0), groups, self.size(1) / groups, -1});
     const Tensor dealt =

@@ -358,18 +358,16 @@ constexpr Gradient kChanceGradient{
     "BernoulliBackward1",
     {GradientOf(1, {}, ZerosLikeChance), GradientOf(0, {}, gradients::Zeros)}};
 // The kernel of CUDA reads chances of float64 for float64, else of float32.
-void ChanceOnCuda(const OpView& op, Allocations& memory) {
-  const TensorView p = op.tensor(1);
-  const bool is_double = op.self().dtype() == DType::kFloat64;
-  const DType read = is_double ? DType::kFloat64 : DType::kFloat32;
+void ReadChances(const TensorView& p, DType of, Allocations& memory) {
+  const DType read = of == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   if (p.dtype() != read) memory.Free(memory.Allocate(allocations::Bytes(p.count(), read)));
+}
+void ChanceOnCuda(const OpView& op, Allocations& memory) {
+  ReadChances(op.tensor(1), op.self().dtype(), memory);
 }
 void OwnChanceOnCuda(const OpView& op, Allocations& memory) {
   memory.Output(0);
-  const TensorView p = op.self();
-  const DType read = p.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-  if (p.dtype() != read && p.count() > 0)
-    memory.Free(memory.Allocate(allocations::Bytes(p.count(), read)));
+  ReadChances(op.self(), op.self().dtype(), memory);
 }
 template <Label kTarget>
 std::vector<Tensor> DrawnIntoCopy(Dispatcher& d, const OpView& op) {

@@ -25,6 +25,7 @@
 #include "pass/append_call.h"
 #include "pass/outline.h"
 #include "pass/parameter_pattern.h"
+#include "support/rounding.h"
 
 namespace steelyard {
 namespace {
@@ -44,7 +45,7 @@ bool IsNumbered(std::string_view path) {
 class Units {
  public:
   Units(const Program& program, const TrainOptions& options)
-      : program_(program), options_(options), named_(program.modules.size(), false) {}
+      : program_(program), options_(options) {}
 
   Status Find() {
     SY_RETURN_IF_ERROR(Name());
@@ -81,14 +82,7 @@ class Units {
 
   Status Name() {
     const std::vector<std::string>& patterns = options_.parallel.units;
-    for (const std::string& pattern : patterns) {
-      bool any = false;
-      for (ModuleId m = 1; m < named_.size(); ++m) {
-        if (!MatchesPattern(pattern, Path(m))) continue;
-        named_[m] = any = true;
-      }
-      if (!any) return Unexpected(NoModuleMatches(program_, pattern, kFlag));
-    }
+    SY_ASSIGN_OR_RETURN(named_, ModulesMatching(program_, patterns, kFlag));
     if (patterns.empty()) NameLayers();
     return {};
   }
@@ -228,10 +222,7 @@ class Sharding {
     SY_ASSIGN_OR_RETURN(const std::vector<CallNodes> regions,
                         CallNodesOf(program_, units_.named(), kFlag));
     if (regions.empty() && !options_.parallel.units.empty()) {
-      return Unexpected(InvalidInput("no operator runs in a module of that name",
-                                     std::string(kFlag),
-                                     "A container, such as a ModuleList, is never called: name "
-                                     "what it contains, as in 'encoder.layer.*'."));
+      return Unexpected(NothingRunsIn(kFlag));
     }
     Outline(program_, regions, kRunUnit, [&](const CallNodes& region) {
       return Argument::OfInt(std::int64_t{units_.unit_of(region.module)});
@@ -279,10 +270,11 @@ class Sharding {
 
   // The root's parameters as a whole are results of the first call.
   void WriteEnter() {
-    std::vector<Argument> parameters, owners, names;
+    std::vector<Argument> parameters, rows, owners, names;
     std::vector<ValueId> whole;
     for (const auto& [id, unit] : units_.parameters()) {
       parameters.push_back(Argument::OfValue(id));
+      rows.push_back(Argument::OfInt(program_.sizes(id)[0]));
       owners.push_back(Argument::OfInt(std::int64_t{unit}));
       if (unit != kRoot) continue;
       const std::span<const std::int64_t> sizes = program_.sizes(id);
@@ -293,10 +285,6 @@ class Sharding {
     }
     for (UnitIndex unit = 0; unit < units_.count(); ++unit) {
       names.push_back(Argument::OfString(program_.strings.Intern(units_.path(unit))));
-    }
-    std::vector<Argument> rows;
-    for (const auto& [id, unit] : units_.parameters()) {
-      rows.push_back(Argument::OfInt(program_.sizes(id)[0]));
     }
     const std::array args{Argument::OfList(program_.AddArguments(parameters)),
                           Argument::OfList(program_.AddArguments(rows)),
@@ -352,7 +340,7 @@ class Sharding {
   // torch.chunk: every process but the last ones has as many rows.
   void KeepPart(ValueId id) {
     Dims sizes(program_.sizes(id));
-    sizes[0] = (sizes[0] + options_.ranks - 1) / options_.ranks;
+    sizes[0] = DivideUp(sizes[0], options_.ranks);
     const ValueId part = AddResult(program_, "", program_.values[id].dtype, sizes);
     program_.values[id].dims = program_.values[part].dims;
   }

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "ops/dispatch/graph_plan.h"
+
 namespace steelyard {
 namespace {
 
@@ -94,16 +96,14 @@ class Regions {
 // The last node that uses each value; the end of the program for what it returns.
 std::vector<std::size_t> LastUses(const Program& program) {
   std::vector<std::size_t> last(program.values.size(), 0);
-  const auto use = [&](const auto& self, const Argument& argument, std::size_t at) -> void {
-    if (argument.kind == ArgKind::kValue) last[argument.value] = at;
-    if (argument.kind != ArgKind::kList) return;
-    for (const Argument& element : program.list(argument.list)) self(self, element, at);
+  const auto use = [&](const Argument& argument, std::size_t at) {
+    VisitValues(program, argument, [&](ValueId id) { last[id] = at; });
   };
   const std::vector<Node>& nodes = program.main().nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (const Argument& argument : program.args(nodes[i])) use(use, argument, i);
+    for (const Argument& argument : program.args(nodes[i])) use(argument, i);
   }
-  for (const Argument& output : program.main().outputs) use(use, output, nodes.size());
+  for (const Argument& output : program.main().outputs) use(output, nodes.size());
   return last;
 }
 
@@ -226,6 +226,12 @@ Result<std::vector<CallNodes>> CallNodesOf(const Program& program, const std::ve
   Regions regions(program, named);
   SY_RETURN_IF_ERROR(regions.Close(flag));
   return regions.TakeList();
+}
+
+Error NothingRunsIn(std::string_view flag) {
+  return InvalidInput("no operator runs in a module of that name", std::string(flag),
+                      "A container, such as a ModuleList, is never called: name what it contains, "
+                      "as in 'encoder.layer.*'.");
 }
 
 void Outline(Program& program, std::span<const CallNodes> regions, std::string_view op,

@@ -25,6 +25,9 @@ struct CallNodes {
 Result<std::vector<CallNodes>> CallNodesOf(const Program& program, const std::vector<bool>& named,
                                            std::string_view flag);
 
+// That there is no such call, of the modules that `flag` named.
+Error NothingRunsIn(std::string_view flag);
+
 // Moves each region into a graph that `op` runs in its place. Arguments of the call: the graph, how
 // many of the operands are the module's arguments, `option`, and the operands: tensors from outside
 // in the order of their first use, then parameters and buffers. Its results are what later nodes

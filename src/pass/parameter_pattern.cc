@@ -54,6 +54,21 @@ Error NoModuleMatches(const Program& program, std::string_view pattern, std::str
   return refusal("A pattern is the path of a module, with * and ?.");
 }
 
+Result<std::vector<bool>> ModulesMatching(const Program& program,
+                                          std::span<const std::string> patterns,
+                                          std::string_view flag) {
+  std::vector<bool> named(program.modules.size(), false);
+  for (const std::string& pattern : patterns) {
+    bool any = false;
+    for (std::size_t m = 1; m < named.size(); ++m) {
+      if (!MatchesPattern(pattern, program.text(program.modules[m].path))) continue;
+      named[m] = any = true;
+    }
+    if (!any) return Unexpected(NoModuleMatches(program, pattern, flag));
+  }
+  return named;
+}
+
 std::vector<bool> ParametersMatching(const Program& program, std::string_view pattern) {
   std::vector<bool> matching(program.values.size(), false);
   for (const NamedTensor& parameter : program.parameters) {

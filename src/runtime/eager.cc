@@ -50,9 +50,7 @@ class EagerRun final : public Allocations {
     const ValueId id = outputs_[static_cast<std::size_t>(i)];
     Storage& storage = storages_[program_.values[id].storage];
     if (storage.block != kNoBlock || storage.resident) return;  // a view, or returned in place
-    const std::int64_t bytes =
-        StorageBytes(program_.values[id].dtype, program_.sizes(id), program_.strides(id));
-    storage.block = Open(bytes, id, LabelOf(label));
+    storage.block = Open(StorageBytesOf(id), id, LabelOf(label));
     storage.first = id;
   }
 
@@ -72,9 +70,7 @@ class EagerRun final : public Allocations {
   void RenewStorage(int i, std::string_view label) override {
     const StorageId id = program_.values[ArgumentValue(i)].storage;
     const ValueId first = storages_[id].first;
-    storages_[id].block = Open(
-        StorageBytes(program_.values[first].dtype, program_.sizes(first), program_.strides(first)),
-        first, LabelOf(label));
+    storages_[id].block = Open(StorageBytesOf(first), first, LabelOf(label));
   }
 
  private:
@@ -98,6 +94,10 @@ class EagerRun final : public Allocations {
       timeline_.blocks.push_back(
           {.bytes = bytes, .value = id, .category = category, .resident = true});
     });
+  }
+
+  std::int64_t StorageBytesOf(ValueId id) const {
+    return StorageBytes(program_.values[id].dtype, program_.sizes(id), program_.strides(id));
   }
 
   ValueId ArgumentValue(int i) const {

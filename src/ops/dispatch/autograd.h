@@ -243,8 +243,9 @@ class Autograd {
   void EndRegion(RegionId id);
   void RunAgain(RegionId id);
   GradNodeId AddNode(const GradNode& node);
-  GradNodeId AddCall(GradNode node, std::span<const Tensor> inputs, std::span<const Tensor> saved,
-                     std::span<const Tensor> context, std::span<const Tensor> results);
+  GradNodeId AddCall(GradNode node, std::span<const Tensor> inputs,
+                     std::span<const Tensor> operands, std::span<const Tensor> context,
+                     std::span<const Tensor> results);
   void AddEdges(GradNode& node, const OpDef& def, std::span<const Argument> args);
   void SetEdges(GradNode& node, std::span<const Edge> edges);
   void MoveSavedToEnd(GradNode& node);

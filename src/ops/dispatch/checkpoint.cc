@@ -166,9 +166,10 @@ bool Autograd::WantsCheckpoint(std::span<const Tensor> inputs) const {
       inputs, [](const Tensor& input) { return input.defined() && input.requires_grad(); });
 }
 
-// A node of Python: what it saves, what it keeps until it dies, and what it gave.
+// A node of Python: whose gradients it gives, the operands that it saves, what it keeps until it
+// dies, and what it gave.
 GradNodeId Autograd::AddCall(GradNode node, std::span<const Tensor> inputs,
-                             std::span<const Tensor> saved, std::span<const Tensor> context,
+                             std::span<const Tensor> operands, std::span<const Tensor> context,
                              std::span<const Tensor> results) {
   std::vector<Edge> edges;
   edges.reserve(inputs.size());
@@ -186,7 +187,7 @@ GradNodeId Autograd::AddCall(GradNode node, std::span<const Tensor> inputs,
                                .element = element}));
     }
   };
-  keep(saved, {});
+  keep(operands, {});
   keep(context, {.place = kResult, .in_context = true});
   node.saved = static_cast<std::uint32_t>(saved_.size()) - node.first_saved;
   std::vector<ValueId> ids;
@@ -197,7 +198,7 @@ GradNodeId Autograd::AddCall(GradNode node, std::span<const Tensor> inputs,
   for (std::uint32_t i = 0; i < ids.size(); ++i) SetHistory(id, ids[i], i);
   const StringId by = program_.strings.Intern(name(id));
   std::vector<ValueId> told;
-  for (const Saved& kept : this->saved(id)) {
+  for (const Saved& kept : saved(id)) {
     if (std::ranges::find(told, kept.value) != told.end()) continue;
     told.push_back(kept.value);
     program_.saved.push_back({kept.value, by});

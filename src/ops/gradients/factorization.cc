@@ -14,6 +14,7 @@
 
 #include "ops/gradients/matrix_words.h"
 #include "ops/gradients/words.h"
+#include "ops/rules/promote.h"
 
 namespace steelyard::gradients {
 namespace {
@@ -22,10 +23,6 @@ constexpr double kPhaseTolerance = 1e-2;
 
 Tensor Diagonal(Dispatcher& d, const Tensor& t) { return d.Call("aten::diagonal", t, 0, -2, -1); }
 bool FactorizedTransposed(const Tensor& a) { return a.is_contiguous() && !IsComplex(a.dtype()); }
-
-Tensor RealOf(Dispatcher& d, const Tensor& t) {
-  return IsComplex(t.dtype()) ? d.Call("aten::real", t) : t;
-}
 
 // e - its conjugate transpose
 Tensor Skew(Dispatcher& d, const Tensor& e) { return d.Call("aten::sub.Tensor", e, Turned(d, e)); }
@@ -255,7 +252,7 @@ Tensor OrthogonalOfTall(Dispatcher& d, const Backward& b, Tensor grad) {
   {
     Tensor above = d.Call("aten::triu", grad);
     Tensor whole = d.Call("aten::add.Tensor", above, Turned(d, above));
-    d.Call("aten::mul_.Scalar", RealOf(d, Diagonal(d, whole)), 0.5);
+    d.Call("aten::mul_.Scalar", AsReal(d, RealOf(whole.dtype()), Diagonal(d, whole)), 0.5);
     Tensor product = Product(d, q, whole);
     whole.reset();
     above.reset();
@@ -326,6 +323,16 @@ void ComparePhases(Dispatcher& d, const Tensor& diagonal) {
   d.CallMany("aten::allclose", parts, zeros, kPhaseTolerance, kPhaseTolerance);
 }
 
+// What stands between the vectors, by the differences of the values, with what they say themselves.
+void DivideByGaps(Dispatcher& d, const Tensor& inner, const Tensor& values,
+                  const Tensor& of_values) {
+  const Tensor conjugates = Conjugate(d, values);
+  const Tensor gaps = d.Call("aten::sub.Tensor", Row(d, conjugates), Column(d, conjugates));
+  d.Call("aten::fill_.Scalar", Diagonal(d, gaps), 1.0);
+  d.Call("aten::div_.Tensor", inner, gaps);
+  if (of_values.defined()) d.Call("aten::copy_", Diagonal(d, inner), of_values);
+}
+
 }  // namespace
 
 // A: from the values and vectors of a symmetric matrix (linalg_eig_backward)
@@ -343,14 +350,7 @@ Tensor EigenOf(Dispatcher& d, const Backward& b) {
     const Tensor skew = Skew(d, derivative);
     derivative = d.Call("aten::mul.Scalar", skew, 0.5);
   }
-  {
-    const Tensor gaps = d.Call("aten::sub.Tensor", Row(d, values), Column(d, values));
-    d.Call("aten::fill_.Scalar", Diagonal(d, gaps), std::int64_t{1});
-    d.Call("aten::div_.Tensor", derivative, gaps);
-    if (of_values.defined()) {
-      d.Call("aten::copy_", Diagonal(d, derivative), of_values);
-    }
-  }
+  DivideByGaps(d, derivative, values, of_values);
   const Tensor right = Product(d, derivative, Turned(d, vectors));
   return Product(d, vectors, right);
 }
@@ -488,16 +488,6 @@ Tensor AcrossUnitVectors(Dispatcher& d, const Tensor& vectors, const Tensor& inn
   const Tensor scaled = d.Call("aten::mul.Tensor", vectors, Row(d, real));
   const Tensor along = Product(d, Turned(d, vectors), scaled);
   return d.Call("aten::sub.Tensor", inner, along);
-}
-
-// That, by the differences of the values, with what they say themselves.
-void DivideByGaps(Dispatcher& d, const Tensor& inner, const Tensor& values,
-                  const Tensor& of_values) {
-  const Tensor conjugates = Conjugate(d, values);
-  const Tensor gaps = d.Call("aten::sub.Tensor", Row(d, conjugates), Column(d, conjugates));
-  d.Call("aten::fill_.Scalar", Diagonal(d, gaps), 1.0);
-  d.Call("aten::div_.Tensor", inner, gaps);
-  if (of_values.defined()) d.Call("aten::copy_", Diagonal(d, inner), of_values);
 }
 
 }  // namespace

@@ -378,8 +378,7 @@ Tensor RenormSelf(Dispatcher& d, const Backward& b) {
     Tensor grad;
     {
       const Tensor product = d.Call("aten::mul.Tensor", Conjugate(d, self), b.grad());
-      const Tensor real = is_complex ? d.Call("aten::real", product) : product;
-      grad = d.Call("aten::sum.dim_IntList", real, others, true, dtype);
+      grad = d.Call("aten::sum.dim_IntList", AsReal(d, dtype, product), others, true, dtype);
     }
     by_norm = NormBackward(d, self, grad, norm, op.real(1), others);
   }

@@ -43,11 +43,9 @@ std::vector<Tensor> Sharder::WholeOnes(const Unit& unit) {
   return out;
 }
 
-Tensor Sharder::WholeOf(ValueId part) const {
-  for (const Unit& unit : units_) {
-    for (const Parameter& parameter : unit.parameters) {
-      if (parameter.part.id() == part) return parameter.whole;
-    }
+Tensor Sharder::WholeOf(UnitIndex unit, ValueId part) const {
+  for (const Parameter& parameter : units_[unit].parameters) {
+    if (parameter.part.id() == part) return parameter.whole;
   }
   return {};
 }

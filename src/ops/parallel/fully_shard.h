@@ -49,8 +49,8 @@ class Sharder final : public GradientListener {
   void EnterUnit(UnitIndex unit, std::vector<Tensor>& arguments);
   void LeaveUnit(UnitIndex unit, const std::vector<Tensor>& results);
   std::vector<Tensor> whole(UnitIndex unit) const { return WholeOnes(units_[unit]); }
-  // The whole of what `part` is a part of; undefined where it is none.
-  Tensor WholeOf(ValueId part) const;
+  // The whole of what `part` is a part of; undefined where it is none of the unit's.
+  Tensor WholeOf(UnitIndex unit, ValueId part) const;
 
   void OnReady(ValueId) override {}
   void BeforeNode(GradNodeId node) override;
