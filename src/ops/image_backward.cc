@@ -232,13 +232,18 @@ std::vector<Tensor> Col2Im(Dispatcher& d, const OpView& op) {
 // --- Rows ----------------------------------------------------------------------------------------
 
 constexpr OpDef Kernel(Family family, OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, AllocationsFn allocations,
-                       ShapeFn shape = LikeImageShape, WorkFn work = AddGradient,
-                       AllocationsFn on_cuda = nullptr) {
+                       std::string_view example, AllocationsFn on_cpu, ShapeFn shape, WorkFn work,
+                       AllocationsFn on_cuda) {
   return Kernel(family, {name, summary, signature, example},
-                {shape, Fusion::kOpaque,
-                 DeviceAllocations{allocations, on_cuda == nullptr ? allocations : on_cuda}, work,
-                 kGradientUnknown, precision::kFollow});
+                {shape, Fusion::kOpaque, DeviceAllocations{on_cpu, on_cuda}, work, kGradientUnknown,
+                 precision::kFollow});
+}
+
+// What CUDA allocates as the CPU does.
+constexpr OpDef Kernel(Family family, OpName name, std::string_view summary, Signature signature,
+                       std::string_view example, AllocationsFn allocations,
+                       ShapeFn shape = LikeImageShape, WorkFn work = AddGradient) {
+  return Kernel(family, name, summary, signature, example, allocations, shape, work, allocations);
 }
 
 constexpr std::array kRows{
