@@ -164,3 +164,43 @@ class SpectralFilter(nn.Module):
         filtered = filtered * scales + x @ (left @ right).abs()[:, : x.size(1)]
         basis, _ = torch.linalg.qr(self.tall)
         return filtered @ basis.abs().mT
+
+
+class TruncatedRecurrence(nn.Module):
+    """A recurrence whose gradients go three steps back; its last state is given as a constant."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell, self.head = nn.GRUCell(12, 24), nn.Linear(24, 8)
+        self.mix = nn.Sequential(nn.Linear(24, 48), nn.GELU(), nn.Linear(48, 24), nn.Tanh())
+
+    def forward(self, series: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        state, seen = series.new_zeros(series.shape[0], 24), []
+        for i, step in enumerate(series.unbind(1)):
+            state = self.mix(self.cell(step, state))
+            seen.append(self.head(state))
+            if i % 3 == 2:
+                state = F.gelu(state).detach()
+        return torch.stack(seen, 1), state
+
+
+class SelfTaught(nn.Module):
+    """Words with images and prompts in their places; a teacher, which learns nothing, is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed, self.prompts = nn.Embedding(50, 32), nn.Parameter(torch.zeros(5, 32))
+        self.vision = nn.Sequential(nn.Linear(20, 48), nn.SiLU(), nn.Linear(48, 32))
+        self.student = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 16))
+        self.teacher = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 16))
+        pictured, prompted = torch.zeros(2, 12, 1, dtype=torch.bool), torch.zeros(2, 12).bool()
+        pictured[:, 2:6], prompted[0, 7:10], prompted[1, 9:11] = True, True, True
+        self.register_buffer("pictured", pictured)
+        self.register_buffer("prompted", prompted)
+
+    def forward(self, words: torch.Tensor, patches: torch.Tensor) -> torch.Tensor:
+        hidden = self.embed(words)
+        hidden = hidden.masked_scatter(self.pictured.expand_as(hidden), self.vision(patches))
+        hidden[self.prompted] = self.prompts
+        wanted = F.softmax(self.teacher(hidden), -1).detach()
+        return F.mse_loss(F.softmax(self.student(hidden), -1), wanted)

@@ -35,8 +35,10 @@ from structured_models import (
     FourierOperator,
     GaussianProcess,
     MemoryNetwork,
+    SelfTaught,
     SkippingClassifier,
     SpectralFilter,
+    TruncatedRecurrence,
 )
 from torch import nn
 from torch.nn import functional as F  # noqa: N812
@@ -88,6 +90,10 @@ def per_word(scores: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
 
 def tags(scores: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
     return F.nll_loss(scores.flatten(0, 1), words.flatten())
+
+
+def on_the_way(output: tuple[torch.Tensor, torch.Tensor], wanted: torch.Tensor) -> torch.Tensor:
+    return F.smooth_l1_loss(output[0], wanted)
 
 
 def smoothed(scores: torch.Tensor, classes: torch.Tensor) -> torch.Tensor:
@@ -356,6 +362,10 @@ MODELS: dict[str, Training] = {
     "spectral": Training(
         of(lambda: SpectralFilter(6), F.mse_loss), lambda: (zeros(4, 6), zeros(4, 9))
     ),
+    "truncated": Training(
+        of(TruncatedRecurrence, on_the_way), lambda: (zeros(4, 7, 12), zeros(4, 7, 8)), accumulate=2
+    ),
+    "self-taught": Training(of(SelfTaught, told, targets=0), lambda: (ids(2, 12), zeros(8, 20))),
     "capsules": Training(of(Capsules, F.mse_loss), lambda: (zeros(2, 12, 6), zeros(2, 5))),
     "memory": Training(of(MemoryNetwork, F.l1_loss), lambda: (zeros(2, 4, 8), zeros(2, 4, 6))),
     "field": Training(

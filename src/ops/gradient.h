@@ -95,7 +95,7 @@ class Gradient {
     kFromParts,  // the operators that a composite calls have gradients
     kFormula,
     kUnknown,  // no formula: a training step that needs it is refused
-    kDropped,  // what it overwrites has no history from then on
+    kDropped,  // what it gives has no history
   };
   static constexpr int kMostFormulas = 4;
 
@@ -113,6 +113,8 @@ class Gradient {
     context_ = python.context;
   }
   constexpr Kind kind() const { return kind_; }
+  // Whether a view of a tensor that requires a gradient requires one, too.
+  constexpr bool KeepsHistory() const { return kind_ != Kind::kNone && kind_ != Kind::kDropped; }
   constexpr bool in_python() const { return in_python_; }
   constexpr const ArgumentSet& context() const { return context_; }
   constexpr std::string_view node() const { return node_; }

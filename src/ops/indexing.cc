@@ -246,7 +246,6 @@ bool FillsMasks(const OpView& op) {
          std::ranges::all_of(indices, [](const TensorView& index) { return IsMask(index); });
 }
 
-// Of `index_put_`: its values say how many elements masks chose, unless one stands for all.
 std::optional<std::int64_t> ChosenByValues(const OpView& op, const Advanced& most) {
   const TensorView values = op.tensor(2);
   const int at = values.rank() - (most.sizes.size() - ChosenDim(most));
@@ -484,6 +483,12 @@ constexpr std::array kRows{
 };
 
 }  // namespace
+
+std::optional<std::int64_t> ChosenByValues(const OpView& op) {
+  const std::vector<TensorView> indices = op.tensors(1);
+  if (!HasMask(indices)) return std::nullopt;
+  return ChosenByValues(op, PlanFor(op.self(), indices, MostChosen(indices)));
+}
 
 std::span<const OpDef> Indexing() { return kRows; }
 

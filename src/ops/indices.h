@@ -3,6 +3,9 @@
 // What operators that look things up, or write them, by an index share.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "ops/op_def.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
@@ -13,6 +16,10 @@ inline void RequireIndex(const TensorView& index) {
   if (index.dtype() == DType::kInt64 || index.dtype() == DType::kInt32) return;
   Refuse("an index must be int64 or int32, not " + shape::Text(index));
 }
+
+// Of `index_put` (self, indices, values): its values say how many elements masks chose, unless one
+// stands for all.
+std::optional<std::int64_t> ChosenByValues(const OpView& op);
 
 // Of kernels that cast none.
 inline void RequireLong(const TensorView& index) {

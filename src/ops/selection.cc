@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -121,10 +122,17 @@ Work SelectedWork(const OpView& op) {
   return {.compare = Candidates(op), .move = work::Elements(op.output())};
 }
 
-// What the mask chose, filled up with zeros.
+// What the mask chose, filled up with zeros. It chose no more than there was to write.
 std::vector<Tensor> MaskedScatterBackward(Dispatcher& d, const OpView& op) {
   const Dims sizes = op.ints(2);
   const std::int64_t count = work::Elements(sizes).value();
+  const bool fewer = count < Candidates(op).value();
+  if (fewer) {
+    d.Note(
+        "masked_scatter, of the backward pass, is weighed as if its mask chose a place for every "
+        "element of the source");
+  }
+  const Dispatcher::WithSize size(d, fewer ? std::optional(count) : std::nullopt);
   Tensor chosen = d.Call("aten::masked_select", op.arg(0), op.arg(1));
   if (count > chosen.count()) {
     Tensor rest = d.Call("aten::zeros", Dims{count - chosen.count()}, chosen.dtype());

@@ -66,6 +66,8 @@ class Signature {
     Parse();
   }  // NOLINT(google-explicit-constructor)
   constexpr std::string_view text() const { return text_; }
+  // Whether the result is one list: "-> Tensor[]", "-> Tensor(a)[]".
+  constexpr bool GivesList() const { return text_.ends_with("[]"); }
   // A range of Param with random access; views of this signature.
   constexpr auto params() const {
     return std::views::iota(std::size_t{0}, std::size_t{count_}) |

@@ -419,7 +419,7 @@ constexpr std::array kRows{
                                           shape::SameAs<0>, gradients::kAlias)),
     Knowing(contents::Same<0>, ViewKernel({"aten::detach", "The same elements without history.",
                                            "(Tensor(a) self) -> Tensor(a)", "aten::detach(f32[3])"},
-                                          shape::SameAs<0>, kNoGradient)),
+                                          shape::SameAs<0>, kGradientDropped)),
     TakingBits(MathBits::kBoth,
                ViewInPlace({"aten::detach_", "Drops the history; the elements stay.",
                             "(Tensor(a!) self) -> Tensor(a!)", "aten::detach_(f32[3])"},

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "ir/release_order.h"
 #include "pass/append_call.h"
 
 namespace steelyard {
@@ -86,10 +87,11 @@ class Repetition {
   std::vector<StorageId> storages_;  // by storage of the program
 };
 
-// The outputs in order, and last the loss.
+// The outputs as Python takes apart what holds them, and last the loss.
 std::vector<Argument> LetGo(const Program& program, Repetition& repetition) {
   std::vector<Argument> out;
-  for (const Argument& output : program.main().outputs) {
+  for (const std::uint32_t place : ReleaseOrder(program)) {
+    const Argument& output = program.main().outputs[place];
     if (output.kind == ArgKind::kValue && output.value != program.loss) {
       out.push_back(repetition.Renamed(output));
     }

@@ -23,8 +23,10 @@ Result<Program> Recompute(Program program, const TrainOptions& options) {
   SY_ASSIGN_OR_RETURN(const std::vector<CallNodes> regions, CallNodesOf(program, named, kFlag));
   if (regions.empty()) return Unexpected(NothingRunsIn(kFlag));
   program.notes.push_back(program.strings.Intern(
-      fmt::format("--recompute: the backward pass runs {} {} again", regions.size(),
-                  regions.size() == 1 ? "call of a module" : "calls of modules")));
+      fmt::format("--recompute: {} checkpointed, which the backward pass runs again where it needs "
+                  "what they computed",
+                  regions.size() == 1 ? "1 call of a module is"
+                                      : fmt::format("{} calls of modules are", regions.size()))));
   Outline(program, regions, "steelyard::checkpoint",
           [&](const CallNodes&) { return Argument::OfBool(options.recompute_reentrant); });
   return program;

@@ -17,8 +17,8 @@ namespace {
 
 using report::Sentence;
 
-// "allocated 2.27 GB, reserved 2.62 GB in 98 segments (40 MB of that free between blocks in the
-// end), the process 3.2 GB to 4.1 GB"
+// "allocated 2.27 GB (requested 2.26 GB, which the categories add up to), reserved 2.62 GB in 98
+// segments (40 MB of that free between blocks in the end), the process 3.2 GB to 4.1 GB"
 Sentence Numbers(const Findings& findings) {
   const DeviceMemoryReport& device = *findings.device;
   const Claim claim = findings.memory_claim();
@@ -27,7 +27,7 @@ Sentence Numbers(const Findings& findings) {
                    {In(Unit::kBytes, device.use.allocated, claim), report::Style::kStrong},
                    " (requested ",
                    In(Unit::kBytes, device.use.requested, claim),
-                   "), reserved ",
+                   ", which the categories add up to), reserved ",
                    {In(Unit::kBytes, device.use.reserved, claim), report::Style::kStrong},
                    fmt::format(" in {}", Counted(device.use.segments, "segment"))};
   if (device.use.inactive > 0) {

@@ -110,15 +110,19 @@ std::optional<OpenSize> FindAt(const Program& program, int position,
   return std::nullopt;
 }
 
-// The first input with a batch, as one would export it.
-std::string_view NameOfInput(const Program& program) {
+// `dynamic_shapes` of all inputs, which torch.export wants named: those that have the first one's
+// first size have the batch.
+std::string ShapesWithBatch(const Program& program) {
+  std::optional<Dim> batch;
+  std::string shapes;
   for (ValueId id : program.inputs) {
     const Value& value = program.values[id];
-    if (value.kind == ValueKind::kTensor && value.has_layout && value.rank >= 1) {
-      return program.text(value.name);
-    }
+    const bool has_size = value.kind == ValueKind::kTensor && value.has_layout && value.rank >= 1;
+    if (has_size && !batch) batch = program.size(id, 0);
+    shapes += fmt::format("{}\"{}\": {}", shapes.empty() ? "" : ", ", program.text(value.name),
+                          has_size && program.size(id, 0) == *batch ? "{0: batch}" : "None");
   }
-  return "x";
+  return shapes;
 }
 
 // Finds the last size that fits between one that does and one that does not, or the end.
@@ -265,8 +269,8 @@ Result<OpenSize> FindOpenSize(const Program& program, const BindOptions& sizes) 
   if (!given.empty()) hint += "; or export";
   hint += fmt::format(
       " it with one: `batch = torch.export.Dim(\"batch\")`, then `torch.export.export(model, args, "
-      "dynamic_shapes={{\"{}\": {{0: batch}}}})`.",
-      NameOfInput(program));
+      "dynamic_shapes={{{}}})`.",
+      ShapesWithBatch(program));
   return Unexpected(
       InvalidInput("no size of the model's inputs is open, so there is nothing to search", "--fit",
                    std::move(hint)));

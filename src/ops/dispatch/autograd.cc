@@ -50,8 +50,6 @@ bool Saves(const Program& program, const OpDef& def, std::span<const Argument> a
   return formula.saves_if == nullptr || formula.saves_if(OpView(program, def, args, {}));
 }
 
-bool GivesList(const OpDef& def) { return def.signature->text().ends_with("-> Tensor[]"); }
-
 // The order in which members are destroyed: the last first, but a list from its front.
 void ReverseMembers(std::vector<Saved>& saved) {
   std::ranges::reverse(saved);
@@ -67,7 +65,7 @@ void ReverseMembers(std::vector<Saved>& saved) {
 std::vector<std::size_t> OrderOfRelease(const OpDef& def, std::size_t results) {
   std::vector<std::size_t> order(results);
   for (std::size_t i = 0; i < results; ++i) order[i] = i;
-  if (results > 1 && results < 10 && !GivesList(def)) {
+  if (results > 1 && results < 10 && !def.signature->GivesList()) {
     std::ranges::sort(order, {}, [&](std::size_t i) { return NameOfResult(def, i); });
   }
   return order;
@@ -124,11 +122,16 @@ void Autograd::AdoptOverwritten(ValueId id, ValueId of) {
   object_of_[id] = object_of_[of];
 }
 
-void Autograd::Detach(ValueId id) {
-  Object& detached = object(id);
+void Autograd::Detach(const OpDef& def, ValueId of, ValueId result) {
+  Object& detached = object(result);
+  if (!def.overwrites()) {
+    detached.root = RootOf(of);
+    return;
+  }
   if (detached.base != kNoId) Refuse("views cannot be detached in place", "Use detach().");
-  program_.values[id].requires_grad = false;
-  program_.values[object_of_[id]].requires_grad = false;
+  const Dispatcher::Inside frame(dispatcher_, "detach_");  // a record within the operator's
+  program_.values[result].requires_grad = false;
+  program_.values[object_of_[result]].requires_grad = false;
   const GradNodeId node = std::exchange(detached.node, kNoId);
   if (node != kNoId) DropNode(node);
 }
@@ -152,9 +155,14 @@ void Autograd::Die(Object& object) {
   if (base != kNoId) dispatcher_.Release(base);
 }
 
-void Autograd::SetBase(ValueId view, ValueId base) {
+void Autograd::SetBase(ValueId view, ValueId base, bool several) {
   const ValueId root = object(base).base == kNoId ? base : object(base).base;
   object(view).base = root;
+  object(view).origin = object(base).origin;
+  if (object(view).origin == ViewOrigin::kAlone) {
+    if (several) object(view).origin = ViewOrigin::kOneOfSeveral;
+    if (!dispatcher_.grad_enabled()) object(view).origin = ViewOrigin::kWithoutGrad;
+  }
   dispatcher_.Retain(root);
 }
 
@@ -295,7 +303,8 @@ void Autograd::Save(Saved saved) {
 // Views that an operator says are none, such as those of unsafe_chunk, are roots themselves.
 ValueId Autograd::RootOf(ValueId id) const {
   const ValueId base = objects_[object_of_[id]].base;
-  return object_of_[base == kNoId ? id : base];
+  const ValueId own = object_of_[base == kNoId ? id : base];
+  return objects_[own].root == kNoId ? own : objects_[own].root;
 }
 
 void Autograd::CountOverwriting(ValueId id, const OpDef& by) {
@@ -372,8 +381,25 @@ void Autograd::RequireNoLeaf(ValueId overwritten) const {
       "in-place operation\".");
 }
 
+void Autograd::RequireMayRebase(ValueId overwritten) const {
+  const ViewOrigin origin = objects_[object_of_[overwritten]].origin;
+  if (origin == ViewOrigin::kAlone) return;
+  const bool several = origin == ViewOrigin::kOneOfSeveral;
+  Refuse(fmt::format("{} is {}, and autograd cannot follow what overwrites it",
+                     shape::Text({program_, overwritten}),
+                     several ? "one of several views that an operator gave at once"
+                             : "a view that was made without gradients"),
+         fmt::format(
+             "PyTorch refuses the step, too: \"{} is being modified inplace{}\".",
+             several ? "Output 0 of ... is a view and" : "A view was created in no_grad mode and",
+             several ? "" : " with grad mode enabled"));
+}
+
 GradNodeId Autograd::Begin(const OpDef& def, std::span<const Argument> args, const Node& context) {
-  if (def.overwrites() && args[0].kind == ArgKind::kValue) RequireNoLeaf(args[0].value);
+  if (def.overwrites() && args[0].kind == ArgKind::kValue) {
+    RequireMayRebase(args[0].value);
+    RequireNoLeaf(args[0].value);
+  }
   GradNode node{.def = &def, .sequence = next_sequence_++, .context = context};
   node.arguments = program_.AddArguments(args);
   AddEdges(node, def, args);
@@ -479,7 +505,7 @@ void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
   nodes_[id].results = program_.AddOutputs(ids);
   MoveSavedToEnd(nodes_[id]);
   const OpDef& def = *nodes_[id].def;
-  const bool list = GivesList(def);
+  const bool list = def.signature->GivesList();
   for (const std::size_t i : OrderOfRelease(def, ids.size())) {
     const int place = ResultAt(list ? 0 : static_cast<int>(i));
     const std::span<const Argument> args = program_.list(nodes_[id].arguments);

@@ -37,6 +37,14 @@ enum class GradNodeKind : std::uint8_t {
   kFunction,    // of a function in Python, which has its own way
 };
 
+// How a view was made, which decides what may overwrite it (CreationMeta in
+// torch/csrc/autograd/variable.h). A view of a view that nothing may overwrite is no better.
+enum class ViewOrigin : std::uint8_t {
+  kAlone,
+  kOneOfSeveral,
+  kWithoutGrad,  // in the no_grad mode
+};
+
 // What a sparse tensor is made of, and keeps. Sums may have fewer of them than is known.
 struct SparseParts {
   ValueId indices = kNoId;  // [dims, n]
@@ -111,7 +119,8 @@ class Autograd {
   // --- Objects: several values may be one tensor, which was overwritten in between ---------------
   void Adopt(ValueId id);                         // a tensor of its own
   void AdoptOverwritten(ValueId id, ValueId of);  // the same tensor after an in-place operator
-  void Detach(ValueId id);                        // from its history, as detach_ does
+  // What detach or detach_ gives has no history, and keeps neither the tensor nor its.
+  void Detach(const OpDef& def, ValueId of, ValueId result);
   void Retain(ValueId id);
   void Release(ValueId id);
   void ReleaseParts(ValueId id);  // of a sparse tensor, once it is gone
@@ -124,7 +133,8 @@ class Autograd {
   void MoveStorage(StorageId from, StorageId to) {
     tensors_on_storage_[to] += std::exchange(tensors_on_storage_[from], 0);
   }
-  void SetBase(ValueId view, ValueId base);
+  // `several`: by an operator that gives a list of them.
+  void SetBase(ValueId view, ValueId base, bool several);
   // Zeros that are not stored, which nothing can overwrite (at::_efficientzerotensor); and whether
   // a tensor is such, or a view of it.
   Tensor ZerosWithoutMemory(const Dims& sizes, DType dtype);
@@ -216,6 +226,8 @@ class Autograd {
     GradNodeId node = kNoId;         // its history
     GradNodeId accumulator = kNoId;  // of a leaf
     ValueId base = kNoId;            // of a view
+    ValueId root = kNoId;            // of a detached tensor: whose versions are its own
+    ViewOrigin origin = ViewOrigin::kAlone;
   };
   struct Version {
     std::uint32_t count = 0;
@@ -234,6 +246,7 @@ class Autograd {
   ValueId RootOf(ValueId id) const;
   Version VersionOf(ValueId root) const;
   void RequireNoLeaf(ValueId overwritten) const;
+  void RequireMayRebase(ValueId overwritten) const;
   void RequireAsSaved(std::string_view by, const Saved& saved) const;
   void RetainSaved(ValueId id, bool detached);
   void ReleaseSaved(ValueId id, bool detached);

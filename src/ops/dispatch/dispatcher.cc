@@ -444,9 +444,12 @@ std::vector<Tensor> Dispatcher::Record(const OpDef& def, std::span<const Argumen
   if (def.overwrites() && args[0].kind == ArgKind::kValue) {
     autograd_->CountOverwriting(args[0].value, def);
   }
-  if (kind == Gradient::Kind::kDropped) autograd_->Detach(results[0].id());
-  if (*def.alias == Alias::kView && def.signature->params()[0].aliased) {
-    for (const Tensor& view : results) autograd_->SetBase(view.id(), args[0].value);
+  if (kind == Gradient::Kind::kDropped) {
+    autograd_->Detach(def, args[0].value, results[0].id());
+  } else if (*def.alias == Alias::kView && def.signature->params()[0].aliased) {
+    for (const Tensor& view : results) {
+      autograd_->SetBase(view.id(), args[0].value, def.signature->GivesList());
+    }
   }
   if (!wanted) return results;
   try {
@@ -591,10 +594,9 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
   if (outputs_.assumed()) Note(AssumedNote(def, context_.phase));
   // A view says what its base says, in the no_grad mode too; what is overwritten is the same
   // tensor.
-  const bool differentiable =
-      *def.alias != Alias::kNone && args[0].kind == ArgKind::kValue &&
-      out_.values[args[0].value].requires_grad &&
-      (*def.alias == Alias::kInPlace || def.grad->kind() != Gradient::Kind::kNone);
+  const bool differentiable = *def.alias != Alias::kNone && args[0].kind == ArgKind::kValue &&
+                              out_.values[args[0].value].requires_grad &&
+                              (*def.alias == Alias::kInPlace || def.grad->KeepsHistory());
   const bool on_device = target_.device != Device::kCpu;
   const Places places = on_device ? PlacesOf(args) : Places();
   const bool on_host = places.host && !places.device;

@@ -43,8 +43,7 @@ bool Autograd::MayOverwrite(ValueId id) const {
   const Object& of = objects_[object_of_[id]];
   if (of.uses != 1) return false;
   if (of.base == kNoId) return tensors_on_storage(id) == 1;
-  const bool one_of_several = of.node != kNoId && nodes_[of.node].results.count > 1;
-  return !one_of_several && uses(of.base) == 1 && tensors_on_storage(id) == 2;
+  return of.origin == ViewOrigin::kAlone && uses(of.base) == 1 && tensors_on_storage(id) == 2;
 }
 
 // The variable must be the last reference, and die with the call.

@@ -12,6 +12,7 @@
 #include "ops/backward.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/sparse.h"
+#include "ops/indices.h"
 
 namespace steelyard::gradients {
 namespace {
@@ -85,6 +86,7 @@ Tensor IndexPutSelf(Dispatcher& d, const Backward& b) {
   return d.Call("aten::index_put", b.grad(), b.saved_list(1), zeros, false);
 }
 Tensor IndexPutValues(Dispatcher& d, const Backward& b) {
+  const Dispatcher::WithSize chosen(d, ops::ChosenByValues(b.op()));
   return d.Call("aten::index.Tensor", b.grad(), b.saved_list(1));
 }
 

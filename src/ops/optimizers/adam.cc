@@ -278,6 +278,7 @@ void RAdamLists(Dispatcher& d, Step& step) {
 
 std::vector<Tensor> RAdam(Dispatcher& d, const OpView& op) {
   Step step(d, op, "RAdam");
+  if (!step.is_first()) d.Note("RAdam: the steady step is the sixth or a later one");
   RunForm(d, step, {.one_by_one = RAdamOneByOne, .foreach = RAdamLists});
   return {};
 }

@@ -193,6 +193,10 @@ void AdafactorLists(Dispatcher& d, Step& step) {
 
 std::vector<Tensor> Adafactor(Dispatcher& d, const OpView& op) {
   Step step(d, op, "Adafactor");
+  for (const Tensor& gradient : step.gradients) {
+    if (!IsComplex(gradient.dtype())) continue;
+    Contradict("Adafactor takes no complex parameters, such as " + shape::Text(gradient.view()));
+  }
   RunForm(d, step, {.one_by_one = AdafactorOneByOne, .foreach = AdafactorLists});
   return {};
 }
