@@ -12,8 +12,11 @@
 namespace steelyard::graph {
 namespace {
 
-constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
+// Of a chain of tensors that were let go, each of which is computed from the one before.
 constexpr int kMostDepth = 10;
+// Smaller tensors stay: RAF's limit, or a small part of a small budget.
+constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
+constexpr std::int64_t kLeastShare = 1024;
 constexpr std::uint32_t kNever = 0xffffffffu;
 
 class Recomputing {
@@ -23,6 +26,7 @@ class Recomputing {
       : graph_(graph),
         steps_(steps),
         budget_(budget),
+        least_bytes_(std::min(kLeastBytes, budget / kLeastShare)),
         target_(target),
         plan_(PlanMemory(graph, steps, target)) {
     uses_.resize(plan_.buffers.size());
@@ -41,7 +45,7 @@ class Recomputing {
     for (now_ = 0; now_ < steps_.size(); ++now_) {
       protected_ = plan_.used_by_step[now_];
       for (const std::uint32_t buffer : plan_.used_by_step[now_]) {
-        if (plan_.buffers[buffer].made != now_ && !Bring(buffer, 0)) return std::nullopt;
+        if (plan_.buffers[buffer].made != now_ && !Bring(buffer)) return std::nullopt;
       }
       if (!Take(now_)) return std::nullopt;
       for (const std::uint32_t buffer : plan_.used_by_step[now_]) Drop(buffer, now_ + 1);
@@ -102,15 +106,14 @@ class Recomputing {
   }
 
   // Makes a tensor that was let go present again.
-  bool Bring(std::uint32_t buffer, int depth) {
+  bool Bring(std::uint32_t buffer) {
     if (live_[buffer]) return true;
-    if (depth > kMostDepth) return false;
     const std::uint32_t step = plan_.buffers[buffer].made;
     const std::size_t before = protected_.size();
     const std::vector<std::uint32_t>& operands = plan_.used_by_step[step];
     protected_.insert(protected_.end(), operands.begin(), operands.end());
     for (const std::uint32_t operand : operands) {
-      if (plan_.buffers[operand].made != step && !Bring(operand, depth + 1)) return false;
+      if (plan_.buffers[operand].made != step && !Bring(operand)) return false;
     }
     if (!Take(step)) return false;
     protected_.resize(before);
@@ -141,16 +144,46 @@ class Recomputing {
       constexpr double kGibibyte = 1 << 30;
       const double size = static_cast<double>(BytesOf(buffer)) / kGibibyte;
       const double score = (CostOf(buffer, 0) + 0.1) * static_cast<double>(later + 1) / size;
-      if (score >= least) continue;
+      if (score >= least || ChainWith(buffer) > kMostDepth) continue;
       least = score;
       best = buffer;
     }
     return best;
   }
 
+  // How long the longest chain of tensors to compute again would be with this one in it.
+  int ChainWith(std::uint32_t buffer) const {
+    int behind = 0;
+    for (const std::uint32_t other : Together(buffer))
+      behind = std::max(behind, ChainBehind(other));
+    return ChainBefore(buffer) + behind;
+  }
+  // The tensor and what it is made of.
+  int ChainBefore(std::uint32_t buffer) const {
+    const std::uint32_t step = plan_.buffers[buffer].made;
+    int longest = 0;
+    for (const std::uint32_t operand : plan_.used_by_step[step]) {
+      const bool own = plan_.buffers[operand].made == step;
+      if (!own && !live_[operand]) longest = std::max(longest, ChainBefore(operand));
+    }
+    return longest + 1;
+  }
+  // What was made of it, and is needed again.
+  int ChainBehind(std::uint32_t buffer) const {
+    int longest = 0;
+    for (const std::uint32_t step : uses_[buffer]) {
+      if (step >= now_) break;
+      for (const std::uint32_t made : made_[step]) {
+        if (live_[made] || NextUse(made, now_) == kNever) continue;
+        longest = std::max(longest, ChainBehind(made) + 1);
+      }
+    }
+    return longest;
+  }
+
   bool MayGo(std::uint32_t buffer) const {
     const std::uint32_t step = plan_.buffers[buffer].made;
-    if (!live_[buffer] || BytesOf(buffer) < kLeastBytes || !MayRepeat(steps_[step])) return false;
+    if (!live_[buffer] || BytesOf(buffer) < least_bytes_ || !MayRepeat(steps_[step])) return false;
     return std::ranges::all_of(Together(buffer), [&](std::uint32_t b) {
       const bool needed_now = std::ranges::find(protected_, b) != protected_.end();
       const std::uint32_t next = NextUse(b, now_);
@@ -191,6 +224,7 @@ class Recomputing {
   const CallGraph& graph_;
   const std::vector<Step>& steps_;
   const std::int64_t budget_;
+  const std::int64_t least_bytes_;
   const Target& target_;
   MemoryPlan plan_;                               // of the steps as they are
   std::vector<std::vector<std::uint32_t>> uses_;  // by buffer: steps that read it
