@@ -78,7 +78,10 @@ struct TrainOptions {
   std::vector<OptimizerOption> options = {};
   std::vector<ParameterGroup> groups = {};  // the first whose pattern matches takes a parameter
   std::vector<std::string> freeze = {};     // patterns of parameters that are not trained
-  std::string loss = {};        // a name of `Losses`; empty: the program returns its loss
+  std::string loss = {};  // a name of `Losses`; empty: the program returns its loss
+  // Which of what it returns that is, from 0 on; -1: what the file calls "loss", or the first
+  // floating-point tensor of one element.
+  int loss_output = -1;
   int accumulate = 1;           // micro-steps, whose gradients are summed
   bool unroll = false;          // all of them are told apart; else equal ones are weighed as one
   bool clip_norm = false;       // gradients are clipped by their norm before the step

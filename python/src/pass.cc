@@ -77,6 +77,7 @@ void BindTraining(nb::module_& module) {
       .def_rw("recompute_reentrant", &TrainOptions::recompute_reentrant)
       .def_rw("inplace", &TrainOptions::inplace)
       .def_rw("fused_loss", &TrainOptions::fused_loss)
+      .def_rw("loss_output", &TrainOptions::loss_output)
       .def_rw("ranks", &TrainOptions::ranks)
       .def_rw("parallel", &TrainOptions::parallel);
 }

@@ -28,6 +28,7 @@ class WeighKeywords(TypedDict, total=False):
     seq: int | None
     train: str | None
     loss: str | None
+    loss_output: int | None
     optim_args: Mapping[str, object]
     groups: Mapping[str, Mapping[str, object]]
     no_decay: Iterable[str]
@@ -84,7 +85,7 @@ class WeighKeywords(TypedDict, total=False):
 # What says something of a training step, which needs an optimizer.
 OF_TRAINING = frozenset(
     (
-        "loss", "optim_args", "groups", "no_decay", "freeze", "recompute", "recompute_reentrant",
+        "loss", "loss_output", "optim_args", "groups", "no_decay", "freeze", "recompute", "recompute_reentrant",
         "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate", "unroll", "zero_grad",
         "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views", "shard_units",
         "keep_gathered",
@@ -180,7 +181,7 @@ CHECKS: dict[str, Check] = {
     "fit": MEMORY,
     "budget": MEMORY,
     **dict.fromkeys((
-            "batch", "seq", "accumulate", "fused_loss", "beams", "block_size", "shared_prefix",
+            "batch", "seq", "accumulate", "loss_output", "fused_loss", "beams", "block_size", "shared_prefix",
             "ranks", "bucket_cap_mb",
         ),
         WHOLE,
@@ -386,6 +387,8 @@ def _train_options(keywords: Mapping[str, Any]) -> _core.TrainOptions:
     train.accumulate = _within(keywords.get("accumulate", 1), 1, None, "accumulate")
     train.ranks = _within(keywords.get("ranks", 1), 1, None, "ranks")
     train.parallel = _parallel_options(keywords)
+    if (output := keywords.get("loss_output")) is not None:
+        train.loss_output = _within(output, 0, None, "loss_output")
     most_chunks = _core.MOST_LOSS_CHUNKS
     train.fused_loss = _within(keywords.get("fused_loss", 0), 0, most_chunks, "fused_loss")
     zeros = {"none": False, "zeros": True}

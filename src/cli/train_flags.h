@@ -47,6 +47,7 @@ class TrainFlags {
   bool recompute_reentrant_ = false;
   std::vector<std::string> inplace_;
   std::optional<std::int64_t> fused_loss_;
+  std::optional<std::int64_t> loss_output_;
   std::optional<double> clip_norm_;
   std::optional<double> clip_value_;
   int accumulate_ = 1, ranks_ = 1;

@@ -200,6 +200,12 @@ class Printer {
       out_.append(i == 0 ? "releases " : ", ").append(std::to_string(program_.released[i]));
     }
     if (!program_.released.empty()) out_.push_back('\n');
+    const std::vector<Argument>& outputs = program_.main().outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].kind != ArgKind::kValue || outputs[i].value != program_.loss) continue;
+      out_.append("loss ").append(std::to_string(i)).push_back('\n');
+      break;
+    }
   }
 
   void PrintValueLine(std::string_view word, const std::vector<ValueId>& ids) {

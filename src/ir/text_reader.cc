@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,7 @@ namespace steelyard {
 namespace {
 
 constexpr std::size_t kNoResult = std::string_view::npos;  // the position of a None among results
+constexpr std::int64_t kMostOutputs = std::int64_t{1} << 30;
 constexpr const char* kPhases = "The phases are forward, loss, backward and optimizer.";
 
 // Looking for one newline after the other is a fraction of comparing each character.
@@ -55,7 +57,7 @@ class Reader {
     while (scan_.NextStatement()) {
       if (!ReadStatement()) return Unexpected(scan_.error());
     }
-    if (!NumberGraphs()) return Unexpected(scan_.error());
+    if (!NumberGraphs() || !SetLoss()) return Unexpected(scan_.error());
     if (Status status = Verify(program_); !status) {
       Error error = Within(std::string(file_name_), status.error());
       error.code = ErrorCode::kInvalidInput;  // whoever wrote the text broke the rule
@@ -90,6 +92,8 @@ class Reader {
   bool ReadWeightsOnly() { return !(program_.has_graph = false); }
   bool ReadMutates() { return ReadReferences(program_.mutated); }
   bool ReadReleases();
+  bool ReadLoss();
+  bool SetLoss();
   bool ReadReturn();
   bool ReadGraph();
   bool ReadNode();
@@ -116,8 +120,9 @@ class Reader {
   std::vector<ValueText> results_;     // of the node that is being read, its arguments and values
   std::vector<Argument> arguments_;
   std::vector<ValueId> ids_;
-  GraphId graph_ = 0;      // that is being read
-  bool returned_ = false;  // it has had its `return`
+  std::optional<std::size_t> loss_;  // which output it is
+  GraphId graph_ = 0;                // that is being read
+  bool returned_ = false;            // it has had its `return`
 };
 
 bool Reader::ReadStatement() {
@@ -139,6 +144,7 @@ bool Reader::ReadStatement() {
       Statement{"weights_only", &Reader::ReadWeightsOnly},
       Statement{"mutates", &Reader::ReadMutates},
       Statement{"releases", &Reader::ReadReleases},
+      Statement{"loss", &Reader::ReadLoss},
       Statement{"graph", &Reader::ReadGraph},
   };
   if (scan_.Sees("%")) return ReadNode() && scan_.ExpectLineEnd();
@@ -156,11 +162,29 @@ bool Reader::ReadStatement() {
   return ReadNode() && scan_.ExpectLineEnd();
 }
 
+bool Reader::ReadLoss() {
+  std::int64_t place = 0;
+  if (!scan_.Unsigned(kMostOutputs, place)) return false;
+  loss_ = static_cast<std::size_t>(place);
+  return true;
+}
+
+// The output that it is, once there are outputs.
+bool Reader::SetLoss() {
+  if (!loss_) return true;
+  const std::vector<Argument>& outputs = program_.main().outputs;
+  if (*loss_ >= outputs.size() || outputs[*loss_].kind != ArgKind::kValue) {
+    return scan_.Fail("the loss is none of the values that are returned",
+                      "Outputs are counted from 0.");
+  }
+  program_.loss = outputs[*loss_].value;
+  return true;
+}
+
 bool Reader::ReadReleases() {
-  constexpr std::int64_t kMost = std::int64_t{1} << 30;
   do {
     std::int64_t place = 0;
-    if (!scan_.Unsigned(kMost, place)) return false;
+    if (!scan_.Unsigned(kMostOutputs, place)) return false;
     program_.released.push_back(static_cast<std::uint32_t>(place));
   } while (scan_.Accept(','));
   return true;

@@ -173,12 +173,62 @@ Result<ValueId> AppendUnscaled(Program& program, const Loss& loss, ValueId score
 
 std::span<const LossInfo> Losses() { return kInfos; }
 
-ValueId FindLoss(const Program& program) {
-  for (const Argument& output : program.main().outputs) {
-    if (!IsFloatingTensor(program, output)) continue;
-    if (IsScalar(program, output.value)) return output.value;
+namespace {
+
+bool MayBeLoss(const Program& program, const Argument& output) {
+  return IsFloatingTensor(program, output) && IsScalar(program, output.value);
+}
+
+// The output that `options` name.
+Result<ValueId> ChosenLoss(const Program& program, const TrainOptions& options) {
+  const std::vector<Argument>& outputs = program.main().outputs;
+  const auto place = static_cast<std::size_t>(options.loss_output);
+  const std::string where = fmt::format("--loss-output {}", place);
+  if (place >= outputs.size()) {
+    return Unexpected(InvalidInput(
+        fmt::format("the program returns {} values, counted from 0", outputs.size()), where));
   }
-  return kNoId;
+  if (!MayBeLoss(program, outputs[place])) {
+    return Unexpected(InvalidInput("that is no floating-point tensor of one element", where,
+                                   "A step differentiates one number."));
+  }
+  return outputs[place].value;
+}
+
+// Says which output is taken, where several may be meant and none is called "loss".
+void NoteChoice(Program& program, ValueId loss) {
+  if (program.loss == loss) return;
+  const std::vector<Argument>& outputs = program.main().outputs;
+  const auto several = std::ranges::count_if(
+      outputs, [&](const Argument& output) { return MayBeLoss(program, output); });
+  if (several < 2) return;
+  program.notes.push_back(program.strings.Intern(fmt::format(
+      "the loss is \"{}\", the first of {} outputs that are one number; --loss-output N names "
+      "another of the {} that the program returns, from 0 on",
+      program.text(program.values[loss].name), several, outputs.size())));
+}
+
+Result<ValueId> OwnLoss(Program& program, const TrainOptions& options) {
+  if (options.loss_output >= 0) return ChosenLoss(program, options);
+  const ValueId loss = FindLoss(program);
+  if (loss == kNoId) {
+    return Unexpected(InvalidInput("the program returns no loss to train with", "",
+                                   "Append one: --loss cross-entropy, mse, sum or another."));
+  }
+  NoteChoice(program, loss);
+  return loss;
+}
+
+}  // namespace
+
+ValueId FindLoss(const Program& program) {
+  ValueId first = kNoId;
+  for (const Argument& output : program.main().outputs) {
+    if (!MayBeLoss(program, output)) continue;
+    if (output.value == program.loss) return output.value;
+    if (first == kNoId) first = output.value;
+  }
+  return first;
 }
 
 Result<Program> AppendLoss(Program program, const TrainOptions& options) {
@@ -187,13 +237,13 @@ Result<Program> AppendLoss(Program program, const TrainOptions& options) {
                                  "Add --loss cross-entropy; the program then returns its scores."));
   }
   if (options.loss.empty()) {
-    const ValueId loss = FindLoss(program);
-    if (loss != kNoId) {
-      program.loss = Scaled(program, loss, options);
-      return program;
-    }
-    return Unexpected(InvalidInput("the program returns no loss to train with", "",
-                                   "Append one: --loss cross-entropy, mse, sum or another."));
+    SY_ASSIGN_OR_RETURN(const ValueId loss, OwnLoss(program, options));
+    program.loss = Scaled(program, loss, options);
+    return program;
+  }
+  if (options.loss_output >= 0) {
+    return Unexpected(
+        UsageError("a loss is appended or returned", "--loss, --loss-output", "Leave one away."));
   }
   const auto* loss =
       std::ranges::find(kLosses, options.loss, [](const Loss& l) { return l.info.name; });

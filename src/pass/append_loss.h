@@ -11,13 +11,15 @@
 namespace steelyard {
 
 // Appends the loss named in `options` and makes it the last output. With no name the program must
-// return a loss: a floating-point output of one element, the first of which is it. Targets are made
-// inside the step, as a loop without a data loader does; they die when the loss has been computed
-// unless its gradient needs them. Returns an error when there is no such loss, no output to take it
-// of, or the output's shape does not fit. Requires: a concrete program.
+// return a loss: the floating-point output of one element that `options` say, that the file calls
+// "loss" (`Program::loss`) or that is the first, which a note says where there are others. Targets
+// are made inside the step, as a loop without a data loader does; they die when the loss has been
+// computed unless its gradient needs them. Returns an error when there is no such loss, no output
+// to take it of, or the output's shape does not fit. Requires: a concrete program.
 Result<Program> AppendLoss(Program program, const TrainOptions& options);
 
-// The value that a training step differentiates, kNoId if the program returns none.
+// The value that a training step differentiates where nothing else is said, kNoId if the program
+// returns none.
 ValueId FindLoss(const Program& program);
 
 }  // namespace steelyard

@@ -53,6 +53,7 @@ class ModelReader {
     if (!graph_.Finish()) return false;
     SetRanges();
     SetReleased();
+    SetLoss();
     SetProducer();
     SetName();
     return true;
@@ -120,6 +121,15 @@ class ModelReader {
     std::vector<std::uint32_t> released = ReleasedLeaves(out_spec_);
     if (released.size() != program_.main().outputs.size()) return;
     if (released != ReleaseOrder(program_)) program_.released = std::move(released);
+  }
+
+  // What the model itself calls its loss.
+  void SetLoss() {
+    const std::optional<std::uint32_t> leaf = LossLeaf(out_spec_);
+    const std::vector<Argument>& outputs = program_.main().outputs;
+    if (!leaf || ReleasedLeaves(out_spec_).size() != outputs.size()) return;
+    if (outputs[*leaf].kind != ArgKind::kValue) return;
+    program_.loss = outputs[*leaf].value;
   }
 
   bool ReadRanges(JsonValue value) {

@@ -20,6 +20,8 @@ constexpr std::array<std::string_view, 4> kFromTheEnd = {
 
 class SpecReader {
  public:
+  std::optional<std::uint32_t> loss() const { return loss_; }
+
   // The tree is the second element, after the version of the form.
   bool Read(JsonValue root, std::vector<std::uint32_t>& out) {
     int index = 0;
@@ -38,9 +40,16 @@ class SpecReader {
         is_leaf = false;
         return json_.Text(field, type);
       }
+      if (key == "context" && depth_ == 1 && !JsonReader::IsNull(field)) return ReadKeys(field);
       if (key != "children_spec") return true;
-      return json_.Array(field,
-                         [&](JsonValue child) { return ReadNode(child, parts.emplace_back()); });
+      const bool outermost = depth_ == 1;
+      return json_.Array(field, [&](JsonValue child) {
+        const std::uint32_t leaf = leaves_;
+        if (!ReadNode(child, parts.emplace_back())) return false;
+        if (outermost && parts.size() - 1 == place_ && parts.back() == std::vector{leaf})
+          loss_ = leaf;
+        return true;
+      });
     });
     if (is_leaf) out.push_back(leaves_++);
     if (std::ranges::find(kFromTheEnd, type) != kFromTheEnd.end()) std::ranges::reverse(parts);
@@ -51,8 +60,29 @@ class SpecReader {
     return ok;
   }
 
+  // The keys of a dictionary or class are JSON in a string; another type's context is something
+  // else.
+  bool ReadKeys(JsonValue value) {
+    std::string_view context;
+    if (!json_.Text(value, context)) return false;
+    const PaddedText text(context);
+    const JsonText keys(text);
+    if (!keys.ok()) return true;
+    JsonReader reader;
+    std::size_t at = 0;
+    reader.Array(keys.root(), [&](JsonValue key) {
+      std::string_view name;
+      if (!reader.Text(key, name)) return false;
+      if (name == "loss") place_ = at;
+      return ++at > 0;
+    });
+    return true;
+  }
+
   JsonReader json_;
   std::uint32_t leaves_ = 0;
+  std::size_t place_ = SIZE_MAX;  // of "loss" among the outermost parts
+  std::optional<std::uint32_t> loss_;
   int depth_ = 0;
 };
 
@@ -65,6 +95,15 @@ std::vector<std::uint32_t> ReleasedLeaves(std::string_view spec) {
   if (!json.ok()) return {};
   SpecReader reader;
   return reader.Read(json.root(), out) ? out : std::vector<std::uint32_t>();
+}
+
+std::optional<std::uint32_t> LossLeaf(std::string_view spec) {
+  const PaddedText text(spec);
+  const JsonText json(text);
+  std::vector<std::uint32_t> leaves;
+  SpecReader reader;
+  if (!json.ok() || !reader.Read(json.root(), leaves)) return std::nullopt;
+  return reader.loss();
 }
 
 }  // namespace steelyard::pt2

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -13,5 +14,8 @@ namespace steelyard::pt2 {
 // The leaves of the tree in the order in which Python lets them go with the whole: tuples and lists
 // from their end, everything else from its beginning. Empty where the text is no such tree.
 std::vector<std::uint32_t> ReleasedLeaves(std::string_view spec);
+
+// The leaf that is the outermost dictionary's or class's "loss".
+std::optional<std::uint32_t> LossLeaf(std::string_view spec);
 
 }  // namespace steelyard::pt2

@@ -158,6 +158,7 @@ void Autograd::Die(Object& object) {
 void Autograd::SetBase(ValueId view, ValueId base, bool several) {
   const ValueId root = object(base).base == kNoId ? base : object(base).base;
   object(view).base = root;
+  object(view).version = VersionOf(RootOf(view)).count;
   object(view).origin = object(base).origin;
   if (object(view).origin == ViewOrigin::kAlone) {
     if (several) object(view).origin = ViewOrigin::kOneOfSeveral;
@@ -356,6 +357,7 @@ bool Autograd::Wanted(const OpDef& def, std::span<const Argument> args) const {
 
 Edge Autograd::EdgeOf(ValueId tensor) {
   if (tensor == kNoId || !program_.values[object_of_[tensor]].requires_grad) return {};
+  Refresh(tensor);
   Object& of = object(tensor);
   if (of.node != kNoId) return {of.node, of.slot};
   if (of.base != kNoId) return {};  // made without gradients, of a base that requires them
@@ -381,24 +383,26 @@ void Autograd::RequireNoLeaf(ValueId overwritten) const {
       "in-place operation\".");
 }
 
-void Autograd::RequireMayRebase(ValueId overwritten) const {
-  const ViewOrigin origin = objects_[object_of_[overwritten]].origin;
+// `what`: "is being", "its base or another view of its base has been".
+void Autograd::RequireMayRebase(ValueId view, std::string_view what) const {
+  const ViewOrigin origin = objects_[object_of_[view]].origin;
   if (origin == ViewOrigin::kAlone) return;
   const bool several = origin == ViewOrigin::kOneOfSeveral;
-  Refuse(fmt::format("{} is {}, and autograd cannot follow what overwrites it",
-                     shape::Text({program_, overwritten}),
+  Refuse(fmt::format("{} is {}, and autograd cannot follow what overwrites its elements",
+                     shape::Text({program_, view}),
                      several ? "one of several views that an operator gave at once"
                              : "a view that was made without gradients"),
          fmt::format(
-             "PyTorch refuses the step, too: \"{} is being modified inplace{}\".",
+             "PyTorch refuses the step, too: \"{} {} modified inplace\".",
              several ? "Output 0 of ... is a view and" : "A view was created in no_grad mode and",
-             several ? "" : " with grad mode enabled"));
+             what));
 }
 
 GradNodeId Autograd::Begin(const OpDef& def, std::span<const Argument> args, const Node& context) {
   if (def.overwrites() && args[0].kind == ArgKind::kValue) {
-    RequireMayRebase(args[0].value);
+    RequireMayRebase(args[0].value, "is being");
     RequireNoLeaf(args[0].value);
+    Refresh(args[0].value);
   }
   GradNode node{.def = &def, .sequence = next_sequence_++, .context = context};
   node.arguments = program_.AddArguments(args);
@@ -555,14 +559,15 @@ void Autograd::SetHistory(GradNodeId id, ValueId tensor, std::uint32_t slot) {
 // view is derived from the base anew.
 void Autograd::Rebase(GradNodeId id, ValueId view) {
   const ValueId base = object(view).base;
-  if (base == kNoId) return SetHistory(id, view, 0);
-  const std::int64_t width = std::max(BitsOf(program_.values[view].dtype) / 8, 1);
-  const std::int64_t from = (dispatcher_.PlaceOf(view) - dispatcher_.PlaceOf(base)) / width;
+  if (base == kNoId) {
+    SetHistory(id, view, 0);
+    return MarkViews(view);
+  }
   GradNode slices{.kind = GradNodeKind::kCopySlices,
                   .sequence = next_sequence_++,
                   .variable = base,
                   .view = view,
-                  .from = from,
+                  .from = PlaceInBase(view),
                   .function = id,
                   .context = nodes_[id].context};
   std::vector<Edge> edges{EdgeOf(base)};
@@ -573,15 +578,52 @@ void Autograd::Rebase(GradNodeId id, ValueId view) {
   SetEdges(slices, edges);
   ++nodes_[id].references;
   SetHistory(AddNode(slices), base, 0);
-  const Edge anew = EdgeOf(base);
+  MarkViews(base);
+  Refresh(view);
+}
+
+// A view whose elements were overwritten through its base, or another view of that, gets a history
+// anew when it is next asked for: it is derived from what the base is by then (grad_fn() in
+// torch/csrc/autograd/variable.cpp).
+void Autograd::Refresh(ValueId view) {
+  const ValueId base = object(view).base;
+  if (base == kNoId) return;
+  const std::uint32_t version = VersionOf(RootOf(view)).count;
+  if (object(view).version == version) return;
+  const bool wanted = program_.values[object_of_[base]].requires_grad;
+  if (object(view).node == kNoId && !wanted) return;
+  RequireMayRebase(view, "its base or another view of its base has been");
+  const Value &own = program_.values[view], &whole = program_.values[base];
+  if (own.dtype != whole.dtype || own.conjugated != whole.conjugated) {
+    dispatcher_.Note(
+        "a view of another dtype, or a conjugate, that is read after its elements were overwritten "
+        "is weighed as a view like its base");
+  }
   GradNode strided{.kind = GradNodeKind::kAsStrided,
                    .sequence = next_sequence_++,
                    .variable = base,
                    .view = view,
-                   .from = from,
-                   .context = nodes_[id].context};
+                   .from = PlaceInBase(view),
+                   .context = dispatcher_.context()};
+  const Edge anew = EdgeOf(base);
   SetEdges(strided, {&anew, 1});
   SetHistory(AddNode(strided), view, 0);
+  object(view).version = version;
+}
+
+// In elements from the beginning of its base.
+std::int64_t Autograd::PlaceInBase(ValueId view) const {
+  const std::int64_t width = std::max(BitsOf(program_.values[view].dtype) / 8, 1);
+  return (dispatcher_.PlaceOf(view) - dispatcher_.PlaceOf(objects_[object_of_[view]].base)) / width;
+}
+
+// Views of what requires a gradient require one, however old they are.
+void Autograd::MarkViews(ValueId base) {
+  for (ValueId id = 0; id < objects_.size(); ++id) {
+    if (objects_[id].base == kNoId || object_of_[objects_[id].base] != object_of_[base]) continue;
+    Value& value = program_.values[id];
+    value.requires_grad |= IsFloating(value.dtype) || IsComplex(value.dtype);
+  }
 }
 
 // --- Reading -------------------------------------------------------------------------------------

@@ -228,6 +228,7 @@ class Autograd {
     ValueId base = kNoId;            // of a view
     ValueId root = kNoId;            // of a detached tensor: whose versions are its own
     ViewOrigin origin = ViewOrigin::kAlone;
+    std::uint32_t version = 0;  // of a view: of its root, when it got its history
   };
   struct Version {
     std::uint32_t count = 0;
@@ -246,7 +247,7 @@ class Autograd {
   ValueId RootOf(ValueId id) const;
   Version VersionOf(ValueId root) const;
   void RequireNoLeaf(ValueId overwritten) const;
-  void RequireMayRebase(ValueId overwritten) const;
+  void RequireMayRebase(ValueId view, std::string_view what) const;
   void RequireAsSaved(std::string_view by, const Saved& saved) const;
   void RetainSaved(ValueId id, bool detached);
   void ReleaseSaved(ValueId id, bool detached);
@@ -268,6 +269,9 @@ class Autograd {
   bool RequiresGrad(const Argument& argument) const;
   void SetHistory(GradNodeId id, ValueId tensor, std::uint32_t slot);
   void Rebase(GradNodeId id, ValueId view);
+  void Refresh(ValueId view);
+  std::int64_t PlaceInBase(ValueId view) const;
+  void MarkViews(ValueId base);
 
   Dispatcher& dispatcher_;
   Program& program_;

@@ -322,19 +322,38 @@ Engine::Gradients Engine::ApplyCheckpoint(GradNodeId id, std::span<const Tensor>
   return out;
 }
 
+// What `view` is of its base, of the base's gradient: its elements may be pairs of the base's, or
+// halves.
+Tensor Engine::SliceOf(const Tensor& whole, const TensorView& view, std::int64_t from) {
+  const Dims sizes(view.sizes()), strides(view.strides());
+  const bool is_complex = IsComplex(view.dtype());
+  if (is_complex == IsComplex(whole.dtype())) {
+    return dispatcher_.Call("aten::as_strided", whole, sizes, strides, from);
+  }
+  if (!is_complex) {
+    const Tensor numbers = dispatcher_.Call("aten::view_as_real", whole);
+    return dispatcher_.Call("aten::as_strided", numbers, sizes, strides, from);
+  }
+  Dims pair_sizes(sizes), pair_strides(strides);
+  for (int i = 0; i < pair_strides.size(); ++i) pair_strides[i] *= 2;
+  pair_sizes.push_back(2);
+  pair_strides.push_back(1);
+  return dispatcher_.Call(
+      "aten::view_as_complex",
+      dispatcher_.Call("aten::as_strided", whole, pair_sizes, pair_strides, 2 * from));
+}
+
 // The gradient of the base, in which the slice that was overwritten has the operator's own.
 Engine::Gradients Engine::ApplyCopySlices(GradNodeId id, const Tensor& incoming) {
   const GradNode node = autograd_.node(id);
   const TensorView base = dispatcher_.ViewOf(node.variable), view = dispatcher_.ViewOf(node.view);
   const Dims sizes(base.sizes()), strides(base.strides());
-  const Dims part_sizes(view.sizes()), part_strides(view.strides());
   const bool wanted = autograd_.edges(id)[0].node != kNoId;
   Tensor whole = dispatcher_.Call("aten::new_empty_strided", incoming, sizes, strides);
   dispatcher_.Call("aten::copy_", whole, incoming);
   Gradients out;
   {
-    const Tensor slice =
-        dispatcher_.Call("aten::as_strided", whole, part_sizes, part_strides, node.from);
+    const Tensor slice = SliceOf(whole, view, node.from);
     std::vector<Tensor> part;
     part.push_back(dispatcher_.Call("aten::clone", slice, kContiguousFormat));
     out = Apply(node.function, part);

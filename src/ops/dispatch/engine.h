@@ -58,6 +58,7 @@ class Engine {
   Gradients ApplyCheckpoint(GradNodeId id, std::span<const Tensor> incoming);
   Gradients ApplyFunction(GradNodeId id, std::span<const Tensor> incoming);
   Gradients WithZeros(GradNodeId id, std::span<const Tensor> incoming);
+  Tensor SliceOf(const Tensor& whole, const TensorView& view, std::int64_t from);
   Gradients ApplyCopySlices(GradNodeId id, const Tensor& incoming);
   Tensor ApplyAsStrided(GradNodeId id, const Tensor& incoming);
   void Accumulate(GradNodeId id, Gradients incoming);
