@@ -140,7 +140,8 @@ void BindArguments(Program& program, const OpDef& def, std::span<const Argument>
   std::uint32_t filled = 0;
   for (std::size_t i = 0; i < given.size(); ++i) {
     std::size_t at = i;
-    const std::string_view name = program.text(given[i].name);
+    const std::string_view name =
+        given[i].name == kNoString ? std::string_view() : program.text(given[i].name);
     if (!name.empty() && (i >= params.size() || params[i].name != name)) {
       const int found = def.signature->IndexOf(name);
       if (found < 0) Refuse(fmt::format("{} has no argument \"{}\"", def.name->text(), name));

@@ -462,6 +462,8 @@ std::vector<Tensor> Dispatcher::Record(const OpDef& def, std::span<const Argumen
 
 std::vector<Argument> Dispatcher::Arg::Elements() const {
   std::vector<Argument> list;
+  list.reserve(ints_.size() + (reals_ == nullptr ? 0 : reals_->size()) +
+               (tensors_ == nullptr ? 0 : tensors_->size()));
   for (const std::int64_t i : ints_) list.push_back(Argument::OfInt(i));
   if (reals_ != nullptr) {
     for (const double real : *reals_) list.push_back(Argument::OfFloat(real));
