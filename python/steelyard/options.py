@@ -85,8 +85,8 @@ class WeighKeywords(TypedDict, total=False):
 # What says something of a training step, which needs an optimizer.
 OF_TRAINING = frozenset(
     (
-        "loss", "loss_output", "optim_args", "groups", "no_decay", "freeze", "recompute", "recompute_reentrant",
-        "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate", "unroll", "zero_grad",
+        "loss", "loss_output", "optim_args", "groups", "no_decay", "freeze", "recompute",
+        "recompute_reentrant", "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate", "unroll", "zero_grad",
         "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views", "shard_units",
         "keep_gathered",
     )
@@ -181,8 +181,8 @@ CHECKS: dict[str, Check] = {
     "fit": MEMORY,
     "budget": MEMORY,
     **dict.fromkeys((
-            "batch", "seq", "accumulate", "loss_output", "fused_loss", "beams", "block_size", "shared_prefix",
-            "ranks", "bucket_cap_mb",
+            "batch", "seq", "accumulate", "loss_output", "fused_loss", "beams", "block_size",
+            "shared_prefix", "ranks", "bucket_cap_mb",
         ),
         WHOLE,
     ),

@@ -80,8 +80,16 @@ const Convention* FindConvention(std::string_view name) {
 }
 
 Count Weigh(const Work& work, const Weights& weights) {
-  return work.mac * weights.mac + work.alu * weights.alu + work.special * weights.special +
-         work.compare * weights.compare + work.move * weights.move;
+  Count total;
+  const auto add = [&](Count count, int weight) {
+    if (count.value() != 0) total += count * weight;  // most kernels do one kind of work
+  };
+  add(work.mac, weights.mac);
+  add(work.alu, weights.alu);
+  add(work.special, weights.special);
+  add(work.compare, weights.compare);
+  add(work.move, weights.move);
+  return total;
 }
 
 }  // namespace steelyard

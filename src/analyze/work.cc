@@ -17,8 +17,13 @@
 namespace steelyard {
 namespace {
 
-// The sum, kept negative (as Count does) once anything did not fit.
-std::int64_t Sum(std::int64_t a, std::int64_t b) { return (Count(a) + Count(b)).value(); }
+// The sum, or -1 (as of a Count) once anything did not fit. Without branches: it is asked for at
+// every node several times over, and two counts that fit never carry beyond the sign.
+std::int64_t Sum(std::int64_t a, std::int64_t b) {
+  const auto sum =
+      static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  return sum | ((a | b | sum) >> 63);
+}
 
 bool Overflowed(const NodeWork& w) {
   return std::ranges::any_of(
@@ -37,7 +42,7 @@ NodeWork WorkOf(const OpView& op, const Convention& convention) {
   const Work work = (**def.work)(op);
   const Traffic traffic = (**def.traffic)(op);
   NodeWork out{.macs = work.mac.value(),
-               .missed = LeavesOut(convention, def) ? work.mac.value() : 0,
+               .missed = work.mac.value() != 0 && LeavesOut(convention, def) ? work.mac.value() : 0,
                .masked = work.masked.value(),
                .flops_all = Weigh(work, all.measure.weights).value(),
                .read = traffic.read.value(),
@@ -53,14 +58,15 @@ NodeWork WorkOf(const OpView& op, const Convention& convention) {
 // it.
 std::vector<StringId> CarriedNames(const Program& kernels) {
   const std::vector<const OpDef*> defs = RowsOf(kernels);
-  std::vector<StringId> out;
+  std::vector<bool> carried(defs.size(), false);
   for (const Node& node : kernels.main().nodes) {
-    if (defs[node.op] == nullptr && node.refusal == kNoString) {
-      out.push_back(kernels.op_names[node.op]);
-    }
+    if (defs[node.op] == nullptr && node.refusal == kNoString) carried[node.op] = true;
+  }
+  std::vector<StringId> out;
+  for (OpId op = 0; op < carried.size(); ++op) {
+    if (carried[op]) out.push_back(kernels.op_names[op]);
   }
   std::ranges::sort(out);
-  out.erase(std::ranges::unique(out).begin(), out.end());
   return out;
 }
 

@@ -55,6 +55,16 @@ CLI::Option* AddRow(const Flag& flag, CLI::App* app, Status* status) {
       CLI::MultiOptionPolicy::TakeAll);
 }
 
+// Whether CLI11 needs to know of the row: it compares each option with all that it knows, which for
+// the flags of `weigh` took longer than reading a small model. Short names may stand together.
+bool IsAskedFor(const Flag& flag, std::span<const std::string> words) {
+  if (flag.need == Need::kRequired || !flag.name.starts_with('-')) return true;
+  return std::ranges::any_of(words, [&](const std::string& word) {
+    const bool is_short = word.starts_with('-') && !word.starts_with("--");
+    return is_short ? !flag.short_name.empty() : word.starts_with(flag.name);
+  });
+}
+
 Error UnknownWord(const CommandInfo& command, std::span<const Flag> flags,
                   const std::string& word) {
   if (!word.starts_with('-')) {
@@ -91,9 +101,11 @@ Result<Asked> ReadArguments(const CommandInfo& command, std::span<const Flag> fl
   app.set_help_flag("-h,--help");
   app.allow_extras();
   Status status;
-  std::vector<const CLI::Option*> options;
+  std::vector<const CLI::Option*> options;  // null: not known
   options.reserve(flags.size());
-  for (const Flag& flag : flags) options.push_back(AddRow(flag, &app, &status));
+  for (const Flag& flag : flags) {
+    options.push_back(IsAskedFor(flag, words) ? AddRow(flag, &app, &status) : nullptr);
+  }
   std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 wants them
   try {
     app.parse(reversed);
@@ -112,7 +124,7 @@ Result<Asked> ReadArguments(const CommandInfo& command, std::span<const Flag> fl
   }
   SY_RETURN_IF_ERROR(std::move(status));
   for (std::size_t i = 0; given != nullptr && i < flags.size(); ++i) {
-    if (options[i]->count() > 0) given->push_back(flags[i].name);
+    if (options[i] != nullptr && options[i]->count() > 0) given->push_back(flags[i].name);
   }
   return Asked::kRun;
 }

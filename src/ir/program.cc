@@ -24,9 +24,13 @@ Argument::Run Append(std::span<const T> items, std::vector<T>& pool) {
   const T* base = pool.data();
   const bool inside =
       std::greater_equal<>{}(items.data(), base) && std::less<>{}(items.data(), base + begin);
-  const std::size_t offset = inside ? static_cast<std::size_t>(items.data() - base) : 0;
-  pool.resize(begin + items.size());
-  std::copy_n(inside ? pool.data() + offset : items.data(), items.size(), pool.data() + begin);
+  if (inside) {
+    const auto offset = static_cast<std::size_t>(items.data() - base);
+    pool.resize(begin + items.size());
+    std::copy_n(pool.data() + offset, items.size(), pool.data() + begin);
+  } else {
+    pool.insert(pool.end(), items.begin(), items.end());
+  }
   return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(items.size())};
 }
 

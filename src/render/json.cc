@@ -90,8 +90,10 @@ class JsonWriter {
 
   void StartLine(std::size_t depth) {
     constexpr std::size_t kIndent = 2;
-    out_.push_back('\n');
-    out_.append(depth * kIndent, ' ');
+    constexpr std::string_view kLine = "\n                                ";
+    const std::size_t size = 1 + depth * kIndent;
+    out_.append(kLine.substr(0, size));
+    if (size > kLine.size()) out_.append(size - kLine.size(), ' ');
   }
 
   void WriteText(std::uint32_t id) {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -22,6 +23,9 @@ char ShortEscape(char32_t value) {
   return at == std::string_view::npos ? '\0' : kLetters[at];
 }
 
+// Whether a character stands for itself: all of most texts.
+bool IsPlain(char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; }
+
 void AppendEscaped(char32_t value, std::string* out) {
   if (const char letter = ShortEscape(value); letter != '\0') {
     out->push_back('\\');
@@ -38,6 +42,11 @@ void AppendEscaped(char32_t value, std::string* out) {
 void AppendQuoted(std::string_view text, std::string* out) {
   out->push_back('"');
   while (!text.empty()) {
+    const auto plain =
+        static_cast<std::size_t>(std::ranges::find_if_not(text, IsPlain) - text.begin());
+    out->append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const CodePoint next = DecodeUtf8(text);
     AppendEscaped(next.value, out);
     text.remove_prefix(next.size);

@@ -40,12 +40,15 @@ std::int64_t StorageBytes(DType dtype, std::span<const std::int64_t> sizes,
 bool CheckLayout(DType dtype, std::span<const std::int64_t> sizes,
                  std::span<const std::int64_t> strides) {
   if (sizes.size() != strides.size()) return false;
-  const auto negative = [](std::int64_t n) { return n < 0; };
-  if (std::ranges::any_of(sizes, negative) || std::ranges::any_of(strides, negative)) return false;
-  if (std::ranges::find(sizes, 0) != sizes.end()) return true;
   // Counted elements matter too: an expanded tensor takes little memory and much work.
   CheckedInt count = 1;
-  for (std::int64_t size : sizes) count *= CheckedInt(size);
+  bool negative = false, empty = false;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    negative |= sizes[i] < 0 || strides[i] < 0;
+    empty |= sizes[i] == 0;
+    count *= CheckedInt(sizes[i]);
+  }
+  if (negative || empty) return !negative;
   return BytesOf(dtype, count).ok() && BytesOf(dtype, Extent(sizes, strides)).ok();
 }
 

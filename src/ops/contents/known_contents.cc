@@ -224,8 +224,8 @@ void KnownContents::Look(const Node& node, std::uint32_t entry) {
   for (const ValueId value : program_.results(node)) {
     const StorageId storage = value == kNoId ? kNoId : program_.values[value].storage;
     if (storage == kNoId) continue;
-    const bool whole = base.kind == ArgKind::kValue && TensorView(program_, base.value).count() ==
-                                                           TensorView(program_, value).count();
+    const bool whole = zeros != 0 && TensorView(program_, base.value).count() ==
+                                         TensorView(program_, value).count();
     held_[value] = {.entry = entry, .version = current_[storage], .zeros = whole ? zeros : 0};
     entry = kNoId;  // of the first result
   }

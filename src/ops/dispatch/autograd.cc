@@ -110,11 +110,20 @@ Backward::Element Backward::ElementAt(std::uint32_t i) const {
 // --- Objects -------------------------------------------------------------------------------------
 
 void Autograd::Adopt(ValueId id) {
-  object_of_.resize(id + 1, id);
-  objects_.resize(id + 1);
-  object_of_[id] = id;
+  if (id == objects_.size() && id == object_of_.size()) {  // the next one, nearly always
+    object_of_.push_back(id);
+    objects_.emplace_back();
+  } else {
+    object_of_.resize(id + 1, id);
+    objects_.resize(id + 1);
+    object_of_[id] = id;
+  }
   const StorageId storage = program_.values[id].storage;
-  if (storage >= tensors_on_storage_.size()) tensors_on_storage_.resize(storage + 1, 0);
+  if (storage == tensors_on_storage_.size()) {
+    tensors_on_storage_.push_back(0);
+  } else if (storage > tensors_on_storage_.size()) {
+    tensors_on_storage_.resize(storage + 1, 0);
+  }
 }
 
 void Autograd::AdoptOverwritten(ValueId id, ValueId of) {
@@ -690,6 +699,15 @@ void Autograd::OpenRecord(std::string_view name) {
   program_frame_ = static_cast<FrameId>(program_.frames.size());
   program_.frames.push_back({program_.AddOpName(name), 0});
 }
+
+Autograd::Record::Record(Autograd& autograd, OpId name)
+    : dispatcher_(autograd.dispatcher_), before_(dispatcher_.frame_) {
+  std::vector<Frame>& frames = autograd.program_.frames;
+  dispatcher_.frame_ = static_cast<FrameId>(frames.size());
+  frames.push_back({name, before_});
+}
+
+Autograd::Record::~Record() { dispatcher_.frame_ = before_; }
 
 // Of a sparse one its parts are, unless they are the caller's ids.
 void Autograd::MarkAsGradient(ValueId id) {

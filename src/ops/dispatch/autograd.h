@@ -178,6 +178,19 @@ class Autograd {
   void OpenRecord(std::string_view name);
   void CloseRecord() { program_frame_ = 0; }
   FrameId program_frame() const { return program_frame_; }
+  // As long as it lives, nodes run inside a record of the profiler, of the name that was given.
+  class Record {
+   public:
+    Record(Autograd& autograd, OpId name);
+    ~Record();
+    Record(const Record&) = delete;
+    Record& operator=(const Record&) = delete;
+
+   private:
+    Dispatcher& dispatcher_;
+    FrameId before_;
+  };
+  OpId NameRecord(std::string_view name) { return program_.AddOpName(name); }
 
   // --- For the engine ----------------------------------------------------------------------------
 

@@ -51,14 +51,14 @@ Argument ParseList(Program& program, std::string_view text) {
 // A default as the schema writes it: None, True, 1e-05, [0, 1], Mean, contiguous_format.
 Argument ParseDefault(Program& program, const Param& param) {
   const std::string_view text = param.default_text;
-  if (text == "None" || text.empty()) return Argument::None();
+  if (text.empty() || text == "None") return Argument::None();
+  const char first = text[0];
+  if ((first >= '0' && first <= '9') || first == '-' || first == '.') return ParseNumber(text);
   if (text == "True" || text == "False") return Argument::OfBool(text == "True");
   if (text == "Mean" || text == "Sum") {
     return Argument::OfInt(text == kReductions[1] ? 1 : 2);
   }
-  if (text[0] == '[') return ParseList(program, text);
-  const char first = text[0];
-  if ((first >= '0' && first <= '9') || first == '-' || first == '.') return ParseNumber(text);
+  if (first == '[') return ParseList(program, text);
   const bool quoted = text.size() >= 2 && first == '"';
   return Argument::OfString(
       program.strings.Intern(quoted ? text.substr(1, text.size() - 2) : text));
@@ -140,7 +140,8 @@ void BindArguments(Program& program, const OpDef& def, std::span<const Argument>
   std::uint32_t filled = 0;
   for (std::size_t i = 0; i < given.size(); ++i) {
     std::size_t at = i;
-    const std::string_view name = program.text(given[i].name);
+    const std::string_view name =
+        given[i].name == kNoString ? std::string_view() : program.text(given[i].name);
     if (!name.empty() && (i >= params.size() || params[i].name != name)) {
       const int found = def.signature->IndexOf(name);
       if (found < 0) Refuse(fmt::format("{} has no argument \"{}\"", def.name->text(), name));
@@ -152,19 +153,20 @@ void BindArguments(Program& program, const OpDef& def, std::span<const Argument>
     if ((filled >> at & 1u) != 0) {
       Refuse(fmt::format("argument \"{}\" is given twice", params[at].name));
     }
-    if (!Accepts(program, params[at], given[i])) {
-      Refuse(fmt::format("argument \"{}\" must be {}{}", params[at].name,
-                         params[at].list ? "a list, each " : "", KindOf(params[at].type)));
+    if (const Param param = params[at]; !Accepts(program, param, given[i])) {
+      Refuse(fmt::format("argument \"{}\" must be {}{}", param.name,
+                         param.list ? "a list, each " : "", KindOf(param.type)));
     }
     bound[at] = given[i];
     filled |= 1u << at;
   }
   for (std::size_t i = 0; i < params.size(); ++i) {
     if ((filled >> i & 1u) != 0) continue;
-    const bool required = params[i].default_text.empty() && !params[i].optional &&
-                          params[i].type != ParamType::kOther;
-    if (required) Refuse(fmt::format("argument \"{}\" is missing", params[i].name));
-    bound[i] = ParseDefault(program, params[i]);
+    const Param param = params[i];
+    const bool required =
+        param.default_text.empty() && !param.optional && param.type != ParamType::kOther;
+    if (required) Refuse(fmt::format("argument \"{}\" is missing", param.name));
+    bound[i] = ParseDefault(program, param);
   }
 }
 

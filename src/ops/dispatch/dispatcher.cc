@@ -18,6 +18,7 @@
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/bind_arguments.h"
 #include "ops/dispatch/graph_tracer.h"
+#include "ops/dispatch/known_kernels.h"
 #include "ops/dispatch/locals.h"
 #include "ops/dispatch/program_rows.h"
 
@@ -38,12 +39,6 @@ std::string DescribeTensor(const Program& program, ValueId id) {
   if (id == kNoId) return "None";
   return fmt::format("{}[{}]", ShortNameOf(program.values[id].dtype),
                      fmt::join(program.sizes(id), ","));
-}
-
-// What is said of a kernel whose results have as many elements as its data choose.
-std::string AssumedNote(const OpDef& def, Phase phase) {
-  const std::string_view where = phase == Phase::kBackward ? ", of the backward pass," : "";
-  return fmt::format("{}{} is weighed as if its data chose all that they may", def.label(), where);
 }
 
 }  // namespace
@@ -71,7 +66,8 @@ Dispatcher::Dispatcher(const Program& source, const Target& target, Variables va
       target_(target),
       variables_(variables),
       numbering_(source),
-      plans_(source.graphs.size()) {
+      plans_(source.graphs.size()),
+      known_(std::make_unique<KnownKernels>(out_)) {
   CopyTables();
   source_defs_ = RowsOf(source);
   drop_op_ = out_.AddOpName(kDropMark);
@@ -128,6 +124,7 @@ void Dispatcher::AdoptResidents(Locals& locals) {
     out_.values[adopted].requires_grad = value.requires_grad && value.role == Role::kParameter;
     out_.values[adopted].storage = value.storage == kNoId ? out_.storage_count++ : value.storage;
     out_.main().inputs.push_back(adopted);
+    ShareDims(adopted);
     // The module's or the caller's own, which gives up a cache.
     AddReferences(adopted, value.role == Role::kCache ? 0 : 1);
     locals.of(id) = Tensor(this, adopted);
@@ -465,6 +462,8 @@ std::vector<Tensor> Dispatcher::Record(const OpDef& def, std::span<const Argumen
 
 std::vector<Argument> Dispatcher::Arg::Elements() const {
   std::vector<Argument> list;
+  list.reserve(ints_.size() + (reals_ == nullptr ? 0 : reals_->size()) +
+               (tensors_ == nullptr ? 0 : tensors_->size()));
   for (const std::int64_t i : ints_) list.push_back(Argument::OfInt(i));
   if (reals_ != nullptr) {
     for (const double real : *reals_) list.push_back(Argument::OfFloat(real));
@@ -521,123 +520,12 @@ void Dispatcher::CallEach(OpName op, std::vector<std::vector<Argument>> calls) {
   }
 }
 
-namespace {
-
-// Adds up what a kernel allocates.
-class Tally final : public Allocations {
- public:
-  Tally(const OpView& op, Count& bytes) : op_(op), bytes_(bytes) {}
-  void Output(int i, std::string_view) override { bytes_ += op_.output(i).storage_bytes(); }
-  Scratch Allocate(std::int64_t bytes, std::string_view) override {
-    bytes_ += bytes;
-    return 0;
-  }
-  void Free(Scratch, std::string_view) override {}
-
- private:
-  const OpView& op_;
-  Count& bytes_;
-};
-
-// Asks every rule once, so that one that refuses (a scratch of more than 2^63 bytes) does it here,
-// where the node is known, and not in what runs or analyzes the program later. `bytes` is a bound
-// for every sum of live blocks: while it fits, none overflows.
-void Rehearse(const OpView& op, Count& bytes) {
-  Tally tally(op, bytes);
-  op.def().Allocate(op, tally);
-  (*op.def().work)(op);
-  (*op.def().traffic)(op);
-}
-
-}  // namespace
-
-Dispatcher::Places Dispatcher::PlacesOf(std::span<const Argument> args) const {
-  Places places;
-  for (const Argument& arg : args) {
-    if (arg.kind == ArgKind::kList) {
-      const Places listed = PlacesOf(out_.list(arg.list));
-      places.host |= listed.host;
-      places.device |= listed.device;
-    } else if (arg.kind == ArgKind::kValue) {
-      (out_.values[arg.value].on_host ? places.host : places.device) = true;
-    }
-  }
-  return places;
-}
-
-// What a kernel says of a view of `of`; nothing of what begins where its storage does.
-void Dispatcher::SetPlace(ValueId id, ValueId of, const Outputs::Meta& meta) {
-  if (meta.from == 0 && (places_.empty() || meta.from_storage)) return;
-  const std::int64_t width = std::max(BitsOf(meta.dtype) / 8, 1);
-  const std::int64_t before = meta.from_storage ? 0 : PlaceOf(of);
-  std::int64_t place = 0;
-  if (__builtin_mul_overflow(meta.from, width, &place) ||
-      __builtin_add_overflow(place, before, &place) || place == 0) {
-    return;
-  }
-  places_[id] = place;
-}
-
 // That of the tensor it was made for, the first on it.
 std::int64_t Dispatcher::StorageBytesOf(ValueId id) const {
   const StorageId storage = out_.values[id].storage;
   ValueId first = 0;
   while (out_.values[first].storage != storage) ++first;
   return TensorView(out_, first).storage_bytes();
-}
-
-std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Argument> args) {
-  const Argument::Run run = out_.AddArguments(args);
-  outputs_.Clear();
-  outputs_.Expect(source_, recorded_, data_size_);
-  (*def.shape)(OpView(out_, def, out_.list(run), {}, target_), outputs_);
-  if (outputs_.assumed()) Note(AssumedNote(def, context_.phase));
-  // A view says what its base says, in the no_grad mode too; what is overwritten is the same
-  // tensor.
-  const bool differentiable = *def.alias != Alias::kNone && args[0].kind == ArgKind::kValue &&
-                              out_.values[args[0].value].requires_grad &&
-                              (*def.alias == Alias::kInPlace || def.grad->KeepsHistory());
-  const bool on_device = target_.device != Device::kCpu;
-  const Places places = on_device ? PlacesOf(args) : Places();
-  const bool on_host = places.host && !places.device;
-  std::vector<Tensor> results;
-  std::vector<ValueId>& ids = results_;
-  ids.clear();
-  results.reserve(outputs_.metas().size());
-  for (const Outputs::Meta& meta : outputs_.metas()) {
-    if (meta.none) {
-      ids.push_back(kNoId);
-      results.emplace_back();
-      continue;
-    }
-    if (!CheckLayout(meta.dtype, meta.sizes, meta.strides)) {
-      Contradict(fmt::format("the result {}[{}] is too large", ShortNameOf(meta.dtype),
-                             fmt::join(std::span<const std::int64_t>(meta.sizes), ",")));
-    }
-    const ValueId id = out_.AddTensor(kNoString, meta.dtype, meta.sizes, meta.strides);
-    Value& value = out_.values[id];
-    value.wrapped_number = meta.wrapped_number;
-    const bool same_bytes = *def.alias != Alias::kNone;
-    const Value before = same_bytes ? out_.values[args[0].value] : Value();
-    value.conjugated = before.conjugated != meta.conjugates;
-    value.negated = before.negated != meta.negates;
-    has_lazy_ |= value.conjugated || value.negated;
-    value.on_host = on_host || (on_device && meta.wrapped_number);
-    value.requires_grad = differentiable && (IsFloating(meta.dtype) || IsComplex(meta.dtype));
-    value.storage =
-        *def.alias == Alias::kNone ? out_.storage_count++ : out_.values[args[0].value].storage;
-    AddReferences(id, 0);
-    if (same_bytes) SetPlace(id, args[0].value, meta);
-    if (autograd_ != nullptr && *def.alias == Alias::kInPlace) {
-      autograd_->AdoptOverwritten(id, args[0].value);
-    }
-    ids.push_back(id);
-    results.emplace_back(this, id);
-  }
-  Rehearse(OpView(out_, def, out_.list(run), ids, target_), bytes_);
-  CountBytes(0);
-  AppendNode(OpIdOf(def), run, out_.AddOutputs(ids));
-  return results;
 }
 
 OpId Dispatcher::OpIdOf(const OpDef& def) {
@@ -697,6 +585,7 @@ Tensor Dispatcher::AddResident(std::string_view name, const Dims& sizes, const D
   const ValueId id = out_.AddTensor(out_.strings.Intern(name), dtype, sizes, strides, role);
   out_.values[id].storage = out_.storage_count++;
   out_.main().inputs.push_back(id);
+  ShareDims(id);
   AddReferences(id, 1);
   Tensor resident(this, id);
   CountBytes(resident.view().storage_bytes());

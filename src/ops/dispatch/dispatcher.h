@@ -29,6 +29,7 @@ namespace steelyard {
 class Autocast;
 class Autograd;
 class GraphTrace;
+class KnownKernels;
 struct AutocastMode;
 
 // A counted reference to a value of the program being built. When the last one goes, the program
@@ -327,6 +328,11 @@ class Dispatcher {
   std::vector<Tensor> Invoke(OpName op, std::span<const Arg> args);
   std::vector<Tensor> Execute(const OpDef& def, std::span<Argument> args);
   std::vector<Tensor> EmitKernel(const OpDef& def, std::span<const Argument> args);
+  // A kernel that is being emitted (emit_kernel.cc), what its row says that it gives, and one
+  // result.
+  struct Emission;
+  void AskRow(Emission& kernel);
+  ValueId AddResult(const Emission& kernel, std::size_t i);
   std::vector<Tensor> EmitOpaque(const Node& node, const Locals& locals);
   // Where the tensors among arguments are.
   struct Places {
@@ -370,7 +376,9 @@ class Dispatcher {
   void ReleaseStorage(ValueId id);
   void CompareWithFile(const Node& node, ValueId recorded, ValueId computed, const Locals& locals);
   void CountBytes(Count bytes);
-  void SetPlace(ValueId id, ValueId of, const Outputs::Meta& meta);
+  void SetPlace(ValueId id, ValueId of, DType dtype, std::int64_t from, bool from_storage);
+  // Puts the sizes of a tensor where `known_` finds them again.
+  void ShareDims(ValueId id);
   Error Locate(const Node& node, const RuleError& error, const Locals& locals) const;
 
   const GraphPlan& PlanOf(GraphId graph);
@@ -428,6 +436,7 @@ class Dispatcher {
   } before_repeat_;  // how much there was
   std::vector<std::vector<bool>>* overwriting_ = nullptr;
   GraphTrace* trace_ = nullptr;
+  std::unique_ptr<KnownKernels> known_;
 };
 
 // Whether the program runs a backward pass, and hence records gradients.

@@ -161,24 +161,32 @@ void Engine::RunReady() {
   }
 }
 
+Engine::Records Engine::RecordsOf(GradNodeId id) {
+  const std::string_view name = autograd_.name(id);
+  const auto known = records_.find(name);
+  if (known != records_.end()) return known->second;
+  const OpId evaluation = autograd_.NameRecord(std::string(kEvaluate).append(name));
+  return records_[name] = {evaluation, autograd_.NameRecord(name)};
+}
+
 void Engine::Evaluate(GradNodeId id, Gradients incoming) {
-  const std::string name(autograd_.name(id));
+  const Records records = RecordsOf(id);
   Node context = autograd_.node(id).context;
   // No call of the forward pass made the nodes that gather the gradients of parameters.
   if (context.origin == kNoId) context.origin = call_;
   dispatcher_.SetContext(context, Phase::kBackward);
-  const Dispatcher::Inside evaluate(dispatcher_, std::string(kEvaluate) + name);
+  const Autograd::Record evaluation(autograd_, records.evaluation);
   if (autograd_.listener() != nullptr) autograd_.listener()->BeforeNode(id);
   if (autograd_.node(id).kind == GradNodeKind::kAccumulate) {
     {
-      const Dispatcher::Inside accumulate(dispatcher_, name);
+      const Autograd::Record accumulation(autograd_, records.node);
       Accumulate(id, std::move(incoming));
     }
     return TellListener(autograd_.node(id).variable);
   }
   Gradients outgoing;
   {
-    const Dispatcher::Inside node(dispatcher_, name);
+    const Autograd::Record node(autograd_, records.node);
     outgoing = Apply(id, incoming);
     if (IsInPython(autograd_.node(id))) DropFromTheEnd(incoming);
   }

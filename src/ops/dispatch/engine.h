@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ops/dispatch/autograd.h"
@@ -51,6 +53,11 @@ class Engine {
   void RunReady();
   void CountDependencies(std::span<const Edge> roots);
   void Evaluate(GradNodeId id, Gradients incoming);
+  // What the profiler sees of a node: its evaluation, and in it the node itself.
+  struct Records {
+    OpId evaluation, node;
+  };
+  Records RecordsOf(GradNodeId id);
   Gradients Apply(GradNodeId id, std::span<const Tensor> incoming);
   Gradients ApplyFormulas(const GradNode& node, std::span<const Saved> saved,
                           std::span<const Edge> edges, std::span<const Tensor> incoming);
@@ -73,6 +80,7 @@ class Engine {
   std::vector<std::uint32_t> dependencies_;  // by node: gradients that have still to arrive
   std::vector<Gradients> buffers_;           // by node
   int depth_ = 0;
+  std::unordered_map<std::string_view, Records> records_;  // by name, which a row or a literal has
   std::vector<Ready> own_ready_;
   std::vector<Ready>& ready_;  // a heap
 };

@@ -113,6 +113,11 @@ DType PromoteTypes(DType a, DType b) {
 }
 
 DType ResultType(std::span<const TensorView> operands) {
+  // Nearly always there is nothing to promote.
+  const auto decides = [&](const TensorView& operand) {
+    return operand.defined() && operand.rank() > 0 && operand.dtype() == operands[0].dtype();
+  };
+  if (!operands.empty() && std::ranges::all_of(operands, decides)) return operands[0].dtype();
   Strengths strengths;
   for (const TensorView& operand : operands) strengths.Add(operand);
   return strengths.Join();

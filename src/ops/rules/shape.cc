@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -24,6 +27,22 @@ int CategoryOf(DType dtype) {
   if (IsFloating(dtype)) return 2;
   return IsIntegral(dtype) ? 1 : 0;
 }
+
+// Something of each operand. There are few, nearly always, and then no heap is asked.
+template <class T>
+class OfEach {
+ public:
+  explicit OfEach(std::size_t count) : many_(count > few_.size() ? count : 0), count_(count) {}
+  T& operator[](std::size_t i) { return many_.empty() ? few_[i] : many_[i]; }
+  operator std::span<const T>() const {  // NOLINT(google-explicit-constructor)
+    return {many_.empty() ? few_.data() : many_.data(), count_};
+  }
+
+ private:
+  std::array<T, GivenTensors::kMost> few_;
+  std::vector<T> many_;
+  std::size_t count_;
+};
 
 DType GivenType(Promotion promotion, DType computed) {
   return promotion == Promotion::kCompare ? DType::kBool : computed;
@@ -110,10 +129,9 @@ Dims Broadcast(std::span<const Sizes> shapes) {
 }
 
 Dims Broadcast(std::span<const TensorView> operands) {
-  std::vector<Sizes> shapes;
-  shapes.reserve(operands.size());
-  for (const TensorView& operand : operands) shapes.push_back(operand.sizes());
-  return Broadcast(shapes);
+  OfEach<Sizes> shapes(operands.size());
+  for (std::size_t i = 0; i < operands.size(); ++i) shapes[i] = operands[i].sizes();
+  return Broadcast(std::span<const Sizes>(shapes));
 }
 
 Dims Broadcast(std::initializer_list<TensorView> operands) {
@@ -131,23 +149,22 @@ Dims CastStrides(const TensorView& operand, DType dtype) {
 }
 
 void AddIterated(DType dtype, std::span<const Layout> operands, Outputs& out) {
-  std::vector<Sizes> shapes;
-  shapes.reserve(operands.size());
-  for (const Layout& operand : operands) shapes.push_back(operand.sizes);
-  const Dims sizes = Broadcast(shapes);
+  OfEach<Sizes> shapes(operands.size());
+  for (std::size_t i = 0; i < operands.size(); ++i) shapes[i] = operands[i].sizes;
+  const Dims sizes = Broadcast(std::span<const Sizes>(shapes));
   out.Add(dtype, sizes, IteratorStrides(sizes, operands));
 }
 
 void AddIterated(DType dtype, DType computed, std::span<const TensorView> operands, Outputs& out) {
-  std::vector<Dims> strides;  // the layouts below point into it
-  strides.reserve(operands.size());
-  std::vector<Layout> layouts;
-  layouts.reserve(operands.size());
-  for (const TensorView& operand : operands) {
-    strides.push_back(CastStrides(operand, computed));
-    layouts.push_back({operand.sizes(), strides.back()});
+  OfEach<Dims> cast(operands.size());  // the layouts may point into it
+  OfEach<Layout> layouts(operands.size());
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const TensorView& operand = operands[i];
+    const bool as_it_is = operand.dtype() == computed;
+    if (!as_it_is) cast[i] = CastStrides(operand, computed);
+    layouts[i] = {operand.sizes(), as_it_is ? operand.strides() : Sizes(cast[i])};
   }
-  AddIterated(dtype, layouts, out);
+  AddIterated(dtype, std::span<const Layout>(layouts), out);
 }
 
 int WrapDim(std::int64_t dim, int rank) {

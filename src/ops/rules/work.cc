@@ -2,8 +2,6 @@
 
 #include "ops/rules/work.h"
 
-#include <algorithm>
-
 namespace steelyard {
 
 Work operator+(const Work& a, const Work& b) {
@@ -19,10 +17,13 @@ namespace work {
 
 Count Elements(std::span<const std::int64_t> sizes) {
   // A tensor with a size of 0 is empty, whatever its other sizes multiply to.
-  if (std::ranges::find(sizes, 0) != sizes.end()) return 0;
-  Count count = 1;
-  for (std::int64_t size : sizes) count = count * size;
-  return count;
+  bool empty = false, overflowed = false;
+  std::int64_t count = 1;
+  for (const std::int64_t size : sizes) {
+    empty |= size == 0;
+    overflowed |= __builtin_mul_overflow(count, size, &count) | (size < 0);
+  }
+  return empty ? 0 : overflowed ? -1 : count;
 }
 
 Count Elements(const TensorView& tensor) { return Elements(tensor.sizes()); }
