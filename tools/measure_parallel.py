@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Exports the models of parallel_models.py and measures what one of several processes does that
-trains them together, wrapped in DistributedDataParallel or by fully_shard (FSDP2), on the CPU and
-with --cuda on a device.
+trains them together, wrapped in DistributedDataParallel, without or with ZeroRedundancyOptimizer
+(ZeRO-1), or by fully_shard (FSDP2), on the CPU and with --cuda on a device.
 
 For each NAME it writes OUT/NAME.pt2, exported on the meta device (structure only), and for each way
 of wrapping, of those that CASES has, OUT/NAME.CASE.truth.json: every allocation and free of rank
 0, as [innermost operator, signed bytes], while the wrapper is made ("wrap"), in a first, a second,
 which makes the buckets anew, and a third step with AdamW. A step: forward, backward, the optimizer,
 zero_grad; the caller holds the output until it ends. The ranks are processes of their own that
-talk through Gloo, each on one thread.
+talk through Gloo, each on one thread. Where they keep state of different parameters, there is a
+file of each rank, OUT/NAME.CASE.rank1.truth.json.
 
 With --cuda, OUT/NAME.CASE.cuda-smXX.truth.json has of the first, the second and the third step what
 torch.cuda tells at its end: most bytes allocated, requested and reserved, and segments; and of the
 third every allocation and free in signed bytes as asked for. There is one process, which believes
 that there are others (torch's fake process group); it may run under tools/cuda_without_gpu/run.py.
 
-usage: measure_parallel.py [--cuda] OUT [NAME...]
+usage: measure_parallel.py [--cuda] OUT [NAME[.CASE]...]
 needs: torch; for --cuda a CUDA build of it
 """
 
@@ -38,6 +39,7 @@ from parallel_models import MODELS, Model
 from recording import Events, events_of, peak_of, save_structure, save_truth, total_bytes
 from torch import nn
 from torch.distributed.fsdp import fully_shard
+from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
@@ -50,6 +52,8 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "ddp": ({}, []),
     "views": ({"gradient_as_bucket_view": True}, ["--bucket-views"]),
     "small": ({"bucket_cap_mb": 2}, ["--bucket-cap-mb", "2"]),
+    "zero": ({}, []),
+    "zero-views": ({"parameters_as_bucket_view": True}, ["--parameter-views"]),
     "fsdp": ({}, []),
     "fsdp-kept": ({"reshard_after_forward": False}, ["--keep-gathered"]),
 }
@@ -59,9 +63,22 @@ def is_sharded(case: str) -> bool:
     return case.startswith("fsdp")
 
 
-def options_of(case: str) -> list[str]:
-    wrapper = "fsdp" if is_sharded(case) else "ddp"
-    return ["--parallel", wrapper, "--ranks", str(RANKS), *CASES[case][1]]
+def is_partitioned(case: str) -> bool:
+    return case.startswith("zero")
+
+
+def options_of(case: str, rank: int) -> list[str]:
+    wrapper = "fsdp" if is_sharded(case) else "zero1" if is_partitioned(case) else "ddp"
+    which = ["--rank", str(rank)] if is_partitioned(case) else []
+    return ["--parallel", wrapper, "--ranks", str(RANKS), *which, *CASES[case][1]]
+
+
+def chosen(asked: list[str]) -> list[tuple[str, str]]:
+    """Models and cases: all of those, or those of "NAME" and "NAME.CASE"."""
+    pairs = itertools.product(MODELS, CASES)
+    return [
+        (name, case) for name, case in pairs if not asked or {name, f"{name}.{case}"} & set(asked)
+    ]
 
 
 def exported(model: Model, device: str) -> Any:
@@ -118,11 +135,19 @@ class Rank:
             if self.device == "cuda":
                 materialize(self.plain, {})
         else:
-            self.module = DistributedDataParallel(self.plain, **wrapping)
+            of_ddp = {} if is_partitioned(self.case) else wrapping
+            self.module = DistributedDataParallel(self.plain, **of_ddp)
         with torch.device(self.device):
             self.inputs = self.inputs_of()
         trained = [p for p in self.plain.parameters() if p.requires_grad]
-        self.optimizer = torch.optim.AdamW(trained, lr=1e-3, foreach=self.device == "cuda")
+        adamw: Any = {"lr": 1e-3, "foreach": self.device == "cuda"}
+        self.optimizer: torch.optim.Optimizer
+        if is_partitioned(self.case):
+            self.optimizer = ZeroRedundancyOptimizer(
+                trained, torch.optim.AdamW, **wrapping, **adamw
+            )
+        else:
+            self.optimizer = torch.optim.AdamW(trained, **adamw)
 
     def step(self) -> None:
         loss, output = self.module(*self.inputs)
@@ -146,19 +171,22 @@ def is_complete(steps: list[Events], process: Rank) -> bool:
 
     A tensor that Gloo's thread is the last to hold dies there, where nothing is told of it.
     """
-    state = [t for of in process.optimizer.state.values() for t in of.values()]
+    optimizer = getattr(process.optimizer, "optim", process.optimizer)
+    state = [t for of in optimizer.state.values() for t in of.values()]
     local = [t.to_local() if isinstance(t, DTensor) else t for t in state]
     sums = [sum(size for _, size in events) for events in steps]
-    return bool(sums[0] == total_bytes(local) and sums[2] == 0)
+    made_anew = 0 if is_sharded(process.case) else sums[1]
+    return bool(sums[0] == total_bytes(local) and made_anew == sums[2] == 0)
 
 
-def rank_0_says(flag: bool) -> bool:
+def all_say(flag: bool) -> bool:
     told = torch.tensor([int(flag)])
-    dist.broadcast(told, 0)
+    dist.all_reduce(told, dist.ReduceOp.MIN)
     return bool(told)
 
 
 def measure(name: str, case: str, folder: Path, rank: int) -> None:
+    is_written = rank == 0 or is_partitioned(case)
     if is_sharded(case):
         # What DTensor works out of each operator when it meets it first, it keeps.
         first = Rank(MODELS[name], case)
@@ -170,14 +198,14 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
         sizes = [(p.nbytes, p.requires_grad) for p in parameters]
         wrap = events_of(process.wrap, GLOO)
         steps = [told_once(events_of(process.step, GLOO)) for _ in range(3)]
-        if not is_sharded(case) or rank_0_says(is_complete(steps, process)):
+        if all_say(not is_written or is_complete(steps, process)):
             break
-    if rank != 0:
+    if not is_written:
         return
     truth = {
-        "name": f"{name}.{case}",
+        "name": f"{name}.{case}" + (f".rank{rank}" if rank else ""),
         "torch": torch.__version__,
-        "options": options_of(case),
+        "options": options_of(case, rank),
         "param_bytes": sum(size for size, _ in sizes),
         "trained_bytes": sum(size for size, trained in sizes if trained),
         "wrap": wrap,
@@ -226,7 +254,7 @@ def measure_cuda(name: str, case: str, folder: Path) -> None:
     truth = {
         "name": f"{name}.{case}.cuda-sm{major}{minor}",
         "torch": torch.__version__,
-        "options": options_of(case),
+        "options": options_of(case, 0),
         "peaks": peaks,
         "events": cuda_events(process),
     }
@@ -240,7 +268,7 @@ def run_rank(rank: int, meeting: str, folder: Path, names: list[str]) -> None:
     dist.init_process_group(
         "gloo", store=dist.FileStore(meeting, RANKS), rank=rank, world_size=RANKS
     )
-    for name, case in itertools.product(names, CASES):
+    for name, case in chosen(names):
         measure(name, case, folder, rank)
     dist.barrier()
     os._exit(0)  # threads of Gloo may wait for each other
@@ -250,18 +278,18 @@ def main() -> None:
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     if sys.argv[1] == "--cuda":
-        folder, names = Path(sys.argv[2]), sys.argv[3:] or list(MODELS)
-        for name, case in itertools.product(names, CASES):
+        folder = Path(sys.argv[2])
+        for name, case in chosen(sys.argv[3:]):
             if os.fork() == 0:  # what one leaves in the allocator is not there for the next
                 measure_cuda(name, case, folder)
                 os._exit(0)
             os.wait()
         return
-    folder, names = Path(sys.argv[1]), sys.argv[2:] or list(MODELS)
+    folder, asked = Path(sys.argv[1]), sys.argv[2:]
     if "RANK" in os.environ:
-        run_rank(int(os.environ["RANK"]), os.environ["MEETING"], folder, names)
+        run_rank(int(os.environ["RANK"]), os.environ["MEETING"], folder, asked)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in names:
+    for name in dict.fromkeys(name for name, _ in chosen(asked)):
         save_structure(exported(MODELS[name], "meta"), folder / f"{name}.pt2")
     with tempfile.TemporaryDirectory() as meeting:
         ranks = [

@@ -70,6 +70,9 @@ struct ParallelOptions {
   // the members of the model's lists of like modules.
   std::vector<std::string> units = {};
   bool keep_gathered = false;  // reshard_after_forward=False
+  // Of ZeroRedundancyOptimizer.
+  bool parameter_views = false;  // parameters_as_bucket_view=True
+  std::optional<int> rank = {};  // which process is told; without it one that steps most elements
 };
 
 // The training step that is weighed.
@@ -178,13 +181,16 @@ struct Lowered {
 struct WrapperInfo {
   std::string_view name;
   std::string_view summary;
-  bool shards = false;  // each process keeps a part of every parameter, and gathers the whole
+  bool shards = false;      // each process keeps a part of every parameter, and gathers the whole
+  bool partitions = false;  // each steps some of the parameters, and sends these to the others
 };
 
 std::span<const LossInfo> Losses();
 std::span<const WrapperInfo> Wrappers();
 // Whether its wrapper does. False where there is none.
 bool Shards(const ParallelOptions& options);
+// The same of the parameters that are stepped.
+bool Partitions(const ParallelOptions& options);
 std::span<const OptimizerInfo> Optimizers();
 // The options of an optimizer with their defaults: all that change what a step costs among them.
 std::vector<OptimizerOption> OptionsOf(const OptimizerInfo& optimizer);

@@ -57,8 +57,11 @@ void BindTraining(nb::module_& module) {
       .def_rw("bucket_mib", &ParallelOptions::bucket_mib)
       .def_rw("bucket_views", &ParallelOptions::bucket_views)
       .def_rw("units", &ParallelOptions::units)
-      .def_rw("keep_gathered", &ParallelOptions::keep_gathered);
+      .def_rw("keep_gathered", &ParallelOptions::keep_gathered)
+      .def_rw("parameter_views", &ParallelOptions::parameter_views)
+      .def_rw("rank", &ParallelOptions::rank);
   module.def("shards", &Shards, nb::arg("options"));
+  module.def("partitions", &Partitions, nb::arg("options"));
   nb::class_<TrainOptions>(module, "TrainOptions")
       .def(nb::init<>())
       .def_rw("optimizer", &TrainOptions::optimizer)

@@ -46,6 +46,8 @@ class WeighKeywords(TypedDict, total=False):
     bucket_views: bool
     shard_units: Iterable[str]
     keep_gathered: bool
+    parameter_views: bool
+    rank: int
     unroll: bool
     zero_grad: Literal["none", "zeros"]
     first_step: bool
@@ -86,9 +88,9 @@ class WeighKeywords(TypedDict, total=False):
 OF_TRAINING = frozenset(
     (
         "loss", "loss_output", "optim_args", "groups", "no_decay", "freeze", "recompute",
-        "recompute_reentrant", "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate", "unroll", "zero_grad",
-        "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views", "shard_units",
-        "keep_gathered",
+        "recompute_reentrant", "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate",
+        "unroll", "zero_grad", "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views", "shard_units",
+        "keep_gathered", "parameter_views", "rank",
     )
 )  # fmt: skip
 # What says something of text that a model writes, which needs `generate`; and what the library
@@ -182,7 +184,7 @@ CHECKS: dict[str, Check] = {
     "budget": MEMORY,
     **dict.fromkeys((
             "batch", "seq", "accumulate", "loss_output", "fused_loss", "beams", "block_size",
-            "shared_prefix", "ranks", "bucket_cap_mb",
+            "shared_prefix", "ranks", "bucket_cap_mb", "rank",
         ),
         WHOLE,
     ),
@@ -205,7 +207,7 @@ CHECKS: dict[str, Check] = {
         (
             "recompute_reentrant", "unroll", "first_step", "strict", "advise", "use_cache",
             "no_cudnn_attention", "deterministic", "as_module", "bucket_views",
-            "keep_gathered",
+            "keep_gathered", "parameter_views",
         ),
         SWITCH,
     ),
@@ -412,6 +414,16 @@ def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
         most = _core.MOST_BUCKET_MIB
         parallel.bucket_mib = _within(keywords["bucket_cap_mb"], 1, most, "bucket_cap_mb")
     parallel.bucket_views = bool(keywords.get("bucket_views", False))
+    for name in ("parameter_views", "rank"):
+        # Rank 0 is one.
+        given = keywords.get(name) is not None and keywords.get(name) is not False
+        if given and not _core.partitions(parallel):
+            raise UsageError(
+                "no wrapper shares out what is stepped", name, 'Name one: parallel="zero1".'
+            )
+    parallel.parameter_views = bool(keywords.get("parameter_views", False))
+    if "rank" in keywords:
+        parallel.rank = _within(keywords["rank"], 0, None, "rank")
     return parallel
 
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -201,7 +202,16 @@ void TrainFlags::AddProcesses(std::vector<Flag>* flags) {
        {.name = "--keep-gathered",
         .help = "parameters stay gathered from the forward pass to the backward pass "
                 "(reshard_after_forward=False)",
-        .field = &keep_gathered_}});
+        .field = &keep_gathered_},
+       {.name = "--parameter-views",
+        .help = "parameters that a process steps lie in one piece (parameters_as_bucket_view=True)",
+        .field = &parameter_views_},
+       {.name = "--rank",
+        .arg = "N",
+        .help = "which process of zero1 is told, from 0 on; without it one that steps most",
+        .field = &rank_,
+        .least = 0,
+        .most = std::numeric_limits<int>::max()}});
 }
 
 Status TrainFlags::AddOptions(TrainOptions* options) const {
@@ -258,6 +268,11 @@ Status TrainFlags::CheckWrapper() const {
                                  keep_gathered_ ? "--keep-gathered" : "--shard-units",
                                  "Name one: --parallel fsdp."));
   }
+  if (!Partitions({.wrapper = parallel_}) && (rank_ || parameter_views_)) {
+    return Unexpected(UsageError("no wrapper shares out what is stepped",
+                                 parameter_views_ ? "--parameter-views" : "--rank",
+                                 "Name one: --parallel zero1."));
+  }
   return {};
 }
 
@@ -305,7 +320,9 @@ Result<TrainOptions> TrainFlags::Options(std::span<const std::string_view> given
                                     .bucket_mib = static_cast<int>(bucket_cap_mb_.value_or(0)),
                                     .bucket_views = bucket_views_,
                                     .units = units_,
-                                    .keep_gathered = keep_gathered_}};
+                                    .keep_gathered = keep_gathered_,
+                                    .parameter_views = parameter_views_}};
+  if (rank_) options.parallel.rank = static_cast<int>(*rank_);
   SY_RETURN_IF_ERROR(AddOptions(&options));
   if (groups_.empty()) SY_RETURN_IF_ERROR(CheckNesterov(options.options));
   SY_RETURN_IF_ERROR(AddGroups(&options));

@@ -55,7 +55,8 @@ class TrainFlags {
   std::optional<std::int64_t> bucket_cap_mb_;
   bool bucket_views_ = false;
   std::vector<std::string> units_;
-  bool keep_gathered_ = false;
+  bool keep_gathered_ = false, parameter_views_ = false;
+  std::optional<std::int64_t> rank_;
   std::string zero_grad_ = "none";
   std::vector<std::string_view> names_;  // of the flags beside --train
 };

@@ -448,6 +448,27 @@ std::vector<Tensor> LeaveDataParallel(Dispatcher& d, const OpView&) {
   return {};
 }
 
+// --- torch.distributed.optim.ZeroRedundancyOptimizer ---------------------------------------------
+
+// parameters, together: how many are sent at once
+std::vector<Tensor> SendParameters(Dispatcher& d, const OpView& op) {
+  const Outside outside(d);
+  const Dispatcher::Inside step(d, "Optimizer.step#ZeroRedundancyOptimizer.step");
+  const std::vector<Tensor> parameters = d.tensors(op, 0);
+  auto begin = parameters.begin();
+  for (const std::int64_t count : op.integers(1)) {
+    d.Call("steelyard::broadcast_", std::vector<Tensor>(begin, begin + count));
+    begin += count;
+  }
+  return {};
+}
+
+Work SendWork(const OpView& op) {
+  Work work;
+  for (const TensorView& t : op.tensors(0)) work.move += work::Elements(t);
+  return work;
+}
+
 // The number is cast to the dtype of the gradient, where the CPU computes.
 void DivideAllocations(const OpView& op, Allocations& memory) {
   const DType dtype = op.self().dtype();
@@ -485,6 +506,20 @@ constexpr std::array kRows{
             .grad = kNoGradient,
             .precision = precision::kFollow},
            Alias::kInPlace),
+    Composite("steelyard::send_parameters",
+              "Each process sends the parameters that it stepped to all others; so many at once.",
+              "(Tensor[] parameters, int[] together) -> ()", "", Family::kControl, SendParameters,
+              precision::kFollow, kNoGradient),
+    Kernel(Family::kDataMovement,
+           {"steelyard::broadcast_", "Tensors of one process, side by side, overwrite all others'.",
+            "(Tensor[] tensors) -> ()", "steelyard::broadcast_([f32[2,3], f32[5]])"},
+           {.shape = shape::None,
+            .fusion = Fusion::kOpaque,
+            .allocations = allocations::None,
+            .work = SendWork,
+            .grad = kNoGradient,
+            .precision = precision::kFollow},
+           Alias::kNone, traffic::ReadAllWriteAll),
     Composite("steelyard::average_gradients",
               "Averages the gradients of parameters over all processes, in buckets.",
               "(Tensor[] parameters, int ranks) -> ()", "", Family::kControl, AverageGradients,

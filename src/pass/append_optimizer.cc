@@ -18,8 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "ir/layout.h"
 #include "ops/op_def.h"
 #include "pass/append_call.h"
+#include "pass/deal_out.h"
 #include "pass/differentiate.h"
 #include "pass/parameter_pattern.h"
 #include "support/choices.h"
@@ -94,6 +96,7 @@ struct Group {
   const OptimizerInfo* optimizer = nullptr;
   std::vector<OptimizerOption> options;
   std::vector<Argument> parameters;
+  std::vector<Argument> stepped = {};  // of these, by the process that is told
 };
 
 // Every tensor once, though it may have several names.
@@ -287,8 +290,7 @@ void AppendClipping(Program& program, const TrainOptions& options) {
 }
 
 Status AppendStep(Program& program, const Group& group, const TrainOptions& options) {
-  std::vector<Argument> args{ListOf(program, group.parameters),
-                             Argument::OfBool(options.first_step)};
+  std::vector<Argument> args{ListOf(program, group.stepped), Argument::OfBool(options.first_step)};
   for (const OptimizerOption& option : group.options) {
     SY_ASSIGN_OR_RETURN(const Argument value, OptionArgument(program, group, option));
     args.push_back(value);
@@ -301,6 +303,119 @@ Status AppendStep(Program& program, const Group& group, const TrainOptions& opti
   return {};
 }
 
+// --- Parameters that several processes step
+// --------------------------------------------------------
+
+constexpr std::string_view kRedundancy = "ZeroRedundancyOptimizer";
+
+// The parameters of one optimizer's groups, dealt out.
+class Shares {
+ public:
+  Shares(const Program& program, const OptimizerInfo& optimizer, std::span<Group> groups,
+         const TrainOptions& options)
+      : program_(program), options_(options), elements_(ranks(), 0) {
+    for (Group& group : groups) {
+      if (group.optimizer == &optimizer) groups_.push_back(&group);
+    }
+  }
+
+  Status Deal() {
+    std::vector<std::vector<std::int64_t>> sizes;
+    for (const Group* const group : groups_) {
+      std::vector<std::int64_t>& of_group = sizes.emplace_back();
+      for (const Argument& parameter : group->parameters) {
+        SY_RETURN_IF_ERROR(CheckDType(parameter.value));
+        of_group.push_back(NumElements(program_.sizes(parameter.value)).value_or(0));
+      }
+    }
+    dealt_ = DealOut(sizes, ranks());
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      for (const Dealt& one : dealt_[i]) elements_[one.rank] += sizes[i][one.place];
+    }
+    return {};
+  }
+
+  // By process.
+  const std::vector<std::int64_t>& elements() const { return elements_; }
+  std::vector<Argument> OfGroup(std::size_t group, std::size_t rank) const {
+    std::vector<Argument> out;
+    for (const Dealt& one : dealt_[group]) {
+      if (one.rank == rank) out.push_back(groups_[group]->parameters[one.place]);
+    }
+    return out;
+  }
+  void Choose(std::size_t rank) {
+    for (std::size_t i = 0; i < groups_.size(); ++i) groups_[i]->stepped = OfGroup(i, rank);
+  }
+
+  // Each process sends what it stepped: all at once where it lies in one piece.
+  void AppendSending(Program& program) const {
+    std::vector<Argument> sent;
+    std::vector<std::int64_t> together;
+    for (std::size_t rank = 0; rank < ranks(); ++rank) {
+      std::int64_t count = 0;
+      for (std::size_t i = 0; i < groups_.size(); ++i) {
+        const std::vector<Argument> own = OfGroup(i, rank);
+        sent.insert(sent.end(), own.begin(), own.end());
+        count += static_cast<std::int64_t>(own.size());
+      }
+      if (options_.parallel.parameter_views && count > 0) {
+        together.push_back(count);
+      } else {
+        together.insert(together.end(), static_cast<std::size_t>(count), 1);
+      }
+    }
+    const std::array args{ListOf(program, sent), IntsArgument(program, together)};
+    AppendCall(program, "steelyard::send_parameters", args, {}, Phase::kOptimizer);
+  }
+
+ private:
+  std::size_t ranks() const { return static_cast<std::size_t>(options_.ranks); }
+
+  Status CheckDType(ValueId id) const {
+    const ValueId first = groups_[0]->parameters[0].value;
+    if (program_.values[id].dtype == program_.values[first].dtype) return {};
+    return Unexpected(InvalidInput(
+        fmt::format(R"("{}" is of another dtype than "{}")",
+                    program_.text(program_.values[id].name),
+                    program_.text(program_.values[first].name)),
+        "--parallel zero1",
+        "ZeroRedundancyOptimizer refuses it, too: parameters that it steps are of one dtype."));
+  }
+
+  const Program& program_;
+  const TrainOptions& options_;
+  std::vector<Group*> groups_;
+  std::vector<std::vector<Dealt>> dealt_;
+  std::vector<std::int64_t> elements_;
+};
+
+// The process that is told is the one that was asked for, or the first of those that step most.
+Result<std::vector<Shares>> ShareOut(Program& program, std::span<Group> groups,
+                                     std::span<const OptimizerInfo* const> optimizers,
+                                     const TrainOptions& options) {
+  std::vector<Shares> shares;
+  std::vector<std::int64_t> elements(static_cast<std::size_t>(options.ranks), 0);
+  for (const OptimizerInfo* optimizer : optimizers) {
+    Shares& own = shares.emplace_back(program, *optimizer, groups, options);
+    SY_RETURN_IF_ERROR(own.Deal());
+    for (std::size_t i = 0; i < elements.size(); ++i) elements[i] += own.elements()[i];
+  }
+  const auto most = std::ranges::max_element(elements);
+  const std::optional<int>& asked = options.parallel.rank;
+  const auto rank =
+      asked ? static_cast<std::size_t>(*asked) : static_cast<std::size_t>(most - elements.begin());
+  for (Shares& own : shares) own.Choose(rank);
+  std::int64_t all = 0;
+  for (const std::int64_t own : elements) all += own;
+  program.notes.push_back(program.strings.Intern(
+      fmt::format("{}: told is process {} of 0 to {}, which steps {} of {} trained elements{}",
+                  kRedundancy, rank, options.ranks - 1, elements[rank], all,
+                  elements[rank] == *most ? "; none steps more"
+                                          : fmt::format("; another one steps {}", *most))));
+  return shares;
+}
+
 void AppendZeroGrad(Program& program, const OptimizerInfo& optimizer,
                     const std::vector<Group>& groups, const TrainOptions& options) {
   std::vector<Argument> parameters;
@@ -308,8 +423,10 @@ void AppendZeroGrad(Program& program, const OptimizerInfo& optimizer,
     if (group.optimizer != &optimizer) continue;
     parameters.insert(parameters.end(), group.parameters.begin(), group.parameters.end());
   }
+  const std::string_view class_name =
+      Partitions(options.parallel) ? kRedundancy : optimizer.class_name;
   const std::array args{ListOf(program, parameters),
-                        Argument::OfString(program.strings.Intern(optimizer.class_name)),
+                        Argument::OfString(program.strings.Intern(class_name)),
                         Argument::OfBool(options.keep_gradients)};
   AppendCall(program, "steelyard::zero_grad", args, {}, Phase::kOptimizer);
 }
@@ -336,14 +453,20 @@ Result<Program> AppendOptimizer(Program program, const PassOptions& all) {
       optimizers.push_back(group.optimizer);
     }
   }
+  for (Group& group : groups) group.stepped = group.parameters;
+  std::vector<Shares> shares;
+  if (Partitions(options.parallel)) {
+    SY_ASSIGN_OR_RETURN(shares, ShareOut(program, groups, optimizers, options));
+  }
   AppendAveraging(program, options);
   const ValueId found = TakesScaler(all) ? AppendUnscaling(program) : kNoId;
   AppendClipping(program, options);
-  for (const OptimizerInfo* optimizer : optimizers) {
+  for (std::size_t i = 0; i < optimizers.size(); ++i) {
     for (const Group& group : groups) {
-      if (group.optimizer != optimizer) continue;
+      if (group.optimizer != optimizers[i] || group.stepped.empty()) continue;
       SY_RETURN_IF_ERROR(AppendStep(program, group, options));
     }
+    if (!shares.empty()) shares[i].AppendSending(program);
   }
   if (found != kNoId) {
     const std::array args{Argument::OfValue(found)};

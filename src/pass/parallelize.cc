@@ -2,6 +2,8 @@
 
 #include "pass/parallelize.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -17,20 +19,32 @@
 namespace steelyard {
 namespace {
 
-constexpr std::string_view kDdp = "ddp", kFsdp = "fsdp";
 constexpr std::array kWrappers{
-    WrapperInfo{kDdp, "torch.nn.parallel.DistributedDataParallel"},
-    WrapperInfo{kFsdp, "torch.distributed.fsdp.fully_shard", true},
+    WrapperInfo{"ddp", "torch.nn.parallel.DistributedDataParallel"},
+    WrapperInfo{.name = "fsdp", .summary = "torch.distributed.fsdp.fully_shard", .shards = true},
+    WrapperInfo{.name = "zero1",
+                .summary = "DistributedDataParallel, with "
+                           "torch.distributed.optim.ZeroRedundancyOptimizer",
+                .partitions = true},
 };
 
+const WrapperInfo* WrapperOf(const ParallelOptions& options) {
+  const auto* wrapper = std::ranges::find(kWrappers, options.wrapper, &WrapperInfo::name);
+  return wrapper == kWrappers.end() ? nullptr : wrapper;
+}
+
 Status Check(const TrainOptions& options) {
-  const auto* wrapper = std::ranges::find(kWrappers, options.parallel.wrapper, &WrapperInfo::name);
-  if (wrapper == kWrappers.end()) {
+  if (WrapperOf(options.parallel) == nullptr) {
     return Unexpected(NoSuch("wrapper", options.parallel.wrapper, NamesOf(kWrappers)));
   }
   if (options.ranks < 2) {
     return Unexpected(UsageError("one process shares its step with nobody", "--parallel",
                                  "Say how many there are: --ranks 2."));
+  }
+  if (options.parallel.rank.value_or(0) >= options.ranks) {
+    return Unexpected(UsageError(
+        fmt::format("there is no process {} of {}", *options.parallel.rank, options.ranks),
+        "--rank, --ranks", "They count from 0."));
   }
   if (options.accumulate > 1) {
     return Unexpected(Unsupported(
@@ -76,8 +90,13 @@ Program WrapInDdp(Program program, const TrainOptions& options) {
 std::span<const WrapperInfo> Wrappers() { return kWrappers; }
 
 bool Shards(const ParallelOptions& options) {
-  const auto* wrapper = std::ranges::find(kWrappers, options.wrapper, &WrapperInfo::name);
-  return wrapper != kWrappers.end() && wrapper->shards;
+  const WrapperInfo* wrapper = WrapperOf(options);
+  return wrapper != nullptr && wrapper->shards;
+}
+
+bool Partitions(const ParallelOptions& options) {
+  const WrapperInfo* wrapper = WrapperOf(options);
+  return wrapper != nullptr && wrapper->partitions;
 }
 
 Result<Program> Parallelize(Program program, const TrainOptions& options) {

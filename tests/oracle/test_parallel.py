@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import torch
 from conftest import ROOT, Weigh
 from test_truth import compare_events
 
@@ -21,11 +22,21 @@ TRUTH = {
 ON_CUDA = [name for name in TRUTH if ".cuda" in name]
 ON_CPU = [name for name in TRUTH if ".cuda" not in name]
 WITH_BUCKETS = [name for name in ON_CPU if ".fsdp" not in name]
+PARTITIONED = [name for name in ON_CPU if ".zero" in name]
 SHARDED = [name for name in ON_CPU if ".fsdp" in name]
 DEVICE = ("--device", "h100", "--no-cudnn-attention")
 # The allocator is not told that the second step frees the first step's bucket: a later one may lie
 # in what it leaves, too small a rest of which is split off.
-IN_OLD_BUCKET = {("convolutions.views.cuda-sm90", 2)}
+IN_OLD_BUCKET = {("convolutions.views.cuda-sm90", 2), ("convolutions.zero.cuda-sm90", 2)}
+# Nor is it told where parameters lay before ZeroRedundancyOptimizer put them into one piece, whose
+# bytes are rounded up once: up to 0.7 % less is allocated there.
+IN_OLD_PLACE = {
+    (f"{model}.zero-views.cuda-sm90", which)
+    for model, which in [
+        *(("convolutions", 0), ("convolutions", 2), ("odd", 0), ("odd", 2)),
+        *(("perceptron", 2), ("writer", 0), ("writer", 2)),
+    ]
+}
 
 
 def arguments(name: str) -> list[str]:
@@ -35,7 +46,8 @@ def arguments(name: str) -> list[str]:
 def test_models_are_there() -> None:
     assert len(WITH_BUCKETS) >= 12
     assert len(SHARDED) >= 10
-    assert len(ON_CUDA) == len(ON_CPU)
+    assert len(PARTITIONED) >= 16
+    assert len(ON_CUDA) >= 35
 
 
 @pytest.mark.parametrize("name", ON_CPU)
@@ -60,8 +72,54 @@ def test_buckets_stay(name: str, weigh: Weigh) -> None:
     model = FOLDER / f"{name.split('.')[0]}.pt2"
     alone = weigh(model, "--train", "adamw")["memory"]
     together = weigh(model, *arguments(name))["memory"]
-    assert together["resident"] - alone["resident"] == TRUTH[name]["trained_bytes"]
-    assert TRUTH[name]["wrap"][-1] == ["aten::empty", TRUTH[name]["trained_bytes"]]
+    less = alone["training"]["optimizer_state"] - together["training"]["optimizer_state"]
+    assert together["resident"] - alone["resident"] == TRUTH[name]["trained_bytes"] - less
+    assert ["aten::empty", TRUTH[name]["trained_bytes"]] in TRUTH[name]["wrap"]
+
+
+@pytest.mark.parametrize("name", PARTITIONED)
+def test_state_is_shared_out(name: str, weigh: Weigh) -> None:
+    """It is what a first step leaves; of one of all processes unless one is asked for."""
+    model = FOLDER / f"{name.split('.')[0]}.pt2"
+    left = {}
+    for other in PARTITIONED:
+        if other.removesuffix(".rank1") == name.removesuffix(".rank1"):
+            left[other] = sum(size for _, size in TRUTH[other]["steps"][0])
+    told = weigh(model, *arguments(name))["memory"]["training"]["optimizer_state"]
+    assert told == left[name]
+    options = TRUTH[name]["options"]
+    where = options.index("--rank")
+    unasked = [*options[:where], *options[where + 2 :]]
+    most = weigh(model, "--train", "adamw", *unasked)["memory"]["training"]["optimizer_state"]
+    assert most == max(left.values())
+
+
+@pytest.mark.parametrize("ranks", [3, 8, 40])
+def test_partition(ranks: int, weigh: Weigh) -> None:
+    """Against ZeroRedundancyOptimizer itself, which deals out without a step."""
+    from torch import distributed, optim
+    from torch.distributed.optim import ZeroRedundancyOptimizer
+    from torch.testing._internal.distributed.fake_pg import FakeStore
+
+    model = FOLDER / "writer.pt2"
+    named = torch.export.load(model).module().named_parameters()
+    once = [p for name, p in named if name != "head.weight"]  # which is words.weight
+    distributed.init_process_group("fake", store=FakeStore(), rank=0, world_size=ranks)
+    try:
+        optimizer = ZeroRedundancyOptimizer(once, optim.AdamW)
+        dealt = [
+            sum(p.numel() for group in groups for p in group["params"])
+            for groups in optimizer._partition_parameters()
+        ]
+    finally:
+        distributed.destroy_process_group()
+    assert len(dealt) == ranks
+    asked = ("--train", "adamw", "--parallel", "zero1", "--ranks", str(ranks))
+    for rank in {0, 1, 2, ranks // 2, ranks - 1}:
+        training = weigh(model, *asked, "--rank", str(rank))["memory"]["training"]
+        assert training["optimizer_state"] - training["states"]["step"] == 2 * 4 * dealt[rank]
+    training = weigh(model, *asked)["memory"]["training"]
+    assert training["optimizer_state"] - training["states"]["step"] == 2 * 4 * max(dealt)
 
 
 @pytest.mark.parametrize("name", WITH_BUCKETS)
@@ -90,6 +148,8 @@ def test_parts_stay(name: str, weigh: Weigh) -> None:
 def test_cuda_peaks(name: str, which: int, weigh: Weigh, request: pytest.FixtureRequest) -> None:
     if (name, which) in IN_OLD_BUCKET:
         request.applymarker(pytest.mark.xfail(strict=True, reason="lies in the first bucket"))
+    if (name, which) in IN_OLD_PLACE:
+        request.applymarker(pytest.mark.xfail(strict=True, reason="parameters were moved"))
     model, first = FOLDER / f"{name.split('.')[0]}.pt2", ["--first-step"] if which == 0 else []
     memory = weigh(model, *arguments(name), *DEVICE, *first)["memory"]
     truth = TRUTH[name]["peaks"][which]

@@ -198,3 +198,14 @@ def test_shards() -> None:
         weigh_options({**given, "parallel": "ddp", "keep_gathered": True})
     with pytest.raises(UsageError, match="no wrapper has such buckets"):
         weigh_options({**given, "bucket_views": True})
+
+
+def test_what_is_stepped_is_shared_out() -> None:
+    given: WeighKeywords = {"train": "sgd", "ranks": 8, "parallel": "zero1"}
+    parallel = weigh_options(given).train.parallel
+    assert (parallel.rank, parallel.parameter_views) == (None, False)
+    parallel = weigh_options({**given, "rank": 0, "parameter_views": True}).train.parallel
+    assert (parallel.rank, parallel.parameter_views) == (0, True)
+    for words in ({"rank": 0}, {"parameter_views": True}):
+        with pytest.raises(UsageError, match="no wrapper shares out what is stepped"):
+            weigh_options({**given, "parallel": "ddp", **words})
