@@ -29,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ import torch.distributed as dist
 from parallel_models import MODELS, Model
 from recording import Events, events_of, peak_of, save_structure, save_truth, total_bytes
 from torch import nn
-from torch.distributed.fsdp import fully_shard
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
@@ -56,6 +57,16 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "zero-views": ({"parameters_as_bucket_view": True}, ["--parameter-views"]),
     "fsdp": ({}, []),
     "fsdp-kept": ({"reshard_after_forward": False}, ["--keep-gathered"]),
+    # Of a model in float64 on the CPU and in float32 on a device, which are "high".
+    "fsdp-low": ({"param_dtype": "low"}, []),
+    "fsdp-low-reduced": (
+        {"param_dtype": "low", "reduce_dtype": "low", "output_dtype": "high"},
+        [],
+    ),
+}
+DTYPES = {
+    "cpu": {"low": torch.float32, "high": torch.float64},
+    "cuda": {"low": torch.bfloat16, "high": torch.float32},
 }
 
 
@@ -67,15 +78,43 @@ def is_partitioned(case: str) -> bool:
     return case.startswith("zero")
 
 
-def options_of(case: str, rank: int) -> list[str]:
+def has_policy(case: str) -> bool:
+    return case.startswith("fsdp-low")
+
+
+def wrapping_of(case: str, device: str) -> dict[str, Any]:
+    wrapping, _ = CASES[case]
+    if not has_policy(case):
+        return wrapping
+    dtypes = {key: DTYPES[device][dtype] for key, dtype in wrapping.items()}
+    return {"mp_policy": MixedPrecisionPolicy(**dtypes)}
+
+
+def without_output_dtype(wrapping: dict[str, Any]) -> dict[str, Any]:
+    """Of the modules within a model, whose results others take as they are."""
+    if "mp_policy" not in wrapping:
+        return wrapping
+    return {"mp_policy": replace(wrapping["mp_policy"], output_dtype=None)}
+
+
+def options_of(case: str, rank: int, device: str) -> list[str]:
     wrapper = "fsdp" if is_sharded(case) else "zero1" if is_partitioned(case) else "ddp"
     which = ["--rank", str(rank)] if is_partitioned(case) else []
-    return ["--parallel", wrapper, "--ranks", str(RANKS), *which, *CASES[case][1]]
+    more = CASES[case][1]
+    if has_policy(case):
+        policy = wrapping_of(case, device)["mp_policy"]
+        given = {key: str(getattr(policy, key)).removeprefix("torch.") for key in CASES[case][0]}
+        more = ["--mp-policy", ",".join(f"{key}={dtype}" for key, dtype in given.items())]
+    return ["--parallel", wrapper, "--ranks", str(RANKS), *which, *more]
 
 
-def chosen(asked: list[str]) -> list[tuple[str, str]]:
+def chosen(asked: list[str], device: str) -> list[tuple[str, str]]:
     """Models and cases: all of those, or those of "NAME" and "NAME.CASE"."""
-    pairs = itertools.product(MODELS, CASES)
+    pairs = [
+        (name, case)
+        for name, case in itertools.product(MODELS, CASES)
+        if name.endswith("-double") == (has_policy(case) and device == "cpu")
+    ]
     return [
         (name, case) for name, case in pairs if not asked or {name, f"{name}.{case}"} & set(asked)
     ]
@@ -126,11 +165,11 @@ class Rank:
         self.device = device
 
     def wrap(self) -> None:
-        wrapping, _ = CASES[self.case]
+        wrapping = wrapping_of(self.case, self.device)
         if is_sharded(self.case):
             for name, part in self.plain.named_modules():
                 if any(fnmatch(name, unit) for unit in self.units):
-                    fully_shard(part, **wrapping)
+                    fully_shard(part, **without_output_dtype(wrapping))
             fully_shard(self.plain, **wrapping)
             if self.device == "cuda":
                 materialize(self.plain, {})
@@ -158,12 +197,14 @@ class Rank:
 
 
 def told_once(events: Events) -> Events:
-    """What Gloo's thread frees while the operator waits for it is now in the operator, now in the
-    record around it."""
-    return [
-        ["c10d::_allgather_base_" if GATHERING.fullmatch(label) else label, size]
-        for label, size in events
-    ]
+    """What Gloo's thread frees, which was allocated last, while the operator waits for it is now in
+    the operator, now in the record around it."""
+    told, last = [], 0
+    for label, size in events:
+        is_copy = GATHERING.fullmatch(label) and size == -last
+        told.append(["c10d::_allgather_base_" if is_copy else label, size])
+        last = size if size > 0 else last
+    return told
 
 
 def is_complete(steps: list[Events], process: Rank) -> bool:
@@ -205,7 +246,7 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
     truth = {
         "name": f"{name}.{case}" + (f".rank{rank}" if rank else ""),
         "torch": torch.__version__,
-        "options": options_of(case, rank),
+        "options": options_of(case, rank, "cpu"),
         "param_bytes": sum(size for size, _ in sizes),
         "trained_bytes": sum(size for size, trained in sizes if trained),
         "wrap": wrap,
@@ -254,7 +295,7 @@ def measure_cuda(name: str, case: str, folder: Path) -> None:
     truth = {
         "name": f"{name}.{case}.cuda-sm{major}{minor}",
         "torch": torch.__version__,
-        "options": options_of(case, 0),
+        "options": options_of(case, 0, "cuda"),
         "peaks": peaks,
         "events": cuda_events(process),
     }
@@ -268,7 +309,7 @@ def run_rank(rank: int, meeting: str, folder: Path, names: list[str]) -> None:
     dist.init_process_group(
         "gloo", store=dist.FileStore(meeting, RANKS), rank=rank, world_size=RANKS
     )
-    for name, case in chosen(names):
+    for name, case in chosen(names, "cpu"):
         measure(name, case, folder, rank)
     dist.barrier()
     os._exit(0)  # threads of Gloo may wait for each other
@@ -279,7 +320,7 @@ def main() -> None:
         sys.exit(__doc__)
     if sys.argv[1] == "--cuda":
         folder = Path(sys.argv[2])
-        for name, case in chosen(sys.argv[3:]):
+        for name, case in chosen(sys.argv[3:], "cuda"):
             if os.fork() == 0:  # what one leaves in the allocator is not there for the next
                 measure_cuda(name, case, folder)
                 os._exit(0)
@@ -289,7 +330,7 @@ def main() -> None:
     if "RANK" in os.environ:
         run_rank(int(os.environ["RANK"]), os.environ["MEETING"], folder, asked)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in dict.fromkeys(name for name, _ in chosen(asked)):
+    for name in dict.fromkeys(name for name, _ in chosen(asked, "cpu")):
         save_structure(exported(MODELS[name], "meta"), folder / f"{name}.pt2")
     with tempfile.TemporaryDirectory() as meeting:
         ranks = [

@@ -7,7 +7,7 @@ are used twice, and such as are not trained.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -143,3 +143,15 @@ MODELS: dict[str, Model] = {
     ),
     "odd": Model(Odd, lambda: (ids(3, 17), ids(3)), ("embed.?", "mix.?")),
 }
+
+
+def doubled(model: Model) -> Model:
+    """In float64, of which float32 is the low precision: its kernels are alike on every CPU."""
+
+    def inputs() -> tuple[torch.Tensor, ...]:
+        return tuple(x.double() if x.is_floating_point() else x for x in model.inputs())
+
+    return replace(model, make=lambda: model.make().double(), inputs=inputs)
+
+
+MODELS |= {f"{name}-double": doubled(model) for name, model in MODELS.items()}

@@ -60,6 +60,14 @@ struct ParameterGroup {
   std::vector<OptimizerOption> options = {};  // these instead of the step's
 };
 
+// fully_shard(mp_policy=MixedPrecisionPolicy(...)), of all units. Nothing: no cast.
+struct ShardPrecision {
+  std::optional<DType> param = {};   // parameters are gathered in it, and computed with
+  std::optional<DType> reduce = {};  // gradients are summed in it; nothing: the parameters' own
+  std::optional<DType> output = {};  // what the model gives
+  bool cast_inputs = true;           // what modules are called with, to that of parameters
+};
+
 // What makes one step of several processes.
 struct ParallelOptions {
   std::string wrapper = {};  // a name of `Wrappers`; empty: a loop over all gradients
@@ -70,6 +78,7 @@ struct ParallelOptions {
   // the members of the model's lists of like modules.
   std::vector<std::string> units = {};
   bool keep_gathered = false;  // reshard_after_forward=False
+  ShardPrecision precision = {};
   // Of ZeroRedundancyOptimizer.
   bool parameter_views = false;  // parameters_as_bucket_view=True
   std::optional<int> rank = {};  // which process is told; without it one that steps most elements

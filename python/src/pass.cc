@@ -51,6 +51,12 @@ void BindTraining(nb::module_& module) {
       .def_rw("pattern", &ParameterGroup::pattern)
       .def_rw("optimizer", &ParameterGroup::optimizer)
       .def_rw("options", &ParameterGroup::options);
+  nb::class_<ShardPrecision>(module, "ShardPrecision")
+      .def(nb::init<>())
+      .def_rw("param", &ShardPrecision::param)
+      .def_rw("reduce", &ShardPrecision::reduce)
+      .def_rw("output", &ShardPrecision::output)
+      .def_rw("cast_inputs", &ShardPrecision::cast_inputs);
   nb::class_<ParallelOptions>(module, "ParallelOptions")
       .def(nb::init<>())
       .def_rw("wrapper", &ParallelOptions::wrapper)
@@ -58,6 +64,7 @@ void BindTraining(nb::module_& module) {
       .def_rw("bucket_views", &ParallelOptions::bucket_views)
       .def_rw("units", &ParallelOptions::units)
       .def_rw("keep_gathered", &ParallelOptions::keep_gathered)
+      .def_rw("precision", &ParallelOptions::precision)
       .def_rw("parameter_views", &ParallelOptions::parameter_views)
       .def_rw("rank", &ParallelOptions::rank);
   module.def("shards", &Shards, nb::arg("options"));

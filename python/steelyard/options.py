@@ -46,6 +46,7 @@ class WeighKeywords(TypedDict, total=False):
     bucket_views: bool
     shard_units: Iterable[str]
     keep_gathered: bool
+    mp_policy: Mapping[str, object]
     parameter_views: bool
     rank: int
     unroll: bool
@@ -89,8 +90,8 @@ OF_TRAINING = frozenset(
     (
         "loss", "loss_output", "optim_args", "groups", "no_decay", "freeze", "recompute",
         "recompute_reentrant", "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate",
-        "unroll", "zero_grad", "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views", "shard_units",
-        "keep_gathered", "parameter_views", "rank",
+        "unroll", "zero_grad", "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views",
+        "shard_units", "keep_gathered", "mp_policy", "parameter_views", "rank",
     )
 )  # fmt: skip
 # What says something of text that a model writes, which needs `generate`; and what the library
@@ -173,6 +174,10 @@ CHECKS: dict[str, Check] = {
         'options by pattern, such as {"*.bias": {"weight_decay": 0}}',
     ),
     "cast": (_is_mapping(lambda _: True), 'dtypes by name, such as {"aten::softmax": "float32"}'),
+    "mp_policy": (
+        _is_mapping(lambda _: True),
+        'options of MixedPrecisionPolicy, such as {"param_dtype": "bfloat16"}',
+    ),
     "progress": (lambda value: isinstance(value, bool) or callable(value), "True or a function"),
     "generate": (
         lambda value: _is_text(value) or (_are_sizes(value) and len(value) == 2),
@@ -402,11 +407,12 @@ def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
     parallel = _core.ParallelOptions()
     parallel.wrapper = keywords.get("parallel") or ""
     shards = _core.shards(parallel)
-    for name in ("shard_units", "keep_gathered"):
+    for name in ("shard_units", "keep_gathered", "mp_policy"):
         if keywords.get(name) and not shards:
             raise UsageError("no wrapper gathers parameters", name, 'Name one: parallel="fsdp".')
     parallel.units = _patterns(keywords.get("shard_units") or (), "shard_units")
     parallel.keep_gathered = bool(keywords.get("keep_gathered", False))
+    parallel.precision = _shard_precision(keywords.get("mp_policy") or {})
     for name in ("bucket_cap_mb", "bucket_views"):
         if keywords.get(name) and (shards or not parallel.wrapper):
             raise UsageError("no wrapper has such buckets", name, 'Name one: parallel="ddp".')
@@ -425,6 +431,23 @@ def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
     if "rank" in keywords:
         parallel.rank = _within(keywords["rank"], 0, None, "rank")
     return parallel
+
+
+def _shard_precision(options: Mapping[str, Any]) -> _core.ShardPrecision:
+    precision = _core.ShardPrecision()
+    dtypes = {"param_dtype": "param", "reduce_dtype": "reduce", "output_dtype": "output"}
+    for name, value in options.items():
+        if name in dtypes:
+            setattr(precision, dtypes[name], _dtype(value))
+        elif name == "cast_forward_inputs" and isinstance(value, bool):
+            precision.cast_inputs = value
+        else:
+            raise UsageError(
+                f"{name}={value} is no option of MixedPrecisionPolicy",
+                "mp_policy",
+                'Write it as {"param_dtype": "bfloat16", "reduce_dtype": "float32"}.',
+            )
+    return precision
 
 
 def _generate_options(keywords: Mapping[str, Any]) -> _core.GenerateOptions | None:

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -44,6 +45,31 @@ Result<std::vector<OptimizerOption>> ReadOptimizerOptions(std::string_view text)
     if (comma == std::string_view::npos) return options;
     text.remove_prefix(comma + 1);
   }
+}
+
+Result<ShardPrecision> ReadShardPrecision(std::string_view text) {
+  constexpr std::string_view kPolicy = "--mp-policy";
+  Result<std::vector<OptimizerOption>> options = ReadOptimizerOptions(text);
+  if (!options) return Unexpected(Within(std::string(kPolicy), std::move(options).error()));
+  ShardPrecision policy;
+  const std::array dtypes{std::pair("param_dtype", &policy.param),
+                          std::pair("reduce_dtype", &policy.reduce),
+                          std::pair("output_dtype", &policy.output)};
+  for (const OptimizerOption& option : *options) {
+    const auto of_name = [&](const auto& known) { return known.first == option.name; };
+    const auto found = std::ranges::find_if(dtypes, of_name);
+    if (found != dtypes.end()) {
+      *found->second = DTypeNamed(option.value);
+      if (*found->second && IsFloating(**found->second)) continue;
+    } else if (option.name == "cast_forward_inputs") {
+      policy.cast_inputs = option.value == "True";
+      if (policy.cast_inputs || option.value == "False") continue;
+    }
+    return Unexpected(UsageError(
+        fmt::format("{}={} is no option of MixedPrecisionPolicy", option.name, option.value),
+        std::string(kPolicy), "Write it as param_dtype=bfloat16,reduce_dtype=float32."));
+  }
+  return policy;
 }
 
 Result<ParameterGroup> ReadParameterGroup(std::string_view text) {
@@ -203,6 +229,11 @@ void TrainFlags::AddProcesses(std::vector<Flag>* flags) {
         .help = "parameters stay gathered from the forward pass to the backward pass "
                 "(reshard_after_forward=False)",
         .field = &keep_gathered_},
+       {.name = "--mp-policy",
+        .arg = "OPTIONS",
+        .help = "what fsdp casts, as param_dtype=bfloat16,reduce_dtype=float32,output_dtype="
+                "float32,cast_forward_inputs=False: options of MixedPrecisionPolicy",
+        .field = &mp_policy_},
        {.name = "--parameter-views",
         .help = "parameters that a process steps lie in one piece (parameters_as_bucket_view=True)",
         .field = &parameter_views_},
@@ -263,9 +294,11 @@ Status TrainFlags::CheckWrapper() const {
                                  bucket_views_ ? "--bucket-views" : "--bucket-cap-mb",
                                  "Name one: --parallel ddp."));
   }
-  if (!shards && (!units_.empty() || keep_gathered_)) {
+  if (!shards && (!units_.empty() || keep_gathered_ || !mp_policy_.empty())) {
     return Unexpected(UsageError("no wrapper gathers parameters",
-                                 keep_gathered_ ? "--keep-gathered" : "--shard-units",
+                                 keep_gathered_        ? "--keep-gathered"
+                                 : !mp_policy_.empty() ? "--mp-policy"
+                                                       : "--shard-units",
                                  "Name one: --parallel fsdp."));
   }
   if (!Partitions({.wrapper = parallel_}) && (rank_ || parameter_views_)) {
@@ -323,6 +356,9 @@ Result<TrainOptions> TrainFlags::Options(std::span<const std::string_view> given
                                     .keep_gathered = keep_gathered_,
                                     .parameter_views = parameter_views_}};
   if (rank_) options.parallel.rank = static_cast<int>(*rank_);
+  if (!mp_policy_.empty()) {
+    SY_ASSIGN_OR_RETURN(options.parallel.precision, ReadShardPrecision(mp_policy_));
+  }
   SY_RETURN_IF_ERROR(AddOptions(&options));
   if (groups_.empty()) SY_RETURN_IF_ERROR(CheckNesterov(options.options));
   SY_RETURN_IF_ERROR(AddGroups(&options));

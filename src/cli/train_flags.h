@@ -57,12 +57,15 @@ class TrainFlags {
   std::vector<std::string> units_;
   bool keep_gathered_ = false, parameter_views_ = false;
   std::optional<std::int64_t> rank_;
+  std::string mp_policy_;
   std::string zero_grad_ = "none";
   std::vector<std::string_view> names_;  // of the flags beside --train
 };
 
 // Reads "momentum=0.9,nesterov=True".
 Result<std::vector<OptimizerOption>> ReadOptimizerOptions(std::string_view text);
+// Reads "param_dtype=bfloat16,cast_forward_inputs=False".
+Result<ShardPrecision> ReadShardPrecision(std::string_view text);
 // Reads "*.bias:weight_decay=0,optimizer=adamw".
 Result<ParameterGroup> ReadParameterGroup(std::string_view text);
 

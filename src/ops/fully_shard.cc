@@ -36,11 +36,16 @@ Sharder& SharderOf(Dispatcher& d) {
   return *sharder;
 }
 
-// parameters, rows, units, paths, ranks, keep_gathered, first_step
+// parameters, rows, units, paths, ranks, keep_gathered, first_step, inputs, compute, reduce,
+// output, cast_inputs
 std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
-  auto made = std::make_unique<Sharder>(
-      d, ShardOptions{
-             .ranks = op.integer(4), .keep_gathered = op.boolean(5), .first_step = op.boolean(6)});
+  auto made = std::make_unique<Sharder>(d, ShardOptions{.ranks = op.integer(4),
+                                                        .keep_gathered = op.boolean(5),
+                                                        .first_step = op.boolean(6),
+                                                        .compute = op.dtype(8),
+                                                        .reduce = op.dtype(9),
+                                                        .output = op.dtype(10),
+                                                        .cast_inputs = op.boolean(11, true)});
   Sharder& sharder = *made;
   d.autograd().Listen(std::move(made));
   for (const Argument& path : op.program().list(op.arg(3).list)) {
@@ -52,9 +57,12 @@ std::vector<Tensor> Enter(Dispatcher& d, const OpView& op) {
     sharder.AddParameter(static_cast<std::size_t>(units[i]), parts[i], rows[i]);
   }
   const Dispatcher::AsProgram python(d);
-  std::vector<Tensor> none;
-  sharder.EnterUnit(Sharder::kRoot, none);
-  return sharder.whole(Sharder::kRoot);
+  std::vector<Tensor> inputs = d.tensors(op, 7);
+  sharder.EnterUnit(Sharder::kRoot, inputs);
+  std::vector<Tensor> results = sharder.whole(Sharder::kRoot);
+  results.insert(results.end(), inputs.begin(), inputs.end());
+  sharder.KeepArguments(std::move(inputs));
+  return results;
 }
 
 // body, inputs, unit, operands
@@ -72,16 +80,20 @@ std::vector<Tensor> RunUnit(Dispatcher& d, const OpView& op) {
     Tensor whole = sharder.WholeOf(unit, operands[i].id());
     if (whole.defined()) operands[i] = std::move(whole);
   }
-  arguments.clear();
+  // The module's call keeps its arguments until it returns.
   std::vector<Tensor> results = d.RunGraphHere(op.graph(0), std::move(operands));
   sharder.LeaveUnit(unit, results);
   return results;
 }
 
+// What is cast is let go in the order of the list: of what a model gives, the last comes first.
 std::vector<Tensor> Leave(Dispatcher& d, const OpView& op) {
   const Dispatcher::AsProgram python(d);
-  SharderOf(d).LeaveUnit(Sharder::kRoot, d.tensors(op, 0));
-  return {};
+  std::vector<Tensor> results = d.tensors(op, 0);
+  std::ranges::reverse(results);
+  SharderOf(d).LeaveUnit(Sharder::kRoot, results);
+  std::ranges::reverse(results);
+  return results;
 }
 
 // --- Kernels ------------------------------------------------------------------------------------
@@ -133,7 +145,8 @@ void CopyOutAllocations(const OpView& op, Allocations& memory) {
   AllocateTold(Tiles(parts, tile) + 4 * static_cast<std::int64_t>(parts.size()) + 1, memory);
 }
 
-// _chunk_cat: gradients, output, ranks. What has no whole number of parts is copied into what has.
+// _chunk_cat: gradients, output, ranks. What has no whole number of parts is copied into what has,
+// and what is of another dtype than the output is copied by `cat`, one after the other.
 void PadAllocations(const OpView& op, Allocations& memory) {
   const std::int64_t ranks = op.integer(2);
   const std::vector<TensorView> gradients = op.tensors(0);
@@ -143,11 +156,19 @@ void PadAllocations(const OpView& op, Allocations& memory) {
     if (parts[i] * ranks == gradients[i].bytes()) continue;
     padded.push_back(memory.Allocate(parts[i] * ranks, "aten::empty"));
   }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (gradients[i].dtype() == op.tensor(1).dtype()) continue;
+    memory.Free(memory.Allocate(parts[i] * ranks, "aten::empty"), "aten::cat");
+  }
   for (const Allocations::Scratch scratch : padded) memory.Free(scratch, "aten::_chunk_cat");
 }
 
 void ChunkCatAllocations(const OpView& op, Allocations& memory) {
-  const std::vector<std::int64_t> parts = PartBytes(op.tensors(0), op.integer(2));
+  const std::vector<TensorView> gradients = op.tensors(0);
+  std::vector<std::int64_t> parts = PartBytes(gradients, op.integer(2));
+  for (std::size_t i = 0; i < parts.size(); ++i) {  // tiles are of what is written
+    parts[i] = parts[i] * BitsOf(op.tensor(1).dtype()) / BitsOf(gradients[i].dtype());
+  }
   AllocateTold(Tiles(parts, kTile) + 6 * static_cast<std::int64_t>(parts.size()) + 2, memory);
 }
 
@@ -164,6 +185,13 @@ void GatheredAllocations(const OpView&, Allocations& memory) {
 void Renew(const OpView&, Allocations& memory) { memory.RenewStorage(0, Allocations::kCaller); }
 void Release(const OpView&, Allocations& memory) { memory.ReleaseStorage(0, Allocations::kCaller); }
 
+// tensor, dtype
+void CastShape(const OpView& op, Outputs& out) { out.Add(*op.dtype(1), op.self().sizes()); }
+void CastAllocations(const OpView& op, Allocations& memory) {
+  if (op.target().device == Device::kCuda) memory.UseStream(kReduceStream);
+  memory.Output(0, "aten::empty_strided");
+}
+
 // Twice: by the operator, and by the thread of Gloo that receives.
 void AllGatherAllocations(const OpView& op, Allocations& memory) {
   if (op.target().device != Device::kCpu) return;
@@ -172,17 +200,17 @@ void AllGatherAllocations(const OpView& op, Allocations& memory) {
   }
 }
 
-// Gloo adds up all of a copy of the input, and divides it by a number.
+// Gloo adds up all of a copy of the input, and divides it by a number where it averages.
 void ReduceScatterAllocations(const OpView& op, Allocations& memory) {
   if (op.target().device != Device::kCpu) return;
   const TensorView input = op.tensor(1);
   const auto copy = memory.Allocate(input.bytes(), "aten::empty_strided");
-  const auto number = memory.Allocate(allocations::Bytes(1, DType::kFloat64), "aten::div_");
-  if (input.dtype() != DType::kFloat64) {
+  if (op.boolean(2)) {
+    const auto number = memory.Allocate(allocations::Bytes(1, DType::kFloat64), "aten::div_");
     const auto cast = memory.Allocate(allocations::Bytes(1, input.dtype()), "aten::empty_strided");
     memory.Free(cast, "aten::div_");
+    memory.Free(number, "aten::div_");
   }
-  memory.Free(number, "aten::div_");
   memory.Free(copy, Allocations::kCaller);
 }
 
@@ -222,16 +250,18 @@ constexpr std::array kRows{
     Composite(
         "steelyard::enter_fully_shard",
         "Begins the forward pass of a model that fully_shard was applied to: which parameters "
-        "belong to which unit, and the root's, whole.",
+        "belong to which unit. Gives the root's, whole, and the inputs as the policy casts them.",
         "(Tensor[] parameters, int[] rows, int[] units, Any[] paths, int ranks, bool "
-        "keep_gathered, bool first_step) -> Tensor[]",
+        "keep_gathered, bool first_step, Tensor[] inputs=[], ScalarType? compute=None, "
+        "ScalarType? reduce=None, ScalarType? output=None, bool cast_inputs=True) -> Tensor[]",
         "", Family::kControl, Enter, precision::kFollow, kNoGradient),
     Composite("steelyard::run_shard_unit",
               "Runs a graph of `inputs` tensors, and others, with its unit's parameters gathered.",
               "(Graph body, int inputs, int unit, Any... operands) -> Any[]", "", Family::kControl,
               RunUnit, precision::kFollow, kGradientFromParts),
-    Composite("steelyard::leave_fully_shard", "Ends the forward pass, with these results.",
-              "(Tensor[] results) -> ()", "", Family::kControl, Leave, precision::kFollow,
+    Composite("steelyard::leave_fully_shard",
+              "Ends the forward pass, with these results, which the policy may cast.",
+              "(Tensor[] results) -> Tensor[]", "", Family::kControl, Leave, precision::kFollow,
               kNoGradient),
     Room({"steelyard::gathered", "Memory for a parameter that was gathered.",
           "(SymInt[] size, ScalarType? dtype=None) -> Tensor", "steelyard::gathered([6], f32)"},
@@ -244,6 +274,16 @@ constexpr std::array kRows{
           "(SymInt[] size, ScalarType? dtype=None) -> Tensor",
           "steelyard::reduced_buffer([6], f32)"},
          OnStream<kReduceStream>),
+    Kernel(Family::kDataMovement,
+           {"steelyard::cast_reduced", "Parts of gradients in the dtype of their parameters.",
+            "(Tensor self, ScalarType dtype) -> Tensor", "steelyard::cast_reduced(bf16[6], f32)"},
+           {.shape = CastShape,
+            .fusion = Fusion::kOpaque,
+            .allocations = DeviceAllocations{CastAllocations, CastAllocations},
+            .work = work::Move,
+            .grad = kNoGradient,
+            .precision = precision::kFollow},
+           Alias::kNone, traffic::ReadAllWriteAll),
     Silent({"steelyard::renew_storage", "A gathered parameter gets its memory back.",
             "(Tensor self) -> ()", "steelyard::renew_storage(f32[2,3])"},
            {Renew, Renew}, GatherWork, traffic::ReadAllWriteAll),
@@ -261,8 +301,9 @@ constexpr std::array kRows{
             "steelyard::chunk_cat_into([f32[2,3]], f32[6], 2)"},
            {PadAllocations, ChunkCatAllocations}, PutWork, traffic::ReadAllWriteAll),
     Silent(
-        {"steelyard::reduce_scatter_into", "This process's part of all processes' sums.",
-         "(Tensor output, Tensor input) -> ()", "steelyard::reduce_scatter_into(f32[3], f32[6])"},
+        {"steelyard::reduce_scatter_into", "This process's part of all processes' sums, or means.",
+         "(Tensor output, Tensor input, bool averages) -> ()",
+         "steelyard::reduce_scatter_into(f32[3], f32[6], True)"},
         ReduceScatterAllocations, ReduceWork, traffic::ReadAllWriteAll),
 };
 

@@ -186,6 +186,7 @@ class Sharding {
     SY_RETURN_IF_ERROR(units_.Find());
     SY_RETURN_IF_ERROR(OutlineUnits());
     SY_RETURN_IF_ERROR(CheckUses());
+    SY_RETURN_IF_ERROR(CheckReduction());
     WriteCalls();
     const std::int64_t whole = ParameterBytes();
     for (const auto& [id, unit] : units_.parameters()) KeepPart(id);
@@ -212,6 +213,22 @@ class Sharding {
         Unsupported(fmt::format("{} on parts of parameters is not modelled", optimizer->class_name),
                     "--train, --parallel fsdp",
                     "Optimizers that take each element by itself are, such as AdamW and SGD."));
+  }
+
+  // Autograd would cast each gradient to the narrower dtype as it is ready.
+  Status CheckReduction() const {
+    const ShardPrecision& policy = options_.parallel.precision;
+    for (const auto& [id, unit] : units_.parameters()) {
+      const DType own = program_.values[id].dtype;
+      if (!IsFloating(own) || !program_.values[id].requires_grad) continue;
+      const DType computed = policy.param.value_or(own), reduced = policy.reduce.value_or(own);
+      if (computed == reduced || BitsOf(reduced) > BitsOf(computed)) continue;
+      return Unexpected(Unsupported(
+          fmt::format("gradients in {} that are reduced in {} are not modelled", NameOf(computed),
+                      NameOf(reduced)),
+          "--mp-policy", "Reduce them in the dtype of the computation or a wider one."));
+    }
+    return {};
   }
 
   static bool IsUnit(const Program& program, const Node& node) {
@@ -262,10 +279,44 @@ class Sharding {
     std::vector<Node>& nodes = program_.main().nodes;
     nodes.insert(nodes.end(), body.begin(), loss);
     for (auto node = nodes.begin() + begin; node != nodes.end(); ++node) {
-      node->arguments = WithWhole(node->arguments);
+      node->arguments = WithReplaced(node->arguments);
     }
     WriteLeave({nodes.begin() + begin, nodes.end()});
-    nodes.insert(nodes.end(), loss, body.end());
+    for (auto node = loss; node != body.end(); ++node) {
+      node->arguments = WithReplaced(node->arguments);
+      nodes.push_back(*node);
+    }
+    for (Argument& output : program_.main().outputs) Replace(output);
+    const auto loss_cast = replaced_.find(program_.loss);
+    if (loss_cast != replaced_.end()) program_.loss = loss_cast->second;
+  }
+
+  static Argument AsArgument(std::optional<DType> dtype) {
+    return dtype ? Argument::OfDType(*dtype) : Argument::None();
+  }
+
+  // What a policy casts to `dtype` is another value from here on.
+  void Cast(ValueId id, std::optional<DType> dtype, std::vector<ValueId>* results) {
+    const Value& value = program_.values[id];
+    const DType to = dtype && IsFloating(value.dtype) ? *dtype : value.dtype;
+    const Dims copy(program_.sizes(id));
+    const std::string name(program_.text(value.name));
+    results->push_back(AddResult(program_, name, to, copy));
+    replaced_[id] = results->back();
+  }
+
+  // The model's inputs that are cast.
+  Argument CastInputs(std::vector<ValueId>* results) {
+    const ShardPrecision& policy = options_.parallel.precision;
+    std::vector<Argument> inputs;
+    for (const ValueId id : program_.inputs) {
+      const Value& value = program_.values[id];
+      if (!policy.param || !policy.cast_inputs || value.kind != ValueKind::kTensor) continue;
+      if (!IsFloating(value.dtype) || value.dtype == *policy.param) continue;
+      inputs.push_back(Argument::OfValue(id));
+      Cast(id, policy.param, results);
+    }
+    return Argument::OfList(program_.AddArguments(inputs));
   }
 
   // The root's parameters as a whole are results of the first call.
@@ -281,18 +332,25 @@ class Sharding {
       const Dims copy(sizes);
       whole.push_back(AddResult(program_, program_.text(program_.values[id].name),
                                 program_.values[id].dtype, copy));
-      whole_of_[id] = whole.back();
+      replaced_[id] = whole.back();
     }
     for (UnitIndex unit = 0; unit < units_.count(); ++unit) {
       names.push_back(Argument::OfString(program_.strings.Intern(units_.path(unit))));
     }
+    const ShardPrecision& policy = options_.parallel.precision;
+    const Argument inputs = CastInputs(&whole);
     const std::array args{Argument::OfList(program_.AddArguments(parameters)),
                           Argument::OfList(program_.AddArguments(rows)),
                           Argument::OfList(program_.AddArguments(owners)),
                           Argument::OfList(program_.AddArguments(names)),
                           Argument::OfInt(std::int64_t{options_.ranks}),
                           Argument::OfBool(options_.parallel.keep_gathered),
-                          Argument::OfBool(options_.first_step)};
+                          Argument::OfBool(options_.first_step),
+                          inputs,
+                          AsArgument(policy.param),
+                          AsArgument(policy.reduce),
+                          AsArgument(policy.output),
+                          Argument::OfBool(policy.cast_inputs)};
     AppendCall(program_, "steelyard::enter_fully_shard", args, whole, Phase::kForward);
   }
 
@@ -309,20 +367,27 @@ class Sharding {
         outputs.push_back(Argument::OfValue(output.value));
       }
     }
+    std::ranges::reverse(outputs);  // in which order they are let go
+    std::vector<ValueId> results;
+    const std::optional<DType> dtype = options_.parallel.precision.output;
+    for (const Argument& output : outputs) {
+      if (dtype) Cast(output.value, dtype, &results);
+    }
     const std::array args{Argument::OfList(program_.AddArguments(outputs))};
-    AppendCall(program_, "steelyard::leave_fully_shard", args, {}, Phase::kForward);
+    AppendCall(program_, "steelyard::leave_fully_shard", args, results, Phase::kForward);
   }
 
-  Argument::Run WithWhole(Argument::Run run) {
+  void Replace(Argument& argument) {
+    if (argument.kind == ArgKind::kList) argument.list = WithReplaced(argument.list);
+    if (argument.kind != ArgKind::kValue) return;
+    const auto found = replaced_.find(argument.value);
+    if (found != replaced_.end()) argument.value = found->second;
+  }
+  Argument::Run WithReplaced(Argument::Run run) {
     std::vector<Argument> arguments;
     for (std::uint32_t i = 0; i < run.count; ++i) {
-      Argument argument = program_.arguments[run.begin + i];
-      if (argument.kind == ArgKind::kList) argument.list = WithWhole(argument.list);
-      if (argument.kind == ArgKind::kValue) {
-        const auto whole = whole_of_.find(argument.value);
-        if (whole != whole_of_.end()) argument.value = whole->second;
-      }
-      arguments.push_back(argument);
+      arguments.push_back(program_.arguments[run.begin + i]);
+      Replace(arguments.back());
     }
     return program_.AddArguments(arguments);
   }
@@ -350,7 +415,7 @@ class Sharding {
   Program program_;
   const TrainOptions& options_;
   Units units_;
-  std::map<ValueId, ValueId> whole_of_;  // of the root's parameters
+  std::map<ValueId, ValueId> replaced_;  // the root's parameters by whole ones, and what is cast
 };
 
 }  // namespace

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// DistributedDataParallel is two calls around the model. What fully_shard makes of it is decided in
+// `fully_shard`, who steps which parameters where the optimizer is appended.
 
 #include "pass/parallelize.h"
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Written like FSDPState and FSDPParamGroup, whose methods the functions below are named after, so
+// that tensors die where theirs do.
 #include "ops/parallel/fully_shard.h"
 
 #include <fmt/core.h>
@@ -29,6 +32,25 @@ class ArgumentsReady final : public PythonFunction {
   Sharder& shard_;
   Sharder::UnitIndex unit_;
 };
+
+// What gradients are divided by besides.
+struct Factors {
+  bool averages = true;  // by the number of processes, while they are summed
+  std::int64_t before = 1;
+  double after = 1;
+};
+
+// A dtype in which sums may overflow is divided by about the root of the number of processes before
+// and after it is summed (_get_gradient_divide_factors); of others the mean is taken.
+Factors FactorsOf(DType dtype, std::int64_t ranks) {
+  if (dtype == DType::kFloat32 || dtype == DType::kBFloat16) return {};
+  Factors factors{.averages = false};
+  while (ranks % factors.before == 0 && ranks > factors.before * factors.before) {
+    factors.before *= 2;
+  }
+  factors.after = static_cast<double>(ranks) / static_cast<double>(factors.before);
+  return factors;
+}
 
 }  // namespace
 
@@ -62,22 +84,39 @@ void Sharder::Gather(Unit& unit) {
   if (unit.gathered.defined() || unit.is_whole || unit.parameters.empty()) return;
   const Dispatcher::GradMode off(d_, false);
   const Dispatcher::Inside record(d_, Record("all_gather", unit));
-  DType dtype = unit.parameters[0].part.dtype();
+  DType dtype = ComputeDType(unit.parameters[0]);
   std::int64_t count = 0, bytes = 0;
   for (const Parameter& parameter : unit.parameters) {
-    if (parameter.part.dtype() != dtype) dtype = DType::kUInt8;  // they travel as bytes
+    const DType own = ComputeDType(parameter);
+    if (own != dtype) dtype = DType::kUInt8;  // they travel as bytes
     count += parameter.part.count();
-    bytes += parameter.part.view().bytes();
+    bytes += parameter.part.count() * BitsOf(own) / 8;
   }
   if (dtype == DType::kUInt8) count = bytes;
+  const Tensor cast = CastParts(unit);
   unit.gathered = d_.Call("steelyard::gather_buffer", Dims{count * options_.ranks}, dtype);
   d_.Call("steelyard::all_gather_into", unit.gathered);
+}
+
+DType Sharder::ComputeDType(const Parameter& parameter) const {
+  const DType own = parameter.part.dtype();
+  return IsFloating(own) ? options_.compute.value_or(own) : own;
+}
+
+// In one piece; undefined where none is cast.
+Tensor Sharder::CastParts(const Unit& unit) {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : unit.parameters) {
+    if (ComputeDType(parameter) != parameter.part.dtype()) count += parameter.part.count();
+  }
+  if (count == 0) return {};
+  return d_.Call("steelyard::gather_buffer", Dims{count}, *options_.compute);
 }
 
 // One whole parameter, with memory for a whole number of equal parts.
 Tensor Sharder::Whole(const Parameter& parameter) {
   const Dims padded{parameter.part.count() * options_.ranks};
-  const DType dtype = parameter.part.dtype();
+  const DType dtype = ComputeDType(parameter);
   const Tensor stored = options_.first_step ? d_.Call("aten::empty.memory_format", padded, dtype)
                                             : d_.Call("steelyard::gathered", padded, dtype);
   Dims sizes(parameter.part.sizes());
@@ -120,13 +159,27 @@ void Sharder::Release(Unit& unit) {
 
 void Sharder::EnterUnit(UnitIndex index, std::vector<Tensor>& arguments) {
   Unit& unit = units_[index];
+  if (options_.cast_inputs && options_.compute) {
+    CastFloating("FSDP::cast_forward_inputs", *options_.compute, arguments);
+  }
   if (unit.parameters.empty()) return;
-  const Node context = d_.context();
   const Dispatcher::Inside record(d_, Record("pre_forward", unit));
   unit.state = State::kForward;
   Gather(unit);
   CopyOut(unit);
-  if (!d_.grad_enabled()) return;
+  if (d_.grad_enabled()) RegisterArguments(index, arguments);
+}
+
+void Sharder::CastFloating(std::string_view record, DType dtype, std::vector<Tensor>& tensors) {
+  const Dispatcher::Inside inside(d_, record);
+  for (Tensor& tensor : tensors) {
+    if (!tensor.defined() || !IsFloating(tensor.dtype()) || tensor.dtype() == dtype) continue;
+    tensor = d_.Call("aten::to.dtype", tensor, dtype);
+  }
+}
+
+void Sharder::RegisterArguments(UnitIndex index, std::vector<Tensor>& arguments) {
+  const Node context = d_.context();
   FunctionCall call{.function = std::make_unique<ArgumentsReady>(*this, index),
                     .saves_operands = false};
   std::vector<Tensor> results;
@@ -142,7 +195,7 @@ void Sharder::EnterUnit(UnitIndex index, std::vector<Tensor>& arguments) {
   d_.autograd().AddFunction(std::move(call), results, context);
 }
 
-void Sharder::LeaveUnit(UnitIndex index, const std::vector<Tensor>& results) {
+void Sharder::LeaveUnit(UnitIndex index, std::vector<Tensor>& results) {
   Unit& unit = units_[index];
   if (!unit.parameters.empty()) {
     const Dispatcher::Inside record(d_, Record("post_forward", unit));
@@ -155,7 +208,10 @@ void Sharder::LeaveUnit(UnitIndex index, const std::vector<Tensor>& results) {
     if (!result.defined() || !result.requires_grad()) continue;
     hooks_.emplace_back(d_.autograd().EdgeOf(result.id()).node, index);
   }
-  if (index == kRoot) copied_.reset();
+  if (index != kRoot) return;
+  copied_.reset();
+  if (options_.output) CastFloating("FSDP::cast_forward_outputs", *options_.output, results);
+  arguments_.clear();
 }
 
 // --- The backward pass ---------------------------------------------------------------------------
@@ -213,7 +269,8 @@ void Sharder::AfterBackward(Unit& unit) {
 void Sharder::Reduce(Unit& unit, std::vector<std::pair<ValueId, Tensor>> gradients) {
   const Dispatcher::GradMode off(d_, false);
   const Dispatcher::Inside record(d_, Record("post_backward_reduce", unit));
-  const DType dtype = gradients[0].second.dtype();
+  const DType own = d_.ViewOf(gradients[0].first).dtype();
+  const DType dtype = options_.reduce.value_or(own);
   std::int64_t count = 0;
   for (const auto& [part, gradient] : gradients) count += d_.ViewOf(part).count();
   reduced_ = d_.Call("aten::empty.memory_format", Dims{count * options_.ranks}, dtype);
@@ -225,8 +282,14 @@ void Sharder::Reduce(Unit& unit, std::vector<std::pair<ValueId, Tensor>> gradien
   }
   d_.Call("steelyard::chunk_cat_into", whole, reduced_, options_.ranks);
   while (!whole.empty()) whole.pop_back();
-  const Tensor sums = d_.Call("steelyard::reduced_buffer", Dims{count}, dtype);
-  d_.Call("steelyard::reduce_scatter_into", sums, reduced_);
+  Tensor sums = d_.Call("steelyard::reduced_buffer", Dims{count}, dtype);
+  const Factors factors = FactorsOf(dtype, options_.ranks);
+  const Dispatcher::FromPython python(d_);
+  if (factors.before != 1) d_.Call("aten::div_.Tensor", reduced_, factors.before);
+  d_.Call("steelyard::reduce_scatter_into", sums, reduced_, factors.averages);
+  if (factors.after != 1) d_.Call("aten::div_.Tensor", sums, factors.after);
+  const Tensor reduced = sums;  // until the function returns
+  if (dtype != own) sums = d_.Call("steelyard::cast_reduced", reduced, own);
   std::int64_t begin = 0;
   for (const ValueId part : parts) {
     const Dims sizes(d_.ViewOf(part).sizes()), strides(d_.ViewOf(part).strides());
@@ -244,8 +307,8 @@ void Sharder::OnBackwardEnd() {
       if (!unit.parameters.empty() && unit.state != State::kAfterBackward) AfterBackward(unit);
       unit.state = State::kIdle;
     }
-    reduced_.reset();
     for (Unit& unit : units_) unit.gathered.reset();
+    reduced_.reset();
   }
   for (Unit& unit : units_) {
     for (Parameter& parameter : unit.parameters) {

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,9 @@ struct ShardOptions {
   std::int64_t ranks = 2;
   bool keep_gathered = false;  // from the forward pass to the backward pass
   bool first_step = false;
+  // MixedPrecisionPolicy. Nothing: what a part is stored as, and what a module gives.
+  std::optional<DType> compute = {}, reduce = {}, output = {};
+  bool cast_inputs = false;
 };
 
 class Sharder final : public GradientListener {
@@ -45,9 +49,12 @@ class Sharder final : public GradientListener {
   void AddParameter(UnitIndex unit, Tensor part, std::int64_t rows);
 
   // The parameters of a unit, whole, in the order in which they were added. `EnterUnit` puts
-  // tensors in the place of arguments that require a gradient.
+  // tensors in the place of arguments that are cast or require a gradient, `LeaveUnit` in that of
+  // the model's results if these are cast.
   void EnterUnit(UnitIndex unit, std::vector<Tensor>& arguments);
-  void LeaveUnit(UnitIndex unit, const std::vector<Tensor>& results);
+  void LeaveUnit(UnitIndex unit, std::vector<Tensor>& results);
+  // The model's call keeps its arguments until it is left.
+  void KeepArguments(std::vector<Tensor> arguments) { arguments_ = std::move(arguments); }
   std::vector<Tensor> whole(UnitIndex unit) const { return WholeOnes(units_[unit]); }
   // The whole of what `part` is a part of; undefined where it is none of the unit's.
   Tensor WholeOf(UnitIndex unit, ValueId part) const;
@@ -79,6 +86,10 @@ class Sharder final : public GradientListener {
   void Gather(Unit& unit);
   void CopyOut(Unit& unit);
   static std::vector<Tensor> WholeOnes(const Unit& unit);
+  DType ComputeDType(const Parameter& parameter) const;
+  Tensor CastParts(const Unit& unit);
+  void CastFloating(std::string_view record, DType dtype, std::vector<Tensor>& tensors);
+  void RegisterArguments(UnitIndex index, std::vector<Tensor>& arguments);
   Tensor Whole(const Parameter& parameter);
   void Release(Unit& unit);
   void GatherNext(Unit& unit);
@@ -93,6 +104,7 @@ class Sharder final : public GradientListener {
   std::vector<std::pair<GradNodeId, UnitIndex>> hooks_;
   Tensor copied_;   // what was gathered last in the forward pass
   Tensor reduced_;  // what gradients were put into last
+  std::vector<Tensor> arguments_;
 };
 
 }  // namespace steelyard::ops

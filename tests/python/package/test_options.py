@@ -200,6 +200,20 @@ def test_shards() -> None:
         weigh_options({**given, "bucket_views": True})
 
 
+def test_what_shards_cast() -> None:
+    given: WeighKeywords = {"train": "sgd", "ranks": 8, "parallel": "fsdp"}
+    policy: dict[str, object] = {"param_dtype": "bfloat16", "reduce_dtype": "float32"}
+    precision = weigh_options({**given, "mp_policy": policy}).train.parallel.precision
+    assert (precision.param, precision.reduce) == (_core.DType.BFLOAT16, _core.DType.FLOAT32)
+    assert (precision.output, precision.cast_inputs) == (None, True)
+    policy = {"cast_forward_inputs": False}
+    assert not weigh_options({**given, "mp_policy": policy}).train.parallel.precision.cast_inputs
+    with pytest.raises(UsageError, match="is no option of MixedPrecisionPolicy"):
+        weigh_options({**given, "mp_policy": {"buffer_dtype": "float32"}})
+    with pytest.raises(UsageError, match="no wrapper gathers parameters"):
+        weigh_options({**given, "parallel": "ddp", "mp_policy": policy})
+
+
 def test_what_is_stepped_is_shared_out() -> None:
     given: WeighKeywords = {"train": "sgd", "ranks": 8, "parallel": "zero1"}
     parallel = weigh_options(given).train.parallel

@@ -82,6 +82,30 @@ TEST(FullyShard, TheRootsParametersAreWholeBetweenItsCalls) {
   EXPECT_EQ(program.sizes(weight)[0], 4);
 }
 
+// Inputs are cast by the first call, what the model gives by the last, of which the loss is made.
+TEST(FullyShard, APolicyCastsWhatTheModelTakesAndGives) {
+  TrainOptions options = Sharded();
+  options.parallel.precision = {.param = DType::kBFloat16, .output = DType::kFloat32};
+  const Program program = Sharded(kLayers, options).value();
+  EXPECT_TRUE(Verify(program));
+  const std::vector<Node>& nodes = program.main().nodes;
+  const ValueId input = program.results(nodes.front()).back();
+  EXPECT_EQ(program.values[input].dtype, DType::kBFloat16);
+  EXPECT_EQ(program.args(nodes[1])[3].value, input);
+  const Node& leave = nodes[nodes.size() - 2];
+  EXPECT_EQ(program.values[program.results(leave)[0]].dtype, DType::kFloat32);
+  EXPECT_EQ(program.args(nodes.back())[0].value, program.results(leave)[0]);
+  EXPECT_EQ(program.main().outputs[1].value, program.results(leave)[0]);
+}
+
+TEST(FullyShard, SumsAreNotNarrowerThanGradients) {
+  TrainOptions options = Sharded();
+  options.parallel.precision = {.reduce = DType::kBFloat16};
+  EXPECT_THAT(RefusalOf(kLayers, options), HasSubstr("float32 that are reduced in bfloat16"));
+  options.parallel.precision.param = DType::kBFloat16;
+  EXPECT_EQ(RefusalOf(kLayers, options), "");
+}
+
 TEST(FullyShard, WhatIsNotKnownIsRefused) {
   EXPECT_THAT(RefusalOf(kLayers, Sharded({"none.*"})), HasSubstr("none.*"));
   TrainOptions options = Sharded();
