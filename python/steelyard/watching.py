@@ -14,10 +14,11 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from steelyard import _core
+from steelyard import _core, parallel_sizes
 from steelyard.errors import UsageError
 from steelyard.profiling import ENGINE
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     import torch
+
+    from steelyard.schedules import Schedule
 
 LEVELS = ("light", "ops")
 
@@ -57,6 +60,57 @@ class WatchReport:
         return html.written(self._core.describe().body)
 
 
+@dataclass(frozen=True)
+class WatchOptions:
+    """What `watch` is asked for besides models and optimizers."""
+
+    level: str = "light"
+    every: int = 1
+    record: str | os.PathLike[str] | None = None
+    ring: int | None = None  # MiB
+    schedule: Schedule | None = None
+
+    def __post_init__(self) -> None:
+        if self.level not in LEVELS:
+            levels = ", ".join(LEVELS)
+            raise UsageError(f'there is no "{self.level}"', "level", f"There are: {levels}.")
+        if self.every < 1:
+            raise UsageError(f"{self.every} is no number of steps", "every", "1 is every step.")
+        if self.ring is not None and self.ring < 1:
+            raise UsageError(f"{self.ring} MiB hold no events", "ring", "The least is 1.")
+        if self.schedule is not None and self.schedule.repeat > 1:
+            raise UsageError("a program is watched once", "schedule", "Leave repeat away.")
+
+
+class _Plan:
+    """Which steps a session records: those that a schedule calls for, or all of them. Until the
+    first of these the first step of the program is kept, so that there is something to tell of."""
+
+    def __init__(self, schedule: Schedule | None) -> None:
+        self.schedule = None if schedule is None else replace(schedule, repeat=1)
+        self.position = 0  # steps that have ended
+        first = 0 if schedule is None else schedule.first_recorded()
+        assert first is not None
+        self.first = first
+        self.warmup = None if schedule is None else min(schedule.warmup, first)
+        self.begin = first - (self.warmup or 0)
+        self.end = None if schedule is None else first + schedule.active
+
+    def remark(self) -> str | None:
+        """Of a program that ends now."""
+        if self.end is None or self.position >= self.end:
+            return None
+        if self.position < self.begin:
+            return f"the schedule {self.schedule}, and no step had ended: all that ran is told"
+        if self.position <= self.first:
+            return f"the schedule {self.schedule}: the program ended in the warm-up, which is told"
+        recorded = self.position - self.first
+        return f"the schedule {self.schedule}: the program ended after {recorded} of them"
+
+    def remark_of_first(self) -> str:
+        return f"the schedule {self.schedule}: the program ended before, and step 0 is told"
+
+
 class Watch:
     """A session of watching: a context manager that `watch` makes."""
 
@@ -64,37 +118,59 @@ class Watch:
         self,
         models: Iterable[torch.nn.Module],
         optimizers: Iterable[torch.optim.Optimizer],
-        level: str,
-        every: int,
-        record: str | os.PathLike[str] | None,
+        options: WatchOptions,
     ) -> None:
-        if level not in LEVELS:
-            raise UsageError(f'there is no "{level}"', "level", f"There are: {', '.join(LEVELS)}.")
-        if every < 1:
-            raise UsageError(f"{every} is no number of steps", "every", "1 is every step.")
         self._models, self._optimizers = tuple(models), tuple(optimizers)
-        self._level, self._every = level, every
-        self._path = None if record is None else os.fspath(record)
+        self._options = options
+        self._path = None if options.record is None else os.fspath(options.record)
         self._observer = _core.load_observer(os.environ.get(ENGINE, ""))
         self._handles: list[Any] = []
         self._record: bytes | None = None
+        self._first: bytes | None = None  # of the first step, while there is nothing else
         self._names = _Names(self._observer)
+        self._plan = _Plan(options.schedule)
         self._steps = 0
-        self._running, self._process = False, 0
+        self._entered = self._running = False
+        self._process = 0
 
     def __enter__(self) -> Watch:
-        self._observer.start(self._level == "ops", self._every, self._path)
-        self._running, self._process = True, os.getpid()
+        self._process = os.getpid()
+        self._begin(self._plan.warmup if self._plan.begin == 0 else None)
+        self._entered = True
         try:
-            for model in self._models:
-                self._names.add_model(model)
-            for optimizer in self._optimizers:
-                self._names.add_optimizer(optimizer)
             self._add_hooks()
         except BaseException:
             self.stop()
             raise
         return self
+
+    def _begin(self, warmup: int | None) -> None:
+        options = self._options
+        ring = 0 if options.ring is None else options.ring << 20
+        self._observer.start(options.level == "ops", options.every, self._path, warmup, ring)
+        self._running = True
+        try:
+            self._names.forget()
+            for model in self._models:
+                self._names.add_model(model)
+            for optimizer in self._optimizers:
+                self._names.add_optimizer(optimizer)
+        except BaseException:
+            self._end()
+            raise
+
+    def _end(self, remark: str | None = None) -> None:
+        """Ends what is recorded now; the hooks stay, and do nothing."""
+        if not self._running:
+            return
+        self._running = False
+        self._names.tell_sizes()
+        if remark is not None:
+            self._observer.remark(remark)
+        self._observer.stop()
+        self._record = self._observer.record()
+        self._observer.discard()
+        self._names.forget()
 
     def __exit__(
         self,
@@ -109,27 +185,50 @@ class Watch:
         if self._running:
             self._observer.end_step(self._steps)
         self._steps += 1
+        self._advance(self._steps)
+
+    def _optimizer_ended(self) -> None:
+        if self._steps == 0:  # `step` tells better
+            self._advance(self._plan.position + 1)
+
+    def _advance(self, position: int) -> None:
+        """Does what the schedule says of the step that begins."""
+        plan = self._plan
+        is_new = position > plan.position
+        plan.position = position
+        if plan.end is None or not is_new or not self._entered or os.getpid() != self._process:
+            return
+        if position == plan.end:
+            self._end()
+        elif position == plan.begin:
+            self._end(plan.remark_of_first())
+            self._first, self._record = self._record, None
+            self._begin(plan.warmup)
+        elif position == 1 < plan.begin:
+            self._end(plan.remark_of_first())
 
     def stop(self) -> None:
         """Ends the session, as leaving the context does."""
-        if not self._running or os.getpid() != self._process:  # a child of fork has no part in it
+        if not self._entered or os.getpid() != self._process:  # a child of fork has no part in it
+            if not self._entered:
+                self._end()
             return
-        self._running = False
+        self._entered = False
         while self._handles:
             self._handles.pop().remove()
-        self._observer.stop()
-        self._record = self._observer.record()
-        self._observer.discard()
-        self._names.forget()
+        self._end(self._plan.remark())
+        if self._plan.position == self._plan.begin and self._first is not None:
+            self._record = self._first  # nothing has ended since
+        self._first = None
 
     @property
     def report(self) -> WatchReport:
         """What the program has done until now."""
-        if self._record is not None:
-            return self._whole_report
-        if not self._running:
+        if self._running:
+            return WatchReport(self._observer.record())
+        if self._record is None:
             raise UsageError("nothing has been watched yet", "report", "Enter the context first.")
-        return WatchReport(self._observer.record())
+        return WatchReport(self._record) if self._entered else self._whole_report
 
     @cached_property
     def _whole_report(self) -> WatchReport:
@@ -149,11 +248,16 @@ class Watch:
 
         enter, leave = _module_hooks(self._observer, self._names)
         before, after = _optimizer_hooks(self._observer, self._names)
+
+        def step_ended(*_: Any) -> None:
+            self._optimizer_ended()
+
         self._handles = [
             module.register_module_forward_pre_hook(enter),
             module.register_module_forward_hook(leave, always_call=True),
             optimizer.register_optimizer_step_pre_hook(before),
             optimizer.register_optimizer_step_post_hook(after),
+            optimizer.register_optimizer_step_post_hook(step_ended),
         ]
 
 
@@ -164,6 +268,8 @@ def watch(
     level: str = "light",
     every: int = 1,
     record: str | os.PathLike[str] | None = None,
+    ring: int | None = None,
+    schedule: Schedule | None = None,
 ) -> Watch:
     """Watches a PyTorch program while the context lasts.
 
@@ -176,14 +282,15 @@ def watch(
     Models and optimizers that are not given are found when they are first called. `level` "light"
     tells of modules, the backward pass, the optimizer and memory; "ops" of operators, too, and of
     their work, in one step of `every`. `record` is a file that is written as the program runs: it
-    can be read even if the process is killed. Needs the engine (`make engine`).
+    can be read even if the process is killed; of more than `ring` MiB of events the oldest are let
+    go. `schedule` says which steps are recorded. Needs the engine (`make engine`).
     """
     import torch
 
     models = [] if model is None else [model] if isinstance(model, torch.nn.Module) else model
     single = isinstance(optimizer, torch.optim.Optimizer)
     optimizers = [] if optimizer is None else [optimizer] if single else optimizer
-    return Watch(models, optimizers, level, every, record)
+    return Watch(models, optimizers, WatchOptions(level, every, record, ring, schedule))
 
 
 class _Names:
@@ -195,6 +302,7 @@ class _Names:
         self._optimizers: dict[int, tuple[int, int]] = {}  # by address: the id, tensors of state
         self._storages: set[int] = set()  # of parameters and buffers that have a name
         self._numbers: dict[int, int] = {}  # of parameters, by the addresses of the tensors
+        self._sharded: dict[int, Any] = {}  # by number: weak references to DTensors
         self._module_count = self._tensor_count = 0
         self._devices: set[str] = set()
 
@@ -203,6 +311,19 @@ class _Names:
         self._optimizers.clear()
         self._storages.clear()
         self._numbers.clear()
+        self._sharded.clear()
+        self._module_count = self._tensor_count = 0
+        self._devices.clear()
+
+    def modules(self) -> list[torch.nn.Module]:
+        """All that there still are."""
+        modules = [reference() for _, reference in self._modules.values()]
+        return [module for module in modules if module is not None]
+
+    def tell_sizes(self) -> None:
+        """Says how processes share the model. A program may end their group before it ends."""
+        for key, value in parallel_sizes.of(self.modules()).items():
+            self._observer.fact(key, value)
 
     def knows(self, module: torch.nn.Module) -> bool:
         return id(module) in self._modules
@@ -212,6 +333,7 @@ class _Names:
         for path, module in model.named_modules():
             known = self._modules.get(id(module))
             ids[path] = self._add_module(module, path, ids) if known is None else known[0]
+        self.tell_sizes()
 
     def _add_module(self, module: torch.nn.Module, path: str, ids: dict[str, int]) -> int:
         number, address = self._module_count, id(module)
@@ -244,6 +366,8 @@ class _Names:
         number = self._tensor_count
         self._tensor_count += 1
         self._numbers[tensor._cdata] = number
+        if local_part(tensor) is not tensor:
+            self._sharded[number] = weakref.ref(tensor)
         self._observer.add_tensor(
             number,
             module,
@@ -273,6 +397,7 @@ class _Names:
 
         if not isinstance(tensor, torch.Tensor) or tensor.layout is not torch.strided:
             return None
+        tensor = local_part(tensor)
         if tensor.device.type != "cpu":
             self._note_device(tensor.device.type)
             return None
@@ -295,6 +420,7 @@ class _Names:
         self._observer.add_optimizer(number, type(optimizer).__name__)
         self._optimizers[id(optimizer)] = (number, 0)
         self.mark_state(optimizer)
+        self.tell_sizes()
         return number
 
     def mark_state(self, optimizer: torch.optim.Optimizer) -> None:
@@ -309,6 +435,19 @@ class _Names:
             named = self._numbers.get(getattr(parameter, "_cdata", 0))
             for value in of_parameter.values():
                 self.mark(value, _core.Category.OPTIMIZER_STATE, named)
+
+    def mark_shards(self) -> None:
+        """Gradients that are kept in parts: autograd, which tells of others, adds to none."""
+        for number, reference in self._sharded.items():
+            parameter = reference()
+            if parameter is not None and parameter.grad is not None:
+                self.mark(parameter.grad, _core.Category.GRADIENTS, number)
+
+
+def local_part(tensor: torch.Tensor) -> torch.Tensor:
+    """What this rank holds of a DTensor; any other tensor itself."""
+    part = getattr(tensor, "_local_tensor", None)
+    return tensor if part is None else part
 
 
 def _module_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
@@ -342,9 +481,14 @@ def _module_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
 
 def _optimizer_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
     def before(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if not observer.running():
+            return
+        names.mark_shards()
         observer.enter_optimizer(names.add_optimizer(optimizer))
 
     def after(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if not observer.running():
+            return
         observer.leave_optimizer(names.add_optimizer(optimizer))
         names.mark_state(optimizer)
 

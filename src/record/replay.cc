@@ -185,6 +185,10 @@ class Player {
       case SY_OP_LEAVE:
         return Leave(thread, Open::kOp, event.time);
       case SY_OPTIMIZER_ENTER:
+        if (thread.in_backward && thread.stack.empty()) {
+          const std::uint64_t end = std::min(thread.backward_end, event.time);
+          now_.to_optimizer += result_.recording.Seconds(event.time - end);
+        }
         EndBackward(thread);
         thread.stack.push_back({.kind = Open::kOptimizer,
                                 .phase = Phase::kOptimizer,
@@ -421,9 +425,9 @@ class Player {
     result_.steps.push_back(now_);
     now_ = {};
     ++step_;
-    // The first step of several warms up.
-    if (step_ == 2) {
-      result_.first_counted = 1;
+    // The first ones warm up, unless there are no others.
+    if (step_ <= result_.recording.warmup + 1) {
+      result_.first_counted = step_ - 1;
       result_.modules = std::move(current_);
     } else {
       for (std::size_t m = 0; m < current_.size(); ++m) {
