@@ -131,6 +131,7 @@ class Watch:
         self._plan = _Plan(options.schedule)
         self._steps = 0
         self._entered = self._running = False
+        self._graphs = 0
         self._process = 0
 
     def __enter__(self) -> Watch:
@@ -148,7 +149,7 @@ class Watch:
         options = self._options
         ring = 0 if options.ring is None else options.ring << 20
         self._observer.start(options.level == "ops", options.every, self._path, warmup, ring)
-        self._running = True
+        self._running, self._graphs = True, _compiled_graphs()
         try:
             self._names.forget()
             for model in self._models:
@@ -165,6 +166,12 @@ class Watch:
             return
         self._running = False
         self._names.tell_sizes()
+        if graphs := _compiled_graphs() - self._graphs:
+            many = f"{graphs} graphs" if graphs > 1 else "one graph"
+            self._observer.remark(
+                f"torch.compile made {many}: what runs in them is told as a whole, and of a model "
+                "that was compiled in place (model.compile()) as (outside)"
+            )
         if remark is not None:
             self._observer.remark(remark)
         self._observer.stop()
@@ -442,6 +449,12 @@ class _Names:
             parameter = reference()
             if parameter is not None and parameter.grad is not None:
                 self.mark(parameter.grad, _core.Category.GRADIENTS, number)
+
+
+def _compiled_graphs() -> int:
+    """How many torch.compile has made in this process."""
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    return 0 if dynamo is None else int(dynamo.counters["stats"]["unique_graphs"])
 
 
 def local_part(tensor: torch.Tensor) -> torch.Tensor:

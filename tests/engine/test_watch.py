@@ -250,6 +250,28 @@ def test_functions_with_a_backward_of_their_own_and_several_threads() -> None:
         assert layer["calls"] > 0
 
 
+def test_what_is_given_a_tensor_for_its_result_counts_as_what_makes_one() -> None:
+    a, b, result = torch.randn(4, 5), torch.randn(5, 6), torch.empty(4, 6)
+    with steelyard.watch(level="ops") as watch:
+        torch.mm(a, b, out=result)
+        torch.addmm(torch.randn(6), a, b, out=result)
+    data = watch.report.data
+    assert data["flops"]["forward"] == 2 * (2 * 4 * 5 * 6)
+    assert data["unmodelled"] == []
+
+
+def test_of_what_is_compiled_the_whole_is_told() -> None:
+    model = torch.compile(Perceptron(), backend="eager")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with steelyard.watch() as watch:
+        train(model, optimizer, 3, None)
+    modules = by_path(watch.report.data)
+    assert modules[""]["class"] == "OptimizedModule"
+    assert modules[""]["seconds"]["forward"] > 0
+    assert modules["_orig_mod.first"]["calls"] == 0
+    assert any("torch.compile made one graph" in r for r in watch.report.data["remarks"])
+
+
 def test_torch_profiler_runs_beside_it() -> None:
     model = Perceptron()
     with (
