@@ -127,6 +127,10 @@ void BindEntries(nb::class_<Observer>& observer) {
           },
           nb::arg("module"), nb::arg("id"), nb::arg("parent").none(), nb::arg("trains"),
           nb::arg("path"), nb::arg("class_name"))
+      .def("alias_module",
+           [](const Observer& self, std::uintptr_t module, std::uint32_t id) {
+             self.calls->add_module(reinterpret_cast<const void*>(module), id);
+           })
       .def("forget_module",
            [](const Observer& self, std::uintptr_t module) {
              self.calls->forget_module(reinterpret_cast<const void*>(module));

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from steelyard import watch_ranks
+from steelyard import watch_predict, watch_ranks
 from steelyard.data_parallel import rank_count
 from steelyard.errors import SteelyardError, UsageError
 from steelyard.schedules import Schedule, schedule
@@ -62,6 +62,11 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="write the record there as it grows; {rank} is that of the process",
     )
+    parser.add_argument(
+        "--predict",
+        action="store_true",
+        help="beside it what weighing the model says; operators are recorded",
+    )
     parser.add_argument("--ring", type=int, metavar="MIB", help="keep the last events only")
     parser.add_argument(
         "--read",
@@ -107,8 +112,11 @@ def _watched(asked: argparse.Namespace) -> int:
         raise UsageError("there is no such program", asked.program[0])
     if asked.format == "csv" and rank_count() > 1:
         raise UsageError("csv is not for several ranks", "--format", "There are: text, json.")
+    if asked.predict and rank_count() > 1:
+        raise UsageError("it is for one process", "--predict", "Leave it away.")
     session = watch(
-        level=asked.level,
+        level="ops" if asked.predict else asked.level,
+        predict=asked.predict,
         record=_record_of_rank(asked.record),
         ring=asked.ring,
         schedule=asked.schedule,
@@ -164,10 +172,18 @@ def _report(session: Watch, asked: argparse.Namespace, patience: datetime.timede
             if reports:
                 _write(_of_ranks(reports, asked), asked)
         else:
-            report = session.report
-            _write(report.render(asked.format, depth=asked.depth, top=asked.top), asked)
+            text = session.report.render(asked.format, depth=asked.depth, top=asked.top)
+            _write(_with_prediction(text, session, asked) if asked.predict else text, asked)
     except (SteelyardError, OSError, RuntimeError) as error:
         print(f"steelyard: there is no report: {error}", file=sys.stderr)
+
+
+def _with_prediction(text: str, session: Watch, asked: argparse.Namespace) -> str:
+    """The report with what was predicted; of a table there is none."""
+    if asked.format == "json":
+        return json.dumps(json.loads(text) | {"predicted": session.prediction.data}, indent=2)
+    prediction = watch_predict.told(session.prediction.data, asked.depth)
+    return f"{text}\n{prediction}" if asked.format == "text" else text
 
 
 def _of_ranks(reports: list[dict[str, Any] | None], asked: argparse.Namespace) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from steelyard import _core, parallel_sizes
+from steelyard import _core, parallel_sizes, watch_predict
 from steelyard.errors import UsageError
 from steelyard.profiling import ENGINE
 
@@ -69,8 +69,11 @@ class WatchOptions:
     record: str | os.PathLike[str] | None = None
     ring: int | None = None  # MiB
     schedule: Schedule | None = None
+    predict: bool = False
 
     def __post_init__(self) -> None:
+        if self.predict and self.level != "ops":
+            raise UsageError("work is measured of operators", "predict", 'Say level="ops" with it.')
         if self.level not in LEVELS:
             levels = ", ".join(LEVELS)
             raise UsageError(f'there is no "{self.level}"', "level", f"There are: {levels}.")
@@ -128,6 +131,7 @@ class Watch:
         self._record: bytes | None = None
         self._first: bytes | None = None  # of the first step, while there is nothing else
         self._names = _Names(self._observer)
+        self._example = watch_predict.Example() if options.predict else None
         self._plan = _Plan(options.schedule)
         self._steps = 0
         self._entered = self._running = False
@@ -249,14 +253,26 @@ class Watch:
             raise UsageError("the session has not ended", "record", "Leave the context first.")
         return self._record
 
+    @property
+    def prediction(self) -> watch_predict.Prediction:
+        """The first model that was called, exported and weighed, beside what was measured; where
+        `predict` was asked for, and once the session has ended."""
+        if self._example is None or self._entered:
+            raise UsageError(
+                "there is no prediction", "prediction", "Ask with predict=True, and leave first."
+            )
+        return watch_predict.Prediction(self._example, self.report.data)
+
     def _add_hooks(self) -> None:
         from torch.nn.modules import module
         from torch.optim import optimizer
 
-        enter, leave = _module_hooks(self._observer, self._names)
+        enter, leave = _module_hooks(self._observer, self._names, self._example)
         before, after = _optimizer_hooks(self._observer, self._names)
 
-        def step_ended(*_: Any) -> None:
+        def step_ended(ended: torch.optim.Optimizer, *_: Any) -> None:
+            if self._example is not None:
+                self._example.optimized(ended)
             self._optimizer_ended()
 
         self._handles = [
@@ -277,6 +293,7 @@ def watch(
     record: str | os.PathLike[str] | None = None,
     ring: int | None = None,
     schedule: Schedule | None = None,
+    predict: bool = False,
 ) -> Watch:
     """Watches a PyTorch program while the context lasts.
 
@@ -290,14 +307,16 @@ def watch(
     tells of modules, the backward pass, the optimizer and memory; "ops" of operators, too, and of
     their work, in one step of `every`. `record` is a file that is written as the program runs: it
     can be read even if the process is killed; of more than `ring` MiB of events the oldest are let
-    go. `schedule` says which steps are recorded. Needs the engine (`make engine`).
+    go. `schedule` says which steps are recorded. With `predict` the first model that is called is
+    exported afterwards and weighed, for `prediction`. Needs the engine (`make engine`).
     """
     import torch
 
     models = [] if model is None else [model] if isinstance(model, torch.nn.Module) else model
     single = isinstance(optimizer, torch.optim.Optimizer)
     optimizers = [] if optimizer is None else [optimizer] if single else optimizer
-    return Watch(models, optimizers, WatchOptions(level, every, record, ring, schedule))
+    options = WatchOptions(level, every, record, ring, schedule, predict)
+    return Watch(models, optimizers, options)
 
 
 class _Names:
@@ -310,6 +329,7 @@ class _Names:
         self._storages: set[int] = set()  # of parameters and buffers that have a name
         self._numbers: dict[int, int] = {}  # of parameters, by the addresses of the tensors
         self._sharded: dict[int, Any] = {}  # by number: weak references to DTensors
+        self._passing: dict[str, tuple[int, Any]] = {}  # by class: the id and the last of them
         self._module_count = self._tensor_count = 0
         self._devices: set[str] = set()
 
@@ -319,6 +339,7 @@ class _Names:
         self._storages.clear()
         self._numbers.clear()
         self._sharded.clear()
+        self._passing.clear()
         self._module_count = self._tensor_count = 0
         self._devices.clear()
 
@@ -336,11 +357,28 @@ class _Names:
         return id(module) in self._modules
 
     def add_model(self, model: torch.nn.Module) -> None:
+        if self._stands_for_another(model):
+            return
         ids: dict[str, int] = {}
         for path, module in model.named_modules():
             known = self._modules.get(id(module))
             ids[path] = self._add_module(module, path, ids) if known is None else known[0]
         self.tell_sizes()
+
+    def _stands_for_another(self, model: torch.nn.Module) -> bool:
+        """Losses and the like that a program makes anew for each call, and that hold nothing, are
+        told as one."""
+        if next(model.children(), None) is not None or next(model.parameters(), None) is not None:
+            return False
+        name = type(model).__name__
+        known = self._passing.get(name)
+        if known is None or known[1]() is not None:
+            self._passing[name] = (self._module_count, weakref.ref(model))
+            return False
+        self._passing[name] = (known[0], weakref.ref(model))
+        self._observer.alias_module(id(model), known[0])
+        self._modules[id(model)] = (known[0], weakref.ref(model, self._forgetter(id(model))))
+        return True
 
     def _add_module(self, module: torch.nn.Module, path: str, ids: dict[str, int]) -> int:
         number, address = self._module_count, id(module)
@@ -463,7 +501,9 @@ def local_part(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if part is None else part
 
 
-def _module_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
+def _module_hooks(
+    observer: _core.Observer, names: _Names, example: watch_predict.Example | None = None
+) -> tuple[Any, Any]:
     """What is called before and after each module. What torch.compile traces sees nothing of it."""
     import torch
     from torch.utils import _pytree as pytree
@@ -480,12 +520,16 @@ def _module_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
                 return
         # The hook does not get what was passed by name: the frame that calls it has it.
         given = sys._getframe(1).f_locals.get("kwargs")
+        if example is not None:
+            example.given(module, args, given)
         for leaf in pytree.tree_leaves((args, given)):
             names.mark(leaf, _core.Category.INPUTS)
 
     def after(module: torch.nn.Module, args: Any, result: Any) -> None:
         if is_compiling() or leave(module):
             return
+        if example is not None:
+            example.gave(module, result)
         for leaf in pytree.tree_leaves(result):
             names.mark(leaf, _core.Category.OUTPUTS)
 

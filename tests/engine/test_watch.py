@@ -426,3 +426,14 @@ def test_a_thousand_sessions_leak_nothing() -> None:
     sessions(1000)
     # Less than a kilobyte each.
     assert resident() - before < 1000 * 1024
+
+
+def test_losses_that_are_made_for_each_call_are_one() -> None:
+    model = Perceptron()
+    with steelyard.watch(model) as watch:
+        for _ in range(4):
+            x, y = batch()
+            torch.nn.CrossEntropyLoss()(model(x), y).backward()
+    rows = [row for row in watch.report.data["modules"] if row["class"] == "CrossEntropyLoss"]
+    assert len(rows) == 1
+    assert rows[0]["calls"] == 1
