@@ -18,6 +18,7 @@ from steelyard import watch_predict, watch_ranks
 from steelyard.data_parallel import rank_count
 from steelyard.errors import SteelyardError, UsageError
 from steelyard.schedules import Schedule, schedule
+from steelyard.watch_config import ProfilerConfig
 from steelyard.watching import LEVELS, Watch, WatchReport, watch
 
 FORMATS = ("text", "json", "csv")
@@ -67,6 +68,11 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="beside it what weighing the model says; operators are recorded",
     )
+    parser.add_argument(
+        "--config",
+        metavar="DS.JSON",
+        help="a DeepSpeed configuration: its flops_profiler says which step is told, and how",
+    )
     parser.add_argument("--ring", type=int, metavar="MIB", help="keep the last events only")
     parser.add_argument(
         "--read",
@@ -112,14 +118,15 @@ def _watched(asked: argparse.Namespace) -> int:
         raise UsageError("there is no such program", asked.program[0])
     if asked.format == "csv" and rank_count() > 1:
         raise UsageError("csv is not for several ranks", "--format", "There are: text, json.")
+    config = _config(asked)
     if asked.predict and rank_count() > 1:
         raise UsageError("it is for one process", "--predict", "Leave it away.")
     session = watch(
-        level="ops" if asked.predict else asked.level,
-        predict=asked.predict,
+        level="ops" if asked.predict or config else asked.level,
+        predict=asked.predict or config is not None,
         record=_record_of_rank(asked.record),
         ring=asked.ring,
-        schedule=asked.schedule,
+        schedule=config.schedule if config else asked.schedule,
     )
     process, failed = os.getpid(), True
     with session:
@@ -134,8 +141,34 @@ def _watched(asked: argparse.Namespace) -> int:
             # A child of fork that comes to its end here has nothing of its own to tell.
             if os.getpid() == process:
                 session.stop()
-                _report(session, asked, SHORTLY if failed else watch_ranks.PATIENCE)
+                if config is not None:
+                    _write_profile(config, session, asked)
+                else:
+                    _report(session, asked, SHORTLY if failed else watch_ranks.PATIENCE)
     return 0
+
+
+def _config(asked: argparse.Namespace) -> ProfilerConfig | None:
+    """What `--config` says, where it says anything."""
+    if asked.config is None:
+        return None
+    if asked.schedule is not None or asked.predict:
+        raise UsageError("it says which step is told, and how", "--config", "Pass it alone.")
+    config = ProfilerConfig.read(asked.config)
+    if config.enabled:
+        return config
+    print(f"steelyard: {asked.config}: flops_profiler is not enabled", file=sys.stderr)
+    return None
+
+
+def _write_profile(config: ProfilerConfig, session: Watch, asked: argparse.Namespace) -> None:
+    """As in DeepSpeed the first rank tells."""
+    if watch_ranks.rank() > 0:
+        return
+    try:
+        config.write(session, asked.output)
+    except (SteelyardError, OSError) as error:
+        print(f"steelyard: there is no profile: {error}", file=sys.stderr)
 
 
 def _record_of_rank(path: str | None) -> str | None:

@@ -254,6 +254,11 @@ class Watch:
         return self._record
 
     @property
+    def first_model(self) -> torch.nn.Module | None:
+        """The first model that was called, where `predict` was asked for."""
+        return None if self._example is None else self._example.model
+
+    @property
     def prediction(self) -> watch_predict.Prediction:
         """The first model that was called, exported and weighed, beside what was measured; where
         `predict` was asked for, and once the session has ended."""
