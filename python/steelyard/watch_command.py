@@ -127,7 +127,7 @@ def _watched(asked: argparse.Namespace) -> int:
         record=_record_of_rank(asked.record),
         ring=asked.ring,
         schedule=config.schedule if config else asked.schedule,
-    )
+    ).yield_to_others()
     process, failed = os.getpid(), True
     with session:
         try:

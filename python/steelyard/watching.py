@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from steelyard.schedules import Schedule
 
-LEVELS = ("light", "ops")
+LEVELS = ("light", "ops", "kernels")
 
 
 class WatchReport:
@@ -72,7 +72,7 @@ class WatchOptions:
     predict: bool = False
 
     def __post_init__(self) -> None:
-        if self.predict and self.level != "ops":
+        if self.predict and self.level == "light":
             raise UsageError("work is measured of operators", "predict", 'Say level="ops" with it.')
         if self.level not in LEVELS:
             levels = ", ".join(LEVELS)
@@ -140,6 +140,7 @@ class Watch:
 
     def __enter__(self) -> Watch:
         self._process = os.getpid()
+        make_room(self)
         self._begin(self._plan.warmup if self._plan.begin == 0 else None)
         self._entered = True
         try:
@@ -152,9 +153,12 @@ class Watch:
     def _begin(self, warmup: int | None) -> None:
         options = self._options
         ring = 0 if options.ring is None else options.ring << 20
-        self._observer.start(options.level == "ops", options.every, self._path, warmup, ring)
+        ops = options.level != "light"
+        self._observer.start(ops, options.every, self._path, warmup, ring)
         self._running, self._graphs = True, _compiled_graphs()
         try:
+            if options.level == "kernels":
+                self._observer.remark(_word_on_kernels())
             self._names.forget()
             for model in self._models:
                 self._names.add_model(model)
@@ -232,6 +236,18 @@ class Watch:
             self._record = self._first  # nothing has ended since
         self._first = None
 
+    def yield_to_others(self) -> Watch:
+        """From now on a session that the program begins itself ends this one, which goes on with
+        nothing; without this such a session is refused."""
+        global _yielding
+        _yielding = self
+        return self
+
+    def _give_way(self) -> None:
+        if os.getpid() == self._process:
+            self._end("the program began a session of its own, with which this record ends")
+        self.stop()
+
     @property
     def report(self) -> WatchReport:
         """What the program has done until now."""
@@ -289,6 +305,18 @@ class Watch:
         ]
 
 
+# The session that gives way to others.
+_yielding: Watch | None = None
+
+
+def make_room(session: Any) -> None:
+    """Ends the session that gives way to others, if it is another one than this."""
+    global _yielding
+    if _yielding is not None and _yielding is not session:
+        outer, _yielding = _yielding, None
+        outer._give_way()
+
+
 def watch(
     model: torch.nn.Module | Iterable[torch.nn.Module] | None = None,
     optimizer: torch.optim.Optimizer | Iterable[torch.optim.Optimizer] | None = None,
@@ -310,10 +338,11 @@ def watch(
 
     Models and optimizers that are not given are found when they are first called. `level` "light"
     tells of modules, the backward pass, the optimizer and memory; "ops" of operators, too, and of
-    their work, in one step of `every`. `record` is a file that is written as the program runs: it
-    can be read even if the process is killed; of more than `ring` MiB of events the oldest are let
-    go. `schedule` says which steps are recorded. With `predict` the first model that is called is
-    exported afterwards and weighed, for `prediction`. Needs the engine (`make engine`).
+    their work, in one step of `every`; "kernels" says besides why it tells of none. `record` is a
+    file that is written as the program runs: it can be read even if the process is killed; of more
+    than `ring` MiB of events the oldest are let go. `schedule` says which steps are recorded. With
+    `predict` the first model that is called is exported afterwards and weighed, for `prediction`.
+    Needs the engine (`make engine`).
     """
     import torch
 
@@ -492,6 +521,17 @@ class _Names:
             parameter = reference()
             if parameter is not None and parameter.grad is not None:
                 self.mark(parameter.grad, _core.Category.GRADIENTS, number)
+
+
+def _word_on_kernels() -> str:
+    import torch
+
+    if not torch.cuda.is_available():
+        return "there are no kernels: this process has no CUDA device, and operators are told"
+    return (
+        "kernels of CUDA are not recorded yet, and operators are told: torch.profiler may run "
+        "beside this session, and tells of them"
+    )
 
 
 def _compiled_graphs() -> int:

@@ -272,6 +272,13 @@ def test_of_what_is_compiled_the_whole_is_told() -> None:
     assert any("torch.compile made one graph" in r for r in watch.report.data["remarks"])
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there are kernels")
+def test_without_a_device_there_are_no_kernels_and_operators_are_told() -> None:
+    data = watched(level="kernels")
+    assert "there are no kernels" in data["remarks"][0]
+    assert data["flops"]["forward"] > 0
+
+
 def test_torch_profiler_runs_beside_it() -> None:
     model = Perceptron()
     with (
