@@ -196,6 +196,7 @@ class Player {
                                 .begin = event.time});
         return;
       case SY_OPTIMIZER_LEAVE:
+        if (IsOutermost(thread)) EndBackward(thread);
         return Leave(thread, Open::kOptimizer, event.time);
       case SY_ALLOCATE:
         return memory_.Allocate(event.key, static_cast<std::int64_t>(event.amount), PlaceOf(thread),
@@ -228,8 +229,13 @@ class Player {
   }
   std::uint32_t Known(std::uint32_t module) const { return std::min(module, outside_); }
 
+  // An optimizer may be given a function that computes the loss: its passes are as any.
+  static bool IsOutermost(const ThreadState& thread) {
+    return thread.stack.empty() || thread.stack.back().kind == Open::kOptimizer;
+  }
+
   void EnterModule(ThreadState& thread, const SyEvent& event) {
-    if (thread.stack.empty()) EndBackward(thread);
+    if (IsOutermost(thread)) EndBackward(thread);
     const std::uint32_t module = Known(event.id);
     const Phase around = PhaseOf(thread);
     const bool again = around == Phase::kBackward || around == Phase::kRecompute;
@@ -251,7 +257,7 @@ class Player {
   }
 
   void EnterNode(ThreadState& thread, const SyEvent& event) {
-    if (thread.stack.empty() && !thread.in_backward) {
+    if (IsOutermost(thread) && !thread.in_backward) {
       thread.in_backward = true;
       thread.backward_begin = event.time;
       memory_.KeepAllOf(Phase::kForward);
@@ -354,9 +360,9 @@ class Player {
     if (around != nullptr) around->inner += ticks;
     const double seconds = result_.recording.Seconds(ticks - std::min(ticks, frame.inner));
     Of(current_[frame.module].seconds, frame.phase) += seconds;
-    if (around != nullptr) return;
+    if (!IsOutermost(thread)) return;
     if (frame.kind == Open::kModule) now_.forward += result_.recording.Seconds(ticks);
-    if (frame.kind == Open::kOptimizer) now_.optimizer += result_.recording.Seconds(ticks);
+    if (frame.kind == Open::kOptimizer) now_.optimizer += seconds;
   }
 
   void EndOp(ThreadState& thread, const Frame& frame, std::uint64_t ticks) {

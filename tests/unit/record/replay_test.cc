@@ -97,6 +97,21 @@ TEST(Replay, WhatIsBetweenTheLastNodeAndTheOptimizerIsOfNeither) {
   EXPECT_EQ(watched.steps[1].to_optimizer, 0);
 }
 
+TEST(Replay, PassesThatAnOptimizerRunsAreNoneOfItsOwn) {
+  RecordWriter record = TwoModules();
+  record.At(10).Add(SY_OPTIMIZER_ENTER);
+  record.At(20).Add(SY_MODULE_ENTER, 0, 100).At(25).Add(SY_ALLOCATE, 0, 64, 8);
+  record.At(30).Add(SY_MODULE_LEAVE, 0, 102);
+  record.At(40).Add(SY_NODE_ENTER, 0, 101, 102, 1).At(45).Add(SY_NODE_LEAVE);
+  record.At(60).Add(SY_OPTIMIZER_LEAVE);
+  const Watched watched = Played(record);
+  ASSERT_GE(watched.steps.size(), 1u);
+  EXPECT_NEAR(watched.steps[0].forward, 10 * kTick, 1e-9);
+  EXPECT_NEAR(watched.steps[0].backward, 5 * kTick, 1e-9);
+  EXPECT_NEAR(watched.steps[0].optimizer, (50 - 10 - 5) * kTick, 1e-9);
+  EXPECT_EQ(watched.timeline.blocks[0].category, Category::kActivations);
+}
+
 TEST(Replay, StepsOfTheWarmUpDoNotCount) {
   const auto steps = [](std::uint32_t warmup) {
     RecordWriter record = TwoModules();
