@@ -402,7 +402,8 @@ class _Names:
     def _stands_for_another(self, model: torch.nn.Module) -> bool:
         """Losses and the like that a program makes anew for each call, and that hold nothing, are
         told as one."""
-        if next(model.children(), None) is not None or next(model.parameters(), None) is not None:
+        holds = (model.children(), model.parameters(), model.buffers())
+        if any(next(held, None) is not None for held in holds):
             return False
         name = type(model).__name__
         known = self._passing.get(name)
