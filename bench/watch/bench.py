@@ -111,6 +111,11 @@ WAYS: dict[str, Callable[[], Any]] = {
 }
 
 
+OURS = ("bare", "watch light", "watch ops")
+# Others take part in one round of so many: what they do after a turn takes long.
+PEERS_EVERY = 3
+
+
 @contextlib.contextmanager
 def deepspeed(model: torch.nn.Module) -> Iterator[None]:
     """Its Flops Profiler, which hooks each module and patches PyTorch's functions."""
@@ -160,16 +165,22 @@ def measured(name: str, rounds: int) -> dict[str, Any]:
     if has_deepspeed():
         ways["DeepSpeed"] = lambda: deepspeed(model)
     turns: dict[str, list[float]] = {way: [] for way in ways}
-    for _ in range(rounds):
+    bare: list[float] = []
+    for number in range(rounds):
         for way, begin in ways.items():
-            turns[way].append(seconds_of(begin, step, steps))
-    bare = turns["bare"]
+            if way not in OURS and number % PEERS_EVERY:
+                continue
+            taken = seconds_of(begin, step, steps)
+            if way == "bare":
+                bare.append(taken)
+            else:
+                turns[way].append(taken / bare[-1])
+    del turns["bare"]
     return {
         "step_ms": 1e3 * statistics.median(bare) / steps,
-        "added_percent": {
-            way: 100 * (statistics.median(a / b for a, b in zip(times, bare, strict=True)) - 1)
-            for way, times in turns.items()
-            if way != "bare"
+        "added_percent": {way: 100 * (statistics.median(of) - 1) for way, of in turns.items()},
+        "spread_percent": {
+            way: [100 * (min(of) - 1), 100 * (max(of) - 1)] for way, of in turns.items()
         },
     }
 
@@ -229,7 +240,12 @@ def main() -> int:
     parser.add_argument("--no-write", action="store_true")
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    results: dict[str, Any] = {"torch": torch.__version__, "rounds": asked.rounds}
+    results: dict[str, Any] = {
+        "torch": torch.__version__,
+        "rounds": asked.rounds,
+        "rounds_of_peers": (asked.rounds + PEERS_EVERY - 1) // PEERS_EVERY,
+        "load_before": os.getloadavg()[0] / (os.cpu_count() or 1),
+    }
     results["loops"] = {name: measured(name, asked.rounds) for name in LOOPS}
     results["afterwards"] = afterwards()
     results["leaks"] = sessions(1000)
