@@ -133,6 +133,8 @@ class Writer {
   bool Add(const IValue& value, const c10::Argument& formal) {
     if (!first_) text_ += ", ";
     first_ = false;
+    // By its name a tensor for a result is told from one that is read.
+    if (formal.is_out()) text_ += formal.name() + '=';
     return Value(value, KindOf(formal));
   }
   std::string Take() && { return std::move(text_) + ")"; }

@@ -344,13 +344,13 @@ void EndStep(std::uint32_t number) {
 }
 
 void Mark(void* storage, std::uint64_t address, std::uint64_t bytes, std::uint8_t category,
-          std::uint32_t tensor) {
+          std::uint32_t tensor, bool lasts) {
   ThreadBuffer* const buffer = Here();
   if (buffer == nullptr) return;
   HearOf(storage);
   SyEvent event = At(SY_MARK, address, bytes, tensor);
   event.flags = category;
-  Write(*buffer, event);
+  lasts ? WriteKept(*buffer, event) : Write(*buffer, event);
 }
 
 constexpr SyObserver kObserver{.abi = SY_OBSERVER_ABI,

@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <deque>
 #include <mutex>
 
 namespace steelyard::engine {
@@ -32,6 +33,11 @@ struct Shared {
   std::vector<SyChunk*> chunks;        // of the record, in order
   std::vector<void*> free_chunks;      // of records that were discarded
   std::vector<ThreadBuffer*> buffers;  // of threads that have ended
+  std::uint32_t order = 0;             // of the next chunk
+  bool full = false;                   // no chunk more, whoever asks
+  std::size_t ring = 0;                // so many chunks of events; 0: as many as there are
+  std::size_t event_chunks = 0;
+  std::deque<SyChunk*> finished;  // of a ring, the oldest first: nobody writes there
   int file = -1;
 };
 Shared& shared() {
@@ -70,18 +76,46 @@ void* NewMemory(Shared& all) {
   return Map(flags, all.file, offset, SY_CHUNK_SIZE, memory);
 }
 
+SyChunk* AddChunk(Shared& all) {
+  if (all.full) return nullptr;
+  auto* const chunk = static_cast<SyChunk*>(NewMemory(all));
+  all.full = chunk == nullptr;
+  if (chunk != nullptr) all.chunks.push_back(chunk);
+  return chunk;
+}
+
+// The oldest chunk of events, which are let go; null where each is being written.
+SyChunk* OldestChunk(Shared& all) {
+  if (all.finished.empty()) return nullptr;
+  SyChunk* const chunk = all.finished.front();
+  all.finished.pop_front();
+  const std::uint64_t count = chunk->used / sizeof(SyEvent);
+  chunk->used = 0;
+  if (count == 0) return chunk;
+  SyRecordHeader& header = *all.header;
+  header.dropped += count;
+  const SyEvent& last = reinterpret_cast<const SyEvent*>(chunk + 1)[count - 1];
+  header.dropped_until = std::max(header.dropped_until, last.time);
+  return chunk;
+}
+
 SyChunk* BeginChunk(ThreadBuffer& buffer, SyChunkKind kind) {
   Shared& all = shared();
   const std::scoped_lock lock(all.mutex);
   if (buffer.session != writing.load(std::memory_order_relaxed)) return nullptr;
-  auto* const chunk = static_cast<SyChunk*>(NewMemory(all));
+  const bool gives_way = all.ring > 0 && kind == SY_EVENT_CHUNK;
+  if (gives_way && buffer.events != nullptr) {
+    all.finished.push_back(buffer.events);
+    buffer.events = nullptr;
+  }
+  SyChunk* chunk = gives_way && all.event_chunks >= all.ring ? OldestChunk(all) : nullptr;
+  if (chunk == nullptr) {
+    chunk = AddChunk(all);
+    if (chunk != nullptr && gives_way) ++all.event_chunks;
+    if (chunk == nullptr && gives_way) chunk = OldestChunk(all);
+  }
   if (chunk == nullptr) return nullptr;
-  *chunk = {.kind = kind,
-            .order = static_cast<std::uint32_t>(all.chunks.size()),
-            .thread = buffer.thread,
-            .used = 0,
-            .spare = {}};
-  all.chunks.push_back(chunk);
+  *chunk = {.kind = kind, .order = all.order++, .thread = buffer.thread, .used = 0, .spare = {}};
   return chunk;
 }
 
@@ -102,9 +136,12 @@ AtThreadEnd::~AtThreadEnd() {
   thread_has_ended = true;
   this_thread = nullptr;
   if (buffer == nullptr) return;
-  const std::scoped_lock lock(shared().mutex);
+  Shared& all = shared();
+  const std::scoped_lock lock(all.mutex);
+  const bool writes = buffer->session == writing.load(std::memory_order_relaxed);
+  if (all.ring > 0 && writes && buffer->events != nullptr) all.finished.push_back(buffer->events);
   buffer->session = 0;
-  shared().buffers.push_back(buffer);
+  all.buffers.push_back(buffer);
 }
 thread_local AtThreadEnd at_thread_end;
 
@@ -164,7 +201,7 @@ ThreadBuffer* JoinSession(std::uint64_t session) {
   ThreadBuffer& buffer = *this_thread;
   buffer.described.Clear();
   buffer.next = buffer.end = nullptr;
-  buffer.events = buffer.entries = nullptr;
+  buffer.events = buffer.entries = buffer.kept = nullptr;
   buffer.gradient = nullptr;
   buffer.thread = at::RecordFunction::currentThreadId();
   buffer.session = session;
@@ -181,6 +218,18 @@ bool NextChunk(ThreadBuffer& buffer) {
   buffer.next = reinterpret_cast<SyEvent*>(chunk + 1);
   buffer.end = buffer.next + kEventsInChunk;
   return true;
+}
+
+void WriteKept(ThreadBuffer& buffer, const SyEvent& event) {
+  if (shared().ring == 0) return Write(buffer, event);
+  if (buffer.kept == nullptr || buffer.kept->used + sizeof event > kRoom) {
+    SyChunk* const chunk = BeginChunk(buffer, SY_KEPT_CHUNK);
+    if (chunk == nullptr) return CountLost();
+    buffer.kept = chunk;
+  }
+  std::memcpy(reinterpret_cast<char*>(buffer.kept + 1) + buffer.kept->used, &event, sizeof event);
+  std::atomic_ref(buffer.kept->used)
+      .store(buffer.kept->used + sizeof event, std::memory_order_release);
 }
 
 void WriteEntry(ThreadBuffer& buffer, SyEntry entry, std::string_view text) {
@@ -230,6 +279,7 @@ bool OpenRecord(const SyWatchOptions& options, const char* torch, const char** p
   header.level = options.level;
   header.every = std::max(options.every, 1u);
   header.parts = options.parts;
+  header.warmup = options.warmup;
   header.process = static_cast<std::uint32_t>(getpid());
   header.unix_nanoseconds = Nanoseconds(CLOCK_REALTIME);
   std::strncpy(header.torch, torch, sizeof header.torch - 1);
@@ -240,6 +290,11 @@ bool OpenRecord(const SyWatchOptions& options, const char* torch, const char** p
   nanosleep(&moment, nullptr);
   header.last_ticks = Ticks();
   header.last_nanoseconds = Nanoseconds(CLOCK_MONOTONIC);
+  all.order = 0;
+  all.full = false;
+  all.event_chunks = 0;
+  all.finished.clear();
+  all.ring = options.ring == 0 ? 0 : std::max<std::size_t>(2, options.ring / SY_CHUNK_SIZE);
   writing.store(++all.sessions, std::memory_order_release);
   return true;
 }

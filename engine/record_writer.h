@@ -35,6 +35,7 @@ struct ThreadBuffer {
   SyEvent* end = nullptr;
   SyChunk* events = nullptr;
   SyChunk* entries = nullptr;
+  SyChunk* kept = nullptr;         // events that give way to no others
   HashSet described;               // calls and names that have their entries
   const void* gradient = nullptr;  // the node that accumulates one now
 };
@@ -64,6 +65,8 @@ inline void Write(ThreadBuffer& buffer, SyEvent event) {
   std::atomic_ref(buffer.events->used)
       .store(static_cast<std::uint64_t>(used), std::memory_order_release);
 }
+// An event that stays when others give way.
+void WriteKept(ThreadBuffer& buffer, const SyEvent& event);
 void WriteEntry(ThreadBuffer& buffer, SyEntry entry, std::string_view text);
 
 // Begins a record; false, with the reason, where it cannot.

@@ -59,10 +59,13 @@ std::string Joined(std::string_view first, std::string_view second) {
 struct Observer {
   const SyObserver* calls;
 
-  void Watch(bool ops, std::uint32_t every, const std::optional<std::string>& path) const {
+  void Watch(bool ops, std::uint32_t every, const std::optional<std::string>& path,
+             std::optional<std::uint32_t> warmup, std::uint64_t ring) const {
     Start({.level = ops ? SY_OPS : SY_LIGHT,
            .every = every,
            .parts = 0,
+           .warmup = warmup ? *warmup + 1 : 0,
+           .ring = ring,
            .path = path ? path->c_str() : nullptr});
   }
   void StartProfile(bool inputs, bool memory) const {
@@ -70,6 +73,8 @@ struct Observer {
     Start({.level = SY_PROFILE,
            .every = 1,
            .parts = static_cast<std::uint32_t>(parts),
+           .warmup = 0,
+           .ring = 0,
            .path = nullptr});
   }
 
@@ -122,6 +127,10 @@ void BindEntries(nb::class_<Observer>& observer) {
           },
           nb::arg("module"), nb::arg("id"), nb::arg("parent").none(), nb::arg("trains"),
           nb::arg("path"), nb::arg("class_name"))
+      .def("alias_module",
+           [](const Observer& self, std::uintptr_t module, std::uint32_t id) {
+             self.calls->add_module(reinterpret_cast<const void*>(module), id);
+           })
       .def("forget_module",
            [](const Observer& self, std::uintptr_t module) {
              self.calls->forget_module(reinterpret_cast<const void*>(module));
@@ -140,6 +149,8 @@ void BindEntries(nb::class_<Observer>& observer) {
            [](const Observer& self, std::uint32_t id, std::string_view class_name) {
              Add(*self.calls, SY_OPTIMIZER, id, {}, class_name);
            })
+      .def("fact", [](const Observer& self, std::string_view key,
+                      std::uint64_t value) { Add(*self.calls, SY_FACT, 0, {value, 0, 0, 0}, key); })
       .def("remark", [](const Observer& self, std::string_view text) {
         Add(*self.calls, SY_REMARK, 0, {}, text);
       });
@@ -161,8 +172,11 @@ void BindEvents(nb::class_<Observer>& observer) {
           "mark",
           [](const Observer& self, std::uintptr_t storage, std::uint64_t address,
              std::uint64_t bytes, Category category, std::optional<std::uint32_t> tensor) {
+            const bool lasts = category == Category::kParameters ||
+                               category == Category::kBuffers ||
+                               category == Category::kOptimizerState;
             self.calls->mark(reinterpret_cast<void*>(storage), address, bytes,
-                             static_cast<std::uint8_t>(category), tensor.value_or(SY_NO_ID));
+                             static_cast<std::uint8_t>(category), tensor.value_or(SY_NO_ID), lasts);
           },
           nb::arg("storage"), nb::arg("address"), nb::arg("bytes"), nb::arg("category"),
           nb::arg("tensor").none() = nb::none());
@@ -184,7 +198,8 @@ void BindWatch(nb::module_& module) {
   auto observer =
       nb::class_<Observer>(module, "Observer", "Writes down what a program does while it runs.")
           .def("start", &Observer::Watch, nb::arg("ops"), nb::arg("every"),
-               nb::arg("path").none() = nb::none())
+               nb::arg("path").none() = nb::none(), nb::arg("warmup").none() = nb::none(),
+               nb::arg("ring") = 0)
           .def("start_profile", &Observer::StartProfile, nb::arg("inputs"), nb::arg("memory"))
           .def("stop", [](const Observer& self) { self.calls->stop(); })
           .def("running", [](const Observer& self) { return self.calls->running(); })

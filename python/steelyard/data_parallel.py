@@ -201,7 +201,7 @@ def merged(reports: Sequence[dict[str, Any]], backend: str = GLOO) -> dict[str, 
     averaged all wait for it, so that their whole steps take alike.
     """
     times = {
-        stage: _spread([report["time"][stage]["median"] for report in reports])
+        stage: spread([report["time"][stage]["median"] for report in reports])
         for stage in reports[0]["time"]
         if all(stage in report["time"] for report in reports)
     }
@@ -213,11 +213,11 @@ def merged(reports: Sequence[dict[str, Any]], backend: str = GLOO) -> dict[str, 
         "backend": backend,
         "ranks": len(reports),
         "time": times,
-        "alone": _spread(alone),
-        "waiting": _spread([_waited(report) for report in reports]),
+        "alone": spread(alone),
+        "waiting": spread([_waited(report) for report in reports]),
         "straggler": alone.index(max(alone)) if any(alone) else None,
         "memory": {
-            key: _spread([report["memory"][key] for report in reports])
+            key: spread([report["memory"][key] for report in reports])
             for key in MEMORY
             if all(key in report["memory"] for report in reports)
         },
@@ -229,7 +229,7 @@ def merged(reports: Sequence[dict[str, Any]], backend: str = GLOO) -> dict[str, 
     return out
 
 
-def _spread(values: Sequence[float]) -> dict[str, Any]:
+def spread(values: Sequence[float]) -> dict[str, Any]:
     return {
         "lowest": min(values),
         "median": statistics.median(values),
@@ -251,28 +251,34 @@ def _alone(report: dict[str, Any]) -> float:
 def told(report: dict[str, Any]) -> str:
     """The merged report for people."""
     rows = [
-        (f"  {stage}", *_cells(row, _core.Unit.SECONDS)) for stage, row in report["time"].items()
+        (f"  {stage}", *cells(row, _core.Unit.SECONDS)) for stage, row in report["time"].items()
     ]
-    rows.append(("  alone", *_cells(report["alone"], _core.Unit.SECONDS)))
-    rows.append(("  in sums of gradients", *_cells(report["waiting"], _core.Unit.SECONDS)))
+    rows.append(("  alone", *cells(report["alone"], _core.Unit.SECONDS)))
+    rows.append(("  in sums of gradients", *cells(report["waiting"], _core.Unit.SECONDS)))
     memory = report["memory"]
     rows += [
-        (f"  {name}", *_cells(memory[key], _core.Unit.BYTES))
+        (f"  {name}", *cells(memory[key], _core.Unit.BYTES))
         for key, name in MEMORY.items()
         if key in memory
     ]
     head = (f"{report['ranks']} ranks", "lowest", "median", "highest", "of rank")
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     lines = [f"{report['model']}   torch {report['torch']}, {report['backend']}", ""]
-    for row in (head, *rows):
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    lines += ["", *_remarks(report)]
+    lines += [*aligned([head, *rows]), "", *_remarks(report)]
     return "\n".join(lines) + "\n"
 
 
-def _cells(row: dict[str, Any], unit: _core.Unit) -> tuple[str, str, str, str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table, of which the first column has names."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        words = [row[0].ljust(widths[0])]
+        words += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join(words).rstrip())
+    return lines
+
+
+def cells(row: dict[str, Any], unit: _core.Unit) -> tuple[str, str, str, str]:
     low, middle, high = (
         _core.format(float(row[key]) if unit == _core.Unit.SECONDS else int(row[key]), unit)
         for key in ("lowest", "median", "highest")

@@ -111,7 +111,18 @@ class FlopsProfiler:
         session, self._watch = self._watch, None
         session.step()  # all of it is one
         session.stop()
-        data = WatchReport(session.record, count=self.rules).data
+        self._take(session.record)
+
+    @classmethod
+    def of_record(cls, model: torch.nn.Module, record: bytes, **options: Any) -> FlopsProfiler:
+        """What it would have counted of a model that was watched: of a step of those that count."""
+        profiler = cls(model, **options)
+        profiler._take(record)
+        profiler.started = True
+        return profiler
+
+    def _take(self, record: bytes) -> None:
+        data = WatchReport(record, count=self.rules).data
         roots = [row for row in data["modules"] if row["path"] == ""]
         # Of other models that ran, too, nothing is told.
         first = data["modules"].index(roots[0])
@@ -119,7 +130,7 @@ class FlopsProfiler:
             (i for i, row in enumerate(data["modules"]) if i > first and row["depth"] == 0), None
         )
         self._rows = {row["path"]: row for row in data["modules"][first:end]}
-        self._steps = data["steps"]
+        self._steps = data["steps"][data["first_counted_step"] :]
 
     def reset_profile(self) -> None:
         self._rows, self._steps = {}, []

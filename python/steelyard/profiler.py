@@ -28,7 +28,7 @@ from steelyard.errors import SteelyardError, UnsupportedError, UsageError
 from steelyard.key_averages import KeyAverages
 from steelyard.profiling import ENGINE
 from steelyard.schedules import Schedule, schedule
-from steelyard.watching import _module_hooks, _Names, _optimizer_hooks
+from steelyard.watching import _module_hooks, _Names, _optimizer_hooks, make_room
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -335,6 +335,7 @@ class _Session:
 
     def start(self) -> None:
         options = self._options
+        make_room(self)
         self._observer.start_profile(options.record_shapes, options.profile_memory)
         self.running = True
         try:

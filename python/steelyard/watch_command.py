@@ -4,17 +4,26 @@
 from __future__ import annotations
 
 import argparse
+import datetime
+import json
 import os
 import runpy
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from steelyard import watch_predict, watch_ranks
+from steelyard.data_parallel import rank_count
 from steelyard.errors import SteelyardError, UsageError
+from steelyard.schedules import Schedule, schedule
+from steelyard.watch_config import ProfilerConfig
 from steelyard.watching import LEVELS, Watch, WatchReport, watch
 
 FORMATS = ("text", "json", "csv")
+# How long is waited for other ranks when the program has failed here.
+SHORTLY = datetime.timedelta(seconds=1)
 
 
 def main(words: Sequence[str]) -> int:
@@ -22,7 +31,7 @@ def main(words: Sequence[str]) -> int:
     asked = _parser().parse_args(words)
     try:
         if asked.read is not None:
-            _write(WatchReport(Path(asked.read).read_bytes(), asked.read), asked)
+            _read(asked)
             return 0
         if not asked.program:
             _parser().error("name the program to watch, or a record with --read")
@@ -37,13 +46,40 @@ def _parser() -> argparse.ArgumentParser:
         prog="steelyard watch",
         usage="%(prog)s [options] PROGRAM.py [ARGUMENT...]\n"
         "       %(prog)s [options] -m MODULE [ARGUMENT...]\n"
-        "       %(prog)s --read RECORD",
+        "       torchrun --nproc-per-node N -m steelyard watch [options] PROGRAM.py [ARGUMENT...]\n"
+        "       %(prog)s --read RECORD...",
         description="Runs a PyTorch program and tells what its modules took and held.",
         allow_abbrev=False,
     )
     parser.add_argument("--level", choices=LEVELS, default="light", help="ops: operators, too")
-    parser.add_argument("--record", metavar="FILE", help="write the record there as it grows")
-    parser.add_argument("--read", metavar="RECORD", help="report on a record; nothing runs")
+    parser.add_argument(
+        "--schedule",
+        metavar="wait=1,warmup=1,active=3",
+        type=_schedule,
+        help="the steps that are recorded",
+    )
+    parser.add_argument(
+        "--record",
+        metavar="FILE",
+        help="write the record there as it grows; {rank} is that of the process",
+    )
+    parser.add_argument(
+        "--predict",
+        action="store_true",
+        help="beside it what weighing the model says; operators are recorded",
+    )
+    parser.add_argument(
+        "--config",
+        metavar="DS.JSON",
+        help="a DeepSpeed configuration: its flops_profiler says which step is told, and how",
+    )
+    parser.add_argument("--ring", type=int, metavar="MIB", help="keep the last events only")
+    parser.add_argument(
+        "--read",
+        metavar="RECORD",
+        nargs="+",
+        help="report on a record, or on those of several ranks; nothing runs",
+    )
     parser.add_argument("--format", choices=FORMATS, default="text")
     parser.add_argument("-o", "--output", metavar="FILE", help="else standard error")
     parser.add_argument("--depth", type=int, default=2, metavar="N", help="levels of modules")
@@ -53,22 +89,94 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _schedule(words: str) -> Schedule:
+    """`wait=1,warmup=1,active=3`; what is left out is 0."""
+    try:
+        numbers = {
+            key: int(value) for key, _, value in (w.partition("=") for w in words.split(","))
+        }
+        return schedule(**({"wait": 0, "warmup": 0, "repeat": 1} | numbers))
+    except (TypeError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"{words} is no schedule, as wait=1,warmup=1,active=3 is"
+        ) from None
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _read(asked: argparse.Namespace) -> None:
+    reports = [WatchReport(Path(path).read_bytes(), path) for path in asked.read]
+    if len(reports) == 1:
+        return _write(reports[0].render(asked.format, depth=asked.depth, top=asked.top), asked)
+    ranks = watch_ranks.in_order([report.data for report in reports])
+    return _write(_of_ranks(ranks, asked), asked)
+
+
 def _watched(asked: argparse.Namespace) -> int:
     """Runs the program. Its own exceptions and exit status are as without us."""
     if not asked.module and not Path(asked.program[0]).exists():
         raise UsageError("there is no such program", asked.program[0])
-    session = watch(level=asked.level, record=asked.record)
-    process = os.getpid()
+    if asked.format == "csv" and rank_count() > 1:
+        raise UsageError("csv is not for several ranks", "--format", "There are: text, json.")
+    config = _config(asked)
+    if asked.predict and rank_count() > 1:
+        raise UsageError("it is for one process", "--predict", "Leave it away.")
+    session = watch(
+        level="ops" if asked.predict or config else asked.level,
+        predict=asked.predict or config is not None,
+        record=_record_of_rank(asked.record),
+        ring=asked.ring,
+        schedule=config.schedule if config else asked.schedule,
+    ).yield_to_others()
+    process, failed = os.getpid(), True
     with session:
         try:
             with _arguments(asked):
                 _run(asked)
+            failed = False
+        except SystemExit as end:
+            failed = end.code not in (None, 0)
+            raise
         finally:
             # A child of fork that comes to its end here has nothing of its own to tell.
             if os.getpid() == process:
                 session.stop()
-                _report(session, asked)
+                if config is not None:
+                    _write_profile(config, session, asked)
+                else:
+                    _report(session, asked, SHORTLY if failed else watch_ranks.PATIENCE)
     return 0
+
+
+def _config(asked: argparse.Namespace) -> ProfilerConfig | None:
+    """What `--config` says, where it says anything."""
+    if asked.config is None:
+        return None
+    if asked.schedule is not None or asked.predict:
+        raise UsageError("it says which step is told, and how", "--config", "Pass it alone.")
+    config = ProfilerConfig.read(asked.config)
+    if config.enabled:
+        return config
+    print(f"steelyard: {asked.config}: flops_profiler is not enabled", file=sys.stderr)
+    return None
+
+
+def _write_profile(config: ProfilerConfig, session: Watch, asked: argparse.Namespace) -> None:
+    """As in DeepSpeed the first rank tells."""
+    if watch_ranks.rank() > 0:
+        return
+    try:
+        config.write(session, asked.output)
+    except (SteelyardError, OSError) as error:
+        print(f"steelyard: there is no profile: {error}", file=sys.stderr)
+
+
+def _record_of_rank(path: str | None) -> str | None:
+    """Each process has a file of its own."""
+    if path is None or (rank_count() == 1 and "{rank}" not in path):
+        return path
+    rank = str(watch_ranks.rank())
+    return path.replace("{rank}", rank) if "{rank}" in path else f"{path}.{rank}"
 
 
 def _run(asked: argparse.Namespace) -> None:
@@ -90,15 +198,35 @@ def _arguments(asked: argparse.Namespace) -> Iterator[None]:
         sys.argv, sys.path[:] = words, path
 
 
-def _report(session: Watch, asked: argparse.Namespace) -> None:
+def _report(session: Watch, asked: argparse.Namespace, patience: datetime.timedelta) -> None:
     try:
-        _write(session.report, asked)
-    except (SteelyardError, OSError) as error:
+        if rank_count() > 1 and watch_ranks.has_store():
+            reports = watch_ranks.gathered(session.report.data, patience)
+            if reports:
+                _write(_of_ranks(reports, asked), asked)
+        else:
+            text = session.report.render(asked.format, depth=asked.depth, top=asked.top)
+            _write(_with_prediction(text, session, asked) if asked.predict else text, asked)
+    except (SteelyardError, OSError, RuntimeError) as error:
         print(f"steelyard: there is no report: {error}", file=sys.stderr)
 
 
-def _write(report: WatchReport, asked: argparse.Namespace) -> None:
-    text = report.render(asked.format, depth=asked.depth, top=asked.top)
+def _with_prediction(text: str, session: Watch, asked: argparse.Namespace) -> str:
+    """The report with what was predicted; of a table there is none."""
+    if asked.format == "json":
+        return json.dumps(json.loads(text) | {"predicted": session.prediction.data}, indent=2)
+    prediction = watch_predict.told(session.prediction.data, asked.depth)
+    return f"{text}\n{prediction}" if asked.format == "text" else text
+
+
+def _of_ranks(reports: list[dict[str, Any] | None], asked: argparse.Namespace) -> str:
+    report = watch_ranks.merged(reports)
+    if asked.format == "json":
+        return json.dumps(report, indent=2)
+    return watch_ranks.told(report, asked.depth)
+
+
+def _write(text: str, asked: argparse.Namespace) -> None:
     if asked.output is None:
         # Standard output is the program's own.
         print(text, file=sys.stdout if asked.read is not None else sys.stderr)

@@ -14,10 +14,11 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from steelyard import _core
+from steelyard import _core, parallel_sizes, watch_predict
 from steelyard.errors import UsageError
 from steelyard.profiling import ENGINE
 
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 
     import torch
 
-LEVELS = ("light", "ops")
+    from steelyard.schedules import Schedule
+
+LEVELS = ("light", "ops", "kernels")
 
 
 class WatchReport:
@@ -57,6 +60,60 @@ class WatchReport:
         return html.written(self._core.describe().body)
 
 
+@dataclass(frozen=True)
+class WatchOptions:
+    """What `watch` is asked for besides models and optimizers."""
+
+    level: str = "light"
+    every: int = 1
+    record: str | os.PathLike[str] | None = None
+    ring: int | None = None  # MiB
+    schedule: Schedule | None = None
+    predict: bool = False
+
+    def __post_init__(self) -> None:
+        if self.predict and self.level == "light":
+            raise UsageError("work is measured of operators", "predict", 'Say level="ops" with it.')
+        if self.level not in LEVELS:
+            levels = ", ".join(LEVELS)
+            raise UsageError(f'there is no "{self.level}"', "level", f"There are: {levels}.")
+        if self.every < 1:
+            raise UsageError(f"{self.every} is no number of steps", "every", "1 is every step.")
+        if self.ring is not None and self.ring < 1:
+            raise UsageError(f"{self.ring} MiB hold no events", "ring", "The least is 1.")
+        if self.schedule is not None and self.schedule.repeat > 1:
+            raise UsageError("a program is watched once", "schedule", "Leave repeat away.")
+
+
+class _Plan:
+    """Which steps a session records: those that a schedule calls for, or all of them. Until the
+    first of these the first step of the program is kept, so that there is something to tell of."""
+
+    def __init__(self, schedule: Schedule | None) -> None:
+        self.schedule = None if schedule is None else replace(schedule, repeat=1)
+        self.position = 0  # steps that have ended
+        first = 0 if schedule is None else schedule.first_recorded()
+        assert first is not None
+        self.first = first
+        self.warmup = None if schedule is None else min(schedule.warmup, first)
+        self.begin = first - (self.warmup or 0)
+        self.end = None if schedule is None else first + schedule.active
+
+    def remark(self) -> str | None:
+        """Of a program that ends now."""
+        if self.end is None or self.position >= self.end:
+            return None
+        if self.position < self.begin:
+            return f"the schedule {self.schedule}, and no step had ended: all that ran is told"
+        if self.position <= self.first:
+            return f"the schedule {self.schedule}: the program ended in the warm-up, which is told"
+        recorded = self.position - self.first
+        return f"the schedule {self.schedule}: the program ended after {recorded} of them"
+
+    def remark_of_first(self) -> str:
+        return f"the schedule {self.schedule}: the program ended before, and step 0 is told"
+
+
 class Watch:
     """A session of watching: a context manager that `watch` makes."""
 
@@ -64,37 +121,71 @@ class Watch:
         self,
         models: Iterable[torch.nn.Module],
         optimizers: Iterable[torch.optim.Optimizer],
-        level: str,
-        every: int,
-        record: str | os.PathLike[str] | None,
+        options: WatchOptions,
     ) -> None:
-        if level not in LEVELS:
-            raise UsageError(f'there is no "{level}"', "level", f"There are: {', '.join(LEVELS)}.")
-        if every < 1:
-            raise UsageError(f"{every} is no number of steps", "every", "1 is every step.")
         self._models, self._optimizers = tuple(models), tuple(optimizers)
-        self._level, self._every = level, every
-        self._path = None if record is None else os.fspath(record)
+        self._options = options
+        self._path = None if options.record is None else os.fspath(options.record)
         self._observer = _core.load_observer(os.environ.get(ENGINE, ""))
         self._handles: list[Any] = []
         self._record: bytes | None = None
+        self._first: bytes | None = None  # of the first step, while there is nothing else
         self._names = _Names(self._observer)
+        self._example = watch_predict.Example() if options.predict else None
+        self._plan = _Plan(options.schedule)
         self._steps = 0
-        self._running, self._process = False, 0
+        self._entered = self._running = False
+        self._graphs = 0
+        self._process = 0
 
     def __enter__(self) -> Watch:
-        self._observer.start(self._level == "ops", self._every, self._path)
-        self._running, self._process = True, os.getpid()
+        self._process = os.getpid()
+        make_room(self)
+        self._begin(self._plan.warmup if self._plan.begin == 0 else None)
+        self._entered = True
         try:
-            for model in self._models:
-                self._names.add_model(model)
-            for optimizer in self._optimizers:
-                self._names.add_optimizer(optimizer)
             self._add_hooks()
         except BaseException:
             self.stop()
             raise
         return self
+
+    def _begin(self, warmup: int | None) -> None:
+        options = self._options
+        ring = 0 if options.ring is None else options.ring << 20
+        ops = options.level != "light"
+        self._observer.start(ops, options.every, self._path, warmup, ring)
+        self._running, self._graphs = True, _compiled_graphs()
+        try:
+            if options.level == "kernels":
+                self._observer.remark(_word_on_kernels())
+            self._names.forget()
+            for model in self._models:
+                self._names.add_model(model)
+            for optimizer in self._optimizers:
+                self._names.add_optimizer(optimizer)
+        except BaseException:
+            self._end()
+            raise
+
+    def _end(self, remark: str | None = None) -> None:
+        """Ends what is recorded now; the hooks stay, and do nothing."""
+        if not self._running:
+            return
+        self._running = False
+        self._names.tell_sizes()
+        if graphs := _compiled_graphs() - self._graphs:
+            many = f"{graphs} graphs" if graphs > 1 else "one graph"
+            self._observer.remark(
+                f"torch.compile made {many}: what runs in them is told as a whole, and of a model "
+                "that was compiled in place (model.compile()) as (outside)"
+            )
+        if remark is not None:
+            self._observer.remark(remark)
+        self._observer.stop()
+        self._record = self._observer.record()
+        self._observer.discard()
+        self._names.forget()
 
     def __exit__(
         self,
@@ -109,27 +200,62 @@ class Watch:
         if self._running:
             self._observer.end_step(self._steps)
         self._steps += 1
+        self._advance(self._steps)
+
+    def _optimizer_ended(self) -> None:
+        if self._steps == 0:  # `step` tells better
+            self._advance(self._plan.position + 1)
+
+    def _advance(self, position: int) -> None:
+        """Does what the schedule says of the step that begins."""
+        plan = self._plan
+        is_new = position > plan.position
+        plan.position = position
+        if plan.end is None or not is_new or not self._entered or os.getpid() != self._process:
+            return
+        if position == plan.end:
+            self._end()
+        elif position == plan.begin:
+            self._end(plan.remark_of_first())
+            self._first, self._record = self._record, None
+            self._begin(plan.warmup)
+        elif position == 1 < plan.begin:
+            self._end(plan.remark_of_first())
 
     def stop(self) -> None:
         """Ends the session, as leaving the context does."""
-        if not self._running or os.getpid() != self._process:  # a child of fork has no part in it
+        if not self._entered or os.getpid() != self._process:  # a child of fork has no part in it
+            if not self._entered:
+                self._end()
             return
-        self._running = False
+        self._entered = False
         while self._handles:
             self._handles.pop().remove()
-        self._observer.stop()
-        self._record = self._observer.record()
-        self._observer.discard()
-        self._names.forget()
+        self._end(self._plan.remark())
+        if self._plan.position == self._plan.begin and self._first is not None:
+            self._record = self._first  # nothing has ended since
+        self._first = None
+
+    def yield_to_others(self) -> Watch:
+        """From now on a session that the program begins itself ends this one, which goes on with
+        nothing; without this such a session is refused."""
+        global _yielding
+        _yielding = self
+        return self
+
+    def _give_way(self) -> None:
+        if os.getpid() == self._process:
+            self._end("the program began a session of its own, with which this record ends")
+        self.stop()
 
     @property
     def report(self) -> WatchReport:
         """What the program has done until now."""
-        if self._record is not None:
-            return self._whole_report
-        if not self._running:
+        if self._running:
+            return WatchReport(self._observer.record())
+        if self._record is None:
             raise UsageError("nothing has been watched yet", "report", "Enter the context first.")
-        return WatchReport(self._observer.record())
+        return WatchReport(self._record) if self._entered else self._whole_report
 
     @cached_property
     def _whole_report(self) -> WatchReport:
@@ -143,18 +269,52 @@ class Watch:
             raise UsageError("the session has not ended", "record", "Leave the context first.")
         return self._record
 
+    @property
+    def first_model(self) -> torch.nn.Module | None:
+        """The first model that was called, where `predict` was asked for."""
+        return None if self._example is None else self._example.model
+
+    @property
+    def prediction(self) -> watch_predict.Prediction:
+        """The first model that was called, exported and weighed, beside what was measured; where
+        `predict` was asked for, and once the session has ended."""
+        if self._example is None or self._entered:
+            raise UsageError(
+                "there is no prediction", "prediction", "Ask with predict=True, and leave first."
+            )
+        return watch_predict.Prediction(self._example, self.report.data)
+
     def _add_hooks(self) -> None:
         from torch.nn.modules import module
         from torch.optim import optimizer
 
-        enter, leave = _module_hooks(self._observer, self._names)
+        enter, leave = _module_hooks(self._observer, self._names, self._example)
         before, after = _optimizer_hooks(self._observer, self._names)
+
+        def step_ended(ended: torch.optim.Optimizer, *_: Any) -> None:
+            if self._example is not None:
+                self._example.optimized(ended)
+            self._optimizer_ended()
+
         self._handles = [
             module.register_module_forward_pre_hook(enter),
             module.register_module_forward_hook(leave, always_call=True),
             optimizer.register_optimizer_step_pre_hook(before),
             optimizer.register_optimizer_step_post_hook(after),
+            optimizer.register_optimizer_step_post_hook(step_ended),
         ]
+
+
+# The session that gives way to others.
+_yielding: Watch | None = None
+
+
+def make_room(session: Any) -> None:
+    """Ends the session that gives way to others, if it is another one than this."""
+    global _yielding
+    if _yielding is not None and _yielding is not session:
+        outer, _yielding = _yielding, None
+        outer._give_way()
 
 
 def watch(
@@ -164,6 +324,9 @@ def watch(
     level: str = "light",
     every: int = 1,
     record: str | os.PathLike[str] | None = None,
+    ring: int | None = None,
+    schedule: Schedule | None = None,
+    predict: bool = False,
 ) -> Watch:
     """Watches a PyTorch program while the context lasts.
 
@@ -175,15 +338,19 @@ def watch(
 
     Models and optimizers that are not given are found when they are first called. `level` "light"
     tells of modules, the backward pass, the optimizer and memory; "ops" of operators, too, and of
-    their work, in one step of `every`. `record` is a file that is written as the program runs: it
-    can be read even if the process is killed. Needs the engine (`make engine`).
+    their work, in one step of `every`; "kernels" says besides why it tells of none. `record` is a
+    file that is written as the program runs: it can be read even if the process is killed; of more
+    than `ring` MiB of events the oldest are let go. `schedule` says which steps are recorded. With
+    `predict` the first model that is called is exported afterwards and weighed, for `prediction`.
+    Needs the engine (`make engine`).
     """
     import torch
 
     models = [] if model is None else [model] if isinstance(model, torch.nn.Module) else model
     single = isinstance(optimizer, torch.optim.Optimizer)
     optimizers = [] if optimizer is None else [optimizer] if single else optimizer
-    return Watch(models, optimizers, level, every, record)
+    options = WatchOptions(level, every, record, ring, schedule, predict)
+    return Watch(models, optimizers, options)
 
 
 class _Names:
@@ -195,6 +362,8 @@ class _Names:
         self._optimizers: dict[int, tuple[int, int]] = {}  # by address: the id, tensors of state
         self._storages: set[int] = set()  # of parameters and buffers that have a name
         self._numbers: dict[int, int] = {}  # of parameters, by the addresses of the tensors
+        self._sharded: dict[int, Any] = {}  # by number: weak references to DTensors
+        self._passing: dict[str, tuple[int, Any]] = {}  # by class: the id and the last of them
         self._module_count = self._tensor_count = 0
         self._devices: set[str] = set()
 
@@ -203,15 +372,48 @@ class _Names:
         self._optimizers.clear()
         self._storages.clear()
         self._numbers.clear()
+        self._sharded.clear()
+        self._passing.clear()
+        self._module_count = self._tensor_count = 0
+        self._devices.clear()
+
+    def modules(self) -> list[torch.nn.Module]:
+        """All that there still are."""
+        modules = [reference() for _, reference in self._modules.values()]
+        return [module for module in modules if module is not None]
+
+    def tell_sizes(self) -> None:
+        """Says how processes share the model. A program may end their group before it ends."""
+        for key, value in parallel_sizes.of(self.modules()).items():
+            self._observer.fact(key, value)
 
     def knows(self, module: torch.nn.Module) -> bool:
         return id(module) in self._modules
 
     def add_model(self, model: torch.nn.Module) -> None:
+        if self._stands_for_another(model):
+            return
         ids: dict[str, int] = {}
         for path, module in model.named_modules():
             known = self._modules.get(id(module))
             ids[path] = self._add_module(module, path, ids) if known is None else known[0]
+        self.tell_sizes()
+
+    def _stands_for_another(self, model: torch.nn.Module) -> bool:
+        """Losses and the like that a program makes anew for each call, and that hold nothing, are
+        told as one."""
+        holds = (model.children(), model.parameters(), model.buffers())
+        if any(next(held, None) is not None for held in holds):
+            return False
+        name = type(model).__name__
+        known = self._passing.get(name)
+        if known is None or known[1]() is not None:
+            self._passing[name] = (self._module_count, weakref.ref(model))
+            return False
+        self._passing[name] = (known[0], weakref.ref(model))
+        self._observer.alias_module(id(model), known[0])
+        self._modules[id(model)] = (known[0], weakref.ref(model, self._forgetter(id(model))))
+        return True
 
     def _add_module(self, module: torch.nn.Module, path: str, ids: dict[str, int]) -> int:
         number, address = self._module_count, id(module)
@@ -244,6 +446,8 @@ class _Names:
         number = self._tensor_count
         self._tensor_count += 1
         self._numbers[tensor._cdata] = number
+        if local_part(tensor) is not tensor:
+            self._sharded[number] = weakref.ref(tensor)
         self._observer.add_tensor(
             number,
             module,
@@ -273,6 +477,7 @@ class _Names:
 
         if not isinstance(tensor, torch.Tensor) or tensor.layout is not torch.strided:
             return None
+        tensor = local_part(tensor)
         if tensor.device.type != "cpu":
             self._note_device(tensor.device.type)
             return None
@@ -295,6 +500,7 @@ class _Names:
         self._observer.add_optimizer(number, type(optimizer).__name__)
         self._optimizers[id(optimizer)] = (number, 0)
         self.mark_state(optimizer)
+        self.tell_sizes()
         return number
 
     def mark_state(self, optimizer: torch.optim.Optimizer) -> None:
@@ -310,8 +516,40 @@ class _Names:
             for value in of_parameter.values():
                 self.mark(value, _core.Category.OPTIMIZER_STATE, named)
 
+    def mark_shards(self) -> None:
+        """Gradients that are kept in parts: autograd, which tells of others, adds to none."""
+        for number, reference in self._sharded.items():
+            parameter = reference()
+            if parameter is not None and parameter.grad is not None:
+                self.mark(parameter.grad, _core.Category.GRADIENTS, number)
 
-def _module_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
+
+def _word_on_kernels() -> str:
+    import torch
+
+    if not torch.cuda.is_available():
+        return "there are no kernels: this process has no CUDA device, and operators are told"
+    return (
+        "kernels of CUDA are not recorded yet, and operators are told: torch.profiler may run "
+        "beside this session, and tells of them"
+    )
+
+
+def _compiled_graphs() -> int:
+    """How many torch.compile has made in this process."""
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    return 0 if dynamo is None else int(dynamo.counters["stats"]["unique_graphs"])
+
+
+def local_part(tensor: torch.Tensor) -> torch.Tensor:
+    """What this rank holds of a DTensor; any other tensor itself."""
+    part = getattr(tensor, "_local_tensor", None)
+    return tensor if part is None else part
+
+
+def _module_hooks(
+    observer: _core.Observer, names: _Names, example: watch_predict.Example | None = None
+) -> tuple[Any, Any]:
     """What is called before and after each module. What torch.compile traces sees nothing of it."""
     import torch
     from torch.utils import _pytree as pytree
@@ -328,12 +566,16 @@ def _module_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
                 return
         # The hook does not get what was passed by name: the frame that calls it has it.
         given = sys._getframe(1).f_locals.get("kwargs")
+        if example is not None:
+            example.given(module, args, given)
         for leaf in pytree.tree_leaves((args, given)):
             names.mark(leaf, _core.Category.INPUTS)
 
     def after(module: torch.nn.Module, args: Any, result: Any) -> None:
         if is_compiling() or leave(module):
             return
+        if example is not None:
+            example.gave(module, result)
         for leaf in pytree.tree_leaves(result):
             names.mark(leaf, _core.Category.OUTPUTS)
 
@@ -342,9 +584,14 @@ def _module_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
 
 def _optimizer_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
     def before(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if not observer.running():
+            return
+        names.mark_shards()
         observer.enter_optimizer(names.add_optimizer(optimizer))
 
     def after(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if not observer.running():
+            return
         observer.leave_optimizer(names.add_optimizer(optimizer))
         names.mark_state(optimizer)
 

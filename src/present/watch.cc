@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "execute/measurement.h"
@@ -156,6 +158,21 @@ void AppendMemory(const Watch& watch, report::Document* document) {
   document->body.emplace_back(LargestTensors(watch));
 }
 
+// "rank 0 of 4: data_parallel 2, tensor_parallel 2".
+std::string PlaceAmongRanks(const std::map<std::string, std::int64_t>& facts) {
+  const auto of = [&](const char* key) {
+    const auto found = facts.find(key);
+    return found == facts.end() ? 0 : found->second;
+  };
+  std::string words = fmt::format("rank {} of {}", of("rank"), of("ranks"));
+  std::string_view before = ": ";
+  for (const auto& [key, value] : facts) {
+    if (key == "rank" || key == "ranks") continue;
+    words += fmt::format("{}{} {}", std::exchange(before, ", "), key, value);
+  }
+  return words;
+}
+
 class TreeWriter {
  public:
   TreeWriter(const Watch& watch, const WatchTree& tree, int depth)
@@ -293,9 +310,15 @@ void PresentWatch(const Watch& watch, const Shown& shown, report::Document* docu
                        {fmt::format("watched in PyTorch {}: {}, {}; ", watched.recording.torch,
                                     Counted(steps, "step"), BoundaryWords(watched.boundary)),
                         In(Unit::kCount, whole.parameters), " parameters"}});
+  if (!watched.recording.facts.empty()) {
+    document->body.emplace_back(report::Paragraph{{PlaceAmongRanks(watched.recording.facts)}});
+  }
   if (watched.first_counted > 0) {
-    document->body.emplace_back(
-        report::Paragraph{{"times are of all steps but the first, which warms up"}});
+    document->body.emplace_back(report::Paragraph{
+        {watched.first_counted == 1
+             ? "times are of all steps but the first, which warms up"
+             : fmt::format("times are of all steps but the first {}, which warm up",
+                           watched.first_counted)}});
   }
   AppendTimes(watch, whole, document);
   AppendMemory(watch, document);

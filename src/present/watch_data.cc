@@ -193,6 +193,7 @@ void AddTimes(const Watched& watched, report::Data* data) {
     data->SetDouble("forward", step.forward, Unit::kSeconds);
     data->SetDouble("backward", step.backward, Unit::kSeconds);
     data->SetDouble("optimizer", step.optimizer, Unit::kSeconds);
+    data->SetDouble("to_optimizer", step.to_optimizer, Unit::kSeconds);
     data->SetInt("peak", step.peak, Unit::kBytes);
     data->Close();
   }
@@ -328,10 +329,16 @@ void AddWatchData(const Watch& watch, report::Data* data) {
   data->SetText("steps_end_with", NameOf(watched.boundary));
   data->SetInt("recorded_events", static_cast<std::int64_t>(watched.events), Unit::kCount);
   data->SetInt("lost_events", watched.recording.lost, Unit::kCount);
+  data->SetInt("dropped_events", watched.recording.dropped, Unit::kCount);
   data->OpenObject("parameters");
   data->SetInt("count", whole.parameters, Unit::kCount);
   data->SetInt("bytes", whole.parameter_bytes, Unit::kBytes);
   data->Close();
+  if (!watched.recording.facts.empty()) {
+    data->OpenObject("distributed");
+    for (const auto& [key, value] : watched.recording.facts) data->SetInt(key, value, Unit::kNone);
+    data->Close();
+  }
   AddTimes(watched, data);
   if (!watch.work.empty()) SetWork(whole, data);
   AddMemory(watch, data);

@@ -22,9 +22,9 @@ extern "C" {
 #endif
 
 #define SY_RECORD_MAGIC "steelyrd"
-#define SY_RECORD_VERSION 2u
-/* Version 1 has no parts, no ranges, no inputs and no numbers of operators' nodes; all that it has
- * means the same. */
+#define SY_RECORD_VERSION 3u
+/* Version 1 has no parts, no ranges, no inputs and no numbers of operators' nodes, 2 lets go of
+ * nothing; all that they have means the same. */
 #define SY_OLDEST_RECORD_VERSION 1u
 #define SY_RECORD_PAGE 4096u
 #define SY_CHUNK_SIZE (128u << 10u)
@@ -45,13 +45,20 @@ typedef struct SyRecordHeader {
   /* The clock of events, and nanoseconds that passed, at two moments far apart. */
   uint64_t first_ticks, first_nanoseconds;
   uint64_t last_ticks, last_nanoseconds;
-  uint64_t lost;  /* events for which there was no room */
-  char torch[32]; /* its version */
-  uint32_t parts; /* of SyPart; SY_PROFILE */
-  uint32_t spare;
+  uint64_t lost;    /* events for which there was no room */
+  char torch[32];   /* its version */
+  uint32_t parts;   /* of SyPart; SY_PROFILE */
+  uint32_t warmup;  /* one more than the steps at its beginning that do not count; 0: not said */
+  uint64_t dropped; /* events of its beginning that gave way to later ones */
+  uint64_t dropped_until; /* the time of the last of them */
 } SyRecordHeader;
 
-typedef enum SyChunkKind { SY_UNUSED_CHUNK, SY_EVENT_CHUNK, SY_ENTRY_CHUNK } SyChunkKind;
+typedef enum SyChunkKind {
+  SY_UNUSED_CHUNK,
+  SY_EVENT_CHUNK,
+  SY_ENTRY_CHUNK,
+  SY_KEPT_CHUNK /* events that give way to no others */
+} SyChunkKind;
 
 typedef struct SyChunk {
   uint32_t kind;   /* SyChunkKind */
@@ -107,15 +114,16 @@ typedef struct SyEvent {
 
 typedef enum SyEntryKind {
   SY_NO_ENTRY,
-  SY_NAME,      /* id: a hash; text: of a node of autograd */
-  SY_CALL,      /* id: a hash; text: "aten::mm(f32[2,3], f32[3,4])"; numbers[0]: 0 if incomplete */
-  SY_MODULE,    /* id; numbers: the parent or SY_NO_ID, 1 if it trains; text: path, class */
-  SY_TENSOR,    /* id; numbers: module, elements, bytes, the tensor's address; spare: its category;
-                   text: name, dtype */
-  SY_OPTIMIZER, /* id; text: its class */
-  SY_REMARK,    /* text: what the report should say */
-  SY_INPUT_LIST /* id: a call's; text: a line for each input, with tabs between: sizes, strides,
-                   type, value; "[2, 3]", "[3, 1]", "float", "" */
+  SY_NAME,       /* id: a hash; text: of a node of autograd */
+  SY_CALL,       /* id: a hash; text: "aten::mm(f32[2,3], f32[3,4])"; numbers[0]: 0 if incomplete */
+  SY_MODULE,     /* id; numbers: the parent or SY_NO_ID, 1 if it trains; text: path, class */
+  SY_TENSOR,     /* id; numbers: module, elements, bytes, the tensor's address; spare: its category;
+                    text: name, dtype */
+  SY_OPTIMIZER,  /* id; text: its class */
+  SY_REMARK,     /* text: what the report should say */
+  SY_INPUT_LIST, /* id: a call's; text: a line for each input, with tabs between: sizes, strides,
+                    type, value; "[2, 3]", "[3, 1]", "float", "" */
+  SY_FACT /* numbers[0]: of what the text names: "rank", "tensor_parallel"; the last one counts */
 } SyEntryKind;
 
 /* The text follows it, its parts separated by a byte of 0; all of it is padded to 8 bytes. */
@@ -132,6 +140,8 @@ typedef struct SyWatchOptions {
   SyLevel level;
   uint32_t every;   /* SY_OPS: one step of so many, from the second one on if there are more */
   uint32_t parts;   /* SY_PROFILE: of SyPart */
+  uint32_t warmup;  /* as the header has it */
+  uint64_t ring;    /* bytes of events after which the oldest give way; 0: all are kept */
   const char* path; /* a file that the record is written to as it grows; null: memory */
 } SyWatchOptions;
 
@@ -165,11 +175,13 @@ typedef struct SyObserver {
   void (*enter_range)(uint32_t name, SyRange kind);
   void (*leave_range)(uint32_t name, SyRange kind);
 
-  /* Says what lies in memory; with a storage (a c10::StorageImpl) its end is heard of, too. */
-  void (*mark)(void* storage, uint64_t address, uint64_t bytes, uint8_t category, uint32_t tensor);
+  /* Says what lies in memory; with a storage (a c10::StorageImpl) its end is heard of, too. What
+   * lasts is said once, and gives way to nothing. */
+  void (*mark)(void* storage, uint64_t address, uint64_t bytes, uint8_t category, uint32_t tensor,
+               bool lasts);
 } SyObserver;
 
-#define SY_OBSERVER_ABI 2u
+#define SY_OBSERVER_ABI 3u
 #define SY_OBSERVER_ENTRY "steelyard_observer"
 typedef const SyObserver* (*SyObserverEntry)(void);
 

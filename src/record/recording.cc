@@ -20,6 +20,7 @@ namespace {
 
 // Modules that lie deeper within others than any program's stand for themselves.
 constexpr int kDeepest = 512;
+constexpr std::size_t kMostFacts = 64;
 
 template <class T>
 T Take(std::string_view bytes) {
@@ -132,6 +133,12 @@ void AddEntry(const SyEntry& entry, std::string_view text, std::uint64_t most,
     case SY_INPUT_LIST:
       recording.inputs.emplace(entry.id, Inputs(text));
       return;
+    case SY_FACT:
+      if (recording.facts.size() < kMostFacts) {
+        recording.facts.insert_or_assign(std::string(text),
+                                         static_cast<std::int64_t>(entry.numbers[0]));
+      }
+      return;
     case SY_REMARK:
       recording.remarks.emplace_back(text);
       return;
@@ -184,18 +191,34 @@ void AddEvents(std::string_view bytes, std::vector<SyEvent>& events) {
 std::uint64_t AddChunks(std::string_view bytes, Recording& recording) {
   const std::uint64_t most = bytes.size() / sizeof(SyEntry) + 1;
   std::uint64_t left_out = 0;
-  std::map<std::uint64_t, std::vector<SyEvent>> by_thread;
+  std::map<std::uint64_t, std::vector<SyEvent>> by_thread, kept;
   for (const Chunk& chunk : Chunks(bytes)) {
     left_out += chunk.missing();
     if (chunk.head.kind == SY_EVENT_CHUNK) {
       AddEvents(chunk.bytes, by_thread[chunk.head.thread]);
+    } else if (chunk.head.kind == SY_KEPT_CHUNK) {
+      AddEvents(chunk.bytes, kept[chunk.head.thread]);
     } else if (chunk.head.kind == SY_ENTRY_CHUNK) {
       left_out += AddEntries(chunk.bytes, most, recording);
     } else {
       left_out += chunk.bytes.size();
     }
   }
-  for (auto& [id, events] : by_thread) recording.threads.push_back({id, std::move(events)});
+  if (recording.dropped > 0) {
+    // What other threads did before that would be told without what they did it beside.
+    for (auto& [id, events] : by_thread) {
+      std::erase_if(events,
+                    [&](const SyEvent& event) { return event.time <= recording.first_tick; });
+    }
+  }
+  for (const auto& [id, events] : kept) {
+    std::vector<SyEvent>& all = by_thread[id];
+    all.insert(all.begin(), events.begin(), events.end());
+    std::ranges::stable_sort(all, {}, &SyEvent::time);
+  }
+  for (auto& [id, events] : by_thread) {
+    if (!events.empty()) recording.threads.push_back({id, std::move(events)});
+  }
   return left_out;
 }
 
@@ -235,13 +258,22 @@ Result<Recording> ReadRecording(std::string_view bytes, std::string_view where) 
   recording.every = std::max(header.every, 1u);
   recording.lost = static_cast<std::int64_t>(header.lost);
   recording.torch = std::string(header.torch, strnlen(header.torch, sizeof header.torch));
-  recording.first_tick = header.first_ticks;
-  recording.last_tick = std::max(header.first_ticks, header.last_ticks);
-  const std::uint64_t ticks = recording.last_tick - header.first_ticks;
+  recording.dropped = static_cast<std::int64_t>(header.dropped);
+  recording.warmup = header.warmup > 0 ? header.warmup - 1 : 1;
+  recording.first_tick = header.dropped > 0 ? header.dropped_until : header.first_ticks;
+  recording.last_tick = std::max(recording.first_tick, header.last_ticks);
+  const std::uint64_t ticks = std::max(header.first_ticks, header.last_ticks) - header.first_ticks;
   if (ticks > 0 && header.last_nanoseconds > header.first_nanoseconds) {
     recording.seconds_per_tick =
         static_cast<double>(header.last_nanoseconds - header.first_nanoseconds) * 1e-9 /
         static_cast<double>(ticks);
+  }
+  if (recording.dropped > 0) {
+    // The step during which it begins is not whole.
+    recording.warmup = std::max<std::size_t>(recording.warmup, 1);
+    recording.remarks.push_back(
+        fmt::format("{} events gave way to later ones: what is told is of the end of the program",
+                    recording.dropped));
   }
   if (const std::uint64_t left_out = AddChunks(bytes.substr(SY_RECORD_PAGE), recording)) {
     recording.remarks.push_back(fmt::format(

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,6 +53,8 @@ struct Recording {
   std::uint32_t every = 1;
   bool has_inputs = false, has_memory = true;  // of the level SY_PROFILE
   std::int64_t lost = 0;                       // events
+  std::int64_t dropped = 0;                    // of its beginning: they gave way to later ones
+  std::size_t warmup = 1;                      // steps at its beginning that do not count
   std::uint32_t process = 0;                   // its id
   std::int64_t unix_nanoseconds = 0;           // when it began
   std::string torch;                           // its version
@@ -65,6 +68,7 @@ struct Recording {
   std::unordered_map<std::uint64_t, RecordedCall> calls;
   std::unordered_map<std::uint64_t, std::vector<RecordedInput>> inputs;  // by call
   std::vector<std::string> remarks;
+  std::map<std::string, std::int64_t> facts;  // "rank", "ranks", "data_parallel"
 
   double Seconds(std::uint64_t ticks) const {
     return static_cast<double>(ticks) * seconds_per_tick;

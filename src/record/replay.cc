@@ -185,6 +185,10 @@ class Player {
       case SY_OP_LEAVE:
         return Leave(thread, Open::kOp, event.time);
       case SY_OPTIMIZER_ENTER:
+        if (thread.in_backward && thread.stack.empty()) {
+          const std::uint64_t end = std::min(thread.backward_end, event.time);
+          now_.to_optimizer += result_.recording.Seconds(event.time - end);
+        }
         EndBackward(thread);
         thread.stack.push_back({.kind = Open::kOptimizer,
                                 .phase = Phase::kOptimizer,
@@ -192,6 +196,7 @@ class Player {
                                 .begin = event.time});
         return;
       case SY_OPTIMIZER_LEAVE:
+        if (IsOutermost(thread)) EndBackward(thread);
         return Leave(thread, Open::kOptimizer, event.time);
       case SY_ALLOCATE:
         return memory_.Allocate(event.key, static_cast<std::int64_t>(event.amount), PlaceOf(thread),
@@ -224,8 +229,13 @@ class Player {
   }
   std::uint32_t Known(std::uint32_t module) const { return std::min(module, outside_); }
 
+  // An optimizer may be given a function that computes the loss: its passes are as any.
+  static bool IsOutermost(const ThreadState& thread) {
+    return thread.stack.empty() || thread.stack.back().kind == Open::kOptimizer;
+  }
+
   void EnterModule(ThreadState& thread, const SyEvent& event) {
-    if (thread.stack.empty()) EndBackward(thread);
+    if (IsOutermost(thread)) EndBackward(thread);
     const std::uint32_t module = Known(event.id);
     const Phase around = PhaseOf(thread);
     const bool again = around == Phase::kBackward || around == Phase::kRecompute;
@@ -247,7 +257,7 @@ class Player {
   }
 
   void EnterNode(ThreadState& thread, const SyEvent& event) {
-    if (thread.stack.empty() && !thread.in_backward) {
+    if (IsOutermost(thread) && !thread.in_backward) {
       thread.in_backward = true;
       thread.backward_begin = event.time;
       memory_.KeepAllOf(Phase::kForward);
@@ -350,9 +360,9 @@ class Player {
     if (around != nullptr) around->inner += ticks;
     const double seconds = result_.recording.Seconds(ticks - std::min(ticks, frame.inner));
     Of(current_[frame.module].seconds, frame.phase) += seconds;
-    if (around != nullptr) return;
+    if (!IsOutermost(thread)) return;
     if (frame.kind == Open::kModule) now_.forward += result_.recording.Seconds(ticks);
-    if (frame.kind == Open::kOptimizer) now_.optimizer += result_.recording.Seconds(ticks);
+    if (frame.kind == Open::kOptimizer) now_.optimizer += seconds;
   }
 
   void EndOp(ThreadState& thread, const Frame& frame, std::uint64_t ticks) {
@@ -421,9 +431,9 @@ class Player {
     result_.steps.push_back(now_);
     now_ = {};
     ++step_;
-    // The first step of several warms up.
-    if (step_ == 2) {
-      result_.first_counted = 1;
+    // The first ones warm up, unless there are no others.
+    if (step_ <= result_.recording.warmup + 1) {
+      result_.first_counted = step_ - 1;
       result_.modules = std::move(current_);
     } else {
       for (std::size_t m = 0; m < current_.size(); ++m) {

@@ -23,10 +23,11 @@ inline double Of(const ByPhase& all, Phase phase) { return all[static_cast<std::
 // Seconds of one step. What is in none of the three is between them: data, losses, Python.
 struct WatchedStep {
   double seconds = 0;
-  double forward = 0;     // in modules
-  double backward = 0;    // from the first node to the last, recomputing included
-  double optimizer = 0;   // in step()
-  std::int64_t peak = 0;  // bytes, with what was there before
+  double forward = 0;       // in modules
+  double backward = 0;      // from the first node to the last, recomputing included
+  double optimizer = 0;     // in step()
+  double to_optimizer = 0;  // from the last node to step(): ranks that share gradients wait there
+  std::int64_t peak = 0;    // bytes, with what was there before
 };
 
 // What a module has itself, without its children; the last one of a list stands for what is outside

@@ -21,7 +21,9 @@ const std::optional<NodeWork>& CallWeights::Of(const RecordedCall& call) {
 
 std::optional<NodeWork> CallWeights::Weigh(const std::string& text) const {
   const std::string_view name = std::string_view(text).substr(0, text.find('('));
-  if (FindOp(OpName::FromRuntime(name)) == nullptr) return std::nullopt;
+  // What is given a tensor for its result, by name, has the row of what makes one.
+  const bool is_given = text.find('=') != std::string::npos;
+  if (!is_given && FindOp(OpName::FromRuntime(name)) == nullptr) return std::nullopt;
   Result<Program> program = ProgramOfCall(text);
   const Target target;
   // What counts calls asks for the sizes of results, too, which the text does not say.

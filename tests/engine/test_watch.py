@@ -250,6 +250,35 @@ def test_functions_with_a_backward_of_their_own_and_several_threads() -> None:
         assert layer["calls"] > 0
 
 
+def test_what_is_given_a_tensor_for_its_result_counts_as_what_makes_one() -> None:
+    a, b, result = torch.randn(4, 5), torch.randn(5, 6), torch.empty(4, 6)
+    with steelyard.watch(level="ops") as watch:
+        torch.mm(a, b, out=result)
+        torch.addmm(torch.randn(6), a, b, out=result)
+    data = watch.report.data
+    assert data["flops"]["forward"] == 2 * (2 * 4 * 5 * 6)
+    assert data["unmodelled"] == []
+
+
+def test_of_what_is_compiled_the_whole_is_told() -> None:
+    model = torch.compile(Perceptron(), backend="eager")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with steelyard.watch() as watch:
+        train(model, optimizer, 3, None)
+    modules = by_path(watch.report.data)
+    assert modules[""]["class"] == "OptimizedModule"
+    assert modules[""]["seconds"]["forward"] > 0
+    assert modules["_orig_mod.first"]["calls"] == 0
+    assert any("torch.compile made one graph" in r for r in watch.report.data["remarks"])
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there are kernels")
+def test_without_a_device_there_are_no_kernels_and_operators_are_told() -> None:
+    data = watched(level="kernels")
+    assert "there are no kernels" in data["remarks"][0]
+    assert data["flops"]["forward"] > 0
+
+
 def test_torch_profiler_runs_beside_it() -> None:
     model = Perceptron()
     with (
@@ -404,3 +433,14 @@ def test_a_thousand_sessions_leak_nothing() -> None:
     sessions(1000)
     # Less than a kilobyte each.
     assert resident() - before < 1000 * 1024
+
+
+def test_losses_that_are_made_for_each_call_are_one() -> None:
+    model = Perceptron()
+    with steelyard.watch(model) as watch:
+        for _ in range(4):
+            x, y = batch()
+            torch.nn.CrossEntropyLoss()(model(x), y).backward()
+    rows = [row for row in watch.report.data["modules"] if row["class"] == "CrossEntropyLoss"]
+    assert len(rows) == 1
+    assert rows[0]["calls"] == 1

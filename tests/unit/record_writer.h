@@ -69,6 +69,19 @@ class RecordWriter {
     return Entry(SY_TENSOR, id, Joined(name, "float32"), module, elements, 4 * elements, address);
   }
 
+  // Steps that do not count.
+  RecordWriter& WarmUp(std::uint32_t steps) {
+    warmup_ = steps + 1;
+    return *this;
+  }
+  // So many events up to that time gave way; what has been added until now has not.
+  RecordWriter& LetGo(std::uint64_t count, std::uint64_t until) {
+    dropped_ = count;
+    dropped_until_ = until;
+    kept_.swap(events_);
+    return *this;
+  }
+
   std::string Bytes() const {
     SyRecordHeader header{};
     std::memcpy(header.magic, SY_RECORD_MAGIC, sizeof header.magic);
@@ -76,6 +89,9 @@ class RecordWriter {
     header.level = level_;
     header.every = 1;
     header.parts = SY_PART_INPUTS | SY_PART_MEMORY;
+    header.warmup = warmup_;
+    header.dropped = dropped_;
+    header.dropped_until = dropped_until_;
     header.last_ticks = 1000;
     header.last_nanoseconds = 1000 * 1000;
     std::strncpy(header.torch, "2.15.0", sizeof header.torch - 1);
@@ -84,6 +100,9 @@ class RecordWriter {
     out.resize(SY_RECORD_PAGE);
     std::uint32_t order = 0;
     AppendChunk(out, SY_ENTRY_CHUNK, 0, order++, entries_);
+    for (const auto& [thread, events] : kept_) {
+      AppendChunk(out, SY_KEPT_CHUNK, thread, order++, events);
+    }
     for (const auto& [thread, events] : events_) {
       AppendChunk(out, SY_EVENT_CHUNK, thread, order++, events);
     }
@@ -110,7 +129,9 @@ class RecordWriter {
 
   SyLevel level_;
   std::uint64_t thread_ = 1, time_ = 0;
-  std::map<std::uint64_t, std::string> events_;
+  std::uint64_t dropped_ = 0, dropped_until_ = 0;
+  std::uint32_t warmup_ = 0;
+  std::map<std::uint64_t, std::string> events_, kept_;
   std::string entries_;
 };
 

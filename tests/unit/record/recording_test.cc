@@ -116,6 +116,32 @@ TEST(Recording, WhatIsLeftOutIsToldOf) {
 }
 
 // Wherever it was cut off, and whatever stands in it.
+TEST(Recording, WhatLastsIsThereWhenTheBeginningHasGivenWay) {
+  RecordWriter record;
+  record.On(1).At(5).Mark(64, 8, Category::kParameters, 0).LetGo(7, 100);
+  record.On(1).At(200).Add(SY_STEP).On(2).At(90).Add(SY_FREE).At(210).Add(SY_FREE);
+  const Result<Recording> recording = ReadRecording(record.Bytes(), "a ring");
+  ASSERT_TRUE(recording) << Describe(recording.error());
+  EXPECT_EQ(recording->dropped, 7);
+  EXPECT_EQ(recording->first_tick, 100u);
+  ASSERT_EQ(recording->threads.size(), 2u);
+  ASSERT_EQ(recording->threads[0].events.size(), 2u);
+  EXPECT_EQ(recording->threads[0].events[0].kind, SY_MARK);
+  // What another thread did before has nothing beside it.
+  ASSERT_EQ(recording->threads[1].events.size(), 1u);
+  EXPECT_EQ(recording->threads[1].events[0].time, 210u);
+  ASSERT_EQ(recording->remarks.size(), 1u);
+  EXPECT_NE(recording->remarks[0].find("7 events gave way"), std::string::npos);
+}
+
+TEST(Recording, TheLastFactCounts) {
+  RecordWriter record;
+  record.Entry(SY_FACT, 0, "ranks", 2).Entry(SY_FACT, 0, "ranks", 4).Add(SY_STEP);
+  const Result<Recording> recording = ReadRecording(record.Bytes(), "facts");
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(recording->facts.at("ranks"), 4);
+}
+
 TEST(Recording, WhatIsBrokenIsLeftOut) {
   const std::string bytes = Small();
   for (std::size_t size = SY_RECORD_PAGE; size < bytes.size(); size += 4001) {

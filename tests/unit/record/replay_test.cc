@@ -84,6 +84,52 @@ TEST(Replay, GradientsAreThoseThatAreAccumulated) {
   EXPECT_EQ(watched.steps[0].peak, 24 + 24);
 }
 
+TEST(Replay, WhatIsBetweenTheLastNodeAndTheOptimizerIsOfNeither) {
+  RecordWriter record = TwoModules();
+  record.At(10).Add(SY_NODE_ENTER, 0, 1, 1, 1).At(20).Add(SY_NODE_LEAVE);
+  record.At(50).Add(SY_OPTIMIZER_ENTER).At(55).Add(SY_OPTIMIZER_LEAVE);
+  // One that no backward pass comes before has waited for nothing.
+  record.At(70).Add(SY_OPTIMIZER_ENTER).At(75).Add(SY_OPTIMIZER_LEAVE);
+  const Watched watched = Played(record);
+  ASSERT_GE(watched.steps.size(), 2u);
+  EXPECT_NEAR(watched.steps[0].to_optimizer, 30 * kTick, 1e-9);
+  EXPECT_NEAR(watched.steps[0].backward, 10 * kTick, 1e-9);
+  EXPECT_EQ(watched.steps[1].to_optimizer, 0);
+}
+
+TEST(Replay, PassesThatAnOptimizerRunsAreNoneOfItsOwn) {
+  RecordWriter record = TwoModules();
+  record.At(10).Add(SY_OPTIMIZER_ENTER);
+  record.At(20).Add(SY_MODULE_ENTER, 0, 100).At(25).Add(SY_ALLOCATE, 0, 64, 8);
+  record.At(30).Add(SY_MODULE_LEAVE, 0, 102);
+  record.At(40).Add(SY_NODE_ENTER, 0, 101, 102, 1).At(45).Add(SY_NODE_LEAVE);
+  record.At(60).Add(SY_OPTIMIZER_LEAVE);
+  const Watched watched = Played(record);
+  ASSERT_GE(watched.steps.size(), 1u);
+  EXPECT_NEAR(watched.steps[0].forward, 10 * kTick, 1e-9);
+  EXPECT_NEAR(watched.steps[0].backward, 5 * kTick, 1e-9);
+  EXPECT_NEAR(watched.steps[0].optimizer, (50 - 10 - 5) * kTick, 1e-9);
+  EXPECT_EQ(watched.timeline.blocks[0].category, Category::kActivations);
+}
+
+TEST(Replay, StepsOfTheWarmUpDoNotCount) {
+  const auto steps = [](std::uint32_t warmup) {
+    RecordWriter record = TwoModules();
+    record.WarmUp(warmup);
+    for (std::uint32_t step = 0; step < 4; ++step) {
+      record.Add(SY_MODULE_ENTER, 0).Add(SY_MODULE_LEAVE, 0).Add(SY_STEP, step);
+    }
+    return Played(record);
+  };
+  EXPECT_EQ(steps(0).first_counted, 0u);
+  EXPECT_EQ(steps(0).modules[0].calls, 4);
+  EXPECT_EQ(steps(2).first_counted, 2u);
+  EXPECT_EQ(steps(2).modules[0].calls, 4 - 2);
+  // Where there are no others the last one does.
+  EXPECT_EQ(steps(9).first_counted, 3u);
+  EXPECT_EQ(steps(9).modules[0].calls, 1);
+}
+
 TEST(Replay, AnExceptionEndsWhatItLeaves) {
   RecordWriter record = TwoModules();
   record.Add(SY_MODULE_ENTER, 0).Add(SY_MODULE_ENTER, 1);  // it is raised in here

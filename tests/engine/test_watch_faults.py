@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong in programs that are watched: they run on, and what was seen is told."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+steelyard = pytest.importorskip("steelyard")
+
+import torch  # noqa: E402
+from torch.nn.modules import module as hooks  # noqa: E402
+from torch.optim import optimizer as optimizers  # noqa: E402
+
+TRAIN = """
+    import os, signal, sys, torch
+    model = torch.nn.Linear(8, 8)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    def train(steps):
+        for _ in range(steps):
+            model(torch.randn(4, 8)).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+"""
+
+
+def run(text: str, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    (folder / "train.py").write_text(textwrap.dedent(TRAIN + text))
+    return subprocess.run(
+        [sys.executable, "-m", "steelyard", "watch", *options, "train.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+# Of a process whose files may not grow, as of a disk that is full, no chunk more is written.
+FULL = """
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
+    train(1500)
+    print("done")
+"""
+
+
+def test_a_disk_that_fills_up_ends_the_record_only(tmp_path: Path) -> None:
+    done = run(FULL, tmp_path, "--record", "run.record")
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert "events were lost: there was no room for them" in done.stderr
+    data = steelyard.WatchReport((tmp_path / "run.record").read_bytes()).data
+    assert data["lost_events"] > 0
+    assert data["recorded_events"] * 32 > 1 << 19
+    assert data["modules"][0]["seconds"]["forward"] > 0
+
+
+def test_a_ring_on_a_disk_that_fills_up_loses_nothing_of_the_end(tmp_path: Path) -> None:
+    done = run(FULL, tmp_path, "--record", "run.record", "--ring", "64")
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    data = steelyard.WatchReport((tmp_path / "run.record").read_bytes()).data
+    assert data["lost_events"] == 0
+    assert data["dropped_events"] > 0
+    assert data["steps"][-1]["optimizer"] > 0 or data["steps"][-2]["optimizer"] > 0
+
+
+@pytest.mark.parametrize("end", ["os._exit(0)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_a_ring_is_readable_however_the_process_ends(tmp_path: Path, end: str) -> None:
+    run(f"    train(1200)\n    {end}\n", tmp_path, "--record", "run.record", "--ring", "1")
+    data = steelyard.WatchReport((tmp_path / "run.record").read_bytes()).data
+    assert data["dropped_events"] > 0
+    assert len(data["steps"]) > 10
+    assert data["memory"]["at_peak"]["parameters"] == (8 * 8 + 8) * 4
+
+
+@pytest.mark.parametrize("own", ["steelyard.watch(model)", "steelyard.profile()"])
+def test_a_program_may_have_a_session_of_its_own(tmp_path: Path, own: str) -> None:
+    text = f"""
+    import steelyard
+    train(3)
+    with {own} as own:
+        train(2)
+    train(2)
+    if isinstance(own, steelyard.Watch):
+        print([row["calls"] for row in own.report.data["modules"][:1]])
+"""
+    done = run(text, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "3 steps" in done.stderr
+    assert "began a session of its own" in done.stderr
+    # Each call is heard of once.
+    assert done.stdout == ("[1.0]\n" if "watch" in own else "")
+
+
+def test_a_session_inside_another_is_refused_and_the_other_goes_on() -> None:
+    model = torch.nn.Linear(4, 4)
+    with steelyard.watch(model) as outer:
+        model(torch.randn(1, 4))
+        with pytest.raises(steelyard.InvalidInputError, match="watched already"):
+            steelyard.profile().start()
+        model(torch.randn(1, 4))
+    data = outer.report.data
+    assert len(data["steps"]) == 2
+    assert not hooks._global_forward_hooks
+    assert not optimizers._global_optimizer_post_hooks
+
+
+def test_workers_that_load_data_are_left_alone() -> None:
+    data = torch.utils.data.TensorDataset(torch.arange(32.0).reshape(8, 4))
+
+    def losses(watch: bool) -> list[float]:
+        torch.manual_seed(0)
+        model = torch.nn.Linear(4, 4)
+        loader = torch.utils.data.DataLoader(
+            data, batch_size=2, num_workers=2, multiprocessing_context="fork"
+        )
+        session = steelyard.watch(model, level="ops")
+        if watch:
+            session.__enter__()
+        result = [float(model(x).sum().detach()) for (x,) in loader]
+        session.stop()
+        return result
+
+    assert losses(True) == losses(False)
+
+
+def test_threads_outlive_sessions() -> None:
+    model, x = torch.nn.Linear(8, 8), torch.randn(2, 8)
+    over, problems = threading.Event(), []
+
+    def work() -> None:
+        try:
+            while not over.is_set():
+                model(x).sum().backward()
+        except BaseException as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for session in range(30):
+            level = "ops" if session % 2 else "light"
+            with steelyard.watch(model, level=level, ring=1) as watch:
+                time.sleep(0.01)
+            assert watch.report.data["lost_events"] == 0
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert problems == []
+
+
+def test_a_signal_that_the_program_handles_is_its_own(tmp_path: Path) -> None:
+    text = """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+    train(2)
+    os.kill(os.getpid(), signal.SIGTERM)
+    train(1000000)
+"""
+    done = run(text, tmp_path)
+    assert done.returncode == 7
+    assert "watched in PyTorch" in done.stderr
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL

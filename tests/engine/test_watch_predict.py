@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a watched model was to cost, beside what it did."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+steelyard = pytest.importorskip("steelyard")
+
+import torch  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
+
+ROWS, WIDTH, HIDDEN, FLOAT = 8, 16, 32, 4
+
+
+class Model(torch.nn.Module):
+    def __init__(self, again: bool = False) -> None:
+        super().__init__()
+        self.first = torch.nn.Linear(WIDTH, HIDDEN)
+        self.second = torch.nn.Linear(HIDDEN, WIDTH)
+        self.again = again
+
+    def forward(self, x: torch.Tensor, *, scale: float = 1.0) -> torch.Tensor:
+        run = torch.relu(self.first(x * scale))
+        if self.again:
+            result: torch.Tensor = checkpoint(self.second, run, use_reentrant=False)
+        else:
+            result = self.second(run)
+        return result
+
+
+def predicted(model: torch.nn.Module, micro: int = 1, train: bool = True) -> Any:
+    optimizer = torch.optim.AdamW(model.parameters())
+    with steelyard.watch(model, level="ops", predict=True) as watch:
+        for _ in range(3):
+            for _ in range(micro):
+                result = model(torch.randn(ROWS, WIDTH), scale=2.0)
+                if train:
+                    result.sum().backward()
+            if train:
+                optimizer.step()
+                optimizer.zero_grad()
+    return watch.prediction
+
+
+def by_path(prediction: Any) -> dict[str, dict[str, Any]]:
+    return {row["path"]: row for row in prediction.data["modules"]}
+
+
+@pytest.mark.parametrize("micro", [1, 2])
+def test_a_step_costs_what_was_predicted(micro: int) -> None:
+    data = predicted(Model(), micro).data
+    product = 2 * ROWS * WIDTH * HIDDEN
+    # The input needs no gradient.
+    assert data["flops"] == {"measured": micro * 5 * product, "predicted": micro * 5 * product}
+    for category in ("parameters", "gradients", "optimizer_state"):
+        both = data["memory"][category]
+        assert both["measured"] == both["predicted"] > 0
+    rows = {row["path"]: row["flops"] for row in data["modules"]}
+    assert rows["first"] == {"measured": micro * 2 * product, "predicted": micro * 2 * product}
+    assert data["seconds"]["predicted"] is None
+
+
+def test_a_model_that_does_not_train_is_weighed_as_such() -> None:
+    data = predicted(Model().eval(), train=False).data
+    product = 2 * ROWS * WIDTH * HIDDEN
+    assert data["flops"] == {"measured": 2 * product, "predicted": 2 * product}
+
+
+def test_what_runs_again_is_the_reason_of_more_work() -> None:
+    prediction = predicted(Model(again=True))
+    product = 2 * ROWS * WIDTH * HIDDEN
+    # Export leaves checkpoints out.
+    both = by_path(prediction)["second"]["flops"]
+    assert both == {"measured": 4 * product, "predicted": 3 * product}
+    assert "computed again" in prediction.data["reasons"][0]
+    assert prediction.data["reasons"][0].endswith(": second")
+    assert "By module" in str(prediction)
+
+
+def test_wrapped_models_are_told_by_their_own_paths() -> None:
+    torch.distributed.init_process_group(
+        "gloo", store=torch.distributed.HashStore(), rank=0, world_size=1
+    )
+    try:
+        prediction = predicted(torch.nn.parallel.DistributedDataParallel(Model()))
+    finally:
+        torch.distributed.destroy_process_group()
+    both = by_path(prediction)["first"]["flops"]
+    assert both["measured"] == both["predicted"] == 2 * (2 * ROWS * WIDTH * HIDDEN)
+
+
+def test_what_cannot_be_exported_is_said() -> None:
+    class Choosing(Model):
+        def forward(self, x: torch.Tensor, *, scale: float = 1.0) -> torch.Tensor:
+            return super().forward(x) if x.sum() > 1e9 else self.second(self.first(x))
+
+    prediction = predicted(Choosing())
+    assert "cannot export" in prediction.data["problem"]
+    assert str(prediction).startswith("There is no prediction")
+
+
+def test_it_takes_operators_and_an_end() -> None:
+    with pytest.raises(steelyard.UsageError, match="operators"):
+        steelyard.watch(predict=True)
+    with steelyard.watch(level="ops", predict=True) as watch, pytest.raises(steelyard.UsageError):
+        _ = watch.prediction
+    assert "no model was called" in watch.prediction.data["problem"]
+
+
+def test_the_command_line_tells_both(tmp_path: Path) -> None:
+    program = tmp_path / "train.py"
+    program.write_text(
+        "import torch\n"
+        "model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Linear(8, 2))\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for _ in range(3):\n"
+        "    model(torch.randn(2, 4)).sum().backward()\n"
+        "    optimizer.step()\n"
+    )
+    out = tmp_path / "out.json"
+    words = ["--predict", "--format", "json", "-o", str(out), str(program)]
+    subprocess.run([sys.executable, "-m", "steelyard", "watch", *words], check=True)
+    flops = json.loads(out.read_text())["predicted"]["flops"]
+    assert flops["measured"] == flops["predicted"] > 0
