@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import FrameType
 from typing import Any, TextIO
 
@@ -26,6 +26,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from steelyard import _core
+from steelyard.checkpoints import Checkpoints
 from steelyard.eager_view import EagerView
 from steelyard.errors import ExportError, UsageError
 from steelyard.model_source import hint_for, place_of, said_by
@@ -48,8 +49,12 @@ def program_of(
     dynamic_shapes: Any = None,
     mode: str = "exported",
     as_: str | None = None,
+    train: _core.TrainOptions | None = None,
 ) -> _core.Program:
-    """Returns the program of a module, traced with these inputs, or of an exported one."""
+    """Returns the program of a module, traced with these inputs, or of an exported one.
+
+    What the module checkpoints in a training step is added to what `train` has recomputed.
+    """
     if as_ not in (None, *PATHS):
         raise UsageError(f'there is no "{as_}"', "as_", f"There are: {', '.join(PATHS)}.")
     if isinstance(model, ExportedProgram):
@@ -65,13 +70,17 @@ def program_of(
             "args",
             "Pass them as args=(input,) or kwargs={...}.",
         )
-    exported, functions = _traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module")
+    trains = train is not None and bool(train.optimizer)
+    exported, met = _traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module", trains)
     program = _read(exported, type(model).__name__)
-    if functions:
+    if met.functions:
         program.add_note(
             "autograd differentiates the forward pass of functions that have a backward pass of "
-            f"their own: {', '.join(functions)}"
+            f"their own: {', '.join(met.functions)}"
         )
+    if train is not None and met.checkpoints:
+        for note in met.checkpoints.join(train):
+            program.add_note(note)
     return program
 
 
@@ -91,12 +100,26 @@ def _refuse_scripted(model: torch.nn.Module) -> None:
         )
 
 
+@dataclasses.dataclass
+class _Met:
+    """What a module that is weighed as it runs does besides calling operators."""
+
+    functions: Collection[str] = ()  # their names that have a backward pass of their own
+    checkpoints: Checkpoints | None = None
+
+
 def _traced(
-    model: torch.nn.Module, args: Any, kwargs: Any, dynamic_shapes: Any, mode: str, as_: str
-) -> tuple[ExportedProgram, list[str]]:
+    model: torch.nn.Module,
+    args: Any,
+    kwargs: Any,
+    dynamic_shapes: Any,
+    mode: str,
+    as_: str,
+    trains: bool,
+) -> tuple[ExportedProgram, _Met]:
     """The module exported without reading or changing anything of it: along the path that libraries
-    take when they are traced, or, as "module", along the one that they take when they run. With the
-    names of the functions on the latter that have a backward pass of their own."""
+    take when they are traced, or, as "module", along the one that they take when they run. With
+    what was met on the latter."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile was given
     on_cpu = all(tensor.device.type == "cpu" for tensor in _tensors_of(model))
     device = "cpu" if on_cpu else "meta"
@@ -111,13 +134,17 @@ def _traced(
             traced.enter_context(_said_once())
             if not on_cpu:
                 traced.enter_context(torch.device(device))
-            functions: dict[str, None] = {}
+            met = _Met()
             if as_ == "module":
-                functions = traced.enter_context(EagerView(untraced, examples)).functions
+                met.functions = traced.enter_context(EagerView(untraced, examples)).functions
+                traced.enter_context(torch.set_grad_enabled(trains))
+                met.checkpoints = traced.enter_context(Checkpoints())
             exported = torch.export.export(
                 untraced, *examples, dynamic_shapes=dynamic_shapes, strict=False
             )
-            return exported, list(functions)
+        if met.checkpoints:
+            met.checkpoints.mark(exported)
+        return exported, met
     except Exception as error:
         raise ExportError(
             f"PyTorch cannot export it: {said_by(error)}",

@@ -195,7 +195,9 @@ def weigh(
         return _weigh_config(model, options)
     bridge = _bridge_for(model)
     mode = keywords.get("mode", "exported")
-    program = bridge.program_of(model, args, kwargs, dynamic_shapes, mode, as_)
+    train = options.train
+    program = bridge.program_of(model, args, kwargs, dynamic_shapes, mode, as_, train)
+    options.train = train
     options.path = type(model).__name__
     return Weighing(_core.weigh(program, options))
 
