@@ -34,12 +34,22 @@ from steelyard.model_source import hint_for, place_of, said_by
 # What of a module is weighed: what it does when it runs, or what torch.export makes of it.
 PATHS = ("module", "exported")
 
+FUSES = (
+    "nn.TransformerEncoderLayer and nn.MultiheadAttention may run fused kernels without gradients, "
+    "which are weighed as the operators they are made of (torch.backends.mha)"
+)
+
 Twin = Callable[[torch.Tensor], torch.Tensor]
 
 
 def takes(model: object) -> bool:
     """Whether this is a model of PyTorch's."""
     return isinstance(model, (torch.nn.Module, ExportedProgram))
+
+
+def runs(model: object, as_: str | None) -> bool:
+    """Whether a module is weighed as it runs."""
+    return not isinstance(model, ExportedProgram) and as_ != "exported"
 
 
 def program_of(
@@ -50,10 +60,12 @@ def program_of(
     mode: str = "exported",
     as_: str | None = None,
     train: _core.TrainOptions | None = None,
+    hold_variables: bool = False,
 ) -> _core.Program:
     """Returns the program of a module, traced with these inputs, or of an exported one.
 
-    What the module checkpoints in a training step is added to what `train` has recomputed.
+    What the module checkpoints in a training step is added to what `train` has recomputed. With
+    `hold_variables` the program holds tensors as long as the module's functions do.
     """
     if as_ not in (None, *PATHS):
         raise UsageError(f'there is no "{as_}"', "as_", f"There are: {', '.join(PATHS)}.")
@@ -72,16 +84,25 @@ def program_of(
         )
     trains = train is not None and bool(train.optimizer)
     exported, met = _traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module", trains)
-    program = _read(exported, type(model).__name__)
+    program = _read(exported, type(model).__name__, hold_variables)
     if met.functions:
         program.add_note(
             "autograd differentiates the forward pass of functions that have a backward pass of "
             f"their own: {', '.join(met.functions)}"
         )
+    in_training = mode == "train" or (mode == "exported" and model.training)
+    if not trains and not in_training and runs(model, as_) and _may_fuse(model):
+        program.add_note(FUSES)
     if train is not None and met.checkpoints:
         for note in met.checkpoints.join(train):
             program.add_note(note)
     return program
+
+
+def _may_fuse(model: torch.nn.Module) -> bool:
+    fuses = (torch.nn.TransformerEncoderLayer, torch.nn.MultiheadAttention)
+    enabled = torch.backends.mha.get_fastpath_enabled()
+    return enabled and any(isinstance(module, fuses) for module in model.modules())
 
 
 def _refuse_scripted(model: torch.nn.Module) -> None:
@@ -266,12 +287,12 @@ class _SharedTensors(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         return func(*args, **(kwargs or {}))
 
 
-def _read(exported: ExportedProgram, name: str) -> _core.Program:
+def _read(exported: ExportedProgram, name: str, as_module: bool = False) -> _core.Program:
     """Reads an exported program by way of a file without weights."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, f"{name}.pt2")  # noqa: PTH118
         torch.export.save(_without_weights(exported), path)
-        return _core.import_file(path)
+        return _core.import_file(path, as_module=as_module)
 
 
 def _without_weights(exported: ExportedProgram) -> ExportedProgram:

@@ -196,7 +196,11 @@ def weigh(
     bridge = _bridge_for(model)
     mode = keywords.get("mode", "exported")
     train = options.train
-    program = bridge.program_of(model, args, kwargs, dynamic_shapes, mode, as_, train)
+    # What is compiled has no frames of Python's.
+    options.hold_variables = bridge.runs(model, as_) and options.runtime == "eager"
+    program = bridge.program_of(
+        model, args, kwargs, dynamic_shapes, mode, as_, train, options.hold_variables
+    )
     options.train = train
     options.path = type(model).__name__
     return Weighing(_core.weigh(program, options))
