@@ -140,7 +140,8 @@ struct AmpOptions {
 struct PassOptions {
   BindOptions bind = {};
   ModelMode mode = ModelMode::kExported;
-  bool as_module = false;  // as the module runs, not as it was traced (weigh.h)
+  bool as_module = false;       // as the module runs, not as it was traced (weigh.h)
+  bool hold_variables = false;  // tensors live as long as its variables hold them (weigh.h)
   TrainOptions train = {};
   AmpOptions amp = {};
   Target target = {};

@@ -83,6 +83,11 @@ struct WeighOptions {
   // the frames of Python hold them.
   bool as_module = false;
 
+  // Of what `as_module` is, how long tensors live, and no more: the masks of a program that was
+  // traced along the path that the module takes when it runs are the module's own. The program has
+  // to be imported with `ImportOptions::as_module`.
+  bool hold_variables = false;
+
   // The training step that is weighed; without an optimizer, one forward pass without gradients.
   TrainOptions train = {};
 

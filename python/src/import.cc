@@ -21,11 +21,11 @@ namespace steelyard::python {
 void BindImport(nb::module_& module) {
   module.def(
       "import_file",
-      [](const std::string& path, const std::string& from) {
-        return Unwrap(ImportFile(path, {.from = from}));
+      [](const std::string& path, const std::string& from, bool as_module) {
+        return Unwrap(ImportFile(path, {.from = from, .as_module = as_module}));
       },
-      nb::arg("path"), nb::arg("importer") = "", nb::call_guard<nb::gil_scoped_release>(),
-      "The model in a file.");
+      nb::arg("path"), nb::arg("importer") = "", nb::arg("as_module") = false,
+      nb::call_guard<nb::gil_scoped_release>(), "The model in a file.");
   module.def(
       "importers",
       [] {

@@ -64,6 +64,7 @@ void BindOptionsOfWeighing(nb::module_& module) {
       .def_rw("devices", &WeighOptions::devices)
       .def_rw("alloc_conf", &WeighOptions::alloc_conf)
       .def_rw("as_module", &WeighOptions::as_module)
+      .def_rw("hold_variables", &WeighOptions::hold_variables)
       .def_prop_rw(
           "device", [](const WeighOptions& options) { return options.target.name; },
           [](WeighOptions& options, std::string_view name) {

@@ -708,7 +708,7 @@ class Document:
 
     def render(self, format: str, options: RenderOptions) -> str: ...
 
-def import_file(path: str, importer: str = '') -> Program:
+def import_file(path: str, importer: str = '', as_module: bool = False) -> Program:
     """The model in a file."""
 
 def importers() -> list[str]:
@@ -972,6 +972,12 @@ class WeighOptions:
 
     @as_module.setter
     def as_module(self, arg: bool, /) -> None: ...
+
+    @property
+    def hold_variables(self) -> bool: ...
+
+    @hold_variables.setter
+    def hold_variables(self, arg: bool, /) -> None: ...
 
     @property
     def device(self) -> str:

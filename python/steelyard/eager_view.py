@@ -64,7 +64,7 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         hook = self._module.register_forward_pre_hook(self._meet_inputs, with_kwargs=True)
         self._exits.callback(hook.remove)
         self._exits.enter_context(_nothing_is_traced())
-        self._exits.enter_context(_replaced(torch.autograd.Function, "apply", self._meet_function))
+        self._exits.enter_context(replaced(torch.autograd.Function, "apply", self._meet_function))
         super().__enter__()
         return self
 
@@ -164,7 +164,7 @@ def _run(func: Any, call: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
+def replaced(owner: Any, name: str, make: Callable[[Any], Any]) -> Iterator[None]:
     """Has `name` of `owner` be what `make` makes of it, where there is such a name."""
     kept = owner.__dict__.get(name)
     if kept is not None:  # older versions ask less
@@ -184,8 +184,8 @@ def _nothing_is_traced() -> Iterator[None]:
     def no() -> bool:
         return False
 
-    with contextlib.ExitStack() as replaced:
+    with contextlib.ExitStack() as answers:
         for name in ("is_compiling", "is_dynamo_compiling", "is_exporting"):
-            replaced.enter_context(_replaced(torch.compiler, name, lambda _: no))
-        replaced.enter_context(_replaced(torch._subclasses, "FakeTensor", lambda _: NoTensor))
+            answers.enter_context(replaced(torch.compiler, name, lambda _: no))
+        answers.enter_context(replaced(torch._subclasses, "FakeTensor", lambda _: NoTensor))
         yield

@@ -34,6 +34,11 @@ HINTS = (
         "dictionaries; a dataclass once torch.export.register_dataclass knows it.",
     ),
     (
+        r"Cache\b.*in output, which is not a known type",
+        "Keys and values are returned: without them the model is weighed, "
+        "model.config.use_cache = False.",
+    ),
+    (
         r"in output, which is not a known type",
         "Return tensors, alone or in tuples, lists and dictionaries; a dataclass once "
         "torch.export.register_dataclass knows it.",

@@ -116,9 +116,11 @@ def _prepared(
     examples = tuple(step.args if step and args is None else args or ())
     if not isinstance(module, torch.nn.Module):
         raise UsageError("only an nn.Module is run from Python", "model", "Try `steelyard run`.")
-    program = torch_bridge.program_of(module, examples)
-    options.weigh = weigh_options(_keywords(step))
-    options.weigh.path = type(module).__name__
+    weigh = weigh_options(_keywords(step))
+    train = weigh.train
+    program = torch_bridge.program_of(module, examples, train=train)
+    weigh.train, weigh.path = train, type(module).__name__
+    options.weigh = weigh
     given = [t for t in torch.utils._pytree.tree_leaves(examples) if isinstance(t, torch.Tensor)]
     named = dict(zip(_core.input_names(program), given, strict=False))
     tensors = dict(module.state_dict(keep_vars=True)) | dict(module.named_buffers())

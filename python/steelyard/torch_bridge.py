@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import FrameType
 from typing import Any, TextIO
 
@@ -26,12 +26,18 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from steelyard import _core
+from steelyard.checkpoints import Checkpoints
 from steelyard.eager_view import EagerView
 from steelyard.errors import ExportError, UsageError
 from steelyard.model_source import hint_for, place_of, said_by
 
 # What of a module is weighed: what it does when it runs, or what torch.export makes of it.
 PATHS = ("module", "exported")
+
+FUSES = (
+    "nn.TransformerEncoderLayer and nn.MultiheadAttention may run fused kernels without gradients, "
+    "which are weighed as the operators they are made of (torch.backends.mha)"
+)
 
 Twin = Callable[[torch.Tensor], torch.Tensor]
 
@@ -41,6 +47,11 @@ def takes(model: object) -> bool:
     return isinstance(model, (torch.nn.Module, ExportedProgram))
 
 
+def runs(model: object, as_: str | None) -> bool:
+    """Whether a module is weighed as it runs."""
+    return not isinstance(model, ExportedProgram) and as_ != "exported"
+
+
 def program_of(
     model: torch.nn.Module | ExportedProgram,
     args: Any = None,
@@ -48,8 +59,14 @@ def program_of(
     dynamic_shapes: Any = None,
     mode: str = "exported",
     as_: str | None = None,
+    train: _core.TrainOptions | None = None,
+    hold_variables: bool = False,
 ) -> _core.Program:
-    """Returns the program of a module, traced with these inputs, or of an exported one."""
+    """Returns the program of a module, traced with these inputs, or of an exported one.
+
+    What the module checkpoints in a training step is added to what `train` has recomputed. With
+    `hold_variables` the program holds tensors as long as the module's functions do.
+    """
     if as_ not in (None, *PATHS):
         raise UsageError(f'there is no "{as_}"', "as_", f"There are: {', '.join(PATHS)}.")
     if isinstance(model, ExportedProgram):
@@ -65,14 +82,27 @@ def program_of(
             "args",
             "Pass them as args=(input,) or kwargs={...}.",
         )
-    exported, functions = _traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module")
-    program = _read(exported, type(model).__name__)
-    if functions:
+    trains = train is not None and bool(train.optimizer)
+    exported, met = _traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module", trains)
+    program = _read(exported, type(model).__name__, hold_variables)
+    if met.functions:
         program.add_note(
             "autograd differentiates the forward pass of functions that have a backward pass of "
-            f"their own: {', '.join(functions)}"
+            f"their own: {', '.join(met.functions)}"
         )
+    in_training = mode == "train" or (mode == "exported" and model.training)
+    if not trains and not in_training and runs(model, as_) and _may_fuse(model):
+        program.add_note(FUSES)
+    if train is not None and met.checkpoints:
+        for note in met.checkpoints.join(train):
+            program.add_note(note)
     return program
+
+
+def _may_fuse(model: torch.nn.Module) -> bool:
+    fuses = (torch.nn.TransformerEncoderLayer, torch.nn.MultiheadAttention)
+    enabled = torch.backends.mha.get_fastpath_enabled()
+    return enabled and any(isinstance(module, fuses) for module in model.modules())
 
 
 def _refuse_scripted(model: torch.nn.Module) -> None:
@@ -91,12 +121,26 @@ def _refuse_scripted(model: torch.nn.Module) -> None:
         )
 
 
+@dataclasses.dataclass
+class _Met:
+    """What a module that is weighed as it runs does besides calling operators."""
+
+    functions: Collection[str] = ()  # their names that have a backward pass of their own
+    checkpoints: Checkpoints | None = None
+
+
 def _traced(
-    model: torch.nn.Module, args: Any, kwargs: Any, dynamic_shapes: Any, mode: str, as_: str
-) -> tuple[ExportedProgram, list[str]]:
+    model: torch.nn.Module,
+    args: Any,
+    kwargs: Any,
+    dynamic_shapes: Any,
+    mode: str,
+    as_: str,
+    trains: bool,
+) -> tuple[ExportedProgram, _Met]:
     """The module exported without reading or changing anything of it: along the path that libraries
-    take when they are traced, or, as "module", along the one that they take when they run. With the
-    names of the functions on the latter that have a backward pass of their own."""
+    take when they are traced, or, as "module", along the one that they take when they run. With
+    what was met on the latter."""
     model = getattr(model, "_orig_mod", model)  # what torch.compile was given
     on_cpu = all(tensor.device.type == "cpu" for tensor in _tensors_of(model))
     device = "cpu" if on_cpu else "meta"
@@ -111,13 +155,17 @@ def _traced(
             traced.enter_context(_said_once())
             if not on_cpu:
                 traced.enter_context(torch.device(device))
-            functions: dict[str, None] = {}
+            met = _Met()
             if as_ == "module":
-                functions = traced.enter_context(EagerView(untraced, examples)).functions
+                met.functions = traced.enter_context(EagerView(untraced, examples)).functions
+                traced.enter_context(torch.set_grad_enabled(trains))
+                met.checkpoints = traced.enter_context(Checkpoints())
             exported = torch.export.export(
                 untraced, *examples, dynamic_shapes=dynamic_shapes, strict=False
             )
-            return exported, list(functions)
+        if met.checkpoints:
+            met.checkpoints.mark(exported)
+        return exported, met
     except Exception as error:
         raise ExportError(
             f"PyTorch cannot export it: {said_by(error)}",
@@ -239,12 +287,12 @@ class _SharedTensors(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         return func(*args, **(kwargs or {}))
 
 
-def _read(exported: ExportedProgram, name: str) -> _core.Program:
+def _read(exported: ExportedProgram, name: str, as_module: bool = False) -> _core.Program:
     """Reads an exported program by way of a file without weights."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, f"{name}.pt2")  # noqa: PTH118
         torch.export.save(_without_weights(exported), path)
-        return _core.import_file(path)
+        return _core.import_file(path, as_module=as_module)
 
 
 def _without_weights(exported: ExportedProgram) -> ExportedProgram:

@@ -195,7 +195,13 @@ def weigh(
         return _weigh_config(model, options)
     bridge = _bridge_for(model)
     mode = keywords.get("mode", "exported")
-    program = bridge.program_of(model, args, kwargs, dynamic_shapes, mode, as_)
+    train = options.train
+    # What is compiled has no frames of Python's.
+    options.hold_variables = bridge.runs(model, as_) and options.runtime == "eager"
+    program = bridge.program_of(
+        model, args, kwargs, dynamic_shapes, mode, as_, train, options.hold_variables
+    )
+    options.train = train
     options.path = type(model).__name__
     return Weighing(_core.weigh(program, options))
 

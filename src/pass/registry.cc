@@ -114,8 +114,9 @@ constexpr std::array kPasses{
              .run = nullptr,
              .lower =
                  [](const Program& p, const PassOptions& o) {
+                   const bool holds = o.as_module || o.hold_variables;
                    return Decompose(p, o.target,
-                                    o.as_module ? Variables::kModules : Variables::kGenerated);
+                                    holds ? Variables::kModules : Variables::kGenerated);
                  }},
     PassInfo{
         .name = "cast_kernels",

@@ -24,6 +24,7 @@ PassOptions PassesOf(const WeighOptions& options) {
   PassOptions passes{.bind = options.bind,
                      .mode = options.mode,
                      .as_module = options.as_module,
+                     .hold_variables = options.hold_variables,
                      .train = options.train,
                      .amp = options.amp,
                      .target = options.target,

@@ -74,6 +74,22 @@ FrameLines::Line LineOf(std::string_view frame) {
   return line;
 }
 
+// Whether these are the paths of two modules of one list: "layers.0" and "layers.1".
+bool AreOfOneList(std::string_view a, std::string_view b) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t list = a.find_last_not_of(kDigits);
+  return list != std::string_view::npos && list + 1 < a.size() && a[list] == '.' &&
+         b.size() > list + 1 && b.substr(0, list + 1) == a.substr(0, list + 1) &&
+         b.find_first_not_of(kDigits, list + 1) == std::string_view::npos && a != b;
+}
+
+// Whether a statement says itself which of a list it takes: "self.layers[0](x)".
+bool NamesElements(std::string_view code) {
+  const std::size_t bracket = code.find('[');
+  return bracket != std::string_view::npos && bracket + 1 < code.size() &&
+         std::isdigit(static_cast<unsigned char>(code[bracket + 1])) != 0;
+}
+
 class Walk {
  public:
   Walk(const Program& program, const FrameLines& lines) : program_(program), lines_(lines) {
@@ -114,6 +130,7 @@ class Walk {
   void FindLastUses();
   // The calls of modules around a node, the outermost first.
   std::vector<CallId> CallsAround(CallId innermost) const;
+  bool TurnsLoop(std::span<const FrameLines::Line> lines, std::span<const CallId> calls) const;
   void Return(std::size_t depth);
   void FinishStatement(Function& function);
   void FindMistaken(const Function& function, std::size_t names);
@@ -126,7 +143,8 @@ class Walk {
   std::vector<ValueId> cast_from_;        // by value: the operand of a cast that did nothing
   std::vector<ValueId> made_;
   std::vector<Function> running_;
-  std::uint32_t node_ = 0;  // the last one visited
+  std::uint32_t node_ = 0;     // the last one visited
+  std::vector<CallId> calls_;  // the calls around that one
   std::vector<Departure> departures_;
   std::vector<Mistaken> mistaken_;
 };
@@ -191,6 +209,7 @@ void Walk::Visit(std::uint32_t node, std::uint32_t trace) {
     moved = function.line.number != lines[same].number;
     ++same;
   }
+  moved = moved || (same > 0 && TurnsLoop(lines.first(same), calls));
   Return(same);
   if (moved) {
     FinishStatement(running_.back());
@@ -204,6 +223,21 @@ void Walk::Visit(std::uint32_t node, std::uint32_t trace) {
     if (id != kNoId && program_.values[id].kind == ValueKind::kTensor) made_.push_back(id);
   }
   node_ = node;
+  calls_ = calls;
+}
+
+// Whether the innermost of these functions, which is at the line where it was, is there again: a
+// loop of one statement that calls one module of a list after the other.
+bool Walk::TurnsLoop(std::span<const FrameLines::Line> lines, std::span<const CallId> calls) const {
+  const auto forwards =
+      static_cast<std::size_t>(std::ranges::count(lines, kForward, &FrameLines::Line::function));
+  if (forwards >= calls.size() || forwards >= calls_.size()) return false;
+  const CallId before = calls_[forwards], now = calls[forwards];
+  if (before == now || NamesElements(lines.back().code)) return false;
+  const auto path = [&](CallId call) {
+    return program_.text(program_.modules[program_.calls[call].module].path);
+  };
+  return AreOfOneList(path(before), path(now));
 }
 
 // The functions from `depth` on return, the innermost first.

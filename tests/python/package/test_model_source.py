@@ -35,6 +35,10 @@ def test_nothing_is_said_where_nothing_is_known() -> None:
         (".numpy() is not supported for tensor subclasses.", "torch.library.custom_op"),
         ("Unsupported input type <class 'numpy.ndarray'>.", "torch.from_numpy"),
         ("Found <class 'Result'> in output, which is not a known type.", "Return tensors"),
+        (
+            "Found <class 'm.DynamicCache'> in output, which is not a known type.",
+            "config.use_cache",
+        ),
         ("a and b must have same reduction dim, but got [2, 5] X [4, 4].", "Are the shapes"),
     ],
 )

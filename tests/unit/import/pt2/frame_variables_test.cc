@@ -25,7 +25,8 @@ std::string Frame(int line, std::string_view code, std::string_view function = "
          "\n    " + std::string(code) + "\n  ";
 }
 
-// What a program becomes whose nodes have these traces; an empty one is none.
+// What a program becomes whose nodes have these traces; an empty one is none. The first call is the
+// model's, the others are those of its modules in the list "layers".
 std::string Held(std::string_view text, const std::vector<std::string>& traces,
                  const std::vector<CallId>& calls = {}) {
   Result<Program> program = ParseText(text, "net.txt");
@@ -35,7 +36,11 @@ std::string Held(std::string_view text, const std::vector<std::string>& traces,
     program->main().nodes[i].call = calls[i];
     while (calls[i] != kNoId && program->calls.size() <= calls[i]) {
       const bool is_root = program->calls.empty();
-      program->calls.push_back({.module = 0, .parent = is_root ? kNoId : CallId{0}});
+      Module module{.parent = 0};
+      module.path = program->strings.Intern("layers." + std::to_string(program->calls.size()));
+      const auto id = static_cast<ModuleId>(is_root ? 0 : program->modules.size());
+      if (!is_root) program->modules.push_back(module);
+      program->calls.push_back({.module = id, .parent = is_root ? kNoId : CallId{0}});
     }
   }
   FrameLines lines;
@@ -105,7 +110,19 @@ TEST(FrameVariables, CallsOfModulesTellRunsApart) {
   const std::string two = Frame(1, "x = layer(x)") + Frame(11, "return f(h)");
   const std::string held = Held(kChain, {one, two, one, two}, {1, 1, 2, 2});
   EXPECT_THAT(held, Not(HasSubstr("[%a]")));
-  EXPECT_THAT(held, Not(HasSubstr("[%b]")));
+  EXPECT_THAT(held, HasSubstr("%d = aten::relu(%c)\nsteelyard::leave([%b])\n"));  // the first x
+}
+
+// The second layer's call begins where the first layer's result has been given the name.
+TEST(FrameVariables, EachTurnOfALoopGivesItsNamesAnew) {
+  const auto held = [](std::string_view code) {
+    const std::string loop = Frame(2, code);
+    const std::string first = loop + Frame(10, "h = f(x)"), last = loop + Frame(11, "return f(h)");
+    return Held(kChain, {Frame(1, "x = f(x)"), first, last, first}, {0, 1, 1, 2});
+  };
+  const std::string_view given = "%c = aten::relu(%b)\nsteelyard::leave([%a])\n";
+  EXPECT_THAT(held("x = layer(x)"), HasSubstr(given));
+  EXPECT_THAT(held("x = self.layers[0](x) + self.layers[1](x)"), Not(HasSubstr(given)));
 }
 
 TEST(FrameVariables, ResultsOfAStatementHaveItsNamesInTheirOrder) {
