@@ -50,6 +50,16 @@ TEST(CacheTest, ATokenIsAppendedToWhatWasKept) {
   EXPECT_THAT(text, HasSubstr(" cache"));
 }
 
+TEST(CacheTest, BeamsHoldCopiesOfAWindow) {
+  CacheLayer layer = kLayer;
+  layer.window = 4;
+  for (const bool after_prompt : {true, false}) {
+    const std::string text =
+        TextOf({.past = 9, .tokens = 1, .after_prompt = after_prompt, .reorders = true}, layer);
+    EXPECT_THAT(text, HasSubstr("%past_key_values.0.key: f32[2,2,3,8]")) << text;
+  }
+}
+
 TEST(CacheTest, AWindowIsAViewOfWhatWasGiven) {
   CacheLayer layer = kLayer;
   layer.window = 4;
