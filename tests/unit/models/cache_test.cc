@@ -33,7 +33,7 @@ TEST(CacheTest, WithoutAGenerationStatesStayAsTheyAre) {
   EXPECT_EQ(KeysGiven(test.net, kLayer), 0);
   KeepCaches(test.net);
   Leave(test.net, {key});
-  EXPECT_EQ(test.builder.Here(), 0U);
+  EXPECT_EQ(test.builder.Here().calls, 0U);
 }
 
 TEST(CacheTest, APromptIsCopiedIntoTheCache) {
