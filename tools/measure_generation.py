@@ -24,9 +24,11 @@ warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
 
 CONFIGS = Path(__file__).resolve().parents[1] / "tests/data/hf"
-# Folder of the config: batch, tokens of the prompt, tokens that are written, and beams.
+# Folder of the config, with "-beams" where it is measured with one beam too: batch, tokens of the
+# prompt, tokens that are written, and beams.
 MODELS: dict[str, tuple[int, int, int, int]] = {
     "mistral-a": (2, 13, 6, 1),
+    "mistral-a-beams": (1, 9, 5, 2),
     "qwen2-a": (2, 4, 7, 1),
     "qwen3-a": (3, 5, 4, 1),
     "gemma-a": (2, 5, 4, 1),
@@ -64,6 +66,7 @@ MODELS: dict[str, tuple[int, int, int, int]] = {
     "stablelm-a": (2, 6, 4, 1),
     "seed_oss-a": (2, 5, 4, 1),
     "starcoder2-a": (2, 9, 5, 1),
+    "starcoder2-a-beams": (1, 4, 6, 3),
 }
 # Types whose scores sdpa cannot make.
 EAGER = ("gemma2", "bloom", "gpt_oss")
@@ -84,7 +87,7 @@ class Generation:
 
     def __init__(self, name: str) -> None:
         self.batch, self.prompt, self.tokens, self.beams = MODELS[name]
-        config = transformers.AutoConfig.from_pretrained(CONFIGS / name)
+        config = transformers.AutoConfig.from_pretrained(CONFIGS / name.removesuffix("-beams"))
         self.make = getattr(transformers, config.architectures[0])
         attention = "eager" if config.model_type in EAGER else "sdpa"
         config.use_cache = True
@@ -125,14 +128,14 @@ def measure(model: str, folder: Path) -> None:
         "calls": {},
     }
 
-    def step(tokens: int, last: bool) -> None:
+    def step(tokens: int) -> None:
         run.call(tokens)
-        if run.beams > 1 and last:
+        if run.beams > 1:
             run.reorder()
 
     # PyTorch tells how much it frees only of what was allocated while it was watched.
     def record(name: str, tokens: int) -> None:
-        events = events_of(lambda: step(tokens, name != "prompt"))
+        events = events_of(lambda: step(tokens))
         truth["calls"][name] = {"events": events, "held": held(run.cache)}
 
     record("prompt", run.prompt)

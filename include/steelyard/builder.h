@@ -165,9 +165,12 @@ class Builder {
   // The same with arguments that are only known at run time.
   std::vector<Tensor> Invoke(std::string_view op, std::size_t results, std::span<const Arg> args);
   // A body of calls, as an operand of an operator that runs it: `body` is given `inputs` tensors
-  // and gives what the graph returns. It may use no tensor from outside.
+  // and gives what the graph returns. It may use no tensor from outside, unless `Capture` is told.
   Arg Graph(std::size_t inputs,
             const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body);
+  // Lets bodies that an operator chooses from use tensors from outside: those become operands of
+  // all of them, after the ones that they have, and are what the operator is to be given.
+  std::vector<Tensor> Capture(std::span<const Arg> graphs);
   // States what a result is, where nothing else can: of an operator without a row, or whose sizes
   // the data decide. A row that finds other sizes is not believed, and the report says so.
   void State(Tensor result, DType dtype, const Shape& sizes);
@@ -182,10 +185,16 @@ class Builder {
   // --- Taking back ------------------------------------------------------------------------------
   // Where the program ends now. What is called after it can be taken back, so that a writer may
   // try; results of calls that were taken back are not to be used.
-  std::size_t Here() const { return program_.graphs[graph_].nodes.size(); }
+  struct Place {
+    std::size_t calls = 0, graphs = 0;
+  };
+  Place Here() const { return {program_.graphs[graph_].nodes.size(), program_.graphs.size()}; }
   // What the next tensor's id is at least.
   ValueId NextValue() const { return static_cast<ValueId>(program_.values.size()); }
-  void TakeBack(std::size_t to) { program_.graphs[graph_].nodes.resize(to); }
+  void TakeBack(const Place& to) {
+    program_.graphs.resize(to.graphs);
+    program_.graphs[graph_].nodes.resize(to.calls);
+  }
 
   // Something the report is to say, a line.
   void Note(std::string_view line) { program_.notes.push_back(program_.strings.Intern(line)); }
@@ -211,6 +220,7 @@ class Builder {
   Tensor AddUnsized(std::string_view stem);
   void Refuse(std::string message, std::string_view place);
   bool Owns(ValueId value, std::string_view place);
+  void EachOperand(GraphId graph, const std::function<void(Argument*)>& visit);
 
   Program program_;
   GraphId graph_ = 0;  // that calls are added to

@@ -82,7 +82,8 @@ std::int64_t CommonScales(const CacheNumberRow* numbers) {
 // newest as they are until there are enough of them (QuantizedLayer.update), which begins behind
 // the prompt.
 CacheBytes Dynamic(const CacheLayer& layer, const CacheUse& use) {
-  const std::int64_t tokens = TokensStored(layer, use.past, use.tokens);
+  const std::int64_t tokens =
+      use.reorders ? TokensHeld(layer, use.seen()) : TokensStored(layer, use.past, use.tokens);
   if (use.numbers == nullptr) {
     return {.all = BytesOfTokens(layer, tokens, use.dtype, nullptr) * use.sequences};
   }

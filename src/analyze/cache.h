@@ -40,6 +40,7 @@ struct CacheUse {
   std::int64_t most = 0;    // tokens that each will have seen at the end
   std::int64_t block = 1;   // of a paged cache, in tokens
   std::int64_t shared = 0;  // tokens that all begin with
+  bool reorders = false;    // beams were chosen, whose caches are copies
   DType dtype = DType::kFloat32;
   const CacheNumberRow* numbers = nullptr;
   std::int64_t seen() const { return past + tokens; }

@@ -163,6 +163,14 @@ class Joining {
     return {};
   }
 
+  std::string_view HowStored() const {
+    const bool halves = std::ranges::all_of(model_.packings, [&](const Packing& packing) {
+      const std::string_view name = model_.text(packing.name);
+      return name == NameOf(DType::kFloat16) || name == NameOf(DType::kBFloat16);
+    });
+    return halves ? "16-bit" : "quantised";
+  }
+
   void AddNote() {
     std::int64_t most = 0;
     for (const ValueId id : packed_) {
@@ -170,10 +178,10 @@ class Joining {
       most = std::max(most, StorageBytes(value.dtype, model_.sizes(id), model_.strides(id)));
     }
     model_.notes.push_back(model_.strings.Intern(fmt::format(
-        "A layer of quantised weights is one kernel, which unpacks them as it multiplies, as "
+        "A layer of {} weights is one kernel, which unpacks them as it multiplies, as "
         "bitsandbytes' of four bits does on the CPU. Its scratch is not told; one that unpacks a "
         "weight before it multiplies holds up to {} more.",
-        Format(most, Unit::kBytes))));
+        HowStored(), Format(most, Unit::kBytes))));
   }
 
   Program model_;

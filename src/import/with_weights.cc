@@ -106,7 +106,7 @@ Status CheckNumbers(const Program& built, const Program& weights) {
       "metadata", "Put the config.json of the model into a folder with it, and name the folder."));
 }
 
-// Matrices of halves in the file of a quantised model stay halves.
+// Matrices of halves, of a model that computes in float32, stay halves.
 void PackHalves(Program* weights) {
   for (NamedTensor& stored : weights->parameters) {
     const Value& value = weights->values[stored.value];
@@ -119,25 +119,58 @@ void PackHalves(Program* weights) {
   }
 }
 
+// What the matrices of a model that was built are, and what is made of them.
+DType ComputedIn(const Program& built) {
+  for (const NamedTensor& parameter : built.parameters) {
+    const Value& value = built.values[parameter.value];
+    if (value.rank >= 2) return value.dtype;
+  }
+  return DType::kFloat32;
+}
+
+void NoteDescribed(const Importer& reader, std::string_view how, Program* program) {
+  program->notes.push_back(program->strings.Intern(
+      fmt::format("The model is built of the file's metadata, {}: {} weighs its weights alone.",
+                  how, Alone(reader))));
+}
+
+// Of a file in which halves are beside float32, but whose model has layers that are made of no
+// packed weights, as GPT-2's.
+Result<Program> BuildInOneDType(const Importer& reader, const std::string& config,
+                                ImportOptions options, const Program& weights) {
+  options.dtype = ComputedIn(weights);
+  SY_ASSIGN_OR_RETURN(Program built, BuildOfConfig(config, "metadata", options));
+  NoteDescribed(reader,
+                fmt::format("and all of it is {0}, as the file's matrices are: its layers are not "
+                            "known to run on them beside float32, so weights that the file has in "
+                            "another dtype count as {0}",
+                            NameOf(*options.dtype)),
+                &built);
+  return built;
+}
+
 Result<Program> BuildDescribed(const Importer& reader, const std::string& path,
                                const ImportOptions& options, const Program& weights) {
   SY_ASSIGN_OR_RETURN(const std::string config, reader.config(path, weights));
   SY_ASSIGN_OR_RETURN(Program built, BuildOfConfig(config, "metadata", options));
   SY_RETURN_IF_ERROR(CheckNumbers(built, weights));
-  if (weights.packings.empty() || options.dtype || options.training || options.labelled) {
-    const std::string as = weights.packings.empty() ? "" : ", as if it were not quantised";
-    built.notes.push_back(built.strings.Intern("The model is built of the file's metadata" + as +
-                                               ": " + Alone(reader) +
-                                               " weighs its weights alone."));
+  const DType computed = ComputedIn(built);
+  const bool quantised = !weights.packings.empty();
+  if (options.dtype || options.training || options.labelled) {
+    const std::string as = quantised ? "as if it were not quantised, in" : "and all of it is";
+    NoteDescribed(reader, fmt::format("{} {}", as, NameOf(computed)), &built);
     return built;
   }
   Program stored = weights;
-  PackHalves(&stored);
-  SY_ASSIGN_OR_RETURN(Program joined, JoinedByName(std::move(built), std::move(stored)));
-  joined.notes.push_back(joined.strings.Intern(
-      "The model is built of the file's metadata, and what is computed is float32, as in "
-      "llama.cpp: " +
-      Alone(reader) + " weighs its weights alone."));
+  if (computed == DType::kFloat32) PackHalves(&stored);
+  if (stored.packings.empty()) {
+    NoteDescribed(reader, fmt::format("and all of it is {}", NameOf(computed)), &built);
+    return built;
+  }
+  Result<Program> joined = JoinedByName(std::move(built), std::move(stored));
+  if (!joined && !quantised) return BuildInOneDType(reader, config, options, weights);
+  SY_RETURN_IF_ERROR(joined);
+  NoteDescribed(reader, "and what is computed is float32, as in llama.cpp", &*joined);
   return joined;
 }
 

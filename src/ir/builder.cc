@@ -5,6 +5,8 @@
 #include "steelyard/builder.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "ir/symbolic_layout.h"
@@ -219,6 +221,24 @@ std::vector<Builder::Tensor> Builder::Invoke(std::string_view op, std::size_t re
   return tensors;
 }
 
+namespace {
+
+// Calls are added to another graph as long as it lives.
+class Inside {
+ public:
+  Inside(GraphId* current, GraphId graph)
+      : current_(current), outer_(std::exchange(*current, graph)) {}
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  ~Inside() { *current_ = outer_; }
+
+ private:
+  GraphId* current_;
+  GraphId outer_;
+};
+
+}  // namespace
+
 Builder::Arg Builder::Graph(
     std::size_t inputs,
     const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& body) {
@@ -229,15 +249,61 @@ Builder::Arg Builder::Graph(
     operands.push_back(AddUnsized("operand"));
     program_.graphs[id].inputs.push_back(operands.back().id);
   }
-  const GraphId outer = std::exchange(graph_, id);
-  for (const Tensor& result : body(operands)) {
-    const bool owned = !result.defined() || Owns(result.id, "a graph's results");
-    program_.graphs[id].outputs.push_back(owned ? Arg(result).argument_ : Argument::None());
+  {
+    const Inside inside(&graph_, id);
+    for (const Tensor& result : body(operands)) {
+      const bool owned = !result.defined() || Owns(result.id, "a graph's results");
+      program_.graphs[id].outputs.push_back(owned ? Arg(result).argument_ : Argument::None());
+    }
   }
-  graph_ = outer;
   Arg out(std::nullopt);
   out.argument_ = Argument::OfGraph(id);
   return out;
+}
+
+void Builder::EachOperand(GraphId graph, const std::function<void(Argument*)>& visit) {
+  const std::function<void(Argument*)> deep = [&](Argument* argument) {
+    if (argument->kind == ArgKind::kValue) visit(argument);
+    if (argument->kind != ArgKind::kList) return;
+    for (std::uint32_t i = 0; i < argument->list.count; ++i) {
+      deep(&program_.arguments[argument->list.begin + i]);
+    }
+  };
+  for (const Node& node : program_.graphs[graph].nodes) {
+    for (std::uint32_t i = 0; i < node.arguments.count; ++i) {
+      deep(&program_.arguments[node.arguments.begin + i]);
+    }
+  }
+  for (Argument& output : program_.graphs[graph].outputs) deep(&output);
+}
+
+std::vector<Builder::Tensor> Builder::Capture(std::span<const Arg> graphs) {
+  std::vector<Tensor> captured;
+  std::unordered_set<ValueId> known;
+  for (const Arg& arg : graphs) {
+    const auto& graph = program_.graphs[arg.argument_.graph];
+    std::unordered_set<ValueId> made(graph.inputs.begin(), graph.inputs.end());
+    for (const Node& node : graph.nodes) {
+      for (const ValueId result : program_.results(node)) made.insert(result);
+    }
+    EachOperand(arg.argument_.graph, [&](Argument* operand) {
+      if (made.contains(operand->value) || !known.insert(operand->value).second) return;
+      captured.push_back({operand->value});
+    });
+  }
+  for (const Arg& arg : graphs) {
+    std::unordered_map<ValueId, ValueId> operands;
+    for (const Tensor& tensor : captured) {
+      const ValueId operand = AddUnsized("operand").id;
+      operands.emplace(tensor.id, operand);
+      program_.graphs[arg.argument_.graph].inputs.push_back(operand);
+    }
+    EachOperand(arg.argument_.graph, [&](Argument* operand) {
+      const auto found = operands.find(operand->value);
+      if (found != operands.end()) operand->value = found->second;
+    });
+  }
+  return captured;
 }
 
 void Builder::State(Tensor result, DType dtype, const Shape& sizes) {

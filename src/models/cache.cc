@@ -25,7 +25,9 @@ struct Past {
 Past PastOf(Net& net, const CacheLayer& layer, std::int64_t width, const std::string& name) {
   const CacheStep& step = *net.options.cache;
   const std::int64_t last = step.after_prompt ? step.past : 1;
-  const std::int64_t stored = TokensStored(layer, step.past - last, last);
+  // Beams that were chosen hold copies of what a window keeps, and of no more.
+  const std::int64_t stored =
+      step.reorders ? TokensHeld(layer, step.past) : TokensStored(layer, step.past - last, last);
   const Tensor all =
       net.b.Input(name, net.dtype(), {net.batch, layer.heads, stored, width}, Role::kCache);
   const std::int64_t held = TokensHeld(layer, step.past);

@@ -54,6 +54,10 @@ Status CheckSizes(const GenerateOptions& generate) {
   return {};
 }
 
+CacheStep PromptStep(const GenerateOptions& generate) {
+  return {.tokens = generate.prompt, .reorders = generate.beams > 1};
+}
+
 CacheStep StepAfter(const GenerateOptions& generate, std::int64_t past) {
   return {.past = past,
           .tokens = 1,
@@ -80,7 +84,7 @@ class Calls {
     bind.batch = prompts * generate_.beams;
     told_ = std::make_unique<Generation>();
     Weighing explained;
-    SY_RETURN_IF_ERROR(Add("prompt", {.tokens = generate_.prompt}, bind, &explained));
+    SY_RETURN_IF_ERROR(Add("prompt", PromptStep(generate_), bind, &explained));
     if (generate_.tokens > 1) {
       const std::int64_t final = generate_.prompt + generate_.tokens - 2;
       SY_RETURN_IF_ERROR(Add("first", StepAfter(generate_, generate_.prompt), bind, &explained));
@@ -115,6 +119,7 @@ class Calls {
             .most = generate_.prompt + generate_.tokens - 1,
             .block = generate_.block,
             .shared = generate_.shared_prefix,
+            .reorders = generate_.beams > 1,
             .dtype = dtype_,
             .numbers = numbers_};
   }
@@ -240,7 +245,7 @@ class Calls {
 }  // namespace
 
 CacheStep LastCall(const GenerateOptions& generate) {
-  if (generate.tokens == 1) return {.tokens = generate.prompt};
+  if (generate.tokens == 1) return PromptStep(generate);
   return StepAfter(generate, generate.prompt + generate.tokens - 2);
 }
 

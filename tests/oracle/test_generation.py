@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,11 @@ CASES = [
 ]
 
 
+def config_of(name: str) -> Path:
+    """Some are measured with several beams, too."""
+    return ROOT / "tests/data/hf" / name.removesuffix("-beams")
+
+
 def weighed(name: str, step: str, weigh: Weigh) -> tuple[dict[str, Any], dict[str, Any]]:
     """What was measured of a call, and the report of a generation that ends with it."""
     truth = json.loads((ROOT / f"tests/data/generation/{name}.truth.json").read_text())
@@ -32,7 +38,7 @@ def weighed(name: str, step: str, weigh: Weigh) -> tuple[dict[str, Any], dict[st
     asked = ["--batch", str(truth["batch"]), "--generate", f"{truth['prompt']}+{tokens}"]
     if truth["beams"] > 1:
         asked += ["--beams", str(truth["beams"])]
-    return truth["calls"][step], weigh(ROOT / "tests/data/hf" / name, "--events", *asked)
+    return truth["calls"][step], weigh(config_of(name), "--events", *asked)
 
 
 def of_operators(events: list[list[Any]]) -> list[tuple[str, int]]:
@@ -67,7 +73,7 @@ def test_a_call_is_what_transformers_runs(name: str, step: str, weigh: Weigh) ->
 def test_a_forward_pass_that_keeps_keys_and_values(name: str, weigh: Weigh) -> None:
     truth = json.loads((ROOT / f"tests/data/generation/{name}.truth.json").read_text())
     sizes = ("--batch", str(truth["batch"] * truth["beams"]), "--seq", str(truth["prompt"]))
-    report = weigh(ROOT / "tests/data/hf" / name, "--events", "--use-cache", *sizes)
+    report = weigh(config_of(name), "--events", "--use-cache", *sizes)
     wanted = of_operators(truth["use_cache"]["events"])
     assert of_operators(report["memory"]["events"]) == wanted
 

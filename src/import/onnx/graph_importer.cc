@@ -156,7 +156,7 @@ void GraphImporter::RunNodes(const std::vector<NodeProto>& nodes, Environment& e
 
 void GraphImporter::RunNode(const NodeProto& node, Environment& environment) {
   if (node.op.empty()) throw Refusal{InvalidInput("a node names no operator", PlaceOf(node))};
-  const std::size_t before = workshop_.builder.Here();
+  const Builder::Place before = workshop_.builder.Here();
   try {
     if (Translate(node, environment)) return;
   } catch (const Untranslatable& why) {

@@ -62,4 +62,10 @@ Dim Workshop::FreshSymbol() {
   return Symbol(name);
 }
 
+void Workshop::NoteOnce(std::string_view line) {
+  if (std::ranges::find(noted_, line) != noted_.end()) return;
+  noted_.emplace_back(line);
+  builder.Note(line);
+}
+
 }  // namespace steelyard::onnx

@@ -63,6 +63,8 @@ class Workshop {
   // A size that only the data tell, or that the file names; the same name is the same size.
   Dim Symbol(std::string_view name);
   Dim FreshSymbol();
+  // Something the report is to say of all nodes of a kind, once.
+  void NoteOnce(std::string_view line);
 
  private:
   Tensor Computed(const Item& item);
@@ -70,6 +72,7 @@ class Workshop {
   std::deque<Item> items_;
   std::unordered_map<std::string, Dim> symbols_;
   int fresh_ = 0;
+  std::vector<std::string> noted_;
 };
 
 }  // namespace steelyard::onnx

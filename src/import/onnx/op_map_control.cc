@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control flow whose way is known when the file is read, and lists of tensors. Loops run step by
-// step; PyTorch's program has no loops either, once it is exported.
+// Control flow, and lists of tensors. A branch that is known when the file is read is the only one;
+// others are graphs that are chosen from. Loops run step by step; PyTorch's program has no loops
+// either, once it is exported.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "import/onnx/op_map.h"
@@ -17,10 +19,63 @@ constexpr std::int64_t kMostSteps = 256;
 
 // --- Branches and loops -------------------------------------------------------------------------
 
+// A graph that may run, and what it gives.
+struct Branch {
+  Builder::Arg graph = std::nullopt;
+  std::vector<Like> results = {};
+};
+
+Branch BranchOf(Call& call, std::string_view name) {
+  Branch out;
+  out.graph = call.workshop().builder.Graph(0, [&](const std::vector<Tensor>&) {
+    std::vector<Tensor> tensors;
+    for (Item* item : call.run_graph(call.graph(name), {})) {
+      if (!item->dtype || !item->shape) Call::GiveUp("a branch's result of unknown shape");
+      tensors.push_back(call.workshop().TensorOf(*item));
+      out.results.push_back({*item->dtype, *item->shape});
+    }
+    return tensors;
+  });
+  return out;
+}
+
+// What either branch gives: a size that they differ in is that of the one that runs.
+Like EitherOf(Call& call, const Like& one, const Like& other) {
+  if (one.dtype != other.dtype || one.shape.size() != other.shape.size()) {
+    Call::GiveUp("its branches give other dtypes or numbers of dimensions");
+  }
+  Like out = one;
+  for (std::size_t i = 0; i < out.shape.size(); ++i) {
+    if (out.shape[i] != other.shape[i]) out.shape[i] = call.workshop().FreshSymbol();
+  }
+  return out;
+}
+
+// Which branch runs is told by sizes, when they are bound, or only by the data.
+void Choose(Call& call) {
+  const Branch if_true = BranchOf(call, "then_branch"), if_false = BranchOf(call, "else_branch");
+  const std::size_t count = if_true.results.size();
+  if (if_false.results.size() != count) Call::GiveUp("its branches give other numbers of results");
+  std::vector<Like> results;
+  for (std::size_t i = 0; i < count; ++i) {
+    results.push_back(EitherOf(call, if_true.results[i], if_false.results[i]));
+  }
+  const std::array graphs{if_true.graph, if_false.graph};
+  const std::vector<Tensor> operands = call.workshop().builder.Capture(graphs);
+  const bool of_sizes = call.numbers(0) && call.numbers(0)->size() == 1;
+  const std::vector<Tensor> given =
+      of_sizes ? call.EmitMany("steelyard::if", count, call.numbers(0)->front(), if_true.graph,
+                               if_false.graph, operands)
+               : call.EmitMany("higher_order::cond", count, call.tensor(0), if_true.graph,
+                               if_false.graph, operands);
+  for (std::size_t i = 0; i < count; ++i) call.Give(given[i], results[i]);
+}
+
 void If(Call& call) {
-  const std::vector<std::int64_t> condition = call.known_integers(0);
-  if (condition.size() != 1) Call::GiveUp("the condition is no number");
-  const std::string_view branch = condition.at(0) != 0 ? "then_branch" : "else_branch";
+  const std::optional<std::vector<Dim>> condition = call.numbers(0);
+  const bool known = condition && condition->size() == 1 && condition->front().is_number();
+  if (!known) return Choose(call);
+  const std::string_view branch = condition->front().number() != 0 ? "then_branch" : "else_branch";
   for (Item* item : call.run_graph(call.graph(branch), {})) call.GiveItem(*item);
 }
 
@@ -37,13 +92,31 @@ void GiveStacked(Call& call, const std::vector<Item*>& steps) {
   call.Give(call.Emit("aten::stack", parts, 0), {*first.dtype, to});
 }
 
-// Whether a loop goes on, as its condition says.
-bool GoesOn(const Item* condition) {
+// Whether a loop goes on, as its condition says; nothing where only the data tell.
+std::optional<bool> GoesOn(const Item* condition) {
   if (condition == nullptr) return true;
   const bool known = condition->numbers && condition->numbers->size() == 1 &&
                      condition->numbers->front().is_number();
-  if (!known) Call::GiveUp("how often the loop runs depends on data");
+  if (!known) return std::nullopt;
   return condition->numbers->front() != Dim(0);
+}
+
+// How often a loop may run: once is weighed where only the data tell.
+std::int64_t MostSteps(Call& call) {
+  if (!call.has(0)) return kMostSteps + 1;
+  if (call.numbers(0)) return call.known_integers(0).at(0);
+  call.workshop().NoteOnce("Loop: how often one runs depends on data; one step of it is weighed");
+  return 1;
+}
+
+// Whether a step is weighed although only the data tell if it runs: all those that there can be,
+// or the first where there is no end to them.
+bool StepsByData(Call& call, std::int64_t step, std::int64_t times) {
+  const bool bounded = times <= kMostSteps;
+  call.workshop().NoteOnce(
+      bounded ? "Loop: when one ends depends on data; all steps that it may take are weighed"
+              : "Loop: how often one runs depends on data; one step of it is weighed");
+  return bounded || step == 0;
 }
 
 Item& NumberItem(Call& call, std::int64_t number) {
@@ -65,13 +138,15 @@ Item& TrueItem(Call& call) {
 // Times, condition, carried; the body takes the step's number, the condition and what is carried.
 void Loop(Call& call) {
   const std::string_view body = call.graph("body");
-  const std::int64_t times = call.has(0) ? call.known_integers(0).at(0) : kMostSteps + 1;
+  const std::int64_t times = MostSteps(call);
   std::vector<Item*> carried = call.items(2, call.count());
   const std::size_t kept = carried.size();
   if (call.wanted() < kept) Call::GiveUp("fewer results than are carried");
   std::vector<std::vector<Item*>> stacked(call.wanted() - kept);
   Item* condition = call.has(1) ? &call.item(1) : nullptr;
-  for (std::int64_t step = 0; step < times && GoesOn(condition); ++step) {
+  for (std::int64_t step = 0; step < times; ++step) {
+    const std::optional<bool> goes_on = GoesOn(condition);
+    if (!goes_on ? !StepsByData(call, step, times) : !*goes_on) break;
     if (step == kMostSteps) Call::GiveUp("a loop of more than 256 steps");
     std::vector<Item*> operands{&NumberItem(call, step),
                                 condition != nullptr ? condition : &TrueItem(call)};

@@ -373,13 +373,17 @@ class Writer {
     if (FindTensor("rope_factors_long.weight")) {
       Add("rope_scaling", R"({"rope_type": "longrope"})");
     }
-    Add("dtype", Quoted(DTypeOfAll(*tokens)));
+    Add("dtype", Quoted(DTypeOfAll(weights_.values[tokens->value].dtype)));
     return {};
   }
 
-  std::string_view DTypeOfAll(const NamedTensor& tokens) const {
-    const bool quantised = !weights_.packings.empty();
-    return NameOf(quantised ? DType::kFloat32 : weights_.values[tokens.value].dtype);
+  // What llama.cpp computes in, unless all weights are of one dtype.
+  std::string_view DTypeOfAll(DType dtype) const {
+    const bool one = weights_.packings.empty() &&
+                     std::ranges::all_of(weights_.parameters, [&](const NamedTensor& parameter) {
+                       return weights_.values[parameter.value].dtype == dtype;
+                     });
+    return NameOf(one ? dtype : DType::kFloat32);
   }
 
   const GgufMetadata& metadata_;

@@ -30,6 +30,17 @@ Program Weights(std::int64_t tokens) {
   return program;
 }
 
+// As a file of halves is: its table in bfloat16, its norm in float32.
+Program Halves() {
+  Builder b("Weights");
+  b.Parameter("token_embd.weight", DType::kBFloat16, {8, 4});
+  b.Parameter("output_norm.weight", DType::kFloat32, {4});
+  Program program = *std::move(b).Build();
+  program.has_graph = false;
+  return program;
+}
+
+Result<Program> ReadHalves(const std::string&, const ImportOptions&) { return Halves(); }
 Result<Program> ReadEight(const std::string&, const ImportOptions&) { return Weights(8); }
 Result<Program> ReadNine(const std::string&, const ImportOptions&) { return Weights(9); }
 Result<std::string> Config(const std::string&, const Program&) { return std::string(kConfig); }
@@ -49,6 +60,26 @@ TEST(DescribedByWeights, IsTheModelWithItsWeightsAsTheyAreStored) {
   EXPECT_EQ(program->text(program->parameters[0].name), "model.embed_tokens.weight");
   EXPECT_EQ(program->stored_as(program->parameters[0]), "q8_0");
   EXPECT_EQ(program->stored_bytes(program->parameters[0]), 40);
+}
+
+TEST(DescribedByWeights, KeepsHalvesBesideFloats) {
+  const Result<Program> program = DescribedByWeights(Reading(ReadHalves), "file", {});
+  ASSERT_TRUE(program) << Describe(program.error());
+  EXPECT_EQ(program->stored_as(program->parameters[0]), "bfloat16");
+  EXPECT_EQ(program->stored_bytes(program->parameters[0]), 8 * 4 * 2);
+  EXPECT_EQ(program->stored_bytes(program->parameters[1]), 4 * 4);
+  ASSERT_FALSE(program->notes.empty());
+  EXPECT_THAT(std::string(program->text(program->notes.back())),
+              HasSubstr("what is computed is float32"));
+}
+
+TEST(DescribedByWeights, IsOfOneDTypeWhereThatIsAskedFor) {
+  const Result<Program> program =
+      DescribedByWeights(Reading(ReadHalves), "file", {.dtype = DType::kBFloat16});
+  ASSERT_TRUE(program) << Describe(program.error());
+  EXPECT_TRUE(program->packings.empty());
+  EXPECT_THAT(std::string(program->text(program->notes.back())),
+              HasSubstr("and all of it is bfloat16"));
 }
 
 TEST(DescribedByWeights, IsTrainedAsIfItWereNotQuantised) {

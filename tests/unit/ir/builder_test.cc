@@ -94,6 +94,24 @@ TEST(Builder, AGraphIsAnOperand) {
   EXPECT_THAT(text, HasSubstr("%relu = aten::relu(%operand)\n  return %relu"));
 }
 
+TEST(Builder, GraphsTakeWhatTheyUseFromOutside) {
+  Builder b("M");
+  const Builder::Tensor x = b.Input("x", DType::kFloat32, {4});
+  const Builder::Tensor y = b.Input("y", DType::kFloat32, {4});
+  const auto none = [](auto body) {
+    return [body](const std::vector<Builder::Tensor>&) { return std::vector{body()}; };
+  };
+  const Builder::Arg graphs[] = {b.Graph(0, none([&] { return b.Call("aten::add.Tensor", y, y); })),
+                                 b.Graph(0, none([&] { return x; }))};
+  const std::vector<Builder::Tensor> operands = b.Capture(graphs);
+  ASSERT_EQ(operands.size(), 2u);
+  b.Return(b.Call("higher_order::cond", true, graphs[0], graphs[1], operands));
+  const std::string text = Print(std::move(b).Build().value());
+  EXPECT_THAT(text, HasSubstr("cond(True, @1, @2, [%y, %x])"));
+  EXPECT_THAT(text, HasSubstr("aten::add.Tensor(%operand, %operand)"));
+  EXPECT_THAT(text, HasSubstr("return %operand_3")) << "x, the second of the second graph";
+}
+
 TEST(Builder, ATiedNameIsTheSameTensor) {
   Builder b("M");
   const Builder::Tensor weight = b.Parameter("embed.weight", DType::kFloat32, {10, 4});
@@ -133,7 +151,7 @@ TEST(Builder, WhatIsWrongIsSaidOnceAtTheEnd) {
 TEST(Builder, WhatAWriterTriedCanBeTakenBack) {
   Builder b("M");
   const Builder::Tensor x = b.Input("x", DType::kFloat32, {4});
-  const std::size_t here = b.Here();
+  const Builder::Place here = b.Here();
   b.Call("aten::relu", x);
   b.TakeBack(here);
   b.Return(b.Call("aten::tanh", x));

@@ -33,7 +33,7 @@ TEST(CacheTest, WithoutAGenerationStatesStayAsTheyAre) {
   EXPECT_EQ(KeysGiven(test.net, kLayer), 0);
   KeepCaches(test.net);
   Leave(test.net, {key});
-  EXPECT_EQ(test.builder.Here(), 0U);
+  EXPECT_EQ(test.builder.Here().calls, 0U);
 }
 
 TEST(CacheTest, APromptIsCopiedIntoTheCache) {
@@ -48,6 +48,16 @@ TEST(CacheTest, ATokenIsAppendedToWhatWasKept) {
   EXPECT_THAT(text, HasSubstr("f32[2,2,7,8]"));
   EXPECT_THAT(text, HasSubstr("f32[2,2,7,4]"));
   EXPECT_THAT(text, HasSubstr(" cache"));
+}
+
+TEST(CacheTest, BeamsHoldCopiesOfAWindow) {
+  CacheLayer layer = kLayer;
+  layer.window = 4;
+  for (const bool after_prompt : {true, false}) {
+    const std::string text =
+        TextOf({.past = 9, .tokens = 1, .after_prompt = after_prompt, .reorders = true}, layer);
+    EXPECT_THAT(text, HasSubstr("%past_key_values.0.key: f32[2,2,3,8]")) << text;
+  }
 }
 
 TEST(CacheTest, AWindowIsAViewOfWhatWasGiven) {

@@ -24,7 +24,7 @@ TEST(Workshop, ComputesWhatDependsOnSizes) {
   Item& item = workshop.Add(
       {.name = "s", .dtype = DType::kInt64, .shape = Shape{Dim(1)}, .numbers = std::vector{batch}});
   EXPECT_TRUE(workshop.TensorOf(item).defined());
-  EXPECT_EQ(workshop.builder.Here(), 2U);  // scalar_tensor, stack
+  EXPECT_EQ(workshop.builder.Here().calls, 2U);  // scalar_tensor, stack
 }
 
 TEST(Workshop, NamesSymbolsOnce) {

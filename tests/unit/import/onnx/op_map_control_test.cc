@@ -25,6 +25,26 @@ std::string Body() {
   return graph;
 }
 
+std::string CallOf(const char* op) {
+  std::string graph;
+  protozero::pbf_writer writer(graph);
+  writer.add_message(1, NodeText{.op = op, .inputs = {"x"}, .outputs = {"out"}}.bytes());
+  writer.add_message(12, Untyped("out"));
+  return graph;
+}
+
+// Whether "x" is mapped by this or by that, the data tell.
+ModelText Chosen(const char* if_true, const char* if_false) {
+  ModelText model;
+  model.Input("x", {2, 3}).Input("flag", {});
+  model.Node({.op = "If",
+              .inputs = {"flag"},
+              .outputs = {"y"},
+              .graphs = {GraphAttribute("then_branch", CallOf(if_true)),
+                         GraphAttribute("else_branch", CallOf(if_false))}});
+  return model.Output("y");
+}
+
 ModelText Looped(std::int64_t times) {
   ModelText model;
   model.Input("x", {2, 3}).Integer("times", times);
@@ -42,20 +62,31 @@ TEST(Control, LoopsRunStepByStep) {
 }
 
 TEST(Control, BranchesAreChosenWhereTheyCanBe) {
-  std::string relu, tanh;
-  for (auto [graph, op] : {std::pair(&relu, "Relu"), std::pair(&tanh, "Tanh")}) {
-    protozero::pbf_writer writer(*graph);
-    writer.add_message(1, NodeText{.op = op, .inputs = {"x"}, .outputs = {"out"}}.bytes());
-    writer.add_message(12, Untyped("out"));
-  }
   ModelText model;
   model.Input("x", {2}).Integer("flag", 0);
-  model.Node(
-      {.op = "If",
-       .inputs = {"flag"},
-       .outputs = {"y"},
-       .graphs = {GraphAttribute("then_branch", relu), GraphAttribute("else_branch", tanh)}});
+  model.Node({.op = "If",
+              .inputs = {"flag"},
+              .outputs = {"y"},
+              .graphs = {GraphAttribute("then_branch", CallOf("Relu")),
+                         GraphAttribute("else_branch", CallOf("Tanh"))}});
   EXPECT_EQ(CallsOf(model.Output("y")), "aten::tanh");
+}
+
+TEST(Control, BranchesThatDataChooseFromAreBothThere) {
+  EXPECT_EQ(CallsOf(Chosen("Relu", "Tanh")), "higher_order::cond");
+  EXPECT_EQ(ResultOf(Chosen("Relu", "Tanh")), "2,3");
+  EXPECT_EQ(CallsOf(Chosen("Relu", "Shape")), "onnx::If") << "of other dtypes";
+}
+
+TEST(Control, OfALoopThatDataEndOneStepIsWeighed) {
+  ModelText model;
+  model.Input("x", {2, 3}).Input("times", {});
+  model.Node({.op = "Loop",
+              .inputs = {"times", "", "x"},
+              .outputs = {"last", "y"},
+              .graphs = {GraphAttribute("body", Body())}});
+  EXPECT_EQ(CallsOf(model.Output("y")), "aten::add.Tensor aten::stack");
+  EXPECT_EQ(ResultOf(model), "1,2,3");
 }
 
 TEST(Control, ListsAreTakenApart) {
