@@ -49,7 +49,9 @@ class Trainer:
     def forward(self) -> tuple[Any, torch.Tensor]:
         positional, named = self.inputs
         output = self.module(*positional, **named)
-        return output, output[0] if isinstance(output, tuple) else output.loss
+        if isinstance(output, tuple):
+            return output, output[0]
+        return output, output["loss"] if isinstance(output, dict) else output.loss
 
     def step(self, optimizer: torch.optim.Optimizer) -> None:
         for micro_step in range(self.training.accumulate):

@@ -204,3 +204,24 @@ class SelfTaught(nn.Module):
         hidden[self.prompted] = self.prompts
         wanted = F.softmax(self.teacher(hidden), -1).detach()
         return F.mse_loss(F.softmax(self.student(hidden), -1), wanted)
+
+
+class Rewritten(nn.Module):
+    """Views that are read after their elements were changed through others; the loss is named."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.project, self.out = nn.Linear(24, 48), nn.Linear(16, 16)
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        joined = self.project(x)
+        query, key, value = joined[..., :16], joined[..., 16:32], joined[..., 32:]
+        query *= 0.25
+        mixed = self.out((query @ key.mT).softmax(-1) @ value)
+        rows = mixed.view(mixed.shape[0], -1)
+        mixed[:, 0].mul_(2)
+        canvas = x.new_zeros(mixed.shape)
+        seen = canvas[:, :5]
+        canvas += mixed
+        loss = seen.cos().mean() + rows.sin().mean()
+        return {"size": joined.square().mean(), "loss": loss, "mixed": mixed}

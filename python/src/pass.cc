@@ -76,6 +76,7 @@ void BindTraining(nb::module_& module) {
       .def_rw("groups", &TrainOptions::groups)
       .def_rw("freeze", &TrainOptions::freeze)
       .def_rw("loss", &TrainOptions::loss)
+      .def_rw("loss_output", &TrainOptions::loss_output)
       .def_rw("accumulate", &TrainOptions::accumulate)
       .def_rw("unroll", &TrainOptions::unroll)
       .def_rw("clip_norm", &TrainOptions::clip_norm)
@@ -87,7 +88,6 @@ void BindTraining(nb::module_& module) {
       .def_rw("recompute_reentrant", &TrainOptions::recompute_reentrant)
       .def_rw("inplace", &TrainOptions::inplace)
       .def_rw("fused_loss", &TrainOptions::fused_loss)
-      .def_rw("loss_output", &TrainOptions::loss_output)
       .def_rw("ranks", &TrainOptions::ranks)
       .def_rw("parallel", &TrainOptions::parallel);
 }

@@ -95,6 +95,8 @@ def test_a_limit_of_zero_clips() -> None:
         ({"train": "sgd", "freeze": "a.b"}, UsageError, r"Write freeze=\['a.b'\]"),
         ({"train": "sgd", "accumulate": 0}, UsageError, "at least 1"),
         ({"train": "sgd", "fused_loss": 65_537}, UsageError, "0 to 65536"),
+        ({"train": "sgd", "loss_output": -1}, UsageError, "at least 0"),
+        ({"loss_output": 1}, UsageError, "but no optimizer. Name it with train."),
         ({"train": "sgd", "clip_norm": -1.0}, UsageError, "a number that is not negative"),
         ({"train": "sgd", "clip_norm": float("nan")}, UsageError, "not negative"),
         ({"train": "sgd", "clip_value": float("inf")}, UsageError, "a finite number"),
