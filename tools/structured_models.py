@@ -189,19 +189,17 @@ class SelfTaught(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.embed, self.prompts = nn.Embedding(50, 32), nn.Parameter(torch.zeros(5, 32))
+        self.embed, self.prompts = nn.Embedding(50, 32), nn.Parameter(torch.zeros(4, 32))
         self.vision = nn.Sequential(nn.Linear(20, 48), nn.SiLU(), nn.Linear(48, 32))
         self.student = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 16))
         self.teacher = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 16))
-        pictured, prompted = torch.zeros(2, 12, 1, dtype=torch.bool), torch.zeros(2, 12).bool()
-        pictured[:, 2:6], prompted[0, 7:10], prompted[1, 9:11] = True, True, True
-        self.register_buffer("pictured", pictured)
-        self.register_buffer("prompted", prompted)
 
     def forward(self, words: torch.Tensor, patches: torch.Tensor) -> torch.Tensor:
-        hidden = self.embed(words)
-        hidden = hidden.masked_scatter(self.pictured.expand_as(hidden), self.vision(patches))
-        hidden[self.prompted] = self.prompts
+        hidden, place = self.embed(words), torch.arange(12)
+        pictured, prompted = (place >= 2) & (place < 6), (place >= 7) & (place < 9)
+        seen = self.vision(patches).to(hidden.dtype)
+        hidden = hidden.masked_scatter(pictured[None, :, None].expand_as(hidden), seen)
+        hidden[prompted.expand(2, 12)] = self.prompts
         wanted = F.softmax(self.teacher(hidden), -1).detach()
         return F.mse_loss(F.softmax(self.student(hidden), -1), wanted)
 

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <malloc.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "cli/message.h"
 #include "cli/program.h"
+
+// The sanitizer of addresses, whose heap is its own, would call what is taken here a leak.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+#define STEELYARD_PREPARES_HEAP
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#endif
 
 namespace {
 
@@ -23,7 +29,7 @@ extern "C" void ExitAsDefect(int) { _exit(steelyard::cli::kDefect); }
 // the first of them is taken and left untouched, which costs no memory; the header of what follows
 // ends where that page begins, since a page of which a part is in use does not become a huge one.
 void PrepareHeap() {
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)  // which would call it a leak
+#ifdef STEELYARD_PREPARES_HEAP
   constexpr std::size_t kHugePage = std::size_t{2} << 20U;
   constexpr std::size_t kPiece = 4 * kHugePage;
   constexpr std::size_t kHeader = 2 * sizeof(std::size_t);

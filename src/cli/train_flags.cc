@@ -231,8 +231,8 @@ void TrainFlags::AddProcesses(std::vector<Flag>* flags) {
         .field = &keep_gathered_},
        {.name = "--mp-policy",
         .arg = "OPTIONS",
-        .help = "what fsdp casts, as param_dtype=bfloat16,reduce_dtype=float32,output_dtype="
-                "float32,cast_forward_inputs=False: options of MixedPrecisionPolicy",
+        .help = "what fsdp casts, as param_dtype=bfloat16,reduce_dtype=float32: options of "
+                "MixedPrecisionPolicy, output_dtype and cast_forward_inputs, too",
         .field = &mp_policy_},
        {.name = "--parameter-views",
         .help = "parameters that a process steps lie in one piece (parameters_as_bucket_view=True)",

@@ -126,7 +126,7 @@ Work SelectedWork(const OpView& op) {
 std::vector<Tensor> MaskedScatterBackward(Dispatcher& d, const OpView& op) {
   const Dims sizes = op.ints(2);
   const std::int64_t count = work::Elements(sizes).value();
-  const bool fewer = count < Candidates(op).value();
+  const bool fewer = count >= 0 && count < Candidates(op).value();  // -1: as many as there are
   if (fewer) {
     d.Note(
         "masked_scatter, of the backward pass, is weighed as if its mask chose a place for every "

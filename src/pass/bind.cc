@@ -207,10 +207,6 @@ Status Binder::CheckUnknownNames() {
 Status Binder::AskForPosition(std::optional<std::int64_t> size, int position,
                               const std::string& option) {
   if (!size) return {};
-  if (*size < 1) {
-    return Unexpected(
-        UsageError("a size of " + std::to_string(*size) + " leaves nothing to weigh", option));
-  }
   bool any = false;
   const bool some_open = std::ranges::any_of(program_.inputs, [&](ValueId id) {
     return IsMatrix(id) && !solver_.NumberNow(program_.size(id, position));

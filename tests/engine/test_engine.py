@@ -173,8 +173,10 @@ def after_steps(exported: Exported, optimizer: str, is_cast: bool) -> dict[str, 
         args, kwargs = exported.arguments()
         with torch.enable_grad():
             with torch.autocast("cpu", torch.bfloat16, enabled=is_cast):
-                outputs = list(tensors_in(module(*args, **kwargs)))
-            outputs[0].backward()
+                returned = module(*args, **kwargs)
+            outputs = list(tensors_in(returned))
+            named = returned.get("loss") if isinstance(returned, dict) else None
+            (outputs[0] if named is None else named).backward()
         stepper.step()
     computed = {f"outputs.{i}": y for i, y in enumerate(outputs)}
     computed |= {f"parameters.{name}": p for name, p in trained.items()}

@@ -57,6 +57,7 @@ void Choose(Call& call) {
   const std::size_t count = if_true.results.size();
   if (if_false.results.size() != count) Call::GiveUp("its branches give other numbers of results");
   std::vector<Like> results;
+  results.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     results.push_back(EitherOf(call, if_true.results[i], if_false.results[i]));
   }

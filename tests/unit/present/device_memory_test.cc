@@ -36,9 +36,9 @@ std::string Told(const DeviceMemoryReport& device) {
 
 TEST(DeviceMemoryTest, ThreeNumbersAreNamed) {
   const std::string text = Told(Report());
-  EXPECT_THAT(text,
-              HasSubstr("allocated 4.0 KiB (requested 3.0 KiB), reserved 5.0 KiB in 2 segments "
-                        "(1.0 KiB of that free between blocks in the end), the process"));
+  EXPECT_THAT(text, HasSubstr("allocated 4.0 KiB (requested 3.0 KiB, which the categories add up "
+                              "to), reserved 5.0 KiB in 2 segments "
+                              "(1.0 KiB of that free between blocks in the end), the process"));
   EXPECT_THAT(text, HasSubstr("the process about 7.0 KiB to about 8.0 KiB"));
   EXPECT_THAT(text, HasSubstr("not yet verified on this device"));
   EXPECT_THAT(text, HasSubstr("with at least 12.0 KiB to spare"));
