@@ -342,8 +342,8 @@ Tensor Engine::SliceOf(const Tensor& whole, const TensorView& view, std::int64_t
     const Tensor numbers = dispatcher_.Call("aten::view_as_real", whole);
     return dispatcher_.Call("aten::as_strided", numbers, sizes, strides, from);
   }
-  Dims pair_sizes(sizes), pair_strides(strides);
-  for (int i = 0; i < pair_strides.size(); ++i) pair_strides[i] *= 2;
+  Dims pair_sizes(sizes), pair_strides;
+  for (const std::int64_t stride : strides) pair_strides.push_back(2 * stride);
   pair_sizes.push_back(2);
   pair_strides.push_back(1);
   return dispatcher_.Call(

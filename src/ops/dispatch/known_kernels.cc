@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <string_view>
 #include <utility>
 
 #include "support/hash.h"
