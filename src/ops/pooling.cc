@@ -376,24 +376,37 @@ void Im2ColShape(const OpView& op, Outputs& out) {
   out.Add(image.dtype(), sizes);
 }
 
-// An empty tensor like the image is made first and then resized to the columns: its first storage
-// dies in `resize_`.
-void Im2ColAllocations(const OpView& op, Allocations& memory) {
+// An empty tensor like the image is made first and then resized to the columns: where these are
+// other than as many, its first storage dies in `resize_`.
+void ColumnsOrImage(const OpView& op, Allocations& memory,
+                    std::optional<Allocations::Scratch> (*contiguous)(const TensorView&,
+                                                                      Allocations&)) {
   const TensorView image = op.self();
-  const Allocations::Scratch like = memory.Allocate(image.bytes(), "aten::empty");
-  const std::optional<Allocations::Scratch> copy = allocations::Contiguous(image, memory);
-  memory.Output(0, "aten::resize_");
-  memory.Free(like, "aten::resize_");
+  const bool fits = op.output().count() == image.count();
+  std::optional<Allocations::Scratch> like;
+  if (fits) {
+    memory.Output(0, "aten::empty");
+  } else {
+    like = memory.Allocate(image.bytes(), "aten::empty");
+  }
+  const std::optional<Allocations::Scratch> copy = contiguous(image, memory);
+  if (!fits) {
+    memory.Output(0, "aten::resize_");
+    memory.Free(*like, "aten::resize_");
+  }
   allocations::Free(copy, memory);
 }
 
+void Im2ColAllocations(const OpView& op, Allocations& memory) {
+  ColumnsOrImage(op, memory, [](const TensorView& image, Allocations& out) {
+    return allocations::Contiguous(image, out);
+  });
+}
+
 void Im2ColOnCuda(const OpView& op, Allocations& memory) {
-  const TensorView image = op.self();
-  const Allocations::Scratch like = memory.Allocate(image.bytes(), "aten::empty");
-  const std::optional<Allocations::Scratch> copy = cuda::Contiguous(image, memory);
-  memory.Output(0, "aten::resize_");
-  memory.Free(like, "aten::resize_");
-  allocations::Free(copy, memory);
+  ColumnsOrImage(op, memory, [](const TensorView& image, Allocations& out) {
+    return cuda::Contiguous(image, out);
+  });
 }
 
 // --- Rows ---------------------------------------------------------------------------------------

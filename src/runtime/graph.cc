@@ -266,7 +266,11 @@ GraphRun RunGraph(const Program& kernels, const Target& target, const GraphOptio
     std::int64_t resident = 0;
     VisitResidents(kernels, [&](ValueId, Category, std::int64_t bytes) { resident += bytes; });
     auto within = graph::FitByRecomputing(calls, steps, *options.budget - resident, target);
-    fits = within.has_value();
+    // A tensor that was written over and is computed again may live longer than was foreseen.
+    const auto peak = [&](const std::vector<Step>& s) {
+      return graph::ExtentOf(graph::PlanMemory(calls, s, target), s).peak;
+    };
+    fits = within.has_value() && peak(*within) <= *options.budget - resident;
     if (fits) repeated = static_cast<int>(within->size() - steps.size());
     if (fits) steps = *std::move(within);
   }

@@ -290,7 +290,7 @@ void Autograd::ReleaseSaved(ValueId id, bool detached) {
 // Numbers that Python gave as such are kept whatever a region does with tensors.
 Saved Autograd::AsItIs(Saved saved) const {
   saved.root = RootOf(saved.value);
-  saved.version = VersionOf(saved.root).count;
+  saved.version = VersionOf(saved.root).Of(saved);
   return saved;
 }
 
@@ -299,6 +299,7 @@ void Autograd::Save(Saved saved) {
   if (!saved.in_context && !program_.values[saved.value].wrapped_number) {
     if (filled_ != kNoId) {
       saved.detached |= program_.values[object_of_[saved.value]].requires_grad;
+      saved = AsItIs(saved);
       Refill(saved.value, saved.detached);
     } else if (open_ != kNoId) {
       saved.holder = Pack();
@@ -320,7 +321,8 @@ ValueId Autograd::RootOf(ValueId id) const {
 void Autograd::CountOverwriting(ValueId id, const OpDef& by) {
   const ValueId root = RootOf(id);
   if (root >= versions_.size()) versions_.resize(root + 1);
-  ++versions_[root].count;
+  ++(by.grad->kind() == Gradient::Kind::kDropped ? versions_[root].detached
+                                                 : versions_[root].count);
   versions_[root].by = &by;
 }
 
@@ -332,7 +334,7 @@ Autograd::Version Autograd::VersionOf(ValueId root) const {
 void Autograd::RequireAsSaved(std::string_view by, const Saved& saved) const {
   if (dispatcher_.overwriting_ != nullptr) return;
   const Version now = VersionOf(saved.root);
-  if (saved.holder != kNoId || saved.in_context || now.count == saved.version) return;
+  if (saved.holder != kNoId || saved.in_context || now.Of(saved) == saved.version) return;
   Refuse(
       fmt::format("{} needs {} as it was, and {} has overwritten it since", by,
                   shape::Text({program_, saved.value}), now.by->name->text()),
@@ -477,9 +479,10 @@ void Autograd::SaveArgument(const OpDef& def, int place, std::span<const Argumen
   std::uint32_t element = 0;
   VisitTensors(program_, argument, [&](ValueId id) {
     if (id != kNoId) {
-      // The formula needs the value as it was.
+      // The formula needs the value as it was, a copy of which the call has until it ends.
       const Tensor kept = overwritten ? dispatcher_.Call("aten::clone", Tensor(&dispatcher_, id))
                                       : Tensor(&dispatcher_, id);
+      if (overwritten) originals_.emplace_back(static_cast<GradNodeId>(nodes_.size()), kept);
       Save({.value = kept.id(),
             .place = static_cast<std::int8_t>(place),
             .in_context = def.grad->context().Contains(place),
@@ -545,11 +548,21 @@ void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
     }
   }
   DropNode(id);
+  DropOriginal(id);
 }
 
 void Autograd::Abandon(GradNodeId id) {
   ++nodes_[id].references;
   DropNode(id);
+  DropOriginal(id);
+}
+
+// Of a call that has ended.
+void Autograd::DropOriginal(GradNodeId id) {
+  const auto found = std::ranges::find(originals_, id, &std::pair<GradNodeId, Tensor>::first);
+  if (found == originals_.end()) return;
+  const Dispatcher::Inside frame(dispatcher_, *nodes_[id].def);
+  originals_.erase(found);
 }
 
 void Autograd::SetHistory(GradNodeId id, ValueId tensor, std::uint32_t slot) {

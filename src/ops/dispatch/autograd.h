@@ -245,7 +245,10 @@ class Autograd {
   };
   struct Version {
     std::uint32_t count = 0;
-    const OpDef* by = nullptr;  // the last that overwrote it
+    std::uint32_t detached = 0;  // how often it lost its history in place
+    const OpDef* by = nullptr;   // the last that overwrote it
+    // What a saved argument is of; a saved result has no history to lose.
+    std::uint32_t Of(const Saved& saved) const { return count + (saved.detached ? 0 : detached); }
   };
   using SparseOf = std::pair<ValueId, SparseParts>;
   Object& object(ValueId id) { return objects_[object_of_[id]]; }
@@ -260,6 +263,7 @@ class Autograd {
   ValueId RootOf(ValueId id) const;
   Version VersionOf(ValueId root) const;
   void RequireNoLeaf(ValueId overwritten) const;
+  void DropOriginal(GradNodeId id);
   void RequireMayRebase(ValueId view, std::string_view what) const;
   void RequireAsSaved(std::string_view by, const Saved& saved) const;
   void RetainSaved(ValueId id, bool detached);
@@ -300,7 +304,8 @@ class Autograd {
   std::vector<Edge> edges_;
   std::vector<Saved> saved_;
   std::vector<GradNodeId> dying_;
-  std::vector<Tensor> gradients_;  // by the value of the parameter
+  std::vector<std::pair<GradNodeId, Tensor>> originals_;  // what calls that run now overwrite
+  std::vector<Tensor> gradients_;                         // by the value of the parameter
   std::uint64_t next_sequence_ = 0;
   bool keeps_gradients_ = false;
   std::unique_ptr<GradientListener> listener_;

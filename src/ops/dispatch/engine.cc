@@ -93,9 +93,10 @@ Tensor SumTo(Dispatcher& d, const Tensor& gradient, const TensorView& variable) 
   constexpr std::string_view kNone =
       "the loss does not depend on any parameter that requires a gradient";
   if (cut.empty()) Refuse(std::string(kNone));
-  Refuse(fmt::format("{}: {} passes no gradient on", kNone, cut),
-         "PyTorch refuses the step, too: \"element 0 of tensors does not require grad\". If another "
-         "output is the loss, name it with --loss-output.");
+  Refuse(
+      fmt::format("{}: {} passes no gradient on", kNone, cut),
+      "PyTorch refuses the step, too: \"element 0 of tensors does not require grad\". If another "
+      "output is the loss, name it with --loss-output.");
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ constexpr int kMostDepth = 10;
 constexpr std::int64_t kLeastBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kLeastShare = 1024;
 constexpr std::uint32_t kNever = 0xffffffffu;
+constexpr int kNotAsked = -1;
+constexpr double kUnknownCost = -1;
 
 class Recomputing {
  public:
@@ -135,7 +137,8 @@ class Recomputing {
     return bytes;
   }
 
-  std::uint32_t Cheapest() const {
+  std::uint32_t Cheapest() {
+    costs_.assign(live_.size(), kUnknownCost);
     std::uint32_t best = kNever;
     double least = std::numeric_limits<double>::infinity();
     for (std::uint32_t buffer = 0; buffer < plan_.buffers.size(); ++buffer) {
@@ -143,7 +146,7 @@ class Recomputing {
       const auto later = uses_[buffer].end() - std::ranges::lower_bound(uses_[buffer], now_);
       constexpr double kGibibyte = 1 << 30;
       const double size = static_cast<double>(BytesOf(buffer)) / kGibibyte;
-      const double score = (CostOf(buffer, 0) + 0.1) * static_cast<double>(later + 1) / size;
+      const double score = (CostOf(buffer) + 0.1) * static_cast<double>(later + 1) / size;
       if (score >= least || ChainWith(buffer) > kMostDepth) continue;
       least = score;
       best = buffer;
@@ -151,25 +154,30 @@ class Recomputing {
     return best;
   }
 
-  // How long the longest chain of tensors to compute again would be with this one in it.
-  int ChainWith(std::uint32_t buffer) const {
+  // How long the longest chain of tensors to compute again would be with this one in it. Chains
+  // meet again, so what was found of a tensor is kept until the next question.
+  int ChainWith(std::uint32_t buffer) {
+    before_.assign(live_.size(), kNotAsked);
+    behind_.assign(live_.size(), kNotAsked);
     int behind = 0;
     for (const std::uint32_t other : Together(buffer))
       behind = std::max(behind, ChainBehind(other));
     return ChainBefore(buffer) + behind;
   }
   // The tensor and what it is made of.
-  int ChainBefore(std::uint32_t buffer) const {
+  int ChainBefore(std::uint32_t buffer) {
+    if (before_[buffer] != kNotAsked) return before_[buffer];
     const std::uint32_t step = plan_.buffers[buffer].made;
     int longest = 0;
     for (const std::uint32_t operand : plan_.used_by_step[step]) {
       const bool own = plan_.buffers[operand].made == step;
       if (!own && !live_[operand]) longest = std::max(longest, ChainBefore(operand));
     }
-    return longest + 1;
+    return before_[buffer] = longest + 1;
   }
   // What was made of it, and is needed again.
-  int ChainBehind(std::uint32_t buffer) const {
+  int ChainBehind(std::uint32_t buffer) {
+    if (behind_[buffer] != kNotAsked) return behind_[buffer];
     int longest = 0;
     for (const std::uint32_t step : uses_[buffer]) {
       if (step >= now_) break;
@@ -178,7 +186,7 @@ class Recomputing {
         longest = std::max(longest, ChainBehind(made) + 1);
       }
     }
-    return longest;
+    return behind_[buffer] = longest;
   }
 
   bool MayGo(std::uint32_t buffer) const {
@@ -201,7 +209,8 @@ class Recomputing {
   }
 
   // Billions of operations, those for operands that are not there included.
-  double CostOf(std::uint32_t buffer, int depth) const {
+  double CostOf(std::uint32_t buffer) {
+    if (costs_[buffer] != kUnknownCost) return costs_[buffer];
     const std::uint32_t step = plan_.buffers[buffer].made;
     double cost = 0;
     for (const CallId id : steps_[step].calls) {
@@ -213,12 +222,11 @@ class Recomputing {
           (**call.def->work)(OpView(p, *call.def, p.args(node), p.results(node), target_));
       cost += static_cast<double>((work.mac * 2 + work.alu).value()) / 1e9;
     }
-    if (depth > kMostDepth) return cost;
     for (const std::uint32_t operand : plan_.used_by_step[step]) {
       const bool own = plan_.buffers[operand].made == step;
-      if (!own && !live_[operand]) cost += CostOf(operand, depth + 1);
+      if (!own && !live_[operand]) cost += CostOf(operand);
     }
-    return cost;
+    return costs_[buffer] = cost;
   }
 
   const CallGraph& graph_;
@@ -231,6 +239,8 @@ class Recomputing {
   std::vector<std::vector<std::uint32_t>> made_;  // by step: buffers
   std::vector<std::uint32_t> until_;              // by step: where it may be repeated before
   std::vector<bool> live_;                        // by buffer
+  std::vector<int> before_, behind_;              // by buffer, of ChainWith
+  std::vector<double> costs_;                     // by buffer, of Cheapest
   std::vector<std::uint32_t> protected_;          // buffers of what runs now
   std::vector<Step> out_;
   std::int64_t held_ = 0;
