@@ -125,8 +125,8 @@ void RunForm(Dispatcher& d, Step& step, const Forms& forms) {
   const bool fused = forms.fused != nullptr && step.On("fused");
   // Lists are what PyTorch takes on CUDA if nobody says anything of the form
   // (_default_to_fused_or_foreach).
-  const bool is_open =
-      !step.IsGiven("foreach") && !(forms.fused != nullptr && step.IsGiven("fused"));
+  const bool is_open = forms.foreach != nullptr && !step.IsGiven("foreach") &&
+                       !(forms.fused != nullptr && step.IsGiven("fused"));
   const bool by_default = is_open && d.target().device == Device::kCuda;
   const bool foreach = forms.foreach != nullptr && (by_default || step.On("foreach"));
   if (fused) step.CountOnDevice();
