@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kFlag = "--recompute";
 
 }  // namespace
+
 Result<Program> Recompute(Program program, const TrainOptions& options) {
   if (options.recompute.empty()) return program;
   SY_ASSIGN_OR_RETURN(const std::vector<bool> named,

@@ -260,21 +260,23 @@ GraphRun RunGraph(const Program& kernels, const Target& target, const GraphOptio
   if (options.order == KernelOrder::kMemory) {
     steps = graph::ScheduleForMemory(calls, std::move(steps), target);
   }
+  MemoryPlan plan = graph::PlanMemory(calls, steps, target);
   int repeated = 0;
   bool fits = true;
   if (options.budget) {
     std::int64_t resident = 0;
     VisitResidents(kernels, [&](ValueId, Category, std::int64_t bytes) { resident += bytes; });
-    auto within = graph::FitByRecomputing(calls, steps, *options.budget - resident, target);
+    const std::int64_t budget = *options.budget - resident;
+    auto within = graph::FitByRecomputing(calls, steps, budget, target);
+    MemoryPlan other = within ? graph::PlanMemory(calls, *within, target) : MemoryPlan();
     // A tensor that was written over and is computed again may live longer than was foreseen.
-    const auto peak = [&](const std::vector<Step>& s) {
-      return graph::ExtentOf(graph::PlanMemory(calls, s, target), s).peak;
-    };
-    fits = within.has_value() && peak(*within) <= *options.budget - resident;
-    if (fits) repeated = static_cast<int>(within->size() - steps.size());
-    if (fits) steps = *std::move(within);
+    fits = within && graph::ExtentOf(other, *within).peak <= budget;
+    if (fits) {
+      repeated = static_cast<int>(within->size() - steps.size());
+      steps = *std::move(within);
+      plan = std::move(other);
+    }
   }
-  const MemoryPlan plan = graph::PlanMemory(calls, steps, target);
   GraphRun run = GraphRunner(calls, std::move(steps), plan, target, options).Run();
   run.repeated = repeated;
   run.fits = fits;

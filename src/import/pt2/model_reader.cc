@@ -52,8 +52,7 @@ class ModelReader {
     if (version_.major < 0) return json_.Fail("schema_version is missing");
     if (!graph_.Finish()) return false;
     SetRanges();
-    SetReleased();
-    SetLoss();
+    SetOutputs();
     SetProducer();
     SetName();
     return true;
@@ -116,20 +115,16 @@ class ModelReader {
     });
   }
 
-  // Only where the structure has as many leaves as there are outputs, and is not the usual one.
-  void SetReleased() {
-    std::vector<std::uint32_t> released = ReleasedLeaves(out_spec_);
-    if (released.size() != program_.main().outputs.size()) return;
-    if (released != ReleaseOrder(program_)) program_.released = std::move(released);
-  }
-
-  // What the model itself calls its loss.
-  void SetLoss() {
-    const std::optional<std::uint32_t> leaf = LossLeaf(out_spec_);
+  // In which order outputs go, where that is not the usual one, and what the model itself calls its
+  // loss. Only where the structure has as many leaves as there are outputs.
+  void SetOutputs() {
+    OutSpec spec = ReadOutSpec(out_spec_);
     const std::vector<Argument>& outputs = program_.main().outputs;
-    if (!leaf || ReleasedLeaves(out_spec_).size() != outputs.size()) return;
-    if (outputs[*leaf].kind != ArgKind::kValue) return;
-    program_.loss = outputs[*leaf].value;
+    if (spec.released.size() != outputs.size()) return;
+    if (spec.loss && outputs[*spec.loss].kind == ArgKind::kValue) {
+      program_.loss = outputs[*spec.loss].value;
+    }
+    if (spec.released != ReleaseOrder(program_)) program_.released = std::move(spec.released);
   }
 
   bool ReadRanges(JsonValue value) {

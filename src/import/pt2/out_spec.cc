@@ -88,22 +88,14 @@ class SpecReader {
 
 }  // namespace
 
-std::vector<std::uint32_t> ReleasedLeaves(std::string_view spec) {
+OutSpec ReadOutSpec(std::string_view spec) {
   const PaddedText text(spec);
   const JsonText json(text);
-  std::vector<std::uint32_t> out;
-  if (!json.ok()) return {};
+  OutSpec out;
   SpecReader reader;
-  return reader.Read(json.root(), out) ? out : std::vector<std::uint32_t>();
-}
-
-std::optional<std::uint32_t> LossLeaf(std::string_view spec) {
-  const PaddedText text(spec);
-  const JsonText json(text);
-  std::vector<std::uint32_t> leaves;
-  SpecReader reader;
-  if (!json.ok() || !reader.Read(json.root(), leaves)) return std::nullopt;
-  return reader.loss();
+  if (!json.ok() || !reader.Read(json.root(), out.released)) return {};
+  out.loss = reader.loss();
+  return out;
 }
 
 }  // namespace steelyard::pt2

@@ -11,11 +11,15 @@
 
 namespace steelyard::pt2 {
 
-// The leaves of the tree in the order in which Python lets them go with the whole: tuples and lists
-// from their end, everything else from its beginning. Empty where the text is no such tree.
-std::vector<std::uint32_t> ReleasedLeaves(std::string_view spec);
+struct OutSpec {
+  // The leaves of the tree in the order in which Python lets them go with the whole: tuples and
+  // lists from their end, everything else from its beginning.
+  std::vector<std::uint32_t> released;
+  // The leaf that is the outermost dictionary's or class's "loss".
+  std::optional<std::uint32_t> loss;
+};
 
-// The leaf that is the outermost dictionary's or class's "loss".
-std::optional<std::uint32_t> LossLeaf(std::string_view spec);
+// Nothing where the text is no such tree.
+OutSpec ReadOutSpec(std::string_view spec);
 
 }  // namespace steelyard::pt2

@@ -295,11 +295,13 @@ Saved Autograd::AsItIs(Saved saved) const {
 }
 
 void Autograd::Save(Saved saved) {
+  const bool held = !saved.in_context && !program_.values[saved.value].wrapped_number;
+  if (held && filled_ != kNoId) {
+    saved.detached |= program_.values[object_of_[saved.value]].requires_grad;
+  }
   saved = AsItIs(saved);
-  if (!saved.in_context && !program_.values[saved.value].wrapped_number) {
+  if (held) {
     if (filled_ != kNoId) {
-      saved.detached |= program_.values[object_of_[saved.value]].requires_grad;
-      saved = AsItIs(saved);
       Refill(saved.value, saved.detached);
     } else if (open_ != kNoId) {
       saved.holder = Pack();
@@ -581,10 +583,7 @@ void Autograd::SetHistory(GradNodeId id, ValueId tensor, std::uint32_t slot) {
 // view is derived from the base anew.
 void Autograd::Rebase(GradNodeId id, ValueId view) {
   const ValueId base = object(view).base;
-  if (base == kNoId) {
-    SetHistory(id, view, 0);
-    return MarkViews(view);
-  }
+  if (base == kNoId) return SetHistoryOverwritten(id, view);
   GradNode slices{.kind = GradNodeKind::kCopySlices,
                   .sequence = next_sequence_++,
                   .variable = base,
@@ -599,8 +598,7 @@ void Autograd::Rebase(GradNodeId id, ValueId view) {
   edges.resize(nodes_[id].edges);
   SetEdges(slices, edges);
   ++nodes_[id].references;
-  SetHistory(AddNode(slices), base, 0);
-  MarkViews(base);
+  SetHistoryOverwritten(AddNode(slices), base);
   Refresh(view);
 }
 
@@ -639,8 +637,12 @@ std::int64_t Autograd::PlaceInBase(ValueId view) const {
   return (dispatcher_.PlaceOf(view) - dispatcher_.PlaceOf(objects_[object_of_[view]].base)) / width;
 }
 
-// Views of what requires a gradient require one, however old they are.
-void Autograd::MarkViews(ValueId base) {
+// Of no view. What did not require a gradient before does now, and so do its views, however old
+// they are.
+void Autograd::SetHistoryOverwritten(GradNodeId node, ValueId base) {
+  const bool before = program_.values[object_of_[base]].requires_grad;
+  SetHistory(node, base, 0);
+  if (before) return;
   for (ValueId id = 0; id < objects_.size(); ++id) {
     if (objects_[id].base == kNoId || object_of_[objects_[id].base] != object_of_[base]) continue;
     Value& value = program_.values[id];

@@ -288,7 +288,7 @@ class Autograd {
   void Rebase(GradNodeId id, ValueId view);
   void Refresh(ValueId view);
   std::int64_t PlaceInBase(ValueId view) const;
-  void MarkViews(ValueId base);
+  void SetHistoryOverwritten(GradNodeId node, ValueId base);
 
   Dispatcher& dispatcher_;
   Program& program_;

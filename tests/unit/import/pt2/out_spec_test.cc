@@ -21,7 +21,7 @@ std::string NodeOf(const std::string& type, const std::vector<std::string>& chil
   return R"({"type": ")" + type + R"(", "context": "null", "children_spec": [)" + list + "]}";
 }
 std::vector<std::uint32_t> Released(const std::string& root) {
-  return ReleasedLeaves("[1, " + root + "]");
+  return ReadOutSpec("[1, " + root + "]").released;
 }
 
 TEST(OutSpec, TuplesAndListsGoFromTheEnd) {
@@ -48,10 +48,10 @@ TEST(OutSpec, EachLevelHasItsOwnOrder) {
 }
 
 TEST(OutSpec, OtherTextsSayNothing) {
-  EXPECT_THAT(ReleasedLeaves(""), IsEmpty());
-  EXPECT_THAT(ReleasedLeaves("[1]"), IsEmpty());
-  EXPECT_THAT(ReleasedLeaves("{}"), IsEmpty());
-  EXPECT_THAT(ReleasedLeaves("[1, {\"type\": 3}]"), IsEmpty());
+  EXPECT_THAT(ReadOutSpec("").released, IsEmpty());
+  EXPECT_THAT(ReadOutSpec("[1]").released, IsEmpty());
+  EXPECT_THAT(ReadOutSpec("{}").released, IsEmpty());
+  EXPECT_THAT(ReadOutSpec("[1, {\"type\": 3}]").released, IsEmpty());
   std::string deep = kLeaf;
   for (int i = 0; i < 100; ++i) deep = NodeOf("builtins.tuple", {deep});
   EXPECT_THAT(Released(deep), IsEmpty());
