@@ -7,9 +7,6 @@
 //   Result<Program> program = ImportFile("bert.pt2", {});
 //   for (const Node& node : program->main().nodes) {
 //     std::string_view op = program->op_name(node.op);  // "aten::linear"
-//     for (const Argument& argument : program->args(node)) {
-//       if (argument.kind == ArgKind::kValue) Use(program->sizes(argument.value));
-//     }
 //     for (ValueId result : program->results(node)) Use(program->sizes(result));
 //   }
 //
@@ -39,6 +36,7 @@ using StorageId = std::uint32_t;
 using GraphId = std::uint32_t;
 using FrameId = std::uint32_t;
 using CallId = std::uint32_t;
+using KernelId = std::uint32_t;
 inline constexpr std::uint32_t kNoId = 0xffffffffu;
 
 // What a tensor is to the program. Every byte of memory is reported under exactly one of these.
@@ -139,6 +137,7 @@ struct Node {
                           // counted through its graphs
   Phase phase = Phase::kForward;
   StringId refusal = kNoString;  // after `decompose`: why its row refused it; the file's results
+  KernelId kernel = kNoId;  // after `decompose`: nodes of one number compute and allocate alike
 };
 
 // `decompose` marks with it where the last reference to its one argument goes; no operator.

@@ -165,8 +165,14 @@ void CountKernels(const Program& kernels, const Target& target, ByOperator& line
                   WorkReport& report) {
   const std::vector<const OpDef*> defs = RowsOf(kernels);
   const std::vector<Node>& nodes = kernels.main().nodes;
+  std::vector<NodeId> alike;  // by kernel: the first node of it
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const OpDef* def = defs[nodes[i].op];
+    const KernelId kernel = nodes[i].kernel;
+    if (kernel < alike.size() && alike[kernel] != kNoId) {
+      report.by_node.at(i) = report.by_node[alike[kernel]];
+      continue;
+    }
     if (nodes[i].refusal != kNoString) {
       const std::int64_t runs = kernels.times(static_cast<NodeId>(i));
       lines.Refuse(nodes[i], kernels.text(nodes[i].refusal), runs);
@@ -176,6 +182,9 @@ void CountKernels(const Program& kernels, const Target& target, ByOperator& line
     if (def == nullptr) continue;
     const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
     report.by_node.at(i) = WorkOf(view, *report.convention);
+    if (kernel == kNoId) continue;
+    if (kernel >= alike.size()) alike.resize(kernel + 1, kNoId);
+    alike[kernel] = static_cast<NodeId>(i);
   }
 }
 

@@ -68,9 +68,10 @@ class Caster {
   }
 
   Program Run() && {
-    const std::vector<Node> nodes = std::exchange(p_.main().nodes, {});
+    std::vector<Node> nodes = std::exchange(p_.main().nodes, {});
     std::vector<std::size_t> place;  // of the first item that a node became
-    for (const Node& node : nodes) {
+    for (Node& node : nodes) {
+      node.kernel = kNoId;  // of operands that are cast now
       place.push_back(items_.size());
       if (p_.is_drop(node)) {
         items_.push_back({.node = node});

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The mode is an argument of dropout, normalizations and recurrent layers, by whatever name; what
+// a file left out because it did nothing there is told, and not put in.
+
 #include "pass/set_mode.h"
 
 #include <fmt/core.h>

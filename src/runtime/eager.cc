@@ -2,7 +2,7 @@
 //
 // The order of events is the program's: `decompose` has written down every kernel and, as
 // kDropMark, the place where each reference dies. What is left is to count references to
-// storages and to let each kernel's row say what it allocates.
+// storages and to let each kernel's row say what it allocates: once for all that are alike.
 
 #include "runtime/eager.h"
 
@@ -17,10 +17,57 @@ namespace steelyard {
 namespace {
 
 constexpr std::uint32_t kNoBlock = 0xffffffffu;
+constexpr StringId kOwnLabel = kNoString;        // of the kernel
+constexpr StringId kCallersLabel = 0xffffffffu;  // of what it runs in
 
-class EagerRun final : public Allocations {
+// One word of a row: what a kernel allocates or frees next.
+struct Step {
+  enum class Kind : std::uint8_t { kOutput, kAllocate, kFree, kUseStream, kRelease, kRenew };
+  Kind kind;
+  StringId label;
+  std::int64_t number;  // of the result, argument, scratch or stream; bytes
+};
+
+// Writes down what rows say.
+class StepWriter final : public Allocations {
  public:
-  EagerRun(const Program& program, const Target& target) : program_(program), target_(target) {
+  explicit StepWriter(StringTable& labels) : labels_(labels) {}
+
+  // From here on it is of another kernel, whose scratch is counted anew.
+  void Begin() { scratch_ = 0; }
+  std::vector<Step>& steps() { return steps_; }
+
+  void Output(int i, std::string_view label) override { Add(Step::Kind::kOutput, i, label); }
+  Scratch Allocate(std::int64_t bytes, std::string_view label) override {
+    Add(Step::Kind::kAllocate, bytes, label);
+    return scratch_++;
+  }
+  void Free(Scratch scratch, std::string_view label) override {
+    Add(Step::Kind::kFree, scratch, label);
+  }
+  void UseStream(std::uint8_t stream) override { Add(Step::Kind::kUseStream, stream, {}); }
+  void ReleaseStorage(int i, std::string_view label) override {
+    Add(Step::Kind::kRelease, i, label);
+  }
+  void RenewStorage(int i, std::string_view label) override { Add(Step::Kind::kRenew, i, label); }
+
+ private:
+  void Add(Step::Kind kind, std::int64_t number, std::string_view label) {
+    const StringId id = label.empty()      ? kOwnLabel
+                        : label == kCaller ? kCallersLabel
+                                           : labels_.Intern(label);
+    steps_.push_back({.kind = kind, .label = id, .number = number});
+  }
+
+  StringTable& labels_;
+  std::vector<Step> steps_;  // of all kernels
+  Scratch scratch_ = 0;
+};
+
+class EagerRun {
+ public:
+  EagerRun(const Program& program, const Target& target)
+      : program_(program), target_(target), writer_(timeline_.labels) {
     storages_.resize(program.storage_count);
     defs_.reserve(program.op_names.size());
     labels_.reserve(program.op_names.size());
@@ -46,33 +93,6 @@ class EagerRun final : public Allocations {
     return std::move(timeline_);
   }
 
-  void Output(int i, std::string_view label) override {
-    const ValueId id = outputs_[static_cast<std::size_t>(i)];
-    Storage& storage = storages_[program_.values[id].storage];
-    if (storage.block != kNoBlock || storage.resident) return;  // a view, or returned in place
-    storage.block = Open(StorageBytesOf(id), id, LabelOf(label));
-    storage.first = id;
-  }
-
-  Scratch Allocate(std::int64_t bytes, std::string_view label) override {
-    return Open(bytes, Block::kNoValue, LabelOf(label));
-  }
-
-  void Free(Scratch scratch, std::string_view label) override { Close(scratch, LabelOf(label)); }
-
-  void UseStream(std::uint8_t stream) override { stream_ = stream; }
-
-  void ReleaseStorage(int i, std::string_view label) override {
-    Storage& storage = storages_[program_.values[ArgumentValue(i)].storage];
-    if (storage.block != kNoBlock) Close(std::exchange(storage.block, kNoBlock), LabelOf(label));
-  }
-
-  void RenewStorage(int i, std::string_view label) override {
-    const StorageId id = program_.values[ArgumentValue(i)].storage;
-    const ValueId first = storages_[id].first;
-    storages_[id].block = Open(StorageBytesOf(first), first, LabelOf(label));
-  }
-
  private:
   struct Storage {
     std::uint32_t references = 0;
@@ -80,6 +100,11 @@ class EagerRun final : public Allocations {
     ValueId first = kNoId;  // the value that it was made for
     bool resident = false;
     bool freed = false;
+  };
+  // A run of steps.
+  static constexpr std::uint32_t kNotAsked = 0xffffffffu;
+  struct Plan {
+    std::uint32_t first = 0, count = kNotAsked;
   };
 
   void AddResidents() {
@@ -116,6 +141,60 @@ class EagerRun final : public Allocations {
     }
   }
 
+  // What the row of a node says, in the writer's steps: it has been asked, or is now.
+  Plan PlanOf(const Node& node, const OpDef& def) {
+    const bool known = node.kernel != kNoId;
+    if (known && node.kernel < plans_.size() && plans_[node.kernel].count != kNotAsked) {
+      return plans_[node.kernel];
+    }
+    const auto first = static_cast<std::uint32_t>(writer_.steps().size());
+    writer_.Begin();
+    def.Allocate(OpView(program_, def, program_.args(node), outputs_, target_), writer_);
+    const Plan plan{first, static_cast<std::uint32_t>(writer_.steps().size()) - first};
+    if (known) {
+      if (node.kernel >= plans_.size()) plans_.resize(node.kernel + 1);
+      plans_[node.kernel] = plan;
+    }
+    return plan;
+  }
+
+  void Follow(const Step& step) {
+    const auto i = static_cast<int>(step.number);
+    const StringId label = step.label == kOwnLabel       ? own_label_
+                           : step.label == kCallersLabel ? frame_label_
+                                                         : step.label;
+    switch (step.kind) {
+      case Step::Kind::kOutput:
+        return AllocateOutput(i, label);
+      case Step::Kind::kAllocate:
+        scratch_.push_back(Open(step.number, Block::kNoValue, label));
+        return;
+      case Step::Kind::kFree:
+        return Close(scratch_[static_cast<std::size_t>(i)], label);
+      case Step::Kind::kUseStream:
+        stream_ = static_cast<std::uint8_t>(i);
+        return;
+      case Step::Kind::kRelease: {
+        Storage& storage = storages_[program_.values[ArgumentValue(i)].storage];
+        if (storage.block != kNoBlock) Close(std::exchange(storage.block, kNoBlock), label);
+        return;
+      }
+      case Step::Kind::kRenew: {
+        Storage& storage = storages_[program_.values[ArgumentValue(i)].storage];
+        storage.block = Open(StorageBytesOf(storage.first), storage.first, label);
+        return;
+      }
+    }
+  }
+
+  void AllocateOutput(int i, StringId label) {
+    const ValueId id = outputs_[static_cast<std::size_t>(i)];
+    Storage& storage = storages_[program_.values[id].storage];
+    if (storage.block != kNoBlock || storage.resident) return;  // a view, or returned in place
+    storage.block = Open(StorageBytesOf(id), id, label);
+    storage.first = id;
+  }
+
   void RunNode(const Node& node) {
     const OpDef* def = defs_[node.op];
     frame_label_ = node.frame == 0 ? kNoString : labels_[program_.frames[node.frame].op];
@@ -130,11 +209,13 @@ class EagerRun final : public Allocations {
       return;
     }
     if (def != nullptr && node.refusal == kNoString) {
-      def->Allocate(OpView(program_, *def, program_.args(node), outputs_, target_), *this);
+      const Plan plan = PlanOf(node, *def);
+      scratch_.clear();
+      for (std::uint32_t i = 0; i < plan.count; ++i) Follow(writer_.steps()[plan.first + i]);
       return;
     }
     // An operator without a row, or one that was refused: its results, as far as the file tells.
-    for (int i = 0; i < static_cast<int>(outputs_.size()); ++i) Output(i, {});
+    for (int i = 0; i < static_cast<int>(outputs_.size()); ++i) AllocateOutput(i, own_label_);
   }
 
   void Drop(ValueId id) {
@@ -173,11 +254,6 @@ class EagerRun final : public Allocations {
     }
   }
 
-  StringId LabelOf(std::string_view label) {
-    if (label.empty()) return own_label_;
-    return label == kCaller ? frame_label_ : timeline_.labels.Intern(label);
-  }
-
   std::uint32_t Open(std::int64_t bytes, ValueId value, StringId label) {
     const auto block = static_cast<std::uint32_t>(timeline_.blocks.size());
     timeline_.blocks.push_back({.bytes = bytes,
@@ -197,6 +273,9 @@ class EagerRun final : public Allocations {
   const Program& program_;
   const Target& target_;
   Timeline timeline_;
+  StepWriter writer_;
+  std::vector<Plan> plans_;             // by kernel
+  std::vector<std::uint32_t> scratch_;  // blocks of the kernel that runs now
   std::vector<Storage> storages_;
   std::vector<const OpDef*> defs_;
   std::vector<StringId> labels_;  // by operator

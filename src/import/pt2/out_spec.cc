@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A caller lets what a model returns go as Python takes containers apart: tuples and lists from
+// their end, others in the order of their fields.
 
 #include "import/pt2/out_spec.h"
 

@@ -337,6 +337,12 @@ void Autograd::RequireAsSaved(std::string_view by, const Saved& saved) const {
   if (dispatcher_.overwriting_ != nullptr) return;
   const Version now = VersionOf(saved.root);
   if (saved.holder != kNoId || saved.in_context || now.Of(saved) == saved.version) return;
+  if (now.by->grad->kind() == Gradient::Kind::kDropped) {
+    Refuse(fmt::format("{} needs {} and its history, which {} has taken since", by,
+                       shape::Text({program_, saved.value}), now.by->name->text()),
+           "PyTorch refuses the step, too: \"Trying to use a saved tensor that has been detached "
+           "in-place\". Use detach().");
+  }
   Refuse(
       fmt::format("{} needs {} as it was, and {} has overwritten it since", by,
                   shape::Text({program_, saved.value}), now.by->name->text()),

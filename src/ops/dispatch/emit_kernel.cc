@@ -177,11 +177,12 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
     CountBytes(bytes);
     // Where the file tells nothing, a row that asked it for a size has assumed one.
     const bool told = !recorded_.empty() || data_size_.has_value();
-    if (!told && !outputs_.assumed()) known_->Add(kernel.asked, bytes);
+    if (!told && !outputs_.assumed()) kernel.known = known_->Add(kernel.asked, bytes);
   } else {
     CountBytes(known_->bytes(kernel.known));
   }
   AppendNode(OpIdOf(def), kernel.arguments, out_.AddOutputs(ids));
+  out_.main().nodes.back().kernel = kernel.known;
   return results;
 }
 

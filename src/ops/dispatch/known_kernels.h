@@ -19,8 +19,6 @@
 
 namespace steelyard {
 
-using KernelId = std::uint32_t;
-
 class KnownKernels {
  public:
   // One result, but for the storage that it is on.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Words that formulas of many families share, each as the function that they stand for calls ATen.
 
 #include "ops/gradients/words.h"
 

@@ -69,6 +69,17 @@ TEST(RunEager, ARefusedCallGivesTheResultsOfTheFile) {
       ElementsAre("aten::t 96", " -96"));
 }
 
+TEST(RunEager, KernelsThatAreAlikeAllocateAlike) {
+  // Of f32[4,8]: results of 4 * 8 * 4 and 4 * 8 * 8 bytes, and rows of 8 * 8 to sort in.
+  EXPECT_THAT(Events(RunTextEagerly("input %x: f32[4,8]\ninput %y: f32[4,8]\n"
+                                    "%a: f32[4,8], %i: i64[4,8] = aten::sort(%x)\n"
+                                    "%b: f32[4,8], %j: i64[4,8] = aten::sort(%y)\n"
+                                    "return %a, %b\n")),
+              ElementsAre("aten::sort 128", "aten::sort 256", "aten::resize_ 64", "aten::sort -64",
+                          " -256", "aten::sort 128", "aten::sort 256", "aten::resize_ 64",
+                          "aten::sort -64", " -256", " -128", " -128"));
+}
+
 TEST(RunEager, InPlaceAllocatesNothing) {
   EXPECT_THAT(Events(RunTextEagerly("input %x: f32[8]\n"
                                     "%a: f32[8] = aten::tanh(%x)\n"

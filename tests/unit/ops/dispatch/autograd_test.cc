@@ -103,6 +103,9 @@ TEST(Autograd, ADetachedTensorHasNoHistory) {
   EXPECT_THAT(RefusalOfStep("%a = aten::neg(%p)\n%v = aten::select.int(%a, 0, 0)\n"
                             "%b = aten::detach_(%v)\n%y = aten::alias(%a)\n"),
               HasSubstr("views cannot be detached in place"));
+  EXPECT_THAT(RefusalOfStep("%a = aten::neg(%p)\n%s = aten::sin(%a)\n%b = aten::detach_(%a)\n"
+                            "%y = aten::mul.Tensor(%s, %p)\n"),
+              HasSubstr("SinBackward0 needs f32[4,8] and its history, which aten::detach_ has"));
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Nodes that are alike have one number, by which runtimes and analyses know them.
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <vector>
+
+#include "ir/text_reader.h"
+#include "ops/dispatch/dispatcher.h"
+
+namespace steelyard {
+namespace {
+
+std::vector<Node> KernelsOf(std::string_view text) {
+  const Result<Program> program = ParseText(text, "test.syt");
+  EXPECT_TRUE(program) << Describe(program.error());
+  const Result<Program> kernels = Dispatcher(*program, Target{}).Run();
+  EXPECT_TRUE(kernels) << Describe(kernels.error());
+  std::vector<Node> nodes;
+  for (const Node& node : kernels->main().nodes) {
+    if (!kernels->is_drop(node)) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+TEST(EmitKernel, AlikeCallsHaveOneNumber) {
+  const std::vector<Node> nodes = KernelsOf(
+      "input %x: f32[4,8]\ninput %y: f32[4,8]\ninput %z: f32[8,4]\n"
+      "%a: f32[4,8] = aten::tanh(%x)\n"
+      "%b: f32[4,8] = aten::tanh(%y)\n"
+      "%c: f32[8,4] = aten::tanh(%z)\n"
+      "%d: f32[4,8] = aten::exp(%x)\n"
+      "return %a, %b, %c, %d\n");
+  ASSERT_EQ(nodes.size(), 4U);
+  EXPECT_NE(nodes[0].kernel, kNoId);
+  EXPECT_EQ(nodes[0].kernel, nodes[1].kernel);
+  EXPECT_NE(nodes[0].kernel, nodes[2].kernel);
+  EXPECT_NE(nodes[0].kernel, nodes[3].kernel);
+}
+
+TEST(EmitKernel, WhatDataDecideHasNoNumber) {
+  const std::vector<Node> nodes =
+      KernelsOf("input %x: f32[4,8]\n%a: i64[32,2] = aten::nonzero(%x)\nreturn %a\n");
+  ASSERT_EQ(nodes.size(), 1U);
+  EXPECT_EQ(nodes[0].kernel, kNoId);
+}
+
+}  // namespace
+}  // namespace steelyard
