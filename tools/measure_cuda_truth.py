@@ -103,6 +103,7 @@ def loss_of(output):
 def release():
     gc.collect()
     torch.cuda.synchronize()
+    torch._C._cuda_clearCublasWorkspaces()  # of releases that keep them
     torch.cuda.empty_cache()
 
 
@@ -253,6 +254,7 @@ def device_reads(run):
 def plain_inputs():
     """transformers reads from the device whether inputs are packed sequences and whether they are padded: here they are neither."""
     masking = T.masking_utils
+    masking.fast_all = getattr(masking, "fast_all", None)  # which older ones lack
     packed, unpadded = masking.find_packed_sequence_indices, masking.fast_all
     masking.find_packed_sequence_indices, masking.fast_all = (
         lambda position_ids: None,

@@ -45,6 +45,7 @@ from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
 RANKS = 2
+MICRO_STEPS = 3  # of a step, of which all but the last are in no_sync()
 # Its own records, of what its threads do.
 GLOO = "gloo:"
 GATHERING = re.compile(r"FSDP::all_gather( \(.*\))?")
@@ -53,7 +54,13 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "ddp": ({}, []),
     "views": ({"gradient_as_bucket_view": True}, ["--bucket-views"]),
     "small": ({"bucket_cap_mb": 2}, ["--bucket-cap-mb", "2"]),
+    "micro": ({}, ["--accumulate", str(MICRO_STEPS)]),
+    "micro-views": (
+        {"gradient_as_bucket_view": True},
+        ["--bucket-views", "--accumulate", str(MICRO_STEPS)],
+    ),
     "zero": ({}, []),
+    "zero-micro": ({}, ["--accumulate", str(MICRO_STEPS)]),
     "zero-views": ({"parameters_as_bucket_view": True}, ["--parameter-views"]),
     "fsdp": ({}, []),
     "fsdp-kept": ({"reshard_after_forward": False}, ["--keep-gathered"]),
@@ -76,6 +83,10 @@ def is_sharded(case: str) -> bool:
 
 def is_partitioned(case: str) -> bool:
     return case.startswith("zero")
+
+
+def is_accumulated(case: str) -> bool:
+    return "micro" in case
 
 
 def has_policy(case: str) -> bool:
@@ -188,12 +199,25 @@ class Rank:
         else:
             self.optimizer = torch.optim.AdamW(trained, **adamw)
 
-    def step(self) -> None:
-        loss, output = self.module(*self.inputs)
+    def micro_step(self) -> tuple[Any, Any]:
+        """Its outputs and what was differentiated, which the caller lets go in this order."""
+        outputs = self.module(*self.inputs)
+        loss = outputs[0]
+        if is_accumulated(self.case):
+            loss = loss / MICRO_STEPS
         loss.backward()
+        return outputs, loss
+
+    def step(self) -> None:
+        if is_accumulated(self.case):
+            with self.module.no_sync():
+                for _ in range(MICRO_STEPS - 1):
+                    outputs, loss = self.micro_step()
+                    del outputs, loss
+        outputs, loss = self.micro_step()
         self.optimizer.step()
         self.optimizer.zero_grad()
-        del output, loss
+        del outputs, loss
 
 
 def told_once(events: Events) -> Events:

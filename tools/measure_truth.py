@@ -107,7 +107,7 @@ def save_without_paths(program, path):
             for entry in source.infolist():
                 data = source.read(entry.filename)
                 if entry.filename.endswith(".json"):
-                    data = re.sub(rb'File \\"[^"\\]*?site-packages/', rb'File \\"', data)
+                    data = re.sub(rb'File \\"[^"\\]*?(site-packages|tools)/', rb'File \\"', data)
                 target.writestr(
                     zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0)),
                     data,

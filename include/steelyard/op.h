@@ -34,11 +34,17 @@ struct Target {
   std::int64_t memory = 0;         // bytes that programs may take, as cudaMemGetInfo says
   bool cudnn_attention = true;     // torch.backends.cuda.enable_cudnn_sdp
   bool deterministic = false;      // torch.use_deterministic_algorithms
+  int torch_minor = 15;            // whose code of CUDA it is: PyTorch 2.15
 };
 
 // The machines that are known by a name, "cpu" first; and one of them, nothing where there is none.
 [[nodiscard]] std::vector<std::string_view> TargetNames();
 [[nodiscard]] std::optional<Target> TargetNamed(std::string_view name);
+
+// The releases of PyTorch whose code of CUDA is known, the oldest first ("2.4"); and the
+// `torch_minor` of one of them, nothing where there is none.
+[[nodiscard]] std::vector<std::string_view> TorchReleases();
+[[nodiscard]] std::optional<int> TorchMinorOf(std::string_view release);
 
 // One operator of the table. The texts live as long as the program.
 struct KnownOp {

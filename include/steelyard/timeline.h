@@ -30,8 +30,9 @@ enum class Category : std::uint8_t {
   kTemporaries,     // all else that the step allocates
   kOutputs,         // what the caller holds when the step has run, saved or not
   kCache,           // what a model that writes text keeps of the tokens that it has seen
+  kLibraries,       // what libraries keep from one call of them to the next
 };
-inline constexpr std::size_t kCategoryCount = 9;
+inline constexpr std::size_t kCategoryCount = 10;
 // The key of a category in reports: "optimizer_state".
 std::string_view NameOf(Category category);
 

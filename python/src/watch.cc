@@ -194,7 +194,8 @@ void BindWatch(nb::module_& module) {
       .value("ACTIVATIONS", Category::kActivations)
       .value("TEMPORARIES", Category::kTemporaries)
       .value("OUTPUTS", Category::kOutputs)
-      .value("CACHE", Category::kCache);
+      .value("CACHE", Category::kCache)
+      .value("LIBRARIES", Category::kLibraries);
   auto observer =
       nb::class_<Observer>(module, "Observer", "Writes down what a program does while it runs.")
           .def("start", &Observer::Watch, nb::arg("ops"), nb::arg("every"),

@@ -83,6 +83,17 @@ void BindOptionsOfWeighing(nb::module_& module) {
       .def_prop_rw(
           "deterministic", [](const WeighOptions& options) { return options.target.deterministic; },
           [](WeighOptions& options, bool on) { options.target.deterministic = on; })
+      .def_prop_rw(
+          "torch_release",
+          [](const WeighOptions& options) {
+            return "2." + std::to_string(options.target.torch_minor);
+          },
+          [](WeighOptions& options, std::string_view release) {
+            const std::optional<int> minor = TorchMinorOf(release);
+            if (!minor) throw nb::value_error("of this release nothing is known");
+            options.target.torch_minor = *minor;
+          },
+          "One of `torch_releases`: whose code of CUDA runs.")
       .def_rw("advise", &WeighOptions::advise);
   nb::class_<ReportOptions>(module, "ReportOptions", "What of a weighing a report shows.")
       .def(nb::init<>())
@@ -198,6 +209,7 @@ void BindWeigh(nb::module_& module) {
   module.def("runtimes", &Names<&Runtimes>);
   module.def("schedules", &Names<&Schedules>);
   module.def("target_names", &TargetNames);
+  module.def("torch_releases", &TorchReleases);
   module.def("cache_stores", &Names<&CacheStores>);
   module.def("cache_numbers", &Names<&CacheNumbers>);
   module.def("format_of_file", &FormatOfFile, nb::arg("path"));

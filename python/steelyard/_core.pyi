@@ -1009,6 +1009,13 @@ class WeighOptions:
     def deterministic(self, arg: bool, /) -> None: ...
 
     @property
+    def torch_release(self) -> str:
+        """One of `torch_releases`: whose code of CUDA runs."""
+
+    @torch_release.setter
+    def torch_release(self, arg: str, /) -> None: ...
+
+    @property
     def advise(self) -> bool: ...
 
     @advise.setter
@@ -1191,6 +1198,8 @@ def schedules() -> list[str]: ...
 
 def target_names() -> list[str]: ...
 
+def torch_releases() -> list[str]: ...
+
 def cache_stores() -> list[str]: ...
 
 def cache_numbers() -> list[str]: ...
@@ -1297,6 +1306,8 @@ class Category(enum.Enum):
     OUTPUTS = 7
 
     CACHE = 8
+
+    LIBRARIES = 9
 
 class Observer:
     """Writes down what a program does while it runs."""

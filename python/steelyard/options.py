@@ -62,6 +62,7 @@ class WeighKeywords(TypedDict, total=False):
     alloc_conf: str | Iterable[str]
     no_cudnn_attention: bool
     deterministic: bool
+    torch_release: str
     as_module: bool
     runtime: str
     schedule: str
@@ -219,7 +220,8 @@ CHECKS: dict[str, Check] = {
     **dict.fromkeys(
         (
             "train", "loss", "zero_grad", "amp", "mode", "runtime", "schedule", "count", "at",
-            "importer", "attention", "cache", "cache_dtype", "amp_policy", "parallel",
+            "importer", "attention", "torch_release", "cache", "cache_dtype", "amp_policy",
+            "parallel",
         ),
         TEXT,
     ),
@@ -237,6 +239,7 @@ NAMED: dict[str, Callable[[], list[str]]] = {
     "count": _core.counting_conventions,
     "cache": _core.cache_stores,
     "cache_dtype": _core.cache_numbers,
+    "torch_release": _core.torch_releases,
 }
 CUDA_DEVICE = "h100"  # that "cuda" stands for
 LOW = {"bf16": _core.DType.BFLOAT16, "fp16": _core.DType.FLOAT16}
@@ -311,6 +314,8 @@ def _set_device(options: _core.WeighOptions, keywords: Mapping[str, Any]) -> Non
     options.device = _chosen(known, device_named(keywords.get("device", "cpu")), "device")
     options.cudnn_attention = not keywords.get("no_cudnn_attention", False)
     options.deterministic = keywords.get("deterministic", False)
+    if "torch_release" in keywords:
+        options.torch_release = keywords["torch_release"]
     options.devices = [device for text in _texts(keywords, "devices") for device in text.split(",")]
     gpus = {name: name for name in (*known, "all") if name != "cpu"}
     for device in options.devices:

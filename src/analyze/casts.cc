@@ -162,7 +162,7 @@ class Counter {
   }
 
   CastRule RuleOf(const OpDef* def) const {
-    return def == nullptr ? CastRule::kFollow : def->precision->on(target_.device);
+    return def == nullptr ? CastRule::kFollow : def->precision->on(target_);
   }
 
   // By the outermost operator of which autocast has something to say.

@@ -228,6 +228,12 @@ void WeighCommand::AddDeviceFlags(std::vector<Flag>* flags) {
                                {.name = "--deterministic",
                                 .help = "as after torch.use_deterministic_algorithms(True)",
                                 .field = &deterministic_},
+                               {.name = "--torch",
+                                .arg = "RELEASE",
+                                .help = "whose code of CUDA runs; that of a cpu is known of the "
+                                        "newest alone",
+                                .field = &torch_,
+                                .choices = TorchReleases()},
                                {.name = "--as",
                                 .arg = "PROGRAM",
                                 .help = "which program is weighed: the file's, or what the module "
@@ -346,6 +352,7 @@ Result<WeighOptions> WeighCommand::Options() const {
   if (const std::optional<Target> target = TargetNamed(device_)) options.target = *target;
   options.target.cudnn_attention = !no_cudnn_attention_;
   options.target.deterministic = deterministic_;
+  options.target.torch_minor = TorchMinorOf(torch_).value_or(Target().torch_minor);
   if (mode_ == "train") options.mode = ModelMode::kTrain;
   if (mode_ == "eval") options.mode = ModelMode::kEval;
   for (const std::string& cast : casts_) {

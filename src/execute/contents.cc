@@ -65,6 +65,7 @@ SyContent Drawn(const Program& kernels, const Resident& resident) {
     case Category::kActivations:
     case Category::kTemporaries:
     case Category::kOutputs:
+    case Category::kLibraries:
       break;  // what a step keeps begins with zeros
   }
   return content;

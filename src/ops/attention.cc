@@ -15,6 +15,7 @@
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
 #include "ops/cuda/capability.h"
+#include "ops/cuda/releases.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/gradients/reduction.h"
@@ -104,6 +105,11 @@ std::vector<Tensor> SafeSoftmax(Dispatcher& d, const OpView& op) {
 Tensor AdditiveMask(Dispatcher& d, const Tensor& mask, DType dtype) {
   if (!mask.defined() || mask.dtype() != DType::kBool) return mask;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (cuda::IsBefore(d.target(), cuda::kMaskIsChosen)) {
+    const Tensor numbers = d.Call("aten::zeros_like", mask, dtype);
+    d.Call("aten::masked_fill_.Scalar", numbers, d.Call("aten::logical_not", mask), -kInfinity);
+    return numbers;
+  }
   return d.Call("aten::where.ScalarOther", mask, d.Call("aten::scalar_tensor", 0.0, dtype),
                 -kInfinity);
 }
@@ -125,10 +131,11 @@ Tensor ForEachHead(Dispatcher& d, const Tensor& t, const Tensor& query) {
 
 // _scaled_dot_product_attention_math(query, key, value, attn_mask, dropout_p, is_causal,
 // dropout_mask, scale, enable_gqa): the result and the scores. Half-precision operands are computed
-// in float32.
+// in float32, and rows that are masked entirely become 0.
 std::vector<Tensor> AttentionByProducts(Dispatcher& d, const OpView& op) {
   if (op.given(6)) Refuse("attention with a given dropout mask");
-  const DType dtype = op.self().dtype(), wide = WideType(dtype);
+  const bool plain = cuda::IsBefore(d.target(), cuda::kProductsAreWide);
+  const DType dtype = op.self().dtype(), wide = plain ? dtype : WideType(dtype);
   const Tensor wide_query = d.Call("aten::to.dtype", op.arg(0), wide);
   Tensor key = d.Call("aten::to.dtype", op.arg(1), wide);
   Tensor value = d.Call("aten::to.dtype", op.arg(2), wide);
@@ -150,7 +157,8 @@ std::vector<Tensor> AttentionByProducts(Dispatcher& d, const OpView& op) {
       "aten::matmul", query,
       d.Call("aten::mul.Scalar", d.Call("aten::transpose.int", key_heads, -2, -1), root_of_scale));
   if (mask.defined()) d.Call("aten::add_.Tensor", scores, mask);
-  scores = d.Call("aten::_safe_softmax", scores, -1);
+  scores =
+      plain ? d.Call("aten::softmax.int", scores, -1) : d.Call("aten::_safe_softmax", scores, -1);
   if (op.real(4) > 0.0) scores = d.Call("aten::dropout", scores, op.arg(4), true);
   // The scores are converted before the result is computed: arguments are evaluated last first.
   const Tensor given_scores = d.Call("aten::to.dtype", scores, dtype);
@@ -217,6 +225,11 @@ bool RecordsOperands(Dispatcher& d, const OpView& op) {
 
 bool LastLiesDense(const TensorView& t) { return t.stride(-1) == 1; }
 
+bool HasSameHeads(const OpView& op) {
+  const std::int64_t heads = op.self().size(1);
+  return op.tensor(1).size(1) == heads && op.tensor(2).size(1) == heads;
+}
+
 // What all fused kernels ask for.
 bool MayFuse(const OpView& op) {
   const TensorView query = op.self(), key = op.tensor(1), value = op.tensor(2);
@@ -225,8 +238,7 @@ bool MayFuse(const OpView& op) {
     if (!LastLiesDense(t)) return false;
   }
   const bool grouped = op.boolean(7);
-  const bool same_heads = query.size(1) == key.size(1) && query.size(1) == value.size(1);
-  if (!same_heads && !(grouped && HeadsFit(query.sizes(), key.sizes(), value.sizes())))
+  if (!HasSameHeads(op) && !(grouped && HeadsFit(query.sizes(), key.sizes(), value.sizes())))
     return false;
   return !op.given(3) || LastLiesDense(op.tensor(3));
 }
@@ -250,6 +262,7 @@ bool MayBeEfficient(Dispatcher& d, const OpView& op) {
   const TensorView query = op.self();
   const DType dtype = query.dtype();
   const int capability = d.target().capability;
+  if (cuda::IsBefore(d.target(), cuda::kEfficientIsGrouped) && !HasSameHeads(op)) return false;
   if (dtype != DType::kFloat32 && dtype != DType::kFloat16 &&
       !(dtype == DType::kBFloat16 && capability >= cuda::kAmpere)) {
     return false;
@@ -260,13 +273,14 @@ bool MayBeEfficient(Dispatcher& d, const OpView& op) {
   return query.size(3) % alignment == 0 && op.tensor(2).size(3) % alignment == 0;
 }
 
-// cuDNN comes first on devices of compute capability 9 and 10.
+// cuDNN comes first on devices of compute capability 9 and 10; before, after all others.
 bool MayCudnn(Dispatcher& d, const OpView& op) {
   constexpr std::int64_t kAlignment = 8, kUsual = 128, kWidest = 256, kMiddle = 192;
   constexpr double kDropoutSteps = 16;
   const TensorView query = op.self(), key = op.tensor(1), value = op.tensor(2);
   const Target& target = d.target();
   const int generation = target.capability / 10;
+  if (cuda::IsBefore(target, cuda::kCudnnIsFirst)) return false;
   if (!target.cudnn_attention || target.deterministic || generation < 9 || generation > 10) {
     return false;
   }
@@ -314,6 +328,10 @@ Tensor PaddedHead(Dispatcher& d, const Tensor& t) {
 }
 
 std::vector<Tensor> AttendOnCuda(Dispatcher& d, const OpView& op) {
+  if (op.boolean(7) && cuda::IsBefore(d.target(), cuda::kHeadsAreGrouped)) {
+    Contradict("this release of PyTorch has no attention with enable_gqa",
+               "Name a later one with --torch.");
+  }
   const Tensor query = d.tensor(op, 0), key = d.tensor(op, 1), value = d.tensor(op, 2);
   const CudaKernel kernel = CudaKernelFor(d, op);
   Tensor mask = AdditiveMask(d, d.tensor(op, 3), query.dtype());

@@ -17,6 +17,7 @@
 #include "ops/attention_blocks.h"
 #include "ops/cuda/capability.h"
 #include "ops/cuda/reduce.h"
+#include "ops/cuda/releases.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -76,9 +77,9 @@ void EfficientShape(const OpView& op, Outputs& out) {
   out.Add(DType::kInt64, Dims());
 }
 
-// With dropout, seed and offset are numbers in the host's memory.
+// With dropout, and always before 2.15, seed and offset are numbers in the host's memory.
 void EfficientAllocations(const OpView& op, Allocations& memory) {
-  if (!DropsSome(op, 5)) {
+  if (!DropsSome(op, 5) && !cuda::IsBefore(op.target(), cuda::kEfficientKeepsState)) {
     memory.Output(2, kFactory);
     memory.Output(3, kFactory);
   }
@@ -301,9 +302,11 @@ void AllocateFlash(const OpView& op, const FlashCall& call, Allocations& memory)
       results = memory.Allocate(allocations::Bytes(rows * width, DType::kFloat32), kFactory);
     }
   }
-  memory.Output(call.state, kFactory);
-  memory.Output(call.state + 1, kFactory);
-  if (call.drops) memory.Free(memory.Allocate(kStateBytes, kFactory));
+  if (!cuda::IsBefore(op.target(), cuda::kFlashKeepsState)) {  // on the device, and not on the host
+    memory.Output(call.state, kFactory);
+    memory.Output(call.state + 1, kFactory);
+    if (call.drops) memory.Free(memory.Allocate(kStateBytes, kFactory));
+  }
   allocations::Free(sums, memory);
   allocations::Free(results, memory);
 }

@@ -425,8 +425,13 @@ void Broadcast(Dispatcher& d, const std::vector<Tensor>& tensors) {
   for (Tensor& tensor : sent) tensor.reset();
 }
 
-// buffers, ranks, bucket_bytes, views, first_step
+// buffers, ranks, bucket_bytes, views, first_step, micro_steps
 std::vector<Tensor> EnterDataParallel(Dispatcher& d, const OpView& op) {
+  if (auto* reducer = dynamic_cast<Reducer*>(d.autograd().listener())) {
+    reducer->BeginMicroStep();
+    d.autograd().OpenRecord(kForwardRecord);
+    return {};
+  }
   {
     const Outside outside(d);
     const Dispatcher::Inside forward(d, kForwardRecord);
@@ -436,9 +441,12 @@ std::vector<Tensor> EnterDataParallel(Dispatcher& d, const OpView& op) {
   std::vector<std::int64_t> limits(kBucketLimits.begin(), kBucketLimits.end());
   if (cap > 0) limits = {cap};
   if (op.boolean(4)) limits = {std::numeric_limits<std::int64_t>::max()};
-  d.autograd().Listen(std::make_unique<Reducer>(
-      d,
-      ReducerOptions{.ranks = op.integer(1), .limits = std::move(limits), .views = op.boolean(3)}));
+  auto reducer = std::make_unique<Reducer>(d, ReducerOptions{.ranks = op.integer(1),
+                                                             .limits = std::move(limits),
+                                                             .views = op.boolean(3),
+                                                             .micro_steps = op.integer(5, 1)});
+  reducer->BeginMicroStep();
+  d.autograd().Listen(std::move(reducer));
   d.autograd().OpenRecord(kForwardRecord);
   return {};
 }
@@ -480,7 +488,8 @@ constexpr std::array kRows{
     Composite("steelyard::enter_data_parallel",
               "Begins the forward pass of DistributedDataParallel, which sends buffers, and "
               "listens to gradients.",
-              "(Tensor[] buffers, int ranks, int bucket_bytes, bool views, bool first_step) -> ()",
+              "(Tensor[] buffers, int ranks, int bucket_bytes, bool views, bool first_step, "
+              "int micro_steps=1) -> ()",
               "", Family::kControl, EnterDataParallel, precision::kFollow, kNoGradient),
     Composite("steelyard::leave_data_parallel", "Ends the forward pass.", "() -> ()", "",
               Family::kControl, LeaveDataParallel, precision::kFollow, kNoGradient),

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/cuda/releases.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/comparison.h"
 #include "ops/registry.h"
@@ -82,7 +83,10 @@ std::vector<Tensor> NormsTogether(Dispatcher& d, const OpView& op) {
   const auto count = static_cast<std::int64_t>(tensors.size());
   std::int64_t chunks = 0;
   for (const Tensor& tensor : tensors) chunks = std::max(chunks, DivideUp(tensor.count(), kChunk));
-  Tensor table = d.Call("aten::empty.memory_format", Dims{count + 1}, DType::kInt64);
+  Tensor table;
+  if (!cuda::IsBefore(d.target(), cuda::kNormsHaveTable)) {
+    table = d.Call("aten::empty.memory_format", Dims{count + 1}, DType::kInt64);
+  }
   Tensor partial = d.Call("aten::zeros", Dims{count * chunks}, wide);
   std::vector<Tensor> results;
   results.reserve(tensors.size());

@@ -17,6 +17,7 @@
 #include "ops/contents/words.h"
 #include "ops/cuda/copies.h"
 #include "ops/cuda/reduce.h"
+#include "ops/cuda/releases.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/activation_backward.h"
 #include "ops/gradients/image_backward.h"
@@ -163,6 +164,7 @@ void PartialSums(const OpView& op, std::size_t parameters, DType dtype, Allocati
   constexpr std::int64_t kManyRows = 65536, kWarp = 32, kMostSums = 32768;
   const std::int64_t width = NumElements(op.ints(2)).value_or(0);
   const std::int64_t rows = width == 0 ? 0 : op.tensor(1).count() / width;
+  if (cuda::IsBefore(op.target(), cuda::kSumsArePartial)) return;
   if (rows <= kManyRows || width / kWarp >= op.target().multiprocessors / 2) return;
   const std::int64_t height =
       std::min(kMostSums / ((width + kWarp - 1) / kWarp), (rows + kWarp - 1) / kWarp);

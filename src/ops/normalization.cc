@@ -17,6 +17,7 @@
 #include "ir/layout.h"
 #include "ops/cuda/batch_norm.h"
 #include "ops/cuda/copies.h"
+#include "ops/cuda/releases.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/network.h"
 #include "ops/registry.h"
@@ -352,14 +353,16 @@ void GroupNormOnCuda(const OpView& op, Allocations& memory) {
   std::optional<Allocations::Scratch> copy;
   if (!IsDenseImage(input)) copy = cuda::Contiguous(input, memory);
   std::vector<Allocations::Scratch> factors;
+  const bool is_older = cuda::IsBefore(op.target(), cuda::kGroupNormKeepsOrder);
   for (const int i : {1, 2}) {
-    if (op.given(i)) {
+    if (op.given(i) && !is_older) {  // whose caller has made them dense
       if (const auto dense = cuda::Contiguous(op.tensor(i), memory)) factors.push_back(*dense);
     }
   }
   // Statistics of half precision are read as float32.
   const DType wide = AccumulateType(input.dtype());
-  for (int i = 1; i <= 2 && wide != input.dtype(); ++i) {
+  const bool widens = wide != input.dtype() && !is_older;
+  for (int i = 1; i <= 2 && widens; ++i) {
     factors.push_back(memory.Allocate(allocations::Bytes(op.output(i).count(), wide)));
   }
   if (op.integer(5) != 1 && (op.given(1) || op.given(2))) {
@@ -403,7 +406,13 @@ std::vector<Tensor> GroupNorm(Dispatcher& d, const OpView& op) {
   const TensorView input = op.self();
   if (input.rank() < 2) Refuse(fmt::format("{} has no channels", shape::Text(input)));
   const Count pixels = work::Elements(window::Spatial(input.sizes()));
-  return {d.Call("aten::native_group_norm", op.arg(0), op.arg(2), op.arg(3), input.size(0),
+  std::array operands{d.tensor(op, 0), d.tensor(op, 2), d.tensor(op, 3)};
+  if (cuda::IsBefore(d.target(), cuda::kGroupNormKeepsOrder)) {
+    for (Tensor& operand : operands) {
+      if (operand.defined()) operand = d.Call("aten::contiguous", operand);
+    }
+  }
+  return {d.Call("aten::native_group_norm", operands[0], operands[1], operands[2], input.size(0),
                  input.size(1), pixels.value(), op.arg(1), op.arg(4))};
 }
 
@@ -449,7 +458,41 @@ std::vector<Tensor> NormalizeByRoot(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::to.dtype", out, op.self().dtype()), root};
 }
 
+constexpr double kAnyEps = 1e-6;  // what a missing one is changes no size
+
+// In the dtype of the input. What makes it is one expression, whose parts live to its end.
+Tensor ScaledByRoot(Dispatcher& d, const Tensor& input, const Dims& dims) {
+  const Tensor squares = d.Call("aten::pow.Tensor_Scalar", input, 2);
+  const Tensor mean = d.Call("aten::mean.dim", squares, dims, true);
+  return d.Call("aten::mul.Tensor", input,
+                d.Call("aten::rsqrt", d.Call("aten::add_.Scalar", mean, kAnyEps)));
+}
+
+// What it was until it became a kernel.
+std::vector<Tensor> RootNormByParts(Dispatcher& d, const OpView& op) {
+  const Dims normalized = op.ints(1);
+  RequireNormalized(op.self(), normalized);
+  Dims dims;
+  for (int i = op.self().rank() - normalized.size(); i < op.self().rank(); ++i) dims.push_back(i);
+  if (cuda::IsBefore(d.target(), cuda::kRootNormIsWide)) {
+    const Tensor out = ScaledByRoot(d, d.tensor(op, 0), dims);
+    return {op.given(2) ? d.Call("aten::mul.Tensor", out, op.arg(2)) : out};
+  }
+  Tensor input = d.Call("aten::to.dtype", op.arg(0), AccumulateType(op.self().dtype()));
+  Tensor root = d.Call(
+      "aten::rsqrt",
+      d.Call("aten::add_.Scalar",
+             d.Call("aten::mean.dim", d.Call("aten::pow.Tensor_Scalar", input, 2), dims, true),
+             kAnyEps));
+  Tensor out = d.Call("aten::mul.Tensor", input, root);
+  if (op.given(2)) out = d.Call("aten::mul.Tensor", out, op.arg(2));
+  root.reset();
+  input.reset();
+  return {d.Call("aten::to.dtype", out, op.self().dtype())};
+}
+
 std::vector<Tensor> RmsNorm(Dispatcher& d, const OpView& op) {
+  if (cuda::IsBefore(d.target(), cuda::kRootNormIsKernel)) return RootNormByParts(d, op);
   const bool mixed = op.given(2) && op.tensor(2).dtype() != op.self().dtype();
   if (mixed || IsComplex(op.self().dtype())) return {NormalizeByRoot(d, op)[0]};
   return {d.Call("aten::_fused_rms_norm", op.arg(0), op.arg(1), op.arg(2), op.arg(3))};
@@ -558,7 +601,7 @@ constexpr std::array kRows{
         "aten::_fused_rms_norm", "Rows scaled to mean square 1, with the scales.",
         "(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)",
         "aten::_fused_rms_norm(bf16[2,3,8], [8], bf16[8], 1e-06)", NormalizeByRoot),
-    Casting(precision::kFullOnCuda,
+    Casting(precision::kFullOnNewCuda,
             NormalizationOf("aten::rms_norm", "Rows scaled to mean square 1.",
                             "(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? "
                             "eps=None) -> Tensor",

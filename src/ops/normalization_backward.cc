@@ -15,6 +15,7 @@
 #include "ir/layout.h"
 #include "ops/cuda/batch_norm.h"
 #include "ops/cuda/copies.h"
+#include "ops/cuda/releases.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
@@ -175,8 +176,9 @@ void GroupBackwardOnCuda(const OpView& op, Allocations& memory) {
   const Scratch gradient = cuda::Contiguous(op.self(), memory);
   const Scratch image = cuda::Contiguous(input, memory);
   std::vector<Scratch> dense;
+  const bool is_older = cuda::IsBefore(op.target(), cuda::kGroupNormKeepsOrder);
   for (const int i : {2, 3, 4}) {  // mean, rstd, weight
-    if (op.given(i)) dense.push_back(cuda::Contiguous(op.tensor(i), memory));
+    if (op.given(i) && !is_older) dense.push_back(cuda::Contiguous(op.tensor(i), memory));
   }
   for (const Result result : {kImage, kScale, kShift}) {
     if (Wants(op, result)) memory.Output(result, "aten::empty");

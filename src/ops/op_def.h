@@ -273,6 +273,11 @@ class Allocations {
   // A buffer of the kernel's own; no event when it is empty. Free it in the order PyTorch does.
   virtual Scratch Allocate(std::int64_t bytes, std::string_view label = {}) = 0;
   virtual void Free(Scratch scratch, std::string_view label = {}) = 0;
+  // What a library keeps for all its calls in one thread: taken at the first of them, and never
+  // given back.
+  enum class Kept : std::uint8_t { kBlas, kBlasLt };
+  static constexpr std::size_t kKeptCount = 2;
+  virtual void Keep(Kept /*what*/, std::int64_t /*bytes*/) {}
   // What this kernel allocates from here on is of another stream of the device than the one that
   // computes.
   virtual void UseStream(std::uint8_t /*stream*/) {}

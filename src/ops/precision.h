@@ -23,6 +23,11 @@ enum class CastRule : std::uint8_t {
 struct Precision {
   CastRule cpu;
   CastRule cuda;
+  int since = 0;  // of CUDA: the minor of the first release of PyTorch; before it, nothing
+  constexpr CastRule on(const Target& target) const {
+    const bool later = target.device == Device::kCuda && target.torch_minor < since;
+    return later ? CastRule::kFollow : on(target.device);
+  }
   constexpr CastRule on(Device device) const {
     switch (device) {
       case Device::kCpu:
@@ -43,6 +48,8 @@ inline constexpr Precision kLowOnCpu{.cpu = CastRule::kLow, .cuda = CastRule::kF
 inline constexpr Precision kLowOnCuda{.cpu = CastRule::kFollow, .cuda = CastRule::kLow};
 inline constexpr Precision kFullOnCpu{.cpu = CastRule::kFull, .cuda = CastRule::kFollow};
 inline constexpr Precision kFullOnCuda{.cpu = CastRule::kFollow, .cuda = CastRule::kFull};
+inline constexpr Precision kFullOnNewCuda{
+    .cpu = CastRule::kFollow, .cuda = CastRule::kFull, .since = 15};
 inline constexpr Precision kFullResultOnCuda{.cpu = CastRule::kFollow,
                                              .cuda = CastRule::kFullResult};
 inline constexpr Precision kFullOrResult{.cpu = CastRule::kFull, .cuda = CastRule::kFullResult};

@@ -102,13 +102,18 @@ std::vector<Argument> LetGo(const Program& program, Repetition& repetition) {
 
 }  // namespace
 
+int WrittenMicroSteps(const TrainOptions& options) {
+  const bool folds = options.accumulate > kWrittenOut && !options.unroll;
+  return folds ? kWrittenOut : static_cast<int>(options.accumulate);
+}
+
 Result<Program> Accumulate(Program program, const TrainOptions& options) {
   if (options.accumulate < 1) {
     return Unexpected(UsageError("a step has at least one micro-step", "--accumulate"));
   }
   if (options.accumulate == 1) return program;
-  const bool folds = options.accumulate > kWrittenOut && !options.unroll;
-  const int steps = folds ? kWrittenOut : options.accumulate;
+  const int steps = WrittenMicroSteps(options);
+  const bool folds = steps < options.accumulate;
   const std::vector<Node> nodes = std::move(program.main().nodes);
   if (steps > kMostNodes / static_cast<std::int64_t>(nodes.size() + 1)) {
     return Unexpected(Unsupported(

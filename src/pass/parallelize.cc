@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "pass/accumulate.h"
 #include "pass/append_call.h"
 #include "pass/fully_shard.h"
 #include "steelyard/units.h"
@@ -49,9 +50,9 @@ Status Check(const TrainOptions& options) {
         fmt::format("there is no process {} of {}", *options.parallel.rank, options.ranks),
         "--rank, --ranks", "They count from 0."));
   }
-  if (options.accumulate > 1) {
+  if (options.accumulate > 1 && Shards(options.parallel)) {
     return Unexpected(Unsupported(
-        "micro-steps of a wrapped model are not modelled", "--accumulate, --parallel",
+        "micro-steps of a model that is kept in parts are not modelled", "--accumulate, --parallel",
         "Weigh one micro-step, or leave --parallel away: gradients are then averaged at the end."));
   }
   if (options.keep_gradients) {
@@ -76,10 +77,12 @@ Program WrapInDdp(Program program, const TrainOptions& options) {
   const ParallelOptions& parallel = options.parallel;
   std::vector<Node> body = std::exchange(program.main().nodes, {});
   const auto loss = std::ranges::find(body, Phase::kLoss, &Node::phase);
-  const std::array args{BuffersOf(program), Argument::OfInt(std::int64_t{options.ranks}),
+  const std::array args{BuffersOf(program),
+                        Argument::OfInt(std::int64_t{options.ranks}),
                         Argument::OfInt(parallel.bucket_mib * kMiB),
                         Argument::OfBool(parallel.bucket_views),
-                        Argument::OfBool(options.first_step)};
+                        Argument::OfBool(options.first_step),
+                        Argument::OfInt(std::int64_t{WrittenMicroSteps(options)})};
   AppendCall(program, "steelyard::enter_data_parallel", args, {}, Phase::kForward);
   std::vector<Node>& nodes = program.main().nodes;
   nodes.insert(nodes.end(), body.begin(), loss);

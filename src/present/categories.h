@@ -21,6 +21,7 @@ inline constexpr std::array kCategoryWords = {
     CategoryWords{Category::kParameters, "parameters", report::Style::kBlue},
     CategoryWords{Category::kBuffers, "buffers", report::Style::kDim},
     CategoryWords{Category::kOptimizerState, "optimizer", report::Style::kDim},
+    CategoryWords{Category::kLibraries, "libraries", report::Style::kDim},
     CategoryWords{Category::kInputs, "inputs", report::Style::kDim},
     CategoryWords{Category::kCache, "cache", report::Style::kGreen},
     CategoryWords{Category::kGradients, "gradients", report::Style::kYellow},
@@ -40,6 +41,11 @@ inline std::string_view LabelOfCategory(std::string_view name) {
     if (NameOf(words.category) == name) return words.label;
   }
   return name;
+}
+
+// Whether JSON tells it: what few programs have, only of those.
+inline bool IsTold(Category category, std::int64_t bytes) {
+  return bytes != 0 || (category != Category::kCache && category != Category::kLibraries);
 }
 
 }  // namespace steelyard::present

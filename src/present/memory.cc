@@ -88,6 +88,7 @@ report::BarList Anatomy(const Findings& findings) {
     if (with_parameters) bar.rate = PerParameter(findings, bytes);
     if (category == Category::kActivations) bar.note = {"saved for backward"};
     if (category == Category::kTemporaries) bar.note = {"results and scratch"};
+    if (category == Category::kLibraries) bar.note = {"workspaces of cuBLAS"};
     if (category == Category::kOutputs) bar.note = OutputWords(findings);
     list.bars.push_back(std::move(bar));
   }
@@ -282,7 +283,7 @@ void AddCategories(std::string_view key, const PeakReport& at, report::Data* dat
   data->OpenObject(key);
   for (std::size_t c = 0; c < kCategoryCount; ++c) {
     const auto category = static_cast<Category>(c);
-    if (category == Category::kCache && at.at_peak[c] == 0) continue;  // there is none
+    if (!IsTold(category, at.at_peak[c])) continue;
     data->SetInt(NameOf(category), at.at_peak[c], Unit::kBytes);
   }
   data->Close();

@@ -53,6 +53,7 @@ std::size_t ColumnOf(Category category) {
     case Category::kTemporaries:
       return kTemporary;
     case Category::kCache:
+    case Category::kLibraries:
       return kUnknown;
   }
   return kUnknown;

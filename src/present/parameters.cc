@@ -176,14 +176,21 @@ void AddModelName(const Findings& findings, report::Data* data) {
   data->Close();
 }
 
+// " 2.9", where another release than the newest was asked for.
+std::string ReleaseWords(const Findings& findings) {
+  const int minor = findings.target.torch_minor;
+  return minor == Target().torch_minor ? "" : fmt::format(" 2.{}", minor);
+}
+
 void AppendModel(const Findings& findings, report::Document* document) {
   Sentence text;
   AddParameterWords(findings.parameters, &text);
   AddInputWords(findings.kernels, &text);
   document->body.emplace_back(
       report::Headline{std::string(ModelName(findings.kernels)), std::move(text)});
-  document->body.emplace_back(report::Paragraph{{fmt::format(
-      "{} on {}: {}", findings.runtime_title, findings.target.name, RunWords(findings))}});
+  document->body.emplace_back(report::Paragraph{
+      {fmt::format("{}{} on {}: {}", findings.runtime_title, ReleaseWords(findings),
+                   findings.target.name, RunWords(findings))}});
   AddExperts(findings.parameters, document);
 }
 
@@ -194,6 +201,9 @@ void AddModelData(const Findings& findings, report::Data* data) {
   data->SetText("runtime", findings.runtime);
   data->SetText("device", findings.target.name);
   data->SetInt("threads", findings.target.threads, Unit::kNone);
+  if (findings.target.device == Device::kCuda) {
+    data->SetText("torch", fmt::format("2.{}", findings.target.torch_minor));
+  }
   data->SetText("step", findings.trains() ? "training" : "forward");
   if (!findings.autocast.empty()) data->SetText("autocast", findings.autocast);
   if (findings.trains()) {

@@ -200,7 +200,7 @@ void AddPrecisionData(const Findings& findings, report::Data* data) {
     data->OpenObject("at_peak");
     for (std::size_t i = 0; i < kCategoryCount; ++i) {
       const auto category = static_cast<Category>(i);
-      if (category == Category::kCache && Of(before->at_peak, category) == 0) continue;
+      if (!IsTold(category, Of(before->at_peak, category))) continue;
       data->SetInt(NameOf(category), Of(before->at_peak, category), Unit::kBytes);
     }
     data->Close();

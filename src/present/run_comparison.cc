@@ -140,8 +140,11 @@ void AppendMemory(Sides sides, report::Document* document) {
   AddBytes("peak", before.peak, after.peak, &table);
   AddBytes("peak, predicted", before.predicted_peak, after.predicted_peak, &table);
   for (std::size_t i = 0; i < kCategoryCount; ++i) {
-    AddBytes(fmt::format("of it {}", NameOf(static_cast<Category>(i))),
-             before.findings.peak.at_peak[i], after.findings.peak.at_peak[i], &table);
+    const auto category = static_cast<Category>(i);
+    const std::int64_t first = before.findings.peak.at_peak[i];
+    const std::int64_t second = after.findings.peak.at_peak[i];
+    if (category == Category::kLibraries && first == 0 && second == 0) continue;
+    AddBytes(fmt::format("of it {}", NameOf(category)), first, second, &table);
   }
   document->body.emplace_back(std::move(table));
 }

@@ -204,7 +204,9 @@ void AddTimes(const Watched& watched, report::Data* data) {
 void AddPeak(const ByCategory& at_peak, report::Data* data) {
   data->OpenObject("at_peak");
   for (std::size_t c = 0; c < kCategoryCount; ++c) {
-    data->SetInt(NameOf(static_cast<Category>(c)), at_peak[c], Unit::kBytes);
+    const auto category = static_cast<Category>(c);
+    if (category == Category::kLibraries && at_peak[c] == 0) continue;
+    data->SetInt(NameOf(category), at_peak[c], Unit::kBytes);
   }
   data->Close();
 }

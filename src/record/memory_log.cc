@@ -14,10 +14,11 @@ namespace {
 
 // The smaller, the surer it is.
 int Rank(Category category) {
-  constexpr std::array kOrder{
-      Category::kParameters, Category::kBuffers,     Category::kOptimizerState,
-      Category::kGradients,  Category::kInputs,      Category::kOutputs,
-      Category::kCache,      Category::kActivations, Category::kTemporaries};
+  constexpr std::array kOrder{Category::kParameters,     Category::kBuffers,
+                              Category::kOptimizerState, Category::kGradients,
+                              Category::kInputs,         Category::kOutputs,
+                              Category::kCache,          Category::kActivations,
+                              Category::kLibraries,      Category::kTemporaries};
   return static_cast<int>(std::ranges::find(kOrder, category) - kOrder.begin());
 }
 

@@ -6,6 +6,8 @@
 
 #include "runtime/eager.h"
 
+#include <array>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -22,8 +24,9 @@ constexpr StringId kCallersLabel = 0xffffffffu;  // of what it runs in
 
 // One word of a row: what a kernel allocates or frees next.
 struct Step {
-  enum class Kind : std::uint8_t { kOutput, kAllocate, kFree, kUseStream, kRelease, kRenew };
+  enum class Kind : std::uint8_t { kOutput, kAllocate, kFree, kKeep, kUseStream, kRelease, kRenew };
   Kind kind;
+  Allocations::Kept kept{};  // of a library
   StringId label;
   std::int64_t number;  // of the result, argument, scratch or stream; bytes
 };
@@ -44,6 +47,9 @@ class StepWriter final : public Allocations {
   }
   void Free(Scratch scratch, std::string_view label) override {
     Add(Step::Kind::kFree, scratch, label);
+  }
+  void Keep(Kept what, std::int64_t bytes) override {
+    steps_.push_back({Step::Kind::kKeep, what, kOwnLabel, bytes});
   }
   void UseStream(std::uint8_t stream) override { Add(Step::Kind::kUseStream, stream, {}); }
   void ReleaseStorage(int i, std::string_view label) override {
@@ -66,8 +72,8 @@ class StepWriter final : public Allocations {
 
 class EagerRun {
  public:
-  EagerRun(const Program& program, const Target& target)
-      : program_(program), target_(target), writer_(timeline_.labels) {
+  EagerRun(const Program& program, const Target& target, LibraryMemory libraries)
+      : program_(program), target_(target), libraries_(libraries), writer_(timeline_.labels) {
     storages_.resize(program.storage_count);
     defs_.reserve(program.op_names.size());
     labels_.reserve(program.op_names.size());
@@ -171,6 +177,8 @@ class EagerRun {
         return;
       case Step::Kind::kFree:
         return Close(scratch_[static_cast<std::size_t>(i)], label);
+      case Step::Kind::kKeep:
+        return Keep(step.kept, step.number, label);
       case Step::Kind::kUseStream:
         stream_ = static_cast<std::uint8_t>(i);
         return;
@@ -185,6 +193,21 @@ class EagerRun {
         return;
       }
     }
+  }
+
+  // A library keeps it with a handle, of which each thread has its own: the gradients of a device
+  // are computed in another one than the rest of the program.
+  void Keep(Allocations::Kept what, std::int64_t bytes, StringId label) {
+    const Phase phase = program_.main().nodes[node_].phase;
+    const bool for_gradients = phase == Phase::kBackward || phase == Phase::kRecompute;
+    bool& kept = kept_[for_gradients ? 1 : 0][static_cast<std::size_t>(what)];
+    if (std::exchange(kept, true)) return;
+    if (libraries_ == LibraryMemory::kThere) {
+      Of(timeline_.resident, Category::kLibraries) += bytes;
+      return;
+    }
+    const std::uint32_t block = Open(bytes, Block::kNoValue, label);
+    timeline_.blocks[block].category = Category::kLibraries;
   }
 
   void AllocateOutput(int i, StringId label) {
@@ -212,6 +235,7 @@ class EagerRun {
       const Plan plan = PlanOf(node, *def);
       scratch_.clear();
       for (std::uint32_t i = 0; i < plan.count; ++i) Follow(writer_.steps()[plan.first + i]);
+      if (node.kernel == kNoId) writer_.steps().resize(plan.first);  // which nothing follows again
       return;
     }
     // An operator without a row, or one that was refused: its results, as far as the file tells.
@@ -272,6 +296,8 @@ class EagerRun {
 
   const Program& program_;
   const Target& target_;
+  LibraryMemory libraries_;
+  std::array<std::array<bool, Allocations::kKeptCount>, 2> kept_{};  // by thread
   Timeline timeline_;
   StepWriter writer_;
   std::vector<Plan> plans_;             // by kernel
@@ -288,8 +314,8 @@ class EagerRun {
 
 }  // namespace
 
-Timeline RunEager(const Program& kernels, const Target& target) {
-  return EagerRun(kernels, target).Run();
+Timeline RunEager(const Program& kernels, const Target& target, LibraryMemory libraries) {
+  return EagerRun(kernels, target, libraries).Run();
 }
 
 }  // namespace steelyard

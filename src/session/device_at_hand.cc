@@ -73,6 +73,7 @@ Result<Target> TargetFor(const SyDevice& device, const Target& target, bool at_h
     out = *TargetNamed(row->name);
     out.cudnn_attention = target.cudnn_attention;
     out.deterministic = target.deterministic;
+    out.torch_minor = target.torch_minor;
   } else if (device.capability != 0 && (device.capability != target.capability ||
                                         device.multiprocessors != target.multiprocessors)) {
     return Unexpected(UsageError(fmt::format("the device at hand is of {}, not of {}",

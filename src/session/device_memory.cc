@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/cuda/releases.h"
 #include "runtime/eager.h"
 #include "runtime/residents.h"
 #include "session/analyses.h"
@@ -93,11 +94,11 @@ std::vector<ResidentBlock> ResidentBlocks(const Program& kernels, const Timeline
 }
 
 Result<std::optional<FirstStep>> RunFirstStep(const Program& program, const WeighOptions& options) {
-  if (!Caches(options) || options.train.optimizer.empty() || options.train.first_step) {
-    return std::nullopt;
-  }
+  const bool trains = !options.train.optimizer.empty();
+  const bool differs = trains || cuda::IsBefore(options.target, cuda::kWorkspacesAreFreed);
+  if (!Caches(options) || !differs || options.train.first_step) return std::nullopt;
   WeighOptions first = options;
-  first.train.first_step = true;
+  first.train.first_step = trains;
   SY_ASSIGN_OR_RETURN(const Lowered lowered, Lower(program, PassesOf(first)));
   Timeline timeline = RunEager(lowered.kernels, options.target);
   std::vector<ResidentBlock> residents = ResidentBlocks(lowered.kernels, timeline);
@@ -113,10 +114,11 @@ constexpr std::array<std::string_view, 4> kOftenHelp = {
     "expandable_segments:True", "max_split_size_mb:128", "max_split_size_mb:512",
     "roundup_power2_divisions:8"};
 
-Result<AllocatorSettings> SettingsOf(std::string_view text) {
+Result<AllocatorSettings> SettingsOf(std::string_view text, const Target& target) {
   Result<AllocatorSettings> settings = ParseAllocatorSettings(text);
-  if (settings) return settings;
-  return Unexpected(Within("--alloc-conf", std::move(settings).error()));
+  if (!settings) return Unexpected(Within("--alloc-conf", std::move(settings).error()));
+  settings->tie_break = AllocatorSettingsOfTorch(2, target.torch_minor).tie_break;
+  return settings;
 }
 
 DeviceMemoryReport RunWith(const AllocatorSettings& settings, const Program& kernels,
@@ -173,8 +175,9 @@ Result<DeviceMemoryReport> RunOnDevice(const Program& kernels, const Timeline& t
                                        const WeighOptions& options,
                                        const std::optional<FirstStep>& first) {
   const std::vector<std::string_view> texts = TextsOf(options.alloc_conf);
-  SY_ASSIGN_OR_RETURN(const AllocatorSettings settings,
-                      SettingsOf(texts.empty() ? std::string_view() : texts.front()));
+  SY_ASSIGN_OR_RETURN(
+      const AllocatorSettings settings,
+      SettingsOf(texts.empty() ? std::string_view() : texts.front(), options.target));
   return RunWith(settings, kernels, timeline, options, first);
 }
 
@@ -187,7 +190,7 @@ Result<std::vector<AllocatorTrial>> CompareAllocators(const Program& kernels,
   const std::vector<std::string_view> texts = TextsOf(options.alloc_conf);
   if (texts.size() < 2) return trials;
   for (const std::string_view text : texts) {
-    SY_ASSIGN_OR_RETURN(const AllocatorSettings settings, SettingsOf(text));
+    SY_ASSIGN_OR_RETURN(const AllocatorSettings settings, SettingsOf(text, options.target));
     const DeviceMemoryReport report =
         text == texts.front() ? device : RunWith(settings, kernels, timeline, options, first);
     trials.push_back({.settings = std::string(text),

@@ -38,7 +38,9 @@ Error OverBudget(std::int64_t budget, std::int64_t bound) {
 
 Result<Timeline> RunEagerly(const WeighOptions& options, Program* kernels,
                             std::optional<GraphRun>*) {
-  return RunEager(*kernels, options.target);
+  const bool is_first = options.train.first_step;
+  return RunEager(*kernels, options.target,
+                  is_first ? LibraryMemory::kNotYet : LibraryMemory::kThere);
 }
 
 Result<Timeline> RunCompiled(const WeighOptions& options, Program* kernels,

@@ -244,6 +244,7 @@ Result<std::vector<DeviceFit>> FitsOf(const Program& program, const WeighOptions
     there.target = target;
     there.target.cudnn_attention = options.target.cudnn_attention;
     there.target.deterministic = options.target.deterministic;
+    there.target.torch_minor = options.target.torch_minor;
     if (!Caches(there)) continue;
     SY_ASSIGN_OR_RETURN(DeviceFit fit, FitOn(program, there));
     fits.push_back(fit);
@@ -265,6 +266,21 @@ Status RefuseAllocators(const WeighOptions& options) {
   if (options.alloc_conf.empty() || Caches(options) || !options.devices.empty()) return {};
   return Unexpected(UsageError("the allocator of a cpu keeps nothing that it could be told of",
                                "--alloc-conf", "Name a CUDA device with --device."));
+}
+
+// What other releases of PyTorch do is known of its own kernels on CUDA.
+Status RefuseRelease(const WeighOptions& options) {
+  const int asked = options.target.torch_minor;
+  if (asked == Target().torch_minor) return {};
+  if (options.target.device == Device::kCpu) {
+    return Unexpected(UsageError(fmt::format("what PyTorch 2.{} does on a cpu is not known", asked),
+                                 "--torch",
+                                 "Name a CUDA device with --device, or leave --torch away."));
+  }
+  const Runtime* runtime = FindRuntime(options.runtime);
+  if (runtime == nullptr || !runtime->compiles) return {};
+  return Unexpected(UsageError("a compiler is not of a release of PyTorch", "--torch, --runtime",
+                               "Leave one of them away."));
 }
 
 // The kernels of flash attention are CUDA's.
@@ -347,6 +363,7 @@ Result<Weighing> Weigh(const WeighOptions& options) {
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
   SY_RETURN_IF_ERROR(RefuseUseOfCache(options));
   SY_RETURN_IF_ERROR(RefuseAllocators(options));
+  SY_RETURN_IF_ERROR(RefuseRelease(options));
   SY_RETURN_IF_ERROR(RefuseFlashOnCpu(options));
   if (options.generate) {
     return Finish(
@@ -370,6 +387,7 @@ Result<Weighing> Weigh(Program program, const WeighOptions& options) {
   SY_ASSIGN_OR_RETURN(const Convention* convention, ConventionNamed(options.count));
   SY_RETURN_IF_ERROR(RefuseReading(options));
   SY_RETURN_IF_ERROR(RefuseAllocators(options));
+  SY_RETURN_IF_ERROR(RefuseRelease(options));
   return WeighAsAsked(std::move(program), options, *convention, begin);
 }
 

@@ -24,6 +24,8 @@ std::string_view NameOf(Category category) {
       return "outputs";
     case Category::kCache:
       return "cache";
+    case Category::kLibraries:
+      return "libraries";
   }
   __builtin_unreachable();
 }

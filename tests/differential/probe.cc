@@ -167,7 +167,8 @@ std::string CallJson(const std::string& call, const Target& target) {
       [&](const Program& program) { return Decompose(program, target); });
   if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
   return fmt::format(R"({{"outputs":{},"events":{},"macs":{}}})", OutputsJson(*kernels),
-                     EventsJson(RunEager(*kernels, target)), MacsOf(*kernels).value());
+                     EventsJson(RunEager(*kernels, target, LibraryMemory::kThere)),
+                     MacsOf(*kernels).value());
 }
 
 // Tensors as "f32[2,8]{8,1}", in any order.
@@ -219,8 +220,9 @@ std::string StepJson(const std::string& text, const Target& target) {
     if (id != kNoId) gradients.push_back(id);
   }
   return fmt::format(R"({{"events":{},"saved":{},"gradients":{},"differentiable":{}}})",
-                     EventsJson(RunEager(*kernels, target)), TensorsJson(*kernels, saved),
-                     TensorsJson(*kernels, gradients), DifferentiableJson(*kernels));
+                     EventsJson(RunEager(*kernels, target, LibraryMemory::kThere)),
+                     TensorsJson(*kernels, saved), TensorsJson(*kernels, gradients),
+                     DifferentiableJson(*kernels));
 }
 
 // The device of this name, without what a stub cannot answer; nothing where there is none.
@@ -234,11 +236,13 @@ std::optional<Target> TargetOf(std::string_view name) {
 }  // namespace steelyard
 
 int main(int argc, char** argv) {
-  std::string_view mode, device = steelyard::Target().name;
+  std::string_view mode, device = steelyard::Target().name, release;
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word == "--on" && i + 1 < argc) {
       device = argv[++i];
+    } else if (word == "--torch" && i + 1 < argc) {
+      release = argv[++i];
     } else {
       mode = word;
     }
@@ -249,12 +253,13 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
-  const std::optional<steelyard::Target> target = steelyard::TargetOf(device);
+  std::optional<steelyard::Target> target = steelyard::TargetOf(device);
   if (!target) {
     std::cerr << fmt::format("probe: no device is called '{}'; see src/hardware/devices.cc\n",
                              device);
     return 1;
   }
+  target->torch_minor = steelyard::TorchMinorOf(release).value_or(target->torch_minor);
   const auto answer = mode == "--steps"     ? steelyard::StepJson
                       : mode == "--kernels" ? steelyard::KernelsJson
                                             : steelyard::CallJson;

@@ -4,6 +4,7 @@
 $STEELYARD_CUDA_PYTHON names a Python with such a build, $STEELYARD_CUDA_STUB a folder of libraries
 that stand in for a driver's (tools/cuda_without_gpu/build.py makes them): they answer for a device
 of $FAKE_CC and $FAKE_SM, its kernels do nothing, and what is asked of its allocator is real.
+$STEELYARD_CUDA_TORCH says which release of PyTorch it is, where it is not the newest.
 """
 
 import json
@@ -85,8 +86,13 @@ def comparable(seen: Seen) -> Seen:
     return out
 
 
+def release() -> tuple[str, ...]:
+    named = os.environ.get("STEELYARD_CUDA_TORCH")
+    return ("--torch", named) if named else ()
+
+
 def weigh_calls(calls: Sequence[str], machine: Machine) -> list[Seen]:
-    return weigh(calls, "--on", machine.name)
+    return weigh(calls, "--on", machine.name, *release())
 
 
 def weigh_steps(steps: Sequence[Step], recorded: Sequence[Seen], machine: Machine) -> list[Seen]:
@@ -96,5 +102,5 @@ def weigh_steps(steps: Sequence[Step], recorded: Sequence[Seen], machine: Machin
         for step, seen in zip(steps, recorded, strict=True)
         if "refused" not in seen
     ]
-    answers = iter(weigh(asked, "--steps", "--on", machine.name))
+    answers = iter(weigh(asked, "--steps", "--on", machine.name, *release()))
     return [{} if "refused" in seen else next(answers) for seen in recorded]

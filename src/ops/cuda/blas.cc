@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "ops/cuda/capability.h"
+#include "ops/cuda/releases.h"
 #include "ops/rules/product.h"
 #include "ops/rules/work.h"
 
@@ -32,11 +33,33 @@ bool IsRead(const TensorView& factor) {
   return !factor.value().conjugated || product::BlasConjugates(factor, /*by_rows=*/true);
 }
 
+std::int64_t WorkspaceOf(const Target& target) {
+  const bool large = IsBefore(target, kLargeSinceBlackwell) ? target.capability == kHopper
+                                                            : target.capability >= kHopper;
+  return large ? kLargeWorkspace : kSmallWorkspace;
+}
+
+// A handle of cuBLASLt is one of cuBLAS, which has its workspace as soon as it is asked for.
+void UseLtWorkspace(const Target& target, Allocations& memory) {
+  using enum Allocations::Kept;
+  const bool keeps_handle = IsBefore(target, kWorkspacesAreFreed);
+  if (keeps_handle && !IsBefore(target, kLtKeepsWorkspace)) {
+    memory.Keep(kBlas, WorkspaceOf(target));
+    return memory.Keep(kBlasLt, kLtWorkspace);
+  }
+  const Allocations::Scratch workspace = memory.Allocate(kLtWorkspace);
+  if (keeps_handle) memory.Keep(kBlas, WorkspaceOf(target));
+  memory.Free(workspace);
+}
+
 }  // namespace
 
 void UseBlasWorkspace(const OpView& op, Allocations& memory) {
-  const bool large = op.target().capability >= kHopper;
-  memory.Free(memory.Allocate(large ? kLargeWorkspace : kSmallWorkspace));
+  const std::int64_t bytes = WorkspaceOf(op.target());
+  if (IsBefore(op.target(), kWorkspacesAreFreed)) {
+    return memory.Keep(Allocations::Kept::kBlas, bytes);
+  }
+  memory.Free(memory.Allocate(bytes));
 }
 
 void Product(const OpView& op, int first, Allocations& memory) {
@@ -55,7 +78,7 @@ void Product(const OpView& op, int first, Allocations& memory) {
     if (!IsRead(factor)) copies.Add(work::Elements(factor), factor.dtype());
   }
   if (AddsBiasInLt(op, first)) {
-    memory.Free(memory.Allocate(kLtWorkspace));
+    UseLtWorkspace(op.target(), memory);
   } else {
     UseBlasWorkspace(op, memory);
   }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Matrix products on CUDA: what ATen's calls of cuBLAS and cuBLASLt take from the allocator and
-// give back (aten/src/ATen/cuda/CublasHandlePool.cpp, native/cuda/Blas.cpp; PyTorch 2.15).
+// give back (aten/src/ATen/cuda/CublasHandlePool.cpp, native/cuda/Blas.cpp), or before PyTorch 2.15
+// keep.
 #pragma once
 
 #include "ops/op_def.h"
 
 namespace steelyard::cuda {
 
-// Takes and frees the workspace of one call of cuBLAS.
+// Takes the workspace of one call of cuBLAS, and frees it where it is not kept for others.
 void UseBlasWorkspace(const OpView& op, Allocations& memory);
 
 // Of kernels whose factors are the arguments `first` and `first + 1`: two matrices, two batches of

@@ -42,7 +42,7 @@ void Autocast::CastModule(ModuleId module, DType dtype) {
 
 Autocast::Casting Autocast::CastingOf(const OpDef& def) const {
   if (!mode_.enabled || excluded_) return {};
-  const CastRule rule = def.precision->on(dispatcher_.target().device);
+  const CastRule rule = def.precision->on(dispatcher_.target());
   for (const Override& override : overrides_) {
     const bool in_module =
         rule == CastRule::kLow && override.module == dispatcher_.context().module;

@@ -182,9 +182,12 @@ void Engine::Evaluate(GradNodeId id, Gradients incoming) {
   if (autograd_.node(id).kind == GradNodeKind::kAccumulate) {
     {
       const Autograd::Record accumulation(autograd_, records.node);
-      Accumulate(id, std::move(incoming));
+      Accumulate(id, incoming);
+      // What comes in stays until a hook of the node has run.
+      if (autograd_.listener() == nullptr) incoming.clear();
     }
-    return TellListener(autograd_.node(id).variable);
+    TellListener(autograd_.node(id).variable);
+    return incoming.clear();
   }
   Gradients outgoing;
   {
@@ -381,7 +384,7 @@ Tensor Engine::ApplyAsStrided(GradNodeId id, const Tensor& incoming) {
                                     Dims(view.sizes()), Dims(view.strides()), node.from);
 }
 
-void Engine::Accumulate(GradNodeId id, Gradients incoming) {
+void Engine::Accumulate(GradNodeId id, Gradients& incoming) {
   Tensor& gradient = incoming[0];
   if (!gradient.defined()) return;
   const ValueId parameter = autograd_.node(id).variable;
@@ -404,7 +407,7 @@ void Engine::Accumulate(GradNodeId id, Gradients incoming) {
     } else {
       dispatcher_.Call("aten::add_.Tensor", before, gradient);
     }
-    return gradient.reset();
+    return;
   }
   if (sparse) {
     return autograd_.SetGradient(parameter,

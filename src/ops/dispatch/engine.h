@@ -68,7 +68,7 @@ class Engine {
   Tensor SliceOf(const Tensor& whole, const TensorView& view, std::int64_t from);
   Gradients ApplyCopySlices(GradNodeId id, const Tensor& incoming);
   Tensor ApplyAsStrided(GradNodeId id, const Tensor& incoming);
-  void Accumulate(GradNodeId id, Gradients incoming);
+  void Accumulate(GradNodeId id, Gradients& incoming);
   void TellListener(ValueId variable);
   void FitToVariables(GradNodeId id, Gradients& outgoing);
   void Route(GradNodeId id, Gradients& outgoing);

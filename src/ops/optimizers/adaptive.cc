@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "ops/cuda/releases.h"
 #include "ops/optimizers/step.h"
 #include "ops/registry.h"
 
@@ -79,6 +80,10 @@ void AdagradLists(Dispatcher& d, Step& step) {
 }
 
 void AdagradFused(Dispatcher& d, Step& step) {
+  if (cuda::IsBefore(d.target(), cuda::kAdagradIsFused)) {
+    Contradict("this release of PyTorch has no fused Adagrad on CUDA",
+               "Leave --fused away, or name a later release with --torch.");
+  }
   const Sums all = SumsOf(step);
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
     const Tensors counters = Pick(all.counters, places);

@@ -13,6 +13,7 @@ namespace steelyard::ops {
 // torch/csrc/distributed/c10d/reducer.cpp: mark_variable_ready_dense. A gradient that becomes a
 // view of its bucket goes once it has been copied there.
 void Reducer::OnReady(ValueId parameter) {
+  if (!IsLast()) return;
   if (d_.autograd().IsSparse(d_.autograd().gradient(parameter).id())) {
     Refuse("sparse gradients of several processes are not modelled",
            "With sparse=False they are dense: as large as the parameters.");
@@ -31,6 +32,7 @@ void Reducer::OnReady(ValueId parameter) {
 }
 
 void Reducer::OnBackwardEnd() {
+  if (!IsLast()) return;
   std::vector<BucketMember> members;
   members.reserve(slots_.size());
   for (const Tensor& slot : slots_) members.push_back({slot.dtype(), slot.view().bytes()});

@@ -8,6 +8,8 @@
 //   bucket full       nothing: the sum is made in place
 //   backward ends     nothing: sums are copied back
 //
+// In no_sync() gradients are added up apart, and buffers are not sent again.
+//
 // The first step has one bucket of all gradients. When it is over, buckets are made anew in the
 // order in which its gradients were ready, which is taken to be that of every later step.
 #pragma once
@@ -25,20 +27,26 @@ struct ReducerOptions {
   std::int64_t ranks = 2;
   std::vector<std::int64_t> limits;  // of buckets, in bytes
   bool views = false;                // gradients are views of buckets
+  std::int64_t micro_steps = 1;      // of one step, the last of which alone is not in no_sync()
 };
 
 class Reducer final : public GradientListener {
  public:
   Reducer(Dispatcher& d, ReducerOptions options) : d_(d), options_(std::move(options)) {}
 
+  // One more of the step's forward passes begins.
+  void BeginMicroStep() { ++begun_; }
   void OnReady(ValueId parameter) override;
   void OnBackwardEnd() override;
 
  private:
+  // Gradients are only added up before the last.
+  bool IsLast() const { return begun_ == options_.micro_steps; }
   void MakeBucket(const std::vector<Tensor>& parts, std::int64_t bytes);
 
   Dispatcher& d_;
   ReducerOptions options_;
+  std::int64_t begun_ = 0;
   std::vector<Tensor> slots_;  // of gradients in their buckets, in the order of readiness
 };
 

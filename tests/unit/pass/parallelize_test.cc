@@ -45,7 +45,9 @@ TEST(Parallelize, WhatIsNotKnownIsRefused) {
   EXPECT_EQ(refusal(options), "one process shares its step with nobody");
   options = Wrapped();
   options.accumulate = 2;
-  EXPECT_EQ(refusal(options), "micro-steps of a wrapped model are not modelled");
+  EXPECT_EQ(refusal(options), "");
+  options.parallel.wrapper = "fsdp";
+  EXPECT_EQ(refusal(options), "micro-steps of a model that is kept in parts are not modelled");
   options = Wrapped();
   options.keep_gradients = true;
   EXPECT_EQ(refusal(options), "gradients that a wrapped model keeps are not modelled");

@@ -40,6 +40,31 @@ TEST(RunEager, FreesAtTheLastReference) {
               ElementsAre("aten::tanh 32", "aten::add 32", " -32", " -32"));
 }
 
+// A product and its two gradients; these run in a thread that has a workspace of its own.
+TEST(RunEager, ALibraryKeepsAWorkspaceForEachThread) {
+  constexpr std::int64_t kWorkspace = std::int64_t{32} << 20;
+  const Result<Program> program = ParseText(
+      "parameter %w: f32[4,4]\ninput %x: f32[4,4]\n"
+      "%a: f32[4,4] = aten::mm(%x, %w)\n"
+      "%b: f32[4,4] = aten::mm(%a, %w)\n"
+      "%l: f32[] = aten::sum(%b)\n"
+      "steelyard::backward(%l) phase backward\nreturn %l\n",
+      "test.syt");
+  ASSERT_TRUE(program) << Describe(program.error());
+  const Target target{.device = Device::kCuda, .capability = 90, .torch_minor = 9};
+  const Result<Program> kernels = Dispatcher(*program, target).Run();
+  ASSERT_TRUE(kernels) << Describe(kernels.error());
+  int taken = 0;
+  for (const Event& event : RunEager(*kernels, target).events) {
+    EXPECT_NE(event.bytes, -kWorkspace) << "it is kept";
+    taken += event.bytes == kWorkspace ? 1 : 0;
+  }
+  EXPECT_EQ(taken, 2);
+  const Timeline later = RunEager(*kernels, target, LibraryMemory::kThere);
+  for (const Event& event : later.events) EXPECT_LT(event.bytes, kWorkspace);
+  EXPECT_EQ(Of(later.resident, Category::kLibraries), 2 * kWorkspace);
+}
+
 TEST(RunEager, AViewKeepsItsStorage) {
   EXPECT_THAT(Events(RunTextEagerly("input %x: f32[8]\n"
                                     "%a: f32[8] = aten::tanh(%x)\n"

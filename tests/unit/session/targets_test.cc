@@ -31,5 +31,12 @@ TEST(Targets, EachNameIsOne) {
   EXPECT_FALSE(TargetNamed("h1000"));
 }
 
+TEST(Targets, TheNewestReleaseIsMeantWhereNoneIsNamed) {
+  ASSERT_FALSE(TorchReleases().empty());
+  EXPECT_EQ(TorchMinorOf(TorchReleases().back()), Target().torch_minor);
+  EXPECT_EQ(TorchMinorOf("2.9"), 9);
+  EXPECT_FALSE(TorchMinorOf("2.8"));
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -31,6 +31,20 @@ TEST(CudaBlas, ARowOfBiasesIsAddedByCublasLt) {
               ElementsAre(64, kWorkspace, -kWorkspace));
 }
 
+// PyTorch 2.9.1 and 2.7.1, over the same stand-ins.
+TEST(CudaBlas, OlderReleasesKeepTheirWorkspaces) {
+  Target older = kH100;
+  older.torch_minor = 9;
+  EXPECT_THAT(CudaBytesOf("aten::mm(f32[4,8], f32[8,4])", older), ElementsAre(64, kWorkspace));
+  EXPECT_THAT(CudaBytesOf("aten::addmm(f32[4], f32[4,8], f32[8,4])", older),
+              ElementsAre(64, kWorkspace, kLtWorkspace));
+  older.torch_minor = 7;
+  EXPECT_THAT(CudaBytesOf("aten::addmm(f32[4], f32[4,8], f32[8,4])", older),
+              ElementsAre(64, kLtWorkspace, kWorkspace, -kLtWorkspace));
+  older.capability = 100;  // later ones have the larger workspace since 2.15
+  EXPECT_THAT(CudaBytesOf("aten::mm(f32[4,8], f32[8,4])", older), ElementsAre(64, kSmallWorkspace));
+}
+
 TEST(CudaBlas, AFactorThatIsDenseInNoOrderIsCopied) {
   EXPECT_THAT(CudaBytesOf("aten::mm(f32[4,8]{32,2}, f32[8,4])"),
               ElementsAre(64, 128, kWorkspace, -kWorkspace, -128));

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A layer of 4 x 8 and a buffer, wrapped; `options` are those of enter_data_parallel behind the
 // buffers.
@@ -43,6 +44,12 @@ std::int64_t ResidentGradients(const std::string& options) {
 TEST(Reducer, ABucketIsThereBeforeTheStep) {
   EXPECT_EQ(ResidentGradients("2, 0, False, False"), 4 * 8 * 4);
   EXPECT_EQ(ResidentGradients("2, 0, False, True"), 4 * 8 * 4) << "in the first step too";
+}
+
+TEST(Reducer, BeforeTheLastMicroStepGradientsStayWhereTheyAre) {
+  const std::string first_of_two = WrappedStep("2, 0, False, False, 2");
+  EXPECT_THAT(EventsOfProgram(first_of_two), Not(Contains(HasSubstr("aten::mul"))));
+  EXPECT_EQ(ResidentGradients("2, 0, False, False, 2"), 0) << "its buckets are made by the last";
 }
 
 TEST(Reducer, AGradientIsDividedIntoItsBucket) {
