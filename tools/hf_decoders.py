@@ -62,6 +62,20 @@ DECODERS: dict[str, Callable[[], HfModel]] = {
         3,
         14,
     ),
+    "gpt2-f": lambda: text(
+        t.GPT2LMHeadModel,
+        t.GPT2Config(
+            n_embd=64,
+            n_layer=2,
+            n_head=4,
+            vocab_size=99,
+            n_positions=64,
+            attn_implementation="flash_attention_2",
+            dtype="bfloat16",
+        ),
+        2,
+        16,
+    ),
     "llama-c": lambda: text(
         t.LlamaForSequenceClassification,
         t.LlamaConfig(

@@ -40,6 +40,9 @@ def other(config: Any, **changes: Any) -> Any:
     )
 
 
+# Heads of what flash attention takes.
+FLASH = {"attn_implementation": "flash_attention_2", "dtype": "bfloat16"}
+
 ENCODERS: dict[str, Callable[[], HfModel]] = {
     "mpnet-a": lambda: text(t.MPNetModel, small(t.MPNetConfig), 2, 16),
     "mpnet-b": lambda: text(
@@ -71,6 +74,18 @@ ENCODERS: dict[str, Callable[[], HfModel]] = {
     "bert-f": lambda: text(t.BertModel, small(t.BertConfig, pad_token_id=None), 2, 12),
     "bert-g": lambda: text(t.BertLMHeadModel, small(t.BertConfig, is_decoder=True), 2, 12),
     "bert-h": lambda: text(t.BertForPreTraining, other(t.BertConfig), 2, 10),
+    "bert-i": lambda: text(
+        t.BertForMaskedLM,
+        small(t.BertConfig, hidden_size=64, num_attention_heads=4, **FLASH),
+        2,
+        16,
+    ),
+    "bert-j": lambda: text(
+        t.BertLMHeadModel,
+        small(t.BertConfig, hidden_size=64, num_attention_heads=4, is_decoder=True, **FLASH),
+        3,
+        12,
+    ),
     "roberta-a": lambda: text(t.RobertaForMaskedLM, small(t.RobertaConfig), 2, 16),
     "roberta-b": lambda: text(
         t.RobertaForSequenceClassification,
@@ -81,9 +96,45 @@ ENCODERS: dict[str, Callable[[], HfModel]] = {
     "roberta-c": lambda: text(t.RobertaForTokenClassification, other(t.RobertaConfig), 2, 20),
     "roberta-d": lambda: text(t.RobertaForQuestionAnswering, small(t.RobertaConfig), 4, 11),
     "roberta-e": lambda: text(t.RobertaModel, other(t.RobertaConfig), 2, 12),
+    "roberta-f": lambda: text(
+        t.RobertaForSequenceClassification,
+        small(t.RobertaConfig, hidden_size=64, num_attention_heads=4, **FLASH),
+        2,
+        12,
+    ),
     "xlm_roberta-a": lambda: text(t.XLMRobertaForMaskedLM, small(t.XLMRobertaConfig), 2, 14),
     "xlm_roberta-b": lambda: text(
         t.XLMRobertaForSequenceClassification, other(t.XLMRobertaConfig, dtype="bfloat16"), 3, 22
+    ),
+    "xlm_roberta-c": lambda: text(
+        t.XLMRobertaForMaskedLM,
+        small(t.XLMRobertaConfig, hidden_size=64, num_attention_heads=4, **FLASH),
+        3,
+        12,
+    ),
+    "camembert-c": lambda: text(
+        t.CamembertForMaskedLM,
+        small(t.CamembertConfig, hidden_size=64, num_attention_heads=4, **FLASH),
+        2,
+        12,
+    ),
+    "electra-h": lambda: text(
+        t.ElectraForMaskedLM,
+        small(t.ElectraConfig, hidden_size=64, embedding_size=24, **FLASH),
+        2,
+        16,
+    ),
+    "distilbert-f": lambda: text(
+        t.DistilBertForMaskedLM,
+        t.DistilBertConfig(dim=64, n_layers=2, n_heads=4, hidden_dim=112, vocab_size=99, **FLASH),
+        2,
+        16,
+    ),
+    "albert-f": lambda: text(
+        t.AlbertForMaskedLM,
+        small(t.AlbertConfig, hidden_size=64, embedding_size=24, **FLASH),
+        2,
+        16,
     ),
     "camembert-a": lambda: text(t.CamembertForTokenClassification, small(t.CamembertConfig), 3, 13),
     "camembert-b": lambda: text(

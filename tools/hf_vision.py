@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 import transformers as t
-from hf_row import HfModel, text, tokens
+from hf_row import HfModel, attention_of, text, tokens
 
 
 def image(make: Any, config: Any, batch: int, seq: int | None = None) -> HfModel:
@@ -28,8 +28,9 @@ def image(make: Any, config: Any, batch: int, seq: int | None = None) -> HfModel
 
     sizes = ["--batch", str(batch)]
     sizes += [] if seq is None else ["--seq", str(seq)]
-    sizes += ["--attention", "eager"] if config._attn_implementation == "eager" else []
-    return HfModel(make, config, inputs, sizes)
+    sizes += attention_of(config)
+    flash = config._attn_implementation == "flash_attention_2"
+    return HfModel(make, config, inputs, sizes, device=["--device", "h200"] if flash else [])
 
 
 VISION: dict[str, Callable[[], HfModel]] = {
@@ -120,6 +121,48 @@ VISION: dict[str, Callable[[], HfModel]] = {
             hidden_act="gelu_new",
         ),
         4,
+    ),
+    "vit-f": lambda: image(
+        t.ViTForImageClassification,
+        t.ViTConfig(
+            hidden_size=64,
+            intermediate_size=112,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            image_size=32,
+            patch_size=8,
+            attn_implementation="flash_attention_2",
+            dtype="bfloat16",
+        ),
+        2,
+    ),
+    "deit-f": lambda: image(
+        t.DeiTForImageClassification,
+        t.DeiTConfig(
+            hidden_size=64,
+            intermediate_size=112,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            image_size=32,
+            patch_size=8,
+            attn_implementation="flash_attention_2",
+            dtype="bfloat16",
+        ),
+        2,
+    ),
+    "dinov2-f": lambda: image(
+        t.Dinov2ForImageClassification,
+        t.Dinov2Config(
+            hidden_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            image_size=28,
+            patch_size=7,
+            num_labels=10,
+            attn_implementation="flash_attention_2",
+            dtype="bfloat16",
+        ),
+        2,
     ),
     "vit-a": lambda: image(
         t.ViTForImageClassification,

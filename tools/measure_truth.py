@@ -12,15 +12,14 @@ needs: torch, torchvision, transformers (PyPI)
 
 import json
 import os
-import re
 import sys
-import tempfile
 import warnings
-import zipfile
+from pathlib import Path
 
 import torch
 import torchvision as V
 import transformers as T
+from recording import save_structure
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -96,25 +95,6 @@ def export(make, inputs):
     return example, torch.export.export(module, example, strict=False)
 
 
-def save_without_paths(program, path):
-    with tempfile.TemporaryDirectory() as folder:
-        raw = os.path.join(folder, os.path.basename(path))
-        torch.export.save(program, raw)
-        with (
-            zipfile.ZipFile(raw) as source,
-            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target,
-        ):
-            for entry in source.infolist():
-                data = source.read(entry.filename)
-                if entry.filename.endswith(".json"):
-                    data = re.sub(rb'File \\"[^"\\]*?(site-packages|tools)/', rb'File \\"', data)
-                target.writestr(
-                    zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0)),
-                    data,
-                    zipfile.ZIP_DEFLATED,
-                )
-
-
 def record(run):
     """Peak, remainder and list of [innermost operator, signed bytes] of what `run` allocates and frees."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as p:
@@ -141,7 +121,7 @@ def record(run):
 def measure(name, folder):
     make, inputs = MODELS[name]
     with torch.device("meta"):
-        save_without_paths(export(make, inputs)[1], os.path.join(folder, name + ".pt2"))
+        save_structure(export(make, inputs)[1], Path(folder) / (name + ".pt2"))
     example, program = export(make, inputs)
     module = program.module()
     parameters, buffers = list(module.parameters()), list(module.buffers())

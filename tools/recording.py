@@ -2,7 +2,6 @@
 """What the tools that measure PyTorch share: programs without weights, events of memory, sums."""
 
 import json
-import re
 import sys
 import tempfile
 import zipfile
@@ -19,6 +18,14 @@ from recorder import events_of as events_of
 Events = list[list[Any]]
 
 
+def without_machine_paths(data: bytes) -> bytes:
+    """Of the JSON of an archive: files by their path below the folder that Python found them in."""
+    folders = {str(Path(entry).absolute()) for entry in sys.path}
+    for folder in sorted(folders, key=len, reverse=True):  # one may lie within another
+        data = data.replace(f'File \\"{folder}/'.encode(), b'File \\"')
+    return data
+
+
 def save_structure(program: Any, path: Path) -> None:
     """Without weights, times and the paths of this machine."""
     with tempfile.TemporaryDirectory() as folder:
@@ -31,7 +38,7 @@ def save_structure(program: Any, path: Path) -> None:
             for entry in source.infolist():
                 data = source.read(entry.filename)
                 if entry.filename.endswith(".json"):
-                    data = re.sub(rb'File \\"[^"\\]*/(site-packages|tools)/', rb'File \\"', data)
+                    data = without_machine_paths(data)
                 stamped = zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0))
                 out.writestr(stamped, data, zipfile.ZIP_DEFLATED)
 

@@ -5,7 +5,8 @@ Libraries ask whether they are traced, and then take a path that suits tracing: 
 out an attention mask where its models, when they run, pass none. While an `EagerView` is active
 such questions are answered as for plain tensors: nothing is compiled or exported, no tensor is a
 fake one, and what masks and positions hold is known, as far as it follows from constants and from
-the example inputs that are integers or booleans.
+the example inputs that are integers or booleans. Nor do layers that run as one operator where
+nothing is traced (torch.backends.mha) write out what they are made of.
 """
 
 from __future__ import annotations
@@ -42,6 +43,15 @@ QUESTIONS = frozenset(
         torch.allclose,
     }
 )
+# How nn.TransformerEncoder makes a nested tensor of a padded batch, and a padded one of that.
+NESTING = frozenset(
+    {
+        torch._nested_tensor_from_mask_left_aligned,
+        torch._nested_tensor_from_mask,
+        torch.Tensor.to_padded_tensor,
+    }
+)
+NEEDS_WEIGHTS = 10  # which of the arguments of torch._native_multi_head_attention says so
 UNKNOWN = "?"  # what a number is written as that is not known
 
 
@@ -59,11 +69,13 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         self._exits = contextlib.ExitStack()
         # Names of the functions with a backward pass of their own, in the order of their first use.
         self.functions: dict[str, None] = {}
+        self.nests = False  # whether a padded batch would become a nested tensor
 
     def __enter__(self) -> EagerView:
-        hook = self._module.register_forward_pre_hook(self._meet_inputs, with_kwargs=True)
-        self._exits.callback(hook.remove)
+        # A hook would be seen: a layer that has one does not run as one operator.
+        self._exits.enter_context(replaced(torch.nn.Module, "_call_impl", self._meet_call))
         self._exits.enter_context(_nothing_is_traced())
+        self._exits.enter_context(_layers_run_fused())
         self._exits.enter_context(replaced(torch.autograd.Function, "apply", self._meet_function))
         super().__enter__()
         return self
@@ -79,6 +91,8 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             if func is torch.Tensor.__contains__:
                 (args[1] == args[0]).any()  # what it runs before it looks
             return _run(func, known)
+        if func in NESTING:
+            return self._stay_padded(func, args)
         if known is None and func is torch.Tensor.__format__ and args[0].dim() == 0:
             args[0].item()  # what it runs before it writes
             return UNKNOWN
@@ -87,9 +101,30 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         result = func(*args, **kwargs)
         if known is not None:
             self._learn(func, known, result)
+        if func is torch._native_multi_head_attention and not args[NEEDS_WEIGHTS]:
+            return result[0], None  # what it gives for tensors that have no memory is empty
         return result
 
-    def _meet_inputs(self, module: torch.nn.Module, args: Any, kwargs: Any) -> None:
+    def _stay_padded(self, func: Any, args: Any) -> Any:
+        """What asks for a nested tensor, whose sizes are data, goes on with the padded one."""
+        if func is not torch._nested_tensor_from_mask_left_aligned:
+            self.nests = True
+            return args[0]
+        mask = self._known.get(args[1])
+        if mask is None or _run(lambda mask: func(mask.unsqueeze(-1), mask), ((mask,), {})):
+            self.nests = True
+        return False
+
+    def _meet_call(self, call: Any) -> Any:
+        def met(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+            # The tracer calls the module by a proxy, which shares what it holds.
+            if module.__dict__ is self._module.__dict__:
+                self._meet_inputs(args, kwargs)
+            return call(module, *args, **kwargs)
+
+        return met
+
+    def _meet_inputs(self, args: Any, kwargs: Any) -> None:
         example_args, example_kwargs = self._examples
         pairs = [(args, example_args), *((kwargs[name], example_kwargs[name]) for name in kwargs)]
         for traced, examples in pairs:
@@ -129,10 +164,16 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
 def _copied(tensor: torch.Tensor) -> torch.Tensor | None:
     """What an input holds, for the tracing alone. None of what is data rather than a mask: a path
     that depends on it is none that can be told beforehand."""
-    is_data = tensor.is_floating_point() or tensor.is_complex()
-    if is_data or tensor.device.type == "meta" or not _is_small(tensor):
+    if tensor.is_complex() or tensor.device.type == "meta" or not _is_small(tensor):
         return None
-    return tensor.detach().clone()
+    held = tensor.detach().clone()
+    return held if not tensor.is_floating_point() or _is_mask(held) else None
+
+
+def _is_mask(numbers: torch.Tensor) -> bool:
+    """Whether some are minus infinity, and all others zero: what is added to scores."""
+    hidden = numbers == -torch.inf
+    return bool(hidden.any()) and bool((hidden | (numbers == 0)).all())
 
 
 def _is_small(tensor: torch.Tensor) -> bool:
@@ -188,4 +229,37 @@ def _nothing_is_traced() -> Iterator[None]:
         for name in ("is_compiling", "is_dynamo_compiling", "is_exporting"):
             answers.enter_context(replaced(torch.compiler, name, lambda _: no))
         answers.enter_context(replaced(torch._subclasses, "FakeTensor", lambda _: NoTensor))
+        yield
+
+
+@contextlib.contextmanager
+def _layers_run_fused() -> Iterator[None]:
+    """Has the layers of torch.nn call one operator where they do so untraced."""
+
+    def always(answer: Any) -> Callable[[Any], Any]:
+        return lambda _: answer
+
+    def overridden(tensors: Any) -> bool:
+        return any(
+            function_of(type(tensor)) not in plain
+            for tensor in tensors
+            if isinstance(tensor, torch.Tensor)
+        )
+
+    def function_of(kind: Any) -> Any:
+        function = kind.__torch_function__
+        return getattr(function, "__func__", function)
+
+    plain = (function_of(torch.Tensor), torch._C._disabled_torch_function_impl)
+
+    changes = (
+        # The mode by which this module sees calls is no tensor's function.
+        (torch.overrides, "has_torch_function", overridden),
+        (torch.nn.modules.activation, "_is_make_fx_tracing", lambda: False),
+        # The meta device stands for the one that the model is to run on.
+        (torch.utils.backend_registration, "_privateuse1_backend_name", "meta"),
+    )
+    with contextlib.ExitStack() as answers:
+        for owner, name, answer in changes:
+            answers.enter_context(replaced(owner, name, always(answer)))
         yield

@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any, TextIO
 
@@ -34,9 +34,9 @@ from steelyard.model_source import hint_for, place_of, said_by
 # What of a module is weighed: what it does when it runs, or what torch.export makes of it.
 PATHS = ("module", "exported")
 
-FUSES = (
-    "nn.TransformerEncoderLayer and nn.MultiheadAttention may run fused kernels without gradients, "
-    "which are weighed as the operators they are made of (torch.backends.mha)"
+NESTS = (
+    "nn.TransformerEncoder makes a nested tensor of a padded batch whose rows begin with what is "
+    "no padding, which is weighed as the padded one (enable_nested_tensor)"
 )
 
 Twin = Callable[[torch.Tensor], torch.Tensor]
@@ -85,24 +85,17 @@ def program_of(
     trains = train is not None and bool(train.optimizer)
     exported, met = _traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module", trains)
     program = _read(exported, type(model).__name__, hold_variables)
-    if met.functions:
+    if met.view is not None and met.view.functions:
         program.add_note(
             "autograd differentiates the forward pass of functions that have a backward pass of "
-            f"their own: {', '.join(met.functions)}"
+            f"their own: {', '.join(met.view.functions)}"
         )
-    in_training = mode == "train" or (mode == "exported" and model.training)
-    if not trains and not in_training and runs(model, as_) and _may_fuse(model):
-        program.add_note(FUSES)
+    if met.view is not None and met.view.nests:
+        program.add_note(NESTS)
     if train is not None and met.checkpoints:
         for note in met.checkpoints.join(train):
             program.add_note(note)
     return program
-
-
-def _may_fuse(model: torch.nn.Module) -> bool:
-    fuses = (torch.nn.TransformerEncoderLayer, torch.nn.MultiheadAttention)
-    enabled = torch.backends.mha.get_fastpath_enabled()
-    return enabled and any(isinstance(module, fuses) for module in model.modules())
 
 
 def _refuse_scripted(model: torch.nn.Module) -> None:
@@ -125,7 +118,7 @@ def _refuse_scripted(model: torch.nn.Module) -> None:
 class _Met:
     """What a module that is weighed as it runs does besides calling operators."""
 
-    functions: Collection[str] = ()  # their names that have a backward pass of their own
+    view: EagerView | None = None
     checkpoints: Checkpoints | None = None
 
 
@@ -157,7 +150,7 @@ def _traced(
                 traced.enter_context(torch.device(device))
             met = _Met()
             if as_ == "module":
-                met.functions = traced.enter_context(EagerView(untraced, examples)).functions
+                met.view = traced.enter_context(EagerView(untraced, examples))
                 traced.enter_context(torch.set_grad_enabled(trains))
                 met.checkpoints = traced.enter_context(Checkpoints())
             exported = torch.export.export(

@@ -174,8 +174,9 @@ def weigh(
 ) -> Weighing:
     """Weighs a model: what it costs, without running it.
 
-    `model` is the path of a file or Hub folder, a config as a dictionary, a program that was built
-    or loaded, an `ExportedProgram`, or an `nn.Module`. A module is traced with example inputs,
+    `model` is the path of a file or Hub folder, a config as a dictionary or as transformers has it,
+    a program that was built or loaded, an `ExportedProgram`, or an `nn.Module`. A module is traced
+    with example inputs,
     `args` and `kwargs`; it keeps its mode and its state, and its weights are neither read nor
     copied. Libraries may take another path while they are traced: `as_="module"`, the default, is
     the one that they take when they run, `as_="exported"` the one that `torch.export` sees.
@@ -193,6 +194,9 @@ def weigh(
     if isinstance(model, Mapping):
         _refuse_examples(args, kwargs, dynamic_shapes, as_)
         return _weigh_config(model, options)
+    if (config := _config_of(model)) is not None:
+        _refuse_examples(args, kwargs, dynamic_shapes, as_)
+        return _weigh_config(config, options)
     bridge = _bridge_for(model)
     mode = keywords.get("mode", "exported")
     train = options.train
@@ -242,6 +246,14 @@ def _bridge_for(model: object) -> Any:
         f"{type(model).__name__} is no kind of model: pass a path, a config as a dictionary, a "
         "program, an ExportedProgram or an nn.Module"
     )
+
+
+def _config_of(model: object) -> Mapping[str, Any] | None:
+    """What a `PretrainedConfig` of transformers would write as config.json."""
+    write = getattr(model, "to_json_string", None)
+    if isinstance(model, type) or not callable(write) or not hasattr(model, "model_type"):
+        return None
+    return dict(json.loads(write(use_diff=False)))
 
 
 def _weigh_config(config: Mapping[str, Any], options: _core.WeighOptions) -> Weighing:

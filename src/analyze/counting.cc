@@ -10,11 +10,15 @@ namespace steelyard {
 namespace {
 
 // Products that the registry of torch.utils.flop_counter has no formula for.
-constexpr std::array kNotInFlopCounter{
-    Uncounted{"aten::_grouped_mm"}, Uncounted{"aten::mkldnn_rnn_layer"},
-    Uncounted{"aten::mv"},          Uncounted{"aten::addmv"},
-    Uncounted{"aten::dot"},         Uncounted{"aten::addmm_"},
-    Uncounted{"aten::baddbmm_"},    Uncounted{"aten::addmv_"}};
+constexpr std::array kNotInFlopCounter{Uncounted{"aten::_grouped_mm"},
+                                       Uncounted{"aten::mkldnn_rnn_layer"},
+                                       Uncounted{"aten::mv"},
+                                       Uncounted{"aten::addmv"},
+                                       Uncounted{"aten::dot"},
+                                       Uncounted{"aten::addmm_"},
+                                       Uncounted{"aten::baddbmm_"},
+                                       Uncounted{"aten::addmv_"},
+                                       Uncounted{"aten::_addmm_activation"}};
 
 constexpr Measure kDeepSpeedFlops{
     .name = "flops", .unit = Unit::kFlops, .calls = deepspeed::kFlops};

@@ -160,7 +160,11 @@ constexpr std::array<std::string_view, 5> kHeads{"Model", "ForMaskedLM",
 
 }  // namespace
 
-const Architecture kAlbert{
-    .type = "albert", .prefix = "Albert", .summary = "ALBERT", .heads = kHeads, .build = Build};
+const Architecture kAlbert{.type = "albert",
+                           .prefix = "Albert",
+                           .summary = "ALBERT",
+                           .heads = kHeads,
+                           .build = Build,
+                           .flash = true};
 
 }  // namespace steelyard::models

@@ -112,7 +112,11 @@ constexpr std::array<std::string_view, 7> kHeads{"Model",
 
 }  // namespace
 
-const Architecture kBert{
-    .type = "bert", .prefix = "Bert", .summary = "BERT", .heads = kHeads, .build = Build};
+const Architecture kBert{.type = "bert",
+                         .prefix = "Bert",
+                         .summary = "BERT",
+                         .heads = kHeads,
+                         .build = Build,
+                         .flash = true};
 
 }  // namespace steelyard::models

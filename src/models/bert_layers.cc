@@ -102,6 +102,7 @@ Tensor BertSelfAttention::operator()(Tensor x, Tensor mask) const {
                        .heads = c.heads,
                        .scale = c.heads.scale(),
                        .dropout = c.attention_dropout,
+                       .backwards = c.decoder,
                        .wide_softmax = false});
 }
 

@@ -201,7 +201,11 @@ constexpr std::array<std::string_view, 2> kHeads{"ForImageClassification", "Mode
 
 }  // namespace
 
-const Architecture kDinov2{
-    .type = "dinov2", .prefix = "Dinov2", .summary = "DINOv2", .heads = kHeads, .build = Build};
+const Architecture kDinov2{.type = "dinov2",
+                           .prefix = "Dinov2",
+                           .summary = "DINOv2",
+                           .heads = kHeads,
+                           .build = Build,
+                           .flash = true};
 
 }  // namespace steelyard::models

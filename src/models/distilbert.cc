@@ -181,6 +181,7 @@ const Architecture kDistilBert{.type = "distilbert",
                                .prefix = "DistilBert",
                                .summary = "DistilBERT",
                                .heads = kHeads,
-                               .build = Build};
+                               .build = Build,
+                               .flash = true};
 
 }  // namespace steelyard::models

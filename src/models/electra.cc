@@ -99,7 +99,11 @@ constexpr std::array<std::string_view, 7> kHeads{"Model",
 
 }  // namespace
 
-const Architecture kElectra{
-    .type = "electra", .prefix = "Electra", .summary = "ELECTRA", .heads = kHeads, .build = Build};
+const Architecture kElectra{.type = "electra",
+                            .prefix = "Electra",
+                            .summary = "ELECTRA",
+                            .heads = kHeads,
+                            .build = Build,
+                            .flash = true};
 
 }  // namespace steelyard::models

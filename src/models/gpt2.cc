@@ -90,6 +90,7 @@ struct SelfAttention : Layer {
                                   .heads = c.heads,
                                   .scale = scale,
                                   .dropout = c.attention_dropout,
+                                  .backwards = true,
                                   .wide_softmax = false,
                                   .contiguous = false};
     Attended seen = Seen(attention, layer);
@@ -240,6 +241,7 @@ const Architecture kGpt2{.type = "gpt2",
                          .summary = "GPT-2",
                          .heads = kHeads,
                          .build = Build,
-                         .generates = true};
+                         .generates = true,
+                         .flash = true};
 
 }  // namespace steelyard::models

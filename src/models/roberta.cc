@@ -114,17 +114,23 @@ constexpr std::array<std::string_view, 6> kHeads{"Model",
 
 }  // namespace
 
-const Architecture kRoberta{
-    .type = "roberta", .prefix = "Roberta", .summary = "RoBERTa", .heads = kHeads, .build = Build};
+const Architecture kRoberta{.type = "roberta",
+                            .prefix = "Roberta",
+                            .summary = "RoBERTa",
+                            .heads = kHeads,
+                            .build = Build,
+                            .flash = true};
 const Architecture kXlmRoberta{.type = "xlm-roberta",
                                .prefix = "XLMRoberta",
                                .summary = "XLM-RoBERTa",
                                .heads = kHeads,
-                               .build = BuildHeadFirst<kXlmRobertaKind>};
+                               .build = BuildHeadFirst<kXlmRobertaKind>,
+                               .flash = true};
 const Architecture kCamembert{.type = "camembert",
                               .prefix = "Camembert",
                               .summary = "CamemBERT",
                               .heads = kHeads,
-                              .build = BuildHeadFirst<kCamembertKind>};
+                              .build = BuildHeadFirst<kCamembertKind>,
+                              .flash = true};
 
 }  // namespace steelyard::models

@@ -251,6 +251,7 @@ Tensor CausalMask(const Net& net, Tensor positions, std::optional<std::int64_t> 
 }
 
 Tensor CausalMask(const Net& net) {
+  if (net.options.attention == Attention::kFlash) return {};
   const MaskAxes axes = AxesOf(net, net.seq, net.seq);
   const Tensor mask = net.b.Call("aten::le.Tensor", axes.keys, axes.queries);
   return AsAttentionTakesIt(net, mask, net.seq, net.seq);
@@ -306,6 +307,7 @@ Tensor MaskOfStep(const Net& net, const CacheLayer& layer, std::optional<std::in
 }
 
 Tensor FullMask(const Net& net, Builder::Size seq) {
+  if (net.options.attention == Attention::kFlash) return {};
   const MaskAxes axes = AxesOf(net, seq, seq);
   return AsAttentionTakesIt(net, net.b.Call("aten::ge.Scalar", axes.queries, 0), seq, seq);
 }

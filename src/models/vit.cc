@@ -198,11 +198,13 @@ const Architecture kVit{.type = "vit",
                         .prefix = "ViT",
                         .summary = "Vision Transformer",
                         .heads = kHeads,
-                        .build = BuildVit};
+                        .build = BuildVit,
+                        .flash = true};
 const Architecture kDeit{.type = "deit",
                          .prefix = "DeiT",
                          .summary = "DeiT: a Vision Transformer with a teacher",
                          .heads = kDeitHeads,
-                         .build = BuildDeit};
+                         .build = BuildDeit,
+                         .flash = true};
 
 }  // namespace steelyard::models

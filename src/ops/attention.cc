@@ -14,6 +14,7 @@
 
 #include "ir/layout.h"
 #include "ops/attention_blocks.h"
+#include "ops/attention_choice.h"
 #include "ops/cuda/capability.h"
 #include "ops/cuda/releases.h"
 #include "ops/dispatch/dispatcher.h"
@@ -428,3 +429,21 @@ constexpr std::array kRows{
 std::span<const OpDef> Attention() { return kRows; }
 
 }  // namespace steelyard::ops
+
+namespace steelyard::attention {
+
+bool FusesOnCuda(Dispatcher& d, const Tensor& query, const Tensor& key, const Tensor& value) {
+  const std::array arguments{Argument::OfValue(query.id()),
+                             Argument::OfValue(key.id()),
+                             Argument::OfValue(value.id()),
+                             Argument::None(),
+                             Argument::OfFloat(0.0),
+                             Argument::OfBool(false),
+                             Argument::None(),
+                             Argument::OfBool(false)};
+  const Dispatcher::Recorded call(d, d.AddArguments(arguments), {});
+  const OpView op = call.View(*FindOp("aten::scaled_dot_product_attention"));
+  return ops::CudaKernelFor(d, op) != ops::CudaKernel::kProducts;
+}
+
+}  // namespace steelyard::attention

@@ -227,7 +227,7 @@ bool BatchIsRead(const TensorView& factor) {
 
 // oneDNN needs no scratch for a result that does not lie row by row.
 template <int kFirst>
-void MultiplyByOneDnn(const OpView& op, Allocations& memory) {
+void MultiplyByOneDnn(const OpView& op, Allocations& memory, std::string_view label = {}) {
   const TensorView a = op.tensor(kFirst), b = op.tensor(kFirst + 1);
   product::FactorCopies copies(memory);
   const bool is_read = product::OneDnnReads(a);
@@ -241,7 +241,7 @@ void MultiplyByOneDnn(const OpView& op, Allocations& memory) {
                              .batch = a.size(0),
                              .first_transposed = is_read && product::LiesTransposed(a),
                              .is_batch = true},
-                            memory);
+                            memory, label);
   }
   copies.FreeAll();
 }
@@ -271,6 +271,20 @@ void BatchAllocations(const OpView& op, Allocations& memory) {
   CopyConjugates(a, b, conjugates);
   MultiplyBatch<kFirst>(op, memory);
   conjugates.FreeAll();
+}
+
+// bmm_out of dense batches, under the label of its caller.
+void BatchIntoAllocations(const OpView& op, Allocations& memory) {
+  if (op.output().count() == 0 || op.tensor(1).size(2) == 0) return;
+  if (!product::UsesOneDnn(op.tensor(1), op.tensor(2))) return;
+  MultiplyByOneDnn<1>(op, memory, Allocations::kCaller);
+}
+void BatchIntoOnCuda(const OpView& op, Allocations& memory) {
+  if (op.output().count() == 0 || op.tensor(1).size(2) <= 1) return;
+  cuda::UseBlasWorkspace(op, memory, Allocations::kCaller);
+}
+Work BatchIntoWork(const OpView& op) {
+  return {.mac = work::Elements(op.output()) * op.tensor(1).size(-1)};
 }
 
 // oneDNN is given dense matrices and vectors only.
@@ -335,6 +349,13 @@ Work BatchWork(const OpView& op) {
   const Count by_second = Count(op.known()->zeros(op.tensor(kFirst + 1))) * op.output().size(-2);
   work.masked = by_first.value() < by_second.value() ? by_second : by_first;
   return work;
+}
+
+// The activation besides, whose kernels overwrite the product: as many operations as relu and gelu.
+Work ActivatedProductWork(const OpView& op) {
+  constexpr work::PerElement kRelu{.compare = 1}, kGelu{.alu = 4, .special = 1};
+  const bool by_gelu = op.boolean(5);
+  return ProductWork<1>(op) + work::Times(by_gelu ? kGelu : kRelu, work::Elements(op.output()));
 }
 
 constexpr OpDef ProductKernel(OpName name, std::string_view summary, Signature signature,
@@ -406,6 +427,15 @@ constexpr std::array kRows{
                                      "aten::addmm(f32[5], f32[2,3], f32[3,5]{1,3})",
                                      gradients::kAddmm, MatrixShape<1>,
                                      {MatrixAllocations<1>, cuda::Multiply<1>}, ProductWork<1>))),
+    Casting(precision::kLowOnCpu,
+            ProductKernel(
+                "aten::_addmm_activation",
+                "Product of two matrices plus a matrix or row, and relu or gelu of it.",
+                "(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, bool "
+                "use_gelu=False) -> Tensor",
+                "aten::_addmm_activation(f32[5], f32[2,3], f32[3,5]{1,3}, use_gelu=True)",
+                kGradientUnknown, MatrixShape<1>, {MatrixAllocations<1>, cuda::Multiply<1>},
+                ActivatedProductWork)),
     TakingBits(MathBits::kConjugate,
                Casting(precision::kLow,
                        ProductKernel("aten::bmm", "Products of a batch of matrices.",
@@ -462,6 +492,11 @@ constexpr std::array kRows{
              "aten::addmv_(f32[2], f32[2,3], f32[3])"},
             gradients::kAddmv, VectorShape<1>, {AddmvAllocations, cuda::Multiply<1>},
             ProductWork<1>),
+    InPlace(
+        {"steelyard::bmm_into", "Products of a batch of matrices, where there is room for them.",
+         "(Tensor(a!) out, Tensor self, Tensor mat2) -> Tensor(a!)",
+         "steelyard::bmm_into(f32[2,8,7], f32[2,8,9], f32[2,9,7])"},
+        kGradientUnknown, BatchShape<1>, {BatchIntoAllocations, BatchIntoOnCuda}, BatchIntoWork),
     OpaqueKernel(Family::kContraction,
                  {"steelyard::resized", "A result whose size an operator sets when it has made it.",
                   "(ScalarType dtype, SymInt[] size) -> Tensor", "steelyard::resized(f32, [4,5])"},

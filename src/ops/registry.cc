@@ -14,6 +14,7 @@
 #include "ops/lapack.h"
 #include "ops/numerical_gradient.h"
 #include "ops/products.h"
+#include "ops/transformer.h"
 #include "support/assert.h"
 
 namespace steelyard {
@@ -37,6 +38,7 @@ constexpr std::array kFamilies{
     &ops::CudaConvolution,
     &ops::Attention,
     &ops::CudaAttention,
+    &ops::Transformer,
     &ops::Recurrent,
     &ops::Normalization,
     &ops::CudnnBatchNorm,

@@ -125,13 +125,28 @@ def polar_products(a: Shape, *_: Any, **__: Any) -> int:
     return 2 * (prod(a) + prod(a[:-2]) * a[-1] ** 2) * a[-1]
 
 
+def attention_layer(query: Shape, _: Shape, __: Shape, width: int, *rest: Any, **___: Any) -> int:
+    """Three projections at once, scores and what they weigh, and one projection more."""
+    rows, length, projection = prod(query[:2]), query[1], rest[3]
+    return 2 * rows * (3 * width * width + 2 * length * width + prod(projection))
+
+
+def encoder_layer(source: Shape, width: int, *rest: Any, **_: Any) -> int:
+    """That, and two matrices more."""
+    attention = attention_layer(source, source, source, width, *rest)
+    return attention + 2 * prod(source[:2]) * (prod(rest[12]) + prod(rest[14]))
+
+
 # Contractions that torch's counter does not know and counts as nothing, or, _slow_conv2d_forward,
 # counts as a convolution, whose arguments it has not. The gradients of grouped convolutions it
 # counts as if every channel met all of the weight's.
 NOT_COUNTED_BY_TORCH = {
     aten.mv: matrix_vector,
+    aten._addmm_activation: added_products,
     aten._euclidean_dist: distances,
     aten._int_mm: packed_product,
+    aten._native_multi_head_attention: attention_layer,
+    aten._transformer_encoder_layer_fwd: encoder_layer,
     aten._trilinear: three_factors,
     aten._weight_int4pack_mm_for_cpu: packed_product,
     aten._weight_int8pack_mm: packed_product,

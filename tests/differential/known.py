@@ -159,6 +159,7 @@ TRUSTING = frozenset(
         "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
         "aten::_slow_conv2d_backward.output_mask",
         "aten::_slow_conv2d_forward",
+        "aten::_transform_bias_rescale_qkv",
         "aten::_weight_norm_interface",
         "aten::_weight_norm_interface_backward",
         "aten::adaptive_max_pool3d_backward",

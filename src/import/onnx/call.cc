@@ -19,6 +19,18 @@ bool IsWhole(double number) { return std::floor(number) == number && std::abs(nu
 
 }  // namespace
 
+std::optional<Ratio> RatioOf(double real) {
+  constexpr int kMostBits = 24;  // of float32
+  for (int bits = 0; bits <= kMostBits; ++bits) {
+    const double scaled = std::ldexp(real, bits);
+    if (!(std::abs(scaled) < 0x1p31)) return std::nullopt;
+    if (IsWhole(scaled)) {
+      return Ratio{Dim(static_cast<std::int64_t>(scaled)), Dim(std::int64_t{1} << bits)};
+    }
+  }
+  return std::nullopt;
+}
+
 Item& Call::item(std::size_t i) {
   if (!has(i)) GiveUp("operand " + std::to_string(i) + " is missing");
   return *operands_[i];
@@ -68,6 +80,24 @@ std::optional<std::vector<double>> Call::reals(std::size_t i) const {
   for (const Dim number : *found.numbers) {
     if (!number.is_number()) return std::nullopt;
     out.push_back(static_cast<double>(number.number()));
+  }
+  return out;
+}
+
+std::optional<std::vector<Ratio>> Call::ratios(std::size_t i) const {
+  if (!has(i)) return std::nullopt;
+  const Item& found = *operands_[i];
+  if (found.ratios) return found.ratios;
+  std::vector<Ratio> out;
+  if (found.numbers) {
+    for (const Dim number : *found.numbers) out.push_back({number, Dim(1)});
+    return out;
+  }
+  if (!found.reals) return std::nullopt;
+  for (const double real : *found.reals) {
+    const std::optional<Ratio> ratio = RatioOf(real);
+    if (!ratio) return std::nullopt;
+    out.push_back(*ratio);
   }
   return out;
 }
@@ -161,6 +191,16 @@ void Call::GiveNumbers(std::vector<Dim> numbers, Like like) {
 
 void Call::GiveReals(std::vector<double> reals, Like like) {
   Made(std::move(like)).reals = std::move(reals);
+}
+
+void Call::GiveRatios(const std::vector<Ratio>& ratios, Like like) {
+  std::vector<Dim> whole;
+  for (const Ratio& ratio : ratios) {
+    const Dim quotient = sizes().Quotient(ratio.above, ratio.below);
+    if (sizes().Product(quotient, ratio.below) == ratio.above) whole.push_back(quotient);
+  }
+  if (whole.size() == ratios.size()) return GiveNumbers(std::move(whole), std::move(like));
+  Made(std::move(like)).ratios = ratios;
 }
 
 Item& Call::Made(Like like) {

@@ -25,6 +25,9 @@ namespace steelyard::onnx {
 
 struct OpRow;
 
+// A float as a whole number by a power of two; nothing where these are too large to compute with.
+std::optional<Ratio> RatioOf(double real);
+
 // The dtype and shape of a result.
 struct Like {
   DType dtype;
@@ -71,6 +74,8 @@ class Call {
   // Contents, where they are known: as integers, or as floats.
   std::optional<std::vector<Dim>> numbers(std::size_t i) const;
   std::optional<std::vector<double>> reals(std::size_t i) const;
+  // Of any of these, or of floats that sizes make: with their rest.
+  std::optional<std::vector<Ratio>> ratios(std::size_t i) const;
   std::vector<Dim> known_numbers(std::size_t i);
   std::vector<std::int64_t> known_integers(std::size_t i);
   // The one element of a 0-dim operand, as Python would have it.
@@ -107,6 +112,8 @@ class Call {
   // Contents only; `like.shape` says how they are arranged.
   void GiveNumbers(std::vector<Dim> numbers, Like like);
   void GiveReals(std::vector<double> reals, Like like);
+  // As numbers, where none has a rest.
+  void GiveRatios(const std::vector<Ratio>& ratios, Like like);
   // An operand as it is.
   void GiveItem(Item& item) { results_.push_back(&item); }
   void GiveNothing() { results_.push_back(nullptr); }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -38,16 +39,22 @@ Names Targets(std::string_view signature, std::string_view kind) {
 }
 
 // Operands that their operators do not train, such as the mean of a batch norm, and those that are
-// settings, such as the factors of an interpolation.
+// settings, such as the factors of an interpolation, or what these are computed from.
 void AddUntrained(const GraphProto& graph, Names& buffers, Names& settings) {
   constexpr std::int64_t kAnyVersion = std::numeric_limits<std::int64_t>::max();
   constexpr std::size_t kBits = std::numeric_limits<unsigned>::digits;
-  for (const NodeProto& node : graph.nodes) {
+  // The last first, so that what a setting is computed from is met after it.
+  for (const NodeProto& node : graph.nodes | std::views::reverse) {
     const OpRow* row = FindRow(node.domain, node.op, kAnyVersion);
-    if (row == nullptr || (row->statistics | row->settings) == 0) continue;
+    if (row == nullptr) continue;
+    const bool computes_setting =
+        row->reads_contents && std::ranges::any_of(node.outputs, [&](std::string_view output) {
+          return settings.contains(output);
+        });
     for (std::size_t i = 0; i < std::min(node.inputs.size(), kBits); ++i) {
+      if (node.inputs[i].empty()) continue;
       if ((row->statistics >> i & 1U) != 0) buffers.insert(node.inputs[i]);
-      if ((row->settings >> i & 1U) != 0) settings.insert(node.inputs[i]);
+      if (computes_setting || (row->settings >> i & 1U) != 0) settings.insert(node.inputs[i]);
     }
   }
 }

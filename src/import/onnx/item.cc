@@ -16,9 +16,14 @@ Tensor Workshop::Computed(const Item& item) {
   const auto scalar = [&](Dim number) {
     return builder.Call("aten::scalar_tensor", number, Builder::Named("dtype", *item.dtype));
   };
-  if (item.shape->empty()) return scalar(item.numbers->front());
   std::vector<Tensor> elements;
-  for (const Dim number : *item.numbers) elements.push_back(scalar(number));
+  for (const Ratio& ratio : item.ratios.value_or(std::vector<Ratio>())) {
+    elements.push_back(builder.Call("aten::div.Tensor", scalar(ratio.above), scalar(ratio.below)));
+  }
+  if (item.numbers) {
+    for (const Dim number : *item.numbers) elements.push_back(scalar(number));
+  }
+  if (item.shape->empty()) return elements.at(0);
   const Tensor row = builder.Call("aten::stack", elements, 0);
   if (item.shape->size() == 1) return row;
   return builder.Call("aten::reshape", row, Known(*item.shape));
@@ -31,7 +36,7 @@ Tensor Workshop::TensorOf(Item& item) {
   }
   const bool symbolic =
       item.numbers && !std::ranges::all_of(*item.numbers, [](Dim d) { return d.is_number(); });
-  if (symbolic) {
+  if (symbolic || item.ratios) {
     // Not kept: what is computed in one place may be taken back.
     return Computed(item);
   }

@@ -23,6 +23,11 @@ namespace steelyard::onnx {
 using Shape = std::vector<Dim>;
 using Tensor = Builder::Tensor;
 
+// A size by another, with its rest: what a float computed from sizes is.
+struct Ratio {
+  Dim above, below;
+};
+
 struct Item {
   std::string_view name = {};
   std::optional<DType> dtype = {};
@@ -31,11 +36,12 @@ struct Item {
   // without a fraction as `numbers`, constant floats as `reals`.
   std::optional<std::vector<Dim>> numbers = {};
   std::optional<std::vector<double>> reals = {};
-  Tensor tensor = {};   // none: nobody has asked for one yet
+  std::optional<std::vector<Ratio>> ratios = {};  // of floats that are neither
+  Tensor tensor = {};                             // none: nobody has asked for one yet
   bool stored = false;  // the file has its elements, whether they were read or not
   std::optional<std::vector<Item*>> sequence = {};
 
-  bool is_constant() const { return numbers.has_value() || reals.has_value(); }
+  bool is_constant() const { return numbers || reals || ratios; }
 };
 
 // Thrown by a translation that does not know how; the node becomes one of an unknown operator.

@@ -21,6 +21,7 @@ struct OpRow {
   // Operands, bit by bit, that are a model's buffers, and those that are numbers in its code.
   unsigned statistics = 0;
   unsigned settings = 0;
+  bool reads_contents = true;  // not only how large its operands are
 };
 
 // The row of an operator in a version of its domain's operator set; null where there is none.

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "import/onnx/op_map.h"
@@ -16,6 +19,8 @@ namespace {
 
 // Longer loops are not taken apart step by step.
 constexpr std::int64_t kMostSteps = 256;
+// Of a loop whose number of steps is a symbol each is a branch.
+constexpr std::int64_t kMostSymbolicSteps = 64;
 
 // --- Branches and loops -------------------------------------------------------------------------
 
@@ -39,11 +44,29 @@ Branch BranchOf(Call& call, std::string_view name) {
   return out;
 }
 
+// Whether both give tensors of the same dtypes and numbers of dimensions.
+bool AreAlike(const Branch& one, const Branch& other) {
+  return std::ranges::equal(one.results, other.results, [](const Like& a, const Like& b) {
+    return a.dtype == b.dtype && a.shape.size() == b.shape.size();
+  });
+}
+
+// The more dimensions there are, the larger it is, and among equals the wider its elements are.
+std::pair<std::size_t, std::int64_t> SizeOf(const Branch& branch) {
+  std::pair<std::size_t, std::int64_t> out{0, 0};
+  for (const Like& result : branch.results) {
+    out.first += result.shape.size();
+    out.second += BitsOf(result.dtype);
+  }
+  return out;
+}
+
+void RunBranch(Call& call, std::string_view branch) {
+  for (Item* item : call.run_graph(call.graph(branch), {})) call.GiveItem(*item);
+}
+
 // What either branch gives: a size that they differ in is that of the one that runs.
 Like EitherOf(Call& call, const Like& one, const Like& other) {
-  if (one.dtype != other.dtype || one.shape.size() != other.shape.size()) {
-    Call::GiveUp("its branches give other dtypes or numbers of dimensions");
-  }
   Like out = one;
   for (std::size_t i = 0; i < out.shape.size(); ++i) {
     if (out.shape[i] != other.shape[i]) out.shape[i] = call.workshop().FreshSymbol();
@@ -53,9 +76,18 @@ Like EitherOf(Call& call, const Like& one, const Like& other) {
 
 // Which branch runs is told by sizes, when they are bound, or only by the data.
 void Choose(Call& call) {
+  const Builder::Place before = call.workshop().builder.Here();
   const Branch if_true = BranchOf(call, "then_branch"), if_false = BranchOf(call, "else_branch");
   const std::size_t count = if_true.results.size();
   if (if_false.results.size() != count) Call::GiveUp("its branches give other numbers of results");
+  if (!AreAlike(if_true, if_false)) {
+    // What follows is translated for one of them.
+    call.workshop().builder.TakeBack(before);
+    call.workshop().NoteOnce(
+        "If: which branch runs depends on data or sizes, and they give other dtypes or numbers of "
+        "dimensions; the one that gives more is weighed");
+    return RunBranch(call, SizeOf(if_true) < SizeOf(if_false) ? "else_branch" : "then_branch");
+  }
   std::vector<Like> results;
   results.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -76,8 +108,7 @@ void If(Call& call) {
   const std::optional<std::vector<Dim>> condition = call.numbers(0);
   const bool known = condition && condition->size() == 1 && condition->front().is_number();
   if (!known) return Choose(call);
-  const std::string_view branch = condition->front().number() != 0 ? "then_branch" : "else_branch";
-  for (Item* item : call.run_graph(call.graph(branch), {})) call.GiveItem(*item);
+  RunBranch(call, condition->front().number() != 0 ? "then_branch" : "else_branch");
 }
 
 // What each step gave, along a new first dimension.
@@ -136,8 +167,56 @@ Item& TrueItem(Call& call) {
   return call.workshop().Add(std::move(item));
 }
 
+// One step of a loop whose number of steps is a size: it runs if that is large enough.
+void StepIf(Call& call, Dim runs, std::vector<Item*>& operands, std::vector<Item*>& carried) {
+  Workshop& workshop = call.workshop();
+  std::vector<Item*> results;
+  const auto tensors_of = [&](std::span<Item* const> items) {
+    std::vector<Tensor> out;
+    for (Item* item : items) out.push_back(workshop.TensorOf(*item));
+    return out;
+  };
+  const Builder::Arg step = workshop.builder.Graph(0, [&](const std::vector<Tensor>&) {
+    results = call.run_graph(call.graph("body"), operands);
+    if (results.size() != 1 + carried.size()) Call::GiveUp("a body of other results");
+    return tensors_of(std::span(results).subspan(1));
+  });
+  const Builder::Arg skip =
+      workshop.builder.Graph(0, [&](const std::vector<Tensor>&) { return tensors_of(carried); });
+  const std::array graphs{step, skip};
+  const std::vector<Tensor> given = call.EmitMany("steelyard::if", carried.size(), runs, step, skip,
+                                                  workshop.builder.Capture(graphs));
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    const Item& made = *results[i + 1];
+    const bool same =
+        made.dtype == carried[i]->dtype && made.shape && made.shape == carried[i]->shape;
+    if (!same) Call::GiveUp("what a symbolic number of steps carries changes its size");
+    carried[i] = &workshop.Add({.dtype = made.dtype, .shape = made.shape, .tensor = given[i]});
+  }
+}
+
+void RunSymbolicLoop(Call& call, Dim times) {
+  std::vector<Item*> carried = call.items(2, call.count());
+  if (call.wanted() != carried.size()) {
+    Call::GiveUp("results of each step of a symbolic number of steps");
+  }
+  call.workshop().NoteOnce("Loop: how often one runs is a size, of which at most " +
+                           std::to_string(kMostSymbolicSteps) + " steps are weighed");
+  Item* condition = call.has(1) ? &call.item(1) : &TrueItem(call);
+  for (std::int64_t step = 0; step < kMostSymbolicSteps; ++step) {
+    std::vector<Item*> operands{&NumberItem(call, step), condition};
+    operands.insert(operands.end(), carried.begin(), carried.end());
+    StepIf(call, call.sizes().Apply(ExprOp::kLt, Dim(step), times), operands, carried);
+  }
+  for (Item* item : carried) call.GiveItem(*item);
+}
+
 // Times, condition, carried; the body takes the step's number, the condition and what is carried.
 void Loop(Call& call) {
+  const auto written = call.numbers(0);
+  if (written && written->size() == 1 && !written->front().is_number()) {
+    return RunSymbolicLoop(call, written->front());
+  }
   const std::string_view body = call.graph("body");
   const std::int64_t times = MostSteps(call);
   std::vector<Item*> carried = call.items(2, call.count());

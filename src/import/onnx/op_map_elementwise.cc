@@ -39,6 +39,15 @@ double Negated(double x) { return -x; }
 // Of sizes, which have no fraction.
 void Rounded(Call& call) {
   if (call.item(0).numbers) return call.GiveItem(call.item(0));
+  const bool down = call.row().target == "aten::floor", up = call.row().target == "aten::ceil";
+  if (call.item(0).ratios && (down || up)) {
+    std::vector<Dim> out;
+    for (const Ratio& ratio : *call.item(0).ratios) {
+      out.push_back(up ? call.sizes().CeilQuotient(ratio.above, ratio.below)
+                       : call.sizes().Quotient(ratio.above, ratio.below));
+    }
+    return call.GiveNumbers(std::move(out), call.like(0));
+  }
   if (call.row().target == "aten::floor") return FoldedUnary<std::floor>(call);
   if (call.row().target == "aten::ceil") return FoldedUnary<std::ceil>(call);
   Unary(call);
@@ -94,6 +103,14 @@ bool GiveCastContents(Call& call, const Like& like) {
   const Item& from = call.item(0);
   const bool truth = like.dtype == DType::kBool;
   auto numbers = call.numbers(0);
+  if (from.ratios && IsFloating(like.dtype)) {
+    call.GiveRatios(*from.ratios, like);
+    return true;
+  }
+  if (from.ratios && !truth) {  // sizes are not negative, so that to cut off is to round down
+    numbers.emplace();
+    for (const Ratio& r : *from.ratios) numbers->push_back(call.sizes().Quotient(r.above, r.below));
+  }
   if (from.reals && (truth || !numbers)) {
     if (IsFloating(like.dtype)) {
       call.GiveReals(*from.reals, like);
@@ -154,7 +171,18 @@ bool AreConstant(Call& call) { return call.item(0).is_constant() && call.item(1)
 struct Folding {
   Dim (*sizes)(Sizes& sizes, Dim a, Dim b);
   double (*reals)(double a, double b);
+  Ratio (*ratios)(Sizes& sizes, Ratio a, Ratio b) = nullptr;
 };
+
+template <Dim (Sizes::*kJoin)(Dim, Dim)>
+Ratio OverOne(Sizes& s, Ratio a, Ratio b) {
+  return {(s.*kJoin)(s.Product(a.above, b.below), s.Product(b.above, a.below)),
+          s.Product(a.below, b.below)};
+}
+Ratio Times(Sizes& s, Ratio a, Ratio b) {
+  return {s.Product(a.above, b.above), s.Product(a.below, b.below)};
+}
+Ratio By(Sizes& s, Ratio a, Ratio b) { return Times(s, a, {b.below, b.above}); }
 
 // What `join` makes of each element and its partner.
 template <class T, class Join>
@@ -171,15 +199,20 @@ auto Joined(const std::pair<std::vector<T>, std::vector<T>>& pair, const Join& j
 bool Fold(Call& call, const Folding& folding, bool exact) {
   if (!AreConstant(call)) return false;
   const Like like{call.dtype(0), shapes::Broadcast(call.sizes(), call.shape(0), call.shape(1))};
-  // Quotients of floats are only of interest where they have no rest.
+  // Quotients of floats have a rest.
   if (const auto pair = Paired(call.numbers(0), call.numbers(1)); pair && exact) {
     const auto join = [&](Dim a, Dim b) { return folding.sizes(call.sizes(), a, b); };
     call.GiveNumbers(Joined(*pair, join), like);
     return true;
   }
-  const auto pair = Paired(call.reals(0), call.reals(1));
-  if (!pair) return false;
-  call.GiveReals(Joined(*pair, folding.reals), like);
+  if (const auto pair = Paired(call.reals(0), call.reals(1))) {
+    call.GiveReals(Joined(*pair, folding.reals), like);
+    return true;
+  }
+  const auto pair = Paired(call.ratios(0), call.ratios(1));
+  if (!pair || folding.ratios == nullptr || !IsFloating(like.dtype)) return false;
+  const auto join = [&](Ratio a, Ratio b) { return folding.ratios(call.sizes(), a, b); };
+  call.GiveRatios(Joined(*pair, join), like);
   return true;
 }
 
@@ -205,17 +238,18 @@ void Commutative(Call& call, const Folding& folding) {
 
 void Add(Call& call) {
   Commutative(call, {[](Sizes& s, Dim a, Dim b) { return s.Sum(a, b); },
-                     [](double a, double b) { return a + b; }});
+                     [](double a, double b) { return a + b; }, OverOne<&Sizes::Sum>});
 }
 
 void Multiply(Call& call) {
   Commutative(call, {[](Sizes& s, Dim a, Dim b) { return s.Product(a, b); },
-                     [](double a, double b) { return a * b; }});
+                     [](double a, double b) { return a * b; }, Times});
 }
 
 void Subtract(Call& call) {
   constexpr Folding kDifference{[](Sizes& s, Dim a, Dim b) { return s.Difference(a, b); },
-                                [](double a, double b) { return a - b; }};
+                                [](double a, double b) { return a - b; },
+                                OverOne<&Sizes::Difference>};
   if (Fold(call, kDifference, true)) return;
   const Like like = Broadcasted(call, call.dtype(0));
   if (const auto number = call.number(0); number && !call.number(1)) {
@@ -227,9 +261,8 @@ void Subtract(Call& call) {
 void Divide(Call& call) {
   const bool integral = !IsFloating(call.dtype(0)) && !IsComplex(call.dtype(0));
   constexpr Folding kQuotient{[](Sizes& s, Dim a, Dim b) { return s.Quotient(a, b); },
-                              [](double a, double b) { return a / b; }};
-  const bool symbolic = call.numbers(0) && !call.reals(0);
-  if (Fold(call, kQuotient, integral || symbolic)) return;
+                              [](double a, double b) { return a / b; }, By};
+  if (Fold(call, kQuotient, integral)) return;
   const Like like = Broadcasted(call, call.dtype(0));
   if (integral) {
     const Tensor quotient = call.Emit("aten::div.Tensor_mode", call.tensor(0), call.argument(1),

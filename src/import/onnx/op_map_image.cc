@@ -12,22 +12,31 @@
 namespace steelyard::onnx {
 namespace {
 
-// A size times a factor, rounded down; of a symbol only where the factor is whole, or one by a
-// whole number.
-Dim Scaled(Sizes& sizes, Dim size, double factor) {
-  if (size.is_number()) {
-    const double scaled = std::floor(static_cast<double>(size.number()) * factor);
-    if (!(scaled >= 0 && scaled < 0x1p53)) Call::GiveUp("an absurd factor");
-    return Dim(static_cast<std::int64_t>(scaled));
+// A number times a factor, rounded down.
+Dim Scaled(std::int64_t size, double factor) {
+  const double scaled = std::floor(static_cast<double>(size) * factor);
+  if (!(scaled >= 0 && scaled < 0x1p53)) Call::GiveUp("an absurd factor");
+  return Dim(static_cast<std::int64_t>(scaled));
+}
+
+// Sizes times the factors of an attribute or an operand: constants, or what exporters compute of
+// sizes.
+void ScaleBy(Call& call, std::size_t operand, const std::vector<Dim*>& sizes) {
+  const auto listed = call.attribute("scales");
+  const auto reals = listed ? std::optional(listed->reals) : call.reals(operand);
+  const auto ratios = reals ? std::nullopt : call.ratios(operand);
+  const std::size_t count = reals ? reals->size() : ratios ? ratios->size() : 0;
+  if (count != sizes.size()) Call::GiveUp("factors that depend on data");
+  for (std::size_t i = 0; i < count; ++i) {
+    Dim& size = *sizes[i];
+    if (reals && size.is_number()) {
+      size = Scaled(size.number(), (*reals)[i]);
+      continue;
+    }
+    const std::optional<Ratio> by = reals ? RatioOf((*reals)[i]) : (*ratios)[i];
+    if (!by) Call::GiveUp("a symbolic size times an absurd factor");
+    size = call.sizes().Quotient(call.sizes().Product(size, by->above), by->below);
   }
-  const double inverse = 1 / factor;
-  if (std::floor(factor) == factor && factor < 0x1p31) {
-    return sizes.Product(size, Dim(static_cast<std::int64_t>(factor)));
-  }
-  if (std::floor(inverse) == inverse && inverse < 0x1p31) {
-    return sizes.Quotient(size, Dim(static_cast<std::int64_t>(inverse)));
-  }
-  Call::GiveUp("a symbolic size times a fraction");
 }
 
 // Sizes by one factor, the least or the most that the wanted ones give.
@@ -76,12 +85,9 @@ Shape ResizedShape(Call& call, std::size_t scales, std::size_t wanted) {
     for (std::size_t i = 0; i < axes.size(); ++i) at(i) = kept[i];
     return to;
   }
-  const auto listed = call.attribute("scales");
-  const auto factors = listed ? std::optional(listed->reals) : call.reals(scales);
-  if (!factors || factors->size() != axes.size()) Call::GiveUp("factors that depend on data");
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    at(i) = Scaled(call.sizes(), at(i), (*factors)[i]);
-  }
+  std::vector<Dim*> scaled;
+  for (std::size_t i = 0; i < axes.size(); ++i) scaled.push_back(&at(i));
+  ScaleBy(call, scales, scaled);
   return to;
 }
 

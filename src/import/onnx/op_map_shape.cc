@@ -311,18 +311,18 @@ void Concat(Call& call) {
   const int axis = call.axis(call.integer("axis", 1), call.rank(0));
   Shape to = call.shape(0);
   bool known = call.rank(0) == 1;
-  std::vector<Dim> numbers;
+  std::vector<Ratio> contents;
   Dim length(0);
   for (std::size_t i = 0; i < call.count(); ++i) {
     if (call.shape(i).size() != to.size()) Call::GiveUp("operands of different rank");
     length = call.sizes().Sum(length, call.shape(i)[static_cast<std::size_t>(axis)]);
-    const auto contents = call.numbers(i);
-    known = known && contents && !IsFloating(call.dtype(i));
-    if (known) numbers.insert(numbers.end(), contents->begin(), contents->end());
+    const auto each = known ? call.ratios(i) : std::nullopt;
+    known = known && each;
+    if (known) contents.insert(contents.end(), each->begin(), each->end());
   }
   to[static_cast<std::size_t>(axis)] = length;
   const Like like{call.dtype(0), to};
-  if (known && numbers.size() <= kMostContents) return call.GiveNumbers(std::move(numbers), like);
+  if (known && contents.size() <= kMostContents) return call.GiveRatios(contents, like);
   call.Give(call.Emit("aten::cat", call.tensors(), axis), like);
 }
 
@@ -579,8 +579,8 @@ constexpr std::array kRows{
     OpRow{"Pad", 1, Pad},
     OpRow{"Range", 11, Range},
     OpRow{"Reshape", 1, Reshape},
-    OpRow{"Shape", 1, ShapeOf},
-    OpRow{"Size", 1, SizeOf},
+    OpRow{.name = "Shape", .since = 1, .translate = ShapeOf, .reads_contents = false},
+    OpRow{.name = "Size", .since = 1, .translate = SizeOf, .reads_contents = false},
     OpRow{"Slice", 1, Slice},
     OpRow{"SpaceToDepth", 1, SpaceToDepth},
     OpRow{"Split", 1, Split},

@@ -54,12 +54,12 @@ void UseLtWorkspace(const Target& target, Allocations& memory) {
 
 }  // namespace
 
-void UseBlasWorkspace(const OpView& op, Allocations& memory) {
+void UseBlasWorkspace(const OpView& op, Allocations& memory, std::string_view label) {
   const std::int64_t bytes = WorkspaceOf(op.target());
   if (IsBefore(op.target(), kWorkspacesAreFreed)) {
     return memory.Keep(Allocations::Kept::kBlas, bytes);
   }
-  memory.Free(memory.Allocate(bytes));
+  memory.Free(memory.Allocate(bytes, label), label);
 }
 
 void Product(const OpView& op, int first, Allocations& memory) {

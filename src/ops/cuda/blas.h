@@ -5,12 +5,15 @@
 // keep.
 #pragma once
 
+#include <string_view>
+
 #include "ops/op_def.h"
 
 namespace steelyard::cuda {
 
-// Takes the workspace of one call of cuBLAS, and frees it where it is not kept for others.
-void UseBlasWorkspace(const OpView& op, Allocations& memory);
+// Takes the workspace of one call of cuBLAS, and frees it where it is not kept for others, under
+// the label of the kernel or another.
+void UseBlasWorkspace(const OpView& op, Allocations& memory, std::string_view label = {});
 
 // Of kernels whose factors are the arguments `first` and `first + 1`: two matrices, two batches of
 // them, or a matrix and a vector.

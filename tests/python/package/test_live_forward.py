@@ -84,13 +84,8 @@ def test_the_peak_is_that_of_the_live_module(make: Any) -> None:
         with torch.no_grad():
             model(x)
 
-    enabled = torch.backends.mha.get_fastpath_enabled()
-    torch.backends.mha.set_fastpath_enabled(False)
-    try:
-        run()
-        assert weighed(model, x) == peak_of(events_of(run))
-    finally:
-        torch.backends.mha.set_fastpath_enabled(enabled)
+    run()
+    assert weighed(model, x) == peak_of(events_of(run))
 
 
 def test_an_export_frees_earlier() -> None:
@@ -98,12 +93,72 @@ def test_an_export_frees_earlier() -> None:
     assert weighed(model, x, as_="exported") < weighed(model, x)
 
 
-def test_fused_layers_are_told() -> None:
-    def notes(model: nn.Module, **keywords: Any) -> str:
-        data = steelyard.weigh(model, torch.randn(2, 8, 64), **keywords).data
+class Weights(nn.Module):
+    """A layer of attention alone, with the weights that it gives."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(64, 4, batch_first=True)
+        self.options = options
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.attention(x, x, x, **self.options)
+
+
+MASK = nn.Transformer.generate_square_subsequent_mask(8)
+PADDED = torch.arange(8) >= torch.tensor([[8], [5]])  # rows begin with what is no padding
+UNALIGNED = PADDED.flip(1)
+
+
+@pytest.mark.parametrize(
+    ("model", "keywords"),
+    [
+        (nn.TransformerEncoderLayer(64, 4, 128, batch_first=True, norm_first=True), {}),
+        (nn.TransformerEncoderLayer(64, 4, 128, activation="gelu", batch_first=True), {}),
+        (nn.TransformerEncoder(encoder(), 2), {"mask": MASK, "is_causal": True}),
+        (nn.TransformerEncoder(encoder(), 2), {"src_key_padding_mask": UNALIGNED}),
+        (
+            nn.TransformerEncoder(encoder(), 2, enable_nested_tensor=False),
+            {"src_key_padding_mask": PADDED},
+        ),
+        (Weights(), {}),
+        (Weights(need_weights=False), {}),
+        (Weights(average_attn_weights=False), {}),
+        (nn.Transformer(64, 4, 1, 1, 128, batch_first=True), {"tgt": torch.randn(2, 8, 64)}),
+    ],
+)
+def test_layers_that_run_as_one_operator(model: nn.Module, keywords: dict[str, Any]) -> None:
+    model, x = model.eval(), torch.randn(2, 8, 64)
+
+    def run() -> None:
+        with torch.no_grad():
+            model(x, **keywords)
+
+    run()
+    report = steelyard.weigh(model, x, kwargs=keywords).data
+    memory = report["memory"]
+    assert not report["unmodelled"]
+    assert not report["notes"]
+    assert memory["peak"] - memory["resident"] == peak_of(events_of(run))
+
+
+def test_layers_without_the_fused_path() -> None:
+    model, x = encoder().eval(), torch.randn(2, 8, 64)
+    fused = weighed(model, x)
+    assert fused < weighed(model, x, as_="exported")
+    enabled = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        assert fused < weighed(model, x)
+    finally:
+        torch.backends.mha.set_fastpath_enabled(enabled)
+
+
+def test_a_nested_tensor_is_told() -> None:
+    def notes(mask: torch.Tensor) -> str:
+        model, x = nn.TransformerEncoder(encoder(), 1).eval(), torch.randn(2, 8, 64)
+        data = steelyard.weigh(model, x, kwargs={"src_key_padding_mask": mask}).data
         return " ".join(note["message"] for note in data["notes"])
 
-    assert "torch.backends.mha" in notes(encoder().eval())
-    assert "torch.backends.mha" not in notes(encoder().train())
-    assert "torch.backends.mha" not in notes(encoder().eval(), as_="exported")
-    assert "torch.backends.mha" not in notes(Attention().eval())
+    assert "nested tensor" in notes(PADDED)
+    assert "nested tensor" not in notes(UNALIGNED)

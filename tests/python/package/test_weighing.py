@@ -82,6 +82,25 @@ def test_a_config_is_a_dictionary() -> None:
         package.weigh({"model_type": "abacus"})
 
 
+def test_a_config_of_transformers() -> None:
+    class PretrainedConfig:
+        model_type = "gpt2"
+
+        def to_json_string(self, use_diff: bool = True) -> str:
+            assert not use_diff
+            heads = {"n_layer": 1, "n_embd": 64, "n_head": 4, "vocab_size": 100}
+            return json.dumps({"model_type": "gpt2", "architectures": ["GPT2Model"], **heads})
+
+    config = PretrainedConfig()
+    written_out = json.loads(config.to_json_string(use_diff=False))
+    weighed, same = (package.weigh(each, batch=2, seq=8) for each in (config, written_out))
+    assert weighed.data["memory"] == same.data["memory"]
+    with pytest.raises(TypeError, match="is a class"):
+        package.weigh(PretrainedConfig)
+    with pytest.raises(package.UsageError, match="example inputs"):
+        package.weigh(config, args=(1,))
+
+
 def test_comparisons(tmp_path: Path) -> None:
     a = written(tmp_path)
     b = tmp_path / "report.json"

@@ -75,7 +75,38 @@ TEST(Control, BranchesAreChosenWhereTheyCanBe) {
 TEST(Control, BranchesThatDataChooseFromAreBothThere) {
   EXPECT_EQ(CallsOf(Chosen("Relu", "Tanh")), "higher_order::cond");
   EXPECT_EQ(ResultOf(Chosen("Relu", "Tanh")), "2,3");
-  EXPECT_EQ(CallsOf(Chosen("Relu", "Shape")), "onnx::If") << "of other dtypes";
+}
+
+TEST(Control, OfBranchesThatGiveOtherDTypesOrRanksTheLargerIsWeighed) {
+  EXPECT_EQ(CallsOf(Chosen("Relu", "Shape")), "aten::relu") << "a matrix, not a row";
+  EXPECT_EQ(CallsOf(Chosen("Shape", "Relu")), "aten::relu");
+}
+
+// A body that maps what it carries.
+std::string Mapped(const char* op) {
+  std::string graph;
+  protozero::pbf_writer writer(graph);
+  writer.add_message(1, NodeText{.op = op, .inputs = {"state"}, .outputs = {"more"}}.bytes());
+  writer.add_message(1, NodeText{.op = "Identity", .inputs = {"go"}, .outputs = {"again"}}.bytes());
+  for (const char* input : {"step", "go", "state"}) writer.add_message(11, ValueBytes(input, {}));
+  for (const char* output : {"again", "more"}) writer.add_message(12, Untyped(output));
+  return graph;
+}
+
+TEST(Control, ALoopOverASymbolicNumberOfStepsIsABranchForEach) {
+  ModelText model;
+  model.Input("x", {2, 3}).Input("steps", {"times"}).Integer("first", 0);
+  model.Node({.op = "Shape", .inputs = {"steps"}, .outputs = {"sizes"}});
+  model.Node({.op = "Gather", .inputs = {"sizes", "first"}, .outputs = {"times"}});
+  model.Node({.op = "Loop",
+              .inputs = {"times", "", "x"},
+              .outputs = {"y"},
+              .graphs = {GraphAttribute("body", Mapped("Relu"))}});
+  const Result<Program> program = ImportText(model.Output("y").bytes());
+  ASSERT_TRUE(program) << Describe(program.error());
+  EXPECT_EQ(program->main().nodes.size(), 64U);
+  EXPECT_EQ(program->op_name(program->main().nodes[0].op), "steelyard::if");
+  EXPECT_EQ(ResultOf(model), "2,3");
 }
 
 TEST(Control, OfALoopThatDataEndOneStepIsWeighed) {

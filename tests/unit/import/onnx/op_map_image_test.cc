@@ -27,6 +27,55 @@ TEST(Images, AreResizedByFactorsOrSizes) {
   EXPECT_EQ(ResultOf(fixed), "?,3,10,21");
 }
 
+// An image whose width is multiplied by a float that is computed.
+ModelText Scaled(std::int64_t above, std::int64_t below) {
+  constexpr int kAsFloat = 1;
+  ModelText model;
+  model.Input("x", {1, 3, "height", 8}).Integers("ones", {1, 1, 1});
+  model.Integers("above", {above}).Integers("below", {below});
+  for (const char* name : {"ones", "above", "below"}) {
+    model.Node({.op = "Cast",
+                .inputs = {name},
+                .outputs = {std::string("f_") + name},
+                .attributes = {Int("to", kAsFloat)}});
+  }
+  model.Node({.op = "Div", .inputs = {"f_above", "f_below"}, .outputs = {"factor"}});
+  model.Node({.op = "Concat",
+              .inputs = {"f_ones", "factor"},
+              .outputs = {"scales"},
+              .attributes = {Int("axis", 0)}});
+  model.Node({.op = "Resize", .inputs = {"x", "", "scales"}, .outputs = {"y"}});
+  return model.Output("y");
+}
+
+TEST(Images, AreResizedByFactorsThatAreComputed) {
+  EXPECT_EQ(ResultOf(Scaled(3, 2)), "1,3,?,12");  // 8 * 3 / 2
+  EXPECT_EQ(CallsOf(Scaled(3, 2)), "aten::upsample_nearest2d.vec");
+}
+
+// As tf2onnx writes it: the sizes that are wanted, by those that there are.
+TEST(Images, AFactorMadeOfSizesGivesTheWantedOnes) {
+  constexpr int kAsFloat = 1;
+  ModelText model;
+  model.Input("x", {1, 3, "height", "width"}).Integers("wanted", {16, 12});
+  model.Integers("from", {2}).Integers("to", {4}).Integers("ones", {1, 1});
+  model.Node({.op = "Shape", .inputs = {"x"}, .outputs = {"sizes"}});
+  model.Node({.op = "Slice", .inputs = {"sizes", "from", "to"}, .outputs = {"image"}});
+  for (const char* name : {"wanted", "image", "ones"}) {
+    model.Node({.op = "Cast",
+                .inputs = {name},
+                .outputs = {std::string("f_") + name},
+                .attributes = {Int("to", kAsFloat)}});
+  }
+  model.Node({.op = "Div", .inputs = {"f_wanted", "f_image"}, .outputs = {"factors"}});
+  model.Node({.op = "Concat",
+              .inputs = {"f_ones", "factors"},
+              .outputs = {"scales"},
+              .attributes = {Int("axis", 0)}});
+  model.Node({.op = "Resize", .inputs = {"x", "", "scales"}, .outputs = {"y"}});
+  EXPECT_EQ(ResultOf(model.Output("y")), "1,3,16,12");
+}
+
 TEST(Images, KeepTheirProportions) {
   const auto resized = [](const std::string& policy) {
     ModelText model;
