@@ -223,3 +223,49 @@ class Rewritten(nn.Module):
         canvas += mixed
         loss = seen.cos().mean() + rows.sin().mean()
         return {"size": joined.square().mean(), "loss": loss, "mixed": mixed}
+
+
+class Reshaped(nn.Module):
+    """Views whose shape is changed in place, and rows that are overwritten in part."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.project, self.mix = nn.Linear(24, 32), nn.Linear(32, 160, bias=False)
+        self.bias = nn.Parameter(torch.zeros(32))
+        self.norm = nn.BatchNorm1d(160, affine=False)
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        hidden = self.project(x)
+        front, square = hidden[:, :16], hidden.view(32, -1)
+        front.unsqueeze_(0)
+        square.t_()
+        row = self.mix(self.bias)
+        row[:128].fill_(0.5)
+        row.relu_()
+        wide = self.mix(hidden.relu())
+        wide.narrow(-1, 0, 140).sin_()
+        wide[:, 3:].square_()
+        pooled = F.adaptive_avg_pool2d(wide.view(-1, 160, 1, 1), 1)
+        spread = pooled.to(memory_format=torch.channels_last).flatten(1)
+        loss = (self.norm(spread) * row).mean() + front.mean() + square.cos().mean()
+        return {"loss": loss}
+
+
+class Phases(nn.Module):
+    """Real views of complex numbers, and conjugates, that are read after what they show changed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.project = nn.Linear(24, 40)
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        hidden = self.project(x).float()  # complex numbers have no bfloat16
+        pairs = torch.view_as_real(torch.complex(hidden, hidden.sin()))
+        pairs.mul_(2)
+        waves = torch.fft.fft(hidden)
+        real = waves.real
+        real += 1.0
+        turned = waves[:, :30].conj()
+        waves.mul_(0.5)
+        loss = pairs.square().mean() + real.square().mean() + (turned * turned).abs().mean()
+        return {"loss": loss}

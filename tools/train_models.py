@@ -35,6 +35,8 @@ from structured_models import (
     FourierOperator,
     GaussianProcess,
     MemoryNetwork,
+    Phases,
+    Reshaped,
     Rewritten,
     SelfTaught,
     SkippingClassifier,
@@ -367,6 +369,8 @@ MODELS: dict[str, Training] = {
         of(TruncatedRecurrence, on_the_way), lambda: (zeros(4, 7, 12), zeros(4, 7, 8)), accumulate=2
     ),
     "rewritten": Training(Rewritten, lambda: (zeros(4, 10, 24),)),
+    "reshaped": Training(Reshaped, lambda: (zeros(20, 24),)),
+    "phases": Training(Phases, lambda: (zeros(20, 24),)),
     "self-taught": Training(of(SelfTaught, told, targets=0), lambda: (ids(2, 12), zeros(8, 20))),
     "capsules": Training(of(Capsules, F.mse_loss), lambda: (zeros(2, 12, 6), zeros(2, 5))),
     "memory": Training(of(MemoryNetwork, F.l1_loss), lambda: (zeros(2, 4, 8), zeros(2, 4, 6))),

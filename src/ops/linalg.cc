@@ -111,7 +111,7 @@ Tensor Multiply(Dispatcher& d, const Tensor& a, const Tensor& b) {
   if (a.rank() == 1 && b.rank() == 1) return d.Call("aten::dot", a, b);
   if (a.rank() == 2 && b.rank() == 1) return d.Call("aten::mv", a, b);
   if (a.rank() == 1 && b.rank() == 2) {
-    return d.Call("aten::squeeze.dim", d.Call("aten::mm", d.Call("aten::unsqueeze", a, 0), b), 0);
+    return d.Call("aten::squeeze_.dim", d.Call("aten::mm", d.Call("aten::unsqueeze", a, 0), b), 0);
   }
   if (a.rank() == 2 && b.rank() == 2) return d.Call("aten::mm", a, b);
   if (FoldsBatch(a, b)) return MultiplyFolded(d, a, b);

@@ -173,6 +173,19 @@ class Halves(nn.Module):  # type: ignore[misc]
         return first, second.exp()
 
 
+class Widened(nn.Module):  # type: ignore[misc]
+    """A block whose input has a second use, of which another gradient comes; both are views."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.front, self.block = nn.Linear(4, 64), nn.Linear(64, 4, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.front(x)
+        y: torch.Tensor = self.block(x + x[..., :1]) + self.block(x)
+        return y
+
+
 @dataclass(frozen=True)
 class Case:
     make: Callable[[], nn.Module]
@@ -201,6 +214,7 @@ CASES = {
     "frozen_stem": Case(
         Convolutions, lambda: torch.randn(2, 3, 8, 8), ("blocks.*",), ("stem", "blocks.0")
     ),
+    "widened": Case(Widened, lambda: torch.randn(3, 9, 4), ("block",)),
     "unused": Case(Unused, row, ("block",), ("front",)),
 }
 

@@ -156,24 +156,13 @@ void Autograd::Release(ValueId id) {
   Die(released);
 }
 
-// History goes before the base, and both before the storage.
+// The base goes before the history (C++ destroys what DifferentiableViewMeta has of its own first),
+// and both before the storage.
 void Autograd::Die(Object& object) {
   const GradNodeId node = std::exchange(object.node, kNoId);
   const ValueId base = std::exchange(object.base, kNoId);
-  if (node != kNoId) DropNode(node);
   if (base != kNoId) dispatcher_.Release(base);
-}
-
-void Autograd::SetBase(ValueId view, ValueId base, bool several) {
-  const ValueId root = object(base).base == kNoId ? base : object(base).base;
-  object(view).base = root;
-  object(view).version = VersionOf(RootOf(view)).count;
-  object(view).origin = object(base).origin;
-  if (object(view).origin == ViewOrigin::kAlone) {
-    if (several) object(view).origin = ViewOrigin::kOneOfSeveral;
-    if (!dispatcher_.grad_enabled()) object(view).origin = ViewOrigin::kWithoutGrad;
-  }
-  dispatcher_.Retain(root);
+  if (node != kNoId) DropNode(node);
 }
 
 Tensor Autograd::ZerosWithoutMemory(const Dims& sizes, DType dtype) {
@@ -389,34 +378,6 @@ Edge Autograd::EdgeOf(ValueId tensor) {
   return {of.accumulator, 0};
 }
 
-// In place on a parameter, or on an input of a region that runs again (check_inplace in
-// torch/csrc/autograd/VariableTypeUtils.h).
-void Autograd::RequireNoLeaf(ValueId overwritten) const {
-  ValueId root = object_of_[overwritten];
-  while (objects_[root].base != kNoId) root = object_of_[objects_[root].base];
-  if (!IsLeaf(root)) return;
-  Refuse(
-      fmt::format("{} requires a gradient, and nothing has computed it: it cannot be overwritten",
-                  shape::Text({program_, root})),
-      "PyTorch refuses the step, too: \"a leaf Variable that requires grad is being used in an "
-      "in-place operation\".");
-}
-
-// `what`: "is being", "its base or another view of its base has been".
-void Autograd::RequireMayRebase(ValueId view, std::string_view what) const {
-  const ViewOrigin origin = objects_[object_of_[view]].origin;
-  if (origin == ViewOrigin::kAlone) return;
-  const bool several = origin == ViewOrigin::kOneOfSeveral;
-  Refuse(fmt::format("{} is {}, and autograd cannot follow what overwrites its elements",
-                     shape::Text({program_, view}),
-                     several ? "one of several views that an operator gave at once"
-                             : "a view that was made without gradients"),
-         fmt::format(
-             "PyTorch refuses the step, too: \"{} {} modified inplace\".",
-             several ? "Output 0 of ... is a view and" : "A view was created in no_grad mode and",
-             what));
-}
-
 GradNodeId Autograd::Begin(const OpDef& def, std::span<const Argument> args, const Node& context) {
   if (def.overwrites() && args[0].kind == ArgKind::kValue) {
     RequireMayRebase(args[0].value, "is being");
@@ -444,7 +405,9 @@ void Autograd::AddEdges(GradNode& node, const OpDef& def, std::span<const Argume
   std::vector<Edge> edges;  // apart from edges_, because an edge to a leaf makes a node
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (!def.grad->Differentiates(static_cast<int>(i))) continue;
-    VisitTensors(program_, args[i], [&](ValueId id) { edges.push_back(EdgeOf(id)); });
+    std::vector<ValueId> tensors;  // apart from the pool of arguments, to which a replay adds
+    VisitTensors(program_, args[i], [&](ValueId id) { tensors.push_back(id); });
+    for (const ValueId id : tensors) edges.push_back(EdgeOf(id));
   }
   SetEdges(node, edges);
 }
@@ -548,7 +511,11 @@ void Autograd::Finish(GradNodeId id, std::span<const Tensor> results) {
     if (saved.holder == kNoId) program_.saved.push_back({saved.value, by});
   }
   ++nodes_[id].references;  // while its results get their history
-  if (def.overwrites()) {
+  if (def.overwrites() && *def.fusion == Fusion::kView) {
+    // Only the sizes are others: a view follows from what it was, and not from its base anew.
+    SetHistory(id, ids[0], 0);
+    object(ids[0]).version = VersionOf(RootOf(ids[0])).count;
+  } else if (def.overwrites()) {
     Rebase(id, ids[0]);
   } else {
     for (std::uint32_t i = 0; i < ids.size(); ++i) {
@@ -583,77 +550,6 @@ void Autograd::SetHistory(GradNodeId id, ValueId tensor, std::uint32_t slot) {
   const GradNodeId before = std::exchange(object(tensor).node, id);
   object(tensor).slot = slot;
   if (before != kNoId) DropNode(before);
-}
-
-// A tensor that was overwritten gets a new history. For a view it is the base that does, and the
-// view is derived from the base anew.
-void Autograd::Rebase(GradNodeId id, ValueId view) {
-  const ValueId base = object(view).base;
-  if (base == kNoId) return SetHistoryOverwritten(id, view);
-  GradNode slices{.kind = GradNodeKind::kCopySlices,
-                  .sequence = next_sequence_++,
-                  .variable = base,
-                  .view = view,
-                  .from = PlaceInBase(view),
-                  .function = id,
-                  .context = nodes_[id].context};
-  std::vector<Edge> edges{EdgeOf(base)};
-  for (std::uint32_t i = 1; i < nodes_[id].edges; ++i) {
-    edges.push_back(edges_[nodes_[id].first_edge + i]);
-  }
-  edges.resize(nodes_[id].edges);
-  SetEdges(slices, edges);
-  ++nodes_[id].references;
-  SetHistoryOverwritten(AddNode(slices), base);
-  Refresh(view);
-}
-
-// A view whose elements were overwritten through its base, or another view of that, gets a history
-// anew when it is next asked for: it is derived from what the base is by then (grad_fn() in
-// torch/csrc/autograd/variable.cpp).
-void Autograd::Refresh(ValueId view) {
-  const ValueId base = object(view).base;
-  if (base == kNoId) return;
-  const std::uint32_t version = VersionOf(RootOf(view)).count;
-  if (object(view).version == version) return;
-  const bool wanted = program_.values[object_of_[base]].requires_grad;
-  if (object(view).node == kNoId && !wanted) return;
-  RequireMayRebase(view, "its base or another view of its base has been");
-  const Value &own = program_.values[view], &whole = program_.values[base];
-  if (own.dtype != whole.dtype || own.conjugated != whole.conjugated) {
-    dispatcher_.Note(
-        "a view of another dtype, or a conjugate, that is read after its elements were overwritten "
-        "is weighed as a view like its base");
-  }
-  GradNode strided{.kind = GradNodeKind::kAsStrided,
-                   .sequence = next_sequence_++,
-                   .variable = base,
-                   .view = view,
-                   .from = PlaceInBase(view),
-                   .context = dispatcher_.context()};
-  const Edge anew = EdgeOf(base);
-  SetEdges(strided, {&anew, 1});
-  SetHistory(AddNode(strided), view, 0);
-  object(view).version = version;
-}
-
-// In elements from the beginning of its base.
-std::int64_t Autograd::PlaceInBase(ValueId view) const {
-  const std::int64_t width = std::max(BitsOf(program_.values[view].dtype) / 8, 1);
-  return (dispatcher_.PlaceOf(view) - dispatcher_.PlaceOf(objects_[object_of_[view]].base)) / width;
-}
-
-// Of no view. What did not require a gradient before does now, and so do its views, however old
-// they are.
-void Autograd::SetHistoryOverwritten(GradNodeId node, ValueId base) {
-  const bool before = program_.values[object_of_[base]].requires_grad;
-  SetHistory(node, base, 0);
-  if (before) return;
-  for (ValueId id = 0; id < objects_.size(); ++id) {
-    if (objects_[id].base == kNoId || object_of_[objects_[id].base] != object_of_[base]) continue;
-    Value& value = program_.values[id];
-    value.requires_grad |= IsFloating(value.dtype) || IsComplex(value.dtype);
-  }
 }
 
 // --- Reading -------------------------------------------------------------------------------------

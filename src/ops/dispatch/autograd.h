@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -135,6 +136,8 @@ class Autograd {
   }
   // `several`: by an operator that gives a list of them.
   void SetBase(ValueId view, ValueId base, bool several);
+  // It is no view any more, and lets its base go.
+  void LeaveBase(ValueId view);
   // Zeros that are not stored, which nothing can overwrite (at::_efficientzerotensor); and whether
   // a tensor is such, or a view of it.
   Tensor ZerosWithoutMemory(const Dims& sizes, DType dtype);
@@ -287,6 +290,9 @@ class Autograd {
   void SetHistory(GradNodeId id, ValueId tensor, std::uint32_t slot);
   void Rebase(GradNodeId id, ValueId view);
   void Refresh(ValueId view);
+  bool ReadsAlike(ValueId view, ValueId base) const;
+  void FollowPath(ValueId view, ValueId base);
+  void Replay(ValueId view, std::span<const ValueId> path);
   std::int64_t PlaceInBase(ValueId view) const;
   void SetHistoryOverwritten(GradNodeId node, ValueId base);
 
@@ -296,7 +302,9 @@ class Autograd {
   std::vector<Object> objects_;     // by value, of which the first of an object counts
   std::vector<std::uint32_t> tensors_on_storage_;
   std::unordered_map<ValueId, std::int64_t>
-      places_;                             // in storages, where that is not the beginning
+      places_;  // in storages, where that is not the beginning
+  // By object: how a view is reached from its base, where one on the way reads elements otherwise.
+  std::unordered_map<ValueId, std::vector<ValueId>> paths_;
   std::vector<Version> versions_;          // by root, as far as any was overwritten
   std::vector<StorageId> without_memory_;  // storages of zeros that are not stored
   std::vector<SparseOf> sparse_;           // tensors that are there, by object

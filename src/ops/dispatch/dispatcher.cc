@@ -552,6 +552,7 @@ void Dispatcher::AppendNode(OpId op, Argument::Run arguments, Argument::Run outp
   node.arguments = arguments;
   node.outputs = outputs;
   node.frame = frame_;
+  node.kernel = kNoId;
   out_.main().nodes.push_back(node);
 }
 

@@ -369,7 +369,10 @@ Engine::Gradients Engine::ApplyCopySlices(GradNodeId id, const Tensor& incoming)
     const Tensor slice = SliceOf(whole, view, node.from);
     std::vector<Tensor> part;
     part.push_back(dispatcher_.Call("aten::clone", slice, kContiguousFormat));
-    out = Apply(node.function, part);
+    {
+      const Autograd::Record function(autograd_, RecordsOf(node.function).node);
+      out = Apply(node.function, part);
+    }
     if (wanted && !out.empty() && out[0].defined()) dispatcher_.Call("aten::copy_", slice, out[0]);
   }
   if (out.empty()) out.resize(1);
@@ -414,6 +417,7 @@ void Engine::Accumulate(GradNodeId id, Gradients& incoming) {
                                  gradients::CompactSparse(dispatcher_, std::move(gradient)));
   }
   if (autograd_.uses(gradient.id()) == 1 && LiesAs(gradient, variable)) {
+    autograd_.LeaveBase(gradient.id());  // it is kept as detach() gives it
     return autograd_.SetGradient(parameter, std::move(gradient));
   }
   const Dims sizes(variable.sizes()), strides(variable.strides());

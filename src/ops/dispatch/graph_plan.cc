@@ -8,13 +8,23 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace steelyard {
 namespace {
 
 // More than any call is nested.
 constexpr std::uint32_t kDeepest = std::numeric_limits<std::uint32_t>::max();
+
+// Results that nobody uses die with Python's tuple of them, which goes from its end; but the last
+// is held by a variable of its own when the tuple goes.
+std::vector<ValueId> InOrderOfRelease(std::span<const ValueId> results) {
+  std::vector<ValueId> out(results.rbegin(), results.rend());
+  if (!out.empty()) std::ranges::rotate(out, out.begin() + 1);
+  return out;
+}
 
 }  // namespace
 
@@ -59,7 +69,7 @@ std::vector<GraphPlan::Death> GraphPlan::LastUses(const Program& program,
     for (const Argument& argument : program.args(graph.nodes[i])) {
       VisitValues(program, argument, note);
     }
-    for (ValueId id : program.results(graph.nodes[i])) note(id);
+    for (ValueId id : InOrderOfRelease(program.results(graph.nodes[i]))) note(id);
     std::reverse(reversed.begin() + static_cast<std::ptrdiff_t>(before), reversed.end());
   }
   return reversed;

@@ -18,6 +18,9 @@
 namespace steelyard {
 namespace {
 
+// Marks around what torch.func transforms.
+constexpr std::string_view kTransforms = "torch._functorch.";
+
 // Arithmetic on sizes and checks of them touch no tensor: nothing runs on the device.
 bool OnlyNumbers(const Program& program, const Node& node) {
   bool tensors = false;
@@ -139,8 +142,12 @@ std::vector<Tensor> Dispatcher::EmitOpaque(const Node& node, const Locals& local
   for (const Argument& a : args) {
     VisitValues(out_, a, [&](ValueId id) {
       if (!grad_enabled_ || !out_.values[id].requires_grad) return;
-      Refuse(fmt::format("the gradient of {} is not known", source_.op_name(node.op)),
-             "The model can be weighed without --train.");
+      const std::string_view name = source_.op_name(node.op);
+      Refuse(fmt::format("the gradient of {} is not known", name),
+             name.starts_with(kTransforms)
+                 ? "program.run_decompositions({}) before torch.export.save writes what torch.func "
+                   "runs there."
+                 : "The model can be weighed without --train.");
     });
   }
   std::vector<Tensor> results;

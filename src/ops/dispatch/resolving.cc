@@ -31,6 +31,13 @@ bool HasSparse(const Program& program, const Autograd& autograd, const Argument&
   return any;
 }
 
+// Shape and dtype of the result are found with operands moved to the device "meta", for which the
+// zeros are stored as one number.
+void MoveToMeta(Dispatcher& d, const Argument& zeros) {
+  const Dispatcher::Inside frame(d, "aten::_to_copy");
+  d.Call("aten::zeros", Dims(), d.program().values[zeros.value].dtype);
+}
+
 // The sum of a tensor and zeros that are not stored is a copy of it; a product or quotient of such
 // zeros is such zeros. Nothing of other operators, and of other operands.
 Tensor OnZeros(Dispatcher& d, const OpDef& def, std::span<const Argument> args) {
@@ -43,6 +50,9 @@ Tensor OnZeros(Dispatcher& d, const OpDef& def, std::span<const Argument> args) 
   };
   const bool first = is_zero(args[0]), second = is_zero(args[1]);
   if ((!first && !second) || (divides && second)) return {};
+  for (const Argument& argument : args.first(2)) {
+    if (is_zero(argument)) MoveToMeta(d, argument);
+  }
   Outputs outputs;
   (*def.shape)(OpView(d.program(), def, args, {}, d.target()), outputs);
   const Outputs::Meta& meta = outputs.metas()[0];

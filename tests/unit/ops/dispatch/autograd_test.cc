@@ -85,6 +85,9 @@ TEST(Autograd, WhatIsSavedMayNotBeOverwritten) {
       RefusalOfStep(std::string(kSaved) + "%v = aten::select.int(%a, 0, 0)\n%w = aten::zero_(%v)\n"
                                           "%y = aten::alias(%a)\n"),
       HasSubstr("aten::zero_ has overwritten it"));
+  EXPECT_THAT(RefusalOfStep("%a = aten::sigmoid(%p)\n%v = aten::select.int(%a, 0, 0)\n"
+                            "%u = aten::unsqueeze_(%v, 0)\n%y = aten::alias(%a)\n"),
+              HasSubstr("aten::unsqueeze_ has overwritten it"));
   EXPECT_EQ(RefusalOfStep("%a = aten::neg(%p)\n%y = aten::mul_.Tensor(%a, 2)\n"), "");
   EXPECT_EQ(RefusalOfStep("%n = aten::neg(%p)\n%a, %b = aten::unsafe_chunk(%n, 2)\n"
                           "%s = aten::sigmoid_(%a)\n%t = aten::tanh_(%b)\n"

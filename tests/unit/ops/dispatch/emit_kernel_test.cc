@@ -25,19 +25,19 @@ std::vector<Node> KernelsOf(std::string_view text) {
   return nodes;
 }
 
+// Of kernels inside of composites, of whose results no file tells.
 TEST(EmitKernel, AlikeCallsHaveOneNumber) {
   const std::vector<Node> nodes = KernelsOf(
-      "input %x: f32[4,8]\ninput %y: f32[4,8]\ninput %z: f32[8,4]\n"
-      "%a: f32[4,8] = aten::tanh(%x)\n"
-      "%b: f32[4,8] = aten::tanh(%y)\n"
-      "%c: f32[8,4] = aten::tanh(%z)\n"
-      "%d: f32[4,8] = aten::exp(%x)\n"
-      "return %a, %b, %c, %d\n");
-  ASSERT_EQ(nodes.size(), 4U);
-  EXPECT_NE(nodes[0].kernel, kNoId);
-  EXPECT_EQ(nodes[0].kernel, nodes[1].kernel);
-  EXPECT_NE(nodes[0].kernel, nodes[2].kernel);
-  EXPECT_NE(nodes[0].kernel, nodes[3].kernel);
+      "input %x: f32[4,8]\ninput %y: f32[4,8]\ninput %z: f32[2,8]\nparameter %w: f32[3,8]\n"
+      "%a = aten::linear(%x, %w)\n%b = aten::linear(%y, %w)\n%c = aten::linear(%z, %w)\n"
+      "return %a, %b, %c\n");
+  ASSERT_EQ(nodes.size(), 6U);  // each a transposed view and a product
+  EXPECT_EQ(nodes[0].kernel, nodes[2].kernel);
+  EXPECT_EQ(nodes[0].kernel, nodes[4].kernel);
+  EXPECT_NE(nodes[1].kernel, kNoId);
+  EXPECT_NE(nodes[1].kernel, nodes[0].kernel);
+  EXPECT_EQ(nodes[1].kernel, nodes[3].kernel);
+  EXPECT_NE(nodes[1].kernel, nodes[5].kernel);
 }
 
 TEST(EmitKernel, WhatDataDecideHasNoNumber) {

@@ -47,6 +47,15 @@ TEST(GraphPlan, AResultThatNobodyUsesDiesAfterItsOwnNode) {
   EXPECT_EQ(Deaths(*p, p->main()), "a;x");
 }
 
+TEST(GraphPlan, UnusedResultsDieWithTheirTupleFromItsEndButTheLastAfterIt) {
+  const Result<Program> p = ParseText(
+      "input %x: f32[2,3,4,4]\n%y, %a, %b, %c = made_up::four(%x)\n"
+      "%z: f32[2] = aten::relu(%y)\nreturn %z\n",
+      "");
+  ASSERT_TRUE(p) << Describe(p.error());
+  EXPECT_EQ(Deaths(*p, p->main()), "x,b,a,c;y");
+}
+
 // A block that calls two layers one after the other, each of two operators.
 Program TwoLayers() {
   Builder b("M");
