@@ -55,6 +55,18 @@ void IndexReduced(Stack* stack) {
                           : of.self.index_reduce_(of.dim, of.index, of.source, of.reduce));
 }
 
+void IndexReducedAndCounted(Stack* stack) {
+  Taken taken(stack);
+  at::Tensor self = taken.Tensor();
+  at::Tensor counts = taken.Tensor();
+  const at::Tensor index = taken.Tensor();
+  const at::Tensor source = taken.Tensor();
+  const std::string reduce = taken.Text();
+  counts.index_add_(0, index, at::ones_like(source));
+  stack->emplace_back(reduce == kMean ? self.index_add_(0, index, source)
+                                      : self.index_reduce_(0, index, source, reduce));
+}
+
 void ScatterReduced(Stack* stack) {
   Taken taken(stack);
   Reduced of(taken);
@@ -236,6 +248,7 @@ constexpr std::array kRows{
     KernelRow{"steelyard::distinct_rows", DistinctRows},
     KernelRow{"steelyard::found_among", FoundAmong},
     KernelRow{"steelyard::index_reduced", IndexReduced},
+    KernelRow{"steelyard::index_reduced_and_counted", IndexReducedAndCounted},
     KernelRow{"steelyard::reduce_segments_", ReduceSegments},
     KernelRow{"steelyard::room_for_found", RoomForFound},
     KernelRow{"steelyard::rows_in_order", RowsInOrder},

@@ -49,6 +49,7 @@ void FreshShape(const OpView& op, Outputs& out) {
 }
 void InPlaceShape(const OpView& op, Outputs& out) {
   RequireFloatOrComplex(op.self());
+  shape::RequireWritable(op.self());
   shape::SameAs<0>(op, out);
 }
 
@@ -107,7 +108,10 @@ void RandomSlopeShape(const OpView& op, Outputs& out) {
   // The kernel writes a slope for each element, wherever the noise ends.
   if (op.boolean(4))
     shape::RequireEqual("elements of the noise", op.tensor(1).count(), op.self().count());
-  if (*op.def().alias == Alias::kInPlace) return shape::SameAs<0>(op, out);
+  if (*op.def().alias == Alias::kInPlace) {
+    shape::RequireWritable(op.self());
+    return shape::SameAs<0>(op, out);
+  }
   out.Add(op.self().dtype(), op.self().sizes());
 }
 // The mean of the limits, as tensors: both, their sum, half of it.

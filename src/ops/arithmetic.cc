@@ -11,6 +11,7 @@
 #include "ops/contents/words.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/complex.h"
+#include "ops/gradients/not_implemented.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -310,7 +311,7 @@ constexpr std::array kRows{
     CopyingOut(Call(
         {"aten::remainder.Scalar_Tensor", "The remainder of a number's division, rounded down.",
          "(Scalar self, Tensor other) -> Tensor", "aten::remainder.Scalar_Tensor(7, f32[2,8])"},
-        decompose::BoxAndCall<"aten::remainder.Tensor", 0>)),
+        decompose::BoxAndCall<"aten::remainder.Tensor", 0>, gradients::kNotImplementedOf<1>)),
     RealBinary<Promotion::kCommon>(
         {"aten::fmod.Tensor", "The remainder of a division rounded to zero.",
          "(Tensor self, Tensor other) -> Tensor", "aten::fmod.Tensor(f32[2,8], f32[8])"},
@@ -383,11 +384,11 @@ constexpr std::array kRows{
     Binary<Promotion::kCommon>(
         {"aten::heaviside", "A step at zero.", "(Tensor self, Tensor values) -> Tensor",
          "aten::heaviside(f32[2,8], f32[8])"},
-        kNoGradient, kCompare, StepShape),
+        gradients::kNotImplementedOf<0, 1>, kCompare, StepShape),
     RealBinaryInPlace<Promotion::kCommon>(
         {"aten::heaviside_", "A step at zero, in place.",
          "(Tensor(a!) self, Tensor values) -> Tensor(a!)", "aten::heaviside_(f32[2,8], f32[8])"},
-        kNoGradient),
+        gradients::kNotImplementedOf<0, 1>),
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/not_implemented.h"
 #include "ops/gradients/sparse.h"
 #include "ops/gradients/words.h"
 #include "ops/registry.h"
@@ -328,7 +329,7 @@ constexpr std::array kRows{
          "mode, int padding_idx=-1) -> Tensor",
          "aten::_embedding_bag_per_sample_weights_backward(f32[3,4], f32[10,4], i64[6], i64[3], "
          "i64[6], 0)"},
-        WeightsBackward, gradients::kNotImplemented)),
+        WeightsBackward, gradients::kNotImplementedOf<0, 1>)),
     Part({"steelyard::bag_of_indices", "Room for the bag of each index.",
           "(Tensor indices, Tensor offsets, int size) -> Tensor",
           "steelyard::bag_of_indices(i64[6], i64[3], 0)"},

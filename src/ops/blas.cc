@@ -39,9 +39,9 @@ void RequireBroadcast(const TensorView& bias, std::span<const std::int64_t> size
 
 bool IsInPlace(const OpView& op) { return *op.def().alias == Alias::kInPlace; }
 
-// PyTorch does not ask whether a batch overlaps itself.
+// PyTorch asks of a matrix whether it overlaps itself, not of a vector or a batch.
 void RequireResult(const TensorView& self, DType dtype, std::span<const std::int64_t> sizes) {
-  if (sizes.size() < 3) shape::RequireWritable(self);
+  if (sizes.size() == 2) shape::RequireWritable(self);
   if (self.dtype() == dtype && std::ranges::equal(self.sizes(), sizes)) return;
   Refuse(fmt::format("a product of {} {} cannot be added to {} in place", NameOf(dtype),
                      shape::Text(sizes), shape::Text(self)));
@@ -72,6 +72,23 @@ void MatrixShape(const OpView& op, Outputs& out) {
   AddProduct<kFirst>(op, {a.size(0), b.size(1)}, out);
 }
 
+// Batches of smaller products than this run in a loop that reads any layout
+// (LinearAlgebra.cpp, bmm_out_or_baddbmm_).
+constexpr std::int64_t kSmallBatchItem = 400;
+bool IsLoop(const TensorView& a, const TensorView& b) {
+  const Count item = Count(a.size(1)) * a.size(2) * b.size(2);
+  return !item.overflowed() && item.value() < kSmallBatchItem;
+}
+
+// Larger matrices are written one after the other, and each is asked whether it overlaps itself.
+void RequireWritableMatrices(const TensorView& self, const TensorView& a, const TensorView& b) {
+  const bool asked = a.size(0) > 0 && a.size(2) > 0 && !IsLoop(a, b) && !product::UsesOneDnn(a, b);
+  for (int i : {1, 2}) {
+    if (!asked || self.size(i) <= 1 || self.stride(i) != 0) continue;
+    Refuse("expanded matrices cannot be overwritten: " + shape::Text(self), "Clone them first.");
+  }
+}
+
 template <int kFirst>
 void BatchShape(const OpView& op, Outputs& out) {
   const TensorView a = op.tensor(kFirst), b = op.tensor(kFirst + 1);
@@ -81,6 +98,7 @@ void BatchShape(const OpView& op, Outputs& out) {
   product::RequireInner(a, b);
   product::RequireSameDType(a, b);
   AddProduct<kFirst>(op, {a.size(0), a.size(1), b.size(2)}, out);
+  if (IsInPlace(op) && op.target().device == Device::kCpu) RequireWritableMatrices(op.self(), a, b);
 }
 
 template <int kFirst>
@@ -206,9 +224,6 @@ void MatrixAllocations(const OpView& op, Allocations& memory) {
   copies.FreeAll();
 }
 
-// Batches of smaller products than this run in a loop that reads any layout
-// (LinearAlgebra.cpp, bmm_out_or_baddbmm_).
-constexpr std::int64_t kSmallBatchItem = 400;
 // Each matrix of a batch is copied and freed on its own. Their events are alike, and a batch of
 // more matrices than this can only come from a damaged file.
 constexpr std::int64_t kMostCopiedItems = 1 << 16;
@@ -252,8 +267,7 @@ void MultiplyBatch(const OpView& op, Allocations& memory) {
   if (op.output().count() == 0) return;
   if (a.size(2) == 0) return ScaleAlone<kFirst>(op, memory);
   if (product::UsesOneDnn(a, b)) return MultiplyByOneDnn<kFirst>(op, memory);
-  const Count item = Count(a.size(1)) * a.size(2) * b.size(2);
-  if (!item.overflowed() && item.value() < kSmallBatchItem) return;
+  if (IsLoop(a, b)) return;
   const bool is_written = OrderOf(op.output()) != Order::kInCopy;
   if (BatchIsRead(a) && BatchIsRead(b) && is_written) return;
   product::FactorCopies copies(memory);

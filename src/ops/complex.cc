@@ -106,12 +106,15 @@ void NegativeShape(const OpView& op, Outputs& out) {
   out.Negate();
 }
 
+// Numbers are matrices of their own, too.
 std::vector<Tensor> MatrixAdjoint(Dispatcher& d, const OpView& op) {
+  if (op.self().rank() == 0) return Conjugate(d, op);
   if (op.self().rank() != 2) Refuse("a matrix is needed, not " + shape::Text(op.self()));
   const Tensor transposed = d.Call("aten::transpose.int", d.tensor(op, 0), 0, 1);
   return {IsComplex(op.self().dtype()) ? d.Call("aten::conj", transposed) : transposed};
 }
 std::vector<Tensor> Adjoint(Dispatcher& d, const OpView& op) {
+  if (op.self().rank() == 0) return Conjugate(d, op);
   if (op.self().rank() < 2) Refuse("a matrix is needed, not " + shape::Text(op.self()));
   const Tensor transposed = d.Call("aten::transpose.int", d.tensor(op, 0), -2, -1);
   return {IsComplex(op.self().dtype()) ? d.Call("aten::conj", transposed) : transposed};

@@ -16,6 +16,7 @@
 #include "ir/layout.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/complex.h"
+#include "ops/gradients/not_implemented.h"
 #include "ops/gradients/view.h"
 #include "ops/gradients/words.h"
 #include "ops/registry.h"
@@ -256,7 +257,7 @@ constexpr std::array kRows{
     Copy({"aten::copy", "A copy that was overwritten.",
           "(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
           "aten::copy(f32[3,4], f64[4])"},
-         CopyAndWrite, gradients::kNotImplemented),
+         CopyAndWrite, gradients::kNotImplementedOf<0, 1>),
     Copy({"aten::select_scatter", "A copy with one index of a dimension written.",
           "(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
           "aten::select_scatter(f32[4,3], f32[3], 0, 1)"},

@@ -53,6 +53,7 @@ void ToCopyAllocations(const OpView& op, Allocations& memory) {
 
 void CopyShape(const OpView& op, Outputs& out) {
   shape::Broadcast({op.self(), op.tensor(1)});
+  shape::RequireWritable(op.self());
   out.AddLike(op.self());
 }
 
@@ -68,13 +69,16 @@ std::vector<Tensor> Contiguous(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::clone", d.tensor(op, 0), op.arg(1))};
 }
 
-// What all overloads of `to` do: nothing if dtype and layout are as wanted, else one copy.
+// What all overloads of `to` do: nothing if dtype and layout are as wanted, else one copy. It is
+// what the strides suggest that is compared (to_will_alias), not how the elements lie: an image of
+// one pixel lies in both formats, and is copied from the one into the other.
 std::vector<Tensor> ConvertTo(Dispatcher& d, const OpView& op, DType dtype, bool copy,
                               int format_at) {
   const TensorView self = op.self();
   const MemoryFormat format = FormatOf(op, format_at, MemoryFormat::kPreserve);
+  const bool last = SuggestedFormat(self) == kChannelsLastFormat;
   const bool placed =
-      format == MemoryFormat::kPreserve || LiesDense(self, format == MemoryFormat::kChannelsLast);
+      format == MemoryFormat::kPreserve || last == (format == MemoryFormat::kChannelsLast);
   if (dtype == self.dtype() && !copy && placed) return {d.tensor(op, 0)};
   return {d.Call("aten::_to_copy", d.tensor(op, 0), dtype, std::nullopt, std::nullopt, std::nullopt,
                  false, op.arg(format_at))};

@@ -13,11 +13,13 @@
 
 #include "ops/contents/words.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/not_implemented.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/memory_format.h"
+#include "ops/rules/pointwise.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -251,11 +253,11 @@ constexpr OpDef Fresh(OpName name, std::string_view summary, Signature signature
       Alias::kNone, traffic::WriteOnly);
 }
 
-// Where autograd sees ends in tensors, it knows no gradient of them.
+// Autograd knows no gradient of ends that are in tensors.
 constexpr OpDef NumbersBetween(const Words& words, ShapeFn shape) {
   return Kernel(Family::kFactory, words,
                 {shape, Fusion::kElementwise, allocations::Via<"aten::empty">, work::Move,
-                 kNoGradient, precision::kFollow},
+                 gradients::kNotImplementedOf<0, 1>, precision::kFollow},
                 Alias::kNone, traffic::WriteOnly);
 }
 
@@ -269,11 +271,12 @@ constexpr OpDef Unfilled(OpName name, std::string_view summary, Signature signat
 }
 
 constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signature,
-                          std::string_view example, Gradient grad) {
-  return Kernel(Family::kFactory, {name, summary, signature, example},
-                {shape::SameAs<0>, Fusion::kElementwise, allocations::None, work::Move, grad,
-                 precision::kFollow},
-                Alias::kInPlace, traffic::WriteOnly);
+                          std::string_view example, Gradient grad,
+                          ShapeFn shape = shape::SameAs<0>) {
+  return Kernel(
+      Family::kFactory, {name, summary, signature, example},
+      {shape, Fusion::kElementwise, allocations::None, work::Move, grad, precision::kFollow},
+      Alias::kInPlace, traffic::WriteOnly);
 }
 
 // --- Rows ---------------------------------------------------------------------------------------
@@ -492,10 +495,10 @@ constexpr std::array kRows{
             Overwrite("aten::fill_.Scalar", "Overwrites with a number.",
                       "(Tensor(a!) self, Scalar value) -> Tensor(a!)",
                       "aten::fill_.Scalar(f32[2,8], 1)", gradients::kFillInPlace)),
-    Knowing(contents::Number<1>,
-            Overwrite("aten::fill_.Tensor", "Overwrites with a 0-dim tensor.",
-                      "(Tensor(a!) self, Tensor value) -> Tensor(a!)",
-                      "aten::fill_.Tensor(f32[2,8], f32[])", gradients::kFillTensor)),
+    Knowing(contents::Number<1>, Overwrite("aten::fill_.Tensor", "Overwrites with a 0-dim tensor.",
+                                           "(Tensor(a!) self, Tensor value) -> Tensor(a!)",
+                                           "aten::fill_.Tensor(f32[2,8], f32[])",
+                                           gradients::kFillTensor, pointwise::InPlaceShape)),
     Knowing(contents::Everywhere<0>,
             Overwrite("aten::zero_", "Overwrites with zeros.", "(Tensor(a!) self) -> Tensor(a!)",
                       "aten::zero_(f32[2,8])", gradients::kZero)),

@@ -11,6 +11,7 @@
 
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/factorization.h"
+#include "ops/gradients/not_implemented.h"
 #include "ops/lapack.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
@@ -175,7 +176,7 @@ constexpr std::array kRows{
                  GeneralEigen, gradients::kGeneralEigen)),
     Call({"aten::_linalg_eigvals", "Eigenvalues of any matrices.", "(Tensor self) -> Tensor",
           "aten::_linalg_eigvals(f32[3,3])"},
-         EigenvaluesAlone, kNoGradient),
+         EigenvaluesAlone, gradients::kNotImplementedOf<0>),
     Casting(precision::kFullOnCpu,
             Call({"aten::linalg_eigvals", "Eigenvalues of any matrices.", "(Tensor self) -> Tensor",
                   "aten::linalg_eigvals(f32[3,3])"},

@@ -15,7 +15,7 @@
 
 #include "ir/layout.h"
 #include "ops/dispatch/dispatcher.h"
-#include "ops/gradients/words.h"
+#include "ops/gradients/not_implemented.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
@@ -155,16 +155,13 @@ void HistcAllocations(const OpView& op, Allocations& memory) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-// PyTorch has no derivative of sums of weights either.
-constexpr Gradient kOfWeights{"NotImplemented", {GradientOf(1, {}, gradients::NotImplemented)}};
-
 constexpr std::array kRows{
     CopyingOut(
         Composite(Family::kReduction,
                   {"aten::bincount", "How often each number occurs, or the sums of its weights.",
                    "(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
                    "aten::bincount(i64[8], f32[8], 5)"},
-                  BinCount, kOfWeights)),
+                  BinCount, gradients::kNotImplementedOf<1>)),
     OpaqueKernel(Family::kReduction,
                  {"steelyard::count_into", "Adds up how often each number occurs.",
                   "(Tensor(a!) self, Tensor numbers, Tensor? weights) -> Tensor(a!)",
@@ -177,7 +174,8 @@ constexpr std::array kRows{
                   "density=False) -> (Tensor hist, Tensor bin_edges)",
                   "aten::histogram.bin_ct(f32[12], 8)"},
                  CountedHistogramShape, HistogramAllocations,
-                 work::PerInput<work::PerElement{.alu = 2, .compare = 2}>, kNoGradient),
+                 work::PerInput<work::PerElement{.alu = 2, .compare = 2}>,
+                 gradients::kNotImplementedOf<0, 3>),
     OpaqueKernel(
         Family::kReduction,
         {"aten::histogram.bins_tensor", "Counts between given limits, and the limits.",
@@ -185,7 +183,8 @@ constexpr std::array kRows{
          "hist, Tensor bin_edges)",
          "aten::histogram.bins_tensor(f32[3,4], f32[5])"},
         EdgedHistogramShape, HistogramAllocations,
-        work::PerInput<work::PerElement{.alu = 2, .compare = 2}>, kNoGradient),
+        work::PerInput<work::PerElement{.alu = 2, .compare = 2}>,
+        gradients::kNotImplementedOf<0, 1, 2>),
     OpaqueKernel(Family::kSelection,
                  {"aten::histc", "Counts of the elements between evenly spaced limits.",
                   "(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/not_implemented.h"
 #include "ops/lapack.h"
 #include "ops/rules/shape.h"
 
@@ -172,7 +173,7 @@ constexpr std::array kRows{
           "(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor "
           "pivots, Tensor info)",
           "aten::linalg_ldl_factor_ex(f32[2,3,3])"},
-         SymmetricFactors, kNoGradient),
+         SymmetricFactors, gradients::kNotImplementedOf<0>.OnlyOf({0})),
     Call({"aten::linalg_ldl_factor", "Factors of symmetric matrices.",
           "(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
           "aten::linalg_ldl_factor(f32[3,3])"},

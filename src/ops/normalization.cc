@@ -387,8 +387,8 @@ void GroupNormAllocations(const OpView& op, Allocations& memory) {
     if (parameter.defined())
       copies[static_cast<std::size_t>(i)] = allocations::Contiguous(parameter, memory);
   }
-  if (dense && !input.is_contiguous()) {
-    // Adjacent channels: sums and squares of each channel of each image.
+  if (adjacent && !input.is_contiguous()) {
+    // Adjacent channels, of the copy too: sums and squares of each channel of each image.
     const Count sums = Count(input.size(0)) * input.size(1) * 2;
     memory.Free(
         memory.Allocate(allocations::Bytes(sums, AccumulateType(input.dtype())), "aten::empty"));

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "ir/layout.h"
@@ -87,6 +88,26 @@ void SumGradient(const OpView& op, Allocations& memory) {
   memory.Free(sum);
 }
 
+// Of adjacent channels every thread has two sums of each. Of half precision, three more numbers of
+// each channel are kept: its mean, its inverse deviation and its weight. Else there is a tensor of
+// ones for a weight that is not given, and outside training one of the inverse deviations.
+void AdjacentBackwardAllocations(const OpView& op, Allocations& memory) {
+  const DType dtype = op.tensor(1).dtype(), wide = AccumulateType(dtype);
+  const Count channels = op.tensor(1).size(1);
+  std::vector<Allocations::Scratch> buffers;
+  const auto allocate = [&](Count count, std::string_view label) {
+    buffers.push_back(memory.Allocate(allocations::Bytes(count, wide), label));
+  };
+  if (wide != dtype) {
+    for (int i = 0; i < 3; ++i) allocate(channels, "aten::empty");
+  } else {
+    if (!op.given(2)) allocate(channels, "aten::empty");
+    if (!op.boolean(7)) allocate(channels, "aten::resize_");
+  }
+  allocate(channels * op.target().threads * 2, "aten::empty");
+  for (std::size_t i = buffers.size(); i-- > 0;) memory.Free(buffers[i]);
+}
+
 // Where gradient and image lie alike, the image's gradient is made a second time; else the
 // gradient's sums are an operator.
 void BatchBackwardAllocations(const OpView& op, Allocations& memory) {
@@ -105,20 +126,7 @@ void BatchBackwardAllocations(const OpView& op, Allocations& memory) {
   if (!alike) return SumGradient(op, memory);
   if (Wants(op, kImage)) memory.Output(kImage, "aten::empty");
   allocations::Free(first, memory);
-  if (!ChannelsAreAdjacent(input)) return;
-  // Every thread has two sums of each channel. Of half precision, three more numbers of each
-  // channel are kept.
-  const DType wide = AccumulateType(input.dtype());
-  const Count channels = input.size(1);
-  std::vector<Allocations::Scratch> buffers;
-  const std::size_t numbers = wide == input.dtype() ? 0 : 3;
-  buffers.reserve(numbers);
-  for (std::size_t i = 0; i < numbers; ++i) {
-    buffers.push_back(memory.Allocate(allocations::Bytes(channels, wide), "aten::empty"));
-  }
-  buffers.push_back(
-      memory.Allocate(allocations::Bytes(channels * op.target().threads * 2, wide), "aten::empty"));
-  for (std::size_t i = buffers.size(); i-- > 0;) memory.Free(buffers[i]);
+  if (ChannelsAreAdjacent(input)) AdjacentBackwardAllocations(op, memory);
 }
 
 // Two sums over the gradient; in training the image's gradient also needs the projection on the

@@ -30,42 +30,28 @@ void CheckRange(Dispatcher& d, const Tensor& q) {
   decompose::RequireTrue(d, inside);
 }
 
-// Which rows, and what becomes of the dimensions that they had.
-struct Rows {
-  Tensor values;  // the last dimension is the row
-  Dims sizes;     // of a quantile of each row, the row's dimension kept as 1 if asked for
-};
-
-Rows RowsOf(Dispatcher& d, const OpView& op) {
+// The rows lie in the last dimension; those before it are the result's own. Their views have nodes
+// of autograd.
+Tensor RowsOf(Dispatcher& d, const OpView& op) {
   const TensorView self = op.self();
   const bool keeps = op.boolean(3);
-  const Tensor own = d.tensor(op, 0);
-  Rows out;
+  Tensor rows = d.tensor(op, 0);
+  Dims sizes;
   if (!op.given(2)) {
-    out.values = d.Call("aten::flatten.using_ints", own);
-    if (keeps) out.sizes = Dims::Filled(self.rank(), 1);
-    return out;
-  }
-  const int dim = op.dim(2, self.rank());
-  for (int i = 0; i < self.rank(); ++i) {
-    if (i != dim) out.sizes.push_back(self.size(i));
-    if (i == dim && keeps) out.sizes.push_back(1);
-  }
-  if (self.rank() == 0) {
-    out.values = d.Call("aten::flatten.using_ints", own);
-  } else if (keeps) {
-    out.values = d.Call("aten::transpose.int", d.Call("aten::unsqueeze", own, -1), dim, -1);
-  } else if (dim == self.rank() - 1) {
-    out.values = d.Call("aten::view", own, Dims(self.sizes()));  // of autograd, a node of its own
+    rows = d.Call("aten::flatten.using_ints", rows);
+    if (keeps) sizes = Dims::Filled(self.rank(), 1);
   } else {
-    Dims order;
+    const int dim = op.dim(2, self.rank());
     for (int i = 0; i < self.rank(); ++i) {
-      if (i != dim) order.push_back(i);
+      if (i != dim) sizes.push_back(self.size(i));
+      if (i == dim && keeps) sizes.push_back(1);
     }
-    order.push_back(dim);
-    out.values = d.Call("aten::permute", own, order);
+    if (dim != self.rank() - 1) {
+      rows = d.Call("aten::transpose.int", d.Call("aten::unsqueeze", rows, -1), dim, -1);
+    }
   }
-  return out;
+  sizes.push_back(rows.size(-1));
+  return d.Call("aten::reshape", rows, sizes);
 }
 
 // The elements whose ranks are asked for. Few of them are picked out, for many the row is sorted.
@@ -133,28 +119,24 @@ Tensor RanksOfNumbers(Dispatcher& d, const Tensor& rows, const Tensor& q) {
   return ranks;
 }
 
-Tensor Interpolated(Dispatcher& d, const Rows& rows, const Tensor& q, const Tensor& ranks) {
+Tensor Interpolated(Dispatcher& d, const Tensor& rows, const Tensor& q, const Tensor& ranks) {
   Neighbours found;
   {
     const Tensor below = d.Call("aten::to.dtype", ranks, DType::kInt64);
     Tensor weights;
     {
       const Tensor part = d.Call("aten::sub.Tensor", ranks, below);
-      weights = d.Call("aten::to.dtype", part, rows.values.dtype());
+      weights = d.Call("aten::to.dtype", part, rows.dtype());
     }
     d.Call("aten::ceil_", ranks);
     const Tensor above = d.Call("aten::to.dtype", ranks, DType::kInt64);
-    found = Pick(d, rows.values, below, above);
+    found = Pick(d, rows, below, above);
     d.Call("aten::lerp_.Tensor", found.below, found.above, weights);
     found.above.reset();
   }
-  Dims sizes = rows.sizes;
-  sizes.push_back(found.below.size(-1));
-  const Tensor out = d.Call("aten::view", found.below, sizes);
-  if (q.rank() == 0) return d.Call("aten::squeeze.dim", out, -1);
-  Dims order{sizes.size() - 1};
-  for (int i = 0; i + 1 < sizes.size(); ++i) order.push_back(i);
-  return d.Call("aten::permute", out, order);
+  if (q.rank() == 0) return d.Call("aten::squeeze_.dim", found.below, -1);
+  const Tensor out = d.Call("aten::unsqueeze_", found.below, 0);
+  return d.Call("aten::squeeze_.dim", d.Call("aten::transpose_", out, 0, -1), -1);
 }
 
 template <bool kOfNumbers>
@@ -170,10 +152,9 @@ Tensor QuantilesAt(Dispatcher& d, const OpView& op, const Tensor& q) {
     Refuse("quantiles that are not interpolated are not modelled");
   }
   CheckRange(d, q);
-  const Rows rows = RowsOf(d, op);
+  const Tensor rows = RowsOf(d, op);
   const Tensor line = d.Call("aten::reshape", q, Dims{-1});
-  const Tensor ranks =
-      kOfNumbers ? RanksOfNumbers(d, rows.values, line) : RanksOf(d, rows.values, line);
+  const Tensor ranks = kOfNumbers ? RanksOfNumbers(d, rows, line) : RanksOf(d, rows, line);
   return Interpolated(d, rows, q, ranks);
 }
 

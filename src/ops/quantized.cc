@@ -14,6 +14,7 @@
 #include "ir/layout.h"
 #include "ops/affine.h"
 #include "ops/dispatch/dispatcher.h"
+#include "ops/gradients/not_implemented.h"
 #include "ops/gradients/words.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -340,13 +341,13 @@ std::vector<Tensor> ScaledProduct(Dispatcher& d, const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Product(const Words& words, ShapeFn shape, WorkFn work,
-                        TrafficFn traffic = traffic::ReadAllWriteAll) {
+                        TrafficFn traffic = traffic::ReadAllWriteAll, Gradient grad = kNoGradient) {
   return Kernel(Family::kContraction, words,
                 {.shape = shape,
                  .fusion = Fusion::kOutFusable,
                  .allocations = allocations::Via<"aten::empty">,
                  .work = work,
-                 .grad = kNoGradient,
+                 .grad = grad,
                  .precision = precision::kFollow},
                 Alias::kNone, traffic);
 }
@@ -417,12 +418,14 @@ constexpr std::array kRows{
     Product({"aten::_weight_int8pack_mm", "Product with a transposed int8 weight, scaled.",
              "(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
              "aten::_weight_int8pack_mm(bf16[4,64], i8[32,64], bf16[32])"},
-            Int8PackedShape, PackedWork),
+            Int8PackedShape, PackedWork, traffic::ReadAllWriteAll,
+            gradients::kNotImplementedOf<0, 2>),
     Product({"aten::_weight_int4pack_mm_for_cpu",
              "Product with a weight of four bits, scaled by groups.",
              "(Tensor self, Tensor mat2, int qGroupSize, Tensor qScaleAndZeros) -> Tensor",
              "aten::_weight_int4pack_mm_for_cpu(bf16[4,64], u8[32,32], 32, bf16[2,32,2])"},
-            Int4PackedShape, PackedWork),
+            Int4PackedShape, PackedWork, traffic::ReadAllWriteAll,
+            gradients::kNotImplementedOf<0, 3>),
     Product({"steelyard::packed_linear",
              "A Linear layer of a packed weight, which is unpacked as it is multiplied.",
              "(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
@@ -447,7 +450,7 @@ constexpr std::array kRows{
                "use_fast_accum=False) -> Tensor",
                "aten::_scaled_mm(f8e4m3[16,32], f8e4m3[32,16]{1,32}, f32[], f32[], "
                "out_dtype=bf16)"},
-              ScaledProduct, kNoGradient),
+              ScaledProduct, gradients::kNotImplementedOf<2, 3, 4, 5>),
     Product({"aten::_int_mm", "Product of int8 matrices.", "(Tensor self, Tensor mat2) -> Tensor",
              "aten::_int_mm(i8[32,64], i8[64,32])"},
             IntProductShape, PackedWork),

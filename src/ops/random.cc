@@ -16,11 +16,13 @@
 #include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/factory.h"
+#include "ops/gradients/not_implemented.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
 #include "ops/rules/memory_format.h"
+#include "ops/rules/pointwise.h"
 #include "ops/rules/promote.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
@@ -418,7 +420,7 @@ constexpr OpDef Overwrite(OpName name, std::string_view summary, Signature signa
                           DeviceAllocations allocations = allocations::None) {
   return Kernel(
       Family::kRandom, {name, summary, signature, example},
-      {shape::SameAs<0>, Fusion::kOpaque, allocations, work::Move, grad, precision::kFollow},
+      {pointwise::InPlaceShape, Fusion::kOpaque, allocations, work::Move, grad, precision::kFollow},
       Alias::kInPlace, traffic::WriteOnly);
 }
 
@@ -541,7 +543,7 @@ constexpr std::array kRows{
                      "(Tensor x, Tensor alpha, Tensor total) -> Tensor",
                      "aten::_dirichlet_grad(f32[2,8], f32[2,8], f32[2,8])", CommonShape,
                      {CommonAllocations, CommonAllocations}, traffic::ReadAllWriteAll,
-                     gradients::kNotImplemented)),
+                     gradients::kNotImplementedOf<0, 1, 2>)),
     Kernel(Family::kRandom,
            {"aten::multinomial", "Places drawn with the probabilities that rows say.",
             "(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "
@@ -590,12 +592,14 @@ constexpr std::array kRows{
     Fresh("aten::randint_like", "Whole numbers from 0 to below `high` in the tensor's layout.",
           "(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, Device? "
           "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-          "aten::randint_like(f32[2,8], 10)", LikeShape<2>, LikeAllocations<2>),
+          "aten::randint_like(f32[2,8], 10)", LikeShape<2>, LikeAllocations<2>, traffic::WriteOnly,
+          gradients::kNotImplemented),
     Fresh("aten::randint_like.low_dtype",
           "Whole numbers from `low` to below `high` in the tensor's layout.",
           "(Tensor self, SymInt low, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, "
           "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-          "aten::randint_like.low_dtype(f32[2,8], 2, 10)", LikeShape<3>, LikeAllocations<3>),
+          "aten::randint_like.low_dtype(f32[2,8], 2, 10)", LikeShape<3>, LikeAllocations<3>,
+          traffic::WriteOnly, gradients::kNotImplemented),
     Fresh("aten::randperm.generator", "The numbers from 0 to below `n` in any order.",
           "(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? layout=None, Device? "
           "device=None, bool? pin_memory=None) -> Tensor",
@@ -633,7 +637,7 @@ constexpr std::array kRows{
           "layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
           "memory_format=None) -> Tensor",
           "aten::randint_like.generator(f32[2,8], 10, generator=None)", LikeShape<3>,
-          LikeAllocations<3>),
+          LikeAllocations<3>, traffic::WriteOnly, gradients::kNotImplemented),
     CopyingOut(
         Call("aten::uniform", "Equally distributed numbers in a copy of the tensor.",
              "(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> Tensor",

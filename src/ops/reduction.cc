@@ -321,6 +321,7 @@ void CumulativeShape(const OpView& op, Outputs& out) {
 // self, dim, dtype: of the tensor's own
 void RunningInPlaceShape(const OpView& op, Outputs& out) {
   op.dim(1, op.self().rank());
+  shape::RequireWritable(op.self());
   const DType own = op.self().dtype();
   if (own == DType::kBool || op.dtype(2).value_or(own) != own) {
     Refuse("what is added up is not of the dtype of " + shape::Text(op.self()));
@@ -356,10 +357,17 @@ void CumulateOnCuda(const OpView& op, Allocations& memory) {
   allocations::Free(cast, memory);
 }
 
+// A number is filled with itself, by way of a copy.
+void RunningInPlaceAllocations(const OpView& op, Allocations& memory) {
+  if (op.self().rank() > 0) return;
+  memory.Free(memory.Allocate(op.self().bytes(), "aten::empty_strided"), "aten::fill_");
+}
+
 // Where they do not, operand and result are dense copies.
 void RunningInPlaceOnCuda(const OpView& op, Allocations& memory) {
   const TensorView self = op.self();
-  if (self.rank() == 0 || self.count() == 0) return;
+  if (self.rank() == 0) return RunningInPlaceAllocations(op, memory);
+  if (self.count() == 0) return;
   std::optional<Allocations::Scratch> operand, result;
   if (!self.is_contiguous()) {
     result = memory.Allocate(self.bytes(), "aten::empty");
@@ -371,7 +379,7 @@ void RunningInPlaceOnCuda(const OpView& op, Allocations& memory) {
 }
 constexpr OpDef RunningInPlace(const Words& words, Gradient grad) {
   return OpaqueKernel(Family::kReduction, words, RunningInPlaceShape,
-                      DeviceAllocations{allocations::None, RunningInPlaceOnCuda},
+                      DeviceAllocations{RunningInPlaceAllocations, RunningInPlaceOnCuda},
                       work::PerOutput<PerElement{.alu = 1}>, grad, precision::kFollow,
                       Alias::kInPlace);
 }

@@ -38,6 +38,11 @@ Tensor ResultOf(Dispatcher& d, const Tensor& self) {
   return d.Call("steelyard::copied_result", self);
 }
 
+// What was reduced into each place is counted, the place itself too if it is included.
+Tensor NewCounts(Dispatcher& d, const Tensor& out, bool includes) {
+  return d.Call(includes ? OpName("aten::ones_like") : OpName("aten::zeros_like"), out);
+}
+
 // Counts of what was reduced into each element, 1 where nothing was.
 void DivideByCounts(Dispatcher& d, const Tensor& out, const Tensor& counts) {
   d.Call("aten::masked_fill_.Scalar", counts, d.Call("aten::eq.Scalar", counts, 0), 1);
@@ -133,8 +138,7 @@ std::vector<Tensor> ScatterReduceInto(Dispatcher& d, const OpView& op, const Ten
   d.Call("steelyard::scatter_reduced", out, op.arg(1), index, source, op.arg(4));
   if (op.text(4) != "mean") return {out};
   const Tensor ones = d.Call("aten::ones_like", source);
-  const Tensor counts =
-      d.Call(includes ? OpName("aten::ones_like") : OpName("aten::zeros_like"), out);
+  const Tensor counts = NewCounts(d, out, includes);
   d.Call("aten::scatter_add_", counts, op.arg(1), index, ones);
   DivideByCounts(d, out, counts);
   return {out};
@@ -151,6 +155,8 @@ std::vector<Tensor> ScatterReduceInPlace(Dispatcher& d, const OpView& op) {
 
 // --- index_reduce(self, dim, index, source, reduce, include_self) -------------------------------
 
+// Of a vector the kernel counts on its way, whatever the reduction is; else slices are counted in a
+// step of its own, for means alone.
 std::vector<Tensor> IndexReduceInto(Dispatcher& d, const OpView& op, const Tensor& out) {
   RequireSlices(op);
   RequireIndex(op.tensor(2));
@@ -163,10 +169,16 @@ std::vector<Tensor> IndexReduceInto(Dispatcher& d, const OpView& op, const Tenso
     d.Call("aten::index_fill_.int_Scalar", out, op.arg(1), index, NeutralOf(op.text(4), out));
   }
   const Tensor places = d.Call("aten::contiguous", d.tensor(op, 2));
+  if (out.rank() <= 1) {
+    const Tensor counts = NewCounts(d, out, includes);
+    d.Call("steelyard::index_reduced_and_counted", out, counts, d.tensor(op, 2), d.tensor(op, 3),
+           op.arg(4));
+    if (op.text(4) == "mean") DivideByCounts(d, out, counts);
+    return {out};
+  }
   d.Call("steelyard::index_reduced", out, op.arg(1), d.tensor(op, 2), d.tensor(op, 3), op.arg(4));
   if (op.text(4) != "mean") return {out};
-  const Tensor counts =
-      d.Call(includes ? OpName("aten::ones_like") : OpName("aten::zeros_like"), out);
+  const Tensor counts = NewCounts(d, out, includes);
   d.Call("aten::index_add_", counts, op.arg(1), d.tensor(op, 2),
          d.Call("aten::ones_like", d.tensor(op, 3)));
   DivideByCounts(d, out, counts);
@@ -220,6 +232,12 @@ constexpr std::array kRows{
     Written({"steelyard::index_reduced", "Slices reduced into places, inside `index_reduce`.",
              "(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce) -> Tensor(a!)",
              "steelyard::index_reduced(f32[4,3], 0, i64[2], f32[2,3], 'amax')"},
+            ReduceIntoShape, allocations::None, OfSource),
+    Written({"steelyard::index_reduced_and_counted",
+             "Numbers reduced into places and counted, inside `index_reduce`.",
+             "(Tensor(a!) self, Tensor(b!) counts, Tensor index, Tensor src, str reduce) -> "
+             "Tensor(a!)",
+             "steelyard::index_reduced_and_counted(f32[4], f32[4], i64[2], f32[2], 'amax')"},
             ReduceIntoShape, allocations::None, OfSource),
     Call({"aten::scatter_reduce.two", "Elements reduced into places of a copy.",
           "(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) "

@@ -186,17 +186,14 @@ void RequireElements(const OpView& op, const Dims& left) {
   if (!any) Refuse("there is no element to choose in " + shape::Text(op.self()));
 }
 
-// The copy in which the kernel looks for the middle of each row.
+// The copy in which the kernel looks for the middle of each row, of the tensor with the dimension
+// moved to the end; where it is of size 1, that lies densely if the tensor does.
 void MedianOfDimAllocations(const OpView& op, Allocations& memory) {
   allocations::OutputsOnly(op, memory);
   const TensorView self = op.self();
   const int dim = op.dim(1, self.rank());
   if (self.count() == 0 || self.rank() == 0) return;
-  if (self.stride(dim) <= 1) return;
-  Dims sizes(self.sizes()), strides(self.strides());
-  std::swap(sizes[dim], sizes[self.rank() - 1]);
-  std::swap(strides[dim], strides[self.rank() - 1]);
-  if (IsContiguous(sizes, strides)) return;
+  if (self.stride(dim) <= 1 || (self.size(dim) == 1 && self.is_contiguous())) return;
   memory.Free(memory.Allocate(allocations::Bytes(self.count(), self.dtype()), "aten::empty"));
 }
 
@@ -286,6 +283,12 @@ void ModeShape(const OpView& op, Outputs& out) {
   if (IsComplex(self.dtype())) Refuse("no order of " + shape::Text(self));
   out.Add(self.dtype(), shape::ReducedSizes(op, 1, 2));
   out.Add(DType::kInt64, shape::ReducedSizes(op, 1, 2));
+}
+// A number is the result itself: it is resized, and filled with it.
+void ModeAllocations(const OpView& op, Allocations& memory) {
+  if (op.self().rank() > 0) return allocations::OutputsOnly(op, memory);
+  memory.Output(0, "aten::resize_");
+  memory.Output(1, "aten::resize_");
 }
 
 // A copy in which the elements are put in order.
@@ -466,7 +469,7 @@ constexpr std::array kRows{
            "aten::kthvalue(f32[2,8], 3)", KthShape, KthAllocations, gradients::kKthvalue),
     Chosen("aten::mode", "The most frequent elements of a dimension, and where they stand.",
            "(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::mode(f32[2,8])", ModeShape, allocations::OutputsOnly, gradients::kMode),
+           "aten::mode(f32[2,8])", ModeShape, ModeAllocations, gradients::kMode),
     Chosen("aten::_logcumsumexp", "Logarithms of the sums of exponentials up to each.",
            "(Tensor self, int dim) -> Tensor", "aten::_logcumsumexp(f32[2,8], 1)",
            LogCumSumExpShape, {allocations::Via<"aten::empty">, LogCumSumExpOnCuda},

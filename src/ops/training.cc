@@ -3,6 +3,7 @@
 // What a training loop does besides the model and the optimizer's step: `loss.backward()`, the
 // clipping of gradients and `optimizer.zero_grad()`.
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/dispatch/engine.h"
+#include "ops/gradients/sparse.h"
 #include "ops/optimizers/step.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
@@ -81,10 +83,38 @@ Tensors GradientsOf(Dispatcher& d, const OpView& op) {
   return gradients;
 }
 
+// Of a list with a sparse tensor PyTorch takes one after another.
+bool HasSparse(Dispatcher& d, const Tensors& tensors) {
+  return std::ranges::any_of(tensors,
+                             [&](const Tensor& t) { return d.autograd().IsSparse(t.id()); });
+}
+Tensor NormOf(Dispatcher& d, const Tensor& tensor) {
+  if (d.autograd().IsSparse(tensor.id())) return gradients::SparseNorm(d, tensor);
+  return d.Call("aten::linalg_vector_norm", tensor, 2.0);
+}
+void Scale(Dispatcher& d, const Tensors& tensors, const Tensor& factor) {
+  if (!HasSparse(d, tensors)) {
+    d.CallMany("aten::_foreach_mul_.Tensor", tensors, factor);
+    return;
+  }
+  for (const Tensor& tensor : tensors) {
+    if (d.autograd().IsSparse(tensor.id())) {
+      gradients::ScaleSparse(d, tensor, factor);
+    } else {
+      d.Call("aten::mul_.Tensor", tensor, factor);
+    }
+  }
+}
+
 Tensor TotalNorm(Dispatcher& d, const Tensors& gradients) {
   Tensors norms;
   for (const auto& places : ByDType(d, gradients)) {
-    for (Tensor& norm : d.CallMany("aten::_foreach_norm.Scalar", Pick(gradients, places), 2.0)) {
+    const Tensors group = Pick(gradients, places);
+    if (HasSparse(d, group)) {
+      for (const Tensor& gradient : group) norms.push_back(NormOf(d, gradient));
+      continue;
+    }
+    for (Tensor& norm : d.CallMany("aten::_foreach_norm.Scalar", group, 2.0)) {
       norms.push_back(std::move(norm));
     }
   }
@@ -112,7 +142,7 @@ std::vector<Tensor> ClipByNorm(Dispatcher& d, const OpView& op) {
   Tensor coefficient = ClipCoefficient(d, total);
   Tensor clamped = d.Call("aten::clamp", coefficient, std::nullopt, 1.0);
   for (const auto& places : ByDType(d, gradients)) {
-    d.CallMany("aten::_foreach_mul_.Tensor", Pick(gradients, places), clamped);
+    Scale(d, Pick(gradients, places), clamped);
   }
   Return(coefficient, clamped, total);
   return {};

@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "ops/attention_choice.h"
@@ -36,21 +38,28 @@ bool SameSizes(const TensorView& a, const TensorView& b) {
 
 // --- _masked_softmax(self, mask, dim, mask_type) -------------------------------------------------
 
-enum MaskType : std::int64_t { kScores = 0, kPadding = 1, kEach = 2 };
+enum class MaskType : std::uint8_t { kScores, kPadding, kEach };
+
+// PyTorch's numbers of them.
+MaskType MaskTypeOf(std::int64_t number) {
+  constexpr std::array kTypes{MaskType::kScores, MaskType::kPadding, MaskType::kEach};
+  if (number < 0 || number >= std::ssize(kTypes)) Refuse(fmt::format("masks of type {}", number));
+  return kTypes[static_cast<std::size_t>(number)];
+}
 
 struct MaskedSoftmaxCall {
   std::int64_t dim = 0;    // counted from the first
   bool says_last = false;  // that it is the last stands there as such
-  MaskType type = kEach;
+  MaskType type = MaskType::kEach;
 };
 
 bool MaskFits(const TensorView& self, const TensorView& mask, MaskType type) {
   switch (type) {
-    case kScores:
+    case MaskType::kScores:
       return mask.size(0) == self.size(2) && mask.size(1) == self.size(2);
-    case kPadding:
+    case MaskType::kPadding:
       return mask.size(0) == self.size(0) && mask.size(1) == self.size(2);
-    case kEach:
+    case MaskType::kEach:
       return SameSizes(self, mask);
   }
   __builtin_unreachable();
@@ -64,9 +73,8 @@ MaskedSoftmaxCall ReadMaskedSoftmax(const OpView& op) {
   if (mask.dtype() != DType::kBool) Refuse("the mask must be bool, not " + shape::Text(mask));
   const bool may_be_smaller = mask.rank() == 2 && self.rank() == 4;
   if (may_be_smaller && !op.given(3)) Refuse("the type of the mask must be given");
-  const std::int64_t type = may_be_smaller ? op.integer(3) : kEach;
-  if (type < kScores || type > kEach) Refuse(fmt::format("masks of type {}", type));
-  MaskedSoftmaxCall call{.type = static_cast<MaskType>(type)};
+  MaskedSoftmaxCall call;
+  if (may_be_smaller) call.type = MaskTypeOf(op.integer(3));
   if (!MaskFits(self, mask, call.type)) {
     Refuse(fmt::format("a mask of {} for scores of {}", shape::Text(mask), shape::Text(self)));
   }
@@ -79,9 +87,9 @@ MaskedSoftmaxCall ReadMaskedSoftmax(const OpView& op) {
 Tensor SpreadMask(Dispatcher& d, const OpView& op, MaskType type) {
   const TensorView self = op.self();
   Tensor mask = d.tensor(op, 1);
-  if (type == kPadding) {
+  if (type == MaskType::kPadding) {
     mask = d.Call("aten::view", mask, Dims{self.size(0), 1, 1, self.size(2)});
-  } else if (type == kScores && !OnCuda(d)) {
+  } else if (type == MaskType::kScores && !OnCuda(d)) {
     mask = d.Call("aten::view", mask, Dims{1, 1, self.size(2), self.size(2)});
   }
   return d.Call("aten::expand", mask, self.sizes());
@@ -94,14 +102,14 @@ std::vector<Tensor> MaskedSoftmaxOnCuda(Dispatcher& d, const OpView& op,
   const TensorView self = op.self();
   Tensor out = d.Call("aten::empty_like", d.tensor(op, 0));
   Tensor mask = d.tensor(op, 1);
-  if (call.type == kScores) mask = SpreadMask(d, op, call.type);
+  if (call.type == MaskType::kScores) mask = SpreadMask(d, op, call.type);
   const std::int64_t row = self.rank() == 0 ? 1 : self.size(static_cast<int>(call.dim));
-  const bool in_place_of_last = self.rank() == 0 || call.says_last;
+  const bool is_last = self.rank() == 0 || call.says_last;
   if (row <= kMostElements && allocations::Bytes(row, self.dtype()) <= kMostBytes &&
-      mask.is_contiguous() && in_place_of_last) {
+      mask.is_contiguous() && is_last) {
     return {d.Call("steelyard::softmax_into", out, d.tensor(op, 0), mask)};
   }
-  if (call.type == kPadding) mask = SpreadMask(d, op, call.type);
+  if (call.type == MaskType::kPadding) mask = SpreadMask(d, op, call.type);
   const Tensor filled = d.Call("aten::masked_fill.Scalar", d.tensor(op, 0), mask,
                                -std::numeric_limits<double>::infinity());
   out = d.Call("aten::softmax.int", filled, call.dim);
@@ -112,7 +120,7 @@ std::vector<Tensor> MaskedSoftmax(Dispatcher& d, const OpView& op) {
   const MaskedSoftmaxCall call = ReadMaskedSoftmax(op);
   if (OnCuda(d)) return MaskedSoftmaxOnCuda(d, op, call);
   Tensor mask = d.Call("aten::contiguous", d.tensor(op, 1));
-  if (call.type != kEach && !call.says_last) {
+  if (call.type != MaskType::kEach && !call.says_last) {
     mask = d.Call("aten::contiguous", SpreadMask(d, op, call.type));
   }
   const Tensor out = d.Call("aten::empty_like", d.tensor(op, 0));
@@ -152,8 +160,10 @@ std::vector<Tensor> RescaleHeads(Dispatcher& d, const OpView& op) {
   d.Call("steelyard::rescale_qkv_", out, input, summand);
   const Tensor parts = d.Call("aten::view", out, Dims{kParts * batch, heads, length, width});
   std::vector<Tensor> results;
-  for (std::int64_t i = 0; i < kParts; ++i)
+  results.reserve(kParts);
+  for (std::int64_t i = 0; i < kParts; ++i) {
     results.push_back(d.Call("aten::narrow", parts, 0, i * batch, batch));
+  }
   return results;
 }
 
@@ -184,12 +194,14 @@ Tensor TimesTransposed(Dispatcher& d, const Tensor& a, const Tensor& b) {
   return d.Call("aten::matmul", a, d.Call("aten::t", b));
 }
 
-// Parts of `weight`, multiplied by as many tensors and put side by side.
+// Each of the tensors times its own of `weights`, which are parts of one, put side by side.
 Tensor ProjectEach(Dispatcher& d, const std::vector<Tensor>& inputs,
                    const std::vector<Tensor>& weights) {
   std::vector<Tensor> parts;
-  for (std::size_t i = 0; i < inputs.size(); ++i)
+  parts.reserve(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
     parts.push_back(TimesTransposed(d, inputs[i], weights[i]));
+  }
   const Tensor out = d.Call("aten::cat", parts, 2);
   while (!parts.empty()) parts.pop_back();  // an initializer list dies last first
   return out;
@@ -357,49 +369,53 @@ constexpr OpDef WritesInto(Family family, const Words& words, WorkFn work) {
 }
 
 constexpr std::array kRows{
-    Composite(Family::kNormalization,
-              {"aten::_masked_softmax", "Softmax of what a mask does not hide.",
-               "(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor",
-               "aten::_masked_softmax(f32[2,4,5,5], bool[2,5], 3, 1)"},
-              MaskedSoftmax, kGradientUnknown),
+    CopyingOut(
+        Composite(Family::kNormalization,
+                  {"aten::_masked_softmax", "Softmax of what a mask does not hide.",
+                   "(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor",
+                   "aten::_masked_softmax(f32[2,4,5,5], bool[2,5], 3, 1)"},
+                  MaskedSoftmax, kGradientUnknown)),
     WritesInto(Family::kNormalization,
                {"steelyard::softmax_into", "Its kernel, which is given room for the result.",
                 "(Tensor(a!) out, Tensor self, Tensor? mask) -> Tensor(a!)",
                 "steelyard::softmax_into(f32[2,4,5,5], f32[2,4,5,5], bool[2,5])"},
                work::PerOutput<work::PerElement{.alu = 4, .special = 1, .compare = 1}>),
-    Composite(Family::kAttention,
-              {"aten::_transform_bias_rescale_qkv",
-               "Queries, keys and values for each head from one product, with their biases.",
-               "(Tensor qkv, Tensor qkv_bias, int num_heads) -> (Tensor, Tensor, Tensor)",
-               "aten::_transform_bias_rescale_qkv(f32[2,5,24], f32[24], 2)"},
-              RescaleHeads, kGradientUnknown),
+    CopyingOut(
+        Composite(Family::kAttention,
+                  {"aten::_transform_bias_rescale_qkv",
+                   "Queries, keys and values for each head from one product, with their biases.",
+                   "(Tensor qkv, Tensor qkv_bias, int num_heads) -> (Tensor, Tensor, Tensor)",
+                   "aten::_transform_bias_rescale_qkv(f32[2,5,24], f32[24], 2)"},
+                  RescaleHeads, kGradientUnknown)),
     WritesInto(Family::kAttention,
                {"steelyard::rescale_qkv_", "Its kernel, which is given room for the result.",
                 "(Tensor(a!) out, Tensor qkv, Tensor qkv_bias) -> Tensor(a!)",
                 "steelyard::rescale_qkv_(f32[3,2,2,5,4], f32[2,5,24], f32[24])"},
                RescaleWork),
-    Composite(Family::kAttention,
-              {"aten::_native_multi_head_attention",
-               "Attention with the projections before and after it, without gradients.",
-               "(Tensor query, Tensor key, Tensor value, int embed_dim, int num_head, Tensor "
-               "qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, Tensor? "
-               "mask=None, bool need_weights=True, bool average_attn_weights=True, int? "
-               "mask_type=None) -> (Tensor, Tensor)",
-               "aten::_native_multi_head_attention(f32[2,5,8], f32[2,5,8], f32[2,5,8], 8, 2, "
-               "f32[24,8], f32[24], f32[8,8], f32[8], bool[2,5], True, True, 1)"},
-              AttendByLayer, kGradientUnknown, precision::kLowOnCpu),
-    Composite(Family::kAttention,
-              {"aten::_transformer_encoder_layer_fwd",
-               "A layer of nn.TransformerEncoder, without gradients.",
-               "(Tensor src, int embed_dim, int num_heads, Tensor qkv_weight, Tensor qkv_bias, "
-               "Tensor proj_weight, Tensor proj_bias, bool use_gelu, bool norm_first, float eps, "
-               "Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, Tensor "
-               "norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, Tensor "
-               "ffn_bias_2, Tensor? mask=None, int? mask_type=None) -> Tensor",
-               "aten::_transformer_encoder_layer_fwd(f32[2,5,8], 8, 2, f32[24,8], f32[24], "
-               "f32[8,8], f32[8], True, False, 1e-05, f32[8], f32[8], f32[8], f32[8], f32[16,8], "
-               "f32[16], f32[8,16], f32[8], bool[2,5], 1)"},
-              EncodeByLayer, kGradientUnknown),
+    CopyingOut(
+        Composite(Family::kAttention,
+                  {"aten::_native_multi_head_attention",
+                   "Attention with the projections before and after it, without gradients.",
+                   "(Tensor query, Tensor key, Tensor value, int embed_dim, int num_head, Tensor "
+                   "qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, Tensor? "
+                   "mask=None, bool need_weights=True, bool average_attn_weights=True, int? "
+                   "mask_type=None) -> (Tensor, Tensor)",
+                   "aten::_native_multi_head_attention(f32[2,5,8], f32[2,5,8], f32[2,5,8], 8, 2, "
+                   "f32[24,8], f32[24], f32[8,8], f32[8], bool[2,5], True, True, 1)"},
+                  AttendByLayer, kGradientUnknown, precision::kLowOnCpu)),
+    CopyingOut(Composite(
+        Family::kAttention,
+        {"aten::_transformer_encoder_layer_fwd",
+         "A layer of nn.TransformerEncoder, without gradients.",
+         "(Tensor src, int embed_dim, int num_heads, Tensor qkv_weight, Tensor qkv_bias, "
+         "Tensor proj_weight, Tensor proj_bias, bool use_gelu, bool norm_first, float eps, "
+         "Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, Tensor "
+         "norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, Tensor "
+         "ffn_bias_2, Tensor? mask=None, int? mask_type=None) -> Tensor",
+         "aten::_transformer_encoder_layer_fwd(f32[2,5,8], 8, 2, f32[24,8], f32[24], "
+         "f32[8,8], f32[8], True, False, 1e-05, f32[8], f32[8], f32[8], f32[8], f32[16,8], "
+         "f32[16], f32[8,16], f32[8], bool[2,5], 1)"},
+        EncodeByLayer, kGradientUnknown)),
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -77,15 +78,12 @@ void ReverseShape(const OpView& op, Outputs& out) {
   AddPermuted(op.self(), order, out);
 }
 
-void MatrixTransposeShape(const OpView& op, Outputs& out) {
-  const TensorView self = op.self();
-  if (self.rank() < 2)
-    Refuse(fmt::format("a tensor of {} dimensions has no matrices", self.rank()));
-  Dims order;
-  for (int d = 0; d < self.rank() - 2; ++d) order.push_back(d);
-  order.push_back(self.rank() - 1);
-  order.push_back(self.rank() - 2);
-  AddPermuted(self, order, out);
+// A number is the tensor itself.
+std::vector<Tensor> MatrixTransposed(Dispatcher& d, const OpView& op) {
+  const int rank = op.self().rank();
+  if (rank == 0) return {d.tensor(op, 0)};
+  if (rank == 1) Refuse("a tensor of 1 dimension has no matrices");
+  return {d.Call("aten::transpose.int", d.tensor(op, 0), -2, -1)};
 }
 
 // Source dimensions to destinations, the others in order in what remains.
@@ -96,11 +94,16 @@ std::vector<Tensor> Movedim(Dispatcher& d, const OpView& op) {
   Dims order = Dims::Filled(rank, -1);
   shape::DimSet taken = 0;
   const auto wrapped = [rank](std::int64_t v) {
-    const std::int64_t w = v < 0 ? v + rank : v;
-    if (w < 0 || w >= rank)
+    const int named = std::max(rank, 1);  // a number is taken as a vector of one
+    const std::int64_t w = v < 0 ? v + named : v;
+    if (w < 0 || w >= named)
       Refuse(fmt::format("dimension {} is out of range for {} dimensions", v, rank));
     return static_cast<int>(w);
   };
+  if (rank == 0) {
+    for (const Dims& dims : {from, to}) std::ranges::for_each(std::span(dims), wrapped);
+    return {d.Call("aten::alias", d.tensor(op, 0))};
+  }
   for (int i = 0; i < from.size(); ++i) {
     order[wrapped(to[i])] = wrapped(from[i]);
     taken |= shape::DimSet{1} << wrapped(from[i]);
@@ -157,10 +160,9 @@ constexpr std::array kRows{
     ViewKernel({"aten::numpy_T", "All dimensions in reverse.", "(Tensor(a) self) -> Tensor(a)",
                 "aten::numpy_T(f32[2,3])"},
                ReverseShape, gradients::kNumpyT),
-    Knowing(contents::TransposedLast,
-            ViewKernel({"aten::mT", "The last two dimensions exchanged.",
-                        "(Tensor(a) self) -> Tensor(a)", "aten::mT(f32[2,3,4])"},
-                       MatrixTransposeShape, gradients::kMT)),
+    ViewComposite({"aten::mT", "The last two dimensions exchanged.",
+                   "(Tensor(a) self) -> Tensor(a)", "aten::mT(f32[2,3,4])"},
+                  MatrixTransposed),
     Knowing(contents::Permuted, ViewKernel({"aten::permute", "Dimensions in another order.",
                                             "(Tensor(a) self, int[] dims) -> Tensor(a)",
                                             "aten::permute(f32[2,3,4], [2,0,-2])"},

@@ -6,7 +6,9 @@
 #include "ops/gradients/trigonometric.h"
 
 #include <array>
+#include <string_view>
 
+#include "ops/gradients/words.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
@@ -23,6 +25,11 @@ using pointwise::kSpecial;
 using pointwise::MathFunction;
 using pointwise::MathFunctionInPlace;
 using pointwise::RealBinaryInPlace;
+
+// PyTorch has a derivative of these only where they do not overwrite their operand.
+constexpr Gradient WithoutDerivative(std::string_view node) {
+  return Gradient(node, {GradientOf(0, {}, gradients::NotImplemented)});
+}
 
 // Angles are scaled into a tensor that is made first.
 void AngleShape(const OpView& op, Outputs& out) {
@@ -119,19 +126,19 @@ constexpr std::array kRows{
                  gradients::kAsinh),
     MathFunctionInPlace({"aten::asinh_", "The inverse hyperbolic sine, in place.",
                          "(Tensor(a!) self) -> Tensor(a!)", "aten::asinh_(f32[2,8])"},
-                        gradients::kAsinh),
+                        WithoutDerivative("AsinhBackward1")),
     MathFunction({"aten::acosh", "The inverse hyperbolic cosine.", "(Tensor self) -> Tensor",
                   "aten::acosh(f32[2,8])"},
                  gradients::kAcosh),
     MathFunctionInPlace({"aten::acosh_", "The inverse hyperbolic cosine, in place.",
                          "(Tensor(a!) self) -> Tensor(a!)", "aten::acosh_(f32[2,8])"},
-                        gradients::kAcosh),
+                        WithoutDerivative("AcoshBackward1")),
     MathFunction({"aten::atanh", "The inverse hyperbolic tangent.", "(Tensor self) -> Tensor",
                   "aten::atanh(f32[2,8])"},
                  gradients::kAtanh),
     MathFunctionInPlace({"aten::atanh_", "The inverse hyperbolic tangent, in place.",
                          "(Tensor(a!) self) -> Tensor(a!)", "aten::atanh_(f32[2,8])"},
-                        gradients::kAtanh),
+                        WithoutDerivative("AtanhBackward1")),
     MathFunction({"aten::sinc", "The sine of pi x over pi x.", "(Tensor self) -> Tensor",
                   "aten::sinc(f32[2,8])"},
                  gradients::kSinc),

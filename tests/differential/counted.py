@@ -127,14 +127,16 @@ def polar_products(a: Shape, *_: Any, **__: Any) -> int:
 
 def attention_layer(query: Shape, _: Shape, __: Shape, width: int, *rest: Any, **___: Any) -> int:
     """Three projections at once, scores and what they weigh, and one projection more."""
-    rows, length, projection = prod(query[:2]), query[1], rest[3]
-    return 2 * rows * (3 * width * width + 2 * length * width + prod(projection))
+    rows, length = prod(query[:2]), query[1]
+    projection: int = prod(rest[3])
+    return 2 * rows * (3 * width * width + 2 * length * width + projection)
 
 
 def encoder_layer(source: Shape, width: int, *rest: Any, **_: Any) -> int:
     """That, and two matrices more."""
     attention = attention_layer(source, source, source, width, *rest)
-    return attention + 2 * prod(source[:2]) * (prod(rest[12]) + prod(rest[14]))
+    matrices: int = prod(rest[12]) + prod(rest[14])
+    return attention + 2 * prod(source[:2]) * matrices
 
 
 # Contractions that torch's counter does not know and counts as nothing, or, _slow_conv2d_forward,

@@ -142,6 +142,17 @@ def slices_reduced(
     return self.index_reduce_(dim, index, source, reduce)
 
 
+def slices_reduced_and_counted(
+    self: torch.Tensor,
+    counts: torch.Tensor,
+    index: torch.Tensor,
+    source: torch.Tensor,
+    reduce: str,
+) -> torch.Tensor:
+    counts.index_add_(0, index, torch.ones_like(source))
+    return slices_reduced(self, 0, index, source, reduce)
+
+
 def elements_reduced(
     self: torch.Tensor, dim: int, index: torch.Tensor, source: torch.Tensor, reduce: str
 ) -> torch.Tensor:
@@ -287,6 +298,7 @@ KERNELS: dict[str, Function] = {
     "steelyard::distance_gradients": torch.ops.aten._cdist_backward,
     "steelyard::distances": distances,
     "steelyard::index_reduced": slices_reduced,
+    "steelyard::index_reduced_and_counted": slices_reduced_and_counted,
     "steelyard::reduce_segments_": reduce_segments,
     "steelyard::rows_reduced": rows_reduced,
     "steelyard::scatter_reduced": elements_reduced,

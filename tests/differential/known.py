@@ -352,12 +352,6 @@ STEP_DIFFERENCES: tuple[Known, ...] = (
         "the exponent becomes a complex number, which programs do not hold",
         has("c64"),
     ),
-    Known(
-        "aten::*quantile*",
-        "what a dimension of one element has as its stride is not followed through sorting",
-        lambda call: "keepdim" in str(call) or any(1 in t.sizes for t in call.tensors()),
-        extent=Extent.NOTHING,
-    ),
     Known("aten::index_fill*.int_Tensor", "equal places are given, and rows take them to differ"),
 )
 

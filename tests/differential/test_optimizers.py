@@ -2,6 +2,7 @@
 """Whole training steps with each optimizer: every allocation and free as PyTorch makes it."""
 
 import functools
+import inspect
 import io
 import json
 import os
@@ -50,6 +51,21 @@ class Matrices(nn.Module):  # type: ignore[misc]
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         result: torch.Tensor = self.second(torch.tanh(self.first(x)))
+        return result
+
+
+class Sparse(nn.Module):  # type: ignore[misc]
+    """Tables whose gradients are sparse, one of them taken over and one copied, and a matrix."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Embedding(40, 30, sparse=True)
+        self.second = nn.Linear(30, 7)
+        self.third = nn.Embedding(50, 7, sparse=True)
+        self.register_buffer("ids", torch.arange(9))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.second(self.first(self.ids) * x) + self.third(self.ids)
         return result
 
 
@@ -264,6 +280,37 @@ for name, (optimizer, forms, variants) in FORMS.items():
                 f"{name}{flag} --optim-args {variant}",
                 one(optimizer, **chosen, **read_options(variant)),
             )
+# Numbers of the step: they are taken, and nothing that is allocated depends on them.
+NUMBERS = {
+    "adam": "lr=0.1,eps=1e-06,betas=(0.8,0.95)",
+    "nadam": "lr=0.1,eps=1e-06,momentum_decay=0.01,betas=(0.8,0.95)",
+    "radam": "lr=0.1,eps=1e-06,betas=(0.8,0.95)",
+    "adagrad": "lr=0.1,lr_decay=0.1,initial_accumulator_value=0.5,eps=1e-06",
+    "rmsprop": "lr=0.1,alpha=0.9,eps=1e-06",
+    "adafactor": "lr=0.1,beta2_decay=-0.5,eps=(None,0.01),d=2.0",
+    "muon": "lr=0.1,momentum=0.5,eps=1e-06,ns_coefficients=(3.0,-4.0,2.0)",
+}
+MADE = {name: made for name, (made, _, _) in FORMS.items()} | {"muon": optim.Muon}
+LOOPS |= {
+    f"{name}_numbers": Loop(
+        f"{name} --optim-args {numbers}",
+        one(MADE[name], **eval(f"dict({numbers})")),
+        net=Matrices if name == "muon" else Net,
+    )
+    for name, numbers in NUMBERS.items()
+}
+LOOPS |= {
+    f"adam_{form}_decoupled": Loop(
+        f"adam{form and f' --{form}'} --optim-args weight_decay=0.1,decoupled_weight_decay=True",
+        one(
+            optim.Adam,
+            weight_decay=0.1,
+            decoupled_weight_decay=True,
+            **({form: True} if form else {}),
+        ),
+    )
+    for form in ("", "foreach", "fused")
+}
 LOOPS |= {
     "sgd_foreach_nesterov": Loop(
         "sgd --foreach --momentum 0.9 --nesterov --weight-decay 0.1",
@@ -343,6 +390,14 @@ LOOPS |= {
         with_masters(optim.SGD, momentum=0.9),
         dtype=torch.bfloat16,
     ),
+    "sgd_sparse": Loop("sgd --clip-norm 1", one(optim.SGD), net=Sparse, clip=by_norm),
+    "adagrad_sparse": Loop("adagrad", one(optim.Adagrad), net=Sparse),
+    "adagrad_foreach_sparse": Loop(
+        "adagrad --foreach --clip-norm 1",
+        one(optim.Adagrad, foreach=True),
+        net=Sparse,
+        clip=by_norm,
+    ),
     "adafactor_bf16": Loop("adafactor", one(optim.Adafactor), dtype=torch.bfloat16),
 }
 
@@ -390,6 +445,16 @@ def compare_step(loop: Loop, first_step: bool, folder: Path) -> None:
     if ours != theirs:
         shown = side_by_side(*([f"{n:+} {label}" for label, n in seen] for seen in (ours, theirs)))
         pytest.fail(shown, pytrace=False)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_every_option_of_pytorch_is_taken(name: str, tmp_path: Path) -> None:
+    for option in list(inspect.signature(MADE[name]).parameters.values())[1:]:
+        loop = Loop(
+            f"{name} --optim-args {option.name}={option.default}".replace(", ", ","),
+            one(MADE[name]),
+        )
+        assert predicted(loop, False, tmp_path)
 
 
 @pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS.keys())

@@ -40,6 +40,7 @@ def integers(*sizes: int, below: int) -> torch.Tensor:
 FEW = {"x": integers(2, 8, below=9), "y": integers(3, below=9)}
 MANY = {"x": torch.arange(16).view(2, 8), "y": torch.arange(30) * 3}
 ROWS = {"x": floats(2, 3, 9)}
+REDUCED = {"x": floats(9), "i": torch.tensor([0, 4, 2, 4]), "s": floats(4)}
 LSTM = {
     "x": floats(2, 5, 30),
     "h": floats(1, 2, 20),
@@ -59,6 +60,9 @@ CASES = [
     Case("bincount", {"x": torch.tensor([0, 4, 2, 2]), "w": floats(4)}, ("x", "w", 5)),
     Case("col2im", {"x": floats(2, 27, 64)}, ("x", [8, 8], [3, 3], [1, 1], [1, 1], [1, 1])),
     Case("col2im", {"x": floats(2, 27, 4)}, ("x", [9, 9], [3, 3], [1, 1], [0, 0], [6, 6])),
+    Case("index_reduce", REDUCED, ("x", 0, "i", "s", "mean")),
+    Case("index_reduce", REDUCED, ("x", 0, "i", "s", "mean"), keywords={"include_self": False}),
+    Case("index_reduce", REDUCED, ("x", 0, "i", "s", "amax")),
     Case("unique_consecutive", {"x": torch.arange(6)}, ("x", True, True), (0, 1, 2)),
     Case("unique_dim", {"x": floats(4, 3)}, ("x", 0, True, True, True), (0, 1, 2)),
     Case("unique_dim", {"x": floats(4, 3)}, ("x", 1, True, True, True), (0, 1, 2)),

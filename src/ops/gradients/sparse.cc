@@ -123,6 +123,67 @@ void AddSparse(Dispatcher& d, const Tensor& self, const Tensor& other, const Arg
                         {.indices = sum.indices.id(), .values = sum.values.id(), .summed = true});
 }
 
+Tensor SparseIndices(Dispatcher& d, const Tensor& sparse) { return Indices(d, sparse); }
+Tensor SparseValues(Dispatcher& d, const Tensor& sparse) { return Values(d, sparse); }
+Tensor MakeSparse(Dispatcher& d, const Tensor& indices, const Tensor& values, const Dims& sizes) {
+  return Make(d, indices, values, sizes);
+}
+
+// _coalesce_sparse_cpu: values are put in the order of the rows' numbers, into room for all.
+Tensor Coalesced(Dispatcher& d, const Tensor& sparse) {
+  const Tensor indices = Indices(d, sparse), values = Values(d, sparse);
+  if (indices.size(0) != 1) {
+    Refuse("a sparse gradient of elements is not sorted by their places here",
+           "With sparse_grad=False it is dense.");
+  }
+  const Dispatcher::Inside frame(d, "aten::_coalesce");
+  if (indices.size(1) < 2) {
+    const Tensor places = d.Call("aten::_to_copy", indices);
+    return Make(d, places, d.Call("aten::_to_copy", values), Dims(sparse.sizes()));
+  }
+  const Tensor places = d.Call("aten::empty.memory_format", Dims(indices.sizes()), DType::kInt64);
+  const Tensor joined = d.Call("aten::empty.memory_format", Dims(values.sizes()), values.dtype());
+  const std::vector<Tensor> sorted =
+      d.CallMany("aten::sort", d.Call("aten::select.int", indices, 0, 0), 0);
+  d.Call("aten::copy_", joined, values);
+  d.Note("sparse gradients are weighed as if no row was in them twice");
+  return Make(d, places, joined, Dims(sparse.sizes()));
+}
+
+// TensorSparseMask: what is looked up is multiplied by a one for each place, a tensor of one
+// element.
+Tensor SparseMask(Dispatcher& d, const Tensor& dense, const Tensor& sparse) {
+  const Dispatcher::Inside frame(d, "aten::sparse_mask");
+  const Tensor one = d.Call("aten::empty.memory_format", Dims{1}, dense.dtype());
+  const std::vector<Tensor> rows{d.Call("aten::select.int", Indices(d, sparse), 0, 0)};
+  Tensor found = d.Call("aten::index.Tensor", dense, rows);
+  const Tensor places = d.Call("aten::_to_copy", Indices(d, sparse));
+  const Dispatcher::Inside product(d, "aten::mul");
+  Tensor values = d.Call("aten::mul.Tensor", found, one);
+  found.reset();
+  return Make(d, places, values, Dims(dense.sizes()));
+}
+
+Tensor SparseNorm(Dispatcher& d, const Tensor& sparse) {
+  const Dispatcher::Inside frame(d, "aten::native_norm");
+  const Tensor coalesced = Coalesced(d, sparse);
+  return d.Call("aten::norm.Scalar", Values(d, coalesced), 2.0);
+}
+
+// The parts are new: values first, then their places, take the old ones' place.
+void ScaleSparse(Dispatcher& d, const Tensor& sparse, const Tensor& number) {
+  const Dispatcher::Inside frame(d, "aten::mul");
+  Tensor old_indices = Indices(d, sparse), old_values = Values(d, sparse);
+  const Tensor indices = d.Call("aten::_to_copy", old_indices);
+  const Tensor values = d.Call("aten::mul.Tensor", old_values, number);
+  d.Call("steelyard::set_sparse_", sparse, indices, values);
+  const bool summed = d.autograd().parts(sparse.id()).summed;
+  d.autograd().SetParts(sparse.id(),
+                        {.indices = indices.id(), .values = values.id(), .summed = summed});
+  old_values.reset();
+  old_indices.reset();
+}
+
 Tensor CompactSparse(Dispatcher& d, Tensor gradient) {
   Tensor indices = Indices(d, gradient), values = Values(d, gradient);
   if (d.autograd().uses(gradient.id()) == 1 && indices.is_contiguous() && values.is_contiguous()) {

@@ -27,4 +27,17 @@ void AddSparse(Dispatcher& d, const Tensor& self, const Tensor& other, const Arg
 // copy of it.
 Tensor CompactSparse(Dispatcher& d, Tensor gradient);
 
+// A sparse tensor's parts, and one of parts.
+Tensor SparseIndices(Dispatcher& d, const Tensor& sparse);
+Tensor SparseValues(Dispatcher& d, const Tensor& sparse);
+Tensor MakeSparse(Dispatcher& d, const Tensor& indices, const Tensor& values, const Dims& sizes);
+// `sparse.coalesce()`: each row once. Which are there several times depends on the data, and none
+// is taken to be.
+Tensor Coalesced(Dispatcher& d, const Tensor& sparse);
+// `dense.sparse_mask(sparse)`: what stands at the places of a coalesced one.
+Tensor SparseMask(Dispatcher& d, const Tensor& dense, const Tensor& sparse);
+// `torch.linalg.vector_norm(sparse)`, and `sparse.mul_(number)` of a tensor of one element.
+Tensor SparseNorm(Dispatcher& d, const Tensor& sparse);
+void ScaleSparse(Dispatcher& d, const Tensor& sparse, const Tensor& number);
+
 }  // namespace steelyard::gradients

@@ -81,8 +81,6 @@ Tensor TSelf(Dispatcher& d, const Backward& b) { return d.Call("aten::t", b.grad
 
 Tensor NumpyTSelf(Dispatcher& d, const Backward& b) { return d.Call("aten::numpy_T", b.grad()); }
 
-Tensor MTSelf(Dispatcher& d, const Backward& b) { return d.Call("aten::mT", b.grad()); }
-
 Tensor PermuteSelf(Dispatcher& d, const Backward& b) {
   const Dims dims = b.op().ints(1);
   Dims back = dims;

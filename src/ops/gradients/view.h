@@ -15,7 +15,6 @@ Tensor StridedBackward(Dispatcher& d, Tensor gradient, const TensorView& base, c
 Tensor TransposeSelf(Dispatcher& d, const Backward& b);
 Tensor TSelf(Dispatcher& d, const Backward& b);
 Tensor NumpyTSelf(Dispatcher& d, const Backward& b);
-Tensor MTSelf(Dispatcher& d, const Backward& b);
 Tensor PermuteSelf(Dispatcher& d, const Backward& b);
 Tensor ExpandSelf(Dispatcher& d, const Backward& b);
 Tensor SliceSelf(Dispatcher& d, const Backward& b);
@@ -55,7 +54,6 @@ inline constexpr Gradient kUnsqueezeInPlace{"UnsqueezeBackward1",
 inline constexpr Gradient kSqueezeInPlace{"SqueezeBackward4", {GradientOf(0, {}, SqueezeSelf)}};
 inline constexpr Gradient kT{"TBackward0", {GradientOf(0, {}, TSelf)}};
 inline constexpr Gradient kNumpyT{"PermuteBackward0", {GradientOf(0, {}, NumpyTSelf)}};
-inline constexpr Gradient kMT{"TransposeBackward0", {GradientOf(0, {}, MTSelf)}};
 inline constexpr Gradient kPermute{"PermuteBackward0", {GradientOf(0, {}, PermuteSelf)}};
 inline constexpr Gradient kExpand{"ExpandBackward0", {GradientOf(0, {}, ExpandSelf)}};
 inline constexpr Gradient kSlice{"SliceBackward0", {GradientOf(0, {}, SliceSelf)}};

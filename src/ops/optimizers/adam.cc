@@ -146,8 +146,17 @@ void AdamFused(Dispatcher& d, Step& step) {
   }
 }
 
+constexpr Forms kDecoupled{.one_by_one = AdamOneByOne<Decay::kOfParameter>,
+                           .foreach = AdamLists<Decay::kOfParameter>,
+                           .fused = AdamFused<"aten::_fused_adamw_">,
+                           .exact = AdamOneByOne<Decay::kOfParameter>};
+
 std::vector<Tensor> Adam(Dispatcher& d, const OpView& op) {
   Step step(d, op, "Adam");
+  if (step.On("decoupled_weight_decay")) {
+    RunForm(d, step, kDecoupled);
+    return {};
+  }
   RunForm(d, step,
           {.one_by_one = AdamOneByOne<Decay::kOfGradient>,
            .foreach = AdamLists<Decay::kOfGradient>,
@@ -158,11 +167,7 @@ std::vector<Tensor> Adam(Dispatcher& d, const OpView& op) {
 
 std::vector<Tensor> AdamW(Dispatcher& d, const OpView& op) {
   Step step(d, op, "AdamW");
-  RunForm(d, step,
-          {.one_by_one = AdamOneByOne<Decay::kOfParameter>,
-           .foreach = AdamLists<Decay::kOfParameter>,
-           .fused = AdamFused<"aten::_fused_adamw_">,
-           .exact = AdamOneByOne<Decay::kOfParameter>});
+  RunForm(d, step, kDecoupled);
   return {};
 }
 
@@ -288,27 +293,30 @@ constexpr std::array kRows{
         "steelyard::adam", "torch.optim.Adam.",
         "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
         "beta2=0.999, float eps=1e-08, float weight_decay=0, bool amsgrad=False, bool "
-        "maximize=False, bool? foreach=None, bool? fused=None, bool master_weights=False, int "
+        "maximize=False, bool? foreach=None, bool? fused=None, bool decoupled_weight_decay=False, "
+        "bool capturable=False, bool differentiable=False, bool master_weights=False, int "
         "step=1) -> ()",
         Adam),
     OptimizerRow(
         "steelyard::adamw", "torch.optim.AdamW.",
         "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
         "beta2=0.999, float eps=1e-08, float weight_decay=0.01, bool amsgrad=False, bool "
-        "maximize=False, bool? foreach=None, bool? fused=None, bool master_weights=False, int "
-        "step=1) -> ()",
+        "maximize=False, bool? foreach=None, bool? fused=None, bool capturable=False, bool "
+        "differentiable=False, bool master_weights=False, int step=1) -> ()",
         AdamW),
     OptimizerRow("steelyard::nadam", "torch.optim.NAdam.",
-                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-                 "decoupled_weight_decay=False, bool maximize=False, bool? foreach=None, bool "
-                 "master_weights=False) -> ()",
+                 "(Tensor[] parameters, bool first_step, *, float lr=0.002, float beta1=0.9, float "
+                 "beta2=0.999, float eps=1e-08, float weight_decay=0, float momentum_decay=0.004, "
+                 "bool decoupled_weight_decay=False, bool maximize=False, bool? foreach=None, bool "
+                 "capturable=False, bool differentiable=False, bool master_weights=False) -> ()",
                  NAdam),
     OptimizerRow("steelyard::radam",
                  "torch.optim.RAdam; a steady step is one with rectified variance, the sixth or "
                  "later.",
-                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
+                 "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
+                 "beta2=0.999, float eps=1e-08, float weight_decay=0, bool "
                  "decoupled_weight_decay=False, bool maximize=False, bool? foreach=None, bool "
-                 "master_weights=False) -> ()",
+                 "capturable=False, bool differentiable=False, bool master_weights=False) -> ()",
                  RAdam),
 };
 

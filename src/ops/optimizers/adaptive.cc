@@ -2,12 +2,15 @@
 //
 // torch.optim.Adagrad and RMSprop (torch/optim/*.py).
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "ops/cuda/releases.h"
+#include "ops/gradients/sparse.h"
 #include "ops/optimizers/step.h"
 #include "ops/registry.h"
 
@@ -37,12 +40,45 @@ Tensor RootOf(Dispatcher& d, const Tensor& square) {
   return root;
 }
 
-void AdagradOneByOne(Dispatcher& d, Step& step) {
-  const Sums states = SumsOf(step);
+// What _single_tensor_adagrad keeps of a sparse gradient until the next, or its end.
+struct SparseVariables {
+  Tensor indices, values, roots;
+};
+
+// The update is not linear: each row must be there once. `root` is what has the mask's places.
+void StepSparse(Dispatcher& d, const Tensor& parameter, const Tensor& sum, Tensor& gradient,
+                Tensor& root, SparseVariables& v) {
+  const Dims sizes(parameter.sizes());
+  gradient = gradients::Coalesced(d, gradient);
+  v.indices = gradients::SparseIndices(d, gradient);
+  v.values = gradients::SparseValues(d, gradient);
+  {
+    const Tensor squares = d.Call("aten::pow.Tensor_Scalar", v.values, 2);
+    d.Call("aten::add_.Tensor", sum, gradients::MakeSparse(d, v.indices, squares, sizes));
+  }
+  root = gradients::SparseMask(d, sum, gradient);
+  {
+    Tensor roots = gradients::SparseValues(d, root);
+    d.Call("aten::sqrt_", roots);
+    d.Call("aten::add_.Tensor", roots, kAnyNumber);
+    v.roots = std::move(roots);
+  }
+  const Tensor ratio = d.Call("aten::div.Tensor", v.values, v.roots);
+  d.Call("aten::add_.Tensor", parameter, gradients::MakeSparse(d, v.indices, ratio, sizes),
+         -kAnyNumber);
+}
+
+void StepOneByOne(Dispatcher& d, Step& step, const Sums& states,
+                  const std::vector<std::size_t>& places) {
   Tensor gradient, root;
-  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+  SparseVariables sparse;
+  for (const std::size_t i : places) {
     gradient = step.gradients[i];
     d.Call("aten::add_.Tensor", states.counters[i], 1);
+    if (step.HasSparse(i)) {
+      StepSparse(d, step.parameters[i], states.sums[i], gradient, root, sparse);
+      continue;
+    }
     if (step.On("maximize")) gradient = d.Call("aten::neg", gradient);
     AddDecay(d, step, step.parameters[i], gradient);
     gradient = AsPairs(d, gradient);
@@ -51,13 +87,24 @@ void AdagradOneByOne(Dispatcher& d, Step& step) {
     root = RootOf(d, sum);
     d.Call("aten::addcdiv_", parameter, gradient, root, -kAnyNumber);
   }
-  Return(gradient, root);
+  Return(gradient, sparse.indices, sparse.values, root, sparse.roots);
+}
+
+void AdagradOneByOne(Dispatcher& d, Step& step) {
+  const Sums states = SumsOf(step);
+  std::vector<std::size_t> places(step.parameters.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  StepOneByOne(d, step, states, places);
 }
 
 void AdagradLists(Dispatcher& d, Step& step) {
   const Sums all = SumsOf(step);
   Tensors gradients, roots, numerators;
   for (const std::vector<std::size_t>& places : ByDType(d, step.parameters)) {
+    if (std::ranges::any_of(places, [&](std::size_t i) { return step.HasSparse(i); })) {
+      StepOneByOne(d, step, all, places);
+      continue;
+    }
     const Tensors parameters = AsPairs(d, Pick(step.parameters, places));
     const Tensors sums = AsPairs(d, Pick(all.sums, places));
     SetGradients(d, step, places, gradients);
@@ -94,8 +141,22 @@ void AdagradFused(Dispatcher& d, Step& step) {
   }
 }
 
+void RefuseForSparse(const Step& step) {
+  if (step.On("fused") || step.On("weight_decay")) {
+    Refuse("PyTorch's Adagrad takes no sparse gradients with fused or weight_decay",
+           "Leave them out, or make the embedding with sparse=False.");
+  }
+  if (step.On("maximize")) {
+    Refuse("Adagrad's maximize is not modelled for sparse gradients",
+           "Leave it out, or make the embedding with sparse=False.");
+  }
+}
+
 std::vector<Tensor> Adagrad(Dispatcher& d, const OpView& op) {
   Step step(d, op, "Adagrad");
+  for (std::size_t i = 0; i < step.gradients.size(); ++i) {
+    if (step.HasSparse(i)) RefuseForSparse(step);
+  }
   RunForm(d, step, {.one_by_one = AdagradOneByOne, .foreach = AdagradLists, .fused = AdagradFused});
   return {};
 }
@@ -196,13 +257,16 @@ std::vector<Tensor> RmsProp(Dispatcher& d, const OpView& op) {
 constexpr std::array kRows{
     OptimizerRow(
         "steelyard::adagrad", "torch.optim.Adagrad, whose constructor makes the state.",
-        "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-        "maximize=False, bool? foreach=None, bool? fused=None, bool master_weights=False) -> ()",
+        "(Tensor[] parameters, bool first_step, *, float lr=0.01, float lr_decay=0, float "
+        "weight_decay=0, float initial_accumulator_value=0, float eps=1e-10, bool maximize=False, "
+        "bool? foreach=None, bool? fused=None, bool differentiable=False, bool "
+        "master_weights=False) -> ()",
         Adagrad),
     OptimizerRow("steelyard::rmsprop", "torch.optim.RMSprop.",
-                 "(Tensor[] parameters, bool first_step, *, float momentum=0, float "
-                 "weight_decay=0, bool centered=False, bool maximize=False, bool? foreach=None, "
-                 "bool master_weights=False) -> ()",
+                 "(Tensor[] parameters, bool first_step, *, float lr=0.01, float alpha=0.99, float "
+                 "eps=1e-08, float momentum=0, float weight_decay=0, bool centered=False, bool "
+                 "maximize=False, bool? foreach=None, bool capturable=False, bool "
+                 "differentiable=False, bool master_weights=False) -> ()",
                  RmsProp),
 };
 

@@ -4,10 +4,12 @@
 // which keeps row and column factors of the second moment, and Muon (torch/optim/_muon.py).
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -197,7 +199,8 @@ std::vector<Tensor> Adafactor(Dispatcher& d, const OpView& op) {
     if (!IsComplex(gradient.dtype())) continue;
     Contradict("Adafactor takes no complex parameters, such as " + shape::Text(gradient.view()));
   }
-  RunForm(d, step, {.one_by_one = AdafactorOneByOne, .foreach = AdafactorLists});
+  RunForm(d, step,
+          {.one_by_one = AdafactorOneByOne, .foreach = AdafactorLists, .lists_unasked = false});
   return {};
 }
 
@@ -253,21 +256,39 @@ void MuonOneByOne(Dispatcher& d, Step& step) {
   Return(update);
 }
 
+// How it may scale its learning rate, which nothing that is allocated depends on.
+constexpr std::array<std::string_view, 3> kAdjustments{"original", "match_rms_adamw",
+                                                       "spectral_unclamped"};
+
+void CheckAdjustment(const OpView& op) {
+  const int place = op.def().signature->IndexOf("adjust_lr_fn");
+  if (!op.given(place)) return;
+  const std::string_view asked = op.text(place);
+  if (std::ranges::find(kAdjustments, asked) != kAdjustments.end()) return;
+  Contradict(fmt::format("Muon has no adjust_lr_fn \"{}\"", asked),
+             fmt::format("It has: {}.", fmt::join(kAdjustments, ", ")));
+}
+
 std::vector<Tensor> Muon(Dispatcher& d, const OpView& op) {
   Step step(d, op, "Muon");
+  CheckAdjustment(op);
   RunForm(d, step, {.one_by_one = MuonOneByOne});
   return {};
 }
 
 constexpr std::array kRows{
     OptimizerRow("steelyard::adafactor", "torch.optim.Adafactor.",
-                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0, bool "
-                 "maximize=False, bool foreach=False, bool master_weights=False) -> ()",
+                 "(Tensor[] parameters, bool first_step, *, float lr=0.01, float beta2_decay=-0.8, "
+                 "float?[2] eps=(None, 0.001), float d=1, float weight_decay=0, bool "
+                 "maximize=False, bool? foreach=None, bool master_weights=False) -> ()",
                  Adafactor),
-    OptimizerRow("steelyard::muon", "torch.optim.Muon, for matrices.",
-                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0.1, bool "
-                 "nesterov=True, int ns_steps=5, bool master_weights=False) -> ()",
-                 Muon),
+    OptimizerRow(
+        "steelyard::muon", "torch.optim.Muon, for matrices.",
+        "(Tensor[] parameters, bool first_step, *, float lr=0.001, float weight_decay=0.1, "
+        "float momentum=0.95, bool nesterov=True, float[3] ns_coefficients=(3.4445, "
+        "-4.775, 2.0315), float eps=1e-07, int ns_steps=5, str? adjust_lr_fn=None, bool "
+        "master_weights=False) -> ()",
+        Muon),
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "ops/dispatch/autocast.h"
 #include "ops/dispatch/autograd.h"
+#include "ops/gradients/not_implemented.h"
 #include "ops/optimizers/step.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
@@ -134,8 +135,8 @@ constexpr std::array kRows{
             "(Tensor(a!) self, Tensor(b!) growth_tracker, Tensor found_inf, float "
             "scale_growth_factor, float scale_backoff_factor, int growth_interval) -> Tensor(a!)",
             "aten::_amp_update_scale_(f32[], i32[], f32[], 2.0, 0.5, 2000)"},
-           {ScaleShape, Fusion::kOpaque, allocations::None, work::None, kNoGradient,
-            precision::kFollow},
+           {ScaleShape, Fusion::kOpaque, allocations::None, work::None,
+            gradients::kNotImplementedOf<0, 2>, precision::kFollow},
            Alias::kInPlace, traffic::ReadAllWriteAll),
 };
 

@@ -296,16 +296,24 @@ std::vector<Tensor> AdamW8Bit(Dispatcher& d, const OpView& op) {
 }
 
 constexpr std::array kRows{
-    OptimizerRow("steelyard::lion", "Lion, as the package lion-pytorch has it.",
-                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0) -> ()", Lion),
+    OptimizerRow(
+        "steelyard::lion", "Lion, as the package lion-pytorch has it.",
+        "(Tensor[] parameters, bool first_step, *, float lr=0.0001, float beta1=0.9, float "
+        "beta2=0.99, float weight_decay=0) -> ()",
+        Lion),
     OptimizerRow("steelyard::lamb", "LAMB, as timm has it: gradients are clipped by their norm.",
-                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0.01) -> ()", Lamb),
+                 "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
+                 "beta2=0.999, float eps=1e-06, float weight_decay=0.01) -> ()",
+                 Lamb),
     OptimizerRow("steelyard::lans", "LANS, as its authors wrote it in Python.",
-                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0.01) -> ()", Lans),
+                 "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
+                 "beta2=0.999, float eps=1e-06, float weight_decay=0.01) -> ()",
+                 Lans),
     OptimizerRow("steelyard::adamw8bit",
                  "bitsandbytes' AdamW8bit: moments of one byte for parameters of 4096 elements or "
                  "more.",
-                 "(Tensor[] parameters, bool first_step, *, float weight_decay=0.01) -> ()",
+                 "(Tensor[] parameters, bool first_step, *, float lr=0.001, float beta1=0.9, float "
+                 "beta2=0.999, float eps=1e-08, float weight_decay=0.01) -> ()",
                  AdamW8Bit),
 };
 

@@ -109,7 +109,7 @@ constexpr std::array kRows{
                  "(Tensor[] parameters, bool first_step, *, float lr=0.001, float momentum=0, "
                  "float dampening=0, float weight_decay=0, bool nesterov=False, bool "
                  "maximize=False, bool? foreach=None, "
-                 "bool? fused=None, bool master_weights=False) -> ()",
+                 "bool? fused=None, bool differentiable=False, bool master_weights=False) -> ()",
                  Sgd),
 };
 

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -20,7 +21,7 @@ namespace steelyard::ops {
 
 namespace {
 
-constexpr std::string_view kTakesSparse = "SGD";
+constexpr std::array<std::string_view, 2> kTakeSparse{"SGD", "Adagrad"};
 
 }  // namespace
 
@@ -40,11 +41,12 @@ Step::Step(Dispatcher& d, const OpView& op, std::string_view class_name)
     parameters.push_back(std::move(parameter));
     gradients.push_back(std::move(gradient));
   }
-  if (class_name == kTakesSparse) return;
+  if (std::ranges::find(kTakeSparse, class_name) != kTakeSparse.end()) return;
   for (std::size_t i = 0; i < gradients.size(); ++i) {
     if (!HasSparse(i)) continue;
-    Refuse(fmt::format("a step of {} on a sparse gradient is not modelled", class_name),
-           "SGD takes it, as few optimizers of PyTorch do. With sparse=False it is dense.");
+    Refuse(
+        fmt::format("a step of {} on a sparse gradient is not modelled", class_name),
+        "SGD and Adagrad take it, as few optimizers of PyTorch do. With sparse=False it is dense.");
   }
 }
 
@@ -125,7 +127,8 @@ void RunForm(Dispatcher& d, Step& step, const Forms& forms) {
   const bool fused = forms.fused != nullptr && step.On("fused");
   // Lists are what PyTorch takes on CUDA if nobody says anything of the form
   // (_default_to_fused_or_foreach).
-  const bool is_open = forms.foreach != nullptr && !step.IsGiven("foreach") &&
+  const bool is_open = forms.foreach != nullptr && forms.lists_unasked &&
+                       !step.IsGiven("foreach") &&
                        !(forms.fused != nullptr && step.IsGiven("fused"));
   const bool by_default = is_open && d.target().device == Device::kCuda;
   const bool foreach = forms.foreach != nullptr && (by_default || step.On("foreach"));

@@ -62,7 +62,7 @@ class Step {
 
   // The parameters that have a gradient, and these.
   Tensors parameters, gradients;
-  // Whether the i-th gradient is sparse, which only SGD takes.
+  // Whether the i-th gradient is sparse, which few optimizers take.
   bool HasSparse(std::size_t i) const;
 
   // State, which a first step makes and every later one finds. A counter is
@@ -104,7 +104,8 @@ struct Forms {
   Form one_by_one;
   Form foreach = nullptr;
   Form fused = nullptr;
-  Form exact = nullptr;  // the one of them that is written with the numbers of PyTorch
+  Form exact = nullptr;       // the one of them that is written with the numbers of PyTorch
+  bool lists_unasked = true;  // on CUDA, as most optimizers of PyTorch
 };
 void RunForm(Dispatcher& d, Step& step, const Forms& forms);
 

@@ -34,6 +34,13 @@ TEST(DataMovement, ChannelsLast) {
             "f32[2,3,4,5]{60,1,15,3}");
 }
 
+TEST(DataMovement, AnImageOfOnePixelIsCopiedIntoTheOtherFormat) {
+  EXPECT_THAT(NodesOf("aten::to.dtype(f32[2,3,1,1], f32, False, False, 'channels_last')"),
+              ElementsAre("_to_copy"));
+  // It lies in that format already, which is all that contiguous() asks.
+  EXPECT_THAT(NodesOf("aten::contiguous(f32[2,3,1,1], memory_format='channels_last')"), IsEmpty());
+}
+
 TEST(DataMovement, CopyReturnsItsTarget) {
   const Program kernels = KernelsOf("aten::copy_(f32[3,4], f32[4])");
   EXPECT_EQ(kernels.values[kernels.main().outputs[0].value].storage,

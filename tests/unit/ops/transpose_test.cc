@@ -18,6 +18,13 @@ TEST(Transpose, MovedimKeepsTheOrderOfTheRest) {
   EXPECT_EQ(ResultOf("aten::movedim.int(f32[2,3,4], 0, -1)"), "f32[3,4,2]{4,1,12}");
 }
 
+TEST(Transpose, ANumberHasOneOrderOfDimensions) {
+  EXPECT_EQ(ResultOf("aten::movedim.int(f32[], 0, -1)"), "f32[]");
+  EXPECT_EQ(ResultOf("aten::mT(f32[])"), "f32[]");
+  EXPECT_THAT(RefusalOf("aten::movedim.int(f32[], 1, 0)"), HasSubstr("out of range"));
+  EXPECT_THAT(RefusalOf("aten::mT(f32[3])"), HasSubstr("has no matrices"));
+}
+
 TEST(Transpose, PermuteMustNameEachDimensionOnce) {
   EXPECT_THAT(RefusalOf("aten::permute(f32[2,3], [0,0])"),
               HasSubstr("does not order 2 dimensions"));

@@ -36,5 +36,14 @@ TEST(MemoryFormat, ChannelsLastInThreeDimensions) {
               HasSubstr("4 or 5 dimensions"));
 }
 
+TEST(MemoryFormat, FilesNameOneForImagesAndOneForVolumes) {
+  EXPECT_THAT(RefusalOf("aten::clone(f32[2,3,4,5,6], memory_format='channels_last')"),
+              HasSubstr("channels_last is of 4 dimensions, not 5"));
+  EXPECT_THAT(RefusalOf("aten::contiguous(f32[2,3,4,5], memory_format='channels_last_3d')"),
+              HasSubstr("channels_last_3d is of 5 dimensions, not 4"));
+  EXPECT_THAT(RefusalOf("aten::empty.memory_format([2,3], memory_format='channels_last')"),
+              HasSubstr("channels_last is of 4 dimensions, not 2"));
+}
+
 }  // namespace
 }  // namespace steelyard
