@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include "import/onnx/tensors.h"
@@ -19,16 +20,24 @@ bool IsWhole(double number) { return std::floor(number) == number && std::abs(nu
 
 }  // namespace
 
+// The first convergent of its continued fraction that rounds to it: a size times 7 / 10, rounded
+// down, is nearly always what it is times 0.7 in float32, which the exact value of that float, a
+// little less, is not.
 std::optional<Ratio> RatioOf(double real) {
-  constexpr int kMostBits = 24;  // of float32
-  for (int bits = 0; bits <= kMostBits; ++bits) {
-    const double scaled = std::ldexp(real, bits);
-    if (!(std::abs(scaled) < 0x1p31)) return std::nullopt;
-    if (IsWhole(scaled)) {
-      return Ratio{Dim(static_cast<std::int64_t>(scaled)), Dim(std::int64_t{1} << bits)};
-    }
+  constexpr double kMost = 0x1p31;
+  const auto as_float = [](double x) { return static_cast<double>(static_cast<float>(x)); };
+  const double size = std::abs(real);
+  const bool is_float = as_float(size) == size;
+  double above = 1, below = 0, above_before = 0, below_before = 1;
+  for (double rest = size;; rest = 1 / (rest - std::floor(rest))) {
+    above_before = std::exchange(above, std::floor(rest) * above + above_before);
+    below_before = std::exchange(below, std::floor(rest) * below + below_before);
+    if (!(above < kMost && below < kMost)) return std::nullopt;
+    const double quotient = above / below;
+    if ((is_float ? as_float(quotient) : quotient) != size) continue;
+    return Ratio{Dim(static_cast<std::int64_t>(real < 0 ? -above : above)),
+                 Dim(static_cast<std::int64_t>(below))};
   }
-  return std::nullopt;
 }
 
 Item& Call::item(std::size_t i) {
@@ -100,6 +109,15 @@ std::optional<std::vector<Ratio>> Call::ratios(std::size_t i) const {
     out.push_back(*ratio);
   }
   return out;
+}
+
+std::optional<std::size_t> Call::known(std::size_t i) const {
+  if (!has(i)) return std::nullopt;
+  const Item& found = *operands_[i];
+  if (found.numbers) return found.numbers->size();
+  if (found.reals) return found.reals->size();
+  if (found.ratios) return found.ratios->size();
+  return std::nullopt;
 }
 
 std::vector<Dim> Call::known_numbers(std::size_t i) {
@@ -190,6 +208,10 @@ void Call::GiveNumbers(std::vector<Dim> numbers, Like like) {
 }
 
 void Call::GiveReals(std::vector<double> reals, Like like) {
+  if (like.dtype == DType::kFloat32) {
+    // As ONNX computes: of one operation on floats the double rounds to what a float would be.
+    for (double& real : reals) real = static_cast<double>(static_cast<float>(real));
+  }
   Made(std::move(like)).reals = std::move(reals);
 }
 
@@ -200,7 +222,33 @@ void Call::GiveRatios(const std::vector<Ratio>& ratios, Like like) {
     if (sizes().Product(quotient, ratio.below) == ratio.above) whole.push_back(quotient);
   }
   if (whole.size() == ratios.size()) return GiveNumbers(std::move(whole), std::move(like));
-  Made(std::move(like)).ratios = ratios;
+  const bool fixed = std::ranges::all_of(ratios, [](const Ratio& ratio) {
+    return ratio.above.is_number() && ratio.below.is_number() && ratio.below != Dim(0);
+  });
+  if (!fixed) {
+    Made(std::move(like)).ratios = ratios;
+    return;
+  }
+  std::vector<double> reals;
+  reals.reserve(ratios.size());
+  for (const Ratio& ratio : ratios) {
+    reals.push_back(static_cast<double>(ratio.above.number()) /
+                    static_cast<double>(ratio.below.number()));
+  }
+  GiveReals(std::move(reals), std::move(like));
+}
+
+void Call::GiveChosen(std::size_t i, const std::vector<std::size_t>& places, Like like) {
+  const auto chosen = [&](const auto& of) {
+    std::remove_cvref_t<decltype(of)> out;
+    out.reserve(places.size());
+    for (const std::size_t place : places) out.push_back(of.at(place));
+    return out;
+  };
+  const Item& from = item(i);
+  if (from.numbers) return GiveNumbers(chosen(*from.numbers), std::move(like));
+  if (from.reals) return GiveReals(chosen(*from.reals), std::move(like));
+  GiveRatios(chosen(from.ratios.value()), std::move(like));
 }
 
 Item& Call::Made(Like like) {

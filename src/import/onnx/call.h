@@ -25,7 +25,7 @@ namespace steelyard::onnx {
 
 struct OpRow;
 
-// A float as a whole number by a power of two; nothing where these are too large to compute with.
+// A simple ratio that rounds to the float; nothing where it is too large to compute with.
 std::optional<Ratio> RatioOf(double real);
 
 // The dtype and shape of a result.
@@ -78,6 +78,8 @@ class Call {
   std::optional<std::vector<Ratio>> ratios(std::size_t i) const;
   std::vector<Dim> known_numbers(std::size_t i);
   std::vector<std::int64_t> known_integers(std::size_t i);
+  // How many elements are known in one of these ways.
+  std::optional<std::size_t> known(std::size_t i) const;
   // The one element of a 0-dim operand, as Python would have it.
   std::optional<Builder::Arg> number(std::size_t i);
   // That, or the tensor.
@@ -112,8 +114,10 @@ class Call {
   // Contents only; `like.shape` says how they are arranged.
   void GiveNumbers(std::vector<Dim> numbers, Like like);
   void GiveReals(std::vector<double> reals, Like like);
-  // As numbers, where none has a rest.
+  // As numbers, where none has a rest, or as reals, where none is made of symbols.
   void GiveRatios(const std::vector<Ratio>& ratios, Like like);
+  // Elements of an operand by their places. Requires: known(i), of which all places are.
+  void GiveChosen(std::size_t i, const std::vector<std::size_t>& places, Like like);
   // An operand as it is.
   void GiveItem(Item& item) { results_.push_back(&item); }
   void GiveNothing() { results_.push_back(nullptr); }

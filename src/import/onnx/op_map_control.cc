@@ -167,8 +167,10 @@ Item& TrueItem(Call& call) {
   return call.workshop().Add(std::move(item));
 }
 
-// One step of a loop whose number of steps is a size: it runs if that is large enough.
-void StepIf(Call& call, Dim runs, std::vector<Item*>& operands, std::vector<Item*>& carried) {
+// One step of a loop whose number of steps is a size: it runs if that is large enough. Gives what
+// the step says of whether the loop goes on.
+const Item& StepIf(Call& call, Dim runs, std::vector<Item*>& operands,
+                   std::vector<Item*>& carried) {
   Workshop& workshop = call.workshop();
   std::vector<Item*> results;
   const auto tensors_of = [&](std::span<Item* const> items) {
@@ -193,6 +195,50 @@ void StepIf(Call& call, Dim runs, std::vector<Item*>& operands, std::vector<Item
     if (!same) Call::GiveUp("what a symbolic number of steps carries changes its size");
     carried[i] = &workshop.Add({.dtype = made.dtype, .shape = made.shape, .tensor = given[i]});
   }
+  return *results[0];
+}
+
+// The steps that are not taken apart, as an operator that nobody knows: totals are lower bounds
+// where there are any.
+void CarryRestIf(Call& call, Dim runs, std::vector<Item*>& carried) {
+  Workshop& workshop = call.workshop();
+  workshop.NoteOnce("Loop: how often one runs is a size; steps after the first " +
+                    std::to_string(kMostSymbolicSteps) + " are not modelled");
+  std::vector<Tensor> before;
+  std::vector<Like> likes;
+  for (Item* item : carried) {
+    if (!item->dtype || !item->shape) Call::GiveUp("a step's result of unknown shape");
+    before.push_back(workshop.TensorOf(*item));
+    likes.push_back({*item->dtype, *item->shape});
+  }
+  const Builder::Arg rest = workshop.builder.Graph(0, [&](const std::vector<Tensor>&) {
+    const std::vector<Builder::Arg> operands(before.begin(), before.end());
+    std::vector<Tensor> made = workshop.builder.Invoke("onnx::Loop", before.size(), operands);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      workshop.builder.State(made[i], likes[i].dtype, ToSizes(likes[i].shape));
+    }
+    return made;
+  });
+  const Builder::Arg skip =
+      workshop.builder.Graph(0, [&](const std::vector<Tensor>&) { return before; });
+  const std::array graphs{rest, skip};
+  const std::vector<Tensor> given = call.EmitMany("steelyard::if", carried.size(), runs, rest, skip,
+                                                  workshop.builder.Capture(graphs));
+  for (std::size_t i = 0; i < carried.size(); ++i) {
+    carried[i] =
+        &workshop.Add({.dtype = likes[i].dtype, .shape = likes[i].shape, .tensor = given[i]});
+  }
+}
+
+// Whether a step runs that is one of those: it does not where a condition of sizes is false. One of
+// the data is noted, and taken to be true.
+Dim AndGoesOn(Call& call, Dim runs, const Item& condition) {
+  if (const std::optional<bool> known = GoesOn(&condition)) return *known ? runs : Dim(0);
+  if (condition.numbers && condition.numbers->size() == 1) {
+    return call.sizes().Apply(ExprOp::kAnd, runs, condition.numbers->front());
+  }
+  StepsByData(call, 0, kMostSymbolicSteps);
+  return runs;
 }
 
 void RunSymbolicLoop(Call& call, Dim times) {
@@ -200,14 +246,18 @@ void RunSymbolicLoop(Call& call, Dim times) {
   if (call.wanted() != carried.size()) {
     Call::GiveUp("results of each step of a symbolic number of steps");
   }
-  call.workshop().NoteOnce("Loop: how often one runs is a size, of which at most " +
-                           std::to_string(kMostSymbolicSteps) + " steps are weighed");
-  Item* condition = call.has(1) ? &call.item(1) : &TrueItem(call);
-  for (std::int64_t step = 0; step < kMostSymbolicSteps; ++step) {
-    std::vector<Item*> operands{&NumberItem(call, step), condition};
+  Item& goes_on = TrueItem(call);  // where a step runs
+  Dim lasts = AndGoesOn(call, Dim(1), call.has(1) ? call.item(1) : goes_on);
+  const auto runs = [&](std::int64_t step) {
+    const Dim many = call.sizes().Apply(ExprOp::kLt, Dim(step), times);
+    return lasts == Dim(1) ? many : call.sizes().Apply(ExprOp::kAnd, many, lasts);
+  };
+  for (std::int64_t step = 0; step < kMostSymbolicSteps && lasts != Dim(0); ++step) {
+    std::vector<Item*> operands{&NumberItem(call, step), &goes_on};
     operands.insert(operands.end(), carried.begin(), carried.end());
-    StepIf(call, call.sizes().Apply(ExprOp::kLt, Dim(step), times), operands, carried);
+    lasts = AndGoesOn(call, lasts, StepIf(call, runs(step), operands, carried));
   }
+  if (lasts != Dim(0)) CarryRestIf(call, runs(kMostSymbolicSteps), carried);
   for (Item* item : carried) call.GiveItem(*item);
 }
 

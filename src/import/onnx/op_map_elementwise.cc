@@ -107,9 +107,11 @@ bool GiveCastContents(Call& call, const Like& like) {
     call.GiveRatios(*from.ratios, like);
     return true;
   }
-  if (from.ratios && !truth) {  // sizes are not negative, so that to cut off is to round down
+  if (from.ratios && !truth) {
     numbers.emplace();
-    for (const Ratio& r : *from.ratios) numbers->push_back(call.sizes().Quotient(r.above, r.below));
+    for (const Ratio& ratio : *from.ratios) {
+      numbers->push_back(call.sizes().TruncatedQuotient(ratio.above, ratio.below));
+    }
   }
   if (from.reals && (truth || !numbers)) {
     if (IsFloating(like.dtype)) {
@@ -260,7 +262,11 @@ void Subtract(Call& call) {
 
 void Divide(Call& call) {
   const bool integral = !IsFloating(call.dtype(0)) && !IsComplex(call.dtype(0));
-  constexpr Folding kQuotient{[](Sizes& s, Dim a, Dim b) { return s.Quotient(a, b); },
+  // Towards zero; what symbols are divided is as good as never negative, and simpler rounded down.
+  constexpr Folding kQuotient{[](Sizes& s, Dim a, Dim b) {
+                                const bool fixed = a.is_number() && b.is_number();
+                                return fixed ? s.TruncatedQuotient(a, b) : s.Quotient(a, b);
+                              },
                               [](double a, double b) { return a / b; }, By};
   if (Fold(call, kQuotient, integral)) return;
   const Like like = Broadcasted(call, call.dtype(0));

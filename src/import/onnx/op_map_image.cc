@@ -12,10 +12,10 @@
 namespace steelyard::onnx {
 namespace {
 
-// A number times a factor, rounded down.
+// A number times a factor, rounded down: as floats, where 10 times 0.7 is 7.
 Dim Scaled(std::int64_t size, double factor) {
-  const double scaled = std::floor(static_cast<double>(size) * factor);
-  if (!(scaled >= 0 && scaled < 0x1p53)) Call::GiveUp("an absurd factor");
+  const float scaled = std::floor(static_cast<float>(size) * static_cast<float>(factor));
+  if (!(scaled >= 0 && scaled < 0x1p53F)) Call::GiveUp("an absurd factor");
   return Dim(static_cast<std::int64_t>(scaled));
 }
 
@@ -86,6 +86,7 @@ Shape ResizedShape(Call& call, std::size_t scales, std::size_t wanted) {
     return to;
   }
   std::vector<Dim*> scaled;
+  scaled.reserve(axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i) scaled.push_back(&at(i));
   ScaleBy(call, scales, scaled);
   return to;

@@ -2,7 +2,6 @@
 //
 // Elements chosen by indices, and written to places.
 #include <array>
-#include <utility>
 
 #include "import/onnx/op_map.h"
 #include "import/onnx/shapes.h"
@@ -14,17 +13,18 @@ namespace {
 
 // Of a constant list by constant positions.
 bool GatherNumbers(Call& call, const Shape& to) {
-  const auto numbers = call.numbers(0), indices = call.numbers(1);
-  if (!numbers || !indices || call.rank(0) != 1 || IsFloating(call.dtype(0))) return false;
-  const auto count = static_cast<std::int64_t>(numbers->size());
-  std::vector<Dim> out;
+  const auto known = call.known(0);
+  const auto indices = call.numbers(1);
+  if (!known || !indices || call.rank(0) != 1) return false;
+  const auto count = static_cast<std::int64_t>(*known);
+  std::vector<std::size_t> places;
   for (const Dim index : *indices) {
     if (!index.is_number()) return false;
     const std::int64_t at = index.number() < 0 ? index.number() + count : index.number();
     if (at < 0 || at >= count) Call::GiveUp("an index is outside");
-    out.push_back((*numbers)[static_cast<std::size_t>(at)]);
+    places.push_back(static_cast<std::size_t>(at));
   }
-  call.GiveNumbers(std::move(out), {call.dtype(0), to});
+  call.GiveChosen(0, places, {call.dtype(0), to});
   return true;
 }
 

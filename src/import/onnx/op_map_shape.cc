@@ -162,6 +162,7 @@ void GiveReshaped(Call& call, const Shape& shape, const Emit& emit) {
   const Like like{call.dtype(0), shape};
   if (from.numbers) return call.GiveNumbers(*from.numbers, like);
   if (from.reals) return call.GiveReals(*from.reals, like);
+  if (from.ratios) return call.GiveRatios(*from.ratios, like);
   call.Give(emit(call.tensor(0)), like);
 }
 
@@ -254,21 +255,21 @@ void Unsqueeze(Call& call) {
 
 // Of a constant matrix, as lists of pads are turned round.
 bool TransposeNumbers(Call& call, const std::vector<std::int64_t>& order, const Shape& to) {
-  const auto numbers = call.item(0).numbers;
-  if (!numbers || order.size() != 2 || !to[0].is_number() || !to[1].is_number()) return false;
+  const auto known = call.known(0);
+  if (!known || order.size() != 2 || !to[0].is_number() || !to[1].is_number()) return false;
   if (call.axis(order[0], 2) == 0) {
     call.GiveItem(call.item(0));
     return true;
   }
   const auto rows = static_cast<std::size_t>(to[0].number());
   const auto columns = static_cast<std::size_t>(to[1].number());
-  if (numbers->size() != rows * columns) return false;
-  std::vector<Dim> turned;
+  if (*known != rows * columns) return false;
+  std::vector<std::size_t> turned;
   turned.reserve(rows * columns);
   for (std::size_t i = 0; i < rows * columns; ++i) {
-    turned.push_back((*numbers)[i % columns * rows + i / columns]);
+    turned.push_back(i % columns * rows + i / columns);
   }
-  call.GiveNumbers(std::move(turned), {call.dtype(0), to});
+  call.GiveChosen(0, turned, {call.dtype(0), to});
   return true;
 }
 
@@ -292,8 +293,16 @@ void Transpose(Call& call) {
 void Expand(Call& call) {
   const Shape to = shapes::Broadcast(call.sizes(), call.shape(0), call.known_numbers(1));
   const Item& from = call.item(0);
-  const auto constants = from.numbers ? from.numbers->size() : from.reals ? from.reals->size() : 0;
-  if (constants == 1) return Filled(call, to, from);
+  const bool one = call.known(0) == std::size_t{1};
+  const bool few = to.size() == 1 && to[0].is_number() && to[0].number() >= 0 &&
+                   to[0].number() <= static_cast<std::int64_t>(kMostContents);
+  const bool computed = !from.reals || !from.stored;  // floats of the file are mostly data
+  if (one && few && computed) {
+    const std::vector<std::size_t> places(static_cast<std::size_t>(to[0].number()), 0);
+    return call.GiveChosen(0, places, {call.dtype(0), to});
+  }
+  if (call.known(0) && to == call.shape(0)) return call.GiveItem(call.item(0));
+  if (one && !from.ratios) return Filled(call, to, from);
   call.Give(call.Emit("aten::expand", call.tensor(0), ToSizes(to)), {call.dtype(0), to});
 }
 
@@ -348,12 +357,16 @@ void Split(Call& call) {
   const Shape& from = call.shape(0);
   const std::vector<Dim> parts = PartsOf(call, from[static_cast<std::size_t>(axis)]);
   if (parts.size() != call.wanted()) Call::GiveUp("other parts than results");
-  if (const auto numbers = call.item(0).numbers; numbers && from.size() == 1) {
-    auto at = numbers->begin();
+  if (const auto known = call.known(0); known && from.size() == 1) {
+    std::size_t at = 0;
     for (const Dim part : parts) {
-      if (!part.is_number() || part.number() > numbers->end() - at) Call::GiveUp("symbolic parts");
-      call.GiveNumbers({at, at + part.number()}, {call.dtype(0), {part}});
-      at += part.number();
+      const bool fits = part.is_number() && part.number() >= 0 &&
+                        static_cast<std::size_t>(part.number()) <= *known - at;
+      if (!fits) Call::GiveUp("symbolic parts");
+      std::vector<std::size_t> places(static_cast<std::size_t>(part.number()));
+      std::iota(places.begin(), places.end(), at);
+      at += places.size();
+      call.GiveChosen(0, places, {call.dtype(0), {part}});
     }
     return;
   }
@@ -439,24 +452,24 @@ std::vector<Cut> CutsOf(Call& call) {
 
 // Of constants, along the first dimension.
 bool SliceNumbers(Call& call, const std::vector<Cut>& cuts) {
-  const auto numbers = call.item(0).numbers;
-  if (!numbers || call.rank(0) == 0 || cuts.size() != 1 || cuts[0].axis != 0) return false;
+  const auto known = call.known(0);
+  if (!known || call.rank(0) == 0 || cuts.size() != 1 || cuts[0].axis != 0) return false;
   const Dim size = call.shape(0)[0];
   if (!size.is_number() || size.number() <= 0) return false;
   const std::int64_t count = size.number();
-  const auto row = static_cast<std::int64_t>(numbers->size()) / count;
+  const auto row = static_cast<std::int64_t>(*known) / count;
   const bool back = cuts[0].step < 0;
   const Cut cut = back ? Reversed(call.sizes(), cuts[0], size) : cuts[0];
   const Dim start = Placed(call.sizes(), cut.start, size);
   const Dim length = LengthOf(call.sizes(), cut, size);
   if (!start.is_number() || !length.is_number()) return false;
-  std::vector<Dim> out;
+  std::vector<std::size_t> places;
   for (std::int64_t i = 0; i < length.number(); ++i) {
     const std::int64_t at = start.number() + i * cut.step;
-    const auto begin = numbers->begin() + (back ? count - 1 - at : at) * row;
-    out.insert(out.end(), begin, begin + row);
+    const std::int64_t first = (back ? count - 1 - at : at) * row;
+    for (std::int64_t k = 0; k < row; ++k) places.push_back(static_cast<std::size_t>(first + k));
   }
-  call.GiveNumbers(std::move(out), {call.dtype(0), shapes::With(call.shape(0), 0, length)});
+  call.GiveChosen(0, places, {call.dtype(0), shapes::With(call.shape(0), 0, length)});
   return true;
 }
 

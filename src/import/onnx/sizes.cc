@@ -126,6 +126,23 @@ Dim Sizes::CeilQuotient(Dim a, Dim b) {
   return Apply(ExprOp::kCeilDiv, a, b);
 }
 
+bool Sizes::IsNeverNegative(Dim dim) const {
+  return std::ranges::all_of(FormOf(dim), [&](const auto& term) {
+    return term.second >= 0 && std::ranges::none_of(term.first, [&](std::uint32_t atom) {
+             return of_either_sign_.contains(atom);
+           });
+  });
+}
+
+Dim Sizes::TruncatedQuotient(Dim a, Dim b) {
+  if (a.is_unknown() || b.is_unknown()) return Dim::Unknown();
+  const Dim down = Quotient(a, b);
+  if (IsNeverNegative(a) && IsNeverNegative(b)) return down;
+  const Dim up = CeilQuotient(a, b);
+  if (down == up) return down;
+  return Apply(ExprOp::kSelect, Apply(ExprOp::kLt, Product(a, b), Dim(0)), up, down);
+}
+
 Dim Sizes::Minimum(Dim a, Dim b) { return a == b ? a : Apply(ExprOp::kMin, a, b); }
 Dim Sizes::Maximum(Dim a, Dim b) { return a == b ? a : Apply(ExprOp::kMax, a, b); }
 
@@ -133,7 +150,13 @@ Dim Sizes::Apply(ExprOp op, Dim a, Dim b, Dim c) {
   if (a.is_unknown() || b.is_unknown() || c.is_unknown()) return Dim::Unknown();
   const auto [known, added] =
       applied_.try_emplace(std::tuple(op, a.raw(), b.raw(), c.raw()), Dim(0));
-  if (added) known->second = builder_.Compute(op, a, b, c);
+  if (added) {
+    known->second = builder_.Compute(op, a, b, c);
+    const bool may_be_negative = !IsNeverNegative(a) || !IsNeverNegative(b) || !IsNeverNegative(c);
+    if (may_be_negative && known->second.is_expression()) {
+      of_either_sign_.insert(known->second.expression());
+    }
+  }
   return known->second;
 }
 

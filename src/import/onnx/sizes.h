@@ -11,6 +11,7 @@
 #include <span>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "steelyard/builder.h"
@@ -28,6 +29,8 @@ class Sizes {
   // Rounded down; without a rest where the form shows it.
   Dim Quotient(Dim a, Dim b);
   Dim CeilQuotient(Dim a, Dim b);
+  // Rounded towards zero, as a cast to an integer does.
+  Dim TruncatedQuotient(Dim a, Dim b);
   Dim Minimum(Dim a, Dim b);
   Dim Maximum(Dim a, Dim b);
   // Any other operation.
@@ -43,10 +46,13 @@ class Sizes {
   std::optional<Dim> DimOf(const Polynomial& form);
   static bool Add(Polynomial& to, const Monomial& monomial, std::int64_t coefficient);
   std::optional<Dim> ExactQuotient(Dim a, Dim b);
+  // Whether no values of the symbols, which are sizes, make it negative.
+  bool IsNeverNegative(Dim dim) const;
 
   Builder& builder_;
   std::unordered_map<std::uint32_t, Polynomial> forms_;  // by expression; others are atoms
   std::map<Polynomial, Dim> dims_;
+  std::unordered_set<std::uint32_t> of_either_sign_;  // atoms
   std::map<std::tuple<ExprOp, std::int64_t, std::int64_t, std::int64_t>, Dim> applied_;
 };
 

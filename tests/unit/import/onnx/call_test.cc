@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "import/onnx/op_map.h"
 #include "models.h"
 
@@ -53,6 +55,60 @@ TEST_F(CallTest, TakesWholeFloatsForIntegers) {
   EXPECT_EQ(call.known_integers(0), (std::vector<std::int64_t>{1, 2}));
   EXPECT_FALSE(call.numbers(1));
   EXPECT_TRUE(call.number(1));
+}
+
+TEST(Ratios, AreTheSimplestOfAFloat) {
+  const auto is = [](double real, std::int64_t above, std::int64_t below) {
+    const std::optional<Ratio> ratio = RatioOf(real);
+    return ratio && ratio->above == Dim(above) && ratio->below == Dim(below);
+  };
+  EXPECT_TRUE(is(0.7F, 7, 10));
+  EXPECT_TRUE(is(0.7, 7, 10));
+  EXPECT_TRUE(is(1 / 3.0F, 1, 3));
+  EXPECT_TRUE(is(-1.5, -3, 2));
+  EXPECT_TRUE(is(0, 0, 1));
+  EXPECT_TRUE(is(1024, 1024, 1));
+  EXPECT_FALSE(RatioOf(1e30));
+  EXPECT_FALSE(RatioOf(1e-30));
+  EXPECT_FALSE(RatioOf(std::numeric_limits<double>::infinity()));
+  EXPECT_FALSE(RatioOf(std::numeric_limits<double>::quiet_NaN()));
+}
+
+TEST_F(CallTest, OfRatiosWithoutSymbolsGivesFloats) {
+  Call call = Of({});
+  const Dim seq = workshop_.Symbol("seq");
+  call.GiveRatios({{Dim(6), Dim(2)}, {seq, Dim(1)}}, {DType::kFloat32, {Dim(2)}});
+  call.GiveRatios({{Dim(1), Dim(2)}, {Dim(3), Dim(1)}}, {DType::kFloat32, {Dim(2)}});
+  call.GiveRatios({{Dim(1), Dim(2)}, {seq, Dim(3)}}, {DType::kFloat32, {Dim(2)}});
+  EXPECT_EQ(call.results()[0]->numbers, (std::vector{Dim(3), seq}));
+  EXPECT_EQ(call.results()[1]->reals, (std::vector{0.5, 3.0}));
+  EXPECT_TRUE(call.results()[2]->ratios);
+}
+
+TEST_F(CallTest, ComputesAsFloatsDo) {
+  Call call = Of({});
+  const double factor = 0.7F;
+  call.GiveReals({10 * factor}, {DType::kFloat32, {Dim(1)}});
+  call.GiveReals({10 * factor}, {DType::kFloat64, {Dim(1)}});
+  EXPECT_EQ(call.results()[0]->reals, std::vector{7.0});
+  EXPECT_NE(call.results()[1]->reals, std::vector{7.0});
+}
+
+TEST_F(CallTest, ChoosesElementsOfAnyKind) {
+  const Dim seq = workshop_.Symbol("seq");
+  const Like like{DType::kFloat32, {Dim(2)}};
+  Item& numbers = Add({.dtype = DType::kFloat32, .numbers = std::vector{Dim(1), seq}});
+  Item& reals = Add({.dtype = DType::kFloat32, .reals = std::vector{0.5, 0.25}});
+  Item& ratios = Add({.dtype = DType::kFloat32, .ratios = std::vector<Ratio>{{seq, Dim(2)}}});
+  Call call = Of({&numbers, &reals, &ratios, &Add({.name = "x"})});
+  call.GiveChosen(0, {1, 0}, like);
+  call.GiveChosen(1, {1, 1}, like);
+  call.GiveChosen(2, {0, 0}, like);
+  EXPECT_EQ(call.results()[0]->numbers, (std::vector{seq, Dim(1)}));
+  EXPECT_EQ(call.results()[1]->reals, (std::vector{0.25, 0.25}));
+  EXPECT_EQ(call.results()[2]->ratios->size(), 2U);
+  EXPECT_EQ(call.known(2), 1U);
+  EXPECT_FALSE(call.known(3));
 }
 
 }  // namespace

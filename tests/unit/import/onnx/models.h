@@ -23,7 +23,8 @@ inline constexpr int kFloat = 1, kInt8 = 3, kInt64 = 7, kBool = 9, kText = 8;
 
 struct Attribute {
   std::string name;
-  std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>> value;
+  std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>
+      value;
   std::string reference = {};
 
   std::string bytes() const {
@@ -39,11 +40,17 @@ struct Attribute {
     if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
       for (const std::int64_t integer : *list) writer.add_int64(8, integer);
     }
+    if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
+      for (const double real : *reals) writer.add_float(7, static_cast<float>(real));
+    }
     return out;
   }
 };
 inline Attribute Int(std::string name, std::int64_t value) { return {std::move(name), value}; }
 inline Attribute Ints(std::string name, std::vector<std::int64_t> value) {
+  return {std::move(name), std::move(value)};
+}
+inline Attribute Reals(std::string name, std::vector<double> value) {
   return {std::move(name), std::move(value)};
 }
 inline Attribute Real(std::string name, double value) { return {std::move(name), value}; }

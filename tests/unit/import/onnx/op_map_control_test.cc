@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "import/onnx/op_map.h"
 #include "models.h"
 
@@ -82,31 +84,67 @@ TEST(Control, OfBranchesThatGiveOtherDTypesOrRanksTheLargerIsWeighed) {
   EXPECT_EQ(CallsOf(Chosen("Shape", "Relu")), "aten::relu");
 }
 
-// A body that maps what it carries.
-std::string Mapped(const char* op) {
-  std::string graph;
-  protozero::pbf_writer writer(graph);
-  writer.add_message(1, NodeText{.op = op, .inputs = {"state"}, .outputs = {"more"}}.bytes());
-  writer.add_message(1, NodeText{.op = "Identity", .inputs = {"go"}, .outputs = {"again"}}.bytes());
+// A loop over a size, on what `begins` says of whether it goes on, and `again` after each step.
+ModelText LoopedOverASize(const char* begins, const NodeText& again) {
+  std::string body;
+  protozero::pbf_writer writer(body);
+  writer.add_message(1, NodeText{.op = "Relu", .inputs = {"state"}, .outputs = {"more"}}.bytes());
+  writer.add_message(1, again.bytes());
   for (const char* input : {"step", "go", "state"}) writer.add_message(11, ValueBytes(input, {}));
   for (const char* output : {"again", "more"}) writer.add_message(12, Untyped(output));
-  return graph;
+  ModelText model;
+  model.Input("x", {2, 3}).Input("steps", {"times"}).Integer("first", 0).Integer("two", 2);
+  model.Input("flag", {}, kBool);
+  model.Node({.op = "Shape", .inputs = {"steps"}, .outputs = {"sizes"}});
+  model.Node({.op = "Gather", .inputs = {"sizes", "first"}, .outputs = {"times"}});
+  model.Node(
+      {.op = "Cast", .inputs = {"first"}, .outputs = {"never"}, .attributes = {Int("to", kBool)}});
+  model.Node({.op = "Less", .inputs = {"two", "times"}, .outputs = {"if_many"}});
+  model.Node({.op = "Loop",
+              .inputs = {"times", begins, "x"},
+              .outputs = {"y"},
+              .graphs = {GraphAttribute("body", body)}});
+  return model.Output("y");
+}
+
+const NodeText kAsBefore{.op = "Identity", .inputs = {"go"}, .outputs = {"again"}};
+
+std::size_t StepsOf(const ModelText& model) {
+  const Result<Program> program = ImportText(model.bytes());
+  return program ? program->main().nodes.size() : 0;
+}
+
+bool NotesThatDataEnd(const ModelText& model) {
+  const Result<Program> program = ImportText(model.bytes());
+  return program && std::ranges::any_of(program->notes, [&](StringId note) {
+           return program->text(note).find("ends depends on data") != std::string_view::npos;
+         });
 }
 
 TEST(Control, ALoopOverASymbolicNumberOfStepsIsABranchForEach) {
-  ModelText model;
-  model.Input("x", {2, 3}).Input("steps", {"times"}).Integer("first", 0);
-  model.Node({.op = "Shape", .inputs = {"steps"}, .outputs = {"sizes"}});
-  model.Node({.op = "Gather", .inputs = {"sizes", "first"}, .outputs = {"times"}});
-  model.Node({.op = "Loop",
-              .inputs = {"times", "", "x"},
-              .outputs = {"y"},
-              .graphs = {GraphAttribute("body", Mapped("Relu"))}});
-  const Result<Program> program = ImportText(model.Output("y").bytes());
+  const ModelText model = LoopedOverASize("", kAsBefore);
+  const Result<Program> program = ImportText(model.bytes());
   ASSERT_TRUE(program) << Describe(program.error());
-  EXPECT_EQ(program->main().nodes.size(), 64U);
+  EXPECT_EQ(program->main().nodes.size(), 64U + 1) << "and one for those after them";
   EXPECT_EQ(program->op_name(program->main().nodes[0].op), "steelyard::if");
   EXPECT_EQ(ResultOf(model), "2,3");
+  EXPECT_FALSE(NotesThatDataEnd(model));
+}
+
+TEST(Control, ASymbolicNumberOfStepsEndsWithItsCondition) {
+  EXPECT_EQ(
+      StepsOf(LoopedOverASize("", {.op = "Less", .inputs = {"step", "two"}, .outputs = {"again"}})),
+      3U);
+  EXPECT_EQ(CallsOf(LoopedOverASize("never", kAsBefore)), "");
+  const ModelText of_sizes = LoopedOverASize("if_many", kAsBefore);
+  EXPECT_EQ(StepsOf(of_sizes), 65U);
+  EXPECT_FALSE(NotesThatDataEnd(of_sizes));
+}
+
+TEST(Control, ASymbolicNumberOfStepsThatDataEndIsSaidToBe) {
+  EXPECT_TRUE(NotesThatDataEnd(LoopedOverASize("flag", kAsBefore)));
+  EXPECT_TRUE(NotesThatDataEnd(
+      LoopedOverASize("", {.op = "Identity", .inputs = {"flag"}, .outputs = {"again"}})));
 }
 
 TEST(Control, OfALoopThatDataEndOneStepIsWeighed) {

@@ -35,6 +35,15 @@ TEST(Elementwise, IntegersAreDividedTowardsZero) {
   EXPECT_EQ(CallsOf(OneNode("Div", {{2}, {2}})), "aten::div.Tensor");
 }
 
+TEST(Elementwise, KnownIntegersAreDividedTowardsZeroToo) {
+  ModelText model;
+  model.Integers("a", {-7}).Integers("b", {2}).Integers("c", {5});
+  model.Node({.op = "Div", .inputs = {"a", "b"}, .outputs = {"quotient"}});
+  model.Node({.op = "Add", .inputs = {"quotient", "c"}, .outputs = {"to"}});
+  model.Node({.op = "ConstantOfShape", .inputs = {"to"}, .outputs = {"y"}}).Output("y");
+  EXPECT_EQ(ResultOf(model), "2");  // -3 + 5
+}
+
 TEST(Elementwise, CastsToTheSameAreNone) {
   EXPECT_EQ(CallsOf(OneNode("Cast", {{2}}, {Int("to", kFloat)})), "");
   EXPECT_EQ(CallsOf(OneNode("Cast", {{2}}, {Int("to", kInt64)})), "aten::to.dtype");

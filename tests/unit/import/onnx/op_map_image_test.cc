@@ -53,12 +53,16 @@ TEST(Images, AreResizedByFactorsThatAreComputed) {
   EXPECT_EQ(CallsOf(Scaled(3, 2)), "aten::upsample_nearest2d.vec");
 }
 
-// As tf2onnx writes it: the sizes that are wanted, by those that there are.
-TEST(Images, AFactorMadeOfSizesGivesTheWantedOnes) {
+// As tf2onnx writes it: the sizes that are wanted, by those that there are. `arranged` makes
+// "factors", a list of two, of their quotient, "divided".
+ModelText Fitted(const std::vector<NodeText>& arranged) {
   constexpr int kAsFloat = 1;
   ModelText model;
   model.Input("x", {1, 3, "height", "width"}).Integers("wanted", {16, 12});
   model.Integers("from", {2}).Integers("to", {4}).Integers("ones", {1, 1});
+  model.Integers("first", {0}).Integers("second", {1}).Integers("third", {2});
+  model.Integers("both", {0, 1}).Integers("row", {1, 2}).Integers("column", {2, 1});
+  model.Integers("list", {2}).Integer("at0", 0).Integer("at1", 1);
   model.Node({.op = "Shape", .inputs = {"x"}, .outputs = {"sizes"}});
   model.Node({.op = "Slice", .inputs = {"sizes", "from", "to"}, .outputs = {"image"}});
   for (const char* name : {"wanted", "image", "ones"}) {
@@ -67,13 +71,68 @@ TEST(Images, AFactorMadeOfSizesGivesTheWantedOnes) {
                 .outputs = {std::string("f_") + name},
                 .attributes = {Int("to", kAsFloat)}});
   }
-  model.Node({.op = "Div", .inputs = {"f_wanted", "f_image"}, .outputs = {"factors"}});
+  model.Node({.op = "Div", .inputs = {"f_wanted", "f_image"}, .outputs = {"divided"}});
+  for (const NodeText& node : arranged) model.Node(node);
   model.Node({.op = "Concat",
-              .inputs = {"f_ones", "factors"},
+              .inputs = {"f_ones", arranged.empty() ? "divided" : "factors"},
               .outputs = {"scales"},
               .attributes = {Int("axis", 0)}});
   model.Node({.op = "Resize", .inputs = {"x", "", "scales"}, .outputs = {"y"}});
-  EXPECT_EQ(ResultOf(model.Output("y")), "1,3,16,12");
+  return model.Output("y");
+}
+
+TEST(Images, AFactorMadeOfSizesGivesTheWantedOnes) { EXPECT_EQ(ResultOf(Fitted({})), "1,3,16,12"); }
+
+TEST(Images, FactorsMadeOfSizesAreRearranged) {
+  const Attribute first = Int("axis", 0);
+  const NodeText joined{.op = "Concat",
+                        .inputs = {"height1", "width1"},
+                        .outputs = {"factors"},
+                        .attributes = {first}};
+  const auto gathered = [&](const char* at, const char* out) {
+    return NodeText{
+        .op = "Gather", .inputs = {"divided", at}, .outputs = {out}, .attributes = {first}};
+  };
+  const auto raised = [](const char* from, const char* out) {
+    return NodeText{.op = "Unsqueeze", .inputs = {from, "first"}, .outputs = {out}};
+  };
+  EXPECT_EQ(ResultOf(Fitted({gathered("at0", "h"), gathered("at1", "w"), raised("h", "height1"),
+                             raised("w", "width1"), joined})),
+            "1,3,16,12");
+  EXPECT_EQ(ResultOf(Fitted(
+                {{.op = "Slice", .inputs = {"divided", "first", "second"}, .outputs = {"height1"}},
+                 {.op = "Slice", .inputs = {"divided", "second", "third"}, .outputs = {"width1"}},
+                 joined})),
+            "1,3,16,12");
+  EXPECT_EQ(
+      ResultOf(Fitted(
+          {{.op = "Split", .inputs = {"divided"}, .outputs = {"height1", "width1"}}, joined})),
+      "1,3,16,12");
+  EXPECT_EQ(ResultOf(Fitted(
+                {{.op = "Reshape", .inputs = {"divided", "row"}, .outputs = {"as_row"}},
+                 {.op = "Transpose", .inputs = {"as_row"}, .outputs = {"as_column"}},
+                 {.op = "Reshape", .inputs = {"as_column", "list"}, .outputs = {"factors"}}})),
+            "1,3,16,12");
+}
+
+TEST(Images, OneFactorMadeOfSizesIsRepeated) {
+  const NodeText first{
+      .op = "Slice", .inputs = {"divided", "first", "second"}, .outputs = {"height1"}};
+  const NodeText all{.op = "Expand", .inputs = {"height1", "list"}, .outputs = {"factors"}};
+  EXPECT_EQ(ResultOf(Fitted({first, all})), "1,3,16,?");
+  const NodeText same{.op = "Expand", .inputs = {"divided", "list"}, .outputs = {"factors"}};
+  EXPECT_EQ(ResultOf(Fitted({same})), "1,3,16,12");
+}
+
+// A float of 32 bits times 10 is 7; the number that it is nearest to is less.
+TEST(Images, AreScaledAsFloatsAre) {
+  ModelText model;
+  model.Input("x", {1, 1, 10, 10});
+  model.Node({.op = "Constant",
+              .outputs = {"scales"},
+              .attributes = {Reals("value_floats", {1, 1, 0.7, 0.7})}});
+  model.Node({.op = "Resize", .inputs = {"x", "", "scales"}, .outputs = {"y"}});
+  EXPECT_EQ(ResultOf(model.Output("y")), "1,1,7,7");
 }
 
 TEST(Images, KeepTheirProportions) {

@@ -57,6 +57,22 @@ TEST(Shapes, TakesAxesByAttributeToo) {
   EXPECT_EQ(ResultOf(OneNode("Pad", {{2, 3}}, {Ints("pads", {0, 1, 0, 2})}, 10)), "2,6");
 }
 
+// Floats of the file are joined when it is read: nothing is left to compute.
+TEST(Shapes, JoinedConstantsAreOneConstant) {
+  ModelText model;
+  model.Input("x", {8});
+  for (const auto& [name, real] : {std::pair("a", 0.5), std::pair("b", 0.25)}) {
+    model.Node({.op = "Constant",
+                .outputs = {name},
+                .attributes = {Reals("value_floats", std::vector<double>(4, real))}});
+  }
+  model.Node(
+      {.op = "Concat", .inputs = {"a", "b"}, .outputs = {"both"}, .attributes = {Int("axis", 0)}});
+  model.Node({.op = "Mul", .inputs = {"x", "both"}, .outputs = {"scaled"}});
+  model.Node({.op = "Add", .inputs = {"scaled", "both"}, .outputs = {"y"}}).Output("y");
+  EXPECT_EQ(CallsOf(model), "aten::mul.Tensor aten::add.Tensor");
+}
+
 TEST(Shapes, RefusesToGuess) {
   // The target is an input: only the data tell it.
   const ModelText model = ModelText()

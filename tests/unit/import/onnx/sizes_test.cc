@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <optional>
+
 namespace steelyard::onnx {
 namespace {
 
@@ -35,6 +38,28 @@ TEST_F(SizesTest, WhatIsNoPolynomialIsOneAtom) {
   EXPECT_TRUE(half.is_expression());
   EXPECT_EQ(half, sizes_.Quotient(seq_, Dim(2)));
   EXPECT_EQ(sizes_.Difference(sizes_.Sum(half, Dim(1)), half), Dim(1));
+}
+
+TEST_F(SizesTest, ACastCutsTowardsZero) {
+  EXPECT_EQ(sizes_.TruncatedQuotient(Dim(-7), Dim(2)), Dim(-3));
+  EXPECT_EQ(sizes_.TruncatedQuotient(Dim(7), Dim(2)), Dim(3));
+  // What is made of sizes, and is no difference of them, is never negative.
+  EXPECT_EQ(sizes_.TruncatedQuotient(seq_, Dim(2)), sizes_.Quotient(seq_, Dim(2)));
+  const Dim half = sizes_.Quotient(seq_, Dim(2));
+  EXPECT_EQ(sizes_.TruncatedQuotient(half, Dim(3)), sizes_.Quotient(half, Dim(3)));
+  const Dim less = sizes_.Difference(seq_, Dim(10));
+  const Dim quarter = sizes_.TruncatedQuotient(less, Dim(4));
+  const Dim of_quotient = sizes_.TruncatedQuotient(sizes_.Quotient(less, Dim(4)), Dim(2));
+  const Result<Program> program = std::move(builder_).Build();
+  ASSERT_TRUE(program);
+  const auto at = [&](Dim dim, std::int64_t seq) {
+    return program->expressions.Evaluate(
+        std::array{std::optional<std::int64_t>(1), std::optional(seq)})[dim.expression()];
+  };
+  EXPECT_EQ(at(quarter, 7), 0);       // -3 / 4
+  EXPECT_EQ(at(quarter, 1), -2);      // -9 / 4
+  EXPECT_EQ(at(quarter, 19), 2);      // 9 / 4
+  EXPECT_EQ(at(of_quotient, 1), -1);  // -3 / 2
 }
 
 TEST_F(SizesTest, SurvivesOverflow) {
