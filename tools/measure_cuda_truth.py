@@ -33,6 +33,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import measure_truth as M
@@ -289,7 +290,7 @@ def measure(name, folder):
     structure = os.path.join(folder, name + ".pt2")
     if not os.path.exists(structure):
         with torch.device("meta"):
-            M.save_without_paths(M.export(make, inputs)[1], structure)
+            M.save_structure(M.export(make, inputs)[1], Path(structure))
     torch.backends.cuda.enable_cudnn_sdp(False)
     original = make().train()
     recurrent = any(isinstance(m, torch.nn.RNNBase) for m in original.modules())

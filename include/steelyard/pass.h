@@ -143,6 +143,7 @@ struct PassOptions {
   bool as_module = false;       // as the module runs, not as it was traced (weigh.h)
   bool hold_variables = false;  // tensors live as long as its variables hold them (weigh.h)
   TrainOptions train = {};
+  bool takes_apart = false;  // optimizers step each tensor by itself, as a compiler runs them
   AmpOptions amp = {};
   Target target = {};
   bool verify = false;  // check the program's rules after every pass; weighings of debug builds do

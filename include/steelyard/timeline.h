@@ -134,7 +134,8 @@ struct AllocatorTrial {
 // What a search for the largest size of the inputs whose run fits in a given memory has found.
 struct Fit {
   std::int64_t limit = 0;      // bytes, as asked for
-  std::string_view dimension;  // "batch" or "seq"
+  std::string dimension;       // "batch", "seq" or else the name of a size in the file: "s77"
+  std::string place;           // where inputs have that other size: "dimension 2 of x"
   std::int64_t size = 0;       // the largest that fits
   std::int64_t next_size = 0;  // the next, which does not; 0 where there is none
   std::int64_t next_peak = 0;  // its peak in bytes

@@ -41,6 +41,7 @@ void BindTimeline(nb::module_& module) {
   nb::class_<Fit>(module, "Fit", "What a search for the largest size that fits has found.")
       .def_ro("limit", &Fit::limit)
       .def_ro("dimension", &Fit::dimension)
+      .def_ro("place", &Fit::place)
       .def_ro("size", &Fit::size)
       .def_ro("next_size", &Fit::next_size)
       .def_ro("next_peak", &Fit::next_peak)

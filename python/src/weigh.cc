@@ -28,43 +28,9 @@ namespace nb = nanobind;
 namespace steelyard::python {
 namespace {
 
-void BindOptionsOfWeighing(nb::module_& module) {
-  nb::class_<GenerateOptions>(module, "GenerateOptions",
-                              "Text that a model writes after a prompt, token by token.")
-      .def(nb::init<>())
-      .def_rw("prompt", &GenerateOptions::prompt)
-      .def_rw("tokens", &GenerateOptions::tokens)
-      .def_rw("beams", &GenerateOptions::beams)
-      .def_rw("store", &GenerateOptions::store)
-      .def_rw("numbers", &GenerateOptions::numbers)
-      .def_rw("block", &GenerateOptions::block)
-      .def_rw("shared_prefix", &GenerateOptions::shared_prefix)
-      .def_rw("bandwidth", &GenerateOptions::bandwidth)
-      .def_rw("operations", &GenerateOptions::operations);
-  nb::class_<WeighOptions>(module, "WeighOptions", "What is weighed, and how it is counted.")
-      .def(nb::init<>())
-      .def_rw("path", &WeighOptions::path)
-      .def_rw("importer", &WeighOptions::from)
-      .def_rw("dtype", &WeighOptions::dtype, nb::arg().none())
-      .def_rw("attention", &WeighOptions::attention)
-      .def_rw("use_cache", &WeighOptions::use_cache)
-      .def_rw("generate", &WeighOptions::generate, nb::arg().none())
-      .def_rw("bind", &WeighOptions::bind)
-      .def_rw("mode", &WeighOptions::mode)
-      .def_rw("train", &WeighOptions::train)
-      .def_rw("amp", &WeighOptions::amp)
-      .def_rw("runtime", &WeighOptions::runtime)
-      .def_rw("schedule", &WeighOptions::schedule)
-      .def_rw("budget", &WeighOptions::budget, nb::arg().none())
-      .def_rw("progress", &WeighOptions::progress)
-      .def_rw("count", &WeighOptions::count)
-      .def_rw("at", &WeighOptions::at)
-      .def_rw("strict", &WeighOptions::strict)
-      .def_rw("fit", &WeighOptions::fit, nb::arg().none())
-      .def_rw("devices", &WeighOptions::devices)
-      .def_rw("alloc_conf", &WeighOptions::alloc_conf)
-      .def_rw("as_module", &WeighOptions::as_module)
-      .def_rw("hold_variables", &WeighOptions::hold_variables)
+// Which device it is for, and how that is set.
+void BindDevice(nb::class_<WeighOptions>& weigh) {
+  weigh
       .def_prop_rw(
           "device", [](const WeighOptions& options) { return options.target.name; },
           [](WeighOptions& options, std::string_view name) {
@@ -93,8 +59,48 @@ void BindOptionsOfWeighing(nb::module_& module) {
             if (!minor) throw nb::value_error("of this release nothing is known");
             options.target.torch_minor = *minor;
           },
-          "One of `torch_releases`: whose code of CUDA runs.")
+          "One of `torch_releases`: whose code of CUDA runs.");
+}
+
+void BindOptionsOfWeighing(nb::module_& module) {
+  nb::class_<GenerateOptions>(module, "GenerateOptions",
+                              "Text that a model writes after a prompt, token by token.")
+      .def(nb::init<>())
+      .def_rw("prompt", &GenerateOptions::prompt)
+      .def_rw("tokens", &GenerateOptions::tokens)
+      .def_rw("beams", &GenerateOptions::beams)
+      .def_rw("store", &GenerateOptions::store)
+      .def_rw("numbers", &GenerateOptions::numbers)
+      .def_rw("block", &GenerateOptions::block)
+      .def_rw("shared_prefix", &GenerateOptions::shared_prefix)
+      .def_rw("bandwidth", &GenerateOptions::bandwidth)
+      .def_rw("operations", &GenerateOptions::operations);
+  nb::class_<WeighOptions> weigh(module, "WeighOptions", "What is weighed, and how it is counted.");
+  weigh.def(nb::init<>())
+      .def_rw("path", &WeighOptions::path)
+      .def_rw("importer", &WeighOptions::from)
+      .def_rw("dtype", &WeighOptions::dtype, nb::arg().none())
+      .def_rw("attention", &WeighOptions::attention)
+      .def_rw("use_cache", &WeighOptions::use_cache)
+      .def_rw("generate", &WeighOptions::generate, nb::arg().none())
+      .def_rw("bind", &WeighOptions::bind)
+      .def_rw("mode", &WeighOptions::mode)
+      .def_rw("train", &WeighOptions::train)
+      .def_rw("amp", &WeighOptions::amp)
+      .def_rw("runtime", &WeighOptions::runtime)
+      .def_rw("schedule", &WeighOptions::schedule)
+      .def_rw("budget", &WeighOptions::budget, nb::arg().none())
+      .def_rw("progress", &WeighOptions::progress)
+      .def_rw("count", &WeighOptions::count)
+      .def_rw("at", &WeighOptions::at)
+      .def_rw("strict", &WeighOptions::strict)
+      .def_rw("fit", &WeighOptions::fit, nb::arg().none())
+      .def_rw("devices", &WeighOptions::devices)
+      .def_rw("alloc_conf", &WeighOptions::alloc_conf)
+      .def_rw("as_module", &WeighOptions::as_module)
+      .def_rw("hold_variables", &WeighOptions::hold_variables)
       .def_rw("advise", &WeighOptions::advise);
+  BindDevice(weigh);
   nb::class_<ReportOptions>(module, "ReportOptions", "What of a weighing a report shows.")
       .def(nb::init<>())
       .def_rw("depth", &ReportOptions::depth)

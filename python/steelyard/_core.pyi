@@ -751,6 +751,9 @@ class Fit:
     def dimension(self) -> str: ...
 
     @property
+    def place(self) -> str: ...
+
+    @property
     def size(self) -> int: ...
 
     @property
@@ -986,6 +989,12 @@ class WeighOptions:
     def hold_variables(self, arg: bool, /) -> None: ...
 
     @property
+    def advise(self) -> bool: ...
+
+    @advise.setter
+    def advise(self, arg: bool, /) -> None: ...
+
+    @property
     def device(self) -> str:
         """One of `target_names`; sets what is said of a device anew."""
 
@@ -1014,12 +1023,6 @@ class WeighOptions:
 
     @torch_release.setter
     def torch_release(self, arg: str, /) -> None: ...
-
-    @property
-    def advise(self) -> bool: ...
-
-    @advise.setter
-    def advise(self, arg: bool, /) -> None: ...
 
 class ReportOptions:
     """What of a weighing a report shows."""

@@ -101,7 +101,7 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         result = func(*args, **kwargs)
         if known is not None:
             self._learn(func, known, result)
-        if func is torch._native_multi_head_attention and not args[NEEDS_WEIGHTS]:
+        if func is torch._native_multi_head_attention and not _needs_weights(args, kwargs):
             return result[0], None  # what it gives for tensors that have no memory is empty
         return result
 
@@ -159,6 +159,12 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         held = [value for value in values if isinstance(value, torch.Tensor)]
         for tensor, value in zip(traced, held, strict=False):
             self._known[tensor] = value
+
+
+def _needs_weights(args: Any, kwargs: Any) -> bool:
+    """Whether a call of torch._native_multi_head_attention asks for them; it does unless told."""
+    given = args[NEEDS_WEIGHTS] if len(args) > NEEDS_WEIGHTS else kwargs.get("need_weights", True)
+    return bool(given)
 
 
 def _copied(tensor: torch.Tensor) -> torch.Tensor | None:

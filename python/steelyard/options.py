@@ -241,6 +241,7 @@ NAMED: dict[str, Callable[[], list[str]]] = {
     "cache_dtype": _core.cache_numbers,
     "torch_release": _core.torch_releases,
 }
+LARGEST = 2**31 - 1  # number of an option that the library keeps in 32 bits
 CUDA_DEVICE = "h100"  # that "cuda" stands for
 LOW = {"bf16": _core.DType.BFLOAT16, "fp16": _core.DType.FLOAT16}
 
@@ -530,6 +531,9 @@ def _patterns(patterns: Iterable[str] | str, name: str) -> list[str]:
 
 
 def _within(value: int, least: int, most: int | None, name: str) -> int:
+    value = index(value)
+    if most is None and value > LARGEST:
+        raise UsageError(f"{value} is too large a number", name)
     if value < least or (most is not None and value > most):
         limits = f"at least {least}" if most is None else f"{least} to {most}"
         raise UsageError(f"{value} is out of range: it is {limits}", name)

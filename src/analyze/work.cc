@@ -170,7 +170,8 @@ void CountKernels(const Program& kernels, const Target& target, ByOperator& line
     const OpDef* def = defs[nodes[i].op];
     const KernelId kernel = nodes[i].kernel;
     if (kernel < alike.size() && alike[kernel] != kNoId) {
-      report.by_node.at(i) = report.by_node[alike[kernel]];
+      const NodeWork work = report.by_node[alike[kernel]];
+      report.by_node.at(i) = work;
       continue;
     }
     if (nodes[i].refusal != kNoString) {

@@ -89,7 +89,9 @@ std::string CliPage() {
   out +=
       "\nAn option is given by `--optim-args NAME=X`; `--momentum`, `--nesterov`, "
       "`--weight-decay`, "
-      "`--foreach` and `--fused` are shorter for the usual ones. A pattern is the name of a "
+      "`--foreach` and `--fused` are shorter for the usual ones, and "
+      "`betas=(0.9,0.95)` sets beta1 and beta2. What is no more than a number of the step, such as "
+      "`lr`, changes nothing of what it costs. A pattern is the name of a "
       "parameter or of a module around it, in which `*` stands for any letters and `?` for one.\n";
   out += LossTable();
   out +=

@@ -29,12 +29,22 @@ namespace {
 constexpr std::string_view kTrain = "--train";
 constexpr std::string_view kOn = "True";
 
+// Where an option ends: a comma within brackets is of its value.
+std::size_t EndOfOption(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += (text[i] == '(' || text[i] == '[') - (text[i] == ')' || text[i] == ']');
+    if (text[i] == ',' && depth <= 0) return i;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 Result<std::vector<OptimizerOption>> ReadOptimizerOptions(std::string_view text) {
   std::vector<OptimizerOption> options;
   while (true) {
-    const std::size_t comma = text.find(',');
+    const std::size_t comma = EndOfOption(text);
     const std::string_view part = text.substr(0, comma);
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == part.size()) {
@@ -116,7 +126,9 @@ void TrainFlags::AddOptimizer(std::vector<Flag>* flags) {
         .arg = "N",
         .help = "the loss is this output of the model, from 0 on; without it the one that is "
                 "called \"loss\", or the first that is one number",
-        .field = &loss_output_},
+        .field = &loss_output_,
+        .least = 0,
+        .most = std::numeric_limits<int>::max()},
        {.name = "--first-step",
         .help = "the first step, which makes the optimizer's state",
         .field = &first_step_},

@@ -157,8 +157,9 @@ void WeighCommand::AddSizeFlags(std::vector<Flag>* flags) {
                   .field = &seq_},
                  {.name = "--fit",
                   .arg = "80GB",
-                  .help = "the largest batch, or --seq where the batch is given, whose peak is "
-                          "not above this (80GiB counts by 1024), or that fits the --device with "
+                  .help = "the largest batch, or --seq where the batch is given, or else the "
+                          "first other size that is open, such as a height, whose peak is not "
+                          "above this (80GiB counts by 1024), or that fits the --device with "
                           "all that its process may take: device",
                   .field = &fit_}});
 }

@@ -59,7 +59,7 @@ class WeighCommand final : public Command {
   std::vector<std::string> alloc_conf_;
   bool no_cudnn_attention_ = false;
   bool deterministic_ = false;
-  std::string torch_ = "2.15";
+  std::string torch_ = std::string(TorchReleases().back());
   std::string program_ = "exported";
   std::string amp_, amp_policy_ = "torch";
   std::vector<std::string> casts_;

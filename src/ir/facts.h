@@ -14,6 +14,11 @@ namespace steelyard {
 // example.
 inline constexpr std::string_view kBuiltFrom = "built_from";
 
+// How a caller passes an argument of the model, where that is not as its parameters are named:
+// "mask = args[1][\"mask\"]".
+inline constexpr std::string_view kArgument = "argument";
+inline constexpr std::string_view kArgumentIs = " = ";
+
 // Whether the program has a fact of that name.
 inline bool HasFact(const Program& program, std::string_view name) {
   return std::ranges::any_of(program.facts,

@@ -21,9 +21,9 @@ namespace steelyard {
 // Of more than four that are not to be unrolled, one stands for all that are like it
 // (`Program::repeat`). Refuses fewer than one, and more than can be written out, where they are.
 // Requires: `Differentiate` has run.
+Result<Program> Accumulate(Program program, const TrainOptions& options);
+
 // How many micro-steps `Accumulate` writes out.
 int WrittenMicroSteps(const TrainOptions& options);
-
-Result<Program> Accumulate(Program program, const TrainOptions& options);
 
 }  // namespace steelyard

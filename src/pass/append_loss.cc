@@ -146,8 +146,14 @@ bool IsFloatingTensor(const Program& p, const Argument& output) {
          p.values[output.value].has_layout && IsFloating(p.values[output.value].dtype);
 }
 
-bool IsScalar(const Program& p, ValueId value) {
+bool HasOneElement(const Program& p, ValueId value) {
   return std::ranges::all_of(p.sizes(value), [](std::int64_t n) { return n == 1; });
+}
+
+// What is taken for a loss where another is asked for: a number without dimensions, as a reduction
+// gives it, or what the file calls its loss. A batch of one score, [1] or [1,1], is none.
+bool IsReturnedLoss(const Program& p, ValueId value) {
+  return p.values[value].rank == 0 || value == p.loss;
 }
 
 // `loss / accumulate`: gradients of micro-steps are averaged.
@@ -176,7 +182,7 @@ std::span<const LossInfo> Losses() { return kInfos; }
 namespace {
 
 bool MayBeLoss(const Program& program, const Argument& output) {
-  return IsFloatingTensor(program, output) && IsScalar(program, output.value);
+  return IsFloatingTensor(program, output) && HasOneElement(program, output.value);
 }
 
 // The output that `options` name.
@@ -257,11 +263,13 @@ Result<Program> AppendLoss(Program program, const TrainOptions& options) {
     return Unexpected(
         InvalidInput("the program returns no floating-point tensor", "", "A loss needs one."));
   }
-  if (IsScalar(program, scores->value)) {
-    return Unexpected(InvalidInput(fmt::format("the program returns its loss already: {}",
-                                               program.text(program.values[scores->value].name)),
-                                   "--loss",
-                                   "Leave it away, or export a program that returns no loss."));
+  if (IsReturnedLoss(program, scores->value)) {
+    return Unexpected(
+        InvalidInput(fmt::format("the program returns its loss already: {}",
+                                 program.text(program.values[scores->value].name)),
+                     "--loss",
+                     "Leave it away, or export a program that returns no loss; a prediction "
+                     "that is one number has a loss as [1]."));
   }
   SY_ASSIGN_OR_RETURN(const ValueId unscaled,
                       AppendUnscaled(program, *loss, scores->value, options));

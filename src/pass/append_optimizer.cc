@@ -118,36 +118,80 @@ Result<const OptimizerInfo*> OptimizerNamed(std::string_view name, std::string w
 }
 
 // Means decay by a factor of less than one: "beta1" and the like.
-bool IsDecay(std::string_view option) { return option.starts_with("beta"); }
+bool IsDecay(std::string_view option) { return option == "beta1" || option == "beta2"; }
+
+std::optional<double> ReadReal(std::string_view text) {
+  double real = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, problem] = std::from_chars(text.data(), end, real);
+  if (problem != std::errc() || stopped != end || !std::isfinite(real)) return std::nullopt;
+  return real;
+}
+
+// The elements of "(0.9, 0.999)" or "[0.9, 0.999]"; none where it is no such thing.
+std::vector<std::string_view> ElementsOf(std::string_view text) {
+  std::vector<std::string_view> elements;
+  const bool tuple = text.starts_with('(') && text.ends_with(')');
+  if (text.size() < 2 || (!tuple && !(text.starts_with('[') && text.ends_with(']')))) return {};
+  text = text.substr(1, text.size() - 2);
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    std::string_view element = text.substr(0, comma);
+    while (element.starts_with(' ')) element.remove_prefix(1);
+    while (element.ends_with(' ')) element.remove_suffix(1);
+    elements.push_back(element);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return elements;
+}
+
+// As many as the default has.
+std::optional<Argument> ReadList(Program& program, const Param& param, std::string_view text) {
+  const std::vector<std::string_view> elements = ElementsOf(text);
+  if (elements.size() != ElementsOf(param.default_text).size()) return std::nullopt;
+  std::vector<Argument> list;
+  for (const std::string_view element : elements) {
+    if (param.optional && element == "None") {
+      list.push_back(Argument::None());
+      continue;
+    }
+    const std::optional<double> real = ReadReal(element);
+    if (!real) return std::nullopt;
+    list.push_back(Argument::OfFloat(*real));
+  }
+  return Argument::OfList(program.AddArguments(list));
+}
+
+bool IsNegative(const Param& param) { return param.default_text.starts_with('-'); }
 
 // "True" or "0.9" as an argument of that type.
-std::optional<Argument> ReadValue(const Param& param, std::string_view text) {
+std::optional<Argument> ReadValue(Program& program, const Param& param, std::string_view text) {
   const ParamType type = param.type;
+  if (param.list) return ReadList(program, param, text);
   if (param.optional && text == "None") return Argument::None();
+  if (type == ParamType::kString) return Argument::OfString(program.strings.Intern(text));
   if (type == ParamType::kBool) {
     if (text == "True" || text == "true" || text == "1") return Argument::OfBool(true);
     if (text == "False" || text == "false" || text == "0") return Argument::OfBool(false);
     return std::nullopt;
   }
-  double real = 0;
-  const char* end = text.data() + text.size();
-  const auto [stopped, problem] = std::from_chars(text.data(), end, real);
-  if (problem != std::errc() || stopped != end || !std::isfinite(real) || real < 0) {
-    return std::nullopt;
-  }
-  if (IsDecay(param.name) && real >= 1) return std::nullopt;
+  const std::optional<double> real = ReadReal(text);
+  if (!real || (IsNegative(param) ? *real > 0 : *real < 0)) return std::nullopt;
+  if (IsDecay(param.name) && *real >= 1) return std::nullopt;
   if (type == ParamType::kInt) {
-    if (real != std::floor(real) || real > INT32_MAX) return std::nullopt;
-    return Argument::OfInt(static_cast<std::int64_t>(real));
+    if (*real != std::floor(*real) || *real > INT32_MAX) return std::nullopt;
+    return Argument::OfInt(static_cast<std::int64_t>(*real));
   }
-  return Argument::OfFloat(real);
+  return Argument::OfFloat(*real);
 }
 
 std::string ExpectedOf(const Param& param) {
+  if (param.list) return fmt::format("Write it as {}.", param.default_text);
   if (param.type == ParamType::kBool) {
     return param.optional ? "Write True, False or None." : "Write True or False.";
   }
   if (param.type == ParamType::kInt) return "Write a whole number from 0 on.";
+  if (IsNegative(param)) return "Write a number that is not above 0.";
   return IsDecay(param.name) ? "Write a number from 0 to below 1." : "Write a number from 0 on.";
 }
 
@@ -160,7 +204,33 @@ std::vector<Param> OptionParams(const OptimizerInfo& optimizer) {
   return options;
 }
 
-// Options that no row has change nothing of what a step costs, and need not be given.
+// PyTorch's pair of what the rows have as two options.
+constexpr std::string_view kBetas = "betas";
+
+// Options of PyTorch that rows have only as they are by default: what a step records for autograd
+// or keeps on a device for a graph is another step.
+constexpr std::array<std::string_view, 2> kOnlyOff{"capturable", "differentiable"};
+
+bool HasBetas(const OptimizerInfo& optimizer) {
+  return std::ranges::any_of(OptionParams(optimizer), IsDecay, &Param::name);
+}
+
+// With `beta1` and `beta2` for `betas`, where that is a pair.
+std::vector<OptimizerOption> WithoutPairs(const std::vector<OptimizerOption>& options,
+                                          const OptimizerInfo& optimizer) {
+  std::vector<OptimizerOption> out;
+  for (const OptimizerOption& option : options) {
+    const std::vector<std::string_view> pair = ElementsOf(option.value);
+    if (option.name != kBetas || pair.size() != 2 || !HasBetas(optimizer)) {
+      out.push_back(option);
+      continue;
+    }
+    out.push_back({"beta1", std::string(pair[0])});
+    out.push_back({"beta2", std::string(pair[1])});
+  }
+  return out;
+}
+
 Error NoSuchOption(const Group& group, const OptimizerOption& option,
                    const std::vector<Param>& params) {
   const std::vector<std::string_view> names = NamesOf(params);
@@ -168,20 +238,38 @@ Error NoSuchOption(const Group& group, const OptimizerOption& option,
   if (NearestWord(option.name, names).empty()) {
     hint = fmt::format("It has: {}.", fmt::join(names, ", "));
   }
-  return UsageError(fmt::format("{} has no option \"{}\" that changes what a step costs",
-                                group.optimizer->class_name, option.name),
-                    group.asked, std::move(hint));
+  return UsageError(
+      fmt::format("{} has no option \"{}\"", group.optimizer->class_name, option.name), group.asked,
+      std::move(hint));
 }
 
 Result<Argument> OptionArgument(Program& program, const Group& group,
                                 const OptimizerOption& option) {
   const std::vector<Param> params = OptionParams(*group.optimizer);
   const auto param = std::ranges::find(params, option.name, &Param::name);
-  if (param == params.end()) return Unexpected(NoSuchOption(group, option, params));
-  std::optional<Argument> value = ReadValue(*param, option.value);
-  if (!value) {
+  const auto no_value = [&](std::string expected) {
     return Unexpected(UsageError(fmt::format("\"{}\" is no value of {}", option.value, option.name),
-                                 group.asked, ExpectedOf(*param)));
+                                 group.asked, std::move(expected)));
+  };
+  if (param == params.end()) {
+    if (option.name == kBetas && HasBetas(*group.optimizer)) {
+      return no_value("Write it as (0.9, 0.999).");
+    }
+    return Unexpected(NoSuchOption(group, option, params));
+  }
+  if (std::ranges::count(group.options, option.name, &OptimizerOption::name) > 1) {
+    return Unexpected(
+        UsageError(fmt::format("its option \"{}\" is given twice", option.name), group.asked,
+                   fmt::format("Give it once in --optim-args or --group{}.",
+                               IsDecay(option.name) ? ", where betas gives beta1 and beta2" : "")));
+  }
+  std::optional<Argument> value = ReadValue(program, *param, option.value);
+  if (!value) return no_value(ExpectedOf(*param));
+  const bool only_off = std::ranges::find(kOnlyOff, option.name) != kOnlyOff.end();
+  if (only_off && value->dim.number() != 0) {
+    return Unexpected(Unsupported(fmt::format("a step of {} with {}=True is not modelled",
+                                              group.optimizer->class_name, option.name),
+                                  group.asked, "Leave it out."));
   }
   value->name = program.strings.Intern(param->name);
   return *value;
@@ -191,15 +279,16 @@ Result<Argument> OptionArgument(Program& program, const Group& group,
 Result<std::vector<Group>> EmptyGroups(const TrainOptions& options) {
   std::vector<Group> groups;
   SY_ASSIGN_OR_RETURN(const OptimizerInfo* own, OptimizerNamed(options.optimizer, "--train"));
-  groups.push_back({fmt::format("--train {}", options.optimizer), own, options.options, {}});
+  const std::vector<OptimizerOption> all = WithoutPairs(options.options, *own);
+  groups.push_back({fmt::format("--train {}", options.optimizer), own, all, {}});
   for (const ParameterGroup& group : options.groups) {
     const OptimizerInfo* optimizer = own;
     const std::string asked = fmt::format("group \"{}\"", group.pattern);
     if (!group.optimizer.empty()) {
       SY_ASSIGN_OR_RETURN(optimizer, OptimizerNamed(group.optimizer, asked));
     }
-    std::vector<OptimizerOption> merged = group.options;
-    for (const OptimizerOption& option : options.options) {
+    std::vector<OptimizerOption> merged = WithoutPairs(group.options, *optimizer);
+    for (const OptimizerOption& option : all) {
       const auto same = [&](const OptimizerOption& o) { return o.name == option.name; };
       if (optimizer == own && std::ranges::none_of(merged, same)) merged.push_back(option);
     }
@@ -251,6 +340,15 @@ void MoveOthers(Program& program, std::vector<Group>& groups) {
     groups.push_back(std::move(others));
   }
   std::erase_if(groups, [](const Group& group) { return group.parameters.empty(); });
+}
+
+// Whatever form was asked for, or is taken unasked.
+void StepOneByOne(Group& group) {
+  for (const OptimizerOption& option : OptionsOf(*group.optimizer)) {
+    if (option.name != "foreach" && option.name != "fused") continue;
+    std::erase_if(group.options, [&](const auto& given) { return given.name == option.name; });
+    group.options.push_back({option.name, "False"});
+  }
 }
 
 Argument ListOf(Program& program, std::span<const Argument> parameters) {
@@ -447,6 +545,7 @@ Result<Program> AppendOptimizer(Program program, const PassOptions& all) {
   const TrainOptions& options = all.train;
   SY_ASSIGN_OR_RETURN(std::vector<Group> groups, GroupsOf(program, options));
   MoveOthers(program, groups);
+  if (all.takes_apart) std::ranges::for_each(groups, StepOneByOne);
   std::vector<const OptimizerInfo*> optimizers;  // in the order of their first groups
   for (const Group& group : groups) {
     if (std::ranges::find(optimizers, group.optimizer) == optimizers.end()) {

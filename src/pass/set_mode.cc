@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,14 +32,17 @@ Argument* Given(Program& program, const Node& node, const OpDef& def, std::strin
 // The argument of a call that says whether the model trains: PyTorch's schemas have two words for
 // it, and a third of instances that are normalized.
 Argument* ModeOf(Program& program, const Node& node, const OpDef& def) {
-  for (const std::string_view name : {"train", "training"}) {
+  // A normalization without running statistics takes those of its input in both modes. Some have
+  // an overload without them, which keeps their momentum.
+  const auto takes = [&](std::string_view name) { return def.signature->IndexOf(name) >= 0; };
+  if (takes("running_mean") || takes("momentum")) {
+    const Argument* const running = Given(program, node, def, "running_mean");
+    if (running == nullptr || running->kind != ArgKind::kValue) return nullptr;
+  }
+  for (const std::string_view name : {"train", "training", "use_input_stats"}) {
     if (Argument* const argument = Given(program, node, def, name)) return argument;
   }
-  Argument* const instances = Given(program, node, def, "use_input_stats");
-  if (instances == nullptr) return nullptr;
-  // Without running statistics both modes take those of the input.
-  const Argument* const running = Given(program, node, def, "running_mean");
-  return running != nullptr && running->kind == ArgKind::kValue ? instances : nullptr;
+  return nullptr;
 }
 
 // How a call stands to the mode that is asked for.
@@ -54,8 +58,26 @@ Found AttentionTo(Argument* p, bool trains, bool sets) {
   return Found::kInTheOther;
 }
 
+// A call without the argument is in the mode that its schema has by default, as rrelu is: only the
+// other one is written down.
+Found SwitchDefault(Program& program, Node& node, const OpDef& def, bool trains, bool sets) {
+  constexpr std::string_view kTraining = "training";
+  const int place = def.signature->IndexOf(kTraining);
+  if (place < 0 || Given(program, node, def, kTraining) != nullptr) return Found::kNoMode;
+  const Param param = def.signature->params()[static_cast<std::size_t>(place)];
+  if (param.type != ParamType::kBool || param.default_text.empty()) return Found::kNoMode;
+  if ((param.default_text == "True") == trains) return Found::kInIt;
+  if (!sets) return Found::kInTheOther;
+  const std::span<const Argument> given = program.args(node);
+  std::vector<Argument> args(given.begin(), given.end());
+  args.push_back(Argument::OfBool(trains));
+  args.back().name = program.strings.Intern(kTraining);
+  node.arguments = program.AddArguments(args);
+  return Found::kInTheOther;
+}
+
 // Sets a call to the mode, if it is in the other one.
-Found Switch(Program& program, const Node& node, bool trains, bool sets) {
+Found Switch(Program& program, Node& node, bool trains, bool sets) {
   const OpDef* def = FindOp(OpName::FromRuntime(program.op_name(node.op)));
   if (def == nullptr) return Found::kNoMode;
   constexpr std::string_view kProbability = "dropout_p";
@@ -63,7 +85,8 @@ Found Switch(Program& program, const Node& node, bool trains, bool sets) {
     return AttentionTo(Given(program, node, *def, kProbability), trains, sets);
   }
   Argument* const mode = ModeOf(program, node, *def);
-  if (mode == nullptr || mode->kind != ArgKind::kBool || !mode->dim.is_number()) {
+  if (mode == nullptr) return SwitchDefault(program, node, *def, trains, sets);
+  if (mode->kind != ArgKind::kBool || !mode->dim.is_number()) {
     return Found::kNoMode;
   }
   if ((mode->dim.number() != 0) == trains) return Found::kInIt;
@@ -94,7 +117,7 @@ Result<Program> SetMode(Program program, ModelMode mode, bool is_step) {
     return calls[static_cast<std::size_t>(found)];
   };
   for (std::size_t g = 0; g < program.graphs.size(); ++g) {
-    for (const Node& node : program.graphs[g].nodes) {
+    for (Node& node : program.graphs[g].nodes) {
       ++count(Switch(program, node, trains, !as_exported));
     }
   }

@@ -252,6 +252,7 @@ report::Table LargestTensors(const Findings& findings, std::size_t limit) {
 // "batch 37 is the largest that fits in 80.00 GB (74.51 GiB); 38 is 0.8 GiB too large".
 void AppendFit(const Fit& fit, report::Document* document) {
   Sentence text{{fmt::format("{} {}", fit.dimension, fit.size), report::Style::kStrong},
+                fit.place.empty() ? "" : fmt::format(" ({})", fit.place),
                 " is the largest that fits in ",
                 FormatLimit(fit.limit)};
   if (fit.next_size > 0) {
@@ -270,6 +271,7 @@ void AddFitData(const Fit& fit, report::Data* data) {
   data->OpenObject("fit");
   data->SetInt("limit", fit.limit, Unit::kBytes);
   data->SetText("dimension", fit.dimension);
+  if (!fit.place.empty()) data->SetText("place", fit.place);
   data->SetInt("size", fit.size, Unit::kNone);
   if (fit.next_size > 0) {
     data->SetInt("next_size", fit.next_size, Unit::kNone);

@@ -179,7 +179,10 @@ void AddModelName(const Findings& findings, report::Data* data) {
 // " 2.9", where another release than the newest was asked for.
 std::string ReleaseWords(const Findings& findings) {
   const int minor = findings.target.torch_minor;
-  return minor == Target().torch_minor ? "" : fmt::format(" 2.{}", minor);
+  const bool is_other = minor != Target().torch_minor;
+  // On a cpu it is of the devices that are asked about besides.
+  if (!is_other || findings.target.device == Device::kCpu) return "";
+  return fmt::format(" 2.{}", minor);
 }
 
 void AppendModel(const Findings& findings, report::Document* document) {

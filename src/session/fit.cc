@@ -8,15 +8,19 @@
 #include "session/fit.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "session/device_memory.h"
+#include "session/export_hint.h"
 #include "steelyard/error.h"
 #include "steelyard/pass.h"
 #include "steelyard/program.h"
@@ -38,7 +42,10 @@ constexpr int kDoublings = 6;
 // No further rounds after this many.
 constexpr int kMostWeighings = 40;
 
-std::string_view NameOfSize(const OpenSize& open) { return open.batch ? "batch" : "seq"; }
+std::string NameOfSize(const OpenSize& open) {
+  if (!open.symbol.empty()) return open.symbol;
+  return open.batch ? "batch" : "seq";
+}
 
 // `factor` times a symbol.
 struct Multiple {
@@ -110,19 +117,73 @@ std::optional<OpenSize> FindAt(const Program& program, int position,
   return std::nullopt;
 }
 
-// `dynamic_shapes` of all inputs, which torch.export wants named: those that have the first one's
-// first size have the batch.
-std::string ShapesWithBatch(const Program& program) {
-  std::optional<Dim> batch;
-  std::string shapes;
-  for (ValueId id : program.inputs) {
-    const Value& value = program.values[id];
-    const bool has_size = value.kind == ValueKind::kTensor && value.has_layout && value.rank >= 1;
-    if (has_size && !batch) batch = program.size(id, 0);
-    shapes += fmt::format("{}\"{}\": {}", shapes.empty() ? "" : ", ", program.text(value.name),
-                          has_size && program.size(id, 0) == *batch ? "{0: batch}" : "None");
+// A symbol of an expression that is not given. No recursion: a file's expressions may be deep, and
+// share their parts.
+std::optional<std::size_t> OpenSymbolOf(const Program& program, Dim dim,
+                                        const std::vector<bool>& given) {
+  std::vector<Dim> left{dim};
+  std::set<std::int64_t> seen;
+  while (!left.empty()) {
+    const Dim next = left.back();
+    left.pop_back();
+    if (!next.is_expression() || !seen.insert(next.raw()).second) continue;
+    const Expression e = program.expressions.at(next);
+    const auto symbol = static_cast<std::size_t>(e.value);
+    if (e.op == ExprOp::kSymbol && !given[symbol]) return symbol;
+    left.insert(left.end(), {e.c, e.b, e.a});
   }
-  return shapes;
+  return std::nullopt;
+}
+
+bool IsSized(const Value& value) { return value.kind == ValueKind::kTensor && value.has_layout; }
+
+// "dimensions 2 and 3 of x": where the first input that has the symbol has it.
+std::string PlaceOf(const Program& program, ValueId input, std::size_t symbol) {
+  std::vector<bool> others(program.symbols.size(), true);
+  others[symbol] = false;
+  std::vector<int> places;
+  for (int i = 0; i < program.values[input].rank; ++i) {
+    if (OpenSymbolOf(program, program.size(input, i), others)) places.push_back(i);
+  }
+  return fmt::format("dimension{} {} of {}", places.size() > 1 ? "s" : "",
+                     fmt::join(places, " and "), program.text(program.values[input].name));
+}
+
+// With the symbols that --batch and --seq decide.
+std::vector<bool> WithPositions(const Program& program, const BindOptions& sizes,
+                                std::vector<bool> given) {
+  const auto take = [&](ValueId id, int position) {
+    if (!IsSized(program.values[id]) || program.values[id].rank <= position) return;
+    while (const auto symbol = OpenSymbolOf(program, program.size(id, position), given)) {
+      given[*symbol] = true;
+    }
+  };
+  for (const ValueId id : program.inputs) {
+    if (sizes.batch) take(id, 0);
+    if (sizes.seq) take(id, 1);
+  }
+  return given;
+}
+
+// A size that neither --batch nor --seq chooses: of an image its height, then its width.
+std::optional<OpenSize> FindElsewhere(const Program& program, const std::vector<bool>& given) {
+  int most = 0;
+  for (const ValueId id : program.inputs) most = std::max<int>(most, program.values[id].rank);
+  for (int position = 0; position < most; ++position) {
+    for (const ValueId id : program.inputs) {
+      const Value& value = program.values[id];
+      if (!IsSized(value) || value.rank <= position) continue;
+      const auto symbol = OpenSymbolOf(program, program.size(id, position), given);
+      if (!symbol) continue;
+      const Symbol& found = program.symbols[*symbol];
+      return OpenSize{.batch = false,
+                      .symbol = std::string(program.text(found.name)),
+                      .place = PlaceOf(program, id, *symbol),
+                      .least = std::clamp<std::int64_t>(found.min, 1, kMostSize),
+                      .most = std::clamp<std::int64_t>(found.max, 1, kMostSize)};
+    }
+  }
+  return std::nullopt;
 }
 
 // Finds the last size that fits between one that does and one that does not, or the end.
@@ -132,7 +193,7 @@ class Search {
       : open_(open), sizes_(std::move(sizes)), limit_(limit), weigh_(weigh) {}
 
   Result<Weighing> Run() {
-    SY_RETURN_IF_ERROR(Try(open_.least));
+    SY_RETURN_IF_ERROR(TryLeast());
     if (!best_) LookForAny();
     if (!best_) return Unexpected(NothingFits());
     do {
@@ -145,6 +206,7 @@ class Search {
     const bool fails = bad_ && bad_->peak == 0;
     best_->fit = Fit{.limit = limit_,
                      .dimension = NameOfSize(open_),
+                     .place = open_.place,
                      .size = good_.size,
                      .next_size = bad_ && !fails ? bad_->size : 0,
                      .next_peak = bad_ ? bad_->peak : 0,
@@ -159,8 +221,18 @@ class Search {
     std::int64_t peak = 0;  // 0: it could not be weighed
   };
 
+  void SetSize(std::int64_t size) {
+    if (open_.symbol.empty()) {
+      (open_.batch ? sizes_.batch : sizes_.seq) = size;
+      return;
+    }
+    if (!is_sized_) sizes_.sizes.push_back({open_.symbol, 0});
+    is_sized_ = true;
+    sizes_.sizes.back().size = size;
+  }
+
   Status Try(std::int64_t size) {
-    (open_.batch ? sizes_.batch : sizes_.seq) = size;
+    SetSize(size);
     ++weighings_;
     SY_ASSIGN_OR_RETURN(Weighing weighing, weigh_(sizes_));
     const Point point{size, NeededBytes(weighing)};
@@ -181,10 +253,21 @@ class Search {
     return status.has_value();
   }
 
+  // An image may be too small for what convolves and pools it, whatever sizes the file allows.
+  Status TryLeast() {
+    Status least = Try(least_);
+    if (least || open_.symbol.empty()) return least;
+    for (int i = 0; i < kDoublings && least_ <= open_.most / 2; ++i) {
+      least_ *= 2;
+      if (TryOrRefuse(least_)) return {};
+    }
+    return least;
+  }
+
   // The least may need more than a larger one, which other kernels may compute.
   void LookForAny() {
     const Point least = *bad_;
-    std::int64_t size = open_.least;
+    std::int64_t size = least_;
     for (int i = 0; i < kDoublings && !best_ && size <= open_.most / 2; ++i) {
       size *= 2;
       if (!TryOrRefuse(size)) break;
@@ -224,9 +307,13 @@ class Search {
   }
 
   Error NothingFits() const {
+    const std::string name = NameOfSize(open_);
+    const std::string size = open_.place.empty()
+                                 ? fmt::format("a {} of {}", name, last_.size)
+                                 : fmt::format("{} = {} ({})", name, last_.size, open_.place);
     return Unsupported(
-        fmt::format("a {} of {} takes {}, more than {}", NameOfSize(open_), last_.size,
-                    Format(last_.peak, Unit::kBytes), FormatLimit(limit_)),
+        fmt::format("{} takes {}, more than {}", size, Format(last_.peak, Unit::kBytes),
+                    FormatLimit(limit_)),
         "--fit", "Give it more memory, a smaller size in the other dimensions or another model.");
   }
 
@@ -234,11 +321,13 @@ class Search {
   BindOptions sizes_;
   const std::int64_t limit_;
   const WeighSizes& weigh_;
+  std::int64_t least_ = open_.least;
   Point good_, last_, previous_;
   std::optional<Point> bad_;
   std::optional<Weighing> best_;
   std::string refusal_;
   int weighings_ = 0;
+  bool is_sized_ = false;  // the last of `sizes_.sizes` is the one that is searched
 };
 
 }  // namespace
@@ -248,6 +337,9 @@ Result<OpenSize> FindOpenSize(const Program& program, const BindOptions& sizes) 
   for (int position : {0, 1}) {
     if (position == 0 ? sizes.batch.has_value() : sizes.seq.has_value()) continue;
     if (const auto open = FindAt(program, position, symbols)) return *open;
+  }
+  if (auto open = FindElsewhere(program, WithPositions(program, sizes, symbols))) {
+    return *std::move(open);
   }
   std::string given;
   const auto add = [&](bool is_given, std::string_view flag) {
@@ -259,21 +351,16 @@ Result<OpenSize> FindOpenSize(const Program& program, const BindOptions& sizes) 
   add(!sizes.sizes.empty(), "--size");
   std::string hint = given.empty() ? "Export" : fmt::format("Leave {} away", given);
   // The file leaves it open: nothing but these options decides it.
-  const std::vector<bool> none(program.symbols.size());
-  if (FindAt(program, 0, none) || FindAt(program, 1, none)) {
+  if (FindElsewhere(program, std::vector<bool>(program.symbols.size()))) {
     return Unexpected(
         InvalidInput("every size of the model's inputs is given, so there is nothing "
                      "to search",
                      "--fit", hint + "."));
   }
   if (!given.empty()) hint += "; or export";
-  hint += fmt::format(
-      " it with one: `batch = torch.export.Dim(\"batch\")`, then `torch.export.export(model, args, "
-      "dynamic_shapes={{{}}})`.",
-      ShapesWithBatch(program));
   return Unexpected(
       InvalidInput("no size of the model's inputs is open, so there is nothing to search", "--fit",
-                   std::move(hint)));
+                   hint + " it with one: " + ExportWithBatch(program)));
 }
 
 Result<Weighing> WeighLargest(const OpenSize& open, const BindOptions& sizes, std::int64_t limit,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "steelyard/error.h"
 #include "steelyard/program.h"
@@ -17,14 +18,17 @@ using WeighSizes = std::function<Result<Weighing>(const BindOptions& sizes)>;
 
 // Which size of its inputs a model leaves open for the search.
 struct OpenSize {
-  bool batch = true;  // the first of the inputs' dimensions, else the second
+  bool batch = true;        // the first of the inputs' dimensions, else the second
+  std::string symbol = {};  // or neither, but this size of the file, which stands elsewhere
+  std::string place = {};   // where: "dimensions 2 and 3 of x"
   std::int64_t least = 1;
   std::int64_t most = 1;
   std::int64_t step = 1;  // only multiples of it are sizes
 };
 
-// Returns the batch where the file and `sizes` leave it open, otherwise the sequence. An error that
-// says how to export a model with an open size when there is neither.
+// Returns the batch where the file and `sizes` leave it open, otherwise the sequence, otherwise the
+// first size of another dimension, such as an image's height. An error that says how to export a
+// model with an open size when there is none.
 Result<OpenSize> FindOpenSize(const Program& program, const BindOptions& sizes);
 
 // Returns the weighing of the largest size whose peak is at most `limit` bytes, with `fit` filled

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What passes are asked for follows from the options and from the runtime: a compiler is given each
+// micro-step and each parameter's step by itself.
+
 #include "session/prepare.h"
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <string_view>
 
 #include "models/model.h"
 #include "session/runtimes.h"
@@ -30,7 +35,8 @@ PassOptions PassesOf(const WeighOptions& options) {
                      .target = options.target,
                      .verify = kVerifies};
   const Runtime* runtime = FindRuntime(options.runtime);
-  if (runtime != nullptr && runtime->compiles) passes.train.unroll = true;
+  passes.takes_apart = runtime != nullptr && runtime->compiles;
+  passes.train.unroll |= passes.takes_apart;
   return passes;
 }
 

@@ -43,6 +43,7 @@ constexpr std::array kTorchReleases{
 
 std::vector<std::string_view> TorchReleases() {
   std::vector<std::string_view> names;
+  names.reserve(kTorchReleases.size());
   for (const TorchRelease& release : kTorchReleases) names.push_back(release.name);
   return names;
 }

@@ -268,14 +268,16 @@ Status RefuseAllocators(const WeighOptions& options) {
                                "--alloc-conf", "Name a CUDA device with --device."));
 }
 
-// What other releases of PyTorch do is known of its own kernels on CUDA.
+// What other releases of PyTorch do is known of its own kernels on CUDA, be it for the report or
+// for the devices that are asked about beside it.
 Status RefuseRelease(const WeighOptions& options) {
   const int asked = options.target.torch_minor;
   if (asked == Target().torch_minor) return {};
-  if (options.target.device == Device::kCpu) {
+  if (options.target.device == Device::kCpu && options.devices.empty()) {
     return Unexpected(UsageError(fmt::format("what PyTorch 2.{} does on a cpu is not known", asked),
                                  "--torch",
-                                 "Name a CUDA device with --device, or leave --torch away."));
+                                 "Name CUDA devices with --device or --devices, or leave "
+                                 "--torch away."));
   }
   const Runtime* runtime = FindRuntime(options.runtime);
   if (runtime == nullptr || !runtime->compiles) return {};

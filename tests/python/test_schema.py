@@ -152,6 +152,9 @@ def test_a_key_that_no_schema_names_is_refused_everywhere(weigh: Any) -> None:
         ("--table", "events"),
         ("--table", "held"),
         ("--table", "tensors"),
+        ("--device", "h100"),
+        ("--device", "h100", "--torch", "2.9", "--events"),
+        ("--devices", "h100,a100-80gb", "--torch", "2.9"),
     ],
 )
 def test_reports_follow_it(weigh: Any, options: tuple[str, ...]) -> None:
@@ -181,6 +184,9 @@ def test_reports_follow_it(weigh: Any, options: tuple[str, ...]) -> None:
         ("--table", "events"),
         ("--table", "held"),
         ("--table", "tensors"),
+        ("--device", "h100", "--torch", "2.9"),
+        ("--parallel", "ddp", "--ranks", "2"),
+        ("--device", "h100", "--parallel", "fsdp", "--ranks", "2"),
     ],
 )
 def test_reports_of_training_steps_follow_it(weigh: Any, options: tuple[str, ...]) -> None:
@@ -194,6 +200,28 @@ def test_reports_of_training_steps_follow_it(weigh: Any, options: tuple[str, ...
     assert report.get("advice") != [], "there are blocks that can run again"
     for convention in report.get("conventions", []):
         assert ("recompute" in convention) == ("--recompute" in options)
+
+
+IMAGE = """
+symbol h: 2..400 = 8
+input %x: f32[2,3,h,8]
+%y: f32[2,3,h,8] = aten::relu(%x)
+return %y
+"""
+
+
+def test_a_report_of_a_size_with_a_place_follows_it(weigh: Any) -> None:
+    report = weigh(IMAGE, "--batch", "2", "--fit", "1MB")
+    jsonschema.validate(report, SCHEMA)
+    assert report["memory"]["fit"]["place"] == "dimension 2 of x"
+
+
+@pytest.mark.parametrize("release", ["2.9", "2.15"])
+def test_reports_of_devices_name_the_release(weigh: Any, release: str) -> None:
+    report = weigh(BLOCKS, "--batch", "2", "--device", "h100", "--torch", release)
+    assert report["run"]["torch"] == release
+    kept = "libraries" in report["memory"]["at_peak"]
+    assert kept == (release == "2.9"), "until 2.15 cuBLAS keeps its workspaces"
 
 
 def test_a_report_with_unmodelled_operators_follows_it(weigh: Any) -> None:

@@ -7,13 +7,17 @@
 
 #include <cmath>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "import/json.h"
 #include "import/pt2/graph_reader.h"
+#include "import/pt2/in_spec.h"
 #include "import/pt2/out_spec.h"
 #include "import/pt2/signature.h"
+#include "ir/facts.h"
 #include "ir/release_order.h"
 
 namespace steelyard::pt2 {
@@ -53,6 +57,7 @@ class ModelReader {
     if (!graph_.Finish()) return false;
     SetRanges();
     SetOutputs();
+    SetArguments();
     SetProducer();
     SetName();
     return true;
@@ -101,7 +106,8 @@ class ModelReader {
            json_.Inside("signature");
   }
 
-  // Of the calls of modules, the outermost tells the structure of what the program returns.
+  // Of the calls of modules, the outermost tells the structure of what the program takes and
+  // returns.
   bool ReadCalls(JsonValue value) {
     bool outermost = true;
     return json_.Array(value, [&](JsonValue call) {
@@ -109,10 +115,46 @@ class ModelReader {
       return json_.Object(call, [&](std::string_view key, JsonValue field) {
         if (key != "signature" || JsonReader::IsNull(field)) return true;
         return json_.Object(field, [&](std::string_view name, JsonValue spec) {
+          if (name == "in_spec") return json_.Text(spec, in_spec_);
+          if (name == "forward_arg_names" && !JsonReader::IsNull(spec)) return ReadNames(spec);
           return name != "out_spec" || json_.Text(spec, out_spec_);
         });
       });
     });
+  }
+
+  bool ReadNames(JsonValue value) {
+    return json_.Array(
+        value, [&](JsonValue name) { return json_.Text(name, parameter_names_.emplace_back()); });
+  }
+
+  // Whether forward's parameters are the inputs under their own names. Numbered ones, "xs_0" and
+  // "xs_1", may be those of *xs; of keywords nobody knows whether **kwargs took them.
+  bool ParametersAreInputs(const std::vector<std::string>& paths) const {
+    const std::vector<ValueId>& passed = signature_.passed();
+    if (passed != program_.inputs || paths.size() != passed.size()) return false;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      const std::string_view name = program_.text(program_.values[passed[i]].name);
+      const bool named = i >= parameter_names_.size() || parameter_names_[i] == name;
+      if (!named || name.ends_with("_0") || paths[i] != "args[" + std::to_string(i) + "]") {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // How each argument is passed, for a remedy where no size is open.
+  void SetArguments() {
+    const std::vector<std::string> paths = ReadInSpec(in_spec_);
+    const std::vector<ValueId>& passed = signature_.passed();
+    if (!program_.symbols.empty() || paths.size() != passed.size()) return;
+    if (ParametersAreInputs(paths)) return;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      std::string text(program_.text(program_.values[passed[i]].name));
+      text.append(kArgumentIs).append(paths[i]);
+      program_.facts.push_back(
+          {.name = program_.strings.Intern(kArgument), .text = program_.strings.Intern(text)});
+    }
   }
 
   // In which order outputs go, where that is not the usual one, and what the model itself calls its
@@ -182,7 +224,8 @@ class ModelReader {
   SignatureReader signature_;
   SchemaVersion version_;
   std::string_view torch_version_;
-  std::string_view out_spec_;
+  std::string_view in_spec_, out_spec_;
+  std::vector<std::string_view> parameter_names_;
   std::vector<Range> ranges_;
 };
 

@@ -16,7 +16,7 @@ constinit const SignatureReader::InputRow SignatureReader::kInputRows[] = {
     {"buffer", "buffer_name", Kind::kBuffer},
     {"tensor_constant", "tensor_constant_name", Kind::kBuffer},
     {"user_input", "", Kind::kUserInput},
-    {"constant_input", "name", Kind::kOther},
+    {"constant_input", "name", Kind::kConstant},
     {"custom_obj", "custom_obj_name", Kind::kOther},
     {"token", "", Kind::kOther},
 };
@@ -124,8 +124,7 @@ bool SignatureReader::ReadInputSpec(JsonValue value, const InputRow& row, std::s
     return true;
   });
   if (!ok) return false;
-  // Constants stand in the graph without a name.
-  if (id == kNoId && index < program_.main().inputs.size() && row.kind == Kind::kOther) {
+  if (id == kNoId && index < program_.main().inputs.size() && row.may_be_unnamed()) {
     id = program_.main().inputs[index];
   }
   if (id == kNoId) return json_.Fail("the specification names no value");
@@ -165,6 +164,10 @@ bool SignatureReader::AddInput(ValueId id, const InputRow& row, NamedTensor tens
     case Kind::kUserInput:
       // Constants that were passed are part of the program and not of what can be passed now.
       if (value.name != kNoString) program_.inputs.push_back(id);
+      passed_.push_back(id);
+      return true;
+    case Kind::kConstant:
+      passed_.push_back(id);
       return true;
     case Kind::kOther:
       return true;

@@ -24,12 +24,17 @@ class SignatureReader {
   // of the graph, as torch does when it makes a module of the program again.
   bool Read(JsonValue value);
 
+  // What the caller passes, in order: the program's inputs, and the constants among them.
+  const std::vector<ValueId>& passed() const { return passed_; }
+
  private:
-  enum class Kind : std::uint8_t { kParameter, kBuffer, kUserInput, kOther };
+  enum class Kind : std::uint8_t { kParameter, kBuffer, kUserInput, kConstant, kOther };
   struct InputRow {
     std::string_view key;
     std::string_view name_key;  // of what the user calls it; "": as the graph does
     Kind kind;
+    // Constants stand in the graph without a name.
+    bool may_be_unnamed() const { return kind == Kind::kConstant || kind == Kind::kOther; }
   };
   struct OutputRow {
     std::string_view key;
@@ -56,9 +61,10 @@ class SignatureReader {
   Program& program_;
   JsonReader& json_;
   GraphReader& graph_;
-  std::vector<Place> places_;       // by ValueId
-  std::vector<ValueId> targets_;    // by the StringId of the user's name; short, or kNoId: none
-  std::vector<ValueId> copies_;     // by ValueId: what it was written back to, or kNoId
+  std::vector<Place> places_;     // by ValueId
+  std::vector<ValueId> targets_;  // by the StringId of the user's name; short, or kNoId: none
+  std::vector<ValueId> copies_;   // by ValueId: what it was written back to, or kNoId
+  std::vector<ValueId> passed_;
   std::size_t output_count_ = 0;    // specifications read
   std::vector<Argument> returned_;  // outputs that the caller receives
 };

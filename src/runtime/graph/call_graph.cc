@@ -66,6 +66,7 @@ class Builder {
       }
     }
     call.results.assign(results.begin(), results.end());
+    read_.clear();
     for (const Argument& argument : p_.args(node)) {
       VisitValues(p_, argument, [&](ValueId id) { Read(id, &call); });
     }
@@ -101,16 +102,25 @@ class Builder {
     if (in_place && !overwriting_.makes_new[i]) {
       call.overwrites = !results.empty();
       call.in_memory = true;
-      call.resident = overwriting_.resident[p_.values[p_.args(node)[0].value].storage];
+      call.resident = IsResident(p_.args(node)[0]);
     }
     const std::vector<StorageId> written = Written(i, node, call);
     for (const StorageId storage : written) FollowReaders(storages_[storage], &call);
     const CallId id = Push(std::move(call));
+    for (const StorageId storage : read_) storages_[storage].readers.push_back(id);
     for (const StorageId storage : written) storages_[storage] = {.writer = id};
     for (const ValueId result : results) {
       if (result != kNoId) graph_.maker_of_value[result] = id;
     }
     if (in_place) Renew(node, results);
+  }
+
+  // Of a list, all of it.
+  bool IsResident(const Argument& target) const {
+    bool resident = true;
+    VisitValues(p_, target,
+                [&](ValueId id) { resident &= overwriting_.resident[p_.values[id].storage]; });
+    return resident;
   }
 
   std::vector<StorageId> Written(NodeId i, const Node& node, const Call& call) const {
@@ -135,8 +145,7 @@ class Builder {
   void FollowReaders(const Storage& storage, Call* call) {
     const auto follow = [&](CallId before) {
       const auto same = [&](const Use& use) { return use.producer == before; };
-      const bool itself = before == graph_.calls.size();
-      if (itself || std::ranges::any_of(call->uses, same)) return;
+      if (std::ranges::any_of(call->uses, same)) return;
       call->uses.push_back({.producer = before, .only_order = true});
     };
     for (const CallId reader : storage.readers) follow(reader);
@@ -158,11 +167,11 @@ class Builder {
     const CallId producer = LookAt(value, call);
     const StorageId at = p_.values[value].storage;
     if (at == kNoId || overwriting_.makes_new.empty() || !overwriting_.stays[at]) return;
-    Storage& storage = storages_[at];
+    const Storage& storage = storages_[at];
     if (storage.writer != kNoId && storage.writer != producer) {
       call->uses.push_back({.producer = storage.writer, .only_order = true});
     }
-    storage.readers.push_back(static_cast<CallId>(graph_.calls.size()));
+    read_.push_back(at);
   }
 
   CallId Field(CallId producer, ValueId value) {
@@ -270,6 +279,7 @@ class Builder {
   Overwriting overwriting_;
   CallGraph graph_;
   std::vector<Storage> storages_;
+  std::vector<StorageId> read_;  // by the kernel that is visited
   std::vector<ValueId> latest_;  // by tensor: its value now
   std::vector<bool> dropped_;
   std::map<std::pair<CallId, std::uint32_t>, CallId> fields_;

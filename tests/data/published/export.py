@@ -14,7 +14,7 @@ import torch
 import transformers
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
-from measure_truth import save_without_paths
+from recording import save_structure
 
 
 def bert_as_raf_ran_it() -> torch.export.ExportedProgram:
@@ -30,6 +30,4 @@ def bert_as_raf_ran_it() -> torch.export.ExportedProgram:
 
 
 if __name__ == "__main__":
-    save_without_paths(
-        bert_as_raf_ran_it(), str(Path(sys.argv[1]) / "bert-base-eager-attn-b32-s128.pt2")
-    )
+    save_structure(bert_as_raf_ran_it(), Path(sys.argv[1]) / "bert-base-eager-attn-b32-s128.pt2")

@@ -105,6 +105,25 @@ class Weights(nn.Module):
         return self.attention(x, x, x, **self.options)
 
 
+class Named(Weights):
+    """The same, where what needs no weights is called by names."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        layer = self.attention
+        return torch._native_multi_head_attention(
+            query=x,
+            key=x,
+            value=x,
+            embed_dim=64,
+            num_head=4,
+            qkv_weight=layer.in_proj_weight,
+            qkv_bias=layer.in_proj_bias,
+            proj_weight=layer.out_proj.weight,
+            proj_bias=layer.out_proj.bias,
+            **self.options,
+        )[0]
+
+
 MASK = nn.Transformer.generate_square_subsequent_mask(8)
 PADDED = torch.arange(8) >= torch.tensor([[8], [5]])  # rows begin with what is no padding
 UNALIGNED = PADDED.flip(1)
@@ -124,6 +143,8 @@ UNALIGNED = PADDED.flip(1)
         (Weights(), {}),
         (Weights(need_weights=False), {}),
         (Weights(average_attn_weights=False), {}),
+        (Named(), {}),
+        (Named(need_weights=False), {}),
         (nn.Transformer(64, 4, 1, 1, 128, batch_first=True), {"tgt": torch.randn(2, 8, 64)}),
     ],
 )

@@ -96,6 +96,15 @@ def test_a_limit_of_zero_clips() -> None:
         ({"train": "sgd", "accumulate": 0}, UsageError, "at least 1"),
         ({"train": "sgd", "fused_loss": 65_537}, UsageError, "0 to 65536"),
         ({"train": "sgd", "loss_output": -1}, UsageError, "at least 0"),
+        *(
+            ({"train": "sgd", name: 2**40}, UsageError, f"{name}: {2**40} is too large a number")
+            for name in ("accumulate", "ranks", "loss_output")
+        ),
+        (
+            {"train": "sgd", "parallel": "zero1", "ranks": 2, "rank": 2**40},
+            UsageError,
+            "rank: .* is too large a number",
+        ),
         ({"loss_output": 1}, UsageError, "but no optimizer. Name it with train."),
         ({"train": "sgd", "clip_norm": -1.0}, UsageError, "a number that is not negative"),
         ({"train": "sgd", "clip_norm": float("nan")}, UsageError, "not negative"),
@@ -143,7 +152,7 @@ def test_each_flag_has_its_keyword(steelyard: str) -> None:
     others = {
         "input": "inputs", "size": "sizes", "group": "groups", "from": "importer",
         "momentum": "optim_args", "nesterov": "optim_args", "weight_decay": "optim_args",
-        "foreach": "optim_args", "fused": "optim_args",
+        "foreach": "optim_args", "fused": "optim_args", "torch": "torch_release",
     }  # fmt: skip
     of_reports = {"depth", "top", "units", "format", "table", "help", "output"}
     only_so_far = {"device", "as"}

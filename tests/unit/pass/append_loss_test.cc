@@ -69,6 +69,21 @@ TEST(AppendLoss, ClassesOfImagesAndVolumesAreTheSecondDimension) {
   EXPECT_EQ(TargetOf("cross-entropy-dim1", "f32[2,5]"), "2");
 }
 
+TEST(AppendLoss, ABatchOfOneScoreIsNoLoss) {
+  EXPECT_EQ(TargetOf("mse", "f32[1]"), "1");
+  EXPECT_EQ(TargetOf("mse", "f32[1,1]"), "1x1");
+  EXPECT_EQ(TargetOf("bce-with-logits", "f32[1,1]"), "1x1");
+  EXPECT_EQ(TargetOf("cross-entropy", "f32[1,1]"), "1");
+}
+
+TEST(AppendLoss, WhatIsALossAlreadyHasNoOther) {
+  Program named = Parsed("parameter %w: f32[1]\n%l: f32[1] = aten::relu(%w)\nreturn %l\n");
+  named.loss = named.main().outputs[0].value;
+  EXPECT_FALSE(AppendLoss(named, {.loss = "mse"})) << "the file calls it so";
+  EXPECT_FALSE(AppendLoss(Parsed("parameter %w: f32[4]\n%l: f32[] = aten::sum(%w)\nreturn %l\n"),
+                          {.loss = "mse"}));
+}
+
 TEST(AppendLoss, EveryLossOfTheListFitsSomething) {
   for (const LossInfo& loss : Losses()) {
     const Result<Program> program = AppendLoss(Parsed(kScores), {.loss = std::string(loss.name)});

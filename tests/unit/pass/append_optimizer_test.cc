@@ -80,10 +80,10 @@ TEST(AppendOptimizer, OptionsBecomeArgumentsOfTheRow) {
 
 TEST(AppendOptimizer, OptionsAreThoseOfTheRow) {
   const Error unknown = RefusalOf({.optimizer = "sgd", .options = {{"amsgrad", "True"}}});
-  EXPECT_EQ(unknown.message, "SGD has no option \"amsgrad\" that changes what a step costs");
+  EXPECT_EQ(unknown.message, "SGD has no option \"amsgrad\"");
   EXPECT_EQ(unknown.hint,
             "It has: lr, momentum, dampening, weight_decay, nesterov, maximize, foreach, fused, "
-            "master_weights.");
+            "differentiable, master_weights.");
   EXPECT_EQ(unknown.where, "--train sgd");
   EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"momentun", "0.9"}}}).hint,
             "Did you mean momentum?");
@@ -99,6 +99,39 @@ TEST(AppendOptimizer, OptionsAreThoseOfTheRow) {
             ErrorCode::kUsage);
   EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"first_step", "True"}}}).code,
             ErrorCode::kUsage);
+}
+
+TEST(AppendOptimizer, APairOfBetasIsTwoOptions) {
+  const Result<Program> program = AppendOptimizer(
+      Parsed(kThree), Step({.optimizer = "nadam", .options = {{"betas", "(0.8, 0.95)"}}}));
+  ASSERT_TRUE(program) << Describe(program.error());
+  const auto args = program->args(program->main().nodes[0]);
+  ASSERT_EQ(args.size(), 4u);
+  EXPECT_EQ(program->text(args[2].name), "beta1");
+  EXPECT_EQ(args[2].real, 0.8);
+  EXPECT_EQ(args[3].real, 0.95);
+  EXPECT_EQ(RefusalOf({.optimizer = "adam", .options = {{"betas", "0.9"}}}).hint,
+            "Write it as (0.9, 0.999).");
+  EXPECT_EQ(RefusalOf({.optimizer = "adam", .options = {{"betas", "(0.9,1)"}}}).message,
+            "\"1\" is no value of beta2");
+  EXPECT_EQ(RefusalOf({.optimizer = "sgd", .options = {{"betas", "(0.9,0.9)"}}}).message,
+            "SGD has no option \"betas\"");
+}
+
+TEST(AppendOptimizer, OptionsMayBeTuplesOrNegative) {
+  const auto takes = [](std::string optimizer, OptimizerOption option) {
+    return AppendOptimizer(Parsed(kThree), Step({.optimizer = std::move(optimizer),
+                                                 .options = {std::move(option)}}))
+        .has_value();
+  };
+  EXPECT_TRUE(takes("adafactor", {"eps", "(None, 1e-3)"}));
+  EXPECT_FALSE(takes("adafactor", {"eps", "(None, None, 1e-3)"}));
+  EXPECT_FALSE(takes("adafactor", {"eps", "(much, 1e-3)"}));
+  EXPECT_FALSE(takes("adafactor", {"eps", "0.1"}));
+  EXPECT_TRUE(takes("adafactor", {"beta2_decay", "-0.5"}));
+  EXPECT_FALSE(takes("adafactor", {"beta2_decay", "0.5"}));
+  EXPECT_FALSE(takes("adagrad", {"lr", "-0.1"}));
+  EXPECT_TRUE(takes("adam", {"differentiable", "False"}));
 }
 
 TEST(AppendOptimizer, GroupsAreSteppedOneAfterAnother) {

@@ -73,6 +73,30 @@ TEST(SetModeTest, EvalDropsNothingOutOfAttentionAndTakesRunningStatistics) {
   EXPECT_EQ(p.text(p.notes.at(0)), "--mode eval: 2 calls that the file has in the other mode");
 }
 
+TEST(SetModeTest, BatchesWithoutRunningStatisticsAreNormalizedAlikeInBothModes) {
+  constexpr std::string_view kText = R"(
+input %x: f32[4,8]
+%a: f32[4,8] = aten::batch_norm(%x, None, None, None, None, True, 0.1, 1e-05, True)
+return %a
+)";
+  const Program p = Set(ModelMode::kEval, kText);
+  EXPECT_THAT(Print(p), HasSubstr("(%x, None, None, None, None, True,"));
+  EXPECT_THAT(p.notes, IsEmpty());
+}
+
+TEST(SetModeTest, ACallThatSaysNothingIsInTheModeOfItsSchema) {
+  constexpr std::string_view kText = R"(
+input %x: f32[4,8]
+%a: f32[4,8] = aten::rrelu(%x)
+return %a
+)";
+  const Program trains = Set(ModelMode::kTrain, kText);
+  EXPECT_THAT(Print(trains), HasSubstr("aten::rrelu(%x, training=True)"));
+  EXPECT_EQ(trains.text(trains.notes.at(0)),
+            "--mode train: 1 call that the file has in the other mode");
+  EXPECT_THAT(Set(ModelMode::kEval, kText).notes, IsEmpty());
+}
+
 TEST(SetModeTest, TrainFindsAttentionAsItIs) {
   EXPECT_THAT(Set(ModelMode::kTrain, kAttentionAndInstances).notes, IsEmpty());
 }

@@ -108,12 +108,52 @@ TEST(FitTest, TheLengthOfAVectorIsSearched) {
   EXPECT_EQ(w->fit->size, 50);
 }
 
-TEST(FitTest, AStaticModelIsRefusedWithARemedy) {
+constexpr char kImage[] =
+    "symbol n: 1..64 = 2\nsymbol h: 2..400 = 8\nsymbol w: 2..400 = 8\n"
+    "input %x: f32[n,3,h,w]\n%y: f32[n,3,h,w] = aten::relu(%x)\nreturn %y\n";
+
+TEST(FitTest, TheHeightWhereTheBatchIsGiven) {
+  // In and out: 2 images of 3 channels, 8 wide as exported, 30 high.
   const Result<Weighing> w =
-      Fitting("input %x: f32[2,8]\n%y: f32[2,8] = aten::relu(%x)\nreturn %y\n", 1 << 20);
+      Fitting(kImage, 4 * 2 * 2 * 3 * 30 * 8, {.inputs = {}, .batch = 2, .seq = {}});
+  ASSERT_TRUE(w) << Describe(w.error());
+  EXPECT_EQ(w->fit->dimension, "h");
+  EXPECT_EQ(w->fit->place, "dimension 2 of x");
+  EXPECT_EQ(w->fit->size, 30);
+  EXPECT_EQ(w->fit->next_size, 31);
+}
+
+TEST(FitTest, NoHeightFits) {
+  // In and out: an image of 3 channels, 8 wide, as low as the file allows.
+  const std::int64_t least = 4 * 2 * 3 * 2 * 8;
+  const Result<Weighing> w = Fitting(kImage, least - 1, {.inputs = {}, .batch = 1, .seq = {}});
   ASSERT_FALSE(w);
-  EXPECT_THAT(Describe(w.error()), HasSubstr("Export it with one"));
-  EXPECT_THAT(Describe(w.error()), HasSubstr("dynamic_shapes={\"x\": {0: batch}}"));
+  EXPECT_THAT(Describe(w.error()),
+              HasSubstr("h = 2 (dimension 2 of x) takes 384 B, more than 383 B"));
+}
+
+TEST(FitTest, TheBatchBeforeTheHeight) {
+  const Result<Weighing> w = Fitting(kImage, 4 * 2 * 7 * 3 * 8 * 8);
+  ASSERT_TRUE(w) << Describe(w.error());
+  EXPECT_EQ(w->fit->dimension, "batch");
+  EXPECT_EQ(w->fit->size, 7);
+}
+
+TEST(FitTest, WhatAPoolRefusesIsTooSmall) {
+  const Result<Weighing> w = Fitting(
+      "symbol s: 1..400 = 32\ninput %x: f32[2,3,s,s]\n"
+      "%y: f32[2,3,-4+s,-4+s] = aten::avg_pool2d(%x, [5, 5], [1, 1])\nreturn %y\n",
+      4 * 2 * 3 * (20 * 20 + 16 * 16));
+  ASSERT_TRUE(w) << Describe(w.error());
+  EXPECT_EQ(w->fit->place, "dimensions 2 and 3 of x");
+  EXPECT_EQ(w->fit->size, 20);
+}
+
+TEST(FitTest, EverySizeIsGiven) {
+  const Result<Weighing> w =
+      Fitting(kImage, 1 << 20, {.inputs = {{.name = "x", .sizes = {2, 3, 8, 8}}}});
+  ASSERT_FALSE(w);
+  EXPECT_THAT(Describe(w.error()), HasSubstr("every size of the model's inputs is given"));
 }
 
 }  // namespace

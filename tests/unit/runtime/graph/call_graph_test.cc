@@ -75,6 +75,28 @@ TEST(BuildCallGraph, AnEdgeOfTheSameSizesIsElementwise) {
   EXPECT_EQ(uses[1].pattern, Fusion::kBroadcast);
 }
 
+TEST(BuildCallGraph, AListIsOverwrittenInPlace) {
+  const Built built(
+      "input %x: f32[8]\nparameter %w: f32[8]\nparameter %n: f32[]\n%a = aten::tanh(%w)\n"
+      "aten::_foreach_zero_([%w])\n"
+      "aten::_fused_sgd_([%w], [%x], [], weight_decay=0.0, momentum=0.0, lr=0.1, dampening=0.0, "
+      "nesterov=False, maximize=False, is_first_step=False)\nreturn %a\n");
+  const Call& step = built.graph.calls[built.Find("_fused_sgd_")];
+  EXPECT_TRUE(step.in_memory && step.resident);
+  EXPECT_FALSE(step.overwrites);  // what has no result is no chain of values
+}
+
+TEST(BuildCallGraph, AReaderIsTheKernelAndNotAFieldOfItsOperands) {
+  // The third operand is a field, which is made when the kernel has been told to read the first.
+  const Built built(
+      "input %x: f32[2,8]\nparameter %w: f32[8]\nparameter %r: f32[8]\n"
+      "%n, %mean, %rstd = aten::native_layer_norm(%x, [8], %w, %w, 1e-5)\n"
+      "%y = aten::addcmul(%r, %w, %n)\n%z = aten::add_.Tensor(%r, %w)\nreturn %y\n");
+  const Call& add = built.graph.calls[built.Find("add_")];
+  ASSERT_EQ(add.uses.size(), 1u);
+  EXPECT_EQ(add.uses[0].producer, built.Find("addcmul"));
+}
+
 TEST(PostOrder, WhatTheFirstArgumentNeedsComesFirst) {
   const Built built(
       "input %x: f32[8]\n%late = aten::sin(%x)\n%a = aten::tanh(%x)\n%b = aten::exp(%a)\n"
