@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mode is an argument of dropout, normalizations and recurrent layers, by whatever name; what
-// a file left out because it did nothing there is told, and not put in.
+// The mode is an argument of dropout, normalizations and recurrent layers, by whatever name;
+// dropout that attention had no use for where it was exported is told, and not put in.
 
 #include "pass/set_mode.h"
 

@@ -12,32 +12,22 @@
 #include <utility>
 
 #include "import/json.h"
+#include "import/pt2/tree_spec.h"
 
 namespace steelyard::pt2 {
 namespace {
 
-// Torch's own nest a handful of levels.
-constexpr int kMaxDepth = 64;
-
-// Containers whose children Python finds by their place, and by a key.
-constexpr std::array<std::string_view, 4> kByPlace = {
-    "builtins.tuple", "builtins.list", "collections.namedtuple",
-    "torch.fx.immutable_collections.immutable_list"};
-constexpr std::array<std::string_view, 3> kByKey = {
-    "builtins.dict", "collections.OrderedDict", "torch.fx.immutable_collections.immutable_dict"};
-
-template <class Names>
-bool Has(const Names& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
+// Containers whose children Python finds by a key.
+bool IsByKey(std::string_view type) {
+  constexpr std::array<std::string_view, 3> kByKey = {
+      "builtins.dict", "collections.OrderedDict", "torch.fx.immutable_collections.immutable_dict"};
+  return std::ranges::find(kByKey, type) != kByKey.end();
 }
 
 class SpecReader {
  public:
-  // The tree is the second element, after the version of the form.
-  bool Read(JsonValue root) {
-    int index = 0;
-    return json_.Array(
-        root, [&](JsonValue element) { return index++ != 1 || ReadNode(element, Place{}); });
+  bool Read(std::string_view spec) {
+    return ReadTree(spec, json_, [&](JsonValue root) { return ReadNode(root, Place{}); });
   }
   std::vector<std::string> TakePaths() { return std::move(paths_); }
 
@@ -59,7 +49,7 @@ class SpecReader {
         is_leaf = false;
         return json_.Text(field, type);
       }
-      if (key == "context" && Has(kByKey, type) && !JsonReader::IsNull(field)) {
+      if (key == "context" && IsByKey(type) && !JsonReader::IsNull(field)) {
         return ReadKeys(field, keys);
       }
       if (key != "children_spec") return true;
@@ -76,7 +66,7 @@ class SpecReader {
     Place inside{place.depth + 1, place.path, place.named};
     if (place.depth == 0) {
       inside.path = child == 0 ? "args" : "kwargs";
-    } else if (Has(kByPlace, type)) {
+    } else if (IsSequence(type)) {
       inside.path += fmt::format("[{}]", child);
     } else if (child < keys.size() && !keys[child].empty()) {
       inside.path += fmt::format("[{}]", keys[child]);
@@ -116,10 +106,8 @@ class SpecReader {
 }  // namespace
 
 std::vector<std::string> ReadInSpec(std::string_view spec) {
-  const PaddedText text(spec);
-  const JsonText json(text);
   SpecReader reader;
-  if (!json.ok() || !reader.Read(json.root())) return {};
+  if (!reader.Read(spec)) return {};
   return reader.TakePaths();
 }
 

@@ -145,10 +145,10 @@ class ModelReader {
 
   // How each argument is passed, for a remedy where no size is open.
   void SetArguments() {
+    if (!program_.symbols.empty()) return;
     const std::vector<std::string> paths = ReadInSpec(in_spec_);
     const std::vector<ValueId>& passed = signature_.passed();
-    if (!program_.symbols.empty() || paths.size() != passed.size()) return;
-    if (ParametersAreInputs(paths)) return;
+    if (paths.size() != passed.size() || ParametersAreInputs(paths)) return;
     for (std::size_t i = 0; i < paths.size(); ++i) {
       std::string text(program_.text(program_.values[passed[i]].name));
       text.append(kArgumentIs).append(paths[i]);

@@ -6,30 +6,19 @@
 #include "import/pt2/out_spec.h"
 
 #include <algorithm>
-#include <array>
 
 #include "import/json.h"
+#include "import/pt2/tree_spec.h"
 
 namespace steelyard::pt2 {
 namespace {
-
-// Torch's own nest a handful of levels.
-constexpr int kMaxDepth = 64;
-
-// Types that CPython's deallocators take apart from the end (Objects/tupleobject.c, listobject.c).
-constexpr std::array<std::string_view, 4> kFromTheEnd = {
-    "builtins.tuple", "builtins.list", "collections.namedtuple",
-    "torch.fx.immutable_collections.immutable_list"};
 
 class SpecReader {
  public:
   std::optional<std::uint32_t> loss() const { return loss_; }
 
-  // The tree is the second element, after the version of the form.
-  bool Read(JsonValue root, std::vector<std::uint32_t>& out) {
-    int index = 0;
-    return json_.Array(root,
-                       [&](JsonValue element) { return index++ != 1 || ReadNode(element, out); });
+  bool Read(std::string_view spec, std::vector<std::uint32_t>& out) {
+    return ReadTree(spec, json_, [&](JsonValue root) { return ReadNode(root, out); });
   }
 
  private:
@@ -55,7 +44,7 @@ class SpecReader {
       });
     });
     if (is_leaf) out.push_back(leaves_++);
-    if (std::ranges::find(kFromTheEnd, type) != kFromTheEnd.end()) std::ranges::reverse(parts);
+    if (IsSequence(type)) std::ranges::reverse(parts);
     for (const std::vector<std::uint32_t>& part : parts) {
       out.insert(out.end(), part.begin(), part.end());
     }
@@ -92,11 +81,9 @@ class SpecReader {
 }  // namespace
 
 OutSpec ReadOutSpec(std::string_view spec) {
-  const PaddedText text(spec);
-  const JsonText json(text);
   OutSpec out;
   SpecReader reader;
-  if (!json.ok() || !reader.Read(json.root(), out.released)) return {};
+  if (!reader.Read(spec, out.released)) return {};
   out.loss = reader.loss();
   return out;
 }

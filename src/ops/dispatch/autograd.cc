@@ -18,11 +18,13 @@
 namespace steelyard {
 namespace {
 
-// Visits the tensors of an argument in order; kNoId stands for None.
+// Visits the tensors of an argument in order; kNoId stands for None. The visit may add to the
+// program's pool of arguments, as a replay of views does.
 template <class Visit>
 void VisitTensors(const Program& program, const Argument& argument, const Visit& visit) {
   if (argument.kind == ArgKind::kList) {
-    for (const Argument& element : program.list(argument.list)) {
+    for (std::uint32_t i = 0; i < argument.list.count; ++i) {
+      const Argument& element = program.list(argument.list)[i];
       visit(element.kind == ArgKind::kValue ? element.value : kNoId);
     }
     return;
@@ -405,9 +407,7 @@ void Autograd::AddEdges(GradNode& node, const OpDef& def, std::span<const Argume
   std::vector<Edge> edges;  // apart from edges_, because an edge to a leaf makes a node
   for (std::size_t i = 0; i < args.size(); ++i) {
     if (!def.grad->Differentiates(static_cast<int>(i))) continue;
-    std::vector<ValueId> tensors;  // apart from the pool of arguments, to which a replay adds
-    VisitTensors(program_, args[i], [&](ValueId id) { tensors.push_back(id); });
-    for (const ValueId id : tensors) edges.push_back(EdgeOf(id));
+    VisitTensors(program_, args[i], [&](ValueId id) { edges.push_back(EdgeOf(id)); });
   }
   SetEdges(node, edges);
 }
