@@ -6,11 +6,11 @@ trains them together, wrapped in DistributedDataParallel, without or with ZeroRe
 
 For each NAME it writes OUT/NAME.pt2, exported on the meta device (structure only), and for each way
 of wrapping, of those that CASES has, OUT/NAME.CASE.truth.json: every allocation and free of rank
-0, as [innermost operator, signed bytes], while the wrapper is made ("wrap"), in a first, a second,
-which makes the buckets anew, and a third step with AdamW. A step: forward, backward, the optimizer,
-zero_grad; the caller holds the output until it ends. The ranks are processes of their own that
-talk through Gloo, each on one thread. Where they keep state of different parameters, there is a
-file of each rank, OUT/NAME.CASE.rank1.truth.json.
+0, as [innermost operator, signed bytes], while the wrapper is made ("wrap"), in a first, a second
+(the third of a static graph), which makes the buckets anew, and a last step with AdamW. A step:
+forward, backward, the optimizer, zero_grad; the caller holds the output until it ends. The ranks
+are processes of their own that talk through Gloo, each on one thread. Where they keep state of
+different parameters, there is a file of each rank, OUT/NAME.CASE.rank1.truth.json.
 
 With --cuda, OUT/NAME.CASE.cuda-smXX.truth.json has of the first, the second and the third step what
 torch.cuda tells at its end: most bytes allocated, requested and reserved, and segments; and of the
@@ -54,6 +54,22 @@ CASES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "ddp": ({}, []),
     "views": ({"gradient_as_bucket_view": True}, ["--bucket-views"]),
     "small": ({"bucket_cap_mb": 2}, ["--bucket-cap-mb", "2"]),
+    "unused": ({"find_unused_parameters": True}, ["--find-unused-parameters"]),
+    "unused-views": (
+        {"find_unused_parameters": True, "gradient_as_bucket_view": True},
+        ["--find-unused-parameters", "--bucket-views"],
+    ),
+    "unused-micro": (
+        {"find_unused_parameters": True, "bucket_cap_mb": 2},
+        [
+            "--find-unused-parameters",
+            "--bucket-cap-mb",
+            "2",
+            "--accumulate",
+            str(MICRO_STEPS),
+        ],
+    ),
+    "static": ({"static_graph": True}, ["--static-graph"]),
     "micro": ({}, ["--accumulate", str(MICRO_STEPS)]),
     "micro-views": (
         {"gradient_as_bucket_view": True},
@@ -93,6 +109,15 @@ def has_policy(case: str) -> bool:
     return case.startswith("fsdp-low")
 
 
+def count_of(case: str) -> int:
+    """Steps until there are buckets that stay: the last step but one makes them."""
+    return 4 if case == "static" else 3
+
+
+def takes_unused(case: str) -> bool:
+    return case.startswith(("unused", "static"))
+
+
 def wrapping_of(case: str, device: str) -> dict[str, Any]:
     wrapping, _ = CASES[case]
     if not has_policy(case):
@@ -125,6 +150,7 @@ def chosen(asked: list[str], device: str) -> list[tuple[str, str]]:
         (name, case)
         for name, case in itertools.product(MODELS, CASES)
         if name.endswith("-double") == (has_policy(case) and device == "cpu")
+        and (MODELS[name].uses_all or takes_unused(case))
     ]
     return [
         (name, case) for name, case in pairs if not asked or {name, f"{name}.{case}"} & set(asked)
@@ -262,7 +288,8 @@ def measure(name: str, case: str, folder: Path, rank: int) -> None:
         parameters = list(process.plain.parameters())
         sizes = [(p.nbytes, p.requires_grad) for p in parameters]
         wrap = events_of(process.wrap, GLOO)
-        steps = [told_once(events_of(process.step, GLOO)) for _ in range(3)]
+        steps = [told_once(events_of(process.step, GLOO)) for _ in range(count_of(case))]
+        del steps[1:-2]
         if all_say(not is_written or is_complete(steps, process)):
             break
     if not is_written:
@@ -314,7 +341,8 @@ def measure_cuda(name: str, case: str, folder: Path) -> None:
     process.wrap()
     if not is_sharded(case):
         process.module.register_comm_hook(None, summed)
-    peaks = [cuda_peaks(process) for _ in range(3)]
+    peaks = [cuda_peaks(process) for _ in range(count_of(case))]
+    del peaks[1:-2]
     major, minor = torch.cuda.get_device_capability()
     truth = {
         "name": f"{name}.{case}.cuda-sm{major}{minor}",

@@ -20,6 +20,7 @@ class Model:
     make: Callable[[], nn.Module]
     inputs: Callable[[], tuple[torch.Tensor, ...]]
     units: tuple[str, ...] = ()  # patterns of modules that are sharded apart
+    uses_all: bool = True  # of its parameters
 
 
 class Perceptron(nn.Module):
@@ -128,6 +129,22 @@ class Odd(nn.Module):
         return F.cross_entropy(scores, classes), scores
 
 
+class Partial(nn.Module):
+    """Parameters that no output depends on, between others, and an output without a gradient."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(300, 700)
+        self.unused = nn.Linear(500, 500)
+        self.norm = nn.LayerNorm(700)
+        self.other = nn.Parameter(torch.zeros(40))
+        self.last = nn.Linear(700, 100)
+
+    def forward(self, x: torch.Tensor, classes: torch.Tensor) -> tuple[Any, Any, Any]:
+        scores = self.last(self.norm(F.relu(self.first(x))))
+        return F.cross_entropy(scores, classes), scores, scores.argmax(-1)
+
+
 def ids(*sizes: int) -> torch.Tensor:
     return torch.ones(sizes, dtype=torch.long)
 
@@ -142,6 +159,7 @@ MODELS: dict[str, Model] = {
         ("frozen.*", "trained.*"),
     ),
     "odd": Model(Odd, lambda: (ids(3, 17), ids(3)), ("embed.?", "mix.?")),
+    "partial": Model(Partial, lambda: (torch.zeros(8, 300), ids(8)), uses_all=False),
 }
 
 
@@ -154,4 +172,4 @@ def doubled(model: Model) -> Model:
     return replace(model, make=lambda: model.make().double(), inputs=inputs)
 
 
-MODELS |= {f"{name}-double": doubled(model) for name, model in MODELS.items()}
+MODELS |= {f"{name}-double": doubled(model) for name, model in MODELS.items() if model.uses_all}

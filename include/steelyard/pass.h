@@ -74,6 +74,8 @@ struct ParallelOptions {
   int bucket_mib = 0;        // DistributedDataParallel(bucket_cap_mb=...); 0: 1 and then 25
   static constexpr int kMostBucketMib = 1 << 20;
   bool bucket_views = false;  // gradient_as_bucket_view=True
+  bool find_unused = false;   // find_unused_parameters=True
+  bool static_graph = false;  // static_graph=True
   // Of fully_shard: patterns of the modules that it is applied to, besides the model; without any
   // the members of the model's lists of like modules.
   std::vector<std::string> units = {};

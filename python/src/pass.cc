@@ -62,6 +62,8 @@ void BindTraining(nb::module_& module) {
       .def_rw("wrapper", &ParallelOptions::wrapper)
       .def_rw("bucket_mib", &ParallelOptions::bucket_mib)
       .def_rw("bucket_views", &ParallelOptions::bucket_views)
+      .def_rw("find_unused", &ParallelOptions::find_unused)
+      .def_rw("static_graph", &ParallelOptions::static_graph)
       .def_rw("units", &ParallelOptions::units)
       .def_rw("keep_gathered", &ParallelOptions::keep_gathered)
       .def_rw("precision", &ParallelOptions::precision)

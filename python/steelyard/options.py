@@ -44,6 +44,8 @@ class WeighKeywords(TypedDict, total=False):
     parallel: str | None
     bucket_cap_mb: int
     bucket_views: bool
+    find_unused_parameters: bool
+    static_graph: bool
     shard_units: Iterable[str]
     keep_gathered: bool
     mp_policy: Mapping[str, object]
@@ -92,7 +94,8 @@ OF_TRAINING = frozenset(
         "loss", "loss_output", "optim_args", "groups", "no_decay", "freeze", "recompute",
         "recompute_reentrant", "inplace", "fused_loss", "clip_norm", "clip_value", "accumulate",
         "unroll", "zero_grad", "first_step", "ranks", "parallel", "bucket_cap_mb", "bucket_views",
-        "shard_units", "keep_gathered", "mp_policy", "parameter_views", "rank",
+        "find_unused_parameters", "static_graph", "shard_units", "keep_gathered", "mp_policy",
+        "parameter_views", "rank",
     )
 )  # fmt: skip
 # What says something of text that a model writes, which needs `generate`; and what the library
@@ -213,7 +216,7 @@ CHECKS: dict[str, Check] = {
         (
             "recompute_reentrant", "unroll", "first_step", "strict", "advise", "use_cache",
             "no_cudnn_attention", "deterministic", "as_module", "bucket_views",
-            "keep_gathered", "parameter_views",
+            "find_unused_parameters", "static_graph", "keep_gathered", "parameter_views",
         ),
         SWITCH,
     ),
@@ -419,13 +422,17 @@ def _parallel_options(keywords: Mapping[str, Any]) -> _core.ParallelOptions:
     parallel.units = _patterns(keywords.get("shard_units") or (), "shard_units")
     parallel.keep_gathered = bool(keywords.get("keep_gathered", False))
     parallel.precision = _shard_precision(keywords.get("mp_policy") or {})
-    for name in ("bucket_cap_mb", "bucket_views"):
+    for name in ("bucket_views", "bucket_cap_mb", "find_unused_parameters", "static_graph"):
         if keywords.get(name) and (shards or not parallel.wrapper):
-            raise UsageError("no wrapper has such buckets", name, 'Name one: parallel="ddp".')
+            raise UsageError(
+                "no wrapper sums gradients in buckets", name, 'Name one: parallel="ddp".'
+            )
     if "bucket_cap_mb" in keywords:
         most = _core.MOST_BUCKET_MIB
         parallel.bucket_mib = _within(keywords["bucket_cap_mb"], 1, most, "bucket_cap_mb")
     parallel.bucket_views = bool(keywords.get("bucket_views", False))
+    parallel.find_unused = bool(keywords.get("find_unused_parameters", False))
+    parallel.static_graph = bool(keywords.get("static_graph", False))
     for name in ("parameter_views", "rank"):
         # Rank 0 is one.
         given = keywords.get(name) is not None and keywords.get(name) is not False

@@ -232,6 +232,13 @@ void TrainFlags::AddProcesses(std::vector<Flag>* flags) {
        {.name = "--bucket-views",
         .help = "gradients are views of what is summed (gradient_as_bucket_view=True)",
         .field = &bucket_views_},
+       {.name = "--find-unused-parameters",
+        .help = "parameters that no output depends on are looked for in each step "
+                "(find_unused_parameters=True)",
+        .field = &find_unused_},
+       {.name = "--static-graph",
+        .help = "which parameters are used is found out in the first step (static_graph=True)",
+        .field = &static_graph_},
        {.name = "--shard-units",
         .arg = "MODULES",
         .help = "modules whose parameters fsdp gathers at once, as 'encoder.layer.*', besides the "
@@ -301,10 +308,13 @@ Status TrainFlags::CheckNesterov(const std::vector<OptimizerOption>& given) cons
 
 Status TrainFlags::CheckWrapper() const {
   const bool shards = Shards({.wrapper = parallel_});
-  if ((parallel_.empty() || shards) && (bucket_cap_mb_ || bucket_views_)) {
-    return Unexpected(UsageError("no wrapper has such buckets",
-                                 bucket_views_ ? "--bucket-views" : "--bucket-cap-mb",
-                                 "Name one: --parallel ddp."));
+  for (const auto& [given, flag] : {std::pair(bucket_views_, "--bucket-views"),
+                                    std::pair(bucket_cap_mb_.has_value(), "--bucket-cap-mb"),
+                                    std::pair(find_unused_, "--find-unused-parameters"),
+                                    std::pair(static_graph_, "--static-graph")}) {
+    if (!given || (!parallel_.empty() && !shards)) continue;
+    return Unexpected(
+        UsageError("no wrapper sums gradients in buckets", flag, "Name one: --parallel ddp."));
   }
   if (!shards && (!units_.empty() || keep_gathered_ || !mp_policy_.empty())) {
     return Unexpected(UsageError("no wrapper gathers parameters",
@@ -364,6 +374,8 @@ Result<TrainOptions> TrainFlags::Options(std::span<const std::string_view> given
                        .parallel = {.wrapper = parallel_,
                                     .bucket_mib = static_cast<int>(bucket_cap_mb_.value_or(0)),
                                     .bucket_views = bucket_views_,
+                                    .find_unused = find_unused_,
+                                    .static_graph = static_graph_,
                                     .units = units_,
                                     .keep_gathered = keep_gathered_,
                                     .parameter_views = parameter_views_}};

@@ -54,6 +54,7 @@ class TrainFlags {
   std::string parallel_;
   std::optional<std::int64_t> bucket_cap_mb_;
   bool bucket_views_ = false;
+  bool find_unused_ = false, static_graph_ = false;
   std::vector<std::string> units_;
   bool keep_gathered_ = false, parameter_views_ = false;
   std::optional<std::int64_t> rank_;

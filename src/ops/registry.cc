@@ -111,6 +111,7 @@ constexpr std::array kFamilies{
     &ops::Stft,
     &ops::WindowFunctions,
     &ops::Collective,
+    &ops::DataParallelStep,
     &ops::Scatter,
     &ops::ScatterReduce,
     &ops::SegmentReduce,

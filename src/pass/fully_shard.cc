@@ -23,6 +23,7 @@
 
 #include "ops/dispatch/graph_plan.h"
 #include "pass/append_call.h"
+#include "pass/model_outputs.h"
 #include "pass/outline.h"
 #include "pass/parameter_pattern.h"
 #include "support/rounding.h"
@@ -179,7 +180,10 @@ class Units {
 class Sharding {
  public:
   Sharding(Program program, const TrainOptions& options)
-      : program_(std::move(program)), options_(options), units_(program_, options) {}
+      : program_(std::move(program)),
+        options_(options),
+        units_(program_, options),
+        replaced_(program_) {}
 
   Result<Program> Run() {
     SY_RETURN_IF_ERROR(CheckOptimizer());
@@ -279,16 +283,14 @@ class Sharding {
     std::vector<Node>& nodes = program_.main().nodes;
     nodes.insert(nodes.end(), body.begin(), loss);
     for (auto node = nodes.begin() + begin; node != nodes.end(); ++node) {
-      node->arguments = WithReplaced(node->arguments);
+      node->arguments = replaced_.In(node->arguments);
     }
     WriteLeave({nodes.begin() + begin, nodes.end()});
     for (auto node = loss; node != body.end(); ++node) {
-      node->arguments = WithReplaced(node->arguments);
+      node->arguments = replaced_.In(node->arguments);
       nodes.push_back(*node);
     }
-    for (Argument& output : program_.main().outputs) Replace(output);
-    const auto loss_cast = replaced_.find(program_.loss);
-    if (loss_cast != replaced_.end()) program_.loss = loss_cast->second;
+    replaced_.InOutputs();
   }
 
   static Argument AsArgument(std::optional<DType> dtype) {
@@ -302,7 +304,7 @@ class Sharding {
     const Dims copy(program_.sizes(id));
     const std::string name(program_.text(value.name));
     results->push_back(AddResult(program_, name, to, copy));
-    replaced_[id] = results->back();
+    replaced_.Set(id, results->back());
   }
 
   // The model's inputs that are cast.
@@ -332,7 +334,7 @@ class Sharding {
       const Dims copy(sizes);
       whole.push_back(AddResult(program_, program_.text(program_.values[id].name),
                                 program_.values[id].dtype, copy));
-      replaced_[id] = whole.back();
+      replaced_.Set(id, whole.back());
     }
     for (UnitIndex unit = 0; unit < units_.count(); ++unit) {
       names.push_back(Argument::OfString(program_.strings.Intern(units_.path(unit))));
@@ -356,17 +358,7 @@ class Sharding {
 
   // With what the model gives its caller, which says when the backward pass begins.
   void WriteLeave(const std::vector<Node>& forward) {
-    std::vector<Argument> outputs;
-    for (const Argument& output : program_.main().outputs) {
-      if (output.kind != ArgKind::kValue) continue;
-      const bool made = std::ranges::any_of(forward, [&](const Node& node) {
-        return std::ranges::find(program_.results(node), output.value) !=
-               program_.results(node).end();
-      });
-      if (made && program_.values[output.value].kind == ValueKind::kTensor) {
-        outputs.push_back(Argument::OfValue(output.value));
-      }
-    }
+    std::vector<Argument> outputs = ModelOutputs(program_, forward);
     std::ranges::reverse(outputs);  // in which order they are let go
     std::vector<ValueId> results;
     const std::optional<DType> dtype = options_.parallel.precision.output;
@@ -375,21 +367,6 @@ class Sharding {
     }
     const std::array args{Argument::OfList(program_.AddArguments(outputs))};
     AppendCall(program_, "steelyard::leave_fully_shard", args, results, Phase::kForward);
-  }
-
-  void Replace(Argument& argument) {
-    if (argument.kind == ArgKind::kList) argument.list = WithReplaced(argument.list);
-    if (argument.kind != ArgKind::kValue) return;
-    const auto found = replaced_.find(argument.value);
-    if (found != replaced_.end()) argument.value = found->second;
-  }
-  Argument::Run WithReplaced(Argument::Run run) {
-    std::vector<Argument> arguments;
-    for (std::uint32_t i = 0; i < run.count; ++i) {
-      arguments.push_back(program_.arguments[run.begin + i]);
-      Replace(arguments.back());
-    }
-    return program_.AddArguments(arguments);
   }
 
   void Note(std::string_view line) { program_.notes.push_back(program_.strings.Intern(line)); }
@@ -415,7 +392,7 @@ class Sharding {
   Program program_;
   const TrainOptions& options_;
   Units units_;
-  std::map<ValueId, ValueId> replaced_;  // the root's parameters by whole ones, and what is cast
+  Replacements replaced_;  // the root's parameters by whole ones, and what is cast
 };
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "pass/accumulate.h"
 #include "pass/append_call.h"
 #include "pass/fully_shard.h"
+#include "pass/model_outputs.h"
 #include "steelyard/units.h"
 #include "support/choices.h"
 
@@ -73,21 +76,64 @@ Argument BuffersOf(Program& program) {
   return Argument::OfList(program.AddArguments(buffers));
 }
 
+// Those that are trained, each once.
+Argument TrainedOf(Program& program) {
+  std::vector<Argument> trained;
+  for (const NamedTensor& parameter : program.parameters) {
+    const ValueId id = parameter.value;
+    if (id == kNoId || !program.values[id].requires_grad || parameter.tied_to != kNoId) continue;
+    trained.push_back(Argument::OfValue(id));
+  }
+  return Argument::OfList(program.AddArguments(trained));
+}
+
+// What looks for unused parameters, and a first step that finds out which there are, sees copies of
+// what the model gives; so does its caller.
+bool CopiesOutputs(const TrainOptions& options) {
+  const ParallelOptions& parallel = options.parallel;
+  return parallel.static_graph ? options.first_step : parallel.find_unused;
+}
+
+// Ends the model's forward pass.
+void AppendLeave(Program& program, std::span<const Node> forward, bool copies,
+                 Replacements* replaced) {
+  std::vector<Argument> outputs;
+  std::vector<ValueId> copied;
+  if (copies) outputs = ModelOutputs(program, forward);
+  std::ranges::reverse(outputs);  // in which order they are let go
+  for (const Argument& output : outputs) {
+    const Value& value = program.values[output.value];
+    const std::string name(program.text(value.name));
+    copied.push_back(AddResult(program, name, value.dtype, Dims(program.sizes(output.value))));
+    replaced->Set(output.value, copied.back());
+  }
+  const std::array args{Argument::OfList(program.AddArguments(outputs))};
+  AppendCall(program, "steelyard::leave_data_parallel", args, copied, Phase::kForward);
+}
+
 Program WrapInDdp(Program program, const TrainOptions& options) {
   const ParallelOptions& parallel = options.parallel;
   std::vector<Node> body = std::exchange(program.main().nodes, {});
   const auto loss = std::ranges::find(body, Phase::kLoss, &Node::phase);
+  const bool uses_some = parallel.find_unused || parallel.static_graph;
   const std::array args{BuffersOf(program),
                         Argument::OfInt(std::int64_t{options.ranks}),
                         Argument::OfInt(parallel.bucket_mib * kMiB),
                         Argument::OfBool(parallel.bucket_views),
                         Argument::OfBool(options.first_step),
-                        Argument::OfInt(std::int64_t{WrittenMicroSteps(options)})};
+                        Argument::OfInt(std::int64_t{WrittenMicroSteps(options)}),
+                        uses_some ? TrainedOf(program) : Argument::None(),
+                        Argument::OfBool(parallel.static_graph)};
   AppendCall(program, "steelyard::enter_data_parallel", args, {}, Phase::kForward);
   std::vector<Node>& nodes = program.main().nodes;
   nodes.insert(nodes.end(), body.begin(), loss);
-  AppendCall(program, "steelyard::leave_data_parallel", {}, {}, Phase::kForward);
-  nodes.insert(nodes.end(), loss, body.end());
+  Replacements replaced(program);
+  AppendLeave(program, {body.begin(), loss}, CopiesOutputs(options), &replaced);
+  for (auto node = loss; node != body.end(); ++node) {
+    node->arguments = replaced.In(node->arguments);
+    nodes.push_back(*node);
+  }
+  replaced.InOutputs();
   return program;
 }
 

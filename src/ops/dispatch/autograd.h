@@ -80,8 +80,9 @@ class PythonFunction {
   PythonFunction& operator=(const PythonFunction&) = delete;
   // Of its node.
   virtual std::string_view name() const = 0;
-  // The gradients of the operands, undefined where there is none, from those of the results, all of
-  // which are defined.
+  // Whether it is given zeros where no gradient came (set_materialize_grads).
+  virtual bool takes_zeros() const { return true; }
+  // The gradients of the operands, undefined where there is none, from those of the results.
   virtual std::vector<Tensor> Backward(Dispatcher& d, std::span<const Tensor> operands,
                                        std::span<const Tensor> arrived) = 0;
 };

@@ -206,12 +206,12 @@ void Dispatcher::RunNodes(GraphId graph, Locals& locals) {
   budget_ -= nodes.size();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (graph == 0) FollowRepeat(static_cast<NodeId>(i));
-    if (graph == 0 && autograd_ != nullptr) frame_ = autograd_->program_frame();
     context_ = nodes[i];
     context_.origin = numbering_.first(graph) + static_cast<NodeId>(i);
     if (runs_again_) context_.phase = Phase::kRecompute;
     CheckOverwriting(graph, i, locals);
     RunNode(nodes[i], locals);
+    if (graph == 0 && autograd_ != nullptr) frame_ = autograd_->program_frame();
     for (const ValueId dead : locals.plan->DeathsAfter(i)) locals.of(dead).reset();
   }
 }

@@ -294,8 +294,10 @@ Engine::Gradients Engine::ApplyFunction(GradNodeId id, std::span<const Tensor> i
   for (const Saved& saved : autograd_.Unpack(id)) {
     if (!saved.in_context) operands[saved.element] = Tensor(&dispatcher_, saved.value);
   }
-  Gradients arrived = WithZeros(id, incoming);
-  Gradients out = autograd_.function(id).Backward(dispatcher_, operands, arrived);
+  PythonFunction& function = autograd_.function(id);
+  Gradients arrived = function.takes_zeros() ? WithZeros(id, incoming)
+                                             : Gradients(incoming.begin(), incoming.end());
+  Gradients out = function.Backward(dispatcher_, operands, arrived);
   DropFromTheEnd(arrived);
   return out;
 }

@@ -11,7 +11,11 @@
 // In no_sync() gradients are added up apart, and buffers are not sent again.
 //
 // The first step has one bucket of all gradients. When it is over, buckets are made anew in the
-// order in which its gradients were ready, which is taken to be that of every later step.
+// order in which its gradients were ready, which is taken to be that of every later step. Where
+// unused parameters are looked for, buckets are never made anew: they are those of the constructor,
+// of all parameters in their order. With a static graph the first step's gradients go into the
+// bucket when all are there, and buckets are made anew after the second, with the unused ones
+// first.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +32,16 @@ struct ReducerOptions {
   std::vector<std::int64_t> limits;  // of buckets, in bytes
   bool views = false;                // gradients are views of buckets
   std::int64_t micro_steps = 1;      // of one step, the last of which alone is not in no_sync()
+  bool delays = false;               // gradients go into buckets once all are ready
+  bool keeps_order = false;          // buckets are of parameters in their order
 };
 
 class Reducer final : public GradientListener {
  public:
   Reducer(Dispatcher& d, ReducerOptions options) : d_(d), options_(std::move(options)) {}
 
+  // All parameters, some of which no output may depend on: they have their places, too.
+  void MayLeaveOut(std::vector<Tensor> parameters);
   // One more of the step's forward passes begins.
   void BeginMicroStep() { ++begun_; }
   void OnReady(ValueId parameter) override;
@@ -42,12 +50,24 @@ class Reducer final : public GradientListener {
  private:
   // Gradients are only added up before the last.
   bool IsLast() const { return begun_ == options_.micro_steps; }
+  void PutIntoBucket(ValueId parameter);
+  void PutDelayed();
+  Tensor AddSlot(const TensorView& variable);
+  void AddUnused();
   void MakeBucket(const std::vector<Tensor>& parts, std::int64_t bytes);
+
+  // Of a gradient in its bucket.
+  struct Slot {
+    ValueId parameter;
+    Tensor part;
+  };
 
   Dispatcher& d_;
   ReducerOptions options_;
   std::int64_t begun_ = 0;
-  std::vector<Tensor> slots_;  // of gradients in their buckets, in the order of readiness
+  std::vector<ValueId> delayed_;
+  std::vector<Slot> slots_;  // in the order of readiness
+  std::vector<Tensor> parameters_;
 };
 
 }  // namespace steelyard::ops

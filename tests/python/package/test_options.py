@@ -195,8 +195,12 @@ def test_wrappers() -> None:
     train = weigh_options(given).train
     assert (train.ranks, train.parallel.wrapper, train.parallel.bucket_mib) == (8, "ddp", 0)
     assert train.parallel.bucket_views
+    assert not (train.parallel.find_unused or train.parallel.static_graph)
+    more: WeighKeywords = {**given, "find_unused_parameters": True, "static_graph": True}
+    assert weigh_options(more).train.parallel.find_unused
+    assert weigh_options(more).train.parallel.static_graph
     assert weigh_options({**given, "bucket_cap_mb": 4}).train.parallel.bucket_mib == 4
-    with pytest.raises(UsageError, match="no wrapper has such buckets"):
+    with pytest.raises(UsageError, match="no wrapper sums gradients in buckets"):
         weigh_options({"train": "sgd", "bucket_cap_mb": 4})
 
 
@@ -207,7 +211,7 @@ def test_shards() -> None:
     assert weigh_options({**given, "keep_gathered": True}).train.parallel.keep_gathered
     with pytest.raises(UsageError, match="no wrapper gathers parameters"):
         weigh_options({**given, "parallel": "ddp", "keep_gathered": True})
-    with pytest.raises(UsageError, match="no wrapper has such buckets"):
+    with pytest.raises(UsageError, match="no wrapper sums gradients in buckets"):
         weigh_options({**given, "bucket_views": True})
 
 
