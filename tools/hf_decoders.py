@@ -4,7 +4,7 @@
 from collections.abc import Callable
 
 import transformers as t
-from hf_row import HfModel, text
+from hf_row import FLASH, HfModel, text
 
 DECODERS: dict[str, Callable[[], HfModel]] = {
     "gpt2-a": lambda: text(
@@ -70,8 +70,35 @@ DECODERS: dict[str, Callable[[], HfModel]] = {
             n_head=4,
             vocab_size=99,
             n_positions=64,
-            attn_implementation="flash_attention_2",
-            dtype="bfloat16",
+            **FLASH,
+        ),
+        2,
+        16,
+    ),
+    "opt-f": lambda: text(
+        t.OPTForCausalLM,
+        t.OPTConfig(
+            hidden_size=64,
+            ffn_dim=112,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            word_embed_proj_dim=48,
+            vocab_size=100,
+            max_position_embeddings=64,
+            **FLASH,
+        ),
+        2,
+        16,
+    ),
+    "gpt_neox-f": lambda: text(
+        t.GPTNeoXForCausalLM,
+        t.GPTNeoXConfig(
+            hidden_size=64,
+            intermediate_size=112,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            vocab_size=100,
+            **FLASH,
         ),
         2,
         16,
@@ -370,6 +397,22 @@ DECODERS: dict[str, Callable[[], HfModel]] = {
         2,
         16,
     ),
+    "gemma2-f": lambda: text(
+        t.Gemma2ForCausalLM,
+        t.Gemma2Config(
+            hidden_size=64,
+            intermediate_size=96,
+            num_hidden_layers=3,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            head_dim=24,
+            vocab_size=100,
+            sliding_window=6,
+            **FLASH,
+        ),
+        2,
+        16,
+    ),
     "gemma2-b": lambda: text(
         t.Gemma2ForCausalLM,
         t.Gemma2Config(
@@ -570,6 +613,33 @@ DECODERS: dict[str, Callable[[], HfModel]] = {
             num_experts_per_tok=3,
             first_k_dense_replace=1,
             pad_token_id=0,
+        ),
+        2,
+        16,
+    ),
+    "deepseek_v3-f": lambda: text(
+        t.DeepseekV3ForCausalLM,
+        t.DeepseekV3Config(
+            hidden_size=64,
+            intermediate_size=96,
+            moe_intermediate_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=4,
+            vocab_size=100,
+            n_shared_experts=1,
+            n_routed_experts=8,
+            kv_lora_rank=24,
+            q_lora_rank=None,
+            qk_rope_head_dim=16,
+            qk_nope_head_dim=24,
+            v_head_dim=24,
+            n_group=4,
+            topk_group=2,
+            num_experts_per_tok=3,
+            first_k_dense_replace=1,
+            pad_token_id=0,
+            **FLASH,
         ),
         2,
         16,

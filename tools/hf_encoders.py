@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import transformers as t
-from hf_row import HfModel, text
+from hf_row import FLASH, HfModel, text
 
 
 def small(config: Any, **changes: Any) -> Any:
@@ -39,9 +39,6 @@ def other(config: Any, **changes: Any) -> Any:
         }
     )
 
-
-# Heads of what flash attention takes.
-FLASH = {"attn_implementation": "flash_attention_2", "dtype": "bfloat16"}
 
 ENCODERS: dict[str, Callable[[], HfModel]] = {
     "mpnet-a": lambda: text(t.MPNetModel, small(t.MPNetConfig), 2, 16),

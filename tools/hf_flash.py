@@ -19,8 +19,10 @@ def flash_attn_func(
     softmax_scale: float | None = None,
     causal: bool = False,
     window_size: tuple[int, int] = (-1, -1),
+    softcap: float = 0.0,
 ) -> torch.Tensor:
-    """The package's function, by its arguments that transformers passes."""
+    """The package's function, by its arguments that transformers passes. PyTorch's operator has no
+    softcap, which takes no memory."""
     left, right = (None if reach < 0 else reach for reach in window_size)
     return torch.ops.aten._flash_attention_forward(
         q,

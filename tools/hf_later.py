@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import transformers as t
-from hf_row import HfModel, text
+from hf_row import FLASH, HfModel, text
 
 
 def modern(**changes: Any) -> Any:
@@ -105,6 +105,14 @@ LATER: dict[str, Callable[[], HfModel]] = {
     ),
     "modernbert-d": lambda: text(
         t.ModernBertForQuestionAnswering, other_modern(dtype="bfloat16"), 4, 9
+    ),
+    "modernbert-h": lambda: text(
+        t.ModernBertForMaskedLM,
+        modern(
+            hidden_size=64, num_attention_heads=4, num_hidden_layers=4, local_attention=6, **FLASH
+        ),
+        2,
+        16,
     ),
     "modernbert-e": lambda: text(t.ModernBertModel, modern(), 2, 12),
     "modernbert-f": lambda: text(

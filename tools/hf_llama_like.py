@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import transformers as t
-from hf_row import HfModel, text
+from hf_row import FLASH, HfModel, text
 
 
 def small(make: Any, **changes: Any) -> Any:
@@ -91,7 +91,7 @@ LLAMA_LIKE: dict[str, Callable[[], HfModel]] = {
     ),
     "llama-e": lambda: text(
         t.LlamaForCausalLM,
-        small(t.LlamaConfig, attn_implementation="flash_attention_2", dtype="bfloat16"),
+        small(t.LlamaConfig, **FLASH),
         2,
         16,
     ),

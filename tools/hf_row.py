@@ -52,6 +52,16 @@ def attention_of(config: Any) -> list[str]:
     return ["--attention", name] if name else []
 
 
+# A config of flash attention, which computes in half precision.
+FLASH = {"attn_implementation": "flash_attention_2", "dtype": "bfloat16"}
+
+
+def device_of(config: Any) -> list[str]:
+    """Flash attention runs on a device."""
+    flash = config._attn_implementation == FLASH["attn_implementation"]
+    return ["--device", "h200"] if flash else []
+
+
 def text(make: Any, config: Any, batch: int, seq: int) -> HfModel:
     """Token numbers, and the labels that the head takes."""
 
@@ -60,6 +70,4 @@ def text(make: Any, config: Any, batch: int, seq: int) -> HfModel:
         return {**out, **(labels_of(make.__name__, batch, seq) if labelled else {})}
 
     sizes = ["--batch", str(batch), "--seq", str(seq), *attention_of(config)]
-    flash = config._attn_implementation == "flash_attention_2"
-    device = ["--device", "h200"] if flash else []
-    return HfModel(make, config, inputs, sizes, device=device)
+    return HfModel(make, config, inputs, sizes, device=device_of(config))

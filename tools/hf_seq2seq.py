@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 import transformers as t
-from hf_row import HfModel, attention_of, labels_of, text, tokens
+from hf_row import FLASH, HfModel, attention_of, device_of, labels_of, text, tokens
 
 Inputs = dict[str, torch.Tensor]
 
@@ -20,7 +20,7 @@ def written(make: Any, config: Any, batch: int, seq: int, target: int) -> HfMode
     def inputs(labelled: bool) -> Inputs:
         return {"input_ids": tokens(batch, seq), **target_of(make, labelled, batch, target)}
 
-    return HfModel(make, config, inputs, sizes)
+    return HfModel(make, config, inputs, sizes, device=device_of(config))
 
 
 def heard(make: Any, config: Any, batch: int, target: int) -> HfModel:
@@ -32,7 +32,7 @@ def heard(make: Any, config: Any, batch: int, target: int) -> HfModel:
         return {"input_features": sound, **target_of(make, labelled, batch, target)}
 
     sizes = ["--batch", str(batch), "--seq", str(target), *attention_of(config)]
-    return HfModel(make, config, inputs, sizes)
+    return HfModel(make, config, inputs, sizes, device=device_of(config))
 
 
 def classified(make: Any, config: Any, batch: int) -> HfModel:
@@ -263,6 +263,25 @@ SEQ2SEQ: dict[str, Callable[[], HfModel]] = {
         10,
         24,
     ),
+    "bart-f": lambda: written(
+        t.BartForConditionalGeneration,
+        t.BartConfig(
+            d_model=48,
+            encoder_layers=2,
+            decoder_layers=2,
+            encoder_attention_heads=3,
+            decoder_attention_heads=6,
+            encoder_ffn_dim=96,
+            decoder_ffn_dim=112,
+            vocab_size=99,
+            max_position_embeddings=40,
+            attention_dropout=0.1,
+            **FLASH,
+        ),
+        2,
+        16,
+        9,
+    ),
     "bart-c": lambda: written(t.BartModel, small_bart(), 3, 7, 5),
     "bart-d": lambda: text(t.BartForQuestionAnswering, small_bart(), 3, 11),
     "bart-e": lambda: replace(
@@ -316,6 +335,26 @@ SEQ2SEQ: dict[str, Callable[[], HfModel]] = {
             max_source_positions=30,
             max_target_positions=24,
             pad_token_id=3,
+        ),
+        2,
+        9,
+    ),
+    "whisper-f": lambda: heard(
+        t.WhisperForConditionalGeneration,
+        t.WhisperConfig(
+            d_model=48,
+            encoder_layers=2,
+            decoder_layers=2,
+            encoder_attention_heads=3,
+            decoder_attention_heads=3,
+            encoder_ffn_dim=96,
+            decoder_ffn_dim=112,
+            vocab_size=99,
+            num_mel_bins=20,
+            max_source_positions=30,
+            max_target_positions=24,
+            pad_token_id=3,
+            **FLASH,
         ),
         2,
         9,

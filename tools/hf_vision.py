@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 import transformers as t
-from hf_row import HfModel, attention_of, text, tokens
+from hf_row import FLASH, HfModel, attention_of, device_of, text, tokens
 
 
 def image(make: Any, config: Any, batch: int, seq: int | None = None) -> HfModel:
@@ -29,8 +29,7 @@ def image(make: Any, config: Any, batch: int, seq: int | None = None) -> HfModel
     sizes = ["--batch", str(batch)]
     sizes += [] if seq is None else ["--seq", str(seq)]
     sizes += attention_of(config)
-    flash = config._attn_implementation == "flash_attention_2"
-    return HfModel(make, config, inputs, sizes, device=["--device", "h200"] if flash else [])
+    return HfModel(make, config, inputs, sizes, device=device_of(config))
 
 
 VISION: dict[str, Callable[[], HfModel]] = {
@@ -131,8 +130,7 @@ VISION: dict[str, Callable[[], HfModel]] = {
             num_attention_heads=4,
             image_size=32,
             patch_size=8,
-            attn_implementation="flash_attention_2",
-            dtype="bfloat16",
+            **FLASH,
         ),
         2,
     ),
@@ -145,8 +143,7 @@ VISION: dict[str, Callable[[], HfModel]] = {
             num_attention_heads=4,
             image_size=32,
             patch_size=8,
-            attn_implementation="flash_attention_2",
-            dtype="bfloat16",
+            **FLASH,
         ),
         2,
     ),
@@ -159,8 +156,7 @@ VISION: dict[str, Callable[[], HfModel]] = {
             image_size=28,
             patch_size=7,
             num_labels=10,
-            attn_implementation="flash_attention_2",
-            dtype="bfloat16",
+            **FLASH,
         ),
         2,
     ),
@@ -280,6 +276,33 @@ VISION: dict[str, Callable[[], HfModel]] = {
             num_labels=7,
         ),
         4,
+    ),
+    "clip-f": lambda: image(
+        t.CLIPModel,
+        t.CLIPConfig(
+            text_config={
+                "hidden_size": 64,
+                "intermediate_size": 72,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 4,
+                "vocab_size": 99,
+                "max_position_embeddings": 30,
+                "eos_token_id": 98,
+            },
+            vision_config={
+                "hidden_size": 48,
+                "intermediate_size": 112,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 2,
+                "image_size": 24,
+                "patch_size": 6,
+                "attention_dropout": 0.1,
+            },
+            projection_dim=40,
+            **FLASH,
+        ),
+        2,
+        9,
     ),
     "clip-d": lambda: text(
         t.CLIPTextModelWithProjection,

@@ -212,7 +212,11 @@ constexpr std::array<std::string_view, 4> kHeads{
 
 }  // namespace
 
-const Architecture kBart{
-    .type = "bart", .prefix = "Bart", .summary = "BART", .heads = kHeads, .build = Build};
+const Architecture kBart{.type = "bart",
+                         .prefix = "Bart",
+                         .summary = "BART",
+                         .heads = kHeads,
+                         .build = Build,
+                         .flash = true};
 
 }  // namespace steelyard::models

@@ -46,8 +46,8 @@ BartConfig ReadBart(const Net& net, const BartKind& kind);
 struct BartAttention : Layer {
   BartAttention(const Layer& parent, std::string_view name, const BartConfig& c,
                 const Heads& heads);
-  // `x` sees `source`.
-  Tensor operator()(Tensor x, const Source& source, Tensor mask) const;
+  // `x` sees `source`, or of itself what comes before.
+  Tensor operator()(Tensor x, const Source& source, Tensor mask, bool backwards = false) const;
   const BartConfig& c;
   Heads heads;
   Linear k, v, q, out;

@@ -58,7 +58,8 @@ BartAttention::BartAttention(const Layer& parent, std::string_view name, const B
       q(*this, "q_proj", c.hidden, c.hidden),
       out(*this, "out_proj", c.hidden, c.hidden) {}
 
-Tensor BartAttention::operator()(Tensor x, const Source& source, Tensor mask) const {
+Tensor BartAttention::operator()(Tensor x, const Source& source, Tensor mask,
+                                 bool backwards) const {
   const auto call = Enter();
   const double scale = 1.0 / std::sqrt(static_cast<double>(heads.width));
   const auto split = [&](Tensor of, Dim seq) { return SplitHeads(net(), of, heads.width, seq); };
@@ -66,6 +67,7 @@ Tensor BartAttention::operator()(Tensor x, const Source& source, Tensor mask) co
                        .heads = heads,
                        .scale = scale,
                        .dropout = c.attention_dropout,
+                       .backwards = backwards,
                        .wide_softmax = false};
   if (c.kind.scaled_queries) {
     const auto copied = [&](Tensor of, Dim seq) {
@@ -111,8 +113,9 @@ Tensor BartLayer::Added(Tensor x, const LayerNorm& norm,
 
 Tensor BartLayer::operator()(Tensor x, Tensor mask, const Source& source, Tensor cross_mask) const {
   const auto call = Enter();
-  x = Added(x, self_norm_,
-            [&](Tensor y) { return self_(y, {.hidden = y, .seq = net().seq}, mask); });
+  x = Added(x, self_norm_, [&](Tensor y) {
+    return self_(y, {.hidden = y, .seq = net().seq}, mask, cross_.has_value());
+  });
   if (cross_) {
     x = Added(x, cross_->norm, [&](Tensor y) { return cross_->attention(y, source, cross_mask); });
   }

@@ -23,6 +23,7 @@ struct EncoderConfig {
   const Settings& settings;
   std::int64_t hidden, inner, layers, heads;
   double eps, dropout;
+  bool backwards = false;  // each token sees those before it
   std::int64_t width() const { return hidden / heads; }
 };
 
@@ -48,6 +49,7 @@ struct TextConfig : EncoderConfig {
         vocabulary(c.Size("vocab_size", 49408)),
         positions(c.Size("max_position_embeddings", 77)),
         last(c.IsList("eos_token_id") ? 0 : c.Count("eos_token_id", 49407)) {
+    backwards = true;
     if (c.IsList("eos_token_id")) c.Refuse("eos_token_id", "more than one token that ends a text");
   }
   std::int64_t vocabulary, positions;
@@ -76,7 +78,8 @@ struct EncoderLayer : Layer {
                           .heads = c.heads,
                           .width = c.width(),
                           .dropout = c.dropout,
-                          .keys_first = true}),
+                          .keys_first = true,
+                          .backwards = c.backwards}),
         before(*this, "layer_norm1", c.hidden, c.eps),
         mlp(*this, ClassOf("CLIPMLP"), c.hidden, c.inner, c.settings, "quick_gelu"),
         between(*this, "layer_norm2", c.hidden, c.eps) {}
@@ -304,18 +307,21 @@ const Architecture kClip{.type = "clip",
                          .prefix = "CLIP",
                          .summary = "CLIP: images and texts that belong together",
                          .heads = kHeads,
-                         .build = Build};
+                         .build = Build,
+                         .flash = true};
 
 const Architecture kClipText{.type = "clip_text_model",
                              .prefix = "CLIPText",
                              .summary = "CLIP's encoder of texts, as diffusion models use it",
                              .heads = kEncoderHeads,
-                             .build = BuildText};
+                             .build = BuildText,
+                             .flash = true};
 
 const Architecture kClipVision{.type = "clip_vision_model",
                                .prefix = "CLIPVision",
                                .summary = "CLIP's encoder of images",
                                .heads = kEncoderHeads,
-                               .build = BuildVision};
+                               .build = BuildVision,
+                               .flash = true};
 
 }  // namespace steelyard::models

@@ -142,13 +142,17 @@ struct LatentAttention : Layer {
     const std::int64_t given = KeysGiven(net(), layer);
     const auto keys_values =
         Expanded(latents.key, latents.value, given > 0 ? Dim(given) : net().seq);
+    Heads heads = c.heads;
+    heads.width = c.plain + c.turned;
     const AttentionCall attention{.query = whole,
                                   .key = keys_values[0],
                                   .value = keys_values[1],
                                   .mask = mask,
-                                  .heads = c.heads,
+                                  .heads = heads,
                                   .scale = c.scale,
-                                  .dropout = c.attention_dropout};
+                                  .dropout = c.attention_dropout,
+                                  .backwards = true,
+                                  .value_width = c.value};
     const StepSizes sizes{.keys = given, .key_width = c.plain + c.turned, .value_width = c.value};
     Attended seen = Generates(net()) ? AttendInStep(net(), attention, sizes)
                                      : Attended{.out = Attend(net(), attention)};
@@ -195,6 +199,7 @@ const Architecture kDeepseekV3{.type = "deepseek_v3",
                                .summary = "DeepSeek V3 and R1",
                                .heads = kHeads,
                                .build = Build,
-                               .generates = true};
+                               .generates = true,
+                               .flash = true};
 
 }  // namespace steelyard::models

@@ -70,7 +70,8 @@ struct SelfAttention : Layer {
                                   .mask = mask,
                                   .heads = c.heads,
                                   .scale = c.heads.scale(),
-                                  .dropout = c.attention_dropout};
+                                  .dropout = c.attention_dropout,
+                                  .backwards = true};
     Attended seen = AttendInCall(net(), attention, layer);
     seen.out = out(b().Call("aten::reshape", seen.out, Shape{net().batch, net().seq, -1}));
     Leave(net(), {all, turned[0], states.key, states.value});
@@ -186,6 +187,7 @@ const Architecture kGptNeoX{.type = "gpt_neox",
                             .summary = "GPT-NeoX and Pythia",
                             .heads = kTextHeads,
                             .build = Build,
-                            .generates = true};
+                            .generates = true,
+                            .flash = true};
 
 }  // namespace steelyard::models

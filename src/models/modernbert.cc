@@ -121,7 +121,8 @@ struct SelfAttention : Layer {
     const Tensor half = HalfTurned(net(), wide(), c.heads.width);
     return b().Call("aten::add.Tensor", straight, b().Call("aten::mul.Tensor", half, rotary.sin));
   }
-  Tensor operator()(Tensor x, Tensor mask, const Rotary& rotary) const {
+  Tensor operator()(Tensor x, Tensor mask, std::optional<std::int64_t> window,
+                    const Rotary& rotary) const {
     const auto call = Enter();
     const Shape apart{net().batch, net().seq, 3, -1, c.heads.width};
     std::vector<Tensor> parts =
@@ -137,7 +138,8 @@ struct SelfAttention : Layer {
                          .mask = mask,
                          .heads = c.heads,
                          .scale = 1.0 / std::sqrt(static_cast<double>(c.heads.width)),
-                         .dropout = c.attention_dropout};
+                         .dropout = c.attention_dropout,
+                         .window = window};
     attend.key = narrow(key);
     const Tensor seen =
         b().Call("aten::reshape", Attend(net(), attend), Shape{net().batch, net().seq, -1});
@@ -157,9 +159,10 @@ struct EncoderLayer : Layer {
         attention(*this, c),
         between(*this, "mlp_norm", c.hidden, c.eps, c.norm),
         mlp(*this, c) {}
-  Tensor operator()(Tensor x, Tensor mask, const Rotary& rotary) const {
+  Tensor operator()(Tensor x, Tensor mask, std::optional<std::int64_t> window,
+                    const Rotary& rotary) const {
     const auto call = Enter();
-    const Tensor seen = attention(before ? (*before)(x) : x, mask, rotary);
+    const Tensor seen = attention(before ? (*before)(x) : x, mask, window, rotary);
     x = b().Call("aten::add.Tensor", x, seen);
     return b().Call("aten::add.Tensor", x, mlp(between(x)));
   }
@@ -192,13 +195,16 @@ struct Model : Layer {
     Tensor x = embeddings(tokens);
     const Tensor full = FullMask(net(), net().seq);
     const Tensor near = NearMask(net(), c.reach);
+    // Of flash attention: so many to each side, and the token itself.
+    const std::optional<std::int64_t> window = c.reach + 1;
     std::vector<Rotary> turns;
     turns.reserve(rotary.frequencies.size());
     for (std::size_t kind = 0; kind < rotary.frequencies.size(); ++kind) {
       turns.push_back(rotary(positions, kind));
     }
     for (std::size_t i = 0; i < layers.size(); ++i) {
-      x = layers[i](x, c.near[i] ? near : full, c.near[i] ? turns.back() : turns.front());
+      const Rotary& turn = c.near[i] ? turns.back() : turns.front();
+      x = c.near[i] ? layers[i](x, near, window, turn) : layers[i](x, full, std::nullopt, turn);
     }
     return norm(x);
   }
@@ -298,6 +304,7 @@ const Architecture kModernBert{.type = "modernbert",
                                .prefix = "ModernBert",
                                .summary = "ModernBERT",
                                .heads = kHeads,
-                               .build = Build};
+                               .build = Build,
+                               .flash = true};
 
 }  // namespace steelyard::models

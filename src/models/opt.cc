@@ -86,7 +86,8 @@ struct SelfAttention : Layer {
                                   .value = states.value,
                                   .mask = mask,
                                   .heads = c.heads,
-                                  .dropout = c.attention_dropout};
+                                  .dropout = c.attention_dropout,
+                                  .backwards = true};
     Attended seen = AttendInCall(net(), attention, layer);
     seen.out = out(b().Call("aten::reshape", seen.out, Shape{net().batch, net().seq, -1}));
     Leave(net(), {query, states.key, states.value});
@@ -225,6 +226,7 @@ const Architecture kOpt{.type = "opt",
                         .summary = "OPT",
                         .heads = kHeads,
                         .build = Build,
-                        .generates = true};
+                        .generates = true,
+                        .flash = true};
 
 }  // namespace steelyard::models

@@ -94,27 +94,31 @@ Tensor RepeatHeads(const Net& net, Tensor x, const Heads& heads, Dim seq) {
   return b.Call("aten::reshape", wide, Shape{net.batch, heads.query, seq, heads.width});
 }
 
-// transformers' _flash_attention_forward, of texts without padding.
+// transformers' flash_attention_forward, of texts without padding. A softcap takes no memory there,
+// and the operator is not told of it.
 Tensor AttendByFlash(const Net& net, const AttentionCall& call) {
   constexpr std::int64_t kUnit = 8, kWidest = 256;
-  if (call.heads.width % kUnit != 0 || call.heads.width > kWidest) {
+  const std::int64_t width = call.heads.width, value_width = call.value_width.value_or(width);
+  if (width % kUnit != 0 || width > kWidest || value_width > width) {
     net.config.Refuse("head_dim",
                       fmt::format("flash attention takes heads of a multiple of {} that are at "
                                   "most {} wide, and these are of {}",
-                                  kUnit, kWidest, call.heads.width),
+                                  kUnit, kWidest, std::max(width, value_width)),
                       "Pass --attention sdpa.");
   }
   Builder& b = net.b;
   const auto turned = [&](Tensor x) { return b.Call("aten::transpose.int", x, 1, 2); };
   const Tensor query = turned(call.query);
   const Tensor key = turned(call.key);
-  const Tensor value = turned(call.value);
+  Tensor value = turned(call.value);
+  if (value_width != width) value = b.Call("aten::pad", value, Shape{0, width - value_width});
   const double dropout = net.options.training ? call.dropout : 0.0;
   // As many before a token as there are in the window with it.
   const Builder::Arg reach = call.window ? Builder::Arg(*call.window - 1) : std::nullopt;
-  return b.CallMany("aten::_flash_attention_forward", 5, query, key, value, std::nullopt,
-                    std::nullopt, net.seq, net.seq, dropout, call.backwards, false, call.scale,
-                    reach, reach)[0];
+  const Tensor seen =
+      b.CallMany("aten::_flash_attention_forward", 5, query, key, value, std::nullopt, std::nullopt,
+                 net.seq, net.seq, dropout, call.backwards, false, call.scale, reach, reach)[0];
+  return value_width == width ? seen : b.Call("aten::slice.Tensor", seen, 3, 0, value_width);
 }
 
 // Shares of scores of which each head has one more, for nothing. `variables` are what a function
@@ -313,6 +317,7 @@ Tensor FullMask(const Net& net, Builder::Size seq) {
 }
 
 Tensor NearMask(const Net& net, std::int64_t distance) {
+  if (net.options.attention == Attention::kFlash) return {};
   Builder& b = net.b;
   const MaskAxes axes = AxesOf(net, net.seq, net.seq);
   const Tensor all =
@@ -343,6 +348,7 @@ std::vector<bool> NearLayers(const Settings& c, std::int64_t layers,
 }
 
 Tensor CrossMask(const Net& net, Builder::Size keys) {
+  if (net.options.attention == Attention::kFlash) return {};
   const MaskAxes axes = AxesOf(net, net.seq, keys);
   return AsAttentionTakesIt(net, net.b.Call("aten::ge.Scalar", axes.queries, 0), net.seq, keys);
 }

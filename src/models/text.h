@@ -132,6 +132,7 @@ struct AttentionCall {
   // Of flash attention, which takes no mask: a token sees those before it, or so many of them.
   bool backwards = false;
   std::optional<std::int64_t> window = {};
+  std::optional<std::int64_t> value_width = {};  // where it is not that of keys
   // Of eager attention.
   Tensor sinks = {};                   // a further score for each head, of nothing
   std::optional<double> softcap = {};  // of its scores

@@ -105,6 +105,7 @@ Tensor VisionAttention::Run(Tensor x, const std::function<Tensor()>& mask, Build
                      .heads = {.query = plan_.heads, .key = plan_.heads, .width = plan_.width},
                      .scale = 1.0 / std::sqrt(static_cast<double>(plan_.width)),
                      .dropout = plan_.dropout,
+                     .backwards = plan_.backwards,
                      .wide_softmax = plan_.wide_softmax});
   return output_(b().Call("aten::reshape", seen, Shape{rows, tokens, -1}));
 }

@@ -56,6 +56,7 @@ struct VisionAttention : Layer {
     // Keys, values, queries is the order of parameters, and heads are split when all are there.
     bool keys_first = false;
     bool wide_softmax = true;  // of eager attention, in float32
+    bool backwards = false;    // each token sees those before it, without a mask
   };
   VisionAttention(const Layer& parent, const Plan& plan);
   // Of [rows, tokens, hidden].

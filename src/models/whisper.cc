@@ -213,6 +213,7 @@ const Architecture kWhisper{.type = "whisper",
                             .prefix = "Whisper",
                             .summary = "Whisper: speech to text",
                             .heads = kHeads,
-                            .build = Build};
+                            .build = Build,
+                            .flash = true};
 
 }  // namespace steelyard::models

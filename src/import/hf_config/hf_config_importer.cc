@@ -146,7 +146,8 @@ Result<models::Attention> AttentionOf(const ImportOptions& options,
     SY_RETURN_IF_ERROR(RefuseFlash(options, architecture));
   }
   const std::optional<models::Attention> only = architecture.only_attention;
-  if (!only || *only == *named) return *named;
+  const bool flash = *named == models::Attention::kFlash;
+  if (!only || flash || *only == *named) return *named;
   if (options.attention.empty()) return *only;
   return Unexpected(UsageError("transformers has no such attention of this model", "--attention",
                                "It has its eager one."));
