@@ -76,6 +76,24 @@ constexpr std::array kOfBlock{
     Word{"attn_output", "attention.output.dense"},
     Word{"ffn_up", "intermediate.dense"},
     Word{"ffn_down", "output.dense"},
+    // T5, whose decoder has a sublayer more.
+    Word{"attn_q", "layer.0.SelfAttention.q"},
+    Word{"attn_k", "layer.0.SelfAttention.k"},
+    Word{"attn_v", "layer.0.SelfAttention.v"},
+    Word{"attn_o", "layer.0.SelfAttention.o"},
+    Word{"attn_rel_b", "layer.0.SelfAttention.relative_attention_bias"},
+    Word{"cross_attn_q", "layer.1.EncDecAttention.q"},
+    Word{"cross_attn_k", "layer.1.EncDecAttention.k"},
+    Word{"cross_attn_v", "layer.1.EncDecAttention.v"},
+    Word{"cross_attn_o", "layer.1.EncDecAttention.o"},
+    Word{"ffn_gate", "layer.1.DenseReluDense.wi_0"},
+    Word{"ffn_up", "layer.1.DenseReluDense.wi_1"},
+    Word{"ffn_up", "layer.1.DenseReluDense.wi"},
+    Word{"ffn_down", "layer.1.DenseReluDense.wo"},
+    Word{"ffn_gate", "layer.2.DenseReluDense.wi_0"},
+    Word{"ffn_up", "layer.2.DenseReluDense.wi_1"},
+    Word{"ffn_up", "layer.2.DenseReluDense.wi"},
+    Word{"ffn_down", "layer.2.DenseReluDense.wo"},
 };
 constexpr std::array kOfModel{
     Word{"token_embd", "embed_tokens"},
@@ -83,13 +101,24 @@ constexpr std::array kOfModel{
     Word{"token_embd", "word_embeddings"},
     Word{"token_embd", "embeddings"},
     Word{"token_embd", "embeddings.word_embeddings"},
+    Word{"token_embd", "shared"},
+    Word{"token_types", "embeddings.token_type_embeddings"},
+    Word{"position_embd", "embeddings.position_embeddings"},
     Word{"output", "lm_head"},
 };
-constexpr std::array<std::string_view, 3> kBlocks{"layers.", "h.", "encoder.layer."};
+// How blocks are counted there, and in our words.
+struct Blocks {
+  std::string_view gguf;
+  std::array<std::string_view, 3> ours;
+};
+constexpr std::array kBlocks{
+    Blocks{"blk.", {"layers.", "h.", "encoder.layer."}},
+    Blocks{"enc.blk.", {"encoder.block."}},
+    Blocks{"dec.blk.", {"decoder.block."}},
+};
 // What a model is called within its head.
 constexpr std::array<std::string_view, 7> kBases{"",         "model.", "gpt_neox.", "transformer.",
                                                  "roberta.", "bert.",  "backbone."};
-constexpr std::string_view kBlock = "blk.";
 
 class Names {
  public:
@@ -106,17 +135,19 @@ class Names {
 
   // Empty where the model has no such parameter.
   std::string Of(std::string_view gguf) const {
-    if (!gguf.starts_with(kBlock)) {
+    const auto* blocks = std::ranges::find_if(
+        kBlocks, [&](const Blocks& row) { return gguf.starts_with(row.gguf); });
+    if (blocks == kBlocks.end()) {
       const std::size_t point = gguf.find('.');
       return point == std::string_view::npos ? "" : Found(kOfModel, gguf, point, {""}, "");
     }
-    const std::size_t number = gguf.find('.', kBlock.size());
+    const std::size_t begin = blocks->gguf.size();
+    const std::size_t number = gguf.find('.', begin);
     if (number == std::string_view::npos) return "";
     const std::string_view rest = gguf.substr(number + 1);
     const std::size_t point = rest.find('.');
     if (point == std::string_view::npos) return "";
-    return Found(kOfBlock, rest, point, kBlocks,
-                 gguf.substr(kBlock.size(), number + 1 - kBlock.size()));
+    return Found(kOfBlock, rest, point, blocks->ours, gguf.substr(begin, number + 1 - begin));
   }
 
  private:
@@ -130,6 +161,7 @@ class Names {
       if (word.gguf != gguf.substr(0, point)) continue;
       for (const std::string_view base : kBases) {
         for (const std::string_view block : blocks) {
+          if (block.empty() != number.empty()) continue;
           std::string name(base);
           name.append(block).append(number).append(word.ours);
           if (known_.contains(name)) return name;

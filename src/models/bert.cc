@@ -97,7 +97,8 @@ void Build(Net& net) {
   const BertConfig c = ReadBert(net.config, kKind);
   if (net.options.head == "ForPreTraining") return BuildPreTraining(net, c);
   EncoderPlan plan = PlanOf(c, "bert");
-  plan.alone = Pooling::kFirst;
+  // BertModel(add_pooling_layer=False), as files of embedding models have it.
+  plan.alone = net.config.Flag("add_pooling_layer", true) ? Pooling::kFirst : Pooling::kNone;
   plan.classified = Pooling::kFirst;
   BuildEncoder<BertModel, WordHead, PooledClassHead>(net, c, plan);
 }

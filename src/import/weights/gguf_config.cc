@@ -107,6 +107,25 @@ constexpr std::array kLikeDeepseek{
     Word{"expert_group_count", "n_group", Needed::kNo},
     Word{"expert_group_used_count", "topk_group", Needed::kNo},
 };
+constexpr std::array kLikeBert{
+    Word{"context_length", "max_position_embeddings"},
+    Word{kHidden, "hidden_size"},
+    Word{"block_count", "num_hidden_layers"},
+    Word{"feed_forward_length", "intermediate_size"},
+    Word{kHeads, "num_attention_heads"},
+    Word{"attention.layer_norm_epsilon", "layer_norm_eps", Needed::kNo},
+};
+constexpr std::array kLikeT5{
+    Word{kHidden, "d_model"},
+    Word{"feed_forward_length", "d_ff"},
+    Word{"block_count", "num_layers"},
+    Word{"decoder_block_count", "num_decoder_layers", Needed::kNo},
+    Word{kHeads, "num_heads"},
+    Word{kHeadWidth, "d_kv"},
+    Word{"attention.relative_buckets_count", "relative_attention_num_buckets"},
+    Word{"attention.layer_norm_rms_epsilon", "layer_norm_epsilon", Needed::kNo},
+    Word{"decoder_start_token_id", "decoder_start_token_id", Needed::kNo},
+};
 constexpr std::array kLikeMamba{
     Word{kHidden, "hidden_size"},
     Word{"block_count", "num_hidden_layers"},
@@ -132,8 +151,13 @@ constexpr std::array kMadeOfMamba{
     Made{"expand", {"ssm.inner_size", "ssm.inner_size"}, kHidden, true},
     Made{"head_dim", {"ssm.inner_size", "ssm.inner_size"}, "ssm.time_step_rank", true}};
 
-// What a tensor says by being there.
+// What a tensor says by being there, and by not being there.
 struct Told {
+  std::string_view config, tensor;
+  std::string_view there = "true", missing = "false";
+};
+// What the number of a tensor's rows is.
+struct Rows {
   std::string_view config, tensor;
 };
 constexpr std::array kToldOfCohere{Told{"use_qk_norm", "blk.0.attn_q_norm.weight"}};
@@ -142,6 +166,10 @@ constexpr std::array kToldOfStableLm{Told{"use_qkv_bias", "blk.0.attn_q.bias"},
 constexpr std::array kToldOfStarcoder{Told{"use_bias", "blk.0.attn_q.bias"}};
 constexpr std::array kToldOfMamba{Told{"use_bias", "blk.0.ssm_in.bias"},
                                   Told{"use_conv_bias", "blk.0.ssm_conv1d.bias"}};
+
+constexpr std::array kToldOfT5{
+    Told{"feed_forward_proj", "enc.blk.0.ffn_gate.weight", R"("gated-gelu")", R"("relu")"}};
+constexpr std::array kRowsOfBert{Rows{"type_vocab_size", "token_types.weight"}};
 
 struct Kind {
   std::string_view gguf, type, head;
@@ -152,6 +180,7 @@ struct Kind {
   std::span<const Word> own = {};
   std::span<const Made> made = {};
   std::span<const Told> told = {};
+  std::span<const Rows> rows = {};
   std::optional<bool> windowed =
       {};  // whether it is the type with a window, where two share a word
 };
@@ -227,6 +256,17 @@ constexpr std::array kKinds{
          .words = kLikeDeepseek,
          .experts = "n_routed_experts",
          .made = kMadeOfDeepseek},
+    Kind{.gguf = "bert",
+         .type = "bert",
+         .head = "BertModel",
+         .words = kLikeBert,
+         .besides = R"("add_pooling_layer": false)",
+         .rows = kRowsOfBert},
+    Kind{.gguf = "t5",
+         .type = "t5",
+         .head = "T5ForConditionalGeneration",
+         .words = kLikeT5,
+         .told = kToldOfT5},
     Kind{.gguf = "mamba2",
          .type = "mamba2",
          .head = "Mamba2ForCausalLM",
@@ -258,8 +298,9 @@ class Writer {
     AddShareThatTurns(*kind);
     SY_RETURN_IF_ERROR(AddOfTensors());
     for (const Told& told : kind->told) {
-      Add(told.config, FindTensor(told.tensor) ? "true" : "false");
+      Add(told.config, FindTensor(told.tensor) ? told.there : told.missing);
     }
+    for (const Rows& rows : kind->rows) SY_RETURN_IF_ERROR(AddRows(rows));
     if (!kind->besides.empty()) members_.emplace_back(kind->besides);
     return fmt::format("{{{}}}", fmt::join(members_, ", "));
   }
@@ -328,6 +369,16 @@ class Writer {
                       KeyOf(made.a[1]), std::string(kHint)));
     }
     Add(made.config, fmt::format("{}", made.by ? a / b : a - b));
+    return {};
+  }
+
+  Status AddRows(const Rows& rows) {
+    const NamedTensor* tensor = FindTensor(rows.tensor);
+    if (tensor == nullptr || weights_.values[tensor->value].rank < 1) {
+      return Unexpected(Unsupported(fmt::format("{} cannot be found", QuotedName(rows.config)),
+                                    QuotedName(rows.tensor), std::string(kHint)));
+    }
+    Add(rows.config, fmt::format("{}", weights_.sizes(tensor->value)[0]));
     return {};
   }
 
