@@ -9,6 +9,7 @@
 #include <array>
 #include <vector>
 
+#include "ops/cuda/embedding.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/not_implemented.h"
 #include "ops/gradients/sparse.h"
@@ -93,6 +94,21 @@ void DivideBySizes(Dispatcher& d, const Tensor& out, const Tensor& sizes) {
   d.Call("aten::div_.Tensor", out, divisors);
 }
 
+// EmbeddingBag.cu: the bag of each index and the sizes are always there, the maxima if they count.
+std::vector<Tensor> BagsOnCuda(Dispatcher& d, const OpView& op, const Tensor& indices,
+                               const Tensor& offsets) {
+  const std::int64_t bags = offsets.size(0) - (op.boolean(7) ? 1 : 0);
+  const Dims shape{bags, op.self().size(1)};
+  const DType index = indices.dtype();
+  const Tensor sizes = d.Call("aten::empty.memory_format", Dims(offsets.sizes()), index);
+  const Tensor bag_of = d.Call("aten::empty.memory_format", Dims{indices.size(0)}, index);
+  const Tensor out = d.Call("aten::empty.memory_format", shape, op.self().dtype());
+  const bool compares = ModeOf(op, 4) == Mode::kMax;
+  const Tensor largest = d.Call("aten::empty.memory_format", compares ? shape : Dims{0}, index);
+  d.Call("steelyard::add_bags", out, op.arg(0), indices, offsets, d.tensor(op, 6), true);
+  return {out, bag_of, sizes, largest};
+}
+
 enum class For : std::uint8_t { kForwardOnly, kGradient };
 
 template <For kFor>
@@ -103,6 +119,7 @@ std::vector<Tensor> MakeBags(Dispatcher& d, const OpView& op) {
   const Tensor table = d.tensor(op, 0);
   const Tensor indices = d.Call("aten::to.dtype", op.arg(1), index);
   const Tensor offsets = d.Call("aten::to.dtype", op.arg(2), index);
+  if (d.target().device == Device::kCuda) return BagsOnCuda(d, op, indices, offsets);
   const std::int64_t bags = offsets.size(0) - (op.boolean(7) ? 1 : 0), count = indices.size(0);
   const Tensor out = d.Call("aten::empty.memory_format", Dims{bags, table.size(1)}, table.dtype());
   Tensor bag_of = d.Call("steelyard::bag_of_indices", indices, offsets, 0);
@@ -199,6 +216,12 @@ std::vector<Tensor> BagBackward(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> DenseBackward(Dispatcher& d, const OpView& op) {
   const Mode mode = ModeOf(op, 7);
   const Tensor grad = d.Call("aten::contiguous", op.arg(0));
+  if (d.target().device == Device::kCuda) {
+    if (mode == Mode::kMax) {
+      return {d.Call("aten::zeros", Dims{op.integer(5), grad.size(1)}, grad.dtype())};
+    }
+    return {d.Call("steelyard::add_to_table", grad, op.arg(1), op.arg(5), op.arg(6))};
+  }
   const Tensor gradient = d.Call("aten::zeros", Dims{op.integer(5), grad.size(1)}, grad.dtype());
   if (mode == Mode::kMax) {
     const auto present = [&](const Tensor& of) {
@@ -226,6 +249,14 @@ std::vector<Tensor> DenseBackward(Dispatcher& d, const OpView& op) {
 // grad, weight, indices, offsets, offset2bag, mode, padding_idx
 std::vector<Tensor> WeightsBackward(Dispatcher& d, const OpView& op) {
   const TensorView indices = op.tensor(2);
+  if (d.target().device == Device::kCuda) {
+    const DType index = PromoteTypes(indices.dtype(), op.tensor(3).dtype());
+    const Tensor ids = d.Call("aten::to.dtype", op.arg(2), index);
+    const Tensor offsets = d.Call("aten::to.dtype", op.arg(3), index);
+    const Tensor out =
+        d.Call("aten::empty.memory_format", Dims{indices.size(0)}, op.self().dtype());
+    return {d.Call("steelyard::bag_products", out, op.arg(0), op.arg(1))};
+  }
   const Tensor gradient = d.Call("aten::zeros", Dims{indices.size(0)}, op.self().dtype());
   Tensor bag_of = d.tensor(op, 4);
   if (bag_of.count() == 0) {
@@ -242,6 +273,9 @@ void EmptyIndexShape(const OpView& op, Outputs& out) {
 }
 void MaximaShape(const OpView& op, Outputs& out) {
   out.Add(op.self().dtype(), Dims{op.integer(1), op.integer(2)});
+}
+void TableShape(const OpView& op, Outputs& out) {
+  out.Add(op.self().dtype(), Dims{op.integer(2), op.self().size(1)});
 }
 
 // Half-precision rows are added up in float32, by a list of where bags end, unless the table has
@@ -268,7 +302,7 @@ Work ProductsWork(const OpView& op) {
   return {.alu = Count(op.self().count()) * op.tensor(2).size(1) * 2};
 }
 
-constexpr OpDef Part(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work,
+constexpr OpDef Part(const Words& words, ShapeFn shape, DeviceAllocations allocations, WorkFn work,
                      Alias alias = Alias::kNone) {
   return OpaqueKernel(Family::kIndexing, words, shape, allocations, work, kNoGradient,
                       precision::kFollow, alias);
@@ -341,11 +375,15 @@ constexpr std::array kRows{
           "(Tensor(a!) self, Tensor weight, Tensor indices, Tensor offsets, Tensor? "
           "per_sample_weights, bool straight) -> Tensor(a!)",
           "steelyard::add_bags(f32[3,4], f32[10,4], i64[6], i64[3], None, True)"},
-         shape::SameAs<0>, AddBagsAllocations, AddBagsWork, Alias::kInPlace),
+         shape::SameAs<0>, {AddBagsAllocations, allocations::None}, AddBagsWork, Alias::kInPlace),
     Part({"steelyard::add_to_rows", "Adds gradients to rows of a table.",
           "(Tensor(a!) self, Tensor rows, Tensor grad) -> Tensor(a!)",
           "steelyard::add_to_rows(f32[10,4], i64[6], f32[3,4])"},
          shape::SameAs<0>, allocations::None, AddRowsWork, Alias::kInPlace),
+    Part({"steelyard::add_to_table", "Gradients of bags, added up for each row of a table.",
+          "(Tensor grad, Tensor indices, int num_weights, bool scale_grad_by_freq) -> Tensor",
+          "steelyard::add_to_table(f32[3,4], i64[6], 10, False)"},
+         TableShape, {allocations::OutputsOnly, cuda::BagGradient}, AddRowsWork),
     Part({"steelyard::bag_products", "Products of gradients of bags with rows of a table.",
           "(Tensor(a!) self, Tensor grad, Tensor weight) -> Tensor(a!)",
           "steelyard::bag_products(f32[6], f32[3,4], f32[10,4])"},

@@ -2,6 +2,7 @@
 """Where rows and PyTorch on CUDA differ: each with the reason, as known.py has them for the CPU."""
 
 from fnmatch import fnmatch
+from typing import Any
 
 import known
 from calls import Call
@@ -83,7 +84,6 @@ OPEN = {
     "aten::index_select": "nothing may be selected from nothing",
     "aten::index_put_": "of no rows values of other dtypes are not written",
     "aten::index_reduce*": LAYOUTS,
-    "aten::*embedding_bag*": KERNELS,
     "aten::masked_*": SCANS,
     "aten::mm": LAYOUTS,
     "aten::_trilinear": LAYOUTS,
@@ -129,8 +129,27 @@ OPEN = {
     "quantized_decomposed::choose_qparams*": "numbers on the host are compared in other steps",
 }
 
+
+def argument(call: Call, place: int, name: str) -> Any:
+    """The argument at a place or of a name; None where it is left out."""
+    return call.args[place] if place < len(call.args) else dict(call.kwargs).get(name)
+
+
 # Calls in which a row's events differ.
-DIFFERENCES: tuple[Known, ...] = ()
+DIFFERENCES: tuple[Known, ...] = (
+    Known(
+        "aten::embedding_bag*",
+        "PyTorch takes other numbers for sums",
+        lambda call: argument(call, 4, "mode") not in (None, 0, 1, 2),
+        Extent.NOTHING,
+    ),
+    Known(
+        "aten::embedding_bag*",
+        "sparse gradients are not modelled, and the refusal says so",
+        lambda call: bool(argument(call, 5, "sparse")),
+        Extent.NOTHING,
+    ),
+)
 
 
 def reason(row: Row) -> str | None:

@@ -26,6 +26,14 @@ std::int64_t TileStates(std::int64_t count, std::int64_t tile) {
   return (DivideUp(count, tile) + kWarp) * kStateBytes;
 }
 
+// The tile of those of an algorithm, by generation.
+struct Tiles {
+  std::int64_t hopper, ampere, others;
+  std::int64_t of(const Target& target) const {
+    return target.capability >= kHopper ? hopper : target.capability == kAmpere ? ampere : others;
+  }
+};
+
 // How many pairs a block sorts at a time.
 std::int64_t SortTile(std::int64_t width, int capability) {
   if (capability >= kHopper)
@@ -34,28 +42,54 @@ std::int64_t SortTile(std::int64_t width, int capability) {
   return 2816;
 }
 
-}  // namespace
-
-std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target, PairWidths widths) {
+// A pass for each digit of the key: counts of digits, those of the tiles before each, and, where
+// there are several, a second buffer.
+std::int64_t OneSweepBytes(std::int64_t count, std::int64_t tile, int bits, PairWidths widths) {
   constexpr int kDigitBits = 8;
   constexpr std::int64_t kDigits = std::int64_t{1} << kDigitBits;
-  // One block sorts a tile in shared memory: 256 threads, each with 19 words.
-  constexpr std::int64_t kThreads = 256, kWordsOfThread = 19;
-  const std::int64_t words = std::max<std::int64_t>(std::max(widths.key, widths.value) / 4, 1);
-  if (count <= kThreads * (kWordsOfThread / words)) return 1;
   const std::int64_t passes = DivideUp(std::max(bits, 1), kDigitBits);
-  const std::int64_t lookback =
-      DivideUp(count, SortTile(widths.key, target.capability)) * kDigits * 4;
+  const std::int64_t lookback = DivideUp(count, tile) * kDigits * 4;
   const std::int64_t keys = passes > 1 ? count * widths.key : 0;
   const std::int64_t values = passes > 1 ? count * widths.value : 0;
   return Together({passes * kDigits * kWidth, lookback, keys, values, passes * 4});
 }
 
-std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target) {
-  const std::int64_t tile = target.capability >= kHopper   ? 4928
-                            : target.capability == kAmpere ? 1344
-                                                           : 320;
-  return Together({TileStates(count, tile), 1});
+// Before Hopper, narrow keys are sorted by digits of fewer bits, of which each block of threads has
+// counts; CUB asks how many blocks a multiprocessor holds. Threads allow these, registers may allow
+// fewer.
+std::int64_t NarrowSortBytes(std::int64_t count, const Target& target, PairWidths widths) {
+  constexpr std::int64_t kBlocksPerResident = 5, kMostResident = 32, kScanTile = 11264;
+  const std::int64_t threads = widths.key == 1 ? 64 : 128, digits = widths.key == 1 ? 32 : 128;
+  const std::int64_t resident =
+      std::min<std::int64_t>(target.multiprocessor_threads / threads, kMostResident);
+  const std::int64_t blocks = target.multiprocessors * resident * kBlocksPerResident;
+  return Together({(blocks * digits + kScanTile) * 4, count * widths.key, count * widths.value});
+}
+
+}  // namespace
+
+std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target, PairWidths widths) {
+  // One block sorts a tile in shared memory: 256 threads, each with 19 words.
+  constexpr std::int64_t kThreads = 256, kWordsOfThread = 19;
+  const std::int64_t words = std::max<std::int64_t>(std::max(widths.key, widths.value) / 4, 1);
+  if (count <= kThreads * (kWordsOfThread / words)) return 1;
+  if (target.capability < kHopper && widths.key < 4) return NarrowSortBytes(count, target, widths);
+  return OneSweepBytes(count, SortTile(widths.key, target.capability), bits, widths);
+}
+
+std::int64_t SortKeysBytes(std::int64_t count, int bits, const Target& target) {
+  constexpr Tiles kTiles{5760, 3840, 3840};
+  return OneSweepBytes(count, kTiles.of(target), bits, {.value = 0});
+}
+
+std::int64_t SortSegmentsBytes(std::int64_t count, PairWidths widths) {
+  return Together({count * widths.key, count * widths.value});
+}
+
+std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target, std::int64_t width) {
+  constexpr Tiles kTiles{4928, 1344, 320}, kTilesOf4{7168, 2816, 704};
+  const Tiles& tiles = width == kWidth ? kTiles : kTilesOf4;
+  return Together({TileStates(count, tiles.of(target)), 1});
 }
 
 std::int64_t UniqueBytes(std::int64_t count, const Target& target, std::int64_t width) {
@@ -69,12 +103,11 @@ std::int64_t UniqueBytes(std::int64_t count, const Target& target, std::int64_t 
   return Together({(DivideUp(count, tile) + kWarp) * kStateBytes, 1});
 }
 
-std::int64_t ScanByKeyBytes(std::int64_t count, const Target& target) {
-  const std::int64_t tile = target.capability >= kHopper   ? 2464
-                            : target.capability == kAmpere ? 2240
-                                                           : 2304;
+std::int64_t ScanByKeyBytes(std::int64_t count, const Target& target, std::int64_t width) {
+  constexpr Tiles kTiles{2464, 2240, 2304}, kTilesOf4{4032, 3840, 2304};
+  const std::int64_t tile = (width == kWidth ? kTiles : kTilesOf4).of(target);
   // Beside the states the key before each tile.
-  return Together({TileStates(count, tile), DivideUp(count, tile) * kWidth});
+  return Together({TileStates(count, tile), DivideUp(count, tile) * width});
 }
 
 std::int64_t ScanBytes(std::int64_t count, std::int64_t width) {

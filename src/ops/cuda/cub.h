@@ -17,12 +17,16 @@ struct PairWidths {
 };
 std::int64_t SortPairsBytes(std::int64_t count, int bits, const Target& target,
                             PairWidths widths = {});
-// DeviceSelect::UniqueByKey of `count` keys and values of 8 bytes.
-std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target);
+// DeviceRadixSort::SortKeys of `count` keys of 8 bytes.
+std::int64_t SortKeysBytes(std::int64_t count, int bits, const Target& target);
+// DeviceSegmentedRadixSort::SortPairs of `count` keys with values, by all bits of the key.
+std::int64_t SortSegmentsBytes(std::int64_t count, PairWidths widths = {});
+// DeviceSelect::UniqueByKey of `count` keys and values of 4 or 8 bytes.
+std::int64_t UniqueByKeyBytes(std::int64_t count, const Target& target, std::int64_t width = 8);
 // DeviceSelect::Unique of `count` numbers of 4 or 8 bytes.
 std::int64_t UniqueBytes(std::int64_t count, const Target& target, std::int64_t width);
-// DeviceScan by key of `count` keys and numbers of 8 bytes.
-std::int64_t ScanByKeyBytes(std::int64_t count, const Target& target);
+// DeviceScan by key of `count` keys and numbers of 4 or 8 bytes.
+std::int64_t ScanByKeyBytes(std::int64_t count, const Target& target, std::int64_t width = 8);
 // DeviceScan of `count` numbers of 8 bytes, or of 2, 4 or 8.
 std::int64_t ScanBytes(std::int64_t count, std::int64_t width = 8);
 

@@ -11,4 +11,7 @@ namespace steelyard::cuda {
 // grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
 void EmbeddingGradient(const OpView& op, Allocations& memory);
 
+// grad, indices, num_weights, scale_grad_by_freq: of what was added up in bags (EmbeddingBag.cu)
+void BagGradient(const OpView& op, Allocations& memory);
+
 }  // namespace steelyard::cuda
