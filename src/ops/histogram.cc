@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/not_implemented.h"
 #include "ops/registry.h"
@@ -153,6 +154,19 @@ void HistcAllocations(const OpView& op, Allocations& memory) {
   memory.Free(edges);
 }
 
+// cuda/SummaryOps.cu: the counts of blocks of threads are in shared memory.
+void HistcOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.self();
+  if (op.real(2) != op.real(3) || self.count() == 0) return;
+  const std::int64_t bytes = allocations::Bytes(1, self.dtype());
+  const Allocations::Scratch least = memory.Allocate(bytes, "aten::aminmax");
+  const Allocations::Scratch largest = memory.Allocate(bytes, "aten::aminmax");
+  cuda::StageLimits(op, self, memory);
+  memory.Free(largest);
+  memory.Free(least);
+}
+
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr std::array kRows{
@@ -189,7 +203,7 @@ constexpr std::array kRows{
                  {"aten::histc", "Counts of the elements between evenly spaced limits.",
                   "(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
                   "aten::histc(f32[12], 8, 0, 7)"},
-                 HistcShape, HistcAllocations,
+                 HistcShape, {HistcAllocations, HistcOnCuda},
                  work::PerInput<work::PerElement{.alu = 2, .compare = 2}>, kNoGradient),
 };
 

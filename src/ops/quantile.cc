@@ -17,7 +17,9 @@
 namespace steelyard::ops {
 namespace {
 
+// Elsewhere than on the CPU nobody waits for it.
 void CheckRange(Dispatcher& d, const Tensor& q) {
+  if (d.target().device != Device::kCpu) return;
   Tensor inside;
   {
     Tensor least = d.Call("aten::ge.Scalar", q, std::int64_t{0});
@@ -64,7 +66,8 @@ Neighbours Pick(Dispatcher& d, const Tensor& rows, const Tensor& below, const Te
   const Count ranks = Count(2) * count;
   const Count squares = ranks * ranks;
   Neighbours out;
-  if (!squares.overflowed() && squares.value() <= rows.size(-1)) {
+  const bool few = !squares.overflowed() && squares.value() <= rows.size(-1);
+  if (few && d.target().device == Device::kCpu) {
     const Tensor dense = d.Call("aten::contiguous", rows);
     Tensor order;
     {

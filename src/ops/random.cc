@@ -228,75 +228,6 @@ void PermutationOnCuda(const OpView& op, Allocations& memory) {
   for (std::size_t i = scratch.size(); i-- > 0;) memory.Free(scratch[i]);
 }
 
-// self, num_samples, replacement
-void DrawnShape(const OpView& op, Outputs& out) {
-  const TensorView self = op.self();
-  const std::int64_t count = op.integer(1);
-  if (self.rank() != 1 && self.rank() != 2) {
-    Refuse("a row or a matrix of probabilities is needed, not " + shape::Text(self));
-  }
-  if (!IsFloating(self.dtype())) Refuse("probabilities are floating-point numbers");
-  if (count < 1) Refuse("at least one place is drawn");
-  if (!op.boolean(2) && count > self.size(-1)) {
-    Refuse(fmt::format("{} different places of {}", count, self.size(-1)));
-  }
-  out.Add(DType::kInt64, self.rank() == 1 ? Dims{count} : Dims{self.size(0), count});
-}
-
-// Booleans of numbers compared with a number, which is boxed and cast to their dtype.
-Allocations::Scratch Compared(std::int64_t count, DType dtype, DType number, std::string_view label,
-                              Allocations& memory) {
-  const auto box = memory.Allocate(BitsOf(number) / 8, label);
-  std::optional<Allocations::Scratch> cast;
-  if (number != dtype) cast = memory.Allocate(BitsOf(dtype) / 8, "aten::empty_strided");
-  const auto truth = memory.Allocate(count, label);
-  memory.Free(box, label);
-  if (cast) memory.Free(*cast, label);
-  return truth;
-}
-
-// Probabilities are checked and divided by exponentially distributed numbers: the largest are
-// drawn. With replacement, several are looked up in a running sum.
-void DrawnAllocations(const OpView& op, Allocations& memory) {
-  memory.Output(0, "aten::resize_");
-  const TensorView self = op.self();
-  const DType dtype = self.dtype();
-  const std::int64_t rows = self.rank() == 1 ? 1 : self.size(0), width = BitsOf(dtype) / 8;
-  if (op.boolean(2) && op.integer(1) > 1) {
-    memory.Free(memory.Allocate(allocations::Bytes(self.size(-1), dtype), "aten::empty"));
-    return;
-  }
-  const auto least = memory.Allocate(width, "aten::aminmax");
-  const auto largest = memory.Allocate(width, "aten::aminmax");
-  if (const auto copy = allocations::Contiguous(self, memory)) memory.Free(*copy, "aten::aminmax");
-  const auto not_negative = Compared(1, dtype, DType::kInt64, "aten::ge", memory);
-  const auto finite = Compared(1, dtype, DType::kFloat64, "aten::lt", memory);
-  const auto valid = memory.Allocate(1, "aten::bitwise_and");
-  memory.Free(finite);
-  memory.Free(not_negative);
-  const auto sums = memory.Allocate(rows * width, "aten::sum");
-  auto any_zero = Compared(rows, dtype, DType::kInt64, "aten::eq", memory);
-  if (self.rank() > 1) {
-    const auto zero = any_zero;
-    any_zero = memory.Allocate(1, "aten::any");
-    memory.Free(zero);
-  }
-  memory.Free(sums);
-  memory.Free(memory.Allocate(1, "aten::bitwise_not"));
-  const auto keys = memory.Allocate(allocations::Bytes(self.count(), dtype), "aten::empty_strided");
-  if (op.integer(1) > 1) {
-    memory.Free(memory.Allocate(allocations::Bytes(op.output().count(), dtype), "aten::empty"));
-  }
-  memory.Free(keys);
-  memory.Free(any_zero);
-  memory.Free(valid);
-  memory.Free(largest);
-  memory.Free(least);
-}
-// An exponentially distributed number for each probability, a quotient, and which is largest.
-constexpr WorkFn kDrawnWork =
-    work::PerInput<work::PerElement{.alu = 1, .special = 1, .compare = 1}>;
-
 void NewNormalShape(const OpView& op, Outputs& out) {
   AddNew(op, 2, op.dtype(4).value_or(kDefaultFloat), out);
 }
@@ -544,17 +475,6 @@ constexpr std::array kRows{
                      "aten::_dirichlet_grad(f32[2,8], f32[2,8], f32[2,8])", CommonShape,
                      {CommonAllocations, CommonAllocations}, traffic::ReadAllWriteAll,
                      gradients::kNotImplementedOf<0, 1, 2>)),
-    Kernel(Family::kRandom,
-           {"aten::multinomial", "Places drawn with the probabilities that rows say.",
-            "(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "
-            "generator=None) -> Tensor",
-            "aten::multinomial(f32[2,8], 3)"},
-           {.shape = DrawnShape,
-            .fusion = Fusion::kOpaque,
-            .allocations = DrawnAllocations,
-            .work = kDrawnWork,
-            .grad = kNoGradient,
-            .precision = precision::kFollow}),
     Fresh("aten::randperm", "The numbers from 0 to below `n` in any order.",
           "(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? "
           "pin_memory=None) -> Tensor",

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "ops/cuda/copies.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/kernel.h"
@@ -45,14 +46,20 @@ void BucketShape(const OpView& op, Outputs& out) {
   AddPlaces(op.tensor(0), op.tensor(1), op.boolean(2), out);
 }
 
+std::optional<Allocations::Scratch> Dense(const OpView& op, const TensorView& tensor,
+                                          Allocations& memory) {
+  if (op.target().device == Device::kCuda) return cuda::Contiguous(tensor, memory);
+  return allocations::Contiguous(tensor, memory);
+}
+
 // Both in one dtype, values before boundaries as they are trimmed (searchsorted_maybe_trim_...).
 template <int kValues, int kSorted>
 void SearchAllocations(const OpView& op, Allocations& memory) {
   memory.Output(0);
   const TensorView values = op.tensor(kValues), sorted = op.tensor(kSorted);
   if (values.count() == 0) return;
-  auto values_copy = allocations::Contiguous(values, memory);
-  auto sorted_copy = allocations::Contiguous(sorted, memory);
+  auto values_copy = Dense(op, values, memory);
+  auto sorted_copy = Dense(op, sorted, memory);
   const std::array<TensorView, 2> pair{sorted, values};
   const DType common = ResultType(pair);
   // A cast takes the place of the contiguous copy.
@@ -85,7 +92,7 @@ void SearchNumberAllocations(const OpView& op, Allocations& memory) {
   const DType common = ResultType(sorted, {op.arg(kNumber)});
   const auto box = memory.Allocate(allocations::BoxBytes(op.arg(kNumber)));
   memory.Output(0);
-  const auto copy = allocations::Contiguous(sorted, memory);
+  const auto copy = Dense(op, sorted, memory);
   if (sorted.dtype() != common) {
     const auto wide =
         memory.Allocate(allocations::Bytes(sorted.count(), common), "aten::empty_strided");
@@ -112,7 +119,8 @@ Work SearchWork(const OpView& op) {
 // --- Rows ---------------------------------------------------------------------------------------
 
 constexpr OpDef Found(const Words& words, ShapeFn shape, AllocationsFn allocations, WorkFn work) {
-  return OpaqueKernel(Family::kSelection, words, shape, allocations, work, kNoGradient);
+  return OpaqueKernel(Family::kSelection, words, shape, {allocations, allocations}, work,
+                      kNoGradient);
 }
 
 constexpr std::array kRows{

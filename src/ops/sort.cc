@@ -4,6 +4,8 @@
 // (ATen/native/Sorting.cpp, cpu/SortingKernel.cpp, cuda/Sort.cpp, cuda/TensorTopK.cpp). How many
 // comparisons it takes goes by the logarithm of a row's length.
 
+#include "ops/cuda/sort.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,8 +14,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/cuda/copies.h"
-#include "ops/cuda/cub.h"
 #include "ops/dispatch/dispatcher.h"
 #include "ops/gradients/indexing.h"
 #include "ops/registry.h"
@@ -22,7 +22,6 @@
 #include "ops/rules/kernel.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/work.h"
-#include "support/rounding.h"
 
 namespace steelyard::ops {
 namespace {
@@ -47,42 +46,11 @@ void TopkShape(const OpView& op, Outputs& out) {
   out.Add(DType::kInt64, sizes);
 }
 
-// TensorTopK.cpp: long rows are shared by several blocks of threads, which count digits.
-bool SharesRows(std::int64_t rows, std::int64_t size) {
-  struct Least {
-    std::int64_t rows, size;
-  };
-  constexpr std::array kLeast{Least{20, 20000}, Least{40, 10000}, Least{80, 8000},
-                              Least{200, 5000}, Least{800, 3000}, Least{4000, 800}};
-  constexpr std::int64_t kLeastOfMany = 400;
-  const auto* const found =
-      std::ranges::find_if(kLeast, [&](const Least& least) { return rows <= least.rows; });
-  return size >= (found == kLeast.end() ? kLeastOfMany : found->size);
-}
-
 void TopkOnCuda(const OpView& op, Allocations& memory) {
   allocations::OutputsOnly(op, memory);
   const TensorView self = op.self();
-  const auto copy = cuda::Contiguous(self, memory);
-  const std::int64_t size = self.rank() == 0 ? 1 : self.size(op.dim(2, self.rank()));
-  const std::int64_t rows = size == 0 ? 0 : self.count() / size;
-  if (rows > 0 && SharesRows(rows, size)) {
-    constexpr std::int64_t kThreads = 256, kBlocksPerProcessor = 6, kDigits = 256;
-    const std::int64_t fitting = op.target().multiprocessors * kBlocksPerProcessor * kThreads;
-    const std::int64_t per_thread =
-        std::clamp<std::int64_t>(DivideUp(self.count(), fitting), 4, 64);
-    const std::int64_t blocks = rows * DivideUp(size, per_thread * kThreads);
-    const std::int64_t width = BitsOf(self.dtype()) / 8;
-    std::vector<Allocations::Scratch> scratch;
-    for (const std::int64_t bytes :
-         {rows * width, rows * 8, rows * 2 * std::max<std::int64_t>(width, 4), blocks * kDigits * 2,
-          rows * kDigits * 4, blocks * 4, blocks * 4}) {
-      scratch.push_back(memory.Allocate(bytes));
-    }
-    for (int i = 0; i < 2; ++i) memory.Free(memory.Allocate(cuda::ScanBytes(blocks)));
-    for (std::size_t i = scratch.size(); i-- > 0;) memory.Free(scratch[i]);
-  }
-  allocations::Free(copy, memory);
+  cuda::FindLargest(op, {self.sizes(), self.strides()}, self.dtype(), op.dim(2, self.rank()),
+                    memory);
 }
 
 Work TopkWork(const OpView& op) {
@@ -109,22 +77,12 @@ void SortAllocations(const OpView& op, Allocations& memory) {
   memory.Free(memory.Allocate(allocations::Bytes(self.size(dim), DType::kInt64), "aten::resize_"));
 }
 
-// Sort.cpp: rows of up to 4096 elements are sorted by a block of threads each, a longer one alone
-// by CUB, with positions from which the indices start.
 template <int kDim>
 void SortOnCuda(const OpView& op, Allocations& memory) {
-  constexpr std::int64_t kShort = 4096;
-  const TensorView self = op.self();
-  if (self.rank() == 0 || self.size(op.dim(kDim, self.rank())) <= kShort) {
-    return SortAllocations<kDim>(op, memory);
-  }
   allocations::OutputsOnly(op, memory);
-  const std::int64_t size = self.size(op.dim(kDim, self.rank()));
-  const auto positions = memory.Allocate(allocations::Bytes(size, DType::kInt64));
-  const std::int64_t width = std::max(BitsOf(self.dtype()) / 8, 1);
-  const int bits = static_cast<int>(width) * 8;
-  memory.Free(memory.Allocate(cuda::SortPairsBytes(size, bits, op.target(), {.key = width})));
-  memory.Free(positions);
+  const TensorView self = op.self();
+  cuda::SortRows(op, {self.sizes(), self.strides()}, self.dtype(), op.dim(kDim, self.rank()),
+                 memory);
 }
 
 template <int kDim>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Moments, covariances and order statistics, and the logarithms of sums of exponentials
-// (ATen/native/ReduceOps.cpp, Correlation.cpp, Sorting.cpp). Most are a TensorIterator
+// Moments and covariances, and the logarithms of sums of exponentials
+// (ATen/native/ReduceOps.cpp, Correlation.cpp). Most are a TensorIterator
 // of their own; what is written with other operators in ATen is a composite here too.
 
 #include <array>
@@ -179,142 +179,6 @@ std::vector<Tensor> LogSumExp(Dispatcher& d, const OpView& op) {
   return LogSumExpOf(d, op, d.Call("aten::to.dtype", d.tensor(op, 0), kDefaultFloat));
 }
 
-// --- Order statistics ---------------------------------------------------------------------------
-
-void RequireElements(const OpView& op, const Dims& left) {
-  const bool any = op.self().count() > 0 || work::Elements(left) == Count(0);
-  if (!any) Refuse("there is no element to choose in " + shape::Text(op.self()));
-}
-
-// The copy in which the kernel looks for the middle of each row, of the tensor with the dimension
-// moved to the end; where it is of size 1, that lies densely if the tensor does.
-void MedianOfDimAllocations(const OpView& op, Allocations& memory) {
-  allocations::OutputsOnly(op, memory);
-  const TensorView self = op.self();
-  const int dim = op.dim(1, self.rank());
-  if (self.count() == 0 || self.rank() == 0) return;
-  if (self.stride(dim) <= 1 || (self.size(dim) == 1 && self.is_contiguous())) return;
-  memory.Free(memory.Allocate(allocations::Bytes(self.count(), self.dtype()), "aten::empty"));
-}
-
-void LeastAndLargestShape(const OpView& op, Outputs& out) {
-  Dims left;
-  if (op.given(1)) {
-    left = shape::ReducedSizes(op, 1, 2);
-    const int dim = op.dim(1, op.self().rank());
-    if (op.self().rank() > 0 && op.self().size(dim) == 0) {
-      Refuse("there is no element to choose in " + shape::Text(op.self()));
-    }
-  } else {
-    if (op.boolean(2)) left = Dims::Filled(op.self().rank(), 1);
-    if (op.self().count() == 0)
-      Refuse("there is no element to choose in " + shape::Text(op.self()));
-  }
-  if (IsComplex(op.self().dtype())) Refuse("complex numbers have no order");
-  out.Add(op.self().dtype(), left);
-  out.Add(op.self().dtype(), left);
-}
-// Over all dimensions the operand is made contiguous.
-void LeastAndLargestAllocations(const OpView& op, Allocations& memory) {
-  allocations::OutputsOnly(op, memory);
-  if (!op.given(1)) allocations::Free(allocations::Contiguous(op.self(), memory), memory);
-}
-
-// A thread keeps both.
-void LeastAndLargestOnCuda(const OpView& op, Allocations& memory) {
-  allocations::OutputsOnly(op, memory);
-  const TensorView self = op.self();
-  const cuda::Accumulator both{.bytes = 2 * allocations::Bytes(1, self.dtype()),
-                               .fits_result = false};
-  if (op.given(1))
-    return cuda::Stage(op, self, shape::DimSet{1} << op.dim(1, self.rank()), both, memory);
-  const auto dense = cuda::Contiguous(self, memory);
-  const Dims strides = ContiguousStrides(self.sizes());
-  cuda::Stage(op, {self.sizes(), strides}, self.dtype(), ~shape::DimSet{0}, both, memory);
-  allocations::Free(dense, memory);
-}
-
-void RunningBestShape(const OpView& op, Outputs& out) {
-  op.dim(1, op.self().rank());
-  if (IsComplex(op.self().dtype())) Refuse("complex numbers have no order");
-  out.Add(op.self().dtype(), op.self().sizes());
-  out.Add(DType::kInt64, op.self().sizes());
-}
-
-void MedianOfDimShape(const OpView& op, Outputs& out) {
-  const Dims left = shape::ReducedSizes(op, 1, 2);
-  const TensorView self = op.self();
-  if (IsComplex(self.dtype()) || self.dtype() == DType::kBool) {
-    Refuse("no median of " + shape::Text(self));
-  }
-  if (self.rank() > 0 && self.size(op.dim(1, self.rank())) == 0) RequireElements(op, Dims{1});
-  out.Add(self.dtype(), left);
-  out.Add(DType::kInt64, left);
-}
-// The k-th smallest of each row and the most frequent one.
-void KthShape(const OpView& op, Outputs& out) {
-  const TensorView self = op.self();
-  const int dim = op.dim(2, self.rank());
-  const std::int64_t size = self.rank() > 0 ? self.size(dim) : 1;
-  if (op.integer(1) < 1 || op.integer(1) > size) Refuse("there is no element of that rank");
-  if (IsComplex(self.dtype()) || self.dtype() == DType::kBool) {
-    Refuse("no order of " + shape::Text(self));
-  }
-  out.Add(self.dtype(), shape::ReducedSizes(op, 2, 3));
-  out.Add(DType::kInt64, shape::ReducedSizes(op, 2, 3));
-}
-// In copies of the elements and of where they stand.
-void KthAllocations(const OpView& op, Allocations& memory) {
-  allocations::OutputsOnly(op, memory);
-  const TensorView self = op.self();
-  if (self.rank() == 0 || self.count() == 0) return;
-  const auto values =
-      memory.Allocate(allocations::Bytes(self.count(), self.dtype()), "aten::empty");
-  const auto places =
-      memory.Allocate(allocations::Bytes(self.count(), DType::kInt64), "aten::empty");
-  memory.Free(places);
-  memory.Free(values);
-}
-void ModeShape(const OpView& op, Outputs& out) {
-  const TensorView self = op.self();
-  if (self.rank() > 0 && self.size(op.dim(1, self.rank())) == 0) {
-    Refuse("there is no element to choose in " + shape::Text(self));
-  }
-  if (IsComplex(self.dtype())) Refuse("no order of " + shape::Text(self));
-  out.Add(self.dtype(), shape::ReducedSizes(op, 1, 2));
-  out.Add(DType::kInt64, shape::ReducedSizes(op, 1, 2));
-}
-// A number is the result itself: it is resized, and filled with it.
-void ModeAllocations(const OpView& op, Allocations& memory) {
-  if (op.self().rank() > 0) return allocations::OutputsOnly(op, memory);
-  memory.Output(0, "aten::resize_");
-  memory.Output(1, "aten::resize_");
-}
-
-// A copy in which the elements are put in order.
-void MedianShape(const OpView& op, Outputs& out) {
-  if (IsComplex(op.self().dtype()) || op.self().dtype() == DType::kBool) {
-    Refuse("no median of " + shape::Text(op.self()));
-  }
-  out.Add(op.self().dtype(), Dims());
-}
-void MedianAllocations(const OpView& op, Allocations& memory) {
-  const TensorView self = op.self();
-  const Dims strides = EmptyLikeStrides(self.sizes(), self.strides());
-  const auto copy =
-      memory.Allocate(StorageBytes(self.dtype(), self.sizes(), strides), "aten::empty_strided");
-  memory.Output(0, "aten::empty");
-  memory.Free(copy);
-}
-
-constexpr OpDef Chosen(OpName name, std::string_view summary, Signature signature,
-                       std::string_view example, ShapeFn shape, DeviceAllocations allocations,
-                       Gradient grad) {
-  return Kernel(Family::kReduction, {name, summary, signature, example},
-                {shape, Fusion::kOpaque, allocations, work::PerInput<PerElement{.compare = 1}>,
-                 grad, precision::kFollow});
-}
-
 // --- Covariances --------------------------------------------------------------------------------
 
 std::vector<Tensor> Covariance(Dispatcher& d, const OpView& op) {
@@ -437,43 +301,11 @@ constexpr std::array kRows{
                   "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
                   "aten::logsumexp(f32[2,3,8], [-1])", Family::kReduction, LogSumExp,
                   precision::kFollow, gradients::kLogSumExp)),
-    Chosen("aten::aminmax", "The smallest and the largest elements.",
-           "(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)",
-           "aten::aminmax(f32[2,8], dim=1)", LeastAndLargestShape,
-           {LeastAndLargestAllocations, LeastAndLargestOnCuda}, gradients::kAminmax),
-    Chosen("aten::cummax", "The largest of all elements up to each, and where it stands.",
-           "(Tensor self, int dim) -> (Tensor values, Tensor indices)", "aten::cummax(f32[2,8], 1)",
-           RunningBestShape, {allocations::Via<"aten::empty">, cuda::OutputsThenCopies<0>},
-           gradients::kCummax),
-    Chosen("aten::cummin", "The smallest of all elements up to each, and where it stands.",
-           "(Tensor self, int dim) -> (Tensor values, Tensor indices)", "aten::cummin(f32[2,8], 1)",
-           RunningBestShape, {allocations::Via<"aten::empty">, cuda::OutputsThenCopies<0>},
-           gradients::kCummin),
-    CopyingOut(Chosen("aten::median", "The middle of all elements.", "(Tensor self) -> Tensor",
-                      "aten::median(f32[2,8])", MedianShape, MedianAllocations,
-                      gradients::kMedianAll)),
-    Chosen("aten::median.dim", "The middle elements of a dimension, and where they stand.",
-           "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::median.dim(f32[2,8], 1)", MedianOfDimShape,
-           {MedianOfDimAllocations, cuda::CopiesThenOutputs<0>}, gradients::kMedianDim),
-    CopyingOut(Chosen("aten::nanmedian", "The middle of all elements that are numbers.",
-                      "(Tensor self) -> Tensor", "aten::nanmedian(f32[2,8])", MedianShape,
-                      MedianAllocations, gradients::kNanMedianAll)),
-    Chosen("aten::nanmedian.dim", "The middle of a dimension's numbers, and where they stand.",
-           "(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::nanmedian.dim(f32[2,8], 1)", MedianOfDimShape,
-           {MedianOfDimAllocations, cuda::CopiesThenOutputs<0>}, gradients::kNanMedianDim),
-    Chosen("aten::kthvalue", "The k-th smallest elements of a dimension, and where they stand.",
-           "(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor "
-           "indices)",
-           "aten::kthvalue(f32[2,8], 3)", KthShape, KthAllocations, gradients::kKthvalue),
-    Chosen("aten::mode", "The most frequent elements of a dimension, and where they stand.",
-           "(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-           "aten::mode(f32[2,8])", ModeShape, ModeAllocations, gradients::kMode),
-    Chosen("aten::_logcumsumexp", "Logarithms of the sums of exponentials up to each.",
-           "(Tensor self, int dim) -> Tensor", "aten::_logcumsumexp(f32[2,8], 1)",
-           LogCumSumExpShape, {allocations::Via<"aten::empty">, LogCumSumExpOnCuda},
-           gradients::kNotImplemented),
+    OpaqueKernel(Family::kReduction,
+                 {"aten::_logcumsumexp", "Logarithms of the sums of exponentials up to each.",
+                  "(Tensor self, int dim) -> Tensor", "aten::_logcumsumexp(f32[2,8], 1)"},
+                 LogCumSumExpShape, {allocations::Via<"aten::empty">, LogCumSumExpOnCuda},
+                 work::PerInput<PerElement{.compare = 1}>, gradients::kNotImplemented),
     Call("aten::logcumsumexp", "Logarithms of the sums of exponentials up to each.",
          "(Tensor self, int dim) -> Tensor", "aten::logcumsumexp(f32[2,8], 1)", LogCumSumExp,
          gradients::kLogCumSumExp),

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "ir/layout.h"
+#include "ops/cuda/copies.h"
+#include "ops/rules/allocations.h"
 #include "support/rounding.h"
 
 namespace steelyard::cuda {
@@ -217,6 +219,15 @@ void Stage(const OpView& op, const Layout& layout, DType dtype, shape::DimSet se
     memory.Free(staged);
   }
   if (kept) memory.Free(*kept);
+}
+
+void StageLimits(const OpView& op, const TensorView& of, Allocations& memory) {
+  // A thread keeps both.
+  const Accumulator both{.bytes = 2 * allocations::Bytes(1, of.dtype()), .fits_result = false};
+  const auto dense = Contiguous(of, memory);
+  const Dims strides = ContiguousStrides(of.sizes());
+  Stage(op, {of.sizes(), strides}, of.dtype(), ~shape::DimSet{0}, both, memory);
+  allocations::Free(dense, memory);
 }
 
 }  // namespace steelyard::cuda

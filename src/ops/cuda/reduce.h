@@ -29,6 +29,9 @@ inline void Stage(const OpView& op, const TensorView& of, shape::DimSet set,
   Stage(op, {of.sizes(), of.strides()}, of.dtype(), set, accumulator, memory);
 }
 
+// Of `aminmax` of all elements, of a dense copy where they do not lie densely.
+void StageLimits(const OpView& op, const TensorView& of, Allocations& memory);
+
 // For sums of a dtype: half-precision numbers are added up in float32.
 Accumulator SumOf(DType dtype);
 
