@@ -215,6 +215,28 @@ void MultiMarginAllocations(const OpView& op, Allocations& memory) {
   allocations::Free(target, memory);
   allocations::Free(self, memory);
 }
+// The sum of what each row of a batch loses (MultiMarginLoss.cu, MultiLabelMarginCriterion.cu).
+void SumRows(const OpView& op, Allocations& memory) {
+  const TensorView self = op.self();
+  const Dims sizes{self.size(0)};
+  constexpr shape::DimSet kFirst = 1;
+  cuda::Stage(op, {sizes, ContiguousStrides(sizes)}, self.dtype(), kFirst,
+              cuda::SumOf(self.dtype()), memory);
+}
+void MultiMarginOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  const TensorView self = op.self();
+  if (self.count() == 0) return;
+  std::vector<std::optional<Allocations::Scratch>> scratch;
+  for (const int i : {0, 1, 4}) {
+    if (op.given(i)) scratch.push_back(cuda::Contiguous(op.tensor(i), memory));
+  }
+  if (self.rank() > 1 && ReductionOf(op, 5) != LossReduction::kNone) {
+    scratch.push_back(memory.Allocate(allocations::Bytes(self.size(0), self.dtype())));
+    SumRows(op, memory);
+  }
+  for (std::size_t i = scratch.size(); i-- > 0;) allocations::Free(scratch[i], memory);
+}
 constexpr WorkFn kMargins = work::PerInput<work::PerElement{.alu = 4, .compare = 1}>;
 
 void BackwardShape(const OpView& op, Outputs& out) {
@@ -301,12 +323,7 @@ void MultiLabelOnCuda(const OpView& op, Allocations& memory) {
     rows = memory.Allocate(allocations::Bytes(self.size(0), self.dtype()));
   }
   memory.Output(0);
-  if (rows) {
-    const Dims sizes{self.size(0)};
-    constexpr shape::DimSet kFirst = 1;
-    cuda::Stage(op, {sizes, ContiguousStrides(sizes)}, self.dtype(), kFirst,
-                cuda::SumOf(self.dtype()), memory);
-  }
+  if (rows) SumRows(op, memory);
   for (const auto& scratch : {rows, target, dense}) allocations::Free(scratch, memory);
 }
 Tensor MultiLabelSelf(Dispatcher& d, const Backward& b) {
@@ -366,13 +383,15 @@ constexpr std::array kRows{
              "(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int "
              "reduction=1) -> Tensor",
              "aten::multi_margin_loss(f32[4,8], i64[4])"},
-            MultiMarginShape, MultiMarginAllocations, gradients::kMultiMargin, precision::kFull),
+            MultiMarginShape, {MultiMarginAllocations, MultiMarginOnCuda}, gradients::kMultiMargin,
+            precision::kFull),
     Margins({"aten::multi_margin_loss_backward",
              "The gradient of how far other classes come near the right one.",
              "(Tensor grad_output, Tensor self, Tensor target, Scalar p, Scalar margin, Tensor? "
              "weight=None, int reduction=1) -> Tensor",
              "aten::multi_margin_loss_backward(f32[], f32[4,8], i64[4], 1, 1)"},
-            BackwardShape, MultiMarginBackwardAllocations, kGradientUnknown, precision::kFollow),
+            BackwardShape, {MultiMarginBackwardAllocations, cuda::OutputsThenCopies<1, 0, 2, 5>},
+            kGradientUnknown, precision::kFollow),
     LossOf({"aten::multilabel_margin_loss", "How far other classes come near the right ones.",
             "(Tensor self, Tensor target, int reduction=1) -> Tensor",
             "aten::multilabel_margin_loss(f32[4,8], i64[4,8])"},

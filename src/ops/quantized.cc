@@ -20,6 +20,7 @@
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"
 #include "ops/rules/kernel.h"
+#include "ops/rules/product.h"
 #include "ops/rules/shape.h"
 #include "ops/rules/traffic.h"
 #include "ops/rules/work.h"
@@ -340,12 +341,24 @@ std::vector<Tensor> ScaledProduct(Dispatcher& d, const OpView& op) {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
+// Copies of the factors that cuBLASLt cannot read where they lie (cuda/Blas.cpp).
+void IntProductOnCuda(const OpView& op, Allocations& memory) {
+  memory.Output(0);
+  product::FactorCopies copies(memory);
+  for (const int i : {1, 0}) {  // a row-major product is computed transposed
+    const TensorView factor = op.tensor(i);
+    if (!product::BlasReads(factor)) copies.Add(work::Elements(factor), factor.dtype());
+  }
+  copies.FreeAll();
+}
+
 constexpr OpDef Product(const Words& words, ShapeFn shape, WorkFn work,
-                        TrafficFn traffic = traffic::ReadAllWriteAll, Gradient grad = kNoGradient) {
+                        TrafficFn traffic = traffic::ReadAllWriteAll, Gradient grad = kNoGradient,
+                        DeviceAllocations allocations = allocations::Via<"aten::empty">) {
   return Kernel(Family::kContraction, words,
                 {.shape = shape,
                  .fusion = Fusion::kOutFusable,
-                 .allocations = allocations::Via<"aten::empty">,
+                 .allocations = allocations,
                  .work = work,
                  .grad = grad,
                  .precision = precision::kFollow},
@@ -453,7 +466,8 @@ constexpr std::array kRows{
               ScaledProduct, gradients::kNotImplementedOf<2, 3, 4, 5>),
     Product({"aten::_int_mm", "Product of int8 matrices.", "(Tensor self, Tensor mat2) -> Tensor",
              "aten::_int_mm(i8[32,64], i8[64,32])"},
-            IntProductShape, PackedWork),
+            IntProductShape, PackedWork, traffic::ReadAllWriteAll, kNoGradient,
+            {allocations::Via<"aten::empty">, IntProductOnCuda}),
 };
 
 }  // namespace
