@@ -124,7 +124,9 @@ template <Label kMultiply, Tensor (*kNoise)(Dispatcher&, const OpView&)>
 std::vector<Tensor> Dropout(Dispatcher& d, const OpView& op) {
   const bool fused = d.target().device == Device::kCuda && kMultiply.view() == "aten::mul.Tensor" &&
                      kNoise == &ElementNoise;
-  if (fused && op.boolean(2) && op.real(1) > 0 && op.real(1) < 1 && op.self().count() > 0) {
+  const TensorView input = op.self();
+  if (fused && op.boolean(2) && op.real(1) > 0 && op.real(1) < 1 && input.count() > 0 &&
+      !IsComplex(input.dtype())) {
     return {d.Call("aten::native_dropout", op.arg(0), op.arg(1), true)};
   }
   if (DropsNothing(op)) return {d.tensor(op, 0)};
@@ -140,9 +142,14 @@ std::vector<Tensor> Dropout(Dispatcher& d, const OpView& op) {
 std::vector<Tensor> NativeDropout(Dispatcher& d, const OpView& op) {
   const double p = op.real(1);
   const Tensor self = d.tensor(op, 0);
-  if (self.count() == 0) return {self, d.Call("aten::empty_like", self)};
-  if (d.target().device == Device::kCuda && !(op.given(2) && !op.boolean(2)) && p < 1) {
-    return d.CallMany("steelyard::fused_dropout", op.arg(0), op.arg(1), true);
+  if (d.target().device == Device::kCuda && !(op.given(2) && !op.boolean(2))) {
+    if (p < 1 && self.count() > 0) {
+      return d.CallMany("steelyard::fused_dropout", op.arg(0), op.arg(1), true);
+    }
+    return {d.Call("aten::zeros_like", self), d.Call("aten::zeros_like", self, DType::kBool)};
+  }
+  if (self.count() == 0 && d.target().device == Device::kCpu) {
+    return {self, d.Call("aten::empty_like", self)};
   }
   if (op.given(2) && !op.boolean(2)) {
     const Tensor mask = d.Call("aten::ones_like", self, DType::kBool);

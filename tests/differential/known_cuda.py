@@ -79,7 +79,6 @@ OPEN = {
     "aten::native_channel_shuffle": "on CUDA they are views",
     "aten::copy_": "a number is copied through a tensor like the result",
     "aten::to.other": "a number stays on the host, and what becomes like it",
-    "aten::dropout": "complex numbers are kept by a mask of numbers",
     "aten::index_select": "nothing may be selected from nothing",
     "aten::index_put_": "of no rows values of other dtypes are not written",
     "aten::index_reduce*": LAYOUTS,
@@ -104,7 +103,6 @@ OPEN = {
     "aten::unbind_copy.int": MANY,
     "aten::hsplit.int": MANY,
     "aten::vsplit.int": MANY,
-    "aten::native_dropout": "its caller leaves out what is empty",
     "aten::native_dropout_backward": "its caller gives equal sizes",
     "aten::binary_cross_entropy_backward": "targets that are larger than the input",
     "aten::convolution_backward": "its caller checks",
@@ -141,6 +139,11 @@ DIFFERENCES: tuple[Known, ...] = (
         "sparse gradients are not modelled, and the refusal says so",
         lambda call: bool(argument(call, 5, "sparse")),
         Extent.NOTHING,
+    ),
+    Known(
+        "aten::dropout",
+        "of one element the gradient goes earlier",
+        lambda call: not known.has_several(call),
     ),
     Known("aten::mode", "how many differ is found by a kernel", has_long_rows),
 )
