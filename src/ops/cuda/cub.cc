@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Sizes of buffers are those of CUB's dispatch headers, tiles those of its tunings: they are chosen
+// by generation and by the width of keys, and were measured over many counts.
+
 #include "ops/cuda/cub.h"
 
 #include <algorithm>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// How many rows there are and how long they are decides which way long rows are sorted: one by one,
+// all at once and then by their rows, or by segments.
+
 #include "ops/cuda/sort.h"
 
 #include <algorithm>
