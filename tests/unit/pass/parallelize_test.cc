@@ -35,6 +35,28 @@ TEST(Parallelize, TheLossIsOutsideOfTheWrapper) {
                                  "steelyard::leave_data_parallel", "aten::sum"));
 }
 
+// With find_unused_parameters the caller, and the loss, have copies of what the model gives;
+// without it the model's own.
+TEST(Parallelize, OutputsAreCopiedWhereUnusedParametersAreLookedFor) {
+  const auto is_copied = [](bool find_unused, bool static_graph, bool first_step) {
+    Program model = Model();
+    const ValueId given = model.results(model.main().nodes[0])[0];
+    model.main().outputs.push_back(Argument::OfValue(given));
+    TrainOptions options = Wrapped();
+    options.first_step = first_step;
+    options.parallel.find_unused = find_unused;
+    options.parallel.static_graph = static_graph;
+    const Program program = Parallelize(std::move(model), options).value();
+    const ValueId taken = program.args(program.main().nodes.back())[0].value;
+    EXPECT_EQ(program.main().outputs.back().value, taken);
+    return taken != given;
+  };
+  EXPECT_FALSE(is_copied(false, false, false));
+  EXPECT_TRUE(is_copied(true, false, false));
+  EXPECT_TRUE(is_copied(false, true, true));
+  EXPECT_FALSE(is_copied(false, true, false));
+}
+
 TEST(Parallelize, WhatIsNotKnownIsRefused) {
   const auto refusal = [](const TrainOptions& options) {
     const Result<Program> program = Parallelize(Model(), options);

@@ -24,7 +24,7 @@ std::string WrappedStep(const std::string& options) {
          "steelyard::enter_data_parallel([%b], " +
          options +
          ")\n%y = aten::linear(%x, %w)\n%loss = aten::sum(%y)\n"
-         "steelyard::leave_data_parallel()\nsteelyard::backward(%loss) phase backward\n"
+         "steelyard::leave_data_parallel([])\nsteelyard::backward(%loss) phase backward\n"
          "return %loss\n";
 }
 
