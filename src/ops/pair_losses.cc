@@ -232,7 +232,7 @@ void MultiMarginOnCuda(const OpView& op, Allocations& memory) {
     if (op.given(i)) scratch.push_back(cuda::Contiguous(op.tensor(i), memory));
   }
   if (self.rank() > 1 && ReductionOf(op, 5) != LossReduction::kNone) {
-    scratch.push_back(memory.Allocate(allocations::Bytes(self.size(0), self.dtype())));
+    scratch.emplace_back(memory.Allocate(allocations::Bytes(self.size(0), self.dtype())));
     SumRows(op, memory);
   }
   for (std::size_t i = scratch.size(); i-- > 0;) allocations::Free(scratch[i], memory);

@@ -2,8 +2,6 @@
 //
 // Random numbers, and dropout, which is made of them.
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>

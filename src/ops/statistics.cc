@@ -10,13 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/layout.h"
 #include "ops/cuda/copies.h"
 #include "ops/cuda/cub.h"
 #include "ops/cuda/reduce.h"
 #include "ops/dispatch/dispatcher.h"
-#include "ops/gradients/indexing.h"
 #include "ops/gradients/reduction.h"
+#include "ops/gradients/words.h"
 #include "ops/registry.h"
 #include "ops/rules/allocations.h"
 #include "ops/rules/composite.h"

@@ -304,6 +304,28 @@ def judge(calls: Sequence[Call]) -> list[Seen]:
         return in_child(lambda call: attempt(call)[1], calls)
 
 
+Recorded = tuple[list[tuple[Seen, Made]], list[list[list[Any]]]]
+
+
+def recorded(calls: Sequence[Call], found: Sequence[Seen], again: int = 2) -> Recorded:
+    """Those of the calls that PyTorch accepts, with their events.
+
+    Some kernels read memory that nobody has written (observers of ranges that do not match), so
+    that what was accepted may be refused the next time: then all are made and run again.
+    """
+    accepted = [
+        (seen, made)
+        for call, seen in zip(calls, found, strict=True)
+        if "refused" not in seen and (made := attempt(call)[0]) is not None
+    ]
+    try:
+        return accepted, record([made.run for _, made in accepted])
+    except RuntimeError:
+        if again == 0:
+            raise
+    return recorded(calls, found, again - 1)
+
+
 def observe(calls: Sequence[Call]) -> list[Seen]:
     """For each call {"outputs": ..., "events": ...}, or {"refused": why}.
 
@@ -312,12 +334,7 @@ def observe(calls: Sequence[Call]) -> list[Seen]:
     found = judge(calls)
     gc.disable()
     with torch.no_grad():
-        accepted = [
-            (seen, made)
-            for call, seen in zip(calls, found, strict=True)
-            if "refused" not in seen and (made := attempt(call)[0]) is not None
-        ]
-        events = record([made.run for _, made in accepted])
+        accepted, events = recorded(calls, found)
     gc.enable()
     for (seen, _), of_call in zip(accepted, events, strict=True):
         seen["events"] = of_call
