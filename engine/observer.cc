@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -22,6 +23,7 @@
 
 #include "call_text.h"
 #include "cpu_tap.h"
+#include "cuda_tap.h"
 #include "input_list.h"
 #include "record/format.h"
 #include "record_writer.h"
@@ -92,8 +94,10 @@ void EndNode(const RecordFunction& function, at::ObserverContext*) {
   if (gradient.defined() && gradient.unsafeGetTensorImpl()->has_storage()) {
     const c10::StorageImpl* const storage =
         gradient.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl();
+    const c10::Device device = storage->device();
     event.key = reinterpret_cast<std::uint64_t>(storage->data());
-    event.amount = storage->nbytes();
+    event.amount = device.is_cpu() || device.is_cuda() ? storage->nbytes() : 0;
+    event.thread = device.is_cuda() ? static_cast<std::uint16_t>(device.index() + 1) : SY_HOST;
   }
   Write(*buffer, event);
 }
@@ -122,10 +126,18 @@ std::unique_ptr<at::ObserverContext> BeginOp(const RecordFunction& function) {
   return nullptr;
 }
 
+// One that ends by an exception, such as that with which a checkpoint stops when it has recomputed
+// all that it needs, has not done its work.
+void WriteOpLeave(ThreadBuffer& buffer) {
+  SyEvent event = At(SY_OP_LEAVE);
+  event.flags = std::uncaught_exceptions() > 0 ? SY_THROWN : 0;
+  Write(buffer, event);
+}
+
 void EndOp(const RecordFunction& function, at::ObserverContext*) {
   ThreadBuffer* const buffer = Here();
   if (buffer == nullptr || function.isAsync() || IsRange(function.name())) return;
-  Write(*buffer, At(SY_OP_LEAVE));
+  WriteOpLeave(*buffer);
 }
 
 // --- What a profile has besides ------------------------------------------------------------------
@@ -198,7 +210,7 @@ void EndProfiled(const RecordFunction& function, at::ObserverContext*) {
     return WriteRange(*buffer, SY_RANGE_LEAVE, SY_USER_RANGE, function);
   }
   if (IsRange(name)) return WriteRange(*buffer, SY_RANGE_LEAVE, SY_ENGINE_RANGE, function);
-  Write(*buffer, At(SY_OP_LEAVE));
+  WriteOpLeave(*buffer);
 }
 
 at::RecordFunctionCallback NodesHeard(const SyWatchOptions& options) {
@@ -300,13 +312,17 @@ std::uint32_t& DepthHere(const ThreadBuffer& buffer) {
   return module_depth;
 }
 
+// What a node of autograd calls, such as a checkpoint's recomputation, is no call of the program's.
+bool InNode() { return torch::autograd::get_current_node() != nullptr; }
+
+// Whether the call is inside of another.
 bool Enter(const void* module) {
   ThreadBuffer* const buffer = Here();
   if (buffer == nullptr) return true;
   const auto found = session().modules.find(module);
   if (found == session().modules.end()) return false;
   Write(*buffer, At(SY_MODULE_ENTER, at::sequence_number::peek(), 0, found->second));
-  return DepthHere(*buffer)++ > 0;
+  return DepthHere(*buffer)++ > 0 || InNode();
 }
 
 bool Leave(const void* module) {
@@ -317,7 +333,7 @@ bool Leave(const void* module) {
   Write(*buffer, At(SY_MODULE_LEAVE, at::sequence_number::peek(), 0, found->second));
   std::uint32_t& depth = DepthHere(*buffer);
   if (depth > 0) --depth;
-  return depth > 0;
+  return depth > 0 || InNode();
 }
 
 void WriteSpan(SyEventKind kind, std::uint32_t id) {
@@ -344,12 +360,13 @@ void EndStep(std::uint32_t number) {
 }
 
 void Mark(void* storage, std::uint64_t address, std::uint64_t bytes, std::uint8_t category,
-          std::uint32_t tensor, bool lasts) {
+          std::uint32_t tensor, bool lasts, std::uint16_t device) {
   ThreadBuffer* const buffer = Here();
   if (buffer == nullptr) return;
   HearOf(storage);
   SyEvent event = At(SY_MARK, address, bytes, tensor);
   event.flags = category;
+  event.thread = device;
   lasts ? WriteKept(*buffer, event) : Write(*buffer, event);
 }
 
@@ -370,7 +387,8 @@ constexpr SyObserver kObserver{.abi = SY_OBSERVER_ABI,
                                .end_step = EndStep,
                                .enter_range = EnterRange,
                                .leave_range = LeaveRange,
-                               .mark = Mark};
+                               .mark = Mark,
+                               .hear_cuda = BeginCudaTap};
 
 }  // namespace
 }  // namespace steelyard::engine

@@ -41,9 +41,7 @@ c10::OperatorHandle OperatorNamed(std::string_view name) {
 }
 
 void Fill(const SyContent& content, at::Tensor* tensor) {
-  if (tensor->is_complex()) {
-    tensor->zero_();
-  } else if (tensor->is_floating_point()) {
+  if (tensor->is_complex() || tensor->is_floating_point()) {
     tensor->normal_(content.mean, content.deviation);
   } else if (content.below > 0) {
     tensor->random_(0, content.below);

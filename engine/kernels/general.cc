@@ -105,6 +105,13 @@ void RandomState(Stack* stack) {
   stack->emplace_back(generator.get_state());
 }
 
+void RestoreRandomState(Stack* stack) {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_state(stack->back().toTensor());
+  stack->clear();
+}
+
 constexpr char kNoGroup[] =
     "there is no group of processes to sum over: start it as "
     "torchrun --nproc-per-node N -m steelyard run";
@@ -146,6 +153,7 @@ constexpr std::array kRows{
     KernelRow{"steelyard::put", Put},
     KernelRow{"steelyard::random_state", RandomState},
     KernelRow{"steelyard::resized", Resized},
+    KernelRow{"steelyard::restore_random_state", RestoreRandomState},
     KernelRow{"steelyard::sum_across_", SumAcross},
 };
 

@@ -24,6 +24,22 @@
 
 namespace steelyard {
 
+// What is known of a module besides what an exported file says.
+struct ModuleFacts {
+  // Where a parameter or buffer lies. Those of one place and layout are one tensor.
+  struct Stored {
+    std::string name, place;
+  };
+  // What nothing in Python holds any more once a node has run: nodes in the order of the file, and
+  // values by their names.
+  struct LetGo {
+    std::uint32_t node = 0;
+    std::vector<std::string> values;
+  };
+  std::vector<Stored> stored = {};
+  std::optional<std::vector<LetGo>> let_go = {};  // in the order of nodes; none: not known
+};
+
 struct ImportOptions {
   // Name of the importer to use, whatever the file looks like. Empty: found by the file's first
   // bytes, and by its extension where those do not tell.
@@ -52,6 +68,8 @@ struct ImportOptions {
   // An exported program is weighed as the module that it was exported from: it holds what the
   // variables of the module's functions hold, as far as the file's stack traces name them.
   bool as_module = false;
+  // Where the module itself is at hand.
+  const ModuleFacts* module = nullptr;
 };
 
 // Returns the model in the file or the folder at `path`. The error's place begins with the file's

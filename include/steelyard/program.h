@@ -173,6 +173,17 @@ struct ModuleCall {
   CallId parent = kNoId;
 };
 
+// After `decompose`: nodes of the main graph, `count` from `first` on, that stand for one call of
+// an operator. Some of them are steps that compute nothing apart: what runs the program runs the
+// call.
+struct WholeCall {
+  NodeId first = 0;
+  std::uint32_t count = 0;
+  OpId op = 0;
+  Argument::Run arguments{0, 0};
+  Argument::Run outputs{0, 0};
+};
+
 // What the file says of the model besides, under a name: a text, or else a number.
 struct Fact {
   StringId name = kNoString;  // "context_length"
@@ -239,6 +250,7 @@ class Program {
   std::uint32_t storage_count = 0;
   std::vector<std::int64_t> graph_runs;  // after `decompose`: of each imported graph
   Repeat repeat;                         // of the main graph
+  std::vector<WholeCall> whole_calls;    // in the order of their nodes, none within another
   std::vector<SavedTensor> saved;        // what autograd keeps for the backward pass, in order
   std::vector<ValueId> gradients;  // by parameter's value, the backward pass's last; may be shorter
   bool ties_known = false;  // the file says which names are one tensor: nothing is to be assumed
@@ -279,6 +291,10 @@ class Program {
   std::string_view stored_as(const NamedTensor& tensor) const;
   // How often a graph of the imported program ran; a main graph always once.
   std::int64_t runs(GraphId graph) const;
+  // The call that a node of the main graph is a part of, or nullptr.
+  const WholeCall* whole_call(NodeId node) const;
+  // What runs there: the operator of that call, or else the node's.
+  OpId op_at(NodeId node) const;
   // How often a node of the main graph runs.
   std::int64_t times(NodeId node) const {
     return node - repeat.first < repeat.count ? repeat.times : 1;

@@ -2,11 +2,18 @@
 #include "steelyard/import.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bindings.h"
@@ -19,13 +26,30 @@ namespace nb = nanobind;
 namespace steelyard::python {
 
 void BindImport(nb::module_& module) {
+  nb::class_<ModuleFacts>(module, "ModuleFacts", "What is known of a module at hand.")
+      .def(
+          "__init__",
+          [](ModuleFacts* facts, const std::map<std::string, std::string>& stored,
+             const std::optional<std::vector<std::pair<std::uint32_t, std::vector<std::string>>>>&
+                 let_go) {
+            new (facts) ModuleFacts();
+            for (const auto& [name, place] : stored) facts->stored.push_back({name, place});
+            if (!let_go) return;
+            facts->let_go.emplace();
+            for (const auto& [node, values] : *let_go) facts->let_go->push_back({node, values});
+          },
+          nb::arg("stored"), nb::arg("let_go").none() = nb::none(),
+          "Where tensors lie, by their names; and after which nodes which values are let go.");
   module.def(
       "import_file",
-      [](const std::string& path, const std::string& from, bool as_module) {
-        return Unwrap(ImportFile(path, {.from = from, .as_module = as_module}));
+      [](const std::string& path, const std::string& from, bool as_module,
+         const std::optional<ModuleFacts>& module) {
+        return Unwrap(ImportFile(
+            path, {.from = from, .as_module = as_module, .module = module ? &*module : nullptr}));
       },
       nb::arg("path"), nb::arg("importer") = "", nb::arg("as_module") = false,
-      nb::call_guard<nb::gil_scoped_release>(), "The model in a file.");
+      nb::arg("module").none() = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
+      "The model in a file.");
   module.def(
       "importers",
       [] {

@@ -166,20 +166,23 @@ void BindEvents(nb::class_<Observer>& observer) {
            [](const Observer& self, std::uint32_t id) { self.calls->enter_optimizer(id); })
       .def("leave_optimizer",
            [](const Observer& self, std::uint32_t id) { self.calls->leave_optimizer(id); })
+      .def("hear_cuda", [](const Observer& self) { return self.calls->hear_cuda(); })
       .def("end_step",
            [](const Observer& self, std::uint32_t number) { self.calls->end_step(number); })
       .def(
           "mark",
           [](const Observer& self, std::uintptr_t storage, std::uint64_t address,
-             std::uint64_t bytes, Category category, std::optional<std::uint32_t> tensor) {
+             std::uint64_t bytes, std::uint16_t device, Category category,
+             std::optional<std::uint32_t> tensor) {
             const bool lasts = category == Category::kParameters ||
                                category == Category::kBuffers ||
                                category == Category::kOptimizerState;
             self.calls->mark(reinterpret_cast<void*>(storage), address, bytes,
-                             static_cast<std::uint8_t>(category), tensor.value_or(SY_NO_ID), lasts);
+                             static_cast<std::uint8_t>(category), tensor.value_or(SY_NO_ID), lasts,
+                             device);
           },
-          nb::arg("storage"), nb::arg("address"), nb::arg("bytes"), nb::arg("category"),
-          nb::arg("tensor").none() = nb::none());
+          nb::arg("storage"), nb::arg("address"), nb::arg("bytes"), nb::arg("device"),
+          nb::arg("category"), nb::arg("tensor").none() = nb::none());
 }
 
 }  // namespace

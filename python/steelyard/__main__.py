@@ -17,9 +17,27 @@ def main() -> int:
         from steelyard import watch_command
 
         return watch_command.main(words[1:])
-    if words[:1] == ["run"] and data_parallel.rank_count() > 1:
-        return data_parallel.main(words[1:])
+    if words[:1] == ["run"]:
+        words += _engine(words)
+        if data_parallel.rank_count() > 1:
+            return data_parallel.main(words[1:])
     return _core.main(words)
+
+
+def _engine(words: list[str]) -> list[str]:
+    """Names the engine, where it has to be found or built; if it cannot be, the command says so."""
+    asked = {word.partition("=")[0] for word in words}
+    if asked & {"--engine", "--help", "-h"}:
+        return []
+    from steelyard import engine_library
+    from steelyard.errors import UnsupportedError
+
+    try:
+        path = engine_library.path()
+    except UnsupportedError as error:
+        sys.stderr.write(f"steelyard: {error}\n")
+        sys.exit(1)
+    return ["--engine", path] if path else []
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import enum
 from typing import overload
 
@@ -726,7 +726,15 @@ class Document:
 
     def render(self, format: str, options: RenderOptions) -> str: ...
 
-def import_file(path: str, importer: str = '', as_module: bool = False) -> Program:
+class ModuleFacts:
+    """What is known of a module at hand."""
+
+    def __init__(self, stored: Mapping[str, str], let_go: Sequence[tuple[int, Sequence[str]]] | None = None) -> None:
+        """
+        Where tensors lie, by their names; and after which nodes which values are let go.
+        """
+
+def import_file(path: str, importer: str = '', as_module: bool = False, module: ModuleFacts | None = None) -> Program:
     """The model in a file."""
 
 def importers() -> list[str]:
@@ -1361,9 +1369,11 @@ class Observer:
 
     def leave_optimizer(self, arg: int, /) -> None: ...
 
+    def hear_cuda(self) -> bool: ...
+
     def end_step(self, arg: int, /) -> None: ...
 
-    def mark(self, storage: int, address: int, bytes: int, category: Category, tensor: int | None = None) -> None: ...
+    def mark(self, storage: int, address: int, bytes: int, device: int, category: Category, tensor: int | None = None) -> None: ...
 
     def enter_range(self, arg: str, /) -> None: ...
 

@@ -23,6 +23,7 @@ from steelyard.eager_view import replaced
 
 KEY = "steelyard_checkpoint"  # of a node's annotation, which is the number of its region
 NAME = "checkpoint"  # of what is no module's call, below the module that calls it
+RANDOM_STATE = 5056  # bytes of torch.get_rng_state()
 # What the options of a checkpoint change that `--recompute` does not do.
 UNMODELLED = {
     "context_fn": "what context_fn keeps in a checkpoint is not modelled: all is run again",
@@ -64,8 +65,8 @@ class Checkpoints(contextlib.ExitStack):
             use_reentrant: bool | None = None,
             **options: Any,
         ) -> Any:
-            if not torch.is_grad_enabled():  # then PyTorch keeps nothing, and runs nothing again
-                return function(*args, **kwargs)
+            if not torch.is_grad_enabled():  # then PyTorch runs nothing again
+                return _run_once(function, args, kwargs, options.get("preserve_rng_state", True))
             self._note_options(options)
             if self._within:
                 self._notes[NESTED] = None
@@ -119,6 +120,16 @@ class Checkpoints(contextlib.ExitStack):
             train.recompute = [*train.recompute, *dict.fromkeys(self.modules)]
             train.recompute_reentrant = kinds == {True}
         return [*self._notes, *([MIXED] if len(kinds) > 1 else [])]
+
+
+def _run_once(
+    function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], keeps_random: bool
+) -> Any:
+    """While it runs it keeps the state of random numbers all the same."""
+    state = torch.empty(RANDOM_STATE, dtype=torch.uint8) if keeps_random else None
+    result = function(*args, **kwargs)
+    del state
+    return result
 
 
 def _home_of(node: torch.fx.Node) -> int:

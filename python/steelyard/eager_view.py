@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch._higher_order_ops import utils as operators
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
-from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode, _pop_mode, _push_mode
 from torch.utils import _pytree as pytree
 from torch.utils.weak import WeakTensorKeyDictionary
 
@@ -61,9 +62,15 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
     It changes what `torch.compiler.is_compiling()` and its like say in the whole process.
     """
 
-    def __init__(self, module: torch.nn.Module, examples: Any) -> None:
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        examples: Any,
+        returned: Callable[[Any], None] = lambda _: None,
+    ) -> None:
         super().__init__()
         self._module = module
+        self._returned = returned  # is called with what the module has given
         self._examples = pytree.tree_map_only(torch.Tensor, _copied, examples)
         self._known = WeakTensorKeyDictionary()  # what traced tensors hold
         self._exits = contextlib.ExitStack()
@@ -72,13 +79,17 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         self.nests = False  # whether a padded batch would become a nested tensor
 
     def __enter__(self) -> EagerView:
+        self._answer()
+        super().__enter__()
+        return self
+
+    def _answer(self) -> None:
         # A hook would be seen: a layer that has one does not run as one operator.
         self._exits.enter_context(replaced(torch.nn.Module, "_call_impl", self._meet_call))
         self._exits.enter_context(_nothing_is_traced())
         self._exits.enter_context(_layers_run_fused())
         self._exits.enter_context(replaced(torch.autograd.Function, "apply", self._meet_function))
-        super().__enter__()
-        return self
+        self._exits.enter_context(replaced(operators, "setup_compilation_env", self._meet_compiler))
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -105,6 +116,43 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             return result[0], None  # what it gives for tensors that have no memory is empty
         return result
 
+    def _meet_compiler(self, environment: Any) -> Any:
+        """What operators that take functions compile is traced by torch.compile, also where a model
+        runs: that is to see nothing of this."""
+
+        @contextlib.contextmanager
+        def met() -> Iterator[Any]:
+            with self._away(), environment() as backend:
+                yield backend
+
+        return met
+
+    @contextlib.contextmanager
+    def _away(self) -> Iterator[None]:
+        from torch._dynamo import trace_rules
+
+        above = self._taken_off()
+        self._exits.close()
+        # Its rules are of functions, of which it may have found those that stood in their place.
+        trace_rules.get_torch_obj_rule_map.cache_clear()
+        try:
+            yield
+        finally:
+            self._answer()
+            modes = [_pop_mode() for _ in above]
+            _push_mode(self)
+            for mode in reversed(modes):
+                _push_mode(mode)
+
+    def _taken_off(self) -> list[Any]:
+        """Takes this off the stack of modes; returns those above it."""
+        above = []
+        while (mode := _pop_mode()) is not self:
+            above.append(mode)
+        for mode in reversed(above):
+            _push_mode(mode)
+        return above
+
     def _stay_padded(self, func: Any, args: Any) -> Any:
         """What asks for a nested tensor, whose sizes are data, goes on with the padded one."""
         if func is not torch._nested_tensor_from_mask_left_aligned:
@@ -118,9 +166,12 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
     def _meet_call(self, call: Any) -> Any:
         def met(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
             # The tracer calls the module by a proxy, which shares what it holds.
-            if module.__dict__ is self._module.__dict__:
-                self._meet_inputs(args, kwargs)
-            return call(module, *args, **kwargs)
+            if module.__dict__ is not self._module.__dict__:
+                return call(module, *args, **kwargs)
+            self._meet_inputs(args, kwargs)
+            result = call(module, *args, **kwargs)
+            self._returned(result)
+            return result
 
         return met
 

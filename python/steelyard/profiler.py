@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.profiler import ProfilerAction, ProfilerActivity, record_function
 
-from steelyard import _core
+from steelyard import _core, engine_library
 from steelyard.errors import SteelyardError, UnsupportedError, UsageError
 from steelyard.key_averages import KeyAverages
-from steelyard.profiling import ENGINE
 from steelyard.schedules import Schedule, schedule
-from steelyard.watching import _module_hooks, _Names, _optimizer_hooks, make_room
+from steelyard.watching import _module_hooks, _Names, _optimizer_hooks, hear_cuda, make_room
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -54,7 +53,8 @@ class profile:  # noqa: N801, for it stands where torch.profiler.profile stood
     Takes what `torch.profiler.profile` takes. `with_flops` counts by the rows that weigh models,
     and records shapes. `with_modules` tells of each operator, also of the backward pass, in which
     module it ran. `with_stack` records the functions of Python that the thread of `start()` calls,
-    and modules. Needs the engine (`make engine`).
+    and modules. The engine is built for the installed PyTorch when there is
+    none yet.
     """
 
     def __init__(
@@ -328,7 +328,7 @@ class _Session:
 
     def __init__(self, options: profile) -> None:
         self._options = options
-        self._observer = _core.load_observer(os.environ.get(ENGINE, ""))
+        self._observer = engine_library.observer()
         self._handles: list[Any] = []
         self._names: _Names | None = None
         self.running = False
@@ -338,6 +338,8 @@ class _Session:
         make_room(self)
         self._observer.start_profile(options.record_shapes, options.profile_memory)
         self.running = True
+        if options.profile_memory:
+            hear_cuda(self._observer)
         try:
             if options.with_modules or options.with_stack:
                 self._hear_modules()

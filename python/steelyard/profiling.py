@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,6 @@ from steelyard.options import weigh_options
 
 if TYPE_CHECKING:
     import torch
-
-# The engine's library, where it does not lie beside the package.
-ENGINE = "STEELYARD_ENGINE"
 
 
 def profile_model(
@@ -31,8 +27,8 @@ def profile_model(
     """Returns how many milliseconds a run takes: `repeat` means of `number` runs each.
 
     Runs on the module's own tensors, which stay as they are, with as many threads as PyTorch has;
-    a step of `append_loss_n_optimizer` runs whole. Needs the engine (`make engine`), beside the
-    package or where STEELYARD_ENGINE says.
+    a step of `append_loss_n_optimizer` runs whole. The engine, which runs it, is built
+    for the installed PyTorch when there is none yet.
     """
     options = _options(warmup, number, repeat)
     options.leave_peak_out = True
@@ -66,8 +62,10 @@ def compare_precisions(
 def _options(warmup: int, number: int, repeat: int) -> _core.RunOptions:
     import torch
 
+    from steelyard import engine_library
+
     options = _core.RunOptions()
-    options.engine = os.environ.get(ENGINE, "")
+    options.engine = engine_library.path()
     options.threads = torch.get_num_threads()
     options.warmup, options.number, options.repeat = warmup, number, repeat
     return options

@@ -13,6 +13,7 @@ import copy
 import dataclasses
 import logging
 import os
+import random
 import sys
 import tempfile
 import threading
@@ -29,6 +30,7 @@ from steelyard import _core
 from steelyard.checkpoints import Checkpoints
 from steelyard.eager_view import EagerView
 from steelyard.errors import ExportError, UsageError
+from steelyard.lifetimes import Lifetimes
 from steelyard.model_source import hint_for, place_of, said_by
 
 # What of a module is weighed: what it does when it runs, or what torch.export makes of it.
@@ -83,8 +85,19 @@ def program_of(
             "Pass them as args=(input,) or kwargs={...}.",
         )
     trains = train is not None and bool(train.optimizer)
-    exported, met = _traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module", trains)
-    program = _read(exported, type(model).__name__, hold_variables)
+    with _TRACING:
+        with _random_kept():
+            exported, met = _traced_somehow(model, args, kwargs, dynamic_shapes, mode, as_, trains)
+        lifetimes = met.lifetimes if hold_variables else None
+        program = _read(exported, type(model).__name__, hold_variables, lifetimes)
+    if lifetimes is not None and (kept := len(lifetimes.kept())):
+        program.add_note(
+            f"{kept} {'tensors are' if kept > 1 else 'tensor is'} still held when the module has "
+            "returned, by its attributes or hooks: what it holds from one call to the next is not "
+            "weighed"
+        )
+    if met.instead:
+        program.add_note(met.instead)
     if met.view is not None and met.view.functions:
         program.add_note(
             "autograd differentiates the forward pass of functions that have a backward pass of "
@@ -92,10 +105,54 @@ def program_of(
         )
     if met.view is not None and met.view.nests:
         program.add_note(NESTS)
+    if trains:
+        for note in _unseen_in_training(model, args, kwargs):
+            program.add_note(note)
     if train is not None and met.checkpoints:
         for note in met.checkpoints.join(train):
             program.add_note(note)
     return program
+
+
+def _unseen_in_training(
+    model: torch.nn.Module, args: Any, kwargs: Mapping[str, Any] | None
+) -> Iterator[str]:
+    """What happens in a step that is told of neither the graph nor the options."""
+    hooked = [
+        name
+        for name, parameter in model.named_parameters()
+        if parameter._backward_hooks or getattr(parameter, "_post_accumulate_grad_hooks", None)
+    ]
+    if hooked:
+        others = f" and {len(hooked) - 1} others" if len(hooked) > 1 else ""
+        yield (
+            f"hooks on gradients are not run, of {hooked[0]}{others}: what they allocate, and what "
+            "they do instead of the optimizer, is not weighed"
+        )
+    tensors = pytree.tree_leaves((args, dict(kwargs or {})))
+    if any(isinstance(t, torch.Tensor) and t.is_leaf and t.requires_grad for t in tensors):
+        yield (
+            "inputs require gradients, which are weighed as if they did not: what is computed and "
+            "kept for them comes on top"
+        )
+
+
+# Tracing changes what PyTorch says of itself in the whole process.
+_TRACING = threading.RLock()
+
+
+@contextlib.contextmanager
+def _random_kept() -> Iterator[None]:
+    """What a module draws, or seeds, while it is traced is drawn by nobody."""
+    python, numpy = random.getstate(), sys.modules.get("numpy")
+    drawn = None if numpy is None else numpy.random.get_state()
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        random.setstate(python)
+        if numpy is not None:
+            numpy.random.set_state(drawn)
 
 
 def _refuse_scripted(model: torch.nn.Module) -> None:
@@ -114,12 +171,37 @@ def _refuse_scripted(model: torch.nn.Module) -> None:
         )
 
 
+def _traced_somehow(
+    model: torch.nn.Module,
+    args: Any,
+    kwargs: Any,
+    dynamic_shapes: Any,
+    mode: str,
+    as_: str | None,
+    trains: bool,
+) -> tuple[ExportedProgram, _Met]:
+    """As it runs; where that cannot be traced, and was not asked for, as torch.export does."""
+    try:
+        return _traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module", trains)
+    except ExportError as error:
+        if as_ is not None:
+            raise
+        try:
+            exported, met = _traced(model, args, kwargs, dynamic_shapes, mode, "exported", trains)
+        except ExportError:
+            raise error from None
+        met.instead = f"it is weighed as torch.export traces it: {error.message}"
+        return exported, met
+
+
 @dataclasses.dataclass
 class _Met:
     """What a module that is weighed as it runs does besides calling operators."""
 
     view: EagerView | None = None
     checkpoints: Checkpoints | None = None
+    lifetimes: Lifetimes | None = None
+    instead: str = ""  # why it is not weighed as it runs
 
 
 def _traced(
@@ -138,7 +220,7 @@ def _traced(
     on_cpu = all(tensor.device.type == "cpu" for tensor in _tensors_of(model))
     device = "cpu" if on_cpu else "meta"
     twin = _twins_on(device)
-    untraced = copy_untouched(model, twin)
+    untraced = _uncompiled(copy_untouched(model, twin))
     if mode != "exported":
         untraced.train(mode == "train")
     positional = args if isinstance(args, (tuple, list)) else () if args is None else (args,)
@@ -150,7 +232,10 @@ def _traced(
                 traced.enter_context(torch.device(device))
             met = _Met()
             if as_ == "module":
-                met.view = traced.enter_context(EagerView(untraced, examples))
+                met.lifetimes = traced.enter_context(Lifetimes())
+                met.view = traced.enter_context(
+                    EagerView(untraced, examples, met.lifetimes.returned)
+                )
                 traced.enter_context(torch.set_grad_enabled(trains))
                 met.checkpoints = traced.enter_context(Checkpoints())
             exported = torch.export.export(
@@ -237,6 +322,17 @@ def copy_untouched(model: torch.nn.Module, twin: Twin) -> torch.nn.Module:
         ) from None
 
 
+def _uncompiled(copied: torch.nn.Module) -> torch.nn.Module:
+    """The copy with what torch.compile was given in the place of what it made."""
+    for module in list(copied.modules()):
+        if module.__dict__.get("_compiled_call_impl") is not None:
+            module._compiled_call_impl = None
+        for name, child in list(module.named_children()):
+            if "_orig_mod" in child._modules:
+                module._modules[name] = child._orig_mod
+    return copied
+
+
 def _tensors_of(model: torch.nn.Module) -> Iterator[torch.Tensor]:
     yield from model.parameters()
     yield from model.buffers()
@@ -280,12 +376,29 @@ class _SharedTensors(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         return func(*args, **(kwargs or {}))
 
 
-def _read(exported: ExportedProgram, name: str, as_module: bool = False) -> _core.Program:
+def _read(
+    exported: ExportedProgram,
+    name: str,
+    as_module: bool = False,
+    lifetimes: Lifetimes | None = None,
+) -> _core.Program:
     """Reads an exported program by way of a file without weights."""
+    let_go = None if lifetimes is None else lifetimes.told(exported)
+    facts = _core.ModuleFacts(_places_of(exported), let_go)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, f"{name}.pt2")  # noqa: PTH118
         torch.export.save(_without_weights(exported), path)
-        return _core.import_file(path, as_module=as_module)
+        return _core.import_file(path, as_module=as_module, module=facts)
+
+
+def _places_of(exported: ExportedProgram) -> dict[str, str]:
+    """Where parameters and buffers lie, by their names."""
+    tensors = {**exported._state_dict, **exported._constants}
+    return {
+        name: f"{tensor.untyped_storage()._cdata} {tensor.storage_offset()}"
+        for name, tensor in tensors.items()
+        if isinstance(tensor, torch.Tensor)
+    }
 
 
 def _without_weights(exported: ExportedProgram) -> ExportedProgram:

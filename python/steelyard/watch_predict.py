@@ -146,7 +146,7 @@ def _together(report: dict[str, Any], weighed: dict[str, Any], example: Example)
 
 def _work(report: dict[str, Any]) -> int:
     flops = report.get("flops", {})
-    return int(flops.get("forward", 0) + flops.get("backward", 0))
+    return sum(int(flops.get(phase, 0)) for phase in ("forward", "backward", "recompute"))
 
 
 def _median_step(report: dict[str, Any]) -> float:

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from steelyard import _core, parallel_sizes, watch_predict
-from steelyard.errors import UsageError
-from steelyard.profiling import ENGINE
+from steelyard import _core, engine_library, parallel_sizes, watch_predict
+from steelyard.errors import UnsupportedError, UsageError
+from steelyard.plain_observer import PlainObserver
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -126,7 +126,7 @@ class Watch:
         self._models, self._optimizers = tuple(models), tuple(optimizers)
         self._options = options
         self._path = None if options.record is None else os.fspath(options.record)
-        self._observer = _core.load_observer(os.environ.get(ENGINE, ""))
+        self._observer = _observer_at_hand()
         self._handles: list[Any] = []
         self._record: bytes | None = None
         self._first: bytes | None = None  # of the first step, while there is nothing else
@@ -159,6 +159,7 @@ class Watch:
         try:
             if options.level == "kernels":
                 self._observer.remark(_word_on_kernels())
+            hear_cuda(self._observer)
             self._names.forget()
             for model in self._models:
                 self._names.add_model(model)
@@ -288,6 +289,8 @@ class Watch:
         from torch.nn.modules import module
         from torch.optim import optimizer
 
+        if isinstance(self._observer, PlainObserver):
+            self._handles = self._observer.hooks()
         enter, leave = _module_hooks(self._observer, self._names, self._example)
         before, after = _optimizer_hooks(self._observer, self._names)
 
@@ -296,7 +299,7 @@ class Watch:
                 self._example.optimized(ended)
             self._optimizer_ended()
 
-        self._handles = [
+        self._handles += [
             module.register_module_forward_pre_hook(enter),
             module.register_module_forward_hook(leave, always_call=True),
             optimizer.register_optimizer_step_pre_hook(before),
@@ -342,7 +345,8 @@ def watch(
     file that is written as the program runs: it can be read even if the process is killed; of more
     than `ring` MiB of events the oldest are let go. `schedule` says which steps are recorded. With
     `predict` the first model that is called is exported afterwards and weighed, for `prediction`.
-    Needs the engine (`make engine`).
+    The engine, which hears of these, is built for the installed PyTorch when there is none yet;
+    where it cannot be built, modules and the backward pass are timed, and a remark says so.
     """
     import torch
 
@@ -356,7 +360,7 @@ def watch(
 class _Names:
     """What modules, tensors and optimizers are called in the record."""
 
-    def __init__(self, observer: _core.Observer) -> None:
+    def __init__(self, observer: _core.Observer | PlainObserver) -> None:
         self._observer = observer
         self._modules: dict[int, tuple[int, Any]] = {}  # by address: the id, and a weak reference
         self._optimizers: dict[int, tuple[int, int]] = {}  # by address: the id, tensors of state
@@ -471,26 +475,29 @@ class _Names:
         if place is not None:
             self._observer.mark(*place, category, number)
 
-    def _place_of(self, tensor: Any) -> tuple[int, int, int] | None:
-        """The storage, where it begins and its bytes; nothing of what has none in this memory."""
+    def _place_of(self, tensor: Any) -> tuple[int, int, int, int] | None:
+        """The storage, where it begins, its bytes and in whose memory: 0, the host's, or one more
+        than the number of a CUDA device. Nothing of what has none in these."""
         import torch
 
         if not isinstance(tensor, torch.Tensor) or tensor.layout is not torch.strided:
             return None
         tensor = local_part(tensor)
-        if tensor.device.type != "cpu":
-            self._note_device(tensor.device.type)
+        device = tensor.device
+        if device.type not in ("cpu", "cuda"):
+            self._note_device(device.type)
             return None
         try:
             storage = tensor.untyped_storage()
-            return storage._cdata, storage.data_ptr(), storage.nbytes()
+            memory = 0 if device.type == "cpu" else 1 + (device.index or 0)
+            return storage._cdata, storage.data_ptr(), storage.nbytes(), memory
         except (RuntimeError, NotImplementedError):  # a subclass without a storage of its own
             return None
 
     def _note_device(self, device: str) -> None:
         if device not in self._devices and device != "meta":
             self._devices.add(device)
-            self._observer.remark(f"memory of {device} is not watched, only that of the CPU")
+            self._observer.remark(f"memory of {device} is not watched, only the CPU's and CUDA's")
 
     def add_optimizer(self, optimizer: torch.optim.Optimizer) -> int:
         known = self._optimizers.get(id(optimizer))
@@ -541,6 +548,38 @@ def _compiled_graphs() -> int:
     return 0 if dynamo is None else int(dynamo.counters["stats"]["unique_graphs"])
 
 
+def _observer_at_hand() -> _core.Observer | PlainObserver:
+    """The engine's, or where there is none, and none can be built, one that tells less."""
+    try:
+        return engine_library.observer()
+    except UnsupportedError as reason:
+        return PlainObserver(str(reason))
+
+
+# Who hears of CUDA's memory once the program uses CUDA.
+_waiting: _core.Observer | PlainObserver | None = None
+
+
+def hear_cuda(observer: _core.Observer | PlainObserver) -> None:
+    """From now on, or as soon as the program uses CUDA, its memory is heard of."""
+    global _waiting
+    import torch
+
+    if torch.version.cuda is None:
+        return
+    is_asked = _waiting is not None  # what PyTorch is asked to call it keeps
+    _waiting = observer
+    if torch.cuda.is_initialized():
+        _begin_to_hear_cuda()
+    elif not is_asked:
+        torch.cuda._lazy_call(_begin_to_hear_cuda)
+
+
+def _begin_to_hear_cuda() -> None:
+    if _waiting is not None and _waiting.running() and not _waiting.hear_cuda():
+        _waiting.remark("memory of CUDA is not watched: PyTorch's headers do not tell of it")
+
+
 def local_part(tensor: torch.Tensor) -> torch.Tensor:
     """What this rank holds of a DTensor; any other tensor itself."""
     part = getattr(tensor, "_local_tensor", None)
@@ -548,7 +587,9 @@ def local_part(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _module_hooks(
-    observer: _core.Observer, names: _Names, example: watch_predict.Example | None = None
+    observer: _core.Observer | PlainObserver,
+    names: _Names,
+    example: watch_predict.Example | None = None,
 ) -> tuple[Any, Any]:
     """What is called before and after each module. What torch.compile traces sees nothing of it."""
     import torch
@@ -582,7 +623,7 @@ def _module_hooks(
     return before, after
 
 
-def _optimizer_hooks(observer: _core.Observer, names: _Names) -> tuple[Any, Any]:
+def _optimizer_hooks(observer: _core.Observer | PlainObserver, names: _Names) -> tuple[Any, Any]:
     def before(optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if not observer.running():
             return

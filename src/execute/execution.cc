@@ -22,7 +22,7 @@ namespace steelyard {
 namespace {
 
 // The dtypes of the tensors that a kernel takes, each once: "float16, int64".
-std::string DTypesOf(const Program& kernels, const Node& node) {
+std::string DTypesOf(const Program& kernels, NodeId node) {
   std::vector<std::string_view> names;
   const auto add = [&](const Argument& argument) {
     if (argument.kind != ArgKind::kValue) return;
@@ -31,12 +31,26 @@ std::string DTypesOf(const Program& kernels, const Node& node) {
     const std::string_view name = NameOf(value.dtype);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
-  for (const Argument& argument : kernels.args(node)) {
+  const WholeCall* whole = kernels.whole_call(node);
+  const Argument::Run arguments =
+      whole != nullptr ? whole->arguments : kernels.main().nodes[node].arguments;
+  for (const Argument& argument : kernels.list(arguments)) {
     add(argument);
     if (argument.kind != ArgKind::kList) continue;
     for (const Argument& element : kernels.list(argument.list)) add(element);
   }
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// The composite that what runs at a node is inside of.
+FrameId FrameAt(NodeId node, const Program& kernels) {
+  const FrameId inner = kernels.main().nodes[node].frame;
+  const WholeCall* whole = kernels.whole_call(node);
+  if (whole == nullptr) return inner;
+  for (FrameId frame = inner; frame != 0; frame = kernels.frames[frame].parent) {
+    if (kernels.frames[frame].op == whole->op) return kernels.frames[frame].parent;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -45,9 +59,10 @@ std::string PlaceOf(std::size_t call, const Program& kernels) {
   const std::vector<Node>& nodes = kernels.main().nodes;
   if (call >= nodes.size()) return {};
   const Node& node = nodes[call];
-  std::string place = fmt::format("kernel {} ({})", call, kernels.op_name(node.op));
-  if (node.frame != 0) {
-    place += fmt::format(" in {}", kernels.op_name(kernels.frames[node.frame].op));
+  const auto id = static_cast<NodeId>(call);
+  std::string place = fmt::format("kernel {} ({})", call, kernels.op_name(kernels.op_at(id)));
+  if (const FrameId frame = FrameAt(id, kernels); frame != 0) {
+    place += fmt::format(" in {}", kernels.op_name(kernels.frames[frame].op));
   }
   const std::string_view module = kernels.text(kernels.modules[node.module].path);
   if (!module.empty()) place += fmt::format(" of {}", module);
@@ -70,9 +85,10 @@ Error Execution::Told(const SyError& error) const {
       if (error.call >= kernels_->main().nodes.size()) {
         return Unsupported(std::string(message), std::move(place), help_.kernel);
       }
-      const Node& node = kernels_->main().nodes[error.call];
+      const auto node = static_cast<NodeId>(error.call);
+      const std::string_view op = kernels_->op_name(kernels_->op_at(node));
       return Unsupported(
-          fmt::format("PyTorch has no kernel of {} for {} on {} ({})", kernels_->op_name(node.op),
+          fmt::format("PyTorch has no kernel of {} for {} on {} ({})", op,
                       DTypesOf(*kernels_, node), device_ == "cpu" ? "the CPU" : "CUDA", message),
           std::move(place), help_.kernel);
     }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "ir/whole_calls.h"
+
 namespace steelyard {
 
 Lowering::Lowering(const Program& kernels, std::string device)
@@ -15,16 +17,33 @@ Lowering::Lowering(const Program& kernels, std::string device)
   const OpId drop = kernels.FindOpName(kDropMark);
   calls_.reserve(kernels.main().nodes.size());
   for (const Node& node : kernels.main().nodes) {
-    const std::span<const ValueId> results = kernels.results(node);
-    const bool on_host =
-        !results.empty() && results[0] != kNoId && kernels.values[results[0]].on_host;
-    calls_.push_back({.op = node.op == drop ? nullptr : ops_[node.op].c_str(),
-                      .on_host = on_host,
-                      .arguments = arguments_.data() + node.arguments.begin,
-                      .argument_count = node.arguments.count,
-                      .results = kernels.outputs.data() + node.outputs.begin,
-                      .result_count = node.outputs.count});
+    const bool drops = node.op == drop;
+    calls_.push_back(CallOf(drops ? nullptr : ops_[node.op].c_str(), node.arguments,
+                            drops ? Argument::Run{0, 0} : node.outputs));
   }
+  RunWholeCalls();
+}
+
+// One call in place of the first of its nodes, and nothing in place of the others.
+void Lowering::RunWholeCalls() {
+  const std::vector<bool> inside = InWholeCalls(kernels_);
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    if (inside[i]) calls_[i] = {};
+  }
+  for (const WholeCall& whole : kernels_.whole_calls) {
+    calls_[whole.first] = CallOf(ops_[whole.op].c_str(), whole.arguments, whole.outputs);
+  }
+}
+
+SyCall Lowering::CallOf(const char* op, Argument::Run arguments, Argument::Run results) const {
+  const ValueId* ids = kernels_.outputs.data() + results.begin;
+  const bool on_host = results.count > 0 && ids[0] != kNoId && kernels_.values[ids[0]].on_host;
+  return {.op = op,
+          .on_host = on_host,
+          .arguments = arguments_.data() + arguments.begin,
+          .argument_count = arguments.count,
+          .results = ids,
+          .result_count = results.count};
 }
 
 SyArgument Lowering::Lower(const Argument& argument) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A program of kernels in the words of the engine. Call i is node i: what the engine tells of a
-// call is told of that node.
+// call is told of that node. Nodes of a whole call are one call, at the first of them.
 #pragma once
 
 #include <deque>
@@ -30,6 +30,8 @@ class Lowering {
 
  private:
   SyArgument Lower(const Argument& argument);
+  SyCall CallOf(const char* op, Argument::Run arguments, Argument::Run results) const;
+  void RunWholeCalls();
   const char* Text(StringId id);
 
   const Program& kernels_;

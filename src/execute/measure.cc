@@ -72,10 +72,10 @@ class Listener {
   void Add(std::int64_t bytes, const void* address, std::size_t call) {
     const std::vector<Node>& nodes = kernels_.main().nodes;
     const std::size_t node = std::min(call, nodes.size());
-    const StringId label =
-        node == nodes.size()
-            ? kNoString
-            : timeline_.labels.Intern(LabelOfOperator(kernels_.op_name(nodes[node].op)));
+    const StringId label = node == nodes.size()
+                               ? kNoString
+                               : timeline_.labels.Intern(LabelOfOperator(
+                                     kernels_.op_name(kernels_.op_at(static_cast<NodeId>(node)))));
     const auto event = static_cast<std::uint32_t>(timeline_.events.size());
     if (bytes > 0) {
       at_[address] = static_cast<std::uint32_t>(timeline_.blocks.size());
@@ -256,10 +256,15 @@ double AtMostHeads(int most, int coins) {
   return std::ldexp(sum, -coins);
 }
 
-std::vector<std::vector<std::int64_t>> BytesByNode(const Timeline& timeline, std::size_t nodes) {
+// What all nodes of a whole call allocate is told of the first.
+std::vector<std::vector<std::int64_t>> BytesByNode(const Timeline& timeline,
+                                                   const Program& kernels) {
+  const std::size_t nodes = kernels.main().nodes.size();
   std::vector<std::vector<std::int64_t>> bytes(nodes + 1);
   for (const Event& event : timeline.events) {
-    bytes[std::min<std::size_t>(event.node, nodes)].push_back(event.bytes);
+    const WholeCall* whole = kernels.whole_call(event.node);
+    const std::size_t node = whole != nullptr ? whole->first : event.node;
+    bytes[std::min(node, nodes)].push_back(event.bytes);
   }
   return bytes;
 }
@@ -352,10 +357,10 @@ Result<Measurement> MeasureExecution(Execution& execution, const MeasureOptions&
 }
 
 std::vector<EventDifference> CompareEvents(const Timeline& predicted, const Timeline& measured,
-                                           std::size_t nodes) {
+                                           const Program& kernels) {
   std::vector<EventDifference> differences;
-  const auto ours = BytesByNode(predicted, nodes);
-  const auto theirs = BytesByNode(measured, nodes);
+  const auto ours = BytesByNode(predicted, kernels);
+  const auto theirs = BytesByNode(measured, kernels);
   for (std::size_t i = 0; i < ours.size(); ++i) {
     if (ours[i] != theirs[i]) {
       differences.push_back({static_cast<NodeId>(i), ours[i], theirs[i]});

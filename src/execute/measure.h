@@ -59,8 +59,8 @@ Result<std::vector<Measurement>> MeasureInTurns(std::span<Execution> executions,
 Result<Measurement> MeasureExecution(Execution& execution, const MeasureOptions& options);
 
 // Where a measured timeline is other than the predicted one, node by node. Requires: both are of
-// the program with that many nodes.
+// `kernels`.
 std::vector<EventDifference> CompareEvents(const Timeline& predicted, const Timeline& measured,
-                                           std::size_t nodes);
+                                           const Program& kernels);
 
 }  // namespace steelyard

@@ -34,9 +34,12 @@ class Search {
   // After node `id` has run.
   void Visit(NodeId id) {
     const Node& node = kernels_.main().nodes[id];
-    if (kernels_.op_name(node.op) == kDropMark) return;
-    const Operands operands = OperandsOf(node);
-    for (const ValueId result : kernels_.results(node)) {
+    const WholeCall* whole = kernels_.whole_call(id);
+    if (kernels_.is_drop(node) || (whole != nullptr && whole->first != id)) return;
+    const Operands operands = OperandsOf(whole != nullptr ? whole->arguments : node.arguments);
+    const Argument::Run results = whole != nullptr ? whole->outputs : node.outputs;
+    for (std::uint32_t i = 0; i < results.count; ++i) {
+      const ValueId result = kernels_.outputs[results.begin + i];
       if (result == kNoId || kernels_.values[result].kind != ValueKind::kTensor) continue;
       // What a tensor is made with, before anything is written to it, may be any bits.
       NotNumbers found = Look(result);
@@ -53,7 +56,7 @@ class Search {
     bool any = false;
   };
 
-  Operands OperandsOf(const Node& node) {
+  Operands OperandsOf(Argument::Run arguments) {
     Operands operands;
     const std::function<void(const Argument&)> add = [&](const Argument& argument) {
       if (argument.kind == ArgKind::kList) {
@@ -66,7 +69,7 @@ class Search {
       if (held.nan && !operands.of.nan) operands.of = held;
       if (held.infinity && !operands.of.infinity) operands.of.infinity = held.infinity;
     };
-    for (const Argument& argument : kernels_.args(node)) add(argument);
+    for (const Argument& argument : kernels_.list(arguments)) add(argument);
     return operands;
   }
 

@@ -90,6 +90,18 @@ Argument Argument::OfGraph(GraphId g) {
 
 Program::Program() : graphs(1), modules(1), frames(1) {}
 
+const WholeCall* Program::whole_call(NodeId node) const {
+  const auto after = std::ranges::upper_bound(whole_calls, node, {}, &WholeCall::first);
+  if (after == whole_calls.begin()) return nullptr;
+  const WholeCall& call = *std::prev(after);
+  return node - call.first < call.count ? &call : nullptr;
+}
+
+OpId Program::op_at(NodeId node) const {
+  const WholeCall* whole = whole_call(node);
+  return whole != nullptr ? whole->op : main().nodes[node].op;
+}
+
 std::int64_t Program::runs(GraphId graph) const {
   if (graph < graph_runs.size()) return graph_runs[graph];
   return graph == 0 ? 1 : 0;

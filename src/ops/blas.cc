@@ -506,11 +506,11 @@ constexpr std::array kRows{
              "aten::addmv_(f32[2], f32[2,3], f32[3])"},
             gradients::kAddmv, VectorShape<1>, {AddmvAllocations, cuda::Multiply<1>},
             ProductWork<1>),
-    InPlace(
+    OnlyWithin(InPlace(
         {"steelyard::bmm_into", "Products of a batch of matrices, where there is room for them.",
          "(Tensor(a!) out, Tensor self, Tensor mat2) -> Tensor(a!)",
          "steelyard::bmm_into(f32[2,8,7], f32[2,8,9], f32[2,9,7])"},
-        kGradientUnknown, BatchShape<1>, {BatchIntoAllocations, BatchIntoOnCuda}, BatchIntoWork),
+        kGradientUnknown, BatchShape<1>, {BatchIntoAllocations, BatchIntoOnCuda}, BatchIntoWork)),
     OpaqueKernel(Family::kContraction,
                  {"steelyard::resized", "A result whose size an operator sets when it has made it.",
                   "(ScalarType dtype, SymInt[] size) -> Tensor", "steelyard::resized(f32, [4,5])"},

@@ -146,7 +146,7 @@ std::vector<Tensor> SolveParts(Dispatcher& d, const OpView& op) {
   const Tensor info = MadeByRows(d, BatchOf(a), DType::kInt32);
   {
     const Dispatcher::Inside frame(d, "aten::linalg_lu_factor_ex");
-    Factorize(d, TakesTransposed(self) ? d.Call("aten::mT", self) : self, lu);
+    Factorize(d, self, lu);
   }
   if (op.boolean(3)) CheckErrors(d, info, "torch.linalg.solve_ex");
   {

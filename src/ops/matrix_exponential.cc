@@ -170,12 +170,13 @@ void CombineShape(const OpView& op, Outputs& out) {
 Work CombineWork(const OpView& op) { return {.alu = work::Elements(op.self()) * (2 * kTerms)}; }
 
 constexpr std::array kRows{
-    OpaqueKernel(Family::kContraction,
-                 {"steelyard::combine", "Sums of multiples of matrices, over a second tensor.",
-                  "(Tensor(a!) self, Tensor terms) -> Tensor(a!)",
-                  "steelyard::combine(f32[5,1,3,3], f32[5,1,3,3])"},
-                 CombineShape, allocations::None, CombineWork, kGradientUnknown, precision::kFollow,
-                 Alias::kInPlace),
+    OnlyWithin(
+        OpaqueKernel(Family::kContraction,
+                     {"steelyard::combine", "Sums of multiples of matrices, over a second tensor.",
+                      "(Tensor(a!) self, Tensor terms) -> Tensor(a!)",
+                      "steelyard::combine(f32[5,1,3,3], f32[5,1,3,3])"},
+                     CombineShape, allocations::None, CombineWork, kGradientUnknown,
+                     precision::kFollow, Alias::kInPlace)),
     Call({"aten::linalg_matrix_exp", "Exponentials of matrices.", "(Tensor self) -> Tensor",
           "aten::linalg_matrix_exp(f32[2,3,3])"},
          MatrixExponential, gradients::kMatrixExponential),

@@ -434,6 +434,12 @@ Work RootNormWork(const OpView& op) {
   return {.alu = work::Elements(op.self()) * 4 + rows * 2, .special = rows};
 }
 
+// What torch.finfo gives of the dtype that it is computed in, where none is given.
+double EpsOf(const OpView& op) {
+  const bool wide = BitsOf(RealOf(op.self().dtype())) == 64;
+  return op.real(3, wide ? 0x1p-52 : 0x1p-23);
+}
+
 // The result and the reciprocal roots it was scaled by.
 std::vector<Tensor> NormalizeByRoot(Dispatcher& d, const OpView& op) {
   if (d.target().device == Device::kCuda && !IsComplex(op.self().dtype())) {
@@ -443,8 +449,7 @@ std::vector<Tensor> NormalizeByRoot(Dispatcher& d, const OpView& op) {
   RequireNormalized(op.self(), normalized);
   Dims dims;
   for (int i = op.self().rank() - normalized.size(); i < op.self().rank(); ++i) dims.push_back(i);
-  // What torch.finfo gives for a missing eps changes no size.
-  const double eps = op.real(3, 1e-6);
+  const double eps = EpsOf(op);
   Tensor input = d.Call("aten::to.dtype", op.arg(0), AccumulateType(op.self().dtype()));
   const Tensor root = d.Call(
       "aten::rsqrt",
@@ -458,14 +463,12 @@ std::vector<Tensor> NormalizeByRoot(Dispatcher& d, const OpView& op) {
   return {d.Call("aten::to.dtype", out, op.self().dtype()), root};
 }
 
-constexpr double kAnyEps = 1e-6;  // what a missing one is changes no size
-
 // In the dtype of the input. What makes it is one expression, whose parts live to its end.
-Tensor ScaledByRoot(Dispatcher& d, const Tensor& input, const Dims& dims) {
+Tensor ScaledByRoot(Dispatcher& d, const Tensor& input, const Dims& dims, double eps) {
   const Tensor squares = d.Call("aten::pow.Tensor_Scalar", input, 2);
   const Tensor mean = d.Call("aten::mean.dim", squares, dims, true);
   return d.Call("aten::mul.Tensor", input,
-                d.Call("aten::rsqrt", d.Call("aten::add_.Scalar", mean, kAnyEps)));
+                d.Call("aten::rsqrt", d.Call("aten::add_.Scalar", mean, eps)));
 }
 
 // What it was until it became a kernel.
@@ -475,7 +478,7 @@ std::vector<Tensor> RootNormByParts(Dispatcher& d, const OpView& op) {
   Dims dims;
   for (int i = op.self().rank() - normalized.size(); i < op.self().rank(); ++i) dims.push_back(i);
   if (cuda::IsBefore(d.target(), cuda::kRootNormIsWide)) {
-    const Tensor out = ScaledByRoot(d, d.tensor(op, 0), dims);
+    const Tensor out = ScaledByRoot(d, d.tensor(op, 0), dims, EpsOf(op));
     return {op.given(2) ? d.Call("aten::mul.Tensor", out, op.arg(2)) : out};
   }
   Tensor input = d.Call("aten::to.dtype", op.arg(0), AccumulateType(op.self().dtype()));
@@ -483,7 +486,7 @@ std::vector<Tensor> RootNormByParts(Dispatcher& d, const OpView& op) {
       "aten::rsqrt",
       d.Call("aten::add_.Scalar",
              d.Call("aten::mean.dim", d.Call("aten::pow.Tensor_Scalar", input, 2), dims, true),
-             kAnyEps));
+             EpsOf(op)));
   Tensor out = d.Call("aten::mul.Tensor", input, root);
   if (op.given(2)) out = d.Call("aten::mul.Tensor", out, op.arg(2));
   root.reset();
@@ -592,11 +595,11 @@ constexpr std::array kRows{
                 "(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
                 "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
                 "aten::group_norm(f32[2,6,4], 3, f32[6], f32[6])", GroupNorm)),
-    NormalizationKernel(
+    OnlyWithin(NormalizationKernel(
         "steelyard::rms_norm", "Rows scaled to mean square 1, with the scales, on CUDA.",
         "(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)",
         "steelyard::rms_norm(bf16[2,3,8], [8], bf16[8], 1e-06)", gradients::kRootNorm,
-        RootNormShape, {allocations::OutputsOnly, cuda::CopiesThenOutputs<0, 2>}, RootNormWork),
+        RootNormShape, {allocations::OutputsOnly, cuda::CopiesThenOutputs<0, 2>}, RootNormWork)),
     NormalizationOf(
         "aten::_fused_rms_norm", "Rows scaled to mean square 1, with the scales.",
         "(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor)",

@@ -343,6 +343,7 @@ struct OpDef {
   ContentsFn contents = nullptr;
   OutOverload out_overload = OutOverload::kWrites;
   MathBits math_bits = MathBits::kNone;
+  bool only_within = false;  // a step that computes nothing apart from the operator around it
 
   bool is_kernel() const { return *decompose == nullptr; }
   // What it allocates where `op` runs: nothing for results in the host's memory. Requires: it is a
@@ -375,6 +376,12 @@ constexpr OpDef CopyingOut(OpDef row) {
 // A row that computes with bits of views.
 constexpr OpDef TakingBits(MathBits bits, OpDef row) {
   row.math_bits = bits;
+  return row;
+}
+
+// A row of a step whose operands do not say all that it computes: the operator around it does.
+constexpr OpDef OnlyWithin(OpDef row) {
+  row.only_within = true;
   return row;
 }
 

@@ -74,10 +74,13 @@ std::vector<Tensor> OrthogonalFactors(Dispatcher& d, const OpView& op) {
       d.Call("aten::copy_", d.Call("aten::slice.Tensor", q, -1, 0, k),
              d.Call("aten::slice.Tensor", r, -1, 0, k));
     }
+  } else if (complete) {
+    d.Call("aten::copy_", r, d.Call("aten::slice.Tensor", reflections, -1, 0, n));
+    if (n == 1) TriangleOfCopy(d, "aten::triu_", r.view());
   } else {
     d.Call("aten::copy_", r, d.Call("aten::slice.Tensor", reflections, -2, 0, rows));
   }
-  if (!in_r && n < m && r.rank() > 2) TriangleOfCopy(d, "aten::triu", r.view());
+  if (!in_r && !complete && r.rank() > 2) TriangleOfCopy(d, "aten::triu", r.view());
   if (in_r && m == 1 && n > 1) TriangleOfCopy(d, "aten::triu_", r.view());
   if (only_r) {
     q = d.Call("aten::empty.memory_format", Dims{0}, a.dtype());

@@ -196,11 +196,12 @@ constexpr std::array kRows{
           "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
           "aten::kaiser_window.beta(16, False, 8.0)"},
          Kaiser<true, true>),
-    OpaqueKernel(Family::kFactory,
-                 {"steelyard::kaiser", "A Bessel function at places.",
-                  "(Tensor self, float beta) -> Tensor", "steelyard::kaiser(f32[16], 12.0)"},
-                 shape::SameAs<0>, allocations::Via<"aten::empty">,
-                 work::PerOutput<work::PerElement{.alu = 4, .special = 2}>, kNoGradient),
+    OnlyWithin(
+        OpaqueKernel(Family::kFactory,
+                     {"steelyard::kaiser", "A Bessel function at places.",
+                      "(Tensor self, float beta) -> Tensor", "steelyard::kaiser(f32[16], 12.0)"},
+                     shape::SameAs<0>, allocations::Via<"aten::empty">,
+                     work::PerOutput<work::PerElement{.alu = 4, .special = 2}>, kNoGradient)),
 };
 
 }  // namespace

@@ -455,6 +455,7 @@ class Caster {
       nodes.insert(nodes.end(), after[i].begin(), after[i].end());
     }
     begin.push_back(static_cast<NodeId>(nodes.size()));
+    p_.whole_calls.clear();  // whose steps take other dtypes now than their arguments have
     if (p_.repeat.count == 0) return;
     const NodeId end = begin[place[p_.repeat.first + p_.repeat.count]];
     p_.repeat.first = begin[place[p_.repeat.first]];

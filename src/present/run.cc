@@ -90,7 +90,7 @@ std::vector<std::pair<std::string_view, std::int64_t>> Differing(const Run& run)
   for (const EventDifference& difference : run.differences) {
     const std::vector<Node>& nodes = kernels.main().nodes;
     const std::string_view name = difference.node < nodes.size()
-                                      ? kernels.op_name(nodes[difference.node].op)
+                                      ? kernels.op_name(kernels.op_at(difference.node))
                                       : std::string_view("the outputs' end");
     const auto found = std::ranges::find(counts, name, [](const auto& row) { return row.first; });
     if (found == counts.end()) {
@@ -320,12 +320,12 @@ void AddMemory(const Run& run, report::Data* data) {
   data->SetInt("events", static_cast<std::int64_t>(run.measurement.timeline.events.size()),
                Unit::kCount);
   data->OpenArray("differences");
-  const std::vector<Node>& nodes = run.findings.kernels.main().nodes;
+  const Program& kernels = run.findings.kernels;
   for (const EventDifference& difference : run.differences) {
     data->OpenObject();
     data->SetInt("kernel", difference.node, Unit::kNone);
-    data->SetText("op", difference.node < nodes.size()
-                            ? run.findings.kernels.op_name(nodes[difference.node].op)
+    data->SetText("op", difference.node < kernels.main().nodes.size()
+                            ? kernels.op_name(kernels.op_at(difference.node))
                             : std::string_view());
     AddBytes("predicted", difference.predicted, data);
     AddBytes("measured", difference.measured, data);

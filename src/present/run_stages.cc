@@ -105,9 +105,11 @@ std::vector<TimedOperator> TimedOperators(const Run& run) {
   std::vector<TimedOperator> by_op(kernels.op_names.size());
   const std::vector<double>& seconds = run.measurement.seconds;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
+    const auto node = static_cast<NodeId>(i);
     if (kernels.is_drop(kernels.main().nodes[i])) continue;
-    TimedOperator& op = by_op[kernels.main().nodes[i].op];
-    ++op.calls;
+    TimedOperator& op = by_op[kernels.op_at(node)];
+    const WholeCall* whole = kernels.whole_call(node);
+    op.calls += whole == nullptr || whole->first == node ? 1 : 0;
     op.seconds += seconds[i];
     op.work += run.findings.work.by_node[i];
   }

@@ -136,17 +136,21 @@ report::Table LargestTensors(const Watch& watch) {
 }
 
 void AppendMemory(const Watch& watch, report::Document* document) {
+  if (watch.watched.timeline.blocks.empty()) return;  // nobody has told of memory
   const PeakReport& peak = watch.peak;
-  document->body.emplace_back(
-      report::Headline{"Memory",
-                       {"peak ",
+  report::Sentence text{"peak ",
                         {In(Unit::kBytes, peak.peak), Style::kStrong},
                         " = ",
                         In(Unit::kBytes, peak.resident),
                         " resident + ",
                         In(Unit::kBytes, peak.peak_delta),
                         fmt::format(" in step {} of {}", watch.watched.step_of_memory + 1,
-                                    watch.watched.steps.size())}});
+                                    watch.watched.steps.size())};
+  if (const std::string device = DeviceTold(watch.watched); !device.empty()) {
+    text.emplace_back(fmt::format(", on {}, of which its allocator reserves ", device));
+    text.emplace_back(In(Unit::kBytes, watch.watched.reserved_peak));
+  }
+  document->body.emplace_back(report::Headline{"Memory", std::move(text)});
   document->body.emplace_back(Anatomy(watch));
   if (!peak.reached_in_step) return;
   document->body.emplace_back(MemoryChart(watch));

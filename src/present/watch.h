@@ -69,6 +69,8 @@ std::string ModuleName(const Watched& watched, std::uint32_t module);
 std::string PlaceName(const Watched& watched, const WatchedPlace& place);
 // "gradient of encoder.layer.0.weight", or the place where it was made.
 std::string BlockName(const Watched& watched, std::size_t block);
+// "cuda:0" where it is a device's memory that is told of; empty for the host's.
+std::string DeviceTold(const Watched& watched);
 
 void PresentWatch(const Watch& watch, const Shown& shown, report::Document* document);
 void AddWatchData(const Watch& watch, report::Data* data);

@@ -2,6 +2,8 @@
 //
 // What was watched, put together by module and by operator, and as data for programs. Sums of a
 // tree are those of what each module has itself, so that parts always make the whole.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -162,6 +164,11 @@ std::string ModuleName(const Watched& watched, std::uint32_t module) {
   return recorded.path.empty() ? recorded.class_name : recorded.path;
 }
 
+std::string DeviceTold(const Watched& watched) {
+  if (watched.memory_told == SY_HOST) return {};
+  return fmt::format("cuda:{}", watched.memory_told - 1);
+}
+
 std::string BlockName(const Watched& watched, std::size_t block) {
   const std::uint32_t tensor = watched.tensors[block];
   if (tensor < watched.recording.tensors.size()) {
@@ -214,6 +221,10 @@ void AddPeak(const ByCategory& at_peak, report::Data* data) {
 void AddMemory(const Watch& watch, report::Data* data) {
   const Watched& watched = watch.watched;
   data->OpenObject("memory");
+  if (const std::string device = DeviceTold(watched); !device.empty()) {
+    data->SetText("device", device);
+    data->SetInt("reserved_peak", watched.reserved_peak, Unit::kBytes);
+  }
   data->SetInt("resident", watch.peak.resident, Unit::kBytes);
   data->SetInt("peak", watch.peak.peak, Unit::kBytes);
   data->SetInt("peak_delta", watch.peak.peak_delta, Unit::kBytes);

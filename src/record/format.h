@@ -75,13 +75,14 @@ typedef enum SyEventKind {
   SY_NODE_ENTER,   /* id: its name; key: its number; amount: as above; thread: which made it */
   SY_NODE_LEAVE,
   SY_ACCUMULATE_ENTER, /* key: the parameter's address, as a tensor's entry has it */
-  SY_ACCUMULATE_LEAVE, /* key: where the gradient lies; amount: its bytes, or 0 */
+  SY_ACCUMULATE_LEAVE, /* key: where the gradient lies; amount: its bytes, or 0; thread: in whose
+                          memory */
   SY_OP_ENTER,         /* key: the call, as an entry has it; amount: SY_PROFILE: one more than the
                           number of the node that it makes, or 0 */
-  SY_OP_LEAVE,
-  SY_ALLOCATE, /* key: where; amount: bytes */
-  SY_FREE,     /* key: where */
-  SY_MARK,     /* key: where; amount: bytes; flags: the category; id: its tensor, or SY_NO_ID */
+  SY_OP_LEAVE,         /* flags: SY_THROWN, or 0 */
+  SY_ALLOCATE,         /* key: where; amount: bytes */
+  SY_FREE,             /* key: where */
+  SY_MARK, /* key: where; amount: bytes; flags: the category; id: its tensor, or SY_NO_ID */
   SY_OPTIMIZER_ENTER, /* id: which */
   SY_OPTIMIZER_LEAVE,
   SY_STEP,      /* a step of the program has ended; id: its number */
@@ -89,8 +90,14 @@ typedef enum SyEventKind {
   SY_OPS_END,
   SY_RANGE_ENTER, /* id: its name; flags: SyRange */
   SY_RANGE_LEAVE, /* id, flags: the same */
-  SY_INPUTS       /* key: the call whose inputs the node that was entered last has */
+  SY_INPUTS,      /* key: the call whose inputs the node that was entered last has */
+  /* What a device's allocator takes from the device, and gives back. */
+  SY_RESERVE,  /* key: where, 0: all that it had before; amount: bytes; thread: as above */
+  SY_UNRESERVE /* the same */
 } SyEventKind;
+
+/* In whose memory something lies: the host's, or that of CUDA device N, as N + 1. */
+#define SY_HOST 0u
 
 /* Whose a stretch with a name is. */
 typedef enum SyRange {
@@ -98,6 +105,9 @@ typedef enum SyRange {
   SY_ENGINE_RANGE,  /* around a node of autograd */
   SY_FUNCTION_RANGE /* a function of Python */
 } SyRange;
+
+/* Of an operator that has ended by an exception. */
+#define SY_THROWN 1u
 
 #define SY_NO_ID 0xffffffffu
 #define SY_NO_SEQUENCE UINT64_MAX
@@ -176,12 +186,14 @@ typedef struct SyObserver {
   void (*leave_range)(uint32_t name, SyRange kind);
 
   /* Says what lies in memory; with a storage (a c10::StorageImpl) its end is heard of, too. What
-   * lasts is said once, and gives way to nothing. */
+   * lasts is said once, and gives way to nothing. `device` is as SY_HOST says. */
   void (*mark)(void* storage, uint64_t address, uint64_t bytes, uint8_t category, uint32_t tensor,
-               bool lasts);
+               bool lasts, uint16_t device);
+  /* Begins to hear of CUDA's memory, once CUDA is initialised; false where it cannot. */
+  bool (*hear_cuda)(void);
 } SyObserver;
 
-#define SY_OBSERVER_ABI 3u
+#define SY_OBSERVER_ABI 4u
 #define SY_OBSERVER_ENTRY "steelyard_observer"
 typedef const SyObserver* (*SyObserverEntry)(void);
 

@@ -26,7 +26,7 @@ int Rank(Category category) {
 
 bool MemoryLog::IsBelievable(std::int64_t bytes) const {
   constexpr std::int64_t kMost = std::int64_t{1} << 62;
-  return bytes >= 0 && bytes <= kMost - allocated_ - from_before_;
+  return bytes >= 0 && bytes <= kMost - allocated_ - from_before_ - reserved_;
 }
 
 void MemoryLog::Allocate(std::uint64_t address, std::int64_t bytes, std::uint32_t place,
@@ -77,7 +77,17 @@ void MemoryLog::KeepAllOf(Phase phase) {
   }
 }
 
-void MemoryLog::EndStep() { ends_.push_back(changes_.size()); }
+void MemoryLog::Reserve(std::int64_t bytes) {
+  if (bytes > 0 && !IsBelievable(bytes)) return;
+  reserved_ = std::max<std::int64_t>(reserved_ + bytes, 0);
+  reserved_peak_ = std::max(reserved_peak_, reserved_);
+}
+
+void MemoryLog::EndStep() {
+  ends_.push_back(changes_.size());
+  reserved_peaks_.push_back(reserved_peak_);
+  reserved_peak_ = reserved_;
+}
 
 std::vector<std::int64_t> MemoryLog::Peaks() const {
   std::int64_t now = 0;

@@ -33,10 +33,14 @@ class MemoryLog {
   void Mark(std::uint64_t address, std::int64_t bytes, Category category, std::uint32_t tensor);
   // All that this phase has made, and that is still there, is kept for the backward pass.
   void KeepAllOf(Phase phase);
+  // What a device's allocator holds of the device, changed by so much.
+  void Reserve(std::int64_t bytes);
   void EndStep();
 
-  // Peaks of steps, one for each call of `EndStep`.
+  // Peaks of steps, one for each call of `EndStep`; of what is reserved, too.
   std::vector<std::int64_t> Peaks() const;
+  const std::vector<std::int64_t>& reserved_peaks() const { return reserved_peaks_; }
+  bool is_empty() const { return blocks_.empty(); }
   // What happens in one of them, into the result.
   void Tell(std::size_t step, Watched& result) const;
   // All that happened, after what was there before.
@@ -64,7 +68,9 @@ class MemoryLog {
   std::int64_t allocated_ = 0, from_before_ = 0;  // bytes that are held, and that ever were
   std::vector<Held> blocks_;
   std::vector<Change> changes_;
-  std::vector<std::size_t> ends_;                // of steps, in changes_
+  std::vector<std::size_t> ends_;                  // of steps, in changes_
+  std::int64_t reserved_ = 0, reserved_peak_ = 0;  // bytes, the latter of this step
+  std::vector<std::int64_t> reserved_peaks_;
   std::map<std::uint64_t, std::uint32_t> live_;  // by address
 };
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <map>
 #include <ranges>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -25,6 +26,7 @@ struct Frame {
   Open kind = Open::kModule;
   Phase phase = Phase::kForward;
   bool counted = false;    // an operator that is weighed, or inside one
+  bool counts = false;     // an operator that is weighed, the outermost
   bool explained = false;  // an operator inside which something computes, or is told to be unknown
   std::uint32_t module = 0;  // `outside` where it is in none
   std::uint32_t name = 0;    // of a node
@@ -45,6 +47,9 @@ struct ThreadState {
   bool done() const { return next == events->size(); }
   std::uint64_t time() const { return (*events)[next].time; }
 };
+
+// More than any process has; a damaged record may speak of others.
+constexpr std::uint16_t kMostDevices = 128;
 
 // The times at which steps end, and how that is known.
 struct Boundaries {
@@ -137,7 +142,7 @@ class Player {
 
   std::vector<MemoryMoment> PlayMemory() && {
     PlayAll();
-    return memory_.History();
+    return memory_[Told()].History();
   }
 
  private:
@@ -153,7 +158,7 @@ class Player {
       while (step_ < boundaries_.times.size() && event.time > boundaries_.times[step_]) {
         EndStep(boundaries_.times[step_]);
       }
-      memory_.SetTime(event.time);
+      time_ = event.time;
       Handle(*thread, event);
     }
     Finish();
@@ -183,6 +188,7 @@ class Player {
       case SY_OP_ENTER:
         return EnterOp(thread, event);
       case SY_OP_LEAVE:
+        if (event.flags == SY_THROWN) TakeBack(thread);
         return Leave(thread, Open::kOp, event.time);
       case SY_OPTIMIZER_ENTER:
         if (thread.in_backward && thread.stack.empty()) {
@@ -199,10 +205,18 @@ class Player {
         if (IsOutermost(thread)) EndBackward(thread);
         return Leave(thread, Open::kOptimizer, event.time);
       case SY_ALLOCATE:
-        return memory_.Allocate(event.key, static_cast<std::int64_t>(event.amount), PlaceOf(thread),
-                                PhaseOf(thread));
+        return MemoryOf(event).Allocate(event.key, static_cast<std::int64_t>(event.amount),
+                                        PlaceOf(thread), PhaseOf(thread));
       case SY_FREE:
-        return memory_.Free(event.key, PlaceOf(thread));
+        return MemoryOf(event).Free(event.key, PlaceOf(thread));
+      case SY_RESERVE:
+        // What was there before is said by each who listens.
+        if (event.key != 0 || reserved_before_.insert(event.thread).second) {
+          MemoryOf(event).Reserve(static_cast<std::int64_t>(event.amount));
+        }
+        return;
+      case SY_UNRESERVE:
+        return MemoryOf(event).Reserve(-static_cast<std::int64_t>(event.amount));
       case SY_MARK:
         return Mark(event);
       case SY_OPS_BEGIN:
@@ -252,7 +266,7 @@ class Player {
     Leave(thread, Open::kModule, event.time, Known(event.id));
     ranges_.Begin(thread.id, event.key, ModuleOf(thread));
     if (was_recomputing && PhaseOf(thread) != Phase::kRecompute) {
-      memory_.KeepAllOf(Phase::kRecompute);
+      KeepAllOf(Phase::kRecompute);
     }
   }
 
@@ -260,7 +274,7 @@ class Player {
     if (IsOutermost(thread) && !thread.in_backward) {
       thread.in_backward = true;
       thread.backward_begin = event.time;
-      memory_.KeepAllOf(Phase::kForward);
+      KeepAllOf(Phase::kForward);
     }
     std::uint32_t module = ModuleOf(thread);
     if (event.kind == SY_ACCUMULATE_ENTER) {
@@ -280,8 +294,8 @@ class Player {
 
   void LeaveNode(ThreadState& thread, const SyEvent& event) {
     if (event.kind == SY_ACCUMULATE_LEAVE && event.amount > 0) {
-      memory_.Mark(event.key, static_cast<std::int64_t>(event.amount), Category::kGradients,
-                   parameter_);
+      MemoryOf(event).Mark(event.key, static_cast<std::int64_t>(event.amount), Category::kGradients,
+                           parameter_);
     }
     Leave(thread, Open::kNode, event.time);
     thread.backward_end = event.time;
@@ -298,12 +312,22 @@ class Player {
                 .begin = event.time};
     const CallIs known = frame.counted ? CallIs::kUnknown : Takes(event.key);
     if (known != CallIs::kUnknown) {
-      frame.counted = true;
+      frame.counted = frame.counts = true;
       if (known == CallIs::kWorking) Explain(thread);
       // Of the calls inside it nothing is asked.
       Count(frame, calls_).count += 1;
     }
     thread.stack.push_back(frame);
+  }
+
+  // The innermost operator has ended by an exception.
+  void TakeBack(ThreadState& thread) {
+    if (thread.stack.empty() || thread.stack.back().kind != Open::kOp) return;
+    Frame& frame = thread.stack.back();
+    frame.explained = true;
+    if (frame.counts && --Count(frame, calls_).count == 0) {
+      calls_.erase({frame.call, frame.module, frame.phase});
+    }
   }
 
   // What is open there has something inside it that is told of; and so has what is around that.
@@ -383,7 +407,38 @@ class Player {
   void Mark(const SyEvent& event) {
     const auto category =
         event.flags < kCategoryCount ? static_cast<Category>(event.flags) : Category::kTemporaries;
-    memory_.Mark(event.key, static_cast<std::int64_t>(event.amount), category, event.id);
+    MemoryOf(event).Mark(event.key, static_cast<std::int64_t>(event.amount), category, event.id);
+  }
+
+  // The log of the memory that it is about, with all steps that have ended.
+  MemoryLog& MemoryOf(const SyEvent& event) {
+    const std::size_t device = event.thread > kMostDevices ? SY_HOST : event.thread;
+    while (memory_.size() <= device) {
+      MemoryLog& log = memory_.emplace_back();
+      for (std::size_t step = 0; step < step_; ++step) log.EndStep();
+    }
+    memory_[device].SetTime(time_);
+    return memory_[device];
+  }
+
+  void KeepAllOf(Phase phase) {
+    for (MemoryLog& log : memory_) log.KeepAllOf(phase);
+  }
+
+  // Whose memory is told of: the device's whose peak is highest, or the host's without any.
+  std::size_t Told() const {
+    std::size_t told = SY_HOST;
+    std::int64_t highest = -1;
+    for (std::size_t device = SY_HOST + 1; device < memory_.size(); ++device) {
+      if (memory_[device].is_empty()) continue;
+      const std::vector<std::int64_t> peaks = memory_[device].Peaks();
+      const std::int64_t peak = peaks.empty() ? 0 : std::ranges::max(peaks);
+      if (peak > highest) {
+        told = device;
+        highest = peak;
+      }
+    }
+    return told;
   }
 
   void EndBackward(ThreadState& thread) {
@@ -427,7 +482,7 @@ class Player {
     }
     now_.seconds = result_.recording.Seconds(time - std::min(time, step_begin_));
     step_begin_ = time;
-    memory_.EndStep();
+    for (MemoryLog& log : memory_) log.EndStep();
     result_.steps.push_back(now_);
     now_ = {};
     ++step_;
@@ -468,13 +523,18 @@ class Player {
     }
     // A record without a whole step is told as one.
     if (step_ < boundaries_.times.size() || result_.steps.empty()) EndStep(end);
-    const std::vector<std::int64_t> peaks = memory_.Peaks();
+    result_.memory_told = Told();
+    const MemoryLog& memory = memory_[result_.memory_told];
+    const std::vector<std::int64_t> peaks = memory.Peaks();
     for (std::size_t i = 0; i < peaks.size(); ++i) result_.steps[i].peak = peaks[i];
     // The last of those that hold most.
     for (std::size_t i = 0; i < peaks.size(); ++i) {
       if (peaks[i] >= peaks[result_.step_of_memory]) result_.step_of_memory = i;
     }
-    memory_.Tell(result_.step_of_memory, result_);
+    if (result_.memory_told != SY_HOST) {
+      result_.reserved_peak = memory.reserved_peaks()[result_.step_of_memory];
+    }
+    memory.Tell(result_.step_of_memory, result_);
     result_.recording.threads.clear();
   }
 
@@ -493,7 +553,9 @@ class Player {
   std::vector<ThreadState> threads_;
   std::unordered_map<std::uint64_t, std::uint32_t> tensor_at_;  // by its address
   SequenceRanges ranges_;
-  MemoryLog memory_;
+  std::uint64_t time_ = 0;                   // of the event that is played
+  std::vector<MemoryLog> memory_{1};         // the host's, and those of devices
+  std::set<std::uint16_t> reserved_before_;  // whose memory of before has been told of
   std::map<std::tuple<std::uint64_t, std::uint32_t, Phase>, std::uint32_t> place_of_;
   std::uint32_t parameter_ = SY_NO_ID;  // whose gradient was last added to
   std::size_t step_ = 0;

@@ -137,6 +137,8 @@ class Finder {
       case SY_STEP:
       case SY_OPS_BEGIN:
       case SY_OPS_END:
+      case SY_RESERVE:
+      case SY_UNRESERVE:
       case SY_NO_EVENT:
         return;
     }
@@ -203,6 +205,7 @@ class Finder {
   }
 
   void Memory(const SyEvent& event) {
+    if (event.thread != SY_HOST) return;
     result_.memory.push_back(
         {.tick = now_,
          .address = event.key,

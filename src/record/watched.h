@@ -68,6 +68,8 @@ struct Watched {
   std::size_t step_of_calls = 0;
   // Of the step that holds most. An event's node is its place.
   std::size_t step_of_memory = 0;
+  std::size_t memory_told = SY_HOST;  // whose memory it is, as SY_HOST says
+  std::int64_t reserved_peak = 0;     // what a device's allocator reserves in that step at most
   Timeline timeline;
   std::vector<WatchedPlace> places;
   std::vector<std::uint32_t> tensors;       // by block: a parameter or the like, or SY_NO_ID

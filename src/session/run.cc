@@ -151,8 +151,8 @@ void CompareMemory(Running* running) {
   const present::Findings findings = FindingsOf(running->weighing);
   running->predicted_peak = findings.device != nullptr ? findings.device->use.requested
                                                        : running->weighing.totals.peak_bytes;
-  running->differences = CompareEvents(running->weighing.timeline, timeline,
-                                       running->weighing.kernels.main().nodes.size());
+  running->differences =
+      CompareEvents(running->weighing.timeline, timeline, running->weighing.kernels);
 }
 
 // The peak of the dtype that most of it computes in, as given or as this machine reaches it.

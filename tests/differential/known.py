@@ -228,7 +228,6 @@ def one_of(*calls: str) -> Callable[[Call], bool]:
     return lambda call: str(call) in calls
 
 
-FACTORS = "LAPACK factorizes in a step that is not told where pivots and factors go"
 BACKWARD = "autograd calls it with operands of one size and dtype"
 NOTHING = "what PyTorch does for no elements at all is not modelled"
 WORKSPACE = "MKL chooses the blocks of large matrices, and with them its workspace"
@@ -362,45 +361,7 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     KnownValues("aten::linalg_vander", "it is taken that no factor is 0", draws="-1, 0, 1 and 2"),
     KnownValues("aten::combinations", "which elements are chosen is written by no operator"),
     KnownValues(
-        "aten::*embedding_bag*", "bags are added up in a step that is not told what is in them"
-    ),
-    KnownValues(
         "aten::ctc_loss.*", "the lengths that a mean is divided by are written by no operator"
-    ),
-    *(
-        KnownValues(f"aten::{name}", FACTORS)
-        for name in (
-            "*linalg_solve_ex",
-            "linalg_solve",
-            "cholesky_solve",
-            "cholesky_inverse",
-            "linalg_inv*",
-            "inverse",
-            "*det",
-            "linalg_cholesky_ex",
-            "linalg_qr",
-            "*linalg_eigh",
-            "linalg_eigvalsh",
-            "*linalg_svd*",
-            "svd",
-            "matrix_power",
-            "linalg_pinv*",
-            "pinverse",
-            "linalg_cond*",
-            "linalg_tensor*",
-            "linalg_lstsq",
-            "linalg_lu*",
-            "linalg_eig*",
-            "*matrix_exp",
-            "linalg_matrix_sqrth",
-            "linalg_polar",
-            "linalg_matrix_norm*",
-            "linalg_norm*",
-            "nuclear_norm*",
-            "triangular_solve",
-            "linalg_householder_product",
-            "orgqr",
-        )
     ),
     KnownValues("aten::*quantile.scalar", "which elements are picked is written by no operator"),
     KnownValues(
@@ -409,7 +370,6 @@ VALUE_DIFFERENCES: tuple[KnownValues, ...] = (
     KnownValues(
         "aten::index_fill*.int_Tensor", "equal places are given, and rows take them to be distinct"
     ),
-    KnownValues("aten::renorm", "factors of slices are written by no operator"),
     KnownValues(
         "aten::*fused_moving_avg_obs*",
         "the scale that follows from what was seen is written by no operator",

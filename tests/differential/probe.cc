@@ -26,6 +26,7 @@
 #include "ir/text_call.h"
 #include "ir/text_printer.h"
 #include "ir/text_reader.h"
+#include "ir/whole_calls.h"
 #include "ops/dispatch/resolving.h"
 #include "ops/op_def.h"
 #include "pass/decompose.h"
@@ -190,8 +191,9 @@ Result<Program> KernelsOfStep(std::string text, const Target& target) {
 }
 
 std::string KernelsJson(const std::string& text, const Target& target) {
-  const Result<Program> kernels = KernelsOfStep(text, target);
+  Result<Program> kernels = KernelsOfStep(text, target);
   if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
+  FoldWholeCalls(*kernels);
   return fmt::format(R"({{"program":{}}})", Quoted(Print(*kernels)));
 }
 

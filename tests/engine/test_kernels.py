@@ -50,7 +50,71 @@ LSTM = {
     "b": floats(80),
     "d": floats(80),
 }
+# Bags of one, none, two and three rows of a table.
+BAGS = {
+    "w": floats(10, 4),
+    "i": torch.tensor([1, 7, 7, 2, 0, 9]),
+    "o": torch.tensor([0, 1, 1, 3]),
+    "p": floats(6),
+}
+SQUARE = {"x": floats(2, 5, 5)}
+TALL = {"x": floats(2, 7, 4), "b": floats(2, 7, 3)}
+SYMMETRIC = {"x": floats(2, 5, 5) @ floats(2, 5, 5).mT + 5 * torch.eye(5)}
+SYSTEM = {**SQUARE, "b": floats(2, 5, 3)}
+TRIANGLE = {"x": floats(2, 5, 5).tril() + 5 * torch.eye(5), "b": floats(2, 5, 3)}
+ENCODER = {
+    "x": floats(2, 5, 8),
+    "qw": floats(24, 8),
+    "qb": floats(24),
+    "pw": floats(8, 8),
+    "pb": floats(8),
+    "n": floats(8),
+    "fw": floats(12, 8),
+    "fb": floats(12),
+    "gw": floats(8, 12),
+}
+# Operators of which some step computes nothing apart: they are one call.
+WHOLE = [
+    Case("_embedding_bag", BAGS, ("w", "i", "o"), (0, 1, 2)),
+    Case("_embedding_bag", BAGS, ("w", "i", "o", False, 1), (0, 1, 2)),
+    Case("_embedding_bag", BAGS, ("w", "i", "o", False, 2), (0, 1, 2, 3)),
+    Case("_embedding_bag", BAGS, ("w", "i", "o", False, 0, False, "p"), (0,)),
+    Case("_embedding_bag_forward_only", BAGS, ("w", "i", "o", False, 1), (0,)),
+    Case("embedding_bag", BAGS, ("w", "i", "o", False, 2), (0,)),
+    Case("linalg_inv_ex", SQUARE, ("x",)),
+    Case("linalg_cholesky_ex", SYMMETRIC, ("x",)),
+    Case("linalg_cholesky", SYMMETRIC, ("x",), keywords={"upper": True}),
+    Case("linalg_qr", TALL, ("x",), (0, 1)),
+    Case("linalg_qr", TALL, ("x", "complete"), (0, 1)),
+    Case("linalg_qr", TALL, ("x", "r"), (1,)),
+    Case("_linalg_eigh", SYMMETRIC, ("x",), (0, 1)),
+    Case("linalg_eigvalsh", SYMMETRIC, ("x",)),
+    Case("_linalg_svd", TALL, ("x",), (0, 1, 2)),
+    Case("linalg_svdvals", TALL, ("x",)),
+    Case("linalg_lu_factor_ex", SQUARE, ("x",), (0,)),
+    Case("linalg_lu", SQUARE, ("x",), (0, 1, 2)),
+    Case("linalg_ldl_factor_ex", SYMMETRIC, ("x",), (0,)),
+    Case("_linalg_solve_ex", SYSTEM, ("x", "b"), (0, 1)),
+    Case("linalg_solve", SYSTEM, ("x", "b")),
+    Case("linalg_lstsq", TALL, ("x", "b")),
+    Case("_linalg_det", SQUARE, ("x",), (0, 1)),
+    Case("_linalg_slogdet", SQUARE, ("x",), (0, 1, 2)),
+    Case("linalg_solve_triangular", TRIANGLE, ("x", "b"), keywords={"upper": False}),
+    Case("triangular_solve", TRIANGLE, ("b", "x", False)),
+    Case("cholesky_solve", TRIANGLE, ("b", "x")),
+    Case("cholesky_inverse", TRIANGLE, ("x",)),
+    Case("linalg_matrix_exp", SQUARE, ("x",)),
+    Case("linalg_pinv", TALL, ("x", 1e-5)),
+    Case("linalg_matrix_power", SQUARE, ("x", -3)),
+    Case(
+        "_transformer_encoder_layer_fwd",
+        ENCODER,
+        ("x", 8, 2, *("qw", "qb", "pw", "pb"), True, False, 1e-5, *"nnnn", "fw", "fb", "gw", "pb"),
+    ),
+    Case("kaiser_window.beta", {}, (16, False, 8.0)),
+]
 CASES = [
+    *WHOLE,
     Case("max_pool1d", ROWS, ("x", [3], [2], [1], [1], True)),
     Case("isin.Tensor_Tensor", FEW, ("x", "y")),
     Case("isin.Tensor_Tensor", FEW, ("x", "y"), keywords={"invert": True}),

@@ -208,8 +208,29 @@ def test_what_is_computed_again_is_of_its_module(reentrant: bool) -> None:
     product = 2 * 4 * 8 * 8
     assert block["calls"] == 1
     assert block["seconds"]["recompute"] > 0
-    # The product once more, and the two of its gradients.
-    assert block["flops"] == {"forward": product, "backward": product + 2 * product}
+    # The two of its gradients, and where nothing stops it before, the product once more.
+    again = product if reentrant else 0
+    assert block["flops"] == {"forward": product, "backward": again + 2 * product}
+
+
+def test_what_is_given_to_what_is_computed_again_is_no_input() -> None:
+    class Checkpointed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = torch.nn.Linear(64, 64), torch.nn.Linear(64, 64)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = checkpoint(
+                lambda h: self.second(h).tanh(), self.first(x), use_reentrant=False
+            )
+            return result.sum()
+
+    model = Checkpointed()
+    with steelyard.watch(model) as watch:
+        for _ in range(2):
+            model(torch.randn(8, 64)).backward()
+            watch.step()
+    assert watch.report.data["memory"]["at_peak"]["inputs"] == 4 * 8 * 64
 
 
 def test_functions_with_a_backward_of_their_own_and_several_threads() -> None:

@@ -12,6 +12,9 @@
 #include <cctype>
 #include <charconv>
 #include <cstddef>
+#include <iterator>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "ir/variables.h"
@@ -106,6 +109,8 @@ class Walk {
     std::vector<ValueId> values;
   };
   std::vector<Departure>& departures() { return departures_; }
+  // What goes where Python has let it go.
+  std::vector<Departure> Told(std::span<const ModuleFacts::LetGo> let_go) const;
 
   // A cast that did nothing while it was traced, whose result the tracer took for its operand from
   // then on: after a node the operand is meant.
@@ -130,6 +135,7 @@ class Walk {
   void FindLastUses();
   // The calls of modules around a node, the outermost first.
   std::vector<CallId> CallsAround(CallId innermost) const;
+  CallId CallAround(CallId a, CallId b) const;
   bool TurnsLoop(std::span<const FrameLines::Line> lines, std::span<const CallId> calls) const;
   void Return(std::size_t depth);
   void FinishStatement(Function& function);
@@ -312,6 +318,42 @@ void Walk::Depart(const Function& function, std::span<const ValueId> values) {
   if (!departure.values.empty()) departures_.push_back(std::move(departure));
 }
 
+std::vector<Walk::Departure> Walk::Told(std::span<const ModuleFacts::LetGo> let_go) const {
+  const std::vector<Node>& nodes = program_.main().nodes;
+  struct Made {
+    ValueId id = kNoId;
+    CallId call = kNoId;
+  };
+  std::unordered_map<std::string_view, Made> by_name;
+  for (const Node& node : nodes) {
+    for (const ValueId id : program_.results(node)) {
+      if (id != kNoId)
+        by_name.emplace(program_.text(program_.values[id].name), Made{id, node.call});
+    }
+  }
+  std::vector<Departure> told;
+  for (const ModuleFacts::LetGo& each : let_go) {
+    if (each.node >= nodes.size()) continue;
+    for (const std::string& name : each.values) {
+      const auto found = by_name.find(name);
+      if (found == by_name.end() || last_uses_[found->second.id] >= each.node) continue;
+      // Who held it has called both what made it and what ran last.
+      const CallId call = CallAround(found->second.call, nodes[each.node].call);
+      if (told.empty() || told.back().node != each.node || told.back().call != call) {
+        told.push_back({.node = each.node, .call = call, .values = {}});
+      }
+      told.back().values.push_back(found->second.id);
+    }
+  }
+  return told;
+}
+
+CallId Walk::CallAround(CallId a, CallId b) const {
+  const std::vector<CallId> of_a = CallsAround(a), of_b = CallsAround(b);
+  const auto [end, other] = std::ranges::mismatch(of_a, of_b);
+  return end == of_a.begin() ? kNoId : *std::prev(end);
+}
+
 // Gives uses of mistaken results back to the operands.
 class Corrections {
  public:
@@ -390,8 +432,8 @@ std::vector<std::string_view> AssignedNames(std::string_view code) {
   }
 }
 
-void HoldVariables(Program& program, const FrameLines& lines,
-                   std::span<const std::uint32_t> traces) {
+void HoldVariables(Program& program, const FrameLines& lines, std::span<const std::uint32_t> traces,
+                   const ModuleFacts* module) {
   const auto walked = [&] {
     Walk walk(program, lines);
     for (std::uint32_t i = 0; i < traces.size(); ++i) {
@@ -403,13 +445,16 @@ void HoldVariables(Program& program, const FrameLines& lines,
   const Walk first = walked();
   Corrections(program, first.mistaken()).Make();
   Walk walk = walked();
+  const std::vector<Walk::Departure> departures = module != nullptr && module->let_go
+                                                      ? walk.Told(*module->let_go)
+                                                      : std::move(walk.departures());
   const std::vector<Node> before = std::move(program.main().nodes);
   std::vector<Node> nodes;
-  nodes.reserve(before.size() + walk.departures().size());
-  auto departure = walk.departures().begin();
+  nodes.reserve(before.size() + departures.size());
+  auto departure = departures.begin();
   for (std::uint32_t i = 0; i < before.size(); ++i) {
     nodes.push_back(before[i]);
-    for (; departure != walk.departures().end() && departure->node == i; ++departure) {
+    for (; departure != departures.end() && departure->node == i; ++departure) {
       nodes.push_back(LeaveNode(program, *departure));
     }
   }

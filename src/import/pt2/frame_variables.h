@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "steelyard/import.h"
 #include "steelyard/program.h"
 
 namespace steelyard::pt2 {
@@ -39,8 +40,8 @@ std::vector<std::string_view> AssignedNames(std::string_view code);
 
 // Adds nodes to the main graph that hold what its functions' variables hold, where that is longer
 // than it is used: until the name is given to something else, or the function returns. `traces` has
-// the trace of each node, or kNoId.
-void HoldVariables(Program& program, const FrameLines& lines,
-                   std::span<const std::uint32_t> traces);
+// the trace of each node, or kNoId. Where it is known what was let go when, that is what counts.
+void HoldVariables(Program& program, const FrameLines& lines, std::span<const std::uint32_t> traces,
+                   const ModuleFacts* module = nullptr);
 
 }  // namespace steelyard::pt2

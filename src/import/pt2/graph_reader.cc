@@ -30,7 +30,8 @@ std::string PlaceOf(std::size_t index, std::string_view op) {
 
 }  // namespace
 
-GraphReader::GraphReader(Program& program, JsonReader& json, bool holds_variables)
+GraphReader::GraphReader(Program& program, JsonReader& json, bool holds_variables,
+                         const ModuleFacts* module)
     : program_(program),
       json_(json),
       expressions_(program),
@@ -42,7 +43,8 @@ GraphReader::GraphReader(Program& program, JsonReader& json, bool holds_variable
       sources_(Trace{.source = kUnread}),
       metas_(kNoId),
       sizes_(std::nullopt),
-      holds_variables_(holds_variables) {}
+      holds_variables_(holds_variables),
+      module_(module) {}
 
 bool GraphReader::ReadMain(JsonValue value) { return ReadGraph(value, 0); }
 
@@ -53,7 +55,7 @@ bool GraphReader::Finish() {
     return json_.Fail("tensor_values does not describe " + QuotedName(id));
   }
   expressions_.SetExamples();
-  if (holds_variables_) HoldVariables(program_, frames_, frames_of_nodes_);
+  if (holds_variables_) HoldVariables(program_, frames_, frames_of_nodes_, module_);
   return true;
 }
 

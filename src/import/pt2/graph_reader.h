@@ -32,7 +32,7 @@ class GraphReader {
   static constexpr std::size_t kMaxList = std::size_t{1} << 20U;
 
   // With `holds_variables` the main graph holds what the model's functions hold in variables.
-  GraphReader(Program& program, JsonReader& json, bool holds_variables);
+  GraphReader(Program& program, JsonReader& json, bool holds_variables, const ModuleFacts* module);
 
   // Reads the program's own graph. Its names can be looked up afterwards.
   bool ReadMain(JsonValue value);
@@ -159,6 +159,7 @@ class GraphReader {
   Place last_place_;
   Trace last_source_;
   bool holds_variables_;
+  const ModuleFacts* module_;
   std::vector<std::uint32_t> frames_of_nodes_;  // of the main graph
   std::uint32_t scope_ = 0;
   std::uint32_t scope_count_ = 0;

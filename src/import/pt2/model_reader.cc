@@ -33,10 +33,10 @@ struct SchemaVersion {
 
 class ModelReader {
  public:
-  ModelReader(Program& program, JsonReader& json, bool holds_variables)
+  ModelReader(Program& program, JsonReader& json, bool holds_variables, const ModuleFacts* module)
       : program_(program),
         json_(json),
-        graph_(program, json, holds_variables),
+        graph_(program, json, holds_variables, module),
         signature_(program, json, graph_) {}
 
   bool Read(JsonValue root) {
@@ -260,7 +260,7 @@ SchemaVersion FindVersion(const PaddedText& text) {
   if (!json_text.ok()) return {};
   Program unused;
   JsonReader json;
-  ModelReader reader(unused, json, false);
+  ModelReader reader(unused, json, false, nullptr);
   json.Object(json_text.root(), [&](std::string_view key, JsonValue field) {
     return key != "schema_version" || reader.ReadVersion(field);
   });
@@ -269,12 +269,12 @@ SchemaVersion FindVersion(const PaddedText& text) {
 
 }  // namespace
 
-Result<Model> ReadModel(const PaddedText& json, bool holds_variables) {
+Result<Model> ReadModel(const PaddedText& json, bool holds_variables, const ModuleFacts* module) {
   JsonText text(json);
   SY_ASSIGN_OR_RETURN(const JsonValue root, RootOf(text));
   Program program;
   JsonReader reader;
-  ModelReader model(program, reader, holds_variables);
+  ModelReader model(program, reader, holds_variables, module);
   bool ok = model.Read(root);
   if (ok && text.Continues()) ok = reader.Fail("something follows the end of the JSON");
   if (ok && IsSupported(model.version())) {

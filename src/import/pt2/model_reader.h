@@ -7,6 +7,7 @@
 
 #include "import/pt2/archive.h"
 #include "steelyard/error.h"
+#include "steelyard/import.h"
 #include "steelyard/program.h"
 
 namespace steelyard::pt2 {
@@ -25,6 +26,7 @@ struct Model {
 
 // The program that `json` describes. An error's place is a path in the JSON or a node. With
 // `holds_variables` it holds what variables of the model's functions hold, as they name it.
-Result<Model> ReadModel(const PaddedText& json, bool holds_variables = false);
+Result<Model> ReadModel(const PaddedText& json, bool holds_variables = false,
+                        const ModuleFacts* module = nullptr);
 
 }  // namespace steelyard::pt2

@@ -133,6 +133,16 @@ std::vector<StoredTensor> ReadStored(const Archive& archive, const Contents& con
   return {};
 }
 
+std::vector<StoredTensor> StoredAs(const ModuleFacts& module) {
+  std::vector<StoredTensor> stored;
+  for (const ModuleFacts::Stored& tensor : module.stored) {
+    StoredTensor& out = stored.emplace_back();
+    out.name = tensor.name;
+    out.storage = tensor.place;
+  }
+  return stored;
+}
+
 void AddNote(Program& program, const std::string& note) {
   program.notes.push_back(program.strings.Intern(note));
 }
@@ -160,9 +170,11 @@ Result<Program> ReadArchive(const std::string& path, const ImportOptions& option
   const Contents contents = Survey(archive);
   if (contents.models.empty()) return Unexpected(NoModel(archive, contents));
   SY_ASSIGN_OR_RETURN(const PaddedText json, archive.Read(contents.models[0]));
-  SY_ASSIGN_OR_RETURN(pt2::Model model, pt2::ReadModel(json, options.as_module));
+  SY_ASSIGN_OR_RETURN(pt2::Model model, pt2::ReadModel(json, options.as_module, options.module));
   Program& program = model.program;
-  const std::vector<StoredTensor> stored = ReadStored(archive, contents);
+  const bool told = options.module != nullptr && !options.module->stored.empty();
+  const std::vector<StoredTensor> stored =
+      told ? StoredAs(*options.module) : ReadStored(archive, contents);
   if (model.schema <= pt2::kSchemaWithoutGradients) SetTrainable(program, stored);
   pt2::TieNames(program, stored);
   if (contents.models.size() > 1) {

@@ -343,7 +343,9 @@ void Autograd::RequireAsSaved(std::string_view by, const Saved& saved) const {
 
 bool Autograd::IsLeaf(ValueId id) const {
   const Object& tensor = objects_[object_of_[id]];
-  return program_.values[object_of_[id]].requires_grad && tensor.node == kNoId &&
+  const Value& value = program_.values[object_of_[id]];
+  // Parts of an operator that autograd sees as one make views of leaves, of which it knows nothing.
+  return value.requires_grad && value.role != Role::kActivation && tensor.node == kNoId &&
          tensor.base == kNoId;
 }
 

@@ -26,6 +26,10 @@ namespace steelyard {
 
 // --- Dispatcher ----------------------------------------------------------------------------------
 
+void Dispatcher::RestoreRandom(Tensor state) {
+  if (state.defined()) Call("steelyard::restore_random_state", state);
+}
+
 std::vector<Tensor> Dispatcher::RunGraphAgain(GraphId graph, std::vector<Tensor> operands,
                                               Tensor state, const AutocastMode& mode) {
   const Progress before = Mark();
@@ -48,12 +52,12 @@ std::vector<Tensor> Dispatcher::RunGraphAgain(GraphId graph, std::vector<Tensor>
       recorded_ = before.recorded;
       depth_ = before.depth;
       if (mode.enabled) autocast().Leave();
-      state.reset();
+      RestoreRandom(std::move(state));
     }
     locals.tensors.clear();
   }
   if (mode.enabled && !stopped) autocast().Leave();
-  state.reset();
+  RestoreRandom(std::move(state));
   recording_ = before.recording;
   grad_enabled_ = before.grad_enabled;
   runs_again_ = again;
@@ -133,6 +137,7 @@ void Autograd::RunAgain(RegionId id) {
   Tensor state;
   if (region.random.defined()) {
     state = dispatcher_.Call("steelyard::random_state", kRandomStateBytes);
+    dispatcher_.RestoreRandom(region.random);
   }
   filled_ = id;
   std::vector<Tensor> results =
@@ -256,6 +261,9 @@ void RandomStateAllocations(const OpView&, Allocations& memory) {
   memory.Output(0, Allocations::kCaller);
 }
 
+void NoResults(const OpView&, Outputs&) {}
+void NoMemory(const OpView&, Allocations&) {}
+
 // A call of `checkpoint`: the first of the operands are its arguments.
 struct CheckpointCall {
   CheckpointCall(GraphId body, std::size_t inputs, std::vector<Tensor> operands)
@@ -349,6 +357,16 @@ constexpr std::array kRows{
             .grad = kNoGradient,
             .precision = precision::kFollow},
            Alias::kNone, traffic::WriteOnly),
+    Kernel(Family::kRandom,
+           {"steelyard::restore_random_state", "Goes on with random numbers from there.",
+            "(Tensor state) -> ()", "steelyard::restore_random_state(u8[5056])"},
+           {.shape = NoResults,
+            .fusion = Fusion::kOpaque,
+            .allocations = NoMemory,
+            .work = work::None,
+            .grad = kNoGradient,
+            .precision = precision::kFollow},
+           Alias::kNone, traffic::None),
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "ir/release_order.h"
+#include "ir/whole_calls.h"
 #include "ops/dispatch/autocast.h"
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/bind_arguments.h"
@@ -28,6 +29,8 @@ namespace {
 // Composites call composites; anything deeper than this is a cycle in the table or in the file.
 constexpr int kMaxDepth = 64;
 constexpr std::string_view kBackward = "Backward";
+// The namespace of operators that PyTorch does not have.
+constexpr std::string_view kOwn = "steelyard::";
 // A graph may run many times, but a file does not describe more than these operators and some
 // sixteen times its own: graphs that call each other twice would be exponential.
 constexpr std::uint64_t kLeastBudget = 100'000;
@@ -186,6 +189,7 @@ Result<Program> Dispatcher::Run() {
   if (mismatches_ > kShownMismatches) {
     Note(fmt::format("{} results differ from the sizes in the file", mismatches_));
   }
+  KeepClosedCalls(out_);
   return std::move(out_);
 }
 
@@ -419,7 +423,27 @@ std::vector<Tensor> Dispatcher::RunBody(const OpDef& def, std::span<const Argume
   if (trace_ != nullptr && trace_->Records(def)) return RunTraced(def, args);
   if (NeedsResolving(def, args)) return RunResolved(def, args);
   if (def.is_kernel()) return EmitKernel(def, args);
-  return (*def.decompose)(*this, OpView(out_, def, args, {}, target_));
+  return RunParts(def, args);
+}
+
+// The innermost operator of PyTorch around a step that computes nothing apart is one call.
+std::vector<Tensor> Dispatcher::RunParts(const OpDef& def, std::span<const Argument> args) {
+  const auto first = static_cast<NodeId>(out_.main().nodes.size());
+  const bool around = std::exchange(has_step_, false);
+  std::vector<Tensor> results = (*def.decompose)(*this, OpView(out_, def, args, {}, target_));
+  if (has_step_ && !def.name->text().starts_with(kOwn)) {
+    std::vector<ValueId> ids;
+    for (const Tensor& result : results) ids.push_back(result.id());
+    DropCallsFrom(first);
+    out_.whole_calls.push_back({.first = first,
+                                .count = static_cast<NodeId>(out_.main().nodes.size()) - first,
+                                .op = OpIdOf(def),
+                                .arguments = out_.AddArguments(args),
+                                .outputs = out_.AddOutputs(ids)});
+    has_step_ = false;
+  }
+  has_step_ |= around;
+  return results;
 }
 
 // Autograd sees an operator with formulas of its own as one, whatever it calls.

@@ -144,6 +144,8 @@ class Dispatcher {
   std::vector<Tensor> RunGraph(GraphId graph, std::vector<Tensor> operands);
   // The same inside the operator, or the record of the profiler, that runs.
   std::vector<Tensor> RunGraphHere(GraphId graph, std::vector<Tensor> operands);
+  // Random numbers go on from there, in the order in which the program draws them.
+  void RestoreRandom(Tensor state);
   // The same once more, with gradients recorded, until it ends or throws StopRecomputation; there
   // `state` goes, and the locals after it.
   std::vector<Tensor> RunGraphAgain(GraphId graph, std::vector<Tensor> operands, Tensor state,
@@ -359,6 +361,9 @@ class Dispatcher {
   void CopyTables();
   void AddReferences(ValueId id, std::uint32_t references);
   std::vector<Tensor> RunBody(const OpDef& def, std::span<const Argument> args);
+  std::vector<Tensor> RunParts(const OpDef& def, std::span<const Argument> args);
+  // Forgets the whole calls among nodes from this one on.
+  void DropCallsFrom(std::size_t node);
   std::vector<Tensor> RunTraced(const OpDef& def, std::span<const Argument> args);
   // Whether the operator needs copies of what stands for other values than are stored; and its run
   // on such copies (resolving.cc).
@@ -422,6 +427,7 @@ class Dispatcher {
   bool grad_enabled_ = false;
   bool runs_again_ = false;                // of RunGraphAgain
   bool recording_ = false;                 // inside an operator that autograd sees as one
+  bool has_step_ = false;                  // the operator has a step that is only within one
   bool has_lazy_ = false;                  // some tensor stands for other values than are stored
   std::span<const ValueId> recorded_;      // results of the node whose operator runs
   std::optional<std::int64_t> data_size_;  // of WithSize

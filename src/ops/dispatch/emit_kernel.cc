@@ -183,6 +183,7 @@ std::vector<Tensor> Dispatcher::EmitKernel(const OpDef& def, std::span<const Arg
   }
   AppendNode(OpIdOf(def), kernel.arguments, out_.AddOutputs(ids));
   out_.main().nodes.back().kernel = kernel.known;
+  has_step_ |= def.only_within;
   return results;
 }
 

@@ -311,6 +311,7 @@ Engine::Gradients Engine::ApplyCheckpoint(GradNodeId id, std::span<const Tensor>
   std::vector<Saved> inputs(autograd_.saved(id).begin(), autograd_.saved(id).end());
   std::erase_if(inputs, [](const Saved& saved) { return saved.in_context; });
   Tensor state = dispatcher_.Call("steelyard::random_state", kRandomStateBytes);
+  dispatcher_.RestoreRandom(region.random);
   std::vector<Tensor> detached(autograd_.edges(id).size());
   for (const Saved& input : inputs) {
     Tensor& leaf = detached[input.element];

@@ -7,17 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "ir/visit_values.h"
 #include "steelyard/program.h"
 
 namespace steelyard {
-
-// Visits the values an argument refers to, nested lists flattened, in order.
-template <class Visit>
-void VisitValues(const Program& program, const Argument& argument, const Visit& visit) {
-  if (argument.kind == ArgKind::kValue) visit(argument.value);
-  if (argument.kind != ArgKind::kList) return;
-  for (const Argument& element : program.list(argument.list)) VisitValues(program, element, visit);
-}
 
 // Whose variables they are.
 enum class Variables : std::uint8_t {

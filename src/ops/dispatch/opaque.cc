@@ -95,10 +95,17 @@ Dispatcher::Progress Dispatcher::Mark() const {
           .casts = autocast_ == nullptr ? 0 : autocast_->kept()};
 }
 
+void Dispatcher::DropCallsFrom(std::size_t node) {
+  std::vector<WholeCall>& calls = out_.whole_calls;
+  while (!calls.empty() && calls.back().first >= node) calls.pop_back();
+}
+
 // The handles of what ran have gone, so that only the program has traces of it.
 void Dispatcher::TakeBack(const Progress& progress) {
   if (autocast_ != nullptr) autocast_->KeepOnly(progress.casts);
   out_.main().nodes.resize(progress.nodes);
+  DropCallsFrom(progress.nodes);
+  has_step_ = false;
   out_.notes.resize(progress.notes);
   frame_ = progress.frame;
   recorded_ = progress.recorded;

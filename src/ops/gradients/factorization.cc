@@ -86,12 +86,12 @@ Tensor InverseOf(Dispatcher& d, const Backward& b) {
 // A, B, left (linalg_solve_backward)
 std::vector<Tensor> SolveBoth(Dispatcher& d, const Backward& b) {
   const OpView& op = b.op();
-  const Tensor a = b.saved(0), x = b.result();
+  const Tensor x = b.result();
   const bool left = op.boolean(2, true), vector = op.output().rank() < op.self().rank();
   const auto as_matrix = [&](const Tensor& t) { return vector ? Column(d, t) : t; };
   std::vector<Tensor> out(2);
-  const Tensor of_b = d.Call("aten::linalg_lu_solve", b.result(1), b.result(2), as_matrix(b.grad()),
-                             left, !FactorizedTransposed(a));
+  const Tensor of_b =
+      d.Call("aten::linalg_lu_solve", b.result(1), b.result(2), as_matrix(b.grad()), left, true);
   if (b.needs(0)) {
     const Tensor turned = Turned(d, as_matrix(x));
     const Tensor product = left ? Product(d, of_b, turned) : Product(d, turned, of_b);
@@ -460,7 +460,7 @@ Tensor SingularOf(Dispatcher& d, const Backward& b) {
   }()
                                          : Tensor();
   const Tensor skew_v = x.of_vh.defined() ? [&] {
-    const Tensor inner = Product(d, x.of_vh, Turned(d, x.vh));
+    const Tensor inner = Product(d, x.vh, Turned(d, x.of_vh));
     return Skew(d, inner);
   }()
                                           : Tensor();

@@ -86,7 +86,7 @@ Tensor PolarOf(Dispatcher& d, const Backward& b) {
       const Tensor twice = d.Call("aten::add.Tensor", b.grad(1), Turned(d, b.grad(1)));
       return Sylvester(d, of_h, twice);
     }();
-    const Tensor own = Product(d, u, solved);
+    const Tensor own = Product(d, b.saved(0), solved);
     out = out.defined() ? d.Call("aten::add.Tensor", out, own) : own;
   }
   return out;

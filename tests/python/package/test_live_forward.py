@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -76,7 +77,59 @@ def weighed(model: nn.Module, x: torch.Tensor, **keywords: Any) -> int:
     return peak
 
 
-@pytest.mark.parametrize("make", [Attention, Masked, Stack, encoder])
+def chain(source: str) -> Callable[[], nn.Module]:
+    """A module with such a `forward`."""
+    found: dict[str, Any] = {"torch": torch, "functional": functional}
+    exec("def forward(self, x):\n    " + source.replace("\n", "\n    "), found)
+
+    class Chain(nn.Module):
+        forward = found["forward"]
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Linear(64, 64) for _ in range(3))
+            self.first = self.layers[0]
+
+    return Chain
+
+
+# Ways of writing one thing; no two hold the same for as long.
+WRITTEN = {
+    "without spaces": (
+        "y=self.first(x)\nz=torch.relu(y)\nw=torch.tanh(z)\nreturn torch.sigmoid(w)"
+    ),
+    "on one line": "y = self.first(x); z = torch.relu(y); return torch.tanh(z)",
+    "nested in a loop": ("for layer in self.layers: x = functional.relu(layer(x))\nreturn x"),
+    "one of two results": ("v, i = self.first(x).topk(8)\nreturn torch.tanh(torch.relu(v))"),
+    "in a list": (
+        "all = [x]\nfor layer in self.layers:\n    all.append(layer(all[-1]))\nreturn all[-1]"
+    ),
+    "deleted": ("y = self.first(x)\nz = torch.relu(y)\ndel y\nreturn torch.sigmoid(torch.tanh(z))"),
+    "in an expression": (
+        "if (y := self.first(x)).shape[0] > 1:\n    z = torch.relu(y)\nreturn torch.tanh(z)"
+    ),
+    "in parts": (
+        "(q, k), v = self.first(x).chunk(2, -1), torch.relu(x)\nreturn (q * k).sum() + v.tanh()"
+    ),
+    "by a function": (
+        "def twice(h):\n"
+        "    g = torch.relu(h)\n"
+        "    return torch.tanh(g)\n"
+        "return twice(self.first(x))"
+    ),
+    "in a closure": (
+        "y = self.first(x)\nlater = lambda: y + 1\nz = torch.relu(x).tanh()\nreturn z * later()"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(pytest.param(make, id=make.__name__) for make in (Attention, Masked, Stack, encoder)),
+        *(pytest.param(chain(source), id=name) for name, source in WRITTEN.items()),
+    ],
+)
 def test_the_peak_is_that_of_the_live_module(make: Any) -> None:
     model, x = make().eval(), torch.randn(2, 64, 64)
 

@@ -166,11 +166,24 @@ TEST(CompareEvents, NamesTheNodesThatDiffer) {
   Timeline predicted, measured;
   predicted.events = {{.bytes = 8, .node = 0}, {.bytes = 4, .node = 1}, {.bytes = -8, .node = 2}};
   measured.events = {{.bytes = 8, .node = 0}, {.bytes = 16, .node = 1}, {.bytes = -8, .node = 2}};
-  const std::vector<EventDifference> differences = CompareEvents(predicted, measured, 2);
+  Program kernels;
+  kernels.main().nodes.resize(2);
+  const std::vector<EventDifference> differences = CompareEvents(predicted, measured, kernels);
   ASSERT_EQ(differences.size(), 1u);
   EXPECT_EQ(differences[0].node, 1u);
   EXPECT_THAT(differences[0].predicted, ElementsAre(4));
   EXPECT_THAT(differences[0].measured, ElementsAre(16));
+}
+
+TEST(CompareEvents, TellsNodesOfAWholeCallOfTheFirst) {
+  Timeline predicted, measured;
+  predicted.events = {{.bytes = 8, .node = 1}, {.bytes = 4, .node = 2}, {.bytes = -4, .node = 3}};
+  measured.events = {{.bytes = 8, .node = 1}, {.bytes = 4, .node = 1}, {.bytes = -4, .node = 1}};
+  Program kernels;
+  kernels.main().nodes.resize(4);
+  EXPECT_EQ(CompareEvents(predicted, measured, kernels).size(), 3u);
+  kernels.whole_calls = {{.first = 1, .count = 3}};
+  EXPECT_THAT(CompareEvents(predicted, measured, kernels), ::testing::IsEmpty());
 }
 
 TEST(SpreadOf, IsTheMiddleAndTheEnds) {

@@ -71,5 +71,18 @@ TEST(MemoryLog, TheSurerCategoryStays) {
   EXPECT_EQ(watched.timeline.blocks[2].category, Category::kTemporaries);
 }
 
+TEST(MemoryLog, WhatADeviceReservesIsToldOfEachStep) {
+  MemoryLog log;
+  log.Reserve(512);
+  log.Reserve(1024);
+  log.Reserve(-1024);
+  log.EndStep();
+  log.EndStep();
+  log.Reserve(-4096);  // more than it is known to have
+  log.Reserve(256);
+  log.EndStep();
+  EXPECT_EQ(log.reserved_peaks(), (std::vector<std::int64_t>{1536, 512, 512}));
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -189,6 +189,51 @@ TEST(Replay, OfCallsInsideOneThatIsTakenNothingIsCounted) {
   EXPECT_EQ(watched.unknown[0].count, 1);
 }
 
+TEST(Replay, TheMemoryOfADeviceIsToldWhereThereIsAny) {
+  RecordWriter record = TwoModules();
+  record.Add(SY_ALLOCATE, 0, 500, 1 << 20).Add(SY_STEP);
+  const std::uint16_t first = SY_HOST + 1, second = SY_HOST + 2;
+  // What each listener finds there is the same.
+  record.Add(SY_RESERVE, 0, 0, 4096, second).Add(SY_RESERVE, 0, 0, 4096, second);
+  record.Add(SY_ALLOCATE, 0, 500, 64, first).Add(SY_ALLOCATE, 0, 500, 256, second);
+  record.Add(SY_RESERVE, 0, 9000, 512, second).Add(SY_FREE, 0, 500, 0, second);
+  record.Add(SY_UNRESERVE, 0, 9000, 512, second).Add(SY_STEP);
+  const Watched watched = Played(record);
+  EXPECT_EQ(watched.memory_told, second);
+  ASSERT_EQ(watched.steps.size(), 2u);
+  EXPECT_EQ(watched.steps[0].peak, 0);
+  EXPECT_EQ(watched.steps[1].peak, 256);
+  EXPECT_EQ(watched.reserved_peak, 4096 + 512);
+}
+
+TEST(Replay, WithoutADeviceTheMemoryIsTheHosts) {
+  RecordWriter record = TwoModules();
+  record.Add(SY_ALLOCATE, 0, 500, 64).Add(SY_ALLOCATE, 0, 600, 64, 60000).Add(SY_STEP);
+  const Watched watched = Played(record);  // of a device that there cannot be
+  EXPECT_EQ(watched.memory_told, SY_HOST);
+  EXPECT_EQ(watched.steps.at(0).peak, 128);
+}
+
+// As the last operator of a checkpoint's recomputation, with which that stops.
+TEST(Replay, WhatEndsByAnExceptionHasDoneNoWork) {
+  RecordWriter record = TwoModules(SY_OPS);
+  record.Entry(SY_CALL, 1, "aten::linear(f32[2,3], f32[4,3])", 1);
+  record.Entry(SY_CALL, 2, "aten::mm(f32[2,3], f32[3,4])", 1);
+  record.Entry(SY_CALL, 3, "custom::op");
+  record.Add(SY_OPS_BEGIN).Add(SY_MODULE_ENTER, 1);
+  record.Add(SY_OP_ENTER, 0, 1).Add(SY_OP_ENTER, 0, 2).Add(SY_OP_LEAVE).Add(SY_OP_LEAVE);
+  record.Add(SY_OP_ENTER, 0, 1).Add(SY_OP_ENTER, 0, 2);
+  record.Add(SY_OP_LEAVE, 0, 0, 0, 0, SY_THROWN).Add(SY_OP_LEAVE, 0, 0, 0, 0, SY_THROWN);
+  record.Add(SY_OP_ENTER, 0, 2).Add(SY_OP_LEAVE, 0, 0, 0, 0, SY_THROWN);
+  record.Add(SY_OP_ENTER, 0, 3).Add(SY_OP_LEAVE, 0, 0, 0, 0, SY_THROWN);
+  record.Add(SY_MODULE_LEAVE, 1).Add(SY_STEP);
+  const Watched watched = Played(record);
+  ASSERT_EQ(watched.calls.size(), 1u);
+  EXPECT_EQ(watched.calls[0].call, 1u);
+  EXPECT_EQ(watched.calls[0].count, 1);
+  EXPECT_TRUE(watched.unknown.empty());
+}
+
 TEST(Replay, ThreadsAreReadInTheOrderOfTime) {
   RecordWriter record = TwoModules();
   record.On(1).At(10).Add(SY_ALLOCATE, 0, 500, 24);

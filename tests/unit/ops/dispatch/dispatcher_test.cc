@@ -113,5 +113,34 @@ TEST(Dispatcher, KernelsKnowWhereTheyComeFrom) {
   }
 }
 
+// Steps that compute nothing apart are within one call of the innermost operator of PyTorch.
+TEST(Dispatcher, OperatorsWithStepsAreWholeCalls) {
+  const Result<Program> kernels = RunText(
+      "input %w: f32[10,4]\ninput %i: i64[6]\ninput %o: i64[3]\n"
+      "%a = aten::tanh(%w)\n"
+      "%b, %c, %d, %e = aten::embedding_bag(%a, %i, %o)\n"
+      "return %b\n");
+  ASSERT_TRUE(kernels) << Describe(kernels.error());
+  ASSERT_EQ(kernels->whole_calls.size(), 1u);
+  const WholeCall& whole = kernels->whole_calls[0];
+  EXPECT_EQ(kernels->op_name(whole.op), "aten::_embedding_bag_forward_only");
+  EXPECT_EQ(whole.first, 1u);
+  EXPECT_EQ(whole.outputs.count, 4u);
+  EXPECT_EQ(kernels->outputs[whole.outputs.begin], kernels->main().outputs[0].value);
+}
+
+// Autograd keeps the places, which the operator makes itself and does not return.
+TEST(Dispatcher, WhatAutogradSeesThePartsOfIsNoWholeCall) {
+  const Result<Program> forward =
+      RunText("input %x: f32[4]\n%a = aten::combinations(%x)\nreturn %a\n");
+  ASSERT_TRUE(forward) << Describe(forward.error());
+  EXPECT_EQ(forward->whole_calls.size(), 1u);
+  const Result<Program> step = RunText(
+      "parameter %x: f32[4]\n%a = aten::combinations(%x)\n%l = aten::sum(%a)\n"
+      "steelyard::backward(%l)\nreturn %l\n");
+  ASSERT_TRUE(step) << Describe(step.error());
+  EXPECT_TRUE(step->whole_calls.empty());
+}
+
 }  // namespace
 }  // namespace steelyard

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of modules that are at hand, and what is said of what is not weighed."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import copy
+import random
+
+import pytest
+import steelyard
+import torch
+
+
+class Twins(torch.nn.Module):
+    """Layers of one size that are not one: of the first three only one is called, of the last by
+    its second name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.used, self.unused = torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)
+        self.teacher = copy.deepcopy(self.used)
+        self.first = torch.nn.Linear(8, 8)
+        self.blocks = torch.nn.Sequential(self.used, self.first)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = self.blocks(x)
+        return result
+
+
+@pytest.mark.parametrize("exported", [False, True])
+def test_layers_of_one_size_are_not_taken_for_one(exported: bool) -> None:
+    x = torch.zeros(1, 8)
+    weighing = (
+        steelyard.weigh(torch.export.export(Twins(), (x,)))
+        if exported
+        else steelyard.weigh(Twins(), (x,))
+    )
+    assert weighing.totals.parameter_count == 4 * (8 * 8 + 8)
+    assert not [note for note in weighing.data["notes"] if "tied" in note["message"]]
+
+
+class Choosing(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = torch.cond(
+            x.sum() > 0, lambda x: self.layer(x), lambda x: self.layer(x) * 2, (x,)
+        )
+        return result
+
+
+class Repeating(Choosing):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        steps = (torch.tensor(0), x)
+        result: torch.Tensor = torch.while_loop(
+            lambda i, h: i < 3, lambda i, h: (i + 1, torch.tanh(self.layer(h))), steps
+        )[1]
+        return result
+
+
+@pytest.mark.parametrize("model", [Choosing, Repeating])
+def test_operators_that_take_functions_are_met(model: type[torch.nn.Module]) -> None:
+    x = torch.randn(4, 8)
+    flops = [
+        steelyard.weigh(model(), (x,), as_=as_).totals.forward_flops for as_ in (None, "exported")
+    ]
+    assert flops[0] == flops[1] == 2 * 4 * 8 * 8
+    assert not torch.compiler.is_compiling()
+
+
+def test_what_cannot_be_traced_as_it_runs_is_weighed_as_it_is_exported() -> None:
+    class Mapped(Choosing):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            result: torch.Tensor = torch.vmap(lambda row: self.layer(row).sin())(x)
+            return result
+
+    x = torch.randn(4, 8)
+    notes = [note["message"] for note in steelyard.weigh(Mapped(), (x,)).data["notes"]]
+    assert any(note.startswith("it is weighed as torch.export traces it") for note in notes)
+    with pytest.raises(steelyard.ExportError):
+        steelyard.weigh(Mapped(), (x,), as_="module")
+
+
+def test_random_numbers_stay_where_they_were() -> None:
+    class Drawing(Choosing):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            torch.manual_seed(0)
+            result: torch.Tensor = self.layer(x) if random.random() < 2 else x
+            return result
+
+    model, x = Drawing(), torch.zeros(4, 8)
+    before = random.getstate(), torch.get_rng_state()
+    steelyard.weigh(model, (x,))
+    assert random.getstate() == before[0]
+    assert torch.equal(torch.get_rng_state(), before[1])
+
+
+def test_what_a_step_does_besides_is_said() -> None:
+    model = torch.nn.Linear(8, 8)
+    model.weight.register_hook(lambda gradient: gradient * 2)
+    x = torch.zeros(4, 8, requires_grad=True)
+    notes = [
+        n["message"] for n in steelyard.weigh(model, (x,), train="sgd", loss="sum").data["notes"]
+    ]
+    assert any(note.startswith("hooks on gradients are not run, of weight") for note in notes)
+    assert any(note.startswith("inputs require gradients") for note in notes)
+
+
+def test_models_are_weighed_by_several_threads() -> None:
+    x = torch.zeros(4, 8)
+    with concurrent.futures.ThreadPoolExecutor(4) as workers:
+        found = list(workers.map(lambda _: steelyard.weigh(Twins(), (x,)), range(8)))
+    assert {weighing.totals.parameter_count for weighing in found} == {4 * (8 * 8 + 8)}
+
+
+def test_what_is_compiled_in_part_is_weighed_as_it_was_written() -> None:
+    whole, parts = (
+        torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)) for _ in range(2)
+    )
+    parts[1] = torch.compile(parts[1])
+    parts[0].compile()
+    x = torch.zeros(4, 8)
+    peaks = [steelyard.weigh(model, (x,)).totals.peak_bytes for model in (whole, parts)]
+    assert peaks[0] == peaks[1]
