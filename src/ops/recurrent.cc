@@ -53,20 +53,27 @@ void RequireGates(std::string_view name, const TensorView& weight, std::int64_t 
 
 // Gates are filled up to blocks of this many elements (measured).
 constexpr std::int64_t kGateBlock = 32;
-// Rows take whole cache lines of 16 floats, and one more where they would be a multiple
-// of 1 KiB apart, which caches map to the same place (measured).
-constexpr std::int64_t kLine = 16;
+// Rows take whole cache lines, and one more where they would have a multiple of 256 elements, which
+// caches map to the same place (get_good_ld of oneDNN's rnn_utils).
+constexpr std::int64_t kLine = 64;  // bytes
 constexpr std::int64_t kClash = 256;
 constexpr std::int64_t kPage = 4096;
 // What the scratchpad needs besides its pages, with the addresses of a product's factors (measured
 // on one thread).
-constexpr std::int64_t kScratchTail = 696;
+constexpr std::int64_t kScratchTail = 696, kLowScratchTail = 680;
 constexpr std::int64_t kAddresses = 80;
-constexpr std::int64_t kTrainingScratchTail = 568;
+constexpr std::int64_t kTrainingScratchTail = 568, kLowBackwardScratchTail = 1264;
+// Blocks of weights and columns of gates that a product in a lower precision takes.
+constexpr std::int64_t kLowBlock = 32;
 
-std::int64_t RowOf(std::int64_t size) {
-  const std::int64_t lines = RoundUp(size, kLine);
-  return lines % kClash == 0 ? lines + kLine : lines;
+// Sums, and all gradients, of a lower precision are float32.
+bool IsLow(DType dtype) { return BitsOf(dtype) < 32; }
+DType SumsOf(DType dtype) { return IsLow(dtype) ? DType::kFloat32 : dtype; }
+
+std::int64_t RowOf(std::int64_t size, DType dtype) {
+  const std::int64_t line = kLine * 8 / BitsOf(dtype);
+  const std::int64_t lines = RoundUp(size, line);
+  return lines % kClash == 0 ? lines + line : lines;
 }
 
 // Rows of states, cells and gates of all steps.
@@ -76,34 +83,66 @@ Count GateRows(const Layer& layer) { return Count(layer.steps) * layer.batch; }
 std::int64_t Pages(Count elements, DType dtype) {
   return RoundUp(allocations::Bytes(elements, dtype), kPage);
 }
+std::int64_t RowPages(Count rows, std::int64_t size, DType dtype) {
+  return Pages(rows * RowOf(size, dtype), dtype);
+}
+
+// For a single sequence the inputs of all steps are multiplied at once.
+bool TakesAllSteps(const Layer& layer) { return layer.batch == 1 && layer.steps > 1; }
+// Of one step, or of all.
+std::int64_t GatePages(const Layer& layer, DType dtype) {
+  const std::int64_t rows = TakesAllSteps(layer) ? layer.steps : layer.batch;
+  return RowPages(Count(rows), kGates * layer.hidden, SumsOf(dtype));
+}
+
+// Inputs and states are multiplied at once if there are as many, and not all inputs are
+// (rnn_brgemm_utils.cpp).
+std::int64_t Addresses(const Layer& layer) {
+  const bool together = !TakesAllSteps(layer) && layer.inputs == layer.hidden;
+  return (together ? 2 : 1) * kAddresses;
+}
 
 // States and cells of all steps before and after, the gates of a step and a state, each in whole
-// pages, and a page. For a single sequence the inputs of all steps are multiplied at once;
-// otherwise inputs and states are if there are as many (rnn_brgemm_utils.cpp).
+// pages, and a page.
 std::int64_t ScratchBytes(const Layer& layer, DType dtype) {
   const Count rows = StateRows(layer);
-  const bool all_steps = layer.batch == 1 && layer.steps > 1;
-  const bool together = !all_steps && layer.inputs == layer.hidden;
-  return Pages(rows * RowOf(std::max(layer.inputs, layer.hidden)), dtype) +
-         Pages(rows * layer.hidden, dtype) +
-         Pages(Count(all_steps ? layer.steps : layer.batch) * RowOf(kGates * layer.hidden), dtype) +
-         Pages(Count(layer.batch) * RowOf(layer.hidden), dtype) + kPage + kScratchTail +
-         (together ? 2 : 1) * kAddresses;
+  return RowPages(rows, std::max(layer.inputs, layer.hidden), dtype) +
+         Pages(rows * layer.hidden, dtype) + GatePages(layer, dtype) +
+         RowPages(Count(layer.batch), layer.hidden, dtype) + kPage +
+         (IsLow(dtype) ? kLowScratchTail : kScratchTail) + Addresses(layer);
 }
 
 // A gradient needs gates and states of all steps, and states, states and cells of gradients.
 std::int64_t WorkspaceBytes(const Layer& layer, DType dtype) {
   const Count rows = StateRows(layer);
-  const std::int64_t states = Pages(rows * RowOf(std::max(layer.inputs, layer.hidden)), dtype);
-  const std::int64_t cells = Pages(rows * layer.hidden, dtype);
-  return Pages(GateRows(layer) * RowOf(kGates * layer.hidden), dtype) +
-         Pages(GateRows(layer) * RowOf(layer.hidden), dtype) + 3 * states + 2 * cells;
+  const DType sums = SumsOf(dtype);
+  const std::int64_t width = std::max(layer.inputs, layer.hidden);
+  return RowPages(GateRows(layer), kGates * layer.hidden, dtype) +
+         RowPages(GateRows(layer), layer.hidden, dtype) + RowPages(rows, width, dtype) +
+         2 * RowPages(rows, width, sums) + Pages(rows * layer.hidden, dtype) +
+         Pages(rows * layer.hidden, sums);
 }
 
-// The gates of all steps, two states and a page, forward and backward.
+// A state in the precision of the layer and one in that of its sums.
+std::int64_t TwoStates(const Layer& layer, DType dtype) {
+  return RowPages(Count(layer.batch), layer.hidden, dtype) +
+         RowPages(Count(layer.batch), layer.hidden, SumsOf(dtype));
+}
+
+// The gates of all steps, two states and a page, forward and backward; in a lower precision those
+// of one step, and backward what it transposes.
 std::int64_t TrainingScratchBytes(const Layer& layer, DType dtype) {
-  return Pages(GateRows(layer) * RowOf(kGates * layer.hidden), dtype) +
-         2 * Pages(Count(layer.batch) * RowOf(layer.hidden), dtype) + kPage + kTrainingScratchTail;
+  const std::int64_t around = TwoStates(layer, dtype) + kPage;
+  if (IsLow(dtype)) return around + GatePages(layer, dtype) + kLowScratchTail + Addresses(layer);
+  return around + RowPages(GateRows(layer), kGates * layer.hidden, dtype) + kTrainingScratchTail;
+}
+std::int64_t BackwardScratchBytes(const Layer& layer, DType dtype) {
+  if (!IsLow(dtype)) return TrainingScratchBytes(layer, dtype);
+  const Count transposed =
+      Count(RoundUp(layer.batch, 2)) * (Count(layer.inputs) + layer.hidden + kLowBlock);
+  return TwoStates(layer, dtype) + kPage +
+         RowPages(Count(layer.batch), kGates * layer.hidden, dtype) +
+         allocations::Bytes(transposed, dtype) + kLowBackwardScratchTail;
 }
 
 void LayerShape(const OpView& op, Outputs& out) {
@@ -158,7 +197,7 @@ Allocations::Scratch BiasSum(const OpView& op, const Layer& layer, Allocations& 
 std::optional<Allocations::Scratch> TransposedWeight(std::int64_t size, const Layer& layer,
                                                      DType dtype, Allocations& memory) {
   if (size == 1) return std::nullopt;  // it lies so already
-  return Buffer(Count(size) * RowOf(kGates * layer.hidden), dtype, memory);
+  return Buffer(Count(size) * RowOf(kGates * layer.hidden, dtype), dtype, memory);
 }
 
 void LayerAllocations(const OpView& op, Allocations& memory) {
@@ -166,17 +205,20 @@ void LayerAllocations(const OpView& op, Allocations& memory) {
   const DType dtype = op.self().dtype();
   for (int i = 0; i < 3; ++i) memory.Output(i, "aten::empty");
   Buffers buffers{BiasSum(op, layer, memory)};
-  if (op.boolean(kTrain)) {
-    memory.Output(3, "aten::empty");
-    buffers.push_back(TransposedWeight(layer.inputs, layer, dtype, memory));
-    buffers.push_back(TransposedWeight(layer.hidden, layer, dtype, memory));
-    buffers.emplace_back(memory.Allocate(TrainingScratchBytes(layer, dtype), Allocations::kCaller));
-  } else {
-    const Count columns = Count(kGates) * RoundUp(layer.hidden, kGateBlock);
-    buffers.emplace_back(Buffer(columns * layer.inputs, dtype, memory));
-    buffers.emplace_back(Buffer(columns * layer.hidden, dtype, memory));
-    buffers.emplace_back(memory.Allocate(ScratchBytes(layer, dtype), Allocations::kCaller));
+  const bool train = op.boolean(kTrain);
+  if (train) memory.Output(3, "aten::empty");
+  for (const std::int64_t size : {layer.inputs, layer.hidden}) {
+    if (train && BitsOf(dtype) == 32) {
+      buffers.push_back(TransposedWeight(size, layer, dtype, memory));
+    } else {
+      const Count columns = Count(kGates) * RoundUp(layer.hidden, kGateBlock);
+      const std::int64_t rows = IsLow(dtype) ? RoundUp(size, 2) : size;
+      buffers.emplace_back(Buffer(columns * rows, dtype, memory));
+    }
   }
+  const std::int64_t scratch =
+      train ? TrainingScratchBytes(layer, dtype) : ScratchBytes(layer, dtype);
+  buffers.emplace_back(memory.Allocate(scratch, Allocations::kCaller));
   FreeLastFirst(buffers, memory);
 }
 
@@ -194,10 +236,8 @@ Work LayerWork(const OpView& op) {
 std::vector<Tensor> RnnLayer(Dispatcher& d, const OpView& op) {
   if (op.self().dtype() != DType::kFloat32) {
     d.NoteEstimate(
-        "oneDNN's own buffers of recurrent layers in a low precision are not known and are taken "
-        "to "
-        "be as small as those of float32, which is too low: measured of LSTMs alone, by up to 5 % "
-        "of the peak without gradients and by 10 % to 55 % of a training step's");
+        "oneDNN's own buffers of recurrent layers in a low precision are those that it takes on a "
+        "processor with AVX512_BF16, where they are exact");
   }
   const bool train = d.grad_enabled() || op.boolean(kTrain);
   return d.CallMany("steelyard::lstm_layer", op.arg(0), op.arg(1), op.arg(2), op.arg(3), op.arg(4),
@@ -212,7 +252,7 @@ std::vector<Tensor> RnnLayer(Dispatcher& d, const OpView& op) {
 
 // The gradients of input, states, weights and both biases, of which the second is a copy.
 void LayerBackwardShape(const OpView& op, Outputs& out) {
-  const DType dtype = op.self().dtype();
+  const DType dtype = SumsOf(op.self().dtype());
   const Layer layer = LayerOf(op);
   out.Add(dtype, op.self().sizes());
   out.Add(dtype, op.tensor(5).sizes());
@@ -225,14 +265,18 @@ void LayerBackwardShape(const OpView& op, Outputs& out) {
 // A weight in rows as long as rows of states are, unless they are.
 std::optional<Allocations::Scratch> PaddedWeight(std::int64_t size, const Layer& layer, DType dtype,
                                                  Allocations& memory) {
-  if (RowOf(size) == size) return std::nullopt;
-  return Buffer(Count(kGates) * layer.hidden * RowOf(size), dtype, memory);
+  if (IsLow(dtype)) {  // in blocks, of an even number of gates
+    const Count rows = Count(kGates) * RoundUp(layer.hidden, 2);
+    return Buffer(rows * RoundUp(size, kLowBlock), dtype, memory);
+  }
+  if (RowOf(size, dtype) == size) return std::nullopt;
+  return Buffer(Count(kGates) * layer.hidden * RowOf(size, dtype), dtype, memory);
 }
 // The gradient of a weight before it is transposed.
 Allocations::Scratch TransposedGradient(std::int64_t size, const Layer& layer, DType dtype,
                                         Allocations& memory) {
   const std::int64_t gates = kGates * layer.hidden;
-  return Buffer(Count(size) * (size == 1 ? gates : RowOf(gates)), dtype, memory);
+  return Buffer(Count(size) * (size == 1 ? gates : RowOf(gates, dtype)), dtype, memory);
 }
 
 void LayerBackwardAllocations(const OpView& op, Allocations& memory) {
@@ -241,17 +285,24 @@ void LayerBackwardAllocations(const OpView& op, Allocations& memory) {
   const Allocations::Scratch bias = BiasSum(op, layer, memory);
   const int copy = op.output_count() - 1;
   for (int i = 0; i < copy; ++i) memory.Output(i, "aten::empty");
-  Buffers buffers;
+  const DType sums = SumsOf(dtype);
+  Buffers arrived, buffers;
+  for (const int grad : {16, 17, 18}) {  // of the output and of the states
+    if (!IsLow(dtype)) break;
+    arrived.emplace_back(
+        memory.Allocate(allocations::Bytes(Count(op.tensor(grad).count()), sums), "aten::empty"));
+  }
   for (const std::int64_t size : {layer.inputs, layer.hidden}) {
     buffers.push_back(PaddedWeight(size, layer, dtype, memory));
   }
   for (const std::int64_t size : {layer.inputs, layer.hidden}) {
-    buffers.emplace_back(TransposedGradient(size, layer, dtype, memory));
+    buffers.emplace_back(TransposedGradient(size, layer, sums, memory));
   }
-  buffers.emplace_back(Buffer(Count(kGates) * layer.hidden, dtype, memory));
-  buffers.emplace_back(memory.Allocate(TrainingScratchBytes(layer, dtype), Allocations::kCaller));
+  buffers.emplace_back(Buffer(Count(kGates) * layer.hidden, sums, memory));
+  buffers.emplace_back(memory.Allocate(BackwardScratchBytes(layer, dtype), Allocations::kCaller));
   FreeLastFirst(buffers, memory);
   memory.Output(copy, "aten::empty_strided");
+  FreeLastFirst(arrived, memory);
   memory.Free(bias, Allocations::kCaller);
 }
 

@@ -47,7 +47,8 @@ def multiplies_bfloat16() -> bool:
 def runs_other_kernels(row: Row, call: Call) -> bool:
     """Whether PyTorch calls other kernels here than those that the row states."""
     low = any(t.dtype == "bf16" for t in call.tensors())
-    if row.family in PRODUCTS and low and not multiplies_bfloat16():
+    multiplies = row.family in PRODUCTS or row.name in RECURRENT
+    if multiplies and low and not multiplies_bfloat16():
         return True
     return row.name in RECURRENT and not torch.cpu._is_avx512_supported()
 
@@ -60,7 +61,7 @@ def obstacle(row: Row, call: Call) -> str | None:
         if row.family == "convolution" and not is_stated():
             return WANTED.format("a first cache of 48 KiB")
     low = any(t.dtype in ("bf16", "f16") for t in call.tensors())
-    if row.family in PRODUCTS and low:
+    if low and (row.family in PRODUCTS or row.name in RECURRENT):
         if not torch.cpu._is_avx512_bf16_supported():
             return WANTED.format("AVX-512 for bfloat16")
         if torch.cpu._is_amx_tile_supported():
