@@ -68,9 +68,11 @@ class Call {
     }
     const std::span<const ValueId> results = program_.results(node_);
     if (results.empty() || results[0] == kNoId) return sum;
-    if (rule.output > 0) sum += ElementsOf(results[0], 0) * rule.output;
+    if (rule.output != 0) sum += ElementsOf(results[0], 0) * rule.output;
     if (rule.spatial > 0) sum += ElementsOf(results[0], 2) * rule.spatial;
-    return sum;
+    const Argument* times = rule.times < 0 ? nullptr : At(rule.times);
+    const bool is_number = times != nullptr && times->kind == ArgKind::kInt;
+    return is_number && times->dim.is_number() ? sum * times->dim.number() : sum;
   }
 
  private:

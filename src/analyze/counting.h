@@ -31,6 +31,7 @@ struct CallRule {
   int input = 0;    // each element of its first operand,
   int output = 0;   // each element of its first result,
   int spatial = 0;  // each point of that result's image: its dimensions after the second.
+  int times = -1;   // Elements count as often as this argument says, by its place; -1: once.
   // The rule fits where these arguments, by their places, are passed and true. -1: either way.
   int given = -1;
   int truth = -1;

@@ -100,6 +100,20 @@ inline constexpr auto kElementsRead = OfEach(
     },
     {.input = 1});
 
+// Of recurrent layers it counts sums and products of a state besides (_rnn_flops), of a stack as
+// often as it has layers, and of each gate one sum less than there are, which the biases make up
+// for. What would be less than its products, of simple layers without biases, counts as these.
+inline constexpr int kStackBiases = 3, kStackLayers = 4, kCellBias = 4;
+constexpr std::array<CallRule, 4> Recurrent(std::string_view stack, std::string_view cell,
+                                            int state, int gates) {
+  const int unbiased = std::max(state - 2 * gates, 0);
+  return {CallRule{
+              .op = stack, .mac = 2, .output = state, .times = kStackLayers, .truth = kStackBiases},
+          CallRule{.op = stack, .mac = 2, .output = unbiased, .times = kStackLayers},
+          CallRule{.op = cell, .mac = 2, .output = state, .given = kCellBias},
+          CallRule{.op = cell, .mac = 2, .output = unbiased}};
+}
+
 // Version 0.19.8 (deepspeed/profiling/flops_profiler/profiler.py).
 inline constexpr auto kMacs =
     Joined(OfEach({"aten::linear", "aten::matmul", "aten::mm", "aten::bmm", "aten::addmm",
@@ -133,7 +147,11 @@ inline constexpr auto kFlops = Joined(
     OfEach({"aten::batch_norm", "aten::native_batch_norm",
             "aten::_native_batch_norm_legit_no_training"},
            {.input = 1}),
-    kUpsamplingsToASize, OfEach(kUpsamplings, {.output = 1}));
+    Recurrent("aten::lstm", "aten::lstm_cell", 10, 4),
+    Recurrent("aten::gru", "aten::gru_cell", 7, 3),
+    Recurrent("aten::rnn_tanh", "aten::rnn_tanh_cell", 1, 1),
+    Recurrent("aten::rnn_relu", "aten::rnn_relu_cell", 1, 1), kUpsamplingsToASize,
+    OfEach(kUpsamplings, {.output = 1}));
 
 // Commit 4544b7d2f, from May to December 2021: one list, printed as MACs; no matrix products
 // besides those of linear layers and convolutions.

@@ -198,7 +198,7 @@ void TrainFlags::AddStep(std::vector<Flag>* flags) {
         .field = &clip_value_},
        {.name = "--accumulate",
         .arg = "N",
-        .help = "micro-steps whose gradients are summed before the step",
+        .help = "micro-steps before the step, each of the loss divided by N",
         .field = &accumulate_,
         .least = 1},
        {.name = "--zero-grad",

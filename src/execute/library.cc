@@ -30,6 +30,11 @@ Error CannotLoad(const std::string& path) {
     return NotFound("the engine, which runs programs, is not there", path,
                     std::string(kHowToBuild));
   }
+  if (reason.find("failed to map segment") != std::string::npos ||
+      reason.find("cannot allocate memory") != std::string::npos) {
+    return Unsupported(fmt::format("there is not memory enough to load the engine ({})", reason),
+                       path, "PyTorch alone takes some 400 MiB of address space.");
+  }
   const std::string_view what = IsOfAnotherTorch(reason)
                                     ? "the engine was built against another PyTorch"
                                     : "the engine cannot be loaded";
@@ -50,7 +55,12 @@ std::filesystem::path OwnFolder() {
 }  // namespace
 
 Result<const SyEngine*> LoadEngine(const std::string& path) {
-  const std::string file = path.empty() ? (OwnFolder() / kFile).string() : path;
+  // A name without a folder would be looked for where the linker looks.
+  const std::filesystem::path found = path.empty() ? OwnFolder() / kFile
+                                      : std::filesystem::path(path).has_parent_path()
+                                          ? std::filesystem::path(path)
+                                          : std::filesystem::path(".") / path;
+  const std::string file = found.string();
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return Unexpected(CannotLoad(file));
   const auto entry = reinterpret_cast<SyEngineEntry>(dlsym(library, SY_ENGINE_ENTRY));

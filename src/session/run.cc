@@ -76,6 +76,9 @@ Status RefuseLess(int value, int least, std::string_view flag) {
                                fmt::format("It is a whole number from {} on.", least)));
 }
 
+// More threads than any machine has processors for end a process without a word.
+constexpr int kMostThreads = 4096;
+
 Status Refuse(const RunOptions& options) {
   if (options.weigh.runtime != WeighOptions().runtime) {
     return Unexpected(UsageError("what runs runs eagerly", "--runtime", "Leave it away."));
@@ -85,6 +88,10 @@ Status Refuse(const RunOptions& options) {
                                  "Leave it away: torchrun's processes then average gradients."));
   }
   SY_RETURN_IF_ERROR(RefuseLess(options.threads, 1, "--threads"));
+  if (options.threads > kMostThreads) {
+    return Unexpected(UsageError(fmt::format("{} is more than {}", options.threads, kMostThreads),
+                                 "--threads", "As many as there are processors are of use."));
+  }
   SY_RETURN_IF_ERROR(RefuseLess(options.steps, 1, "--steps"));
   SY_RETURN_IF_ERROR(RefuseLess(options.number, 0, "--number"));
   const std::size_t peaks = options.peak_flops.size();

@@ -15,6 +15,9 @@ namespace {
 
 // Changes that are named where memory ends.
 constexpr std::size_t kNamedChanges = 3;
+constexpr std::string_view kSmaller =
+    "a smaller --batch or --seq, or an export of the model with smaller sizes where it has none "
+    "open";
 
 // "--fused-loss 8 (2.1 GiB less)"; nothing where there is no such change, or no step of a file.
 std::string ChangesOf(const Weighing& weighing) {
@@ -40,8 +43,8 @@ std::string WhenMemoryEnds(const Weighing& weighing) {
       Format(weighing.totals.peak_bytes, Unit::kBytes),
       Format(weighing.totals.resident_bytes, Unit::kBytes));
   const std::string changes = ChangesOf(weighing);
-  if (changes.empty()) return hint + " A smaller --batch or --seq lowers it.";
-  return hint + " What lowers it, by weighing: " + changes + "; or a smaller --batch or --seq.";
+  if (changes.empty()) return fmt::format("{} What lowers it is {}.", hint, kSmaller);
+  return fmt::format("{} What lowers it, by weighing: {}; or {}.", hint, changes, kSmaller);
 }
 
 std::string OriginText(const Origin& origin, const Program& kernels) {

@@ -76,6 +76,31 @@ def test_simple_model_is_exact() -> None:
     assert told == ("200 ", "100 MACs", "110")
 
 
+# What DeepSpeed 0.19.8 prints for each, of 2 sequences of 5 steps of 16 numbers.
+RECURRENT = {
+    "LSTM": (torch.nn.LSTM(16, 24, 2, batch_first=True), 173_760),
+    "LSTM, two ways and no biases": (
+        torch.nn.LSTM(16, 24, 2, bias=False, bidirectional=True),
+        432_000,
+    ),
+    "GRU": (torch.nn.GRU(16, 24), 59_280),
+    "RNN": (torch.nn.RNN(16, 24, 3, nonlinearity="relu"), 66_000),
+    "LSTMCell": (torch.nn.LSTMCell(16, 24), 15_840),
+    "GRUCell, no biases": (torch.nn.GRUCell(16, 24, bias=False), 11_568),
+    "RNNCell": (torch.nn.RNNCell(16, 24), 3_888),
+}
+
+
+@pytest.mark.parametrize(("model", "flops"), RECURRENT.values(), ids=RECURRENT.keys())
+def test_recurrent_layers_are_exact(model: torch.nn.Module, flops: int) -> None:
+    profiler = flops_profiler.FlopsProfiler(model)
+    profiler.start_profile()
+    model(torch.randn(2, 16) if isinstance(model, torch.nn.RNNCellBase) else torch.randn(2, 5, 16))
+    profiler.stop_profile()
+    assert profiler.get_total_flops() == flops
+    assert profiler.get_total_macs() == 0
+
+
 def test_other_rules_count_otherwise() -> None:
     model, x = LeNet5(10), torch.randn(2, 1, 32, 32)
     with torch.no_grad(), FlopCounterMode(display=False) as counter:

@@ -167,3 +167,17 @@ def test_an_input_that_cannot_be_placed(tmp_path: Path) -> None:
     said = refusal(path, *ONCE)
     assert "there is not memory enough" in said
     assert ": x:" in said
+
+
+def test_more_threads_than_there_can_be_are_refused() -> None:
+    line = [STEELYARD, "run", str(TRANSLATOR), "--threads", "100000"]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "100000 is more than 4096" in done.stderr
+
+
+def test_an_engine_in_this_folder_is_found_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "engine.so").write_text("no library")
+    line = [STEELYARD, "run", str(TRANSLATOR), "--engine", "engine.so"]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
+    assert "./engine.so: the engine cannot be loaded" in done.stderr

@@ -16,7 +16,7 @@ TEST(HelpOf, TellsWhatWasPredicted) {
   const Weighing weighing = Weigh({.path = WrittenModel(kLinear)}).value();
   const Help help = HelpOf(weighing);
   EXPECT_THAT(help.memory(),
-              AllOf(HasSubstr("Its peak was predicted to be"), HasSubstr("A smaller --batch")));
+              AllOf(HasSubstr("Its peak was predicted to be"), HasSubstr("a smaller --batch")));
   EXPECT_THAT(help.kernel, HasSubstr("float32 or bfloat16"));
 }
 
