@@ -286,6 +286,12 @@ def _nothing_is_traced() -> Iterator[None]:
         for name in ("is_compiling", "is_dynamo_compiling", "is_exporting"):
             answers.enter_context(replaced(torch.compiler, name, lambda _: no))
         answers.enter_context(replaced(torch._subclasses, "FakeTensor", lambda _: NoTensor))
+        # While it traces PyTorch keeps no casts, and so none would be kept of what it has traced.
+        keeps = torch.is_autocast_cache_enabled()
+        answers.enter_context(replaced(torch, "is_autocast_cache_enabled", lambda _: lambda: keeps))
+        answers.enter_context(
+            replaced(torch, "set_autocast_cache_enabled", lambda _: lambda keeps: None)
+        )
         yield
 
 

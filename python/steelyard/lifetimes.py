@@ -18,6 +18,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx.experimental import proxy_tensor
 from torch.utils import _pytree as pytree
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from steelyard.eager_view import replaced
 
@@ -33,7 +34,9 @@ class Lifetimes(contextlib.ExitStack):
         self._graph: torch.fx.Graph | None = None
         self._alive: dict[int, Any] = {}  # weak references, by the numbers of nodes
         self._let_go: list[tuple[int, int]] = []  # after which node, and what
-        self._kept: set[int] = set()
+        self._given_to = WeakTensorKeyDictionary()  # parameters and the like, which others hold
+        self._kept: list[int] | None = None
+        self._given: set[int | None] = {None}  # the storages of what the module has given
         self._last = 0  # the node that ran last when the module had returned; 0: it has not
 
     def __enter__(self) -> Lifetimes:
@@ -52,7 +55,9 @@ class Lifetimes(contextlib.ExitStack):
 
     def _note(self, tensor: torch.Tensor, proxy: Any) -> None:
         node = getattr(getattr(proxy, "proxy", proxy), "node", None)
-        if node is None or node.op != "call_function":
+        if node is not None and node.op == "placeholder":
+            self._given_to[tensor] = True
+        if node is None or node.op != "call_function" or tensor in self._given_to:
             return
         number = self._number_of(node)
         graph = self._graph = node.graph if self._graph is None else self._graph
@@ -83,17 +88,23 @@ class Lifetimes(contextlib.ExitStack):
         if self._graph is None:
             return
         self._last = self._last_in(self._graph)
+        self._given = {None, *map(_storage_of, pytree.tree_leaves(result))}
         if not torch.is_grad_enabled():  # else autograd holds tensors, too
-            given = {id(leaf) for leaf in pytree.tree_leaves(result)}
-            held = ((number, reference()) for number, reference in self._alive.items())
-            self._kept = {n for n, tensor in held if tensor is not None and id(tensor) not in given}
+            self._kept = self._held()
+
+    def _held(self) -> list[int]:
+        """The numbers of what is alive, but for what the module has given."""
+        alive = ((number, reference()) for number, reference in self._alive.items())
+        return [number for number, tensor in alive if _storage_of(tensor) not in self._given]
 
     def kept(self) -> list[int]:
-        """The numbers of what is held when the module has returned, or when nothing of the tracing
-        is left: in attributes of the module, say."""
-        if self._alive:
-            gc.collect()
-        return sorted(self._kept | set(self._alive))
+        """The numbers of what is held when the module has returned, or where autograd holds tensors
+        when nothing of the tracing is left: in attributes of the module, say."""
+        if self._kept is None:
+            if self._alive:
+                gc.collect()
+            self._kept = self._held()
+        return self._kept
 
     def told(self, exported: ExportedProgram) -> list[tuple[int, list[str]]]:
         """After which nodes which values are let go, as the file will have them; what is kept, at
@@ -113,3 +124,8 @@ class Lifetimes(contextlib.ExitStack):
             if number in names and after in places:
                 told.setdefault(places[after], []).append(names[number])
         return sorted(told.items())
+
+
+def _storage_of(value: Any) -> int | None:
+    """What a tensor lies in, which views of it do, too; of anything else nothing."""
+    return value.untyped_storage()._cdata if isinstance(value, torch.Tensor) else None

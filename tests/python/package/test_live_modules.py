@@ -6,10 +6,14 @@ from __future__ import annotations
 import concurrent.futures
 import copy
 import random
+from typing import Any
 
 import pytest
 import steelyard
 import torch
+from recording import events_of, peak_of
+
+X = torch.zeros(4, 8)
 
 
 class Twins(torch.nn.Module):
@@ -110,9 +114,9 @@ def test_what_a_step_does_besides_is_said() -> None:
 
 
 def test_models_are_weighed_by_several_threads() -> None:
-    x = torch.zeros(4, 8)
+    x, models = torch.zeros(4, 8), [Twins() for _ in range(8)]
     with concurrent.futures.ThreadPoolExecutor(4) as workers:
-        found = list(workers.map(lambda _: steelyard.weigh(Twins(), (x,)), range(8)))
+        found = list(workers.map(lambda model: steelyard.weigh(model, (x,)), models))
     assert {weighing.totals.parameter_count for weighing in found} == {4 * (8 * 8 + 8)}
 
 
@@ -125,3 +129,55 @@ def test_what_is_compiled_in_part_is_weighed_as_it_was_written() -> None:
     x = torch.zeros(4, 8)
     peaks = [steelyard.weigh(model, (x,)).totals.peak_bytes for model in (whole, parts)]
     assert peaks[0] == peaks[1]
+
+
+class Casting(torch.nn.Module):
+    """Calls one layer twice, and two others, under autocast of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(64, 64) for _ in range(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            for layer in (self.layers[0], *self.layers):
+                x = layer(x)
+        return x.float().sum()
+
+
+def peak_of_weighing(model: torch.nn.Module, x: torch.Tensor, **keywords: Any) -> int:
+    memory = steelyard.weigh(model, (x,), **keywords).data["memory"]
+    peak: int = memory["peak"] - memory["resident"]
+    return peak
+
+
+def test_casts_are_kept_while_a_region_of_autocast_lasts() -> None:
+    model, x = Casting(), torch.randn(8, 64)
+    optimizer = torch.optim.SGD(model.parameters(), foreach=False)
+
+    def step() -> None:
+        model(x).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    def call() -> None:
+        with torch.no_grad():
+            model(x)
+
+    step()
+    assert peak_of_weighing(model, x) == peak_of(events_of(call))
+    assert peak_of_weighing(model, x, train="sgd") == peak_of(events_of(step))
+    assert torch.is_autocast_cache_enabled()
+
+
+@pytest.mark.parametrize("train", ["", "sgd"])
+def test_what_a_module_keeps_is_held_and_said(train: str) -> None:
+    class Keeping(Choosing):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.kept = torch.tanh(self.layer(x))
+            return self.layer(torch.relu(x)).sum()
+
+    notes = [n["message"] for n in steelyard.weigh(Keeping(), (X,), train=train).data["notes"]]
+    assert any("still held when the module has returned" in note for note in notes)
+    notes = [n["message"] for n in steelyard.weigh(Choosing(), (X,)).data["notes"]]
+    assert not any("still held" in note for note in notes)
