@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "execute/lowering.h"
 
-#include <span>
 #include <string_view>
 #include <utility>
 

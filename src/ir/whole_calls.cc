@@ -11,29 +11,41 @@
 
 namespace steelyard {
 
+namespace {
+
+constexpr std::size_t kNone = SIZE_MAX;
+
+// By value: in which call it is made and not returned by.
+std::vector<std::size_t> MakersOf(const Program& kernels) {
+  std::vector<std::size_t> makers(kernels.values.size(), kNone);
+  const auto set = [&](std::span<const ValueId> ids, std::size_t maker) {
+    for (const ValueId id : ids) {
+      if (id != kNoId) makers[id] = maker;
+    }
+  };
+  for (std::size_t c = 0; c < kernels.whole_calls.size(); ++c) {
+    const WholeCall& whole = kernels.whole_calls[c];
+    for (NodeId i = whole.first; i - whole.first < whole.count; ++i) {
+      set(kernels.results(kernels.main().nodes[i]), c);
+    }
+    set({kernels.outputs.data() + whole.outputs.begin, whole.outputs.count}, kNone);
+  }
+  return makers;
+}
+
+}  // namespace
+
 void KeepClosedCalls(Program& kernels) {
   const std::vector<WholeCall>& calls = kernels.whole_calls;
   if (calls.empty()) return;
-  const std::vector<Node>& nodes = kernels.main().nodes;
-  constexpr std::size_t kNone = SIZE_MAX;
-  std::vector<std::size_t> maker(kernels.values.size(), kNone);  // in which call it is a local
-  for (std::size_t c = 0; c < calls.size(); ++c) {
-    for (NodeId i = calls[c].first; i - calls[c].first < calls[c].count; ++i) {
-      for (const ValueId id : kernels.results(nodes[i])) {
-        if (id != kNoId) maker[id] = c;
-      }
-    }
-    for (std::uint32_t i = 0; i < calls[c].outputs.count; ++i) {
-      const ValueId id = kernels.outputs[calls[c].outputs.begin + i];
-      if (id != kNoId) maker[id] = kNone;
-    }
-  }
+  const std::vector<std::size_t> makers = MakersOf(kernels);
   std::vector<bool> open(calls.size());
   const auto use = [&](const Argument& argument, const WholeCall* by) {
     VisitValues(kernels, argument, [&](ValueId id) {
-      if (maker[id] != kNone && by != &calls[maker[id]]) open[maker[id]] = true;
+      if (makers[id] != kNone && by != &calls[makers[id]]) open[makers[id]] = true;
     });
   };
+  const std::vector<Node>& nodes = kernels.main().nodes;
   for (NodeId i = 0; i < nodes.size(); ++i) {
     if (kernels.is_drop(nodes[i])) continue;
     for (const Argument& argument : kernels.args(nodes[i])) use(argument, kernels.whole_call(i));

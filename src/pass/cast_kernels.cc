@@ -25,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/dispatch/graph_plan.h"
+#include "ir/visit_values.h"
 #include "ops/dispatch/program_rows.h"
 #include "ops/op_def.h"
 #include "ops/raf_policy.h"

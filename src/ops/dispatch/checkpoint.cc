@@ -26,7 +26,7 @@ namespace steelyard {
 
 // --- Dispatcher ----------------------------------------------------------------------------------
 
-void Dispatcher::RestoreRandom(Tensor state) {
+void Dispatcher::RestoreRandom(const Tensor& state) {
   if (state.defined()) Call("steelyard::restore_random_state", state);
 }
 
@@ -52,12 +52,14 @@ std::vector<Tensor> Dispatcher::RunGraphAgain(GraphId graph, std::vector<Tensor>
       recorded_ = before.recorded;
       depth_ = before.depth;
       if (mode.enabled) autocast().Leave();
-      RestoreRandom(std::move(state));
+      RestoreRandom(state);
+      state.reset();
     }
     locals.tensors.clear();
   }
   if (mode.enabled && !stopped) autocast().Leave();
-  RestoreRandom(std::move(state));
+  RestoreRandom(state);
+  state.reset();
   recording_ = before.recording;
   grad_enabled_ = before.grad_enabled;
   runs_again_ = again;

@@ -433,6 +433,7 @@ std::vector<Tensor> Dispatcher::RunParts(const OpDef& def, std::span<const Argum
   std::vector<Tensor> results = (*def.decompose)(*this, OpView(out_, def, args, {}, target_));
   if (has_step_ && !def.name->text().starts_with(kOwn)) {
     std::vector<ValueId> ids;
+    ids.reserve(results.size());
     for (const Tensor& result : results) ids.push_back(result.id());
     DropCallsFrom(first);
     out_.whole_calls.push_back({.first = first,

@@ -145,7 +145,7 @@ class Dispatcher {
   // The same inside the operator, or the record of the profiler, that runs.
   std::vector<Tensor> RunGraphHere(GraphId graph, std::vector<Tensor> operands);
   // Random numbers go on from there, in the order in which the program draws them.
-  void RestoreRandom(Tensor state);
+  void RestoreRandom(const Tensor& state);
   // The same once more, with gradients recorded, until it ends or throws StopRecomputation; there
   // `state` goes, and the locals after it.
   std::vector<Tensor> RunGraphAgain(GraphId graph, std::vector<Tensor> operands, Tensor state,

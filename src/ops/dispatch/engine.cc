@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "ir/layout.h"
-#include "ops/dispatch/graph_plan.h"
+#include "ir/visit_values.h"
 #include "ops/gradients/sparse.h"
 #include "ops/gradients/view.h"
 #include "ops/rules/memory_format.h"
