@@ -81,14 +81,17 @@ def test_modules_and_the_backward_pass_are_timed() -> None:
     assert len(data["steps"]) == 3
     assert data["steps_end_with"] == "optimizer"
     assert data["parameters"]["count"] == 2 * (8 * 8 + 8)
-    # Of a step: the first, which warms up, is left out.
     first, second = (rows(data)[name]["seconds"] for name in ("first", "second"))
-    for seconds, forward, backward in ((first, 0.02, 0.05), (second, 0.04, 0.01)):
-        assert forward <= seconds["forward"] < forward + 0.015
-        assert backward <= seconds["backward"] < backward + 0.015
+    assert first["forward"] >= 0.02
+    assert first["backward"] >= 0.05
+    assert second["forward"] >= 0.04
+    assert second["backward"] >= 0.01
+    # However busy the machine: each is told what it took itself.
+    assert first["forward"] < second["forward"]
+    assert first["backward"] > second["backward"]
     step = data["steps"][1]
-    assert 0.06 <= step["forward"] < 0.1
-    assert 0.06 <= step["backward"] < 0.1
+    assert step["forward"] >= 0.06
+    assert step["backward"] >= 0.06
     assert "without the engine" in data["remarks"][0]
     assert "no C++ compiler" in data["remarks"][0]
 
