@@ -25,7 +25,7 @@ STEELYARD = os.environ.setdefault("STEELYARD", str(ROOT / "build/release/steelya
 
 import safetensors.torch  # noqa: E402
 import torch  # noqa: E402
-from exported import SEED, Exported, tensors_in  # noqa: E402
+from exported import SEED, Exported, contiguous, tensors_in  # noqa: E402
 from torch.export.passes import move_to_device_pass  # noqa: E402
 
 SMALL = ("translator", "tagger", "transformer-network", "window", "diffusion", "mamba")
@@ -124,13 +124,6 @@ def on_device(exported: Exported) -> tuple[torch.nn.Module, Any, Any]:
 def wait() -> None:
     if device != "cpu":
         torch.cuda.synchronize()
-
-
-def contiguous(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {
-        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
-        for name, tensor in tensors.items()
-    }
 
 
 def numbers(path: Path, optimizer: str) -> dict[str, Any]:

@@ -306,13 +306,14 @@ class PlainObserver:
 def _chunked(rows: list[bytes], kind: int, thread: int, order: int) -> Iterator[bytes]:
     """The chunks that hold these one after the other."""
     room = CHUNK - CHUNK_HEAD.size
-    while rows:
-        count = size = 0
-        while count < len(rows) and size + len(rows[count]) <= room:
-            size += len(rows[count])
-            count += 1
-        body = b"".join(rows[:count])
-        rows = rows[count:]
+    begin = 0
+    while begin < len(rows):
+        end, size = begin, 0
+        while end < len(rows) and size + len(rows[end]) <= room:
+            size += len(rows[end])
+            end += 1
+        body = b"".join(rows[begin:end])
+        begin = end
         head = CHUNK_HEAD.pack(kind, order, thread, len(body))
         yield (head + body).ljust(CHUNK, b"\0")
         order += 1

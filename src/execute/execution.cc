@@ -17,6 +17,7 @@
 
 #include "execute/lowering.h"
 #include "ir/release_order.h"
+#include "ir/visit_values.h"
 
 namespace steelyard {
 namespace {
@@ -24,9 +25,8 @@ namespace {
 // The dtypes of the tensors that a kernel takes, each once: "float16, int64".
 std::string DTypesOf(const Program& kernels, NodeId node) {
   std::vector<std::string_view> names;
-  const auto add = [&](const Argument& argument) {
-    if (argument.kind != ArgKind::kValue) return;
-    const Value& value = kernels.values[argument.value];
+  const auto add = [&](ValueId id) {
+    const Value& value = kernels.values[id];
     if (value.kind != ValueKind::kTensor) return;
     const std::string_view name = NameOf(value.dtype);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -35,9 +35,7 @@ std::string DTypesOf(const Program& kernels, NodeId node) {
   const Argument::Run arguments =
       whole != nullptr ? whole->arguments : kernels.main().nodes[node].arguments;
   for (const Argument& argument : kernels.list(arguments)) {
-    add(argument);
-    if (argument.kind != ArgKind::kList) continue;
-    for (const Argument& element : kernels.list(argument.list)) add(element);
+    VisitValues(kernels, argument, add);
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }

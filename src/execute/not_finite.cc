@@ -5,11 +5,11 @@
 // of a storage decides what it holds from then on; one that writes a part only adds to it.
 #include "execute/not_finite.h"
 
-#include <functional>
 #include <unordered_map>
 #include <utility>
 
 #include "execute/numbers.h"
+#include "ir/visit_values.h"
 
 namespace steelyard {
 namespace {
@@ -58,18 +58,14 @@ class Search {
 
   Operands OperandsOf(Argument::Run arguments) {
     Operands operands;
-    const std::function<void(const Argument&)> add = [&](const Argument& argument) {
-      if (argument.kind == ArgKind::kList) {
-        for (const Argument& element : kernels_.list(argument.list)) add(element);
-      }
-      if (argument.kind != ArgKind::kValue) return;
-      if (kernels_.values[argument.value].kind != ValueKind::kTensor) return;
+    const auto add = [&](ValueId id) {
+      if (kernels_.values[id].kind != ValueKind::kTensor) return;
       operands.any = true;
-      const NotFinite& held = HeldBy(argument.value).of;
+      const NotFinite& held = HeldBy(id).of;
       if (held.nan && !operands.of.nan) operands.of = held;
       if (held.infinity && !operands.of.infinity) operands.of.infinity = held.infinity;
     };
-    for (const Argument& argument : kernels_.list(arguments)) add(argument);
+    for (const Argument& argument : kernels_.list(arguments)) VisitValues(kernels_, argument, add);
     return operands;
   }
 

@@ -40,6 +40,14 @@ for name in RETURNED:
     )
 
 
+def contiguous(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Copies on the CPU, row by row, as files have them."""
+    return {
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+        for name, tensor in tensors.items()
+    }
+
+
 def drawn(like: torch.Tensor, is_positive: bool) -> torch.Tensor:
     """Random numbers; integers, which may be indices or labels, are 0 or 1, and masks true."""
     tensor = torch.empty_strided(like.shape, like.stride(), dtype=like.dtype)

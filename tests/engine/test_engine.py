@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import safetensors.torch
 import torch
-from exported import SEED, Exported, tensors_in
+from exported import SEED, Exported, contiguous, tensors_in
 from torch.utils.checkpoint import checkpoint
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -65,13 +65,6 @@ def load(path: Path) -> Exported:
         if note.startswith(TIED)
     ]
     return Exported.load(path, dict(note.split(" = ") for note in notes))
-
-
-def contiguous(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {
-        name: tensor.clone(memory_format=torch.contiguous_format)
-        for name, tensor in tensors.items()
-    }
 
 
 def same(ours: torch.Tensor, theirs: torch.Tensor) -> bool:

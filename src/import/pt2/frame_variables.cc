@@ -444,10 +444,9 @@ void HoldVariables(Program& program, const FrameLines& lines, std::span<const st
   };
   const Walk first = walked();
   Corrections(program, first.mistaken()).Make();
-  Walk walk = walked();
-  const std::vector<Walk::Departure> departures = module != nullptr && module->let_go
-                                                      ? walk.Told(*module->let_go)
-                                                      : std::move(walk.departures());
+  const bool is_told = module != nullptr && module->let_go;
+  const std::vector<Walk::Departure> departures =
+      is_told ? Walk(program, lines).Told(*module->let_go) : std::move(walked().departures());
   const std::vector<Node> before = std::move(program.main().nodes);
   std::vector<Node> nodes;
   nodes.reserve(before.size() + departures.size());
