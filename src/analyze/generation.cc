@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <unordered_map>
 
-#include "ops/dispatch/graph_plan.h"
+#include "ir/visit_values.h"
 
 namespace steelyard {
 namespace {

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/dispatch/graph_plan.h"
+#include "ir/visit_values.h"
 #include "pass/append_call.h"
 #include "pass/model_outputs.h"
 #include "pass/outline.h"

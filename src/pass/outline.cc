@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/dispatch/graph_plan.h"
+#include "ir/visit_values.h"
 
 namespace steelyard {
 namespace {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/visit_values.h"
 #include "ops/dispatch/autograd.h"
-#include "ops/dispatch/graph_plan.h"
 #include "ops/registry.h"
 #include "ops/rules/composite.h"
 

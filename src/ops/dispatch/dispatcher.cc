@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "ir/release_order.h"
+#include "ir/visit_values.h"
 #include "ir/whole_calls.h"
 #include "ops/dispatch/autocast.h"
 #include "ops/dispatch/autograd.h"

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "ir/visit_values.h"
+
 namespace steelyard {
 namespace {
 

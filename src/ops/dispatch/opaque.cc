@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "ir/visit_values.h"
 #include "ops/dispatch/autocast.h"
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"

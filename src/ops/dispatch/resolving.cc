@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "ir/visit_values.h"
 #include "ops/dispatch/autograd.h"
 #include "ops/dispatch/dispatcher.h"
-#include "ops/dispatch/graph_plan.h"
 #include "ops/gradients/sparse.h"
 
 namespace steelyard {

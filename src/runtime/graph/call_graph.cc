@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-#include "ops/dispatch/graph_plan.h"
+#include "ir/visit_values.h"
 #include "ops/dispatch/program_rows.h"
 #include "runtime/graph/overwriting.h"
 

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "ops/dispatch/graph_plan.h"
+#include "ir/visit_values.h"
 
 namespace steelyard::graph {
 namespace {
