@@ -36,8 +36,15 @@ struct ModuleFacts {
     std::uint32_t node = 0;
     std::vector<std::string> values;
   };
+  // What the module still holds of its last call when it is called, until `let_go` names it.
+  struct Kept {
+    std::string name;
+    std::int64_t bytes = 0;
+  };
   std::vector<Stored> stored = {};
   std::optional<std::vector<LetGo>> let_go = {};  // in the order of nodes; none: not known
+  std::vector<Kept> kept = {};
+  std::vector<std::string> keeps = {};  // values that it holds when it has returned
 };
 
 struct ImportOptions {

@@ -48,8 +48,9 @@ enum class Role : std::uint8_t {
   kGradient,
   kOptimizerState,
   kOutput,  // an activation that the caller receives
-  // What a model keeps of the tokens that it has seen. An input of this role is freed as soon as
-  // the program holds it no longer, an output stays when the program has ended.
+  // What a model keeps from one call to the next: of the tokens that it has seen, in attributes. An
+  // input of this role is freed as soon as the program holds it no longer, an output stays when the
+  // program has ended.
   kCache,
 };
 

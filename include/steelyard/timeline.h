@@ -29,7 +29,7 @@ enum class Category : std::uint8_t {
   kActivations,     // saved for the backward pass
   kTemporaries,     // all else that the step allocates
   kOutputs,         // what the caller holds when the step has run, saved or not
-  kCache,           // what a model that writes text keeps of the tokens that it has seen
+  kCache,           // what a model keeps from one call to the next: of tokens, in attributes
   kLibraries,       // what libraries keep from one call of them to the next
 };
 inline constexpr std::size_t kCategoryCount = 10;

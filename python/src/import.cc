@@ -31,21 +31,27 @@ void BindImport(nb::module_& module) {
           "__init__",
           [](ModuleFacts* facts, const std::map<std::string, std::string>& stored,
              const std::optional<std::vector<std::pair<std::uint32_t, std::vector<std::string>>>>&
-                 let_go) {
+                 let_go,
+             const std::vector<std::pair<std::string, std::int64_t>>& kept,
+             std::vector<std::string> keeps) {
             new (facts) ModuleFacts();
             for (const auto& [name, place] : stored) facts->stored.push_back({name, place});
+            for (const auto& [name, bytes] : kept) facts->kept.push_back({name, bytes});
+            facts->keeps = std::move(keeps);
             if (!let_go) return;
             facts->let_go.emplace();
             for (const auto& [node, values] : *let_go) facts->let_go->push_back({node, values});
           },
-          nb::arg("stored"), nb::arg("let_go").none() = nb::none(),
-          "Where tensors lie, by their names; and after which nodes which values are let go.");
+          nb::arg("stored"), nb::arg("let_go").none() = nb::none(), nb::arg("kept") = nb::list(),
+          nb::arg("keeps") = nb::list(),
+          "Where tensors lie, by their names; after which nodes which values are let go; what it "
+          "holds of its last call, by names and in bytes, and which values it keeps.");
   module.def(
       "import_file",
       [](const std::string& path, const std::string& from, bool as_module,
-         const std::optional<ModuleFacts>& module) {
+         const std::optional<ModuleFacts>& facts) {
         return Unwrap(ImportFile(
-            path, {.from = from, .as_module = as_module, .module = module ? &*module : nullptr}));
+            path, {.from = from, .as_module = as_module, .module = facts ? &*facts : nullptr}));
       },
       nb::arg("path"), nb::arg("importer") = "", nb::arg("as_module") = false,
       nb::arg("module").none() = nb::none(), nb::call_guard<nb::gil_scoped_release>(),

@@ -12,7 +12,9 @@ nothing is traced (torch.backends.mha) write out what they are made of.
 from __future__ import annotations
 
 import contextlib
+import gc
 from collections.abc import Callable, Iterator
+from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -67,10 +69,12 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         module: torch.nn.Module,
         examples: Any,
         returned: Callable[[Any], None] = lambda _: None,
+        before: Callable[[Callable[[], Any]], None] = lambda _: None,
     ) -> None:
         super().__init__()
         self._module = module
         self._returned = returned  # is called with what the module has given
+        self._before = before  # is called with what calls the module
         self._examples = pytree.tree_map_only(torch.Tensor, _copied, examples)
         self._known = WeakTensorKeyDictionary()  # what traced tensors hold
         self._exits = contextlib.ExitStack()
@@ -169,9 +173,10 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
             if module.__dict__ is not self._module.__dict__:
                 return call(module, *args, **kwargs)
             self._meet_inputs(args, kwargs)
+            self._before(lambda: call(module, *args, **kwargs))
             result = call(module, *args, **kwargs)
             self._returned(result)
-            return result
+            return pytree.tree_map(_opened, result)
 
         return met
 
@@ -210,6 +215,30 @@ class EagerView(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         held = [value for value in values if isinstance(value, torch.Tensor)]
         for tensor, value in zip(traced, held, strict=False):
             self._known[tensor] = value
+
+
+def _opened(leaf: Any) -> Any:
+    """What torch.export can give: the tensors of an object that it does not know, a cache say."""
+    if leaf is None or isinstance(
+        leaf, (torch.Tensor, bool, int, float, str, *torch.types.py_sym_types)
+    ):
+        return leaf
+    return [part for part in reached_from(leaf) if isinstance(part, torch.Tensor)]
+
+
+def reached_from(start: Any) -> list[Any]:
+    """Objects that hold one another from this one on, tensors the last of their line; in the order
+    in which they are met. No classes, modules and functions."""
+    met: dict[int, Any] = {}
+    found = [start]
+    while found:
+        thing = found.pop()
+        if id(thing) in met or isinstance(thing, (type, ModuleType, FunctionType, torch.nn.Module)):
+            continue
+        met[id(thing)] = thing
+        if not isinstance(thing, torch.Tensor):
+            found += reversed(gc.get_referents(thing))
+    return list(met.values())
 
 
 def _needs_weights(args: Any, kwargs: Any) -> bool:

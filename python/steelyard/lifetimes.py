@@ -3,26 +3,55 @@
 
 While a module is traced its functions run, and what they hold in variables, containers and
 attributes is held as when it runs. So a tensor is let go where the traced one is. `Lifetimes` notes
-after which node that is.
+after which node that is. What a module holds from one call to the next is found by a call before
+the one that is traced.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import functools
 import gc
 import operator
+import sys
 import weakref
-from typing import Any
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NamedTuple
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import ExportedProgram
 from torch.fx.experimental import proxy_tensor
+from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.utils import _pytree as pytree
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from steelyard.eager_view import replaced
+from steelyard.eager_view import reached_from, replaced
 
+KEPT = "kept_from_the_last_call_"  # and a number: what values are called that nothing traced made
 KEY = "steelyard_node"  # of a node's annotation, which is a number that its copies have, too
+
+
+@dataclasses.dataclass
+class Kept:
+    """A storage that the module holds when it is called."""
+
+    name: str
+    size: int  # bytes
+    tensors: list[Any] = dataclasses.field(default_factory=list)  # weak references
+    number: int = 0  # of the node that stands for making it
+
+
+class Told(NamedTuple):
+    """After which nodes which values are let go; what is there before, with its bytes; and which
+    values the module keeps."""
+
+    let_go: list[tuple[int, list[str]]]
+    kept: list[tuple[str, int]]
+    keeps: list[str]
 
 
 class Lifetimes(contextlib.ExitStack):
@@ -33,10 +62,14 @@ class Lifetimes(contextlib.ExitStack):
         self._numbers = 0
         self._graph: torch.fx.Graph | None = None
         self._alive: dict[int, Any] = {}  # weak references, by the numbers of nodes
-        self._let_go: list[tuple[int, int]] = []  # after which node, and what
+        self._let_go: list[tuple[int, int | Kept]] = []  # after which node, and what
         self._given_to = WeakTensorKeyDictionary()  # parameters and the like, which others hold
-        self._kept: list[int] | None = None
-        self._given: set[int | None] = {None}  # the storages of what the module has given
+        self.kept_before: dict[int, Kept] = {}  # of its last call, by storages
+        self.kept: list[int] = []  # of this one
+        self._still: list[Kept] = []  # of both
+        self._detached: dict[int, int] = {}  # what of, which an exported graph has instead
+        self._stand_ins = 0  # the last number of nodes that stand for what was there before
+        self._stands_in = False  # while nodes are made for what was there before
         self._last = 0  # the node that ran last when the module had returned; 0: it has not
 
     def __enter__(self) -> Lifetimes:
@@ -57,9 +90,16 @@ class Lifetimes(contextlib.ExitStack):
         node = getattr(getattr(proxy, "proxy", proxy), "node", None)
         if node is not None and node.op == "placeholder":
             self._given_to[tensor] = True
-        if node is None or node.op != "call_function" or tensor in self._given_to:
+        if (
+            self._stands_in
+            or node is None
+            or node.op != "call_function"
+            or tensor in self._given_to
+        ):
             return
         number = self._number_of(node)
+        if node.target is torch.ops.aten.detach.default:
+            self._detached[number] = self._number_of(node.args[0])
         graph = self._graph = node.graph if self._graph is None else self._graph
         if node.graph is not graph:  # a branch of an operator that takes functions
             return
@@ -83,32 +123,79 @@ class Lifetimes(contextlib.ExitStack):
         last = next(calls, None)
         return 0 if last is None else self._number_of(last)
 
+    def rehearse(self, call: Callable[[], Any]) -> None:
+        """Has the module run once untraced, and notes what it still holds afterwards."""
+        made: list[tuple[Any, int, int]] = []
+
+        class Noting(TorchDispatchMode):  # type: ignore[misc, unused-ignore]
+            def __torch_dispatch__(
+                self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+            ) -> Any:
+                result = func(*args, **(kwargs or {}))
+                for tensor in pytree.tree_leaves(result):
+                    if isinstance(tensor, FakeTensor):
+                        stored = tensor.untyped_storage()
+                        made.append((weakref.ref(tensor), stored._cdata, stored.nbytes()))
+                return result
+
+        others = {_storage_of(tensor) for tensor in self._given_to}
+        with disable_proxy_modes_tracing(), torch.no_grad(), Noting():
+            call()
+        gc.collect()
+        for reference, storage, size in made:
+            if (tensor := reference()) is None or storage in others:
+                continue
+            kept = self.kept_before.setdefault(
+                storage, Kept(f"{KEPT}{len(self.kept_before)}", size)
+            )
+            kept.tensors.append(weakref.ref(tensor, functools.partial(self._one_gone, kept)))
+        for kept in self.kept_before.values():
+            self._stand_in(kept)
+
+    def _stand_in(self, kept: Kept) -> None:
+        """Has the graph make what the module holds, which it may use."""
+        mode = proxy_tensor.get_proxy_mode()
+        tensors = [tensor for reference in kept.tensors if (tensor := reference()) is not None]
+        if mode is None or not tensors:
+            return
+        first = tensors[0]
+        size = kept.size // first.element_size()
+        self._stands_in = True
+        base = torch.empty(size, dtype=first.dtype, device=first.device)
+        node = _node_of(base, mode.tracer)
+        self._graph, kept.number = node.graph, self._number_of(node)
+        for tensor in tensors:
+            view = torch.as_strided(base, tensor.size(), tensor.stride(), tensor.storage_offset())
+            proxy = proxy_tensor.get_proxy_slot(view, mode.tracer)
+            proxy_tensor.set_proxy_slot(tensor, mode.tracer, proxy)
+            self._number_of(proxy.proxy.node)
+        self._stand_ins = self._numbers
+        self._stands_in = False
+
+    def _one_gone(self, kept: Kept, reference: Any) -> None:
+        kept.tensors.remove(reference)
+        if not kept.tensors and self._graph is not None and self._last == 0:
+            self._let_go.append((self._last_in(self._graph), kept))
+
     def returned(self, result: Any) -> None:
-        """The module has returned this."""
+        """The module has returned this; what else of Python's holds tensors is what it keeps."""
         if self._graph is None:
             return
         self._last = self._last_in(self._graph)
-        self._given = {None, *map(_storage_of, pytree.tree_leaves(result))}
-        if not torch.is_grad_enabled():  # else autograd holds tensors, too
-            self._kept = self._held()
+        given = {id(leaf) for leaf in pytree.tree_leaves(result)}
+        held = _held_besides(result)
 
-    def _held(self) -> list[int]:
-        """The numbers of what is alive, but for what the module has given."""
-        alive = ((number, reference()) for number, reference in self._alive.items())
-        return [number for number, tensor in alive if _storage_of(tensor) not in self._given]
+        def is_kept(tensor: Any) -> bool:
+            return id(tensor) in held if id(tensor) in given else _is_held(tensor)
 
-    def kept(self) -> list[int]:
-        """The numbers of what is held when the module has returned, or where autograd holds tensors
-        when nothing of the tracing is left: in attributes of the module, say."""
-        if self._kept is None:
-            if self._alive:
-                gc.collect()
-            self._kept = self._held()
-        return self._kept
+        self.kept = [number for number, get in self._alive.items() if is_kept(get())]
+        self._still = [kept for kept in self.kept_before.values() if kept.tensors]
 
-    def told(self, exported: ExportedProgram) -> list[tuple[int, list[str]]]:
-        """After which nodes which values are let go, as the file will have them; what is kept, at
-        the end."""
+    def told(self, exported: ExportedProgram) -> Told:
+        """What was found, as the file will have it."""
+        for node in reversed(exported.graph.nodes):
+            if 0 < _number_in(node) <= self._stand_ins and not node.users:
+                exported.graph.erase_node(node)
         names: dict[int, str] = {}
         places: dict[int, int] = {}
         place = -1
@@ -117,13 +204,56 @@ class Lifetimes(contextlib.ExitStack):
                 continue
             if node.target is not operator.getitem:  # which a file has as a result of its node
                 place += 1
-            if number := (node.meta.get("custom") or {}).get(KEY):
+            if number := _number_in(node):
                 names[number], places[number] = node.name, place
-        told: dict[int, list[str]] = {}
-        for after, number in [*self._let_go, *((self._last, number) for number in self.kept())]:
-            if number in names and after in places:
-                told.setdefault(places[after], []).append(names[number])
-        return sorted(told.items())
+        for number, of in self._detached.items():  # in the order of the nodes
+            if number not in names and of in names:
+                names[number], places[number] = names[of], places[of]
+        for kept in self.kept_before.values():
+            kept.name = names.get(kept.number, kept.name)  # it is in the graph where it is used
+        let_go: dict[int, list[str]] = {}
+        before: list[Kept] = [*self._still]
+        for after, gone in self._let_go:
+            if after not in places:  # before anything has run
+                continue
+            if isinstance(gone, Kept):
+                before.append(gone)
+            if name := gone.name if isinstance(gone, Kept) else names.get(gone):
+                let_go.setdefault(places[after], []).append(name)
+        return Told(
+            let_go=sorted(let_go.items()),
+            kept=[(kept.name, kept.size) for kept in before],
+            keeps=[
+                *(names[number] for number in self.kept if number in names),
+                *(kept.name for kept in self._still),
+            ],
+        )
+
+
+def _number_in(node: torch.fx.Node) -> int:
+    return int((node.meta.get("custom") or {}).get(KEY, 0))
+
+
+def _node_of(tensor: torch.Tensor, tracer: Any) -> torch.fx.Node:
+    return proxy_tensor.get_proxy_slot(tensor, tracer).proxy.node
+
+
+def _is_held(tensor: Any) -> bool:
+    """Whether anything in Python holds it besides a container of who asks. What autograd has saved
+    holds its object, too, once."""
+    asking = 4 if tensor._use_count() > 1 else 3
+    return sys.getrefcount(tensor) > asking
+
+
+def _held_besides(result: Any) -> set[int]:
+    """The ids of those tensors of a result that anything holds besides the result itself."""
+    leaves = [leaf for leaf in pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+    within = {id(leaves), *(id(thing) for thing in reached_from(result))}
+    held: set[int] = set()
+    for holder in gc.get_referrers(*leaves):
+        if id(holder) not in within and not isinstance(holder, FrameType):
+            held |= {id(tensor) for tensor in gc.get_referents(holder)}
+    return held
 
 
 def _storage_of(value: Any) -> int | None:

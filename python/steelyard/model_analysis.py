@@ -9,6 +9,7 @@ with `runtime="eager"` it is what PyTorch holds. Whole models and steps are weig
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,9 +19,16 @@ from steelyard.errors import UsageError
 from steelyard.weighing import Weighing, load, weigh
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import torch
+
     from steelyard.weighing import Model
 
+    Device: TypeAlias = str | torch.device
+
 MEBIBYTE = 2**20
+LEARN = re.compile("float|complex")  # dtypes of what can be learned
 OPTIMIZERS: dict[str, dict[str, object]] = {"sgd": {"momentum": 0.01}, "lans": {}}
 
 
@@ -43,7 +51,7 @@ def get_param_size(model: Model | TrainingStep, mbs: bool = False) -> float:
         return get_param_size(model.model, mbs)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(model, torch.nn.Module):
-        learned = [p for p in model.parameters() if p.requires_grad and p.dtype.is_floating_point]
+        learned = [p for p in model.parameters() if p.requires_grad]
         count = sum(p.numel() for p in learned)
         size = sum(p.numel() * p.element_size() for p in learned)
     elif isinstance(model, (str, bytes, os.PathLike, _core.Program)):
@@ -51,16 +59,16 @@ def get_param_size(model: Model | TrainingStep, mbs: bool = False) -> float:
         count, size = program.learned_size()
     else:
         by_dtype = weigh(model).data["parameters"]["by_dtype"]
-        floats = [held for dtype, held in by_dtype.items() if "float" in dtype]
-        count = sum(held["count"] for held in floats)
-        size = sum(held["bytes"] for held in floats)
+        learn = [held for dtype, held in by_dtype.items() if LEARN.search(dtype)]
+        count = sum(held["count"] for held in learn)
+        size = sum(held["bytes"] for held in learn)
     return size / MEBIBYTE if mbs else float(count)
 
 
 def trace_memory(
     model: Model | TrainingStep,
-    device: str = "cpu",
-    args: Sequence[Any] | None = None,
+    device: Device = "cpu",
+    args: Any = None,
     include_param: bool = True,
     *,
     runtime: str = "graph",
@@ -77,8 +85,8 @@ def trace_memory(
 
 def get_peak_memory(
     model: Model | TrainingStep,
-    device: str = "cpu",
-    args: Sequence[Any] | None = None,
+    device: Device = "cpu",
+    args: Any = None,
     include_param: bool = True,
     *,
     runtime: str = "graph",
@@ -92,7 +100,7 @@ def get_peak_memory(
 
 
 def calc_model_gflops(
-    model: Model | TrainingStep, device: str = "cpu", args: Sequence[Any] | None = None
+    model: Model | TrainingStep, device: Device = "cpu", args: Any = None
 ) -> float:
     """Returns the work of a model in 10^9 operations, counted as RAF counts it."""
     weighing = _weigh(model, device, args, runtime="graph", count="raf")
@@ -101,7 +109,7 @@ def calc_model_gflops(
 
 def append_loss_n_optimizer(
     model: Model,
-    args: Sequence[Any] | None = None,
+    args: Any = None,
     out_shape: Sequence[int] | None = None,
     y_true: Any = None,
     optimizer: str = "sgd",
@@ -118,17 +126,18 @@ def append_loss_n_optimizer(
             "optimizer",
             f"There are: {known}; steelyard.weigh(model, train=...) takes all others.",
         )
-    return TrainingStep(model, tuple(args or ()), "cross-entropy", optimizer, OPTIMIZERS[optimizer])
+    return TrainingStep(
+        model, _several(args) or (), "cross-entropy", optimizer, OPTIMIZERS[optimizer]
+    )
 
 
-def _weigh(
-    model: Model | TrainingStep, device: str, args: Sequence[Any] | None, **keywords: Any
-) -> Weighing:
+def _weigh(model: Model | TrainingStep, device: Device, args: Any, **keywords: Any) -> Weighing:
     keywords = {"device": device, **keywords}
+    given = _several(args)
     if not isinstance(model, TrainingStep):
-        return weigh(model, None if args is None else tuple(args), **keywords)
+        return weigh(model, given, **keywords)
     step = model
-    examples = step.args if args is None else _inputs_of_step(step, args)
+    examples = step.args if given is None else _inputs_of_step(step, given)
     return weigh(
         step.model,
         examples or None,
@@ -137,6 +146,13 @@ def _weigh(
         optim_args=step.options,
         **keywords,
     )
+
+
+def _several(args: Any) -> tuple[Any, ...] | None:
+    """The inputs; a tensor alone is one of them."""
+    if args is None:
+        return None
+    return tuple(args) if isinstance(args, (list, tuple)) else (args,)
 
 
 def _inputs_of_step(step: TrainingStep, args: Sequence[Any]) -> tuple[Any, ...]:

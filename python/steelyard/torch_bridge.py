@@ -17,6 +17,7 @@ import random
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any, TextIO
@@ -84,17 +85,17 @@ def program_of(
             "args",
             "Pass them as args=(input,) or kwargs={...}.",
         )
-    trains = train is not None and bool(train.optimizer)
     with _TRACING:
         with _random_kept():
-            exported, met = _traced_somehow(model, args, kwargs, dynamic_shapes, mode, as_, trains)
+            exported, met = _traced_somehow(
+                model, args, kwargs, dynamic_shapes, mode, as_, train, hold_variables
+            )
         lifetimes = met.lifetimes if hold_variables else None
         program = _read(exported, type(model).__name__, hold_variables, lifetimes)
-    if lifetimes is not None and (kept := len(lifetimes.kept())):
+    if lifetimes is not None and met.keeps_unweighed:
         program.add_note(
-            f"{kept} {'tensors are' if kept > 1 else 'tensor is'} still held when the module has "
-            "returned, by its attributes or hooks: what it holds from one call to the next is not "
-            "weighed"
+            f"{len(lifetimes.kept)} of its tensors are still held when the module has returned, by "
+            "its attributes or hooks: what it holds from one call to the next is not weighed"
         )
     if met.instead:
         program.add_note(met.instead)
@@ -105,7 +106,7 @@ def program_of(
         )
     if met.view is not None and met.view.nests:
         program.add_note(NESTS)
-    if trains:
+    if _trains(train):
         for note in _unseen_in_training(model, args, kwargs):
             program.add_note(note)
     if train is not None and met.checkpoints:
@@ -178,20 +179,48 @@ def _traced_somehow(
     dynamic_shapes: Any,
     mode: str,
     as_: str | None,
-    trains: bool,
+    train: _core.TrainOptions | None,
+    again: bool,
 ) -> tuple[ExportedProgram, _Met]:
     """As it runs; where that cannot be traced, and was not asked for, as torch.export does."""
     try:
-        return _traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module", trains)
+        traced = _traced_as_called if again else _traced
+        return traced(model, args, kwargs, dynamic_shapes, mode, as_ or "module", train)
     except ExportError as error:
         if as_ is not None:
             raise
         try:
-            exported, met = _traced(model, args, kwargs, dynamic_shapes, mode, "exported", trains)
+            exported, met = _traced(model, args, kwargs, dynamic_shapes, mode, "exported", train)
         except ExportError:
             raise error from None
         met.instead = f"it is weighed as torch.export traces it: {error.message}"
         return exported, met
+
+
+def _traced_as_called(
+    model: torch.nn.Module,
+    args: Any,
+    kwargs: Any,
+    dynamic_shapes: Any,
+    mode: str,
+    as_: str,
+    train: _core.TrainOptions | None,
+) -> tuple[ExportedProgram, _Met]:
+    """As it is called again and again, where it keeps tensors from one call to the next."""
+    first = _traced(model, args, kwargs, dynamic_shapes, mode, as_, train)
+    met = first[1]
+    if met.lifetimes is None or not met.lifetimes.kept or (train is not None and train.first_step):
+        return first
+    met.keeps_unweighed = True
+    if train is not None and train.accumulate > 1:
+        return first
+    with contextlib.suppress(ExportError):
+        return _traced(model, args, kwargs, dynamic_shapes, mode, as_, train, rehearsed=True)
+    return first
+
+
+def _trains(train: _core.TrainOptions | None) -> bool:
+    return train is not None and bool(train.optimizer)
 
 
 @dataclasses.dataclass
@@ -202,6 +231,7 @@ class _Met:
     checkpoints: Checkpoints | None = None
     lifetimes: Lifetimes | None = None
     instead: str = ""  # why it is not weighed as it runs
+    keeps_unweighed: bool = False  # what it holds from one call to the next
 
 
 def _traced(
@@ -211,7 +241,8 @@ def _traced(
     dynamic_shapes: Any,
     mode: str,
     as_: str,
-    trains: bool,
+    train: _core.TrainOptions | None,
+    rehearsed: bool = False,
 ) -> tuple[ExportedProgram, _Met]:
     """The module exported without reading or changing anything of it: along the path that libraries
     take when they are traced, or, as "module", along the one that they take when they run. With
@@ -228,15 +259,19 @@ def _traced(
     try:
         with contextlib.ExitStack() as traced:
             traced.enter_context(_said_once())
+            if as_ == "module":  # where it is weighed what the module keeps
+                traced.enter_context(warnings.catch_warnings())
+                warnings.filterwarnings("ignore", "The tensor attribute")
             if not on_cpu:
                 traced.enter_context(torch.device(device))
             met = _Met()
             if as_ == "module":
                 met.lifetimes = traced.enter_context(Lifetimes())
+                before = [met.lifetimes.rehearse] if rehearsed else []
                 met.view = traced.enter_context(
-                    EagerView(untraced, examples, met.lifetimes.returned)
+                    EagerView(untraced, examples, met.lifetimes.returned, *before)
                 )
-                traced.enter_context(torch.set_grad_enabled(trains))
+                traced.enter_context(torch.set_grad_enabled(_trains(train)))
                 met.checkpoints = traced.enter_context(Checkpoints())
             exported = torch.export.export(
                 untraced, *examples, dynamic_shapes=dynamic_shapes, strict=False
@@ -383,8 +418,8 @@ def _read(
     lifetimes: Lifetimes | None = None,
 ) -> _core.Program:
     """Reads an exported program by way of a file without weights."""
-    let_go = None if lifetimes is None else lifetimes.told(exported)
-    facts = _core.ModuleFacts(_places_of(exported), let_go)
+    told = () if lifetimes is None else lifetimes.told(exported)
+    facts = _core.ModuleFacts(_places_of(exported), *told)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, f"{name}.pt2")  # noqa: PTH118
         torch.export.save(_without_weights(exported), path)

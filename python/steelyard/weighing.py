@@ -115,6 +115,11 @@ class Weighing:
         """Returns a table of the report, one of `steelyard.report_tables()`; needs pandas."""
         return _frame(self.report("csv", table=table))
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a Weighing cannot be pickled or copied: take its numbers, `weighing.data`, or a report"
+        )
+
     def __repr__(self) -> str:
         totals = self.totals
         known = totals.modelled_operators == totals.operators

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "ir/variables.h"
-#include "ir/visit_values.h"
 #include "ops/contents/known_contents.h"
 #include "ops/dispatch/program_rows.h"
 #include "ops/op_def.h"

@@ -104,7 +104,7 @@ std::string HolderWords(const Findings& findings, const Block& block) {
   if (block.category == Category::kOutputs) return "held by the caller";
   const bool freed = block.freed < findings.timeline.events.size();
   if (block.category == Category::kGradients) return "gradient, until zero_grad";
-  if (block.category == Category::kCache && !freed) return "kept for the next token";
+  if (block.category == Category::kCache && !freed) return "kept for the next call";
   std::string end =
       freed ? fmt::format("until {}", ModelOp(findings, KernelOf(findings, block.freed)))
             : "until the end";

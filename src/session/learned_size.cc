@@ -21,7 +21,9 @@ Result<LearnedSize> LearnedSizeOf(const Program& program) {
       if (seen[storage]) continue;
       seen[storage] = true;
     }
-    if (tied.stored_as(parameter).find("float") == std::string_view::npos) continue;
+    const std::string_view dtype = tied.stored_as(parameter);
+    const bool learns = dtype.find("float") != dtype.npos || dtype.find("complex") != dtype.npos;
+    if (!learns) continue;
     size.count += tensor.count();
     size.bytes += BytesOf(tied, parameter);
   }

@@ -9,6 +9,7 @@
 #include "import/pt2/frame_variables.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstddef>
@@ -325,6 +326,11 @@ std::vector<Walk::Departure> Walk::Told(std::span<const ModuleFacts::LetGo> let_
     CallId call = kNoId;
   };
   std::unordered_map<std::string_view, Made> by_name;
+  // What was there before was made in no call.
+  for (const ValueId id : program_.main().inputs) {
+    if (program_.values[id].role != Role::kCache) continue;
+    by_name.emplace(program_.text(program_.values[id].name), Made{id, kNoId});
+  }
   for (const Node& node : nodes) {
     for (const ValueId id : program_.results(node)) {
       if (id != kNoId)
@@ -336,7 +342,9 @@ std::vector<Walk::Departure> Walk::Told(std::span<const ModuleFacts::LetGo> let_
     if (each.node >= nodes.size()) continue;
     for (const std::string& name : each.values) {
       const auto found = by_name.find(name);
-      if (found == by_name.end() || last_uses_[found->second.id] >= each.node) continue;
+      if (found == by_name.end()) continue;
+      const bool used = last_uses_[found->second.id] >= each.node;
+      if (used && program_.values[found->second.id].role != Role::kCache) continue;
       // Who held it has called both what made it and what ran last.
       const CallId call = CallAround(found->second.call, nodes[each.node].call);
       if (told.empty() || told.back().node != each.node || told.back().call != call) {
@@ -383,6 +391,39 @@ class Corrections {
   Program& program_;
   std::vector<const Walk::Mistaken*> by_value_;
 };
+
+// What the module holds of its last call goes in, and what it holds of this one goes out.
+void AddKept(Program& program, const ModuleFacts& module) {
+  std::unordered_map<std::string_view, ValueId> by_name;
+  for (ValueId id = 0; id < program.values.size(); ++id) {
+    by_name.emplace(program.text(program.values[id].name), id);
+  }
+  Graph& graph = program.main();
+  for (const ModuleFacts::Kept& kept : module.kept) {
+    auto found = by_name.find(kept.name);
+    if (found == by_name.end()) {
+      const std::array<std::int64_t, 1> sizes{kept.bytes}, strides{1};
+      const StringId name = program.strings.Intern(kept.name);
+      const ValueId id = program.AddTensor(name, DType::kUInt8, sizes, strides);
+      found = by_name.emplace(program.text(name), id).first;
+    }
+    program.values[found->second].role = Role::kCache;
+    graph.inputs.push_back(found->second);
+  }
+  for (const std::string& name : module.keeps) {
+    const auto found = by_name.find(name);
+    if (found == by_name.end()) continue;
+    program.values[found->second].role = Role::kCache;
+    graph.outputs.push_back(Argument::OfValue(found->second));
+  }
+}
+
+// Whether a node stands for making what was there before.
+bool MakesKept(const Program& program, const Node& node) {
+  const std::span<const ValueId> results = program.results(node);
+  return results.size() == 1 && results[0] != kNoId &&
+         std::ranges::find(program.main().inputs, results[0]) != program.main().inputs.end();
+}
 
 Node LeaveNode(Program& program, const Walk::Departure& departure) {
   std::vector<Argument> values;
@@ -445,6 +486,7 @@ void HoldVariables(Program& program, const FrameLines& lines, std::span<const st
   const Walk first = walked();
   Corrections(program, first.mistaken()).Make();
   const bool is_told = module != nullptr && module->let_go;
+  if (is_told) AddKept(program, *module);
   const std::vector<Walk::Departure> departures =
       is_told ? Walk(program, lines).Told(*module->let_go) : std::move(walked().departures());
   const std::vector<Node> before = std::move(program.main().nodes);
@@ -452,7 +494,7 @@ void HoldVariables(Program& program, const FrameLines& lines, std::span<const st
   nodes.reserve(before.size() + departures.size());
   auto departure = departures.begin();
   for (std::uint32_t i = 0; i < before.size(); ++i) {
-    nodes.push_back(before[i]);
+    if (!MakesKept(program, before[i])) nodes.push_back(before[i]);
     for (; departure != departures.end() && departure->node == i; ++departure) {
       nodes.push_back(LeaveNode(program, *departure));
     }

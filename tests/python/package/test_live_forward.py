@@ -236,3 +236,40 @@ def test_a_nested_tensor_is_told() -> None:
 
     assert "nested tensor" in notes(PADDED)
     assert "nested tensor" not in notes(UNALIGNED)
+
+
+class Cache:
+    """What torch.export does not know."""
+
+    def __init__(self) -> None:
+        self.layers: list[dict[str, torch.Tensor]] = []
+
+
+class Caching(Stack):
+    def forward(self, x: torch.Tensor) -> Any:
+        cache = Cache()
+        x = self.embed(x)
+        for block in self.blocks:
+            x = block(x)
+            cache.layers.append({"keys": torch.relu(x), "values": x[:, 1:]})
+        return {"x": x, "cache": cache, "length": x.shape[1]}
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_a_cache_is_what_the_module_gives(train: bool) -> None:
+    x = torch.randn(2, 12, 64)
+    model = Caching()
+    optimizer = torch.optim.SGD(model.parameters(), foreach=False)
+
+    def step() -> None:
+        given = model(x)
+        if train:
+            given["x"].sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+    step()
+    with torch.set_grad_enabled(train):
+        measured = peak_of(events_of(step))
+    keywords = {"train": "sgd", "loss": "sum"} if train else {}
+    assert weighed(model, x, **keywords) == measured

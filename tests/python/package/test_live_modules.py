@@ -168,16 +168,3 @@ def test_casts_are_kept_while_a_region_of_autocast_lasts() -> None:
     assert peak_of_weighing(model, x) == peak_of(events_of(call))
     assert peak_of_weighing(model, x, train="sgd") == peak_of(events_of(step))
     assert torch.is_autocast_cache_enabled()
-
-
-@pytest.mark.parametrize("train", ["", "sgd"])
-def test_what_a_module_keeps_is_held_and_said(train: str) -> None:
-    class Keeping(Choosing):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            self.kept = torch.tanh(self.layer(x))
-            return self.layer(torch.relu(x)).sum()
-
-    notes = [n["message"] for n in steelyard.weigh(Keeping(), (X,), train=train).data["notes"]]
-    assert any("still held when the module has returned" in note for note in notes)
-    notes = [n["message"] for n in steelyard.weigh(Choosing(), (X,)).data["notes"]]
-    assert not any("still held" in note for note in notes)

@@ -54,6 +54,16 @@ def test_a_live_module() -> None:
     assert get_param_size(model, mbs=True) == F32 * (INPUTS * OUTPUTS + OUTPUTS) / MIB
     assert calc_model_gflops(model, "cpu", [x]) > 2 * ROWS * INPUTS * OUTPUTS / 1e9
     assert get_peak_memory(model, "cpu", [x]) > get_param_size(model, mbs=True)
+    alone = get_peak_memory(model, torch.device("cpu"), x)
+    assert alone == get_peak_memory(model, "cpu", [x]), "a tensor alone is the input"
+    step = append_loss_n_optimizer(model, x)
+    assert calc_model_gflops(step) == calc_model_gflops(append_loss_n_optimizer(model, [x]))
+
+
+def test_complex_numbers_are_learned() -> None:
+    model = torch.nn.Linear(INPUTS, OUTPUTS, dtype=torch.complex64)
+    assert get_param_size(model) == INPUTS * OUTPUTS + OUTPUTS
+    assert get_param_size(model, mbs=True) == 2 * F32 * (INPUTS * OUTPUTS + OUTPUTS) / MIB
 
 
 def test_frozen_and_whole_numbers_are_not_learned() -> None:
