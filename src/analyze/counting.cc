@@ -2,6 +2,7 @@
 
 #include "analyze/counting.h"
 
+#include <algorithm>
 #include <array>
 
 #include "analyze/deepspeed_rules.h"
@@ -9,16 +10,69 @@
 namespace steelyard {
 namespace {
 
-// Products that the registry of torch.utils.flop_counter has no formula for.
-constexpr std::array kNotInFlopCounter{Uncounted{"aten::_grouped_mm"},
-                                       Uncounted{"aten::mkldnn_rnn_layer"},
-                                       Uncounted{"aten::mv"},
-                                       Uncounted{"aten::addmv"},
-                                       Uncounted{"aten::dot"},
-                                       Uncounted{"aten::addmm_"},
-                                       Uncounted{"aten::baddbmm_"},
-                                       Uncounted{"aten::addmv_"},
-                                       Uncounted{"aten::_addmm_activation"}};
+// What the registry of torch.utils.flop_counter has no formula for, and does not see the inside of.
+constexpr auto kNotInFlopCounter = std::to_array<std::string_view>({
+    "aten::_addmm_activation",
+    "aten::_euclidean_dist",
+    "aten::_grouped_mm",
+    "aten::_int_mm",
+    "aten::_native_multi_head_attention",
+    "aten::_slow_conv2d_backward",
+    "aten::_transformer_encoder_layer_fwd",
+    "aten::_trilinear",
+    "aten::_weight_int4pack_mm_for_cpu",
+    "aten::_weight_int8pack_mm",
+    "aten::addbmm",
+    "aten::addbmm_",
+    "aten::addmm_",
+    "aten::addmv",
+    "aten::addmv_",
+    "aten::affine_grid_generator",
+    "aten::baddbmm_",
+    "aten::bilinear",
+    "aten::cdist",
+    "aten::conv_tbc",
+    "aten::dot",
+    "aten::linalg_matrix_exp",
+    "aten::linalg_matrix_sqrth",
+    "aten::linalg_pinv",
+    "aten::linalg_polar",
+    "aten::mkldnn_convolution",
+    "aten::mkldnn_rnn_layer",
+    "aten::mkldnn_rnn_layer_backward",
+    "aten::mv",
+    "aten::pinverse",
+    "aten::slow_conv3d_forward",
+    "aten::slow_conv_dilated2d",
+    "aten::slow_conv_dilated3d",
+    "aten::slow_conv_transpose2d",
+    "aten::slow_conv_transpose3d",
+    "aten::vdot",
+});
+// What it has one for, whatever runs inside.
+constexpr auto kInFlopCounter = std::to_array<std::string_view>({
+    "aten::_convolution",
+    "aten::convolution",
+    "aten::convolution_backward",
+});
+
+// Its formula for the gradient of a convolution's weight takes every channel to meet all of the
+// weight's, whatever the groups.
+Count ExcessOfFlopCounter(const OpView& kernel) {
+  constexpr int kGradient = 0, kImage = 1, kWeight = 2;
+  if (!kernel.def().label().ends_with("convolution_backward") &&
+      kernel.def().label() != "steelyard::onednn_transposed_backward") {
+    return 0;
+  }
+  const TensorView weight = kernel.tensor(kWeight);
+  const bool transposed = kernel.tensor(kImage).size(1) == weight.size(0);
+  const std::int64_t channels = kernel.tensor(transposed ? kGradient : kImage).size(1);
+  const std::int64_t groups = channels / std::max<std::int64_t>(weight.size(1), 1);
+  const Dims wanted = kernel.ints(kernel.arg_count() - 1);  // of image, weight and bias
+  if (groups <= 1 || wanted.size() < 2 || wanted[1] == 0) return 0;
+  const Count macs = (**kernel.def().work)(kernel).mac;  // alike for each of the two gradients
+  return Count(macs.value() / (wanted[0] != 0 ? 2 : 1)) * (groups - 1);
+}
 
 constexpr Measure kDeepSpeedFlops{
     .name = "flops", .unit = Unit::kFlops, .calls = deepspeed::kFlops};
@@ -34,7 +88,9 @@ constexpr std::array kConventions{
             "torch.utils.flop_counter, 2.15: matrix products, convolutions and attention; those "
             "that it has no formula for are counted all the same",
         .measure = {.name = "flops", .unit = Unit::kFlops, .weights = {.mac = 2}},
-        .uncounted = kNotInFlopCounter},
+        .uncounted = kNotInFlopCounter,
+        .counted = kInFlopCounter,
+        .excess = ExcessOfFlopCounter},
     Convention{.name = "all",
                .summary = "arithmetic of every operator; a multiply-add is 2, a special function 1",
                .source = "every addition, multiplication, comparison and function evaluation once",

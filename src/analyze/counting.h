@@ -46,11 +46,6 @@ struct Measure {
       {};  // of calls: those without a rule, and backward, are nothing
 };
 
-// A kernel that a tool leaves out although its convention includes such work.
-struct Uncounted {
-  std::string_view op;  // without overload
-};
-
 struct Convention {
   std::string_view name;     // "torch"
   std::string_view summary;  // what it counts, for reports: "contractions, 2 x multiply-adds"
@@ -58,7 +53,13 @@ struct Convention {
   Measure measure;
   // What the tool prints beside it; null where that is nothing.
   const Measure* beside = nullptr;
-  std::span<const Uncounted> uncounted = {};
+  // Operators, without overloads, whose products the tool leaves out although the convention
+  // includes them: a kernel of that name, and all that runs within a call of it; unless that is in
+  // a call of one that is counted.
+  std::span<const std::string_view> uncounted = {};
+  std::span<const std::string_view> counted = {};
+  // Multiply-adds that the tool counts of a kernel beyond those it does; null: none.
+  Count (*excess)(const OpView& kernel) = nullptr;
   // It prints billions of operations, each kernel's rounded to 32 bits before they are summed up.
   bool prints_rounded = false;
 

@@ -26,15 +26,41 @@ std::int64_t Sum(std::int64_t a, std::int64_t b) {
 }
 
 bool Overflowed(const NodeWork& w) {
-  return std::ranges::any_of(
-      std::array{w.macs, w.flops, w.beside, w.missed, w.masked, w.flops_all, w.read, w.written},
-      [](std::int64_t count) { return count < 0; });
+  return std::ranges::any_of(std::array{w.macs, w.flops, w.beside, w.missed, w.excess, w.masked,
+                                        w.flops_all, w.read, w.written},
+                             [](std::int64_t count) { return count < 0; });
 }
 
-bool LeavesOut(const Convention& convention, const OpDef& def) {
-  return std::ranges::find(convention.uncounted, def.label(), &Uncounted::op) !=
-         convention.uncounted.end();
-}
+// Which kernels a tool leaves out.
+class LeftOut {
+ public:
+  LeftOut(const Program& kernels, const Convention& convention) {
+    ops_.reserve(kernels.op_names.size());
+    for (OpId op = 0; op < kernels.op_names.size(); ++op) {
+      const std::string_view full = kernels.op_name(op), name = full.substr(0, full.find('.'));
+      const auto in = [&](std::span<const std::string_view> names) {
+        return std::ranges::find(names, name) != names.end();
+      };
+      ops_.push_back(in(convention.counted)     ? Says::kCounted
+                     : in(convention.uncounted) ? Says::kLeftOut
+                                                : Says::kNothing);
+    }
+    frames_.reserve(kernels.frames.size());
+    for (const Frame& frame : kernels.frames) {
+      const bool inner = frame.parent < frames_.size();  // the first is the program
+      const Says outer = inner ? frames_[frame.parent] : Says::kNothing;
+      frames_.push_back(outer != Says::kNothing || frame.op == kNoId ? outer : ops_[frame.op]);
+    }
+  }
+  bool Has(const Node& kernel) const {
+    const Says outer = frames_[kernel.frame];
+    return (outer != Says::kNothing ? outer : ops_[kernel.op]) == Says::kLeftOut;
+  }
+
+ private:
+  enum class Says : std::uint8_t { kNothing, kCounted, kLeftOut };
+  std::vector<Says> ops_, frames_;
+};
 
 NodeWork WorkOf(const OpView& op, const Convention& convention) {
   static const Convention& all = *FindConvention("all");
@@ -42,7 +68,7 @@ NodeWork WorkOf(const OpView& op, const Convention& convention) {
   const Work work = (**def.work)(op);
   const Traffic traffic = (**def.traffic)(op);
   NodeWork out{.macs = work.mac.value(),
-               .missed = work.mac.value() != 0 && LeavesOut(convention, def) ? work.mac.value() : 0,
+               .excess = convention.excess == nullptr ? 0 : convention.excess(op).value(),
                .masked = work.masked.value(),
                .flops_all = Weigh(work, all.measure.weights).value(),
                .read = traffic.read.value(),
@@ -165,12 +191,14 @@ void CountKernels(const Program& kernels, const Target& target, ByOperator& line
                   WorkReport& report) {
   const std::vector<const OpDef*> defs = RowsOf(kernels);
   const std::vector<Node>& nodes = kernels.main().nodes;
+  const LeftOut left_out(kernels, *report.convention);
   std::vector<NodeId> alike;  // by kernel: the first node of it
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const OpDef* def = defs[nodes[i].op];
     const KernelId kernel = nodes[i].kernel;
     if (kernel < alike.size() && alike[kernel] != kNoId) {
-      const NodeWork work = report.by_node[alike[kernel]];
+      NodeWork work = report.by_node[alike[kernel]];
+      work.missed = left_out.Has(nodes[i]) ? work.macs : 0;
       report.by_node.at(i) = work;
       continue;
     }
@@ -182,7 +210,9 @@ void CountKernels(const Program& kernels, const Target& target, ByOperator& line
     }
     if (def == nullptr) continue;
     const OpView view(kernels, *def, kernels.args(nodes[i]), kernels.results(nodes[i]), target);
-    report.by_node.at(i) = WorkOf(view, *report.convention);
+    NodeWork& work = report.by_node.at(i);
+    work = WorkOf(view, *report.convention);
+    if (left_out.Has(nodes[i])) work.missed = work.macs;
     if (kernel == kNoId) continue;
     if (kernel >= alike.size()) alike.resize(kernel + 1, kNoId);
     alike[kernel] = static_cast<NodeId>(i);
@@ -237,6 +267,7 @@ NodeWork NodeWork::Times(std::int64_t runs) const {
           .flops = times(flops),
           .beside = times(beside),
           .missed = times(missed),
+          .excess = times(excess),
           .masked = times(masked),
           .flops_all = times(flops_all),
           .read = times(read),
@@ -248,6 +279,7 @@ NodeWork& NodeWork::operator+=(const NodeWork& other) {
   flops = Sum(flops, other.flops);
   beside = Sum(beside, other.beside);
   missed = Sum(missed, other.missed);
+  excess = Sum(excess, other.excess);
   masked = Sum(masked, other.masked);
   flops_all = Sum(flops_all, other.flops_all);
   read = Sum(read, other.read);

@@ -26,6 +26,7 @@ struct NodeWork {
   std::int64_t flops = 0;      // in the chosen convention
   std::int64_t beside = 0;     // what its tool gives besides
   std::int64_t missed = 0;     // multiply-adds that the tool leaves out
+  std::int64_t excess = 0;     // and that it counts though there are none
   std::int64_t masked = 0;     // multiply-adds at positions that a mask is known to hide
   std::int64_t flops_all = 0;  // arithmetic of every operator
   std::int64_t read = 0;       // bytes

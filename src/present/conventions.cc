@@ -33,10 +33,10 @@ using report::Sentence;
 constexpr std::size_t kNamed = 3;
 
 // What the tool prints: of a convention that weighs kinds of arithmetic, without the kernels that
-// the tool forgets.
+// the tool forgets, and with what it counts besides.
 std::int64_t Printed(const Convention& convention, const NodeWork& work) {
-  return work.flops -
-         convention.measure.weights.mac * (convention.counts_calls() ? 0 : work.missed);
+  const std::int64_t mistaken = convention.counts_calls() ? 0 : work.excess - work.missed;
+  return work.flops + convention.measure.weights.mac * mistaken;
 }
 
 // What is counted as multiply-adds though there are none.
@@ -121,6 +121,8 @@ class Comparison {
       const Convention& convention = *counts_[c].convention;
       AppendMistake(
           c, " leaves out ", ": ", [](const NodeWork& work) { return work.missed; }, document);
+      AppendMistake(
+          c, " counts ", " too many: ", [](const NodeWork& work) { return work.excess; }, document);
       AppendMistake(
           c, " counts ", " for what is no multiply-add: ",
           [&](const NodeWork& work) { return Spurious(convention, work); }, document);
@@ -225,6 +227,7 @@ void AddConventionData(const Findings& findings, report::Data* data) {
     data->SetText("source", convention.source);
     AddPhases(count, data);
     data->SetInt("left_out_macs", TotalOf(count).missed, Unit::kMacs);
+    data->SetInt("excess_macs", TotalOf(count).excess, Unit::kMacs);
     data->Close();
   }
   data->Close();

@@ -206,6 +206,7 @@ void AddWorkData(const Findings& findings, report::Data* data) {
   SetPhases(phases, [](const NodeWork& w) { return w.flops; }, UnitOf(convention), data);
   data->SetText("measure", convention.measure.name);
   data->SetInt("left_out_macs", TotalOf(findings.work).missed, Unit::kMacs);
+  data->SetInt("excess_macs", TotalOf(findings.work).excess, Unit::kMacs);
   if (convention.prints_rounded) {
     data->SetDouble("printed_gflops", findings.work.printed_billions, Unit::kNone);
   }

@@ -23,6 +23,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyze/counting.h"
+#include "analyze/work.h"
 #include "ir/text_call.h"
 #include "ir/text_printer.h"
 #include "ir/text_reader.h"
@@ -35,6 +37,7 @@
 #include "steelyard/op.h"
 #include "steelyard/program.h"
 #include "steelyard/timeline.h"
+#include "support/assert.h"
 
 namespace steelyard {
 namespace {
@@ -153,23 +156,31 @@ std::string EventsJson(const Timeline& timeline) {
   return fmt::format("[{}]", fmt::join(out, ","));
 }
 
-Count MacsOf(const Program& program) {
-  Count macs = 0;
-  for (const Node& node : program.main().nodes) {
-    const OpDef* def = FindOp(OpName::FromRuntime(program.op_name(node.op)));
-    if (def == nullptr) continue;
-    macs += (**def->work)(OpView(program, *def, program.args(node), program.results(node))).mac;
+// Multiply-adds, and those that torch's own counter counts.
+struct Macs {
+  std::int64_t done = 0, printed = 0;
+};
+
+Macs MacsOf(const Program& call, const Program& kernels, const Target& target) {
+  const Result<WorkReport> work = CountWork(call, kernels, *FindConvention("torch"), target, {});
+  SY_ASSERT(work, "a call of the table is small");
+  Macs macs;
+  for (const NodeWork& phase : work->by_phase) {
+    macs.done += phase.macs;
+    macs.printed += phase.macs - phase.missed + phase.excess;
   }
   return macs;
 }
 
 std::string CallJson(const std::string& call, const Target& target) {
-  Result<Program> kernels = ProgramOfCall(call).and_then(
-      [&](const Program& program) { return Decompose(program, target); });
+  const Result<Program> program = ProgramOfCall(call);
+  const Result<Program> kernels =
+      program.and_then([&](const Program& of_call) { return Decompose(of_call, target); });
   if (!kernels) return fmt::format(R"({{"refused":{}}})", Quoted(Describe(kernels.error())));
-  return fmt::format(R"({{"outputs":{},"events":{},"macs":{}}})", OutputsJson(*kernels),
-                     EventsJson(RunEager(*kernels, target, LibraryMemory::kThere)),
-                     MacsOf(*kernels).value());
+  const Macs macs = MacsOf(*program, *kernels, target);
+  return fmt::format(
+      R"({{"outputs":{},"events":{},"macs":{},"printed":{}}})", OutputsJson(*kernels),
+      EventsJson(RunEager(*kernels, target, LibraryMemory::kThere)), macs.done, macs.printed);
 }
 
 // Tensors as "f32[2,8]{8,1}", in any order.
