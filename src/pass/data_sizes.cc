@@ -18,6 +18,9 @@
 namespace steelyard {
 namespace {
 
+// What a file that knows no bound of a size may give for one. To assume it would say nothing.
+constexpr std::int64_t kNoBound = std::int64_t{1} << 31;
+
 // How many symbols of one operator a note spells out.
 constexpr std::size_t kNamed = 3;
 
@@ -231,7 +234,7 @@ void DataSizes::BindByRow(const Node& node) {
 
 void DataSizes::BindByRange(const Node& node, std::uint32_t symbol) {
   const std::int64_t most = program_.symbols[symbol].max;
-  if (solver_.IsBound(symbol) || !needed_[symbol] || most >= Symbol().max) return;
+  if (solver_.IsBound(symbol) || !needed_[symbol] || most >= kNoBound) return;
   solver_.BindTo(symbol, most, PlaceOf(node));
   AddToGroup(node, symbol, true);
 }

@@ -11,10 +11,10 @@ using Key = std::pair<std::string_view, std::string_view>;
 using Index = std::multimap<Key, const OpRow*>;
 
 using Rows = std::span<const OpRow> (*)();
-constexpr Rows kFamilies[] = {ElementwiseRows, ShapeRows,  IndexingRows,        NeuralRows,
-                              ReductionRows,   WindowRows, RecurrentRows,       ControlRows,
-                              QuantizedRows,   ImageRows,  RandomRows,          AttentionRows,
-                              FusedRows,       SignalRows, LinearAttentionRows, TextRows};
+constexpr Rows kFamilies[] = {
+    ElementwiseRows, ShapeRows,   IndexingRows,        NeuralRows, ReductionRows, WindowRows,
+    RecurrentRows,   ControlRows, QuantizedRows,       ImageRows,  RandomRows,    AttentionRows,
+    FusedRows,       SignalRows,  LinearAttentionRows, TextRows,   LearnedRows};
 
 Index MakeIndex() {
   Index index;

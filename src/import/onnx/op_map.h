@@ -44,5 +44,6 @@ std::span<const OpRow> FusedRows();
 std::span<const OpRow> SignalRows();
 std::span<const OpRow> LinearAttentionRows();
 std::span<const OpRow> TextRows();
+std::span<const OpRow> LearnedRows();
 
 }  // namespace steelyard::onnx
