@@ -205,7 +205,9 @@ class Lifetimes(contextlib.ExitStack):
             if node.target is not operator.getitem:  # which a file has as a result of its node
                 place += 1
             if number := _number_in(node):
-                names[number], places[number] = node.name, place
+                # Assertions that export puts in have the number of what they are about.
+                names.setdefault(number, node.name)
+                places.setdefault(number, place)
         for number, of in self._detached.items():  # in the order of the nodes
             if number not in names and of in names:
                 names[number], places[number] = names[of], places[of]

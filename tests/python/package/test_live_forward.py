@@ -273,3 +273,30 @@ def test_a_cache_is_what_the_module_gives(train: bool) -> None:
         measured = peak_of(events_of(step))
     keywords = {"train": "sgd", "loss": "sum"} if train else {}
     assert weighed(model, x, **keywords) == measured
+
+
+class RootMeanSquareNorm(nn.Module):
+    """As transformers writes it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(64))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        dtype = x.dtype
+        x = x.to(torch.float32)
+        variance = x.pow(2).mean(-1, keepdim=True)
+        x = x * torch.rsqrt(variance + 1e-6)
+        return self.weight * x.to(dtype)
+
+
+def test_casts_leave_variables_where_they_are() -> None:
+    model = nn.Sequential(RootMeanSquareNorm(), nn.ReLU()).bfloat16()
+    x = torch.randn(2, 12, 64).bfloat16()
+
+    def call() -> None:
+        with torch.no_grad():
+            model(x)
+
+    call()
+    assert weighed(model, x) == peak_of(events_of(call))
